@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // recordedJSON is what a command did that changed what is said of a session, and moved no file.
@@ -43,7 +43,7 @@ to run it. wfs resume brings it back, and so does wfs undo.`,
 }
 
 func (a *app) abandon(ctx context.Context, name, reason string) error {
-	h, err := a.inHand(ctx, "wfs abandon", name)
+	h, err := a.InHand(ctx, workspace.Request{Command: "wfs abandon", Session: name})
 	if err != nil {
 		return err
 	}
@@ -58,11 +58,11 @@ func (a *app) abandon(ctx context.Context, name, reason string) error {
 	if op == 0 {
 		j.Did = "nothing"
 	}
-	cur, err := a.current(ctx)
+	cur, err := a.Current(ctx)
 	if err != nil {
 		return err
 	}
-	if cur == h.ID && a.away == "" {
+	if cur == h.ID && a.Away == "" {
 		j.Next = append(j.Next, a.typed("wfs switch "+a.baseBranch(ctx, &h.S)))
 	}
 	if a.json {
@@ -72,28 +72,11 @@ func (a *app) abandon(ctx context.Context, name, reason string) error {
 		a.out("%s is abandoned already", h.ID)
 		return nil
 	}
-	if saved != nil {
-		a.out("checkpoint %d: %s", saved.Number, saved.Summary)
-	}
+	a.saySaved(saved)
 	a.out("%s is abandoned; everything of it is kept", h.ID)
 	a.out("undo: %s (or at any time: wfs resume %s)", a.typed("wfs undo"), h.ID)
 	a.next(j.Next)
 	return nil
-}
-
-// inHand takes a session for writing, which need not be current.
-func (a *app) inHand(ctx context.Context, command, name string) (*engine.Hand, error) {
-	if err := a.beginAt(ctx, command, name, true); err != nil {
-		return nil, err
-	}
-	id, err := a.resolve(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.hold(command, id); err != nil {
-		return nil, err
-	}
-	return a.take(ctx, id)
 }
 
 // baseBranch is the branch that a session was made from, as wfs switch takes it.
@@ -101,11 +84,11 @@ func (a *app) baseBranch(ctx context.Context, s *session.Session) string {
 	if s.BaseRef == "" {
 		return "BRANCH"
 	}
-	return a.eng.SwitchName(ctx, s.BaseRef)
+	return a.Engine.SwitchName(ctx, s.BaseRef)
 }
 
 func (a *app) rename(ctx context.Context, name, title string) error {
-	h, err := a.inHand(ctx, "wfs edit", name)
+	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: name})
 	if err != nil {
 		return err
 	}

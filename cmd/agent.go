@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/phases"
-	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 func (a *app) agentCmd() *cobra.Command {
@@ -45,7 +45,7 @@ conversation and costs nothing. It exits 1 when it finds a problem.`,
 
 // prober asks agents about themselves.
 func (a *app) prober() *phases.Prober {
-	return &phases.Prober{Environ: a.env.Environ, Cache: a.env.cacheFile("agents.json")}
+	return &phases.Prober{Environ: a.env.Environ, Cache: a.env.CacheFile("agents.json")}
 }
 
 type agentJSON struct {
@@ -62,21 +62,21 @@ type agentJSON struct {
 }
 
 // agentSettings are the cards and the configuration here; outside a repository the person's own.
-func (a *app) agentSettings(ctx context.Context) (*workflows.Settings, []rulesFile, error) {
+func (a *app) agentSettings(ctx context.Context) (*workflows.Settings, workspace.Rules, error) {
 	list, err := a.ownRules(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := a.settings(list)
+	s, err := a.Settings(list)
 	return s, list, err
 }
 
 // mayAsk says why a card's program is not asked anything: the repository brought the card, and nobody has looked at it.
-func (a *app) mayAsk(c *workflows.Card, list []rulesFile) (problem string, err error) {
-	if findRules(list, c.File) == nil {
+func (a *app) mayAsk(c *workflows.Card, list workspace.Rules) (problem string, err error) {
+	if list.Find(c.File) == nil {
 		return "", nil
 	}
-	ok, err := a.trusted(digest(list))
+	ok, err := a.Trusted(list.Digest())
 	if err != nil || ok {
 		return "", err
 	}
@@ -182,7 +182,7 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 		}
 		if !ok {
 			known := append(s.Config.Cards.Names(), sortedKeys(s.Config.Agents)...)
-			r := &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("no agent %q; there are: %s", name, strings.Join(known, ", ")), Hint: "wfs agent list"}
+			r := usage("wfs agent list", "no agent %q; there are: %s", name, strings.Join(known, ", "))
 			if near := workflows.Suggest(name, known); near != "" {
 				r.Hint = "wfs agent check " + near
 			}
@@ -194,14 +194,14 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 	case agent.Card != nil:
 		return &agent, nil
 	case !agent.Command.IsZero() || agent.ScriptPath != "":
-		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "the agent here is a command of yours, and only agents that wfs knows can be checked: " + agentName(&agent) + agent.ScriptPath,
-			Hint: "wfs agent check NAME (wfs agent list names those that wfs knows)"}
+		return nil, usage("wfs agent check NAME (wfs agent list names those that wfs knows)",
+			"the agent here is a command of yours, and only agents that wfs knows can be checked: %s%s", workspace.AgentName(&agent), agent.ScriptPath)
 	}
-	return nil, &session.Refusal{Code: session.RefuseUsage, Message: "no agent is configured here",
-		Hint: "wfs agent list, then write agent: NAME, or a command of yours, into .wfs/local.yaml"}
+	return nil, usage("wfs agent list, then write agent: NAME, or a command of yours, into .wfs/local.yaml",
+		"no agent is configured here")
 }
 
-func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list []rulesFile) (*agentCheckJSON, error) {
+func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list workspace.Rules) (*agentCheckJSON, error) {
 	c := agent.Card
 	j := &agentCheckJSON{agentJSON: agentJSON{Version: jsonVersion, Name: c.Name, About: c.About, Source: c.Origin()}, LoggedIn: "unknown",
 		Command: startArgv(agent), Unattended: c.Unattended, Allow: append([]string{}, agent.Allow...), Variables: []string{}, Missing: []missingJSON{}}

@@ -39,12 +39,12 @@ already in a checkpoint stays in those that have it, and stays tracked until you
 		RunE: func(c *cobra.Command, args []string) error {
 			if show {
 				if len(args) > 0 || revoke {
-					return &usageError{"--list takes no paths", "wfs allow --list"}
+					return usage("wfs allow --list", "--list takes no paths")
 				}
 				return a.allowed(c.Context(), in)
 			}
 			if len(args) == 0 {
-				return &usageError{"allow needs the paths to allow", "wfs allow --list"}
+				return usage("wfs allow --list", "allow needs the paths to allow")
 			}
 			return a.allow(c.Context(), in, args, revoke)
 		},
@@ -56,7 +56,7 @@ already in a checkpoint stays in those that have it, and stays tracked until you
 }
 
 func (a *app) allowed(ctx context.Context, name string) error {
-	v, err := a.openView(ctx, name)
+	v, err := a.OpenView(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -81,10 +81,10 @@ func (a *app) allowed(ctx context.Context, name string) error {
 }
 
 func (a *app) allow(ctx context.Context, name string, args []string, revoke bool) error {
-	if err := a.ready(ctx, true); err != nil {
+	if err := a.Ready(ctx, true); err != nil {
 		return err
 	}
-	id, err := a.resolve(ctx, name)
+	id, err := a.Resolve(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -97,13 +97,10 @@ func (a *app) allow(ctx context.Context, name string, args []string, revoke bool
 			return err
 		}
 	}
-	if err := a.undriven("wfs allow", id); err != nil {
+	if err := a.Undriven("wfs allow", id); err != nil {
 		return err
 	}
-	if err := a.hold("wfs allow", id); err != nil {
-		return err
-	}
-	h, err := a.take(ctx, id)
+	h, err := a.HoldAndTake(ctx, "wfs allow", id)
 	if err != nil {
 		return err
 	}
@@ -119,7 +116,7 @@ func (a *app) allow(ctx context.Context, name string, args []string, revoke bool
 		}
 		return a.answer(allowJSON{jsonVersion, id, paths, list(s.Allowed), list(held)})
 	}
-	ignored, err := a.repo.Ignores(ctx, paths)
+	ignored, err := a.Repo.Ignores(ctx, paths)
 	if err != nil {
 		return err
 	}
@@ -142,15 +139,15 @@ func (a *app) allow(ctx context.Context, name string, args []string, revoke bool
 // noneNested refuses paths at and in repositories of their own: no checkpoint takes files of those, allowed or not.
 func (a *app) noneNested(paths []string) error {
 	for _, p := range paths {
-		nested := a.repo.Nested(p)
+		nested := a.Repo.Nested(p)
 		switch {
 		case nested == "":
 		case nested == p:
-			return &session.Refusal{Code: session.RefuseUsage, Message: p + " is a repository of its own: a checkpoint only records its commit, once you have committed that",
-				Hint: fmt.Sprintf("git add %s && git commit -m %s", shellWord(p), shellWord("add "+p))}
+			return usage(fmt.Sprintf("git add %s && git commit -m %s", shellWord(p), shellWord("add "+p)),
+				"%s is a repository of its own: a checkpoint only records its commit, once you have committed that", p)
 		default:
-			return &session.Refusal{Code: session.RefuseUsage, Message: p + " is in " + nested + ", a repository of its own: a checkpoint does not contain its files",
-				Hint: fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.repo.Root(), nested)), shellWord(strings.TrimPrefix(p, nested+"/")))}
+			return usage(fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.Repo.Root(), nested)), shellWord(strings.TrimPrefix(p, nested+"/"))),
+				"%s is in %s, a repository of its own: a checkpoint does not contain its files", p, nested)
 		}
 	}
 	return nil
@@ -159,22 +156,22 @@ func (a *app) noneNested(paths []string) error {
 // below turns arguments into paths from the top of the work tree, which is where they must lie.
 func (a *app) below(args []string) ([]string, error) {
 	var paths []string
-	root, err := filepath.EvalSymlinks(a.repo.Root())
+	root, err := filepath.EvalSymlinks(a.Repo.Root())
 	if err != nil {
 		return nil, err
 	}
 	for _, arg := range args {
-		full := a.env.abs(arg)
+		full := a.env.Abs(arg)
 		if dir, err := filepath.EvalSymlinks(filepath.Dir(full)); err == nil {
 			full = filepath.Join(dir, filepath.Base(full))
 		}
 		rel, err := filepath.Rel(root, full)
 		if err != nil || !filepath.IsLocal(rel) || rel == "." {
-			return nil, &usageError{fmt.Sprintf("%s is not a path below %s", arg, a.repo.Root()), "wfs allow --list"}
+			return nil, usage("wfs allow --list", "%s is not a path below %s", arg, a.Repo.Root())
 		}
 		rel = filepath.ToSlash(rel)
 		if first, _, _ := strings.Cut(rel, "/"); first == ".wfs" || first == ".git" {
-			return nil, &usageError{fmt.Sprintf("%s is never part of a checkpoint", arg), "wfs allow --list"}
+			return nil, usage("wfs allow --list", "%s is never part of a checkpoint", arg)
 		}
 		paths = append(paths, rel)
 	}

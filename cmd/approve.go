@@ -9,6 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 func (a *app) approveCmd() *cobra.Command {
@@ -29,8 +30,8 @@ of wfs finish.`,
 		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("anyway") && (strings.TrimSpace(anyway) == "" || text != "") {
-				return &usageError{"--anyway says why the phase passes without being judged, and goes without -m",
-					`wfs approve --anyway "why"`}
+				return usage(`wfs approve --anyway "why"`,
+					"--anyway says why the phase passes without being judged, and goes without -m")
 			}
 			refused := false
 			err := a.answerFor(c.Context(), "wfs approve", first(args), func(h *engine.Hand) error {
@@ -42,7 +43,7 @@ of wfs finish.`,
 				refused = err == nil && h.S.Status != session.StatusCompleted && h.S.LastRun != before && h.S.Last != nil &&
 					h.S.Last.Verdict != session.Pass
 				if refused && !a.json {
-					a.out("the gate decides; to pass it anyway: %s", a.typedFor(`wfs approve --anyway "why"`, h.S.ID, rootOf(a.here())))
+					a.out("the gate decides; to pass it anyway: %s", a.typedFor(`wfs approve --anyway "why"`, h.S.ID, rootOf(a.Here())))
 				}
 				return err
 			})
@@ -60,24 +61,15 @@ of wfs finish.`,
 
 // answerFor takes a session in hand for a person's word about it, and says where it stands then.
 func (a *app) answerFor(ctx context.Context, command, name string, do func(*engine.Hand) error) error {
-	if err := a.beginAt(ctx, command, name, true); err != nil {
-		return err
-	}
-	id, err := a.workable(ctx, name)
-	if err != nil {
-		return err
-	}
-	if err := a.hold(command, id); err != nil {
-		return err
-	}
 	p := &progress{app: a}
-	a.eng.Tell = p.event
-	a.eng.Works.(*works).report = p.line
-	h, err := a.take(ctx, id)
+	h, err := a.InHand(ctx, workspace.Request{Command: command, Session: name, Trusted: true, Locked: func(session.ID) {
+		a.Engine.Tell = p.event
+		a.Engine.Works.(*works).report = p.line
+	}})
 	if err != nil {
 		return err
 	}
-	mine, at := a.editsIn(ctx, &h.S, a.here()), h.S.Current
+	mine, at := a.editsIn(ctx, &h.S, a.Here()), h.S.Current
 	if err := do(h); err != nil {
 		return err
 	}

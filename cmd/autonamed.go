@@ -19,20 +19,20 @@ func (a *app) autoNamed(ctx context.Context, text string) (id session.ID, ok boo
 		return "", false, nil
 	}
 	if !isAuto { // a session may be called that
-		if all, err := a.repo.Sessions(ctx); err == nil && all[autoName] != "" {
+		if all, err := a.Repo.Sessions(ctx); err == nil && all[autoName] != "" {
 			return "", false, nil
 		}
 		name = ""
 	}
-	id, err = a.resolve(ctx, name)
+	id, err = a.Resolve(ctx, name)
 	return id, err == nil, err
 }
 
 // auto is a session's auto-save, which must be there.
 func (a *app) auto(ctx context.Context, id session.ID) (*session.AutoSave, error) {
-	auto, err := a.repo.Auto(ctx, id)
+	auto, err := a.Repo.Auto(ctx, id)
 	if err == nil && auto == nil {
-		err = &session.Refusal{Code: session.RefuseNothing, Message: string(id) + " has no backup", Hint: "wfs status " + string(id)}
+		err = session.Refuse(session.RefuseNothing, "wfs status "+string(id), "%s has no backup", id)
 	}
 	return auto, err
 }
@@ -55,7 +55,7 @@ func (a *app) showAuto(ctx context.Context, id session.ID) error {
 	if err != nil {
 		return err
 	}
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return err
 	}

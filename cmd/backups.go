@@ -47,12 +47,12 @@ nothing and takes no lock.`,
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			if err := a.open(ctx); err != nil {
+			if err := a.Open(ctx); err != nil {
 				return err
 			}
 			var of session.ID
 			if len(args) > 0 {
-				id, err := a.resolve(ctx, args[0])
+				id, err := a.Resolve(ctx, args[0])
 				if err != nil {
 					return err
 				}
@@ -86,7 +86,7 @@ var ofBackup = regexp.MustCompile(`^refs/wfs(?:-deleted)?/([^/]+)/(?:\d+/)?(?:re
 func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSON, error) {
 	all := []backupJSON{}
 	for _, dir := range []string{session.RefPrefix, engine.DeletedPrefix} {
-		refs, err := a.repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
+		refs, err := a.Repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSO
 			if m == nil || of != "" && session.ID(m[1]) != of {
 				continue
 			}
-			info, err := a.repo.CommitInfo(ctx, refs[ref])
+			info, err := a.Repo.CommitInfo(ctx, refs[ref])
 			if err != nil {
 				return nil, err
 			}
@@ -135,18 +135,18 @@ func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSO
 
 // describeBackup says what a backup holds.
 func (a *app) describeBackup(ctx context.Context, b *backupJSON) ([]gitstate.Rescued, error) {
-	state, err := a.repo.State(ctx, b.commit)
+	state, err := a.Repo.State(ctx, b.commit)
 	if err != nil {
 		return nil, err
 	}
 	b.Why, b.Branch = state.Why, strings.TrimPrefix(state.Head.Ref, "refs/heads/")
 	changes := state.Changed
 	if state.Changes == 0 && state.Head.Commit != "" {
-		tree, err := a.repo.TreeOf(ctx, state.Head.Commit)
+		tree, err := a.Repo.TreeOf(ctx, state.Head.Commit)
 		if err != nil {
 			return nil, err
 		}
-		if changes, err = a.repo.Changes(ctx, tree, state.Tree); err != nil {
+		if changes, err = a.Repo.Changes(ctx, tree, state.Tree); err != nil {
 			return nil, err
 		}
 	}
@@ -154,7 +154,7 @@ func (a *app) describeBackup(ctx context.Context, b *backupJSON) ([]gitstate.Res
 	for _, c := range changes {
 		b.Files = append(b.Files, c.Path)
 	}
-	parts, err := a.repo.RescuedParts(ctx, b.Ref)
+	parts, err := a.Repo.RescuedParts(ctx, b.Ref)
 	for _, p := range parts {
 		b.Show = append(b.Show, p.Show())
 	}

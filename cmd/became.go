@@ -13,7 +13,7 @@ func (a *app) became(ctx context.Context, s *session.Session) (gitstate.Fate, er
 	if err != nil {
 		return gitstate.Fate{}, err
 	}
-	return a.repo.Fate(ctx, w)
+	return a.Repo.Fate(ctx, w)
 }
 
 // workOf is what was handed over, or where the session stands.
@@ -26,7 +26,7 @@ func (a *app) workOf(ctx context.Context, s *session.Session) (gitstate.Work, er
 		}
 	}
 	if w.Commit == "" {
-		tip, err := a.repo.Ref(ctx, s.Branch())
+		tip, err := a.Repo.Ref(ctx, s.Branch())
 		if err != nil {
 			return w, err
 		}
@@ -44,7 +44,7 @@ func (a *app) withFate(ctx context.Context, list []sessionJSON, merged bool) ([]
 		if j.Status == "unreadable" {
 			continue
 		}
-		v, err := a.view(ctx, j.ID)
+		v, err := a.View(ctx, j.ID)
 		if err != nil {
 			return nil, err
 		}

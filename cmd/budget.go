@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -65,7 +66,7 @@ wfs edit --budget-usd. It writes nothing and takes no lock.`,
 }
 
 func (a *app) budget(ctx context.Context, name string) error {
-	v, err := a.openView(ctx, name)
+	v, err := a.OpenView(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -88,8 +89,8 @@ func (a *app) budgetOf(ctx context.Context, v engine.View) (budgetJSON, error) {
 	if err != nil {
 		return j, err
 	}
-	day := a.eng.Today()
-	others, err := a.eng.Elsewhere(ctx, s.ID, day)
+	day := a.Engine.Today()
+	others, err := a.Engine.Elsewhere(ctx, s.ID, day)
 	if err != nil {
 		return j, err
 	}
@@ -129,10 +130,10 @@ func (a *app) budgetOf(ctx context.Context, v engine.View) (budgetJSON, error) {
 
 // planAt reads the plan of a session.
 func (a *app) planAt(ctx context.Context, v engine.View) (*workflows.Plan, error) {
-	data := a.clone.Tip(v.Session.ID, v.Tip)[session.FilePlan]
+	data := a.Clone.Tip(v.Session.ID, v.Tip)[session.FilePlan]
 	if data == nil {
 		var err error
-		if data, err = a.repo.File(ctx, v.Tip, session.FilePlan); err != nil {
+		if data, err = a.Repo.File(ctx, v.Tip, session.FilePlan); err != nil {
 			return nil, err
 		}
 	}
@@ -177,37 +178,27 @@ func (a *app) sayBudget(s *session.Session, j budgetJSON) {
 }
 
 // rows are what is used or capped of a scope.
-func (x *scopeJSON) rows() [][]cell {
-	caps := map[string]session.BudgetLine{}
-	for _, l := range x.scope.Lines() {
-		caps[l.What] = l
-	}
-	all := engine.Scope{Name: x.Scope, Used: x.Used, Cap: workflows.Cap{USD: 1, Tokens: 1, Turns: 1, Attempts: 1, Seconds: 1}}
-	var rows [][]cell
-	for _, l := range all.Lines() {
-		name := map[string]string{"usd": "cost", "seconds": "time"}[l.What]
-		if name == "" {
-			name = l.What
-		}
+func (x *scopeJSON) rows() (rows [][]cell) {
+	for _, l := range x.scope.All() {
+		name := cmp.Or(map[string]string{"usd": "cost", "seconds": "time"}[l.What], l.What)
 		spent := amount(l.What, l.Spent)
 		if l.What == "usd" {
 			spent = usdText(x.Used)
 		}
-		c, capped := caps[l.What]
-		if !capped {
-			if l.Spent > 0 || l.What == "usd" {
-				rows = append(rows, []cell{{name, plain}, {spent, plain}, {"–", plain}, {"", plain}})
-			}
-			continue
-		}
-		colour, left := plain, amount(c.What, max(0, c.Cap-c.Spent))
+		limit, left, colour := "–", "", plain
 		switch {
-		case engine.Reached(c):
-			colour, left = bad, "nothing"
-		case c.Spent >= 0.8*c.Cap:
-			colour = notable
+		case l.Cap <= 0 && l.Spent == 0 && l.What != "usd":
+			continue
+		case l.Cap <= 0:
+		case engine.Reached(l):
+			limit, left, colour = amount(l.What, l.Cap), "nothing", bad
+		default:
+			limit, left = amount(l.What, l.Cap), amount(l.What, max(0, l.Cap-l.Spent))
+			if l.Spent >= 0.8*l.Cap {
+				colour = notable
+			}
 		}
-		rows = append(rows, []cell{{name, plain}, {spent, plain}, {amount(c.What, c.Cap), plain}, {left, colour}})
+		rows = append(rows, []cell{{name, plain}, {spent, plain}, {limit, plain}, {left, colour}})
 	}
 	return rows
 }
@@ -346,7 +337,7 @@ func budgetText(l session.BudgetLine) string {
 
 // Left is what is known of a run whose end nobody saw.
 func (w *works) Left(id session.ID, runID string) session.Remains {
-	dir, err := w.app.clone.RunDir(id, runID)
+	dir, err := w.app.Clone.RunDir(id, runID)
 	if err != nil {
 		return session.Remains{}
 	}

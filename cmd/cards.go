@@ -1,96 +1,13 @@
 package cmd
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/workflows"
 )
-
-// agentsDir is where a repository's agent cards are, relative to the work tree.
-const agentsDir = ".wfs/agents/"
-
-// ownCards reads the cards in the person's own configuration directory.
-func (a *app) ownCards() ([]rulesFile, error) {
-	config := a.env.configFile()
-	if config == "" {
-		return nil, nil
-	}
-	dir := filepath.Join(filepath.Dir(config), "agents")
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var list []rulesFile
-	for _, e := range entries {
-		if ext := filepath.Ext(e.Name()); ext != ".yaml" && ext != ".yml" {
-			continue
-		}
-		file := filepath.Join(dir, e.Name())
-		info, err := os.Stat(file)
-		if err != nil {
-			return nil, err
-		}
-		if !info.Mode().IsRegular() || info.Size() > workflows.MaxFileSize {
-			return nil, fmt.Errorf("%s is no file of at most %d bytes", file, workflows.MaxFileSize)
-		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, rulesFile{file, text})
-	}
-	return list, nil
-}
-
-// isCard reports whether a file below .wfs/ is an agent card.
-func isCard(f rulesFile) bool {
-	name, ok := strings.CutPrefix(f.Path, agentsDir)
-	return ok && !strings.Contains(name, "/")
-}
-
-// cards are the agents that can be named here: those that are built in, then the repository's, then the person's own. A
-// later one takes the place of an earlier one: the program that works here is the person's business first.
-func (a *app) cards(list []rulesFile) (workflows.Cards, error) {
-	own, err := a.ownCards()
-	if err != nil {
-		return nil, err
-	}
-	var files []rulesFile
-	for _, f := range list {
-		if isCard(f) {
-			files = append(files, f)
-		}
-	}
-	cards, findings := readCards(append(files, own...))
-	if len(findings) > 0 {
-		return nil, &findingsError{findings}
-	}
-	return cards, nil
-}
-
-// readCards adds cards to those that are built in.
-func readCards(files []rulesFile) (workflows.Cards, []workflows.Finding) {
-	cards := workflows.BuiltinCards()
-	var findings []workflows.Finding
-	for _, f := range files {
-		c, bad := workflows.ParseCard(f.Path, f.text)
-		findings = append(findings, bad...)
-		if c != nil {
-			cards[c.Name] = c
-		}
-	}
-	return cards, findings
-}
 
 // cardOrigin says where a card comes from, for people: "built-in card", or a path.
 func (a *app) cardOrigin(c *workflows.Card) string {

@@ -80,7 +80,7 @@ func (a *app) check(ctx context.Context, what string, o checkOptions) error {
 	if err := a.fit(ctx); err != nil {
 		return err
 	}
-	if err := a.ready(ctx, true); err != nil {
+	if err := a.Ready(ctx, true); err != nil {
 		return err
 	}
 	j := checkedJSON{Version: jsonVersion, Result: checkNothing}
@@ -89,24 +89,24 @@ func (a *app) check(ctx context.Context, what string, o checkOptions) error {
 		return err
 	}
 	r := phases.CheckRequest{}
-	if r.Base, err = a.repo.TreeOf(ctx, j.Base); err != nil {
+	if r.Base, err = a.Repo.TreeOf(ctx, j.Base); err != nil {
 		return err
 	}
-	if r.Head, err = a.repo.TreeOf(ctx, j.Head); err != nil {
+	if r.Head, err = a.Repo.TreeOf(ctx, j.Head); err != nil {
 		return err
 	}
 	plan, groups, err := a.checkedBy(ctx, o)
 	if err != nil {
 		return err
 	}
-	if err := a.hold("wfs check"); err != nil {
+	if err := a.Hold("wfs check"); err != nil {
 		return err
 	}
-	dir := filepath.Join(a.repo.StateDir(), "check", "runs", "try")
+	dir := filepath.Join(a.Repo.StateDir(), "check", "runs", "try")
 	if err := durable.MkdirAll(dir); err != nil {
 		return err
 	}
-	defer os.RemoveAll(filepath.Join(a.repo.StateDir(), "check"))
+	defer os.RemoveAll(filepath.Join(a.Repo.StateDir(), "check"))
 	a.note("%s..%s", short(j.Base), short(j.Head))
 	r.RunDir = dir
 	if j.Check, err = a.tryCheck(ctx, r, plan, groups); err != nil {
@@ -173,21 +173,21 @@ func checkResult(c phases.Check) string {
 func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, [][]workflows.Gate, error) {
 	var plan workflows.Plan
 	if o.test == noAgent {
-		return plan, nil, &usageError{"no test command: nothing to check", "wfs check --help"}
+		return plan, nil, usage("wfs check --help", "no test command: nothing to check")
 	}
-	list, err := a.rules(ctx)
+	list, err := a.Rules(ctx)
 	if err != nil {
 		return plan, nil, err
 	}
 	if o.test == "" && len(list) > 0 {
-		settings, err := a.settings(list)
+		settings, err := a.Settings(list)
 		if err != nil {
 			return plan, nil, err
 		}
 		c := &settings.Config
 		if len(c.Gates) > 0 {
 			if o.yes {
-				if err := a.trustRules("--yes", list, "files below .wfs/"); err != nil {
+				if err := a.TrustRules("--yes", list, "files below .wfs/"); err != nil {
 					return plan, nil, err
 				}
 			}
@@ -202,10 +202,10 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 				}
 			}
 			if len(groups) == 0 {
-				return plan, nil, &session.Refusal{Code: session.RefuseUsage,
-					Message: "no gate of the configuration has per-test results", Hint: "wfs check --test 'COMMAND'"}
+				return plan, nil, usage("wfs check --test 'COMMAND'",
+					"no gate of the configuration has per-test results")
 			}
-			return plan, groups, a.mustTrust(list)
+			return plan, groups, a.MustTrust(list)
 		}
 	}
 	io := initOptions{test: o.test, format: o.format, yes: o.yes}
@@ -219,8 +219,7 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 		}
 	}
 	if len(proposals) == 0 {
-		return plan, nil, &session.Refusal{Code: session.RefuseUsage,
-			Message: "no test command configured, and none found", Hint: "wfs check --test 'COMMAND'"}
+		return plan, nil, usage("wfs check --test 'COMMAND'", "no test command configured, and none found")
 	}
 	if o.test == "" {
 		plan.Setup = a.proposeSetup(proposals)
@@ -249,39 +248,38 @@ func (a *app) checkedRange(ctx context.Context, what string) (base, head session
 	if what == "" {
 		to = "HEAD"
 	}
-	if head, err = a.repo.Resolve(ctx, cmp.Or(to, "HEAD")); err != nil {
+	if head, err = a.Repo.Resolve(ctx, cmp.Or(to, "HEAD")); err != nil {
 		return "", "", noCommit(err)
 	}
 	if what == "" {
 		base, err = a.leftFrom(ctx, head)
 		return base, head, err
 	}
-	if base, err = a.repo.Resolve(ctx, cmp.Or(from, "HEAD")); err != nil {
+	if base, err = a.Repo.Resolve(ctx, cmp.Or(from, "HEAD")); err != nil {
 		return "", "", noCommit(err)
 	}
 	if merged {
-		if base, err = a.repo.MergeBase(ctx, base, head); err == nil && base == "" {
-			err = &session.Refusal{Code: session.RefuseUsage, Message: "the two commits have no common ancestor here",
-				Hint: "git fetch --unshallow, if this clone is shallow"}
+		if base, err = a.Repo.MergeBase(ctx, base, head); err == nil && base == "" {
+			err = usage("git fetch --unshallow, if this clone is shallow",
+				"the two commits have no common ancestor here")
 		}
 	}
 	return base, head, err
 }
 
 func noCommit(err error) error {
-	return &session.Refusal{Code: session.RefuseUsage, Message: err.Error(),
-		Hint: "git log --oneline; in a shallow clone: git fetch --deepen 50"}
+	return usage("git log --oneline; in a shallow clone: git fetch --deepen 50", "%v", err)
 }
 
 // leftFrom is where a commit left its upstream, or the default branch.
 func (a *app) leftFrom(ctx context.Context, head session.Commit) (session.Commit, error) {
 	for _, name := range []string{"@{upstream}", "refs/remotes/origin/HEAD", "refs/remotes/origin/main",
 		"refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"} {
-		tip, err := a.repo.Resolve(ctx, name)
+		tip, err := a.Repo.Resolve(ctx, name)
 		if err != nil {
 			continue
 		}
-		base, err := a.repo.MergeBase(ctx, tip, head)
+		base, err := a.Repo.MergeBase(ctx, tip, head)
 		if err != nil {
 			return "", err
 		}
@@ -290,8 +288,7 @@ func (a *app) leftFrom(ctx context.Context, head session.Commit) (session.Commit
 			return base, nil
 		}
 	}
-	return "", &session.Refusal{Code: session.RefuseUsage,
-		Message: "HEAD has no commits beyond its upstream or the default branch", Hint: "wfs check HEAD"}
+	return "", usage("wfs check HEAD", "HEAD has no commits beyond its upstream or the default branch")
 }
 
 // sayCheck tells what was found, and ends the command accordingly.

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 type checkpointJSON struct {
@@ -24,20 +25,7 @@ when the work is handed over. If nothing changed, nothing happens. A session tha
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			if err := a.beginAt(ctx, "wfs checkpoint", first(args), false); err != nil {
-				return err
-			}
-			id, err := a.resolve(ctx, first(args))
-			if err != nil {
-				return err
-			}
-			if err := a.mustBeCurrent(ctx, id); err != nil {
-				return err
-			}
-			if err := a.hold("wfs checkpoint", id); err != nil {
-				return err
-			}
-			h, err := a.take(ctx, id)
+			h, err := a.InHand(ctx, workspace.Request{Command: "wfs checkpoint", Session: first(args), Current: true})
 			if err != nil {
 				return err
 			}
@@ -46,7 +34,7 @@ when the work is handed over. If nothing changed, nothing happens. A session tha
 				return err
 			}
 			if a.json {
-				j := checkpointJSON{Version: jsonVersion, Session: id, Checkpoint: cp}
+				j := checkpointJSON{Version: jsonVersion, Session: h.ID, Checkpoint: cp}
 				j.Skipped, j.HeldOut = h.Unheld.Skipped, h.Unheld.HeldOut
 				if cp != nil {
 					j.Skipped, j.HeldOut = cp.Skipped, cp.HeldOut
@@ -58,7 +46,7 @@ when the work is handed over. If nothing changed, nothing happens. A session tha
 				a.sayLacks(&session.Checkpoint{Skipped: h.Unheld.Skipped, HeldOut: h.Unheld.HeldOut}, "")
 				return nil
 			}
-			a.out("checkpoint %d: %s (%s)%s", cp.Number, cp.Summary, cp.Code.Short(), a.inTree())
+			a.out("checkpoint %d: %s (%s)%s", cp.Number, cp.Summary, cp.Code.Short(), a.InTree())
 			a.sayLacks(cp, "")
 			a.out("undo: %s", a.typed("wfs undo"))
 			return nil

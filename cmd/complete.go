@@ -12,6 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // Completion reads and writes nothing, and says nothing when something is wrong: what it prints ends in somebody's
@@ -120,7 +121,7 @@ func unfinished(c cobra.Completion) bool {
 
 // fromRepository lists what only the repository knows. only says that nothing else can stand there.
 func (a *app) fromRepository(ctx context.Context, kind, named, typed string, only bool) []cobra.Completion {
-	if a.open(ctx) != nil {
+	if a.Open(ctx) != nil {
 		if kind == "WORKFLOW" {
 			return workflows.BuiltinNames()
 		}
@@ -143,11 +144,11 @@ func (a *app) fromRepository(ctx context.Context, kind, named, typed string, onl
 	case "REF":
 		return append(a.completeBranches(ctx), a.completeAddresses(ctx, "@", typed, true)...)
 	case "WORKFLOW":
-		list, err := a.rules(ctx)
+		list, err := a.Rules(ctx)
 		if err != nil {
 			return nil
 		}
-		return workflowNames(list)
+		return list.WorkflowNames()
 	case "PHASE":
 		return a.completePhases(ctx, named)
 	}
@@ -156,7 +157,7 @@ func (a *app) fromRepository(ctx context.Context, kind, named, typed string, onl
 
 // completeKeys lists the settings that hold.
 func (a *app) completeKeys(ctx context.Context) []cobra.Completion {
-	s, err := a.ownSettings(ctx)
+	s, err := a.OwnSettings(ctx)
 	if err != nil {
 		return nil
 	}
@@ -173,11 +174,11 @@ func described(word, what string) cobra.Completion {
 }
 
 func (a *app) completeSessions(ctx context.Context) []cobra.Completion {
-	all, _ := a.repo.Sessions(ctx) // beside those that cannot be read
+	all, _ := a.Repo.Sessions(ctx) // beside those that cannot be read
 	var list []cobra.Completion
-	for _, name := range sessionNames(all) {
+	for _, name := range workspace.SortedIDs(all) {
 		what := ""
-		if v, err := a.eng.Load(ctx, session.ID(name), all[session.ID(name)]); err == nil {
+		if v, err := a.Engine.Load(ctx, session.ID(name), all[session.ID(name)]); err == nil {
 			what = fmt.Sprintf("%s: %s", v.Session.Status, v.Session.Headline())
 		}
 		list = append(list, described(name, what))
@@ -186,7 +187,7 @@ func (a *app) completeSessions(ctx context.Context) []cobra.Completion {
 }
 
 func (a *app) completeBranches(ctx context.Context) []cobra.Completion {
-	branches, _ := a.repo.Branches(ctx)
+	branches, _ := a.Repo.Branches(ctx)
 	var list []cobra.Completion
 	for _, ref := range sortedKeys(branches) {
 		if !strings.HasPrefix(ref, session.BranchPrefix) {
@@ -206,13 +207,13 @@ func (a *app) completeAddresses(ctx context.Context, named, typed string, only b
 	} else if name = named; strings.Contains(name, "@") {
 		name = "" // an address stands before this one
 	}
-	if _, isNumber := checkpointNumber(name); isNumber && !addressed {
+	if _, isNumber := workspace.CheckpointNumber(name); isNumber && !addressed {
 		name = ""
 	}
 	var list []cobra.Completion
 	if named != "@" || addressed { // a ref has no checkpoints of its own
-		if id, err := a.resolve(ctx, name); err == nil {
-			if v, err := a.view(ctx, id); err == nil {
+		if id, err := a.Resolve(ctx, name); err == nil {
+			if v, err := a.View(ctx, id); err == nil {
 				for _, c := range slices.Backward(v.Session.Checkpoints) {
 					list = append(list, described(prefix+itoa(c.Number), strings.ToLower(string(c.Phase))+": "+c.Summary))
 				}
@@ -220,8 +221,8 @@ func (a *app) completeAddresses(ctx context.Context, named, typed string, only b
 		}
 	}
 	if only && !addressed {
-		all, _ := a.repo.Sessions(ctx)
-		for _, name := range sessionNames(all) {
+		all, _ := a.Repo.Sessions(ctx)
+		for _, name := range workspace.SortedIDs(all) {
 			list = append(list, name+"@")
 		}
 	}
@@ -230,15 +231,15 @@ func (a *app) completeAddresses(ctx context.Context, named, typed string, only b
 
 // completePhases lists the phases of a session's workflow as it is pinned.
 func (a *app) completePhases(ctx context.Context, named string) []cobra.Completion {
-	id, err := a.resolve(ctx, named)
+	id, err := a.Resolve(ctx, named)
 	if err != nil {
 		return nil
 	}
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return nil
 	}
-	data, err := a.repo.File(ctx, v.Tip, session.FilePlan)
+	data, err := a.Repo.File(ctx, v.Tip, session.FilePlan)
 	if err != nil {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 func (a *app) configCmd() *cobra.Command {
@@ -87,7 +88,7 @@ func (a *app) origin(x workflows.Setting) string {
 		return "default"
 	case x.Line > 0:
 		name := x.Name
-		home := a.env.get("HOME")
+		home := a.env.Get("HOME")
 		if below, ok := strings.CutPrefix(name, home+string(filepath.Separator)); ok && home != "" {
 			name = filepath.Join("~", below)
 		}
@@ -96,24 +97,8 @@ func (a *app) origin(x workflows.Setting) string {
 	return x.Name
 }
 
-// ownSettings reads all layers of configuration, of a repository if there is one.
-func (a *app) ownSettings(ctx context.Context) (*workflows.Settings, error) {
-	err := a.open(ctx)
-	if errors.Is(err, gitstate.ErrNotRepository) {
-		return a.settings(nil)
-	}
-	if err != nil {
-		return nil, err
-	}
-	list, err := a.rules(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return a.settings(list)
-}
-
 func (a *app) configList(ctx context.Context, withOrigin bool) error {
-	s, err := a.ownSettings(ctx)
+	s, err := a.OwnSettings(ctx)
 	if err != nil {
 		return err
 	}
@@ -140,14 +125,14 @@ func (a *app) configGet(ctx context.Context, key string) error {
 	if err := knownSetting(key); err != nil {
 		return err
 	}
-	s, err := a.ownSettings(ctx)
+	s, err := a.OwnSettings(ctx)
 	if err != nil {
 		return err
 	}
 	x, ok := s.Get(key)
 	switch {
 	case !ok:
-		return &session.Refusal{Code: session.RefuseNotSet, Message: key + " is not set", Hint: "wfs config path (says where it could be)"}
+		return session.Refuse(session.RefuseNotSet, "wfs config path (says where it could be)", "%s is not set", key)
 	case a.json:
 		return a.answer(struct {
 			Version int `json:"version"`
@@ -179,9 +164,9 @@ func knownSetting(key string) error {
 	if len(below) == 0 {
 		below = keys
 	}
-	e := &usageError{fmt.Sprintf("there is no key %q; there are: %s", key, strings.Join(below, ", ")), "wfs config list"}
+	e := usage("wfs config list", "there is no key %q; there are: %s", key, strings.Join(below, ", "))
 	if near := workflows.Suggest(key, keys); near != "" && !strings.Contains(near, "NAME") {
-		e.hint = "wfs config get " + near
+		e.Hint = "wfs config get " + near
 	}
 	return e
 }
@@ -212,18 +197,18 @@ func (a *app) configPath(ctx context.Context) error {
 		_, err := os.Stat(path)
 		paths = append(paths, configFileJSON{source, path, err == nil})
 	}
-	if file := a.env.configFile(); file != "" {
+	if file := a.env.ConfigFile(); file != "" {
 		add(workflows.FromUser, file)
 	}
-	err := a.open(ctx)
+	err := a.Open(ctx)
 	switch {
 	case err == nil:
-		add(workflows.FromRepository, filepath.Join(a.repo.Root(), filepath.FromSlash(configPath)))
-		top, _, err := a.localTop(ctx)
+		add(workflows.FromRepository, filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath)))
+		top, _, err := a.LocalTop(ctx)
 		if err != nil {
 			return err
 		}
-		add(workflows.FromLocal, filepath.Join(top, filepath.FromSlash(localPath)))
+		add(workflows.FromLocal, filepath.Join(top, filepath.FromSlash(workspace.LocalPath)))
 	case !errors.Is(err, gitstate.ErrNotRepository):
 		return err
 	}

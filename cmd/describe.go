@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // jsonVersion is the version of every JSON shape that commands print. Fields may be added; a change of meaning raises it.
@@ -96,13 +97,13 @@ func (a *app) alive(s *session.Session) []session.Process {
 	if !outlived(s) {
 		return nil
 	}
-	return a.eng.Works.Alive(s.ID, s.Started)
+	return a.Engine.Works.Alive(s.ID, s.Started)
 }
 
 // describe tells of a session. in is the work tree that has it checked out, nil for none.
 func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 	there := in != nil && !in.Gone
-	current := there && in.ID == a.repo.Worktree()
+	current := there && in.ID == a.Repo.Worktree()
 	alive := a.alive(s)
 	j := sessionJSON{
 		Version: jsonVersion, ID: s.ID, Name: s.ID.Trailer(), Current: current, Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,
@@ -136,11 +137,11 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 		j.Worktree, j.Gone = in.Path, in.Gone
 	}
 	driver := ""
-	if who, held, err := a.clone.Driver(s.ID); err == nil && held {
+	if who, held, err := a.Clone.Driver(s.ID); err == nil && held {
 		driver = who.Name()
 		j.Driver = &driverJSON{who.PID, who.Command}
 		switch {
-		case isRun(who):
+		case workspace.IsRun(who):
 			j.Next = []string{"wfs watch " + string(s.ID), "wfs stop " + string(s.ID)}
 			if s.Status == session.StatusWaiting {
 				j.Next = append(j.Next, "wfs run "+string(s.ID)+" --now")
@@ -149,7 +150,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 			j.Next = []string{"wfs show " + string(s.ID)}
 		}
 	}
-	if waiting, err := a.clone.Requests(s.ID); err == nil {
+	if waiting, err := a.Clone.Requests(s.ID); err == nil {
 		for _, r := range waiting {
 			if r.Driver == "" || r.Driver == driver { // one that its run did not live to see is void
 				j.Requests++
@@ -161,8 +162,8 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 
 // nextFor are nextCommands for a session that the command acts on in its own work tree. HEAD may have been taken away.
 func (a *app) nextFor(s *session.Session) []string {
-	in := a.here()
-	if head, err := a.repo.Head(context.Background()); err == nil && head.Ref != s.Branch() {
+	in := a.Here()
+	if head, err := a.Repo.Head(context.Background()); err == nil && head.Ref != s.Branch() {
 		in = nil
 	}
 	return a.nextIn(s, in)
@@ -173,7 +174,7 @@ func (a *app) nextIn(s *session.Session, in *gitstate.Worktree) []string {
 	way := ""
 	if in == nil || in.Gone {
 		way = "wfs resume " + string(s.ID)
-		if head, err := a.repo.Head(context.Background()); err == nil {
+		if head, err := a.Repo.Head(context.Background()); err == nil {
 			way = engine.WayTo(head, s.ID)
 		}
 	}
@@ -540,14 +541,4 @@ func standing(s *session.Session) styled {
 
 func millis(ms int64) string {
 	return (time.Duration(ms) * time.Millisecond).Round(10 * time.Millisecond).String()
-}
-
-func agentName(p *workflows.Agent) string {
-	switch {
-	case p.Script != "":
-		return "script"
-	case p.Use != "":
-		return p.Use
-	}
-	return p.Command.Text()
 }

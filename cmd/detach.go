@@ -10,7 +10,6 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
-	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -25,32 +24,30 @@ type detachJSON struct {
 // detach starts a run that this terminal has nothing to do with, and returns when it drives the session. What would keep
 // it from that is looked at here first, where a person reads it.
 func (a *app) detach(ctx context.Context, name string, o engine.RunOptions) error {
-	if err := a.enterNamed(ctx, name); err != nil {
+	if err := a.EnterNamed(ctx, name); err != nil {
 		return err
 	}
-	if err := a.ready(ctx, true); err != nil {
+	if err := a.Ready(ctx, true); err != nil {
 		return a.unfinished(ctx, name, err)
 	}
-	id, err := a.workable(ctx, name)
+	id, err := a.Workable(ctx, name)
 	if err != nil {
 		return err
 	}
-	if who, held, err := a.clone.Driver(id); err != nil {
+	if err := a.NotHeld(id, "is in use"); err != nil {
 		return err
-	} else if held {
-		return &registry.HeldError{Holder: who, What: fmt.Sprintf("session %s is in use", id), At: a.env.Now().Unix()}
 	}
-	f, err := a.eng.Follow(ctx, id)
+	f, err := a.Engine.Follow(ctx, id)
 	if err != nil {
 		return err
 	}
-	log, err := a.clone.DetachedLog(id)
+	log, err := a.Clone.DetachedLog(id)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
 	argv := append([]string{a.env.Exe, "run", string(id), "--detached"}, runFlags(o)...)
-	pid, ended, err := proc.Detach(proc.Cmd{Argv: argv, Dir: a.repo.Root(), Env: a.env.Environ}, log)
+	pid, ended, err := proc.Detach(proc.Cmd{Argv: argv, Dir: a.Repo.Root(), Env: a.env.Environ}, log)
 	if err != nil {
 		return err
 	}
@@ -81,7 +78,7 @@ func (a *app) isDriving(ctx context.Context, f *engine.Follower, pid int) (bool,
 	}
 	for _, s := range steps {
 		if s.Event.Kind() == session.KindDriving {
-			who, held, err := a.clone.Driver(f.S.ID)
+			who, held, err := a.Clone.Driver(f.S.ID)
 			return held && who.PID == pid, err
 		}
 	}
@@ -113,7 +110,7 @@ func (a *app) tellLog(ctx context.Context, id session.ID, path string, code int)
 		return exitWith(code)
 	}
 	if code != exitError && code != exitUsage && code != exitHeld {
-		v, err := a.view(ctx, id)
+		v, err := a.View(ctx, id)
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ out, and named. It writes nothing and takes no lock.`,
 		Args: upTo(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			if err := a.open(ctx); err != nil {
+			if err := a.Open(ctx); err != nil {
 				return err
 			}
 			from, to, err := a.diffEnds(ctx, args)
@@ -43,15 +43,15 @@ out, and named. It writes nothing and takes no lock.`,
 				a.page(ctx)
 				return a.diffTo(ctx, from, to, o)
 			}
-			x, err := a.repo.TreeOf(ctx, from)
+			x, err := a.Repo.TreeOf(ctx, from)
 			if err != nil {
 				return err
 			}
-			y, err := a.repo.TreeOf(ctx, to)
+			y, err := a.Repo.TreeOf(ctx, to)
 			if err != nil {
 				return err
 			}
-			changes, err := a.repo.Changes(ctx, x, y)
+			changes, err := a.Repo.Changes(ctx, x, y)
 			if err != nil {
 				return err
 			}
@@ -67,8 +67,8 @@ out, and named. It writes nothing and takes no lock.`,
 func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Commit, err error) {
 	name := ""
 	if len(args) == 1 && args[0] != autoName && !strings.Contains(args[0], "@") {
-		if _, _, err := a.address(ctx, args[0]); err != nil { // no checkpoint, so it may be a session
-			if id, err := a.resolve(ctx, args[0]); err == nil {
+		if _, _, err := a.Address(ctx, args[0]); err != nil { // no checkpoint, so it may be a session
+			if id, err := a.Resolve(ctx, args[0]); err == nil {
 				name, args = string(id), nil
 			}
 		}
@@ -84,7 +84,7 @@ func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Com
 				return "", "", err
 			}
 			if len(args) == 1 { // what it holds beyond the checkpoint
-				v, err := a.view(ctx, id)
+				v, err := a.View(ctx, id)
 				if err != nil {
 					return "", "", err
 				}
@@ -93,11 +93,11 @@ func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Com
 			ends = append(ends, auto.Code)
 			continue
 		}
-		id, n, err := a.address(ctx, arg)
+		id, n, err := a.Address(ctx, arg)
 		if err != nil {
 			return "", "", err
 		}
-		v, err := a.view(ctx, id)
+		v, err := a.View(ctx, id)
 		if err != nil {
 			return "", "", err
 		}
@@ -110,11 +110,11 @@ func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Com
 	if len(ends) == 1 {
 		return ends[0], s.At(s.Current).Code, nil
 	}
-	id, err := a.resolve(ctx, name)
+	id, err := a.Resolve(ctx, name)
 	if err != nil {
 		return "", "", err
 	}
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return "", "", err
 	}

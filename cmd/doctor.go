@@ -14,6 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
@@ -50,7 +51,11 @@ The exit code is 4 when a problem blocks a command, else 0.`,
 }
 
 func (a *app) doctor(ctx context.Context, repair bool) error {
-	if err := a.openFor(ctx, repair); err != nil {
+	open := a.Open
+	if repair {
+		open = a.OpenWriter
+	}
+	if err := open(ctx); err != nil {
 		return err
 	}
 	d := a.checks()
@@ -116,23 +121,14 @@ func (a *app) sayDoctor(j doctorJSON) {
 
 // checks are the checks of this clone, and what they need.
 func (a *app) checks() *check.Doctor {
-	d := &check.Doctor{Refs: a.repo, Tree: a.repo, Files: a.clone, Journals: a.clone, Histories: a.eng, PID: a.env.PID, Now: a.env.Now,
-		Note: a.note, Stays: a.staysLines, Lock: a.lockFor,
+	d := &check.Doctor{Repo: a.Repo, Files: a.Clone, Engine: a.Engine, PID: a.env.PID, Now: a.env.Now, Note: a.note, Lock: a.lockFor,
 		Deleted: func(ctx context.Context, id session.ID) bool {
 			kept, err := a.keptOf(ctx, id)
 			return err == nil && kept != ""
 		},
-		GiveBack: func(ctx context.Context, id session.ID, tip session.Commit) (int, error) {
-			j, err := a.clone.Journal(id, tip)
-			if err != nil {
-				return 0, err
-			}
-			defer j.Close()
-			return a.eng.GiveBack(ctx, id, tip, j)
-		},
 		Before: []check.Row{{Name: "git", Look: a.checkGit}},
 		After:  []check.Row{{Name: "hooks of agents", Look: a.checkHooks}, {Name: "proofs", Look: a.checkProofs}}}
-	store, err := a.trustStore()
+	store, err := a.TrustStore()
 	if d.NoTrust = err; err == nil {
 		d.TrustDir = store.Dir
 	}
@@ -144,59 +140,49 @@ func (a *app) checkGit(ctx context.Context) (found []check.Finding, err error) {
 	blocks := func(about, where, what, follows, next string) {
 		found = append(found, check.Finding{Level: check.Blocks, About: about, Where: where, What: what, Follows: follows, Next: next})
 	}
-	_, err = a.repo.Version(ctx)
+	_, err = a.Repo.Version(ctx)
 	if errors.Is(err, gitstate.ErrGitTooOld) {
 		blocks("git", "git", err.Error(), "nothing can be written", "install git 2.34 or newer")
 		return found, nil
 	}
 	if err == nil {
-		err = a.repo.Fit(ctx, true)
+		err = a.Repo.Fit(ctx, true)
 	}
 	if err == nil {
-		err = a.repo.Able(ctx)
+		err = a.Repo.Able(ctx)
 	}
 	var ready *gitstate.ReadyError
 	if errors.As(err, &ready) {
-		blocks("git", a.repo.Root(), ready.Error(), "nothing can be written here", readyHints[ready.Code])
+		blocks("git", a.Repo.Root(), ready.Error(), "nothing can be written here", readyHints[ready.Code])
 	} else if err != nil && !errors.Is(err, gitstate.ErrBrokenRef) {
 		return nil, err
 	}
-	if head, err := a.repo.Head(ctx); err == nil && head.Ref == "" {
+	if head, err := a.Repo.Head(ctx); err == nil && head.Ref == "" {
 		blocks("git", "HEAD", "is on no branch", "wfs new works here, but no session can be checked out", readyHints[gitstate.NotOnBranch])
 		found[len(found)-1].Level = check.Warns
 	}
-	var wrong *findingsError
-	if _, err := a.ownSettings(ctx); errors.As(err, &wrong) {
-		blocks("config", filepath.Join(a.repo.Root(), ".wfs"), wrong.Error(), "no session can begin", "wfs workflow check")
+	var wrong *workspace.FindingsError
+	if _, err := a.OwnSettings(ctx); errors.As(err, &wrong) {
+		blocks("config", filepath.Join(a.Repo.Root(), ".wfs"), wrong.Error(), "no session can begin", "wfs workflow check")
 	}
 	return found, nil
 }
 
 // lockFor takes the locks that mending something needs. It returns why that cannot be, "" when they are held.
 func (a *app) lockFor(ctx context.Context, id session.ID) (why string, err error) {
-	who := a.holder(check.RepairCommand)
-	if len(a.locks) == 0 {
-		l, err := a.clone.LockWorktree(a.repo.Worktree(), who)
-		if err != nil {
-			return cannotLock(err)
-		}
-		a.locks = append(a.locks, l)
-		if err := a.healLocks(ctx, who); err != nil {
-			return "", err
-		}
+	if err := a.HoldTree(ctx, check.RepairCommand); err != nil {
+		return cannotLock(err)
 	}
 	if id == "" || a.mending[id] {
 		return "", nil
 	}
-	who.Session = string(id)
-	l, err := a.clone.LockSession(id, who)
-	if err != nil {
+	if err := a.HoldSession(check.RepairCommand, id); err != nil {
 		return cannotLock(err)
 	}
 	if a.mending == nil {
 		a.mending = map[session.ID]bool{}
 	}
-	a.locks, a.mending[id] = append(a.locks, l), true
+	a.mending[id] = true
 	return "", nil
 }
 

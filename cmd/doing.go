@@ -30,7 +30,7 @@ const doingSays = 10 * time.Second
 // showProgress shows what gates do until done is called.
 func (a *app) showProgress() (done func()) {
 	d := &doing{app: a, drawn: a.canShow(), stop: make(chan struct{})}
-	w := a.eng.Works.(*works)
+	w := a.Engine.Works.(*works)
 	before, count := w.report, w.count
 	w.report, w.count = d.say, d.counted
 	stopped := make(chan struct{})

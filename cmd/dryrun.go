@@ -7,11 +7,12 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // dryRun says what the next attempt would be. It writes nothing.
 func (a *app) dryRun(ctx context.Context, name string) error {
-	v, err := a.openView(ctx, name)
+	v, err := a.OpenView(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -27,14 +28,14 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 	}
 	a.out("%s  %s", s.ID, standing(s))
 	if d.Effect == engine.EffectStop {
-		a.next(a.nextIn(s, a.here()))
+		a.next(a.nextIn(s, a.Here()))
 		return nil
 	}
 	a.sayDrift(ctx, s, plan)
 	who := commandOf(plan, s.Phase)
 	for _, b := range d.Events {
 		if started, ok := b.(session.AttemptStarted); ok && started.Agent != "" {
-			who = agentName(plan.AgentOf(engine.PhaseOf(plan, started))) + " (the breaker opens if it gets no further)"
+			who = workspace.AgentName(plan.AgentOf(engine.PhaseOf(plan, started))) + " (the breaker opens if it gets no further)"
 		}
 	}
 	a.out("would run in %s: %s", s.Phase, who)
@@ -69,7 +70,7 @@ func (a *app) commandLine(ctx context.Context, s *session.Session, plan *workflo
 		if !ok || ph == nil || ph.Run.Human {
 			continue
 		}
-		runner := a.eng.Works.(*works).runner()
+		runner := a.Engine.Works.(*works).runner()
 		runner.Prober = nil // this command starts nothing
 		return runner.CommandLine(ctx, session.RunRequest{Session: *s, Phase: *ph, Started: started, RunDir: "{run}", Plan: *plan,
 			Conversation: engine.Conversation(s, plan, started)})

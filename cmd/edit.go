@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // editOptions are the flags of `wfs edit`. Each group is one operation, which wfs undo takes back.
@@ -78,11 +79,13 @@ func (a *app) editAs(ctx context.Context, name string, o editOptions) error {
 	}
 	switch {
 	case kinds == 0:
-		return &usageError{"edit needs a flag that says what to change", "wfs edit --help"}
+		return usage("wfs edit --help", "edit needs a flag that says what to change")
 	case kinds > 1:
-		return &usageError{"goal or spec, name, agent or workflow, and budget are changed one after the other", "wfs edit --help"}
+		return usage("wfs edit --help",
+			"goal or spec, name, agent or workflow, and budget are changed one after the other")
 	case o.dry && !o.repins():
-		return &usageError{"--dry-run goes with --reload, --agent, --workflow, --phase or --holdout", "wfs edit --reload --dry-run"}
+		return usage("wfs edit --reload --dry-run",
+			"--dry-run goes with --reload, --agent, --workflow, --phase or --holdout")
 	case o.wish():
 		return a.edit(ctx, name, o.goal, o.spec)
 	case o.name != "":
@@ -94,15 +97,15 @@ func (a *app) editAs(ctx context.Context, name string, o editOptions) error {
 }
 
 func (a *app) edit(ctx context.Context, name, goal, spec string) error {
-	h, err := a.inHand(ctx, "wfs edit", name)
+	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: name})
 	if err != nil {
 		return err
 	}
 	var b engine.Birth
-	if err := a.readSpec(ctx, &b, spec); err != nil {
+	if err := a.ReadSpec(ctx, &b, spec); err != nil {
 		return err
 	}
-	e, n, err := h.Edit(ctx, engine.Wish{Goal: a.redactor().String(strings.TrimSpace(goal)), Spec: b.Spec, SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
+	e, n, err := h.Edit(ctx, engine.Wish{Goal: a.Redact(strings.TrimSpace(goal)), Spec: b.Spec, SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
 	if err != nil {
 		return err
 	}
@@ -122,7 +125,7 @@ func (a *app) edit(ctx context.Context, name, goal, spec string) error {
 
 // sayChanged tells what a command changed in what a session is, or that it changed nothing.
 func (a *app) sayChanged(ctx context.Context, h *engine.Hand, did string, op int64, changes []string) error {
-	in, err := a.seenFrom(ctx, h.ID)
+	in, err := a.PlaceOf(ctx, h.ID)
 	if err != nil {
 		return err
 	}

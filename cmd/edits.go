@@ -29,10 +29,10 @@ func (e edits) says(what string) string {
 // session checked out: another one is not looked into. Nor is one in which an attempt is open: there they may be the agent's.
 func (a *app) editsIn(ctx context.Context, s *session.Session, in *gitstate.Worktree) (e edits) {
 	c := s.At(s.Current)
-	if c == nil || s.Status.Final() || s.Open != nil || in == nil || in.Gone || in.ID != a.repo.Worktree() {
+	if c == nil || s.Status.Final() || s.Open != nil || in == nil || in.Gone || in.ID != a.Repo.Worktree() {
 		return e
 	}
-	tracked, untracked, err := a.repo.Edited(ctx, c.Code, a.clone.ExcludeFile(s.ID))
+	tracked, untracked, err := a.Repo.Edited(ctx, c.Code, a.Clone.ExcludeFile(s.ID))
 	if err != nil {
 		return e // it is only said: what needs to know takes a snapshot
 	}
@@ -49,7 +49,7 @@ func (a *app) editsIn(ctx context.Context, s *session.Session, in *gitstate.Work
 func (a *app) addEdits(ctx context.Context, j *sessionJSON, v *engine.View, in *gitstate.Worktree) {
 	s := &v.Session
 	j.Edits = a.editsIn(ctx, s, in).all()
-	if s.Frozen == "" || len(j.Next) == 0 || !slices.ContainsFunc(j.Edits, a.eng.HoldsTests) {
+	if s.Frozen == "" || len(j.Next) == 0 || !slices.ContainsFunc(j.Edits, a.Engine.HoldsTests) {
 		return
 	}
 	plan, err := a.planAt(ctx, *v)
@@ -71,18 +71,18 @@ func (a *app) sayEdits(files []string) {
 
 // noteEdits says that a comparison with the present checkpoint of this work tree's session leaves its edits out.
 func (a *app) noteEdits(ctx context.Context, to session.Commit) {
-	id, err := a.current(ctx)
+	id, err := a.Current(ctx)
 	if err != nil || id == "" {
 		return
 	}
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return
 	}
 	if c := v.Session.At(v.Session.Current); c == nil || c.Code != to {
 		return
 	}
-	e := a.editsIn(ctx, &v.Session, a.here())
+	e := a.editsIn(ctx, &v.Session, a.Here())
 	show := "git diff HEAD"
 	if len(e.untracked) > 0 {
 		show = "git status"

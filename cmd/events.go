@@ -33,11 +33,11 @@ func (a *app) sayEvents(ctx context.Context, id session.ID, most int) error {
 
 // history is every event of a session, oldest first, those of the journal included.
 func (a *app) history(ctx context.Context, id session.ID) ([]session.Event, error) {
-	v, err := a.view(ctx, id) // first: what the ledger has taken up since is in both
+	v, err := a.View(ctx, id) // first: what the ledger has taken up since is in both
 	if err != nil {
 		return nil, err
 	}
-	events, err := a.eng.History(ctx, id)
+	events, err := a.Engine.History(ctx, id)
 	if err != nil {
 		return nil, err
 	}

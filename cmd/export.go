@@ -59,23 +59,24 @@ it would become part of the next checkpoint.`,
 }
 
 func (a *app) export(ctx context.Context, name, file string, thin bool) error {
-	id, err := a.openNamed(ctx, name)
+	id, err := a.OpenNamed(ctx, name)
 	if err != nil {
 		return err
 	}
 	if file == "-" {
 		if a.json || a.env.StdoutTTY {
-			return &usageError{"refusing to write an archive to a terminal or beside JSON", "wfs export " + string(id) + " -o FILE"}
+			return usage("wfs export "+string(id)+" -o FILE",
+				"refusing to write an archive to a terminal or beside JSON")
 		}
 		_, err := a.writeExport(ctx, id, thin, a.env.Stdout)
 		return err
 	}
 	if file == "" {
-		file = filepath.Join(filepath.Dir(a.repo.Root()), string(id)+".wfs.tar.gz")
+		file = filepath.Join(filepath.Dir(a.Repo.Root()), string(id)+".wfs.tar.gz")
 	}
-	file = a.env.abs(file)
+	file = a.env.Abs(file)
 	if dir := filepath.Dir(file); !isDir(dir) {
-		return &usageError{"there is no directory " + dir, "mkdir -p " + shellWord(dir)}
+		return usage("mkdir -p "+shellWord(dir), "there is no directory %s", dir)
 	}
 	j := exportJSON{Version: jsonVersion, Session: id, File: file}
 	j.Bytes, err = newFile(file, func(w io.Writer) (err error) {
@@ -83,7 +84,7 @@ func (a *app) export(ctx context.Context, name, file string, thin bool) error {
 		return err
 	})
 	if errors.Is(err, fs.ErrExist) {
-		return &usageError{file + " already exists and is not overwritten", "wfs export " + string(id) + " -o ANOTHER-FILE"}
+		return usage("wfs export "+string(id)+" -o ANOTHER-FILE", "%s already exists and is not overwritten", file)
 	}
 	if err != nil {
 		return err
@@ -125,12 +126,12 @@ func newFile(path string, write func(io.Writer) error) (size int64, err error) {
 
 // writeExport writes the archive and returns the refs that are in it.
 func (a *app) writeExport(ctx context.Context, id session.ID, thin bool, w io.Writer) ([]string, error) {
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	s := &v.Session
-	own, err := a.repo.OwnRefs(ctx, id)
+	own, err := a.Repo.OwnRefs(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +146,7 @@ func (a *app) writeExport(ctx context.Context, id session.ID, thin bool, w io.Wr
 	if thin {
 		without = s.Base
 	}
-	if err := a.repo.Bundle(ctx, refs, without, bundle); err != nil {
+	if err := a.Repo.Bundle(ctx, refs, without, bundle); err != nil {
 		return nil, err
 	}
 	story, err := a.exportedStory(ctx, s)

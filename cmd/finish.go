@@ -40,14 +40,14 @@ type baseJSON struct {
 
 // upon compares a commit with a session's base branch, "" for none.
 func (a *app) upon(ctx context.Context, ref string, commit session.Commit) (b baseJSON) {
-	tip, err := a.repo.Ref(ctx, ref)
+	tip, err := a.Repo.Ref(ctx, ref)
 	if ref == "" || err != nil || tip == "" {
 		return b
 	}
-	in, err := a.repo.IsAncestor(ctx, tip, commit)
+	in, err := a.Repo.IsAncestor(ctx, tip, commit)
 	if b.BaseMoved = err == nil && !in; b.BaseMoved {
 		var tried bool
-		b.Conflicts, tried = a.repo.Conflicts(ctx, tip, commit)
+		b.Conflicts, tried = a.Repo.Conflicts(ctx, tip, commit)
 		b.Untried = !tried
 	}
 	return b
@@ -93,51 +93,48 @@ An open item, a skipped phase, a phase that no gate has judged, or a review that
 }
 
 func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bool) error {
-	if err := a.enterNamed(ctx, name); err != nil {
+	if err := a.EnterNamed(ctx, name); err != nil {
 		return err
 	}
 	if err := a.beginOr(ctx, dry, "wfs finish", false); err != nil {
 		return err
 	}
-	id, err := a.resolve(ctx, name)
-	if err != nil && name == "" && a.claimed != "" { // one that was killed, and that has just been completed
-		id, err = a.claimed, nil
+	id, err := a.Resolve(ctx, name)
+	if err != nil && name == "" && a.Claimed != "" { // one that was killed, and that has just been completed
+		id, err = a.Claimed, nil
 	}
 	if err != nil {
 		return err
 	}
-	if err := a.notGone(ctx, id); err != nil {
+	if err := a.NotGone(ctx, id); err != nil {
 		return err
 	}
 	if o.Branch == "" {
 		o.Branch = string(id)
 	}
-	if strings.HasPrefix(o.Branch, "wfs/") || a.repo.CheckBranchName(ctx, o.Branch) != nil {
-		return &usageError{"--branch " + o.Branch + ": not a name for a branch of yours", "wfs finish --branch NAME"}
+	if strings.HasPrefix(o.Branch, "wfs/") || a.Repo.CheckBranchName(ctx, o.Branch) != nil {
+		return usage("wfs finish --branch NAME", "--branch %s: not a name for a branch of yours", o.Branch)
 	}
 	o.Branch = "refs/heads/" + o.Branch
-	o.Anyway = a.redactor().String(strings.TrimSpace(o.Anyway))
-	if settings, err := a.ownSettings(ctx); err == nil {
+	o.Anyway = a.Redact(strings.TrimSpace(o.Anyway))
+	if settings, err := a.OwnSettings(ctx); err == nil {
 		o.Report = settings.Config.Finish.Report
 	} else { // what was agreed is pinned: it is handed over all the same
 		a.note("warning: finish.report is not read: %v", err)
 	}
 	if !o.Keep { // its commit is the user's own
-		if err := a.repo.Identified(ctx); err != nil {
+		if err := a.Repo.Identified(ctx); err != nil {
 			return err
 		}
 	}
 	if dry {
 		return a.previewFinish(ctx, id, o)
 	}
-	if err := a.hold("wfs finish", id); err != nil {
-		return err
-	}
-	h, err := a.take(ctx, id)
+	h, err := a.HoldAndTake(ctx, "wfs finish", id)
 	if err != nil {
 		return err
 	}
-	a.eng.Works.(*works).report = func(line string) { a.note("    %s", line) }
+	a.Engine.Works.(*works).report = func(line string) { a.note("    %s", line) }
 	f, op, err := h.Finish(ctx, o)
 	if refused := (*session.Refusal)(nil); errors.As(err, &refused) && refused.Code == session.RefuseNotAgreed && a.asksHere() {
 		var asked error
@@ -146,7 +143,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 			return asked
 		}
 		if o.Anyway == "" { // what is open has been said
-			return &session.Refusal{Code: refused.Code, Message: "nothing was handed over", Hint: refused.Hint}
+			return session.Refuse(refused.Code, refused.Hint, "nothing was handed over")
 		}
 		f, op, err = h.Finish(ctx, o)
 	}
@@ -159,7 +156,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if h.Stayed != nil {
 		j.Stayed = h.Stayed.Error()
 	}
-	if remote, err := a.repo.Remote(ctx); err == nil && remote != "" {
+	if remote, err := a.Repo.Remote(ctx); err == nil && remote != "" {
 		j.Push = "git push -u " + remote + " " + branch
 	}
 	if !o.WithoutCarried {
@@ -182,7 +179,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if h.S.BaseRef != "" && !j.BaseMoved {
 		moved = "; " + strings.TrimPrefix(h.S.BaseRef, "refs/heads/") + " has not moved"
 	}
-	a.out("you are on %s%s; nothing was pushed%s", branch, a.inTree(), moved)
+	a.out("you are on %s%s; nothing was pushed%s", branch, a.InTree(), moved)
 	if h.Agreed {
 		a.out("that counts as your approval of the work")
 	}
@@ -206,13 +203,13 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	sayHoldout(a.out, j.Holdout)
 	a.sayIgnoredBefore(ctx, &h.S)
 	if ref := h.S.BaseRef; ref != "" {
-		parked, err := a.eng.Parked(ctx, ref)
-		if err == nil && slices.ContainsFunc(parked, func(op session.Op) bool { return a.repo.Lacks(ctx, f.Branch, op.Turn.Rescue) }) {
+		parked, err := a.Engine.Parked(ctx, ref)
+		if err == nil && slices.ContainsFunc(parked, func(op session.Op) bool { return a.Repo.Lacks(ctx, f.Branch, op.Turn.Rescue) }) {
 			on := strings.TrimPrefix(ref, "refs/heads/")
 			a.out("uncommitted changes of yours from %s are still kept: %s, then wfs says how to have them back", on, a.typed("git switch "+on))
 		}
 	}
-	if a.repo.Worktree() != "main" {
+	if a.Repo.Worktree() != "main" {
 		a.out("its work tree stays; to remove it: %s", a.fromMain(ctx, "wfs delete --worktree "+string(id)))
 	}
 	a.out("undo: %s", a.typed("wfs undo"))
@@ -224,15 +221,15 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 
 // sizeOf counts the files and lines of a change, and names the files; it returns "" if git cannot say.
 func (a *app) sizeOf(ctx context.Context, from, to session.Commit) (size string, files []string) {
-	x, err := a.repo.TreeOf(ctx, from)
+	x, err := a.Repo.TreeOf(ctx, from)
 	if err != nil {
 		return "", nil
 	}
-	y, err := a.repo.TreeOf(ctx, to)
+	y, err := a.Repo.TreeOf(ctx, to)
 	if err != nil {
 		return "", nil
 	}
-	lines, err := a.repo.Lines(ctx, x, y)
+	lines, err := a.Repo.Lines(ctx, x, y)
 	if err != nil {
 		return "", nil
 	}
@@ -244,7 +241,7 @@ func (a *app) sizeOf(ctx context.Context, from, to session.Commit) (size string,
 }
 
 func (a *app) previewFinish(ctx context.Context, id session.ID, o engine.Handover) error {
-	look, err := a.eng.Look(ctx, id, a.clone.ExcludeFile(id))
+	look, err := a.Engine.Look(ctx, id, a.Clone.ExcludeFile(id))
 	if err != nil {
 		return err
 	}
@@ -252,7 +249,7 @@ func (a *app) previewFinish(ctx context.Context, id session.ID, o engine.Handove
 	if err != nil {
 		return err
 	}
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -275,6 +272,6 @@ func (a *app) askAnyway(ctx context.Context, hint string) (string, error) {
 			question = "Why? The commit says it: "
 			continue
 		}
-		return a.redactor().String(why), err
+		return a.Redact(why), err
 	}
 }

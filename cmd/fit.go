@@ -2,32 +2,29 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/wfs-dev/wfs/session"
 )
 
 // fit refuses work trees that no session belongs in: everything that a person has would go through snapshots and moves,
 // what wfs itself remembers as well.
 func (a *app) fit(ctx context.Context) error {
-	if err := a.openFor(ctx, true); err != nil {
+	if err := a.OpenWriter(ctx); err != nil {
 		return err
 	}
-	root := a.repo.Root()
+	root := a.Repo.Root()
 	unfit := func(why string) error {
-		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is %s: a session there would take everything in it for its work", root, why),
-			Hint: "cd into the repository of one project"}
+		return usage("cd into the repository of one project",
+			"%s is %s: a session there would take everything in it for its work", root, why)
 	}
 	if filepath.Dir(root) == root {
 		return unfit("the root of the file system")
 	}
-	if sameDir(root, a.env.get("HOME")) {
+	if sameDir(root, a.env.Get("HOME")) {
 		return unfit("your home directory")
 	}
-	state, err := a.env.stateDir()
+	state, err := a.env.StateDir()
 	if err != nil {
 		return nil // whoever needs it says so
 	}
@@ -35,7 +32,7 @@ func (a *app) fit(ctx context.Context) error {
 	if err != nil || !filepath.IsLocal(rel) {
 		return nil
 	}
-	ignored, err := a.repo.Ignored(ctx)
+	ignored, err := a.Repo.Ignored(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,8 +41,8 @@ func (a *app) fit(ctx context.Context) error {
 			return nil
 		}
 	}
-	return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s, where wfs remembers what you trust, lies in this work tree, and git does not ignore it", state),
-		Hint: "set XDG_STATE_HOME to a directory elsewhere"}
+	return usage("set XDG_STATE_HOME to a directory elsewhere",
+		"%s, where wfs remembers what you trust, lies in this work tree, and git does not ignore it", state)
 }
 
 func sameDir(a, b string) bool {

@@ -40,6 +40,7 @@ var floors = map[string][]string{
 	"phases/detect":       {"workflows"},
 	"gitstate":            {"session", "internal/*"},
 	"registry":            {"session", "internal/*"},
+	"workspace":           {"session", "workflows", "engine", "gitstate", "registry", "phases", "phases/detect", "workspace/check", "internal/*"},
 	"workspace/check":     {"session", "engine", "gitstate", "registry", "internal/*"},
 	"cmd":                 {"*"},
 	"cmd/wfs":             {"*"},

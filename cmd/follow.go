@@ -13,6 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // lookEvery is how often a follower looks for news.
@@ -29,7 +30,7 @@ type following struct {
 
 // follow begins to follow a session. What the present run prints from now on is told too.
 func (a *app) follow(ctx context.Context, id session.ID, p *progress) (*following, error) {
-	f, err := a.eng.Follow(ctx, id)
+	f, err := a.Engine.Follow(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func (a *app) follow(ctx context.Context, id session.ID, p *progress) (*followin
 }
 
 func (w *following) watchRun(runID string) {
-	if dir, err := w.app.clone.RunDir(w.S.ID, runID); err == nil {
+	if dir, err := w.app.Clone.RunDir(w.S.ID, runID); err == nil {
 		w.log = tail{path: filepath.Join(dir, phases.EventsFile)}
 	}
 }
@@ -59,7 +60,7 @@ func (w *following) catchUp(ctx context.Context, began time.Time) {
 	v := w.p.view
 	v.change(func(s *viewing) { s.began = began })
 	v.stands(&w.S, nil)
-	if now, err := w.app.view(ctx, w.S.ID); err == nil {
+	if now, err := w.app.View(ctx, w.S.ID); err == nil {
 		if plan, err := w.app.planAt(ctx, now); err == nil { // without one it knows less
 			v.stands(&w.S, plan)
 			w.p.plan = plan
@@ -98,7 +99,7 @@ func (w *following) look(ctx context.Context) error {
 func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bool, err error) {
 	for {
 		begun := w.drove
-		if who, held, err := w.app.clone.Driver(w.S.ID); err != nil || held && isRun(who) {
+		if who, held, err := w.app.Clone.Driver(w.S.ID); err != nil || held && workspace.IsRun(who) {
 			return who, err == nil, err
 		}
 		if begun {
@@ -118,7 +119,7 @@ func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bo
 // untilEnd tells the news until the process that drives the session has ended.
 func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error {
 	for {
-		now, held, err := w.app.clone.Driver(w.S.ID)
+		now, held, err := w.app.Clone.Driver(w.S.ID)
 		if err != nil {
 			return err
 		}

@@ -63,7 +63,8 @@ the objects at its next gc.`,
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if days < 0 || force && dry {
-				return &usageError{"--days must not be negative, and --force and --dry-run exclude each other", "wfs gc --help"}
+				return usage("wfs gc --help",
+					"--days must not be negative, and --force and --dry-run exclude each other")
 			}
 			return a.gc(c.Context(), force, days)
 		},
@@ -75,9 +76,9 @@ the objects at its next gc.`,
 }
 
 func (a *app) gc(ctx context.Context, force bool, days int) error {
-	open := a.open
+	open := a.Open
 	if force {
-		open = func(ctx context.Context) error { return a.begin(ctx, "wfs gc", true) }
+		open = func(ctx context.Context) error { return a.Begin(ctx, "wfs gc", true) }
 	}
 	if err := open(ctx); err != nil {
 		return err
@@ -100,8 +101,8 @@ func (a *app) gc(ctx context.Context, force bool, days int) error {
 		j.Items = append(j.Items, r)
 	}
 	if force {
-		a.repo.DropEmpty()
-		if err := a.repo.Repack(ctx, 2); err != nil {
+		a.Repo.DropEmpty()
+		if err := a.Repo.Repack(ctx, 2); err != nil {
 			return err
 		}
 	}
@@ -153,7 +154,7 @@ func weight(files, objects int64) string {
 func (a *app) remove(ctx context.Context, r rubbish, held map[session.ID]string) (kept string, err error) {
 	why, asked := held[r.Session]
 	if !asked {
-		err := a.hold("wfs gc", r.Session)
+		err := a.Hold("wfs gc", r.Session)
 		switch {
 		case errors.Is(err, durable.ErrLocked):
 			why = "another process is using it"
@@ -167,17 +168,17 @@ func (a *app) remove(ctx context.Context, r rubbish, held map[session.ID]string)
 	}
 	var moves []session.RefMove
 	for _, name := range r.Refs {
-		tip, err := a.repo.Ref(ctx, name)
+		tip, err := a.Repo.Ref(ctx, name)
 		if err != nil {
 			return "", err
 		}
 		moves = append(moves, session.RefMove{Ref: name, Old: tip})
 	}
-	if _, err := a.repo.Settle(ctx, r.Session, session.Turn{Refs: moves}); err != nil {
+	if _, err := a.Repo.Settle(ctx, r.Session, session.Turn{Refs: moves}); err != nil {
 		return "", err
 	}
 	for _, path := range r.Paths {
-		remove := func() error { return a.clone.Remove(registry.Litter{Path: path}) }
+		remove := func() error { return a.Clone.Remove(registry.Litter{Path: path}) }
 		if r.outside {
 			remove = func() error { return a.removeRoom(path) }
 		}
@@ -217,7 +218,7 @@ func (g *search) addOutside(what, path string) {
 func (a *app) findRubbish(ctx context.Context, before time.Time) ([]rubbish, error) {
 	g := &search{app: a, ctx: ctx, before: before}
 	var err error
-	if g.there, err = a.repo.Sessions(ctx); err != nil {
+	if g.there, err = a.Repo.Sessions(ctx); err != nil {
 		return nil, err
 	}
 	if g.deleted, err = a.deletions(ctx); err != nil {
@@ -233,7 +234,7 @@ func (a *app) findRubbish(ctx context.Context, before time.Time) ([]rubbish, err
 
 func (g *search) runs() error {
 	for _, id := range slices.Sorted(maps.Keys(g.there)) {
-		v, err := g.view(g.ctx, id)
+		v, err := g.View(g.ctx, id)
 		if err != nil {
 			continue // one that cannot be read is for a person, with everything of it
 		}
@@ -241,7 +242,7 @@ func (g *search) runs() error {
 		if v.Session.Status.Final() {
 			keep = nil
 		}
-		runs, err := g.clone.OldRuns(id, g.before, keep...)
+		runs, err := g.Clone.OldRuns(id, g.before, keep...)
 		if err != nil {
 			return err
 		}
@@ -255,7 +256,7 @@ func (g *search) runs() error {
 // autoSaves are stale when the session has gone on.
 func (g *search) autoSaves() error {
 	for _, id := range slices.Sorted(maps.Keys(g.there)) {
-		auto, err := g.repo.Auto(g.ctx, id)
+		auto, err := g.Repo.Auto(g.ctx, id)
 		if err != nil {
 			return err
 		}
@@ -279,7 +280,7 @@ func (g *search) deletedSessions() error {
 		if g.young(d.DeletedAt) {
 			continue
 		}
-		refs, err := g.repo.RefsBelow(g.ctx, strings.TrimSuffix(d.Kept, "/"))
+		refs, err := g.Repo.RefsBelow(g.ctx, strings.TrimSuffix(d.Kept, "/"))
 		if err != nil {
 			return err
 		}
@@ -287,14 +288,14 @@ func (g *search) deletedSessions() error {
 		slices.SortStableFunc(r.Refs, func(x, y string) int { // the ledger last: until then it can be brought back
 			return cmp.Compare(rankOf(x), rankOf(y))
 		})
-		if r.Objects, err = g.repo.Weight(g.ctx, r.Refs); err != nil {
+		if r.Objects, err = g.Repo.Weight(g.ctx, r.Refs); err != nil {
 			return err
 		}
 		var dirs []registry.Litter
 		if left[d.ID]--; g.there[d.ID] != "" {
 			r.Kept = "the session exists again; if it was restored, wfs delete --restore " + string(d.ID) + " removes this"
 		} else if left[d.ID] == 0 { // nothing of that name is left
-			l, _, err := g.clone.SessionLitter(d.ID)
+			l, _, err := g.Clone.SessionLitter(d.ID)
 			if err != nil {
 				return err
 			}
@@ -316,7 +317,7 @@ func rankOf(ref string) int {
 
 // leftOvers are directories of sessions and work trees that no longer exist.
 func (g *search) leftOvers() error {
-	known, err := g.clone.Sessions()
+	known, err := g.Clone.Sessions()
 	if err != nil {
 		return err
 	}
@@ -324,7 +325,7 @@ func (g *search) leftOvers() error {
 		if g.there[id] != "" || g.wasDeleted(id) {
 			continue
 		}
-		l, events, err := g.clone.SessionLitter(id)
+		l, events, err := g.Clone.SessionLitter(id)
 		if err != nil {
 			return err
 		}
@@ -336,12 +337,12 @@ func (g *search) leftOvers() error {
 			g.add(r, id, "left-over", "left over of session "+string(id), l)
 		}
 	}
-	trees, err := g.repo.Worktrees(g.ctx)
+	trees, err := g.Repo.Worktrees(g.ctx)
 	if err != nil {
 		return err
 	}
-	gone, err := g.clone.WorktreeLitter(func(id string) (bool, error) {
-		return id == g.repo.Worktree() || slices.ContainsFunc(trees, func(t gitstate.Worktree) bool { return t.ID == id }), nil
+	gone, err := g.Clone.WorktreeLitter(func(id string) (bool, error) {
+		return id == g.Repo.Worktree() || slices.ContainsFunc(trees, func(t gitstate.Worktree) bool { return t.ID == id }), nil
 	})
 	for _, l := range gone {
 		if l.Newest.Before(g.before) {
@@ -352,6 +353,6 @@ func (g *search) leftOvers() error {
 }
 
 func (a *app) sessionIDs(ctx context.Context) ([]session.ID, error) {
-	all, err := a.repo.Sessions(ctx)
+	all, err := a.Repo.Sessions(ctx)
 	return slices.Sorted(maps.Keys(all)), err
 }

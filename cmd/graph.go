@@ -24,7 +24,7 @@ workflow that the current session has pinned, or the one that the configuration 
 		RunE: func(c *cobra.Command, args []string) error {
 			draw, ok := map[string]func(*workflows.Workflow) string{"mermaid": mermaid, "dot": dot}[format]
 			if !ok {
-				return &usageError{fmt.Sprintf("--format %s: it is mermaid or dot", format), "wfs workflow graph --help"}
+				return usage("wfs workflow graph --help", "--format %s: it is mermaid or dot", format)
 			}
 			w, err := a.workflowToDraw(c.Context(), first(args))
 			if err != nil {
@@ -53,27 +53,27 @@ func (a *app) workflowToDraw(ctx context.Context, name string) (*workflows.Workf
 	if err != nil {
 		return nil, err
 	}
-	if name == "" && a.repo != nil {
-		if id, err := a.current(ctx); err == nil && id != "" {
+	if name == "" && a.Repo != nil {
+		if id, err := a.Current(ctx); err == nil && id != "" {
 			return a.pinnedWorkflow(ctx, id)
 		}
-		if settings, err := a.settings(list); err == nil {
+		if settings, err := a.Settings(list); err == nil {
 			name = cmp.Or(settings.Config.Workflow, settings.Config.DefaultWorkflow())
 		}
 	}
 	if name == "" {
 		name = "tdd"
 	}
-	w, _, err := loadWorkflow(list, name)
+	w, _, err := list.Workflow(name)
 	return w, err
 }
 
 func (a *app) pinnedWorkflow(ctx context.Context, id session.ID) (*workflows.Workflow, error) {
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	data, err := a.repo.File(ctx, v.Tip, session.FilePlan)
+	data, err := a.Repo.File(ctx, v.Tip, session.FilePlan)
 	if err != nil {
 		return nil, err
 	}

@@ -17,51 +17,17 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// holder is what a lock says about this command: the same in every lock, so that the process has one name.
-func (a *app) holder(command string) registry.Holder {
-	if a.since == 0 {
-		a.since = a.env.Now().Unix()
-	}
-	return registry.Holder{PID: a.env.PID, Command: command, Since: a.since}
-}
-
-// holdSession takes a session's lock and no work tree's.
-func (a *app) holdSession(command string, id session.ID) error {
-	who := a.holder(command)
-	who.Session = string(id)
-	a.eng.Driver = who.Name()
-	l, err := a.clone.LockSession(id, who)
-	if err != nil {
-		return err
-	}
-	a.locks = append(a.locks, l)
-	return nil
-}
-
-// lockTree takes the lock of a work tree that is not the one where the command was typed.
-func (a *app) lockTree(ctx context.Context, tree *gitstate.Repo, who registry.Holder) (*durable.Lock, error) {
-	l, err := a.clone.LockWorktree(tree.Worktree(), who)
-	if err != nil {
-		return nil, err
-	}
-	if err := tree.HealLocks(ctx); err != nil {
-		l.Release()
-		return nil, err
-	}
-	return l, nil
-}
-
 // sweep deals with work trees that a dead process was making or removing: one whose session has begun is completed, what
 // is left of the others is removed. It is no reason for the command itself to fail.
 func (a *app) sweep(ctx context.Context, command string) {
-	list, err := a.clone.HalfMade()
+	list, err := a.Clone.HalfMade()
 	if err != nil {
 		a.note("work trees that were being made cannot be looked at: %v", err)
 	}
 	for _, m := range list {
-		who := a.holder(command)
+		who := a.Holder(command)
 		who.Session = string(m.Session)
-		l, err := a.clone.LockSession(m.Session, who)
+		l, err := a.Clone.LockSession(m.Session, who)
 		var held *registry.HeldError
 		if errors.As(err, &held) {
 			continue // somebody is at it
@@ -77,6 +43,9 @@ func (a *app) sweep(ctx context.Context, command string) {
 }
 
 func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
+	if err := a.Repo.AwaitFilled(ctx, m.Name); err != nil {
+		return err
+	}
 	if m.Trash != "" && !m.Moved {
 		moved, err := a.judgeTrash(m) // killed right after it
 		switch {
@@ -86,7 +55,7 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 			m = moved
 		case m.RunID == "":
 			a.note("%s was to be removed, and nothing in it was touched: wfs delete --worktree %s", m.Dir, m.Session)
-			return a.clone.ForgetHalfMade(m.Session)
+			return a.Clone.ForgetHalfMade(m.Session)
 		default:
 			m.Trash = "" // somebody may have been there since: it is looked at again
 		}
@@ -101,22 +70,22 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 		}
 		return nil
 	}
-	tip, err := a.repo.Ref(ctx, session.LedgerOf(m.Session))
+	tip, err := a.Repo.Ref(ctx, session.LedgerOf(m.Session))
 	if err != nil {
 		return err
 	}
 	if tip != "" {
 		return a.completeBirth(ctx, m, who)
 	}
-	if alive := a.eng.Works.Alive(m.Session, m.RunID); len(alive) > 0 {
+	if alive := a.Engine.Works.Alive(m.Session, m.RunID); len(alive) > 0 {
 		return fmt.Errorf("processes of its set-up are still alive: %s (kill them, or wait)", engine.Named(alive))
 	}
-	repo, err := a.repo.OpenLinked(ctx, m.Dir)
+	repo, err := a.Repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
 		return err
 	}
 	if repo != nil {
-		l, err := a.lockTree(ctx, repo, who)
+		l, err := a.LockTree(ctx, repo, who)
 		if err != nil {
 			return err
 		}
@@ -127,7 +96,7 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 		}
 		if head.Ref != "" { // one without a session is on no branch
 			a.note("%s stays as it is: it has %s checked out", m.Dir, strings.TrimPrefix(head.Ref, "refs/heads/"))
-			return a.clone.ForgetHalfMade(m.Session)
+			return a.Clone.ForgetHalfMade(m.Session)
 		}
 	}
 	kept, err := a.clearHalfMade(ctx, m)
@@ -139,110 +108,100 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 
 // completeBirth lets a session that has begun in a work tree of its own come to stand there.
 func (a *app) completeBirth(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
-	repo, err := a.repo.OpenLinked(ctx, m.Dir)
+	repo, err := a.Repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
 		return err
 	}
 	if repo != nil {
-		l, err := a.lockTree(ctx, repo, who)
+		l, err := a.LockTree(ctx, repo, who)
 		if err != nil {
 			return err
 		}
 		defer l.Release()
-		here := a.repo
-		a.repo, a.eng.Store = repo, repo
-		_, err = a.eng.Open(ctx, m.Session)
-		a.repo, a.eng.Store = here, here
+		here := a.Repo
+		a.Repo, a.Engine.Store = repo, repo
+		_, err = a.Engine.Open(ctx, m.Session)
+		a.Repo, a.Engine.Store = here, here
 		if err != nil {
 			return err
 		}
 	}
-	return a.clone.ForgetHalfMade(m.Session)
+	return a.Clone.ForgetHalfMade(m.Session)
 }
 
 func placeOfHalfMade(m registry.HalfMade) gitstate.NewWorktree {
-	return gitstate.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name}
+	return gitstate.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name, Making: m.Trash}
 }
 
 // clearHalfMade takes away a work tree whose session has not begun. What somebody made there is kept: edits in a rescue,
 // and when there is something that git does not see, the whole beside its place, which is returned.
 func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) (kept string, err error) {
-	if err := a.repo.AwaitFilled(ctx, m.Name); err != nil {
-		return "", err
+	salt := a.env.NewID(4)
+	if m.Trash == "" { // it had come to its place
+		m.Trash = registry.TrashOf(m.Dir, salt)
 	}
-	repo, err := a.repo.OpenLinked(ctx, m.Dir)
+	repo, err := a.Repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
 		return "", err
 	}
-	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
+	if repo == nil {
+		return "", a.endRemoval(ctx, m)
 	}
-	var only lost
-	if repo != nil && filled(repo) {
-		only, err = a.keepHalfMade(ctx, m, repo)
-	} else {
-		only.Unsaved, err = a.repo.Unfilled(ctx, placeOfHalfMade(m))
-	}
+	ref, only, err := a.keepTree(ctx, repo, a.Repo, &m, "removing a work tree that was being made")
 	if err != nil {
 		return "", err
 	}
-	salt := a.env.newID(4)
+	if ref != "" {
+		a.note("what had been changed in %s is kept in %s", m.Dir, ref)
+		sayRescue(ctx, repo, ref, a.note)
+	}
+	if !only.provided { // packages that a set-up was installing when it ended too early are nobody's
+		only.Ignored = slices.DeleteFunc(only.Ignored, repo.Packages)
+	}
 	if m.Trash = registry.TrashOf(m.Dir, salt); len(only.all()) > 0 {
 		m.Trash = registry.AsideOf(m.Dir, salt)
 	}
 	return a.removeHalfMade(ctx, m)
 }
 
-// filled reports whether git came to the end with the files of a new work tree.
-func filled(repo *gitstate.Repo) bool {
-	_, err := os.Lstat(filepath.Join(repo.GitDir(), "index"))
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// keepHalfMade rescues what somebody made in a work tree before its session had begun, and lists what no rescue holds.
-// Packages that a set-up was installing when it ended too early are nobody's.
-func (a *app) keepHalfMade(ctx context.Context, m registry.HalfMade, repo *gitstate.Repo) (only lost, err error) {
-	exclude := a.clone.ExcludeFile(m.Session)
+// keepTree notes what the files of a linked work tree are like that is to be removed, rescues what is in it and in no
+// commit, and lists what no rescue holds. here is another work tree.
+func (a *app) keepTree(ctx context.Context, tree, here *gitstate.Repo, m *registry.HalfMade, why string) (ref string, only lost, err error) {
+	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil {
+		return "", only, err
+	}
+	exclude := a.Clone.ExcludeFile(m.Session)
 	if exclude == "" {
-		if exclude, err = a.guardFile(guardText(nil)); err != nil {
-			return only, err
+		if exclude, err = a.GuardFile(nil); err != nil {
+			return "", only, err
 		}
 	}
-	snap, err := repo.Snapshot(ctx, exclude)
+	snap, err := tree.Snapshot(ctx, exclude)
 	if err != nil {
-		return only, err
+		return "", only, err
 	}
-	if snap.Raw, err = repo.RawFiles(ctx, snap); err != nil {
-		return only, err
+	if snap.Raw, err = tree.RawFiles(ctx, snap); err != nil {
+		return "", only, err
 	}
-	kept, err := repo.Kept(ctx, snap)
-	if err != nil {
-		return only, err
+	kept, err := tree.Kept(ctx, snap)
+	if err == nil && !kept {
+		ref, err = tree.Rescue(ctx, m.Session, why, snap, a.env.Now().Unix())
 	}
-	if !kept {
-		ref, err := repo.Rescue(ctx, m.Session, "removing a work tree that was being made", snap, a.env.Now().Unix())
-		if err != nil {
-			return only, err
-		}
-		a.note("what had been changed in %s is kept in %s", m.Dir, ref)
-		sayRescue(ctx, repo, ref, a.note)
+	if err == nil {
+		only, err = a.lostWith(ctx, tree, here, m.Session, m.Dir, exclude, snap)
 	}
-	only, err = a.lostWith(ctx, repo, a.repo, m.Session, m.Dir, exclude, snap)
-	if !only.provided {
-		only.Ignored = slices.DeleteFunc(only.Ignored, repo.Packages)
-	}
-	return only, err
+	return ref, only, err
 }
 
 // removeHalfMade removes a work tree that somebody has just looked at, and returns where it is kept when somebody else was
 // at work there meanwhile. It is renamed, and from then on only what has the new name is removed: should anything fail,
 // nothing that comes to the old place is touched by whoever completes this.
 func (a *app) removeHalfMade(ctx context.Context, m registry.HalfMade) (kept string, err error) {
-	if err := a.clone.KeepHalfMade(m); err != nil {
+	if err := a.Clone.KeepHalfMade(m); err != nil {
 		return "", err
 	}
 	durable.Hit(durable.WorktreeDoomed)
-	err = a.repo.MoveWorktree(ctx, placeOfHalfMade(m), m.Trash)
+	err = a.Repo.MoveWorktree(ctx, placeOfHalfMade(m), m.Trash)
 	if err == nil {
 		durable.Hit(durable.WorktreeMoved)
 		if m, err = a.judgeTrash(m); err != nil {
@@ -259,9 +218,9 @@ func (a *app) removeHalfMade(ctx context.Context, m registry.HalfMade) (kept str
 	err = fmt.Errorf("%s stays as it is: %w", m.Dir, err)
 	if m.RunID != "" {
 		m.Trash = ""
-		return "", errors.Join(err, a.clone.KeepHalfMade(m))
+		return "", errors.Join(err, a.Clone.KeepHalfMade(m))
 	}
-	return "", errors.Join(err, a.clone.ForgetHalfMade(m.Session))
+	return "", errors.Join(err, a.Clone.ForgetHalfMade(m.Session))
 }
 
 // judgeTrash decides over a work tree that was renamed, and writes that down: it is removed if all files are as they were
@@ -276,7 +235,7 @@ func (a *app) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
-	if err == nil && m.IsTrash() {
+	if err == nil && m.IsTrash() && m.Seen != "" { // else it was never in its place
 		var now string
 		if now, err = gitstate.TreeStamp(m.Trash); err == nil && now != m.Seen {
 			a.note("%s was changed while it was removed", m.Dir)
@@ -291,13 +250,13 @@ func (a *app) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 		return m, err
 	}
 	m.Moved = true
-	return m, a.clone.KeepHalfMade(m)
+	return m, a.Clone.KeepHalfMade(m)
 }
 
 // endRemoval removes what is left of a work tree that has been renamed. One that was set aside stays, and is named.
 func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
 	if !m.IsTrash() {
-		stays, err := a.repo.KeepWorktree(ctx, placeOfHalfMade(m), m.Trash)
+		stays, err := a.Repo.KeepWorktree(ctx, placeOfHalfMade(m), m.Trash)
 		if err != nil {
 			return err
 		}
@@ -306,9 +265,9 @@ func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
 			remove = "git worktree remove --force "
 		}
 		a.note("what may be nowhere else was in %s, and all of it is kept in %s (when you have looked: %s%s)", m.Dir, m.Trash, remove, shellWord(m.Trash))
-		return a.clone.ForgetHalfMade(m.Session)
+		return a.Clone.ForgetHalfMade(m.Session)
 	}
-	if err := a.repo.RemoveWorktree(ctx, placeOfHalfMade(m), m.Trash); err != nil {
+	if err := a.Repo.RemoveWorktree(ctx, placeOfHalfMade(m), m.Trash); err != nil {
 		if _, gone := os.Lstat(m.Trash); gone != nil {
 			return err
 		}
@@ -316,8 +275,8 @@ func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
 		if mounted := (*gitstate.MountedError)(nil); errors.As(err, &mounted) {
 			hint = "umount " + mounted.Path + ": the next command that changes something removes the rest"
 		}
-		return &session.Refusal{Code: session.RefuseInTheWay, Hint: hint,
-			Message: fmt.Sprintf("%s is no work tree any more, but what is left of it, in %s, cannot be removed: %v", m.Dir, m.Trash, err)}
+		return session.Refuse(session.RefuseInTheWay, hint,
+			"%s is no work tree any more, but what is left of it, in %s, cannot be removed: %v", m.Dir, m.Trash, err)
 	}
-	return a.clone.ForgetHalfMade(m.Session)
+	return a.Clone.ForgetHalfMade(m.Session)
 }

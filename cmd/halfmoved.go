@@ -5,19 +5,19 @@ import "context"
 // halfMoved says that somebody began to move this work tree and is gone, "" when that is not so or cannot be known; and
 // with which command that comes to its end, "": any will do.
 func (a *app) halfMoved(ctx context.Context) (what, completes string) {
-	id, err := a.clone.Claimed(a.repo.Worktree())
+	id, err := a.Clone.Claimed(a.Repo.Worktree())
 	if err != nil || id == "" {
 		return "", ""
 	}
-	if _, held, err := a.clone.WorktreeHolder(a.repo.Worktree()); err != nil || held {
+	if _, held, err := a.Clone.WorktreeHolder(a.Repo.Worktree()); err != nil || held {
 		return "", ""
 	}
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	switch {
 	case err != nil:
 		return "", ""
 	case v.Session.Moving != nil:
-		return v.Session.Moving.Summary, a.typed(a.eng.Completes(ctx, id, v.Session.Moving.Turn))
+		return v.Session.Moving.Summary, a.typed(a.Engine.Completes(ctx, id, v.Session.Moving.Turn))
 	case v.Session.Deleting != nil:
 		return v.Session.Deleting.Summary, ""
 	}

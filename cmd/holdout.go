@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -65,7 +64,8 @@ func (a *app) takeHoldout(ctx context.Context, o *newOptions) error {
 	}
 	t, err := a.readHoldout(ctx, o.holdout)
 	if err != nil {
-		return &usageError{fmt.Sprintf("--holdout %s: %v", o.holdout, err), `wfs new GOAL --holdout DIR (a directory outside of the repository, laid out as the repository is)`}
+		return usage(`wfs new GOAL --holdout DIR (a directory outside of the repository, laid out as the repository is)`,
+			"--holdout %s: %v", o.holdout, err)
 	}
 	if t.from.Ref != "" && !a.json {
 		a.note("%s is in this repository, where the agent can find it in git's objects; a directory outside is safer", t.from.Ref)
@@ -76,7 +76,7 @@ func (a *app) takeHoldout(ctx context.Context, o *newOptions) error {
 }
 
 func (a *app) readHoldout(ctx context.Context, typed string) (t takenHoldout, err error) {
-	dir := a.env.abs(typed)
+	dir := a.env.Abs(typed)
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		if err := a.outside(ctx, dir); err != nil {
 			return t, err
@@ -85,7 +85,7 @@ func (a *app) readHoldout(ctx context.Context, typed string) (t takenHoldout, er
 		t.pack, err = holdout.ReadDir(dir)
 		return t, err
 	}
-	c, err := a.repo.Resolve(ctx, typed)
+	c, err := a.Repo.Resolve(ctx, typed)
 	if errors.Is(err, gitstate.ErrNoRevision) {
 		return t, errors.New("there is no such directory, and no such branch, ref or commit")
 	}
@@ -99,27 +99,27 @@ func (a *app) readHoldout(ctx context.Context, typed string) (t takenHoldout, er
 
 // holdoutOf is what a commit has beyond its common ancestor with HEAD; of one that has none, all.
 func (a *app) holdoutOf(ctx context.Context, c session.Commit) (holdout.Pack, error) {
-	tree, err := a.repo.TreeOf(ctx, c)
+	tree, err := a.Repo.TreeOf(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	head, err := a.repo.Head(ctx)
+	head, err := a.Repo.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var without session.Tree
 	if head.Commit != "" {
-		base, err := a.repo.MergeBase(ctx, head.Commit, c)
+		base, err := a.Repo.MergeBase(ctx, head.Commit, c)
 		if err != nil {
 			return nil, err
 		}
 		if base != "" {
-			if without, err = a.repo.TreeOf(ctx, base); err != nil {
+			if without, err = a.Repo.TreeOf(ctx, base); err != nil {
 				return nil, err
 			}
 		}
 	}
-	list, err := a.repo.FilesOf(ctx, tree, without)
+	list, err := a.Repo.FilesOf(ctx, tree, without)
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +136,11 @@ func (a *app) outside(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	trees, err := a.repo.Worktrees(ctx)
+	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
 		return err
 	}
-	tops := []string{a.repo.Root(), a.repo.CommonDir()}
+	tops := []string{a.Repo.Root(), a.Repo.CommonDir()}
 	for _, t := range trees {
 		tops = append(tops, t.Path)
 	}
@@ -159,7 +159,7 @@ func (a *app) outside(ctx context.Context, dir string) error {
 }
 
 func (a *app) holdoutDir(digest string) (string, error) {
-	state, err := a.env.stateDir()
+	state, err := a.env.StateDir()
 	if err != nil {
 		return "", err
 	}
@@ -179,7 +179,7 @@ func (a *app) keepHoldout(id session.ID, o *newOptions) error {
 		if !isDir(dir) {
 			return nil
 		}
-		return claimHoldout(dir, a.repo.CommonDir()+"\t"+string(id))
+		return claimHoldout(dir, a.Repo.CommonDir()+"\t"+string(id))
 	}
 	if err := durable.MkdirAll(dir); err != nil {
 		return err
@@ -192,7 +192,7 @@ func (a *app) keepHoldout(id session.ID, o *newOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := claimHoldout(dir, a.repo.CommonDir()+"\t"+string(id)); err != nil {
+	if err := claimHoldout(dir, a.Repo.CommonDir()+"\t"+string(id)); err != nil {
 		return err
 	}
 	for name, text := range map[string][]byte{holdoutPack: data, holdoutFrom: from} {
@@ -338,19 +338,15 @@ func (a *app) markLaid(room string) error { return durable.WriteFile(laidMark(ro
 // clearLaid removes clean trees of this repository in which hold-out tests were left, such as by a process that was
 // killed.
 func (a *app) clearLaid() {
-	dir, err := a.cleanDir(a.repo)
+	dir, err := a.roomsDir()
 	if err != nil {
 		return
 	}
-	if _, err := os.Lstat(laidMark(dir)); err == nil {
-		a.dropClean()
-	}
-	marks, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(dir)), "*", holdoutLaid))
+	marks, _ := filepath.Glob(filepath.Join(dir, "*", holdoutLaid))
 	for _, mark := range marks {
 		path := filepath.Dir(mark)
-		_, whose, ok := cleanUsed(path)
-		if _, err := os.Lstat(filepath.Join(path, roomLock)); err != nil || !ok || whose != a.repo.CommonDir() {
-			continue // of another work tree, whose session may be at it
+		if _, whose, ok := cleanUsed(path); !ok || whose != a.Repo.CommonDir() {
+			continue
 		}
 		if err := a.removeRoom(path); err != nil && !errors.Is(err, durable.ErrLocked) {
 			a.note("a clean checkout with hold-out tests was not removed: %v", err)

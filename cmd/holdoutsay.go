@@ -38,7 +38,7 @@ func holdoutBaseLine(r *session.HoldoutResult) string {
 // holdoutLogs is the directory on this machine with what hold-out tests printed, "" when there is none. Whoever works is not
 // told.
 func (a *app) holdoutLogs(r *session.HoldoutResult) string {
-	if r == nil || r.Run == "" || a.env.get("WFS_RUN_ID") != "" {
+	if r == nil || r.Run == "" || a.env.Get("WFS_RUN_ID") != "" {
 		return ""
 	}
 	dir, err := a.holdoutDir(r.Digest)
@@ -78,7 +78,7 @@ func (a *app) sayHoldoutDrift(ctx context.Context, id session.ID, p *workflows.P
 
 // holdouts finds copies of hold-out tests that no session of this repository or of another one needs.
 func (g *search) holdouts() error {
-	state, err := g.env.stateDir()
+	state, err := g.env.StateDir()
 	if err != nil {
 		return nil //nolint:nilerr // there is no place for them
 	}
@@ -91,7 +91,7 @@ func (g *search) holdouts() error {
 		}
 		wanted := slices.ContainsFunc(g.holdoutOwners(path), func(owner string) bool {
 			repo, id, _ := strings.Cut(owner, "\t")
-			if repo != g.repo.CommonDir() {
+			if repo != g.Repo.CommonDir() {
 				_, err := os.Lstat(repo)
 				return err == nil
 			}

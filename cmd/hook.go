@@ -45,8 +45,7 @@ func (a *app) hookInstallCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "install [claude]", Short: "have an agent call wfs while you work with it",
 		Long: `Install puts hooks into .claude/settings.local.json of this work tree, which is yours alone, or with --user into your own
-settings for all projects. Whatever else the file holds stays as it is, byte by byte; a copy of it as it was is kept in wfs' state
-directory. If git would take .claude/settings.local.json for a new file, a line in .git/info/exclude keeps it out of commits.
+settings for all projects. Other settings stay as they are; a copy of the file as it was is kept in wfs' state directory. If git would take .claude/settings.local.json for a new file, a line in .git/info/exclude keeps it out of commits.
 What it cannot read it leaves alone, and prints what to put there by hand. Typed again, it does nothing.`,
 		Example: "  wfs hook install\n  wfs hook install --user",
 		Args:    hookArgs,
@@ -77,7 +76,7 @@ in wfs' state directory.`,
 // hookArgs lets the name of an agent through whose hooks are known.
 func hookArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] != "claude" {
-		return &usageError{fmt.Sprintf("wfs has no hooks for %q, only for claude", args[0]), c.CommandPath() + " claude"}
+		return usage(c.CommandPath()+" claude", "wfs has no hooks for %q, only for claude", args[0])
 	}
 	return upTo(1)(c, args)
 }
@@ -89,8 +88,8 @@ const localSettings = ".claude/settings.local.json"
 func (a *app) hookSettings(ctx context.Context, user bool) (string, error) {
 	path := ""
 	if user {
-		dir := a.env.get("CLAUDE_CONFIG_DIR")
-		if home := a.env.get("HOME"); dir == "" && home != "" {
+		dir := a.env.Get("CLAUDE_CONFIG_DIR")
+		if home := a.env.Get("HOME"); dir == "" && home != "" {
 			dir = filepath.Join(home, ".claude")
 		}
 		if dir == "" {
@@ -98,10 +97,10 @@ func (a *app) hookSettings(ctx context.Context, user bool) (string, error) {
 		}
 		path = filepath.Join(dir, "settings.json")
 	} else {
-		if err := a.open(ctx); err != nil {
+		if err := a.Open(ctx); err != nil {
 			return "", err
 		}
-		path = filepath.Join(a.repo.Root(), filepath.FromSlash(localSettings))
+		path = filepath.Join(a.Repo.Root(), filepath.FromSlash(localSettings))
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -207,7 +206,7 @@ func (a *app) byHand(path string, why error) error {
 
 // putSettings writes settings; those that say nothing any more are removed.
 func putSettings(path string, text []byte, remove bool) error {
-	if remove && strings.TrimSpace(string(text)) == "{}" {
+	if remove && strings.Join(strings.Fields(string(text)), "") == "{}" {
 		return os.Remove(path)
 	}
 	perm := fs.FileMode(0o644)
@@ -222,7 +221,7 @@ func putSettings(path string, text []byte, remove bool) error {
 
 // keepCopy keeps a copy of a user's file before it is changed, in a directory of that name in the user's state directory.
 func (a *app) keepCopy(name, path string, text []byte) (string, error) {
-	dir, err := a.env.stateDir()
+	dir, err := a.env.StateDir()
 	if err != nil {
 		return "", err
 	}
@@ -230,14 +229,14 @@ func (a *app) keepCopy(name, path string, text []byte) (string, error) {
 	if err := durable.MkdirAll(dir); err != nil {
 		return "", err
 	}
-	copied := filepath.Join(dir, a.env.Now().UTC().Format("20060102T150405Z")+"-"+a.env.newID(3)+"-"+filepath.Base(path))
+	copied := filepath.Join(dir, a.env.Now().UTC().Format("20060102T150405Z")+"-"+a.env.NewID(3)+"-"+filepath.Base(path))
 	return copied, durable.WriteFile(copied, text, 0o600)
 }
 
 // beforeHooks returns the settings as they were before the hooks were put into them, byte for byte, if nothing else was
 // changed since: that is the copy which becomes the present text with hooks in it.
 func (a *app) beforeHooks(path string, now []byte, remove bool) (text []byte, found bool) {
-	dir, err := a.env.stateDir()
+	dir, err := a.env.StateDir()
 	if err != nil || !remove {
 		return nil, false
 	}
@@ -263,13 +262,13 @@ func (a *app) hideSettings(ctx context.Context, path string, remove bool) (strin
 		if _, err := os.Lstat(path); err == nil {
 			return "", nil // it has something else in it
 		}
-	} else if tracked, ignored, err := a.repo.Treats(ctx, localSettings); err != nil || ignored {
+	} else if tracked, ignored, err := a.Repo.Treats(ctx, localSettings); err != nil || ignored {
 		return "", err
 	} else if tracked {
 		a.note("warning: %s is tracked by git: it is shared with your team", localSettings)
 		return "", nil
 	}
-	file, changed, err := a.repo.ExcludeLocally(excludeLine, remove)
+	file, changed, err := a.Repo.ExcludeLocally(excludeLine, remove)
 	if !changed {
 		file = ""
 	}
@@ -279,7 +278,7 @@ func (a *app) hideSettings(ctx context.Context, path string, remove bool) (strin
 // hookProgram is how wfs is called from a shell: by its name, where that leads here.
 func (a *app) hookProgram() string {
 	me, err := os.Stat(a.env.Exe)
-	for _, dir := range filepath.SplitList(a.env.get("PATH")) {
+	for _, dir := range filepath.SplitList(a.env.Get("PATH")) {
 		if found, e := os.Stat(filepath.Join(dir, "wfs")); e == nil && err == nil {
 			if os.SameFile(me, found) {
 				return "wfs"

@@ -44,7 +44,7 @@ logs on this machine, outside Git, which wfs gc removes one day. It writes nothi
 }
 
 func (a *app) hookLog(ctx context.Context, name string) error {
-	id, err := a.openNamed(ctx, name)
+	id, err := a.OpenNamed(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (a *app) hooksThere(ctx context.Context) bool {
 
 // conversations reads what the hooks wrote down in a session.
 func (a *app) conversations(id session.ID) ([]conversation, error) {
-	one, err := a.clone.RunDir(id, hookedRun)
+	one, err := a.Clone.RunDir(id, hookedRun)
 	if err != nil {
 		return nil, err
 	}

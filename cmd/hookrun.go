@@ -19,6 +19,7 @@ import (
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // hookedRun is the prefix of the run directories of agents that people talk to themselves.
@@ -53,11 +54,11 @@ code is 0 whatever happens, so that it never blocks the agent.`,
 
 // hookRun does what one event asks for, where it is about a session that nobody drives.
 func (a *app) hookRun(ctx context.Context, event string) error {
-	h, err := agents.ReadHook(a.redactor().Forms().Reader(a.env.Stdin))
+	h, err := agents.ReadHook(a.Redactor().Forms().Reader(a.env.Stdin))
 	if err != nil {
 		return fmt.Errorf("cannot read the agent's message: %w", err)
 	}
-	if a.env.get("WFS_RUN_ID") != "" {
+	if a.env.Get("WFS_RUN_ID") != "" {
 		return nil // wfs run reads what its agent does, and makes checkpoints itself
 	}
 	if h.Event = cmp.Or(event, h.Event); filepath.IsAbs(h.Dir) && isDir(h.Dir) {
@@ -66,18 +67,18 @@ func (a *app) hookRun(ctx context.Context, event string) error {
 	if !inRepository(a.env.Dir) {
 		return nil
 	}
-	if err := a.open(ctx); err != nil {
+	if err := a.Open(ctx); err != nil {
 		var not *gitstate.ReadyError
 		if errors.As(err, &not) {
 			return nil // nothing that wfs could work with
 		}
 		return err
 	}
-	id, err := a.current(ctx)
+	id, err := a.Current(ctx)
 	if err != nil || id == "" {
 		return err
 	}
-	if who, held, err := a.clone.Driver(id); err != nil || held && isRun(who) {
+	if who, held, err := a.Clone.Driver(id); err != nil || held && workspace.IsRun(who) {
 		return err // it makes checkpoints itself
 	}
 	run, err := a.hookRecord(id, h)
@@ -140,7 +141,7 @@ func (a *app) hookRecord(id session.ID, h agents.Hook) (hookedDir, error) {
 		return -1
 	}, h.Conversation)
 	name = hookedRun + name[:min(len(name), 64)]
-	dir, err := a.clone.MakeRunDir(id, name)
+	dir, err := a.Clone.MakeRunDir(id, name)
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +157,7 @@ func (a *app) hookRecord(id session.ID, h agents.Hook) (hookedDir, error) {
 	if info, err := f.Stat(); err != nil || info.Size() > maxHookLog {
 		return hookedDir(dir), err
 	}
-	_, err = f.Write(agents.EncodeRecord(a.env.Now(), e.Map(a.redactor().String)))
+	_, err = f.Write(agents.EncodeRecord(a.env.Now(), e.Map(a.Redactor().String)))
 	return hookedDir(dir), err
 }
 
@@ -199,18 +200,8 @@ func (a *app) hookCheckpoint(ctx context.Context, id session.ID, run hookedDir, 
 }
 
 func (a *app) hookKeep(ctx context.Context, id session.ID, summary string) error {
-	const command = "wfs hook"
-	a.repo, a.clone, a.eng = nil, nil, nil // they were opened for reading
-	if err := a.begin(ctx, command, false); err != nil {
-		return err
-	}
-	if err := a.mustBeCurrent(ctx, id); err != nil {
-		return err
-	}
-	if err := a.hold(command, id); err != nil {
-		return err
-	}
-	h, err := a.take(ctx, id)
+	a.Forget() // it was opened for reading
+	h, err := a.InHand(ctx, workspace.Request{Command: "wfs hook", Session: string(id), Current: true})
 	if err != nil {
 		return err
 	}
@@ -230,6 +221,6 @@ func (a *app) hookClaim(id session.ID, h agents.Hook) error {
 	if text == "" {
 		return nil
 	}
-	_, err := a.clone.Post(id, session.Request{Kind: session.RequestNote, Text: "An agent that a person worked with " + a.redactor().String(text)}, a.env.Now(), a.env.newID(4))
+	_, err := a.Clone.Post(id, session.Request{Kind: session.RequestNote, Text: "An agent that a person worked with " + a.Redact(text)}, a.env.Now(), a.env.NewID(4))
 	return err
 }

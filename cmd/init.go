@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +21,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/detect"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 type initJSON struct {
@@ -41,7 +40,7 @@ type initJSON struct {
 	Agent    string              `json:"agent,omitempty"`
 	Allow    []string            `json:"allow,omitempty"`
 	Next     []string            `json:"next"`
-	Backup   string              `json:"backup,omitempty"` // of the configuration that was replaced, when HEAD has another or none
+	Backup   string              `json:"backup,omitempty"` // of the configuration that was replaced
 }
 
 // initGate is a gate that was tried.
@@ -102,7 +101,7 @@ and "make test".`,
 	c.Flags().StringVar(&o.worker.agent, "agent", "", "the agent: a `name` (wfs agent list), a command, or none")
 	c.Flags().StringArrayVar(&o.worker.allow, "allow", nil, "a `command` that the agent may run by itself, and no other; tests: the test command; none (may be repeated)")
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "run what is found, and take the first agent, without asking")
-	c.Flags().BoolVar(&o.force, "force", false, "replace a configuration that exists; a copy of what HEAD does not have is kept")
+	c.Flags().BoolVar(&o.force, "force", false, "replace a configuration that exists; a copy of it is kept")
 	return c
 }
 
@@ -110,14 +109,15 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if err := a.fit(ctx); err != nil {
 		return err
 	}
-	if err := a.ready(ctx, true); err != nil {
+	if err := a.Ready(ctx, true); err != nil {
 		return err
 	}
-	file := filepath.Join(a.repo.Root(), filepath.FromSlash(configPath))
+	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
 	if info, err := os.Lstat(file); err == nil && !o.force {
-		return &session.Refusal{Code: session.RefuseUsage, Message: configPath + " exists already", Hint: "edit .wfs/config.yaml, or wfs init --force"}
+		return usage("edit .wfs/config.yaml, or wfs init --force", "%s exists already", workspace.ConfigPath)
 	} else if err == nil && !info.Mode().IsRegular() {
-		return &session.Refusal{Code: session.RefuseUsage, Message: configPath + " is no regular file, and is not replaced", Hint: "mv " + configPath + " " + configPath + ".old, then wfs init"}
+		return usage("mv "+workspace.ConfigPath+" "+workspace.ConfigPath+".old, then wfs init",
+			"%s is no regular file, and is not replaced", workspace.ConfigPath)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -136,18 +136,18 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 // configured writes the configuration, as wfs init does, for a first session in a repository that has none. Where nothing can
 // be proposed, or nobody can be asked, the session is refused.
 func (a *app) configured(ctx context.Context, o newOptions) error {
-	list, err := a.rules(ctx)
+	list, err := a.Rules(ctx)
 	if err != nil {
 		return err
 	}
-	settings, err := a.settings(list)
-	if err != nil || findRules(list, configPath) != nil || len(settings.Config.Gates) > 0 || len(detect.Projects(a.repo.Root(), os.ReadFile)) == 0 {
+	settings, err := a.Settings(list)
+	if err != nil || list.Find(workspace.ConfigPath) != nil || len(settings.Config.Gates) > 0 || len(detect.Projects(a.Repo.Root(), os.ReadFile)) == 0 {
 		return err
 	}
 	if !o.yes && !a.asksHere() {
 		return nil // refused with what to type
 	}
-	a.note("no %s yet; wfs init writes it:", configPath)
+	a.note("no %s yet; wfs init writes it:", workspace.ConfigPath)
 	_, err = a.configure(ctx, "wfs new", initOptions{yes: o.yes, worker: workerOptions{agent: o.agent}, typed: o.agent != "", say: a.note})
 	return err
 }
@@ -157,13 +157,13 @@ func (a *app) configure(ctx context.Context, command string, o initOptions) (*in
 	if a.json {
 		o.say = a.note
 	}
-	if err := a.noneDriven(command); err != nil { // it trusts what it writes
+	if err := a.NoneDriven(command); err != nil { // it trusts what it writes
 		return nil, err
 	}
-	if err := a.hold(command); err != nil {
+	if err := a.Hold(command); err != nil {
 		return nil, err
 	}
-	cards, err := a.cards(nil)
+	cards, err := a.Cards(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (a *app) configure(ctx context.Context, command string, o initOptions) (*in
 	if err := a.mayTry(ctx, command, o, list, agreed); err != nil {
 		return nil, err
 	}
-	ignored, err := a.repo.Ignored(ctx)
+	ignored, err := a.Repo.Ignored(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (a *app) configure(ctx context.Context, command string, o initOptions) (*in
 // about. Filters of its own git configuration would run on every file that is looked at.
 func (a *app) mayTry(ctx context.Context, command string, o initOptions, list [][]detect.Proposal,
 	setup workflows.Command) error {
-	filters, err := a.repo.Filters(ctx)
+	filters, err := a.Repo.Filters(ctx)
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,8 @@ func (a *app) mayTry(ctx context.Context, command string, o initOptions, list []
 		return a.trustFilters(filters)
 	}
 	if !a.asksHere() {
-		return &session.Refusal{Code: session.RefuseUntrusted, Message: "running commands of this repository needs your agreement", Hint: command + " --yes"}
+		return session.Refuse(session.RefuseUntrusted, command+" --yes",
+			"running commands of this repository needs your agreement")
 	}
 	answer, err := a.promptFor(ctx, question, command+" --yes", "", "y", "yes", "n", "no")
 	if err != nil {
@@ -348,18 +349,17 @@ func (a *app) try(ctx context.Context, list []detect.Proposal, setup workflows.C
 			continue
 		}
 		base, err := a.tryGate(ctx, p.Gate, setup)
-		var changed *phases.ChangedTreeError
 		switch {
 		case ctx.Err() != nil:
 			return p, base, ctx.Err()
-		case errors.As(err, &changed):
-			return p, base, &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: ignoreHint(changed)}
+		case errors.As(err, new(*phases.ChangedTreeError)):
+			return p, base, session.Refuse(session.RefuseBaseline, changedHint, "%v", err)
 		case err != nil:
 			if first == nil {
 				first = cannotTry(p, err)
 			}
 			if i+1 < len(list) {
-				a.eng.Works.(*works).say("could not run " + p.Gate.Run.Text() + ": " + safetext.Line(err.Error(), 200))
+				a.Engine.Works.(*works).say("could not run " + p.Gate.Run.Text() + ": " + safetext.Line(err.Error(), 200))
 			}
 		case p.Gate.Format.PerTest() && base.Gates[0].Counts.Total() == 0:
 			if empty == nil {
@@ -375,56 +375,15 @@ func (a *app) try(ctx context.Context, list []detect.Proposal, setup workflows.C
 	return detect.Proposal{}, session.Baseline{}, first
 }
 
+// changedHint is about files that a gate wrote.
+const changedHint = "add what the tests make to .gitignore, and commit lock files, then wfs init"
+
 func cannotTry(p detect.Proposal, err error) error {
 	hint := "make it run here (is everything installed?), or wfs init --test 'COMMAND'; or wfs init --test none"
 	if p.Install != "" {
 		hint = p.Install + " && wfs init, or wfs init --test 'COMMAND'; or wfs init --test none"
 	}
-	return &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: hint}
-}
-
-// ignoreHint says what to do about files that a gate wrote: git ignores those that are new, but for lock files, and the others
-// are committed.
-func ignoreHint(changed *phases.ChangedTreeError) string {
-	if len(changed.Edited) > 0 {
-		return "commit what it makes of " + safetext.Line(changed.Edited[0], 100) + ", then wfs init"
-	}
-	var names, locks []string
-	for _, p := range changed.New {
-		list, name := &names, shellWord(builtBelow(p))
-		if lockFile.MatchString(p) && builtBelow(p) == "/"+p {
-			list, name = &locks, shellWord(p)
-		}
-		if len(*list) < 5 && !slices.Contains(*list, name) {
-			*list = append(*list, name)
-		}
-	}
-	commit := ""
-	if len(locks) > 0 {
-		commit = "git add " + strings.Join(locks, " ") + " && git commit -m \"" + filepath.Base(locks[0]) + "\" && "
-	}
-	switch {
-	case len(names) > 0:
-		return commit + "printf '%s\\n' " + strings.Join(names, " ") + " >> .gitignore && wfs init   (if the tests made that)"
-	case len(locks) > 0:
-		return commit + "wfs init"
-	}
-	return "ignore what it writes in .gitignore, then wfs init"
-}
-
-// lockFile matches files that pin dependencies: tools write them, and projects commit them.
-var lockFile = regexp.MustCompile(`(^|/)(go\.sum|(package-lock|npm-shrinkwrap|packages\.lock)\.json|pnpm-lock\.yaml|bun\.lockb?|(Cargo|Gemfile|Pipfile|Podfile|composer|deno|mix|pdm|poetry|pubspec|uv|yarn)\.lock)$`)
-
-// builtBelow is the part of a path that names the directory into which tools build, or the whole path.
-func builtBelow(path string) string {
-	parts := strings.Split(path, "/")
-	for i, part := range parts[:len(parts)-1] {
-		switch part {
-		case "target", "build", "out", "bin", "obj", "dist", "node_modules", "coverage", "__pycache__", ".pytest_cache", ".gradle", ".venv", "venv", "vendor":
-			return "/" + strings.Join(parts[:i+1], "/") + "/"
-		}
-	}
-	return "/" + path
+	return session.Refuse(session.RefuseBaseline, hint, "%v", err)
 }
 
 // propose lists the projects that are here, and for each what may test it.
@@ -433,14 +392,14 @@ func (a *app) propose(o initOptions) ([][]detect.Proposal, error) {
 	case o.test == noAgent:
 		return nil, nil
 	case o.test == "":
-		return detect.Projects(a.repo.Root(), os.ReadFile), nil
+		return detect.Projects(a.Repo.Root(), os.ReadFile), nil
 	}
 	f := workflows.Format(o.format)
 	switch {
 	case f == "":
 		f = detect.GuessFormat(o.test)
 	case !slices.Contains(workflows.Formats(), f):
-		return nil, &usageError{fmt.Sprintf("--format %q: it is one of %s", o.format, workflows.FormatNames()), ""}
+		return nil, usage("", "--format %q: it is one of %s", o.format, workflows.FormatNames())
 	}
 	g := workflows.Gate{Name: "tests", Run: workflows.Command{Shell: o.test}, Format: f, Where: workflows.Auto,
 		Timeout: workflows.DefaultGateTimeout}
@@ -449,27 +408,27 @@ func (a *app) propose(o initOptions) ([][]detect.Proposal, error) {
 
 // tryGate runs a gate on the work tree as it is.
 func (a *app) tryGate(ctx context.Context, g workflows.Gate, setup workflows.Command) (session.Baseline, error) {
-	file, err := a.guardFile(guardText(nil))
+	file, err := a.GuardFile(nil)
 	if err != nil {
 		return session.Baseline{}, err
 	}
-	snap, err := a.repo.Snapshot(ctx, file)
+	snap, err := a.Repo.Snapshot(ctx, file)
 	if err != nil {
 		return session.Baseline{}, err
 	}
-	dir := filepath.Join(a.repo.StateDir(), "init", "runs", "try")
+	dir := filepath.Join(a.Repo.StateDir(), "init", "runs", "try")
 	if err := durable.MkdirAll(dir); err != nil {
 		return session.Baseline{}, err
 	}
-	defer os.RemoveAll(filepath.Join(a.repo.StateDir(), "init"))
-	b, _, err := a.eng.Works.Baseline(ctx, workflows.Plan{Baseline: []workflows.Gate{g}, Setup: setup}, snap.Tree, dir)
+	defer os.RemoveAll(filepath.Join(a.Repo.StateDir(), "init"))
+	b, _, err := a.Engine.Works.Baseline(ctx, workflows.Plan{Baseline: []workflows.Gate{g}, Setup: setup}, snap.Tree, dir)
 	return b, err
 }
 
 // proposeWorktree says what a new work tree of this project lacks, and its gates need.
 func (a *app) proposeWorktree(ignored []string, gates []workflows.Gate) workflows.Worktree {
-	return detect.Worktree(a.repo.Root(), ignored, gates, func(program string) bool {
-		_, err := proc.LookPath(program, a.env.get("PATH"))
+	return detect.Worktree(a.Repo.Root(), ignored, gates, func(program string) bool {
+		_, err := proc.LookPath(program, a.env.Get("PATH"))
 		return err == nil
 	})
 }
@@ -488,7 +447,7 @@ func firstGates(list [][]detect.Proposal) (gates []workflows.Gate) {
 
 func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.Worktree, found []initGate, failed []string,
 	agent workflows.Agent, newAgent string) (*initJSON, error) {
-	file := filepath.Join(a.repo.Root(), filepath.FromSlash(configPath))
+	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
 	var names []string
 	proposal := workflows.Proposal{Workflow: "loop", Worktree: provide}
 	for _, g := range found {
@@ -498,41 +457,35 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 		names = append(names, g.Gate.Name)
 		proposal.Gates = append(proposal.Gates, workflows.ProposedGate{Gate: g.Gate, Seen: baseText(g.Result)})
 	}
-	before, err := a.rules(ctx)
+	before, err := a.Rules(ctx)
 	if err != nil {
 		return nil, err
 	}
-	known, err := a.trusted(digest(before))
+	known, err := a.Trusted(before.Digest())
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+	backup, err := a.replaceFile(file, workflows.RenderConfig(proposal))
+	if err != nil {
 		return nil, err
 	}
 	if err := ignoreLocal(filepath.Dir(file)); err != nil {
-		return nil, err
-	}
-	backup, err := a.keepConfig(ctx, file)
-	if err != nil {
-		return nil, err
-	}
-	if err := durable.WriteFile(file, workflows.RenderConfig(proposal), 0o644); err != nil {
 		return nil, err
 	}
 	local, err := a.writeLocal(ctx, o, agent)
 	if err != nil {
 		return nil, err
 	}
-	list, err := a.rules(ctx)
+	list, err := a.Rules(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// What was typed here is trusted. Other files that lie below .wfs/ were not typed here.
-	onlyOurs := !slices.ContainsFunc(list, func(f rulesFile) bool {
-		return f.Path != configPath && (f.Path != localPath || local == "" && findRules(before, localPath) == nil)
+	onlyOurs := !slices.ContainsFunc(list, func(f workspace.RulesFile) bool {
+		return f.Path != workspace.ConfigPath && (f.Path != workspace.LocalPath || local == "" && before.Find(workspace.LocalPath) == nil)
 	})
 	if known || onlyOurs {
-		if err := a.trustNow(digest(list), "wfs init"); err != nil {
+		if err := a.TrustNow(list.Digest(), "wfs init"); err != nil {
 			return nil, err
 		}
 	}
@@ -540,8 +493,8 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 	if !known && !onlyOurs {
 		next = slices.Insert(next, 0, "wfs trust")
 	}
-	j := &initJSON{Version: jsonVersion, Config: configPath, Local: local, Workflow: proposal.Workflow, Failed: failed,
-		Agent: agentName(&agent), Allow: agent.Allow, Next: next, Backup: backup}
+	j := &initJSON{Version: jsonVersion, Config: workspace.ConfigPath, Local: local, Workflow: proposal.Workflow, Failed: failed,
+		Agent: workspace.AgentName(&agent), Allow: agent.Allow, Next: next, Backup: backup}
 	for i, g := range found {
 		if i > 0 {
 			j.More = append(j.More, g)
@@ -567,12 +520,12 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 	case proposal.Workflow == "loop":
 		o.say("the results have no test names: the workflow is loop, which repeats until the command passes")
 	}
-	o.say("wrote %s (%s; for the team: commit it when you like)", configPath, cmp.Or(strings.Join(names, ", "), "no test command"))
+	o.say("wrote %s (%s; for the team: commit it when you like)", workspace.ConfigPath, cmp.Or(strings.Join(names, ", "), "no test command"))
 	if backup != "" {
 		o.say("as it was: %s", backup)
 	}
 	if local != "" {
-		o.say("wrote %s  (%s; yours alone)", localPath, agentName(&agent))
+		o.say("wrote %s  (%s; yours alone)", workspace.LocalPath, workspace.AgentName(&agent))
 	}
 	return j, nil
 }
@@ -612,59 +565,42 @@ func (a *app) writeLocal(ctx context.Context, o initOptions, agent workflows.Age
 	if agent.Card == nil && agent.Command.IsZero() {
 		return "", nil
 	}
-	top, _, err := a.localTop(ctx)
+	top, _, err := a.LocalTop(ctx)
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(top, filepath.FromSlash(localPath))
-	old, err := durable.ReadFile(file, maxSettings)
-	switch {
-	case err == nil && !o.force && o.worker.agent == "":
-		a.note("%s is there already, and stays as it is", localPath)
+	file := filepath.Join(top, filepath.FromSlash(workspace.LocalPath))
+	if _, err := os.Lstat(file); err == nil && !o.force && o.worker.agent == "" {
+		a.note("%s is there already, and stays as it is", workspace.LocalPath)
 		return "", nil
-	case err == nil:
-		copied, err := a.keepCopy("init", file, old)
-		if err != nil {
-			return "", err
-		}
-		a.note("%s as it was: %s", localPath, copied)
-	case !errors.Is(err, fs.ErrNotExist):
+	}
+	copied, err := a.replaceFile(file, workflows.RenderLocal(agent))
+	if err != nil {
+		return "", err
+	}
+	if copied != "" {
+		a.note("%s as it was: %s", workspace.LocalPath, copied)
+	}
+	tracked, ignored, err := a.Repo.Treats(ctx, workspace.LocalPath)
+	if err == nil && !tracked && !ignored { // the .gitignore there is the user's, and does not name it
+		_, _, err = a.Repo.ExcludeLocally("/"+workspace.LocalPath, false)
+	}
+	return workspace.LocalPath, err
+}
+
+// replaceFile writes a file, and returns where a copy of the one before is kept, "" when there was none.
+func (a *app) replaceFile(file string, text []byte) (copied string, err error) {
+	old, err := durable.ReadFile(file, maxSettings)
+	if err == nil {
+		copied, err = a.keepCopy("init", file, old)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return "", err
 	}
-	if err := durable.WriteFile(file, workflows.RenderLocal(agent), 0o644); err != nil {
-		return "", err
-	}
-	tracked, ignored, err := a.repo.Treats(ctx, localPath)
-	if err == nil && !tracked && !ignored { // the .gitignore there is the user's, and does not name it
-		_, _, err = a.repo.ExcludeLocally("/"+localPath, false)
-	}
-	return localPath, err
-}
-
-// keepConfig keeps a copy of a configuration that is about to be replaced, when HEAD has another or none.
-func (a *app) keepConfig(ctx context.Context, file string) (string, error) {
-	old, err := durable.ReadFile(file, maxSettings)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	head, err := a.repo.Head(ctx)
-	if err != nil {
-		return "", err
-	}
-	tree, err := a.repo.TreeOf(ctx, head.Commit)
-	if err != nil {
-		return "", err
-	}
-	if committed, err := a.repo.Show(ctx, tree, configPath); err == nil && bytes.Equal(committed, old) {
-		return "", nil
-	}
-	return a.keepCopy("init", file, old)
+	return copied, durable.WriteFile(file, text, 0o644)
 }
 
 // ignoreLocal keeps .wfs/local.yaml out of commits, with a .gitignore of its own. One that is there already is the user's.

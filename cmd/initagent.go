@@ -28,12 +28,12 @@ type workerOptions struct {
 // worker is who shall work here: what was typed, or what a person at the terminal says. Nobody is asked without one, and
 // then nobody is written down but with --yes. next is what has to be typed at wfs new in that case.
 func (a *app) worker(ctx context.Context, o initOptions, list [][]detect.Proposal, found []initGate) (agent workflows.Agent, next string, err error) {
-	cards, err := a.cards(nil)
+	cards, err := a.Cards(nil)
 	if err != nil {
 		return agent, "", err
 	}
-	installed := a.installedAgents(cards)
-	own, err := a.settings(nil)
+	installed := a.InstalledAgents(cards)
+	own, err := a.Settings(nil)
 	if err != nil {
 		return agent, "", err
 	}
@@ -67,7 +67,8 @@ func (a *app) worker(ctx context.Context, o initOptions, list [][]detect.Proposa
 	case choice == noAgent:
 		return agent, " --agent " + a.someAgent(), nil
 	case c == nil && len(o.worker.allow) > 0:
-		return agent, "", &usageError{fmt.Sprintf("--allow is in words of an agent that wfs knows, and %q is none", choice), "wfs agent list"}
+		return agent, "", usage("wfs agent list",
+			"--allow is in words of an agent that wfs knows, and %q is none", choice)
 	case c == nil:
 		agent.Command = workflows.Command{Shell: choice}
 		return agent, "", nil
@@ -91,13 +92,13 @@ func (a *app) knownAgent(ctx context.Context, typed string, known []string) erro
 	if slices.Contains(known, typed) || !commandWord.MatchString(word) {
 		return nil
 	}
-	res, err := proc.Run(ctx, proc.Spec{Argv: []string{"sh", "-c", `command -v -- "$0"`, word}, Dir: a.repo.Root(), Env: a.env.Environ})
+	res, err := proc.Run(ctx, proc.Spec{Argv: []string{"sh", "-c", `command -v -- "$0"`, word}, Dir: a.Repo.Root(), Env: a.env.Environ})
 	if err != nil || res.Ended != proc.Exited || res.Exit == 0 {
 		return err
 	}
-	u := &usageError{fmt.Sprintf("--agent: %s is neither an agent that wfs knows nor a program on PATH", word), "wfs agent list"}
+	u := usage("wfs agent list", "--agent: %s is neither an agent that wfs knows nor a program on PATH", word)
 	if near := workflows.Suggest(word, known); near != "" {
-		u.hint = "did you mean " + near + "? wfs agent list"
+		u.Hint = "did you mean " + near + "? wfs agent list"
 	}
 	return u
 }
@@ -121,26 +122,12 @@ func (a *app) usualCommands(list [][]detect.Proposal) []string {
 			add(p.Gate.Run.Beginning())
 		}
 	}
-	for _, group := range detect.Projects(a.repo.Root(), os.ReadFile) {
+	for _, group := range detect.Projects(a.Repo.Root(), os.ReadFile) {
 		add(group[0].Tools...)
 	}
 	return slices.DeleteFunc(commands, func(c string) bool { // what begins like another one is allowed with it
 		return slices.ContainsFunc(commands, func(o string) bool { return strings.HasPrefix(c, o+" ") })
 	})
-}
-
-// installedAgents are the agents whose programs are there: claude first, because most people have it.
-func (a *app) installedAgents(cards workflows.Cards) []string {
-	var names []string
-	for _, name := range cards.Names() {
-		if _, err := proc.LookPath(cards[name].Command[0], a.env.get("PATH")); err == nil {
-			names = append(names, name)
-		}
-	}
-	slices.SortStableFunc(names, func(x, y string) int {
-		return strings.Compare(strings.TrimPrefix(x, "claude"), strings.TrimPrefix(y, "claude"))
-	})
-	return names
 }
 
 // permissions are commands in an agent's own words.
@@ -152,12 +139,14 @@ func permissions(c *workflows.Card, commands []string, test workflows.Command) (
 		}
 		if command == allowTests {
 			if command = test.Beginning(); command == "" {
-				return nil, &usageError{"the test command has no beginning that could be allowed: " + test.Text(), "wfs init --allow COMMAND"}
+				return nil, usage("wfs init --allow COMMAND",
+					"the test command has no beginning that could be allowed: %s", test.Text())
 			}
 		}
 		word := c.Permission(command)
 		if word == "" {
-			return nil, &usageError{fmt.Sprintf("the commands that %s may run cannot be limited: it %s", c.Name, c.Unattended), "wfs init --agent " + c.Name}
+			return nil, usage("wfs init --agent "+c.Name,
+				"the commands that %s may run cannot be limited: it %s", c.Name, c.Unattended)
 		}
 		if !slices.Contains(list, word) {
 			list = append(list, word)

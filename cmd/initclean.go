@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
@@ -34,12 +36,18 @@ func (a *app) tryClean(ctx context.Context, t initGate, setup workflows.Command)
 	if res.Where == string(workflows.Clean) {
 		return &initClean{Proves: true}
 	}
-	defer a.dropClean()
 	g.Where = workflows.Clean
-	a.rooms.made = func(dir string, millis int64) {
-		a.note("    the set-up took %s, and %s", time.Duration(millis)*time.Millisecond, check.Bytes(sizeBelow(dir)))
+	made := ""
+	a.rooms.made = func(dir string, took time.Duration) {
+		if !setup.IsZero() {
+			a.note("    the set-up took %s, and %s", took.Round(time.Millisecond), check.Bytes(sizeBelow(dir)))
+		}
+		made = filepath.Dir(dir)
 	}
 	b, err := a.tryGate(ctx, g, setup)
+	if made != "" && setup.IsZero() {
+		_ = a.removeRoom(made)
+	}
 	var changed *phases.ChangedTreeError
 	var lacks *phases.NotInstalledError
 	c := &initClean{setUp: !setup.IsZero()}
@@ -62,12 +70,12 @@ func sayClean(say func(string, ...any), c *initClean) {
 	if c == nil || c.Proves {
 		return
 	}
-	way := "name what it needs in clean-provide, or set clean-proof: off in " + configPath
+	way := "name what it needs in clean-provide, or set clean-proof: off in " + workspace.ConfigPath
 	switch {
 	case c.lacks:
 		way = "the set-up has to install that as well"
 	case c.setUp:
-		way = "let worktree: setup in " + configPath + " install what it needs, or name it in clean-provide, or set clean-proof: off"
+		way = "let worktree: setup in " + workspace.ConfigPath + " install what it needs, or name it in clean-provide, or set clean-proof: off"
 	}
 	say("  not in a clean checkout: %s", c.Reason)
 	say("  so finished work cannot be proven: %s", way)
@@ -76,9 +84,9 @@ func sayClean(say func(string, ...any), c *initClean) {
 // checkProofs tells when the work of sessions that are not over could not be proven.
 func (a *app) checkProofs(ctx context.Context) (found []check.Finding, err error) {
 	ids, err := a.sessionIDs(ctx)
-	current, _ := a.current(ctx)
+	current, _ := a.Current(ctx)
 	for _, id := range ids {
-		v, err := a.view(ctx, id)
+		v, err := a.View(ctx, id)
 		if err != nil {
 			continue // it is told where the session is looked at
 		}

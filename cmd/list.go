@@ -45,17 +45,17 @@ func (a *app) listCmd() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if status != "" && !slices.Contains(statuses, status) {
-				e := &usageError{fmt.Sprintf("--status %q: it is one of %s", status, strings.Join(statuses, ", ")), ""}
+				e := usage("", "--status %q: it is one of %s", status, strings.Join(statuses, ", "))
 				if near := workflows.Suggest(status, statuses); near != "" {
-					e.hint = "wfs list --status " + near
+					e.Hint = "wfs list --status " + near
 				}
 				return e
 			}
-			if err := a.open(c.Context()); err != nil {
+			if err := a.Open(c.Context()); err != nil {
 				return err
 			}
 			if merged && noMerged {
-				return &usageError{"--merged and --no-merged exclude each other", "wfs list --help"}
+				return usage("wfs list --help", "--merged and --no-merged exclude each other")
 			}
 			if deleted {
 				return a.listDeleted(c.Context())
@@ -93,31 +93,27 @@ func (a *app) listCmd() *cobra.Command {
 // sessions describes every session. One that cannot be read is listed with the reason.
 func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 	list := []sessionJSON{}
-	all, err := a.repo.Sessions(ctx)
+	all, err := a.Repo.Sessions(ctx)
 	if errors.Is(err, gitstate.ErrBrokenRef) {
 		list, err = a.damagedSessions(ctx, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	cur, err := a.current(ctx)
-	if err != nil {
-		return nil, err
-	}
-	trees, err := a.repo.Worktrees(ctx)
+	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for id, tip := range all {
-		v, err := a.eng.Load(ctx, id, tip)
+		v, err := a.Engine.Load(ctx, id, tip)
 		if err == nil {
-			err = a.seeInterrupted(&v.Session)
+			err = a.SeeInterrupted(&v.Session)
 		}
 		if err != nil {
 			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: unreadable, Why: err.Error(), Next: []string{"wfs show " + string(id)}})
 			continue
 		}
-		list = append(list, a.describe(&v.Session, a.where(trees, id, cur)))
+		list = append(list, a.describe(&v.Session, a.On(trees, id)))
 	}
 	slices.SortFunc(list, func(x, y sessionJSON) int {
 		return cmp.Or(y.UpdatedAt.Compare(x.UpdatedAt), cmp.Compare(x.ID, y.ID))
@@ -128,7 +124,7 @@ func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 // damagedSessions are those whose ledger's ref cannot be read. It returns the error when it is about something else.
 func (a *app) damagedSessions(ctx context.Context, err error) ([]sessionJSON, error) {
 	list := []sessionJSON{}
-	_, broken, e := a.repo.OurRefs(ctx)
+	_, broken, e := a.Repo.OurRefs(ctx)
 	for _, b := range broken {
 		if id := check.SessionOf(b.Ref); id != "" && b.Ref == session.LedgerOf(id) {
 			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: unreadable, Why: b.Err.Error(), Next: []string{check.RepairCommand}})

@@ -36,16 +36,16 @@ event as docs/formats.md describes it. It writes nothing and takes no lock.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			if events && graph {
-				return &usageError{"--events and --graph exclude each other", "wfs log --help"}
+				return usage("wfs log --help", "--events and --graph exclude each other")
 			}
 			if events {
-				id, err := a.openNamed(ctx, first(args))
+				id, err := a.OpenNamed(ctx, first(args))
 				if err != nil {
 					return err
 				}
 				return a.sayEvents(ctx, id, most)
 			}
-			v, err := a.openView(ctx, first(args))
+			v, err := a.OpenView(ctx, first(args))
 			if err != nil {
 				return err
 			}

@@ -12,7 +12,7 @@ import (
 // ignores, and what it can save in no way. What the set-up made is left out as long as nobody has changed it. here is the
 // work tree where the command was typed.
 func (a *app) lostWith(ctx context.Context, tree, here *gitstate.Repo, id session.ID, dir, exclude string, snap session.Snapshot) (found lost, err error) {
-	other, err := a.mainRepo(ctx)
+	other, err := a.MainRepo(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -23,7 +23,7 @@ func (a *app) lostWith(ctx context.Context, tree, here *gitstate.Repo, id sessio
 	if err != nil {
 		return found, err
 	}
-	p, err := a.clone.Provided(tree.Worktree(), id, dir)
+	p, err := a.Clone.Provided(tree.Worktree(), id, dir)
 	if err != nil {
 		return found, err
 	}

@@ -17,112 +17,63 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// newInTree begins a session in a work tree of its own. The one where it is typed is only read: somebody may be at work
-// there. Until the session's ledger is there, everything can be taken back by removing the work tree; from then on the
-// next command completes what is missing.
-func (a *app) newInTree(ctx context.Context, o newOptions) error {
-	if err := a.fit(ctx); err != nil {
-		return err
+// beginElsewhere looks at a work tree that the session does not use: another command may be at work there.
+func (n *newborn) beginElsewhere(ctx context.Context) error {
+	err := n.Ready(ctx, true)
+	if err == nil {
+		n.sweep(ctx, "wfs new")
 	}
-	if err := a.ready(ctx, true); err != nil {
-		return err
-	}
-	a.sweep(ctx, "wfs new")
-	if err := a.takeHoldout(ctx, &o); err != nil {
-		return err
-	}
-	b, settings, err := a.bear(ctx, &o)
-	if err != nil {
-		return err
-	}
-	cur, err := a.current(ctx)
-	if err != nil {
-		return err
-	}
-	if err := a.startAt(ctx, &b, &o, cur); err != nil {
-		return err
-	}
-	if b.Tree, err = a.repo.TreeOf(ctx, b.At); err != nil {
-		return err
-	}
-	if o.carry {
-		if err := a.carryAlong(ctx, &b); err != nil {
-			return err
-		}
-	}
-	b.Own = true
-	if b.Created.ID, err = a.holdFree(ctx, o.goal, func(id session.ID) error { return a.holdSession("wfs new", id) }); err != nil {
-		return err
-	}
-	if err := a.keepHoldout(b.Created.ID, &o); err != nil {
-		return err
-	}
-	main, err := a.mainRepo(ctx)
-	if err != nil {
-		return err
-	}
-	m, err := a.planTree(ctx, o.dir, b.Created.ID, settings.Config.Worktree, main)
-	if err != nil {
-		return err
-	}
-	left, err := a.repo.Dirty(ctx)
-	if err != nil {
-		return err
-	}
-	from := a.repo
-	done, h, r, err := a.makeTree(ctx, m, &b, &settings.Config, main)
-	if err != nil {
-		return a.takeBackTree(context.WithoutCancel(ctx), from, m, err)
-	}
-	if err := a.clone.ForgetHalfMade(h.ID); err != nil {
-		return err
-	}
-	if err := a.trustNow(b.Created.PlanDigest, "session "+string(h.ID)); err != nil {
-		return err
-	}
-	if !o.carry && !o.fork && left > 0 && !a.json {
-		a.note("%d uncommitted %s here, and %s not in the new work tree (--carry would take a copy along)", left,
-			plural(left, "change stays", "changes stay"), plural(left, "is", "are"))
-	}
-	a.sayTree(ctx, done)
-	r.Note = a.openItems(h, b.Spec, o.spec)
-	return a.sayNew(ctx, h, r, nil, o.runs)
+	return err
 }
 
-// carryAlong puts the uncommitted changes of this work tree into checkpoint 0. They stay here as well.
-func (a *app) carryAlong(ctx context.Context, b *engine.Birth) error {
-	if err := a.hold("wfs new"); err != nil {
-		return err
-	}
-	file, err := a.guardFile(b.Exclude)
+// createInTree creates the session in a work tree of its own. Until the session's ledger is there, removing the work tree
+// undoes everything; from then on the next command completes what is missing.
+func (n *newborn) createInTree(ctx context.Context) error {
+	n.b.Own = true
+	main, err := n.MainRepo(ctx)
 	if err != nil {
 		return err
 	}
-	snap, err := a.repo.Snapshot(ctx, file)
+	m, err := n.planTree(ctx, n.o.dir, n.b.Created.ID, n.settings.Config.Worktree, main)
 	if err != nil {
 		return err
 	}
-	if b.At != snap.Head.Commit {
-		return &usageError{"--carry takes changes along from HEAD, and this session begins elsewhere", "wfs new without --carry"}
-	}
-	changes, err := a.repo.Changes(ctx, snap.HeadTree, snap.Tree)
+	left, err := n.Repo.Dirty(ctx)
 	if err != nil {
 		return err
 	}
-	for _, c := range changes {
-		b.Created.Carried = append(b.Created.Carried, c.Path)
+	from, done := n.Repo, gitstate.Provisioned{}
+	if done, n.h, n.r, err = n.makeTree(ctx, m, &n.b, &n.settings.Config, main); err != nil {
+		return n.takeBackTree(context.WithoutCancel(ctx), from, m, err)
 	}
-	b.Tree = snap.Tree
+	if err := n.Clone.ForgetHalfMade(n.h.ID); err != nil {
+		return err
+	}
+	if !n.o.carry && !n.o.fork && left > 0 && !n.json {
+		n.note("%d uncommitted %s here, and %s not in the new work tree (--carry would take a copy along)", left,
+			plural(left, "change stays", "changes stay"), plural(left, "is", "are"))
+	}
+	n.sayTree(ctx, done)
 	return nil
 }
 
-// mainRepo is the main work tree, from which a new one is provided; in a bare repository it is this one.
-func (a *app) mainRepo(ctx context.Context) (*gitstate.Repo, error) {
-	path, err := a.repo.WorktreePath(ctx, "main")
-	if err != nil || path == "" || a.repo.Worktree() == "main" {
-		return a.repo, err
+// carryAlong puts the uncommitted changes of this work tree into checkpoint 0 with --carry. They stay here as well.
+func (n *newborn) carryAlong(ctx context.Context) (err error) {
+	b := &n.b
+	if !n.o.carry {
+		b.Tree, err = n.Repo.TreeOf(ctx, b.At)
+		return err
 	}
-	return gitstate.Open(ctx, gitstate.Options{Dir: path, Env: a.env.Environ})
+	if err := n.Hold("wfs new"); err != nil {
+		return err
+	}
+	snap, names, err := n.Uncommitted(ctx, b)
+	if err == nil && b.At != snap.Head.Commit {
+		err = usage("wfs new without --carry",
+			"--carry takes changes along from HEAD, and this session begins elsewhere")
+	}
+	b.Created.Carried, b.Tree = names, snap.Tree
+	return err
 }
 
 // planTree says where the work tree will be, and writes that down.
@@ -134,22 +85,23 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(base, dir)
 	}
-	release, err := a.repo.HoldPlans(ctx) // two at once would give one name to both of their entries
+	release, err := a.Repo.HoldPlans(ctx) // two at once would give one name to both of their entries
 	if err != nil {
 		return registry.HalfMade{}, err
 	}
 	defer release()
 	var taken []string
-	half, _ := a.clone.HalfMade() // notes that cannot be read are said elsewhere
+	half, _ := a.Clone.HalfMade() // notes that cannot be read are said elsewhere
 	for _, m := range half {
 		taken = append(taken, m.Name)
 	}
-	n, err := a.repo.PlanWorktree(ctx, dir, taken...)
+	n, err := a.Repo.PlanWorktree(ctx, dir, taken...)
 	if err != nil {
 		return registry.HalfMade{}, dirRefusal(err)
 	}
-	m := registry.HalfMade{Session: id, Dir: n.Path, Above: n.Above, Name: n.Name, RunID: fmt.Sprintf("%s-setup-%s", id, a.env.newID(4))}
-	if err := a.clone.KeepHalfMade(m); err != nil {
+	m := registry.HalfMade{Session: id, Dir: n.Path, Above: n.Above, Name: n.Name, RunID: fmt.Sprintf("%s-setup-%s", id, a.env.NewID(4)),
+		Trash: registry.TrashOf(n.Path, a.env.NewID(4))}
+	if err := a.Clone.KeepHalfMade(m); err != nil {
 		return m, err
 	}
 	durable.Hit(durable.WorktreeNoted)
@@ -158,7 +110,7 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 
 func dirRefusal(err error) error {
 	if errors.Is(err, gitstate.ErrDirTaken) {
-		return &session.Refusal{Code: session.RefuseWorktree, Message: err.Error(), Hint: "wfs new GOAL --worktree --dir ANOTHER"}
+		return session.Refuse(session.RefuseWorktree, "wfs new GOAL --worktree --dir ANOTHER", "%v", err)
 	}
 	return err
 }
@@ -166,16 +118,16 @@ func dirRefusal(err error) error {
 // makeTree makes the work tree, provides what git does not bring, and lets the session begin there.
 func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth, config *workflows.Config, main *gitstate.Repo) (gitstate.Provisioned, *engine.Hand, *engine.Relocated, error) {
 	var done gitstate.Provisioned
-	made, err := a.repo.AddWorktree(ctx, placeOfHalfMade(m), b.At, b.Tree)
+	made, err := a.Repo.AddWorktree(ctx, placeOfHalfMade(m), b.At, b.Tree)
 	if err != nil {
 		return done, nil, nil, err
 	}
-	a.repo, a.eng.Store, a.away = made, made, m.Session
-	l, err := a.lockTree(ctx, made, a.holder("wfs new"))
+	a.Use(made, m.Session)
+	l, err := a.LockTree(ctx, made, a.Holder("wfs new"))
 	if err != nil {
 		return done, nil, nil, err
 	}
-	a.locks = append(a.locks, l)
+	a.KeepLock(l)
 	if done, err = main.Provision(ctx, made, config.Worktree.Copy, config.Worktree.Link); err != nil {
 		return done, nil, nil, provisionRefusal(err)
 	}
@@ -190,7 +142,7 @@ func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth
 	}
 	durable.Hit(durable.WorktreeSetUp)
 	shown := a.showProgress()
-	h, r, err := a.eng.New(ctx, *b)
+	h, r, err := a.Engine.New(ctx, *b)
 	shown()
 	return done, h, r, err
 }
@@ -199,9 +151,10 @@ func provisionRefusal(err error) error {
 	var back *gitstate.LeadsBackError
 	switch {
 	case errors.As(err, &back):
-		return &session.Refusal{Code: session.RefuseSetup, Message: err.Error(), Hint: "let worktree: setup in .wfs/config.yaml install it, instead of copy or link"}
+		return session.Refuse(session.RefuseSetup, "let worktree: setup in .wfs/config.yaml install it, instead of copy or link",
+			"%v", err)
 	case errors.Is(err, gitstate.ErrCannotLink):
-		return &session.Refusal{Code: session.RefuseSetup, Message: err.Error(), Hint: "fix worktree: link in .wfs/config.yaml"}
+		return session.Refuse(session.RefuseSetup, "fix worktree: link in .wfs/config.yaml", "%v", err)
 	}
 	return err
 }
@@ -217,7 +170,7 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 	if c.Setup.IsZero() {
 		return nil, nil
 	}
-	dir, err := a.clone.RunDir(m.Session, "setup")
+	dir, err := a.Clone.RunDir(m.Session, "setup")
 	if err != nil {
 		return nil, err
 	}
@@ -226,17 +179,17 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 	}
 	shown := a.showProgress()
 	defer shown()
-	w := a.eng.Works.(*works)
+	w := a.Engine.Works.(*works)
 	w.setUp = true
 	err = w.runSetUp(ctx, "set-up", w.runner(), phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
-		Vars: []string{"WFS_SESSION=" + string(m.Session), "WFS_WORKTREE=" + a.repo.Root(), "WFS_MAIN_WORKTREE=" + main.Root()}})
+		Vars: []string{"WFS_SESSION=" + string(m.Session), "WFS_WORKTREE=" + a.Repo.Root(), "WFS_MAIN_WORKTREE=" + main.Root()}})
 	if err != nil {
 		return nil, err
 	}
-	_, left, err := a.repo.Edited(ctx, at, "")
+	_, left, err := a.Repo.Edited(ctx, at, "")
 	if len(left) > maxSetupFiles {
-		return nil, &session.Refusal{Code: session.RefuseSetup, Hint: "list them in .gitignore and commit that",
-			Message: fmt.Sprintf("the set-up made %d files that git does not ignore: %s", len(left), shortList(left))}
+		return nil, session.Refuse(session.RefuseSetup, "list them in .gitignore and commit that",
+			"the set-up made %d files that git does not ignore: %s", len(left), shortList(left))
 	}
 	return left, err
 }
@@ -245,22 +198,22 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 // and git does not ignore.
 func (a *app) keepProvided(ctx context.Context, m registry.HalfMade, done gitstate.Provisioned, left []string) error {
 	p := registry.Provided{Session: m.Session, Dir: m.Dir, Linked: done.Linked, Copied: done.Copied}
-	ignored, err := a.repo.Ignored(ctx)
+	ignored, err := a.Repo.Ignored(ctx)
 	if err != nil {
 		return err
 	}
-	p.Stamps = a.repo.Stamps(slices.DeleteFunc(append(ignored, left...), func(name string) bool {
+	p.Stamps = a.Repo.Stamps(slices.DeleteFunc(append(ignored, left...), func(name string) bool {
 		n := strings.TrimSuffix(name, "/")
 		return slices.Contains(done.Copied, n) || slices.Contains(done.Linked, n)
 	}))
-	return a.clone.KeepProvided(a.repo.Worktree(), p)
+	return a.Clone.KeepProvided(a.Repo.Worktree(), p)
 }
 
 // takeBackTree removes a work tree whose session did not begin, and returns why it did not.
 func (a *app) takeBackTree(ctx context.Context, from *gitstate.Repo, m registry.HalfMade, why error) error {
-	a.repo, a.eng.Store, a.away = from, from, ""
+	a.Use(from, "")
 	if errors.Is(why, gitstate.ErrDirTaken) { // what is there is somebody else's
-		return errors.Join(dirRefusal(why), a.clone.ForgetHalfMade(m.Session))
+		return errors.Join(dirRefusal(why), a.Clone.ForgetHalfMade(m.Session))
 	}
 	if tip, err := from.Ref(ctx, session.LedgerOf(m.Session)); err != nil || tip != "" {
 		return errors.Join(why, err) // it has begun: the next command completes it
@@ -289,7 +242,7 @@ func (a *app) sayTree(ctx context.Context, p gitstate.Provisioned) {
 	for _, s := range p.Skipped {
 		a.note("not brought: %s (%s)", s.Path, s.Why)
 	}
-	if loose, err := a.repo.Loose(ctx, p.Linked); err == nil && len(loose) > 0 { // a warning, not worth failing for
+	if loose, err := a.Repo.Loose(ctx, p.Linked); err == nil && len(loose) > 0 { // a warning, not worth failing for
 		a.note("git does not ignore %s as a link, perhaps because of a slash at the end of the rule; checkpoints leave it out, git add -A would not", shortList(loose))
 	}
 }

@@ -13,7 +13,7 @@ import (
 // elsewhere, for as long as the session is there: its files in a checkpoint, what was staged, the commits that HEAD was
 // on, bytes that git converts; and if no operation that can be undone or redone names it.
 func (g *search) rescues() error {
-	refs, err := g.repo.RefsBelow(g.ctx, strings.TrimSuffix(session.RefPrefix, "/"))
+	refs, err := g.Repo.RefsBelow(g.ctx, strings.TrimSuffix(session.RefPrefix, "/"))
 	if err != nil {
 		return err
 	}
@@ -27,11 +27,11 @@ func (g *search) rescues() error {
 		if id == "" || !strings.Contains(name, "/rescue/") {
 			continue
 		}
-		state, err := g.repo.State(g.ctx, tip)
+		state, err := g.Repo.State(g.ctx, tip)
 		if err != nil {
 			return err
 		}
-		info, err := g.repo.CommitInfo(g.ctx, tip)
+		info, err := g.Repo.CommitInfo(g.ctx, tip)
 		if err != nil {
 			return err
 		}
@@ -48,11 +48,11 @@ func (g *search) rescues() error {
 			r.Kept = "its session's history is gone: wfs doctor"
 		default:
 			if trees[id] == nil {
-				if trees[id], err = g.repo.LedgerTrees(g.ctx, id); err != nil {
+				if trees[id], err = g.Repo.LedgerTrees(g.ctx, id); err != nil {
 					return err
 				}
 			}
-			if r.Kept, err = g.repo.OnlyIn(g.ctx, tip, state, trees[id]); err != nil {
+			if r.Kept, err = g.Repo.OnlyIn(g.ctx, tip, state, trees[id]); err != nil {
 				return err
 			}
 		}
@@ -64,10 +64,10 @@ func (g *search) rescues() error {
 // namedRescues are the rescues that operations name which can be undone or redone, in any work tree, with the reason to
 // keep each.
 func (a *app) namedRescues(ctx context.Context) (map[string]string, error) {
-	trees, err := a.repo.OpLogs(ctx)
+	trees, err := a.Repo.OpLogs(ctx)
 	named := map[string]string{}
 	for _, tree := range trees {
-		ops, _, err := a.repo.OpLog(ctx, tree)
+		ops, _, err := a.Repo.OpLog(ctx, tree)
 		if err != nil {
 			return nil, err
 		}

@@ -39,18 +39,18 @@ func (a *app) onlyHere(ctx context.Context, s *session.Session, asked gitstate.F
 	for _, c := range s.Checkpoints {
 		all = append(all, c.Code)
 	}
-	if tip, err := a.repo.Ref(ctx, s.Branch()); err != nil {
+	if tip, err := a.Repo.Ref(ctx, s.Branch()); err != nil {
 		return nil, err
 	} else if tip != "" { // commits by hand may be on it, also since it was handed over
 		all = append(all, tip)
 	}
-	ends, err := a.repo.Ends(ctx, all, held)
+	ends, err := a.Repo.Ends(ctx, all, held)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(ends, func(x, y session.Commit) int { return slices.Index(all, y) - slices.Index(all, x) })
 	for _, end := range ends {
-		line, err := a.repo.Beyond(ctx, from, end)
+		line, err := a.Repo.Beyond(ctx, from, end)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func (a *app) onlyHere(ctx context.Context, s *session.Session, asked gitstate.F
 		if len(line) == 0 {
 			continue
 		}
-		fate, err := a.repo.Fate(ctx, gitstate.Work{Commit: end, Base: w.Base, Handed: w.Handed})
+		fate, err := a.Repo.Fate(ctx, gitstate.Work{Commit: end, Base: w.Base, Handed: w.Handed})
 		if err != nil {
 			return nil, err
 		}
@@ -83,20 +83,20 @@ func (a *app) onlyHere(ctx context.Context, s *session.Session, asked gitstate.F
 
 // movedFrom are commits by hand that the session's branch was moved away from. The moves keep them.
 func (a *app) movedFrom(ctx context.Context, id session.ID) ([]session.Commit, error) {
-	commits, err := a.repo.Ledgers(ctx, id)
+	commits, err := a.Repo.Ledgers(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	var list []session.Commit
 	for _, l := range commits {
-		info, err := a.repo.CommitInfo(ctx, l.Commit)
+		info, err := a.Repo.CommitInfo(ctx, l.Commit)
 		if err != nil {
 			return nil, err
 		}
 		if len(info.Parents) < 2 || strings.Contains(info.Body, "Wfs-Ledger-Code: ") {
 			continue
 		}
-		data, err := a.repo.File(ctx, l.Commit, session.FileEvents)
+		data, err := a.Repo.File(ctx, l.Commit, session.FileEvents)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 // onlyRescued is a rescue of the session's with something in it that no branch of the user's has either, nil for none. The
 // moves have kept it of what lay in the work tree, so it may be a person's. w is the session's own work.
 func (a *app) onlyRescued(ctx context.Context, s *session.Session, w gitstate.Work) (*unheld, error) {
-	own, err := a.repo.OwnRefs(ctx, s.ID)
+	own, err := a.Repo.OwnRefs(ctx, s.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -23,26 +23,26 @@ func (a *app) onlyRescued(ctx context.Context, s *session.Session, w gitstate.Wo
 	if len(own) == 0 {
 		return nil, nil
 	}
-	trees, err := a.repo.LedgerTrees(ctx, s.ID)
+	trees, err := a.Repo.LedgerTrees(ctx, s.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Backward(sortedKeys(own)) {
-		state, err := a.repo.State(ctx, own[name])
+		state, err := a.Repo.State(ctx, own[name])
 		if err != nil {
 			return nil, err
 		}
-		if only, err := a.repo.OnlyIn(ctx, own[name], state, trees); err != nil {
+		if only, err := a.Repo.OnlyIn(ctx, own[name], state, trees); err != nil {
 			return nil, err
 		} else if only == "" {
 			continue
 		}
-		parts, err := a.repo.RescuedWork(ctx, own[name], state)
+		parts, err := a.Repo.RescuedWork(ctx, own[name], state)
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range parts {
-			fate, err := a.repo.Fate(ctx, gitstate.Work{Commit: p.Commit, Base: w.Base, Handed: w.Handed})
+			fate, err := a.Repo.Fate(ctx, gitstate.Work{Commit: p.Commit, Base: w.Base, Handed: w.Handed})
 			if err != nil {
 				return nil, err
 			}
@@ -64,10 +64,10 @@ func (a *app) picked(ctx context.Context, branch string, end session.Commit, lin
 	if branch == "" {
 		return false, nil
 	}
-	tip, err := a.repo.Ref(ctx, branch)
+	tip, err := a.Repo.Ref(ctx, branch)
 	if err != nil || tip == "" {
 		return false, err
 	}
-	left, err := a.repo.Beyond(ctx, tip, end)
+	left, err := a.Repo.Beyond(ctx, tip, end)
 	return !slices.ContainsFunc(line, func(c session.Commit) bool { return slices.Contains(left, c) }), err
 }

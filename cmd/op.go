@@ -36,20 +36,20 @@ func (o *opsFlags) flags(f *pflag.FlagSet) {
 
 // listOps lists the operations of this work tree, or of a session.
 func (a *app) listOps(ctx context.Context, name string, o opsFlags) error {
-	if err := a.open(ctx); err != nil {
+	if err := a.Open(ctx); err != nil {
 		return err
 	}
 	var of session.ID
 	if name != "" {
-		id, err := a.resolve(ctx, name)
+		id, err := a.Resolve(ctx, name)
 		if err != nil {
 			return err
 		}
 		of, o.all = id, true
 	}
-	trees := []string{a.repo.Worktree()}
+	trees := []string{a.Repo.Worktree()}
 	if o.all {
-		names, err := a.repo.OpLogs(ctx)
+		names, err := a.Repo.OpLogs(ctx)
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (a *app) listOps(ctx context.Context, name string, o opsFlags) error {
 	}
 	j := opsJSON{Version: jsonVersion, Operations: []opJSON{}, Damaged: map[string]string{}}
 	for _, tree := range trees {
-		ops, damage, err := a.repo.OpLog(ctx, tree)
+		ops, damage, err := a.Repo.OpLog(ctx, tree)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (a *app) sayOp(op opJSON, all, moves bool) {
 	}
 	for _, ref := range t.Rescues() {
 		a.out("         kept in %s", ref)
-		sayRescue(context.Background(), a.repo, ref, func(line string, args ...any) { a.out("       "+line, args...) })
+		sayRescue(context.Background(), a.Repo, ref, func(line string, args ...any) { a.out("       "+line, args...) })
 	}
 }
 

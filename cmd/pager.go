@@ -51,7 +51,7 @@ func (a *app) page(ctx context.Context) {
 	p := &pager{stdout: out, w: w, done: make(chan struct{})}
 	env := a.env.Environ
 	for _, kv := range []string{"LESS=FRX", "LV=-c"} { // as git sets them: quit when it fits, pass colours, keep the screen
-		if name, _, _ := strings.Cut(kv, "="); a.env.get(name) == "" {
+		if name, _, _ := strings.Cut(kv, "="); a.env.Get(name) == "" {
 			env = append(env[:len(env):len(env)], kv)
 		}
 	}
@@ -72,16 +72,16 @@ func (a *app) page(ctx context.Context) {
 // system's pager.
 func (a *app) pagerCommand(ctx context.Context) string {
 	for _, name := range []string{"WFS_PAGER", "GIT_PAGER"} {
-		if command, set := a.env.lookup(name); set {
+		if command, set := a.env.Lookup(name); set {
 			return command
 		}
 	}
-	if a.repo != nil {
-		if command, err := a.repo.Pager(ctx); err == nil {
+	if a.Repo != nil {
+		if command, err := a.Repo.Pager(ctx); err == nil {
 			return command
 		}
 	}
-	if command, set := a.env.lookup("PAGER"); set {
+	if command, set := a.env.Lookup("PAGER"); set {
 		return command
 	}
 	return "less"

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -11,9 +10,9 @@ import (
 
 // sayParked reminds of uncommitted changes that were left behind on a branch.
 func (a *app) sayParked(ctx context.Context, branch string) error {
-	parked, err := a.eng.Parked(ctx, branch)
+	parked, err := a.Engine.Parked(ctx, branch)
 	for _, op := range parked {
-		lines := a.repo.WaysBack(ctx, op.Turn.Rescue, "to have them back on top of what is here")
+		lines := a.Repo.WaysBack(ctx, op.Turn.Rescue, "to have them back on top of what is here")
 		if len(lines) > 0 {
 			a.out("uncommitted changes of yours from here are kept in %s (%s)", op.Turn.Rescue, op.Summary)
 		}
@@ -21,36 +20,15 @@ func (a *app) sayParked(ctx context.Context, branch string) error {
 			a.out("  %s", line)
 		}
 	}
-	for _, line := range a.stranded(ctx, branch) {
-		a.out("%s", line)
-	}
 	return err
-}
-
-// stranded are lines about uncommitted changes that were left behind on a branch in work trees that are gone by now.
-func (a *app) stranded(ctx context.Context, branch string) []string {
-	ops, err := a.repo.Stranded(ctx, branch)
-	if err != nil { // this is a reminder
-		return nil
-	}
-	var lines []string
-	for _, op := range ops {
-		lines = append(lines, a.parkedLines(ctx, op.Turn.Rescue)...)
-	}
-	return lines
 }
 
 // strandedWith are the rescues of what was left behind on branches in a work tree that was removed just now.
 func (a *app) strandedWith(ctx context.Context, worktree string) []string {
-	ops, _, err := a.repo.OpLog(ctx, worktree)
-	if err != nil {
-		return nil
-	}
+	ops, _, _ := a.Repo.OpLog(ctx, worktree) // what can be read of it
 	var refs []string
 	for _, op := range session.ParkedAnywhere(ops) {
-		gone, err := a.repo.Stranded(ctx, op.Turn.HeadOld)
-		same := func(o session.Op) bool { return o.Turn.Rescue == op.Turn.Rescue }
-		if err == nil && slices.ContainsFunc(gone, same) {
+		if a.Repo.Lacks(ctx, "", op.Turn.Rescue) {
 			refs = append(refs, op.Turn.Rescue)
 		}
 	}
@@ -60,22 +38,22 @@ func (a *app) strandedWith(ctx context.Context, worktree string) []string {
 // parkedLines say how to have changes back that were left behind in a work tree that is gone.
 func (a *app) parkedLines(ctx context.Context, rescue string) []string {
 	from := "a branch"
-	if tip, err := a.repo.Ref(ctx, rescue); err == nil {
-		if state, err := a.repo.State(ctx, tip); err == nil {
+	if tip, err := a.Repo.Ref(ctx, rescue); err == nil {
+		if state, err := a.Repo.State(ctx, tip); err == nil {
 			from = strings.TrimPrefix(state.Head.Ref, "refs/heads/")
 		}
 	}
-	return a.repo.WaysBack(ctx, rescue, fmt.Sprintf("uncommitted changes of yours from %s, left behind in a work tree that is gone, are kept; on %s", from, from))
+	return a.Repo.WaysBack(ctx, rescue, fmt.Sprintf("uncommitted changes of yours from %s, left behind in a work tree that is gone, are kept; on %s", from, from))
 }
 
 // staysLines say how to have back what was uncommitted on branches of the user's when a session began or was gone to: those
 // rescues stay when the session is deleted.
 func (a *app) staysLines(ctx context.Context, id session.ID) ([]string, error) {
-	rescues, err := a.repo.Rescues(ctx, id)
+	rescues, err := a.Repo.Rescues(ctx, id)
 	var lines []string
 	for _, ref := range sortedKeys(rescues) {
 		from := strings.TrimPrefix(rescues[ref].Head.Ref, "refs/heads/")
-		lines = append(lines, a.repo.WaysBack(ctx, ref, fmt.Sprintf("your uncommitted changes of %s stay in %s; on %s", from, ref, from))...)
+		lines = append(lines, a.Repo.WaysBack(ctx, ref, fmt.Sprintf("your uncommitted changes of %s stay in %s; on %s", from, ref, from))...)
 	}
 	return lines, err
 }

@@ -1,12 +1,10 @@
 package cmd
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 type pathJSON struct {
@@ -24,16 +22,16 @@ was handed over is found where that was done. It writes nothing and takes no loc
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			id, err := a.openNamed(ctx, first(args))
+			id, err := a.OpenNamed(ctx, first(args))
 			if err != nil {
 				return err
 			}
-			t, err := a.placeOf(ctx, id)
+			t, err := a.Belonging(ctx, id)
 			if err != nil {
 				return err
 			}
 			if t.Gone {
-				return goneRefusal(id, t)
+				return workspace.Gone(id, t)
 			}
 			if a.json {
 				return a.answer(pathJSON{jsonVersion, id, t.Path})
@@ -42,63 +40,4 @@ was handed over is found where that was done. It writes nothing and takes no loc
 			return nil
 		},
 	}
-}
-
-// placeOf returns the work tree that belongs to a session: the one on its branch, this one before others; or, when its
-// work was handed over, the one where that was done and that is still on the branch of the handover; or the one that was
-// made for it, if that is on no branch now, as after an undo.
-func (a *app) placeOf(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
-	trees, err := a.repo.On(ctx, session.BranchOf(id))
-	if err != nil {
-		return nil, err
-	}
-	for i := range trees {
-		if trees[i].ID == a.repo.Worktree() {
-			return &trees[i], nil
-		}
-	}
-	t, err := a.elsewhere(ctx, id)
-	if t != nil || err != nil {
-		return t, err
-	}
-	v, err := a.view(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	if f := v.Session.Finished; f != nil && v.Session.Status == session.StatusFinished {
-		trees, err := a.repo.On(ctx, f.Branch)
-		if err != nil {
-			return nil, err
-		}
-		for i := range trees {
-			if trees[i].ID == f.Turn.Worktree {
-				return &trees[i], nil
-			}
-		}
-	}
-	if t, err := a.madeFor(ctx, id); err != nil || t != nil {
-		return t, err
-	}
-	return nil, &session.Refusal{Code: session.RefuseNotCurrent, Message: string(id) + " is checked out in no work tree", Hint: "wfs resume " + string(id)}
-}
-
-// madeFor returns the work tree that was made for a session and is on no branch, nil for none.
-func (a *app) madeFor(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
-	trees, err := a.repo.Linked(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for i, t := range trees {
-		if t.Branch != "" || t.Gone {
-			continue
-		}
-		p, err := a.clone.Provided(t.ID, id, t.Path)
-		if err != nil {
-			return nil, err
-		}
-		if p.Session == id {
-			return &trees[i], nil
-		}
-	}
-	return nil, nil
 }

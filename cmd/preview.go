@@ -33,29 +33,29 @@ func (a *app) beginOr(ctx context.Context, dry bool, command string, detached bo
 	if dry {
 		return a.looking(ctx, command, detached)
 	}
-	return a.begin(ctx, command, detached)
+	return a.Begin(ctx, command, detached)
 }
 
 // looking is begin for a dry run: nothing that a dead process left is put right, and of locks only that of the work tree
 // is taken, because looking at its files needs an index of its own.
 func (a *app) looking(ctx context.Context, command string, detached bool) error {
-	if err := a.ready(ctx, detached); err != nil {
+	if err := a.Ready(ctx, detached); err != nil {
 		return err
 	}
 	if what, _ := a.halfMoved(ctx); what != "" {
-		return &session.Refusal{Code: session.RefuseWorktree, Message: "a command was interrupted: " + what + "; what comes after it cannot be said before it is completed",
-			Hint: strings.TrimSuffix(command, " --dry-run") + ", which completes it first"}
+		return session.Refuse(session.RefuseWorktree, strings.TrimSuffix(command, " --dry-run")+", which completes it first",
+			"a command was interrupted: %s; what comes after it cannot be said before it is completed", what)
 	}
-	l, err := a.clone.LockWorktree(a.repo.Worktree(), a.holder(command))
+	l, err := a.Clone.LockWorktree(a.Repo.Worktree(), a.Holder(command))
 	if err == nil {
-		a.locks = append(a.locks, l)
+		a.KeepLock(l)
 	}
 	return err
 }
 
 // preview says what a command would do to a session and the files here.
 func (a *app) preview(ctx context.Context, id session.ID, ask func(*engine.Look) (engine.Preview, error)) error {
-	look, err := a.eng.Look(ctx, id, a.clone.ExcludeFile(id))
+	look, err := a.Engine.Look(ctx, id, a.Clone.ExcludeFile(id))
 	if err != nil {
 		return err
 	}

@@ -202,10 +202,10 @@ func onlyColours(s string) string {
 func (a *app) diffTo(ctx context.Context, from, to session.Commit, o gitstate.DiffOptions) error {
 	o.Color = a.colours(a.env.StdoutTTY)
 	if !a.env.StdoutTTY {
-		return a.repo.DiffTo(ctx, string(from), string(to), o, a.env.Stdout)
+		return a.Repo.DiffTo(ctx, string(from), string(to), o, a.env.Stdout)
 	}
 	t := &terminal{w: a.env.Stdout}
-	if err := a.repo.DiffTo(ctx, string(from), string(to), o, t); err != nil {
+	if err := a.Repo.DiffTo(ctx, string(from), string(to), o, t); err != nil {
 		return err
 	}
 	return t.Close()

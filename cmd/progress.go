@@ -13,6 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // streamJSON is one line of `wfs run --json`: an event that is durable, a line of progress, or the end.
@@ -298,7 +299,7 @@ func (p *progress) ran(s *session.Session, b session.RunEnded) {
 
 // filesBetween names the files that differ between two trees, with the lines that came and went.
 func (a *app) filesBetween(from, to session.Tree) string {
-	files, err := a.repo.Lines(context.Background(), from, to)
+	files, err := a.Repo.Lines(context.Background(), from, to)
 	if err != nil {
 		return "changed"
 	}
@@ -456,7 +457,7 @@ func (p *progress) sayRefused(say func(string, ...any), s *session.Session, r se
 			if c.Whole != "" {
 				what = "`" + c.Text + "`"
 			}
-			text += fmt.Sprintf("; to allow %s: %q under agent: allow: in %s, then: %s", what, word, localPath,
+			text += fmt.Sprintf("; to allow %s: %q under agent: allow: in %s, then: %s", what, word, workspace.LocalPath,
 				p.app.typedFor("wfs trust && "+s.Repin(r.Agent), s.ID, ""))
 		}
 		say("    %s", text)
@@ -465,11 +466,11 @@ func (p *progress) sayRefused(say func(string, ...any), s *session.Session, r se
 
 // permission is the word of allow that lets an agent run a command, "" when there is none.
 func (p *progress) permission(agent, command string) string {
-	list, err := p.app.rules(context.Background())
+	list, err := p.app.Rules(context.Background())
 	if err != nil {
 		return ""
 	}
-	cards, err := p.app.cards(list)
+	cards, err := p.app.Cards(list)
 	if err != nil || cards[agent] == nil {
 		return ""
 	}

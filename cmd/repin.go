@@ -9,7 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 func repinFlags(f *pflag.FlagSet, o *editOptions) {
@@ -21,7 +21,7 @@ func repinFlags(f *pflag.FlagSet, o *editOptions) {
 }
 
 func (a *app) repin(ctx context.Context, name string, o newOptions, phase string, dry bool) error {
-	h, err := a.inHand(ctx, "wfs edit", name)
+	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: name})
 	if err != nil {
 		return err
 	}
@@ -32,10 +32,11 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 	if o.workflow == "" {
 		o.workflow = h.S.Workflow
 	}
-	b, _, err := a.pin(ctx, o)
-	if err != nil {
+	pinned := &newborn{app: a, o: o}
+	if err := pinned.pin(ctx); err != nil {
 		return err
 	}
+	b := pinned.b
 	c := b.Created
 	r := engine.Repin{Plan: b.Plan, PlanText: b.PlanText, PlanDigest: c.PlanDigest, Workflow: b.Workflow, Agent: c.Agent, AgentTyped: c.AgentTyped,
 		Phase: session.PhaseName(phase)}
@@ -57,7 +58,7 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 		return err
 	}
 	if len(e.Changes) > 0 { // before it is pinned: a kill in between must not leave a session that its owner does not trust
-		if err := a.trustNow(c.PlanDigest, "session "+string(h.ID)); err != nil {
+		if err := a.TrustNow(c.PlanDigest, "session "+string(h.ID)); err != nil {
 			return err
 		}
 	}
@@ -83,14 +84,5 @@ func (a *app) sayWouldChange(id session.ID, changes []string) error {
 		return nil
 	}
 	a.out("nothing was changed")
-	return nil
-}
-
-// keptAgent is the agent of a session that is pinned anew, when neither the command line nor the configuration has one to
-// put in its place.
-func (o *newOptions) keptAgent(found *workflows.Agent) *workflows.Agent {
-	if o.keep != nil && o.agent == "" && (o.keepTyped || found == nil) {
-		return o.keep
-	}
 	return nil
 }

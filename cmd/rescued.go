@@ -27,7 +27,7 @@ const wasThere = "what you had not committed"
 func (a *app) sayKept(what string, refs []string, say func(string, ...any)) {
 	for _, ref := range refs {
 		say("%s is saved in %s", what, ref)
-		sayRescue(context.Background(), a.repo, ref, say)
+		sayRescue(context.Background(), a.Repo, ref, say)
 	}
 	if len(refs) > 0 {
 		say("  wfs backups lists it")

@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // mainHelp is the help of wfs itself: the commands that people use every day.
@@ -66,7 +66,7 @@ func Main(env Env) int {
 	defer sig.stop()
 	out := &output{to: env.Stdout}
 	env.Stdout = out
-	a := &app{env: env, signals: sig, color: "auto"}
+	a := newApp(env, sig)
 	root := a.root()
 	if completing(env.Args) {
 		a.complete(root)
@@ -77,7 +77,7 @@ func Main(env Env) int {
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	err := a.endPager(root.ExecuteContext(ctx))
-	a.close()
+	a.Close()
 	a.notices.wait() // the session is free already
 	a.sayAside()
 	var quiet *quietExit
@@ -89,7 +89,7 @@ func Main(env Env) int {
 		err = lost
 	case errors.As(err, &quiet):
 		if lost != nil {
-			diagnose(lost).print(a)
+			a.diagnose(lost).print(a)
 		}
 		return quiet.code
 	}
@@ -131,39 +131,27 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// peoplesWords are the commands by which people decide, whatever session they are about: no agent may do so for them.
-var peoplesWords = []string{
-	"note", "approve", "reject", "allow", "finish", "stop", "abandon", "delete", "edit", "trust",
-	"gc", "uninstall", "undo", "redo", "status --seen", "run --agree", "run --note",
-	"phase back", "phase skip", "repin", "rename", "budget set", "worktree remove", // earlier spellings
-	"run --reset-breaker", "run --ignore-survivors",
-}
-
 // notByAgent refuses a person's word within the run of an agent.
 func (a *app) notByAgent(c *cobra.Command) error {
-	a.verb = asTyped(c)
-	if a.env.get("WFS_RUN_ID") == "" {
-		return nil // see notWithin
+	a.Verb = asTyped(c)
+	if a.env.Get("WFS_RUN_ID") == "" {
+		return nil // then Locks.Hold looks at the processes above
 	}
-	if !slices.Contains(peoplesWords, strings.TrimPrefix(a.verb, "wfs ")) {
-		return nil
+	if workspace.ForPeople(a.Verb) {
+		return workspace.ByAgent(a.Verb)
 	}
-	return byAgent(a.verb)
+	return nil
 }
 
 // asTyped is a command with the flag that makes it a person's word, if there is one.
 func asTyped(c *cobra.Command) string {
 	command := c.CommandPath()
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if typed := c.CommandPath() + " --" + f.Name; slices.Contains(peoplesWords, strings.TrimPrefix(typed, "wfs ")) {
+		if typed := c.CommandPath() + " --" + f.Name; workspace.ForPeople(typed) {
 			command = typed
 		}
 	})
 	return command
-}
-
-func byAgent(command string) error {
-	return &session.Refusal{Code: session.RefuseUsage, Message: command + " is for people; an agent's run cannot use it", Hint: "ask in $WFS_RESULT"}
 }
 
 // directory is the flag -C. What is relative is so to where the user is.
@@ -191,13 +179,13 @@ func (d *directory) Set(s string) error {
 // flagError says what is wrong with a flag, and which one may have been meant.
 func (a *app) flagError(c *cobra.Command, err error) error {
 	a.json = a.json || slices.Contains(a.env.Args, "--json") // it may stand behind what is wrong
-	e := &usageError{err.Error(), c.CommandPath() + " --help"}
+	e := usage(c.CommandPath()+" --help", "%v", err)
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if near := workflows.Suggest(unknown.GetSpecifiedName(), names); near != "" {
-			e.hint = fmt.Sprintf("did you mean --%s? %s --help", near, c.CommandPath())
+			e.Hint = fmt.Sprintf("did you mean --%s? %s --help", near, c.CommandPath())
 		}
 	}
 	return e
@@ -209,16 +197,17 @@ func noArgs(c *cobra.Command, args []string) error {
 		return nil
 	}
 	if c.HasParent() && !c.HasSubCommands() {
-		return &usageError{fmt.Sprintf("%s takes no argument, got %q", c.CommandPath(), args[0]), c.CommandPath() + " --help"}
+		return usage(c.CommandPath()+" --help", "%s takes no argument, got %q", c.CommandPath(), args[0])
 	}
 	word := args[0]
-	e := &usageError{fmt.Sprintf("unknown command %q for %q", word, c.CommandPath()), strings.Replace(c.CommandPath(), "wfs", "wfs help", 1)}
+	e := usage(strings.Replace(c.CommandPath(), "wfs", "wfs help", 1),
+		"unknown command %q for %q", word, c.CommandPath())
 	near := c.SuggestionsFor(word)
 	if !c.HasParent() {
-		e.hint += " --all"
+		e.Hint += " --all"
 		near = slices.DeleteFunc(near, func(s string) bool { return slices.Contains(destroying, s) })
 		if slices.Contains(reserved, word) {
-			e.message = fmt.Sprintf("%q is reserved: no command has that name yet", word)
+			e.Message = fmt.Sprintf("%q is reserved: no command has that name yet", word)
 			return e
 		}
 		if same := synonyms[word]; same != "" {
@@ -226,7 +215,7 @@ func noArgs(c *cobra.Command, args []string) error {
 		}
 	}
 	if len(near) > 0 {
-		e.hint = fmt.Sprintf("did you mean %q?", c.CommandPath()+" "+near[0])
+		e.Hint = fmt.Sprintf("did you mean %q?", c.CommandPath()+" "+near[0])
 	}
 	return e
 }
@@ -235,7 +224,8 @@ func noArgs(c *cobra.Command, args []string) error {
 func upTo(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > n {
-			return &usageError{fmt.Sprintf("%s takes at most %d %s, got %d", c.CommandPath(), n, plural(n, "argument", "arguments"), len(args)), c.CommandPath() + " --help"}
+			return usage(c.CommandPath()+" --help",
+				"%s takes at most %d %s, got %d", c.CommandPath(), n, plural(n, "argument", "arguments"), len(args))
 		}
 		return nil
 	}

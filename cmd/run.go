@@ -13,6 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 func (a *app) runCmd() *cobra.Command {
@@ -46,7 +47,7 @@ it, wfs note leaves a message for the next attempt.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			if o.MaxAttempts < 0 {
-				return &usageError{"--max-attempts must not be negative", ""}
+				return usage("", "--max-attempts must not be negative")
 			}
 			if err := fitsBrief(nil, o.Note); err != nil {
 				return err
@@ -92,67 +93,59 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much ho
 	if detached {
 		command = "wfs run --detach"
 	}
-	if err := a.beginAt(ctx, command, name, true); err != nil {
+	p := &progress{app: a, much: much}
+	var id session.ID
+	h, err := a.InHand(ctx, workspace.Request{Command: command, Session: name, Trusted: true, Locked: func(held session.ID) {
+		id = held
+		a.connect(ctx, p, detached)
+	}})
+	if id == "" {
 		return a.unfinished(ctx, name, err)
 	}
-	id, err := a.workable(ctx, name)
-	if err != nil {
-		return err
+	if err == nil {
+		err = a.drive(ctx, h, p, o, detached)
 	}
-	if err := a.hold(command, id); err != nil {
-		return err
-	}
-	err = a.drive(ctx, id, o, much, detached)
 	if err != nil && !detached && a.diagnose(err).Exit == exitUsage { // the person who typed it is told, and nothing was driven
 		return err
 	}
 	end := a.howEnded(err)
-	if v, e := a.view(context.WithoutCancel(ctx), id); e == nil {
+	if v, e := a.View(context.WithoutCancel(ctx), id); e == nil {
 		end.Seq = v.Session.Seq
 	}
-	if e := a.clone.KeepEnded(id, end); e != nil { // for those who watch; the run itself is not in question
+	if e := a.Clone.KeepEnded(id, end); e != nil { // for those who watch; the run itself is not in question
 		a.note("warning: how the run ended could not be kept: %v", e)
 	}
 	return err
 }
 
-// workable finds the session that a name means: one whose commands may run, and whose work tree is there.
-func (a *app) workable(ctx context.Context, name string) (session.ID, error) {
-	id, err := a.resolve(ctx, name)
-	if err != nil {
-		return "", err
-	}
-	if err := a.trustSession(ctx, id); err != nil {
-		return "", err
-	}
-	return id, a.notGone(ctx, id)
-}
-
-func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, much how, detached bool) error {
-	p := &progress{app: a, much: much}
-	a.notices = &notices{app: a, say: p.line}
-	a.eng.Tell = func(e session.Event, s *session.Session) {
+// connect lets a run show what happens, save files, and tell the user's on-event command.
+func (a *app) connect(ctx context.Context, p *progress, detached bool) {
+	a.notices = &notices{app: a, to: a.NewOnEvent(p.line, func() {
+		if a.env.StderrTTY {
+			fmt.Fprint(a.env.Stderr, "\a")
+		}
+	})}
+	a.Engine.Tell = func(e session.Event, s *session.Session) {
 		p.event(e, s)
 		a.notices.event(e, s)
 	}
-	a.eng.Saving = a.autoSaving(ctx, p.line)
+	a.Engine.Saving = a.Saving(ctx, p.line)
 	if !detached { // what the agent does is in the log of its run
-		a.eng.Works.(*works).report, a.eng.Works.(*works).watch = p.report, p.agent
+		a.Engine.Works.(*works).report, a.Engine.Works.(*works).watch = p.report, p.agent
 	}
-	h, err := a.take(ctx, id)
-	if err != nil {
-		return err
-	}
+}
+
+func (a *app) drive(ctx context.Context, h *engine.Hand, p *progress, o engine.RunOptions, detached bool) error {
 	if err := a.mustHaveAgent(ctx, &h.S, h.Plan); err != nil {
 		return err
 	}
 	p.plan = h.Plan
-	a.waitOn(ctx, p.line)
+	a.WaitLong(ctx, p.line)
 	a.sayDrift(ctx, &h.S, h.Plan)
 	if !detached { // what it prints then is kept in the repository
 		a.sayHoldoutDrift(ctx, h.S.ID, h.Plan)
 	}
-	if much != quiet && !detached {
+	if p.much != quiet && !detached {
 		p.view = a.showView("Ctrl-C stops it, and keeps what is there")
 	}
 	if p.view != nil {
@@ -168,7 +161,7 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, muc
 		}
 		return err
 	}
-	a.notices.over.Store(true)
+	a.notices.to.Quiet.Store(a.json) // the end stays the last line in JSON
 	if p.view != nil {
 		p.view.end()
 	}
@@ -177,7 +170,7 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, muc
 
 // howEnded is what is kept of a run's end.
 func (a *app) howEnded(err error) registry.Ended {
-	e := registry.Ended{Driver: a.eng.Driver, At: a.env.Now().Unix()}
+	e := registry.Ended{Driver: a.Engine.Driver, At: a.env.Now().Unix()}
 	var quiet *quietExit
 	if errors.As(err, &quiet) {
 		e.Exit = quiet.code
@@ -194,13 +187,13 @@ func (a *app) unfinished(ctx context.Context, name string, err error) error {
 	if !errors.As(err, &not) || not.Code != gitstate.NotDone && not.Code != gitstate.NotMerged {
 		return err
 	}
-	if _, e := a.resolve(ctx, name); e != nil { // nothing to drive: then it is only a repository that is not ready
+	if _, e := a.Resolve(ctx, name); e != nil { // nothing to drive: then it is only a repository that is not ready
 		return err
 	}
 	if not.Code == gitstate.NotDone {
 		return engine.Unfinished(not.Detail)
 	}
-	return &session.Refusal{Code: session.RefuseConflict, Message: not.Error(), Hint: a.diagnose(err).Hint}
+	return session.Refuse(session.RefuseConflict, a.diagnose(err).Hint, "%v", not)
 }
 
 // ended says how a run ended, and gives the exit code.
@@ -209,7 +202,7 @@ func (a *app) ended(ctx context.Context, h *engine.Hand) error {
 	if ctx.Err() != nil {
 		code = a.signals.exitCode()
 	}
-	return a.sayEnd(ctx, &h.S, a.here(), a.nextFor(&h.S), code)
+	return a.sayEnd(ctx, &h.S, a.Here(), a.nextFor(&h.S), code)
 }
 
 // sayEnd says how a run has left its session, which is checked out in a work tree, and what to type next.
@@ -281,7 +274,7 @@ func commandOf(p *workflows.Plan, phase session.PhaseName) string {
 	if !ph.Run.Agent {
 		return ph.Run.Command.Text()
 	}
-	return agentName(p.AgentOf(ph))
+	return workspace.AgentName(p.AgentOf(ph))
 }
 
 func gatesOf(p *workflows.Plan, phase session.PhaseName) []string {

@@ -16,21 +16,19 @@ import (
 func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint, runs bool) error {
 	s := &h.S
 	var ready *gitstate.ReadyError
-	if err := a.repo.Identified(ctx); errors.As(err, &ready) {
+	if err := a.Repo.Identified(ctx); errors.As(err, &ready) {
 		a.note("%v: checkpoints are made without your name; before wfs finish: %s", ready, readyHints[ready.Code])
 	}
 	if a.json {
 		return a.sayMoved(h, r, saved)
 	}
-	a.about = h.ID
-	if saved != nil {
-		a.out("checkpoint %d: %s", saved.Number, saved.Summary)
-	}
+	a.About = h.ID
+	a.saySaved(saved)
 	base := baseName(s)
 	if short := s.Base.Short(); base != short {
 		base += " (" + short + ")"
 	}
-	a.out("%s  on %s, from %s%s", s.ID, strings.TrimPrefix(s.Branch(), "refs/heads/"), base, a.inTree())
+	a.out("%s  on %s, from %s%s", s.ID, strings.TrimPrefix(s.Branch(), "refs/heads/"), base, a.InTree())
 	if s.Fork != nil {
 		a.out("%s", goesOn(s))
 	} else if n := len(s.Items); n > 0 {
@@ -40,7 +38,7 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 		a.out("%d uncommitted %s carried along, in checkpoint 0", n, plural(n, "file", "files"))
 	}
 	if n := len(s.Left); n > 0 {
-		a.out("%d uncommitted %s left on your branch; to get them back: %s", n, plural(n, "file", "files"), a.typed("wfs switch "+a.eng.SwitchName(ctx, r.Event.Turn.HeadOld)))
+		a.out("%d uncommitted %s left on your branch; to get them back: %s", n, plural(n, "file", "files"), a.typed("wfs switch "+a.Engine.SwitchName(ctx, r.Event.Turn.HeadOld)))
 	}
 	if s.Base0 != nil && s.Fork == nil {
 		a.sayBaseline(s.Base0)

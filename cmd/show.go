@@ -11,6 +11,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // showJSON is a checkpoint with its evidence.
@@ -51,7 +52,7 @@ from logs on this machine, outside Git, which wfs gc removes one day.`,
 		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			if err := a.open(ctx); err != nil {
+			if err := a.Open(ctx); err != nil {
 				return err
 			}
 			if id, ok, err := a.autoNamed(ctx, first(args)); err != nil {
@@ -60,7 +61,7 @@ from logs on this machine, outside Git, which wfs gc removes one day.`,
 				return a.showAuto(ctx, id)
 			}
 			if len(args) == 1 {
-				id, n, err := a.address(ctx, args[0])
+				id, n, err := a.Address(ctx, args[0])
 				if err == nil {
 					if run {
 						return a.showRun(ctx, id, n)
@@ -70,11 +71,11 @@ from logs on this machine, outside Git, which wfs gc removes one day.`,
 				if strings.Contains(args[0], "@") {
 					return err
 				}
-				if _, isNumber := checkpointNumber(args[0]); isNumber {
+				if _, isNumber := workspace.CheckpointNumber(args[0]); isNumber {
 					return err
 				}
 			}
-			id, err := a.resolve(ctx, first(args))
+			id, err := a.Resolve(ctx, first(args))
 			if err != nil {
 				return err
 			}
@@ -92,13 +93,13 @@ from logs on this machine, outside Git, which wfs gc removes one day.`,
 }
 
 func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return err
 	}
 	s := &v.Session
 	c := s.At(n)
-	info, err := a.repo.CommitInfo(ctx, c.Code)
+	info, err := a.Repo.CommitInfo(ctx, c.Code)
 	if err != nil {
 		return err
 	}
@@ -185,12 +186,12 @@ func (a *app) sayNotRun(gates []session.NotRun) {
 
 // addEvidence finds what was judged at a checkpoint, in the ledger commit that made it.
 func (a *app) addEvidence(ctx context.Context, j *showJSON) error {
-	commits, err := a.repo.Ledgers(ctx, j.ID)
+	commits, err := a.Repo.Ledgers(ctx, j.ID)
 	if err != nil {
 		return err
 	}
 	for _, lc := range commits {
-		data, err := a.repo.File(ctx, lc.Commit, session.FileEvents)
+		data, err := a.Repo.File(ctx, lc.Commit, session.FileEvents)
 		if err != nil {
 			return err
 		}
@@ -217,12 +218,12 @@ func (a *app) addEvidence(ctx context.Context, j *showJSON) error {
 				j.Reason = b.Reason
 			}
 		}
-		ev, err := a.eng.Evidence(ctx, lc.Commit, session.FileEvidence)
+		ev, err := a.Engine.Evidence(ctx, lc.Commit, session.FileEvidence)
 		if err != nil {
 			return err
 		}
 		j.Evidence = &ev
-		if dir := filepath.Join(a.repo.StateDir(), "sessions", string(j.ID), "runs", j.RunID); j.RunID != "" && isDir(dir) {
+		if dir := filepath.Join(a.Repo.StateDir(), "sessions", string(j.ID), "runs", j.RunID); j.RunID != "" && isDir(dir) {
 			j.Logs = dir
 		}
 		return nil

@@ -165,7 +165,7 @@ func (a *app) sayUsed(ctx context.Context, s *session.Session) {
 	if d := time.Duration(s.Spent.RunMillis+s.Spent.GateMillis) * time.Millisecond; d >= time.Second {
 		parts = append(parts, lasting(d))
 	}
-	if v, err := a.view(ctx, s.ID); err == nil {
+	if v, err := a.View(ctx, s.ID); err == nil {
 		if cost := a.costOf(ctx, &v); cost != "" {
 			parts = append(parts, cost)
 		}

@@ -35,7 +35,7 @@ nor is an attempt before its checkpoint, nor a deleted session. It writes nothin
 }
 
 func (a *app) stats(ctx context.Context, name string) error {
-	if err := a.open(ctx); err != nil {
+	if err := a.Open(ctx); err != nil {
 		return err
 	}
 	ids, err := a.statsOf(ctx, name)
@@ -44,7 +44,7 @@ func (a *app) stats(ctx context.Context, name string) error {
 	}
 	j := statsJSON{Version: jsonVersion, Unreadable: map[string]string{}, Rows: []session.Stat{}}
 	for _, id := range ids {
-		events, err := a.eng.History(ctx, id)
+		events, err := a.Engine.History(ctx, id)
 		if err == nil && len(events) == 0 {
 			err = errors.New("its history has no events")
 		}
@@ -68,10 +68,10 @@ func (a *app) stats(ctx context.Context, name string) error {
 // statsOf are the sessions to count.
 func (a *app) statsOf(ctx context.Context, name string) ([]session.ID, error) {
 	if name != "" {
-		id, err := a.resolve(ctx, name)
+		id, err := a.Resolve(ctx, name)
 		return []session.ID{id}, err
 	}
-	all, err := a.repo.Sessions(ctx)
+	all, err := a.Repo.Sessions(ctx)
 	return slices.Sorted(maps.Keys(all)), err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 func (a *app) statusCmd() *cobra.Command {
@@ -32,7 +33,7 @@ you confirm with --seen.`,
 					return err
 				}
 			}
-			if err := a.open(c.Context()); err != nil {
+			if err := a.Open(c.Context()); err != nil {
 				return err
 			}
 			return a.status(c.Context(), first(args))
@@ -50,7 +51,7 @@ func first(args []string) string {
 }
 
 func (a *app) status(ctx context.Context, name string) error {
-	id, err := a.resolve(ctx, name)
+	id, err := a.Resolve(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (a *app) noCurrent(ctx context.Context) error {
 		return a.answer(listJSON{jsonVersion, list})
 	}
 	if len(list) == 0 {
-		if _, err := os.Lstat(filepath.Join(a.repo.Root(), filepath.FromSlash(configPath))); err != nil {
+		if _, err := os.Lstat(filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))); err != nil {
 			a.out("wfs is not set up in this repository")
 			a.next([]string{"wfs init", "wfs help"})
 			return nil
@@ -96,7 +97,7 @@ func (a *app) noCurrent(ctx context.Context) error {
 		a.next([]string{a.newCommand(ctx), "wfs --help"})
 		return nil
 	}
-	head, err := a.repo.Head(ctx)
+	head, err := a.Repo.Head(ctx)
 	if err != nil {
 		return err
 	}

@@ -3,18 +3,13 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
-
-// stopWait is how long `wfs stop --now` waits for the end of a run: its agent has a few seconds to end by itself.
-const stopWait = 30 * time.Second
 
 func (a *app) stopCmd() *cobra.Command {
 	var now bool
@@ -36,85 +31,64 @@ checkpoint that is not judged. A second time the agent is killed.`,
 }
 
 func (a *app) stop(ctx context.Context, name string, now bool) error {
-	id, err := a.openNamed(ctx, name)
+	id, err := a.OpenNamed(ctx, name)
 	if err != nil {
 		return err
 	}
-	who, held, err := a.driver(ctx, id)
+	who, held, err := a.Driver(ctx, id)
 	if err != nil {
 		return err
 	}
 	if !held {
 		return a.sayStopped(ctx, id, "", string(id)+" is not running")
 	}
-	if !isRun(who) {
-		return &registry.HeldError{Holder: who, What: fmt.Sprintf("session %s is held, and not by a run,", id), At: a.env.Now().Unix()}
+	if !workspace.IsRun(who) {
+		return a.HeldBy(who, "session %s is held, and not by a run,", id)
 	}
-	r, err := a.clone.Post(id, session.Request{Kind: session.RequestStop, Driver: who.Name()}, a.env.Now(), a.env.newID(4))
+	r, err := a.Post(id, session.Request{Kind: session.RequestStop, Driver: who.Name()})
 	if err != nil {
 		return err
 	}
+	request := ""
 	if now {
-		return a.stopNow(ctx, id, who, r)
+		request, err = r.ID, a.EndRun(ctx, id, who)
 	}
-	if still, err := a.drives(id, who); err != nil {
+	if err != nil {
 		return err
-	} else if !still { // it ended by itself
-		if err := a.clone.Withdraw(id, r.ID); err != nil {
+	}
+	if still, err := a.Drives(id, who); err != nil {
+		return err
+	} else if !still {
+		if err := a.Clone.Withdraw(id, r.ID); err != nil { // the run had no time for it
 			return err
 		}
-		return a.sayStopped(ctx, id, "", "the run has ended")
+		return a.sayStopped(ctx, id, request, "the run has ended")
 	}
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return err
-	}
-	next := []string{"wfs watch " + string(id), "wfs stop " + string(id) + " --now"}
-	if a.json {
-		return a.answer(requestJSON{jsonVersion, id, r.ID, false, v.Session.Status, &driverJSON{who.PID, who.Command}, next})
 	}
 	when := "at its next step"
 	if o := v.Session.Open; o != nil {
 		when = fmt.Sprintf("when attempt %d at %s is judged and has its checkpoint", o.Attempt, o.Phase)
 	}
-	a.out("asked: `%s` (pid %d) ends %s", who.Command, who.PID, when)
+	return a.sayAsked(&v.Session, r, who, "ends "+when, "wfs stop "+string(id)+" --now")
+}
+
+// sayAsked tells what a run was asked for, and what it will do.
+func (a *app) sayAsked(s *session.Session, r session.Request, who registry.Holder, does, then string) error {
+	next := []string{"wfs watch " + string(s.ID), then}
+	if a.json {
+		return a.answer(requestJSON{jsonVersion, s.ID, r.ID, false, s.Status, &driverJSON{who.PID, who.Command}, next})
+	}
+	a.out("asked: `%s` (pid %d) %s", who.Command, who.PID, does)
 	a.next(next)
 	return nil
 }
 
-// stopNow signals the run, and waits for its end.
-func (a *app) stopNow(ctx context.Context, id session.ID, who registry.Holder, r session.Request) error {
-	err := proc.Terminate(who.PID, func() (bool, error) { return a.drives(id, who) })
-	if err != nil {
-		if still, e := a.drives(id, who); e != nil || still {
-			return fmt.Errorf("the run (pid %d) cannot be signalled from here: %w; it ends after its present attempt", who.PID, err)
-		}
-	}
-	for waited := time.Duration(0); ; waited += lookEvery {
-		still, err := a.drives(id, who)
-		if err != nil {
-			return err
-		}
-		if !still {
-			if err := a.clone.Withdraw(id, r.ID); err != nil { // of a run that had no time for it
-				return err
-			}
-			return a.sayStopped(ctx, id, r.ID, "the run has ended")
-		}
-		if waited >= stopWait {
-			return &registry.HeldError{Holder: who, What: fmt.Sprintf("asked to end at once, but session %s still runs", id), At: a.env.Now().Unix()}
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(lookEvery):
-		}
-	}
-}
-
 // sayStopped says how a session stands that nobody drives.
 func (a *app) sayStopped(ctx context.Context, id session.ID, request, what string) error {
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -129,29 +103,3 @@ func (a *app) sayStopped(ctx context.Context, id session.ID, request, what strin
 	a.next(d.Next)
 	return nil
 }
-
-// driver reports who drives a session. The text of a lock is written a moment after it is taken.
-func (a *app) driver(ctx context.Context, id session.ID) (registry.Holder, bool, error) {
-	for try := 0; ; try++ {
-		who, held, err := a.clone.Driver(id)
-		if err != nil || !held || who.PID != 0 {
-			return who, held, err
-		}
-		if try == 10 {
-			return who, true, fmt.Errorf("session %s is running, and its lock names no process", id)
-		}
-		select {
-		case <-ctx.Done():
-			return who, true, ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
-
-// drives reports whether a process still drives a session.
-func (a *app) drives(id session.ID, who registry.Holder) (bool, error) {
-	now, held, err := a.clone.Driver(id)
-	return held && (now.PID == 0 || now.Name() == who.Name()), err
-}
-
-func isRun(who registry.Holder) bool { return strings.HasPrefix(who.Command, "wfs run") }

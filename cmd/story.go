@@ -63,7 +63,7 @@ const (
 // story is `wfs` alone: what happened, where it stands, why it stopped, what to type. Without a repository or a
 // session it is a short help.
 func (a *app) story(ctx context.Context) error {
-	err := a.open(ctx)
+	err := a.Open(ctx)
 	if errors.Is(err, gitstate.ErrNotRepository) && !a.json {
 		a.out("this directory is not in a git repository")
 		a.next([]string{"git init && wfs init", "wfs help"})
@@ -72,7 +72,7 @@ func (a *app) story(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	id, err := a.current(ctx)
+	id, err := a.Current(ctx)
 	if err != nil {
 		return err
 	}
@@ -82,16 +82,12 @@ func (a *app) story(ctx context.Context) error {
 		}
 		return a.noCurrent(ctx)
 	}
-	return a.tell(ctx, id, a.here())
+	return a.tell(ctx, id, a.Here())
 }
 
 // tellOf tells the story of a session that may be checked out elsewhere.
 func (a *app) tellOf(ctx context.Context, id session.ID) error {
-	cur, err := a.current(ctx)
-	if err != nil {
-		return err
-	}
-	in, err := a.seenIn(ctx, id, cur)
+	in, err := a.PlaceOf(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -101,14 +97,14 @@ func (a *app) tellOf(ctx context.Context, id session.ID) error {
 // tell is a session's story: what `wfs`, `wfs status` and `wfs show` print. in is the work tree that has the session
 // checked out, nil for none.
 func (a *app) tell(ctx context.Context, id session.ID, in *gitstate.Worktree) error {
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return err
 	}
 	s := &v.Session
 	j := a.storyOf(s, in)
 	a.addAutoSave(ctx, &j.sessionJSON, s, v.Tip, in)
-	j.SpecEdited = a.specEdited(ctx, s)
+	j.SpecEdited = a.SpecEdited(ctx, s)
 	a.addEdits(ctx, &j.sessionJSON, &v, in)
 	if a.json {
 		what, completes := a.halfMoved(ctx)
@@ -142,7 +138,7 @@ func (a *app) storyOf(s *session.Session, in *gitstate.Worktree) storyJSON {
 		}
 		j.LastRun = &r
 	}
-	if end, found := a.clone.Ended(s.ID, ""); found && j.Driver == nil && stillSo(&end, s) {
+	if end, found := a.Clone.Ended(s.ID, ""); found && j.Driver == nil && stillSo(&end, s) {
 		j.Failed = &failure{Version: jsonVersion, Error: end.Error, Hint: end.Hint, Exit: end.Exit}
 	}
 	return j

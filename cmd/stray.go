@@ -14,6 +14,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // sayStrayed tells what changed in the repository, beside the session, while a run went on.
@@ -65,11 +66,11 @@ func (a *app) sayUnseen(ctx context.Context, s *session.Session) {
 		}
 	}
 	for _, m := range s.Unseen.Refs {
-		if now, err := a.repo.Ref(ctx, m.Ref); err != nil || now == m.Old {
+		if now, err := a.Repo.Ref(ctx, m.Ref); err != nil || now == m.Old {
 			continue // it was put back
 		}
 		remote, branch, _ := strings.Cut(strings.TrimPrefix(m.Ref, "refs/remotes/"), "/")
-		pushed := strings.HasPrefix(m.Ref, "refs/remotes/") && m.New != "" && a.repo.Pushed(ctx, m.Ref)
+		pushed := strings.HasPrefix(m.Ref, "refs/remotes/") && m.New != "" && a.Repo.Pushed(ctx, m.Ref)
 		switch name := shortRef(m.Ref); {
 		case pushed && m.Old == "":
 			line(fmt.Sprintf("%s was pushed to %s", m.New.Short(), name), fmt.Sprintf("git push %s --delete %s", shellWord(remote), shellWord(branch)))
@@ -90,8 +91,8 @@ func (a *app) sayUnseen(ctx context.Context, s *session.Session) {
 		if put {
 			continue
 		}
-		if strings.HasPrefix(f, ".wfs/") && a.repo.HasFile(ctx, s.Base, f) {
-			mends = fmt.Sprintf("git -C %s checkout %s -- %s", shellWord(a.repo.Root()), s.Base.Short(), shellWord(f))
+		if strings.HasPrefix(f, ".wfs/") && a.Repo.HasFile(ctx, s.Base, f) {
+			mends = fmt.Sprintf("git -C %s checkout %s -- %s", shellWord(a.Repo.Root()), s.Base.Short(), shellWord(f))
 		}
 		line(what, mends)
 	}
@@ -103,16 +104,16 @@ func (a *app) sayUnseen(ctx context.Context, s *session.Session) {
 // watchedNow says what became of a file beside a session, and the command that puts it back; put says that it is.
 func (a *app) watchedNow(ctx context.Context, s *session.Session, f string) (what, mends string, put bool) {
 	name, was := watchedName(f), os.DevNull
-	file := filepath.Join(a.repo.CommonDir(), filepath.FromSlash(f))
+	file := filepath.Join(a.Repo.CommonDir(), filepath.FromSlash(f))
 	if strings.HasPrefix(f, ".wfs/") {
-		file = filepath.Join(a.repo.Root(), filepath.FromSlash(f))
+		file = filepath.Join(a.Repo.Root(), filepath.FromSlash(f))
 	}
 	now, err := os.Lstat(file)
 	gone := errors.Is(err, fs.ErrNotExist)
 	if slices.Contains(s.Unseen.Made, f) {
 		what, mends, put = name+" was made", "rm "+shellWord(file), gone
 	} else {
-		was = a.clone.Was(s.ID, s.Unseen.Was[f], f)
+		was = a.Clone.Was(s.ID, s.Unseen.Was[f], f)
 		info, err := os.Lstat(was)
 		if err != nil {
 			return name + " was changed, made or removed", "", false
@@ -136,7 +137,7 @@ func (a *app) watchedNow(ctx context.Context, s *session.Session, f string) (wha
 		}
 	}
 	if base := path.Base(f); !gone && !put && now.Mode().IsRegular() && (base == "config" || base == "config.worktree") {
-		if keys := a.repo.SettingsBetween(ctx, was, file); len(keys) > 0 {
+		if keys := a.Repo.SettingsBetween(ctx, was, file); len(keys) > 0 {
 			what += ": " + strings.Join(keys[:min(len(keys), mostSaid)], ", ")
 		}
 	}
@@ -145,11 +146,11 @@ func (a *app) watchedNow(ctx context.Context, s *session.Session, f string) (wha
 
 // sawAll records that a person has seen what runs changed beside a session.
 func (a *app) sawAll(ctx context.Context, name string) error {
-	h, err := a.inHand(ctx, "wfs status --seen", name)
+	h, err := a.InHand(ctx, workspace.Request{Command: "wfs status --seen", Session: name})
 	if err == nil {
 		err = h.Seen()
 	}
-	a.close()
+	a.Close()
 	return err
 }
 
@@ -174,7 +175,7 @@ func strayedText(b session.Strayed) string {
 // lostLedger returns the error that says so when HEAD is on the branch of a session whose ledger is gone: with it the
 // session is, for every command. One that this clone has never had in hand may be in the clone that it was cloned from.
 func (a *app) lostLedger(ctx context.Context) error {
-	head, err := a.repo.Head(ctx)
+	head, err := a.Repo.Head(ctx)
 	if err != nil {
 		return err
 	}
@@ -182,11 +183,11 @@ func (a *app) lostLedger(ctx context.Context) error {
 	if err != nil || session.BranchOf(id) != head.Ref {
 		return nil
 	}
-	tip, err := a.repo.Ref(ctx, session.LedgerOf(id))
+	tip, err := a.Repo.Ref(ctx, session.LedgerOf(id))
 	if err != nil || tip != "" {
 		return err
 	}
-	if a.clone.LastTip(id) == "" {
+	if a.Clone.LastTip(id) == "" {
 		return a.notFetched(ctx, id)
 	}
 	return &session.NoLedgerError{ID: id}
@@ -198,17 +199,17 @@ func (a *app) notFetched(ctx context.Context, id session.ID) error {
 	if err != nil || remote == "" {
 		return err
 	}
-	return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("the branch of %s is of %s, and the session itself was not fetched from there", id, remote),
-		Hint: a.fetchCommand(ctx, remote)}
+	return session.Refuse(session.RefuseNoSession, a.fetchCommand(ctx, remote),
+		"the branch of %s is of %s, and the session itself was not fetched from there", id, remote)
 }
 
 // remoteWith names a remote that is known to have the branch of a session that is not here, "" for none.
 func (a *app) remoteWith(ctx context.Context, wanted func(id string) bool) (string, error) {
-	refs, err := a.repo.RefsBelow(ctx, "refs/remotes")
+	refs, err := a.Repo.RefsBelow(ctx, "refs/remotes")
 	if err != nil {
 		return "", err
 	}
-	here, err := a.repo.Sessions(ctx)
+	here, err := a.Repo.Sessions(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -224,7 +225,7 @@ func (a *app) remoteWith(ctx context.Context, wanted func(id string) bool) (stri
 // fetchCommand fetches the sessions of a remote. A branch that HEAD is on is here already, and git would not move it.
 func (a *app) fetchCommand(ctx context.Context, remote string) string {
 	command := "git fetch " + shellWord(remote) + " 'refs/wfs/*/ledger:refs/wfs/*/ledger'"
-	if head, err := a.repo.Head(ctx); err == nil && !strings.HasPrefix(head.Ref, session.BranchPrefix) {
+	if head, err := a.Repo.Head(ctx); err == nil && !strings.HasPrefix(head.Ref, session.BranchPrefix) {
 		command += " 'refs/heads/wfs/*:refs/heads/wfs/*'"
 	}
 	return command
@@ -239,8 +240,8 @@ func (a *app) sayElsewhere(ctx context.Context) {
 
 // ledgerHint is the command that puts a ledger back where this clone saw it last, if that commit is still there.
 func (a *app) ledgerHint(id session.ID) string {
-	if tip := a.clone.LastTip(id); tip != "" {
-		if there, err := a.repo.Exists(context.Background(), tip); err == nil && there {
+	if tip := a.Clone.LastTip(id); tip != "" {
+		if there, err := a.Repo.Exists(context.Background(), tip); err == nil && there {
 			return fmt.Sprintf("git update-ref %s %s", session.LedgerOf(id), tip)
 		}
 	}

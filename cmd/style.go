@@ -43,13 +43,13 @@ func (a *app) colours(tty bool) bool {
 		return false
 	case a.color == "always":
 		return true
-	case a.env.get("NO_COLOR") != "":
+	case a.env.Get("NO_COLOR") != "":
 		return false
 	}
-	if force := a.env.get("CLICOLOR_FORCE"); force != "" && force != "0" {
+	if force := a.env.Get("CLICOLOR_FORCE"); force != "" && force != "0" {
 		return true
 	}
-	return tty && a.env.get("TERM") != "dumb" && a.env.get("CLICOLOR") != "0"
+	return tty && a.env.Get("TERM") != "dumb" && a.env.Get("CLICOLOR") != "0"
 }
 
 // span is a piece of text in one colour.

@@ -3,6 +3,8 @@ package cmd
 import (
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 func TestColours(t *testing.T) {
@@ -17,7 +19,7 @@ func TestColours(t *testing.T) {
 		{"CLICOLOR_FORCE=1", "auto", false, true}, {"CLICOLOR_FORCE=0", "auto", false, false}, {"CLICOLOR_FORCE=1", "never", true, false},
 		{"CLICOLOR_FORCE=1 NO_COLOR=1", "auto", true, false}, {"TERM=dumb", "auto", true, false}, {"CLICOLOR=0", "auto", true, false},
 	} {
-		a := &app{env: Env{Environ: strings.Fields(c.env)}, color: c.color}
+		a := &app{env: Env{Env: workspace.Env{Environ: strings.Fields(c.env)}}, color: c.color}
 		if got := a.colours(c.tty); got != c.want {
 			t.Errorf("%q, --color %s, terminal %v: %v, want %v", c.env, c.color, c.tty, got, c.want)
 		}

@@ -1,158 +1,15 @@
 package cmd
 
 import (
-	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
-
-// rulesFile is a file below .wfs/ that can make wfs run something.
-type rulesFile struct {
-	Path string `json:"path"` // relative to the work tree, with slashes
-	text []byte
-}
-
-// rules reads every file below .wfs/ that can make wfs run something. They are read once, and what was read is what is
-// trusted, parsed and run.
-func (a *app) rules(ctx context.Context) ([]rulesFile, error) {
-	list, err := readRules(a.repo.Root(), ".wfs")
-	if err == nil {
-		list, err = a.addLocal(ctx, list)
-	}
-	slices.SortFunc(list, func(x, y rulesFile) int { return strings.Compare(x.Path, y.Path) })
-	return list, err
-}
-
-// readRules reads the YAML files at or below a path of a work tree. What is no regular file is passed over.
-func readRules(top, below string) ([]rulesFile, error) {
-	var list []rulesFile
-	root, err := os.OpenRoot(top)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	err = fs.WalkDir(root.FS(), below, func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil:
-			return err
-		case !d.Type().IsRegular():
-			return nil
-		}
-		if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" {
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		if info.Size() > workflows.MaxFileSize {
-			return fmt.Errorf("%s is larger than %d bytes", name, workflows.MaxFileSize)
-		}
-		text, err := fs.ReadFile(root.FS(), name)
-		list = append(list, rulesFile{name, text})
-		return err
-	})
-	return list, err
-}
-
-func findRules(list []rulesFile, name string) []byte {
-	for _, f := range list {
-		if f.Path == name {
-			return f.text
-		}
-	}
-	return nil
-}
-
-// digest binds trust to the exact content of all rules.
-func digest(list []rulesFile) string {
-	h := sha256.New()
-	for _, f := range list {
-		fmt.Fprintf(h, "%s\x00%d\x00", f.Path, len(f.text))
-		h.Write(f.text)
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-func (a *app) trustStore() (*registry.TrustStore, error) {
-	dir, err := a.env.stateDir()
-	if err != nil {
-		return nil, err
-	}
-	return &registry.TrustStore{Dir: filepath.Join(dir, "trust")}, nil
-}
-
-// trusted reports whether a digest is trusted for this repository.
-func (a *app) trusted(digest string) (bool, error) {
-	store, err := a.trustStore()
-	if err != nil {
-		return false, err
-	}
-	return store.Trusted(a.repo.CommonDir(), digest)
-}
-
-func (a *app) trustNow(digest, what string) error {
-	store, err := a.trustStore()
-	if err != nil {
-		return err
-	}
-	return store.Trust(a.repo.CommonDir(), digest, what)
-}
-
-// trustRules remembers that rules may run, unless that is known.
-func (a *app) trustRules(command string, list []rulesFile, what string) error {
-	if ok, err := a.trusted(digest(list)); err != nil || ok {
-		return err
-	}
-	if err := a.noneDriven(command); err != nil {
-		return err
-	}
-	return a.trustNow(digest(list), what)
-}
-
-// mustTrust refuses to go on with rules that nobody here has looked at.
-func (a *app) mustTrust(list []rulesFile) error {
-	if len(list) == 0 {
-		return nil
-	}
-	ok, err := a.trusted(digest(list))
-	if err != nil || ok {
-		return err
-	}
-	return &session.Refusal{Code: session.RefuseUntrusted, Hint: "wfs trust",
-		Message: "files below .wfs/ name commands to run, and you have not trusted their current content"}
-}
-
-// trustSession refuses to drive a session whose pinned plan came from elsewhere.
-func (a *app) trustSession(ctx context.Context, id session.ID) error {
-	v, err := a.view(ctx, id)
-	if err != nil {
-		return err
-	}
-	ok, err := a.trusted(v.Session.PlanDigest)
-	if err != nil || ok {
-		return err
-	}
-	return &session.Refusal{Code: session.RefuseUntrusted, Hint: "wfs trust " + string(id),
-		Message: fmt.Sprintf("%s was not started here, and you have not trusted its commands", id)}
-}
 
 type trustJSON struct {
 	Version  int      `json:"version"`
@@ -183,18 +40,18 @@ clone, because the agent could type it: wfs stop, then run it again.`,
 		Example: "  wfs trust\n  wfs trust --yes\n  wfs trust --revoke",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := a.open(c.Context()); err != nil {
+			if err := a.Open(c.Context()); err != nil {
 				return err
 			}
 			if revoke {
-				if err := a.noneDriven("wfs trust"); err != nil {
+				if err := a.NoneDriven("wfs trust"); err != nil {
 					return err
 				}
-				store, err := a.trustStore()
+				store, err := a.TrustStore()
 				if err != nil {
 					return err
 				}
-				if err := store.Revoke(a.repo.CommonDir()); err != nil {
+				if err := store.Revoke(a.Repo.CommonDir()); err != nil {
 					return err
 				}
 				if a.json {
@@ -218,15 +75,15 @@ clone, because the agent could type it: wfs stop, then run it again.`,
 func (a *app) whatToTrust(ctx context.Context, name string) (*trustJSON, error) {
 	j := &trustJSON{Version: jsonVersion, Commands: []string{}}
 	if name != "" {
-		id, err := a.resolve(ctx, name)
+		id, err := a.Resolve(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		v, err := a.view(ctx, id)
+		v, err := a.View(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		data, err := a.repo.File(ctx, v.Tip, session.FilePlan)
+		data, err := a.Repo.File(ctx, v.Tip, session.FilePlan)
 		if err != nil {
 			return nil, err
 		}
@@ -234,25 +91,25 @@ func (a *app) whatToTrust(ctx context.Context, name string) (*trustJSON, error) 
 		if err != nil {
 			return nil, err
 		}
-		j.Session, j.Digest = string(id), hexDigest(data)
+		j.Session, j.Digest = string(id), workspace.Digest(data)
 		j.Commands = append(j.Commands, planCommands(plan)...)
 	} else {
-		list, err := a.rules(ctx)
+		list, err := a.Rules(ctx)
 		if err != nil {
 			return nil, err
 		}
-		filters, err := a.repo.Filters(ctx)
+		filters, err := a.Repo.Filters(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if len(list)+len(filters) == 0 {
-			return nil, &session.Refusal{Code: session.RefuseUsage, Message: "there is nothing to trust: this repository has no files below .wfs/", Hint: "wfs init"}
+			return nil, usage("wfs init", "there is nothing to trust: this repository has no files below .wfs/")
 		}
-		cards, err := a.cards(list)
+		cards, err := a.Cards(list)
 		if err != nil {
 			return nil, err
 		}
-		j.Digest = digest(list)
+		j.Digest = list.Digest()
 		for _, f := range list {
 			j.Files = append(j.Files, f.Path)
 			j.Commands = append(j.Commands, fileCommands(f, cards)...)
@@ -263,7 +120,7 @@ func (a *app) whatToTrust(ctx context.Context, name string) (*trustJSON, error) 
 		j.filters = filters
 	}
 	var err error
-	if j.Trusted, err = a.trusted(j.Digest); err == nil && j.Trusted {
+	if j.Trusted, err = a.Trusted(j.Digest); err == nil && j.Trusted {
 		j.Trusted, err = a.trustsFilters(j.filters)
 	}
 	return j, err
@@ -274,11 +131,11 @@ func (a *app) trustsFilters(filters []string) (bool, error) {
 	if len(filters) == 0 {
 		return true, nil
 	}
-	return a.trusted(filtersDigest(filters))
+	return a.Trusted(filtersDigest(filters))
 }
 
 func filtersDigest(filters []string) string {
-	return hexDigest([]byte("filters\x00" + strings.Join(filters, "\x00")))
+	return workspace.Digest([]byte("filters\x00" + strings.Join(filters, "\x00")))
 }
 
 // trustFilters remembers that these filters may run.
@@ -286,12 +143,7 @@ func (a *app) trustFilters(filters []string) error {
 	if len(filters) == 0 {
 		return nil
 	}
-	return a.trustNow(filtersDigest(filters), strings.Join(filters, "\n"))
-}
-
-func hexDigest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
+	return a.TrustNow(filtersDigest(filters), strings.Join(filters, "\n"))
 }
 
 func (a *app) askTrust(ctx context.Context, j *trustJSON, yes bool) error {
@@ -310,7 +162,7 @@ func (a *app) askTrust(ctx context.Context, j *trustJSON, yes bool) error {
 		a.out("already trusted")
 		return nil
 	}
-	if err := a.noneDriven("wfs trust"); err != nil {
+	if err := a.NoneDriven("wfs trust"); err != nil {
 		return err
 	}
 	if !yes {
@@ -322,7 +174,7 @@ func (a *app) askTrust(ctx context.Context, j *trustJSON, yes bool) error {
 			return exitWith(exitDecision)
 		}
 	}
-	if err := a.trustNow(j.Digest, strings.Join(j.Commands, "\n")); err != nil {
+	if err := a.TrustNow(j.Digest, strings.Join(j.Commands, "\n")); err != nil {
 		return err
 	}
 	if err := a.trustFilters(j.filters); err != nil {
@@ -334,55 +186,4 @@ func (a *app) askTrust(ctx context.Context, j *trustJSON, yes bool) error {
 	}
 	a.out("trusted until it changes; to revoke it: wfs trust --revoke")
 	return nil
-}
-
-// ask asks a yes-or-no question at the terminal, Enter being no. Without one it refuses and names the flag.
-func (a *app) ask(ctx context.Context, question, flag string) (bool, error) {
-	answer, err := a.promptFor(ctx, question, flag, "", "y", "yes", "n", "no")
-	return strings.HasPrefix(answer, "y"), err
-}
-
-// asksHere reports whether there is a terminal at which a person can be asked.
-func (a *app) asksHere() bool { return a.env.StdinTTY && a.env.StderrTTY && !a.json }
-
-// promptFor asks until the answer is one of those that are known, in small letters, three times at most.
-func (a *app) promptFor(ctx context.Context, question, flag string, known ...string) (string, error) {
-	for try := 1; ; try++ {
-		answer, err := a.prompt(ctx, question, flag)
-		if low := strings.ToLower(answer); err != nil || slices.Contains(known, low) {
-			return low, err
-		}
-		unknown := fmt.Sprintf("%q is not one of the answers", answer)
-		if try == 3 {
-			return "", &usageError{unknown, flag}
-		}
-		a.note("%s", unknown)
-	}
-}
-
-// prompt asks at the terminal for a line. Ctrl-C is an answer too: the read that it leaves behind ends with the process.
-func (a *app) prompt(ctx context.Context, question, flag string) (string, error) {
-	if !a.asksHere() {
-		return "", &session.Refusal{Code: session.RefuseUntrusted, Message: "this needs a decision, and there is no terminal to ask on", Hint: flag}
-	}
-	fmt.Fprint(a.env.Stderr, question)
-	type answer struct {
-		line string
-		err  error
-	}
-	got := make(chan answer, 1)
-	go func() {
-		line, err := bufio.NewReader(a.env.Stdin).ReadString('\n')
-		got <- answer{line, err}
-	}()
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(a.env.Stderr)
-		return "", exitWith(a.signals.exitCode()) // who typed it knows
-	case r := <-got:
-		if r.err != nil && r.line == "" {
-			return "", r.err
-		}
-		return strings.TrimSpace(r.line), nil
-	}
 }

@@ -6,28 +6,29 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // fileCommands lists what a rules file would run. A file that cannot be read as what it is runs nothing; that is said.
-func fileCommands(f rulesFile, cards workflows.Cards) []string {
-	if source, ok := configSource(f.Path); ok {
-		settings, findings := cards.Read(workflows.Layer{Source: source, Name: f.Path, Text: f.text})
+func fileCommands(f workspace.RulesFile, cards workflows.Cards) []string {
+	if source, ok := f.Source(); ok {
+		settings, findings := cards.Read(workflows.Layer{Source: source, Name: f.Path, Text: f.Text})
 		if len(findings) > 0 {
 			return []string{findings[0].String()}
 		}
 		return configCommands(settings)
 	}
-	if isCard(f) {
-		c, findings := workflows.ParseCard(f.Path, f.text)
+	if f.IsCard() {
+		c, findings := workflows.ParseCard(f.Path, f.Text)
 		if len(findings) > 0 {
 			return []string{findings[0].String()}
 		}
 		return cardCommands(c)
 	}
-	if !strings.HasPrefix(f.Path, workflowsDir) {
+	if !strings.HasPrefix(f.Path, workspace.WorkflowsDir) {
 		return nil
 	}
-	w, findings := workflows.ParseWorkflow(f.Path, f.text)
+	w, findings := workflows.ParseWorkflow(f.Path, f.Text)
 	if len(findings) > 0 {
 		return []string{findings[0].String()}
 	}
@@ -106,7 +107,7 @@ func planCommands(p *workflows.Plan) []string {
 
 func pinnedAgent(label string, agent *workflows.Agent) []string {
 	if agent.Card == nil {
-		return append([]string{label + ": " + agentName(agent)}, agentCommands(label, agent)...)
+		return append([]string{label + ": " + workspace.AgentName(agent)}, agentCommands(label, agent)...)
 	}
 	return agentCommands(label, agent)
 }

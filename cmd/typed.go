@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // Commands that are printed for a person to type. One rule for the whole program: a command that acts on a session names it,
@@ -91,24 +92,24 @@ func unquoted(text string) string {
 
 // typed is a command to type for the session that this command line is about.
 func (a *app) typed(command string) string {
-	if a.about == "" && ofWfs.MatchString(command) { // what was typed was refused before anybody looked for a session
-		if ctx := context.Background(); a.open(ctx) == nil {
-			a.about, _ = a.current(ctx)
+	if a.About == "" && ofWfs.MatchString(command) { // what was typed was refused before anybody looked for a session
+		if ctx := context.Background(); a.Open(ctx) == nil {
+			a.About, _ = a.Current(ctx)
 		}
 	}
-	return a.typedFor(command, a.about, "")
+	return a.typedFor(command, a.About, "")
 }
 
 // typedFor is a command to type for a session, in the work tree at root, "" for the one that this command acts in.
 func (a *app) typedFor(command string, id session.ID, root string) string {
 	named, there := forSession(command, id)
-	if !there || a.repo == nil {
+	if !there || a.Repo == nil {
 		return named
 	}
 	if root == "" {
-		root = a.repo.Root()
+		root = a.Repo.Root()
 	}
-	if linked, err := a.repo.Linked(context.Background()); root == a.repo.Root() && a.away == "" && err == nil && len(linked) == 0 {
+	if linked, err := a.Repo.Linked(context.Background()); root == a.Repo.Root() && a.Away == "" && err == nil && len(linked) == 0 {
 		return named
 	}
 	return inPlace(named, root)
@@ -116,8 +117,8 @@ func (a *app) typedFor(command string, id session.ID, root string) string {
 
 // fromMain is a command that cannot be typed in a linked work tree which it removes.
 func (a *app) fromMain(ctx context.Context, command string) string {
-	trees, err := a.repo.Worktrees(ctx)
-	if err != nil || len(trees) == 0 || trees[0].ID == a.repo.Worktree() {
+	trees, err := a.Repo.Worktrees(ctx)
+	if err != nil || len(trees) == 0 || trees[0].ID == a.Repo.Worktree() {
 		return command
 	}
 	return inPlace(command, trees[0].Path)
@@ -126,16 +127,16 @@ func (a *app) fromMain(ctx context.Context, command string) string {
 // newCommand starts a session here: wfs init where no test command is configured; with an agent where none is.
 func (a *app) newCommand(ctx context.Context) string {
 	command := `wfs start "what you want to build"`
-	settings, err := a.ownSettings(ctx)
+	settings, err := a.OwnSettings(ctx)
 	if err != nil {
 		return command
 	}
-	if a.repo != nil && len(settings.Config.Gates) == 0 {
-		if _, err := os.Lstat(filepath.Join(a.repo.Root(), filepath.FromSlash(configPath))); err != nil {
+	if a.Repo != nil && len(settings.Config.Gates) == 0 {
+		if _, err := os.Lstat(filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))); err != nil {
 			return "wfs init"
 		}
 	}
-	if agent, err := a.agent(settings); err != nil || agent != nil {
+	if agent, err := a.Agent(settings); err != nil || agent != nil {
 		return command
 	}
 	return command + " --agent " + a.someAgent()
@@ -143,11 +144,11 @@ func (a *app) newCommand(ctx context.Context) string {
 
 // someAgent is an agent to suggest: one that is installed here, else a command of people's own.
 func (a *app) someAgent() string {
-	cards, err := a.cards(nil)
+	cards, err := a.Cards(nil)
 	if err != nil {
 		return ownAgent
 	}
-	if names := a.installedAgents(cards); len(names) > 0 {
+	if names := a.InstalledAgents(cards); len(names) > 0 {
 		return names[0]
 	}
 	return ownAgent
@@ -155,3 +156,15 @@ func (a *app) someAgent() string {
 
 // ownAgent stands for any command that edits files.
 const ownAgent = "'COMMAND'"
+
+// again is this command as it was typed, with more flags.
+func (a *app) again(more ...string) string {
+	words := []string{"wfs"}
+	for _, arg := range append(slices.Clone(a.env.Args), more...) {
+		if rest := strings.TrimLeft(arg, "-"); rest == "" || shellWord(rest) != rest {
+			arg = shellWord(arg)
+		}
+		words = append(words, arg)
+	}
+	return a.typed(strings.Join(words, " "))
+}

@@ -36,7 +36,7 @@ The list is in refs/wfs-ops and keeps a few hundred operations; to read it takes
 			case ops.list && !dry:
 				return a.listOps(c.Context(), first(args), ops)
 			case ops.list || ops.all || ops.moves:
-				return &usageError{"--all and --moves go with --list, and --dry-run does not", "wfs undo --list"}
+				return usage("wfs undo --list", "--all and --moves go with --list, and --dry-run does not")
 			}
 			return a.undo(c.Context(), "wfs undo", first(args), dry)
 		},
@@ -73,7 +73,7 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 	}
 	next := a.undoable
 	if command == "wfs redo" {
-		next = a.eng.Redoable
+		next = a.Engine.Redoable
 	}
 	if dry {
 		return a.previewUndo(ctx, next)
@@ -88,13 +88,13 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 		var r *engine.Relocated
 		var put bool
 		if back {
-			r, err = a.eng.UndoDelete(ctx, op)
+			r, err = a.Engine.UndoDelete(ctx, op)
 		}
 		if err == nil {
-			err = a.eng.BringBack(ctx, op)
+			err = a.Engine.BringBack(ctx, op)
 		}
 		if err == nil {
-			h, err = a.take(ctx, op.Session)
+			h, err = a.Take(ctx, op.Session)
 		}
 		ran := 0
 		if err == nil && !back {
@@ -131,7 +131,7 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 
 // ownTree reports whether this work tree was made for a session.
 func (a *app) ownTree(id session.ID) bool {
-	p, err := a.clone.Provided(a.repo.Worktree(), id, a.repo.Root())
+	p, err := a.Clone.Provided(a.Repo.Worktree(), id, a.Repo.Root())
 	return err == nil && p.Session == id
 }
 
@@ -141,7 +141,7 @@ func (a *app) previewUndo(ctx context.Context, next func(context.Context) ([]ses
 	if err != nil {
 		return a.damagedLog(ctx, err)
 	}
-	p, err := a.eng.PreviewUndo(ctx, ops, a.clone.ExcludeFile)
+	p, err := a.Engine.PreviewUndo(ctx, ops, a.Clone.ExcludeFile)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (a *app) previewUndo(ctx context.Context, next func(context.Context) ([]ses
 // standing returns the operations that an undo or redo is about, their sessions held, and whether they bring a deleted
 // session back. What a dead process left is completed first, and that may be the newest operation then.
 func (a *app) standing(ctx context.Context, command string, next func(context.Context) ([]session.Op, error)) (ops []session.Op, back bool, err error) {
-	cur, err := a.current(ctx)
+	cur, err := a.Current(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -159,7 +159,7 @@ func (a *app) standing(ctx context.Context, command string, next func(context.Co
 	for {
 		var none *session.Refusal
 		about, nothing := next(ctx)
-		ops, err := a.repo.Ops(ctx)
+		ops, err := a.Repo.Ops(ctx)
 		switch {
 		case err != nil:
 		case errors.As(nothing, &none): // but recovery may log something
@@ -184,18 +184,18 @@ func (a *app) standing(ctx context.Context, command string, next func(context.Co
 		if len(ids) == 0 {
 			return about, back, nil
 		}
-		if err := a.hold(command, slices.Clone(ids)...); err != nil {
+		if err := a.Hold(command, slices.Clone(ids)...); err != nil {
 			return nil, false, err
 		}
 		for _, id := range ids {
 			taken[id] = true
-			if tip, err := a.repo.Ref(ctx, session.LedgerOf(id)); err != nil || tip == "" { // it was deleted
+			if tip, err := a.Repo.Ref(ctx, session.LedgerOf(id)); err != nil || tip == "" { // it was deleted
 				if err != nil {
 					return nil, false, err
 				}
 				continue
 			}
-			if _, err := a.take(ctx, id); err != nil {
+			if _, err := a.Take(ctx, id); err != nil {
 				return nil, false, err
 			}
 		}
@@ -221,24 +221,24 @@ func (a *app) sayUndone(h *engine.Hand, done []*engine.Relocated) error {
 
 // damagedLog adds to "nothing to undo" that there may be something, if the log cannot be read.
 func (a *app) damagedLog(ctx context.Context, err error) error {
-	if _, damage, e := a.repo.OpLog(ctx, a.repo.Worktree()); e == nil && damage != nil {
-		return &session.Refusal{Code: session.RefuseNothing, Hint: "wfs undo --list",
-			Message: fmt.Sprintf("%v: the operation log cannot be read (%v); the next operation begins a new one and keeps this", err, damage)}
+	if _, damage, e := a.Repo.OpLog(ctx, a.Repo.Worktree()); e == nil && damage != nil {
+		return session.Refuse(session.RefuseNothing, "wfs undo --list",
+			"%v: the operation log cannot be read (%v); the next operation begins a new one and keeps this", err, damage)
 	}
 	return err
 }
 
 // undoable are the operations that an undo takes back. Where there is none, the newest of the other work trees is named.
 func (a *app) undoable(ctx context.Context) ([]session.Op, error) {
-	ops, err := a.eng.Undoable(ctx)
+	ops, err := a.Engine.Undoable(ctx)
 	var nothing *session.Refusal
-	trees, e := a.repo.Worktrees(ctx)
+	trees, e := a.Repo.Worktrees(ctx)
 	if e != nil || !errors.As(err, &nothing) || nothing.Hint == "wfs redo" {
 		return ops, err
 	}
 	var newest session.Op
 	for _, t := range trees {
-		list, _, _ := a.repo.OpLog(ctx, t.ID)
+		list, _, _ := a.Repo.OpLog(ctx, t.ID)
 		if undo, _ := session.Standing(list); !t.Gone && len(undo) > 0 && undo[len(undo)-1].At >= newest.At {
 			newest = undo[len(undo)-1]
 		}
@@ -251,80 +251,53 @@ func (a *app) undoable(ctx context.Context) ([]session.Op, error) {
 
 // enterNewest goes to the work tree whose newest operation, or newest undo for wfs redo, is about a session.
 func (a *app) enterNewest(ctx context.Context, command, name string) error {
-	if err := a.openFor(ctx, true); err != nil {
+	if err := a.OpenWriter(ctx); err != nil {
 		return err
 	}
-	id, err := a.resolve(ctx, name)
+	id, err := a.Resolve(ctx, name)
 	if err != nil {
 		// A session that was deleted, or whose birth was undone, is still in the operation log.
 		gone, e := session.ParseID(string(session.Exactly(name)))
 		if e != nil {
 			return err
 		}
-		id, a.about = gone, gone
+		id, a.About = gone, gone
 	}
 	unknown := err
-	trees, err := a.repo.Worktrees(ctx)
+	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
 		return err
 	}
-	tip, err := a.repo.Ref(ctx, session.LedgerOf(id))
-	if err != nil {
-		return err
-	}
-	// The newest operation of the session is the one that its ledger ends in, or its deletion; if that cannot be told, the
-	// latest. Of several at once it is the one in this work tree.
-	type found struct {
-		path   string
-		at     int64
-		newest bool
-	}
-	var best []found
+	best, at := "", int64(-1)
 	for _, t := range trees {
-		ops, _, err := a.repo.OpLog(ctx, t.ID)
+		ops, _, err := a.Repo.OpLog(ctx, t.ID)
 		if err != nil {
 			return err
 		}
-		undo, redo := session.Standing(ops)
+		next, redo := session.Standing(ops)
 		if command == "wfs redo" {
-			undo = redo
+			next = redo
 		}
-		n := len(undo)
-		if n == 0 || undo[n-1].Session != id || t.Gone {
+		n, here := len(next), t.ID == a.Repo.Worktree()
+		if n == 0 || next[n-1].Session != id || t.Gone {
 			continue
 		}
-		op := undo[n-1]
-		f := found{t.Path, op.At, op.Ledger == tip}
-		if tip == "" {
-			if f.newest, err = engine.Undeletes(ops, op); err != nil {
-				return err
+		if op := next[n-1]; op.At > at || here && op.At == at {
+			best, at = t.Path, op.At
+			if here {
+				best = ""
 			}
 		}
-		if t.ID == a.repo.Worktree() {
-			f.path = ""
-		}
-		if len(best) > 0 {
-			was := best[0]
-			switch {
-			case was.newest && !f.newest || was.newest == f.newest && was.at > f.at:
-				continue
-			case f.newest && !was.newest || was.newest == f.newest && was.at < f.at:
-				best = nil
-			}
-		}
-		best = append(best, f)
 	}
-	switch here := slices.ContainsFunc(best, func(f found) bool { return f.path == "" }); {
-	case here:
+	switch {
+	case best != "":
+		return a.GoTo(ctx, best, id)
+	case at >= 0:
 		return nil
-	case len(best) == 1:
-		return a.goTo(ctx, best[0].path, id)
-	case len(best) > 1:
-		return &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("the newest operations of two work trees are of %s: %s and %s", id, best[0].path, best[1].path),
-			Hint: inPlace(command, best[0].path)}
 	case unknown != nil:
 		return unknown
 	default:
-		return &session.Refusal{Code: session.RefuseNothing, Message: "no work tree's newest operation is one of " + string(id), Hint: "wfs undo --list --all"}
+		return session.Refuse(session.RefuseNothing, "wfs undo --list --all",
+			"no work tree's newest operation is one of %s", id)
 	}
 }

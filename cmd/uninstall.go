@@ -20,6 +20,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // uninstallJSON is what wfs uninstall removes, or has removed.
@@ -44,12 +46,12 @@ type onlyOurs struct {
 	What string `json:"what"`
 }
 
-// headMove takes a work tree to a branch of the user's. No file, and nothing that is staged, changes.
+// headMove takes a work tree to a new branch of the user's at the same commit. No file, and nothing that is staged, changes.
 type headMove struct {
 	Path   string `json:"path"`
 	From   string `json:"from"`
 	To     string `json:"to"`
-	New    bool   `json:"new"` // the branch is made
+	New    bool   `json:"new"` // true
 	commit session.Commit
 }
 
@@ -63,8 +65,7 @@ into Claude Code's settings of each work tree, the lines that it put into .git/i
 .wfs/ is yours and stays, as do your own branches, files, and what is staged.
 
 Before that it writes all sessions into one git bundle beside the repository, and names the work that no branch of yours
-has. A work tree on a session's branch goes to the base branch where that has the same files; otherwise to a new branch of
-yours at the same commit. It refuses while a session is running. Typed again after it was killed, it completes.`,
+has. A work tree on a session's branch goes to a new branch of yours at the same commit. It refuses while a session is running. Typed again after it was killed, it completes.`,
 		Example: "  wfs uninstall --dry-run\n  wfs uninstall\n  wfs uninstall --yes -o /backup/project.bundle",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.uninstall(c.Context(), file, yes, dry) },
@@ -76,7 +77,7 @@ yours at the same commit. It refuses while a session is running. Typed again aft
 }
 
 func (a *app) uninstall(ctx context.Context, file string, yes, dry bool) error {
-	if err := a.open(ctx); err != nil {
+	if err := a.Open(ctx); err != nil {
 		return err
 	}
 	j, err := a.traces(ctx)
@@ -109,7 +110,7 @@ func (a *app) uninstall(ctx context.Context, file string, yes, dry bool) error {
 			return exitWith(exitDecision)
 		}
 	}
-	a.repo = nil // it was opened for reading
+	a.Repo = nil // it was opened for reading
 	if j, err = a.holdTraces(ctx); err != nil {
 		return err
 	}
@@ -128,22 +129,22 @@ func (j *uninstallJSON) nothing() bool { return len(j.Refs)+len(j.Heads)+len(j.F
 // holdTraces takes the locks of all work trees and sessions, and then looks again.
 func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
 	const command = "wfs uninstall"
-	if err := a.begin(ctx, command, true); err != nil {
+	if err := a.Begin(ctx, command, true); err != nil {
 		return nil, err
 	}
 	ids, err := a.sessionIDs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	known, err := a.clone.Sessions()
+	known, err := a.Clone.Sessions()
 	if err != nil {
 		return nil, err
 	}
-	if err := a.hold(command, append(ids, known...)...); err != nil {
+	if err := a.Hold(command, append(ids, known...)...); err != nil {
 		return nil, err
 	}
 	for _, id := range ids { // what was interrupted comes to its end, as far as anything of it is to be had
-		h, err := a.take(ctx, id)
+		h, err := a.Take(ctx, id)
 		if err != nil && h == nil && ctx.Err() != nil {
 			return nil, err
 		}
@@ -153,24 +154,24 @@ func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
 			}
 		}
 	}
-	trees, err := a.repo.Worktrees(ctx)
+	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range trees {
-		if t.ID == a.repo.Worktree() {
+		if t.ID == a.Repo.Worktree() {
 			continue
 		}
-		l, err := a.clone.LockWorktree(t.ID, a.holder(command))
+		l, err := a.Clone.LockWorktree(t.ID, a.Holder(command))
 		if err != nil {
 			return nil, err
 		}
-		a.locks = append(a.locks, l)
-		if id, err := a.clone.Claimed(t.ID); err != nil {
+		a.KeepLock(l)
+		if id, err := a.Clone.Claimed(t.ID); err != nil {
 			return nil, err
 		} else if id != "" {
-			return nil, &session.Refusal{Code: session.RefuseWorktree, Hint: fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id),
-				Message: fmt.Sprintf("a command of %s was interrupted in %s", id, t.Path)}
+			return nil, session.Refuse(session.RefuseWorktree, fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id),
+				"a command of %s was interrupted in %s", id, t.Path)
 		}
 	}
 	return a.traces(ctx)
@@ -182,13 +183,13 @@ func ourRefs() []string {
 }
 
 // ourExcludes are the lines that wfs puts into the clone's own exclude file.
-func ourExcludes() []string { return []string{excludeLine, "/" + localPath} }
+func ourExcludes() []string { return []string{excludeLine, "/" + workspace.LocalPath} }
 
 // traces are everything that wfs has in this repository, and for it.
 func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 	j := &uninstallJSON{Version: jsonVersion}
 	for _, dir := range ourRefs() {
-		refs, err := a.repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
+		refs, err := a.Repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
 		if err != nil {
 			return nil, err
 		}
@@ -201,16 +202,16 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 	if err := a.onlyOurs(ctx, j); err != nil {
 		return nil, err
 	}
-	trees, err := a.repo.Worktrees(ctx)
+	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
 		return nil, err
 	}
-	branches, err := a.repo.Branches(ctx)
+	branches, err := a.Repo.Branches(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range trees {
-		if err := a.leavesTo(ctx, j, t, trees, branches); err != nil {
+		if err := a.leavesTo(j, t, branches); err != nil {
 			return nil, err
 		}
 		if t.Gone {
@@ -239,21 +240,21 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 		}
 	}
 	for _, line := range ourExcludes() {
-		if file, there, err := a.repo.ExcludedLocally(line); err != nil {
+		if file, there, err := a.Repo.ExcludedLocally(line); err != nil {
 			return nil, err
 		} else if there && !slices.Contains(j.Files, file) {
 			j.Files = append(j.Files, file)
 		}
 	}
-	if _, err := os.Lstat(a.repo.StateDir()); err == nil {
-		j.Files = append(j.Files, a.repo.StateDir())
+	if _, err := os.Lstat(a.Repo.StateDir()); err == nil {
+		j.Files = append(j.Files, a.Repo.StateDir())
 	}
-	if dir := (&baseRuns{app: a}).dir(); isDir(dir) {
+	if dir := a.BaseRuns(workflows.Plan{}).Dir(); isDir(dir) {
 		j.Files = append(j.Files, dir)
 	}
-	store, err := a.trustStore()
+	store, err := a.TrustStore()
 	if err == nil {
-		j.Trust, err = store.Any(a.repo.CommonDir())
+		j.Trust, err = store.Any(a.Repo.CommonDir())
 	}
 	return j, err
 }
@@ -266,13 +267,13 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 	}
 	own := map[string]session.Commit{}
 	for _, id := range ids {
-		refs, err := a.repo.OwnRefs(ctx, id)
+		refs, err := a.Repo.OwnRefs(ctx, id)
 		if err != nil {
 			return err
 		}
 		maps.Copy(own, refs)
 		only := func(what string) { j.Only = append(j.Only, onlyOurs{session.BranchOf(id), string(id) + what}) }
-		v, err := a.view(ctx, id)
+		v, err := a.View(ctx, id)
 		if err != nil {
 			only(" (the session cannot be read)")
 			continue
@@ -297,14 +298,14 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 		switch {
 		case ours, rankOf(m.Ref) > 0: // of a deleted session: its branch says it
 		case strings.HasPrefix(m.Ref, session.RefPrefix) && strings.Contains(m.Ref, "/rescue/"):
-			state, err := a.repo.State(ctx, m.Old)
+			state, err := a.Repo.State(ctx, m.Old)
 			if err != nil {
 				return err
 			}
 			what := fmt.Sprintf("%s: uncommitted changes of yours (%s)", m.Ref, state.Why)
 			j.Only = append(j.Only, onlyOurs{m.Ref, what})
 		case strings.HasPrefix(m.Ref, session.BranchPrefix), strings.HasPrefix(m.Ref, engine.DeletedPrefix):
-			if only, err := a.repo.OnlyOurs(ctx, m.Ref); err != nil {
+			if only, err := a.Repo.OnlyOurs(ctx, m.Ref); err != nil {
 				return err
 			} else if only {
 				j.Only = append(j.Only, onlyOurs{m.Ref, m.Ref})
@@ -314,42 +315,24 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 	return nil
 }
 
-// leavesTo finds a branch for a work tree that is on one of wfs'.
-func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktree, trees []gitstate.Worktree,
-	branches map[string]session.Commit) error {
+// leavesTo finds a name for the branch of a work tree that is on one of wfs'.
+func (a *app) leavesTo(j *uninstallJSON, t gitstate.Worktree, branches map[string]session.Commit) error {
 	name, ok := strings.CutPrefix(t.Branch, session.BranchPrefix)
 	tip := branches[t.Branch]
-	m := headMove{Path: t.Path, From: shortRef(t.Branch), commit: tip}
+	m := headMove{Path: t.Path, From: shortRef(t.Branch), New: true, commit: tip}
 	switch {
 	case !ok:
 		return nil
 	case t.Commit != "":
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is being rebased in %s", m.From, t.Path),
-			Hint: fmt.Sprintf("git -C %s rebase --abort", shellWord(t.Path))}
+		return session.Refuse(session.RefuseWorktree, fmt.Sprintf("git -C %s rebase --abort", shellWord(t.Path)),
+			"%s is being rebased in %s", m.From, t.Path)
 	case t.Gone && !t.Locked:
 		return nil // its HEAD is detached when the refs go
 	case t.Gone:
-		return goneRefusal(session.ID(name), &t)
+		return workspace.Gone(session.ID(name), &t)
 	case tip == "":
-		return &session.Refusal{Code: session.RefuseBranch, Hint: fmt.Sprintf("git -C %s switch BRANCH", shellWord(t.Path)),
-			Message: fmt.Sprintf("HEAD is on %s in %s, and there is no such branch", m.From, t.Path)}
-	}
-	free := func(branch string) bool {
-		taken := slices.ContainsFunc(trees, func(o gitstate.Worktree) bool { return o.Branch == branch })
-		return !taken && !slices.ContainsFunc(j.Heads, func(h headMove) bool { return "refs/heads/"+h.To == branch })
-	}
-	if id, err := session.ParseID(name); err == nil {
-		if v, err := a.view(ctx, id); err == nil && branches[v.Session.BaseRef] != "" && free(v.Session.BaseRef) {
-			base, err := a.repo.TreeOf(ctx, branches[v.Session.BaseRef])
-			if err != nil {
-				return err
-			}
-			if here, err := a.repo.TreeOf(ctx, tip); err != nil {
-				return err
-			} else if here == base {
-				m.To, m.commit = shortRef(v.Session.BaseRef), branches[v.Session.BaseRef]
-			}
-		}
+		return session.Refuse(session.RefuseBranch, fmt.Sprintf("git -C %s switch BRANCH", shellWord(t.Path)),
+			"HEAD is on %s in %s, and there is no such branch", m.From, t.Path)
 	}
 	for n := 1; m.To == ""; n++ {
 		try := name
@@ -357,9 +340,10 @@ func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktre
 			try = fmt.Sprintf("%s-%d", name, n)
 		}
 		ref := "refs/heads/" + try
-		collides := func(b string) bool { return strings.HasPrefix(b, ref+"/") || strings.HasPrefix(ref, b+"/") }
-		if at := branches[ref]; (at == "" || at == tip) && free(ref) && !slices.ContainsFunc(sortedKeys(branches), collides) {
-			m.To, m.New = try, at == ""
+		if !slices.ContainsFunc(sortedKeys(branches), func(b string) bool {
+			return b == ref || strings.HasPrefix(b, ref+"/") || strings.HasPrefix(ref, b+"/")
+		}) {
+			m.To, branches[ref] = try, tip
 		}
 	}
 	j.Heads = append(j.Heads, m)
@@ -374,9 +358,9 @@ func (a *app) placeBackup(ctx context.Context, j *uninstallJSON, file string) er
 	}
 	named := file != ""
 	if !named {
-		file = a.repo.Root() + ".wfs.bundle"
+		file = a.Repo.Root() + ".wfs.bundle"
 	}
-	file = a.env.abs(file)
+	file = a.env.Abs(file)
 	j.Backup = file
 	for n := 2; ; n++ {
 		_, err := os.Lstat(j.Backup)
@@ -386,11 +370,11 @@ func (a *app) placeBackup(ctx context.Context, j *uninstallJSON, file string) er
 		if err != nil {
 			return err
 		}
-		if a.repo.Bundled(ctx, j.Backup, j.tips) {
+		if a.Repo.Bundled(ctx, j.Backup, j.tips) {
 			break
 		}
 		if named {
-			return &usageError{file + " already exists and is not overwritten", "wfs uninstall -o ANOTHER-FILE"}
+			return usage("wfs uninstall -o ANOTHER-FILE", "%s already exists and is not overwritten", file)
 		}
 		j.Backup = fmt.Sprintf("%s-%d.bundle", strings.TrimSuffix(file, ".bundle"), n)
 	}
@@ -401,11 +385,11 @@ func (a *app) placeBackup(ctx context.Context, j *uninstallJSON, file string) er
 // removeTraces carries it out: first everything is kept, and the directory with the locks goes last.
 func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 	if j.Backup != "" {
-		_, err := newFile(j.Backup, func(w io.Writer) error { return a.repo.Bundle(ctx, j.Refs, "", w) })
+		_, err := newFile(j.Backup, func(w io.Writer) error { return a.Repo.Bundle(ctx, j.Refs, "", w) })
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if !a.repo.Bundled(ctx, j.Backup, j.tips) {
+		if !a.Repo.Bundled(ctx, j.Backup, j.tips) {
 			return fmt.Errorf("%s lacks some sessions: nothing was removed", j.Backup)
 		}
 	}
@@ -420,65 +404,62 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 		}
 	}
 	for _, line := range ourExcludes() {
-		if _, _, err := a.repo.ExcludeLocally(line, true); err != nil {
+		if _, _, err := a.Repo.ExcludeLocally(line, true); err != nil {
 			return err
 		}
 	}
 	for _, m := range j.tips {
 		if strings.HasPrefix(m.Ref, session.BranchPrefix) {
-			if _, err := a.repo.LeaveGone(ctx, m.Ref); err != nil {
+			if _, err := a.Repo.LeaveGone(ctx, m.Ref); err != nil {
 				return err
 			}
 		}
 	}
-	(&baseRuns{app: a}).forget()
-	settled, err := a.repo.Settle(ctx, "", session.Turn{Refs: j.tips})
+	a.BaseRuns(workflows.Plan{}).Forget()
+	settled, err := a.Repo.Settle(ctx, "", session.Turn{Refs: j.tips})
 	if err != nil {
 		return err
 	}
 	if len(settled.Foreign) > 0 {
-		return &session.Refusal{Code: session.RefuseMoved, Hint: "wfs uninstall",
-			Message: settled.Foreign[0].Ref + " was moved by another process, and is left there"}
+		return session.Refuse(session.RefuseMoved, "wfs uninstall",
+			"%s was moved by another process, and is left there", settled.Foreign[0].Ref)
 	}
-	a.repo.DropEmpty()
+	a.Repo.DropEmpty()
 	clean := &search{app: a, before: a.env.Now().Add(time.Hour)}
 	if err := clean.cleanTrees(); err != nil {
 		return err
 	}
 	for _, r := range clean.found {
-		if err := gitstate.RemoveAll(r.Paths[0]); err != nil {
+		if err := durable.RemoveTree(r.Paths[0]); err != nil {
 			return err
 		}
 	}
-	store, err := a.trustStore()
+	store, err := a.TrustStore()
 	if err != nil {
 		return err
 	}
-	if err := store.Revoke(a.repo.CommonDir()); err != nil {
+	if err := store.Revoke(a.Repo.CommonDir()); err != nil {
 		return err
 	}
-	a.repo.Quiet()
-	return gitstate.RemoveAll(a.repo.StateDir())
+	a.Repo.Quiet()
+	return durable.RemoveTree(a.Repo.StateDir())
 }
 
 // leaveSession puts the HEAD of a work tree on a branch of the user's.
 func (a *app) leaveSession(ctx context.Context, m headMove) error {
-	repo := a.repo
+	repo := a.Repo
 	if m.Path != repo.Root() {
 		var err error
-		if repo, err = gitstate.Open(ctx, gitstate.Options{Dir: m.Path, Env: a.env.Environ, Write: true, Waits: a.waits}); err != nil {
+		if repo, err = a.RepoAt(ctx, m.Path, true); err != nil {
 			return err
 		}
 		defer repo.Quiet()
 	}
 	to := "refs/heads/" + m.To
-	turn := session.Turn{Worktree: repo.Worktree(), HeadOld: "refs/heads/" + m.From, HeadNew: to}
-	if m.New {
-		turn.Refs = []session.RefMove{{Ref: to, New: m.commit}}
-	}
+	turn := session.Turn{Worktree: repo.Worktree(), HeadOld: "refs/heads/" + m.From, HeadNew: to, Refs: []session.RefMove{{Ref: to, New: m.commit}}}
 	settled, err := repo.Settle(ctx, session.ID(strings.TrimPrefix(m.From, "wfs/")), turn)
 	if err == nil && (len(settled.Foreign) > 0 || settled.HeadForeign != "") {
-		err = &session.Refusal{Code: session.RefuseMoved, Message: "another process is using " + m.Path, Hint: "wfs uninstall"}
+		err = session.Refuse(session.RefuseMoved, "wfs uninstall", "another process is using %s", m.Path)
 	}
 	return err
 }
@@ -505,11 +486,7 @@ func (a *app) sayUninstall(j *uninstallJSON, command string) error {
 		a.out("  %s", o.What)
 	}
 	for _, m := range j.Heads {
-		how := "; nothing differs"
-		if m.New {
-			how = ", a new branch of yours at " + m.commit.Short()
-		}
-		a.out("%s: %s %s%s", m.Path, verb("goes from "+m.From+" to", "is on"), m.To, how)
+		a.out("%s: %s %s, a new branch of yours at %s", m.Path, verb("goes from "+m.From+" to", "is on"), m.To, m.commit.Short())
 	}
 	for _, dir := range ourRefs() {
 		n := 0
@@ -524,7 +501,7 @@ func (a *app) sayUninstall(j *uninstallJSON, command string) error {
 	}
 	for _, f := range j.Files {
 		switch {
-		case f == a.repo.StateDir():
+		case f == a.Repo.StateDir():
 			a.out("%s %s", verb("removes", "removed"), f)
 		case slices.Contains(j.hooks, f):
 			a.out("%s the hooks in %s", verb("removes", "removed"), f)

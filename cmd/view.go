@@ -111,7 +111,7 @@ func (e *echo) off() {
 // canShow reports whether a terminal is there whose cursor can be moved, and a person who wants it.
 func (a *app) canShow() bool {
 	_, file := a.env.Stderr.(*os.File)
-	return file && !a.json && a.env.StderrTTY && a.env.get("TERM") != "dumb" && a.env.get("TERM") != "" && !truthy(a.env.get("ACCESSIBLE"))
+	return file && !a.json && a.env.StderrTTY && a.env.Get("TERM") != "dumb" && a.env.Get("TERM") != "" && !truthy(a.env.Get("ACCESSIBLE"))
 }
 
 func truthy(s string) bool { return s != "" && s != "0" && s != "false" }

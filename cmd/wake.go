@@ -2,11 +2,10 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // wake asks a run that waits for a limit, in the background or in another terminal, to try at once. woken is false when no
@@ -15,39 +14,33 @@ func (a *app) wake(ctx context.Context, name string, o engine.RunOptions) (woken
 	if o != (engine.RunOptions{Now: true, Note: o.Note}) {
 		return false, nil
 	}
-	if err := a.openFor(ctx, true); err != nil { // it may go on as an ordinary run
+	if err := a.OpenWriter(ctx); err != nil { // it may go on as an ordinary run
 		return false, err
 	}
-	id, err := a.resolve(ctx, name)
+	id, err := a.Resolve(ctx, name)
 	if err != nil {
 		return false, err
 	}
-	who, held, err := a.driver(ctx, id)
-	if err != nil || !held || !isRun(who) {
+	who, held, err := a.Driver(ctx, id)
+	if err != nil || !held || !workspace.IsRun(who) {
 		return false, err
 	}
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return false, err
 	}
-	if s := &v.Session; s.Status != session.StatusWaiting || s.Waiting.Reason != session.WaitLimit {
-		return false, &registry.HeldError{Holder: who, At: a.env.Now().Unix(),
-			What: fmt.Sprintf("%s is running in %s, and does not wait for a limit", id, s.Phase)}
+	s := &v.Session
+	if s.Status != session.StatusWaiting || s.Waiting.Reason != session.WaitLimit {
+		return false, a.HeldBy(who, "%s is running in %s, and does not wait for a limit", id, s.Phase)
 	}
 	if o.Note != "" {
-		if _, err := a.clone.Post(id, session.Request{Kind: session.RequestNote, Text: a.redactor().String(o.Note)}, a.env.Now(), a.env.newID(4)); err != nil {
+		if _, err := a.Post(id, session.Request{Kind: session.RequestNote, Text: a.Redact(o.Note)}); err != nil {
 			return false, err
 		}
 	}
-	r, err := a.clone.Post(id, session.Request{Kind: session.RequestNow, Driver: who.Name()}, a.env.Now(), a.env.newID(4))
+	r, err := a.Post(id, session.Request{Kind: session.RequestNow, Driver: who.Name()})
 	if err != nil {
 		return false, err
 	}
-	next := []string{"wfs watch " + string(id), "wfs stop " + string(id)}
-	if a.json {
-		return true, a.answer(requestJSON{jsonVersion, id, r.ID, false, v.Session.Status, &driverJSON{who.PID, who.Command}, next})
-	}
-	a.out("asked: `%s` (pid %d) tries again now, and does not wait any longer", who.Command, who.PID)
-	a.next(next)
-	return true, nil
+	return true, a.sayAsked(s, r, who, "tries again now, and does not wait any longer", "wfs stop "+string(id))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 func (a *app) watchCmd() *cobra.Command {
@@ -36,7 +37,7 @@ writes nothing and takes no lock.`,
 }
 
 func (a *app) watch(ctx context.Context, name string, much how, wait bool) error {
-	id, err := a.openNamed(ctx, name)
+	id, err := a.OpenNamed(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -45,8 +46,8 @@ func (a *app) watch(ctx context.Context, name string, much how, wait bool) error
 	if err != nil {
 		return err
 	}
-	who, held, err := a.driver(ctx, id)
-	running := err == nil && held && isRun(who)
+	who, held, err := a.Driver(ctx, id)
+	running := err == nil && held && workspace.IsRun(who)
 	if err == nil && !running {
 		a.note("no run in progress for %s", id)
 		if !wait {
@@ -101,12 +102,12 @@ func now(s *session.Session) string {
 // sayEnded prints how a session stands after a run of another process, and returns the exit code of that run if it was
 // watched. driver is the name of the process, "" for the newest.
 func (a *app) sayEnded(ctx context.Context, id session.ID, driver string, watched bool) error {
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return err
 	}
 	s := &v.Session
-	end, found := a.clone.Ended(id, driver)
+	end, found := a.Clone.Ended(id, driver)
 	code := exitOK
 	if watched && found {
 		code = end.Exit

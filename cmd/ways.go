@@ -38,7 +38,7 @@ func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []wayJSON {
 // waysOfRunner are those for a session whose runs fail.
 func (a *app) waysOfRunner(s *session.Session) []wayJSON {
 	other := wayJSON{"other agent", "wfs edit --agent 'ANOTHER COMMAND' && wfs run"}
-	if v, err := a.view(context.Background(), s.ID); err == nil {
+	if v, err := a.View(context.Background(), s.ID); err == nil {
 		plan, err := a.planAt(context.Background(), v)
 		if err != nil {
 			return nil
@@ -141,7 +141,7 @@ func gotTo(s *session.Session) string {
 
 // sayOn prints how to go on: the ways on from where a session was stopped, or what to type next.
 func (a *app) sayOn(s *session.Session, next []string) {
-	ways := a.waysOn(s, a.here())
+	ways := a.waysOn(s, a.Here())
 	if len(ways) == 0 {
 		a.next(next)
 		return
@@ -162,7 +162,7 @@ func (a *app) sayOn(s *session.Session, next []string) {
 		a.next(next)
 		return
 	}
-	a.out("look: %s", a.typedFor(fmt.Sprintf("wfs show %s@%d", s.ID, s.Current), s.ID, rootOf(a.here())))
+	a.out("look: %s", a.typedFor(fmt.Sprintf("wfs show %s@%d", s.ID, s.Current), s.ID, rootOf(a.Here())))
 }
 
 // claimsText is what came of an agent's claims to be done, "" when it made none.

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 type workflowJSON struct {
@@ -48,11 +48,11 @@ func (a *app) workflowCmd() *cobra.Command {
 }
 
 // ownRules reads the repository's rules, if there is a repository.
-func (a *app) ownRules(ctx context.Context) ([]rulesFile, error) {
-	if err := a.open(ctx); err != nil {
+func (a *app) ownRules(ctx context.Context) (workspace.Rules, error) {
+	if err := a.Open(ctx); err != nil {
 		return nil, nil // the built-in workflows can be looked at anywhere
 	}
-	return a.rules(ctx)
+	return a.Rules(ctx)
 }
 
 func (a *app) workflowList(ctx context.Context) error {
@@ -62,14 +62,14 @@ func (a *app) workflowList(ctx context.Context) error {
 	}
 	var rows [][]cell
 	all := []workflowJSON{}
-	for _, name := range workflowNames(list) {
+	for _, name := range list.WorkflowNames() {
 		j := workflowJSON{Version: jsonVersion, Name: name, Source: "built in"}
 		for _, f := range list {
-			if own, ok := ownWorkflow(f); ok && own == name {
+			if own, ok := f.IsWorkflow(); ok && own == name {
 				j.Source = f.Path
 			}
 		}
-		w, _, err := loadWorkflow(list, name)
+		w, _, err := list.Workflow(name)
 		if err != nil {
 			j.Error = err.Error()
 		} else {
@@ -93,7 +93,7 @@ func (a *app) workflowShow(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	w, text, err := loadWorkflow(list, name)
+	w, text, err := list.Workflow(name)
 	if err != nil {
 		return err
 	}
@@ -118,34 +118,34 @@ type findingJSON struct {
 }
 
 func (a *app) workflowCheck(ctx context.Context, files []string) error {
-	var list []rulesFile
+	var list workspace.Rules
 	var layers []workflows.Layer
 	if len(files) == 0 {
-		if err := a.open(ctx); err != nil {
+		if err := a.Open(ctx); err != nil {
 			return err
 		}
 		var err error
-		if list, err = a.rules(ctx); err != nil {
+		if list, err = a.Rules(ctx); err != nil {
 			return err
 		}
-		if layers, err = a.layers(list); err != nil {
+		if layers, err = a.Layers(list); err != nil {
 			return err
 		}
 	}
-	own, err := a.ownCards()
+	own, err := a.OwnCards()
 	if err != nil {
 		return err
 	}
 	for _, file := range files {
-		path := a.env.abs(file)
+		path := a.env.Abs(file)
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return &usageError{err.Error(), ""}
+			return usage("", "%v", err)
 		}
 		if source, ok := a.sourceOf(path); ok {
 			layers = append(layers, workflows.Layer{Source: source, Name: file, Text: text})
 		}
-		list = append(list, rulesFile{file, text})
+		list = append(list, workspace.RulesFile{Path: file, Text: text})
 	}
 	return a.sayChecked(checkRules(list, own, layers))
 }
@@ -153,7 +153,7 @@ func (a *app) workflowCheck(ctx context.Context, files []string) error {
 // sourceOf says which layer a file that was named is, by its name and place, and false for a workflow.
 func (a *app) sourceOf(path string) (workflows.Source, bool) {
 	switch {
-	case path == a.env.configFile():
+	case path == a.env.ConfigFile():
 		return workflows.FromUser, true
 	case filepath.Base(path) == "config.yaml":
 		return workflows.FromRepository, true
@@ -165,15 +165,15 @@ func (a *app) sourceOf(path string) (workflows.Source, bool) {
 
 // checkRules checks the agents' cards, the layers of configuration, by themselves and together, and each workflow by itself and against the
 // configuration.
-func checkRules(list, own []rulesFile, layers []workflows.Layer) (checked []string, findings []workflows.Finding) {
+func checkRules(list, own workspace.Rules, layers []workflows.Layer) (checked []string, findings []workflows.Finding) {
 	isLayer := map[string]bool{}
 	for _, l := range layers {
 		isLayer[l.Name] = true
 		checked = append(checked, l.Name)
 	}
-	var files []rulesFile
+	var files workspace.Rules
 	for _, f := range list {
-		if isCard(f) || filepath.Base(filepath.Dir(f.Path)) == "agents" {
+		if f.IsCard() || filepath.Base(filepath.Dir(f.Path)) == "agents" {
 			files = append(files, f)
 			isLayer[f.Path] = true
 		}
@@ -181,7 +181,7 @@ func checkRules(list, own []rulesFile, layers []workflows.Layer) (checked []stri
 	for _, f := range files {
 		checked = append(checked, f.Path)
 	}
-	cards, findings := readCards(append(files, own...))
+	cards, findings := workspace.ReadCards(append(files, own...))
 	settings, more := cards.Read(layers...)
 	findings = append(findings, more...)
 	for _, f := range list {
@@ -189,7 +189,7 @@ func checkRules(list, own []rulesFile, layers []workflows.Layer) (checked []stri
 			continue
 		}
 		checked = append(checked, f.Path)
-		w, bad := workflows.ParseWorkflow(f.Path, f.text)
+		w, bad := workflows.ParseWorkflow(f.Path, f.Text)
 		if len(bad) == 0 && settings != nil && len(layers) > 0 {
 			agent := &workflows.Agent{Command: workflows.Command{Shell: "true"}} // who works is said at `wfs new`
 			_, bad = workflows.Resolve(w, &settings.Config, agent)
@@ -226,7 +226,7 @@ func (a *app) sayChecked(checked []string, findings []workflows.Finding) error {
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
-			return &usageError{fmt.Sprintf("%s needs %s", c.CommandPath(), what), c.CommandPath() + " --help"}
+			return usage(c.CommandPath()+" --help", "%s needs %s", c.CommandPath(), what)
 		}
 		return nil
 	}

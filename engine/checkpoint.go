@@ -132,11 +132,11 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 	if o != nil {
 		run = o.Run
 	}
+	var log func() error
 	if logged(c.Trigger) || answers(run) {
-		d.Log = func(ledger session.Commit) session.Op {
-			op := h.opOfCheckpoint(session.Event{At: h.e.Clock.Now(), Body: c}, c, run)
-			op.Ledger, op.With = ledger, h.e.logged
-			return op
+		log = func() error {
+			_, err := h.e.logOp(ctx, h.opOfCheckpoint(session.Event{At: h.e.Clock.Now(), Body: c}, c, run))
+			return err
 		}
 	}
 	if o == nil && c.Trigger != session.TriggerBaseline && len(adopted) == 0 {
@@ -156,12 +156,12 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 			return nil, err
 		}
 		c.Code, c.Tree, c.Turn = m.Code, m.Tree, m.Turn
-		if d.Log != nil {
+		if log != nil {
 			c.Turn.IndexOld = m.IndexOld
 		}
 		c.Skipped, c.HeldOut, c.Deleted = m.Skipped, named(m.HeldOut), m.Deleted
 		return c, nil
-	}, nil)
+	}, log)
 	if errors.Is(err, session.ErrUnchanged) {
 		h.Unheld = made.Staged
 	}

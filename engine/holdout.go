@@ -52,8 +52,7 @@ func (h *Hand) holdOutBase(ctx context.Context, b *session.Baseline, ev session.
 	}
 	switch {
 	case r.Verdict == session.Blocked:
-		return session.Refuse(session.RefuseBaseline, "fix what is missing, or start without --holdout",
-			"%s", r.Reason)
+		return session.Refuse(session.RefuseBaseline, "fix what is missing, or start without --holdout", "%s", r.Reason)
 	case r.Passed+r.Failed == 0:
 		return session.Refuse(session.RefuseBaseline, "put the files where they are in the repository, or name a gate that runs them: holdout: {gate: NAME} in the configuration",
 			"no gate runs a hold-out test: %s", r.Reason)

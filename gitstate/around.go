@@ -100,12 +100,8 @@ func (r *Repo) MergeBase(ctx context.Context, a, b session.Commit) (session.Comm
 // Conflicts lists the paths in which two commits cannot be merged. tried is false with a git that cannot find out without a
 // work tree (before 2.38).
 func (r *Repo) Conflicts(ctx context.Context, a, b session.Commit) (paths []string, tried bool) {
-	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", string(a), string(b))
-	if err != nil {
-		return nil, false
-	}
-	fields := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
-	return fields[1:], true // the first is the tree
+	_, paths, err := r.mergeTrees(ctx, a, b)
+	return paths, err == nil
 }
 
 // Tracked reports whether git tracks a path in a work tree, which is this one or "main". Capital letters do not count:

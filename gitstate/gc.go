@@ -91,7 +91,8 @@ func (r *Repo) OnlyOurs(ctx context.Context, ref string) (bool, error) {
 // there, leaves them for good. One that makes a ref there now makes the directory again.
 func (r *Repo) DropEmpty() {
 	for _, name := range []string{branchPrefix, refsPrefix, opsPrefix, deletedPrefix} {
-		if dir := filepath.Join(r.commonDir, filepath.FromSlash(strings.TrimSuffix(name, "/"))); r.readsDirectly() && oddity(dir) == "" {
+		dir := filepath.Join(r.commonDir, filepath.FromSlash(strings.TrimSuffix(name, "/")))
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && r.readsDirectly() { // a link may lead anywhere
 			dropEmpty(dir)
 		}
 	}

@@ -184,9 +184,6 @@ func (r *Repo) gone(err error) error {
 }
 
 func (r *Repo) command(ctx context.Context, o gitOpts, args []string) (proc.Cmd, error) {
-	if err := r.passable(args); err != nil {
-		return proc.Cmd{}, err
-	}
 	argv := []string{"git", "-C", r.root}
 	switch {
 	case o.gitDir != "":

@@ -35,33 +35,14 @@ func (r *Repo) setHead(ctx context.Context, head session.Head, branch string, at
 	if err != nil {
 		return byGit()
 	}
-	done, err := r.noteLocks([]string{"HEAD"})
-	if err != nil {
-		return err
-	}
-	lock := file + ".lock"
-	f, err := os.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if errors.Is(err, fs.ErrExist) {
-		done(lock)
+	err = r.replaceLocked("HEAD", file, "ref: "+branch+"\n", info.Mode().Perm(), func() error {
+		defer durable.Hit(durable.HeadLogged)
+		return r.logHead(ctx, fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.zero()), at, strings.TrimSpace(string(who)), why))
+	})
+	if errors.Is(err, errLeftToGit) {
 		return byGit()
 	}
-	defer done("")
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString("ref: " + branch + "\n")
-	if err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Sync(), f.Close()); err == nil {
-		durable.Hit(durable.HeadLocked)
-		if err = r.logHead(ctx, fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.zero()), at, strings.TrimSpace(string(who)), why)); err == nil {
-			durable.Hit(durable.HeadLogged)
-			err = os.Rename(lock, file)
-		}
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(lock))
-	}
-	durable.Hit(durable.HeadMoved)
-	return durable.SyncDir(r.gitDir)
+	return err
 }
 
 // logHead appends a line to the reflog of HEAD, which is made where git would make it: if nobody configured otherwise.

@@ -70,20 +70,12 @@ func (r *Repo) brokenBelow(ctx context.Context, dir string) []BrokenRef {
 			return nil
 		}
 		name := filepath.ToSlash(rel)
-		var o Obstacle
-		if _, err := r.Ref(ctx, name); errors.As(err, &o) && o.Ref != name {
-			return nil // in the way of this one too
-		} else if err != nil {
+		if _, err := r.Ref(ctx, name); err != nil {
 			broken = append(broken, BrokenRef{Ref: name, Err: err, File: path})
 		}
 		return nil
 	})
 	return broken
-}
-
-// Unlisted are the obstacles that OurRefs does not list as broken refs.
-func (r *Repo) Unlisted() []Obstacle {
-	return slices.DeleteFunc(r.Obstacles(), func(o Obstacle) bool { return o.Ref != "" && isOurs(o.Ref) && r.readsDirectly() })
 }
 
 // LoggedRefs returns where refs were at last that have a reflog and are not there: git removes the reflog of what it

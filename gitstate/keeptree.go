@@ -17,7 +17,8 @@ import (
 func (r *Repo) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stays bool, err error) {
 	dir, link := r.linkedDir(n.Name), filepath.Join(to, ".git")
 	entry, err := os.Stat(dir)
-	ours, e := os.Stat(linkTo(link))
+	own, _ := leadsTo(to)
+	ours, e := os.Stat(own)
 	if err != nil || e != nil || !os.SameFile(entry, ours) { // its entry never came to its place, or is somebody else's
 		return false, os.RemoveAll(r.newGitDir(n.Name))
 	}

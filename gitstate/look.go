@@ -2,7 +2,6 @@ package gitstate
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -34,7 +33,6 @@ type looked struct {
 	doubted []string // those of them that git may take for unchanged
 	others  []string // what is not tracked; a directory, whose path ends in a slash, stands for all in it
 	unsure  bool     // git has to look at everything
-	rules   error    // see rulesIn
 }
 
 // look compares the work tree with its index. What is not tracked is passed over where a session's rules name it.
@@ -113,9 +111,6 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 		case !l.passes(d.prefix+name, e.IsDir()):
 			found.others = append(found.others, d.prefix+name+slashOf(e))
 		}
-		if kindOf(e.Type()) != "" && (name == ".gitignore" || name == ".gitattributes") {
-			found.rules = rulesIn(l.repo.root, filepath.Join(l.repo.root, filepath.FromSlash(d.prefix)))
-		}
 	}
 	tracked, files := d.children()
 	for _, t := range tracked {
@@ -137,7 +132,6 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	l.found.doubted = append(l.found.doubted, found.doubted...)
 	l.found.others = append(l.found.others, found.others...)
 	l.found.unsure = l.found.unsure || found.unsure
-	l.found.rules = cmp.Or(l.found.rules, found.rules)
 	return below
 }
 

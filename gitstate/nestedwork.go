@@ -71,8 +71,8 @@ func directoriesOf(paths []string) []string {
 // read.
 func gitDirOf(dir string) string {
 	path := filepath.Join(dir, ".git")
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		path = linkTo(path)
+	if to, err := leadsTo(dir); err == nil {
+		path = to
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

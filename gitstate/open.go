@@ -101,7 +101,6 @@ type Repo struct {
 	waits   func(why string)
 	auto    autoSaves
 	keeping keeping
-	away    ledAway
 
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]
@@ -118,9 +117,6 @@ const gitDied = 128
 func Open(ctx context.Context, o Options) (*Repo, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
-		return nil, err
-	}
-	if err := notOpened(dir); err != nil {
 		return nil, err
 	}
 	r := &Repo{root: dir, env: quietEnv(o.Env), userEnv: cleanEnv(o.Env), waits: o.Waits}

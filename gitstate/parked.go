@@ -29,41 +29,6 @@ func takenAlong(ops []session.Op) []int {
 	return list
 }
 
-// Stranded are the operations of work trees that are gone which left uncommitted changes behind on a branch: nothing
-// brings these back any more. Those whose changes the branch has by now, or whose rescue is gone, are left out.
-func (r *Repo) Stranded(ctx context.Context, branch string) ([]session.Op, error) {
-	logs, err := r.OpLogs(ctx)
-	if err != nil || branch == "" {
-		return nil, err
-	}
-	trees, err := r.Worktrees(ctx)
-	if err != nil {
-		return nil, err
-	}
-	logs = slices.DeleteFunc(logs, func(id string) bool {
-		return id == r.worktree || id == "main" || slices.ContainsFunc(trees, func(t Worktree) bool { return t.ID == id && !t.Gone })
-	})
-	var parked []session.Op
-	for _, id := range logs {
-		ops, _, err := r.OpLog(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		parked = append(parked, session.Parked(ops, branch)...)
-	}
-	return slices.DeleteFunc(parked, func(op session.Op) bool { return !r.leftOn(ctx, op.Turn.Rescue, branch) }), nil
-}
-
-// leftOn reports whether a rescue keeps what was uncommitted on a branch, and is not in it by now.
-func (r *Repo) leftOn(ctx context.Context, ref, branch string) bool {
-	rescue, err := r.Ref(ctx, ref)
-	if err != nil || rescue == "" {
-		return false
-	}
-	state, err := r.State(ctx, rescue)
-	return err == nil && state.Head.Ref == branch && r.Lacks(ctx, "", ref)
-}
-
 // Lacks reports whether a branch, or "" for the one that a rescue was left on, has not by now what the rescue keeps of
 // uncommitted work: neither the same files nor a commit that made the same change.
 func (r *Repo) Lacks(ctx context.Context, branch, ref string) bool {

@@ -102,11 +102,7 @@ func (r *Repo) commits(ctx context.Context, d session.Draft, p *session.Prepared
 	}
 	p.Ledger = session.Commit(ledger[len(ledger)-1].id)
 	objects = append(objects, ledger...)
-	if d.Log == nil {
-		return objects, nil
-	}
-	entry, err := r.logWith(d.Log(p.Ledger), p, on.log, ident)
-	return append(objects, entry...), err
+	return objects, nil
 }
 
 // ground is what a draft builds on.
@@ -114,7 +110,6 @@ type ground struct {
 	base      session.Tree // of the first code parent
 	userDir   treeEntry    // its .wfs, zero for none
 	documents []treeEntry  // of the ledger's tip
-	log       logTip       // of the operation log, when the turn is to be logged with it
 }
 
 // groundOf reads it.
@@ -139,16 +134,7 @@ func (r *Repo) groundOf(ctx context.Context, d session.Draft) (on ground, err er
 			return on, err
 		}
 	}
-	if d.Log == nil {
-		return on, nil
-	}
-	if on.log.tip, err = r.tipOfOps(ctx); err == nil && on.log.tip != "" {
-		on.log.newest = &found{} // one that cannot be read keeps nobody from a checkpoint
-		if data, err := r.File(ctx, on.log.tip, FileOp); err == nil && data != nil {
-			on.log.newest = &found{kind: "blob", data: data}
-		}
-	}
-	return on, err
+	return on, nil
 }
 
 // writeTurn stores what a turn is made of. Git checks more about trees that it is handed than about those that it makes

@@ -16,31 +16,18 @@ import (
 // somebody else moved the ledger: then nothing was published.
 func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled, error) {
 	ledger := session.RefMove{Ref: LedgerRef(p.Session), Old: p.LedgerOld, New: p.Ledger}
-	published := func() error {
-		if err := r.syncRef(ledger.Ref, ledger.Old == ""); err != nil {
-			return err
-		}
-		durable.Hit(durable.LedgerMoved)
-		return nil
+	if err := r.moveRef(ctx, ledger, "wfs: ledger"); err != nil {
+		return session.Settled{}, err
 	}
-	logged := r.moveAll(ctx, ledger, p, published)
-	if !logged {
-		if err := r.moveRef(ctx, ledger, "wfs: ledger"); err != nil {
-			return session.Settled{}, err
-		}
-		durable.Hit(durable.LedgerMoved)
-	}
+	durable.Hit(durable.LedgerMoved)
 	settled, err := r.settle(ctx, p.Session, p.Turn, true)
-	if err == nil && p.Logged != nil && (logged || r.moveOps(ctx, *p.Logged, "operation") == nil) {
-		settled.Op = p.Op // or who calls logs it in full
-		durable.Hit(durable.OplogWritten)
-	}
-	if err == nil {
-		r.letGo(true)
-		r.repackMany(ctx)
-	}
-	if err != nil || p.IndexAnchor == "" {
+	if err != nil {
 		return settled, err
+	}
+	r.letGo(true)
+	r.repackMany(ctx)
+	if p.IndexAnchor == "" {
+		return settled, nil
 	}
 	err = r.moveRef(ctx, session.RefMove{Ref: anchorRef(p.Session), Old: p.IndexAnchor}, "")
 	if errors.Is(err, ErrMoved) {
@@ -57,6 +44,12 @@ func (r *Repo) moveRef(ctx context.Context, m session.RefMove, why string) error
 
 // moveRefBy is moveRef with options of git update-ref.
 func (r *Repo) moveRefBy(ctx context.Context, m session.RefMove, why string, options ...string) error {
+	if err := r.moveOwnRef(m); !errors.Is(err, errLeftToGit) {
+		if err == nil && m.Old == "" {
+			err = r.syncRef(m.Ref, true)
+		}
+		return err
+	}
 	old, line := string(m.Old), "delete "+m.Ref
 	if old == "" {
 		old = r.zero()

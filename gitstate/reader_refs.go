@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -44,14 +45,12 @@ func (r *Repo) Ref(ctx context.Context, name string) (session.Commit, error) {
 // readRef reads one ref without following it.
 func (r *Repo) readRef(name string) (next string, commit session.Commit, err error) {
 	path := r.refPath(name)
-	if info, err := os.Stat(path); err != nil && !absent(err) || err == nil && !info.Mode().IsRegular() { // to open a FIFO may take for ever
-		if what := oddity(path); what != "" {
-			return "", "", fmt.Errorf("%s: %w: there is %s in its place", name, ErrBrokenRef, what)
-		}
-	}
 	data, err := readBounded(path, maxRef)
 	if err == nil {
 		return r.parseRef(name, data)
+	}
+	if errors.Is(err, durable.ErrNotRegular) || errors.Is(err, syscall.ELOOP) {
+		return "", "", fmt.Errorf("%s: %w: %w", name, ErrBrokenRef, err)
 	}
 	if !absent(err) && !errors.Is(err, syscall.EISDIR) { // git removes such a directory as soon as it is empty
 		if info, statErr := os.Stat(path); statErr != nil || !info.IsDir() {
@@ -96,11 +95,7 @@ func (r *Repo) parseRef(name string, data []byte) (next string, commit session.C
 
 // packedRefs is the file of refs that have no file of their own. nil when there is none.
 func (r *Repo) packedRefs() ([]byte, error) {
-	path := filepath.Join(r.commonDir, "packed-refs")
-	if what := notFile(path); what != "" {
-		return nil, Obstacle{Path: path, What: what}
-	}
-	data, err := readBounded(path, maxPackedRefs)
+	data, err := readBounded(filepath.Join(r.commonDir, "packed-refs"), maxPackedRefs)
 	if absent(err) {
 		return nil, nil
 	}

@@ -226,7 +226,7 @@ func (r *Repo) userExcludes(ctx context.Context) ([]byte, error) {
 	if path == noExcludes {
 		return nil, nil
 	}
-	text, err := readBounded(path, most("/info/exclude"))
+	text, err := readFile(path)
 	if err != nil && !absent(err) {
 		return nil, &ReadyError{NotExcludes, err.Error()}
 	}

@@ -9,12 +9,12 @@ type Refusal struct {
 	Hint    string // "" when there is no remedy to type
 }
 
-func (r *Refusal) Error() string { return r.Message }
-
-// Refuse is a refusal with the command to type, "" for none, and a message as of fmt.Sprintf.
+// Refuse makes a refusal. hint may be "".
 func Refuse(code RefusalCode, hint, format string, args ...any) *Refusal {
 	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
+
+func (r *Refusal) Error() string { return r.Message }
 
 // RefusalCode tells refusals apart for scripts; each has one exit code.
 type RefusalCode string

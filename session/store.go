@@ -101,9 +101,7 @@ type Draft struct {
 	Exclude       string   // path of the session's extra exclude file, "" for none
 	Anchors       []Commit // further parents of the ledger commit (adopted commits, state commits)
 	NoCode        bool     // no code commit: a turn that only records (restored, finished, …)
-	// Log is the operation that the turn is logged as, for those that are logged with it, else nil.
-	Log  func(ledger Commit) Op
-	Turn Turn // Refs are completed with the branch's move when a code commit is made
+	Turn          Turn     // Refs are completed with the branch's move when a code commit is made
 }
 
 // AutoDraft describes an auto-save: what a work tree holds while somebody works in it.
@@ -205,8 +203,6 @@ type Prepared struct {
 	Session   ID
 	Ledger    Commit // the new ledger commit; moving the ledger's ref to it is the commit point
 	LedgerOld Commit
-	Logged    *RefMove // of the operation log, nil when the turn is not logged with it
-	Op        int64    // number of that operation
 }
 
 // Settled is what became of a published turn's moves. Each is done, or somebody else moved on and it was left alone.
@@ -214,7 +210,6 @@ type Settled struct {
 	Foreign     []RefMove // refs that are neither at their old nor at their new value; New holds what was found
 	HeadForeign string    // where HEAD is, if it is neither HeadOld nor HeadNew
 	HeadBehind  *RefMove  // how HeadNew was moved meanwhile, if it was: HEAD is at Old, on no branch
-	Op          int64     // number under which the turn was logged, 0 when it was not
 }
 
 // LedgerCommit is one entry of a session's ledger, newest first in listings.

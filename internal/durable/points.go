@@ -18,7 +18,6 @@ const (
 	SettleDone          Point = "settle/done"
 	OplogWritten        Point = "oplog/written"
 	JournalRotated      Point = "journal/rotated"
-	JournalGivenBack    Point = "journal/given-back" // one that was lost is there again, as far as an auto-save had it
 	RescueWritten       Point = "rescue/written"
 	AutoPacked          Point = "auto/packed" // an auto-save's objects are there, the ref names the one before
 	AutoMoved           Point = "auto/moved"
@@ -50,9 +49,9 @@ const (
 	RunEnded            Point = "run/ended"
 	RunJudged           Point = "run/judged"
 	RunDecided          Point = "run/decided"
-	HeadLocked          Point = "head/locked"    // by us, with what HEAD will be
+	RefLocked           Point = "ref/locked"     // by us, with the new value of a ref or of HEAD
 	HeadLogged          Point = "head/logged"    // its reflog says so, HEAD does not yet
-	HeadMoved           Point = "head/moved"     // and that is not synced yet
+	RefMoved            Point = "ref/moved"      // its directory is not synced yet
 	FilesOut            Point = "files/out"      // what was written to the work tree is on the disk
 	EntryAway           Point = "worktree/away"  // git does not know the work tree any more, its entry is in our directory
 	AsideMoved          Point = "aside/moved"    // something damaged has another name
@@ -78,13 +77,13 @@ const (
 // Points are all of them, for tests that kill at every one.
 var Points = []Point{
 	CheckpointAnchored, CheckpointStaged, CheckpointObjects, CheckpointJournaled, LedgerMoved,
-	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated, JournalGivenBack,
+	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated,
 	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MoveFiles, MovePlanned, MoveHalf, MoveRaw, MoveTree, MoveBack,
 	FinishJournaled, FinishBranch, FinishCommitted, NameFound, BirthCreated,
 	DeleteJournaled, DeleteRestored,
 	WorktreeNoted, WorktreeAdded, WorktreeFilled, WorktreeSetUp, WorktreeDoomed, WorktreeMoved, WorktreeEmptied,
 	AnswerGiven, PathsAllowed, RunStarted, RunEnded, RunJudged, RunDecided,
-	HeadLocked, HeadLogged, HeadMoved, FilesOut, EntryAway, AsideMoved, CloneKnown, JournalMended, RefAway, RefReplanted,
+	RefLocked, HeadLogged, RefMoved, FilesOut, EntryAway, AsideMoved, CloneKnown, JournalMended, RefAway, RefReplanted,
 	InboxPosted, InboxHeard, InboxRemoved, SettingsKept, SettingsWritten, HoldoutLaid,
 	CleanMade, CleanWritten, CleanAging, CleanTidied, CleanSetUp, CleanBrought, PackagesKept,
 }

@@ -47,11 +47,7 @@ func TestDoctorClaims(t *testing.T) {
 		{"operation log that is rubbish", `git update-ref refs/wfs-ops/main main`, saysWarns, ""},
 		{"configuration that cannot be read", `echo 'version: [' > .wfs/config.yaml`, saysBlocks, `git checkout -q .wfs`},
 		{"FIFO for one's excludes", `mkfifo ../excludes; git config core.excludesFile "$PWD/../excludes"`, saysBlocks, `rm ../excludes`},
-		{"FIFO for the index", `rm .git/index; mkfifo .git/index`, saysBlocks, ""},
-		{"FIFO for info/exclude", `mkdir -p .git/info; rm -f .git/info/exclude; mkfifo .git/info/exclude`, saysBlocks, ""},
 		{"huge index", `dd if=/dev/zero of=.git/index bs=1 count=1 seek=3G`, saysBlocks, ""},
-		{"FIFO for rules", `mkfifo .gitattributes`, saysBlocks, ""},
-		{"FIFO for a work tree's gitdir", `wfs new five --worktree --workflow plain --agent true; d=.git/worktrees/repo-five/gitdir; rm $d; mkfifo $d`, saysBlocks, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

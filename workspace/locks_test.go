@@ -1,4 +1,4 @@
-package cmd
+package workspace
 
 import (
 	"testing"
@@ -9,8 +9,8 @@ import (
 func TestOneName(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	a := &app{env: Env{PID: 7, Now: func() time.Time { now = now.Add(time.Minute); return now }}}
-	if first, second := a.holder("wfs run"), a.holder("wfs run"); first.Name() != second.Name() {
+	w := New(&Env{PID: 7, Now: func() time.Time { now = now.Add(time.Minute); return now }}, Front{})
+	if first, second := w.Holder("wfs run"), w.Holder("wfs run"); first.Name() != second.Name() {
 		t.Errorf("%s and %s", first.Name(), second.Name())
 	}
 }

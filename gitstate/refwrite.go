@@ -1,0 +1,68 @@
+package gitstate
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// errLeftToGit says that git has to move a ref, or to say why it cannot be moved.
+var errLeftToGit = errors.New("left to git")
+
+// moveOwnRef moves a ref that only wfs uses, without starting a git process. Such refs have no reflog. It returns
+// errLeftToGit, and has changed nothing, if the ref is locked, is not where the move begins, or is kept in another way.
+func (r *Repo) moveOwnRef(m session.RefMove) error {
+	own := strings.HasPrefix(m.Ref, "refs/wfs/") || strings.HasPrefix(m.Ref, "refs/wfs-ops/")
+	if !own || m.New == "" || !r.readsDirectly() || isThere(filepath.Join(r.commonDir, "logs", filepath.FromSlash(m.Ref))) {
+		return errLeftToGit
+	}
+	file := r.refPath(m.Ref)
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return errLeftToGit
+	}
+	return r.replaceLocked(m.Ref, file, string(m.New)+"\n", 0o666, func() error {
+		next, now, err := r.readRef(m.Ref)
+		if err != nil || next != "" || now != m.Old {
+			return errLeftToGit
+		}
+		return nil
+	})
+}
+
+// replaceLocked replaces the file of a ref or of HEAD as git does: it takes git's lock, writes the new text to the disk,
+// and renames it over the file. check is called with the lock held, before the rename. The result is errLeftToGit when
+// the lock is taken.
+func (r *Repo) replaceLocked(ref, file, text string, mode fs.FileMode, check func() error) error {
+	done, err := r.noteLocks([]string{ref})
+	if err != nil {
+		return err
+	}
+	lock := file + ".lock"
+	f, err := os.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		done(lock)
+		return errLeftToGit
+	}
+	defer done("")
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		durable.Hit(durable.RefLocked)
+		err = check()
+	}
+	if err == nil {
+		err = os.Rename(lock, file)
+	}
+	if err != nil {
+		if left := os.Remove(lock); left != nil {
+			return errors.Join(err, left)
+		}
+		return err
+	}
+	durable.Hit(durable.RefMoved)
+	return durable.SyncDir(filepath.Dir(file))
+}

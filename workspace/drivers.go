@@ -1,0 +1,194 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Drivers says which sessions of this clone other processes are working on.
+type Drivers struct {
+	clone *registry.Clone
+	env   *Env
+}
+
+// PeoplesWords are the commands by which people decide, whatever session they are about: no agent may do so for them.
+var PeoplesWords = []string{
+	"note", "approve", "reject", "allow", "finish", "stop", "abandon", "delete", "edit", "trust",
+	"gc", "uninstall", "undo", "redo", "status --seen", "run --agree", "run --note",
+	"phase back", "phase skip", "repin", "rename", "budget set", "worktree remove", // earlier spellings
+	"run --reset-breaker", "run --ignore-survivors",
+}
+
+// ForPeople reports whether a command, "wfs allow" for one, is one of PeoplesWords.
+func ForPeople(command string) bool {
+	return slices.Contains(PeoplesWords, strings.TrimPrefix(command, "wfs "))
+}
+
+// ByAgent refuses such a command within a run.
+func ByAgent(command string) error {
+	return session.Refuse(session.RefuseUsage, "ask in $WFS_RESULT",
+		"%s is for people; an agent's run cannot use it", command)
+}
+
+// IsRun reports whether a lock is held by a run, in the foreground or in the background.
+func IsRun(who registry.Holder) bool { return strings.HasPrefix(who.Command, "wfs run") }
+
+// Undriven refuses a person's command while a run drives one of these sessions: its agent could type it as well, and no
+// variable of the environment tells the two apart.
+func (d *Drivers) Undriven(command string, ids ...session.ID) error {
+	for _, id := range ids {
+		who, held, err := d.clone.Driver(id)
+		if err != nil {
+			return err
+		}
+		if held && IsRun(who) {
+			return session.Refuse(session.RefuseDriven, fmt.Sprintf("wfs stop %s, then type it again", id),
+				"%s is for you to type, and while `%s` (pid %d) works on %s its agent could type it as well", command, who.Command, who.PID, id)
+		}
+	}
+	return nil
+}
+
+// NoneDriven is Undriven for what concerns all sessions of this clone.
+func (d *Drivers) NoneDriven(command string) error {
+	ids, err := d.clone.Sessions()
+	if err != nil {
+		return err
+	}
+	return d.Undriven(command, ids...)
+}
+
+// notWithin refuses a person's command to processes that a run started, whatever session it is about and whatever its
+// environment says: the lock of that session would not refuse it.
+func (d *Drivers) notWithin(command string) error {
+	if !ForPeople(command) {
+		return nil
+	}
+	above := proc.Above()
+	run, err := d.anyRun(func(pid int) bool { return slices.Contains(above, pid) })
+	if run {
+		return ByAgent(command)
+	}
+	return err
+}
+
+// drivenElsewhere reports whether a run of another process drives a session of this clone, or that cannot be known.
+func (d *Drivers) drivenElsewhere() bool {
+	run, err := d.anyRun(func(pid int) bool { return pid != os.Getpid() })
+	return run || err != nil
+}
+
+// anyRun reports whether a session is driven by a run whose process is one of these.
+func (d *Drivers) anyRun(is func(pid int) bool) (bool, error) {
+	ids, err := d.clone.Sessions()
+	if err != nil {
+		return false, err
+	}
+	for _, id := range ids {
+		who, held, err := d.clone.Driver(id)
+		if err != nil {
+			return false, err
+		}
+		if held && IsRun(who) && is(who.PID) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Driver reports who drives a session. The text of a lock is written a moment after it is taken.
+func (d *Drivers) Driver(ctx context.Context, id session.ID) (registry.Holder, bool, error) {
+	for try := 0; ; try++ {
+		who, held, err := d.clone.Driver(id)
+		if err != nil || !held || who.PID != 0 {
+			return who, held, err
+		}
+		if try == 10 {
+			return who, true, fmt.Errorf("session %s is running, and its lock names no process", id)
+		}
+		select {
+		case <-ctx.Done():
+			return who, true, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Drives reports whether a process still drives a session.
+func (d *Drivers) Drives(id session.ID, who registry.Holder) (bool, error) {
+	now, held, err := d.clone.Driver(id)
+	return held && (now.PID == 0 || now.Name() == who.Name()), err
+}
+
+// driven reports whether another process may be writing to a session.
+func (d *Drivers) driven(id session.ID) bool {
+	_, held, err := d.clone.Driver(id)
+	return err != nil || held
+}
+
+// NotHeld refuses a session that another process works on. what is said of it, such as "is in use".
+func (d *Drivers) NotHeld(id session.ID, what string) error {
+	who, held, err := d.clone.Driver(id)
+	if err == nil && held {
+		err = d.HeldBy(who, "session %s %s", id, what)
+	}
+	return err
+}
+
+// HeldBy refuses a command because of a lock that another process holds.
+func (d *Drivers) HeldBy(who registry.Holder, format string, args ...any) error {
+	return &registry.HeldError{Holder: who, What: fmt.Sprintf(format, args...), At: d.env.Now().Unix()}
+}
+
+// Post leaves a request in a session's inbox.
+func (d *Drivers) Post(id session.ID, r session.Request) (session.Request, error) {
+	return d.clone.Post(id, r, d.env.Now(), d.env.NewID(4))
+}
+
+const (
+	endWait  = 30 * time.Second // for a run that was signalled: its agent has a few seconds to end by itself
+	endEvery = 200 * time.Millisecond
+)
+
+// EndRun signals a run as Ctrl-C in its terminal does, and waits for its end.
+func (d *Drivers) EndRun(ctx context.Context, id session.ID, who registry.Holder) error {
+	drives := func() (bool, error) { return d.Drives(id, who) }
+	if err := proc.Terminate(who.PID, drives); err != nil {
+		if still, e := drives(); e != nil || still {
+			return fmt.Errorf("the run (pid %d) cannot be signalled from here: %w; it ends after its present attempt", who.PID, err)
+		}
+	}
+	for waited := time.Duration(0); ; waited += endEvery {
+		if still, err := drives(); err != nil || !still {
+			return err
+		}
+		if waited >= endWait {
+			return d.HeldBy(who, "asked to end at once, but session %s still runs", id)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(endEvery):
+		}
+	}
+}
+
+// SeeInterrupted corrects the state of a session whose last event says running, and that no process drives.
+func (d *Drivers) SeeInterrupted(s *session.Session) error {
+	if s.Status != session.StatusRunning {
+		return nil
+	}
+	_, held, err := d.clone.Driver(s.ID)
+	if err == nil && !held {
+		s.Status, s.Why = session.StatusInterrupted, "the process that ran it is gone"
+	}
+	return err
+}

@@ -1,0 +1,145 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Hands gives a verb its session.
+type Hands struct{ w *Workspace }
+
+// Request is how a verb needs a session.
+type Request struct {
+	Command string // as locks name it
+	Session string // as it was typed, "" for the current one
+	Current bool   // it must be checked out, and HEAD on a branch
+	Trusted bool   // its commands will run
+	// Undriven refuses while a run drives it: the agent could type the command as well.
+	Undriven bool
+	// Locked is called when the locks are held, and before the session recovers. It may be nil.
+	Locked func(session.ID)
+}
+
+// InHand opens a session for writing in the work tree that has it checked out: it takes the locks in their order, and
+// completes or drops what a killed command had begun.
+func (h *Hands) InHand(ctx context.Context, r Request) (*engine.Hand, error) {
+	if err := h.w.EnterNamed(ctx, r.Session); err != nil {
+		return nil, err
+	}
+	if r.Undriven {
+		if err := h.w.OpenWriter(ctx); err != nil {
+			return nil, err
+		}
+		id, err := h.w.Resolve(ctx, r.Session)
+		if err != nil {
+			return nil, err
+		}
+		if err := h.w.Undriven(r.Command, id); err != nil {
+			return nil, err
+		}
+	}
+	if err := h.w.Begin(ctx, r.Command, !r.Current); err != nil {
+		return nil, err
+	}
+	find := h.w.Resolve
+	if r.Trusted {
+		find = h.w.Workable
+	}
+	id, err := find(ctx, r.Session)
+	if err != nil {
+		return nil, err
+	}
+	if r.Current {
+		if err := h.w.mustBeCurrent(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	if err := h.w.Hold(r.Command, id); err != nil {
+		return nil, err
+	}
+	if r.Locked != nil {
+		r.Locked(id)
+	}
+	return h.Take(ctx, id)
+}
+
+// HoldAndTake locks a session and opens it for writing. The caller has called Begin or Ready.
+func (h *Hands) HoldAndTake(ctx context.Context, command string, id session.ID) (*engine.Hand, error) {
+	if err := h.w.Hold(command, id); err != nil {
+		return nil, err
+	}
+	return h.Take(ctx, id)
+}
+
+// Enter takes a session in hand that is about to become current in this work tree. Edits of the session that is current
+// here become a checkpoint of it, which is returned. The caller has called Begin.
+func (h *Hands) Enter(ctx context.Context, command string, id session.ID) (*engine.Hand, *session.Checkpoint, error) {
+	saved, err := h.Leave(ctx, command, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	hand, err := h.Take(ctx, id)
+	return hand, saved, err
+}
+
+// Leave makes the current session ready to be left for another one, "" for a session that is still to be created: it
+// locks both, and makes a checkpoint of the edits.
+func (h *Hands) Leave(ctx context.Context, command string, target session.ID) (*session.Checkpoint, error) {
+	cur, err := h.w.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var both []session.ID
+	for _, id := range []session.ID{cur, target} {
+		if id != "" {
+			both = append(both, id)
+		}
+	}
+	if err := h.w.Hold(command, both...); err != nil {
+		return nil, err
+	}
+	if target != "" {
+		if err := h.w.leaveGone(ctx, target); err != nil {
+			return nil, err
+		}
+	}
+	if cur == "" || cur == target {
+		return nil, nil
+	}
+	_, saved, err := h.saveEdits(ctx, cur, func() error { return nil })
+	return saved, err
+}
+
+// LeaveFor takes the current session in hand, to leave it for a branch that is no session's.
+func (h *Hands) LeaveFor(ctx context.Context, command string, cur session.ID, branch string) (*engine.Hand, *session.Checkpoint, error) {
+	if err := h.w.Hold(command, cur); err != nil {
+		return nil, nil, err
+	}
+	return h.saveEdits(ctx, cur, func() error { return h.w.Engine.Free(ctx, branch) })
+}
+
+// saveEdits makes a checkpoint of the edits of a session that is left. check is called before.
+func (h *Hands) saveEdits(ctx context.Context, cur session.ID, check func() error) (*engine.Hand, *session.Checkpoint, error) {
+	hand, err := h.Take(ctx, cur)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := hand.NoSurvivors(); err != nil {
+		return nil, nil, err
+	}
+	if err := check(); err != nil {
+		return nil, nil, err
+	}
+	saved, err := hand.Save(ctx, fmt.Sprintf("edits of %s, kept when it was left", cur))
+	return hand, saved, err
+}
+
+// Take opens a session for writing. The caller holds its lock.
+func (h *Hands) Take(ctx context.Context, id session.ID) (*engine.Hand, error) {
+	h.w.Front.Opening()
+	h.w.About = id
+	return h.w.Engine.Open(ctx, id)
+}

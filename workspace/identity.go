@@ -1,0 +1,90 @@
+package workspace
+
+import (
+	"context"
+	"slices"
+
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace/check"
+)
+
+// know makes sure that this clone, and this work tree, are what they seem to be, before anything is written. A copy of a
+// clone gets an identity of its own: what runs in the original is not its affair.
+func (p *Places) know(ctx context.Context) error {
+	place, was, now, err := p.w.Clone.Whence()
+	if err != nil {
+		return err
+	}
+	if place != registry.Same {
+		if place == registry.Copied {
+			err = p.cloneCopied(ctx, was, &now)
+		} else if place == registry.Moved && was.Path != now.Path {
+			err = p.cloneMoved(ctx, was.Path, now.Path)
+		}
+		if err != nil {
+			return err
+		}
+		if now.ID == "" {
+			now.ID = p.w.Env.NewID(16)
+		}
+		if err := p.w.Clone.Identify(now); err != nil { // last: what was not done is done again
+			return err
+		}
+	}
+	original, err := p.w.Repo.CopyOf()
+	if err == nil && original != "" {
+		err = session.Refuse(session.RefuseWorktree, check.CopyHint(p.w.Repo.Root()),
+			"%s is a copy of the work tree %s, and git takes both for one, with one index", p.w.Repo.Root(), original)
+	}
+	return err
+}
+
+// cloneCopied notes the runs of the clone that this one is a copy of: they are not its own.
+func (p *Places) cloneCopied(ctx context.Context, was registry.Identity, now *registry.Identity) error {
+	p.w.Front.Note("this clone is a copy of %s: its runs continue there, and not here", was.Path)
+	runs, kept, err := p.w.Clone.LeaveHalfMade()
+	if err != nil {
+		return err
+	}
+	if kept != "" {
+		p.w.Front.Note("notes of work trees that are being made or removed there are kept in %s", kept)
+	}
+	all, _ := p.w.Repo.Sessions(ctx)
+	for id, tip := range all {
+		if v, err := p.w.Engine.Load(ctx, id, tip); err == nil {
+			runs = append(runs, v.Session.Started)
+		}
+	}
+	runs = append(now.NotOurs, runs...)
+	slices.Sort(runs)
+	now.ID, now.NotOurs = "", slices.DeleteFunc(slices.Compact(runs), func(run string) bool { return run == "" })
+	return nil
+}
+
+// cloneMoved brings along what knows this clone by its path: the user's marks of trust, which are bound to the content that
+// was trusted, and linked work trees.
+func (p *Places) cloneMoved(ctx context.Context, from, to string) error {
+	store, err := p.w.TrustStore()
+	if err != nil {
+		return err
+	}
+	if err := store.Follow(from, to); err != nil {
+		return err
+	}
+	found, err := p.w.Repo.RepairLinked(ctx, from)
+	if err != nil {
+		return err
+	}
+	p.w.Front.Note("this clone was at %s before", from)
+	for _, path := range found {
+		p.w.Front.Note("  its linked work tree is connected again: %s", path)
+	}
+	trees, err := p.w.Repo.Linked(ctx)
+	for _, t := range trees {
+		if t.Gone && !t.Locked {
+			p.w.Front.Note("  a linked work tree is not there any more: %s; if it was moved: git worktree repair NEW-PATH", t.Path)
+		}
+	}
+	return err
+}

@@ -1,0 +1,252 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Locks are the locks that this command holds: first that of its work tree, then those of sessions. The system releases
+// them when the process ends.
+type Locks struct {
+	w     *Workspace
+	held  []*durable.Lock
+	since int64 // Unix seconds: when the first lock was asked for
+	// Sessions that Begin has locked already: Claimed to complete its move, recovered because locks of its dead run were in
+	// the way.
+	Claimed, recovered session.ID
+}
+
+// Holder is what a lock says about this command: the same in every lock, so that the process has one name.
+func (l *Locks) Holder(command string) registry.Holder {
+	if l.since == 0 {
+		l.since = l.w.Env.Now().Unix()
+	}
+	return registry.Holder{PID: l.w.Env.PID, Command: command, Since: l.since}
+}
+
+// KeepLock releases a lock when the command ends.
+func (l *Locks) KeepLock(lock *durable.Lock) { l.held = append(l.held, lock) }
+
+// release releases all but the first n locks, the newest first.
+func (l *Locks) release(n int) {
+	for _, lock := range slices.Backward(l.held[min(n, len(l.held)):]) {
+		lock.Release()
+	}
+	l.held = l.held[:min(n, len(l.held))]
+}
+
+// Begin opens the repository for a verb that changes the work tree, and takes the lock of the work tree. The verb looks at
+// HEAD and files only afterwards: a move that a killed command had begun there is completed by then.
+func (l *Locks) Begin(ctx context.Context, command string, detached bool) error {
+	w := l.w
+	if err := w.OpenWriter(ctx); err != nil {
+		return err
+	}
+	if err := l.free(command); err != nil {
+		return err
+	}
+	err := w.inOrder(ctx, detached)
+	if aside, e := l.setDeadLocksAside(ctx, command, err); e != nil {
+		return e
+	} else if aside {
+		err = w.inOrder(ctx, detached)
+	}
+	if err != nil {
+		return err
+	}
+	if !w.Repo.Used() { // else git may take its time until a session is locked, and is asked then
+		if err := w.Repo.Able(ctx); err != nil {
+			return err
+		}
+	}
+	w.Front.Tidy(ctx, command)
+	return l.Hold(command)
+}
+
+// free refuses the command while another one works in this work tree. It is called first: git's locks that are there
+// meanwhile are that command's or its agent's, and not worth waiting for.
+func (l *Locks) free(command string) error {
+	tree := l.w.Repo.Worktree()
+	if _, held, err := l.w.Clone.WorktreeHolder(tree); err != nil || !held {
+		return err
+	}
+	lock, err := l.w.Clone.LockWorktree(tree, l.Holder(command)) // which waits a little
+	if err == nil {
+		err = lock.Release()
+	}
+	return err
+}
+
+// Hold takes the lock of this work tree, then those of sessions in a fixed order.
+func (l *Locks) Hold(command string, ids ...session.ID) error {
+	w, ctx := l.w, context.Background()
+	if err := w.notWithin(w.Verb); err != nil {
+		return err
+	}
+	w.Engine.Driver = l.Holder(command).Name()
+	if len(l.held) == 0 {
+		if err := l.HoldTree(ctx, command); err != nil {
+			return err
+		}
+		if err := l.completeClaim(ctx, command); err != nil {
+			return err
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		if id == l.Claimed || id == l.recovered {
+			continue
+		}
+		if err := l.HoldSession(command, id); err != nil {
+			return err
+		}
+	}
+	return w.Repo.Able(ctx)
+}
+
+// HoldTree takes the lock of this work tree, unless the command has it, and removes git's locks that killed commands left.
+func (l *Locks) HoldTree(ctx context.Context, command string) error {
+	if len(l.held) > 0 {
+		return nil
+	}
+	who := l.Holder(command)
+	lock, err := l.w.Clone.LockWorktree(l.w.Repo.Worktree(), who)
+	if err != nil {
+		return err
+	}
+	l.KeepLock(lock)
+	return l.heal(ctx, who)
+}
+
+// HoldSession takes a session's lock, and no work tree's.
+func (l *Locks) HoldSession(command string, id session.ID) error {
+	who := l.Holder(command)
+	who.Session = string(id)
+	l.w.Engine.Driver = who.Name()
+	lock, err := l.w.Clone.LockSession(id, who)
+	if err == nil {
+		l.KeepLock(lock)
+	}
+	return err
+}
+
+// LockTree takes the lock of a work tree that is not the one where the command was typed.
+func (l *Locks) LockTree(ctx context.Context, tree *gitstate.Repo, who registry.Holder) (*durable.Lock, error) {
+	lock, err := l.w.Clone.LockWorktree(tree.Worktree(), who)
+	if err != nil {
+		return nil, err
+	}
+	if err := tree.HealLocks(ctx); err != nil {
+		lock.Release()
+		return nil, err
+	}
+	return lock, nil
+}
+
+// completeClaim lets a session that had begun to move this work tree complete its move, before anything reads the files.
+func (l *Locks) completeClaim(ctx context.Context, command string) error {
+	w := l.w
+	id, err := w.Clone.Claimed(w.Repo.Worktree())
+	if err != nil || id == "" {
+		return err
+	}
+	if err := l.HoldSession(command, id); err != nil {
+		return err
+	}
+	l.Claimed = id
+	tip, err := w.Repo.Ref(ctx, session.LedgerOf(id))
+	if err != nil {
+		return err
+	}
+	if tip != "" {
+		_, err := w.Engine.Open(ctx, id)
+		if refused, is := errors.AsType[*session.Refusal](err); err != nil && !(is && refused.Code == session.RefuseNoSession) { // or its deletion was completed
+			return err
+		}
+	}
+	return w.Clone.Unclaim(w.Repo.Worktree())
+}
+
+// heal removes git's locks that killed commands of wfs left: here, where the caller has the work tree's lock, and in other
+// work trees in which no command is at work.
+func (l *Locks) heal(ctx context.Context, who registry.Holder) error {
+	w := l.w
+	if err := w.Repo.HealLocks(ctx); err != nil {
+		return err
+	}
+	_, err := w.Repo.HealOthers(ctx, func(worktree string) (func(), error) {
+		if _, held, err := w.Clone.WorktreeHolder(worktree); held || err != nil {
+			return nil, nil //nolint:nilerr // a command that works there reports it
+		}
+		lock, err := w.Clone.LockWorktree(worktree, who)
+		if err != nil {
+			return nil, nil //nolint:nilerr // the same, or another command was faster
+		}
+		return func() { lock.Release() }, nil
+	})
+	return err
+}
+
+// setDeadLocksAside lets the session that HEAD is on recover when a command cannot begin because of a lock of git's that no
+// process holds: its run may have been killed together with wfs, while its agent used git. It reports whether that
+// removed the lock.
+func (l *Locks) setDeadLocksAside(ctx context.Context, command string, err error) (bool, error) {
+	w := l.w
+	locked, is := errors.AsType[*gitstate.LockedError](err)
+	if !is || !locked.Deserted() {
+		return false, nil
+	}
+	id, e := w.Current(ctx)
+	if e != nil || id == "" {
+		return false, nil //nolint:nilerr // the lock is reported
+	}
+	if v, e := w.View(ctx, id); e != nil || v.Session.Open == nil {
+		return false, nil //nolint:nilerr // the same
+	}
+	if err := l.Hold(command); err != nil {
+		return false, err
+	}
+	if l.Claimed != id { // else it was recovered just now
+		if err := l.HoldSession(command, id); err != nil {
+			return false, err
+		}
+		l.recovered = id
+		if _, err := w.Engine.Open(ctx, id); err != nil {
+			return false, err
+		}
+	}
+	if _, err := os.Lstat(locked.Path); err == nil {
+		return false, nil
+	}
+	w.Front.Note("git's lock %s had been left behind by a process that is dead, and was set aside", locked.Path)
+	return true, nil
+}
+
+// LongPatience is for how long a run waits for one lock of git's that another process holds: a person may have an editor open
+// for a commit, and a night's work must not end with that. Other commands, and the beginning of a run, have a person
+// before them, who reads about the lock after gitstate.LockPatience.
+const LongPatience = 10 * time.Minute
+
+// WaitLong lets a run wait for locks of git's until it is interrupted. say is called once for each lock.
+func (l *Locks) WaitLong(ctx context.Context, say func(string)) {
+	told := ""
+	l.w.Repo.WaitOn(func(waited time.Duration, e *gitstate.LockedError) bool {
+		if waited >= gitstate.LockPatience && told != e.Path {
+			told = e.Path
+			say(fmt.Sprintf("waiting, for 10 min at most: %v", e))
+		}
+		return waited < LongPatience && ctx.Err() == nil
+	})
+}

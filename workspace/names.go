@@ -1,0 +1,310 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Names finds what a typed name means: a session, a checkpoint, a branch.
+type Names struct {
+	w     *Workspace
+	Verb  string     // command that was typed, with a flag that makes it a person's word
+	About session.ID // session that the command is about: printed commands name it
+}
+
+// IsCheckpoint reports whether a word names a checkpoint of a session, and no commit of git's.
+func IsCheckpoint(word string) bool {
+	return strings.Contains(word, "@") && !strings.Contains(word, "@{")
+}
+
+// Resolve finds the session that a name means: "" is the current one; its id, its displayed form, or a beginning that fits
+// only one. A refusal without a hint means that no session fits.
+func (n *Names) Resolve(ctx context.Context, name string) (session.ID, error) {
+	var id session.ID
+	var err error
+	if name == "" {
+		id, err = n.mustCurrent(ctx)
+	} else {
+		id, err = n.find(ctx, name)
+	}
+	if err == nil {
+		n.About = id
+	}
+	return id, err
+}
+
+func (n *Names) mustCurrent(ctx context.Context) (session.ID, error) {
+	id, err := n.w.Current(ctx)
+	if err != nil || id != "" {
+		return id, err
+	}
+	if err := n.w.Front.Absent(ctx, ""); err != nil {
+		return "", err
+	}
+	const none = "no session is current in this work tree"
+	if left := n.leftByRun(ctx); left != "" {
+		return "", session.Refuse(session.RefuseNoSession, n.wayBack(ctx, left), none+": a run of %s was cut off after HEAD had left its branch", left)
+	}
+	return "", session.Refuse(session.RefuseNoSession, "", none)
+}
+
+func (n *Names) find(ctx context.Context, name string) (session.ID, error) {
+	if id, _, _ := strings.Cut(name, "@"); IsCheckpoint(name) {
+		return "", session.Refuse(session.RefuseUsage, strings.TrimSpace(n.Verb+" "+id)+"   (the session), or wfs resume "+name+"   (the checkpoint)",
+			"%s is a checkpoint; %s takes a session", name, n.Verb)
+	}
+	all, err := n.w.Repo.Sessions(ctx)
+	if err != nil {
+		return "", err
+	}
+	slug := session.Exactly(name)
+	if _, ok := all[slug]; ok {
+		return slug, nil
+	}
+	if id, err := session.ParseID(string(slug)); err == nil { // or a deleted session would be the beginning of another's name
+		if err := n.w.Front.Absent(ctx, id); err != nil {
+			return "", err
+		}
+	}
+	ids := SortedIDs(all)
+	fits := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.HasPrefix(id, string(slug)) })
+	switch len(fits) {
+	case 1:
+		return session.ID(fits[0]), nil
+	case 0:
+		hint := ""
+		if near := workflows.Suggest(string(slug), ids); near != "" {
+			hint = fmt.Sprintf("did you mean %s? wfs list shows all", near)
+		}
+		return "", session.Refuse(session.RefuseNoSession, hint, "no session %q", name)
+	}
+	return "", session.Refuse(session.RefuseAmbiguous, "wfs list", "%q fits several sessions: %s", name, strings.Join(fits, ", "))
+}
+
+// SortedIDs lists sessions by name.
+func SortedIDs(all map[session.ID]session.Commit) []string {
+	ids := make([]string, 0, len(all))
+	for id := range all {
+		ids = append(ids, string(id))
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// leftByRun is the session whose run was cut off and whose branch no work tree is on, "" for none or several: an agent went to
+// another branch, and was killed there together with wfs.
+func (n *Names) leftByRun(ctx context.Context) (left session.ID) {
+	w := n.w
+	all, err := w.Repo.Sessions(ctx)
+	if err != nil {
+		return ""
+	}
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		v, err := w.View(ctx, id)
+		if err != nil || v.Session.Open == nil || w.driven(id) {
+			continue
+		}
+		if on, err := w.Repo.ElsewhereOn(ctx, session.BranchOf(id)); err != nil || on != "" {
+			continue
+		}
+		if left != "" {
+			return ""
+		}
+		left = id
+	}
+	return left
+}
+
+// wayBack is the command that brings HEAD back to a session that a run has left.
+func (n *Names) wayBack(ctx context.Context, id session.ID) string {
+	head, err := n.w.Repo.Head(ctx)
+	if tip, e := n.w.Repo.Ref(ctx, session.BranchOf(id)); e == nil && tip == "" {
+		if v, e := n.w.View(ctx, id); e == nil {
+			return engine.BranchGone(&v.Session).Hint
+		}
+	}
+	if err != nil {
+		return "wfs resume " + string(id)
+	}
+	return engine.WayTo(head, id)
+}
+
+// Address finds a checkpoint as people name it: 7, cp-0007, auth@7, or the beginning of its commit.
+func (n *Names) Address(ctx context.Context, text string) (session.ID, int, error) {
+	name, cp, ok := strings.Cut(text, "@")
+	if !ok {
+		name, cp = "", text
+	}
+	id, err := n.Resolve(ctx, name)
+	if err != nil {
+		return "", 0, err
+	}
+	v, err := n.w.View(ctx, id)
+	if err != nil {
+		return id, 0, err
+	}
+	number, err := FindCheckpoint(&v.Session, cp)
+	return id, number, err
+}
+
+// FindCheckpoint finds a checkpoint of a session by its number or the beginning of its commit.
+func FindCheckpoint(s *session.Session, text string) (int, error) {
+	log := "wfs log " + string(s.ID)
+	if n, ok := CheckpointNumber(text); ok {
+		if s.At(n) == nil {
+			return 0, session.Refuse(session.RefuseNoSuchCP, log, "%s has no checkpoint %d: its newest is %d", s.ID, n, s.NextNumber()-1)
+		}
+		return n, nil
+	}
+	var fits []int
+	for _, c := range s.Checkpoints {
+		if len(text) >= 4 && strings.HasPrefix(string(c.Code), strings.ToLower(text)) {
+			fits = append(fits, c.Number)
+		}
+	}
+	switch len(fits) {
+	case 1:
+		return fits[0], nil
+	case 0:
+		return 0, session.Refuse(session.RefuseNoSuchCP, log, "%q is no checkpoint of %s", text, s.ID)
+	}
+	return 0, session.Refuse(session.RefuseAmbiguous, "type more of it", "%q fits several checkpoints: %v", text, fits)
+}
+
+// CheckpointNumber reads "7" and "cp-0007". More than six digits are a commit.
+func CheckpointNumber(text string) (int, bool) {
+	digits := strings.TrimPrefix(strings.ToLower(text), "cp-")
+	n, err := strconv.ParseUint(digits, 10, 32)
+	return int(n), err == nil && len(digits) <= 6
+}
+
+// Destination is the session that a name means, or the full name of a branch that is no session's. What is called exactly
+// so comes first, a session before a branch; then the beginning of a session's name. "-" is the branch that HEAD was on
+// before.
+func (n *Names) Destination(ctx context.Context, name string) (target session.ID, branch string, err error) {
+	if name == "-" {
+		if name, err = n.w.Repo.Previous(ctx); err != nil {
+			return "", "", err
+		}
+		if name == "" {
+			return "", "", session.Refuse(session.RefuseNothing, "wfs list", "git does not remember another branch that HEAD was on in this work tree")
+		}
+	}
+	all, err := n.w.Repo.Sessions(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	if slug, ok := strings.CutPrefix(name, session.BranchPrefix); ok {
+		if id := session.ID(slug); all[id] != "" {
+			return id, "", nil
+		}
+		return "", "", session.Refuse(session.RefuseNoSession, "", "no session %q", slug)
+	}
+	branch = n.branch(ctx, name)
+	if id := session.Exactly(name); all[id] != "" {
+		if v, err := n.w.View(ctx, id); branch == "" || err != nil || v.Session.Status != session.StatusFinished { // its work is on that branch
+			return id, "", nil
+		}
+	}
+	if branch != "" {
+		return "", branch, nil
+	}
+	target, err = n.Resolve(ctx, name)
+	if refused, is := errors.AsType[*session.Refusal](err); is && refused.Code == session.RefuseNoSession {
+		hint := refused.Hint
+		if near := workflows.Suggest(name, n.places(ctx, all)); near != "" {
+			hint = "wfs switch " + near
+		}
+		err = session.Refuse(session.RefuseNoSession, hint, "no session or branch %q", name)
+	}
+	return target, "", err
+}
+
+// branch is the full name of a branch that is no session's, "" for none.
+func (n *Names) branch(ctx context.Context, name string) string {
+	full := strings.TrimPrefix(strings.TrimPrefix(name, "refs/"), "heads/")
+	for _, ref := range []string{"refs/heads/" + full, "refs/heads/" + name} {
+		if tip, err := n.w.Repo.Ref(ctx, ref); err == nil && tip != "" && !strings.HasPrefix(ref, session.BranchPrefix) {
+			return ref
+		}
+	}
+	return ""
+}
+
+// places are the sessions, and the branches that are not theirs, by name. What cannot be read is left out.
+func (n *Names) places(ctx context.Context, all map[session.ID]session.Commit) []string {
+	names := SortedIDs(all)
+	branches, _ := n.w.Repo.Branches(ctx)
+	for _, ref := range slices.Sorted(maps.Keys(branches)) {
+		if !strings.HasPrefix(ref, session.BranchPrefix) {
+			names = append(names, strings.TrimPrefix(ref, "refs/heads/"))
+		}
+	}
+	return names
+}
+
+// HoldFree takes the lock of a new session, under a name that is made of its goal and not in use. Until there is a lock
+// another command may create a session of that name, so the name is looked up again under it. hold takes the lock.
+func (n *Names) HoldFree(ctx context.Context, goal string, hold func(session.ID) error) (session.ID, error) {
+	id, err := n.free(ctx, goal)
+	for err == nil {
+		durable.Hit(durable.NameFound)
+		locks := len(n.w.held)
+		if err = hold(id); err != nil {
+			break
+		}
+		var now session.ID
+		if now, err = n.free(ctx, goal); err != nil || now == id {
+			break
+		}
+		n.w.release(locks) // the session of that name is another command's
+		id = now
+	}
+	return id, err
+}
+
+// free makes a session's name out of its goal. Names of sessions are taken, of deleted ones, so that they can come back, of
+// half-made work trees, of which there is one note for each name, and those of branches that are in the way.
+func (n *Names) free(ctx context.Context, goal string) (session.ID, error) {
+	w := n.w
+	all, err := w.Repo.Sessions(ctx)
+	if err != nil {
+		return "", err
+	}
+	deleted, err := w.Repo.RefsBelow(ctx, strings.TrimSuffix(engine.DeletedPrefix, "/"))
+	if err != nil {
+		return "", err
+	}
+	half, _ := w.Clone.HalfMade() // notes that cannot be read are reported elsewhere
+	id := session.Slug(goal, func(id session.ID) bool {
+		if err != nil {
+			return false
+		}
+		_, taken := all[id]
+		for ref := range deleted {
+			taken = taken || strings.HasPrefix(ref, engine.DeletedPrefix+string(id)+"/")
+		}
+		if taken || slices.ContainsFunc(half, func(m registry.HalfMade) bool { return m.Session == id }) {
+			return true
+		}
+		var tip session.Commit // a branch of that name that is not ours
+		if tip, err = w.Repo.Ref(ctx, session.BranchOf(id)); err != nil || tip != "" {
+			return err == nil
+		}
+		var other string // or one that git cannot have beside this name
+		other, err = w.Engine.Blocked(ctx, session.BranchOf(id))
+		return other != "" && err == nil
+	})
+	return id, err
+}

@@ -1,0 +1,194 @@
+package workspace
+
+import (
+	"context"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace/check"
+)
+
+// Places knows where sessions are: a session's place is the work tree whose HEAD is on its branch. A verb that is given a
+// session's name acts there, wherever it was typed.
+type Places struct {
+	w    *Workspace
+	Away session.ID // the command acts on this session in its own work tree, which is not where it was typed
+}
+
+// GoTo lets the command act in another work tree, on a session there. No lock may be held yet.
+func (p *Places) GoTo(ctx context.Context, path string, id session.ID) error {
+	repo, err := p.w.RepoAt(ctx, path, true)
+	if err == nil {
+		p.Use(repo, id)
+	}
+	return err
+}
+
+// Use lets the command act in another work tree that is open already. away is the session there, "" for where the
+// command was typed.
+func (p *Places) Use(repo *gitstate.Repo, away session.ID) {
+	p.w.Repo, p.w.Engine.Store, p.Away = repo, repo, away
+}
+
+// MainRepo is the main work tree; in a bare repository it is this one.
+func (p *Places) MainRepo(ctx context.Context) (*gitstate.Repo, error) {
+	here := p.w.Repo
+	path, err := here.WorktreePath(ctx, "main")
+	if err != nil || path == "" || here.Worktree() == "main" {
+		return here, err
+	}
+	return p.w.RepoAt(ctx, path, false)
+}
+
+// EnterNamed goes to the work tree of a session that was named; "" is the current session, which is here.
+func (p *Places) EnterNamed(ctx context.Context, name string) error {
+	if name == "" {
+		return nil
+	}
+	if err := p.w.OpenWriter(ctx); err != nil {
+		return err
+	}
+	if err := p.w.know(ctx); err != nil { // a work tree may have to be connected again
+		return err
+	}
+	id, err := p.w.Resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	t, err := p.Elsewhere(ctx, id)
+	if err != nil || t == nil || t.Gone {
+		return err
+	}
+	return p.GoTo(ctx, t.Path, id)
+}
+
+// Elsewhere returns another work tree that has a session checked out, one that is there before one that is gone. It is
+// nil when there is none, or when the session is checked out here.
+func (p *Places) Elsewhere(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
+	t, err := p.PlaceOf(ctx, id)
+	if err != nil || t == nil || t.ID == p.w.Repo.Worktree() {
+		return nil, err
+	}
+	return t, nil
+}
+
+// On picks the work tree that has a session checked out, nil for none: this one before others, and one that is there
+// before one that is gone.
+func (p *Places) On(trees []gitstate.Worktree, id session.ID) *gitstate.Worktree {
+	var found *gitstate.Worktree
+	for i, t := range trees {
+		switch {
+		case t.Branch != session.BranchOf(id):
+		case t.ID == p.w.Repo.Worktree():
+			return p.Here()
+		case found == nil || found.Gone && !t.Gone:
+			found = &trees[i]
+		}
+	}
+	return found
+}
+
+// NotGone refuses to act on a session whose work tree is not there any more.
+func (p *Places) NotGone(ctx context.Context, id session.ID) error {
+	t, err := p.Elsewhere(ctx, id)
+	if err == nil && t != nil && t.Gone {
+		err = Gone(id, t)
+	}
+	return err
+}
+
+// mustBeCurrent refuses to act on a session that is checked out neither here nor in a work tree of its own.
+func (p *Places) mustBeCurrent(ctx context.Context, id session.ID) error {
+	head, err := p.w.Repo.Head(ctx)
+	if err != nil || head.Ref == session.BranchOf(id) {
+		return err
+	}
+	if err := p.NotGone(ctx, id); err != nil {
+		return err
+	}
+	return session.Refuse(session.RefuseNotCurrent, engine.WayTo(head, id), "%s is not current in this work tree, and has none of its own", id)
+}
+
+// Gone says what to do about a session whose work tree is not where it was.
+func Gone(id session.ID, t *gitstate.Worktree) error {
+	if !t.Locked {
+		return session.Refuse(session.RefuseWorktree, check.GoneHint(id), "the work tree of %s is not there any more: %s", id, t.Path)
+	}
+	why := ""
+	if t.Why != "" {
+		why = ": " + t.Why
+	}
+	return session.Refuse(session.RefuseWorktree, "bring it back, or git worktree unlock "+t.Path,
+		"the work tree of %s is not there now, and git keeps it locked%s (%s)", id, why, t.Path)
+}
+
+// InTree says where a command acted when that was not where it was typed: " in <path>".
+func (p *Places) InTree() string {
+	if p.Away == "" {
+		return ""
+	}
+	return " in " + p.w.Repo.Root()
+}
+
+// leaveGone takes a session that is about to become current here away from a work tree that is not there any more.
+func (p *Places) leaveGone(ctx context.Context, id session.ID) error {
+	t, err := p.Elsewhere(ctx, id)
+	if err != nil || t == nil || !t.Gone {
+		return err
+	}
+	if t.Locked {
+		return Gone(id, t)
+	}
+	left, err := p.w.Repo.LeaveGone(ctx, session.BranchOf(id))
+	for _, path := range left {
+		p.w.Front.Note("%s was checked out in %s, which is not there any more: that entry of git's is detached now (git worktree prune forgets it)", id, path)
+	}
+	return err
+}
+
+// Here is the work tree that the command acts in.
+func (p *Places) Here() *gitstate.Worktree {
+	return &gitstate.Worktree{ID: p.w.Repo.Worktree(), Path: p.w.Repo.Root()}
+}
+
+// PlaceOf returns the work tree that has a session checked out, nil for none.
+func (p *Places) PlaceOf(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
+	trees, err := p.w.Repo.Worktrees(ctx)
+	return p.On(trees, id), err
+}
+
+// Belonging returns the work tree that belongs to a session: the one on its branch, this one before others; or, when its
+// work was handed over, the one where that was done and that is still on the branch of the handover; or the one that was
+// made for it, if that is on no branch now, as after an undo.
+func (p *Places) Belonging(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
+	trees, err := p.w.Repo.Worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t := p.On(trees, id); t != nil {
+		return t, nil
+	}
+	v, err := p.w.View(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	f := v.Session.Finished
+	if v.Session.Status != session.StatusFinished {
+		f = nil
+	}
+	for i, t := range trees {
+		if f != nil && t.Branch == f.Branch && t.ID == f.Turn.Worktree {
+			return &trees[i], nil
+		}
+	}
+	for i, t := range trees {
+		if t.Branch != "" || t.Gone {
+			continue
+		}
+		if made, err := p.w.Clone.Provided(t.ID, id, t.Path); err != nil || made.Session == id {
+			return &trees[i], err
+		}
+	}
+	return nil, session.Refuse(session.RefuseNotCurrent, "wfs resume "+string(id), "%s is checked out in no work tree", id)
+}

@@ -1,0 +1,249 @@
+package workspace
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Where the user's files are, relative to the work tree.
+const (
+	ConfigPath   = ".wfs/config.yaml"
+	LocalPath    = ".wfs/local.yaml" // configuration of this clone alone
+	WorkflowsDir = ".wfs/workflows/"
+	agentsDir    = ".wfs/agents/"
+)
+
+// RulesFile is a file below .wfs/ that can make wfs run something.
+type RulesFile struct {
+	Path string `json:"path"` // relative to the work tree, with slashes
+	Text []byte `json:"-"`
+}
+
+// IsCard reports whether it is an agent card.
+func (f RulesFile) IsCard() bool {
+	name, ok := strings.CutPrefix(f.Path, agentsDir)
+	return ok && !strings.Contains(name, "/")
+}
+
+// IsWorkflow reports whether it is a workflow, and of which name.
+func (f RulesFile) IsWorkflow() (name string, ok bool) {
+	name, ok = strings.CutPrefix(f.Path, WorkflowsDir)
+	if !ok || strings.Contains(name, "/") {
+		return "", false
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml"), true
+}
+
+// Source says which layer of configuration it is, and false when it is none.
+func (f RulesFile) Source() (workflows.Source, bool) {
+	switch f.Path {
+	case ConfigPath:
+		return workflows.FromRepository, true
+	case LocalPath:
+		return workflows.FromLocal, true
+	}
+	return "", false
+}
+
+// Rules are all files below .wfs/ that can make wfs run something. They are read once, and what was read is what is
+// trusted, parsed and run.
+type Rules []RulesFile
+
+// Find returns the text of a file, nil when there is none.
+func (r Rules) Find(name string) []byte {
+	for _, f := range r {
+		if f.Path == name {
+			return f.Text
+		}
+	}
+	return nil
+}
+
+// Digest binds trust to the exact content of all rules.
+func (r Rules) Digest() string {
+	h := sha256.New()
+	for _, f := range r {
+		fmt.Fprintf(h, "%s\x00%d\x00", f.Path, len(f.Text))
+		h.Write(f.Text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Workflow finds a workflow by name: the repository's own first, then the built-in ones.
+func (r Rules) Workflow(name string) (*workflows.Workflow, []byte, error) {
+	text, file := []byte(nil), ""
+	for _, ext := range []string{".yaml", ".yml"} {
+		if text == nil {
+			file = WorkflowsDir + name + ext
+			text = r.Find(file)
+		}
+	}
+	if text == nil {
+		builtin, ok := workflows.BuiltinText(name)
+		if !ok {
+			names := r.WorkflowNames()
+			hint := "wfs workflow list"
+			if near := workflows.Suggest(name, names); near != "" {
+				hint = fmt.Sprintf("did you mean %s?", near)
+			}
+			return nil, nil, session.Refuse(session.RefuseUsage, hint, "no workflow %q; there are: %s", name, strings.Join(names, ", "))
+		}
+		text, file = builtin, name+".yaml"
+	}
+	w, findings := workflows.ParseWorkflow(file, text)
+	return w, text, Wrong(findings)
+}
+
+// WorkflowNames lists the repository's own and the built-in workflows.
+func (r Rules) WorkflowNames() []string {
+	names := workflows.BuiltinNames()
+	for _, f := range r {
+		if name, ok := f.IsWorkflow(); ok && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// FindingsError shows everything that is wrong with the user's files at once.
+type FindingsError struct{ Findings []workflows.Finding }
+
+// Wrong is an error with findings, nil when there are none.
+func Wrong(findings []workflows.Finding) error {
+	if len(findings) == 0 {
+		return nil
+	}
+	return &FindingsError{findings}
+}
+
+func (e *FindingsError) Error() string {
+	var b strings.Builder
+	for i, f := range e.Findings {
+		if i > 0 {
+			b.WriteString("\n       ")
+		}
+		b.WriteString(safetext.Strip(f.String()))
+		if f.Hint != "" && f.Hint != e.Hint("") {
+			b.WriteString(" (" + safetext.Strip(f.Hint) + ")")
+		}
+	}
+	return b.String()
+}
+
+// Hint is the command to type about it. again is the command that found it, with an agent. wfs workflow check finds what is
+// wrong in files, and nothing that a session would lack.
+func (e *FindingsError) Hint(again string) string {
+	for _, f := range e.Findings {
+		if f.File != "" {
+			return "wfs workflow check"
+		}
+	}
+	for _, f := range e.Findings {
+		if !f.NoAgent && f.Hint != "" {
+			return f.Hint
+		}
+	}
+	if e.Findings[0].NoAgent {
+		return again
+	}
+	return "wfs workflow check"
+}
+
+// Rules reads every file below .wfs/ that can make wfs run something.
+func (c *Config) Rules(ctx context.Context) (Rules, error) {
+	list, err := readRules(c.w.Repo.Root(), ".wfs")
+	if err == nil {
+		list, err = c.addLocal(ctx, list)
+	}
+	slices.SortFunc(list, func(x, y RulesFile) int { return strings.Compare(x.Path, y.Path) })
+	return list, err
+}
+
+// readRules reads the YAML files at or below a path of a work tree. It skips what is no regular file.
+func readRules(top, below string) (Rules, error) {
+	var list Rules
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), below, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case !d.Type().IsRegular() || !isYAML(name):
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if info.Size() > workflows.MaxFileSize {
+			return fmt.Errorf("%s is larger than %d bytes", name, workflows.MaxFileSize)
+		}
+		text, err := fs.ReadFile(root.FS(), name)
+		list = append(list, RulesFile{name, text})
+		return err
+	})
+	return list, err
+}
+
+func isYAML(name string) bool { return path.Ext(name) == ".yaml" || path.Ext(name) == ".yml" }
+
+// LocalTop is the top of the work tree whose local configuration counts here, and that work tree's id: this one, or the
+// main one if this is a linked work tree that has none of its own.
+func (c *Config) LocalTop(ctx context.Context) (top, worktree string, err error) {
+	repo := c.w.Repo
+	top, worktree = repo.Root(), repo.Worktree()
+	_, err = os.Lstat(filepath.Join(top, filepath.FromSlash(LocalPath)))
+	if worktree == "main" || !errors.Is(err, fs.ErrNotExist) {
+		return top, worktree, nil
+	}
+	main, err := repo.WorktreePath(ctx, "main")
+	if err != nil || main == "" { // the repository is bare
+		return top, worktree, err
+	}
+	return main, "main", nil
+}
+
+// addLocal adds this clone's own configuration to the rules that were read in this work tree. A file that git tracks is
+// the repository's and would come with every clone: it is refused, because this layer may say more than a repository may.
+func (c *Config) addLocal(ctx context.Context, list Rules) (Rules, error) {
+	top, worktree, err := c.LocalTop(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if top != c.w.Repo.Root() {
+		more, err := readRules(top, LocalPath)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	wrong := workflows.Finding{File: LocalPath, Message: "git tracks this file, and it is meant for one clone only", Hint: "git rm --cached " + LocalPath}
+	if list.Find(LocalPath) == nil {
+		if info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(LocalPath))); err != nil || info.Mode().IsRegular() {
+			return list, nil
+		}
+		wrong.Message, wrong.Hint = "this is not a regular file, and is not read", ""
+	} else if tracked, err := c.w.Repo.Tracked(ctx, worktree, LocalPath); err != nil || !tracked {
+		return list, err
+	}
+	return nil, Wrong([]workflows.Finding{wrong})
+}

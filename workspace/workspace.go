@@ -1,0 +1,227 @@
+// Package workspace is a work tree in hand: it opens the repository, finds sessions and work trees, takes locks in their
+// order, recovers from killed commands, and reads and trusts the configuration. Each verb of package cmd calls it.
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/redact"
+	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Front is what a workspace needs of the command that uses it.
+type Front struct {
+	Note func(format string, args ...any) // prints progress or a warning
+	// Engine has the ports that the command connects: Works, Cut, Recovered, Refused, Version.
+	Engine func() engine.Engine
+	// Tidy completes or removes work trees that a killed command was making. It is called before the first lock.
+	Tidy func(ctx context.Context, command string)
+	// Opening is called before a session is opened for writing.
+	Opening func()
+	// Absent says why a session that was named is not here, nil for no special reason. "" is the one that HEAD should be on.
+	Absent func(context.Context, session.ID) error
+}
+
+// Workspace is the repository that a command works in, from one of its work trees.
+type Workspace struct {
+	Env   *Env
+	Front Front
+
+	Repo   *gitstate.Repo
+	Clone  *registry.Clone
+	Engine *engine.Engine
+	Locks
+	Drivers
+	Names
+	Config
+	Trust
+	Places
+	Hands
+	Births
+	AutoSaves
+
+	secrets *redact.Redactor
+}
+
+// New returns a workspace that has not been opened yet.
+func New(env *Env, front Front) *Workspace {
+	w := &Workspace{Env: env, Front: front}
+	w.Forget()
+	return w
+}
+
+// Forget makes the next Open start again from where the command was typed. No lock may be held.
+func (w *Workspace) Forget() {
+	w.Repo = nil
+	w.Config, w.Trust, w.Hands, w.Births, w.Places = Config{w}, Trust{w}, Hands{w}, Births{w}, Places{w: w}
+	w.AutoSaves.w = w
+	w.Locks, w.Names = Locks{w: w, since: w.Locks.since}, Names{w: w, Verb: w.Verb}
+}
+
+// Open opens the repository for reading. It writes nothing and takes no lock.
+func (w *Workspace) Open(ctx context.Context) error { return w.open(ctx, false) }
+
+// OpenWriter opens the repository for commands that may write.
+func (w *Workspace) OpenWriter(ctx context.Context) error { return w.open(ctx, true) }
+
+func (w *Workspace) open(ctx context.Context, write bool) error {
+	if w.Repo != nil {
+		return nil
+	}
+	repo, err := w.RepoAt(ctx, w.Env.Dir, write)
+	if err != nil {
+		return err
+	}
+	w.Repo, w.Clone = repo, registry.Open(repo.StateDir())
+	w.Drivers = Drivers{w.Clone, w.Env}
+	e := w.Front.Engine()
+	e.Store, e.Clock, e.Day, e.Redact = repo, clock{w.Env.Now}, w.Env.Day, w.Redact
+	e.OpenJournal = func(id session.ID, tip session.Commit) (engine.Journal, error) { return w.Clone.Journal(id, tip) }
+	e.Peek = func(id session.ID, tip session.Commit) ([]session.Event, error) {
+		events, _, err := w.Clone.Peek(id, tip)
+		return events, err
+	}
+	e.Tip, e.KeepTip = w.Clone.Tip, w.Clone.KeepTip
+	e.DecodePlan, e.HoldsTests = workflows.DecodePlan, testpaths.HoldsTests
+	e.NewRunID = func(id session.ID, number int) string {
+		return fmt.Sprintf("%s-%04d-%s", id, number, w.Env.NewID(4))
+	}
+	e.Hit = func(point string) { durable.Hit(durable.Point(point)) }
+	w.Engine = &e
+	return nil
+}
+
+// RepoAt opens the repository that a directory is in.
+func (w *Workspace) RepoAt(ctx context.Context, dir string, write bool) (*gitstate.Repo, error) {
+	return gitstate.Open(ctx, gitstate.Options{Dir: dir, Env: w.Env.Environ, Write: write, Waits: func(why string) { w.Front.Note("%s", why) }})
+}
+
+// Redactor takes the secrets of this environment, and those of a known form, out of text. Reading commands do without.
+func (w *Workspace) Redactor() *redact.Redactor {
+	if w.secrets == nil {
+		w.secrets = redact.New(w.Env.Environ)
+	}
+	return w.secrets
+}
+
+// Redact takes secrets out of a text.
+func (w *Workspace) Redact(text string) string { return w.Redactor().String(text) }
+
+// Ready opens the repository for a verb that writes, and refuses one that cannot be worked with now. detached says that
+// HEAD may be on no branch.
+func (w *Workspace) Ready(ctx context.Context, detached bool) error {
+	if err := w.inOrder(ctx, detached); err != nil {
+		return err
+	}
+	return w.Repo.Able(ctx)
+}
+
+// inOrder is Ready without waiting for git processes that are still starting.
+func (w *Workspace) inOrder(ctx context.Context, detached bool) error {
+	if err := w.OpenWriter(ctx); err != nil {
+		return err
+	}
+	err := w.Repo.Ready(ctx, detached)
+	if err == nil {
+		return w.know(ctx)
+	}
+	var not *gitstate.ReadyError
+	if errors.As(err, &not) && (not.Code == gitstate.NotCommitted || not.Code == gitstate.NotBorn) { // or HEAD is on a session's branch that was deleted
+		if id, e := w.Current(ctx); e == nil && id != "" {
+			if v, e := w.View(ctx, id); e == nil {
+				return engine.BranchGone(&v.Session)
+			}
+		}
+	}
+	return err
+}
+
+// Close releases all locks.
+func (w *Workspace) Close() {
+	if w.Repo != nil {
+		w.Repo.Quiet() // whatever still writes does so under the locks
+	}
+	w.release(0)
+}
+
+// Current returns the session whose branch HEAD is on in this work tree, "" for none.
+func (w *Workspace) Current(ctx context.Context) (session.ID, error) {
+	head, err := w.Repo.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	id, err := session.ParseID(strings.TrimPrefix(head.Ref, session.BranchPrefix))
+	if err != nil || session.BranchOf(id) != head.Ref {
+		return "", nil // a branch that is not a session's
+	}
+	tip, err := w.Repo.Ref(ctx, session.LedgerOf(id))
+	if err != nil || tip == "" {
+		return "", err
+	}
+	return id, nil
+}
+
+// View reads a session without locks.
+func (w *Workspace) View(ctx context.Context, id session.ID) (engine.View, error) {
+	tip, err := w.Repo.Ref(ctx, session.LedgerOf(id))
+	if err != nil {
+		return engine.View{}, err
+	}
+	if tip == "" {
+		return engine.View{}, session.Refuse(session.RefuseNoSession, "wfs list", "no session %q", id)
+	}
+	v, err := w.Engine.Load(ctx, id, tip)
+	if err != nil {
+		return v, err
+	}
+	return v, w.SeeInterrupted(&v.Session)
+}
+
+// OpenNamed opens the repository for reading, and finds the session that a name means.
+func (w *Workspace) OpenNamed(ctx context.Context, name string) (session.ID, error) {
+	if err := w.Open(ctx); err != nil {
+		return "", err
+	}
+	return w.Resolve(ctx, name)
+}
+
+// OpenView is OpenNamed, and reads that session.
+func (w *Workspace) OpenView(ctx context.Context, name string) (engine.View, error) {
+	id, err := w.OpenNamed(ctx, name)
+	if err != nil {
+		return engine.View{}, err
+	}
+	return w.View(ctx, id)
+}
+
+// clock is the engine's clock.
+type clock struct{ now func() time.Time }
+
+func (c clock) Now() time.Time { return c.now().UTC() }
+
+func (c clock) Sleep(ctx context.Context, until time.Time) error {
+	// A short step, so that a laptop that slept through the time notices at once when it wakes.
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(min(until.Sub(c.now()), time.Second)):
+		return nil
+	}
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
