@@ -112,7 +112,6 @@ type Histories interface {
 	Audit(context.Context, session.ID, session.Commit) (engine.Audit, error)
 	AtTip(context.Context, session.ID, session.Commit) (session.Session, error)
 	Load(context.Context, session.ID, session.Commit) (engine.View, error)
-	SavedEvents(context.Context, session.ID, session.Commit) ([]session.Event, error)
 }
 
 // Doctor examines one clone.
@@ -127,8 +126,6 @@ type Doctor struct {
 	PID       int
 	Now       func() time.Time
 	Note      func(format string, args ...any) // says what takes long
-	// GiveBack completes a session's journal from its newest auto-save. The caller has the session's lock.
-	GiveBack func(context.Context, session.ID, session.Commit) (int, error)
 	// Deleted reports whether a session was deleted; Stays are commands that bring back what outlives it.
 	Deleted func(context.Context, session.ID) bool
 	Stays   func(context.Context, session.ID) ([]string, error)
