@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
 	"sync"
 	"time"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -161,11 +161,11 @@ const (
 )
 
 // overwrites is a redirection into a file.
-var overwrites = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^>&\d-])>\s*[^>&\s|]`) })
+var overwrites = lazyregexp.New(`(^|[^>&\d-])>\s*[^>&\s|]`)
 
 // risky tells commands that may throw work away. All others are saved with everything else, when it is time.
 func risky(command string) bool {
-	return agents.Risk(command) != "" || overwrites().MatchString(command)
+	return agents.Risk(command) != "" || overwrites.MatchString(command)
 }
 
 // watchful asks for auto-saves by what an agent does. A call of a tool is told when it begins, so that a save before a
