@@ -2,9 +2,9 @@ package present
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
@@ -38,8 +38,8 @@ func wrapped(text string, width, column int) string {
 }
 
 var (
-	leadsToCommand = regexp.MustCompile(`^(next|then|undo|redo|hint): `)
-	commandIn      = regexp.MustCompile(`(^wfs [a-z]|(: |\()\(?(wfs|git|cd|mv|rm|cp) [^ ]|: --[a-z]+ ').*$`)
+	leadsToCommand = lazyregexp.New(`^(next|then|undo|redo|hint): `)
+	commandIn      = lazyregexp.New(`(^wfs [a-z]|(: |\()\(?(wfs|git|cd|mv|rm|cp) [^ ]|: --[a-z]+ ').*$`)
 )
 
 // words splits a line at its spaces. A command, and all that follows it, is one word.
