@@ -118,7 +118,6 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 	if err != nil {
 		return err
 	}
-	a.dropClean()
 	if tree != nil && tree.ID != "main" && tree.ID != a.Repo.Worktree() && !a.json {
 		defer a.out("its work tree stays: git worktree remove %s", tree.Path)
 	}

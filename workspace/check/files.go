@@ -103,8 +103,8 @@ func (r fileChecks) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo s
 		if name != "none" {
 			tip = session.Commit(name)
 		}
-		events = r.Journals.Beginning(f.Session, tip)
-		if s, err := r.Histories.AtTip(ctx, f.Session, tip); err == nil {
+		events = r.Files.Beginning(f.Session, tip)
+		if s, err := r.Engine.AtTip(ctx, f.Session, tip); err == nil {
 			n, _ := engine.Fitting(s, events)
 			events = events[:n]
 		}
