@@ -63,7 +63,8 @@ func (a *app) mustHaveAgent(ctx context.Context, s *session.Session, p *workflow
 	switch {
 	case what == "":
 	case a.prober().Find(ctx, c).Path == "":
-		return &session.Refusal{Code: session.RefuseAgent, Message: what, Hint: "wfs agent check " + c.Name + "   (another one: wfs edit --agent NAME)"}
+		return session.Refuse(session.RefuseAgent, "wfs agent check "+c.Name+"   (another one: wfs edit --agent NAME)",
+			"%s", what)
 	default:
 		a.note("warning: %s; wfs agent check %s says more", what, c.Name)
 	}

@@ -39,12 +39,12 @@ already in a checkpoint stays in those that have it, and stays tracked until you
 		RunE: func(c *cobra.Command, args []string) error {
 			if show {
 				if len(args) > 0 || revoke {
-					return &usageError{"--list takes no paths", "wfs allow --list"}
+					return usage("wfs allow --list", "--list takes no paths")
 				}
 				return a.allowed(c.Context(), in)
 			}
 			if len(args) == 0 {
-				return &usageError{"allow needs the paths to allow", "wfs allow --list"}
+				return usage("wfs allow --list", "allow needs the paths to allow")
 			}
 			return a.allow(c.Context(), in, args, revoke)
 		},
@@ -100,10 +100,7 @@ func (a *app) allow(ctx context.Context, name string, args []string, revoke bool
 	if err := a.Undriven("wfs allow", id); err != nil {
 		return err
 	}
-	if err := a.Hold("wfs allow", id); err != nil {
-		return err
-	}
-	h, err := a.Take(ctx, id)
+	h, err := a.HoldAndTake(ctx, "wfs allow", id)
 	if err != nil {
 		return err
 	}
@@ -146,11 +143,11 @@ func (a *app) noneNested(paths []string) error {
 		switch {
 		case nested == "":
 		case nested == p:
-			return &session.Refusal{Code: session.RefuseUsage, Message: p + " is a repository of its own: a checkpoint only records its commit, once you have committed that",
-				Hint: fmt.Sprintf("git add %s && git commit -m %s", shellWord(p), shellWord("add "+p))}
+			return usage(fmt.Sprintf("git add %s && git commit -m %s", shellWord(p), shellWord("add "+p)),
+				"%s is a repository of its own: a checkpoint only records its commit, once you have committed that", p)
 		default:
-			return &session.Refusal{Code: session.RefuseUsage, Message: p + " is in " + nested + ", a repository of its own: a checkpoint does not contain its files",
-				Hint: fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.Repo.Root(), nested)), shellWord(strings.TrimPrefix(p, nested+"/")))}
+			return usage(fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.Repo.Root(), nested)), shellWord(strings.TrimPrefix(p, nested+"/"))),
+				"%s is in %s, a repository of its own: a checkpoint does not contain its files", p, nested)
 		}
 	}
 	return nil
@@ -170,11 +167,11 @@ func (a *app) below(args []string) ([]string, error) {
 		}
 		rel, err := filepath.Rel(root, full)
 		if err != nil || !filepath.IsLocal(rel) || rel == "." {
-			return nil, &usageError{fmt.Sprintf("%s is not a path below %s", arg, a.Repo.Root()), "wfs allow --list"}
+			return nil, usage("wfs allow --list", "%s is not a path below %s", arg, a.Repo.Root())
 		}
 		rel = filepath.ToSlash(rel)
 		if first, _, _ := strings.Cut(rel, "/"); first == ".wfs" || first == ".git" {
-			return nil, &usageError{fmt.Sprintf("%s is never part of a checkpoint", arg), "wfs allow --list"}
+			return nil, usage("wfs allow --list", "%s is never part of a checkpoint", arg)
 		}
 		paths = append(paths, rel)
 	}

@@ -30,8 +30,8 @@ of wfs finish.`,
 		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("anyway") && (strings.TrimSpace(anyway) == "" || text != "") {
-				return &usageError{"--anyway says why the phase passes without being judged, and goes without -m",
-					`wfs approve --anyway "why"`}
+				return usage(`wfs approve --anyway "why"`,
+					"--anyway says why the phase passes without being judged, and goes without -m")
 			}
 			refused := false
 			err := a.answerFor(c.Context(), "wfs approve", first(args), func(h *engine.Hand) error {

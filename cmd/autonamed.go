@@ -32,7 +32,7 @@ func (a *app) autoNamed(ctx context.Context, text string) (id session.ID, ok boo
 func (a *app) auto(ctx context.Context, id session.ID) (*session.AutoSave, error) {
 	auto, err := a.Repo.Auto(ctx, id)
 	if err == nil && auto == nil {
-		err = &session.Refusal{Code: session.RefuseNothing, Message: string(id) + " has no backup", Hint: "wfs status " + string(id)}
+		err = session.Refuse(session.RefuseNothing, "wfs status "+string(id), "%s has no backup", id)
 	}
 	return auto, err
 }

@@ -173,7 +173,7 @@ func checkResult(c phases.Check) string {
 func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, [][]workflows.Gate, error) {
 	var plan workflows.Plan
 	if o.test == noAgent {
-		return plan, nil, &usageError{"no test command: nothing to check", "wfs check --help"}
+		return plan, nil, usage("wfs check --help", "no test command: nothing to check")
 	}
 	list, err := a.Rules(ctx)
 	if err != nil {
@@ -202,8 +202,8 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 				}
 			}
 			if len(groups) == 0 {
-				return plan, nil, &session.Refusal{Code: session.RefuseUsage,
-					Message: "no gate of the configuration has per-test results", Hint: "wfs check --test 'COMMAND'"}
+				return plan, nil, usage("wfs check --test 'COMMAND'",
+					"no gate of the configuration has per-test results")
 			}
 			return plan, groups, a.MustTrust(list)
 		}
@@ -219,8 +219,7 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 		}
 	}
 	if len(proposals) == 0 {
-		return plan, nil, &session.Refusal{Code: session.RefuseUsage,
-			Message: "no test command configured, and none found", Hint: "wfs check --test 'COMMAND'"}
+		return plan, nil, usage("wfs check --test 'COMMAND'", "no test command configured, and none found")
 	}
 	if o.test == "" {
 		plan.Setup = a.proposeSetup(proposals)
@@ -261,16 +260,15 @@ func (a *app) checkedRange(ctx context.Context, what string) (base, head session
 	}
 	if merged {
 		if base, err = a.Repo.MergeBase(ctx, base, head); err == nil && base == "" {
-			err = &session.Refusal{Code: session.RefuseUsage, Message: "the two commits have no common ancestor here",
-				Hint: "git fetch --unshallow, if this clone is shallow"}
+			err = usage("git fetch --unshallow, if this clone is shallow",
+				"the two commits have no common ancestor here")
 		}
 	}
 	return base, head, err
 }
 
 func noCommit(err error) error {
-	return &session.Refusal{Code: session.RefuseUsage, Message: err.Error(),
-		Hint: "git log --oneline; in a shallow clone: git fetch --deepen 50"}
+	return usage("git log --oneline; in a shallow clone: git fetch --deepen 50", "%v", err)
 }
 
 // leftFrom is where a commit left its upstream, or the default branch.
@@ -290,8 +288,7 @@ func (a *app) leftFrom(ctx context.Context, head session.Commit) (session.Commit
 			return base, nil
 		}
 	}
-	return "", &session.Refusal{Code: session.RefuseUsage,
-		Message: "HEAD has no commits beyond its upstream or the default branch", Hint: "wfs check HEAD"}
+	return "", usage("wfs check HEAD", "HEAD has no commits beyond its upstream or the default branch")
 }
 
 // sayCheck tells what was found, and ends the command accordingly.

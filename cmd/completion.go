@@ -37,9 +37,10 @@ To have it in every new shell:
 			if len(args) == 1 && slices.Contains(shells, args[0]) {
 				return nil
 			}
-			e := &usageError{"completion needs the name of a shell: " + strings.Join(shells, ", "), "wfs completion --help"}
+			e := usage("wfs completion --help",
+				"completion needs the name of a shell: %s", strings.Join(shells, ", "))
 			if near := workflows.Suggest(first(args), shells); near != "" {
-				e.hint = "wfs completion " + near
+				e.Hint = "wfs completion " + near
 			}
 			return e
 		},

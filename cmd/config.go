@@ -132,7 +132,7 @@ func (a *app) configGet(ctx context.Context, key string) error {
 	x, ok := s.Get(key)
 	switch {
 	case !ok:
-		return &session.Refusal{Code: session.RefuseNotSet, Message: key + " is not set", Hint: "wfs config path (says where it could be)"}
+		return session.Refuse(session.RefuseNotSet, "wfs config path (says where it could be)", "%s is not set", key)
 	case a.json:
 		return a.answer(struct {
 			Version int `json:"version"`
@@ -164,9 +164,9 @@ func knownSetting(key string) error {
 	if len(below) == 0 {
 		below = keys
 	}
-	e := &usageError{fmt.Sprintf("there is no key %q; there are: %s", key, strings.Join(below, ", ")), "wfs config list"}
+	e := usage("wfs config list", "there is no key %q; there are: %s", key, strings.Join(below, ", "))
 	if near := workflows.Suggest(key, keys); near != "" && !strings.Contains(near, "NAME") {
-		e.hint = "wfs config get " + near
+		e.Hint = "wfs config get " + near
 	}
 	return e
 }

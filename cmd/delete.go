@@ -45,9 +45,9 @@ checkpoint either, nor is work in a submodule: --discard-unsaved deletes those.`
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case worktree && (force || restore):
-				return &usageError{"--worktree excludes --force and --restore", "wfs delete --help"}
+				return usage("wfs delete --help", "--worktree excludes --force and --restore")
 			case !worktree && discard != discards{}:
-				return &usageError{"--discard-ignored and --discard-unsaved go with --worktree", "wfs delete --help"}
+				return usage("wfs delete --help", "--discard-ignored and --discard-unsaved go with --worktree")
 			case worktree:
 				return a.removeTree(c.Context(), first(args), discard)
 			}
@@ -75,10 +75,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Hold("wfs delete", id); err != nil {
-		return err
-	}
-	h, err := a.Take(ctx, id)
+	h, err := a.HoldAndTake(ctx, "wfs delete", id)
 	if err != nil {
 		return err
 	}
@@ -91,7 +88,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 		if tree.ID == "main" {
 			hint = fmt.Sprintf("cd %s && wfs switch %s", tree.Path, a.baseBranch(ctx, &h.S))
 		}
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", id, tree.Path), Hint: hint}
+		return session.Refuse(session.RefuseWorktree, hint, "%s is checked out in %s", id, tree.Path)
 	}
 	became, err := a.became(ctx, &h.S)
 	if err != nil {
@@ -105,13 +102,13 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 		return err
 	}
 	if only != nil && !force {
-		return &session.Refusal{Code: session.RefuseNotMerged, Message: fmt.Sprintf("no branch of yours has %s of %s", only.what, id),
-			Hint: fmt.Sprintf("git branch %s-%s %s; or wfs delete %s --force", id, only.name, only.commit.Short(), id)}
+		return session.Refuse(session.RefuseNotMerged, fmt.Sprintf("git branch %s-%s %s; or wfs delete %s --force", id, only.name, only.commit.Short(), id),
+			"no branch of yours has %s of %s", only.what, id)
 	}
 	if only != nil {
 		became = gitstate.Fate{How: gitstate.FateNowhere}
 	}
-	if tree, err = a.placeOf(ctx, id); err != nil { // where it was handed over, if that has a work tree of its own
+	if tree, err = a.Belonging(ctx, id); err != nil { // where it was handed over, if that has a work tree of its own
 		var none *session.Refusal
 		if tree = nil; !errors.As(err, &none) {
 			return err
@@ -137,8 +134,8 @@ func (a *app) notMerged(ctx context.Context, s *session.Session) error {
 	if f := s.Finished; f != nil && s.Status == session.StatusFinished {
 		what = "what was handed over on " + strings.TrimPrefix(f.Branch, "refs/heads/")
 	}
-	return &session.Refusal{Code: session.RefuseNotMerged, Hint: "wfs finish, and merge it; or " + put,
-		Message: fmt.Sprintf("no branch of yours has the work of %s: %s", s.ID, what)}
+	return session.Refuse(session.RefuseNotMerged, "wfs finish, and merge it; or "+put,
+		"no branch of yours has the work of %s: %s", s.ID, what)
 }
 
 func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *gitstate.Fate) error {
@@ -204,7 +201,7 @@ func (a *app) restoreDeleted(ctx context.Context, name string) error {
 	}
 	id, err := session.ParseID(name)
 	if err != nil {
-		return &usageError{err.Error(), "wfs delete --restore SESSION"}
+		return usage("wfs delete --restore SESSION", "%v", err)
 	}
 	if err := a.Hold("wfs delete", id); err != nil {
 		return err
@@ -217,29 +214,24 @@ func (a *app) restoreDeleted(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if tip != "" {
-		half := false // a restore was killed before the copies were gone
-		if kept != "" {
-			was, err := a.Repo.Ref(ctx, kept+"ledger")
-			if err != nil {
-				return err
-			}
-			half = was == tip
-		}
-		if !half && a.json {
-			return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Next: []string{}})
-		}
-		if !half {
-			a.out("there is a session %s: it is not deleted", id)
-			return nil
+	var was session.Commit
+	if kept != "" {
+		if was, err = a.Repo.Ref(ctx, kept+"ledger"); err != nil {
+			return err
 		}
 	}
-	if kept == "" {
+	switch { // where both are the same, a restore was killed before the copies were gone
+	case tip != "" && tip != was && a.json:
+		return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Next: []string{}})
+	case tip != "" && tip != was:
+		a.out("there is a session %s: it is not deleted", id)
+		return nil
+	case kept == "":
 		hint := "wfs list"
 		if all, err := a.deletions(ctx); err == nil && len(all) > 0 {
 			hint = "wfs list --deleted"
 		}
-		return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no deleted session %q is kept", id), Hint: hint}
+		return session.Refuse(session.RefuseNoSession, hint, "no deleted session %q is kept", id)
 	}
 	r, err := a.Engine.Restore(ctx, id, kept)
 	if err != nil {

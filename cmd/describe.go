@@ -542,13 +542,3 @@ func standing(s *session.Session) styled {
 func millis(ms int64) string {
 	return (time.Duration(ms) * time.Millisecond).Round(10 * time.Millisecond).String()
 }
-
-func agentName(p *workflows.Agent) string {
-	switch {
-	case p.Script != "":
-		return "script"
-	case p.Use != "":
-		return p.Use
-	}
-	return p.Command.Text()
-}

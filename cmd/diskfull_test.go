@@ -13,17 +13,18 @@ import (
 
 // TestDiskFull tells a full disk as one, whoever met it, and nothing else.
 func TestDiskFull(t *testing.T) {
+	a := newApp(Env{}, &signals{})
 	for _, err := range []error{
 		&fs.PathError{Op: "write", Path: "events.jsonl", Err: syscall.ENOSPC},
 		fmt.Errorf("journal: %w", &fs.PathError{Op: "sync", Path: "events.jsonl", Err: syscall.EDQUOT}),
 		&gitstate.GitError{Args: []string{"commit"}, Exit: 128, Stderr: "error: unable to write file: No space left on device"},
 		errors.Join(errors.New("first"), &gitstate.GitError{Args: []string{"add"}, Exit: 128, Stderr: "fatal: write error: Disk quota exceeded"}),
 	} {
-		if f := diagnose(err); f.Code != "disk_full" || f.Exit != exitError || !strings.HasPrefix(f.Error, "the disk is full") || f.Hint == "" {
+		if f := a.diagnose(err); f.Code != "disk_full" || f.Exit != exitError || !strings.HasPrefix(f.Error, "the disk is full") || f.Hint == "" {
 			t.Errorf("%v: %+v", err, f)
 		}
 	}
-	if f := diagnose(&fs.PathError{Op: "write", Path: "x", Err: syscall.EIO}); f.Code == "disk_full" {
+	if f := a.diagnose(&fs.PathError{Op: "write", Path: "x", Err: syscall.EIO}); f.Code == "disk_full" {
 		t.Errorf("%+v", f)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // dryRun says what the next attempt would be. It writes nothing.
@@ -34,7 +35,7 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 	who := commandOf(plan, s.Phase)
 	for _, b := range d.Events {
 		if started, ok := b.(session.AttemptStarted); ok && started.Agent != "" {
-			who = agentName(plan.AgentOf(engine.PhaseOf(plan, started))) + " (the breaker opens if it gets no further)"
+			who = workspace.AgentName(plan.AgentOf(engine.PhaseOf(plan, started))) + " (the breaker opens if it gets no further)"
 		}
 	}
 	a.out("would run in %s: %s", s.Phase, who)

@@ -79,11 +79,13 @@ func (a *app) editAs(ctx context.Context, name string, o editOptions) error {
 	}
 	switch {
 	case kinds == 0:
-		return &usageError{"edit needs a flag that says what to change", "wfs edit --help"}
+		return usage("wfs edit --help", "edit needs a flag that says what to change")
 	case kinds > 1:
-		return &usageError{"goal or spec, name, agent or workflow, and budget are changed one after the other", "wfs edit --help"}
+		return usage("wfs edit --help",
+			"goal or spec, name, agent or workflow, and budget are changed one after the other")
 	case o.dry && !o.repins():
-		return &usageError{"--dry-run goes with --reload, --agent, --workflow, --phase or --holdout", "wfs edit --reload --dry-run"}
+		return usage("wfs edit --reload --dry-run",
+			"--dry-run goes with --reload, --agent, --workflow, --phase or --holdout")
 	case o.wish():
 		return a.edit(ctx, name, o.goal, o.spec)
 	case o.name != "":
@@ -100,10 +102,10 @@ func (a *app) edit(ctx context.Context, name, goal, spec string) error {
 		return err
 	}
 	var b engine.Birth
-	if err := a.readSpec(ctx, &b, spec); err != nil {
+	if err := a.ReadSpec(ctx, &b, spec); err != nil {
 		return err
 	}
-	e, n, err := h.Edit(ctx, engine.Wish{Goal: a.Redactor().String(strings.TrimSpace(goal)), Spec: b.Spec, SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
+	e, n, err := h.Edit(ctx, engine.Wish{Goal: a.Redact(strings.TrimSpace(goal)), Spec: b.Spec, SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
 	if err != nil {
 		return err
 	}

@@ -33,10 +33,10 @@ const (
 	exitTerminated  = 143
 )
 
-// usageError is a command line that cannot be meant.
-type usageError struct{ message, hint string }
-
-func (e *usageError) Error() string { return e.message }
+// usage refuses a command line that cannot be meant.
+func usage(hint, format string, args ...any) *session.Refusal {
+	return session.Refuse(session.RefuseUsage, hint, format, args...)
+}
 
 // quietExit ends the program with a code and says nothing more: everything is said already.
 type quietExit struct{ code int }
@@ -83,151 +83,129 @@ type failure struct {
 	Recovered []recoveredJSON `json:"recovered,omitempty"`
 }
 
-// diagnose is the function of that name, and knows which signal interrupted this process, and where it was typed.
-func (a *app) diagnose(err error) failure {
-	f := diagnose(err)
-	if f.Code == string(session.RefuseNoSession) && f.Hint == "" {
-		f.Hint = a.pickHint(context.Background())
-	}
-	var lost *session.NoLedgerError
-	if errors.As(err, &lost) {
-		f.Code, f.Hint = "no_ledger", a.ledgerHint(lost.ID)
-	}
-	var found *workspace.FindingsError
-	if errors.As(err, &found) && f.Code == "rules" && f.Hint == "" {
-		f.Hint = found.Hint(a.again() + " --agent " + a.someAgent())
-	} else if f.Hint != "" {
-		f.Hint = a.typed(f.Hint)
-	}
-	again, half := a.again(), (*engine.HalfWayError)(nil)
-	if errors.As(err, &half) { // typed again, an undo would take one more operation back
-		again = a.typed(half.Completes)
-	}
-	var locked *gitstate.LockedError
-	if f.Code == "locked" && errors.As(err, &locked) {
-		f.Hint = lockedHint(locked, again)
-	}
-	if f.Code == "disk_full" {
-		f.Hint = fmt.Sprintf("free some disk space (df -h .), then %s: nothing was lost", again)
-	}
-	if failed := (*engine.MoveFailedError)(nil); f.Code == "move_failed" && errors.As(err, &failed) {
-		f.Hint = moveFailedHint(failed, a.again())
-	}
-	if absent := (*gitstate.AbsentError)(nil); f.Code == "absent" && errors.As(err, &absent) {
-		f.Hint = absentHint(absent, a.again())
-	}
-	if half != nil && f.Hint == "" {
-		f.Hint = again
-	}
-	if f.Code == "not_a_repository" {
-		if root, was := gitstate.LostRepository(a.env.Dir); was != "" {
+// kind is how errors of one kind are shown. {again} in a hint stands for the command that was typed.
+type kind struct {
+	code, hint string
+	exit       int
+	fits       func(a *app, err error, f *failure) bool // may say more
+}
+
+// of is the kind of errors of one type.
+func of[E error](code, hint string, exit int, more func(*app, E, *failure)) kind {
+	return kind{code, hint, exit, func(a *app, err error, f *failure) bool {
+		e, is := errors.AsType[E](err)
+		if is && more != nil {
+			more(a, e, f)
+		}
+		return is
+	}}
+}
+
+// is is the kind of some errors.
+func is(code, hint string, exit int, errs ...error) kind {
+	return kind{code, hint, exit, func(_ *app, err error, _ *failure) bool {
+		return slices.ContainsFunc(errs, func(e error) bool { return errors.Is(err, e) })
+	}}
+}
+
+// kinds is the one table from errors to what is shown and the exit code. The first that fits counts.
+var kinds = []kind{
+	of("output", "", exitError, func(_ *app, e *outputError, f *failure) { f.Error = e.Error() }),
+	of("no_ledger", "", exitError, func(a *app, e *session.NoLedgerError, f *failure) { f.Hint = a.ledgerHint(e.ID) }),
+	{"disk_full", "free some disk space (df -h .), then {again}: nothing was lost", exitError, func(_ *app, err error, f *failure) bool {
+		_, move := errors.AsType[*engine.MoveFailedError](err)
+		f.Error = isFull + f.Error
+		return diskFull(err) && !move // which says where the files are
+	}},
+	of("", "", exitError, func(a *app, e *session.Refusal, f *failure) {
+		f.Code, f.Hint, f.Exit = string(e.Code), e.Hint, cmp.Or(refusals[e.Code], exitError)
+		if e.Code == session.RefuseNoSession && e.Hint == "" {
+			f.Hint = a.pickHint(context.Background())
+		}
+	}),
+	of("error", "", exitError, func(_ *app, e *ranError, f *failure) { f.Exit = e.exit }),
+	of("held", "wfs status", exitHeld, func(_ *app, e *registry.HeldError, f *failure) {
+		if workspace.IsRun(e.Holder) {
+			f.Hint = strings.TrimSpace("wfs watch " + e.Holder.Session)
+		}
+	}),
+	of("locked", "", exitHeld, func(_ *app, e *gitstate.LockedError, f *failure) { f.Hint = lockedHint(e) }),
+	of("rules", "", exitUsage, func(a *app, e *workspace.FindingsError, f *failure) {
+		f.Hint = e.Hint("{again} --agent " + a.someAgent())
+	}),
+	of[*gitstate.HookChangedError](string(session.RefuseHook), "run the hook, then wfs run to judge its changes, then wfs finish", exitBlocked, nil),
+	{string(session.RefuseHook), "fix what your hook or signing reports, then wfs finish", exitBlocked, func(_ *app, err error, _ *failure) bool {
+		git, is := errors.AsType[*gitstate.GitError](err)
+		return is && len(git.Args) > 0 && git.Args[0] == "commit"
+	}},
+	is(string(session.RefuseBranch), "wfs finish --branch NAME", exitError, gitstate.ErrBranchInUse),
+	is("gone", "restore it from a backup or another clone: git clone REMOTE, then move its .git here", exitError, gitstate.ErrGone),
+	is("replaced", "the checkpoints are in git, and your files as they are: wfs status, then wfs run", exitError, durable.ErrReplaced),
+	is(string(session.RefuseMoved), "wfs status, then run it again", exitError, gitstate.ErrMoved),
+	is(string(session.RefuseInTheWay), "move them aside, then run it again", exitError, gitstate.ErrInTheWay),
+	of("move_failed", "", exitError, func(_ *app, e *engine.MoveFailedError, f *failure) {
+		f.Hint = moveFailedHint(e)
+		if diskFull(e) {
+			f.Error = isFull + f.Error
+		}
+	}),
+	of("absent", "", exitError, func(_ *app, e *gitstate.AbsentError, f *failure) { f.Hint = absentHint(e) }),
+	of(string(session.RefuseInTheWay), "", exitError, func(_ *app, e *gitstate.MountedError, f *failure) {
+		f.Hint = "umount " + e.Path + ", then run it again"
+	}),
+	is("overlap", "wfs finish", exitBlocked, gitstate.ErrOverlap),
+	of("", "", exitError, func(_ *app, e *gitstate.ReadyError, f *failure) {
+		f.Code, f.Hint = string(e.Code), readyHints[string(e.Code)]
+		if e.Code == gitstate.NotIdentified { // it stops a handover alone
+			f.Exit = exitBlocked
+		}
+	}),
+	{"not_a_repository", "git init, or cd into a repository", exitError, func(a *app, err error, f *failure) bool {
+		root, was := gitstate.LostRepository(a.env.Dir)
+		if was != "" {
 			f.Error += fmt.Sprintf("; it is a linked work tree, and its repository was %s, which no longer exists", was)
 			f.Hint = fmt.Sprintf("if it was moved: git -C NEW-PATH worktree repair %s", shellWord(root))
 		}
-	}
-	if f.Code == "interrupted" {
-		if f.Error == context.Canceled.Error() {
+		return errors.Is(err, gitstate.ErrNotRepository)
+	}},
+	of("unusable", "fix it until git status works here", exitError, func(_ *app, e *gitstate.UnusableError, f *failure) {
+		f.Hint = cmp.Or(e.Hint, f.Hint)
+	}),
+	is("bare", "cd to the files of the repository: git worktree list", exitError, gitstate.ErrNoWorkTree),
+	is("bare", "git worktree add ../work && cd ../work", exitError, gitstate.ErrBare),
+	is("git", "install git 2.34 or newer", exitError, gitstate.ErrNoGit, gitstate.ErrGitTooOld),
+	is("newer", "install that version; this one is: wfs --version", exitError, session.ErrNewer, workflows.ErrNewer),
+	is("not_private", "wfs doctor", exitError, durable.ErrNotPrivate),
+	is("no_locks", "clone the repository onto a local disk: git clone . DIRECTORY", exitError, durable.ErrNoLocks),
+	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, session.ErrBadLine, engine.ErrUnreadable, gitstate.ErrBrokenRef, gitstate.ErrNoObject,
+		durable.ErrNotRegular, durable.ErrTooLarge),
+	{"interrupted", "", exitInterrupted, func(a *app, err error, f *failure) bool {
+		if f.Exit = a.signals.exitCode(); f.Error == context.Canceled.Error() {
 			f.Error = "interrupted"
 		}
-		f.Exit = a.signals.exitCode()
-	}
-	return f
+		return errors.Is(err, context.Canceled)
+	}},
 }
 
 // diagnose turns any error into what is shown and the exit code.
-func diagnose(err error) failure {
+func (a *app) diagnose(err error) failure {
 	f := failure{Version: jsonVersion, Error: err.Error(), Code: "error", Exit: exitError}
-	var (
-		refusal *session.Refusal
-		usage   *usageError
-		ready   *gitstate.ReadyError
-		locked  *gitstate.LockedError
-		held    *registry.HeldError
-		hook    *gitstate.HookChangedError
-		found   *workspace.FindingsError
-		git     *gitstate.GitError
-		ran     *ranError
-		failed  *engine.MoveFailedError
-		absent  *gitstate.AbsentError
-		mounted *gitstate.MountedError
-
-		unusable *gitstate.UnusableError
-		output   *outputError
-	)
-	switch {
-	case errors.As(err, &output):
-		f.Error, f.Code = output.Error(), "output"
-	case diskFull(err) && !errors.As(err, &failed): // of a move it is told what has become of the files
-		f.Error = isFull + f.Error
-		f.Code, f.Hint = "disk_full", "free some disk space (df -h .), then run it again: nothing was lost"
-	case errors.As(err, &refusal):
-		f.Code, f.Hint, f.Exit = string(refusal.Code), refusal.Hint, exitError
-		if code, ok := refusals[refusal.Code]; ok {
-			f.Exit = code
+	for _, k := range kinds {
+		try := f
+		if try.Code, try.Hint, try.Exit = k.code, k.hint, k.exit; k.fits(a, err, &try) {
+			f = try
+			break
 		}
-	case errors.As(err, &ran):
-		f.Exit = ran.exit
-	case errors.As(err, &usage):
-		f.Code, f.Hint, f.Exit = "usage", usage.hint, exitUsage
-	case errors.As(err, &held):
-		f.Code, f.Exit, f.Hint = "held", exitHeld, "wfs status"
-		if workspace.IsRun(held.Holder) {
-			f.Hint = strings.TrimSpace("wfs watch " + held.Holder.Session)
-		}
-	case errors.As(err, &locked):
-		f.Code, f.Exit = "locked", exitHeld
-	case errors.As(err, &found):
-		f.Code, f.Hint, f.Exit = "rules", found.Hint(""), exitUsage
-	case errors.As(err, &hook):
-		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "run the hook, then wfs run to judge its changes, then wfs finish", exitBlocked
-	case errors.As(err, &git) && len(git.Args) > 0 && git.Args[0] == "commit":
-		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "fix what your hook or signing reports, then wfs finish", exitBlocked
-	case errors.Is(err, gitstate.ErrBranchInUse):
-		f.Code, f.Hint = string(session.RefuseBranch), "wfs finish --branch NAME"
-	case errors.Is(err, gitstate.ErrGone):
-		f.Code, f.Hint = "gone", "restore it from a backup or another clone: git clone REMOTE, then move its .git here"
-	case errors.Is(err, durable.ErrReplaced):
-		f.Code, f.Hint = "replaced", "the checkpoints are in git, and your files as they are: wfs status, then wfs run"
-	case errors.Is(err, gitstate.ErrMoved):
-		f.Code, f.Hint = string(session.RefuseMoved), "wfs status, then run it again"
-	case errors.Is(err, gitstate.ErrInTheWay):
-		f.Code, f.Hint = string(session.RefuseInTheWay), "move them aside, then run it again"
-	case errors.As(err, &failed):
-		f.Code, f.Hint = "move_failed", moveFailedHint(failed, "run it again")
-		if diskFull(err) {
-			f.Error = isFull + f.Error
-		}
-	case errors.As(err, &absent):
-		f.Code, f.Hint = "absent", absentHint(absent, "run it again")
-	case errors.As(err, &mounted):
-		f.Code, f.Hint = string(session.RefuseInTheWay), "umount "+mounted.Path+", then run it again"
-	case errors.Is(err, gitstate.ErrOverlap):
-		f.Code, f.Hint, f.Exit = "overlap", "wfs finish", exitBlocked
-	case errors.As(err, &ready):
-		f.Code, f.Hint = string(ready.Code), readyHints[string(ready.Code)]
-		if ready.Code == gitstate.NotIdentified { // it stops a handover alone
-			f.Exit = exitBlocked
-		}
-	case errors.Is(err, gitstate.ErrNotRepository):
-		f.Code, f.Hint, f.Exit = "not_a_repository", "git init, or cd into a repository", exitError
-	case errors.As(err, &unusable):
-		f.Code, f.Hint = "unusable", cmp.Or(unusable.Hint, "fix it until git status works here")
-	case errors.Is(err, gitstate.ErrNoWorkTree):
-		f.Code, f.Hint = "bare", "cd to the files of the repository: git worktree list"
-	case errors.Is(err, gitstate.ErrBare):
-		f.Code, f.Hint = "bare", "git worktree add ../work && cd ../work"
-	case errors.Is(err, gitstate.ErrNoGit), errors.Is(err, gitstate.ErrGitTooOld):
-		f.Code, f.Hint = "git", "install git 2.34 or newer"
-	case errors.Is(err, session.ErrNewer), errors.Is(err, workflows.ErrNewer):
-		f.Code, f.Hint = "newer", "install that version; this one is: wfs --version"
-	case errors.Is(err, durable.ErrNotPrivate):
-		f.Code, f.Hint = "not_private", "wfs doctor"
-	case errors.Is(err, durable.ErrNoLocks):
-		f.Code, f.Hint = "no_locks", "clone the repository onto a local disk: git clone . DIRECTORY"
-	case damaged(err):
-		f.Code, f.Hint = "corrupt", "wfs doctor"
-	case errors.Is(err, context.Canceled):
-		f.Code, f.Exit = "interrupted", exitInterrupted
+	}
+	again := a.again()
+	if half, is := errors.AsType[*engine.HalfWayError](err); is { // typed again, an undo would undo one more operation
+		again = a.typed(half.Completes)
+		f.Hint = cmp.Or(f.Hint, "{again}")
+	}
+	if strings.Contains(f.Hint, "{again}") {
+		f.Hint = strings.ReplaceAll(f.Hint, "{again}", again)
+	} else if f.Hint != "" {
+		f.Hint = a.typed(f.Hint)
 	}
 	return f
 }
@@ -240,17 +218,6 @@ func diskFull(err error) bool {
 	said := errors.As(err, &git) && slices.ContainsFunc([]string{"No space left on device", "Disk quota exceeded", "Out of diskspace"},
 		func(word string) bool { return strings.Contains(git.Stderr, word) })
 	return said || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
-// damaged reports whether an error is about state that cannot be used as it is: the doctor says which, and what to do.
-func damaged(err error) bool {
-	for _, kind := range []error{registry.ErrCorrupt, session.ErrBadLine, engine.ErrUnreadable, gitstate.ErrBrokenRef, gitstate.ErrNoObject,
-		durable.ErrNotRegular, durable.ErrTooLarge, durable.ErrReplaced} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
 }
 
 // print shows an error: one clear line, and the next command to type.
@@ -267,4 +234,35 @@ func (f failure) print(a *app) {
 	if f.Hint != "" {
 		fmt.Fprintln(a.env.Stderr, "hint:", safetext.Strip(f.Hint))
 	}
+}
+
+// lockedHint is what to type about a lock of git's that somebody else made.
+func lockedHint(e *gitstate.LockedError) string {
+	remove := fmt.Sprintf("rm %s && {again}", shellWord(e.Path))
+	switch {
+	case e.Deserted():
+		return remove
+	case !e.Known:
+		return "if no git is running here: " + remove
+	}
+	return "when it has ended: {again}"
+}
+
+// moveFailedHint is what to type about a move that failed. {again} is the command that was typed.
+func moveFailedHint(e *engine.MoveFailedError) string {
+	switch {
+	case e.Stuck != nil:
+		return fmt.Sprintf("fix that, then {again}; or to give the move up, with the files as they lie there: %s, then wfs status", e.Way)
+	case e.How == session.MoveNew: // the session is there
+		return fmt.Sprintf("fix that, then wfs switch %s", e.ID)
+	}
+	return "fix that, then {again}"
+}
+
+// absentHint is what to type about files that a partial clone has not got.
+func absentHint(e *gitstate.AbsentError) string {
+	if e.Remote == "" {
+		return "git config remote.origin.promisor true, if origin is where it was cloned from, then {again}"
+	}
+	return fmt.Sprintf("when %s can be reached: {again}", e.Remote)
 }

@@ -65,7 +65,8 @@ func (a *app) export(ctx context.Context, name, file string, thin bool) error {
 	}
 	if file == "-" {
 		if a.json || a.env.StdoutTTY {
-			return &usageError{"refusing to write an archive to a terminal or beside JSON", "wfs export " + string(id) + " -o FILE"}
+			return usage("wfs export "+string(id)+" -o FILE",
+				"refusing to write an archive to a terminal or beside JSON")
 		}
 		_, err := a.writeExport(ctx, id, thin, a.env.Stdout)
 		return err
@@ -75,7 +76,7 @@ func (a *app) export(ctx context.Context, name, file string, thin bool) error {
 	}
 	file = a.env.Abs(file)
 	if dir := filepath.Dir(file); !isDir(dir) {
-		return &usageError{"there is no directory " + dir, "mkdir -p " + shellWord(dir)}
+		return usage("mkdir -p "+shellWord(dir), "there is no directory %s", dir)
 	}
 	j := exportJSON{Version: jsonVersion, Session: id, File: file}
 	j.Bytes, err = newFile(file, func(w io.Writer) (err error) {
@@ -83,7 +84,7 @@ func (a *app) export(ctx context.Context, name, file string, thin bool) error {
 		return err
 	})
 	if errors.Is(err, fs.ErrExist) {
-		return &usageError{file + " already exists and is not overwritten", "wfs export " + string(id) + " -o ANOTHER-FILE"}
+		return usage("wfs export "+string(id)+" -o ANOTHER-FILE", "%s already exists and is not overwritten", file)
 	}
 	if err != nil {
 		return err

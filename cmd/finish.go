@@ -113,10 +113,10 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		o.Branch = string(id)
 	}
 	if strings.HasPrefix(o.Branch, "wfs/") || a.Repo.CheckBranchName(ctx, o.Branch) != nil {
-		return &usageError{"--branch " + o.Branch + ": not a name for a branch of yours", "wfs finish --branch NAME"}
+		return usage("wfs finish --branch NAME", "--branch %s: not a name for a branch of yours", o.Branch)
 	}
 	o.Branch = "refs/heads/" + o.Branch
-	o.Anyway = a.Redactor().String(strings.TrimSpace(o.Anyway))
+	o.Anyway = a.Redact(strings.TrimSpace(o.Anyway))
 	if settings, err := a.OwnSettings(ctx); err == nil {
 		o.Report = settings.Config.Finish.Report
 	} else { // what was agreed is pinned: it is handed over all the same
@@ -130,10 +130,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if dry {
 		return a.previewFinish(ctx, id, o)
 	}
-	if err := a.Hold("wfs finish", id); err != nil {
-		return err
-	}
-	h, err := a.Take(ctx, id)
+	h, err := a.HoldAndTake(ctx, "wfs finish", id)
 	if err != nil {
 		return err
 	}
@@ -146,7 +143,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 			return asked
 		}
 		if o.Anyway == "" { // what is open has been said
-			return &session.Refusal{Code: refused.Code, Message: "nothing was handed over", Hint: refused.Hint}
+			return session.Refuse(refused.Code, refused.Hint, "nothing was handed over")
 		}
 		f, op, err = h.Finish(ctx, o)
 	}
@@ -275,6 +272,6 @@ func (a *app) askAnyway(ctx context.Context, hint string) (string, error) {
 			question = "Why? The commit says it: "
 			continue
 		}
-		return a.Redactor().String(why), err
+		return a.Redact(why), err
 	}
 }

@@ -2,12 +2,9 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/wfs-dev/wfs/session"
 )
 
 // fit refuses work trees that no session belongs in: everything that a person has would go through snapshots and moves,
@@ -18,8 +15,8 @@ func (a *app) fit(ctx context.Context) error {
 	}
 	root := a.Repo.Root()
 	unfit := func(why string) error {
-		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is %s: a session there would take everything in it for its work", root, why),
-			Hint: "cd into the repository of one project"}
+		return usage("cd into the repository of one project",
+			"%s is %s: a session there would take everything in it for its work", root, why)
 	}
 	if filepath.Dir(root) == root {
 		return unfit("the root of the file system")
@@ -44,8 +41,8 @@ func (a *app) fit(ctx context.Context) error {
 			return nil
 		}
 	}
-	return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s, where wfs remembers what you trust, lies in this work tree, and git does not ignore it", state),
-		Hint: "set XDG_STATE_HOME to a directory elsewhere"}
+	return usage("set XDG_STATE_HOME to a directory elsewhere",
+		"%s, where wfs remembers what you trust, lies in this work tree, and git does not ignore it", state)
 }
 
 func sameDir(a, b string) bool {

@@ -63,7 +63,8 @@ the objects at its next gc.`,
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if days < 0 || force && dry {
-				return &usageError{"--days must not be negative, and --force and --dry-run exclude each other", "wfs gc --help"}
+				return usage("wfs gc --help",
+					"--days must not be negative, and --force and --dry-run exclude each other")
 			}
 			return a.gc(c.Context(), force, days)
 		},

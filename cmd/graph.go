@@ -24,7 +24,7 @@ workflow that the current session has pinned, or the one that the configuration 
 		RunE: func(c *cobra.Command, args []string) error {
 			draw, ok := map[string]func(*workflows.Workflow) string{"mermaid": mermaid, "dot": dot}[format]
 			if !ok {
-				return &usageError{fmt.Sprintf("--format %s: it is mermaid or dot", format), "wfs workflow graph --help"}
+				return usage("wfs workflow graph --help", "--format %s: it is mermaid or dot", format)
 			}
 			w, err := a.workflowToDraw(c.Context(), first(args))
 			if err != nil {

@@ -1,39 +1,14 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
 )
-
-// guardText is the text of a new session's exclude file: no rules yet, and the limits of its guard.
-func guardText(c *workflows.Config) []byte {
-	var g session.Guard
-	if c != nil {
-		g.MaxFileSize, g.MaxNewFiles = c.MaxFileSize, c.MaxNewFiles
-	}
-	return session.WithGuard(nil, g)
-}
-
-// guardFile is a file with that text, for looking at a work tree before a session exists.
-func (a *app) guardFile(text []byte) (string, error) {
-	path := filepath.Join(a.Repo.StateDir(), "held-out")
-	if old, err := durable.ReadFile(path, int64(len(text))); err == nil && bytes.Equal(old, text) {
-		return path, nil
-	}
-	if err := durable.MkdirAll(a.Repo.StateDir()); err != nil {
-		return "", err
-	}
-	return path, durable.WriteFile(path, text, 0o600)
-}
 
 // mostSaid is how many names are said at once; JSON has all of them.
 const mostSaid = 10

@@ -212,9 +212,9 @@ func (a *app) helpCmd() *cobra.Command {
 				if found {
 					continue
 				}
-				e := &usageError{fmt.Sprintf("no command or topic %q", name), "wfs help"}
+				e := usage("wfs help", "no command or topic %q", name)
 				if near := workflows.Suggest(name, names); near != "" {
-					e.hint = strings.Replace(at.CommandPath(), "wfs", "wfs help", 1) + " " + near
+					e.Hint = strings.Replace(at.CommandPath(), "wfs", "wfs help", 1) + " " + near
 				}
 				return e
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -65,7 +64,8 @@ func (a *app) takeHoldout(ctx context.Context, o *newOptions) error {
 	}
 	t, err := a.readHoldout(ctx, o.holdout)
 	if err != nil {
-		return &usageError{fmt.Sprintf("--holdout %s: %v", o.holdout, err), `wfs new GOAL --holdout DIR (a directory outside of the repository, laid out as the repository is)`}
+		return usage(`wfs new GOAL --holdout DIR (a directory outside of the repository, laid out as the repository is)`,
+			"--holdout %s: %v", o.holdout, err)
 	}
 	if t.from.Ref != "" && !a.json {
 		a.note("%s is in this repository, where the agent can find it in git's objects; a directory outside is safer", t.from.Ref)

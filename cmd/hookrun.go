@@ -221,6 +221,6 @@ func (a *app) hookClaim(id session.ID, h agents.Hook) error {
 	if text == "" {
 		return nil
 	}
-	_, err := a.Clone.Post(id, session.Request{Kind: session.RequestNote, Text: "An agent that a person worked with " + a.Redactor().String(text)}, a.env.Now(), a.env.NewID(4))
+	_, err := a.Clone.Post(id, session.Request{Kind: session.RequestNote, Text: "An agent that a person worked with " + a.Redact(text)}, a.env.Now(), a.env.NewID(4))
 	return err
 }

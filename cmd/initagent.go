@@ -67,7 +67,8 @@ func (a *app) worker(ctx context.Context, o initOptions, list [][]detect.Proposa
 	case choice == noAgent:
 		return agent, " --agent " + a.someAgent(), nil
 	case c == nil && len(o.worker.allow) > 0:
-		return agent, "", &usageError{fmt.Sprintf("--allow is in words of an agent that wfs knows, and %q is none", choice), "wfs agent list"}
+		return agent, "", usage("wfs agent list",
+			"--allow is in words of an agent that wfs knows, and %q is none", choice)
 	case c == nil:
 		agent.Command = workflows.Command{Shell: choice}
 		return agent, "", nil
@@ -95,9 +96,9 @@ func (a *app) knownAgent(ctx context.Context, typed string, known []string) erro
 	if err != nil || res.Ended != proc.Exited || res.Exit == 0 {
 		return err
 	}
-	u := &usageError{fmt.Sprintf("--agent: %s is neither an agent that wfs knows nor a program on PATH", word), "wfs agent list"}
+	u := usage("wfs agent list", "--agent: %s is neither an agent that wfs knows nor a program on PATH", word)
 	if near := workflows.Suggest(word, known); near != "" {
-		u.hint = "did you mean " + near + "? wfs agent list"
+		u.Hint = "did you mean " + near + "? wfs agent list"
 	}
 	return u
 }
@@ -138,12 +139,14 @@ func permissions(c *workflows.Card, commands []string, test workflows.Command) (
 		}
 		if command == allowTests {
 			if command = test.Beginning(); command == "" {
-				return nil, &usageError{"the test command has no beginning that could be allowed: " + test.Text(), "wfs init --allow COMMAND"}
+				return nil, usage("wfs init --allow COMMAND",
+					"the test command has no beginning that could be allowed: %s", test.Text())
 			}
 		}
 		word := c.Permission(command)
 		if word == "" {
-			return nil, &usageError{fmt.Sprintf("the commands that %s may run cannot be limited: it %s", c.Name, c.Unattended), "wfs init --agent " + c.Name}
+			return nil, usage("wfs init --agent "+c.Name,
+				"the commands that %s may run cannot be limited: it %s", c.Name, c.Unattended)
 		}
 		if !slices.Contains(list, word) {
 			list = append(list, word)

@@ -45,9 +45,9 @@ func (a *app) listCmd() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if status != "" && !slices.Contains(statuses, status) {
-				e := &usageError{fmt.Sprintf("--status %q: it is one of %s", status, strings.Join(statuses, ", ")), ""}
+				e := usage("", "--status %q: it is one of %s", status, strings.Join(statuses, ", "))
 				if near := workflows.Suggest(status, statuses); near != "" {
-					e.hint = "wfs list --status " + near
+					e.Hint = "wfs list --status " + near
 				}
 				return e
 			}
@@ -55,7 +55,7 @@ func (a *app) listCmd() *cobra.Command {
 				return err
 			}
 			if merged && noMerged {
-				return &usageError{"--merged and --no-merged exclude each other", "wfs list --help"}
+				return usage("wfs list --help", "--merged and --no-merged exclude each other")
 			}
 			if deleted {
 				return a.listDeleted(c.Context())
@@ -100,10 +100,6 @@ func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	cur, err := a.Current(ctx)
-	if err != nil {
-		return nil, err
-	}
 	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
 		return nil, err
@@ -117,7 +113,7 @@ func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: unreadable, Why: err.Error(), Next: []string{"wfs show " + string(id)}})
 			continue
 		}
-		list = append(list, a.describe(&v.Session, a.PlaceAmong(trees, id, cur)))
+		list = append(list, a.describe(&v.Session, a.On(trees, id)))
 	}
 	slices.SortFunc(list, func(x, y sessionJSON) int {
 		return cmp.Or(y.UpdatedAt.Compare(x.UpdatedAt), cmp.Compare(x.ID, y.ID))

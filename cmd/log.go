@@ -36,7 +36,7 @@ event as docs/formats.md describes it. It writes nothing and takes no lock.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			if events && graph {
-				return &usageError{"--events and --graph exclude each other", "wfs log --help"}
+				return usage("wfs log --help", "--events and --graph exclude each other")
 			}
 			if events {
 				id, err := a.OpenNamed(ctx, first(args))

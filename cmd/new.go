@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,6 +32,10 @@ type newOptions struct {
 
 	keep      *workflows.Agent // of a session that is pinned anew
 	keepTyped bool             // it was typed, and is not the configuration's
+}
+
+func (o *newOptions) pinning() workspace.Pinning {
+	return workspace.Pinning{Goal: o.goal, Agent: o.agent, Budget: o.budget, Holdout: o.pinned, Keep: o.keep, KeepTyped: o.keepTyped}
 }
 
 func (a *app) newCmd() *cobra.Command {
@@ -71,9 +74,9 @@ If an open session has the same spec, wfs proposes to resume it; --again creates
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.carry && o.leave {
-				return &usageError{"--carry and --leave exclude each other", "wfs new --help"}
+				return usage("wfs new --help", "--carry and --leave exclude each other")
 			}
-			o.goal = a.Redactor().String(first(args)) // its name is made of it
+			o.goal = a.Redact(first(args)) // its name is made of it
 			return a.beginNew(c.Context(), o)
 		},
 	}
@@ -98,166 +101,173 @@ func newFlags(c *cobra.Command, o *newOptions) {
 	f.StringVar(&o.dir, "dir", "", "`directory` of that work tree (default: beside the main one)")
 }
 
-func (a *app) newSession(ctx context.Context, o newOptions) error {
-	if err := a.fit(ctx); err != nil {
-		return err
-	}
-	if err := a.Begin(ctx, "wfs new", true); err != nil {
-		return err
-	}
-	if err := a.takeHoldout(ctx, &o); err != nil {
-		return err
-	}
-	b, _, err := a.bear(ctx, &o)
-	if err != nil {
-		return err
-	}
-	saved, err := a.Leave(ctx, "wfs new", "")
-	if err != nil {
-		return err
-	}
-	if err := a.startAt(ctx, &b, &o); err != nil {
-		return err
-	}
-	if err := a.carryOrLeave(ctx, &b, o); err != nil {
-		return err
-	}
-	if b.Created.ID, err = a.HoldFree(ctx, o.goal, func(id session.ID) error { return a.Hold("wfs new", id) }); err != nil {
-		return err
-	}
-	if err := a.keepHoldout(b.Created.ID, &o); err != nil {
-		return err
-	}
-	done := a.showProgress()
-	h, r, err := a.Engine.New(ctx, b)
-	done()
-	switch {
-	case err == nil || r == nil:
-	case h == nil:
-		a.sayKept("what was changed while gates ran", r.Rescued, a.note)
-	default:
-		a.sayKept(wasThere, r.Rescued, a.note)
-	}
-	if err != nil {
-		return err
-	}
-	if err := a.TrustNow(b.Created.PlanDigest, "session "+string(h.ID)); err != nil {
-		return err
-	}
-	r.Note = a.openItems(h, b.Spec, o.spec)
-	return a.sayNew(ctx, h, r, saved, o.runs)
+// newborn is a session that is being created, here or in a work tree of its own.
+type newborn struct {
+	*app
+	o        newOptions
+	b        engine.Birth
+	settings *workflows.Settings
+	saved    *session.Checkpoint // edits of the session that is left here
+	h        *engine.Hand
+	r        *engine.Relocated
 }
 
-// startAt says where the session begins. On a session's branch a new feature begins where that session began, not on
-// top of its checkpoints; --from says otherwise.
-func (a *app) startAt(ctx context.Context, b *engine.Birth, o *newOptions) error {
-	if o.fork {
-		return nil
+// newSession creates a session, step by step. The last step but one creates it; until then nothing has to be undone.
+func (a *app) newSession(ctx context.Context, o newOptions) error {
+	n := &newborn{app: a, o: o}
+	steps := []func(context.Context) error{a.fit, n.begin, n.choosePlan, n.chooseStart, n.carryOrLeave, n.name, n.create, n.trust}
+	if o.worktree {
+		steps = []func(context.Context) error{a.fit, n.beginElsewhere, n.choosePlan, n.chooseStart, n.carryAlong, n.name, n.createInTree, n.trust}
 	}
-	cur, err := a.Current(ctx)
-	if err != nil {
-		return err
-	}
-	from := o.from
-	head, err := a.Repo.Head(ctx)
-	if err != nil {
-		return err
-	}
-	switch {
-	case from != "":
-		c, err := a.Repo.Resolve(ctx, from)
-		if err != nil {
-			return &usageError{fmt.Sprintf("%q is no commit, branch or SESSION@CHECKPOINT", from), "wfs list"}
-		}
-		b.At, b.Created.Base = c, c
-		if tip, err := a.Repo.Ref(ctx, "refs/heads/"+from); err == nil && tip == c {
-			b.Created.BaseRef = "refs/heads/" + from
-		}
-	case cur != "":
-		v, err := a.View(ctx, cur)
-		if err != nil {
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
 			return err
 		}
-		b.At, b.Created.BaseRef = v.Session.Base, v.Session.BaseRef
-		if tip, err := a.Repo.Ref(ctx, v.Session.BaseRef); v.Session.BaseRef != "" && err == nil && tip != "" {
-			b.At = tip
-		}
-		b.Created.Base = b.At
-	default:
-		b.At, b.Created.Base, b.Created.BaseRef = head.Commit, head.Commit, head.Ref
 	}
-	return nil
+	n.r.Note = a.NoItems(&n.h.S, n.b.Spec, o.spec)
+	return a.sayNew(ctx, n.h, n.r, n.saved, o.runs)
+}
+
+func (n *newborn) begin(ctx context.Context) error { return n.Begin(ctx, "wfs new", true) }
+
+// choosePlan fixes what the session will run.
+func (n *newborn) choosePlan(ctx context.Context) error {
+	if err := n.takeHoldout(ctx, &n.o); err != nil {
+		return err
+	}
+	if n.o.fork {
+		return n.fork(ctx)
+	}
+	return n.pin(ctx)
+}
+
+// chooseStart fixes the commit that the session starts from. Edits of a session that is left here become a checkpoint.
+func (n *newborn) chooseStart(ctx context.Context) (err error) {
+	if !n.o.worktree {
+		if n.saved, err = n.Leave(ctx, "wfs new", ""); err != nil {
+			return err
+		}
+	}
+	if !n.o.fork {
+		err = n.StartAt(ctx, &n.b, n.o.from)
+	}
+	return err
+}
+
+// name locks a name that is free, and keeps the hold-out tests of that session.
+func (n *newborn) name(ctx context.Context) (err error) {
+	hold := func(id session.ID) error { return n.Hold("wfs new", id) }
+	if n.o.worktree { // another command may be at work in this one
+		hold = func(id session.ID) error { return n.HoldSession("wfs new", id) }
+	}
+	if n.b.Created.ID, err = n.HoldFree(ctx, n.o.goal, hold); err != nil {
+		return err
+	}
+	return n.keepHoldout(n.b.Created.ID, &n.o)
+}
+
+func (n *newborn) create(ctx context.Context) (err error) {
+	done := n.showProgress()
+	n.h, n.r, err = n.Engine.New(ctx, n.b)
+	done()
+	switch {
+	case err == nil || n.r == nil:
+	case n.h == nil:
+		n.sayKept("what was changed while gates ran", n.r.Rescued, n.note)
+	default:
+		n.sayKept(wasThere, n.r.Rescued, n.note)
+	}
+	return err
+}
+
+func (n *newborn) trust(context.Context) error {
+	return n.TrustNow(n.b.Created.PlanDigest, "session "+string(n.h.ID))
 }
 
 // carryOrLeave finds out what becomes of uncommitted changes.
-func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) error {
-	file, err := a.guardFile(b.Exclude)
-	if err != nil {
-		return err
-	}
-	snap, err := a.Repo.Snapshot(ctx, file)
-	if err != nil {
-		return err
-	}
+func (n *newborn) carryOrLeave(ctx context.Context) error {
+	b, carry := &n.b, n.o.carry
+	snap, names, err := n.Uncommitted(ctx, b)
 	for _, h := range snap.HeldOut {
 		b.Created.HeldOut = append(b.Created.HeldOut, h.Path)
 	}
-	if snap.Clean() {
-		return nil
-	}
-	changes, err := a.Repo.Changes(ctx, snap.HeadTree, snap.Tree)
-	if err != nil {
+	if err != nil || snap.Clean() {
 		return err
-	}
-	var names []string
-	for _, c := range changes {
-		names = append(names, c.Path)
 	}
 	if len(names) == 0 { // the index differs and the files do not: staged, then taken back
 		names = []string{"(staged only)"}
 	}
 	switch {
-	case o.carry, o.leave:
-	case slices.Equal(names, []string{b.Created.SpecPath}) && b.At == snap.Head.Commit:
-		o.carry = true // the session is about it
+	case carry, n.o.leave:
+	case workspace.Carries(b, snap, names):
+		carry = true // the session is about it
 	default:
-		if o.carry, err = a.askCarry(ctx, names); err != nil {
+		if carry, err = n.askCarry(ctx, names); err != nil {
 			return err
 		}
 	}
-	if !o.carry && snap.Head.Ref == "" {
-		return &session.Refusal{Code: session.RefuseDirty, Message: "HEAD is on no branch, so there is none that uncommitted changes could stay with",
-			Hint: "git switch -c NAME && " + a.again()}
-	}
-	if !o.carry {
+	switch {
+	case carry && b.At != snap.Head.Commit:
+		return usage("wfs new --leave", "--carry takes changes along from HEAD, and this session begins elsewhere")
+	case carry:
+		b.Carry, b.Created.Carried = true, names
+	case snap.Head.Ref == "":
+		return session.Refuse(session.RefuseDirty, "git switch -c NAME && "+n.again(),
+			"HEAD is on no branch, so there is none that uncommitted changes could stay with")
+	default:
 		b.Created.Left = names
-		return nil
 	}
-	if b.At != snap.Head.Commit {
-		return &usageError{"--carry takes changes along from HEAD, and this session begins elsewhere", "wfs new --leave"}
-	}
-	b.Carry, b.Created.Carried = true, names
 	return nil
 }
 
 func (a *app) askCarry(ctx context.Context, names []string) (carry bool, err error) {
 	what := fmt.Sprintf("%d uncommitted %s: %s", len(names), plural(len(names), "file", "files"), strings.Join(names[:min(len(names), 5)], ", "))
 	if !a.env.StdinTTY || a.json {
-		return false, &session.Refusal{Code: session.RefuseDirty, Message: "there are uncommitted changes: say what becomes of them (" + what + ")",
-			Hint: a.again("--carry") + "   (take them along), or " + a.again("--leave") + "   (they stay with your branch)"}
+		return false, session.Refuse(session.RefuseDirty, a.again("--carry")+"   (take them along), or "+a.again("--leave")+"   (they stay with your branch)",
+			"there are uncommitted changes: say what becomes of them (%s)", what)
 	}
 	a.note("%s", what)
-	answer, err := a.promptFor(ctx, "[c]arry them into the session, [l]eave them with your branch, or [q]uit? ",
-		a.again("--carry")+", or "+a.again("--leave"), "c", "carry", "l", "leave", "q", "quit", "")
-	if err != nil {
-		return false, err
+	answer, err := a.choose(ctx, "[c]arry them into the session, [l]eave them with your branch, or [q]uit? ",
+		a.again("--carry")+", or "+a.again("--leave"), "carry", "leave")
+	return answer == "carry", err
+}
+
+// resumeInstead is the answer of a person who is asked whether another session shall begin with the same spec.
+type resumeInstead session.ID
+
+func (r resumeInstead) Error() string { return "resume " + string(r) }
+
+// sameSpec asks before a second session begins with the spec of one that is not finished.
+func (a *app) sameSpec(ctx context.Context, c *session.Created, o newOptions) error {
+	if c.SpecDigest == "" || o.again || strings.Contains(o.from, "@") {
+		return nil
 	}
-	switch answer {
-	case "c", "carry":
-		return true, nil
-	case "l", "leave":
-		return false, nil
+	id, what, way, err := a.SameSpec(ctx, c, o.spec)
+	if err != nil || way == "" {
+		return err
+	}
+	if !a.env.StdinTTY || a.json {
+		return session.Refuse(session.RefuseSameSpec, way, "%s; to begin another session with it: --again", what)
+	}
+	a.note("%s", what)
+	answer, err := a.choose(ctx, "[r]esume "+string(id)+", begin [a]nother one, or [q]uit? ", "wfs new --again", "resume", "another")
+	if err == nil && answer == "resume" {
+		err = resumeInstead(id)
+	}
+	return err
+}
+
+// choose asks which of two ways to take, by a word or its first letter. Whoever takes neither ends the command.
+func (a *app) choose(ctx context.Context, question, flag, one, other string) (string, error) {
+	answer, err := a.promptFor(ctx, question, flag, one, one[:1], other, other[:1], "quit", "q", "")
+	switch {
+	case err != nil:
+		return "", err
+	case answer == one || answer == one[:1]:
+		return one, nil
+	case answer == other || answer == other[:1]:
+		return other, nil
 	}
 	a.note("nothing was begun, and nothing was changed")
-	return false, exitWith(exitDecision)
+	return "", exitWith(exitDecision)
 }

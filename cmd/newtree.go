@@ -17,99 +17,63 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// newInTree begins a session in a work tree of its own. The one where it is typed is only read: somebody may be at work
-// there. Until the session's ledger is there, everything can be taken back by removing the work tree; from then on the
-// next command completes what is missing.
-func (a *app) newInTree(ctx context.Context, o newOptions) error {
-	if err := a.fit(ctx); err != nil {
-		return err
+// beginElsewhere looks at a work tree that the session does not use: another command may be at work there.
+func (n *newborn) beginElsewhere(ctx context.Context) error {
+	err := n.Ready(ctx, true)
+	if err == nil {
+		n.sweep(ctx, "wfs new")
 	}
-	if err := a.Ready(ctx, true); err != nil {
-		return err
-	}
-	a.sweep(ctx, "wfs new")
-	if err := a.takeHoldout(ctx, &o); err != nil {
-		return err
-	}
-	b, settings, err := a.bear(ctx, &o)
-	if err != nil {
-		return err
-	}
-	if err := a.startAt(ctx, &b, &o); err != nil {
-		return err
-	}
-	if b.Tree, err = a.Repo.TreeOf(ctx, b.At); err != nil {
-		return err
-	}
-	if o.carry {
-		if err := a.carryAlong(ctx, &b); err != nil {
-			return err
-		}
-	}
-	b.Own = true
-	if b.Created.ID, err = a.HoldFree(ctx, o.goal, func(id session.ID) error { return a.HoldSession("wfs new", id) }); err != nil {
-		return err
-	}
-	if err := a.keepHoldout(b.Created.ID, &o); err != nil {
-		return err
-	}
-	main, err := a.MainRepo(ctx)
-	if err != nil {
-		return err
-	}
-	m, err := a.planTree(ctx, o.dir, b.Created.ID, settings.Config.Worktree, main)
-	if err != nil {
-		return err
-	}
-	left, err := a.Repo.Dirty(ctx)
-	if err != nil {
-		return err
-	}
-	from := a.Repo
-	done, h, r, err := a.makeTree(ctx, m, &b, &settings.Config, main)
-	if err != nil {
-		return a.takeBackTree(context.WithoutCancel(ctx), from, m, err)
-	}
-	if err := a.Clone.ForgetHalfMade(h.ID); err != nil {
-		return err
-	}
-	if err := a.TrustNow(b.Created.PlanDigest, "session "+string(h.ID)); err != nil {
-		return err
-	}
-	if !o.carry && !o.fork && left > 0 && !a.json {
-		a.note("%d uncommitted %s here, and %s not in the new work tree (--carry would take a copy along)", left,
-			plural(left, "change stays", "changes stay"), plural(left, "is", "are"))
-	}
-	a.sayTree(ctx, done)
-	r.Note = a.openItems(h, b.Spec, o.spec)
-	return a.sayNew(ctx, h, r, nil, o.runs)
+	return err
 }
 
-// carryAlong puts the uncommitted changes of this work tree into checkpoint 0. They stay here as well.
-func (a *app) carryAlong(ctx context.Context, b *engine.Birth) error {
-	if err := a.Hold("wfs new"); err != nil {
-		return err
-	}
-	file, err := a.guardFile(b.Exclude)
+// createInTree creates the session in a work tree of its own. Until the session's ledger is there, removing the work tree
+// undoes everything; from then on the next command completes what is missing.
+func (n *newborn) createInTree(ctx context.Context) error {
+	n.b.Own = true
+	main, err := n.MainRepo(ctx)
 	if err != nil {
 		return err
 	}
-	snap, err := a.Repo.Snapshot(ctx, file)
+	m, err := n.planTree(ctx, n.o.dir, n.b.Created.ID, n.settings.Config.Worktree, main)
 	if err != nil {
 		return err
 	}
-	if b.At != snap.Head.Commit {
-		return &usageError{"--carry takes changes along from HEAD, and this session begins elsewhere", "wfs new without --carry"}
-	}
-	changes, err := a.Repo.Changes(ctx, snap.HeadTree, snap.Tree)
+	left, err := n.Repo.Dirty(ctx)
 	if err != nil {
 		return err
 	}
-	for _, c := range changes {
-		b.Created.Carried = append(b.Created.Carried, c.Path)
+	from, done := n.Repo, gitstate.Provisioned{}
+	if done, n.h, n.r, err = n.makeTree(ctx, m, &n.b, &n.settings.Config, main); err != nil {
+		return n.takeBackTree(context.WithoutCancel(ctx), from, m, err)
 	}
-	b.Tree = snap.Tree
+	if err := n.Clone.ForgetHalfMade(n.h.ID); err != nil {
+		return err
+	}
+	if !n.o.carry && !n.o.fork && left > 0 && !n.json {
+		n.note("%d uncommitted %s here, and %s not in the new work tree (--carry would take a copy along)", left,
+			plural(left, "change stays", "changes stay"), plural(left, "is", "are"))
+	}
+	n.sayTree(ctx, done)
 	return nil
+}
+
+// carryAlong puts the uncommitted changes of this work tree into checkpoint 0 with --carry. They stay here as well.
+func (n *newborn) carryAlong(ctx context.Context) (err error) {
+	b := &n.b
+	if !n.o.carry {
+		b.Tree, err = n.Repo.TreeOf(ctx, b.At)
+		return err
+	}
+	if err := n.Hold("wfs new"); err != nil {
+		return err
+	}
+	snap, names, err := n.Uncommitted(ctx, b)
+	if err == nil && b.At != snap.Head.Commit {
+		err = usage("wfs new without --carry",
+			"--carry takes changes along from HEAD, and this session begins elsewhere")
+	}
+	b.Created.Carried, b.Tree = names, snap.Tree
+	return err
 }
 
 // planTree says where the work tree will be, and writes that down.
@@ -135,7 +99,8 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 	if err != nil {
 		return registry.HalfMade{}, dirRefusal(err)
 	}
-	m := registry.HalfMade{Session: id, Dir: n.Path, Above: n.Above, Name: n.Name, RunID: fmt.Sprintf("%s-setup-%s", id, a.env.NewID(4))}
+	m := registry.HalfMade{Session: id, Dir: n.Path, Above: n.Above, Name: n.Name, RunID: fmt.Sprintf("%s-setup-%s", id, a.env.NewID(4)),
+		Trash: registry.TrashOf(n.Path, a.env.NewID(4))}
 	if err := a.Clone.KeepHalfMade(m); err != nil {
 		return m, err
 	}
@@ -145,7 +110,7 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 
 func dirRefusal(err error) error {
 	if errors.Is(err, gitstate.ErrDirTaken) {
-		return &session.Refusal{Code: session.RefuseWorktree, Message: err.Error(), Hint: "wfs new GOAL --worktree --dir ANOTHER"}
+		return session.Refuse(session.RefuseWorktree, "wfs new GOAL --worktree --dir ANOTHER", "%v", err)
 	}
 	return err
 }
@@ -186,9 +151,10 @@ func provisionRefusal(err error) error {
 	var back *gitstate.LeadsBackError
 	switch {
 	case errors.As(err, &back):
-		return &session.Refusal{Code: session.RefuseSetup, Message: err.Error(), Hint: "let worktree: setup in .wfs/config.yaml install it, instead of copy or link"}
+		return session.Refuse(session.RefuseSetup, "let worktree: setup in .wfs/config.yaml install it, instead of copy or link",
+			"%v", err)
 	case errors.Is(err, gitstate.ErrCannotLink):
-		return &session.Refusal{Code: session.RefuseSetup, Message: err.Error(), Hint: "fix worktree: link in .wfs/config.yaml"}
+		return session.Refuse(session.RefuseSetup, "fix worktree: link in .wfs/config.yaml", "%v", err)
 	}
 	return err
 }
@@ -222,8 +188,8 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 	}
 	_, left, err := a.Repo.Edited(ctx, at, "")
 	if len(left) > maxSetupFiles {
-		return nil, &session.Refusal{Code: session.RefuseSetup, Hint: "list them in .gitignore and commit that",
-			Message: fmt.Sprintf("the set-up made %d files that git does not ignore: %s", len(left), shortList(left))}
+		return nil, session.Refuse(session.RefuseSetup, "list them in .gitignore and commit that",
+			"the set-up made %d files that git does not ignore: %s", len(left), shortList(left))
 	}
 	return left, err
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ by the next wfs run, with the note. Without -m the first argument is the text.`,
 				text, args = args[0], args[1:]
 			}
 			if strings.TrimSpace(text) == "" {
-				return &usageError{"a note needs a text", c.CommandPath() + ` -m "what the next attempt should know"`}
+				return usage(c.CommandPath()+` -m "what the next attempt should know"`, "a note needs a text")
 			}
 			return upTo(1)(c, args)
 		},
@@ -61,22 +62,14 @@ type requestJSON struct {
 	Next    []string       `json:"next"`
 }
 
-// leaveNote leaves a note. bare says that the text was typed without -m: then it is not to be the name of a session, whose
-// note was forgotten or comes after it.
+// leaveNote leaves a note. bare says that the text was typed without -m.
 func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error {
 	if err := a.OpenWriter(ctx); err != nil {
 		return err
 	}
-	if id, err := session.ParseID(text); err == nil && bare {
-		tip, err := a.Repo.Ref(ctx, session.LedgerOf(id))
-		if err != nil {
+	if bare {
+		if err := a.noteMissing(ctx, text, name); err != nil {
 			return err
-		}
-		if _, unknown := a.Resolve(ctx, name); tip != "" && name != "" && unknown != nil {
-			return &usageError{"after the name of a session a note needs -m", fmt.Sprintf("wfs note %s -m %s", id, shellWord(name))}
-		} else if tip != "" && name == "" {
-			return &usageError{fmt.Sprintf("%s is a session, and the note is missing", id),
-				fmt.Sprintf(`wfs note %s -m "what the next attempt should know"`, id)}
 		}
 	}
 	id, err := a.Resolve(ctx, name)
@@ -87,21 +80,10 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 	if err != nil {
 		return err
 	}
-	if s := &v.Session; s.Status.Final() {
-		return &session.Refusal{Code: session.RefuseFinal, Message: string(id) + " is " + string(s.Status) + ": it would not be read", Hint: "wfs show " + string(id)}
-	}
-	if w := v.Session.Waiting; v.Session.Status == session.StatusWaiting && (w.Agree || w.Approve) { // a yes would drop it
-		return &session.Refusal{Code: session.RefuseUsage, Message: string(id) + " waits for a yes or a no, and a note is neither",
-			Hint: fmt.Sprintf(`wfs reject %s -m "what is still missing"`, id)}
-	}
-	waiting := v.Session.Notes
-	if o := v.Session.Open; o != nil {
-		waiting = waiting[min(o.Told, len(waiting)):]
-	}
-	if err := fitsBrief(waiting, text); err != nil {
+	if err := takesNote(&v.Session, text); err != nil {
 		return err
 	}
-	k, err := a.request(ctx, "wfs note", v, session.Request{Kind: session.RequestNote, Text: a.Redactor().String(text)})
+	k, err := a.request(ctx, "wfs note", v, session.Request{Kind: session.RequestNote, Text: a.Redact(text)})
 	if err != nil {
 		return err
 	}
@@ -109,15 +91,15 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 	if k.by != nil {
 		j.Driver = &driverJSON{k.by.PID, k.by.Command}
 	}
-	if a.json {
-		return a.answer(j)
-	}
 	switch {
-	case k.kept == nil && k.session.Status == session.StatusCompleted:
-		a.out("noted: %s is complete, and the next run takes it up again", id)
-		a.out("undo: wfs undo %s", id)
+	case a.json:
+		return a.answer(j)
 	case k.kept == nil:
-		a.out("noted for the next attempt of %s", id)
+		said := "noted for the next attempt of %s"
+		if j.Status == session.StatusCompleted {
+			said = "noted: %s is complete, and the next run takes it up again"
+		}
+		a.out(said, id)
 		a.out("undo: wfs undo %s", id)
 	case k.by != nil:
 		a.out("noted; %s takes it in after its present step, and tells the next attempt that it may not be from a person",
@@ -129,6 +111,38 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 	return nil
 }
 
+// noteMissing refuses a text that is the name of a session: its note was forgotten, or comes after it.
+func (a *app) noteMissing(ctx context.Context, text, name string) error {
+	id, err := session.ParseID(text)
+	if err != nil {
+		return nil
+	}
+	tip, err := a.Repo.Ref(ctx, session.LedgerOf(id))
+	if err != nil || tip == "" {
+		return err
+	}
+	if _, unknown := a.Resolve(ctx, name); name != "" && unknown == nil {
+		return nil
+	}
+	return usage(fmt.Sprintf("wfs note %s -m %q", id, cmp.Or(name, "what the next attempt should know")),
+		"%s is a session, and the note is missing", id)
+}
+
+// takesNote refuses a note that no attempt would read.
+func takesNote(s *session.Session, text string) error {
+	if s.Status.Final() {
+		return session.Refuse(session.RefuseFinal, "wfs show "+string(s.ID), "%s is %s: it would not be read", s.ID, s.Status)
+	}
+	if w := s.Waiting; s.Status == session.StatusWaiting && (w.Agree || w.Approve) { // a yes would drop it
+		return usage(fmt.Sprintf(`wfs reject %s -m "what is still missing"`, s.ID), "%s waits for a yes or a no, and a note is neither", s.ID)
+	}
+	waiting := s.Notes
+	if o := s.Open; o != nil {
+		waiting = waiting[min(o.Told, len(waiting)):]
+	}
+	return fitsBrief(waiting, text)
+}
+
 // fitsBrief refuses a text that a brief would cut, or that would put notes out of it that nobody was told yet.
 func fitsBrief(waiting []string, text string) error {
 	what := "the text is longer than what a brief takes"
@@ -138,7 +152,7 @@ func fitsBrief(waiting []string, text string) error {
 	case phases.NotesFit(nil, text):
 		what = fmt.Sprintf("%d notes wait for the next attempt, and its brief does not take this one as well", len(waiting))
 	}
-	return &usageError{what, "put it into a file of the repository and name that file"}
+	return usage("put it into a file of the repository and name that file", "%s", what)
 }
 
 // asked is what became of a request of a person's.
@@ -153,7 +167,7 @@ type asked struct {
 // request posts a request first, so that it is kept whatever happens, and then sees whether somebody has to take it in.
 func (a *app) request(ctx context.Context, command string, v engine.View, request session.Request) (asked, error) {
 	id := v.Session.ID
-	r, err := a.Clone.Post(id, request, a.env.Now(), a.env.NewID(4))
+	r, err := a.Post(id, request)
 	if err != nil {
 		return asked{}, err
 	}

@@ -43,8 +43,8 @@ func (a *app) looking(ctx context.Context, command string, detached bool) error 
 		return err
 	}
 	if what, _ := a.halfMoved(ctx); what != "" {
-		return &session.Refusal{Code: session.RefuseWorktree, Message: "a command was interrupted: " + what + "; what comes after it cannot be said before it is completed",
-			Hint: strings.TrimSuffix(command, " --dry-run") + ", which completes it first"}
+		return session.Refuse(session.RefuseWorktree, strings.TrimSuffix(command, " --dry-run")+", which completes it first",
+			"a command was interrupted: %s; what comes after it cannot be said before it is completed", what)
 	}
 	l, err := a.Clone.LockWorktree(a.Repo.Worktree(), a.Holder(command))
 	if err == nil {

@@ -27,7 +27,7 @@ With --to the session goes back to an earlier phase, whatever it waits for. No f
 				for _, name := range args {
 					of += " " + shellWord(name)
 				}
-				return &usageError{"-m is missing: the next attempt must know why", of + ` -m "what is to be done"`}
+				return usage(of+` -m "what is to be done"`, "-m is missing: the next attempt must know why")
 			}
 			if err := fitsBrief(nil, why); err != nil {
 				return err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -33,10 +32,11 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 	if o.workflow == "" {
 		o.workflow = h.S.Workflow
 	}
-	b, _, err := a.pin(ctx, o)
-	if err != nil {
+	pinned := &newborn{app: a, o: o}
+	if err := pinned.pin(ctx); err != nil {
 		return err
 	}
+	b := pinned.b
 	c := b.Created
 	r := engine.Repin{Plan: b.Plan, PlanText: b.PlanText, PlanDigest: c.PlanDigest, Workflow: b.Workflow, Agent: c.Agent, AgentTyped: c.AgentTyped,
 		Phase: session.PhaseName(phase)}
@@ -84,14 +84,5 @@ func (a *app) sayWouldChange(id session.ID, changes []string) error {
 		return nil
 	}
 	a.out("nothing was changed")
-	return nil
-}
-
-// keptAgent is the agent of a session that is pinned anew, when neither the command line nor the configuration has one to
-// put in its place.
-func (o *newOptions) keptAgent(found *workflows.Agent) *workflows.Agent {
-	if o.keep != nil && o.agent == "" && (o.keepTyped || found == nil) {
-		return o.keep
-	}
 	return nil
 }

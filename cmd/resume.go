@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,10 @@ import (
 )
 
 func (a *app) resumeCmd() *cobra.Command {
-	var o resumeOptions
+	var o struct {
+		at, backup       string
+		fresh, auto, dry bool
+	}
 	c := &cobra.Command{
 		Use: "resume [SESSION | CHECKPOINT]", Short: "check out a session, or go to one of its checkpoints",
 		Long: `Resume checks a session out in this work tree; it runs nothing. After an interruption your edits stay. With a checkpoint,
@@ -25,27 +27,24 @@ With --backup the session goes to the checkpoint that a backup was made upon, an
 		Example: "  wfs resume\n  wfs resume csv-export@4\n  wfs resume @4 --dry-run\n  wfs resume --backup\n  wfs resume csv-export --backup=3",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if o.at != "" {
-				a.spelledNow("wfs resume " + first(args) + "@" + o.at)
-			}
+			word := first(args)
 			if o.fresh {
-				a.spelledNow("wfs resume " + first(args) + "@0")
+				word += "@0"
+			}
+			if o.at != "" {
+				word += "@" + o.at
+			}
+			if o.at != "" || o.fresh {
+				a.spelledNow("wfs resume " + word)
 			}
 			if o.auto {
 				a.spelledNow("wfs resume --backup")
 				o.backup = autoName
 			}
-			if name, cp, ok := strings.Cut(first(args), "@"); ok {
-				if o.at != "" || o.fresh || o.backup != "" {
-					return &usageError{first(args) + " names a checkpoint already", c.CommandPath() + " " + first(args)}
-				}
-				o.at = cp
-				return a.resume(c.Context(), name, o)
+			if n := strings.Count(word, "@"); n > 1 || n > 0 && o.backup != "" {
+				return usage("wfs resume --help", "resume takes one checkpoint, or --backup")
 			}
-			if o.at != "" && o.fresh || o.at != "" && o.backup != "" || o.fresh && o.backup != "" {
-				return &usageError{"--at, --fresh and --backup exclude each other", "wfs resume --help"}
-			}
-			return a.resume(c.Context(), first(args), o)
+			return a.resume(c.Context(), word, o.backup, o.dry)
 		},
 	}
 	c.Flags().StringVar(&o.at, "at", "", "go to this `checkpoint`")
@@ -58,36 +57,13 @@ With --backup the session goes to the checkpoint that a backup was made upon, an
 	return c
 }
 
-type resumeOptions struct {
-	at, backup       string
-	fresh, auto, dry bool
-}
-
-func (a *app) resume(ctx context.Context, name string, o resumeOptions) error {
-	at := o.at
-	if err := a.OpenWriter(ctx); err != nil {
-		return err
-	}
-	if other, cp, ok := strings.Cut(at, "@"); ok { // --at auth@4 names the session as well
-		if name != "" {
-			x, err := a.Resolve(ctx, name)
-			if err != nil {
-				return err
-			}
-			y, err := a.Resolve(ctx, other)
-			if err != nil {
-				return err
-			}
-			if x != y {
-				return &usageError{fmt.Sprintf("%q and --at %s name two sessions", name, at), ""}
-			}
-		}
-		name, at = other, cp
-	}
+// resume goes to a session, or to a checkpoint or backup of it.
+func (a *app) resume(ctx context.Context, word, backup string, dry bool) error {
+	name, checkpoint, ok := strings.Cut(word, "@")
 	if err := a.EnterNamed(ctx, name); err != nil {
 		return err
 	}
-	if err := a.beginOr(ctx, o.dry, "wfs resume", false); err != nil {
+	if err := a.beginOr(ctx, dry, "wfs resume", false); err != nil {
 		return err
 	}
 	id, err := a.Resolve(ctx, name)
@@ -95,30 +71,32 @@ func (a *app) resume(ctx context.Context, name string, o resumeOptions) error {
 		return err
 	}
 	number := -1
-	if o.fresh {
-		number = 0
-	}
-	if at != "" {
+	if ok {
 		v, err := a.View(ctx, id)
 		if err != nil {
 			return err
 		}
-		if number, err = workspace.FindCheckpoint(&v.Session, at); err != nil {
+		if number, err = workspace.FindCheckpoint(&v.Session, checkpoint); err != nil {
 			return err
 		}
 	}
-	if o.dry {
-		return a.previewResume(ctx, id, number, o.backup)
+	var saved *session.Checkpoint
+	if !dry {
+		if saved, err = a.Leave(ctx, "wfs resume", id); err != nil {
+			return err
+		}
 	}
-	saved, err := a.Leave(ctx, "wfs resume", id)
+	auto, err := a.findBackup(ctx, id, backup) // before the session recovers, which may replace it
 	if err != nil {
 		return err
 	}
-	var auto *engine.AutoFound
-	if o.backup != "" { // before the session recovers, which may replace it
-		if auto, err = a.findBackup(ctx, id, o.backup); err != nil {
-			return err
-		}
+	if dry {
+		return a.preview(ctx, id, func(l *engine.Look) (engine.Preview, error) {
+			if auto != nil {
+				return l.ResumeAuto(ctx, auto)
+			}
+			return l.Resume(ctx, number)
+		})
 	}
 	h, err := a.Take(ctx, id)
 	if err != nil {
@@ -136,21 +114,12 @@ func (a *app) resume(ctx context.Context, name string, o resumeOptions) error {
 	return a.sayMoved(h, r, saved)
 }
 
-// previewResume says what a resume would do.
-func (a *app) previewResume(ctx context.Context, id session.ID, number int, backup string) error {
-	if backup == "" {
-		return a.preview(ctx, id, func(l *engine.Look) (engine.Preview, error) { return l.Resume(ctx, number) })
-	}
-	found, err := a.findBackup(ctx, id, backup)
-	if err != nil {
-		return err
-	}
-	return a.preview(ctx, id, func(l *engine.Look) (engine.Preview, error) { return l.ResumeAuto(ctx, found) })
-}
-
-// findBackup returns the backup of a session that has a name.
+// findBackup returns the backup of a session that has a name, nil for "".
 func (a *app) findBackup(ctx context.Context, id session.ID, name string) (*engine.AutoFound, error) {
-	if name == autoName {
+	switch name {
+	case "":
+		return nil, nil
+	case autoName:
 		return a.Engine.FindAuto(ctx, id)
 	}
 	return a.Engine.FindBackup(ctx, id, name)

@@ -89,7 +89,7 @@ func Main(env Env) int {
 		err = lost
 	case errors.As(err, &quiet):
 		if lost != nil {
-			diagnose(lost).print(a)
+			a.diagnose(lost).print(a)
 		}
 		return quiet.code
 	}
@@ -179,13 +179,13 @@ func (d *directory) Set(s string) error {
 // flagError says what is wrong with a flag, and which one may have been meant.
 func (a *app) flagError(c *cobra.Command, err error) error {
 	a.json = a.json || slices.Contains(a.env.Args, "--json") // it may stand behind what is wrong
-	e := &usageError{err.Error(), c.CommandPath() + " --help"}
+	e := usage(c.CommandPath()+" --help", "%v", err)
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if near := workflows.Suggest(unknown.GetSpecifiedName(), names); near != "" {
-			e.hint = fmt.Sprintf("did you mean --%s? %s --help", near, c.CommandPath())
+			e.Hint = fmt.Sprintf("did you mean --%s? %s --help", near, c.CommandPath())
 		}
 	}
 	return e
@@ -197,16 +197,17 @@ func noArgs(c *cobra.Command, args []string) error {
 		return nil
 	}
 	if c.HasParent() && !c.HasSubCommands() {
-		return &usageError{fmt.Sprintf("%s takes no argument, got %q", c.CommandPath(), args[0]), c.CommandPath() + " --help"}
+		return usage(c.CommandPath()+" --help", "%s takes no argument, got %q", c.CommandPath(), args[0])
 	}
 	word := args[0]
-	e := &usageError{fmt.Sprintf("unknown command %q for %q", word, c.CommandPath()), strings.Replace(c.CommandPath(), "wfs", "wfs help", 1)}
+	e := usage(strings.Replace(c.CommandPath(), "wfs", "wfs help", 1),
+		"unknown command %q for %q", word, c.CommandPath())
 	near := c.SuggestionsFor(word)
 	if !c.HasParent() {
-		e.hint += " --all"
+		e.Hint += " --all"
 		near = slices.DeleteFunc(near, func(s string) bool { return slices.Contains(destroying, s) })
 		if slices.Contains(reserved, word) {
-			e.message = fmt.Sprintf("%q is reserved: no command has that name yet", word)
+			e.Message = fmt.Sprintf("%q is reserved: no command has that name yet", word)
 			return e
 		}
 		if same := synonyms[word]; same != "" {
@@ -214,7 +215,7 @@ func noArgs(c *cobra.Command, args []string) error {
 		}
 	}
 	if len(near) > 0 {
-		e.hint = fmt.Sprintf("did you mean %q?", c.CommandPath()+" "+near[0])
+		e.Hint = fmt.Sprintf("did you mean %q?", c.CommandPath()+" "+near[0])
 	}
 	return e
 }
@@ -223,7 +224,8 @@ func noArgs(c *cobra.Command, args []string) error {
 func upTo(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > n {
-			return &usageError{fmt.Sprintf("%s takes at most %d %s, got %d", c.CommandPath(), n, plural(n, "argument", "arguments"), len(args)), c.CommandPath() + " --help"}
+			return usage(c.CommandPath()+" --help",
+				"%s takes at most %d %s, got %d", c.CommandPath(), n, plural(n, "argument", "arguments"), len(args))
 		}
 		return nil
 	}

@@ -47,7 +47,7 @@ it, wfs note leaves a message for the next attempt.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			if o.MaxAttempts < 0 {
-				return &usageError{"--max-attempts must not be negative", ""}
+				return usage("", "--max-attempts must not be negative")
 			}
 			if err := fitsBrief(nil, o.Note); err != nil {
 				return err
@@ -120,12 +120,16 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much ho
 
 // connect lets a run show what happens, save files, and tell the user's on-event command.
 func (a *app) connect(ctx context.Context, p *progress, detached bool) {
-	a.notices = &notices{app: a, say: p.line}
+	a.notices = &notices{app: a, to: a.NewOnEvent(p.line, func() {
+		if a.env.StderrTTY {
+			fmt.Fprint(a.env.Stderr, "\a")
+		}
+	})}
 	a.Engine.Tell = func(e session.Event, s *session.Session) {
 		p.event(e, s)
 		a.notices.event(e, s)
 	}
-	a.Engine.Saving = a.autoSaving(ctx, p.line)
+	a.Engine.Saving = a.Saving(ctx, p.line)
 	if !detached { // what the agent does is in the log of its run
 		a.Engine.Works.(*works).report, a.Engine.Works.(*works).watch = p.report, p.agent
 	}
@@ -157,7 +161,7 @@ func (a *app) drive(ctx context.Context, h *engine.Hand, p *progress, o engine.R
 		}
 		return err
 	}
-	a.notices.over.Store(true)
+	a.notices.to.Quiet.Store(a.json) // the end stays the last line in JSON
 	if p.view != nil {
 		p.view.end()
 	}
@@ -189,7 +193,7 @@ func (a *app) unfinished(ctx context.Context, name string, err error) error {
 	if not.Code == gitstate.NotDone {
 		return engine.Unfinished(not.Detail)
 	}
-	return &session.Refusal{Code: session.RefuseConflict, Message: not.Error(), Hint: a.diagnose(err).Hint}
+	return session.Refuse(session.RefuseConflict, a.diagnose(err).Hint, "%v", not)
 }
 
 // ended says how a run ended, and gives the exit code.
@@ -270,7 +274,7 @@ func commandOf(p *workflows.Plan, phase session.PhaseName) string {
 	if !ph.Run.Agent {
 		return ph.Run.Command.Text()
 	}
-	return agentName(p.AgentOf(ph))
+	return workspace.AgentName(p.AgentOf(ph))
 }
 
 func gatesOf(p *workflows.Plan, phase session.PhaseName) []string {

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,14 +29,15 @@ With --each every argument is a goal of its own. Each gets a session in a work t
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.carry && o.leave {
-				return &usageError{"--carry and --leave exclude each other", "wfs start --help"}
+				return usage("wfs start --help", "--carry and --leave exclude each other")
 			}
 			if each && (o.dir != "" || o.spec != "" || o.carry) {
-				return &usageError{"--each has no --dir, --spec or --carry: those belong to one session", "wfs start --help"}
+				return usage("wfs start --help",
+					"--each has no --dir, --spec or --carry: those belong to one session")
 			}
 			o.worktree = o.worktree || each
 			for _, goal := range args {
-				o.goal = a.Redactor().String(goal)
+				o.goal = a.Redact(goal)
 				if err := a.start(c.Context(), o, detach || each); err != nil {
 					return err
 				}
@@ -60,9 +60,9 @@ func oneGoal(c *cobra.Command, args []string) error {
 	goal := strings.TrimSpace(strings.Join(args, " "))
 	switch {
 	case goal == "":
-		return &usageError{c.Name() + " needs a goal", c.CommandPath() + ` "what you want to build"`}
+		return usage(c.CommandPath()+` "what you want to build"`, "%s needs a goal", c.Name())
 	case len(args) > 1:
-		return &usageError{fmt.Sprintf("%s takes one goal, got %d arguments", c.Name(), len(args)), c.CommandPath() + " " + shellWord(goal)}
+		return usage(c.CommandPath()+" "+shellWord(goal), "%s takes one goal, got %d arguments", c.Name(), len(args))
 	}
 	return nil
 }

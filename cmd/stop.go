@@ -3,18 +3,13 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )
-
-// stopWait is how long `wfs stop --now` waits for the end of a run: its agent has a few seconds to end by itself.
-const stopWait = 30 * time.Second
 
 func (a *app) stopCmd() *cobra.Command {
 	var now bool
@@ -50,66 +45,45 @@ func (a *app) stop(ctx context.Context, name string, now bool) error {
 	if !workspace.IsRun(who) {
 		return a.HeldBy(who, "session %s is held, and not by a run,", id)
 	}
-	r, err := a.Clone.Post(id, session.Request{Kind: session.RequestStop, Driver: who.Name()}, a.env.Now(), a.env.NewID(4))
+	r, err := a.Post(id, session.Request{Kind: session.RequestStop, Driver: who.Name()})
 	if err != nil {
 		return err
 	}
+	request := ""
 	if now {
-		return a.stopNow(ctx, id, who, r)
+		request, err = r.ID, a.EndRun(ctx, id, who)
+	}
+	if err != nil {
+		return err
 	}
 	if still, err := a.Drives(id, who); err != nil {
 		return err
-	} else if !still { // it ended by itself
-		if err := a.Clone.Withdraw(id, r.ID); err != nil {
+	} else if !still {
+		if err := a.Clone.Withdraw(id, r.ID); err != nil { // the run had no time for it
 			return err
 		}
-		return a.sayStopped(ctx, id, "", "the run has ended")
+		return a.sayStopped(ctx, id, request, "the run has ended")
 	}
 	v, err := a.View(ctx, id)
 	if err != nil {
 		return err
 	}
-	next := []string{"wfs watch " + string(id), "wfs stop " + string(id) + " --now"}
-	if a.json {
-		return a.answer(requestJSON{jsonVersion, id, r.ID, false, v.Session.Status, &driverJSON{who.PID, who.Command}, next})
-	}
 	when := "at its next step"
 	if o := v.Session.Open; o != nil {
 		when = fmt.Sprintf("when attempt %d at %s is judged and has its checkpoint", o.Attempt, o.Phase)
 	}
-	a.out("asked: `%s` (pid %d) ends %s", who.Command, who.PID, when)
-	a.next(next)
-	return nil
+	return a.sayAsked(&v.Session, r, who, "ends "+when, "wfs stop "+string(id)+" --now")
 }
 
-// stopNow signals the run, and waits for its end.
-func (a *app) stopNow(ctx context.Context, id session.ID, who registry.Holder, r session.Request) error {
-	err := proc.Terminate(who.PID, func() (bool, error) { return a.Drives(id, who) })
-	if err != nil {
-		if still, e := a.Drives(id, who); e != nil || still {
-			return fmt.Errorf("the run (pid %d) cannot be signalled from here: %w; it ends after its present attempt", who.PID, err)
-		}
+// sayAsked tells what a run was asked for, and what it will do.
+func (a *app) sayAsked(s *session.Session, r session.Request, who registry.Holder, does, then string) error {
+	next := []string{"wfs watch " + string(s.ID), then}
+	if a.json {
+		return a.answer(requestJSON{jsonVersion, s.ID, r.ID, false, s.Status, &driverJSON{who.PID, who.Command}, next})
 	}
-	for waited := time.Duration(0); ; waited += lookEvery {
-		still, err := a.Drives(id, who)
-		if err != nil {
-			return err
-		}
-		if !still {
-			if err := a.Clone.Withdraw(id, r.ID); err != nil { // of a run that had no time for it
-				return err
-			}
-			return a.sayStopped(ctx, id, r.ID, "the run has ended")
-		}
-		if waited >= stopWait {
-			return a.HeldBy(who, "asked to end at once, but session %s still runs", id)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(lookEvery):
-		}
-	}
+	a.out("asked: `%s` (pid %d) %s", who.Command, who.PID, does)
+	a.next(next)
+	return nil
 }
 
 // sayStopped says how a session stands that nobody drives.

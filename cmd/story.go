@@ -104,7 +104,7 @@ func (a *app) tell(ctx context.Context, id session.ID, in *gitstate.Worktree) er
 	s := &v.Session
 	j := a.storyOf(s, in)
 	a.addAutoSave(ctx, &j.sessionJSON, s, v.Tip, in)
-	j.SpecEdited = a.specEdited(ctx, s)
+	j.SpecEdited = a.SpecEdited(ctx, s)
 	a.addEdits(ctx, &j.sessionJSON, &v, in)
 	if a.json {
 		what, completes := a.halfMoved(ctx)

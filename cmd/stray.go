@@ -199,8 +199,8 @@ func (a *app) notFetched(ctx context.Context, id session.ID) error {
 	if err != nil || remote == "" {
 		return err
 	}
-	return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("the branch of %s is of %s, and the session itself was not fetched from there", id, remote),
-		Hint: a.fetchCommand(ctx, remote)}
+	return session.Refuse(session.RefuseNoSession, a.fetchCommand(ctx, remote),
+		"the branch of %s is of %s, and the session itself was not fetched from there", id, remote)
 }
 
 // remoteWith names a remote that is known to have the branch of a session that is not here, "" for none.

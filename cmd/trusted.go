@@ -107,7 +107,7 @@ func planCommands(p *workflows.Plan) []string {
 
 func pinnedAgent(label string, agent *workflows.Agent) []string {
 	if agent.Card == nil {
-		return append([]string{label + ": " + agentName(agent)}, agentCommands(label, agent)...)
+		return append([]string{label + ": " + workspace.AgentName(agent)}, agentCommands(label, agent)...)
 	}
 	return agentCommands(label, agent)
 }

@@ -136,7 +136,7 @@ func (a *app) newCommand(ctx context.Context) string {
 			return "wfs init"
 		}
 	}
-	if agent, err := a.agent(settings); err != nil || agent != nil {
+	if agent, err := a.Agent(settings); err != nil || agent != nil {
 		return command
 	}
 	return command + " --agent " + a.someAgent()
@@ -156,3 +156,15 @@ func (a *app) someAgent() string {
 
 // ownAgent stands for any command that edits files.
 const ownAgent = "'COMMAND'"
+
+// again is this command as it was typed, with more flags.
+func (a *app) again(more ...string) string {
+	words := []string{"wfs"}
+	for _, arg := range append(slices.Clone(a.env.Args), more...) {
+		if rest := strings.TrimLeft(arg, "-"); rest == "" || shellWord(rest) != rest {
+			arg = shellWord(arg)
+		}
+		words = append(words, arg)
+	}
+	return a.typed(strings.Join(words, " "))
+}

@@ -36,7 +36,7 @@ The list is in refs/wfs-ops and keeps a few hundred operations; to read it takes
 			case ops.list && !dry:
 				return a.listOps(c.Context(), first(args), ops)
 			case ops.list || ops.all || ops.moves:
-				return &usageError{"--all and --moves go with --list, and --dry-run does not", "wfs undo --list"}
+				return usage("wfs undo --list", "--all and --moves go with --list, and --dry-run does not")
 			}
 			return a.undo(c.Context(), "wfs undo", first(args), dry)
 		},
@@ -222,8 +222,8 @@ func (a *app) sayUndone(h *engine.Hand, done []*engine.Relocated) error {
 // damagedLog adds to "nothing to undo" that there may be something, if the log cannot be read.
 func (a *app) damagedLog(ctx context.Context, err error) error {
 	if _, damage, e := a.Repo.OpLog(ctx, a.Repo.Worktree()); e == nil && damage != nil {
-		return &session.Refusal{Code: session.RefuseNothing, Hint: "wfs undo --list",
-			Message: fmt.Sprintf("%v: the operation log cannot be read (%v); the next operation begins a new one and keeps this", err, damage)}
+		return session.Refuse(session.RefuseNothing, "wfs undo --list",
+			"%v: the operation log cannot be read (%v); the next operation begins a new one and keeps this", err, damage)
 	}
 	return err
 }
@@ -297,6 +297,7 @@ func (a *app) enterNewest(ctx context.Context, command, name string) error {
 	case unknown != nil:
 		return unknown
 	default:
-		return &session.Refusal{Code: session.RefuseNothing, Message: "no work tree's newest operation is one of " + string(id), Hint: "wfs undo --list --all"}
+		return session.Refuse(session.RefuseNothing, "wfs undo --list --all",
+			"no work tree's newest operation is one of %s", id)
 	}
 }

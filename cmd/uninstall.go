@@ -20,6 +20,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -45,12 +46,12 @@ type onlyOurs struct {
 	What string `json:"what"`
 }
 
-// headMove takes a work tree to a branch of the user's. No file, and nothing that is staged, changes.
+// headMove takes a work tree to a new branch of the user's at the same commit. No file, and nothing that is staged, changes.
 type headMove struct {
 	Path   string `json:"path"`
 	From   string `json:"from"`
 	To     string `json:"to"`
-	New    bool   `json:"new"` // the branch is made
+	New    bool   `json:"new"` // true
 	commit session.Commit
 }
 
@@ -64,8 +65,7 @@ into Claude Code's settings of each work tree, the lines that it put into .git/i
 .wfs/ is yours and stays, as do your own branches, files, and what is staged.
 
 Before that it writes all sessions into one git bundle beside the repository, and names the work that no branch of yours
-has. A work tree on a session's branch goes to the base branch where that has the same files; otherwise to a new branch of
-yours at the same commit. It refuses while a session is running. Typed again after it was killed, it completes.`,
+has. A work tree on a session's branch goes to a new branch of yours at the same commit. It refuses while a session is running. Typed again after it was killed, it completes.`,
 		Example: "  wfs uninstall --dry-run\n  wfs uninstall\n  wfs uninstall --yes -o /backup/project.bundle",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.uninstall(c.Context(), file, yes, dry) },
@@ -170,8 +170,8 @@ func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
 		if id, err := a.Clone.Claimed(t.ID); err != nil {
 			return nil, err
 		} else if id != "" {
-			return nil, &session.Refusal{Code: session.RefuseWorktree, Hint: fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id),
-				Message: fmt.Sprintf("a command of %s was interrupted in %s", id, t.Path)}
+			return nil, session.Refuse(session.RefuseWorktree, fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id),
+				"a command of %s was interrupted in %s", id, t.Path)
 		}
 	}
 	return a.traces(ctx)
@@ -211,7 +211,7 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 		return nil, err
 	}
 	for _, t := range trees {
-		if err := a.leavesTo(ctx, j, t, trees, branches); err != nil {
+		if err := a.leavesTo(j, t, branches); err != nil {
 			return nil, err
 		}
 		if t.Gone {
@@ -249,7 +249,7 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 	if _, err := os.Lstat(a.Repo.StateDir()); err == nil {
 		j.Files = append(j.Files, a.Repo.StateDir())
 	}
-	if dir := (&baseRuns{app: a}).dir(); isDir(dir) {
+	if dir := a.BaseRuns(workflows.Plan{}).Dir(); isDir(dir) {
 		j.Files = append(j.Files, dir)
 	}
 	store, err := a.TrustStore()
@@ -315,42 +315,24 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 	return nil
 }
 
-// leavesTo finds a branch for a work tree that is on one of wfs'.
-func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktree, trees []gitstate.Worktree,
-	branches map[string]session.Commit) error {
+// leavesTo finds a name for the branch of a work tree that is on one of wfs'.
+func (a *app) leavesTo(j *uninstallJSON, t gitstate.Worktree, branches map[string]session.Commit) error {
 	name, ok := strings.CutPrefix(t.Branch, session.BranchPrefix)
 	tip := branches[t.Branch]
-	m := headMove{Path: t.Path, From: shortRef(t.Branch), commit: tip}
+	m := headMove{Path: t.Path, From: shortRef(t.Branch), New: true, commit: tip}
 	switch {
 	case !ok:
 		return nil
 	case t.Commit != "":
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is being rebased in %s", m.From, t.Path),
-			Hint: fmt.Sprintf("git -C %s rebase --abort", shellWord(t.Path))}
+		return session.Refuse(session.RefuseWorktree, fmt.Sprintf("git -C %s rebase --abort", shellWord(t.Path)),
+			"%s is being rebased in %s", m.From, t.Path)
 	case t.Gone && !t.Locked:
 		return nil // its HEAD is detached when the refs go
 	case t.Gone:
 		return workspace.Gone(session.ID(name), &t)
 	case tip == "":
-		return &session.Refusal{Code: session.RefuseBranch, Hint: fmt.Sprintf("git -C %s switch BRANCH", shellWord(t.Path)),
-			Message: fmt.Sprintf("HEAD is on %s in %s, and there is no such branch", m.From, t.Path)}
-	}
-	free := func(branch string) bool {
-		taken := slices.ContainsFunc(trees, func(o gitstate.Worktree) bool { return o.Branch == branch })
-		return !taken && !slices.ContainsFunc(j.Heads, func(h headMove) bool { return "refs/heads/"+h.To == branch })
-	}
-	if id, err := session.ParseID(name); err == nil {
-		if v, err := a.View(ctx, id); err == nil && branches[v.Session.BaseRef] != "" && free(v.Session.BaseRef) {
-			base, err := a.Repo.TreeOf(ctx, branches[v.Session.BaseRef])
-			if err != nil {
-				return err
-			}
-			if here, err := a.Repo.TreeOf(ctx, tip); err != nil {
-				return err
-			} else if here == base {
-				m.To, m.commit = shortRef(v.Session.BaseRef), branches[v.Session.BaseRef]
-			}
-		}
+		return session.Refuse(session.RefuseBranch, fmt.Sprintf("git -C %s switch BRANCH", shellWord(t.Path)),
+			"HEAD is on %s in %s, and there is no such branch", m.From, t.Path)
 	}
 	for n := 1; m.To == ""; n++ {
 		try := name
@@ -358,9 +340,10 @@ func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktre
 			try = fmt.Sprintf("%s-%d", name, n)
 		}
 		ref := "refs/heads/" + try
-		collides := func(b string) bool { return strings.HasPrefix(b, ref+"/") || strings.HasPrefix(ref, b+"/") }
-		if at := branches[ref]; (at == "" || at == tip) && free(ref) && !slices.ContainsFunc(sortedKeys(branches), collides) {
-			m.To, m.New = try, at == ""
+		if !slices.ContainsFunc(sortedKeys(branches), func(b string) bool {
+			return b == ref || strings.HasPrefix(b, ref+"/") || strings.HasPrefix(ref, b+"/")
+		}) {
+			m.To, branches[ref] = try, tip
 		}
 	}
 	j.Heads = append(j.Heads, m)
@@ -391,7 +374,7 @@ func (a *app) placeBackup(ctx context.Context, j *uninstallJSON, file string) er
 			break
 		}
 		if named {
-			return &usageError{file + " already exists and is not overwritten", "wfs uninstall -o ANOTHER-FILE"}
+			return usage("wfs uninstall -o ANOTHER-FILE", "%s already exists and is not overwritten", file)
 		}
 		j.Backup = fmt.Sprintf("%s-%d.bundle", strings.TrimSuffix(file, ".bundle"), n)
 	}
@@ -432,14 +415,14 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 			}
 		}
 	}
-	(&baseRuns{app: a}).forget()
+	a.BaseRuns(workflows.Plan{}).Forget()
 	settled, err := a.Repo.Settle(ctx, "", session.Turn{Refs: j.tips})
 	if err != nil {
 		return err
 	}
 	if len(settled.Foreign) > 0 {
-		return &session.Refusal{Code: session.RefuseMoved, Hint: "wfs uninstall",
-			Message: settled.Foreign[0].Ref + " was moved by another process, and is left there"}
+		return session.Refuse(session.RefuseMoved, "wfs uninstall",
+			"%s was moved by another process, and is left there", settled.Foreign[0].Ref)
 	}
 	a.Repo.DropEmpty()
 	clean := &search{app: a, before: a.env.Now().Add(time.Hour)}
@@ -473,13 +456,10 @@ func (a *app) leaveSession(ctx context.Context, m headMove) error {
 		defer repo.Quiet()
 	}
 	to := "refs/heads/" + m.To
-	turn := session.Turn{Worktree: repo.Worktree(), HeadOld: "refs/heads/" + m.From, HeadNew: to}
-	if m.New {
-		turn.Refs = []session.RefMove{{Ref: to, New: m.commit}}
-	}
+	turn := session.Turn{Worktree: repo.Worktree(), HeadOld: "refs/heads/" + m.From, HeadNew: to, Refs: []session.RefMove{{Ref: to, New: m.commit}}}
 	settled, err := repo.Settle(ctx, session.ID(strings.TrimPrefix(m.From, "wfs/")), turn)
 	if err == nil && (len(settled.Foreign) > 0 || settled.HeadForeign != "") {
-		err = &session.Refusal{Code: session.RefuseMoved, Message: "another process is using " + m.Path, Hint: "wfs uninstall"}
+		err = session.Refuse(session.RefuseMoved, "wfs uninstall", "another process is using %s", m.Path)
 	}
 	return err
 }
@@ -506,11 +486,7 @@ func (a *app) sayUninstall(j *uninstallJSON, command string) error {
 		a.out("  %s", o.What)
 	}
 	for _, m := range j.Heads {
-		how := "; nothing differs"
-		if m.New {
-			how = ", a new branch of yours at " + m.commit.Short()
-		}
-		a.out("%s: %s %s%s", m.Path, verb("goes from "+m.From+" to", "is on"), m.To, how)
+		a.out("%s: %s %s, a new branch of yours at %s", m.Path, verb("goes from "+m.From+" to", "is on"), m.To, m.commit.Short())
 	}
 	for _, dir := range ourRefs() {
 		n := 0

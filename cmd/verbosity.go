@@ -13,7 +13,7 @@ func (v *verbosity) flags(f *pflag.FlagSet) {
 func (v *verbosity) how() (how, error) {
 	switch {
 	case v.quiet && v.verbose:
-		return "", &usageError{"--quiet and --verbose exclude each other", ""}
+		return "", usage("", "--quiet and --verbose exclude each other")
 	case v.quiet:
 		return quiet, nil
 	case v.verbose:

@@ -29,23 +29,18 @@ func (a *app) wake(ctx context.Context, name string, o engine.RunOptions) (woken
 	if err != nil {
 		return false, err
 	}
-	if s := &v.Session; s.Status != session.StatusWaiting || s.Waiting.Reason != session.WaitLimit {
+	s := &v.Session
+	if s.Status != session.StatusWaiting || s.Waiting.Reason != session.WaitLimit {
 		return false, a.HeldBy(who, "%s is running in %s, and does not wait for a limit", id, s.Phase)
 	}
 	if o.Note != "" {
-		if _, err := a.Clone.Post(id, session.Request{Kind: session.RequestNote, Text: a.Redactor().String(o.Note)}, a.env.Now(), a.env.NewID(4)); err != nil {
+		if _, err := a.Post(id, session.Request{Kind: session.RequestNote, Text: a.Redact(o.Note)}); err != nil {
 			return false, err
 		}
 	}
-	r, err := a.Clone.Post(id, session.Request{Kind: session.RequestNow, Driver: who.Name()}, a.env.Now(), a.env.NewID(4))
+	r, err := a.Post(id, session.Request{Kind: session.RequestNow, Driver: who.Name()})
 	if err != nil {
 		return false, err
 	}
-	next := []string{"wfs watch " + string(id), "wfs stop " + string(id)}
-	if a.json {
-		return true, a.answer(requestJSON{jsonVersion, id, r.ID, false, v.Session.Status, &driverJSON{who.PID, who.Command}, next})
-	}
-	a.out("asked: `%s` (pid %d) tries again now, and does not wait any longer", who.Command, who.PID)
-	a.next(next)
-	return true, nil
+	return true, a.sayAsked(s, r, who, "tries again now, and does not wait any longer", "wfs stop "+string(id))
 }

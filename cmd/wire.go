@@ -22,13 +22,12 @@ type app struct {
 	pager   *pager // nil: standard output goes where it always did
 	signals *signals
 
-	notices  *notices // of a run, nil for other verbs
-	watchful watchful
-	mending  map[session.ID]bool // whose locks the doctor has taken
-	rooms    rooms
-	notes    map[string][]byte // of sessions, about clean trees, by path
-	doing    *doing            // what is drawn at a terminal now, nil for nothing
-	done     []recoveredJSON   // what dead processes had begun, for the next answer
+	notices *notices            // of a run, nil for other verbs
+	mending map[session.ID]bool // whose locks the doctor has taken
+	rooms   rooms
+	notes   map[string][]byte // of sessions, about clean trees, by path
+	doing   *doing            // what is drawn at a terminal now, nil for nothing
+	done    []recoveredJSON   // what dead processes had begun, for the next answer
 }
 
 func newApp(env Env, sig *signals) *app {
@@ -47,6 +46,27 @@ func (a *app) engine() engine.Engine {
 			a.note("refused: a request that %s left in the inbox during a run; type it again", command)
 		},
 	}
+}
+
+// pickHint is what to type when no session was found.
+func (a *app) pickHint(ctx context.Context) string {
+	all, err := a.Repo.Sessions(ctx)
+	if err != nil || len(all) == 0 {
+		return a.newCommand(ctx)
+	}
+	return "wfs list"
+}
+
+// absent says why a session that was named is not here, nil for no special reason; "" is the one that HEAD should be on.
+func (a *app) absent(ctx context.Context, id session.ID) error {
+	if id == "" {
+		return a.lostLedger(ctx)
+	}
+	if kept, err := a.keptOf(ctx, id); err == nil && kept != "" {
+		return session.Refuse(session.RefuseNoSession, "wfs delete --restore "+string(id),
+			"session %q was deleted", id)
+	}
+	return a.notFetched(ctx, id)
 }
 
 // sayAside warns of an operation log that this command could not read.
@@ -80,7 +100,7 @@ func (w *works) say(line string) {
 }
 
 func (w *works) saw(e agents.Event) {
-	w.app.watchful.event(e)
+	w.app.Saw(e)
 	if w.watch != nil {
 		w.watch(e)
 	}
@@ -93,14 +113,14 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 		w.say("there is no copy of what is installed: " + safetext.Line(err.Error(), 300))
 	}
 	j := w.judge(r.Plan, r.RunDir, r.Started.Tree, false)
-	runs := &baseRuns{app: w.app, plan: r.Plan}
+	runs := w.app.BaseRuns(r.Plan)
 	j.Runs = runs
 	err := j.Places(ctx, session.JudgeRequest{Plan: r.Plan, Baseline: r.Baseline, Known: r.Known, RunDir: r.RunDir})
 	w.app.leaveRooms()
 	if err != nil {
 		return session.RunResult{}, err
 	}
-	defer runs.forget()
+	defer runs.Forget()
 	runner := w.runner()
 	if runner.Settings, err = w.app.Repo.NoPush(ctx); err != nil {
 		return session.RunResult{}, err
@@ -133,7 +153,7 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 
 func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	defer w.app.leaveRooms()
-	(&baseRuns{app: w.app}).forget() // the run may have been killed before it did
+	w.app.BaseRuns(r.Plan).Forget() // the run may have been killed before it did
 	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Judge(ctx, r)
 }
 
@@ -145,7 +165,7 @@ func (w *works) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error) {
 	defer w.app.leaveRooms()
 	j := w.judge(p, runDir, tree, false)
-	j.Runs = &baseRuns{app: w.app, plan: p}
+	j.Runs = w.app.BaseRuns(p)
 	j.Bare = func(ctx context.Context, tree session.Tree) (bool, error) {
 		if there, err := w.app.Repo.Installed(ctx, tree); err != nil || len(there) == 0 && !p.Setup.IsZero() {
 			return false, err // the set-up would bring to the clean tree what is not here

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -141,7 +140,7 @@ func (a *app) workflowCheck(ctx context.Context, files []string) error {
 		path := a.env.Abs(file)
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return &usageError{err.Error(), ""}
+			return usage("", "%v", err)
 		}
 		if source, ok := a.sourceOf(path); ok {
 			layers = append(layers, workflows.Layer{Source: source, Name: file, Text: text})
@@ -227,7 +226,7 @@ func (a *app) sayChecked(checked []string, findings []workflows.Finding) error {
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
-			return &usageError{fmt.Sprintf("%s needs %s", c.CommandPath(), what), c.CommandPath() + " --help"}
+			return usage(c.CommandPath()+" --help", "%s needs %s", c.CommandPath(), what)
 		}
 		return nil
 	}

@@ -54,7 +54,7 @@ func (d discards) refusal(l lost, id session.ID, dir, done string) error {
 	if what == "" {
 		return nil
 	}
-	return &session.Refusal{Code: session.RefuseInTheWay, Hint: hint, Message: done + what}
+	return session.Refuse(session.RefuseInTheWay, hint, "%s%s", done, what)
 }
 
 func (a *app) removeTree(ctx context.Context, name string, discard discards) error {
@@ -66,7 +66,7 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if err != nil {
 		return err
 	}
-	t, err := a.placeOf(ctx, id)
+	t, err := a.Belonging(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -81,15 +81,13 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 		return err
 	}
 	a.Away = "" // what is said from here on is to be typed elsewhere
-	if err := a.Hold("wfs delete --worktree", id); err != nil {
-		return err
-	}
-	h, err := a.Take(ctx, id)
+	h, err := a.HoldAndTake(ctx, "wfs delete --worktree", id)
 	if err != nil {
 		return err
 	}
 	if alive := a.Engine.Works.Alive(id, h.S.Started); h.S.Started != "" && len(alive) > 0 {
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("processes of its last run are still alive there: %s", engine.Named(alive)), Hint: "end them, then type it again"}
+		return session.Refuse(session.RefuseWorktree, "end them, then type it again",
+			"processes of its last run are still alive there: %s", engine.Named(alive))
 	}
 	j := removedJSON{Version: jsonVersion, Session: id, Removed: t.Path}
 	seen, err := a.wouldLose(ctx, here, id, t.Path)
@@ -102,23 +100,17 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if err := saveEdits(ctx, h, &j); err != nil {
 		return err
 	}
-	stamp, err := gitstate.TreeStamp(t.Path)
-	if err != nil {
-		return err
-	}
-	now, err := a.wouldLose(ctx, here, id, t.Path) // that took its time, and somebody may be at work there
-	if err != nil {
+	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path), Name: strings.TrimSuffix(t.ID, "@linked"),
+		Trash: registry.TrashOf(t.Path, a.env.NewID(4))}
+	var now lost // that took its time, and somebody may be at work there
+	if j.Rescued, now, err = a.keepTree(ctx, a.Repo, here, &m, "removing the work tree of "+string(id)); err != nil {
 		return err
 	}
 	if err := discard.refusal(now, id, t.Path, "it is in use, and was not removed: "); err != nil {
 		return err
 	}
-	if err := a.rescueEdits(ctx, h, &j); err != nil {
-		return err
-	}
 	work := a.Repo.Worktree()
 	a.Repo, a.Engine.Store = here, here
-	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path), Name: strings.TrimSuffix(t.ID, "@linked"), Seen: stamp, Trash: registry.TrashOf(t.Path, a.env.NewID(4))}
 	if j.Kept, err = a.removeHalfMade(context.WithoutCancel(ctx), m); err != nil {
 		return err
 	}
@@ -139,17 +131,21 @@ func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree
 	case err != nil:
 		return err
 	case t.ID == "main":
-		return &session.Refusal{Code: session.RefuseWorktree, Message: string(id) + " is checked out in the main work tree, which is not removed", Hint: "wfs switch -"}
+		return session.Refuse(session.RefuseWorktree, "wfs switch -",
+			"%s is checked out in the main work tree, which is not removed", id)
 	case t.ID == a.Repo.Worktree():
-		return &session.Refusal{Code: session.RefuseWorktree, Message: "this is the work tree of " + string(id) + ": it is removed from another one", Hint: fmt.Sprintf("cd %s && wfs delete --worktree %s", main, id)}
+		return session.Refuse(session.RefuseWorktree, fmt.Sprintf("cd %s && wfs delete --worktree %s", main, id),
+			"this is the work tree of %s: it is removed from another one", id)
 	case t.Gone && !t.Locked:
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("the work tree of %s is gone already: %s", id, t.Path), Hint: "git worktree prune; if it was moved: git worktree repair NEW-PATH"}
+		return session.Refuse(session.RefuseWorktree, "git worktree prune; if it was moved: git worktree repair NEW-PATH",
+			"the work tree of %s is gone already: %s", id, t.Path)
 	case t.Locked:
 		why := ""
 		if t.Why != "" {
 			why = ": " + t.Why
 		}
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("git keeps the work tree of %s locked%s", id, why), Hint: "git worktree unlock " + t.Path}
+		return session.Refuse(session.RefuseWorktree, "git worktree unlock "+t.Path,
+			"git keeps the work tree of %s locked%s", id, why)
 	}
 	if err := gitstate.NotMounted(t.Path); err != nil {
 		return err
@@ -162,7 +158,7 @@ func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree
 	if its, ok := strings.CutPrefix(other.Branch, session.BranchPrefix); ok {
 		hint = "wfs delete --worktree " + its
 	}
-	return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("another work tree lies in that of %s: %s", id, other.Path), Hint: hint}
+	return session.Refuse(session.RefuseWorktree, hint, "another work tree lies in that of %s: %s", id, other.Path)
 }
 
 // wouldLose lists what is nowhere but in the work tree. here is the one where the command was typed.
@@ -181,22 +177,6 @@ func saveEdits(ctx context.Context, h *engine.Hand, j *removedJSON) error {
 	if err == nil && saved != nil {
 		j.Saved = saved.Number
 	}
-	return err
-}
-
-// rescueEdits makes what is in the work tree and in no commit reachable.
-func (a *app) rescueEdits(ctx context.Context, h *engine.Hand, j *removedJSON) error {
-	snap, err := a.Repo.Snapshot(ctx, a.Clone.ExcludeFile(h.ID))
-	if err != nil {
-		return err
-	}
-	if snap.Raw, err = a.Repo.RawFiles(ctx, snap); err != nil {
-		return err
-	}
-	if kept, err := a.Repo.Kept(ctx, snap); err != nil || kept {
-		return err
-	}
-	j.Rescued, err = a.Repo.Rescue(ctx, h.ID, "removing the work tree of "+string(h.ID), snap, a.env.Now().Unix())
 	return err
 }
 

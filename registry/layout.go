@@ -42,7 +42,6 @@ func Layout() []FileKind {
 		{"sessions/", "sessions' directory", "no session can be used"},
 		{"sessions/*/", "session's directory", "the session cannot be used"},
 		{"sessions/*/events-*.jsonl", journalKind, live},
-		{"sessions/*/events-*.jsonl.torn-*", "torn tail", ""},
 		{"sessions/*/driver.lock", "lock", "the session cannot run"},
 		{"sessions/*/inbox/", "inbox", "the session accepts no requests, and cannot run"},
 		{"sessions/*/inbox/*.json", "request", "it will not be processed"},

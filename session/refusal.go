@@ -1,10 +1,17 @@
 package session
 
+import "fmt"
+
 // Refusal is an error that a person can do something about: what is wrong, and the next command to type.
 type Refusal struct {
 	Code    RefusalCode
 	Message string
 	Hint    string // "" when there is no remedy to type
+}
+
+// Refuse makes a refusal. hint may be "".
+func Refuse(code RefusalCode, hint, format string, args ...any) *Refusal {
+	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 func (r *Refusal) Error() string { return r.Message }

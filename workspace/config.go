@@ -192,7 +192,7 @@ func (c *Config) ProjectSettings(list Rules, typed ...workflows.Layer) (*workflo
 		if len(detect.Projects(c.w.Repo.Root(), os.ReadFile)) == 0 {
 			hint = "wfs init --test 'COMMAND'"
 		}
-		return nil, refuse(session.RefuseUsage, hint, "no test command configured: there is no %s", ConfigPath)
+		return nil, session.Refuse(session.RefuseUsage, hint, "no test command configured: there is no %s", ConfigPath)
 	}
 	return s, err
 }

@@ -34,7 +34,8 @@ func ForPeople(command string) bool {
 
 // ByAgent refuses such a command within a run.
 func ByAgent(command string) error {
-	return &session.Refusal{Code: session.RefuseUsage, Message: command + " is for people; an agent's run cannot use it", Hint: "ask in $WFS_RESULT"}
+	return session.Refuse(session.RefuseUsage, "ask in $WFS_RESULT",
+		"%s is for people; an agent's run cannot use it", command)
 }
 
 // IsRun reports whether a lock is held by a run, in the foreground or in the background.
@@ -49,9 +50,8 @@ func (d *Drivers) Undriven(command string, ids ...session.ID) error {
 			return err
 		}
 		if held && IsRun(who) {
-			return &session.Refusal{Code: session.RefuseDriven, Hint: fmt.Sprintf("wfs stop %s, then type it again", id),
-				Message: fmt.Sprintf("%s is for you to type, and while `%s` (pid %d) works on %s its agent could type it as well",
-					command, who.Command, who.PID, id)}
+			return session.Refuse(session.RefuseDriven, fmt.Sprintf("wfs stop %s, then type it again", id),
+				"%s is for you to type, and while `%s` (pid %d) works on %s its agent could type it as well", command, who.Command, who.PID, id)
 		}
 	}
 	return nil
@@ -80,8 +80,8 @@ func (d *Drivers) notWithin(command string) error {
 	return err
 }
 
-// DrivenElsewhere reports whether a run of another process drives a session of this clone, or that cannot be known.
-func (d *Drivers) DrivenElsewhere() bool {
+// drivenElsewhere reports whether a run of another process drives a session of this clone, or that cannot be known.
+func (d *Drivers) drivenElsewhere() bool {
 	run, err := d.anyRun(func(pid int) bool { return pid != os.Getpid() })
 	return run || err != nil
 }
@@ -128,8 +128,8 @@ func (d *Drivers) Drives(id session.ID, who registry.Holder) (bool, error) {
 	return held && (now.PID == 0 || now.Name() == who.Name()), err
 }
 
-// Driven reports whether another process may be writing to a session.
-func (d *Drivers) Driven(id session.ID) bool {
+// driven reports whether another process may be writing to a session.
+func (d *Drivers) driven(id session.ID) bool {
 	_, held, err := d.clone.Driver(id)
 	return err != nil || held
 }
@@ -146,6 +146,39 @@ func (d *Drivers) NotHeld(id session.ID, what string) error {
 // HeldBy refuses a command because of a lock that another process holds.
 func (d *Drivers) HeldBy(who registry.Holder, format string, args ...any) error {
 	return &registry.HeldError{Holder: who, What: fmt.Sprintf(format, args...), At: d.env.Now().Unix()}
+}
+
+// Post leaves a request in a session's inbox.
+func (d *Drivers) Post(id session.ID, r session.Request) (session.Request, error) {
+	return d.clone.Post(id, r, d.env.Now(), d.env.NewID(4))
+}
+
+const (
+	endWait  = 30 * time.Second // for a run that was signalled: its agent has a few seconds to end by itself
+	endEvery = 200 * time.Millisecond
+)
+
+// EndRun signals a run as Ctrl-C in its terminal does, and waits for its end.
+func (d *Drivers) EndRun(ctx context.Context, id session.ID, who registry.Holder) error {
+	drives := func() (bool, error) { return d.Drives(id, who) }
+	if err := proc.Terminate(who.PID, drives); err != nil {
+		if still, e := drives(); e != nil || still {
+			return fmt.Errorf("the run (pid %d) cannot be signalled from here: %w; it ends after its present attempt", who.PID, err)
+		}
+	}
+	for waited := time.Duration(0); ; waited += endEvery {
+		if still, err := drives(); err != nil || !still {
+			return err
+		}
+		if waited >= endWait {
+			return d.HeldBy(who, "asked to end at once, but session %s still runs", id)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(endEvery):
+		}
+	}
 }
 
 // SeeInterrupted corrects the state of a session whose last event says running, and that no process drives.

@@ -57,15 +57,19 @@ func (h *Hands) InHand(ctx context.Context, r Request) (*engine.Hand, error) {
 			return nil, err
 		}
 	}
-	return h.take(ctx, r, id)
-}
-
-func (h *Hands) take(ctx context.Context, r Request, id session.ID) (*engine.Hand, error) {
 	if err := h.w.Hold(r.Command, id); err != nil {
 		return nil, err
 	}
 	if r.Locked != nil {
 		r.Locked(id)
+	}
+	return h.Take(ctx, id)
+}
+
+// HoldAndTake locks a session and opens it for writing. The caller has called Begin or Ready.
+func (h *Hands) HoldAndTake(ctx context.Context, command string, id session.ID) (*engine.Hand, error) {
+	if err := h.w.Hold(command, id); err != nil {
+		return nil, err
 	}
 	return h.Take(ctx, id)
 }
@@ -137,9 +141,5 @@ func (h *Hands) saveEdits(ctx context.Context, cur session.ID, check func() erro
 func (h *Hands) Take(ctx context.Context, id session.ID) (*engine.Hand, error) {
 	h.w.Front.Opening()
 	h.w.About = id
-	hand, err := h.w.Engine.Open(ctx, id)
-	if hand != nil && hand.GivenBack > 0 {
-		h.w.Front.Note("the journal of %s was gone: %d %s back, from the newest backup", id, hand.GivenBack, plural(hand.GivenBack, "event is", "events are"))
-	}
-	return hand, err
+	return h.w.Engine.Open(ctx, id)
 }

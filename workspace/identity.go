@@ -34,7 +34,7 @@ func (p *Places) know(ctx context.Context) error {
 	}
 	original, err := p.w.Repo.CopyOf()
 	if err == nil && original != "" {
-		err = refuse(session.RefuseWorktree, check.CopyHint(p.w.Repo.Root()),
+		err = session.Refuse(session.RefuseWorktree, check.CopyHint(p.w.Repo.Root()),
 			"%s is a copy of the work tree %s, and git takes both for one, with one index", p.w.Repo.Root(), original)
 	}
 	return err

@@ -28,10 +28,6 @@ func IsCheckpoint(word string) bool {
 	return strings.Contains(word, "@") && !strings.Contains(word, "@{")
 }
 
-func refuse(code session.RefusalCode, hint, format string, args ...any) error {
-	return &session.Refusal{Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}
-}
-
 // Resolve finds the session that a name means: "" is the current one; its id, its displayed form, or a beginning that fits
 // only one. A refusal without a hint means that no session fits.
 func (n *Names) Resolve(ctx context.Context, name string) (session.ID, error) {
@@ -58,14 +54,14 @@ func (n *Names) mustCurrent(ctx context.Context) (session.ID, error) {
 	}
 	const none = "no session is current in this work tree"
 	if left := n.leftByRun(ctx); left != "" {
-		return "", refuse(session.RefuseNoSession, n.wayBack(ctx, left), none+": a run of %s was cut off after HEAD had left its branch", left)
+		return "", session.Refuse(session.RefuseNoSession, n.wayBack(ctx, left), none+": a run of %s was cut off after HEAD had left its branch", left)
 	}
-	return "", refuse(session.RefuseNoSession, "", none)
+	return "", session.Refuse(session.RefuseNoSession, "", none)
 }
 
 func (n *Names) find(ctx context.Context, name string) (session.ID, error) {
 	if id, _, _ := strings.Cut(name, "@"); IsCheckpoint(name) {
-		return "", refuse(session.RefuseUsage, strings.TrimSpace(n.Verb+" "+id)+"   (the session), or wfs resume "+name+"   (the checkpoint)",
+		return "", session.Refuse(session.RefuseUsage, strings.TrimSpace(n.Verb+" "+id)+"   (the session), or wfs resume "+name+"   (the checkpoint)",
 			"%s is a checkpoint; %s takes a session", name, n.Verb)
 	}
 	all, err := n.w.Repo.Sessions(ctx)
@@ -91,9 +87,9 @@ func (n *Names) find(ctx context.Context, name string) (session.ID, error) {
 		if near := workflows.Suggest(string(slug), ids); near != "" {
 			hint = fmt.Sprintf("did you mean %s? wfs list shows all", near)
 		}
-		return "", refuse(session.RefuseNoSession, hint, "no session %q", name)
+		return "", session.Refuse(session.RefuseNoSession, hint, "no session %q", name)
 	}
-	return "", refuse(session.RefuseAmbiguous, "wfs list", "%q fits several sessions: %s", name, strings.Join(fits, ", "))
+	return "", session.Refuse(session.RefuseAmbiguous, "wfs list", "%q fits several sessions: %s", name, strings.Join(fits, ", "))
 }
 
 // SortedIDs lists sessions by name.
@@ -116,7 +112,7 @@ func (n *Names) leftByRun(ctx context.Context) (left session.ID) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		v, err := w.View(ctx, id)
-		if err != nil || v.Session.Open == nil || w.Driven(id) {
+		if err != nil || v.Session.Open == nil || w.driven(id) {
 			continue
 		}
 		if on, err := w.Repo.ElsewhereOn(ctx, session.BranchOf(id)); err != nil || on != "" {
@@ -167,7 +163,7 @@ func FindCheckpoint(s *session.Session, text string) (int, error) {
 	log := "wfs log " + string(s.ID)
 	if n, ok := CheckpointNumber(text); ok {
 		if s.At(n) == nil {
-			return 0, refuse(session.RefuseNoSuchCP, log, "%s has no checkpoint %d: its newest is %d", s.ID, n, s.NextNumber()-1)
+			return 0, session.Refuse(session.RefuseNoSuchCP, log, "%s has no checkpoint %d: its newest is %d", s.ID, n, s.NextNumber()-1)
 		}
 		return n, nil
 	}
@@ -181,9 +177,9 @@ func FindCheckpoint(s *session.Session, text string) (int, error) {
 	case 1:
 		return fits[0], nil
 	case 0:
-		return 0, refuse(session.RefuseNoSuchCP, log, "%q is no checkpoint of %s", text, s.ID)
+		return 0, session.Refuse(session.RefuseNoSuchCP, log, "%q is no checkpoint of %s", text, s.ID)
 	}
-	return 0, refuse(session.RefuseAmbiguous, "type more of it", "%q fits several checkpoints: %v", text, fits)
+	return 0, session.Refuse(session.RefuseAmbiguous, "type more of it", "%q fits several checkpoints: %v", text, fits)
 }
 
 // CheckpointNumber reads "7" and "cp-0007". More than six digits are a commit.
@@ -197,16 +193,15 @@ func CheckpointNumber(text string) (int, bool) {
 // so comes first, a session before a branch; then the beginning of a session's name. "-" is the branch that HEAD was on
 // before.
 func (n *Names) Destination(ctx context.Context, name string) (target session.ID, branch string, err error) {
-	w := n.w
 	if name == "-" {
-		if name, err = w.Repo.Previous(ctx); err != nil {
+		if name, err = n.w.Repo.Previous(ctx); err != nil {
 			return "", "", err
 		}
 		if name == "" {
-			return "", "", refuse(session.RefuseNothing, "wfs list", "git does not remember another branch that HEAD was on in this work tree")
+			return "", "", session.Refuse(session.RefuseNothing, "wfs list", "git does not remember another branch that HEAD was on in this work tree")
 		}
 	}
-	all, err := w.Repo.Sessions(ctx)
+	all, err := n.w.Repo.Sessions(ctx)
 	if err != nil {
 		return "", "", err
 	}
@@ -214,29 +209,16 @@ func (n *Names) Destination(ctx context.Context, name string) (target session.ID
 		if id := session.ID(slug); all[id] != "" {
 			return id, "", nil
 		}
-		return "", "", refuse(session.RefuseNoSession, "", "no session %q", slug)
+		return "", "", session.Refuse(session.RefuseNoSession, "", "no session %q", slug)
 	}
+	branch = n.branch(ctx, name)
 	if id := session.Exactly(name); all[id] != "" {
-		if tip, err := w.Repo.Ref(ctx, "refs/heads/"+string(id)); err != nil || tip == "" {
-			return id, "", err
-		}
-		if v, err := w.View(ctx, id); err != nil || v.Session.Status != session.StatusFinished { // its work is on that branch
+		if v, err := n.w.View(ctx, id); branch == "" || err != nil || v.Session.Status != session.StatusFinished { // its work is on that branch
 			return id, "", nil
 		}
 	}
-	refs := []string{"refs/heads/" + name}
-	if strings.HasPrefix(name, "heads/") {
-		refs = []string{"refs/" + name, refs[0]}
-	} else if strings.HasPrefix(name, "refs/heads/") {
-		refs = []string{name}
-	}
-	for _, ref := range refs {
-		if strings.HasPrefix(ref, session.BranchPrefix) {
-			continue
-		}
-		if tip, err := w.Repo.Ref(ctx, ref); err == nil && tip != "" {
-			return "", ref, nil
-		}
+	if branch != "" {
+		return "", branch, nil
 	}
 	target, err = n.Resolve(ctx, name)
 	if refused, is := errors.AsType[*session.Refusal](err); is && refused.Code == session.RefuseNoSession {
@@ -244,17 +226,23 @@ func (n *Names) Destination(ctx context.Context, name string) (target session.ID
 		if near := workflows.Suggest(name, n.places(ctx, all)); near != "" {
 			hint = "wfs switch " + near
 		}
-		err = refuse(session.RefuseNoSession, hint, "no session or branch %q", name)
+		err = session.Refuse(session.RefuseNoSession, hint, "no session or branch %q", name)
 	}
 	return target, "", err
 }
 
-// Places are the sessions, and the branches that are not theirs, by name. What cannot be read is left out.
-func (n *Names) Places(ctx context.Context) []string {
-	all, _ := n.w.Repo.Sessions(ctx)
-	return n.places(ctx, all)
+// branch is the full name of a branch that is no session's, "" for none.
+func (n *Names) branch(ctx context.Context, name string) string {
+	full := strings.TrimPrefix(strings.TrimPrefix(name, "refs/"), "heads/")
+	for _, ref := range []string{"refs/heads/" + full, "refs/heads/" + name} {
+		if tip, err := n.w.Repo.Ref(ctx, ref); err == nil && tip != "" && !strings.HasPrefix(ref, session.BranchPrefix) {
+			return ref
+		}
+	}
+	return ""
 }
 
+// places are the sessions, and the branches that are not theirs, by name. What cannot be read is left out.
 func (n *Names) places(ctx context.Context, all map[session.ID]session.Commit) []string {
 	names := SortedIDs(all)
 	branches, _ := n.w.Repo.Branches(ctx)

@@ -66,23 +66,23 @@ func (p *Places) EnterNamed(ctx context.Context, name string) error {
 // Elsewhere returns another work tree that has a session checked out, one that is there before one that is gone. It is
 // nil when there is none, or when the session is checked out here.
 func (p *Places) Elsewhere(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
-	trees, err := p.w.Repo.On(ctx, session.BranchOf(id))
-	if err != nil {
+	t, err := p.PlaceOf(ctx, id)
+	if err != nil || t == nil || t.ID == p.w.Repo.Worktree() {
 		return nil, err
 	}
-	for _, t := range trees {
-		if t.ID == p.w.Repo.Worktree() {
-			return nil, nil
-		}
-	}
-	return p.otherThanHere(trees, id), nil
+	return t, nil
 }
 
-// otherThanHere picks the work tree of a session that is not this one, one that is there before one that is gone.
-func (p *Places) otherThanHere(trees []gitstate.Worktree, id session.ID) *gitstate.Worktree {
+// On picks the work tree that has a session checked out, nil for none: this one before others, and one that is there
+// before one that is gone.
+func (p *Places) On(trees []gitstate.Worktree, id session.ID) *gitstate.Worktree {
 	var found *gitstate.Worktree
 	for i, t := range trees {
-		if t.ID != p.w.Repo.Worktree() && t.Branch == session.BranchOf(id) && (found == nil || found.Gone && !t.Gone) {
+		switch {
+		case t.Branch != session.BranchOf(id):
+		case t.ID == p.w.Repo.Worktree():
+			return p.Here()
+		case found == nil || found.Gone && !t.Gone:
 			found = &trees[i]
 		}
 	}
@@ -107,19 +107,19 @@ func (p *Places) mustBeCurrent(ctx context.Context, id session.ID) error {
 	if err := p.NotGone(ctx, id); err != nil {
 		return err
 	}
-	return refuse(session.RefuseNotCurrent, engine.WayTo(head, id), "%s is not current in this work tree, and has none of its own", id)
+	return session.Refuse(session.RefuseNotCurrent, engine.WayTo(head, id), "%s is not current in this work tree, and has none of its own", id)
 }
 
 // Gone says what to do about a session whose work tree is not where it was.
 func Gone(id session.ID, t *gitstate.Worktree) error {
 	if !t.Locked {
-		return refuse(session.RefuseWorktree, check.GoneHint(id), "the work tree of %s is not there any more: %s", id, t.Path)
+		return session.Refuse(session.RefuseWorktree, check.GoneHint(id), "the work tree of %s is not there any more: %s", id, t.Path)
 	}
 	why := ""
 	if t.Why != "" {
 		why = ": " + t.Why
 	}
-	return refuse(session.RefuseWorktree, "bring it back, or git worktree unlock "+t.Path,
+	return session.Refuse(session.RefuseWorktree, "bring it back, or git worktree unlock "+t.Path,
 		"the work tree of %s is not there now, and git keeps it locked%s (%s)", id, why, t.Path)
 }
 
@@ -154,17 +154,41 @@ func (p *Places) Here() *gitstate.Worktree {
 
 // PlaceOf returns the work tree that has a session checked out, nil for none.
 func (p *Places) PlaceOf(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
-	cur, err := p.w.Current(ctx)
-	if err != nil || id == cur {
-		return p.Here(), err
-	}
-	return p.Elsewhere(ctx, id)
+	trees, err := p.w.Repo.Worktrees(ctx)
+	return p.On(trees, id), err
 }
 
-// PlaceAmong is PlaceOf for many sessions. cur is the current one.
-func (p *Places) PlaceAmong(trees []gitstate.Worktree, id, cur session.ID) *gitstate.Worktree {
-	if id == cur {
-		return p.Here()
+// Belonging returns the work tree that belongs to a session: the one on its branch, this one before others; or, when its
+// work was handed over, the one where that was done and that is still on the branch of the handover; or the one that was
+// made for it, if that is on no branch now, as after an undo.
+func (p *Places) Belonging(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
+	trees, err := p.w.Repo.Worktrees(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return p.otherThanHere(trees, id)
+	if t := p.On(trees, id); t != nil {
+		return t, nil
+	}
+	v, err := p.w.View(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	f := v.Session.Finished
+	if v.Session.Status != session.StatusFinished {
+		f = nil
+	}
+	for i, t := range trees {
+		if f != nil && t.Branch == f.Branch && t.ID == f.Turn.Worktree {
+			return &trees[i], nil
+		}
+	}
+	for i, t := range trees {
+		if t.Branch != "" || t.Gone {
+			continue
+		}
+		if made, err := p.w.Clone.Provided(t.ID, id, t.Path); err != nil || made.Session == id {
+			return &trees[i], err
+		}
+	}
+	return nil, session.Refuse(session.RefuseNotCurrent, "wfs resume "+string(id), "%s is checked out in no work tree", id)
 }

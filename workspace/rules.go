@@ -99,7 +99,7 @@ func (r Rules) Workflow(name string) (*workflows.Workflow, []byte, error) {
 			if near := workflows.Suggest(name, names); near != "" {
 				hint = fmt.Sprintf("did you mean %s?", near)
 			}
-			return nil, nil, refuse(session.RefuseUsage, hint, "no workflow %q; there are: %s", name, strings.Join(names, ", "))
+			return nil, nil, session.Refuse(session.RefuseUsage, hint, "no workflow %q; there are: %s", name, strings.Join(names, ", "))
 		}
 		text, file = builtin, name+".yaml"
 	}

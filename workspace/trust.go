@@ -58,20 +58,20 @@ func (t *Trust) MustTrust(list Rules) error {
 	}
 	ok, err := t.Trusted(list.Digest())
 	if err == nil && !ok {
-		err = refuse(session.RefuseUntrusted, "wfs trust", "files below .wfs/ name commands to run, and you have not trusted their current content")
+		err = session.Refuse(session.RefuseUntrusted, "wfs trust", "files below .wfs/ name commands to run, and you have not trusted their current content")
 	}
 	return err
 }
 
-// TrustSession refuses to run a session whose pinned plan came from elsewhere and is not trusted.
-func (t *Trust) TrustSession(ctx context.Context, id session.ID) error {
+// trustSession refuses to run a session whose pinned plan came from elsewhere and is not trusted.
+func (t *Trust) trustSession(ctx context.Context, id session.ID) error {
 	v, err := t.w.View(ctx, id)
 	if err != nil {
 		return err
 	}
 	ok, err := t.Trusted(v.Session.PlanDigest)
 	if err == nil && !ok {
-		err = refuse(session.RefuseUntrusted, "wfs trust "+string(id), "%s was not started here, and you have not trusted its commands", id)
+		err = session.Refuse(session.RefuseUntrusted, "wfs trust "+string(id), "%s was not started here, and you have not trusted its commands", id)
 	}
 	return err
 }
@@ -82,7 +82,7 @@ func (t *Trust) Workable(ctx context.Context, name string) (session.ID, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := t.TrustSession(ctx, id); err != nil {
+	if err := t.trustSession(ctx, id); err != nil {
 		return "", err
 	}
 	return id, t.w.NotGone(ctx, id)

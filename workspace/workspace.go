@@ -47,6 +47,8 @@ type Workspace struct {
 	Trust
 	Places
 	Hands
+	Births
+	AutoSaves
 
 	secrets *redact.Redactor
 }
@@ -61,7 +63,8 @@ func New(env *Env, front Front) *Workspace {
 // Forget makes the next Open start again from where the command was typed. No lock may be held.
 func (w *Workspace) Forget() {
 	w.Repo = nil
-	w.Config, w.Trust, w.Hands, w.Places = Config{w}, Trust{w}, Hands{w}, Places{w: w}
+	w.Config, w.Trust, w.Hands, w.Births, w.Places = Config{w}, Trust{w}, Hands{w}, Births{w}, Places{w: w}
+	w.AutoSaves.w = w
 	w.Locks, w.Names = Locks{w: w, since: w.Locks.since}, Names{w: w, Verb: w.Verb}
 }
 
@@ -88,7 +91,7 @@ func (w *Workspace) open(ctx context.Context, write bool) error {
 		events, _, err := w.Clone.Peek(id, tip)
 		return events, err
 	}
-	e.Begun, e.Tip, e.KeepTip = w.Clone.Begun, w.Clone.Tip, w.Clone.KeepTip
+	e.Tip, e.KeepTip = w.Clone.Tip, w.Clone.KeepTip
 	e.DecodePlan, e.HoldsTests = workflows.DecodePlan, testpaths.HoldsTests
 	e.NewRunID = func(id session.ID, number int) string {
 		return fmt.Sprintf("%s-%04d-%s", id, number, w.Env.NewID(4))
@@ -175,7 +178,7 @@ func (w *Workspace) View(ctx context.Context, id session.ID) (engine.View, error
 		return engine.View{}, err
 	}
 	if tip == "" {
-		return engine.View{}, &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", id), Hint: "wfs list"}
+		return engine.View{}, session.Refuse(session.RefuseNoSession, "wfs list", "no session %q", id)
 	}
 	v, err := w.Engine.Load(ctx, id, tip)
 	if err != nil {

@@ -1,19 +1,17 @@
-package cmd
+package workspace
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workspace"
 )
 
 // A gate that takes no time must not keep what an agent has thrown away from getting a ref: the next attempt's auto-save
@@ -39,21 +37,13 @@ func TestAutoSaveEvery(t *testing.T) {
 	if out, exit := testkit.Run(t, top, environ, "git", "init", "-q", dir); exit != 0 {
 		t.Fatal(out)
 	}
-	env := Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard,
-		Env: workspace.Env{Dir: dir, Environ: environ, Now: time.Now, Rand: rand.Reader, PID: os.Getpid()}}
 	every := func() time.Duration {
 		t.Helper()
-		typed := env
-		typed.Args = []string{"trust", "--yes"}
-		if exit := Main(typed); exit != exitOK {
-			t.Fatalf("trust: exit %d", exit)
-		}
-		a := newApp(env, &signals{})
-		if err := a.Open(t.Context()); err != nil {
+		w := New(&Env{Dir: dir, Environ: environ, Now: time.Now}, Front{Engine: func() engine.Engine { return engine.Engine{} }})
+		if err := w.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		defer a.Close()
-		return a.autoSaveEvery(t.Context())
+		return w.AutoSaves.every(t.Context())
 	}
 	testkit.Write(t, dir, ".wfs/config.yaml", "version: 1\n")
 	for period, want := range map[string]time.Duration{"off": 0, "10ms": 10 * time.Millisecond, "2m": 2 * time.Minute} {

@@ -1,0 +1,95 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Births prepares new sessions.
+type Births struct{ w *Workspace }
+
+// StartAt says where a session begins. On a session's branch a new one begins where that session began, not on top of its
+// checkpoints; from, a commit or branch, says otherwise.
+func (b *Births) StartAt(ctx context.Context, birth *engine.Birth, from string) error {
+	repo := b.w.Repo
+	cur, err := b.w.Current(ctx)
+	if err != nil {
+		return err
+	}
+	tip := func(ref string) session.Commit {
+		c, err := repo.Ref(ctx, ref)
+		if ref == "" || err != nil {
+			return ""
+		}
+		return c
+	}
+	switch {
+	case from != "":
+		if birth.At, err = repo.Resolve(ctx, from); err != nil {
+			return session.Refuse(session.RefuseUsage, "wfs list", "%q is no commit, branch or SESSION@CHECKPOINT", from)
+		}
+		if tip("refs/heads/"+from) == birth.At {
+			birth.Created.BaseRef = "refs/heads/" + from
+		}
+	case cur != "":
+		v, err := b.w.View(ctx, cur)
+		if err != nil {
+			return err
+		}
+		birth.At, birth.Created.BaseRef = cmp.Or(tip(v.Session.BaseRef), v.Session.Base), v.Session.BaseRef
+	default:
+		head, err := repo.Head(ctx)
+		if err != nil {
+			return err
+		}
+		birth.At, birth.Created.BaseRef = head.Commit, head.Ref
+	}
+	birth.Created.Base = birth.At
+	return nil
+}
+
+// Fork prepares a session that continues from a checkpoint of another one. budget replaces that session's, unless it is
+// zero.
+func (b *Births) Fork(ctx context.Context, from string, budget workflows.Budget) (engine.Birth, *workflows.Settings, error) {
+	none := func(err error) (engine.Birth, *workflows.Settings, error) { return engine.Birth{}, nil, err }
+	list, err := b.w.Rules(ctx)
+	if err != nil {
+		return none(err)
+	}
+	settings, err := b.w.Settings(list) // for a work tree of its own
+	if err != nil {
+		return none(err)
+	}
+	if err := b.w.MustTrust(list); err != nil {
+		return none(err)
+	}
+	id, n, err := b.forkedFrom(ctx, from)
+	if err != nil {
+		return none(err)
+	}
+	if err := b.w.trustSession(ctx, id); err != nil {
+		return none(err)
+	}
+	birth, err := b.w.Engine.Fork(ctx, id, n)
+	if budget != (workflows.Budget{}) {
+		birth.Created.Budget = budget
+	}
+	return birth, settings, err
+}
+
+// forkedFrom is the checkpoint that a fork continues from: the one that is named, or the present one of a session.
+func (b *Births) forkedFrom(ctx context.Context, from string) (session.ID, int, error) {
+	id, n, err := b.w.Address(ctx, from)
+	if _, isNumber := CheckpointNumber(from); err == nil || isNumber || IsCheckpoint(from) {
+		return id, n, err
+	}
+	if id, err = b.w.Resolve(ctx, from); err != nil {
+		return id, 0, err
+	}
+	v, err := b.w.View(ctx, id)
+	return id, v.Session.Current, err
+}

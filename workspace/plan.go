@@ -1,0 +1,159 @@
+package workspace
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Pinning is what a plan is made of besides the configuration.
+type Pinning struct {
+	Goal      string
+	Agent     string // that was typed
+	Budget    workflows.Budget
+	Holdout   *workflows.Holdout
+	Keep      *workflows.Agent // of a session that is pinned again
+	KeepTyped bool             // it was typed, and is not the configuration's
+}
+
+// Plan is what a session would run with these settings.
+func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (engine.Birth, error) {
+	var b engine.Birth
+	config := &settings.Config
+	name := config.Workflow
+	if name == "" {
+		name = config.DefaultWorkflow()
+	}
+	w, text, err := list.Workflow(name)
+	if err != nil {
+		return b, err
+	}
+	agent, err := c.Agent(settings)
+	if err != nil {
+		return b, err
+	}
+	b.Created.AgentTyped = agentTyped(settings)
+	if o.Keep != nil && o.Agent == "" && (o.KeepTyped || agent == nil) { // nothing has another one to put in its place
+		agent, b.Created.AgentTyped = o.Keep, o.KeepTyped
+	}
+	config.Installed = c.InstalledAgents(config.Cards)
+	plan, findings := workflows.Resolve(w, config, agent)
+	held, more := workflows.ResolveHoldout(o.Holdout, config)
+	if findings = append(findings, more...); len(findings) > 0 {
+		return b, Wrong(findings)
+	}
+	plan.Holdout = held
+	b.Plan, b.Workflow = plan, text
+	b.Exclude = session.WithGuard(nil, session.Guard{MaxFileSize: config.MaxFileSize, MaxNewFiles: config.MaxNewFiles})
+	b.PlanText, b.Created.PlanDigest = workflows.EncodePlan(plan)
+	b.Created.Budget = o.Budget
+	b.Created.Goal, b.Created.Workflow, b.Created.Start = o.Goal, w.Name, w.Start
+	b.Created.Laps, b.Created.Agent = w.Laps != nil, AgentName(&plan.Agent)
+	return b, nil
+}
+
+// AgentName is how an agent is called: its card, or its command.
+func AgentName(agent *workflows.Agent) string {
+	switch {
+	case agent.Script != "":
+		return "script"
+	case agent.Use != "":
+		return agent.Use
+	}
+	return agent.Command.Text()
+}
+
+// agentTyped reports whether the agent is of the command line or the environment, and no file's.
+func agentTyped(settings *workflows.Settings) bool {
+	for _, key := range []string{"agent.use", "agent.command", "agent.script"} {
+		if x, ok := settings.Get(key); ok && (x.Source == workflows.FromFlag || x.Source == workflows.FromEnvironment) {
+			return true
+		}
+	}
+	return false
+}
+
+// Agent is the configured agent, with the text of its script; nil when none is.
+func (c *Config) Agent(settings *workflows.Settings) (*workflows.Agent, error) {
+	agent := settings.Config.Agent
+	x, ok := settings.Get("agent.script")
+	if !ok {
+		if agent.Command.IsZero() && agent.Card == nil {
+			return nil, nil
+		}
+		return &agent, nil
+	}
+	text, err := c.readScript(x, agent.ScriptPath)
+	if err != nil {
+		return nil, session.Refuse(session.RefuseUsage, "wfs config list --show-origin", "the agent's script cannot be read: %v", err)
+	}
+	if _, err := phases.ParseScript(string(text)); err != nil {
+		return nil, session.Refuse(session.RefuseUsage, "wfs new --help", "%s: %v", filepath.Base(agent.ScriptPath), err)
+	}
+	agent.Script, agent.ScriptPath = string(text), ""
+	return &agent, nil
+}
+
+// readScript reads a script from where its layer may point: a repository not out of itself, by links neither. Only a
+// regular file of a bounded size is read: the path may not have been written by a person.
+func (c *Config) readScript(x workflows.Setting, path string) ([]byte, error) {
+	path, top := filepath.FromSlash(path), c.w.Repo.Root()
+	if x.Source == workflows.FromRepository {
+		root, err := os.OpenRoot(top)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		if _, err := root.Stat(path); err != nil { // a link that leads out, for one
+			return nil, err
+		}
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(top, path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	return durable.ReadFile(real, workflows.MaxFileSize)
+}
+
+// Drift says in what a session's plan differs from the one that it would get now. agree is taken over, and so is an agent
+// that was typed: they need not be in any file.
+func (c *Config) Drift(list Rules, s *session.Session, pinned *workflows.Plan) ([]string, error) {
+	settings, err := c.Settings(list)
+	if err != nil {
+		return nil, err
+	}
+	settings.Config.Workflow = s.Workflow
+	if pinned.Workflow.Laps != nil {
+		settings.Config.Agree = pinned.Workflow.Laps.Agree
+	}
+	b, err := c.Plan(settings, list, Pinning{Keep: &pinned.Agent, KeepTyped: s.AgentTyped, Holdout: pinned.Holdout})
+	if err != nil {
+		return nil, err
+	}
+	return workflows.Differences(pinned, b.Plan), nil
+}
+
+// GuardFile is a file with a session's exclude rules, for looking at a work tree before the session exists. nil: no rules.
+func (c *Config) GuardFile(text []byte) (string, error) {
+	if text == nil {
+		text = session.WithGuard(nil, session.Guard{})
+	}
+	dir := c.w.Repo.StateDir()
+	path := filepath.Join(dir, "held-out")
+	if old, err := durable.ReadFile(path, int64(len(text))); err == nil && bytes.Equal(old, text) {
+		return path, nil
+	}
+	if err := durable.MkdirAll(dir); err != nil {
+		return "", err
+	}
+	return path, durable.WriteFile(path, text, 0o600)
+}

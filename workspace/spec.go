@@ -1,0 +1,210 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// maxSpecFile is the largest specification that is pinned, in bytes.
+const maxSpecFile = 1 << 20
+
+// ReadSpec reads a specification and its checklist into a birth. "" is none.
+func (b *Births) ReadSpec(ctx context.Context, birth *engine.Birth, file string) error {
+	if file == "" {
+		return nil
+	}
+	path := b.w.Env.Abs(file)
+	text, err := readOr(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return session.Refuse(session.RefuseUsage, "", "there is no spec %s", file)
+	}
+	if err != nil {
+		return err
+	}
+	if len(text) > maxSpecFile {
+		return session.Refuse(session.RefuseUsage, "", "the spec %s is larger than %d bytes", file, maxSpecFile)
+	}
+	if keys := b.w.Redactor().Keys(text); len(keys) > 0 { // the ledger keeps it for good, and every brief has it
+		return session.Refuse(session.RefuseUsage, "", "%s:%d holds what looks like a secret (%s), and a spec is kept in git: take it out of the document",
+			file, keys[0].Line, keys[0].Kind)
+	}
+	birth.Spec, birth.Created.SpecDigest = text, Digest(text)
+	if birth.Created.SpecPath, err = b.specPath(ctx, path); err != nil {
+		return err
+	}
+	for _, item := range workflows.ParseChecklist(text) {
+		if !item.Done {
+			birth.Created.Items = append(birth.Created.Items, item.Text)
+		}
+	}
+	return nil
+}
+
+// readOr reads a file that may be a pipe, up to one byte more than a spec may have, unless a signal comes first.
+func readOr(ctx context.Context, path string) ([]byte, error) {
+	var text []byte
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var f *os.File
+		if f, err = os.Open(path); err == nil {
+			defer f.Close()
+			text, err = io.ReadAll(io.LimitReader(f, maxSpecFile+1))
+		}
+	}()
+	select {
+	case <-done:
+		return text, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// specPath is how a session names the file of its spec: one of the work tree from its top, so that it is the same file in
+// all work trees; another one from the top of the main work tree. It is "" where no path leads from there.
+func (b *Births) specPath(ctx context.Context, path string) (string, error) {
+	rel, err := filepath.Rel(b.w.Repo.Root(), path)
+	if err != nil || !filepath.IsLocal(rel) {
+		main, e := b.w.MainRepo(ctx)
+		if e != nil {
+			return "", e
+		}
+		if rel, err = filepath.Rel(main.Root(), path); err != nil {
+			rel = ""
+		}
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// SpecEdited is the command that pins the file of a session's spec again, if that was edited since it was pinned, else "".
+// Ticks do not count: agents like to set them.
+func (b *Births) SpecEdited(ctx context.Context, s *session.Session) string {
+	file := b.specFile(ctx, s)
+	text, err := durable.ReadFile(file, maxSpecFile)
+	if file == "" || err != nil || Digest(text) == s.SpecDigest { // one that is gone is no edit
+		return ""
+	}
+	same := func(other []byte, err error) bool {
+		return err == nil && other != nil && bytes.Equal(unticked(text), unticked(other))
+	}
+	repo := b.w.Repo
+	tip, err := repo.Ref(ctx, session.LedgerOf(s.ID))
+	if err != nil {
+		return ""
+	}
+	pinned, err := repo.File(ctx, tip, session.FileSpec)
+	if err != nil || same(pinned, nil) {
+		return ""
+	}
+	if birth := s.At(0); birth != nil && filepath.IsLocal(filepath.FromSlash(s.SpecPath)) && same(repo.Show(ctx, birth.Tree, s.SpecPath)) {
+		return "" // pinned, and left where the session was begun
+	}
+	return b.editSpec(s.ID, file)
+}
+
+// specFile is the file that a session's spec was read from, "" when that cannot be said here: the same file of the work
+// tree is another one where another branch is checked out.
+func (b *Births) specFile(ctx context.Context, s *session.Session) string {
+	path := filepath.FromSlash(s.SpecPath)
+	switch {
+	case path == "" || s.Status.Final():
+		return ""
+	case filepath.IsLocal(path):
+		if cur, err := b.w.Current(ctx); err != nil || cur != s.ID {
+			return ""
+		}
+		return filepath.Join(b.w.Repo.Root(), path)
+	}
+	main, err := b.w.MainRepo(ctx)
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(main.Root(), path)
+}
+
+var tick = regexp.MustCompile(`(?m)^(\s*(?:[-*+]|\d+[.)])\s+)\[[xX]\]`)
+
+func unticked(text []byte) []byte { return tick.ReplaceAll(text, []byte("$1[ ]")) }
+
+// editSpec is the command that gives a session a spec, typed where this one was.
+func (b *Births) editSpec(id session.ID, file string) string {
+	if rel, err := filepath.Rel(b.w.Env.Dir, file); err == nil {
+		file = rel
+	}
+	return fmt.Sprintf("wfs edit %s --spec %s", id, safetext.ShellWord(filepath.ToSlash(file)))
+}
+
+// SameSpec finds a session that is not over and has the same specification. way is what to type instead of a new session,
+// "" when there is no such session.
+func (b *Births) SameSpec(ctx context.Context, c *session.Created, file string) (id session.ID, what, way string, err error) {
+	all, err := b.w.Repo.Sessions(ctx)
+	if err != nil {
+		return "", "", "", err
+	}
+	for _, name := range SortedIDs(all) {
+		id := session.ID(name)
+		v, err := b.w.View(ctx, id)
+		if err != nil || v.Session.Status.Final() { // one that cannot be read is reported elsewhere
+			continue
+		}
+		s := &v.Session
+		switch {
+		case s.SpecDigest == c.SpecDigest:
+			return id, name + " has this spec already", "wfs resume " + name, nil
+		case s.SpecPath != "" && s.SpecPath == c.SpecPath:
+			return id, name + " has this spec already, as it was before it was edited", b.editSpec(id, b.w.Env.Abs(file)), nil
+		}
+	}
+	return "", "", "", nil
+}
+
+// NoItems says why a new session has a spec and no items, "" when it has some.
+func (b *Births) NoItems(s *session.Session, spec []byte, file string) string {
+	if s.SpecDigest == "" || len(s.Items) > 0 {
+		return ""
+	}
+	why := `no line begins with "- [ ] "`
+	if n := len(workflows.ParseChecklist(spec)); n > 0 {
+		why = plural(n, "the only one is ticked", fmt.Sprintf("all %d are ticked", n))
+	}
+	return fmt.Sprintf("the spec has no open items (%s): the whole goal is one piece of work; "+
+		"to have items worked off, write them as \"- [ ] item\", then: %s", why, b.editSpec(s.ID, b.w.Env.Abs(file)))
+}
+
+// Uncommitted is a snapshot of this work tree under a new session's exclude rules, and the files that are not committed.
+func (b *Births) Uncommitted(ctx context.Context, birth *engine.Birth) (session.Snapshot, []string, error) {
+	file, err := b.w.GuardFile(birth.Exclude)
+	if err != nil {
+		return session.Snapshot{}, nil, err
+	}
+	snap, err := b.w.Repo.Snapshot(ctx, file)
+	if err != nil || snap.Clean() {
+		return snap, nil, err
+	}
+	changes, err := b.w.Repo.Changes(ctx, snap.HeadTree, snap.Tree)
+	var names []string
+	for _, c := range changes {
+		names = append(names, c.Path)
+	}
+	return snap, names, err
+}
+
+// Carries reports whether the uncommitted files go along into a session without a question: the only one is its spec.
+func Carries(birth *engine.Birth, snap session.Snapshot, names []string) bool {
+	return slices.Equal(names, []string{birth.Created.SpecPath}) && birth.At == snap.Head.Commit
+}
