@@ -427,12 +427,15 @@ func TestCleanTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, lead := range map[string]func(){
-		"node_modules/a":             func() { link(other, "node_modules/a") },
-		"node_modules/absolute":      func() { link(filepath.Join(r.root, "packages", "a"), "node_modules/absolute") },
-		"node_modules/linked":        func() { link(global, "node_modules/linked") },
-		"node_modules/.bin/vite":     func() { r.write("node_modules/.bin/vite", "NODE_PATH="+r.root+"/node_modules\n") },
-		"node_modules/.modules.yaml": func() { r.write("node_modules/.modules.yaml", "virtualStoreDir: "+r.root+"/node_modules/.pnpm\n") },
-		".venv":                      func() { r.write(".venv/pyvenv.cfg", "home = /usr/bin\n") },
+		"node_modules/a":         func() { link(other, "node_modules/a") },
+		"node_modules/absolute":  func() { link(filepath.Join(r.root, "packages", "a"), "node_modules/absolute") },
+		"node_modules/linked":    func() { link(global, "node_modules/linked") },
+		"node_modules/.bin/vite": func() { r.write("node_modules/.bin/vite", "NODE_PATH="+r.root+"/node_modules\n") },
+		"node_modules/.modules.yaml": func() { // which alone makes no other packages of those that were copied before
+			r.write("node_modules/.pnpm/lock.yaml", "")
+			r.write("node_modules/.modules.yaml", "virtualStoreDir: "+r.root+"/node_modules/.pnpm\n")
+		},
+		".venv": func() { r.write(".venv/pyvenv.cfg", "home = /usr/bin\n") },
 	} {
 		lead()
 		for range 2 {
