@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -177,37 +178,27 @@ func (a *app) sayBudget(s *session.Session, j budgetJSON) {
 }
 
 // rows are what is used or capped of a scope.
-func (x *scopeJSON) rows() [][]cell {
-	caps := map[string]session.BudgetLine{}
-	for _, l := range x.scope.Lines() {
-		caps[l.What] = l
-	}
-	all := engine.Scope{Name: x.Scope, Used: x.Used, Cap: workflows.Cap{USD: 1, Tokens: 1, Turns: 1, Attempts: 1, Seconds: 1}}
-	var rows [][]cell
-	for _, l := range all.Lines() {
-		name := map[string]string{"usd": "cost", "seconds": "time"}[l.What]
-		if name == "" {
-			name = l.What
-		}
+func (x *scopeJSON) rows() (rows [][]cell) {
+	for _, l := range x.scope.All() {
+		name := cmp.Or(map[string]string{"usd": "cost", "seconds": "time"}[l.What], l.What)
 		spent := amount(l.What, l.Spent)
 		if l.What == "usd" {
 			spent = usdText(x.Used)
 		}
-		c, capped := caps[l.What]
-		if !capped {
-			if l.Spent > 0 || l.What == "usd" {
-				rows = append(rows, []cell{{name, plain}, {spent, plain}, {"–", plain}, {"", plain}})
-			}
-			continue
-		}
-		colour, left := plain, amount(c.What, max(0, c.Cap-c.Spent))
+		limit, left, colour := "–", "", plain
 		switch {
-		case engine.Reached(c):
-			colour, left = bad, "nothing"
-		case c.Spent >= 0.8*c.Cap:
-			colour = notable
+		case l.Cap <= 0 && l.Spent == 0 && l.What != "usd":
+			continue
+		case l.Cap <= 0:
+		case engine.Reached(l):
+			limit, left, colour = amount(l.What, l.Cap), "nothing", bad
+		default:
+			limit, left = amount(l.What, l.Cap), amount(l.What, max(0, l.Cap-l.Spent))
+			if l.Spent >= 0.8*l.Cap {
+				colour = notable
+			}
 		}
-		rows = append(rows, []cell{{name, plain}, {spent, plain}, {amount(c.What, c.Cap), plain}, {left, colour}})
+		rows = append(rows, []cell{{name, plain}, {spent, plain}, {limit, plain}, {left, colour}})
 	}
 	return rows
 }

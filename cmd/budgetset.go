@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
@@ -92,31 +91,17 @@ type budgetSetJSON struct {
 	Session session.ID       `json:"session"`
 	Budget  workflows.Budget `json:"budget"` // all that was typed for it, -1: no cap
 	Taken   bool             `json:"taken"`  // true
-	Back    string           `json:"back"`   // command that gives what was set its former values
+	Back    string           `json:"back"`   // command that undoes it
 	Next    []string         `json:"next"`
 }
 
 func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) error {
-	id, err := a.OpenNamed(ctx, name)
+	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: name, Undriven: true})
 	if err != nil {
 		return err
 	}
-	v, err := a.View(ctx, id)
-	if err != nil {
-		return err
-	}
-	if s := &v.Session; s.Status.Final() {
-		return session.Refuse(session.RefuseFinal, "wfs budget "+string(id),
-			"%s is %s: it spends nothing any more", id, s.Status)
-	}
-	plan, err := a.planAt(ctx, v)
-	if err != nil {
-		return err
-	}
-	back := budgetBack(id, b, engine.BudgetOf(&v.Session, plan))
-	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: string(id), Undriven: true})
-	if err != nil {
-		return err
+	if h.S.Status.Final() {
+		return session.Refuse(session.RefuseFinal, "wfs budget "+string(h.ID), "%s is %s: it spends nothing any more", h.ID, h.S.Status)
 	}
 	if err := h.SetBudget(ctx, b); err != nil {
 		return err
@@ -125,12 +110,12 @@ func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) er
 	if err != nil {
 		return err
 	}
-	j := budgetSetJSON{Version: jsonVersion, Session: id, Budget: h.S.Budget, Taken: true, Back: back, Next: d.Next}
+	j := budgetSetJSON{Version: jsonVersion, Session: h.ID, Budget: h.S.Budget, Taken: true, Back: a.typed("wfs undo"), Next: d.Next}
 	if a.json {
 		return a.answer(j)
 	}
-	a.out("the budget of %s is set; wfs budget shows it", id)
-	a.out("to set it back: %s", back)
+	a.out("the budget of %s is set; wfs budget shows it", h.ID)
+	a.out("undo: %s", j.Back)
 	a.next(j.Next)
 	return nil
 }

@@ -121,19 +121,10 @@ func (a *app) sayDoctor(j doctorJSON) {
 
 // checks are the checks of this clone, and what they need.
 func (a *app) checks() *check.Doctor {
-	d := &check.Doctor{Refs: a.Repo, Tree: a.Repo, Files: a.Clone, Journals: a.Clone, Histories: a.Engine, PID: a.env.PID, Now: a.env.Now,
-		Note: a.note, Stays: a.staysLines, Lock: a.lockFor,
+	d := &check.Doctor{Repo: a.Repo, Files: a.Clone, Engine: a.Engine, PID: a.env.PID, Now: a.env.Now, Note: a.note, Lock: a.lockFor,
 		Deleted: func(ctx context.Context, id session.ID) bool {
 			kept, err := a.keptOf(ctx, id)
 			return err == nil && kept != ""
-		},
-		GiveBack: func(ctx context.Context, id session.ID, tip session.Commit) (int, error) {
-			j, err := a.Clone.Journal(id, tip)
-			if err != nil {
-				return 0, err
-			}
-			defer j.Close()
-			return a.Engine.GiveBack(ctx, id, tip, j)
 		},
 		Before: []check.Row{{Name: "git", Look: a.checkGit}},
 		After:  []check.Row{{Name: "hooks of agents", Look: a.checkHooks}, {Name: "proofs", Look: a.checkProofs}}}

@@ -45,8 +45,7 @@ func (a *app) hookInstallCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "install [claude]", Short: "have an agent call wfs while you work with it",
 		Long: `Install puts hooks into .claude/settings.local.json of this work tree, which is yours alone, or with --user into your own
-settings for all projects. Whatever else the file holds stays as it is, byte by byte; a copy of it as it was is kept in wfs' state
-directory. If git would take .claude/settings.local.json for a new file, a line in .git/info/exclude keeps it out of commits.
+settings for all projects. Other settings stay as they are; a copy of the file as it was is kept in wfs' state directory. If git would take .claude/settings.local.json for a new file, a line in .git/info/exclude keeps it out of commits.
 What it cannot read it leaves alone, and prints what to put there by hand. Typed again, it does nothing.`,
 		Example: "  wfs hook install\n  wfs hook install --user",
 		Args:    hookArgs,
@@ -207,7 +206,7 @@ func (a *app) byHand(path string, why error) error {
 
 // putSettings writes settings; those that say nothing any more are removed.
 func putSettings(path string, text []byte, remove bool) error {
-	if remove && strings.TrimSpace(string(text)) == "{}" {
+	if remove && strings.Join(strings.Fields(string(text)), "") == "{}" {
 		return os.Remove(path)
 	}
 	perm := fs.FileMode(0o644)

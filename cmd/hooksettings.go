@@ -60,159 +60,94 @@ func withHooks(text []byte, program string, remove bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := root.Value.(*hujson.Object)
-	ours := func(event, command string) bool {
-		return isOurHook(command, event) && (remove || command != hookCommand(program, event))
+	var patch []string // as in RFC 6902
+	add := func(path string, value any) {
+		text, _ := json.MarshalIndent(value, "  ", "  ") // strings and a number
+		patch = append(patch, fmt.Sprintf(`{"op": "add", "path": %q, "value": %s}`, path, text))
 	}
-	if hooks != nil && deleteHooks(hooks, ours) {
-		var empty bool
-		settings.Members, empty = without(settings.Members, ofMember, func(m hujson.ObjectMember) bool { return m.Value.Value == hooks })
-		if hooks = nil; empty && len(bytes.TrimSpace(settings.AfterExtra)) == 0 {
-			settings.AfterExtra = nil // the white space is ours too
-		}
-	}
-	if remove {
-		return root.Pack(), nil
-	}
-	unit := "  "
-	if len(settings.Members) > 0 {
-		_, line, ok := bytes.Cut(settings.Members[0].Name.BeforeExtra, []byte("\n"))
-		if ok && len(bytes.TrimLeft(line, " \t")) == 0 {
-			unit = string(line)
-		}
-	}
-	if hooks == nil {
-		hooks = &hujson.Object{}
-		addMember(settings, "hooks", hooks, unit, "")
-	}
+	all := map[string][]hookGroup{}
 	for _, h := range hooked {
-		if err := addHook(&root, hooks, h.event, h.match, hookCommand(program, h.event), unit); err != nil {
-			return nil, err
+		at, command := "/hooks/"+h.event, hookCommand(program, h.event)
+		all[h.event] = []hookGroup{{h.match, []hookEntry{{"command", command, hookSeconds}}}}
+		there := false
+		gone, emptied := staleHooks(h.event, hooks[h.event], func(found string) bool {
+			there = there || found == command && !remove
+			return remove || found != command
+		})
+		if emptied {
+			gone = []string{at}
+			delete(hooks, h.event)
+		}
+		for _, path := range gone {
+			patch = append(patch, fmt.Sprintf(`{"op": "remove", "path": %q}`, path))
+		}
+		switch {
+		case remove || there || hooks == nil:
+		case hooks[h.event] == nil:
+			add(at, all[h.event])
+		default:
+			add(at+"/-", all[h.event][0])
+		}
+	}
+	switch {
+	case remove && hooks != nil && len(hooks) == 0:
+		patch = []string{`{"op": "remove", "path": "/hooks"}`}
+	case !remove && hooks == nil:
+		add("/hooks", all)
+	}
+	if err := root.Patch([]byte("[" + strings.Join(patch, ",") + "]")); err != nil {
+		return nil, err
+	}
+	if in := root.Value.(*hujson.Object); !remove && hooks == nil {
+		in.Members[len(in.Members)-1].Name.BeforeExtra = hujson.Extra("\n  ")
+		if len(in.AfterExtra) == 0 {
+			in.AfterExtra = hujson.Extra("\n")
 		}
 	}
 	return root.Pack(), nil
 }
 
-// readHooks reads settings and finds the hooks in them; nil: there are none.
-func readHooks(text []byte) (root hujson.Value, hooks *hujson.Object, err error) {
-	root, err = hujson.Parse(bytes.Clone(text)) // the values share its memory
-	if err != nil {
+// staleHooks are the places of our hooks in the list of an event which are to go, the last one first, and whether nothing is
+// left then.
+func staleHooks(event string, groups []hookGroup, stale func(command string) bool) (gone []string, emptied bool) {
+	left := len(groups)
+	for i, group := range slices.Backward(groups) {
+		at, n := fmt.Sprintf("/hooks/%s/%d", event, i), 0
+		for j, entry := range slices.Backward(group.Hooks) {
+			if isOurHook(entry.Command, event) && stale(entry.Command) {
+				gone, n = append(gone, fmt.Sprintf("%s/hooks/%d", at, j)), n+1
+			}
+		}
+		if n > 0 && n == len(group.Hooks) {
+			gone, left = append(gone, at), left-1
+		}
+	}
+	return gone, left == 0 && len(groups) > 0
+}
+
+// readHooks reads settings and finds the hooks in them, by event; nil: there are none.
+func readHooks(text []byte) (root hujson.Value, hooks map[string][]hookGroup, err error) {
+	if root, err = hujson.Parse(bytes.Clone(text)); err != nil { // the values share its memory
 		return root, nil, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 	}
-	if root.Value.Kind() != '{' {
-		return root, nil, errors.New("it is not an object")
+	plain := root.Clone()
+	plain.Standardize()
+	var settings struct {
+		Hooks map[string][]hookGroup `json:"hooks"`
 	}
-	hooks, err = listIn[*hujson.Object](&root, "hooks")
-	return root, hooks, err
-}
-
-// listIn finds the list at a path of names, nil for none.
-func listIn[T hujson.ValueTrimmed](in *hujson.Value, path ...string) (list T, err error) {
-	found := in.Find("/" + strings.Join(path, "/"))
-	if found == nil {
-		return list, nil
+	if err := json.Unmarshal(plain.Pack(), &settings); err != nil {
+		return root, nil, fmt.Errorf("hooks is not a hook list: %w", err)
 	}
-	list, ok := found.Value.(T)
-	if !ok {
-		err = fmt.Errorf("%s is not a hook list", strings.Join(path, "."))
-	}
-	return list, err
-}
-
-// addHook adds a hook to the list of its event, unless it is there.
-func addHook(root *hujson.Value, hooks *hujson.Object, event, match, command, unit string) error {
-	list, err := listIn[*hujson.Array](root, "hooks", event)
-	if err != nil || slices.Contains(hookCommands(hooks), command) {
-		return err
-	}
-	if list == nil {
-		list = &hujson.Array{}
-		addMember(hooks, event, list, unit+unit, unit)
-	}
-	var item bytes.Buffer
-	enc := json.NewEncoder(&item)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(hookGroup{match, []hookEntry{{"command", command, hookSeconds}}}); err != nil {
-		return err
-	}
-	group, err := hujson.Parse(bytes.TrimSpace(item.Bytes()))
-	group.BeforeExtra = hujson.Extra("\n" + unit + unit + unit)
-	if n := len(list.Elements); n > 0 {
-		group.AfterExtra = list.Elements[n-1].AfterExtra[:0] // a comma behind it if one stood behind the last one
-	} else if len(list.AfterExtra) == 0 {
-		list.AfterExtra = hujson.Extra("\n" + unit + unit)
-	}
-	list.Elements = append(list.Elements, group)
-	return err
-}
-
-// addMember puts a member on a line of its own behind those of an object.
-func addMember(in *hujson.Object, name string, value hujson.ValueTrimmed, indent, outer string) {
-	m := hujson.ObjectMember{
-		Name:  hujson.Value{BeforeExtra: hujson.Extra("\n" + indent), Value: hujson.String(name)},
-		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: value},
-	}
-	if n := len(in.Members); n > 0 {
-		m.Value.AfterExtra = in.Members[n-1].Value.AfterExtra[:0]
-	} else if len(in.AfterExtra) == 0 {
-		in.AfterExtra = hujson.Extra("\n" + outer)
-	}
-	in.Members = append(in.Members, m)
+	return root, settings.Hooks, nil
 }
 
 // hookCommands are the commands by which hooks call wfs.
-func hookCommands(hooks *hujson.Object) (list []string) {
-	deleteHooks(hooks, func(event, command string) bool {
-		if isOurHook(command, event) {
+func hookCommands(hooks map[string][]hookGroup) (list []string) {
+	for _, h := range hooked {
+		staleHooks(h.event, hooks[h.event], func(command string) bool {
 			list = append(list, command)
-		}
-		return false
-	})
+			return false
+		})
+	}
 	return list
 }
-
-// deleteHooks deletes hooks, and lists that are empty then. It reports whether all of them are.
-func deleteHooks(hooks *hujson.Object, del func(event, command string) bool) (empty bool) {
-	hooks.Members, empty = without(hooks.Members, ofMember, func(m hujson.ObjectMember) (empty bool) {
-		list, _ := m.Value.Value.(*hujson.Array)
-		if list == nil {
-			return false
-		}
-		list.Elements, empty = without(list.Elements, ofElement, func(group hujson.Value) (empty bool) {
-			entries, _ := listIn[*hujson.Array](&group, "hooks")
-			if entries == nil {
-				return false
-			}
-			entries.Elements, empty = without(entries.Elements, ofElement, func(entry hujson.Value) bool {
-				command, _ := listIn[hujson.Literal](&entry, "command")
-				return del(m.Name.Value.(hujson.Literal).String(), command.String())
-			})
-			return empty
-		})
-		return empty
-	})
-	return empty
-}
-
-// without deletes, and reports whether that emptied the list. The new last one has a comma behind it if the old one had.
-func without[T any](list []T, value func(*T) *hujson.Value, del func(T) bool) ([]T, bool) {
-	if len(list) == 0 {
-		return nil, false
-	}
-	comma := value(&list[len(list)-1]).AfterExtra != nil
-	list = slices.DeleteFunc(list, del)
-	if len(list) == 0 {
-		return nil, true
-	}
-	switch last := value(&list[len(list)-1]); {
-	case comma && last.AfterExtra == nil:
-		last.AfterExtra = hujson.Extra{}
-	case !comma && len(bytes.TrimSpace(last.AfterExtra)) == 0:
-		last.AfterExtra = nil
-	}
-	return list, false
-}
-
-func ofMember(m *hujson.ObjectMember) *hujson.Value { return &m.Value }
-
-func ofElement(e *hujson.Value) *hujson.Value { return e }

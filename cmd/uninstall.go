@@ -46,12 +46,12 @@ type onlyOurs struct {
 	What string `json:"what"`
 }
 
-// headMove takes a work tree to a branch of the user's. No file, and nothing that is staged, changes.
+// headMove takes a work tree to a new branch of the user's at the same commit. No file, and nothing that is staged, changes.
 type headMove struct {
 	Path   string `json:"path"`
 	From   string `json:"from"`
 	To     string `json:"to"`
-	New    bool   `json:"new"` // the branch is made
+	New    bool   `json:"new"` // true
 	commit session.Commit
 }
 
@@ -65,8 +65,7 @@ into Claude Code's settings of each work tree, the lines that it put into .git/i
 .wfs/ is yours and stays, as do your own branches, files, and what is staged.
 
 Before that it writes all sessions into one git bundle beside the repository, and names the work that no branch of yours
-has. A work tree on a session's branch goes to the base branch where that has the same files; otherwise to a new branch of
-yours at the same commit. It refuses while a session is running. Typed again after it was killed, it completes.`,
+has. A work tree on a session's branch goes to a new branch of yours at the same commit. It refuses while a session is running. Typed again after it was killed, it completes.`,
 		Example: "  wfs uninstall --dry-run\n  wfs uninstall\n  wfs uninstall --yes -o /backup/project.bundle",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.uninstall(c.Context(), file, yes, dry) },
@@ -212,7 +211,7 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 		return nil, err
 	}
 	for _, t := range trees {
-		if err := a.leavesTo(ctx, j, t, trees, branches); err != nil {
+		if err := a.leavesTo(j, t, branches); err != nil {
 			return nil, err
 		}
 		if t.Gone {
@@ -316,12 +315,11 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 	return nil
 }
 
-// leavesTo finds a branch for a work tree that is on one of wfs'.
-func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktree, trees []gitstate.Worktree,
-	branches map[string]session.Commit) error {
+// leavesTo finds a name for the branch of a work tree that is on one of wfs'.
+func (a *app) leavesTo(j *uninstallJSON, t gitstate.Worktree, branches map[string]session.Commit) error {
 	name, ok := strings.CutPrefix(t.Branch, session.BranchPrefix)
 	tip := branches[t.Branch]
-	m := headMove{Path: t.Path, From: shortRef(t.Branch), commit: tip}
+	m := headMove{Path: t.Path, From: shortRef(t.Branch), New: true, commit: tip}
 	switch {
 	case !ok:
 		return nil
@@ -336,32 +334,16 @@ func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktre
 		return session.Refuse(session.RefuseBranch, fmt.Sprintf("git -C %s switch BRANCH", shellWord(t.Path)),
 			"HEAD is on %s in %s, and there is no such branch", m.From, t.Path)
 	}
-	free := func(branch string) bool {
-		taken := slices.ContainsFunc(trees, func(o gitstate.Worktree) bool { return o.Branch == branch })
-		return !taken && !slices.ContainsFunc(j.Heads, func(h headMove) bool { return "refs/heads/"+h.To == branch })
-	}
-	if id, err := session.ParseID(name); err == nil {
-		if v, err := a.View(ctx, id); err == nil && branches[v.Session.BaseRef] != "" && free(v.Session.BaseRef) {
-			base, err := a.Repo.TreeOf(ctx, branches[v.Session.BaseRef])
-			if err != nil {
-				return err
-			}
-			if here, err := a.Repo.TreeOf(ctx, tip); err != nil {
-				return err
-			} else if here == base {
-				m.To, m.commit = shortRef(v.Session.BaseRef), branches[v.Session.BaseRef]
-			}
-		}
-	}
 	for n := 1; m.To == ""; n++ {
 		try := name
 		if n > 1 {
 			try = fmt.Sprintf("%s-%d", name, n)
 		}
 		ref := "refs/heads/" + try
-		collides := func(b string) bool { return strings.HasPrefix(b, ref+"/") || strings.HasPrefix(ref, b+"/") }
-		if at := branches[ref]; (at == "" || at == tip) && free(ref) && !slices.ContainsFunc(sortedKeys(branches), collides) {
-			m.To, m.New = try, at == ""
+		if !slices.ContainsFunc(sortedKeys(branches), func(b string) bool {
+			return b == ref || strings.HasPrefix(b, ref+"/") || strings.HasPrefix(ref, b+"/")
+		}) {
+			m.To, branches[ref] = try, tip
 		}
 	}
 	j.Heads = append(j.Heads, m)
@@ -448,7 +430,7 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 		return err
 	}
 	for _, r := range clean.found {
-		if err := gitstate.RemoveAll(r.Paths[0]); err != nil {
+		if err := durable.RemoveTree(r.Paths[0]); err != nil {
 			return err
 		}
 	}
@@ -460,7 +442,7 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 		return err
 	}
 	a.Repo.Quiet()
-	return gitstate.RemoveAll(a.Repo.StateDir())
+	return durable.RemoveTree(a.Repo.StateDir())
 }
 
 // leaveSession puts the HEAD of a work tree on a branch of the user's.
@@ -474,10 +456,7 @@ func (a *app) leaveSession(ctx context.Context, m headMove) error {
 		defer repo.Quiet()
 	}
 	to := "refs/heads/" + m.To
-	turn := session.Turn{Worktree: repo.Worktree(), HeadOld: "refs/heads/" + m.From, HeadNew: to}
-	if m.New {
-		turn.Refs = []session.RefMove{{Ref: to, New: m.commit}}
-	}
+	turn := session.Turn{Worktree: repo.Worktree(), HeadOld: "refs/heads/" + m.From, HeadNew: to, Refs: []session.RefMove{{Ref: to, New: m.commit}}}
 	settled, err := repo.Settle(ctx, session.ID(strings.TrimPrefix(m.From, "wfs/")), turn)
 	if err == nil && (len(settled.Foreign) > 0 || settled.HeadForeign != "") {
 		err = session.Refuse(session.RefuseMoved, "wfs uninstall", "another process is using %s", m.Path)
@@ -507,11 +486,7 @@ func (a *app) sayUninstall(j *uninstallJSON, command string) error {
 		a.out("  %s", o.What)
 	}
 	for _, m := range j.Heads {
-		how := "; nothing differs"
-		if m.New {
-			how = ", a new branch of yours at " + m.commit.Short()
-		}
-		a.out("%s: %s %s%s", m.Path, verb("goes from "+m.From+" to", "is on"), m.To, how)
+		a.out("%s: %s %s, a new branch of yours at %s", m.Path, verb("goes from "+m.From+" to", "is on"), m.To, m.commit.Short())
 	}
 	for _, dir := range ourRefs() {
 		n := 0

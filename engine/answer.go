@@ -103,16 +103,18 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	case !agrees && h.answered(no, text): // by somebody whose process died before it could say so
 		return h.carryOut(ctx, nil)
 	case no && h.S.Status == session.StatusCompleted:
-		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is completed, and is not waiting for an answer", h.ID),
-			Hint: fmt.Sprintf(`wfs run %s --note "what is still to be done"`, h.ID)}
+		return session.Refuse(session.RefuseUsage, fmt.Sprintf(`wfs run %s --note "what is still to be done"`, h.ID),
+			"%s is completed, and is not waiting for an answer", h.ID)
 	case at.yes == 0:
-		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is not waiting for an answer", h.ID), Hint: "wfs status " + string(h.ID)}
+		return session.Refuse(session.RefuseUsage, "wfs status "+string(h.ID),
+			"%s is not waiting for an answer", h.ID)
 	case agrees && no && h.S.Phase == workflows.Done:
 		return h.workOn(ctx, text)
 	case agrees && no:
 		return h.append(session.Noted{Text: text, Back: true}, session.Paused{Why: said("there is still something to do", text)})
 	case at.yes == yesWords:
-		return &session.Refusal{Code: session.RefuseUsage, Message: "the agent asks a question that needs more than yes or no: " + h.S.Waiting.Ask, Hint: `wfs run --note "your answer"`}
+		return session.Refuse(session.RefuseUsage, `wfs run --note "your answer"`,
+			"the agent asks a question that needs more than yes or no: %s", h.S.Waiting.Ask)
 	case at.yes == yesDone && !no && text != "":
 		return h.append(session.Noted{Text: text}, session.Agreed{By: "person"})
 	case at.yes == yesDone && !no:
@@ -256,7 +258,7 @@ func (h *Hand) PhaseBack(ctx context.Context, to session.PhaseName, why string) 
 	}
 	if to == "" {
 		if at == 0 {
-			return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is the first phase", h.S.Phase), Hint: "wfs resume @CHECKPOINT"}
+			return session.Refuse(session.RefuseUsage, "wfs resume @CHECKPOINT", "%s is the first phase", h.S.Phase)
 		}
 		to = phases[at-1].Name
 	}
@@ -264,7 +266,8 @@ func (h *Hand) PhaseBack(ctx context.Context, to session.PhaseName, why string) 
 	case i < 0:
 		return h.noPhase(to)
 	case i >= at:
-		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not come before %s", to, h.S.Phase), Hint: `wfs approve --anyway "why"`}
+		return session.Refuse(session.RefuseUsage, `wfs approve --anyway "why"`,
+			"%s does not come before %s", to, h.S.Phase)
 	}
 	tests := slices.ContainsFunc(phases[h.phaseIndex(to):at], func(p workflows.Phase) bool { return p.WritesTests() })
 	return h.lead(ctx, session.PhaseMoved{From: h.S.Phase, To: to, Lap: h.S.Lap, Tests: tests, Why: oneLine(why, 500)})
@@ -280,7 +283,7 @@ func (h *Hand) pass(ctx context.Context, why string, anyway bool) error {
 		return err
 	}
 	if h.phaseIndex(h.S.Phase) < 0 {
-		return &session.Refusal{Code: session.RefuseUsage, Message: "the work is done: there is no phase to skip", Hint: "wfs finish"}
+		return session.Refuse(session.RefuseUsage, "wfs finish", "the work is done: there is no phase to skip")
 	}
 	target, err := next(&h.Plan.Workflow, h.S.Phase, session.Pass)
 	if err != nil {
@@ -301,7 +304,8 @@ func (h *Hand) mayLead(ctx context.Context) error {
 		return err
 	}
 	if h.S.Open != nil {
-		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("an attempt at %s is not judged yet", h.S.Open.Phase), Hint: "wfs run --max-attempts 1"}
+		return session.Refuse(session.RefuseUsage, "wfs run --max-attempts 1",
+			"an attempt at %s is not judged yet", h.S.Open.Phase)
 	}
 	return h.NoSurvivors()
 }
@@ -320,7 +324,8 @@ func (h *Hand) noPhase(name session.PhaseName) error {
 	for _, p := range h.Plan.Workflow.Phases {
 		names = append(names, string(p.Name))
 	}
-	r := &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("workflow %s has no phase %q: %s", h.S.Workflow, name, strings.Join(names, ", ")), Hint: "wfs workflow show " + h.S.Workflow}
+	r := session.Refuse(session.RefuseUsage, "wfs workflow show "+h.S.Workflow,
+		"workflow %s has no phase %q: %s", h.S.Workflow, name, strings.Join(names, ", "))
 	if near := workflows.Suggest(string(name), names); near != "" {
 		r.Hint = "wfs reject --to " + near
 	}
@@ -341,7 +346,8 @@ func (h *Hand) lead(ctx context.Context, b session.PhaseMoved) error {
 // nothingToHand refuses to hand over what changes nothing. A run would do nothing either, of a session that is
 // completed or waits for the word that it is.
 func (h *Hand) nothingToHand(onto session.Commit) error {
-	r := &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the files are the same as on the base", Hint: "wfs run"}
+	r := session.Refuse(session.RefuseNotGreen, "wfs run",
+		"there is nothing to hand over: the files are the same as on the base")
 	switch w := h.S.Waiting; {
 	case h.S.Status == session.StatusWaiting && w != nil && w.Agree:
 		r.Hint = `wfs reject -m "what is still missing" && wfs run, or wfs abandon`

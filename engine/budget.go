@@ -112,17 +112,20 @@ func Scopes(s *session.Session, b workflows.Budget, day Day, others session.Usag
 
 // Lines are the caps of a scope that are set.
 func (s Scope) Lines() []session.BudgetLine {
-	var lines []session.BudgetLine
-	for _, l := range []session.BudgetLine{
+	return slices.DeleteFunc(s.All(), func(l session.BudgetLine) bool { return l.Cap <= 0 })
+}
+
+// All are all that a scope may have caps on.
+func (s Scope) All() []session.BudgetLine {
+	lines := []session.BudgetLine{
 		{What: "usd", Spent: s.Used.USD.USD(), Cap: s.Cap.USD},
 		{What: "tokens", Spent: float64(s.Used.Tokens.Sum()), Cap: float64(s.Cap.Tokens)},
 		{What: "turns", Spent: float64(s.Used.Turns), Cap: float64(s.Cap.Turns)},
 		{What: "attempts", Spent: float64(s.Used.Attempts), Cap: float64(s.Cap.Attempts)},
 		{What: "seconds", Spent: float64(s.Used.Millis) / 1000, Cap: float64(s.Cap.Seconds)},
-	} {
-		if l.Scope = s.Name; l.Cap > 0 {
-			lines = append(lines, l)
-		}
+	}
+	for i := range lines {
+		lines[i].Scope = s.Name
 	}
 	return lines
 }

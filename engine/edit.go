@@ -85,7 +85,7 @@ func (h *Hand) mayChange() error {
 	if h.S.Status == session.StatusFinished {
 		hint = fmt.Sprintf("wfs resume %s@%d", h.ID, h.S.Current)
 	}
-	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID, h.S.Status), Hint: hint}
+	return session.Refuse(session.RefuseFinal, hint, "%s is %s", h.ID, h.S.Status)
 }
 
 // edited is the event of an edit, without Changes when there are none. leave lets a lap that has begun end without its

@@ -52,10 +52,10 @@ func (h *Hand) holdOutBase(ctx context.Context, b *session.Baseline, ev session.
 	}
 	switch {
 	case r.Verdict == session.Blocked:
-		return &session.Refusal{Code: session.RefuseBaseline, Message: r.Reason, Hint: "fix what is missing, or start without --holdout"}
+		return session.Refuse(session.RefuseBaseline, "fix what is missing, or start without --holdout", "%s", r.Reason)
 	case r.Passed+r.Failed == 0:
-		return &session.Refusal{Code: session.RefuseBaseline, Message: "no gate runs a hold-out test: " + r.Reason,
-			Hint: "put the files where they are in the repository, or name a gate that runs them: holdout: {gate: NAME} in the configuration"}
+		return session.Refuse(session.RefuseBaseline, "put the files where they are in the repository, or name a gate that runs them: holdout: {gate: NAME} in the configuration",
+			"no gate runs a hold-out test: %s", r.Reason)
 	}
 	b.Holdout = &r
 	return nil
@@ -97,13 +97,14 @@ func (h *Hand) holdOutHanded(ctx context.Context, c *session.Checkpoint, o Hando
 	case r.Verdict == session.Pass || o.Unproven || o.Anyway != "":
 		return r, nil
 	case r.Verdict == session.Blocked:
-		return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: r.Reason, Hint: "wfs edit --holdout DIR, or wfs finish --unproven"}
+		return nil, session.Refuse(session.RefuseNotGreen, "wfs edit --holdout DIR, or wfs finish --unproven",
+			"%s", r.Reason)
 	}
 	hint := "wfs run, or wfs finish --unproven"
 	if h.S.Status == session.StatusCompleted { // they were pinned later: nothing is left to run
 		hint = `wfs run --note "what is to be done", or wfs finish --unproven`
 	}
-	return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: r.Reason, Hint: hint}
+	return nil, session.Refuse(session.RefuseNotGreen, hint, "%s", r.Reason)
 }
 
 // otherHoldout reports whether a plan brings hold-out tests that nobody has run on the base.

@@ -30,7 +30,8 @@ func (h *Hand) PlanRepin(r Repin) (session.Repinned, error) {
 		return e, err
 	}
 	if o := s.Open; o != nil {
-		return e, &session.Refusal{Code: session.RefuseAttempt, Message: fmt.Sprintf("attempt %d at %s is not judged yet, and is judged with the former configuration", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1, then wfs edit --reload"}
+		return e, session.Refuse(session.RefuseAttempt, "wfs run --max-attempts 1, then wfs edit --reload",
+			"attempt %d at %s is not judged yet, and is judged with the former configuration", o.Attempt, o.Phase)
 	}
 	if r.Phase != "" {
 		e.Phase = r.Phase
@@ -53,8 +54,8 @@ func (h *Hand) PlanRepin(r Repin) (session.Repinned, error) {
 		if near == "" {
 			near = names[0]
 		}
-		return e, &session.Refusal{Code: session.RefuseUsage, Hint: "wfs edit --phase " + near,
-			Message: fmt.Sprintf("the workflow %s has no phase %s; it has: %s. Choose where the session continues", w.Name, e.Phase, strings.Join(names, ", "))}
+		return e, session.Refuse(session.RefuseUsage, "wfs edit --phase "+near,
+			"the workflow %s has no phase %s; it has: %s. Choose where the session continues", w.Name, e.Phase, strings.Join(names, ", "))
 	}
 	// Further on nobody can run the gates on the base any more: its files are not here.
 	e.Baseline = s.Current == 0 && s.Tries == 0 && s.Fork == nil && (!workflows.SameBaseline(h.Plan, r.Plan) || otherHoldout(h.Plan, r.Plan))

@@ -2,7 +2,6 @@ package gitstate
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 )
@@ -56,15 +55,4 @@ func (l LockFile) There() bool { return isThere(l.Path) }
 // globbed is a path in which a pattern finds nothing but itself.
 func globbed(path string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
-}
-
-// Garbage is how many files among the objects are neither objects nor packs, and how many bytes they have: being written,
-// or left by killed commands.
-func (r *Repo) Garbage(ctx context.Context) (files, bytes int64, err error) {
-	out, err := r.git(ctx, gitOpts{}, "count-objects", "-v")
-	for line := range strings.Lines(string(out)) {
-		_, _ = fmt.Sscanf(line, "garbage: %d", &files)
-		_, _ = fmt.Sscanf(line, "size-garbage: %d", &bytes)
-	}
-	return files, bytes << 10, err
 }

@@ -197,24 +197,12 @@ func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gateR
 	if *b.tree, err = b.Dirty(ctx); err != nil || *b.tree == was || g.MayChangeTree {
 		return run, err
 	}
-	fault := &ChangedTreeError{reason: fmt.Sprintf("gate %s: %s. If the gate creates such files: add them to .gitignore, or set may-change-tree for it",
+	return nil, &ChangedTreeError{fmt.Sprintf("gate %s: %s. If the gate creates such files: add them to .gitignore, or set may-change-tree for it",
 		g.Name, b.changedTree(ctx, was, *b.tree))}
-	for _, c := range b.changesOf(ctx, was, *b.tree) {
-		if c.Status == "A" {
-			fault.New = append(fault.New, c.Path)
-		} else {
-			fault.Edited = append(fault.Edited, c.Path)
-		}
-	}
-	return nil, fault
 }
 
 // ChangedTreeError says that a gate leaves files that git does not ignore.
-type ChangedTreeError struct {
-	New    []string // files that were not there, as far as that could be found out
-	Edited []string // files that were
-	reason string
-}
+type ChangedTreeError struct{ reason string }
 
 func (e *ChangedTreeError) Error() string { return e.reason }
 

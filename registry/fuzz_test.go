@@ -48,7 +48,7 @@ func FuzzJournal(f *testing.F) {
 		if seqs(seen) != seqs(j.Events()) {
 			t.Fatalf("Peek saw %s, Journal %s", seqs(seen), seqs(j.Events()))
 		}
-		aside := files(t, c.Dir())["sessions/auth/"+filepath.Base(path)+".torn-1"]
+		aside := files(t, c.Dir())["sessions/auth/"+filepath.Base(path)+".torn.corrupt-1"]
 		if torn != (aside != "") || string(on)+aside != string(data) {
 			t.Fatalf("torn %v: %d bytes became %d and %d aside", torn, len(data), len(on), len(aside))
 		}

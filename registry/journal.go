@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -16,9 +14,6 @@ import (
 
 // maxJournal bounds a journal, in bytes. One holds the events between two checkpoints, a few kilobytes in practice.
 const maxJournal = 64 << 20
-
-// keptTorn is the number of torn tails that a session keeps aside.
-const keptTorn = 3
 
 // Journal is the live edge of one session: the events since a ledger commit, one file for each such commit. It is for
 // the one process that holds the session's lock, and for one goroutine.
@@ -76,7 +71,11 @@ func (j *Journal) load() error {
 		return ifThere(err)
 	}
 	if len(content.torn) > 0 {
-		if err := j.setAside(content.torn); err != nil {
+		tail := j.path() + ".torn" // for people to look at
+		if err := durable.WriteFile(tail, content.torn, 0o600); err != nil {
+			return err
+		}
+		if _, err := durable.MoveAside(tail); err != nil {
 			return err
 		}
 		if err := durable.Truncate(j.path(), content.size); err != nil {
@@ -95,36 +94,6 @@ func (j *Journal) load() error {
 	j.existed, j.size, j.events, j.after = content.size > 0, content.size, content.events, content.header.After
 	j.out, err = durable.OpenAppend(j.path())
 	return err
-}
-
-// setAside keeps a torn tail for people to look at, and drops the oldest when there are too many.
-func (j *Journal) setAside(torn []byte) error {
-	const mark = ".torn-"
-	entries, err := os.ReadDir(j.dir)
-	if err != nil {
-		return err
-	}
-	kept := map[int]string{}
-	for _, e := range entries {
-		if _, digits, ok := strings.Cut(e.Name(), mark); ok {
-			if n, err := strconv.Atoi(digits); err == nil && n > 0 {
-				kept[n] = e.Name()
-			}
-		}
-	}
-	last := 0
-	for n := range kept {
-		last = max(last, n)
-	}
-	if err := durable.WriteFile(j.path()+mark+strconv.Itoa(last+1), torn, 0o600); err != nil {
-		return err
-	}
-	for n, name := range kept {
-		if n <= last+1-keptTorn {
-			os.Remove(filepath.Join(j.dir, name)) // only tidiness
-		}
-	}
-	return nil
 }
 
 func (j *Journal) path() string { return journalPath(j.dir, j.name) }

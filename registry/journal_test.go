@@ -165,7 +165,7 @@ func TestTruncatedAnywhere(t *testing.T) {
 		if on, err := os.ReadFile(path); err != nil || !bytes.Equal(on, data[:kept]) {
 			t.Fatalf("at byte %d: the file was cut to %d bytes, want %d (%v)", n, len(on), kept, err)
 		}
-		if aside := files(t, c.Dir())["sessions/auth/"+filepath.Base(path)+".torn-1"]; aside != string(data[kept:n]) {
+		if aside := files(t, c.Dir())["sessions/auth/"+filepath.Base(path)+".torn.corrupt-1"]; aside != string(data[kept:n]) {
 			t.Fatalf("at byte %d: %q was kept aside, want %q", n, aside, data[kept:n])
 		}
 		mustAppend(t, j, note(int64(len(want))+1))
@@ -190,12 +190,12 @@ func TestGarbageTailsAreKeptAside(t *testing.T) {
 		if got := open(t, c, tip(1)).Events(); seqs(got) != "1 2" {
 			t.Fatal(seqs(got))
 		}
-		if got := files(t, c.Dir())[fmt.Sprintf("sessions/auth/%s.torn-%d", filepath.Base(path), n)]; got != tail {
+		if got := files(t, c.Dir())[fmt.Sprintf("sessions/auth/%s.torn.corrupt-%d", filepath.Base(path), n)]; got != tail {
 			t.Fatalf("kept aside %q, want %q", got, tail)
 		}
 	}
-	kept, err := filepath.Glob(path + ".torn-*")
-	if err != nil || len(kept) != keptTorn {
+	kept, err := filepath.Glob(path + ".torn.corrupt-*")
+	if err != nil || len(kept) != 3 {
 		t.Fatalf("%v, %v", kept, err)
 	}
 }

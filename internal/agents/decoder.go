@@ -50,6 +50,6 @@ func New(name string, o Options) (Decoder, bool) {
 	}
 	r := &run{o: o}
 	r.agent = read(r)
-	r.object, r.noise = r.agent.event, r.line
+	r.lines = lines{most: maxLine, line: r.line}
 	return r, true
 }

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -12,12 +11,14 @@ const (
 	maxWord    = 200 // bytes of an id, a name, a version
 	maxMessage = 500 // bytes of why a run failed
 	maxOpen    = 256 // calls of tools whose result is to come
+	maxProse   = 1 << 10
+	maxLine    = 4 << 20 // bytes of a line; one of 3 MB was seen for an edit. The events that matter are small
 	maxDenials = 50
 )
 
 // run is the part that all decoders of JSON streams share: it finds the objects, emits events, and keeps count.
 type run struct {
-	objects
+	lines
 	o     Options
 	out   Outcome
 	agent agent
@@ -30,7 +31,7 @@ type run struct {
 
 // End concludes. Each agent looks first at what its stream says about the end, then at the exit code and standard error.
 func (r *run) End(e Exit) Outcome {
-	r.end()
+	r.flush()
 	r.out.Class = OK
 	r.agent.conclusion(e)
 	if r.turns > 0 {
@@ -51,12 +52,22 @@ func (r *run) End(e Exit) Outcome {
 // decode reads an object into a struct. A field of another type than expected stays empty.
 func decode(b []byte, into any) { _ = json.Unmarshal(b, into) }
 
-// line notes a line that is not JSON.
-func (r *run) line(line []byte) {
-	if len(bytes.TrimSpace(line)) > 0 {
-		r.prose = string(line)
+// line reads one line: an object, or several. One that was torn or is too long is skipped.
+func (r *run) line(line string) {
+	line = strings.TrimSpace(line)
+	line = strings.TrimPrefix(line[strings.LastIndexByte(line, '\r')+1:], "\ufeff") // behind a progress bar
+	switch {
+	case line == "":
+		return
+	case line[0] != '{':
+		r.prose = strings.Clone(bounded(line, maxProse))
+		r.other()
+		return
 	}
-	r.other()
+	d := json.NewDecoder(strings.NewReader(line))
+	for object := json.RawMessage(nil); d.Decode(&object) == nil; {
+		r.agent.event(object)
+	}
 }
 
 // other tells that the run lives.

@@ -319,7 +319,7 @@ var recoveryTable = []row{
 		f.dirty()
 	}, reads: "*   2 ", does: "checkpoint", says: "checkpoint 3", then: func(f *fixture) {
 		mine(f)
-		if torn, _ := filepath.Glob(filepath.Join(f.dir, ".git/wfs/sessions/one/*.torn-*")); len(torn) != 1 {
+		if torn, _ := filepath.Glob(filepath.Join(f.dir, ".git/wfs/sessions/one/*.torn.corrupt-*")); len(torn) != 1 {
 			f.t.Errorf("the torn tail is not kept: %v", torn)
 		}
 	}},

@@ -229,8 +229,8 @@ var placeholders = strings.NewReplacer(
 // saidInWords are hints, or parts of them, that no shell can run: what is to be done is in a person's hands.
 var saidInWords = []string{
 	"type more of", "move them aside", "type it again", "to have them judged", "to set them aside", "to continue here", "bring it back",
-	"if it was moved: git worktree repair NEW-PATH",
-	"commit what it makes", "take the workflow loop", "pnpm install", "ignore what it writes", "if it was moved: git -C NEW-PATH",
+	"if it was moved: git worktree repair NEW-PATH", "add what the tests make",
+	"take the workflow loop", "pnpm install", "if it was moved: git -C NEW-PATH",
 	"finish it", "abort it: git status says how", "your signing says", "mend ", "look at them", "when origin can be reached", "edit .wfs/config.yaml",
 	"set XDG_STATE_HOME to", "name another", "write review:", "commit them first", "let worktree: setup", "instead of copy", "link",
 	"and merge it", "into the repository", "cd into", "others stand under", "did you mean", "claude auth login", "fake login", "make it run here", "install",

@@ -25,7 +25,7 @@ const (
 const longHeld = 10 * time.Second
 
 func (r *Report) settings() error {
-	traps, err := r.Tree.Traps(r.ctx)
+	traps, err := r.Repo.Traps(r.ctx)
 	for _, t := range traps {
 		r.add(Warns, "config", "", t.Key, "is "+t.Value, t.Follows, t.Next)
 	}
@@ -34,7 +34,7 @@ func (r *Report) settings() error {
 
 func (r *Report) disk() error {
 	const follows = "a checkpoint may fail, without losing anything"
-	dir := r.Tree.CommonDir()
+	dir := r.Repo.CommonDir()
 	s, known := durable.SpaceAt(dir)
 	if known && s.Bytes < littleBytes {
 		r.add(Warns, "disk", "", dir, Bytes(int64(s.Bytes))+" are left on this file system", follows, "wfs gc")
@@ -52,7 +52,7 @@ func (r *Report) disk() error {
 func (r *Report) clone() error {
 	place, was, _, err := r.Files.Whence()
 	if place == registry.Copied {
-		r.add(Warns, "clone", "", r.Tree.CommonDir(), "this is a copy of "+was.Path,
+		r.add(Warns, "clone", "", r.Repo.CommonDir(), "this is a copy of "+was.Path,
 			"sessions of the original stay there; the next command that changes something separates the two clones", "")
 	}
 	if errors.Is(err, session.ErrNewer) {
@@ -63,7 +63,7 @@ func (r *Report) clone() error {
 
 // workTrees looks where sessions are checked out.
 func (r *Report) workTrees() error {
-	trees, err := r.Tree.Worktrees(r.ctx)
+	trees, err := r.Repo.Worktrees(r.ctx)
 	if err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func (r *Report) workTrees() error {
 			on[id] = t.Path
 		}
 	}
-	root := r.Tree.Root()
-	if original, err := r.Tree.CopyOf(); err == nil && original != "" {
+	root := r.Repo.Root()
+	if original, err := r.Repo.CopyOf(); err == nil && original != "" {
 		r.add(Blocks, "work tree", "", root, "this directory is a copy of the work tree "+original,
 			"git treats both as one, with one index: wfs writes nothing from here", CopyHint(root))
 	}
@@ -101,7 +101,7 @@ func CopyHint(dir string) string {
 
 // claim looks whether a command was interrupted that moved this work tree.
 func (r *Report) claim() error {
-	tree := r.Tree.Worktree()
+	tree := r.Repo.Worktree()
 	id, err := r.Files.Claimed(tree)
 	if err != nil || id == "" {
 		return nil //nolint:nilerr // said among the files
@@ -109,19 +109,11 @@ func (r *Report) claim() error {
 	if _, held, err := r.Files.WorktreeHolder(tree); err != nil || held {
 		return nil //nolint:nilerr // said among the locks
 	}
-	v, err := r.Histories.Load(r.ctx, id, r.tips[id])
+	v, err := r.Engine.Load(r.ctx, id, r.tips[id])
 	if err == nil && r.ended(&v) {
-		r.add(Tells, "left-over", id, r.Files.ClaimFile(tree), "records a command that has since finished",
-			"the next command that changes something removes it", "").by(func(ctx context.Context) (string, string, error) {
-			v, err := r.Histories.Load(ctx, id, r.tips[id]) // again: the locks are held now
-			if err != nil || !r.ended(&v) {
-				return "", "", err
-			}
-			return "removed", "", r.Files.Unclaim(tree)
-		})
-		return nil
+		return nil // the next command that changes something removes the claim
 	}
-	f := r.add(Tells, "work tree", id, r.Tree.Root(), "a command was interrupted",
+	f := r.add(Tells, "work tree", id, r.Repo.Root(), "a command was interrupted",
 		"the next command that changes something completes it, or undoes it if that fails", "")
 	if m := v.Session.Moving; err == nil && m != nil {
 		f.What += ": " + m.Summary
@@ -138,12 +130,12 @@ func (r *Report) claim() error {
 // tip the last turn may have to be settled yet.
 func (r *Report) ended(v *engine.View) bool {
 	s := &v.Session
-	return s.Moving == nil && s.Finishing == nil && s.Deleting == nil && v.Pending == nil && r.Journals.Begun(s.ID, v.Tip)
+	return s.Moving == nil && s.Finishing == nil && s.Deleting == nil && v.Pending == nil && r.Files.Begun(s.ID, v.Tip)
 }
 
 // locks looks for locks of git's that no process seems to hold.
 func (r *Report) locks() error {
-	list, err := r.Tree.LockFiles(r.ctx)
+	list, err := r.Repo.LockFiles(r.ctx)
 	for _, l := range list {
 		if l.Ours {
 			r.lockOfOurs(l)
@@ -180,17 +172,6 @@ func (r *Report) lockOfOurs(l gitstate.LockFile) {
 			}
 			return done, "", nil
 		})
-}
-
-// garbage looks for what was left among the objects.
-func (r *Report) garbage() error {
-	files, bytes, err := r.Tree.Garbage(r.ctx)
-	if files > 0 {
-		r.add(Tells, "left-over", "", filepath.Join(r.Tree.CommonDir(), "objects"),
-			fmt.Sprintf("%s of killed commands, or of one that is running, %s", number(int(files), "unfinished file"), Bytes(bytes)),
-			"git ignores them; git gc removes most of them once they are two weeks old", "git count-objects -v")
-	}
-	return err
 }
 
 // Bytes is a number of bytes for people.

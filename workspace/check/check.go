@@ -56,82 +56,18 @@ func (f *Finding) by(mend act) *Finding {
 	return f
 }
 
-// Refs is what is asked of Git about refs.
-type Refs interface {
-	OurRefs(context.Context) (map[string]session.Commit, []gitstate.BrokenRef, error)
-	LoggedRefs(context.Context) map[string]session.Commit
-	Formerly(ctx context.Context, ref string) session.Commit
-	NewestLedger(context.Context, session.ID, []session.Commit) (session.Commit, error)
-	Lost(ctx context.Context, refs []string) (string, error)
-	Replant(ctx context.Context, b gitstate.BrokenRef, to session.Commit, asideDir string) (kept string, err error)
-	CommitInfo(context.Context, session.Commit) (gitstate.CommitInfo, error)
-	IsAncestor(ctx context.Context, old, tip session.Commit) (bool, error)
-	File(ctx context.Context, c session.Commit, name string) ([]byte, error)
-}
-
-// Tree is what is asked of Git about the work tree and the repository around it.
-type Tree interface {
-	Root() string
-	CommonDir() string
-	Worktree() string
-	Worktrees(context.Context) ([]gitstate.Worktree, error)
-	CopyOf() (string, error)
-	Branches(context.Context) (map[string]session.Commit, error)
-	LockFiles(context.Context) ([]gitstate.LockFile, error)
-	Garbage(context.Context) (files, bytes int64, err error)
-	OpLog(ctx context.Context, worktree string) (ops []session.Op, damage, err error)
-	Traps(context.Context) ([]gitstate.Trap, error)
-}
-
-// Files is what this clone keeps outside Git.
-type Files interface {
-	Dir() string
-	Examine() ([]registry.Flaw, error)
-	Mend(f registry.Flaw, keep int) (kept string, err error)
-	Whence() (registry.Place, registry.Identity, registry.Identity, error)
-	Sessions() ([]session.ID, error)
-	Claimed(worktree string) (session.ID, error)
-	ClaimFile(worktree string) string
-	Unclaim(worktree string) error
-	WorktreeHolder(worktree string) (registry.Holder, bool, error)
-}
-
-// Journals are the events since the newest ledger commits, and what else a session keeps in this clone.
-type Journals interface {
-	Tips(session.ID) ([]session.Commit, error)
-	Peek(session.ID, session.Commit) (events []session.Event, torn bool, err error)
-	Beginning(session.ID, session.Commit) []session.Event
-	Begun(session.ID, session.Commit) bool
-	JournalPath(session.ID, session.Commit) (string, error)
-	JournalFlaw(id session.ID, tip session.Commit, why error) (registry.Flaw, error)
-	RulesFlaw(id session.ID, ledger []byte) *registry.Flaw
-}
-
-// Histories reads sessions.
-type Histories interface {
-	Audit(context.Context, session.ID, session.Commit) (engine.Audit, error)
-	AtTip(context.Context, session.ID, session.Commit) (session.Session, error)
-	Load(context.Context, session.ID, session.Commit) (engine.View, error)
-	SavedEvents(context.Context, session.ID, session.Commit) ([]session.Event, error)
-}
-
 // Doctor examines one clone.
 type Doctor struct {
-	Refs      Refs
-	Tree      Tree
-	Files     Files
-	Journals  Journals
-	Histories Histories
-	TrustDir  string // of this user's permissions
-	NoTrust   error  // why there is none
-	PID       int
-	Now       func() time.Time
-	Note      func(format string, args ...any) // says what takes long
-	// GiveBack completes a session's journal from its newest auto-save. The caller has the session's lock.
-	GiveBack func(context.Context, session.ID, session.Commit) (int, error)
-	// Deleted reports whether a session was deleted; Stays are commands that bring back what outlives it.
+	Repo     *gitstate.Repo
+	Files    *registry.Clone
+	Engine   *engine.Engine
+	TrustDir string // of this user's permissions
+	NoTrust  error  // why there is none
+	PID      int
+	Now      func() time.Time
+	Note     func(format string, args ...any) // says what takes long
+	// Deleted reports whether a session was deleted.
 	Deleted func(context.Context, session.ID) bool
-	Stays   func(context.Context, session.ID) ([]string, error)
 	// Lock takes the locks of the work tree and of a session, if it is given. It returns why that cannot be.
 	Lock          func(context.Context, session.ID) (why string, err error)
 	Before, After []Row // that the caller looks at itself
@@ -179,8 +115,7 @@ func (d *Doctor) Examine(ctx context.Context) (*Report, error) {
 	given(d.Before)
 	rows = append(rows, row{"git's settings", r.settings}, row{"the disk", r.disk}, row{"refs", r.ourRefs}, row{"reflogs", r.loggedRefs},
 		row{"files of this clone", files.files}, row{"permissions", files.trust}, row{"the clone", r.clone}, row{"sessions", sessionChecks{files}.sessions},
-		row{"objects", r.objects}, row{"the operation log", r.operations}, row{"work trees", r.workTrees}, row{"locks", r.locks},
-		row{"leftovers", r.garbage})
+		row{"objects", r.objects}, row{"the operation log", r.operations}, row{"work trees", r.workTrees}, row{"locks", r.locks})
 	given(d.After)
 	for _, row := range rows {
 		r.progress("checking " + row.name)

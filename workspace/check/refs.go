@@ -32,7 +32,7 @@ func SessionOf(ref string) session.ID {
 
 // ourRefs looks at every ref of wfs.
 func (r *Report) ourRefs() error {
-	refs, broken, err := r.Refs.OurRefs(r.ctx)
+	refs, broken, err := r.Repo.OurRefs(r.ctx)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (r *Report) brokenRef(b gitstate.BrokenRef) {
 		f.Next = "git fsck --lost-found, then git update-ref " + b.Ref + " COMMIT"
 	default:
 		f.by(func(ctx context.Context) (string, string, error) {
-			kept, err := r.Refs.Replant(ctx, b, to, filepath.Join(r.Files.Dir(), "refs"))
+			kept, err := r.Repo.Replant(ctx, b, to, filepath.Join(r.Files.Dir(), "refs"))
 			did := fmt.Sprintf("it is at %s again, %s", to.Short(), from)
 			switch {
 			case b.File == "":
@@ -91,11 +91,11 @@ func (r *Report) formerly(ref string) (to session.Commit, from string) {
 	if id != "" && ref == session.LedgerOf(id) {
 		return r.newestLedger(id), "the latest history commit that this clone's files and backups name"
 	}
-	if c := r.Refs.Formerly(r.ctx, ref); c != "" {
+	if c := r.Repo.Formerly(r.ctx, ref); c != "" {
 		return c, "as its log says"
 	}
 	if tip := r.tips[id]; id != "" && ref == session.BranchOf(id) && tip != "" {
-		if v, err := r.Histories.Load(r.ctx, id, tip); err == nil && v.Session.At(v.Session.Current) != nil {
+		if v, err := r.Engine.Load(r.ctx, id, tip); err == nil && v.Session.At(v.Session.Current) != nil {
 			return v.Session.At(v.Session.Current).Code, "the session's current checkpoint"
 		}
 	}
@@ -105,19 +105,19 @@ func (r *Report) formerly(ref string) (to session.Commit, from string) {
 // newestLedger is the newest commit of a session's ledger that anything but its ref tells of: names of its journals, and
 // its backups.
 func (r *Report) newestLedger(id session.ID) session.Commit {
-	tips, err := r.Journals.Tips(id)
+	tips, err := r.Files.Tips(id)
 	if err != nil {
 		return ""
 	}
 	known := slices.DeleteFunc(tips, func(c session.Commit) bool { return c == "" })
 	for name, c := range r.refs {
 		if strings.HasPrefix(name, session.RefPrefix+string(id)+"/rescue/") {
-			if info, err := r.Refs.CommitInfo(r.ctx, c); err == nil && len(info.Parents) > 0 {
+			if info, err := r.Repo.CommitInfo(r.ctx, c); err == nil && len(info.Parents) > 0 {
 				known = append(known, info.Parents[0])
 			}
 		}
 	}
-	newest, err := r.Refs.NewestLedger(r.ctx, id, known)
+	newest, err := r.Repo.NewestLedger(r.ctx, id, known)
 	if err != nil {
 		return ""
 	}
@@ -144,14 +144,6 @@ func (r *Report) lostLedgers() error {
 			continue
 		}
 		if !slices.Contains(driven, id) && r.refs[session.BranchOf(id)] == "" { // nothing but rescues is left: it was deleted for good
-			lines, err := r.Stays(r.ctx, id)
-			if err != nil {
-				return nil //nolint:nilerr // said among the refs
-			}
-			for _, line := range lines {
-				what, next, _ := strings.Cut(line, ": ")
-				r.add(Tells, "rescue", "", session.RefPrefix+string(id)+"/rescue", what, "session "+string(id)+" is deleted", next)
-			}
 			continue
 		}
 		if newest := r.newestLedger(id); newest != "" {
@@ -165,7 +157,7 @@ func (r *Report) lostLedgers() error {
 // loggedRefs names refs, but for those of sessions, that have a reflog and are not there: git removes the reflog of a ref
 // that it deletes.
 func (r *Report) loggedRefs() error {
-	gone := r.Refs.LoggedRefs(r.ctx)
+	gone := r.Repo.LoggedRefs(r.ctx)
 	for _, name := range slices.Sorted(maps.Keys(gone)) {
 		if SessionOf(name) == "" {
 			r.add(Warns, "ref", "", name, "is missing, but its reflog exists", "commits that only it refers to are lost at the next git gc",
@@ -178,13 +170,13 @@ func (r *Report) loggedRefs() error {
 // objects looks whether everything that refs of wfs lead to is there.
 func (r *Report) objects() error {
 	names := slices.Sorted(maps.Keys(r.refs))
-	lost, err := r.Refs.Lost(r.ctx, names)
+	lost, err := r.Repo.Lost(r.ctx, names)
 	if err != nil || lost == "" {
 		return err
 	}
 	for _, name := range names {
 		r.progress("checking the objects of " + name)
-		if lost, err = r.Refs.Lost(r.ctx, []string{name}); err != nil {
+		if lost, err = r.Repo.Lost(r.ctx, []string{name}); err != nil {
 			return err
 		}
 		if lost != "" {
@@ -197,8 +189,8 @@ func (r *Report) objects() error {
 
 // operations reads this work tree's operation log.
 func (r *Report) operations() error {
-	_, damage, err := r.Tree.OpLog(r.ctx, r.Tree.Worktree())
-	where := "refs/wfs-ops/" + r.Tree.Worktree()
+	_, damage, err := r.Repo.OpLog(r.ctx, r.Repo.Worktree())
+	where := "refs/wfs-ops/" + r.Repo.Worktree()
 	switch {
 	case errors.Is(err, session.ErrNewer):
 		r.add(Warns, "ref", "", where, "a newer wfs wrote it", "wfs undo does not work here", "install a newer wfs")

@@ -1,12 +1,10 @@
 package check
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
@@ -27,7 +25,7 @@ func (r sessionChecks) sessions() error {
 }
 
 func (r sessionChecks) session(id session.ID, tip session.Commit) error {
-	audit, err := r.Histories.Audit(r.ctx, id, tip)
+	audit, err := r.Engine.Audit(r.ctx, id, tip)
 	if err != nil {
 		return err
 	}
@@ -56,8 +54,8 @@ func (r sessionChecks) session(id session.ID, tip session.Commit) error {
 	if err := r.journal(id, tip); err != nil {
 		return err
 	}
-	if want, err := r.Refs.File(r.ctx, tip, session.FileExclude); err == nil { // else said of the objects
-		if flaw := r.Journals.RulesFlaw(id, want); flaw != nil {
+	if want, err := r.Repo.File(r.ctx, tip, session.FileExclude); err == nil { // else said of the objects
+		if flaw := r.Files.RulesFlaw(id, want); flaw != nil {
 			r.flaw(*flaw)
 		}
 	}
@@ -66,28 +64,16 @@ func (r sessionChecks) session(id session.ID, tip session.Commit) error {
 
 // journal looks whether the events since the ledger's tip are there and fit.
 func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
-	events, _, err := r.Journals.Peek(id, tip)
-	path, pathErr := r.Journals.JournalPath(id, tip)
-	if err != nil || pathErr != nil {
-		return pathErr // said among the files
+	events, _, err := r.Files.Peek(id, tip)
+	if err != nil {
+		return nil //nolint:nilerr // said among the files
 	}
-	if !r.Journals.Begun(id, tip) {
-		saved, err := r.Histories.SavedEvents(r.ctx, id, tip)
-		if n := len(saved); err == nil && n > 0 {
-			r.add(Warns, "journal", id, path, fmt.Sprintf("is missing; the latest backup holds %s of it", number(n, "event")),
-				"the next command that uses the session restores them; later ones are lost", "").
-				by(func(ctx context.Context) (string, string, error) {
-					n, err := r.GiveBack(ctx, id, tip)
-					return fmt.Sprintf("%d events are restored", n), "", err
-				})
-		}
-	}
-	s, err := r.Histories.AtTip(r.ctx, id, tip)
+	s, err := r.Engine.AtTip(r.ctx, id, tip)
 	if err != nil {
 		return nil //nolint:nilerr // said of the ledger
 	}
 	if n, why := engine.Fitting(s, events); why != nil {
-		flaw, err := r.Journals.JournalFlaw(id, tip, fmt.Errorf("event %d of %d does not fit the session: %w", n+1, len(events), why))
+		flaw, err := r.Files.JournalFlaw(id, tip, fmt.Errorf("event %d of %d does not fit the session: %w", n+1, len(events), why))
 		if err != nil {
 			return err
 		}
@@ -100,7 +86,7 @@ func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
 // put back.
 func (r sessionChecks) branch(id session.ID, tip session.Commit) error {
 	name := session.BranchOf(id)
-	v, err := r.Histories.Load(r.ctx, id, tip)
+	v, err := r.Engine.Load(r.ctx, id, tip)
 	if err != nil {
 		return nil //nolint:nilerr // said of the journal
 	}
@@ -111,28 +97,12 @@ func (r sessionChecks) branch(id session.ID, tip session.Commit) error {
 	}
 	at := r.refs[name]
 	if at == "" {
-		f := r.add(Blocks, "branch", id, name, "is missing; its checkpoints exist", "the session cannot run", engine.BranchGone(s).Hint)
-		if other := r.renamed(c.Code); other != "" {
-			f.What = fmt.Sprintf("is missing; %s is where it was: renamed?", other)
-			f.Next = fmt.Sprintf("git branch -m %s %s", other, strings.TrimPrefix(name, "refs/heads/"))
-		}
+		r.add(Blocks, "branch", id, name, "is missing; its checkpoints exist", "the session cannot run", engine.BranchGone(s).Hint)
 		return nil
 	}
-	if below, err := r.Refs.IsAncestor(r.ctx, c.Code, at); err == nil && !below { // else said of the objects
+	if below, err := r.Repo.IsAncestor(r.ctx, c.Code, at); err == nil && !below { // else said of the objects
 		r.add(Warns, "branch", id, name, fmt.Sprintf("was moved to %s, which is not built on checkpoint %d", at.Short(), c.Number),
 			"the next checkpoint joins both", fmt.Sprintf("nothing, or wfs resume %s@%d", id, c.Number))
 	}
 	return nil
-}
-
-// renamed is the one branch of the user's that is at a commit, "" for none or several.
-func (r sessionChecks) renamed(c session.Commit) string {
-	all, _ := r.Tree.Branches(r.ctx)
-	maps.DeleteFunc(all, func(name string, at session.Commit) bool {
-		return at != c || strings.HasPrefix(name, session.BranchPrefix)
-	})
-	if len(all) != 1 {
-		return ""
-	}
-	return strings.TrimPrefix(slices.Collect(maps.Keys(all))[0], "refs/heads/")
 }
