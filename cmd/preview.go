@@ -24,7 +24,6 @@ type planJSON struct {
 	Head       string           `json:"head,omitempty"` // branch that HEAD would go to
 	Changes    []session.Change `json:"changes"`
 	InTheWay   []session.Skip   `json:"in_the_way"`
-	Note       string           `json:"note,omitempty"` // why what else an undo is about would be refused
 	baseJSON                    // of finish
 }
 
@@ -68,7 +67,7 @@ func (a *app) preview(ctx context.Context, id session.ID, ask func(*engine.Look)
 
 func (a *app) sayPreview(id session.ID, p engine.Preview, base baseJSON) error {
 	j := planJSON{Version: jsonVersion, Session: id, Would: p.What, Head: strings.TrimPrefix(p.Head, "refs/heads/"),
-		Changes: list(p.Move.Changes), InTheWay: list(p.Move.InTheWay), Note: p.Note, baseJSON: base}
+		Changes: list(p.Move.Changes), InTheWay: list(p.Move.InTheWay), baseJSON: base}
 	if p.At >= 0 {
 		j.Checkpoint = &p.At
 	}
@@ -94,8 +93,5 @@ func (a *app) sayPreview(id session.ID, p engine.Preview, base baseJSON) error {
 		where = fmt.Sprintf(", but it would be refused because of %d %s in the way", n, plural(n, "file", "files"))
 	}
 	a.out("%s: %d %s would change%s; nothing was moved", p.What, len(j.Changes), plural(len(j.Changes), "file", "files"), where)
-	if j.Note != "" {
-		a.out("the rest would be refused: %s", j.Note)
-	}
 	return nil
 }
