@@ -27,31 +27,6 @@ type planJSON struct {
 	baseJSON                    // of finish
 }
 
-// beginOr is begin, or for a dry run, looking.
-func (a *app) beginOr(ctx context.Context, dry bool, command string, detached bool) error {
-	if dry {
-		return a.looking(ctx, command, detached)
-	}
-	return a.Begin(ctx, command, detached)
-}
-
-// looking is begin for a dry run: nothing that a dead process left is put right, and of locks only that of the work tree
-// is taken, because looking at its files needs an index of its own.
-func (a *app) looking(ctx context.Context, command string, detached bool) error {
-	if err := a.Ready(ctx, detached); err != nil {
-		return err
-	}
-	if what, _ := a.halfMoved(ctx); what != "" {
-		return session.Refuse(session.RefuseWorktree, strings.TrimSuffix(command, " --dry-run")+", which completes it first",
-			"a command was interrupted: %s; what comes after it cannot be said before it is completed", what)
-	}
-	l, err := a.Clone.LockWorktree(a.Repo.Worktree(), a.Holder(command))
-	if err == nil {
-		a.KeepLock(l)
-	}
-	return err
-}
-
 // preview says what a command would do to a session and the files here.
 func (a *app) preview(ctx context.Context, id session.ID, ask func(*engine.Look) (engine.Preview, error)) error {
 	look, err := a.Engine.Look(ctx, id, a.Clone.ExcludeFile(id))

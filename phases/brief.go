@@ -46,11 +46,7 @@ type found struct {
 	RuleFiles []string         // files with the project's rules that the agent's program has not loaded
 }
 
-// Render writes the brief of an attempt, as Markdown. The same request gives the same bytes.
-func Render(req session.RunRequest, last []report.Failure) []byte {
-	return render(req, found{failures: last})
-}
-
+// render writes the brief of an attempt, as Markdown. The same request gives the same bytes.
 func render(req session.RunRequest, f found) []byte {
 	b := &brief{Req: req, S: &req.Session, found: f}
 	if req.Conversation != nil {
