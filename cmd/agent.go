@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
@@ -89,7 +90,7 @@ func (a *app) agentList(ctx context.Context) error {
 		return err
 	}
 	all := []agentJSON{}
-	var rows [][]cell
+	var rows [][]any
 	for _, name := range s.Config.Cards.Names() {
 		c := s.Config.Cards[name]
 		j := agentJSON{Version: jsonVersion, Name: name, About: c.About, Source: c.Origin(), Default: s.Config.Agent.Use == name}
@@ -106,30 +107,30 @@ func (a *app) agentList(ctx context.Context) error {
 		if j.Default {
 			mark = "default"
 		}
-		rows = append(rows, []cell{{name, plain}, installedCell(j), {c.About, plain}, {j.Source, plain}, {mark, good}})
+		rows = append(rows, []any{name, installedCell(j), c.About, j.Source, present.Good(mark)})
 	}
 	if a.json {
 		return a.answer(all)
 	}
-	a.table(rows)
+	a.env.Table(rows)
 	if agent := s.Config.Agent; agent.Use == "" && !agent.Command.IsZero() {
 		a.out("the default agent is a command: %s", agent.Command.Text())
 	}
 	return nil
 }
 
-func installedCell(j agentJSON) cell {
+func installedCell(j agentJSON) any {
 	switch {
 	case j.Problem != "" && j.Installed:
-		return cell{"does not work", bad}
+		return present.Bad("does not work")
 	case j.Problem != "":
-		return cell{j.Problem, notable}
+		return present.Notable(j.Problem)
 	case !j.Installed:
-		return cell{"not installed", plain}
+		return "not installed"
 	case j.AgentVersion == "":
-		return cell{"installed", plain}
+		return "installed"
 	}
-	return cell{j.AgentVersion, plain}
+	return j.AgentVersion
 }
 
 type agentCheckJSON struct {
@@ -279,7 +280,7 @@ func (a *app) sayCheckedAgent(agent *workflows.Agent, j *agentCheckJSON) {
 		a.out("  %-10s %s", []string{"allowed", ""}[min(i, 1)], word)
 	}
 	for _, m := range j.Missing {
-		a.out("%s", styled{{"missing: ", bad}, {m.What, plain}})
+		a.out("%s%s", present.Bad("missing: "), m.What)
 		a.out("    %s", m.Hint)
 	}
 	if len(j.Missing) == 0 {

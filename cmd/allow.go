@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -72,7 +73,7 @@ func (a *app) allowed(ctx context.Context, name string) error {
 		a.out("allowed   %s", p)
 	}
 	for _, h := range held {
-		a.out("excluded  %s", heldName(h))
+		a.out("excluded  %s", present.HeldName(h))
 	}
 	if len(s.Allowed)+len(held) == 0 {
 		a.out("nothing is excluded, and nothing was allowed")

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -61,10 +63,10 @@ of wfs finish.`,
 
 // answerFor takes a session in hand for a person's word about it, and says where it stands then.
 func (a *app) answerFor(ctx context.Context, command, name string, do func(*engine.Hand) error) error {
-	p := &progress{app: a}
+	p := a.progress(live.Ordinary)
 	h, err := a.InHand(ctx, workspace.Request{Command: command, Session: name, Trusted: true, Locked: func(session.ID) {
-		a.Engine.Tell = p.event
-		a.Engine.Works.(*works).report = p.line
+		a.Engine.Tell = p.Event
+		a.Engine.Works.(*works).report = p.Tell
 	}})
 	if err != nil {
 		return err
@@ -73,7 +75,7 @@ func (a *app) answerFor(ctx context.Context, command, name string, do func(*engi
 	if err := do(h); err != nil {
 		return err
 	}
-	if text := mine.says("that you edited yourself"); text != "" && h.S.Current != at {
+	if text := present.FilesText(mine, "that you edited yourself"); text != "" && h.S.Current != at {
 		a.note("with %s", text)
 	}
 	if !a.json {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -42,7 +43,7 @@ type showAutoJSON struct {
 	Version int        `json:"version"`
 	ID      session.ID `json:"id"`
 	Address string     `json:"address"`
-	autoSaveJSON
+	present.AutoSave
 	Why     string           `json:"why"`
 	Stale   bool             `json:"stale"` // something has happened since
 	Changed []session.Change `json:"changed"`
@@ -61,18 +62,18 @@ func (a *app) showAuto(ctx context.Context, id session.ID) error {
 	}
 	j := showAutoJSON{Version: jsonVersion, ID: id, Address: string(id) + "@" + autoName, Why: auto.Why, Stale: auto.Ledger != v.Tip,
 		Changed: list(auto.Changed), HeldOut: auto.HeldOut, Skipped: auto.Skipped,
-		autoSaveJSON: autoSaveJSON{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(id), Changes: auto.Changes}}
+		AutoSave: present.AutoSave{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(id), Changes: auto.Changes}}
 	if a.json {
 		return a.answer(j)
 	}
 	a.page(ctx)
-	a.out("%s  saved %s, %s", j.Address, ago(j.At, a.env.Now()), j.Why)
+	a.out("%s  saved %s, %s", j.Address, present.Ago(j.At, a.env.Now()), j.Why)
 	a.out("commit %s  %s", j.Commit, j.At.Format("2006-01-02 15:04:05 UTC"))
 	if j.Stale {
 		a.out("stale: something has happened since")
 	}
 	if len(j.HeldOut)+len(j.Skipped) > 0 {
-		a.out("it lacks %s", lacks(&session.Checkpoint{Incomplete: true, HeldOut: j.HeldOut, Skipped: j.Skipped}))
+		a.out("it lacks %s", present.Lacks(&session.Checkpoint{Incomplete: true, HeldOut: j.HeldOut, Skipped: j.Skipped}))
 	}
 	a.out("")
 	c := v.Session.At(v.Session.Current)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
@@ -170,7 +171,7 @@ func (a *app) sayBackup(b backupJSON) {
 	if b.Branch != "" {
 		when += ", on " + b.Branch
 	}
-	a.out("%s %s  %s  %s", b.Session, b.Name, ago(b.At, a.env.Now()), when)
+	a.out("%s %s  %s  %s", b.Session, b.Name, present.Ago(b.At, a.env.Now()), when)
 	if len(b.Files) > 0 {
 		a.out("  files    %s", shortList(b.Files))
 	}

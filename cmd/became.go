@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -38,8 +39,8 @@ func (a *app) workOf(ctx context.Context, s *session.Session) (gitstate.Work, er
 }
 
 // withFate keeps the sessions whose work is merged, or those whose work is not, and says what became of it.
-func (a *app) withFate(ctx context.Context, list []sessionJSON, merged bool) ([]sessionJSON, error) {
-	kept := []sessionJSON{}
+func (a *app) withFate(ctx context.Context, list []present.Session, merged bool) ([]present.Session, error) {
+	kept := []present.Session{}
 	for _, j := range list {
 		if j.Status == "unreadable" {
 			continue
@@ -77,28 +78,13 @@ func (a *app) listDeleted(ctx context.Context) error {
 			Deleted []deletedJSON `json:"deleted"`
 		}{jsonVersion, list(all)})
 	}
-	var rows [][]cell
+	var rows [][]any
 	for _, d := range all {
-		rows = append(rows, []cell{{string(d.ID), plain}, {ago(unix(d.DeletedAt), a.env.Now()), plain}, {d.Kept, plain}})
+		rows = append(rows, []any{d.ID, present.Ago(unix(d.DeletedAt), a.env.Now()), d.Kept})
 	}
-	a.table(rows)
+	a.env.Table(rows)
 	if len(all) > 0 {
 		a.next([]string{"wfs delete --restore " + string(all[0].ID)})
 	}
 	return nil
-}
-
-// becameText says it in words.
-func becameText(f gitstate.Fate) string {
-	switch f.How {
-	case gitstate.FateMerged:
-		return "merged into " + f.Branch
-	case gitstate.FateSquashed:
-		return "squashed, rebased or picked into " + f.Branch
-	case gitstate.FateHeld:
-		return "on " + f.Branch + ", not merged"
-	case gitstate.FateNothing:
-		return "nothing was changed"
-	}
-	return "in no branch of yours"
 }

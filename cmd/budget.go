@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
@@ -47,7 +48,7 @@ type callsJSON struct {
 }
 
 func (a *app) budgetCmd() *cobra.Command {
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use: "budget [SESSION]", Short: "usage and limits",
 		Long: `Budget shows what a session has used up in money, tokens, turns, attempts and time, what its caps leave, and the same for
 its present phase, and for today in all sessions of this clone. Money is what agents report. What is spent is spent:
@@ -61,8 +62,6 @@ wfs edit --budget-usd. It writes nothing and takes no lock.`,
 		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.budget(c.Context(), first(args)) },
 	}
-	c.AddCommand(a.oldBudgetSet())
-	return c
 }
 
 func (a *app) budget(ctx context.Context, name string) error {
@@ -141,8 +140,8 @@ func (a *app) planAt(ctx context.Context, v engine.View) (*workflows.Plan, error
 }
 
 func (a *app) sayBudget(s *session.Session, j budgetJSON) {
-	a.short("%s  %s", s.ID, s.Headline())
-	rows := [][]cell{{{"", plain}, {"", plain}, {"used", plain}, {"cap", plain}, {"left", plain}}}
+	a.env.Short("%s  %s", s.ID, s.Headline())
+	rows := [][]any{{"", "", "used", "cap", "left"}}
 	for _, x := range j.Scopes {
 		name := x.Scope
 		switch x.Scope {
@@ -155,11 +154,11 @@ func (a *app) sayBudget(s *session.Session, j budgetJSON) {
 			name = "today, all sessions"
 		}
 		for _, row := range x.rows() {
-			rows = append(rows, append([]cell{{name, plain}}, row...))
+			rows = append(rows, append([]any{name}, row...))
 			name = ""
 		}
 	}
-	a.wholeTable(rows)
+	a.env.WholeTable(rows)
 	text := fmt.Sprintf("agents were started %d %s within the last hour", j.Calls.LastHour, plural(j.Calls.LastHour, "time", "times"))
 	if j.Calls.PerHour > 0 {
 		text += fmt.Sprintf(", and may be %d times", j.Calls.PerHour)
@@ -178,27 +177,28 @@ func (a *app) sayBudget(s *session.Session, j budgetJSON) {
 }
 
 // rows are what is used or capped of a scope.
-func (x *scopeJSON) rows() (rows [][]cell) {
+func (x *scopeJSON) rows() (rows [][]any) {
 	for _, l := range x.scope.All() {
 		name := cmp.Or(map[string]string{"usd": "cost", "seconds": "time"}[l.What], l.What)
 		spent := amount(l.What, l.Spent)
 		if l.What == "usd" {
-			spent = usdText(x.Used)
+			spent = present.USD(x.Used)
 		}
-		limit, left, colour := "–", "", plain
+		limit, left := "–", any("")
 		switch {
 		case l.Cap <= 0 && l.Spent == 0 && l.What != "usd":
 			continue
 		case l.Cap <= 0:
 		case engine.Reached(l):
-			limit, left, colour = amount(l.What, l.Cap), "nothing", bad
+			limit, left = amount(l.What, l.Cap), present.Bad("nothing")
 		default:
-			limit, left = amount(l.What, l.Cap), amount(l.What, max(0, l.Cap-l.Spent))
+			rest := amount(l.What, max(0, l.Cap-l.Spent))
+			limit, left = amount(l.What, l.Cap), rest
 			if l.Spent >= 0.8*l.Cap {
-				colour = notable
+				left = present.Notable(rest)
 			}
 		}
-		rows = append(rows, []cell{{name, plain}, {spent, plain}, {limit, plain}, {left, colour}})
+		rows = append(rows, []any{name, spent, limit, left})
 	}
 	return rows
 }
@@ -209,7 +209,7 @@ func amount(what string, n float64) string {
 	case "usd":
 		return fmt.Sprintf("$%.2f", n)
 	case "seconds":
-		return lasting(time.Duration(n * float64(time.Second)))
+		return present.Lasting(time.Duration(n * float64(time.Second)))
 	case "tokens":
 		return thousands(int64(n))
 	}
@@ -239,58 +239,16 @@ func (a *app) sayPhases(s *session.Session) {
 		return
 	}
 	a.out("by phase:")
-	var rows [][]cell
+	var rows [][]any
 	for _, name := range names {
 		u := sums[name]
-		row := []cell{{"  " + string(name), plain}, {usdText(u), plain}}
+		row := []any{"  " + string(name), present.USD(u)}
 		if s.Used.Tokens.Sum() > 0 {
-			row = append(row, cell{thousands(u.Tokens.Sum()) + " tokens", plain})
+			row = append(row, thousands(u.Tokens.Sum())+" tokens")
 		}
-		rows = append(rows, append(row, []cell{
-			{fmt.Sprintf("%d %s", u.Attempts, plural(int(u.Attempts), "attempt", "attempts")), plain}, {lasting(time.Duration(u.Millis) * time.Millisecond), plain}}...))
+		rows = append(rows, append(row, fmt.Sprintf("%d %s", u.Attempts, plural(int(u.Attempts), "attempt", "attempts")), present.Lasting(time.Duration(u.Millis)*time.Millisecond)))
 	}
-	a.wholeTable(rows)
-}
-
-// costText says what was used up, "" for nothing: "$0.25, 12,000 tokens".
-func costText(u session.Usage) string {
-	var parts []string
-	if u.USD > 0 {
-		text := usdText(u)
-		if text == "$0.00" {
-			text = "less than a cent"
-		}
-		parts = append(parts, text)
-	}
-	if u.Tokens.Sum() > 0 {
-		parts = append(parts, tokensText(u.Tokens))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// usdText is an amount of dollars: "$0.25", or "~$0.25" when some of it is estimated.
-func usdText(u session.Usage) string {
-	text := fmt.Sprintf("$%.2f", u.USD.USD())
-	if u.Estimated > 0 {
-		text = "~" + text
-	}
-	return text
-}
-
-// tokensText is "12k tokens", or "12k new and 40k cached tokens".
-func tokensText(t session.Tokens) string {
-	if t.CacheRead > 0 {
-		return countText(t.New()) + " new and " + countText(t.CacheRead) + " cached tokens"
-	}
-	return countText(t.Sum()) + " tokens"
-}
-
-// runCost is costText of one run, to stand behind what else is said of it.
-func runCost(r session.RunResult) string {
-	if text := costText(r.Usage()); text != "" {
-		return ", " + text
-	}
-	return ""
+	a.env.WholeTable(rows)
 }
 
 // costOf is what a session has cost, beside the caps on all of it, "" for nothing.
@@ -318,21 +276,16 @@ func (a *app) costOf(ctx context.Context, v *engine.View) string {
 		usd = fmt.Sprintf("$%.2f", caps.USD)
 	}
 	if caps.Tokens > 0 {
-		tokens = countText(caps.Tokens)
+		tokens = present.Count(caps.Tokens)
 	}
 	n := s.Used.Tokens.Sum()
-	add(s.Used.USD > 0 || usd != "", usdText(s.Used), usd)
+	add(s.Used.USD > 0 || usd != "", present.USD(s.Used), usd)
 	if tokens == "" {
-		add(n > 0, tokensText(s.Used.Tokens), "")
+		add(n > 0, present.Tokens(s.Used.Tokens), "")
 	} else {
-		add(n > 0, countText(n)+" tokens", tokens)
+		add(n > 0, present.Count(n)+" tokens", tokens)
 	}
 	return strings.Join(parts, ", ")
-}
-
-// budgetText says how near a cap is.
-func budgetText(l session.BudgetLine) string {
-	return fmt.Sprintf("%s: %s of %s used up", l.Scope, engine.Amount(l.What, l.Spent), engine.Amount(l.What, l.Cap))
 }
 
 // Left is what is known of a run whose end nobody saw.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
@@ -321,7 +322,7 @@ func (a *app) sayCheckedGate(g phases.CheckedGate) {
 		a.out("  could not judge: %s", g.CouldNot)
 	}
 	if len(g.KnownRed) > 0 {
-		a.out("  already fails on the base: %s", testNames(g.KnownRed))
+		a.out("  already fails on the base: %s", present.Some(g.KnownRed, 5, ", "))
 	}
 	for _, e := range g.Experiments {
 		a.out("  %s: %s: %s", e.Kind, strings.ReplaceAll(e.Result, "_", " "), e.Says)
@@ -335,7 +336,7 @@ func (a *app) sayCheckedGate(g phases.CheckedGate) {
 		a.out("  tried: %s", f.Tried)
 		a.out("  result: %s", f.Happened)
 		if len(f.Also) > 0 {
-			a.out("  also: %s", testNames(f.Also))
+			a.out("  also: %s", present.Some(f.Also, 5, ", "))
 		}
 	}
 	for _, f := range g.Named {

@@ -43,11 +43,11 @@ when the work is handed over. If nothing changed, nothing happens. A session tha
 			}
 			if cp == nil {
 				a.out("nothing changed since checkpoint %d", h.S.Current)
-				a.sayLacks(&session.Checkpoint{Skipped: h.Unheld.Skipped, HeldOut: h.Unheld.HeldOut}, "")
+				a.env.Lacks(&session.Checkpoint{Skipped: h.Unheld.Skipped, HeldOut: h.Unheld.HeldOut}, "")
 				return nil
 			}
 			a.out("checkpoint %d: %s (%s)%s", cp.Number, cp.Summary, cp.Code.Short(), a.InTree())
-			a.sayLacks(cp, "")
+			a.env.Lacks(cp, "")
 			a.out("undo: %s", a.typed("wfs undo"))
 			return nil
 		},

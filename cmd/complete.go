@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -80,92 +80,75 @@ func argumentsOf(use string) []argument {
 	return list
 }
 
-// candidates lists what may be meant. named is the first argument that is there already: a session, where one is meant.
-func (a *app) candidates(ctx context.Context, kinds []string, named, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var all []cobra.Completion
-	how := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	for _, kind := range kinds {
-		switch kind {
-		case "FILE", "PATH":
-			return nil, cobra.ShellCompDirectiveDefault
-		case "DIRECTORY":
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		case "WHEN":
-			all = append(all, whens...)
-		case "STATUS":
-			all = append(all, statuses...)
-		case "SHELL":
-			all = append(all, shells...)
-		case "AGENT":
-			if s, _, err := a.agentSettings(ctx); err == nil {
-				all = append(all, s.Config.Cards.Names()...)
-			}
-		case "KEY":
-			all = append(all, a.completeKeys(ctx)...)
-		default:
-			all = append(all, a.fromRepository(ctx, kind, named, typed, len(kinds) == 1)...)
+// list is what can stand in a place of one kind. named is the first argument that is there already. A shell shows no errors.
+func (a *app) list(ctx context.Context, kind, named, typed string) []cobra.Completion {
+	switch kind {
+	case "WHEN":
+		return present.Whens
+	case "STATUS":
+		return statuses
+	case "SHELL":
+		return shells
+	case "AGENT":
+		if s, _, err := a.agentSettings(ctx); err == nil {
+			return s.Config.Cards.Names()
 		}
+		return nil
+	case "KEY":
+		return a.completeKeys(ctx)
 	}
-	all = slices.DeleteFunc(all, func(c cobra.Completion) bool { return !strings.HasPrefix(c, typed) })
-	if len(all) > 0 && !slices.ContainsFunc(all, func(c cobra.Completion) bool { return !unfinished(c) }) {
-		how |= cobra.ShellCompDirectiveNoSpace
-	}
-	return all, how
-}
-
-// unfinished reports whether a number must follow.
-func unfinished(c cobra.Completion) bool {
-	word, _, _ := strings.Cut(c, "\t")
-	return strings.HasSuffix(word, "@")
-}
-
-// fromRepository lists what only the repository knows. only says that nothing else can stand there.
-func (a *app) fromRepository(ctx context.Context, kind, named, typed string, only bool) []cobra.Completion {
-	if a.Open(ctx) != nil {
-		if kind == "WORKFLOW" {
-			return workflows.BuiltinNames()
+	opened := a.Open(ctx) == nil
+	if kind == "WORKFLOW" {
+		var list workspace.Rules // beside those that are built in
+		if opened {
+			list, _ = a.Rules(ctx)
 		}
+		return list.WorkflowNames()
+	}
+	if !opened {
 		return nil
 	}
 	switch kind {
 	case "SESSION":
 		return a.completeSessions(ctx)
 	case "DELETED":
-		var list []cobra.Completion
-		all, _ := a.deletions(ctx) // a shell shows no errors
-		for _, d := range all {
-			list = append(list, string(d.ID))
-		}
-		return list
+		return a.completeDeleted(ctx)
 	case "BRANCH":
 		return a.completeBranches(ctx)
 	case "CHECKPOINT":
-		return a.completeAddresses(ctx, named, typed, only)
+		return a.completeAddresses(ctx, named, typed)
 	case "REF":
-		return append(a.completeBranches(ctx), a.completeAddresses(ctx, "@", typed, true)...)
-	case "WORKFLOW":
-		list, err := a.Rules(ctx)
-		if err != nil {
-			return nil
+		if name, _, addressed := strings.Cut(typed, "@"); addressed { // a ref has no checkpoints of its own
+			return append(a.completeBranches(ctx), a.completeAddresses(ctx, name, typed)...)
 		}
-		return list.WorkflowNames()
+		return append(a.completeBranches(ctx), a.addressable(ctx)...)
 	case "PHASE":
 		return a.completePhases(ctx, named)
 	}
 	return nil
 }
 
-// completeKeys lists the settings that hold.
-func (a *app) completeKeys(ctx context.Context) []cobra.Completion {
-	s, err := a.OwnSettings(ctx)
-	if err != nil {
-		return nil
+// candidates lists what may be meant.
+func (a *app) candidates(ctx context.Context, kinds []string, named, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	how := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	var all []cobra.Completion
+	for _, kind := range kinds {
+		switch kind {
+		case "FILE", "PATH":
+			return nil, cobra.ShellCompDirectiveDefault
+		case "DIRECTORY":
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		}
+		all = append(all, a.list(ctx, kind, named, typed)...)
+		if kind == "CHECKPOINT" && len(kinds) == 1 && !strings.Contains(typed, "@") && a.Repo != nil { // or the sessions stand there already
+			all = append(all, a.addressable(ctx)...)
+		}
 	}
-	var keys []cobra.Completion
-	for _, x := range s.List {
-		keys = append(keys, described(x.Key, x.Text()))
+	all = slices.DeleteFunc(all, func(c cobra.Completion) bool { return !strings.HasPrefix(c, typed) })
+	if len(all) > 0 && !slices.ContainsFunc(all, func(c cobra.Completion) bool { return !strings.HasSuffix(c, "@") }) { // a number must follow
+		how |= cobra.ShellCompDirectiveNoSpace
 	}
-	return keys
+	return all, how
 }
 
 // described is a candidate with what a shell may show beside it.
@@ -173,9 +156,18 @@ func described(word, what string) cobra.Completion {
 	return cobra.CompletionWithDesc(safetext.Strip(word), safetext.Line(what, 60))
 }
 
-func (a *app) completeSessions(ctx context.Context) []cobra.Completion {
-	all, _ := a.Repo.Sessions(ctx) // beside those that cannot be read
-	var list []cobra.Completion
+// completeKeys lists the settings that hold.
+func (a *app) completeKeys(ctx context.Context) (keys []cobra.Completion) {
+	if s, err := a.OwnSettings(ctx); err == nil {
+		for _, x := range s.List {
+			keys = append(keys, described(x.Key, x.Text()))
+		}
+	}
+	return keys
+}
+
+func (a *app) completeSessions(ctx context.Context) (list []cobra.Completion) {
+	all, _ := a.Repo.Sessions(ctx)
 	for _, name := range workspace.SortedIDs(all) {
 		what := ""
 		if v, err := a.Engine.Load(ctx, session.ID(name), all[session.ID(name)]); err == nil {
@@ -186,70 +178,60 @@ func (a *app) completeSessions(ctx context.Context) []cobra.Completion {
 	return list
 }
 
-func (a *app) completeBranches(ctx context.Context) []cobra.Completion {
+// addressable are the sessions whose checkpoints can be named.
+func (a *app) addressable(ctx context.Context) (list []cobra.Completion) {
+	all, _ := a.Repo.Sessions(ctx)
+	for _, name := range workspace.SortedIDs(all) {
+		list = append(list, name+"@")
+	}
+	return list
+}
+
+func (a *app) completeDeleted(ctx context.Context) (list []cobra.Completion) {
+	all, _ := a.deletions(ctx)
+	for _, d := range all {
+		list = append(list, string(d.ID))
+	}
+	return list
+}
+
+func (a *app) completeBranches(ctx context.Context) (list []cobra.Completion) {
 	branches, _ := a.Repo.Branches(ctx)
-	var list []cobra.Completion
 	for _, ref := range sortedKeys(branches) {
 		if !strings.HasPrefix(ref, session.BranchPrefix) {
-			list = append(list, described(strings.TrimPrefix(ref, "refs/heads/"), "branch"))
+			list = append(list, described(present.ShortRef(ref), "branch"))
 		}
 	}
 	return list
 }
 
 // completeAddresses lists checkpoints, newest first: those of the session that is typed before the @, or of the named
-// or current one; and where nothing else can stand, the sessions whose checkpoints can be addressed.
-func (a *app) completeAddresses(ctx context.Context, named, typed string, only bool) []cobra.Completion {
-	name, _, addressed := strings.Cut(typed, "@")
+// or current one.
+func (a *app) completeAddresses(ctx context.Context, named, typed string) (list []cobra.Completion) {
 	prefix := ""
-	if addressed {
-		prefix = name + "@"
-	} else if name = named; strings.Contains(name, "@") {
-		name = "" // an address stands before this one
+	if name, _, addressed := strings.Cut(typed, "@"); addressed {
+		named, prefix = name, name+"@"
+	} else if _, isNumber := workspace.CheckpointNumber(named); isNumber || strings.Contains(named, "@") {
+		named = "" // an address stands before this one
 	}
-	if _, isNumber := workspace.CheckpointNumber(name); isNumber && !addressed {
-		name = ""
-	}
-	var list []cobra.Completion
-	if named != "@" || addressed { // a ref has no checkpoints of its own
-		if id, err := a.Resolve(ctx, name); err == nil {
-			if v, err := a.View(ctx, id); err == nil {
-				for _, c := range slices.Backward(v.Session.Checkpoints) {
-					list = append(list, described(prefix+itoa(c.Number), strings.ToLower(string(c.Phase))+": "+c.Summary))
-				}
-			}
-		}
-	}
-	if only && !addressed {
-		all, _ := a.Repo.Sessions(ctx)
-		for _, name := range workspace.SortedIDs(all) {
-			list = append(list, name+"@")
+	if v, err := a.OpenView(ctx, named); err == nil {
+		for _, c := range slices.Backward(v.Session.Checkpoints) {
+			list = append(list, described(prefix+itoa(c.Number), strings.ToLower(string(c.Phase))+": "+c.Summary))
 		}
 	}
 	return list
 }
 
 // completePhases lists the phases of a session's workflow as it is pinned.
-func (a *app) completePhases(ctx context.Context, named string) []cobra.Completion {
-	id, err := a.Resolve(ctx, named)
+func (a *app) completePhases(ctx context.Context, named string) (list []cobra.Completion) {
+	v, err := a.OpenView(ctx, named)
 	if err != nil {
 		return nil
 	}
-	v, err := a.View(ctx, id)
-	if err != nil {
-		return nil
-	}
-	data, err := a.Repo.File(ctx, v.Tip, session.FilePlan)
-	if err != nil {
-		return nil
-	}
-	plan, err := workflows.DecodePlan(data)
-	if err != nil {
-		return nil
-	}
-	var list []cobra.Completion
-	for _, p := range plan.Workflow.Phases {
-		list = append(list, string(p.Name))
+	if plan, err := a.planAt(ctx, v); err == nil {
+		for _, p := range plan.Workflow.Phases {
+			list = append(list, string(p.Name))
+		}
 	}
 	return list
 }

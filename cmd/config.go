@@ -109,15 +109,15 @@ func (a *app) configList(ctx context.Context, withOrigin bool) error {
 		}
 		return a.answer(j)
 	}
-	var rows [][]cell
+	var rows [][]any
 	for _, x := range s.List {
-		row := []cell{{x.Key + "=" + strings.ReplaceAll(x.Text(), "\n", `\n`), plain}}
+		row := []any{x.Key + "=" + strings.ReplaceAll(x.Text(), "\n", `\n`)}
 		if withOrigin {
-			row = append([]cell{{a.origin(x), plain}}, row...)
+			row = append([]any{a.origin(x)}, row...)
 		}
 		rows = append(rows, row)
 	}
-	a.wholeTable(rows)
+	a.env.WholeTable(rows)
 	return nil
 }
 
@@ -218,14 +218,14 @@ func (a *app) configPath(ctx context.Context) error {
 			Files   []configFileJSON `json:"files"`
 		}{jsonVersion, append([]configFileJSON{}, paths...)})
 	}
-	var rows [][]cell
+	var rows [][]any
 	for _, p := range paths {
 		state := ""
 		if !p.Exists {
 			state = "(not there)"
 		}
-		rows = append(rows, []cell{{string(p.Source), plain}, {p.Path, plain}, {state, plain}})
+		rows = append(rows, []any{p.Source, p.Path, state})
 	}
-	a.wholeTable(rows)
+	a.env.WholeTable(rows)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
@@ -148,7 +149,7 @@ func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *g
 	}
 	a.out("%s is deleted", id)
 	if became != nil {
-		a.out("its work: %s", becameText(*became))
+		a.out("its work: %s", present.BecameText(*became))
 	}
 	a.out("it is kept below %s until wfs gc removes it", kept)
 	stays, err := a.staysLines(ctx, id)

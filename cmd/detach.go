@@ -70,11 +70,11 @@ func (a *app) tellLog(ctx context.Context, id session.ID, path string, code int)
 		if err != nil {
 			return err
 		}
-		d, in, err := a.seen(ctx, &v.Session)
+		d, _, err := a.seen(ctx, &v.Session)
 		if err != nil {
 			return err
 		}
-		return a.sayEnd(ctx, &v.Session, in, d.Next, code)
+		return a.sayEnd(ctx, d, code)
 	}
 	return &ranError{safetext.Line(string(text), 0), code}
 }

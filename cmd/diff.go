@@ -65,58 +65,58 @@ out, and named. It writes nothing and takes no lock.`,
 
 // diffEnds turns arguments into the two commits to compare.
 func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Commit, err error) {
-	name := ""
-	if len(args) == 1 && args[0] != autoName && !strings.Contains(args[0], "@") {
-		if _, _, err := a.Address(ctx, args[0]); err != nil { // no checkpoint, so it may be a session
-			if id, err := a.Resolve(ctx, args[0]); err == nil {
-				name, args = string(id), nil
-			}
-		}
-	}
 	var ends []session.Commit
-	var s session.Session
+	name, auto := "", false
 	for _, arg := range args {
-		if id, ok, err := a.autoNamed(ctx, arg); err != nil {
-			return "", "", err
-		} else if ok {
-			auto, err := a.auto(ctx, id)
-			if err != nil {
-				return "", "", err
+		code, id, isAuto, err := a.commitNamed(ctx, arg)
+		if err != nil && len(args) == 1 && !strings.Contains(arg, "@") { // no checkpoint, so it may be a session
+			if id, e := a.Resolve(ctx, arg); e == nil {
+				name = string(id)
+				break
 			}
-			if len(args) == 1 { // what it holds beyond the checkpoint
-				v, err := a.View(ctx, id)
-				if err != nil {
-					return "", "", err
-				}
-				return v.Session.At(v.Session.Current).Code, auto.Code, nil
-			}
-			ends = append(ends, auto.Code)
-			continue
 		}
-		id, n, err := a.Address(ctx, arg)
 		if err != nil {
 			return "", "", err
 		}
-		v, err := a.View(ctx, id)
-		if err != nil {
-			return "", "", err
-		}
-		s = v.Session
-		ends = append(ends, s.At(n).Code)
+		ends, name, auto = append(ends, code), string(id), isAuto
 	}
 	if len(ends) == 2 {
 		return ends[0], ends[1], nil
 	}
-	if len(ends) == 1 {
-		return ends[0], s.At(s.Current).Code, nil
-	}
-	id, err := a.Resolve(ctx, name)
+	v, err := a.OpenView(ctx, name)
 	if err != nil {
 		return "", "", err
+	}
+	now := v.Session.At(v.Session.Current).Code
+	switch {
+	case len(ends) == 0:
+		return v.Session.Base, now, nil
+	case auto: // what it holds beyond the checkpoint
+		return now, ends[0], nil
+	}
+	return ends[0], now, nil
+}
+
+// commitNamed is a checkpoint's commit, or that of a session's newest backup.
+func (a *app) commitNamed(ctx context.Context, text string) (code session.Commit, id session.ID, isAuto bool, err error) {
+	id, isAuto, err = a.autoNamed(ctx, text)
+	if err != nil {
+		return "", id, isAuto, err
+	}
+	if isAuto {
+		auto, err := a.auto(ctx, id)
+		if err != nil {
+			return "", id, true, err
+		}
+		return auto.Code, id, true, nil
+	}
+	id, n, err := a.Address(ctx, text)
+	if err != nil {
+		return "", id, false, err
 	}
 	v, err := a.View(ctx, id)
 	if err != nil {
-		return "", "", err
+		return "", id, false, err
 	}
-	return v.Session.Base, v.Session.At(v.Session.Current).Code, nil
+	return v.Session.At(n).Code, id, false, nil
 }

@@ -51,7 +51,7 @@ func TestDocumentedCommands(t *testing.T) {
 
 // tryDocumented parses a command. A name alone, such as `wfs note`, needs no arguments.
 func tryDocumented(line string) error {
-	root := (&app{color: "auto"}).root()
+	root := (&app{}).root()
 	root.InitDefaultHelpCmd()
 	if c, _, err := root.Find(strings.Fields(line)[1:]); err == nil && !c.Hidden && c.CommandPath() == line {
 		return nil

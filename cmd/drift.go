@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -11,7 +12,7 @@ import (
 // that could be changed while it judges would be no gate.
 func (a *app) sayDrift(ctx context.Context, s *session.Session, pinned *workflows.Plan) {
 	const most = 5
-	saySpecEdited(a.note, a.SpecEdited(ctx, s))
+	present.SaySpecEdited(a.note, a.SpecEdited(ctx, s))
 	list, err := a.Rules(ctx)
 	if err == nil && len(list) == 0 {
 		return // nothing is said here; the session may have been begun in another work tree
@@ -33,12 +34,5 @@ func (a *app) sayDrift(ctx context.Context, s *session.Session, pinned *workflow
 	}
 	if n := len(changes) - most; n > 0 {
 		a.note("    … and %d more: %s", n, a.typedFor("wfs edit --reload --dry-run", s.ID, ""))
-	}
-}
-
-// saySpecEdited says that the file of the spec was edited since it was pinned.
-func saySpecEdited(say func(string, ...any), command string) {
-	if command != "" {
-		say("the spec was edited since it was pinned; to use it as it is now: %s", command)
 	}
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -26,7 +27,7 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 	if a.json {
 		return a.answer(dryJSON{jsonVersion, s.ID, s.Phase, s.Lap, string(d.Effect), commandOf(plan, s.Phase), argv, gatesOf(plan, s.Phase)})
 	}
-	a.out("%s  %s", s.ID, standing(s))
+	a.out("%s  %s", s.ID, present.Standing(s))
 	if d.Effect == engine.EffectStop {
 		a.next(a.nextIn(s, a.Here()))
 		return nil

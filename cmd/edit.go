@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/workflows"
@@ -140,7 +141,7 @@ func (a *app) sayChanged(ctx context.Context, h *engine.Hand, did string, op int
 		a.out("nothing changed in %s", h.ID)
 		return nil
 	}
-	a.out("%s  %s", h.ID, stands(&h.S))
+	a.out("%s  %s", h.ID, present.Stands(&h.S))
 	for _, line := range changes {
 		a.out("  %s", line)
 	}

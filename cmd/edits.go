@@ -2,53 +2,39 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
 
-// edits are files of a work tree that differ from its session's present checkpoint.
-type edits struct{ tracked, untracked []string }
-
-func (e edits) all() []string { return slices.Concat(e.tracked, e.untracked) }
-
-// says counts and names them, "" for none.
-func (e edits) says(what string) string {
-	all := e.all()
-	if len(all) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d %s %s: %s", len(all), plural(len(all), "file", "files"), what, shortList(all))
-}
-
 // editsIn looks for edits in this work tree since the present checkpoint of its session. in is the work tree that has the
 // session checked out: another one is not looked into. Nor is one in which an attempt is open: there they may be the agent's.
-func (a *app) editsIn(ctx context.Context, s *session.Session, in *gitstate.Worktree) (e edits) {
+func (a *app) editsIn(ctx context.Context, s *session.Session, in *gitstate.Worktree) (files []string) {
 	c := s.At(s.Current)
 	if c == nil || s.Status.Final() || s.Open != nil || in == nil || in.Gone || in.ID != a.Repo.Worktree() {
-		return e
+		return nil
 	}
 	tracked, untracked, err := a.Repo.Edited(ctx, c.Code, a.Clone.ExcludeFile(s.ID))
 	if err != nil {
-		return e // it is only said: what needs to know takes a snapshot
+		return nil // it is only said: what needs to know takes a snapshot
 	}
 	never := func(path string) bool { // no checkpoint will hold it
 		in := func(p string) bool { return path == p || strings.HasPrefix(path, strings.TrimSuffix(p, "/")+"/") }
 		return slices.ContainsFunc(c.Skipped, func(x session.Skip) bool { return in(x.Path) }) ||
 			slices.ContainsFunc(c.HeldOut, func(x session.Held) bool { return in(x.Path) })
 	}
-	return edits{slices.DeleteFunc(tracked, never), slices.DeleteFunc(untracked, never)}
+	return slices.DeleteFunc(slices.Concat(tracked, untracked), never)
 }
 
 // addEdits tells of the edits since the present checkpoint. An attempt does not answer for those of tests that judge it:
 // they become a checkpoint first.
-func (a *app) addEdits(ctx context.Context, j *sessionJSON, v *engine.View, in *gitstate.Worktree) {
+func (a *app) addEdits(ctx context.Context, j *present.Session, v *engine.View, in *gitstate.Worktree) {
 	s := &v.Session
-	j.Edits = a.editsIn(ctx, s, in).all()
+	j.Edits = a.editsIn(ctx, s, in)
 	if s.Frozen == "" || len(j.Next) == 0 || !slices.ContainsFunc(j.Edits, a.Engine.HoldsTests) {
 		return
 	}
@@ -59,13 +45,6 @@ func (a *app) addEdits(ctx context.Context, j *sessionJSON, v *engine.View, in *
 	run := a.typedFor("wfs run", s.ID, j.Worktree)
 	if ph := plan.Workflow.Phase(s.Phase); j.Next[0] == run && ph != nil && !ph.WritesTests() {
 		j.Next[0] = a.typedFor("wfs checkpoint", s.ID, j.Worktree) + " && " + run
-	}
-}
-
-// sayEdits says what is in the work tree and in no checkpoint yet.
-func (a *app) sayEdits(files []string) {
-	if len(files) > 0 {
-		a.out("%s", edits{tracked: files}.says("edited, not in a checkpoint yet"))
 	}
 }
 
@@ -82,12 +61,7 @@ func (a *app) noteEdits(ctx context.Context, to session.Commit) {
 	if c := v.Session.At(v.Session.Current); c == nil || c.Code != to {
 		return
 	}
-	e := a.editsIn(ctx, &v.Session, a.Here())
-	show := "git diff HEAD"
-	if len(e.untracked) > 0 {
-		show = "git status"
-	}
-	if text := e.says("edited since, not in this diff"); text != "" {
-		a.note("%s (%s)", text, show)
+	if text := present.FilesText(a.editsIn(ctx, &v.Session, a.Here()), "edited since, not in this diff"); text != "" {
+		a.note("%s (git status)", text)
 	}
 }

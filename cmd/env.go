@@ -4,30 +4,27 @@ package cmd
 
 import (
 	"crypto/rand"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"time"
 
-	"github.com/wfs-dev/wfs/workspace"
 	"golang.org/x/term"
+
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // Env is everything that comes from outside: the one place where the clock, chance, the environment and the working
 // directory enter.
 type Env struct {
 	workspace.Env
-	Args   []string // without the program's name
-	Stdin  io.Reader
-	Stdout io.Writer
-	Stderr io.Writer
-	// Whether a person sits at each end.
-	StdinTTY, StdoutTTY, StderrTTY bool
-	// Width is how many columns the terminal at standard output has, 0 when there is none or it does not say.
-	Width int
-	Exe   string // path of this program, for `wfs demo`
+	present.Screen
+	Args []string // without the program's name
+	Exe  string   // path of this program, for `wfs demo`
 }
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // System is the Env of a real process.
 func System() Env {
@@ -41,10 +38,9 @@ func System() Env {
 	}
 	e := Env{
 		Env:  workspace.Env{Dir: dir, Environ: os.Environ(), Now: time.Now, Rand: rand.Reader, PID: os.Getpid()},
-		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exe: exe,
-		StdinTTY:  term.IsTerminal(int(os.Stdin.Fd())),
-		StdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
-		StderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
+		Args: os.Args[1:], Exe: exe,
+		Screen: present.Screen{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr)},
 	}
 	e.Dir = e.userDir(dir)
 	if e.StdoutTTY {

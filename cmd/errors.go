@@ -10,10 +10,10 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -74,12 +74,7 @@ var readyHints = map[string]string{
 
 // failure is an error as people and scripts see it.
 type failure struct {
-	Version int    `json:"version"`
-	Error   string `json:"error"`
-	Code    string `json:"code"`
-	Hint    string `json:"hint,omitempty"`
-	Exit    int    `json:"exit"`
-
+	present.Failure
 	Recovered []recoveredJSON `json:"recovered,omitempty"`
 }
 
@@ -189,7 +184,7 @@ var kinds = []kind{
 
 // diagnose turns any error into what is shown and the exit code.
 func (a *app) diagnose(err error) failure {
-	f := failure{Version: jsonVersion, Error: err.Error(), Code: "error", Exit: exitError}
+	f := failure{Failure: present.Failure{Version: jsonVersion, Error: err.Error(), Code: "error", Exit: exitError}}
 	for _, k := range kinds {
 		try := f
 		if try.Code, try.Hint, try.Exit = k.code, k.hint, k.exit; k.fits(a, err, &try) {
@@ -230,10 +225,7 @@ func (f failure) print(a *app) {
 		}
 		return
 	}
-	fmt.Fprintln(a.env.Stderr, a.wrapped("error: "+strings.TrimSpace(safetext.Strip(f.Error)), a.env.StderrTTY, 0))
-	if f.Hint != "" {
-		fmt.Fprintln(a.env.Stderr, "hint:", safetext.Strip(f.Hint))
-	}
+	a.env.Fail(f.Error, f.Hint)
 }
 
 // lockedHint is what to type about a lock of git's that somebody else made.

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -11,10 +12,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace/check"
 )
@@ -30,9 +33,9 @@ type exportJSON struct {
 // exportedJSON is story.json in an export: the session as `wfs status` prints it, and everything that happened.
 type exportedJSON struct {
 	Version     int                  `json:"version"`
-	Session     sessionJSON          `json:"session"`
+	Session     present.Session      `json:"session"`
 	Checkpoints []session.Checkpoint `json:"checkpoints"`
-	Events      []streamJSON         `json:"events"`
+	Events      []present.Stream     `json:"events"`
 }
 
 func (a *app) exportCmd() *cobra.Command {
@@ -99,27 +102,16 @@ func (a *app) export(ctx context.Context, name, file string, thin bool) error {
 
 // newFile makes a file that is there as a whole or not at all. The error is fs.ErrExist when there is one of that name.
 func newFile(path string, write func(io.Writer) error) (size int64, err error) {
-	if _, err := os.Lstat(path); err == nil {
-		return 0, fs.ErrExist
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".wfs-export-*")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return 0, err
 	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	if err := write(f); err != nil {
-		return 0, err
+	err = write(f)
+	if err == nil {
+		size, err = f.Seek(0, io.SeekCurrent)
 	}
-	if size, err = f.Seek(0, io.SeekCurrent); err != nil {
-		return 0, err
-	}
-	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return 0, err
-	}
-	err = os.Link(f.Name(), path) // unlike a rename it never replaces anything
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		err = os.Rename(f.Name(), path) // no links on this file system
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		_ = os.Remove(path)
 	}
 	return size, err
 }
@@ -153,34 +145,31 @@ func (a *app) writeExport(ctx context.Context, id session.ID, thin bool, w io.Wr
 	if err != nil {
 		return nil, err
 	}
-	zipped := gzip.NewWriter(w)
-	archive := tar.NewWriter(zipped)
-	entry := func(name string, size int64) error {
-		return archive.WriteHeader(&tar.Header{Name: string(id) + "/" + name, Mode: 0o644, Size: size, ModTime: a.env.Now().Truncate(time.Second), Format: tar.FormatPAX})
-	}
-	for _, f := range []struct {
-		name string
-		text []byte
-	}{{"README.txt", []byte(exportReadme(s, thin))}, {"story.json", story}} {
-		if err := entry(f.name, int64(len(f.text))); err != nil {
-			return nil, err
-		}
-		if _, err := archive.Write(f.text); err != nil {
-			return nil, err
-		}
-	}
 	size, err := bundle.Seek(0, io.SeekCurrent)
+	if err == nil {
+		_, err = bundle.Seek(0, io.SeekStart)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if _, err := bundle.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	if err := entry("session.bundle", size); err != nil {
-		return nil, err
-	}
-	if _, err := io.Copy(archive, bundle); err != nil {
-		return nil, err
+	zipped := gzip.NewWriter(w)
+	archive := tar.NewWriter(zipped)
+	readme := exportReadme(s, thin)
+	for _, f := range []struct {
+		name string
+		size int64
+		text io.Reader
+	}{
+		{"README.txt", int64(len(readme)), strings.NewReader(readme)}, {"story.json", int64(len(story)), bytes.NewReader(story)},
+		{"session.bundle", size, bundle},
+	} {
+		h := &tar.Header{Name: string(id) + "/" + f.name, Mode: 0o644, Size: f.size, ModTime: a.env.Now().Truncate(time.Second), Format: tar.FormatPAX}
+		if err := archive.WriteHeader(h); err != nil {
+			return nil, err
+		}
+		if _, err := io.Copy(archive, f.text); err != nil {
+			return nil, err
+		}
 	}
 	return refs, errors.Join(archive.Close(), zipped.Close())
 }
@@ -190,10 +179,10 @@ func (a *app) exportedStory(ctx context.Context, s *session.Session) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	story := exportedJSON{Version: jsonVersion, Session: a.describe(s, nil), Checkpoints: s.Checkpoints, Events: []streamJSON{}}
+	story := exportedJSON{Version: jsonVersion, Session: a.describe(s, nil), Checkpoints: s.Checkpoints, Events: []present.Stream{}}
 	story.Session.Driver = nil
 	for _, e := range events {
-		story.Events = append(story.Events, streamJSON{Version: jsonVersion, Type: "event", Seq: e.Seq, At: &e.At, Kind: e.Kind(), Data: e.Body})
+		story.Events = append(story.Events, present.EventLine(e))
 	}
 	text, err := json.MarshalIndent(story, "", "  ")
 	return append(text, '\n'), err

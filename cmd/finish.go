@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -151,7 +152,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		return err
 	}
 	branch := strings.TrimPrefix(f.Branch, "refs/heads/")
-	j := finishJSON{Version: jsonVersion, Session: id, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint, Operation: op, Proof: proofAt(&h.S, f.Checkpoint),
+	j := finishJSON{Version: jsonVersion, Session: id, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint, Operation: op, Proof: present.ProofAt(&h.S, f.Checkpoint),
 		Holdout: h.S.HoldoutAt(f.Checkpoint), keptJSON: keptIn(f.Turn.Rescues()), Agreed: h.Agreed}
 	if h.Stayed != nil {
 		j.Stayed = h.Stayed.Error()
@@ -195,12 +196,12 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if o.WithoutCarried {
 		a.out("what you had not committed before the session is uncommitted in the work tree again")
 	}
-	if text := lacks(h.S.At(f.Checkpoint)); text != "" {
+	if text := present.Lacks(h.S.At(f.Checkpoint)); text != "" {
 		a.out("not handed over, because no checkpoint has it: %s", text)
 	}
 	a.sayUnseen(ctx, &h.S)
-	a.sayProof(a.out, j.Proof)
-	sayHoldout(a.out, j.Holdout)
+	a.env.Proof(j.Proof)
+	a.env.Holdout(j.Holdout)
 	a.sayIgnoredBefore(ctx, &h.S)
 	if ref := h.S.BaseRef; ref != "" {
 		parked, err := a.Engine.Parked(ctx, ref)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/phases"
@@ -23,13 +24,13 @@ const lookEvery = 200 * time.Millisecond
 type following struct {
 	*engine.Follower
 	app   *app
-	p     *progress
+	p     *live.Progress
 	log   tail
 	drove bool // a run has begun since this was last looked at
 }
 
 // follow begins to follow a session. What the present run prints from now on is told too.
-func (a *app) follow(ctx context.Context, id session.ID, p *progress) (*following, error) {
+func (a *app) follow(ctx context.Context, id session.ID, p *live.Progress) (*following, error) {
 	f, err := a.Engine.Follow(ctx, id)
 	if err != nil {
 		return nil, err
@@ -51,29 +52,29 @@ func (w *following) watchRun(runID string) {
 // agent tells a line of a run's log.
 func (w *following) agent(line []byte) {
 	if r, ok := agents.DecodeRecord(line); ok {
-		w.p.agent(r.Event)
+		w.p.Agent(r.Event)
 	}
 }
 
 // catchUp tells a view what it would know if it had been there from the beginning.
 func (w *following) catchUp(ctx context.Context, began time.Time) {
-	v := w.p.view
-	v.change(func(s *viewing) { s.began = began })
-	v.stands(&w.S, nil)
+	v := w.p.View
+	v.Began(began)
+	v.Stands(&w.S, nil)
 	if now, err := w.app.View(ctx, w.S.ID); err == nil {
 		if plan, err := w.app.planAt(ctx, now); err == nil { // without one it knows less
-			v.stands(&w.S, plan)
-			w.p.plan = plan
+			v.Stands(&w.S, plan)
+			w.p.Plan = plan
 		}
 	}
 	past := tail{path: w.log.path}
 	for line := range bytes.Lines(past.read(w.log.at)) {
 		if r, ok := agents.DecodeRecord(line); ok {
-			v.agent(r.Event)
+			v.Agent(r.Event)
 		}
 	}
 	if o := w.S.Open; o != nil && o.Run != nil {
-		v.doing("running the gates")
+		v.Does("running the gates")
 	}
 }
 
@@ -90,7 +91,7 @@ func (w *following) look(ctx context.Context) error {
 			w.log.drain(w.agent)
 			w.log = tail{}
 		}
-		w.p.event(s.Event, &s.Session)
+		w.p.Event(s.Event, &s.Session)
 	}
 	return err
 }
@@ -99,19 +100,15 @@ func (w *following) look(ctx context.Context) error {
 func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bool, err error) {
 	for {
 		begun := w.drove
-		if who, held, err := w.app.Clone.Driver(w.S.ID); err != nil || held && workspace.IsRun(who) {
-			return who, err == nil, err
-		}
-		if begun {
-			return who, false, nil
+		who, held, err := w.app.Clone.Driver(w.S.ID)
+		if err != nil || held && workspace.IsRun(who) || begun {
+			return who, err == nil && held && workspace.IsRun(who), err
 		}
 		if err := w.look(ctx); err != nil {
 			return who, false, err
 		}
-		select {
-		case <-ctx.Done():
-			return who, false, ctx.Err()
-		case <-time.After(lookEvery):
+		if err := pause(ctx); err != nil {
+			return who, false, err
 		}
 	}
 }
@@ -129,11 +126,19 @@ func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error 
 		if !held || now.PID != 0 && now.Name() != driver.Name() {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(lookEvery):
+		if err := pause(ctx); err != nil {
+			return err
 		}
+	}
+}
+
+// pause waits until it is time to look again.
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(lookEvery):
+		return nil
 	}
 }
 
@@ -141,30 +146,17 @@ func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error 
 type tail struct {
 	path string // "" for none
 	at   int64
-	rest []byte // an unfinished line
 }
 
 const (
 	shownBefore = 2 << 10  // bytes of a log that are told to somebody who comes later
 	shownAtOnce = 64 << 10 // bytes; of a flood only the end is told
-	shownLine   = 200      // characters
 )
 
-// skip passes over all but the newest lines.
+// skip passes over all but the newest lines. The rest of a line that it begins in is no record, and told to nobody.
 func (t *tail) skip() {
-	info, err := os.Stat(t.path)
-	if err != nil || info.Size() <= shownBefore {
-		return
-	}
-	t.at = info.Size() - shownBefore
-	t.cut()
-}
-
-// cut passes over the rest of the line that t.at is in.
-func (t *tail) cut() {
-	data := t.read(shownBefore)
-	if i := bytes.IndexByte(data, '\n'); i >= 0 {
-		t.at += int64(i) + 1
+	if info, err := os.Stat(t.path); err == nil {
+		t.at = max(0, info.Size()-shownBefore)
 	}
 }
 
@@ -184,19 +176,11 @@ func (t *tail) drain(tell func(line []byte)) {
 	if err != nil {
 		return
 	}
-	if info.Size() < t.at {
-		t.at, t.rest = info.Size(), nil
-	}
-	if info.Size()-t.at > shownAtOnce {
-		t.at, t.rest = info.Size()-shownAtOnce, nil
-		t.cut()
-	}
+	t.at = max(min(t.at, info.Size()), info.Size()-shownAtOnce)
 	data := t.read(info.Size() - t.at)
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // an unfinished line is read again
 	t.at += int64(len(data))
-	data = append(t.rest, data...)
-	end := bytes.LastIndexByte(data, '\n') + 1
-	t.rest = bytes.Clone(data[end:])
-	for line := range bytes.Lines(data[:end]) {
+	for line := range bytes.Lines(data) {
 		tell(line)
 	}
 }

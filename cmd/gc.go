@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
@@ -261,7 +262,7 @@ func (g *search) autoSaves() error {
 			return err
 		}
 		if auto != nil && auto.Ledger != g.there[id] && !g.young(auto.At) {
-			g.add(rubbish{Refs: []string{session.AutoOf(id)}}, id, "auto-save", fmt.Sprintf("backup of %s, %s", id, ago(unix(auto.At), g.env.Now())))
+			g.add(rubbish{Refs: []string{session.AutoOf(id)}}, id, "auto-save", fmt.Sprintf("backup of %s, %s", id, present.Ago(unix(auto.At), g.env.Now())))
 		}
 	}
 	return nil
@@ -303,7 +304,7 @@ func (g *search) deletedSessions() error {
 				dirs = append(dirs, l)
 			}
 		}
-		g.add(r, d.ID, "deleted", fmt.Sprintf("session %s, deleted %s", d.ID, ago(unix(d.DeletedAt), g.env.Now())), dirs...)
+		g.add(r, d.ID, "deleted", fmt.Sprintf("session %s, deleted %s", d.ID, present.Ago(unix(d.DeletedAt), g.env.Now())), dirs...)
 	}
 	return nil
 }

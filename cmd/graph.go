@@ -3,13 +3,11 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -22,8 +20,7 @@ workflow that the current session has pinned, or the one that the configuration 
 		Example: "  wfs workflow graph tdd\n  wfs workflow graph --format dot | dot -Tsvg > workflow.svg",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			draw, ok := map[string]func(*workflows.Workflow) string{"mermaid": mermaid, "dot": dot}[format]
-			if !ok {
+			if format != "mermaid" && format != "dot" {
 				return usage("wfs workflow graph --help", "--format %s: it is mermaid or dot", format)
 			}
 			w, err := a.workflowToDraw(c.Context(), first(args))
@@ -33,7 +30,7 @@ workflow that the current session has pinned, or the one that the configuration 
 			if a.json {
 				return a.answer(graphJSON{jsonVersion, w.Name, string(w.Start), engine.Transitions(w)})
 			}
-			a.out("%s", draw(w))
+			a.out("%s", present.Diagram(w, format == "dot"))
 			return nil
 		},
 	}
@@ -55,7 +52,15 @@ func (a *app) workflowToDraw(ctx context.Context, name string) (*workflows.Workf
 	}
 	if name == "" && a.Repo != nil {
 		if id, err := a.Current(ctx); err == nil && id != "" {
-			return a.pinnedWorkflow(ctx, id)
+			v, err := a.View(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			plan, err := a.planAt(ctx, v)
+			if err != nil {
+				return nil, err
+			}
+			return &plan.Workflow, nil
 		}
 		if settings, err := a.Settings(list); err == nil {
 			name = cmp.Or(settings.Config.Workflow, settings.Config.DefaultWorkflow())
@@ -66,74 +71,4 @@ func (a *app) workflowToDraw(ctx context.Context, name string) (*workflows.Workf
 	}
 	w, _, err := list.Workflow(name)
 	return w, err
-}
-
-func (a *app) pinnedWorkflow(ctx context.Context, id session.ID) (*workflows.Workflow, error) {
-	v, err := a.View(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	data, err := a.Repo.File(ctx, v.Tip, session.FilePlan)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := workflows.DecodePlan(data)
-	if err != nil {
-		return nil, err
-	}
-	return &plan.Workflow, nil
-}
-
-// mermaid draws a workflow as a state diagram. The end of a lap leads to its first phase again.
-func mermaid(w *workflows.Workflow) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "stateDiagram-v2\n    [*] --> %s\n", plainID(string(w.Start)))
-	for _, p := range w.Phases {
-		if id := plainID(string(p.Name)); id != string(p.Name) {
-			fmt.Fprintf(&b, "    state %q as %s\n", p.Name, id)
-		}
-	}
-	for _, t := range engine.Transitions(w) {
-		switch t.To {
-		case workflows.Done:
-			fmt.Fprintf(&b, "    %s --> [*]: %s\n", plainID(string(t.From)), t.Verdict)
-		case workflows.NextLap:
-			fmt.Fprintf(&b, "    %s --> %s: %s, next lap\n", plainID(string(t.From)), plainID(string(w.Start)), t.Verdict)
-			fmt.Fprintf(&b, "    %s --> [*]: %s, nothing left\n", plainID(string(t.From)), t.Verdict)
-		default:
-			fmt.Fprintf(&b, "    %s --> %s: %s\n", plainID(string(t.From)), plainID(string(t.To)), t.Verdict)
-		}
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// plainID is a name as Mermaid takes it.
-func plainID(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
-			return r
-		}
-		return '_'
-	}, name)
-}
-
-// dot draws a workflow for Graphviz.
-func dot(w *workflows.Workflow) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "digraph %q {\n    rankdir=LR;\n    node [shape=box, style=rounded];\n", w.Name)
-	b.WriteString("    \"(start)\" [shape=point];\n    \"(end)\" [shape=doublecircle, label=\"done\"];\n")
-	fmt.Fprintf(&b, "    \"(start)\" -> %q;\n", w.Start)
-	for _, t := range engine.Transitions(w) {
-		switch t.To {
-		case workflows.Done:
-			fmt.Fprintf(&b, "    %q -> \"(end)\" [label=%q];\n", t.From, t.Verdict)
-		case workflows.NextLap:
-			fmt.Fprintf(&b, "    %q -> %q [label=%q, style=dashed];\n", t.From, w.Start, string(t.Verdict)+", next lap")
-			fmt.Fprintf(&b, "    %q -> \"(end)\" [label=%q];\n", t.From, string(t.Verdict)+", nothing left")
-		default:
-			fmt.Fprintf(&b, "    %q -> %q [label=%q];\n", t.From, t.To, t.Verdict)
-		}
-	}
-	b.WriteString("}")
-	return b.String()
 }

@@ -196,24 +196,18 @@ func (a *app) helpCmd() *cobra.Command {
 			return list, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			at := c.Root()
 			if all && len(args) == 0 {
-				a.sayHelp(at, helpAll(at, a.helpWidth()))
+				a.sayHelp(c.Root(), helpAll(c.Root(), a.helpWidth()))
 				return nil
 			}
-			for _, name := range args {
+			at, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				e := usage("wfs help", "no command or topic %q", first(rest))
 				var names []string
-				found := false
 				for _, sub := range at.Commands() {
-					if names = append(names, sub.Name()); !found && (sub.Name() == name || sub.HasAlias(name)) {
-						at, found = sub, true
-					}
+					names = append(names, sub.Name())
 				}
-				if found {
-					continue
-				}
-				e := usage("wfs help", "no command or topic %q", name)
-				if near := workflows.Suggest(name, names); near != "" {
+				if near := workflows.Suggest(first(rest), names); near != "" {
 					e.Hint = strings.Replace(at.CommandPath(), "wfs", "wfs help", 1) + " " + near
 				}
 				return e

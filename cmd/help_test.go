@@ -8,7 +8,7 @@ import (
 )
 
 func TestHelpFits(t *testing.T) {
-	commands, topics := everyCommand((&app{color: "auto"}).root())
+	commands, topics := everyCommand((&app{}).root())
 	for _, c := range append(commands, topics...) {
 		for _, width := range []int{60, 80, 100} {
 			text := helpText(c, width)

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,27 +12,6 @@ import (
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
-
-// sayHoldout tells what hold-out tests said, and which of them fail where names are revealed.
-func sayHoldout(say func(string, ...any), r *session.HoldoutResult) {
-	if r == nil {
-		return
-	}
-	say("%s", r.Reason)
-	for _, t := range r.Failing[:min(len(r.Failing), 10)] {
-		say("  hold-out: %s", t)
-	}
-}
-
-// holdoutBaseLine is what they said about the base, where nothing is done yet.
-func holdoutBaseLine(r *session.HoldoutResult) string {
-	all := r.Passed + r.Failed
-	line := fmt.Sprintf("hold-out tests: %d of %d pass on the base, before the work", r.Passed, all)
-	if r.NotRun > 0 {
-		line += fmt.Sprintf("; of %d %s no test runs", r.NotRun, plural(r.NotRun, "file", "files"))
-	}
-	return line
-}
 
 // holdoutLogs is the directory on this machine with what hold-out tests printed, "" when there is none. Whoever works is not
 // told.

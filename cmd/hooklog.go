@@ -67,7 +67,7 @@ func (a *app) hookLog(ctx context.Context, name string) error {
 	a.page(ctx)
 	for _, c := range list {
 		a.out("%s  %s  %d %s", c.At.UTC().Format("2006-01-02 15:04 UTC"), c.Name, len(c.Events), plural(len(c.Events), "event", "events"))
-		a.sayRecords(c.Events)
+		a.env.Records(c.Events)
 	}
 	return nil
 }

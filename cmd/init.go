@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -129,7 +130,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if a.json {
 		return a.answer(j)
 	}
-	a.steps(j.Next)
+	a.env.Steps(j.Next)
 	return nil
 }
 
@@ -455,7 +456,7 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 			proposal.Workflow = "tdd"
 		}
 		names = append(names, g.Gate.Name)
-		proposal.Gates = append(proposal.Gates, workflows.ProposedGate{Gate: g.Gate, Seen: baseText(g.Result)})
+		proposal.Gates = append(proposal.Gates, workflows.ProposedGate{Gate: g.Gate, Seen: present.BaseText(g.Result)})
 	}
 	before, err := a.Rules(ctx)
 	if err != nil {
@@ -532,7 +533,7 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 
 // sayTried prints what a gate said.
 func (a *app) sayTried(say func(string, ...any), g initGate) {
-	what := baseText(g.Result)
+	what := present.BaseText(g.Result)
 	switch {
 	case g.Result.Where == string(workflows.Clean):
 		what += ", in a clean checkout"
@@ -545,10 +546,10 @@ func (a *app) sayTried(say func(string, ...any), g initGate) {
 	}
 	say("  %-8s %-46s %8s", g.Gate.Name, what, took)
 	if len(g.base.Red) > 0 && g.Result.Counts.Total() > 0 {
-		say("  already failing, and ignored: %s", testNames(g.base.Red))
+		say("  already failing, and ignored: %s", present.Some(g.base.Red, 5, ", "))
 	}
 	if len(g.base.Flaky) > 0 {
-		say("  flaky, and ignored: %s", testNames(g.base.Flaky))
+		say("  flaky, and ignored: %s", present.Some(g.base.Flaky, 5, ", "))
 	}
 	sayClean(say, g.Clean)
 	if len(g.Gate.Paths) > 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
@@ -59,7 +60,7 @@ func (a *app) tryClean(ctx context.Context, t initGate, setup workflows.Command)
 		c.Reason = safetext.Line(strings.TrimSpace(err.Error()), 400)
 		return c
 	case b.Gates[0].Exit != 0 || len(b.Red) > 0:
-		c.Reason = safetext.Line("it fails without the files that git ignores: "+testNames(b.Red), 300)
+		c.Reason = safetext.Line("it fails without the files that git ignores: "+present.Some(b.Red, 5, ", "), 300)
 		return c
 	}
 	return &initClean{Proves: true}
@@ -90,12 +91,12 @@ func (a *app) checkProofs(ctx context.Context) (found []check.Finding, err error
 		if err != nil {
 			continue // it is told where the session is looked at
 		}
-		p := proofOf(&v.Session)
+		p := present.ProofOf(&v.Session)
 		over := v.Session.Status == session.StatusFinished || v.Session.Status == session.StatusAbandoned
 		if p == nil || p.Verdict != session.Blocked || over && current != id {
 			continue
 		}
-		found = append(found, check.Finding{Level: check.Tells, About: "proof", Session: id, Where: session.LedgerOf(id), What: safetext.Line(proofLine(p), 300),
+		found = append(found, check.Finding{Level: check.Tells, About: "proof", Session: id, Where: session.LedgerOf(id), What: safetext.Line(present.ProofLine(p), 300),
 			Follows: "the work is complete, and its commit says so; if it cannot be helped: clean-provide, or clean-proof: off in the configuration, then wfs edit --reload"})
 	}
 	return found, err

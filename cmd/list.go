@@ -4,33 +4,28 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
-	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
 type listJSON struct {
-	Version  int           `json:"version"`
-	Sessions []sessionJSON `json:"sessions"`
+	Version  int               `json:"version"`
+	Sessions []present.Session `json:"sessions"`
 }
-
-// unreadable is what list says in place of a status.
-const unreadable session.Status = "unreadable"
 
 // statuses are what list can be asked for.
 var statuses = []string{
 	string(session.StatusCreated), string(session.StatusRunning), string(session.StatusPaused), string(session.StatusInterrupted),
 	string(session.StatusWaiting), string(session.StatusBlocked), string(session.StatusCompleted), string(session.StatusFinished),
-	string(session.StatusAbandoned), string(unreadable),
+	string(session.StatusAbandoned), string(present.Unreadable),
 }
 
 func (a *app) listCmd() *cobra.Command {
@@ -44,6 +39,7 @@ func (a *app) listCmd() *cobra.Command {
 		Example: "  wfs list\n  wfs list --status blocked --json\n  wfs list --merged\n  wfs list --deleted",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			ctx := c.Context()
 			if status != "" && !slices.Contains(statuses, status) {
 				e := usage("", "--status %q: it is one of %s", status, strings.Join(statuses, ", "))
 				if near := workflows.Suggest(status, statuses); near != "" {
@@ -51,35 +47,31 @@ func (a *app) listCmd() *cobra.Command {
 				}
 				return e
 			}
-			if err := a.Open(c.Context()); err != nil {
-				return err
-			}
 			if merged && noMerged {
 				return usage("wfs list --help", "--merged and --no-merged exclude each other")
 			}
-			if deleted {
-				return a.listDeleted(c.Context())
+			if err := a.Open(ctx); err != nil {
+				return err
 			}
-			list, err := a.sessions(c.Context())
+			if deleted {
+				return a.listDeleted(ctx)
+			}
+			list, err := a.sessions(ctx)
+			if err == nil && (merged || noMerged) {
+				list, err = a.withFate(ctx, list, merged)
+			}
 			if err != nil {
 				return err
 			}
-			if merged || noMerged {
-				if list, err = a.withFate(c.Context(), list, merged); err != nil {
-					return err
-				}
-			}
-			if status != "" {
-				list = slices.DeleteFunc(list, func(s sessionJSON) bool { return string(s.Status) != status })
-			}
+			list = slices.DeleteFunc(list, func(s present.Session) bool { return status != "" && string(s.Status) != status })
 			if a.json {
 				return a.answer(listJSON{jsonVersion, list})
 			}
-			a.sayElsewhere(c.Context())
+			a.sayElsewhere(ctx)
 			if len(list) == 0 && !merged && !noMerged && status == "" {
-				a.note("no sessions; begin one: %s", a.newCommand(c.Context()))
+				a.note("no sessions; begin one: %s", a.newCommand(ctx))
 			}
-			a.printList(list)
+			a.env.List(list)
 			return nil
 		},
 	}
@@ -91,8 +83,8 @@ func (a *app) listCmd() *cobra.Command {
 }
 
 // sessions describes every session. One that cannot be read is listed with the reason.
-func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
-	list := []sessionJSON{}
+func (a *app) sessions(ctx context.Context) ([]present.Session, error) {
+	list := []present.Session{}
 	all, err := a.Repo.Sessions(ctx)
 	if errors.Is(err, gitstate.ErrBrokenRef) {
 		list, err = a.damagedSessions(ctx, err)
@@ -110,24 +102,24 @@ func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 			err = a.SeeInterrupted(&v.Session)
 		}
 		if err != nil {
-			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: unreadable, Why: err.Error(), Next: []string{"wfs show " + string(id)}})
+			list = append(list, present.Unread(id, err, "wfs show "+string(id)))
 			continue
 		}
 		list = append(list, a.describe(&v.Session, a.On(trees, id)))
 	}
-	slices.SortFunc(list, func(x, y sessionJSON) int {
+	slices.SortFunc(list, func(x, y present.Session) int {
 		return cmp.Or(y.UpdatedAt.Compare(x.UpdatedAt), cmp.Compare(x.ID, y.ID))
 	})
 	return list, nil
 }
 
 // damagedSessions are those whose ledger's ref cannot be read. It returns the error when it is about something else.
-func (a *app) damagedSessions(ctx context.Context, err error) ([]sessionJSON, error) {
-	list := []sessionJSON{}
+func (a *app) damagedSessions(ctx context.Context, err error) ([]present.Session, error) {
+	list := []present.Session{}
 	_, broken, e := a.Repo.OurRefs(ctx)
 	for _, b := range broken {
 		if id := check.SessionOf(b.Ref); id != "" && b.Ref == session.LedgerOf(id) {
-			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: unreadable, Why: b.Err.Error(), Next: []string{check.RepairCommand}})
+			list = append(list, present.Unread(id, b.Err, check.RepairCommand))
 		}
 	}
 	if e != nil || len(list) == 0 {
@@ -135,51 +127,3 @@ func (a *app) damagedSessions(ctx context.Context, err error) ([]sessionJSON, er
 	}
 	return list, nil
 }
-
-func (a *app) printList(list []sessionJSON) {
-	cut := func(text string, part int) string { // for columns that must leave room for the others
-		if a.env.Width == 0 {
-			return text
-		}
-		return safetext.Cut(text, max(12, a.env.Width/part))
-	}
-	rows := make([][]cell, 0, len(list))
-	for _, s := range list {
-		mark := " "
-		switch {
-		case s.Current:
-			mark = "*"
-		case s.Worktree != "":
-			mark = "+"
-		}
-		at := string(s.Phase)
-		if s.Items > 0 {
-			at = fmt.Sprintf("%s %d/%d", s.Phase, min(s.Lap, s.Items), s.Items)
-		} else if s.Lap > 0 {
-			at = fmt.Sprintf("%s lap %d", s.Phase, s.Lap)
-		}
-		if s.Items > 0 && s.Phase == workflows.Done {
-			at = fmt.Sprintf("%d/%d", s.ItemsDone, s.Items)
-		} else if s.Status == session.StatusCompleted || s.Status.Final() || s.Status == unreadable {
-			at = "-"
-		}
-		goal := s.headline()
-		if s.Status == unreadable {
-			goal = s.Why
-		}
-		switch {
-		case s.Gone:
-			goal += "  (in " + s.Worktree + ", which is gone)"
-		case s.Worktree != "" && !s.Current:
-			goal += "  (in " + s.Worktree + ")"
-		}
-		if s.Became != nil {
-			goal += "  (" + becameText(*s.Became) + ")"
-		}
-		rows = append(rows, []cell{{mark, plain}, {cut(string(s.ID), 3), plain}, {string(s.Status), statusColour(s.Status)}, {cut(at, 5), plain},
-			{ago(s.UpdatedAt, a.env.Now()), plain}, {goal, plain}})
-	}
-	a.table(rows)
-}
-
-func unix(sec int64) time.Time { return time.Unix(sec, 0) }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -68,21 +69,17 @@ event as docs/formats.md describes it. It writes nothing and takes no lock.`,
 			}
 			a.page(ctx)
 			if graph {
-				for _, line := range drawTree(list, below) {
-					text := styled{{line.art, plain}}
-					if line.checkpoint != nil {
-						text = append(append(text, span{"  ", plain}), checkpointLine(s, *line.checkpoint)...)
-					}
-					a.line(text)
+				for _, line := range present.DrawTree(s, list, below) {
+					a.env.Line(line)
 				}
 				return nil
 			}
 			for _, c := range list {
-				a.line(checkpointLine(s, c))
+				a.env.Line(present.CheckpointLine(s, c))
 			}
-			a.sayFlaky(s.FlakyTests())
-			a.sayForced(s.SkippedPhases)
-			a.sayTampered(s.TamperedOn(), "")
+			a.env.Flaky(s.FlakyTests())
+			a.env.Forced(s.SkippedPhases)
+			a.env.Tampered(s.TamperedOn(), "")
 			return nil
 		},
 	}

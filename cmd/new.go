@@ -67,7 +67,7 @@ If an open session has the same spec, wfs proposes to resume it; --again creates
   wfs new "xml export" --from release-2`,
 		Args: func(c *cobra.Command, args []string) error {
 			if o.fork = workspace.IsCheckpoint(o.from); o.fork {
-				a.spelledNow("wfs fork " + o.from)
+				a.isNow("wfs fork " + o.from)
 				return upTo(1)(c, args)
 			}
 			return oneGoal(c, args)

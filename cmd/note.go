@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
@@ -53,13 +54,13 @@ by the next wfs run, with the note. Without -m the first argument is the text.`,
 
 // requestJSON is what note and stop print.
 type requestJSON struct {
-	Version int            `json:"version"`
-	Session session.ID     `json:"session"`
-	Request string         `json:"request,omitempty"`
-	Taken   bool           `json:"taken"` // it is an event already
-	Status  session.Status `json:"status"`
-	Driver  *driverJSON    `json:"driver,omitempty"`
-	Next    []string       `json:"next"`
+	Version int             `json:"version"`
+	Session session.ID      `json:"session"`
+	Request string          `json:"request,omitempty"`
+	Taken   bool            `json:"taken"` // it is an event already
+	Status  session.Status  `json:"status"`
+	Driver  *present.Driver `json:"driver,omitempty"`
+	Next    []string        `json:"next"`
 }
 
 // leaveNote leaves a note. bare says that the text was typed without -m.
@@ -89,7 +90,7 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 	}
 	j := requestJSON{Version: jsonVersion, Session: id, Request: k.request, Taken: k.kept == nil, Status: k.session.Status, Next: k.next}
 	if k.by != nil {
-		j.Driver = &driverJSON{k.by.PID, k.by.Command}
+		j.Driver = driverOf(*k.by)
 	}
 	switch {
 	case a.json:

@@ -1,44 +1,69 @@
 package cmd
 
-import "github.com/spf13/cobra"
+import (
+	"slices"
+	"strings"
 
-// oldCommands are earlier spellings of commands. They stay so that scripts and habits go on working.
-func (a *app) oldCommands() []*cobra.Command {
-	return append(a.oldEdits(),
-		a.renamed(spelled("attach [SESSION]", a.watchCmd()), "wfs watch"),
-		a.renamed(spelled("events [SESSION]", a.logCmd(), "events"), "wfs log --events"),
-		oldGroup("op", a.renamed(spelled("log", a.undoCmd(), "list"), "wfs undo --list")),
-		oldGroup("worktree", a.renamed(spelled("remove SESSION", a.deleteCmd(), "worktree"), "wfs delete --worktree")),
-	)
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// oldNames are earlier spellings of commands, and what they are called now. They stay so that scripts and habits go on
+// working.
+var oldNames = []struct{ old, now string }{
+	{"attach", "watch"}, {"events", "log --events"}, {"op log", "undo --list"}, {"worktree remove", "delete --worktree"},
+	{"repin", "edit --reload"}, {"rename", "edit --name"}, {"budget set", "edit --budget-usd"},
 }
 
-// oldGroup is a command that has only earlier spellings below it.
-func oldGroup(name string, below ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: name, Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(below...)
-	return c
-}
-
-// renamed hides a command, and lets it print how it is spelled now.
-func (a *app) renamed(c *cobra.Command, now string) *cobra.Command {
-	c.Hidden = true
-	run := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) error {
-		a.spelledNow(now)
-		return run(c, args)
+// spelledNow turns an earlier spelling into the present one, and prints it.
+func (a *app) spelledNow(args []string) []string {
+	for _, n := range oldNames {
+		words, now := strings.Fields(n.old), strings.Fields(n.now)
+		if len(args) < len(words) || !slices.Equal(args[:len(words)], words) {
+			continue
+		}
+		rest := slices.Clone(args[len(words):])
+		switch n.old {
+		case "rename": // SESSION TITLE
+			if len(rest) > 1 {
+				rest[0], rest[1] = rest[1], rest[0]
+			}
+		case "budget set": // --usd
+			now = now[:1]
+			for i, word := range rest {
+				if flag, ok := strings.CutPrefix(word, "--"); ok && flag != "json" {
+					rest[i] = "--budget-" + flag
+				}
+			}
+		}
+		if !slices.Contains(rest, "--json") {
+			a.isNow("wfs " + n.now)
+		}
+		return append(now, rest...)
 	}
-	return c
+	return args
 }
 
-// spelledNow prints the present spelling of what was typed.
-func (a *app) spelledNow(now string) { a.note("note: this is now %q", now) }
+func (a *app) isNow(command string) { a.note("note: this is now %q", command) }
 
-// spelled is a command under an earlier name, which stands for the present one with flags.
-func spelled(use string, c *cobra.Command, flags ...string) *cobra.Command {
-	c.Use = use
-	for _, name := range flags {
-		_ = c.Flags().Set(name, "true") // every caller names a flag that is there
-		c.Flags().Lookup(name).Hidden = true
-	}
+// oldPhase has earlier spellings of reject --to and approve --anyway, which take less.
+func (a *app) oldPhase() *cobra.Command {
+	var why, name string
+	back := &cobra.Command{Use: "back [PHASE]", Hidden: true, Args: upTo(1), RunE: func(c *cobra.Command, args []string) error {
+		a.isNow(`wfs reject --to PHASE -m "why"`)
+		return a.answerFor(c.Context(), "wfs reject", name, func(h *engine.Hand) error {
+			return h.PhaseBack(c.Context(), session.PhaseName(first(args)), why)
+		})
+	}}
+	skip := &cobra.Command{Use: "skip", Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
+		a.isNow(`wfs approve --anyway "why"`)
+		return a.answerFor(c.Context(), "wfs approve", name, func(h *engine.Hand) error { return h.PhaseSkip(c.Context(), why) })
+	}}
+	c := &cobra.Command{Use: "phase", Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.AddCommand(back, skip)
+	c.PersistentFlags().StringVarP(&why, "reason", "m", "", "")
+	c.PersistentFlags().StringVar(&name, "session", "", "")
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -12,10 +13,10 @@ import (
 
 // noticeJSON is what the on-event command gets on its standard input.
 type noticeJSON struct {
-	Version int         `json:"version"`
-	Event   string      `json:"event"`
-	Summary string      `json:"summary"`
-	Session sessionJSON `json:"session"`
+	Version int             `json:"version"`
+	Event   string          `json:"event"`
+	Summary string          `json:"summary"`
+	Session present.Session `json:"session"`
 }
 
 // notices tells the user's on-event command what happens in a run.
@@ -39,7 +40,7 @@ func (n *notices) event(e session.Event, s *session.Session) {
 			n.tell("needs_person", s, "")
 		}
 	case session.BudgetWarned:
-		n.tell("budget", s, budgetText(b.BudgetLine))
+		n.tell("budget", s, present.Budget(b.BudgetLine))
 	case session.Agreed, session.Checkpointed:
 		if s.Status == session.StatusCompleted {
 			n.tell("completed", s, "")
@@ -64,9 +65,7 @@ func (n *notices) wait() {
 func (n *notices) tell(event string, s *session.Session, what string) {
 	a := n.app
 	n.to.Start(func() ([]byte, []string, error) {
-		d := a.describe(s, a.Here())
-		d.Driver, d.Next = nil, a.nextFor(s)
-		j := noticeJSON{jsonVersion, event, summaryOf(s, event, what, a.env.Now()), d}
+		j := noticeJSON{jsonVersion, event, summaryOf(s, event, what, a.env.Now()), a.describeOwn(s)}
 		input, err := json.Marshal(j)
 		return input, []string{"WFS_EVENT=" + event, "WFS_SESSION=" + string(s.ID), "WFS_STATUS=" + string(s.Status), "WFS_SUMMARY=" + j.Summary}, err
 	})
@@ -74,10 +73,10 @@ func (n *notices) tell(event string, s *session.Session, what string) {
 
 // summaryOf says in one line what a person should know.
 func summaryOf(s *session.Session, event, what string, now time.Time) string {
-	parts := []string{string(s.ID) + " " + stands(s)}
+	parts := []string{string(s.ID) + " " + present.Stands(s)}
 	if what != "" {
 		parts = []string{string(s.ID) + " " + event + ": " + what}
 	}
-	parts = append(parts, whyStopped(s, now)...)
+	parts = append(parts, present.WhyStopped(s, now)...)
 	return safetext.Line(strings.ReplaceAll(strings.Join(parts, "; "), ":; ", ": "), 500)
 }

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -122,16 +122,16 @@ func (a *app) sayOp(op opJSON, all, moves bool) {
 	if all {
 		where = op.Worktree + "  "
 	}
-	a.out("%s %3d  %s%-14s  %s  %s", cmp.Or(stateMarks[op.State], " "), op.Number, where, ago(unix(op.At), a.env.Now()), op.Session, op.Summary)
+	a.out("%s %3d  %s%-14s  %s  %s", cmp.Or(stateMarks[op.State], " "), op.Number, where, present.Ago(unix(op.At), a.env.Now()), op.Session, op.Summary)
 	if !moves {
 		return
 	}
 	t := op.Turn
 	if t.HeadOld != "" {
-		a.out("         HEAD  %s → %s", shortRef(t.HeadOld), shortRef(t.HeadNew))
+		a.out("         HEAD  %s → %s", present.ShortRef(t.HeadOld), present.ShortRef(t.HeadNew))
 	}
 	for _, m := range t.Refs {
-		a.out("         %s  %s → %s", shortRef(m.Ref), cmp.Or(m.Old.Short(), "nothing"), cmp.Or(m.New.Short(), "nothing"))
+		a.out("         %s  %s → %s", present.ShortRef(m.Ref), cmp.Or(m.Old.Short(), "nothing"), cmp.Or(m.New.Short(), "nothing"))
 	}
 	if t.TreeOld != t.Tree && t.Tree != "" {
 		a.out("         files  %s → %s", t.TreeOld.Short(), t.Tree.Short())
@@ -140,11 +140,4 @@ func (a *app) sayOp(op opJSON, all, moves bool) {
 		a.out("         kept in %s", ref)
 		sayRescue(context.Background(), a.Repo, ref, func(line string, args ...any) { a.out("       "+line, args...) })
 	}
-}
-
-func shortRef(ref string) string {
-	if !strings.HasPrefix(ref, "refs/") {
-		return session.Commit(ref).Short()
-	}
-	return strings.TrimPrefix(ref, "refs/heads/")
 }

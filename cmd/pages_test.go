@@ -45,7 +45,7 @@ func everyCommand(root *cobra.Command) (commands, topics []*cobra.Command) {
 
 // TestPages fails when docs/cli.md and docs/man are not what the tree of commands says.
 func TestPages(t *testing.T) {
-	commands, topics := everyCommand((&app{color: "auto"}).root())
+	commands, topics := everyCommand((&app{}).root())
 	want := map[string]string{cliPage: markdownPages(commands, topics), filepath.Join(manDir, "git-wfs.1"): ".so man1/wfs.1\n"}
 	for _, c := range append(commands, topics...) {
 		want[filepath.Join(manDir, pageName(c)+".1")] = manPage(c)
@@ -230,7 +230,7 @@ func manSafe(s string) string {
 
 // TestHelp asks of every command what the house asks: a text, and examples that can be typed.
 func TestHelp(t *testing.T) {
-	commands, topics := everyCommand((&app{color: "auto"}).root())
+	commands, topics := everyCommand((&app{}).root())
 	for _, c := range append(commands, topics...) {
 		if c.Short == "" || c.Long == "" {
 			t.Errorf("%s: no Short, or no Long", c.CommandPath())
@@ -277,7 +277,7 @@ func tryExample(line string) (string, error) {
 	if end := slices.IndexFunc(words, func(w string) bool { return w == "|" || w == ">" || w == "&&" || w == ")" }); end >= 0 {
 		words = words[:end]
 	}
-	root := (&app{color: "auto"}).root()
+	root := (&app{}).root()
 	root.InitDefaultHelpCmd()
 	c, rest, err := root.Find(words)
 	if err != nil {

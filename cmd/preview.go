@@ -2,11 +2,11 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -65,8 +65,8 @@ func (a *app) sayPreview(id session.ID, p engine.Preview, base baseJSON) error {
 		where = ", and HEAD would go to " + j.Head
 	}
 	if n := len(j.InTheWay); n > 0 {
-		where = fmt.Sprintf(", but it would be refused because of %d %s in the way", n, plural(n, "file", "files"))
+		where = ", but it would be refused because of " + present.N(n, "file") + " in the way"
 	}
-	a.out("%s: %d %s would change%s; nothing was moved", p.What, len(j.Changes), plural(len(j.Changes), "file", "files"), where)
+	a.out("%s: %s would change%s; nothing was moved", p.What, present.N(len(j.Changes), "file"), where)
 	return nil
 }

@@ -35,10 +35,10 @@ With --backup the session goes to the checkpoint that a backup was made upon, an
 				word += "@" + o.at
 			}
 			if o.at != "" || o.fresh {
-				a.spelledNow("wfs resume " + word)
+				a.isNow("wfs resume " + word)
 			}
 			if o.auto {
-				a.spelledNow("wfs resume --backup")
+				a.isNow("wfs resume --backup")
 				o.backup = autoName
 			}
 			if n := strings.Count(word, "@"); n > 1 || n > 0 && o.backup != "" {

@@ -67,12 +67,13 @@ func Main(env Env) int {
 	out := &output{to: env.Stdout}
 	env.Stdout = out
 	a := newApp(env, sig)
+	a.env.Args = a.spelledNow(env.Args)
 	root := a.root()
 	if completing(env.Args) {
 		a.complete(root)
 		env.Stderr = io.Discard // whatever is wrong must not end in the line that somebody types
 	}
-	root.SetArgs(env.Args)
+	root.SetArgs(a.env.Args)
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
@@ -109,12 +110,16 @@ func (a *app) root() *cobra.Command {
 			}
 			return a.story(c.Context())
 		},
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.notByAgent(c) },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			a.env.JSON = a.json
+			return a.notByAgent(c)
+		},
 	}
+	a.env.Color = "auto"
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print JSON on standard output")
 	f.VarP(&directory{a.env.Dir, &a.env.Dir}, "directory", "C", "run as if started in this `directory`")
-	f.Var(&a.color, "color", "`when` to use colours: auto, always or never")
+	f.Var(&a.env.Color, "color", "`when` to use colours: auto, always or never")
 	f.BoolVar(&a.noPager, "no-pager", false, "do not show long output in a pager")
 	root.Flags().BoolVarP(&version, "version", "v", false, "print the version: wfs version")
 	root.SetFlagErrorFunc(a.flagError)
@@ -125,7 +130,7 @@ func (a *app) root() *cobra.Command {
 		a.deleteCmd(), a.demoCmd(), a.doctorCmd(), a.editCmd(), a.exportCmd(), a.forkCmd(), a.gcCmd(), a.hookCmd(),
 		a.pathCmd(), a.statsCmd(), a.trustCmd(), a.uninstallCmd(), a.versionCmd(), a.watchCmd(), a.workflowCmd())
 	root.AddCommand(topics()...)
-	root.AddCommand(a.oldCommands()...)
+	root.AddCommand(a.oldPhase())
 	root.SetHelpCommand(a.helpCmd())
 	root.SetHelpFunc(a.help)
 	return root
@@ -229,13 +234,6 @@ func upTo(n int) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // signals turns the first interrupt into a cancelled context, the second into a killed run, and the third into the end.

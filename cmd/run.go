@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/registry"
@@ -88,12 +90,12 @@ it, wfs note leaves a message for the next attempt.`,
 	return c
 }
 
-func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much how, detached bool) error {
+func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much live.How, detached bool) error {
 	command := "wfs run"
 	if detached {
 		command = "wfs run --detach"
 	}
-	p := &progress{app: a, much: much}
+	p := a.progress(much)
 	var id session.ID
 	h, err := a.InHand(ctx, workspace.Request{Command: command, Session: name, Trusted: true, Locked: func(held session.ID) {
 		id = held
@@ -119,38 +121,38 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much ho
 }
 
 // connect lets a run show what happens, save files, and tell the user's on-event command.
-func (a *app) connect(ctx context.Context, p *progress, detached bool) {
-	a.notices = &notices{app: a, to: a.NewOnEvent(p.line, func() {
+func (a *app) connect(ctx context.Context, p *live.Progress, detached bool) {
+	a.notices = &notices{app: a, to: a.NewOnEvent(p.Tell, func() {
 		if a.env.StderrTTY {
 			fmt.Fprint(a.env.Stderr, "\a")
 		}
 	})}
 	a.Engine.Tell = func(e session.Event, s *session.Session) {
-		p.event(e, s)
+		p.Event(e, s)
 		a.notices.event(e, s)
 	}
-	a.Engine.Saving = a.Saving(ctx, p.line)
+	a.Engine.Saving = a.Saving(ctx, p.Tell)
 	if !detached { // what the agent does is in the log of its run
-		a.Engine.Works.(*works).report, a.Engine.Works.(*works).watch = p.report, p.agent
+		a.Engine.Works.(*works).report, a.Engine.Works.(*works).watch = p.Report, p.Agent
 	}
 }
 
-func (a *app) drive(ctx context.Context, h *engine.Hand, p *progress, o engine.RunOptions, detached bool) error {
+func (a *app) drive(ctx context.Context, h *engine.Hand, p *live.Progress, o engine.RunOptions, detached bool) error {
 	if err := a.mustHaveAgent(ctx, &h.S, h.Plan); err != nil {
 		return err
 	}
-	p.plan = h.Plan
-	a.WaitLong(ctx, p.line)
+	p.Plan = h.Plan
+	a.WaitLong(ctx, p.Tell)
 	a.sayDrift(ctx, &h.S, h.Plan)
 	if !detached { // what it prints then is kept in the repository
 		a.sayHoldoutDrift(ctx, h.S.ID, h.Plan)
 	}
-	if p.much != quiet && !detached {
-		p.view = a.showView("Ctrl-C stops it, and keeps what is there")
+	if p.Much != live.Quiet && !detached {
+		p.View = live.ShowRun(&a.env.Screen, "Ctrl-C stops it, and keeps what is there")
 	}
-	if p.view != nil {
-		defer p.view.end()
-		p.view.stands(&h.S, h.Plan)
+	if p.View != nil {
+		defer p.View.End()
+		p.View.Stands(&h.S, h.Plan)
 	}
 	if to := a.env.Stderr; !a.json && !detached {
 		a.signals.atFirst(func() { fmt.Fprintln(to, "stopping; Ctrl-C again to kill") })
@@ -162,8 +164,8 @@ func (a *app) drive(ctx context.Context, h *engine.Hand, p *progress, o engine.R
 		return err
 	}
 	a.notices.to.Quiet.Store(a.json) // the end stays the last line in JSON
-	if p.view != nil {
-		p.view.end()
+	if p.View != nil {
+		p.View.End()
 	}
 	return a.ended(ctx, h)
 }
@@ -202,27 +204,28 @@ func (a *app) ended(ctx context.Context, h *engine.Hand) error {
 	if ctx.Err() != nil {
 		code = a.signals.exitCode()
 	}
-	return a.sayEnd(ctx, &h.S, a.Here(), a.nextFor(&h.S), code)
+	return a.sayEnd(ctx, a.describeOwn(&h.S), code)
 }
 
-// sayEnd says how a run has left its session, which is checked out in a work tree, and what to type next.
-func (a *app) sayEnd(ctx context.Context, s *session.Session, in *gitstate.Worktree, next []string, code int) error {
+// sayEnd says how a run has left its session, and what to type next.
+func (a *app) sayEnd(ctx context.Context, d present.Session, code int) error {
+	d.Driver = nil
 	if a.json {
-		d := a.describe(s, in)
-		d.Next = next
-		d.Driver = nil
-		if err := a.answer(streamJSON{Version: jsonVersion, Type: "end", Session: &d, Exit: &code}); err != nil {
+		if err := a.answer(present.Stream{Version: jsonVersion, Type: "end", Session: &d, Exit: &code}); err != nil {
 			return err
 		}
 		return exitWith(code)
 	}
+	if v, err := a.View(ctx, d.ID); err == nil {
+		d.Cost = a.costOf(ctx, &v)
+	}
 	a.note("")
-	a.sayStanding(ctx, s, string(s.ID)+"  ", false)
-	for _, p := range a.alive(s) {
+	a.env.Standing(&d, string(d.ID)+"  ", false)
+	for _, p := range d.Alive {
 		a.out("    alive: %s", engine.Named([]session.Process{p}))
 	}
-	a.sayIgnoredBefore(ctx, s)
-	a.sayOn(s, next)
+	a.sayIgnoredBefore(ctx, d.Of)
+	a.env.On(&d)
 	return exitWith(code)
 }
 

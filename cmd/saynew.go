@@ -1,11 +1,11 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
@@ -28,25 +28,25 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 	if short := s.Base.Short(); base != short {
 		base += " (" + short + ")"
 	}
-	a.out("%s  on %s, from %s%s", s.ID, strings.TrimPrefix(s.Branch(), "refs/heads/"), base, a.InTree())
+	a.out("%s  on %s, from %s%s", s.ID, present.ShortRef(s.Branch()), base, a.InTree())
 	if s.Fork != nil {
 		a.out("%s", goesOn(s))
 	} else if n := len(s.Items); n > 0 {
-		a.out("%d %s; first: %s", n, plural(n, "item", "items"), s.Items[0])
+		a.out("%s; first: %s", present.N(n, "item"), s.Items[0])
 	}
 	if n := len(s.Carried); n > 0 && s.Fork == nil {
-		a.out("%d uncommitted %s carried along, in checkpoint 0", n, plural(n, "file", "files"))
+		a.out("%s carried along, in checkpoint 0", present.N(n, "uncommitted file"))
 	}
 	if n := len(s.Left); n > 0 {
-		a.out("%d uncommitted %s left on your branch; to get them back: %s", n, plural(n, "file", "files"), a.typed("wfs switch "+a.Engine.SwitchName(ctx, r.Event.Turn.HeadOld)))
+		a.out("%s left on your branch; to get them back: %s", present.N(n, "uncommitted file"), a.typed("wfs switch "+a.Engine.SwitchName(ctx, r.Event.Turn.HeadOld)))
 	}
 	if s.Base0 != nil && s.Fork == nil {
 		a.sayBaseline(s.Base0)
 	}
-	a.sayLacks(s.At(s.Current), "")
+	a.env.Lacks(s.At(s.Current), "")
 	a.sayIgnoredBefore(ctx, s)
 	if n := len(r.Changes); n > 0 {
-		a.out("%d %s changed here", n, plural(n, "file", "files"))
+		a.out("%s changed here", present.N(n, "file"))
 	}
 	if len(s.Carried)+len(s.Left) == 0 || s.Fork != nil || len(r.Rescued) > 1 { // what became of them has been said
 		a.sayKept(wasThere, r.Rescued, a.out)
@@ -80,10 +80,7 @@ func baseName(s *session.Session) string {
 	if s.Parent != "" {
 		return s.Parent
 	}
-	if s.BaseRef != "" {
-		return strings.TrimPrefix(s.BaseRef, "refs/heads/")
-	}
-	return s.Base.Short()
+	return present.ShortRef(cmp.Or(s.BaseRef, string(s.Base)))
 }
 
 func (a *app) sayBaseline(b *session.Baseline) {
@@ -93,58 +90,18 @@ func (a *app) sayBaseline(b *session.Baseline) {
 		if g.Cached {
 			cached = " (cached)"
 		}
-		a.out("%s before: %s%s", g.Gate, baseText(g), cached)
+		a.out("%s before: %s%s", g.Gate, present.BaseText(g), cached)
 		if g.Counts.Total() > 0 {
 			red = append(red, g.KnownRed...)
 		}
 	}
 	if len(red) > 0 {
-		a.out("  already failing before this session; ignored: %s", testNames(red))
+		a.out("  already failing before this session; ignored: %s", present.Some(red, 5, ", "))
 	}
 	if b.Holdout != nil {
-		a.out("%s", holdoutBaseLine(b.Holdout))
+		a.out("%s", present.HoldoutBaseLine(b.Holdout))
 	}
 	if n := len(b.Flaky); n > 0 {
-		a.out("  flaky before this session; ignored: %s", testNames(b.Flaky))
+		a.out("  flaky before this session; ignored: %s", present.Some(b.Flaky, 5, ", "))
 	}
-}
-
-// sayFlaky names tests that nothing is concluded from.
-func (a *app) sayFlaky(tests []session.TestID) {
-	if len(tests) > 0 {
-		a.out("flaky, and ignored: %s", testNames(tests))
-	}
-}
-
-// baseText is what a gate said on the base.
-func baseText(g session.GateResult) string {
-	switch {
-	case g.Counts.Total() > 0:
-		parts := []string{}
-		for _, c := range []struct {
-			n    int
-			word string
-		}{{g.Counts.Passed, "passed"}, {g.Counts.Failed + g.Counts.Errors, "failed"}, {g.Counts.Skipped, "skipped"}, {g.Counts.Flaky, "flaky"}} {
-			if c.n > 0 {
-				parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
-			}
-		}
-		return strings.Join(parts, ", ")
-	case g.Class == session.ClassNoTests:
-		return "no tests yet"
-	case g.Exit != 0:
-		return g.Reason
-	}
-	return "passes"
-}
-
-func testNames(ids []session.TestID) string {
-	var list []string
-	for _, id := range ids[:min(len(ids), 5)] {
-		list = append(list, string(id))
-	}
-	if len(ids) > 5 {
-		list = append(list, fmt.Sprintf("and %d more", len(ids)-5))
-	}
-	return strings.Join(list, ", ")
 }

@@ -3,12 +3,12 @@ package cmd
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -117,52 +117,33 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	a.out("%s  %s", j.Address, info.Subject)
 	a.out("commit %s  %s", c.Code, time.Unix(c.At, 0).UTC().Format("2006-01-02 15:04 UTC"))
 	if j.Reason != "" {
-		a.out("%s: %s", verdict(c.Verdict, c.Class), j.Reason)
+		a.out("%s: %s", present.Verdict(c.Verdict, c.Class), j.Reason)
 	}
-	if slices.ContainsFunc(s.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == n }) {
+	if present.Refuted(s, n) {
 		a.out("the agent said it is done")
 	}
-	a.sayReview(j.Review)
-	a.sayForced(c.SkippedPhases)
-	for _, g := range j.Gates {
-		a.out("gate %s", gateLine(g))
-		if g.FirstError != "" {
-			a.out("  %s", g.FirstError)
-		}
-		a.out("  %s", g.Reason)
-		for _, t := range g.Failing[:min(len(g.Failing), 20)] {
-			if !strings.Contains(g.Reason, string(t)) {
-				a.out("  failing: %s", t)
-			}
-		}
-		for _, t := range g.Flaky[:min(len(g.Flaky), 20)] {
-			a.out("  flaky: %s", t)
-		}
-		for _, t := range g.Targets[:min(len(g.Targets), 20)] {
-			a.out("  target: %s", t)
-		}
-	}
-	a.sayNotRun(j.NotRun)
+	a.env.Review(j.Review)
+	a.env.Forced(c.SkippedPhases)
+	a.env.Gates(j.Gates, "", true)
+	a.env.NotRun(j.NotRun)
 	for _, x := range j.Experiments {
 		a.out("tried: %s", x.Says)
 	}
 	if j.Proof != nil {
-		a.out("%s", proofLine(j.Proof))
+		a.out("%s", present.ProofLine(j.Proof))
 	}
-	sayHoldout(a.out, j.Holdout)
+	a.env.Holdout(j.Holdout)
 	if j.HoldoutLogs != "" {
 		a.out("what the hold-out tests printed: %s", j.HoldoutLogs)
 	}
-	a.sayTampered(j.Tampered, j.Reason)
-	if text := costText(c.Used); text != "" {
+	a.env.Tampered(j.Tampered, j.Reason)
+	if text := present.Cost(c.Used); text != "" {
 		a.out("cost: %s", text)
 	}
-	if text := lacks(c); text != "" {
+	if text := present.Lacks(c); text != "" {
 		a.out("incomplete: it lacks %s", text)
 	}
-	if c.Deleted != nil {
-		a.out("%s", a.deletes(c))
-	}
+	a.env.Deletes(c)
 	if j.Logs != "" {
 		a.out("logs: %s", j.Logs)
 	}
@@ -175,13 +156,6 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 		return a.diffTo(ctx, from, c.Code, gitstate.DiffOptions{Stat: true})
 	}
 	return nil
-}
-
-// sayNotRun names the gates of which a pass says nothing yet.
-func (a *app) sayNotRun(gates []session.NotRun) {
-	for _, n := range gates {
-		a.out("  gate %s has not run: %s", n.Gate, n.Why)
-	}
 }
 
 // addEvidence finds what was judged at a checkpoint, in the ledger commit that made it.

@@ -4,28 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 )
-
-// runJSON is one run: what came of it, and what the agent did in it.
-type runJSON struct {
-	Version int                     `json:"version"`
-	ID      session.ID              `json:"id"`
-	RunID   string                  `json:"run_id"`
-	Started *session.AttemptStarted `json:"started,omitempty"`
-	Result  *session.RunResult      `json:"result,omitempty"` // none while it goes on, or when it was cut short
-	Logs    string                  `json:"logs,omitempty"`   // directory on this machine
-	Events  []agents.Record         `json:"events"`
-}
 
 // maxRunLog is more than a run's events ever take, in bytes.
 const maxRunLog = 16 << 20
@@ -36,7 +23,7 @@ func (a *app) showRun(ctx context.Context, id session.ID, n int) error {
 	if err != nil {
 		return err
 	}
-	j := runJSON{Version: jsonVersion, ID: id, Events: []agents.Record{}}
+	j := present.Run{Version: jsonVersion, ID: id, Events: []agents.Record{}}
 	for _, e := range events {
 		switch b := e.Body.(type) {
 		case session.AttemptStarted:
@@ -71,7 +58,7 @@ func (a *app) showRun(ctx context.Context, id session.ID, n int) error {
 		return a.answer(j)
 	}
 	a.page(ctx)
-	a.sayRun(&j)
+	a.env.Run(&j)
 	return nil
 }
 
@@ -88,69 +75,4 @@ func runEvents(dir string) ([]agents.Record, error) {
 		}
 	}
 	return list, err
-}
-
-func (a *app) sayRun(j *runJSON) {
-	if s := j.Started; s != nil {
-		a.out("%s  lap %d  attempt %d  run %s", s.Phase, s.Lap, s.Attempt, j.RunID)
-	}
-	if r := j.Result; r != nil {
-		a.out("%s%s%s", ranAs(*r), took(r.Millis), claimed(*r))
-		if text := usedText(r); text != "" {
-			a.out("%s", text)
-		}
-	} else {
-		a.out("its end is not recorded: it still runs, or was cut off")
-	}
-	if j.Logs == "" {
-		a.out("no log of it is left on this machine")
-		return
-	}
-	a.out("logs: %s", j.Logs)
-	a.sayRecords(j.Events)
-}
-
-// sayRecords tells what an agent did, and when, from its first deed on.
-func (a *app) sayRecords(list []agents.Record) {
-	for _, r := range list {
-		head := clockText(r.At.Sub(list[0].At))
-		for i, line := range recordLines(r.Event) {
-			if i > 0 {
-				head = ""
-			}
-			a.out("%8s  %s", head, line)
-		}
-	}
-}
-
-// recordLines is what an agent did. What it said is told in full.
-func recordLines(e agents.Event) []string {
-	switch e.Kind {
-	case agents.Text:
-		return strings.Split(strings.TrimSpace(safetext.Strip(answered(e.Text))), "\n")
-	case agents.Usage: // the sum stands above
-		return nil
-	}
-	if text := agentText(e, true); text != "" {
-		return []string{text}
-	}
-	return nil
-}
-
-// usedText says who worked and what was used up: "claude 2.1.329  $0.42  41k tokens  12 tool calls  2 refused".
-func usedText(r *session.RunResult) string {
-	var parts []string
-	add := func(is bool, format string, args ...any) {
-		if is {
-			parts = append(parts, fmt.Sprintf(format, args...))
-		}
-	}
-	add(r.Agent != "", "%s", strings.TrimSpace(r.Agent+" "+r.AgentVersion))
-	add(r.Model != "", "%s", r.Model)
-	add(r.CostUSD+r.EstimatedUSD > 0, "%s", usdText(r.Usage()))
-	add(r.Tokens.Sum() > 0, "%s", tokensText(r.Tokens))
-	add(r.Turns > 0, "%d %s", r.Turns, plural(r.Turns, "turn", "turns"))
-	add(r.Tools > 0, "%d tool %s", r.Tools, plural(r.Tools, "call", "calls"))
-	add(r.Denials > 0, "%d refused", r.Denials)
-	return strings.Join(parts, "  ")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine"
 )
 
@@ -82,7 +83,7 @@ func (a *app) start(ctx context.Context, o newOptions, detach bool) error {
 		return err
 	}
 	a.note("")
-	return a.run(ctx, id, engine.RunOptions{}, ordinary, false)
+	return a.run(ctx, id, engine.RunOptions{}, live.Ordinary, false)
 }
 
 // reserved are names of commands to come.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -91,27 +92,19 @@ func (a *app) sayStats(j statsJSON) {
 	}
 	for _, r := range agents {
 		if r.Claims > 0 {
-			a.out("%s said done %d %s; %d %s true", r.Agent, r.Claims, plural(r.Claims, "time", "times"), r.True, plural(r.True, "was", "were"))
+			a.out("%s said done %s; %d %s true", r.Agent, present.N(r.Claims, "time"), r.True, plural(r.True, "was", "were"))
 		}
 	}
-	rows := [][]cell{cells("agent", "phase", "passed", "claims true", "time", "cost", "tokens")}
+	rows := [][]any{{"agent", "phase", "passed", "claims true", "time", "cost", "tokens"}}
 	if len(j.Rows) > 1 {
 		j.Rows = append(j.Rows, total)
 	}
 	for _, r := range j.Rows {
 		spent := (time.Duration(r.Used.Millis) * time.Millisecond).Round(time.Second)
-		rows = append(rows, cells(strings.TrimSpace(r.Agent+" "+r.Model), string(r.Phase), share(r.Passed, r.Attempts), share(r.True, r.Claims),
-			spent.String(), usdText(r.Used), countText(r.Used.Tokens.Sum())))
+		rows = append(rows, []any{strings.TrimSpace(r.Agent + " " + r.Model), r.Phase, share(r.Passed, r.Attempts), share(r.True, r.Claims),
+			spent.String(), present.USD(r.Used), present.Count(r.Used.Tokens.Sum())})
 	}
-	a.table(rows)
-}
-
-func cells(texts ...string) []cell {
-	var row []cell
-	for _, text := range texts {
-		row = append(row, cell{text, plain})
-	}
-	return row
+	a.env.Table(rows)
 }
 
 // share is "20 of 30".

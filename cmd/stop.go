@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -79,7 +80,7 @@ func (a *app) stop(ctx context.Context, name string, now bool) error {
 func (a *app) sayAsked(s *session.Session, r session.Request, who registry.Holder, does, then string) error {
 	next := []string{"wfs watch " + string(s.ID), then}
 	if a.json {
-		return a.answer(requestJSON{jsonVersion, s.ID, r.ID, false, s.Status, &driverJSON{who.PID, who.Command}, next})
+		return a.answer(requestJSON{jsonVersion, s.ID, r.ID, false, s.Status, driverOf(who), next})
 	}
 	a.out("asked: `%s` (pid %d) %s", who.Command, who.PID, does)
 	a.next(next)
@@ -99,7 +100,7 @@ func (a *app) sayStopped(ctx context.Context, id session.ID, request, what strin
 	if a.json {
 		return a.answer(requestJSON{jsonVersion, id, request, true, v.Session.Status, nil, d.Next})
 	}
-	a.out("%s: %s", what, stands(&v.Session))
+	a.out("%s: %s", what, present.Stands(&v.Session))
 	a.next(d.Next)
 	return nil
 }

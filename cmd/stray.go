@@ -12,42 +12,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )
-
-// sayStrayed tells what changed in the repository, beside the session, while a run went on.
-func sayStrayed(say func(format string, args ...any), b session.Strayed) {
-	for _, m := range b.Refs {
-		name := shortRef(m.Ref)
-		switch {
-		case m.Old == "":
-			say("    during the run, %s was made at %s", name, m.New.Short())
-		case m.New == "":
-			say("    during the run, %s was deleted; it was at %s, which is kept", name, m.Old.Short())
-		default:
-			say("    during the run, %s was moved from %s to %s", name, m.Old.Short(), m.New.Short())
-		}
-	}
-	for _, f := range b.Files {
-		say("    during the run, %s was changed", watchedName(f))
-	}
-	if len(b.Back) > 0 {
-		say("    put back, because it shapes what git makes of files: %s", strings.Join(b.Back, ", "))
-	}
-	for _, l := range b.Locks {
-		say("    git's lock .git/%s had been left behind by a process that is dead, and was set aside", l)
-	}
-}
-
-// watchedName is a file beside the session as people find it.
-func watchedName(file string) string {
-	if strings.HasPrefix(file, ".wfs/") {
-		return file
-	}
-	return ".git/" + file
-}
 
 // sayUnseen tells what runs changed beside the session, until somebody says that it was seen, and what mends it.
 func (a *app) sayUnseen(ctx context.Context, s *session.Session) {
@@ -71,7 +40,7 @@ func (a *app) sayUnseen(ctx context.Context, s *session.Session) {
 		}
 		remote, branch, _ := strings.Cut(strings.TrimPrefix(m.Ref, "refs/remotes/"), "/")
 		pushed := strings.HasPrefix(m.Ref, "refs/remotes/") && m.New != "" && a.Repo.Pushed(ctx, m.Ref)
-		switch name := shortRef(m.Ref); {
+		switch name := present.ShortRef(m.Ref); {
 		case pushed && m.Old == "":
 			line(fmt.Sprintf("%s was pushed to %s", m.New.Short(), name), fmt.Sprintf("git push %s --delete %s", shellWord(remote), shellWord(branch)))
 		case pushed:
@@ -103,7 +72,7 @@ func (a *app) sayUnseen(ctx context.Context, s *session.Session) {
 
 // watchedNow says what became of a file beside a session, and the command that puts it back; put says that it is.
 func (a *app) watchedNow(ctx context.Context, s *session.Session, f string) (what, mends string, put bool) {
-	name, was := watchedName(f), os.DevNull
+	name, was := present.WatchedName(f), os.DevNull
 	file := filepath.Join(a.Repo.CommonDir(), filepath.FromSlash(f))
 	if strings.HasPrefix(f, ".wfs/") {
 		file = filepath.Join(a.Repo.Root(), filepath.FromSlash(f))
@@ -138,7 +107,7 @@ func (a *app) watchedNow(ctx context.Context, s *session.Session, f string) (wha
 	}
 	if base := path.Base(f); !gone && !put && now.Mode().IsRegular() && (base == "config" || base == "config.worktree") {
 		if keys := a.Repo.SettingsBetween(ctx, was, file); len(keys) > 0 {
-			what += ": " + strings.Join(keys[:min(len(keys), mostSaid)], ", ")
+			what += ": " + strings.Join(keys[:min(len(keys), present.MostSaid)], ", ")
 		}
 	}
 	return what, mends, put
@@ -152,24 +121,6 @@ func (a *app) sawAll(ctx context.Context, name string) error {
 	}
 	a.Close()
 	return err
-}
-
-// strayedText is the same in a few words.
-func strayedText(b session.Strayed) string {
-	if b.Seen {
-		return "seen by a person"
-	}
-	var names []string
-	for _, m := range b.Refs {
-		names = append(names, shortRef(m.Ref))
-	}
-	for _, f := range b.Files {
-		names = append(names, watchedName(f))
-	}
-	for _, l := range b.Locks {
-		names = append(names, "lock .git/"+l+" set aside")
-	}
-	return strings.Join(names, ", ")
 }
 
 // lostLedger returns the error that says so when HEAD is on the branch of a session whose ledger is gone: with it the

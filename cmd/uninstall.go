@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -319,7 +320,7 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 func (a *app) leavesTo(j *uninstallJSON, t gitstate.Worktree, branches map[string]session.Commit) error {
 	name, ok := strings.CutPrefix(t.Branch, session.BranchPrefix)
 	tip := branches[t.Branch]
-	m := headMove{Path: t.Path, From: shortRef(t.Branch), New: true, commit: tip}
+	m := headMove{Path: t.Path, From: present.ShortRef(t.Branch), New: true, commit: tip}
 	switch {
 	case !ok:
 		return nil

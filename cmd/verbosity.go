@@ -1,6 +1,10 @@
 package cmd
 
-import "github.com/spf13/pflag"
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/wfs-dev/wfs/cmd/internal/present/live"
+)
 
 // verbosity is the flags --quiet and --verbose.
 type verbosity struct{ quiet, verbose bool }
@@ -10,14 +14,19 @@ func (v *verbosity) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&v.verbose, "verbose", "v", false, "tell everything that an agent says and does")
 }
 
-func (v *verbosity) how() (how, error) {
+func (v *verbosity) how() (live.How, error) {
 	switch {
 	case v.quiet && v.verbose:
 		return "", usage("", "--quiet and --verbose exclude each other")
 	case v.quiet:
-		return quiet, nil
+		return live.Quiet, nil
 	case v.verbose:
-		return verbose, nil
+		return live.Verbose, nil
 	}
-	return ordinary, nil
+	return live.Ordinary, nil
+}
+
+// progress tells a run's events.
+func (a *app) progress(much live.How) *live.Progress {
+	return &live.Progress{Screen: &a.env.Screen, Much: much}
 }

@@ -3,10 +3,11 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -36,12 +37,12 @@ writes nothing and takes no lock.`,
 	return c
 }
 
-func (a *app) watch(ctx context.Context, name string, much how, wait bool) error {
+func (a *app) watch(ctx context.Context, name string, much live.How, wait bool) error {
 	id, err := a.OpenNamed(ctx, name)
 	if err != nil {
 		return err
 	}
-	p := &progress{app: a, much: much}
+	p := a.progress(much)
 	w, err := a.follow(ctx, id, p)
 	if err != nil {
 		return err
@@ -75,28 +76,15 @@ func (a *app) watch(ctx context.Context, name string, much how, wait bool) error
 
 // watchRun shows a run until it ends.
 func (a *app) watchRun(ctx context.Context, w *following, who registry.Holder) error {
-	a.note("watching `%s` (pid %d), started %s: %s", who.Command, who.PID, ago(unix(who.Since), a.env.Now()), now(&w.S))
-	if w.p.much != quiet {
-		w.p.view = a.showView("Ctrl-C stops watching; the run continues")
+	a.note("watching `%s` (pid %d), started %s: %s", who.Command, who.PID, present.Ago(unix(who.Since), a.env.Now()), present.Stands(&w.S))
+	if w.p.Much != live.Quiet {
+		w.p.View = live.ShowRun(&a.env.Screen, "Ctrl-C stops watching; the run continues")
 	}
-	if w.p.view != nil {
-		defer w.p.view.end()
+	if w.p.View != nil {
+		defer w.p.View.End()
 		w.catchUp(ctx, unix(who.Since))
 	}
 	return w.untilEnd(ctx, who)
-}
-
-// now says what a session is at.
-func now(s *session.Session) string {
-	o := s.Open
-	if o == nil {
-		return stands(s)
-	}
-	head := fmt.Sprintf("%s  attempt %d", atLap(s, o.Phase, o.Lap), o.Attempt)
-	if o.Run != nil {
-		return head + ", being judged"
-	}
-	return head
 }
 
 // sayEnded prints how a session stands after a run of another process, and returns the exit code of that run if it was
@@ -115,11 +103,11 @@ func (a *app) sayEnded(ctx context.Context, id session.ID, driver string, watche
 		code = statusCode(s)
 	}
 	if !a.json && found && end.Error != "" && (watched || s.Status == session.StatusInterrupted) {
-		failure{Error: end.Error, Hint: end.Hint}.print(a)
+		a.env.Fail(end.Error, end.Hint)
 	}
-	d, in, err := a.seen(ctx, s)
+	d, _, err := a.seen(ctx, s)
 	if err != nil {
 		return err
 	}
-	return a.sayEnd(ctx, s, in, d.Next, code)
+	return a.sayEnd(ctx, d, code)
 }

@@ -17,7 +17,6 @@ type app struct {
 	*workspace.Workspace
 	env     Env
 	json    bool
-	color   when
 	noPager bool
 	pager   *pager // nil: standard output goes where it always did
 	signals *signals
@@ -26,12 +25,12 @@ type app struct {
 	mending map[session.ID]bool // whose locks the doctor has taken
 	rooms   rooms
 	notes   map[string][]byte // of sessions, about clean trees, by path
-	doing   *doing            // what is drawn at a terminal now, nil for nothing
 	done    []recoveredJSON   // what dead processes had begun, for the next answer
 }
 
 func newApp(env Env, sig *signals) *app {
-	a := &app{env: env, signals: sig, color: "auto"}
+	a := &app{env: env, signals: sig}
+	a.env.Color, a.env.Clock, a.env.Getenv, a.env.AtExit, a.env.Facts = "auto", a.env.Now, a.env.Get, sig.atExit, facts{a}
 	a.Workspace = workspace.New(&a.env.Env, workspace.Front{Note: a.note, Engine: a.engine, Tidy: a.sweep, Opening: a.clearLaid, Absent: a.absent})
 	return a
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -60,7 +61,7 @@ func (a *app) workflowList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var rows [][]cell
+	var rows [][]any
 	all := []workflowJSON{}
 	for _, name := range list.WorkflowNames() {
 		j := workflowJSON{Version: jsonVersion, Name: name, Source: "built in"}
@@ -76,15 +77,15 @@ func (a *app) workflowList(ctx context.Context) error {
 			j.Description = w.Description
 		}
 		all = append(all, j)
-		rows = append(rows, []cell{{j.Name, plain}, {j.Source, plain}, {j.Description, plain}})
+		rows = append(rows, []any{j.Name, j.Source, j.Description})
 		if j.Error != "" {
-			rows[len(rows)-1][2] = cell{j.Error, bad}
+			rows[len(rows)-1][2] = present.Bad(j.Error)
 		}
 	}
 	if a.json {
 		return a.answer(all)
 	}
-	a.table(rows)
+	a.env.Table(rows)
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package cmd
+package present
 
 import (
 	"slices"
@@ -11,14 +11,14 @@ import (
 func TestNextOfConflict(t *testing.T) {
 	t.Parallel()
 	s := session.Session{Created: session.Created{ID: "auth"}, Status: session.StatusBlocked, Blocked: &session.BlockedBy{Reason: session.BlockConflict, Hint: "wfs resume auth"}}
-	if next := nextCommands(&s, nil, "wfs resume auth"); !slices.Equal(next, []string{"wfs resume auth"}) {
+	if next := NextCommands(&s, nil, "wfs resume auth"); !slices.Equal(next, []string{"wfs resume auth"}) {
 		t.Errorf("elsewhere: %q", next)
 	}
-	if next := nextCommands(&s, nil, ""); !slices.Equal(next, []string{"wfs run", "wfs show"}) {
+	if next := NextCommands(&s, nil, ""); !slices.Equal(next, []string{"wfs run", "wfs show"}) {
 		t.Errorf("current: %q", next)
 	}
 	s.Blocked.Hint = "wfs reject --to RED"
-	if next := nextCommands(&s, nil, ""); next[0] != s.Blocked.Hint {
+	if next := NextCommands(&s, nil, ""); next[0] != s.Blocked.Hint {
 		t.Errorf("another block: %q", next)
 	}
 }
@@ -41,7 +41,7 @@ func TestNextOfSurvivors(t *testing.T) {
 		if s.Open = nil; c.ended {
 			s.Open = &session.Open{Run: &session.RunResult{Survivors: []int{8}}}
 		}
-		if next := nextCommands(&s, c.alive, ""); next[0] != c.want {
+		if next := NextCommands(&s, c.alive, ""); next[0] != c.want {
 			t.Errorf("%+v: %q", c, next)
 		}
 	}

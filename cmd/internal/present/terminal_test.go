@@ -1,4 +1,4 @@
-package cmd
+package present
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ func TestTerminalLetsOnlyColoursThrough(t *testing.T) {
 		"\u202egnp.exe\n":                   "gnp.exe\n",
 	} {
 		var out strings.Builder
-		w := &terminal{w: &out}
+		w := &Terminal{To: &out}
 		for _, b := range []byte(in) { // however it is cut
 			if _, err := w.Write([]byte{b}); err != nil {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package cmd
+package present
 
 import (
 	"slices"
@@ -67,4 +67,16 @@ func joinArt(columns []int, at, k int) string {
 		art = append(art, " |"...)
 	}
 	return strings.TrimRight(string(art), " ")
+}
+
+// DrawTree draws checkpoints of a session, newest first, with what is known of each. below says what each builds on.
+func DrawTree(s *session.Session, list []session.Checkpoint, below map[int]int) (lines []Styled) {
+	for _, line := range drawTree(list, below) {
+		text := Join(line.art)
+		if line.checkpoint != nil {
+			text = Join(line.art, "  ", CheckpointLine(s, *line.checkpoint))
+		}
+		lines = append(lines, text)
+	}
+	return lines
 }

@@ -1,4 +1,4 @@
-package cmd
+package live
 
 import (
 	"strings"
@@ -26,8 +26,8 @@ func TestViewLines(t *testing.T) {
 		t.Helper()
 		var got []string
 		for _, line := range v.lines(at(seconds), "Ctrl-C stops it", columns) {
-			if line.columns() > columns {
-				t.Errorf("%d columns, and there are %d: %s", line.columns(), columns, line)
+			if line.Columns() > columns {
+				t.Errorf("%d columns, and there are %d: %s", line.Columns(), columns, line)
 			}
 			got = append(got, line.String())
 		}

@@ -1,6 +1,7 @@
-package cmd
+package present
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestDrawTree(t *testing.T) {
 		for _, l := range drawTree(newestFirst(len(c.below)+1), c.below) {
 			text := strings.TrimRight(l.art, " ")
 			if l.checkpoint != nil {
-				text += itoa(l.checkpoint.Number)
+				text += fmt.Sprint(l.checkpoint.Number)
 			}
 			got = append(got, text)
 		}

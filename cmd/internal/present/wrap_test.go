@@ -1,11 +1,10 @@
-package cmd
+package present
 
 import "testing"
 
 // TestWrapped: prose breaks between words on a terminal, and what is to be typed stays on one line.
 func TestWrapped(t *testing.T) {
 	t.Parallel()
-	a := &app{env: Env{Width: 20}}
 	for _, c := range []struct{ text, want string }{
 		{"short", "short"},
 		{"  one two three four five six", "  one two three four\n      five six"},
@@ -20,11 +19,8 @@ func TestWrapped(t *testing.T) {
 		{"(wfs resume cart-numbers@3, or none)", "(wfs resume cart-numbers@3, or none)"},
 		{"one two three four five\nsix", "one two three four\n    five\nsix"},
 	} {
-		if got := a.wrapped(c.text, true, 0); got != c.want {
+		if got := wrapped(c.text, 20, 0); got != c.want {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
-		}
-		if got := a.wrapped(c.text, false, 0); got != c.text {
-			t.Errorf("%q is broken without a terminal: %q", c.text, got)
 		}
 	}
 }

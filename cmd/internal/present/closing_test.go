@@ -1,4 +1,4 @@
-package cmd
+package present
 
 import (
 	"testing"
@@ -27,7 +27,7 @@ func TestLapTests(t *testing.T) {
 		"two laps":                    {[]session.Checkpoint{waits, named, over, second}, 3, "3 "},
 		"a lap that never named them": {[]session.Checkpoint{waits, over, second}, 2, ""},
 	} {
-		if n, said := lapTests(c.way); n != c.n || said != c.said {
+		if n, said := LapTests(c.way); n != c.n || said != c.said {
 			t.Errorf("%s: %d, %q, want %d, %q", name, n, said, c.n, c.said)
 		}
 	}

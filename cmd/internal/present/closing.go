@@ -1,7 +1,8 @@
-package cmd
+package present
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/wfs-dev/wfs/session"
@@ -18,19 +19,19 @@ func gatesRan(s *session.Session) (names []string) {
 	return names
 }
 
-// notAsked lists what nobody but whoever worked has seen to, of completed work: what is not known is left out.
-func notAsked(s *session.Session) (list []string) {
+// NotAsked lists what nobody but whoever worked has seen to, of completed work: what is not known is left out.
+func NotAsked(s *session.Session) (list []string) {
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	way := s.Way()
 	person := slices.ContainsFunc(way, func(c session.Checkpoint) bool {
 		return c.Number > 0 &&
 			(c.Trigger == session.TriggerManual || c.Trigger == session.TriggerFound || c.Trigger == session.TriggerSwitch)
 	})
-	switch n, number := lapTests(way); {
+	switch n, number := LapTests(way); {
 	case n == 0 && len(gatesRan(s)) > 0 && !person:
 		add("no new test was requested")
 	case n > 0 && person:
-		add("%snew %s, of the agent's or edited by a person", number, plural(n, "test", "tests"))
+		add("%snew %s, of the agent's or edited by a person", number, Plural(n, "test", "tests"))
 	case n == 1 && number != "":
 		add("the new test is the agent's own")
 	case n > 0:
@@ -49,7 +50,7 @@ func notAsked(s *session.Session) (list []string) {
 			add("item %d %s", item.Number, item.Says())
 		}
 	}
-	if proofOf(s) == nil && len(gatesRan(s)) > 0 {
+	if ProofOf(s) == nil && len(gatesRan(s)) > 0 {
 		add("not tried in a clean tree")
 	}
 	small := map[string]int{}
@@ -58,8 +59,8 @@ func notAsked(s *session.Session) (list []string) {
 			small[string(c.TooSmall)]++
 		}
 	}
-	for _, name := range sortedKeys(small) {
-		add("%s was left out in %d %s: too little code for it", name, small[name], plural(small[name], "lap", "laps"))
+	for _, name := range slices.Sorted(maps.Keys(small)) {
+		add("%s was left out in %s: too little code for it", name, N(small[name], "lap"))
 	}
 	for _, g := range s.NotRun {
 		add("gate %s was not run: %s", g.Gate, g.Why)
@@ -67,9 +68,9 @@ func notAsked(s *session.Session) (list []string) {
 	return list
 }
 
-// lapTests is how many tests laps were about, on a line of checkpoints, as a word to put before "new tests": without a
+// LapTests is how many tests laps were about, on a line of checkpoints, as a word to put before "new tests": without a
 // number where a lap ended before its tests had names.
-func lapTests(way []session.Checkpoint) (n int, said string) {
+func LapTests(way []session.Checkpoint) (n int, said string) {
 	type lap struct{ tests, waiting int }
 	laps := map[int]lap{}
 	for _, c := range way {

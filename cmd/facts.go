@@ -1,0 +1,58 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// facts is what showing a session looks up here.
+type facts struct{ *app }
+
+func (f facts) Answer(v any) error { return f.answer(v) }
+
+func (f facts) Typed(command string, id session.ID, root string) string {
+	if id == "" {
+		return f.typed(command)
+	}
+	return f.typedFor(command, id, root)
+}
+
+// FilesBetween names the files that differ between two trees, with the lines that came and went.
+func (f facts) FilesBetween(from, to session.Tree) string {
+	files, err := f.Repo.Lines(context.Background(), from, to)
+	if err != nil {
+		return "changed"
+	}
+	if len(files) == 0 {
+		return "no change"
+	}
+	var list []string
+	for _, l := range files[:min(len(files), 3)] {
+		text := l.Path
+		if l.Added > 0 {
+			text += fmt.Sprintf(" +%d", l.Added)
+		}
+		if l.Removed > 0 {
+			text += fmt.Sprintf(" -%d", l.Removed)
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ") + present.More(len(files)-3)
+}
+
+// Permission is the word of allow that lets an agent run a command, "" when there is none.
+func (f facts) Permission(agent, command string) string {
+	list, err := f.Rules(context.Background())
+	if err != nil {
+		return ""
+	}
+	cards, err := f.Cards(list)
+	if err != nil || cards[agent] == nil {
+		return ""
+	}
+	return cards[agent].Permission(command)
+}

@@ -1,0 +1,153 @@
+package present
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// N counts things: "1 file", "3 files".
+func N(n int, thing string) string { return fmt.Sprintf("%d %s", n, Plural(n, thing, thing+"s")) }
+
+// Plural is the word for one or for many.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+func unix(sec int64) time.Time { return time.Unix(sec, 0) }
+
+// Cost says what was used up, "" for nothing: "$0.25, 12,000 tokens".
+func Cost(u session.Usage) string {
+	var p Parts
+	if usd := USD(u); usd != "$0.00" {
+		p.Add(u.USD > 0, "%s", usd)
+	} else {
+		p.Add(u.USD > 0, "less than a cent")
+	}
+	p.Add(u.Tokens.Sum() > 0, "%s", Tokens(u.Tokens))
+	return strings.Join(p, ", ")
+}
+
+// USD is an amount of dollars: "$0.25", or "~$0.25" when some of it is estimated.
+func USD(u session.Usage) string {
+	text := fmt.Sprintf("$%.2f", u.USD.USD())
+	if u.Estimated > 0 {
+		text = "~" + text
+	}
+	return text
+}
+
+// Tokens is "12k tokens", or "12k new and 40k cached tokens".
+func Tokens(t session.Tokens) string {
+	if t.CacheRead > 0 {
+		return Count(t.New()) + " new and " + Count(t.CacheRead) + " cached tokens"
+	}
+	return Count(t.Sum()) + " tokens"
+}
+
+// Budget says how near a cap is.
+func Budget(l session.BudgetLine) string {
+	return fmt.Sprintf("%s: %s of %s used up", l.Scope, engine.Amount(l.What, l.Spent), engine.Amount(l.What, l.Cap))
+}
+
+// Ago says when something was.
+func Ago(t, now time.Time) string {
+	d := now.Sub(t)
+	if d < time.Second {
+		return "just now"
+	}
+	return Lasting(d) + " ago"
+}
+
+func Bytes(n int64) string {
+	for _, unit := range []struct {
+		name string
+		size int64
+	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}} {
+		if n >= unit.size {
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(unit.size), unit.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// Seconds is a time as it stands behind a row, "" for less than a second.
+func Seconds(millis int64) string {
+	if millis < 1000 {
+		return ""
+	}
+	return Clock(ms(millis))
+}
+
+// More counts what a list leaves out.
+func More(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}
+
+// Lasting says how long something takes or took, to the minute where it is long.
+func Lasting(d time.Duration) string {
+	d = d.Round(time.Second)
+	h, m := int(d.Hours()), int(d.Minutes())%60
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case h == 0:
+		return fmt.Sprintf("%d min", m)
+	case h >= 48:
+		return fmt.Sprintf("%d days", h/24)
+	case m == 0:
+		return fmt.Sprintf("%d h", h)
+	}
+	return fmt.Sprintf("%d h %d min", h, m)
+}
+
+// Clock is a duration as clocks show it: 0:04, 1:02:03.
+func Clock(d time.Duration) string {
+	n := max(0, int64(d/time.Second))
+	if h := n / 3600; h > 0 {
+		return fmt.Sprintf("%d:%02d:%02d", h, n/60%60, n%60)
+	}
+	return fmt.Sprintf("%d:%02d", n/60, n%60)
+}
+
+// Count is a number in three figures or so: 950, 41k, 1.2M.
+func Count(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 10_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// Parts are pieces of a line.
+type Parts []string
+
+func (p *Parts) Add(is bool, format string, args ...any) {
+	if is {
+		*p = append(*p, fmt.Sprintf(format, args...))
+	}
+}
+
+func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// Some are the first of a list, and how many more there are.
+func Some[T ~string](list []T, most int, sep string) string {
+	var names []string
+	for _, x := range list[:min(len(list), most)] {
+		names = append(names, string(x))
+	}
+	return strings.Join(names, sep) + More(len(list)-most)
+}

@@ -1,0 +1,134 @@
+package present
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// EventText says what an event is about, in a few words.
+func EventText(body session.Body) string {
+	switch b := body.(type) {
+	case session.Baseline:
+		return fmt.Sprintf("%s, %d failing, %d flaky", N(len(b.Gates), "gate"), len(b.Red), len(b.Flaky))
+	case session.AttemptStarted:
+		return fmt.Sprintf("%s, lap %d, attempt %d (%s)", b.Phase, b.Lap, b.Attempt, b.Runner)
+	case session.RunEnded:
+		text := runText(b.RunResult)
+		if cost := Cost(b.Usage()); cost != "" {
+			text += ", " + cost
+		}
+		return text
+	case session.UsageFound:
+		return Cost(b.Usage)
+	case session.BudgetWarned:
+		return Budget(b.BudgetLine)
+	case session.Strayed:
+		return strings.Join(Strayed(b), "; ")
+	case session.Judged:
+		return fmt.Sprintf("%s (%s): %s", b.Verdict, b.Class, b.Reason)
+	case session.Decided:
+		text := fmt.Sprintf("%s, next %s", b.Verdict, b.Next)
+		if b.TooSmall != "" {
+			text += fmt.Sprintf(", %s left out", b.TooSmall)
+		}
+		if b.Refuted {
+			text += ", not what the agent said"
+		}
+		return text
+	case session.Checkpointed:
+		return fmt.Sprintf("%d  %s  %s", b.Number, b.Code.Short(), b.Summary)
+	case session.Waiting:
+		if b.Reason == session.WaitLimit {
+			return strings.TrimSuffix("until "+unix(b.Until).UTC().Format("2006-01-02 15:04 UTC")+", "+b.Why, ", ")
+		}
+		return b.Ask
+	case session.BlockedBy:
+		return string(b.Reason) + ": " + strings.Join(b.Evidence, "; ")
+	case session.PhaseMoved:
+		return fmt.Sprintf("%s → %s", b.From, b.To)
+	case session.FinishStarted:
+		return "on " + ShortRef(b.Branch)
+	case session.Finished:
+		return fmt.Sprintf("on %s  %s", ShortRef(b.Branch), b.Commit.Short())
+	}
+	var said struct {
+		Title, Goal, Text, Reason, Why, Summary string
+		Changes                                 []string
+	}
+	data, _ := json.Marshal(body) // as it was stored
+	_ = json.Unmarshal(data, &said)
+	return cmp.Or(strings.Join(said.Changes, "; "), said.Title, said.Goal, said.Text, said.Reason, said.Why, said.Summary)
+}
+
+// RanAs says how a run ended.
+func RanAs(r session.RunResult) string {
+	text := engine.Ended(r)
+	if r.Message != "" && r.Outcome != session.OutcomeDenied { // which has named them
+		text += ": " + r.Message
+	}
+	return text
+}
+
+// runText is RanAs with the time that it took, and what the agent claims.
+func runText(r session.RunResult) string {
+	text := RanAs(r)
+	if took := ms(r.Millis); took >= time.Second {
+		text += " after " + Lasting(took)
+	}
+	if r.Done {
+		text += ", says it is done"
+	}
+	return text
+}
+
+// WatchedName is a file beside the session as people find it.
+func WatchedName(file string) string {
+	if strings.HasPrefix(file, ".wfs/") {
+		return file
+	}
+	return ".git/" + file
+}
+
+// Strayed are what changed in the repository, beside the session, while a run went on.
+func Strayed(b session.Strayed) (p Parts) {
+	p.Add(b.Seen, "seen by a person")
+	for _, m := range b.Refs {
+		name := ShortRef(m.Ref)
+		switch {
+		case m.Old == "":
+			p.Add(true, "during the run, %s was made at %s", name, m.New.Short())
+		case m.New == "":
+			p.Add(true, "during the run, %s was deleted; it was at %s, which is kept", name, m.Old.Short())
+		default:
+			p.Add(true, "during the run, %s was moved from %s to %s", name, m.Old.Short(), m.New.Short())
+		}
+	}
+	for _, f := range b.Files {
+		p.Add(true, "during the run, %s was changed", WatchedName(f))
+	}
+	p.Add(len(b.Back) > 0, "put back, because it shapes what git makes of files: %s", strings.Join(b.Back, ", "))
+	for _, l := range b.Locks {
+		p.Add(true, "git's lock .git/%s had been left behind by a process that is dead, and was set aside", l)
+	}
+	return p
+}
+
+func By(who string) string {
+	if who == "" {
+		return ""
+	}
+	return " (" + who + ")"
+}
+
+func ShortRef(ref string) string {
+	if !strings.HasPrefix(ref, "refs/") {
+		return session.Commit(ref).Short()
+	}
+	return strings.TrimPrefix(ref, "refs/heads/")
+}

@@ -1,0 +1,135 @@
+package present
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// GateLine is one gate's result on a line of its own.
+func GateLine(g session.GateResult) Styled {
+	line := Join(g.Gate+": ", GateSays(g))
+	if took := GateTook(g); took != "" {
+		line = Join(line, ", "+took)
+	}
+	return line
+}
+
+// GateSays is one gate's result in words.
+func GateSays(g session.GateResult) Styled {
+	failed := g.Counts.Failed + g.Counts.Errors
+	red := g.Expect == string(workflows.ExpectRed) && g.Verdict == session.Pass
+	text := ""
+	switch {
+	case g.Where == session.InTree:
+		text = g.Reason
+	case g.Counts.Total() > 0:
+		text = counts(g.Counts, red)
+		if g.Verdict != session.Pass && failed == 0 {
+			text += "; " + g.Reason
+		}
+	case red:
+		text = "fails as intended"
+	case g.Verdict == session.Pass:
+		text = "passed"
+	default:
+		text = g.Reason
+	}
+	if g.TestsOf != nil {
+		text += fmt.Sprintf(", with the tests of @%d", *g.TestsOf)
+	}
+	if g.Verdict == session.Pass {
+		return Join(text)
+	}
+	return Judged(g.Verdict, text)
+}
+
+// counts says how many tests did what.
+func counts(c session.Counts, red bool) string {
+	text, intended := fmt.Sprintf("%d passed", c.Passed), ""
+	if red {
+		intended = " (as intended)"
+	}
+	for _, x := range []struct {
+		n    int
+		word string
+	}{{c.Failed + c.Errors, "failed" + intended}, {c.Skipped, "skipped"}, {c.Flaky, "flaky"}} {
+		if x.n > 0 {
+			text += fmt.Sprintf(", %d %s", x.n, x.word)
+		}
+	}
+	return text
+}
+
+// HoldoutBaseLine is what they said about the base, where nothing is done yet.
+func HoldoutBaseLine(r *session.HoldoutResult) string {
+	all := r.Passed + r.Failed
+	line := fmt.Sprintf("hold-out tests: %d of %d pass on the base, before the work", r.Passed, all)
+	if r.NotRun > 0 {
+		line += fmt.Sprintf("; of %s no test runs", N(r.NotRun, "file"))
+	}
+	return line
+}
+
+// GateTook is how long a gate ran.
+func GateTook(g session.GateResult) string {
+	if g.Cached {
+		return "cached"
+	}
+	return Seconds(g.Millis)
+}
+
+// ProofOf is what is known of the present checkpoint's tree alone, nil when that is nothing.
+func ProofOf(s *session.Session) *session.Proof { return ProofAt(s, s.Current) }
+
+func ProofAt(s *session.Session, checkpoint int) *session.Proof {
+	c := s.At(checkpoint)
+	if c == nil || s.Proof == nil || s.Proof.Tree != c.Tree {
+		return nil
+	}
+	return s.Proof
+}
+
+// ProofLine says what a proof found.
+func ProofLine(p *session.Proof) string {
+	if p.Verdict == session.Pass {
+		return p.Reason
+	}
+	return "clean checkout: " + p.Why()
+}
+
+// unprovenGate is what a line about completed work ends with when a gate could not prove it, "" when there is no such
+// gate.
+func unprovenGate(p *session.Proof) string {
+	if p == nil || p.Verdict == session.Pass {
+		return ""
+	}
+	gate, _, _ := strings.Cut(p.Why(), ":")
+	return "; not tested in a clean checkout: " + gate
+}
+
+// Remedies are what can be done about files that a tree lacks.
+const Remedies = "allow them (git add -f FILE, or wfs allow FILE), name them in clean-provide of the configuration, or set clean-proof: off there (then wfs edit --reload)"
+
+// BaseText is what a gate said on the base.
+func BaseText(g session.GateResult) string {
+	switch {
+	case g.Counts.Total() > 0:
+		return counts(g.Counts, false)
+	case g.Class == session.ClassNoTests:
+		return "no tests yet"
+	case g.Exit != 0:
+		return g.Reason
+	}
+	return "passes"
+}
+
+// NoteMark stands before a finding that is only worth a word.
+func NoteMark(t session.Tampering) string {
+	if t.Grave {
+		return ""
+	}
+	return "note: "
+}

@@ -1,0 +1,77 @@
+package present
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Unread stands for a session that cannot be read; next is the command to type about it.
+func Unread(id session.ID, err error, next string) Session {
+	return Session{Version: Version, ID: id, Name: id.Trailer(), Status: Unreadable, Why: err.Error(), Next: []string{next}}
+}
+
+// List prints sessions, one a line.
+func (c *Screen) List(list []Session) {
+	cut := func(text string, part int) string { // for columns that must leave room for the others
+		if c.Width > 0 {
+			text = safetext.Cut(text, max(12, c.Width/part))
+		}
+		return text
+	}
+	rows := make([][]any, 0, len(list))
+	for _, s := range list {
+		mark := " "
+		switch {
+		case s.Current:
+			mark = "*"
+		case s.Worktree != "":
+			mark = "+"
+		}
+		at := string(s.Phase)
+		switch {
+		case s.Items > 0 && s.Phase == workflows.Done:
+			at = fmt.Sprintf("%d/%d", s.ItemsDone, s.Items)
+		case s.Status == session.StatusCompleted || s.Status.Final() || s.Status == Unreadable:
+			at = "-"
+		case s.Items > 0:
+			at = fmt.Sprintf("%s %d/%d", s.Phase, min(s.Lap, s.Items), s.Items)
+		case s.Lap > 0:
+			at = fmt.Sprintf("%s lap %d", s.Phase, s.Lap)
+		}
+		goal := cmp.Or(s.Title, s.Goal)
+		if s.Status == Unreadable {
+			goal = s.Why
+		}
+		switch {
+		case s.Gone:
+			goal += "  (in " + s.Worktree + ", which is gone)"
+		case s.Worktree != "" && !s.Current:
+			goal += "  (in " + s.Worktree + ")"
+		}
+		if s.Became != nil {
+			goal += "  (" + BecameText(*s.Became) + ")"
+		}
+		rows = append(rows, []any{mark, cut(string(s.ID), 3), Status(s.Status), cut(at, 5), Ago(s.UpdatedAt, c.Clock()), goal})
+	}
+	c.Table(rows)
+}
+
+// BecameText says what became of the work.
+func BecameText(f gitstate.Fate) string {
+	switch f.How {
+	case gitstate.FateMerged:
+		return "merged into " + f.Branch
+	case gitstate.FateSquashed:
+		return "squashed, rebased or picked into " + f.Branch
+	case gitstate.FateHeld:
+		return "on " + f.Branch + ", not merged"
+	case gitstate.FateNothing:
+		return "nothing was changed"
+	}
+	return "in no branch of yours"
+}

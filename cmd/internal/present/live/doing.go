@@ -1,0 +1,76 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/internal/safetext"
+)
+
+// Doing shows what a command is at, for how long, and how many tests have run: in a view of one line, or where there can be
+// none in a line when it begins.
+type Doing struct {
+	screen *present.Screen
+	view   *View
+
+	mu    sync.Mutex
+	text  string
+	began time.Time
+	tests int
+}
+
+// ShowDoing shows what gates do until end is called.
+func ShowDoing(s *present.Screen) (d *Doing, end func()) {
+	d = &Doing{screen: s}
+	d.view = Show(s, func(columns int) []present.Styled {
+		if text := d.line(); text != "" {
+			return []present.Styled{present.Join(safetext.Line(text, columns-1))}
+		}
+		return nil
+	})
+	if d.view == nil {
+		return d, func() {}
+	}
+	return d, d.view.End
+}
+
+// Say takes a line of progress: one that ends in an ellipsis is what goes on from now.
+func (d *Doing) Say(line string) {
+	text, goesOn := strings.CutSuffix(line, " …")
+	if !goesOn || d.view == nil {
+		d.screen.Note("    %s", line)
+	}
+	if !goesOn {
+		text = ""
+	}
+	d.mu.Lock()
+	d.text, d.began, d.tests = text, d.screen.Clock(), 0
+	d.mu.Unlock()
+	d.view.change(func() {})
+}
+
+// Counted takes the number of tests that have run.
+func (d *Doing) Counted(tests int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.tests = tests
+}
+
+func (d *Doing) line() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.text == "" {
+		return ""
+	}
+	line := "    " + d.text
+	if d.tests > 0 {
+		line += fmt.Sprintf(", %d %s", d.tests, present.Plural(d.tests, "test", "tests"))
+	}
+	if took := d.screen.Clock().Sub(d.began); took >= time.Second {
+		line += ", " + present.Clock(took)
+	}
+	return line
+}

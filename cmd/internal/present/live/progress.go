@@ -1,0 +1,399 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Progress turns the engine's events into lines for people, or into JSON.
+type Progress struct {
+	*present.Screen
+	Much How
+	View *RunView        // nil: there is none
+	Plan *workflows.Plan // nil: not known
+
+	refused map[string]bool    // commands that were named
+	lap     string             // that was begun
+	said    string             // the agent's last words
+	judged  *session.Judgement // what the next checkpoint is about
+	decided *session.Decided
+}
+
+// How says how much a run tells.
+type How string
+
+const (
+	Ordinary How = ""
+	Quiet    How = "quiet"   // what ends an attempt
+	Verbose  How = "verbose" // also everything that an agent says and does
+)
+
+// answer prints a line of the stream, where JSON is wanted.
+func (p *Progress) answer(s present.Stream) bool {
+	if p.JSON {
+		s.Version = present.Version
+		_ = p.Facts.Answer(s) // nobody is there to read of a closed pipe
+	}
+	return p.JSON
+}
+
+// Tell tells something that people should know.
+func (p *Progress) Tell(text string) {
+	if !p.answer(present.Stream{Type: "progress", Text: text}) {
+		p.Note("    %s", text)
+	}
+}
+
+// Report tells what goes on at this moment. Where a view shows it, nothing else does, unless it is more than that.
+func (p *Progress) Report(text string) {
+	if p.Much == Quiet {
+		return
+	}
+	if p.View != nil {
+		p.View.Does(text)
+	}
+	if p.Much != Verbose && !p.JSON && strings.HasSuffix(text, "…") {
+		return // a row says what came of it
+	}
+	p.Tell(text)
+}
+
+// Agent tells what an agent did.
+func (p *Progress) Agent(e agents.Event) {
+	at := p.Clock().UTC()
+	if p.Much == Quiet || p.answer(present.Stream{Type: "agent", At: &at, Agent: &e}) {
+		return
+	}
+	if p.View != nil {
+		p.View.Agent(e)
+		if p.Much != Verbose {
+			if e.Kind == agents.Text {
+				p.said = present.Answered(e.Text)
+			}
+			return
+		}
+	}
+	if text := present.AgentText(e, p.Much == Verbose); text != "" {
+		p.Note("    %s", text)
+	}
+}
+
+// ends are the events that a quiet run tells.
+var ends = []session.Kind{session.KindCheckpointed, session.KindStrayed, session.KindBudgetWarned, session.KindVoided,
+	session.KindWaiting, session.KindInterrupted}
+
+// Event tells an event; s is the session as it is with it.
+func (p *Progress) Event(e session.Event, s *session.Session) {
+	if p.answer(present.EventLine(e)) {
+		return
+	}
+	if p.View != nil {
+		p.View.Event(e, s)
+	}
+	if p.Much == Quiet && !slices.Contains(ends, e.Kind()) {
+		return
+	}
+	switch b := e.Body.(type) {
+	case session.Driving:
+		p.driving(b, s)
+	case session.AttemptStarted:
+		p.attempt(s, b.Phase, b.Attempt)
+		if b.HalfOpen {
+			p.Note("  last attempt%s: without progress the session is blocked", triedBy(b.Agent))
+		}
+	case session.RunEnded:
+		if s.Open == nil || s.Open.Runner != "person" { // who has just typed the answer knows
+			p.ran(s, b)
+			p.sayRefused(s, b.RunResult)
+		}
+	case session.UsageFound:
+		if text := present.Cost(b.Usage); text != "" {
+			p.Note("    of a run that was cut off: %s", text)
+		}
+	case session.BudgetSet:
+		p.Note("the budget was set")
+	case session.BudgetWarned:
+		p.Note("budget, %s", present.Budget(b.BudgetLine))
+	case session.Judged:
+		p.judged, p.decided = &b.Judgement, nil
+		p.sayJudged(b)
+	case session.Reopened:
+		p.below("%s: judged again", b.Why)
+	case session.Decided:
+		p.decided = &b
+	case session.Checkpointed:
+		if p.Much == Quiet {
+			p.Note("%s  %s  checkpoint %d  %s", b.Phase, outcome(b), b.Number, b.Code.Short())
+			return
+		}
+		p.checkpoint(b, s)
+		p.sayTurn(b, s)
+	case session.Strayed:
+		for _, line := range present.Strayed(b) {
+			p.Note("    %s", line)
+		}
+	case session.Voided:
+		why := b.Why
+		if r := s.LastResult; r != nil && why == engine.VoidedWhy(*r) && p.Much != Quiet {
+			why = "it changed nothing" // how it ended stands above
+		}
+		p.below("not counted: %s", why)
+	case session.Waiting:
+		p.waiting(b, e.At)
+	case session.Noted:
+		switch {
+		case b.Meanwhile:
+			p.Note("note added during the run, maybe not by a person: %s", safetext.Line(b.Text, 200))
+		case b.Request != "":
+			p.Note("noted for the next attempt: %s", safetext.Line(b.Text, 200))
+		}
+	case session.Interrupted:
+		p.Note("interrupted (%s)", b.Why)
+	}
+}
+
+func (p *Progress) driving(b session.Driving, s *session.Session) {
+	if n := len(b.Ended); n > 0 {
+		p.Note("ended %d %s of the interrupted run (pid %s)", n, present.Plural(n, "process", "processes"), strings.Trim(fmt.Sprint(b.Ended), "[]"))
+	}
+	if engine.JudgedNext(s) && s.Open.Runner != "person" {
+		p.attempt(s, s.Open.Phase, s.Open.Attempt)
+		p.row(s.Open.Runner, "has run; the gates judge what it left", "")
+	}
+}
+
+// attempt begins an attempt, and the lap where it is the first that is told of it.
+func (p *Progress) attempt(s *session.Session, phase session.PhaseName, attempt int) {
+	if lap := fmt.Sprint(s.ID, s.Lap); p.lap != lap {
+		if p.lap != "" {
+			p.Note("")
+		}
+		p.lap = lap
+		what := s.Headline()
+		if item := s.Item(); item != "" && s.Laps {
+			what = fmt.Sprintf("item %d of %d: %s", s.Lap, len(s.Items), item)
+		} else if s.Laps {
+			what = fmt.Sprintf("lap %d: %s", s.Lap, what)
+		} else if n := len(s.Items); n > 0 {
+			what = present.N(n, "item") + ": " + present.Some(s.Items, 5, "; ")
+		}
+		head, who := string(s.ID)+"  ", s.Workflow
+		if s.Agent != "" {
+			who += ", " + safetext.Line(s.Agent, 30)
+		}
+		who = "   (" + who + ")"
+		if room := p.Width - safetext.Width(head+who); room > 20 {
+			what = safetext.Cut(what, room)
+		}
+		p.Note("%s%s%s", head, what, who)
+	}
+	p.Note("\n%s, attempt %d", phase, attempt)
+	p.said, p.decided = "", nil
+}
+
+// label is as wide as what stands before the rows of an attempt.
+func (p *Progress) label() int {
+	n := len("ok @1")
+	if p.Plan != nil {
+		n = max(n, len(p.Plan.Agent.Use))
+		for _, g := range p.Plan.Baseline {
+			n = max(n, safetext.Width(g.Name))
+		}
+	}
+	return min(n, 14)
+}
+
+// row tells one thing of an attempt: who or what it is, what came of it, and how long it took.
+func (p *Progress) row(label string, text any, took string) {
+	words := present.Join(text)
+	if took != "" {
+		took = strings.Repeat(" ", max(0, 36-words.Columns())) + "  " + took
+	}
+	p.NoteAt(p.label()+4, "  %s  %s%s", present.Pad(label, p.label()), words, took)
+}
+
+// below tells more of the row above.
+func (p *Progress) below(format string, args ...any) {
+	p.NoteAt(p.label()+4, "%s"+format, append([]any{strings.Repeat(" ", p.label()+4)}, args...)...)
+}
+
+// ran tells what an agent or a command did.
+func (p *Progress) ran(s *session.Session, b session.RunEnded) {
+	r, label := b.RunResult, "agent"
+	text := "no change"
+	if s.Open != nil {
+		label = s.Open.Runner
+		if s.Open.Tree != b.Tree && b.Tree != "" {
+			text = p.Facts.FilesBetween(s.Open.Tree, b.Tree)
+		}
+	}
+	took := present.Seconds(r.Millis)
+	if cost := present.Cost(r.Usage()); cost != "" {
+		took = strings.TrimSpace(took + "  " + cost)
+	}
+	p.row(cmp.Or(r.Agent, label), text, took)
+	if r.Outcome != session.OutcomeOK && r.Outcome != session.OutcomeAsk {
+		p.below("%s", present.RanAs(r))
+	}
+	if said := safetext.Line(cmp.Or(p.said, r.Note), present.ShownLine); said != "" && r.Outcome == session.OutcomeOK {
+		if p.Width > 0 {
+			said = safetext.Cut(said, max(20, p.Width-p.label()-6))
+		}
+		p.below(`"%s"`, said)
+	}
+}
+
+// sayRefused names the commands that the agent was not permitted to run, each once, and what permits them.
+func (p *Progress) sayRefused(s *session.Session, r session.RunResult) {
+	for _, c := range r.Refused {
+		key := cmp.Or(c.Text, c.Whole)
+		if p.refused[key] {
+			continue
+		}
+		if p.refused == nil {
+			p.refused = map[string]bool{}
+		}
+		p.refused[key] = true
+		text := fmt.Sprintf("refused %s: `%s`", present.N(c.Times, "time"), cmp.Or(c.Whole, c.Text))
+		if c.Variable {
+			text += fmt.Sprintf("; %s refuses commands with a variable or a substitution, whatever is allowed: `%s`", r.Agent, c.Text)
+		} else if slices.Contains([]string{"git push", "git commit", "git reset"}, c.Text) {
+			text += " (wfs commits what the agent leaves; nothing is pushed)"
+		} else if word := p.Facts.Permission(r.Agent, c.Text); word != "" && c.Text != "" {
+			what := "it"
+			if c.Whole != "" {
+				what = "`" + c.Text + "`"
+			}
+			text += fmt.Sprintf("; to allow %s: %q under agent: allow: in .wfs/local.yaml, then: %s", what, word,
+				p.Facts.Typed("wfs trust && "+s.Repin(r.Agent), s.ID, ""))
+		}
+		p.Note("    %s", text)
+	}
+}
+
+func (p *Progress) sayJudged(b session.Judged) {
+	for _, g := range b.Gates {
+		p.row(g.Gate, present.GateSays(g), present.GateTook(g))
+	}
+	label := "proof"
+	for _, x := range b.Experiments {
+		if x.Result != "not_tried" {
+			p.row(label, x.Says, "")
+			label = ""
+		}
+	}
+	if h := b.Holdout; h != nil {
+		p.row("hold-out", strings.TrimPrefix(h.Reason, "hold-out tests: "), "")
+		for _, t := range h.Failing[:min(len(h.Failing), 10)] {
+			p.below("%s", t)
+		}
+	}
+	if b.Proof != nil && b.Proof.Verdict != session.Fail {
+		p.row("clean", b.Proof.Why(), "")
+	}
+}
+
+// checkpoint tells how an attempt was judged, or what else a checkpoint is for.
+func (p *Progress) checkpoint(b session.Checkpointed, s *session.Session) {
+	at, j, d := fmt.Sprintf("@%d", b.Number), p.judged, p.decided
+	p.judged, p.decided = nil, nil
+	if b.Trigger != session.TriggerAttempt {
+		p.row("   "+at, b.Summary, "")
+		return
+	}
+	word, reason := "no", strings.TrimPrefix(b.Summary, string(b.Verdict)+": ")
+	switch {
+	case b.Class == session.ClassAsked:
+		word = "? "
+	case b.Verdict == session.Pass:
+		word = "ok"
+	}
+	if d != nil {
+		reason = d.Reason
+		switch r := s.LastResult; {
+		case d.NothingLeft && r != nil && r.NothingLeft == "":
+			reason = "nothing was added, and the agent does not say that anything is missing"
+		case d.NothingLeft:
+			reason = "nothing was added, and the agent says that nothing is left: " + shownBy(d.Shown)
+		case d.Refuted:
+			reason = "the agent said it is done; " + reason
+		}
+	}
+	p.NoteAt(p.label()+4, "  %s%s  %s", present.Judged(b.Verdict, word+" "+at), present.Pad("", p.label()-len(word+at)-1), reason)
+	if j == nil {
+		return
+	}
+	for _, g := range j.Gates {
+		if g.FirstError != "" && !strings.Contains(reason, g.FirstError) {
+			p.below("%s", g.FirstError)
+		}
+	}
+	for _, t := range j.Tampered[:min(len(j.Tampered), 5)] {
+		p.below("%s%s", present.NoteMark(t), t.Beside(reason))
+	}
+	if j.Proof != nil && j.Proof.Verdict == session.Fail && len(j.Proof.Lacks) > 0 {
+		p.below("%s", present.Remedies)
+	}
+	if d != nil && d.TooSmall != "" && j.Lines != nil {
+		p.below("%s is skipped: the lap changed %s of code, fewer than %d", d.TooSmall, present.N(*j.Lines, "line"), workflows.SmallLap)
+	}
+}
+
+// sayTurn tells what else a checkpoint took in, and what it lacks.
+func (p *Progress) sayTurn(b session.Checkpointed, s *session.Session) {
+	for _, c := range b.Adopted {
+		if i := slices.IndexFunc(s.Checkpoints, func(own session.Checkpoint) bool { return own.Code == c }); i >= 0 {
+			p.Note("    the branch was reset to checkpoint %d, not by wfs; to restore it: wfs resume %s@%d", i, s.ID, b.Number-1)
+			continue
+		}
+		p.Note("    includes commit %s, not made by wfs", c.Short())
+	}
+	if from := b.Turn.HeadOld; from != "" && from != b.Turn.HeadNew {
+		p.Note("    HEAD was moved to %s during the run, and is back on %s; the files were left as they are", present.ShortRef(from), present.ShortRef(b.Turn.HeadNew))
+	}
+	p.Lacks(s.At(b.Number), "    ")
+}
+
+func (p *Progress) waiting(b session.Waiting, at time.Time) {
+	switch {
+	case b.Reason == session.WaitLimit:
+		p.Note("%s", present.WaitingFor(&b, at))
+		if b.Why != "" {
+			p.Note("    %s", b.Why)
+		}
+	case p.Much != Quiet && !b.Approve && !b.Agree && b.Question == nil:
+		p.row("?", `"`+safetext.Line(b.Ask, 1000)+`"`, "")
+	}
+}
+
+func triedBy(agent string) string {
+	if agent == "" {
+		return ""
+	}
+	return " by " + agent
+}
+
+func shownBy(test session.TestID) string {
+	if test == "" {
+		return "no existing test that passes shows it"
+	}
+	return string(test) + ", written before, is to show it"
+}
+
+// outcome is what came of an attempt, with its numbers, or what else a checkpoint is for.
+func outcome(b session.Checkpointed) present.Styled {
+	if b.Verdict == "" {
+		return present.Join(b.Summary)
+	}
+	return present.Join(present.Verdict(b.Verdict, b.Class), ": "+strings.TrimPrefix(b.Summary, string(b.Verdict)+": "))
+}

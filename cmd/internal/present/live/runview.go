@@ -1,0 +1,242 @@
+package live
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// RunView is the view of a run: where it stands, what is done now, what it costs. nil is none.
+type RunView struct {
+	*View
+	now   func() time.Time
+	shown viewing
+}
+
+// ShowRun puts one up, if that can be. hint is what a person may do.
+func ShowRun(s *present.Screen, hint string) *RunView {
+	v := &RunView{now: s.Clock, shown: viewing{began: s.Clock()}}
+	v.View = Show(s, func(columns int) []present.Styled { return v.shown.lines(v.now(), hint, columns) })
+	if v.View == nil {
+		return nil
+	}
+	return v
+}
+
+func (v *RunView) Began(at time.Time) { v.change(func() { v.shown.began = at }) }
+
+// Stands tells the view where a session stands, and what it runs: whose agent works, and where the breaker stops it.
+func (v *RunView) Stands(now *session.Session, p *workflows.Plan) {
+	v.change(func() {
+		v.shown.plan = p
+		v.shown.stands(now)
+	})
+}
+
+func (v *RunView) Event(e session.Event, now *session.Session) {
+	v.change(func() { v.shown.event(e, now, v.now()) })
+}
+
+func (v *RunView) Agent(e agents.Event) { v.change(func() { v.shown.agent(e, v.now()) }) }
+
+// Does says what the engine itself does now.
+func (v *RunView) Does(text string) { v.change(func() { v.shown.does(text, v.now()) }) }
+
+// viewing is what a view knows. It holds nothing that the engine changes behind its back.
+type viewing struct {
+	plan  *workflows.Plan
+	began time.Time
+
+	phase   session.PhaseName
+	lap     string
+	attempt int
+	targets int // of this lap
+	passing int
+	tested  bool // the targets have been judged in this lap
+	fails   int  // attempts in a row without progress, and how many there may be
+	most    int
+
+	said  string           // by the agent, last
+	what  string           // is done now
+	since time.Time        // it is done
+	wait  *session.Waiting // for a time, nil for not
+
+	before  float64 // what the session cost before this run
+	cap     float64 // what it may cost, 0 for any
+	spent   agents.Spent
+	tools   int
+	denials int
+	model   string
+	limit   agents.Limited
+}
+
+func (s *viewing) does(what string, now time.Time) { s.what, s.since = what, now }
+
+// who is the agent's name in sentences.
+func (s *viewing) who() string {
+	if s.plan != nil && s.plan.Agent.Use != "" {
+		return s.plan.Agent.Use
+	}
+	return "the agent"
+}
+
+// event takes in an event of the session, which is now as it is with it.
+func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
+	switch b := e.Body.(type) {
+	case session.AttemptStarted:
+		s.attempt = b.Attempt
+		s.before, s.spent, s.tools, s.denials, s.said = now.CostUSD, agents.Spent{}, 0, 0, ""
+		s.does(s.who()+" is starting", at)
+	case session.RunEnded:
+		s.does("running the gates", at)
+	case session.Judged:
+		if red := b.Red(); red != nil || session.CountsOf(b.Gates).Total() > 0 {
+			s.passing, s.tested = b.Passing(), red == nil
+		}
+		s.does("saving a checkpoint", at)
+	case session.Reopened:
+		s.does("running the gates again", at)
+	}
+	s.stands(now)
+}
+
+// Stands takes in where a session stands.
+func (s *viewing) stands(now *session.Session) {
+	lap := now.LapName(now.Lap)
+	if now.Phase != s.phase || lap != s.lap {
+		s.tested = s.tested && lap == s.lap
+	}
+	s.phase, s.lap, s.targets = now.Phase, lap, len(now.Targets)
+	s.wait = nil
+	if now.Status == session.StatusWaiting && now.Waiting.Reason == session.WaitLimit {
+		w := *now.Waiting
+		s.wait = &w
+	}
+	if now.Open == nil {
+		s.before, s.spent = now.CostUSD, agents.Spent{}
+	} else {
+		s.attempt = now.Open.Attempt
+	}
+	s.fails, s.most = now.Visit.NoProgress, workflows.DefaultLimits.NoProgress
+	if s.plan != nil {
+		s.cap = engine.BudgetOf(now, s.plan).Session.USD
+		if p := s.plan.Workflow.Phase(now.Phase); p != nil {
+			s.most = cmp.Or(p.Limits.NoProgress, s.most)
+		}
+	}
+}
+
+// agent takes in what an agent did.
+func (s *viewing) agent(e agents.Event, at time.Time) {
+	does := ""
+	switch e.Kind {
+	case agents.Started:
+		s.model = cmp.Or(e.Model, s.model)
+		does = "is starting"
+	case agents.Text:
+		if text := present.AgentText(e, false); text != "" {
+			s.said, does = text, "is thinking"
+		}
+	case agents.Thinking:
+		does = "is thinking"
+	case agents.ToolCall:
+		s.tools++
+		does = toolText(e.Tool)
+	case agents.ToolResult:
+		does = "is thinking (after " + cmp.Or(e.Tool.Name, "a tool") + ")"
+	case agents.Denial:
+		s.denials++
+		does = "was refused " + present.ToolName(e.Tool)
+	case agents.Usage:
+		s.spent = e.Spent
+	case agents.Limit:
+		s.limit = e.Limited
+	case agents.Compaction, agents.Retry:
+		does = present.AgentText(e, false)
+	case agents.Result:
+		does = "has finished"
+	}
+	if does != "" {
+		s.does(s.who()+" "+does, at)
+	}
+}
+
+// lines are the view, as wide as the terminal is.
+func (s *viewing) lines(now time.Time, hint string, columns int) []present.Styled {
+	var stands, costs present.Parts
+	stands.Add(s.phase != "", "%s", s.phase)
+	stands.Add(s.lap != "", "%s", s.lap)
+	stands.Add(s.attempt > 0, "attempt %d", s.attempt)
+	tests := present.Plural(s.targets, "test", "tests")
+	stands.Add(s.targets > 0 && s.tested, "%d of %d new %s pass", s.passing, s.targets, tests)
+	stands.Add(s.targets > 0 && !s.tested, "%d new %s to pass", s.targets, tests)
+	stands.Add(s.fails > 0, "%d of %d without progress", s.fails, s.most)
+
+	what, clock := s.what, present.Clock(now.Sub(s.since))
+	if s.wait != nil && now.Before(time.Unix(s.wait.Until, 0)) {
+		what = present.WaitingUntil(s.wait, now)
+		clock = present.Clock(time.Unix(s.wait.Until, 0).Sub(now)) + " left"
+	}
+	if what == "" {
+		what, clock = "starting", ""
+	}
+
+	costs.Add(s.spent.USD > 0, "$%.2f", s.spent.USD)
+	all := s.before + s.spent.USD
+	costs.Add(s.cap > 0, "$%.2f of $%.2f in all", all, s.cap)
+	costs.Add(s.cap == 0 && s.before > 0, "$%.2f in all", all)
+	costs.Add(s.limit.Status != "" && s.limit.Status != "allowed", "%s", present.LimitText(s.limit))
+	costs.Add(s.denials > 0, "%d refused", s.denials)
+	costs.Add(s.spent.Tokens() > 0, "%s tokens", present.Count(s.spent.Tokens()))
+	costs.Add(s.tools > 0, "%s", present.N(s.tools, "tool call"))
+	costs.Add(s.model != "", "%s", safetext.Line(s.model, 40))
+	lines := []present.Styled{viewLine(stands, present.Clock(now.Sub(s.began)), columns)}
+	if s.said != "" {
+		lines = append(lines, viewLine([]string{`"` + s.said + `"`}, "", columns))
+	}
+	return append(lines, viewLine([]string{what}, clock, columns), viewLine(append(costs, hint), "", columns))
+}
+
+// viewEdge is at the beginning of each line of a view, to tell it from what has scrolled away.
+const viewEdge = "│ "
+
+// viewLine puts parts side by side and a clock at the edge of the terminal. Parts that do not fit are left out, the last
+// ones first; a single one is cut.
+func viewLine(parts []string, clock string, columns int) present.Styled {
+	room := columns - safetext.Width(viewEdge)
+	if clock != "" && room > safetext.Width(clock)+20 {
+		room -= safetext.Width(clock) + 2
+	} else {
+		clock = ""
+	}
+	text := ""
+	for i, part := range parts {
+		if i > 0 {
+			part = "  " + part
+		}
+		if i > 0 && safetext.Width(text+part) > room {
+			break
+		}
+		text += part
+	}
+	text = safetext.Cut(text, room)
+	if clock != "" {
+		clock = strings.Repeat(" ", room-safetext.Width(text)+2) + clock
+	}
+	return present.Join(safetext.Cut(viewEdge+text+clock, columns))
+}
+
+// toolText says what a call of a tool does: "runs go test ./...".
+func toolText(t agents.Tool) string {
+	if t.Detail == "" || t.Action == agents.Does || t.Action == "" {
+		return "uses " + present.ToolName(t)
+	}
+	return string(t.Action) + " " + safetext.Line(t.Detail, present.ShownLine)
+}

@@ -1,0 +1,168 @@
+package present
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Standing prints where a session stands. It returns true where that is a screen that leaves nothing to add: the session is
+// blocked, or done.
+func (c *Screen) Standing(d *Session, head string, current bool) bool {
+	s := d.Of
+	switch {
+	case s.Status == session.StatusBlocked && !(current && s.Blocked.Hint == "wfs resume "+string(s.ID)):
+		c.blocked(d, head)
+	case s.Status == session.StatusCompleted && !Unjudged(s) && !s.AsksMore():
+		c.done(d, head)
+	default:
+		c.Out("%s%s", head, Standing(s))
+		for _, line := range StoppedHere(s, c.Clock(), current) {
+			c.Out("  %s", line)
+		}
+		return false
+	}
+	if text := used(d); text != "" {
+		c.fact("used", "%s", text)
+	}
+	return true
+}
+
+// fact is one row of a screen.
+func (c *Screen) fact(label, format string, args ...any) {
+	c.OutAt(13, "  %s  %s", Pad(label, 9), fmt.Sprintf(format, args...))
+}
+
+func (c *Screen) blocked(d *Session, head string) {
+	s := d.Of
+	at, why, evidence := string(s.Phase), blockedWords[s.Blocked.Reason], s.Blocked.Evidence
+	if lap := s.LapName(s.Lap); lap != "" {
+		at += ", " + lap
+	}
+	if s.Blocked.Reason == session.BlockBreaker && len(evidence) > 0 {
+		why, evidence = strings.TrimPrefix(evidence[0], string(s.Phase)+": "), evidence[1:]
+	}
+	c.Out("%s%s in %s: %s", head, Bad("BLOCKED"), at, why)
+	for _, line := range evidence {
+		rest, last := strings.CutPrefix(line, "last: ")
+		if !last {
+			c.Out("  %s", line)
+		} else if !slices.ContainsFunc(s.LastGates, func(g session.GateResult) bool { return len(g.Failing) > 0 }) {
+			c.fact("last", "%s", rest)
+		}
+	}
+	for _, g := range s.LastGates {
+		if g.Verdict != session.Pass {
+			c.failing(g)
+		}
+	}
+	c.tried(s)
+}
+
+func (c *Screen) failing(g session.GateResult) {
+	label := "failing"
+	for _, t := range g.Failing[:min(len(g.Failing), 3)] {
+		c.fact(label, "%s", shortTest(t))
+		label = ""
+	}
+	if n := len(g.Failing) - 3; n > 0 {
+		c.fact("", "and %d more", n)
+	}
+	if g.FirstError != "" {
+		c.fact(label, "%s", g.FirstError)
+	}
+}
+
+// tried tells the newest attempts at a phase that failed, and the newest checkpoint that passed.
+func (c *Screen) tried(s *session.Session) {
+	label, way := "tried", s.Way()
+	tried := slices.DeleteFunc(slices.Clone(way), func(cp session.Checkpoint) bool {
+		return cp.Trigger != session.TriggerAttempt || cp.Phase != s.Phase || cp.Lap != s.Lap || cp.Verdict == session.Pass
+	})
+	for _, cp := range tried[max(0, len(tried)-3):] {
+		said := ""
+		if Refuted(s, cp.Number) {
+			said = "said done"
+		}
+		if below := s.At(cp.On); below != nil {
+			c.fact(label, "@%d %s  %s", cp.Number, Pad(c.Facts.FilesBetween(below.Tree, cp.Tree), 20), said)
+			label = ""
+		}
+	}
+	for _, cp := range slices.Backward(way) {
+		if cp.Number > 0 && cp.Verdict == session.Pass {
+			c.fact("last good", "@%d: %s", cp.Number, safetext.Line(strings.TrimPrefix(cp.Summary, "pass: "), 60))
+			break
+		}
+	}
+}
+
+// Refuted reports whether the agent said at a checkpoint that it is done, and was not.
+func Refuted(s *session.Session, checkpoint int) bool {
+	return slices.ContainsFunc(s.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == checkpoint })
+}
+
+func (c *Screen) done(d *Session, head string) {
+	s := d.Of
+	text := fmt.Sprintf(" at @%d", s.Current)
+	items := s.ItemStates()
+	if len(items) > 0 {
+		text += fmt.Sprintf(": %d of %s", len(items)-len(s.OpenItems()), N(len(items), "item"))
+	} else if s.ApprovedInTheEnd(s.Current) {
+		text += ": you approved the work"
+	}
+	if skipped := WithoutVerdict(s.SkippedPhases); skipped != "" {
+		text += ", with " + skipped
+	}
+	proof := ProofOf(s)
+	c.Out("%s%s%s%s", head, Good("DONE"), text, unprovenGate(proof))
+	shown := map[int]string{}
+	for _, cp := range s.Way() {
+		if len(cp.Targets) > 0 && cp.Next != workflows.Done && cp.NextLap == cp.Lap {
+			var names []session.TestID
+			for _, t := range cp.Targets {
+				names = append(names, shortTest(t))
+			}
+			shown[cp.Lap] = Some(names, 5, ", ")
+		}
+	}
+	for _, item := range items {
+		if !s.Laps || item.State != session.ItemDelivered {
+			delete(shown, item.Number)
+		}
+	}
+	c.items(d, shown)
+	if t := TestsOf(s); t != nil && t.Now != nil {
+		c.fact("tests", "%s", t)
+	}
+	if ran := gatesRan(s); len(ran) > 0 {
+		c.fact("gates", "%s", strings.Join(ran, ", "))
+	}
+	if proof != nil && proof.Verdict == session.Pass {
+		c.fact("clean", "%s", proof.Reason)
+	}
+	if beware := NotAsked(s); len(beware) > 0 {
+		c.fact("beware", "%s", strings.Join(beware, "; "))
+	}
+}
+
+// shortTest is a test of Go without its package, and another one as it is.
+func shortTest(id session.TestID) session.TestID {
+	return id[strings.LastIndex(string(id), ".Test")+1:]
+}
+
+// used is the time and the money that a session took, and what came of its agent's claims.
+func used(d *Session) string {
+	s := d.Of
+	var p Parts
+	took := ms(s.Spent.RunMillis + s.Spent.GateMillis)
+	p.Add(took >= time.Second, "%s", Lasting(took))
+	p.Add(d.Cost != "", "%s", d.Cost)
+	claims := Claims(d.Claims, d.Refuted)
+	return strings.TrimSuffix(strings.TrimPrefix(strings.Join(p, ", ")+"; "+claims, "; "), "; ")
+}

@@ -1,0 +1,230 @@
+package present
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// AutoSave is an auto-save that is newer than the newest checkpoint.
+type AutoSave struct {
+	At      time.Time      `json:"at"`
+	Commit  session.Commit `json:"commit"` // of the files
+	Ref     string         `json:"ref"`
+	Changes int            `json:"changes"`           // files that differ from the present checkpoint
+	Missing int            `json:"missing,omitempty"` // of those, how many are not in the work tree now
+}
+
+// Session is a session in `list --json`, and a part of its story.
+type Session struct {
+	Version       int                    `json:"version"`
+	ID            session.ID             `json:"id"`
+	Name          string                 `json:"name"` // WFS-<id>, for programs that were written for it
+	Current       bool                   `json:"current"`
+	Goal          string                 `json:"goal"`
+	Title         string                 `json:"title,omitempty"` // what it is called instead
+	Status        session.Status         `json:"status"`
+	Why           string                 `json:"why,omitempty"`
+	Waiting       *session.Waiting       `json:"waiting,omitempty"`
+	Blocked       *session.BlockedBy     `json:"blocked,omitempty"`
+	Workflow      string                 `json:"workflow"`
+	Agent         string                 `json:"agent"`
+	Phase         session.PhaseName      `json:"phase"`
+	Lap           int                    `json:"lap,omitempty"`
+	LapsDone      int                    `json:"laps_done"`
+	Items         int                    `json:"items,omitempty"`
+	Item          string                 `json:"item,omitempty"`
+	ItemsDone     int                    `json:"items_done,omitempty"` // delivered, shown by an existing test, or agreed to
+	ItemStates    []session.Item         `json:"item_states,omitempty"`
+	Attempts      int                    `json:"attempts"` // judged
+	Claims        int                    `json:"claims"`
+	Refuted       int                    `json:"refuted"`
+	Flaky         []session.TestID       `json:"flaky,omitempty"`
+	Beware        []string               `json:"beware,omitempty"` // of completed work: what nothing has asked of it
+	Ways          []Way                  `json:"ways,omitempty"`   // on, when the breaker has stopped it
+	CostUSD       float64                `json:"cost_usd,omitempty"`
+	Used          session.Usage          `json:"used,omitzero"`
+	Checkpoint    int                    `json:"checkpoint"`
+	Branch        string                 `json:"branch"`
+	Base          session.Commit         `json:"base"`
+	BaseRef       string                 `json:"base_ref,omitempty"`
+	SkippedPhases []session.SkippedPhase `json:"skipped_phases,omitempty"` // that a person left without their verdict
+	HandedOver    string                 `json:"handed_over,omitempty"`    // branch that finish made
+	HalfMoved     string                 `json:"half_moved,omitempty"`     // the move of this work tree that a dead process began
+	Worktree      string                 `json:"worktree,omitempty"`       // directory of the work tree that has it checked out
+	Gone          bool                   `json:"worktree_gone,omitempty"`
+	Became        *gitstate.Fate         `json:"became,omitempty"`     // of its work, where that was asked for
+	Incomplete    bool                   `json:"incomplete,omitempty"` // the present checkpoint lacks something
+	Skipped       []session.Skip         `json:"skipped,omitempty"`    // what it cannot hold
+	HeldOut       []session.Held         `json:"held_out,omitempty"`   // what it does not hold until a person allows it
+	Allowed       []string               `json:"allowed,omitempty"`
+	Proof         *session.Proof         `json:"proof,omitempty"`   // of its tree, in a clean one
+	Holdout       *session.HoldoutResult `json:"holdout,omitempty"` // what hold-out tests said of its tree
+	Deleted       *session.Deleted       `json:"deleted,omitempty"` // it lacks most files of the one before
+	UpdatedAt     time.Time              `json:"updated_at"`
+	Driver        *Driver                `json:"driver,omitempty"`
+	AutoSave      *AutoSave              `json:"auto_save,omitempty"`    // it holds what no checkpoint has
+	Alive         []session.Process      `json:"alive,omitempty"`        // of the newest run, when its wfs is dead
+	SpecEdited    string                 `json:"spec_edited,omitempty"`  // the command that pins its spec as it is now
+	Edits         []string               `json:"edits,omitempty"`        // files that differ from the present checkpoint
+	Requests      int                    `json:"requests,omitempty"`     // in the inbox: nobody has taken them in yet
+	GateRuns      int                    `json:"gate_runs,omitempty"`    // results of gates, since the session began
+	GatesCached   int                    `json:"gates_cached,omitempty"` // of those, known already: not run again
+	Next          []string               `json:"next"`                   // commands to type
+
+	Of *session.Session `json:"-"`
+	// Cost is beside the caps on all of it, "" for nothing.
+	Cost string `json:"-"`
+}
+
+type Driver struct {
+	PID     int    `json:"pid"`
+	Command string `json:"command"`
+}
+
+// Story is `wfs --json`: a session, and what happened to it.
+type Story struct {
+	Session
+	CreatedAt time.Time            `json:"created_at"`
+	LastRun   *LastRun             `json:"last_run,omitempty"`
+	Spent     spent                `json:"spent"`
+	Tests     *tests               `json:"tests,omitempty"`
+	Claimed   []session.Refuted    `json:"refuted_claims,omitempty"`
+	Newest    []session.Checkpoint `json:"newest"` // checkpoints, the newest last
+	Gates     []session.GateResult `json:"gates,omitempty"`
+	Failed    *Failure             `json:"failed,omitempty"` // the newest run ended with this error
+}
+
+// uncounted is how many runs failed without a checkpoint.
+func (j *Story) uncounted() int {
+	n := j.Of.Runs - j.Attempts
+	if j.Of.Open != nil {
+		n--
+	}
+	return n
+}
+
+// Failure is an error as people and scripts see it.
+type Failure struct {
+	Version int    `json:"version"`
+	Error   string `json:"error"`
+	Code    string `json:"code"`
+	Hint    string `json:"hint,omitempty"`
+	Exit    int    `json:"exit"`
+}
+
+// Version is the version of every JSON shape that commands print. Fields may be added; a change of meaning raises it.
+const Version = 1
+
+// LastRun is what the newest run did.
+type LastRun struct {
+	At          time.Time  `json:"at"`
+	EndedAt     *time.Time `json:"ended_at,omitempty"`
+	Laps        int        `json:"laps"`
+	Attempts    int        `json:"attempts"`
+	Refuted     int        `json:"refuted"`
+	Checkpoints int        `json:"checkpoints"`
+
+	Used session.Usage `json:"used,omitzero"`
+}
+
+// spent is where the time went, in seconds.
+type spent struct {
+	Runs   float64 `json:"runs"`
+	Gates  float64 `json:"gates"`
+	Waited int64   `json:"waited"`
+}
+
+// tests compares the base with the newest judgement.
+type tests struct {
+	Before session.Counts  `json:"before"`
+	Now    *session.Counts `json:"now,omitempty"`
+}
+
+func (t *tests) String() string {
+	text := fmt.Sprintf("%d before", t.Before.Passed)
+	if t.Now == nil {
+		return text
+	}
+	if n := t.Now.Failed + t.Now.Errors; n > 0 {
+		return fmt.Sprintf("%s, %d now; %d %s", text, t.Now.Passed, n, Plural(n, "fails", "fail"))
+	}
+	return fmt.Sprintf("%s, %d now; all pass", text, t.Now.Passed)
+}
+
+// TestsOf counts the tests of gates that tell tests apart, nil when there are none.
+func TestsOf(s *session.Session) *tests {
+	if s.Base0 == nil {
+		return nil
+	}
+	var t tests
+	before := s.Base0.Gates
+	if now := session.CountsOf(s.LastGates); now.Total() > 0 {
+		t.Now = &now
+		before = slices.DeleteFunc(slices.Clone(before), func(g session.GateResult) bool { // the newest judgement did not ask it
+			return slices.ContainsFunc(s.NotRun, func(n session.NotRun) bool { return n.Gate == g.Gate })
+		})
+	}
+	t.Before = session.CountsOf(before)
+	if t.Before.Total() == 0 && t.Now == nil {
+		return nil
+	}
+	return &t
+}
+
+// Describe is what a session itself says of it.
+func Describe(s *session.Session) Session {
+	j := Session{
+		Of: s, Version: Version, ID: s.ID, Name: s.ID.Trailer(), Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,
+		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: s.LapsDone(), Items: len(s.Items), Item: s.Item(),
+		ItemStates: s.ItemStates(), ItemsDone: len(s.Items) - len(s.OpenItems()),
+		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.StillRefuted()), Flaky: s.FlakyTests(), CostUSD: s.CostUSD, Used: s.Used,
+		Checkpoint: s.Current, Branch: ShortRef(s.Branch()), Base: s.Base, BaseRef: s.BaseRef, Allowed: s.Allowed,
+		SkippedPhases: s.SkippedPhases, Holdout: s.HoldoutAt(s.Current), Proof: ProofOf(s), GateRuns: s.GateRuns,
+		GatesCached: s.GatesCached, UpdatedAt: unix(s.UpdatedAt).UTC(),
+	}
+	if c := s.At(s.Current); c != nil {
+		j.Incomplete, j.Skipped, j.HeldOut, j.Deleted = c.Incomplete, c.Skipped, c.HeldOut, c.Deleted
+	}
+	switch s.Status {
+	case session.StatusCompleted:
+		j.Beware = NotAsked(s)
+	case session.StatusWaiting:
+		j.Waiting = s.Waiting
+	case session.StatusBlocked:
+		j.Blocked = s.Blocked
+	case session.StatusFinished:
+		if s.Finished != nil {
+			j.HandedOver = ShortRef(s.Finished.Branch)
+		}
+	}
+	return j
+}
+
+// StoryOf is what happened to a session that is described.
+func StoryOf(d Session, now time.Time) Story {
+	s := d.Of
+	j := Story{Session: d, CreatedAt: unix(s.CreatedAt).UTC(), Tests: TestsOf(s), Claimed: s.StillRefuted(), Gates: s.LastGates,
+		Newest: s.Checkpoints[:min(s.Current+1, len(s.Checkpoints))],
+		Spent:  spent{ms(s.Spent.RunMillis).Seconds(), ms(s.Spent.GateMillis).Seconds(), s.Spent.Waited}}
+	if s.Last != nil && s.Last.NothingLeft {
+		j.Gates = engine.AsHanded(j.Gates)
+	}
+	j.Newest = j.Newest[max(0, len(j.Newest)-shownCheckpoints):]
+	if w := s.Waiting; w != nil && s.Status == session.StatusWaiting && s.Spent.Since > 0 && j.Driver != nil {
+		j.Spent.Waited += max(0, min(now.Unix(), w.Until)-s.Spent.Since)
+	}
+	if d := s.Drive; d != nil {
+		j.LastRun = &LastRun{At: unix(d.At).UTC(), Laps: s.LapsDone() - d.Laps, Attempts: s.Tries - d.Tries,
+			Refuted: max(0, j.Refuted-d.Refuted), Checkpoints: len(s.Checkpoints) - d.Checkpoints, Used: s.Used.Minus(d.Used)}
+		if d.Ended > 0 && j.Driver == nil {
+			at := unix(d.Ended).UTC()
+			j.LastRun.EndedAt = &at
+		}
+	}
+	return j
+}

@@ -1,0 +1,288 @@
+package present
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// shownCheckpoints is how many of the newest ones the story shows, shownClaims how many refuted claims, and shownItems how
+// many items are listed without being asked for.
+const (
+	shownCheckpoints = 5
+	shownClaims      = 3
+	shownItems       = 10
+)
+
+// Tell prints a session's story, for somebody who was away: what happened and where it stands. On prints how to go on.
+func (c *Screen) Tell(j *Story) {
+	s := j.Of
+	c.Short("%s  %s", s.ID, s.Headline())
+	c.Out("")
+	told := c.Standing(&j.Session, "", j.Current)
+	if item := s.Item(); item != "" && s.Phase != workflows.Done {
+		c.Short("item: %s", item)
+	}
+	if s.Agent != "" && !told {
+		c.Short("agent: %s", s.Agent)
+	}
+	if j.Items > 0 && (s.Status != session.StatusCompleted || !told) {
+		c.Out("items: %d of %d done", j.ItemsDone, j.Items)
+		c.items(&j.Session, nil)
+	}
+	if j.Failed != nil {
+		c.Out("  the newest run ended with an error: %s", j.Failed.Error)
+		if j.Failed.Hint != "" {
+			c.Out("  hint: %s", j.Failed.Hint)
+		}
+	}
+	c.incomplete(s)
+	SaySpecEdited(c.Out, j.SpecEdited)
+	if text := FilesText(j.Edits, "edited, not in a checkpoint yet"); text != "" {
+		c.Out("%s", text)
+	}
+	c.driver(&j.Session)
+	c.Place(&j.Session)
+	c.autoSave(&j.Session)
+	c.Out("")
+	c.numbers(j, told)
+	c.newest(j)
+	c.Gates(j.Gates, "  ", false)
+	c.NotRun(s.NotRun)
+	c.Forced(s.SkippedPhases)
+}
+
+// Gates prints what gates said; all is for who wants to know everything.
+func (c *Screen) Gates(list []session.GateResult, indent string, all bool) {
+	names := func(what string, tests []session.TestID, most int, reason string) {
+		for _, t := range tests[:min(len(tests), most)] {
+			if !strings.Contains(reason, string(t)) {
+				c.Out("%s  %s: %s", indent, what, t)
+			}
+		}
+	}
+	for _, g := range list {
+		c.Out("%sgate %s", indent, GateLine(g))
+		if g.FirstError != "" {
+			c.Out("%s  %s", indent, g.FirstError)
+		}
+		if all || g.Verdict != session.Pass && !strings.Contains(GateSays(g).String(), g.Reason) {
+			c.Out("%s  %s", indent, g.Reason)
+		}
+		if !all {
+			names("failing", g.Failing, 10, "")
+			continue
+		}
+		names("failing", g.Failing, 20, g.Reason)
+		names("flaky", g.Flaky, 20, "")
+		names("target", g.Targets, 20, "")
+	}
+}
+
+// newest prints the newest checkpoints.
+func (c *Screen) newest(j *Story) {
+	s := j.Of
+	if len(j.Newest) > 0 {
+		c.Out("")
+	}
+	for _, cp := range j.Newest {
+		c.Line(Join("  ", CheckpointLine(s, cp)))
+	}
+	if n := len(s.Checkpoints) - s.Current - 1; n > 0 {
+		c.Out("  … and %s, which this one does not build on: %s", N(n, "later checkpoint"), c.Facts.Typed("wfs log", s.ID, ""))
+	}
+	if at := s.Judged(); at != nil && len(j.Gates) > 0 && at.Tree != s.At(s.Current).Tree {
+		c.Out("  checkpoint %d is not judged yet; checkpoint %d was:", s.Current, at.Number)
+	}
+}
+
+// numbers tells what was done. told says that a screen has said already what was used up.
+func (c *Screen) numbers(j *Story, told bool) {
+	s, now := j.Of, c.Clock()
+	if r := j.LastRun; r != nil {
+		c.Out("last run: %s, %s", runTime(r, j.Driver != nil, now), runDid(r, s.Laps))
+	}
+	var did Parts
+	did.Add(j.Items > 0, "%d of %d items done", j.ItemsDone, j.Items)
+	did.Add(j.Items == 0 && s.Laps, "%s done", N(j.LapsDone, "lap"))
+	did.Add(true, "%s judged", N(j.Attempts, "attempt"))
+	did.Add(j.uncounted() > 0, "%s not counted", N(j.uncounted(), "run"))
+	did.Add(true, "%s", N(len(s.Checkpoints), "checkpoint"))
+	c.Out("in all: %s; started %s, updated %s", strings.Join(did, ", "),
+		Ago(j.CreatedAt, now), Ago(j.UpdatedAt, now))
+	if j.Tests != nil {
+		c.Out("tests: %s", j.Tests)
+	}
+	if text := used(&j.Session); !told && text != "" {
+		c.Out("%s", strings.Replace("used: "+text, "used: said", "said", 1))
+	}
+	n := len(j.Claimed)
+	if n > shownClaims {
+		c.Out("  the newest %d of %d claims that were not true:", shownClaims, n)
+	}
+	for _, r := range j.Claimed[max(0, n-shownClaims):] {
+		c.Out("  said done at @%d (%s), but: %s", r.Checkpoint, r.Phase, r.Reason)
+	}
+	c.Flaky(j.Flaky)
+}
+
+// runTime says when a run was, and how long.
+func runTime(r *LastRun, goesOn bool, now time.Time) string {
+	switch {
+	case goesOn:
+		return "for " + Lasting(now.Sub(r.At)) + " so far"
+	case r.EndedAt == nil: // it was killed
+		return "begun " + Ago(r.At, now)
+	}
+	return Lasting(r.EndedAt.Sub(r.At)) + " long, ended " + Ago(*r.EndedAt, now)
+}
+
+// runDid says what came of a run.
+func runDid(r *LastRun, laps bool) string {
+	p := Parts{N(r.Attempts, "attempt") + " judged"}
+	p.Add(laps && r.Laps > 0, "%s done", N(r.Laps, "lap"))
+	cost := Cost(r.Used)
+	p.Add(cost != "", "%s", cost)
+	p.Add(r.Refuted > 0, "%s not true", N(r.Refuted, "claim"))
+	return strings.Join(p, ", ")
+}
+
+// items tells what became of the items of the checklist. shown is what shows them, where that is known.
+func (c *Screen) items(d *Session, shown map[int]string) {
+	room := 200
+	if c.Width > 0 {
+		room = max(32, c.Width-40)
+	}
+	for _, item := range d.ItemStates[:min(len(d.ItemStates), shownItems)] {
+		c.Short("  %d  %s  %s", item.Number, Pad(safetext.Line(item.Text, room), 32), cmp.Or(shown[item.Number], item.Says()))
+	}
+	if n := d.Items - shownItems; n > 0 {
+		c.Out("  and %d more: wfs status %s --json", n, d.ID)
+	}
+}
+
+// driver says who drives a session, and what waits for whoever does.
+func (c *Screen) driver(d *Session) {
+	if d.Driver != nil {
+		c.Out("running: %s (pid %d)", d.Driver.Command, d.Driver.PID)
+	}
+	if len(d.Alive) > 0 {
+		c.Out("still alive of its last run: %s", engine.Named(d.Alive))
+		run := c.Facts.Typed("wfs run", d.ID, d.Worktree)
+		on := run + " --ignore-survivors"
+		if slices.ContainsFunc(d.Alive, func(p session.Process) bool { return !p.Own }) {
+			c.Out("  nothing runs or moves here before they have ended; if they are harmless: %s", on)
+		} else {
+			c.Out("  %s ends them; if they are harmless, and to live on: %s", run, on)
+		}
+	}
+	if n := d.Requests; n > 0 {
+		c.Out("%d %s not read yet", n, Plural(n, "request is", "requests are"))
+	}
+}
+
+// Place names a session's work tree if that is another one.
+func (c *Screen) Place(d *Session) {
+	if d.Worktree == "" || d.Current {
+		return
+	}
+	gone := ""
+	if d.Gone {
+		gone = ", which is not there any more"
+	}
+	c.Out("work tree: %s%s", d.Worktree, gone)
+}
+
+// autoSave tells of a backup that holds what no checkpoint has.
+func (c *Screen) autoSave(d *Session) {
+	j := d.AutoSave
+	if j == nil {
+		return
+	}
+	c.Out("backup of %s: %s", Ago(j.At, c.Clock()), N(j.Changes, "changed file"))
+	if j.Missing > 0 {
+		c.Out("  %d of them %s not in the work tree any more; to restore them: %s", j.Missing, Plural(j.Missing, "is", "are"),
+			c.Facts.Typed("wfs resume --backup", d.ID, d.Worktree))
+		return
+	}
+	c.Out("  the work tree may be newer, and is what wfs run continues with; to see what was saved: %s", c.Facts.Typed("wfs diff auto", d.ID, d.Worktree))
+}
+
+// SaySpecEdited says that the file of the spec was edited since it was pinned.
+func SaySpecEdited(say func(string, ...any), command string) {
+	if command != "" {
+		say("the spec was edited since it was pinned; to use it as it is now: %s", command)
+	}
+}
+
+// FilesText counts and names files, "" for none.
+func FilesText(files []string, what string) string {
+	if len(files) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s: %s", N(len(files), "file"), what, Some(files, 5, " "))
+}
+
+// Flaky names tests that nothing is concluded from.
+func (c *Screen) Flaky(tests []session.TestID) {
+	if len(tests) > 0 {
+		c.Out("flaky, and ignored: %s", Some(tests, 5, ", "))
+	}
+}
+
+// NotRun names the gates of which a pass says nothing yet.
+func (c *Screen) NotRun(gates []session.NotRun) {
+	for _, n := range gates {
+		c.Out("  gate %s has not run: %s", n.Gate, n.Why)
+	}
+}
+
+// Forced names the phases that a person left without their verdict: whoever sees the work must know.
+func (c *Screen) Forced(skipped []session.SkippedPhase) {
+	for _, p := range skipped {
+		what := "was skipped"
+		if p.Anyway {
+			what = "passed, not judged,"
+		}
+		c.Out("forced: %s %s in lap %d by a person: %s", p.Phase, what, p.Lap, cmp.Or(p.Why, "no reason given"))
+	}
+}
+
+// Tampered tells what was done to tests, below a text that may say already what was found.
+func (c *Screen) Tampered(list []session.Tampering, above string) {
+	for _, t := range list {
+		c.Out("tests: %s%s", NoteMark(t), t.Beside(above))
+	}
+}
+
+// On prints how to go on: the ways on from where a session was stopped, or what to type next.
+func (c *Screen) On(d *Session) {
+	if len(d.Ways) == 0 {
+		c.Next(d.Next)
+		return
+	}
+	wide := 0
+	for _, w := range d.Ways {
+		wide = max(wide, safetext.Width(w.What))
+	}
+	c.Out("\nways on")
+	for _, w := range d.Ways {
+		if c.Width > 0 && wide+4+safetext.Width(w.Command) > c.Width {
+			c.Out("  %s\n      %s", w.What, w.Command)
+			continue
+		}
+		c.Out("  %s  %s", Pad(w.What, wide), w.Command)
+	}
+	if len(d.Next) > 0 && !slices.ContainsFunc(d.Ways, func(w Way) bool { return w.Command == d.Next[0] }) {
+		c.Next(d.Next)
+		return
+	}
+	c.Out("look: %s", c.Facts.Typed(fmt.Sprintf("wfs show %s@%d", d.ID, d.Checkpoint), d.ID, d.Worktree))
+}

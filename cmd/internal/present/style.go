@@ -1,0 +1,164 @@
+package present
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Colours are few and mean something: how the gates judged, where a session stands. They are of the eight that every
+// terminal has, without yellow and blue, which are hard to read on light or on dark.
+const (
+	plain   = ""
+	good    = "32" // green
+	bad     = "31" // red
+	notable = "35" // magenta: somebody has to do something
+	strong  = "1"  // what to type next
+)
+
+// span is a piece of text in one colour.
+type span struct{ text, colour string }
+
+// Styled is text in colours, as an argument of Out and Note, which leave the colours out where nobody wants them.
+type Styled []span
+
+func Good(text string) Styled    { return Styled{{text, good}} }
+func Bad(text string) Styled     { return Styled{{text, bad}} }
+func Notable(text string) Styled { return Styled{{text, notable}} }
+func Strong(text string) Styled  { return Styled{{text, strong}} }
+
+// Join puts texts behind each other, styled or not.
+func Join(parts ...any) (line Styled) {
+	for _, p := range parts {
+		if s, ok := p.(Styled); ok {
+			line = append(line, s...)
+		} else {
+			line = append(line, span{fmt.Sprint(p), plain})
+		}
+	}
+	return line
+}
+
+func (s Styled) String() string {
+	var b strings.Builder
+	for _, p := range s {
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
+// Columns is how many columns a line takes.
+func (s Styled) Columns() int { return safetext.Width(s.String()) }
+
+func (p span) render() string {
+	text := safetext.Strip(p.text)
+	if p.colour == plain || text == "" {
+		return text
+	}
+	return "\x1b[" + p.colour + "m" + text + "\x1b[m"
+}
+
+// mark stands for a styled argument while the text around it is stripped. Nothing that was stripped holds it.
+const mark = "\x00styled\x00"
+
+// Render formats text and strips it of everything that moves a terminal, but for the colours of its styled arguments.
+func Render(colours bool, format string, args ...any) string {
+	var spans []Styled
+	masked := make([]any, len(args))
+	for i, arg := range args {
+		masked[i] = arg
+		if s, ok := arg.(Styled); ok {
+			masked[i] = mark
+			spans = append(spans, s)
+		}
+	}
+	parts := strings.Split(fmt.Sprintf(format, masked...), mark)
+	if !colours || len(parts) != len(spans)+1 { // somebody's text holds the mark
+		return safetext.Strip(fmt.Sprintf(format, args...))
+	}
+	var b strings.Builder
+	for i, part := range parts {
+		b.WriteString(safetext.Strip(part))
+		if i < len(spans) {
+			for _, p := range spans[i] {
+				b.WriteString(p.render())
+			}
+		}
+	}
+	return b.String()
+}
+
+// Unreadable stands in place of the status of a session that cannot be read.
+const Unreadable session.Status = "unreadable"
+
+var verdictColours = map[session.Verdict]string{session.Pass: good, session.Fail: bad, session.Blocked: notable}
+
+var statusColours = map[session.Status]string{session.StatusCompleted: good, session.StatusFinished: good, session.StatusBlocked: bad,
+	Unreadable: bad, session.StatusWaiting: notable, session.StatusInterrupted: notable}
+
+// Verdict is a verdict in its colour.
+func Verdict(v session.Verdict, c session.Class) Styled {
+	if c == session.ClassAsked {
+		return Judged(v, "asks")
+	}
+	return Judged(v, string(v))
+}
+
+// aligned are rows in columns. The last column is not padded.
+func aligned(rows [][]any) []Styled {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], Join(cell).Columns())
+		}
+	}
+	var lines []Styled
+	for _, row := range rows {
+		var line Styled
+		for i, cell := range row {
+			text := Join(cell)
+			line = append(line, text...)
+			if i < len(row)-1 {
+				line = append(line, span{text: strings.Repeat(" ", widths[i]-text.Columns()+2)})
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// fit takes the white space at the end of a line away and shortens it to so many columns, 0 for any number.
+func fit(s Styled, width int) Styled {
+	for n := len(s) - 1; n >= 0; n-- {
+		if s[n].text = strings.TrimRight(s[n].text, " "); s[n].text != "" {
+			break
+		}
+	}
+	if width == 0 || s.Columns() <= width {
+		return s
+	}
+	for i := range s {
+		w := safetext.Width(s[i].text)
+		if w >= width { // something of it or behind it does not fit
+			s[i].text = safetext.Cut(s[i].text+"…", width)
+			return s[:i+1]
+		}
+		width -= w
+	}
+	return s
+}
+
+// Pad adds spaces up to a width.
+func Pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-safetext.Width(text)))
+}
+
+// Judged is text in the colour of a verdict, Status a status in its own.
+func Judged(v session.Verdict, text string) Styled { return Styled{{text, verdictColours[v]}} }
+
+func Status(s session.Status) Styled { return Styled{{string(s), statusColours[s]}} }

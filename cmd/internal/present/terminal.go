@@ -1,0 +1,52 @@
+package present
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+)
+
+// Terminal passes text on to a terminal without control sequences, but for colours.
+type Terminal struct {
+	To   io.Writer
+	rest []byte // an unfinished line
+}
+
+func (t *Terminal) Write(p []byte) (int, error) {
+	t.rest = append(t.rest, p...)
+	end := bytes.LastIndexByte(t.rest, '\n') + 1
+	if end == 0 && len(t.rest) < 1<<20 {
+		return len(p), nil
+	}
+	if end == 0 {
+		end = len(t.rest)
+	}
+	_, err := io.WriteString(t.To, onlyColours(string(t.rest[:end])))
+	t.rest = append([]byte{}, t.rest[end:]...)
+	return len(p), err
+}
+
+// Close writes what is left.
+func (t *Terminal) Close() error {
+	_, err := io.WriteString(t.To, onlyColours(string(t.rest)))
+	t.rest = nil
+	return err
+}
+
+// sgr is a sequence that sets colours.
+var sgr = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// onlyColours strips text but for colours.
+func onlyColours(s string) string {
+	var b strings.Builder
+	at := 0
+	for _, found := range sgr.FindAllStringIndex(s, -1) {
+		b.WriteString(safetext.Strip(s[at:found[0]]) + s[found[0]:found[1]])
+		at = found[1]
+	}
+	b.WriteString(safetext.Strip(s[at:]))
+	return b.String()
+}

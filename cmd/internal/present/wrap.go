@@ -1,0 +1,55 @@
+package present
+
+import (
+	"cmp"
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+)
+
+// wrapped breaks long lines between words and indents what follows. What is to be typed stays in one piece, to be copied.
+func wrapped(text string, width, column int) string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if leadsToCommand.MatchString(safetext.Strip(line)) {
+			out = append(out, line)
+			continue
+		}
+		unindented := strings.TrimLeft(line, " ")
+		at := len(line) - len(unindented)
+		indent := strings.Repeat(" ", min(cmp.Or(column, at+4), width/2))
+		line = line[:at]
+		for i, word := range words(unindented) {
+			w := safetext.Width(safetext.Strip(word))
+			switch {
+			case i == 0:
+			case at+1+w > width && at > len(indent):
+				out = append(out, line)
+				line, at = indent, len(indent)
+			default:
+				line, at = line+" ", at+1
+			}
+			line, at = line+word, at+w
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
+var (
+	leadsToCommand = lazyregexp.New(`^(next|then|undo|redo|hint): `)
+	commandIn      = lazyregexp.New(`(^wfs [a-z]|(: |\()\(?(wfs|git|cd|mv|rm|cp) [^ ]|: --[a-z]+ ').*$`)
+)
+
+// words splits a line at its spaces. A command, and all that follows it, is one word.
+func words(line string) []string {
+	if at := commandIn.FindStringIndex(line); at != nil {
+		from := at[0] + len(line[at[0]:]) - len(strings.TrimLeft(line[at[0]:], ": "))
+		if from == 0 {
+			return []string{line}
+		}
+		return append(strings.Split(strings.TrimSuffix(line[:from], " "), " "), line[from:])
+	}
+	return strings.Split(line, " ")
+}
