@@ -87,7 +87,12 @@ func (b *bench) cleanOne(p project, repo string, rounds int) error {
 	}
 	fill := func(t session.Tree) func() error {
 		return func() error {
-			_, err := r.Room(ctx, gitstate.RoomRequest{Dir: dir, Tree: t, Judged: t, Env: b.env})
+			packages, err := r.PackagesDigest(ctx, t)
+			if err != nil {
+				return err
+			}
+			_, err = r.Room(ctx, gitstate.RoomRequest{Dir: dir, Name: "bench", Tree: t, Judged: t, Packages: packages,
+				Env: b.env})
 			return err
 		}
 	}
@@ -96,7 +101,7 @@ func (b *bench) cleanOne(p project, repo string, rounds int) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(r.Dematerialise(dir), timed(&cold, func() error { return errors.Join(fill(t)(), b.run(dir, p.gate...)) })); err != nil {
+		if err := errors.Join(r.ForgetRoom("bench"), timed(&cold, func() error { return errors.Join(fill(t)(), b.run(dir, p.gate...)) })); err != nil {
 			return err
 		}
 		if t, err = tree(); err != nil {

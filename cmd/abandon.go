@@ -72,9 +72,7 @@ func (a *app) abandon(ctx context.Context, name, reason string) error {
 		a.out("%s is abandoned already", h.ID)
 		return nil
 	}
-	if saved != nil {
-		a.out("checkpoint %d: %s", saved.Number, saved.Summary)
-	}
+	a.saySaved(saved)
 	a.out("%s is abandoned; everything of it is kept", h.ID)
 	a.out("undo: %s (or at any time: wfs resume %s)", a.typed("wfs undo"), h.ID)
 	a.next(j.Next)

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/phases"
-	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -183,8 +182,7 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 		}
 		if !ok {
 			known := append(s.Config.Cards.Names(), sortedKeys(s.Config.Agents)...)
-			r := session.Refuse(session.RefuseUsage, "wfs agent list",
-				"no agent %q; there are: %s", name, strings.Join(known, ", "))
+			r := usage("wfs agent list", "no agent %q; there are: %s", name, strings.Join(known, ", "))
 			if near := workflows.Suggest(name, known); near != "" {
 				r.Hint = "wfs agent check " + near
 			}
@@ -196,10 +194,10 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 	case agent.Card != nil:
 		return &agent, nil
 	case !agent.Command.IsZero() || agent.ScriptPath != "":
-		return nil, session.Refuse(session.RefuseUsage, "wfs agent check NAME (wfs agent list names those that wfs knows)",
+		return nil, usage("wfs agent check NAME (wfs agent list names those that wfs knows)",
 			"the agent here is a command of yours, and only agents that wfs knows can be checked: %s%s", workspace.AgentName(&agent), agent.ScriptPath)
 	}
-	return nil, session.Refuse(session.RefuseUsage, "wfs agent list, then write agent: NAME, or a command of yours, into .wfs/local.yaml",
+	return nil, usage("wfs agent list, then write agent: NAME, or a command of yours, into .wfs/local.yaml",
 		"no agent is configured here")
 }
 

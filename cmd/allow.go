@@ -143,10 +143,10 @@ func (a *app) noneNested(paths []string) error {
 		switch {
 		case nested == "":
 		case nested == p:
-			return session.Refuse(session.RefuseUsage, fmt.Sprintf("git add %s && git commit -m %s", shellWord(p), shellWord("add "+p)),
+			return usage(fmt.Sprintf("git add %s && git commit -m %s", shellWord(p), shellWord("add "+p)),
 				"%s is a repository of its own: a checkpoint only records its commit, once you have committed that", p)
 		default:
-			return session.Refuse(session.RefuseUsage, fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.Repo.Root(), nested)), shellWord(strings.TrimPrefix(p, nested+"/"))),
+			return usage(fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.Repo.Root(), nested)), shellWord(strings.TrimPrefix(p, nested+"/"))),
 				"%s is in %s, a repository of its own: a checkpoint does not contain its files", p, nested)
 		}
 	}

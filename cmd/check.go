@@ -202,7 +202,7 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 				}
 			}
 			if len(groups) == 0 {
-				return plan, nil, session.Refuse(session.RefuseUsage, "wfs check --test 'COMMAND'",
+				return plan, nil, usage("wfs check --test 'COMMAND'",
 					"no gate of the configuration has per-test results")
 			}
 			return plan, groups, a.MustTrust(list)
@@ -219,8 +219,7 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 		}
 	}
 	if len(proposals) == 0 {
-		return plan, nil, session.Refuse(session.RefuseUsage, "wfs check --test 'COMMAND'",
-			"no test command configured, and none found")
+		return plan, nil, usage("wfs check --test 'COMMAND'", "no test command configured, and none found")
 	}
 	if o.test == "" {
 		plan.Setup = a.proposeSetup(proposals)
@@ -261,7 +260,7 @@ func (a *app) checkedRange(ctx context.Context, what string) (base, head session
 	}
 	if merged {
 		if base, err = a.Repo.MergeBase(ctx, base, head); err == nil && base == "" {
-			err = session.Refuse(session.RefuseUsage, "git fetch --unshallow, if this clone is shallow",
+			err = usage("git fetch --unshallow, if this clone is shallow",
 				"the two commits have no common ancestor here")
 		}
 	}
@@ -269,8 +268,7 @@ func (a *app) checkedRange(ctx context.Context, what string) (base, head session
 }
 
 func noCommit(err error) error {
-	return session.Refuse(session.RefuseUsage, "git log --oneline; in a shallow clone: git fetch --deepen 50",
-		"%v", err)
+	return usage("git log --oneline; in a shallow clone: git fetch --deepen 50", "%v", err)
 }
 
 // leftFrom is where a commit left its upstream, or the default branch.
@@ -290,8 +288,7 @@ func (a *app) leftFrom(ctx context.Context, head session.Commit) (session.Commit
 			return base, nil
 		}
 	}
-	return "", session.Refuse(session.RefuseUsage, "wfs check HEAD",
-		"HEAD has no commits beyond its upstream or the default branch")
+	return "", usage("wfs check HEAD", "HEAD has no commits beyond its upstream or the default branch")
 }
 
 // sayCheck tells what was found, and ends the command accordingly.

@@ -118,7 +118,6 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 	if err != nil {
 		return err
 	}
-	a.dropClean()
 	if tree != nil && tree.ID != "main" && tree.ID != a.Repo.Worktree() && !a.json {
 		defer a.out("its work tree stays: git worktree remove %s", tree.Path)
 	}
@@ -215,24 +214,19 @@ func (a *app) restoreDeleted(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if tip != "" {
-		half := false // a restore was killed before the copies were gone
-		if kept != "" {
-			was, err := a.Repo.Ref(ctx, kept+"ledger")
-			if err != nil {
-				return err
-			}
-			half = was == tip
-		}
-		if !half && a.json {
-			return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Next: []string{}})
-		}
-		if !half {
-			a.out("there is a session %s: it is not deleted", id)
-			return nil
+	var was session.Commit
+	if kept != "" {
+		if was, err = a.Repo.Ref(ctx, kept+"ledger"); err != nil {
+			return err
 		}
 	}
-	if kept == "" {
+	switch { // where both are the same, a restore was killed before the copies were gone
+	case tip != "" && tip != was && a.json:
+		return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Next: []string{}})
+	case tip != "" && tip != was:
+		a.out("there is a session %s: it is not deleted", id)
+		return nil
+	case kept == "":
 		hint := "wfs list"
 		if all, err := a.deletions(ctx); err == nil && len(all) > 0 {
 			hint = "wfs list --deleted"

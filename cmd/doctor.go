@@ -126,14 +126,6 @@ func (a *app) checks() *check.Doctor {
 			kept, err := a.keptOf(ctx, id)
 			return err == nil && kept != ""
 		},
-		GiveBack: func(ctx context.Context, id session.ID, tip session.Commit) (int, error) {
-			j, err := a.Clone.Journal(id, tip)
-			if err != nil {
-				return 0, err
-			}
-			defer j.Close()
-			return a.Engine.GiveBack(ctx, id, tip, j)
-		},
 		Before: []check.Row{{Name: "git", Look: a.checkGit}},
 		After:  []check.Row{{Name: "hooks of agents", Look: a.checkHooks}, {Name: "proofs", Look: a.checkProofs}}}
 	store, err := a.TrustStore()

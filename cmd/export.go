@@ -84,8 +84,7 @@ func (a *app) export(ctx context.Context, name, file string, thin bool) error {
 		return err
 	})
 	if errors.Is(err, fs.ErrExist) {
-		return usage("wfs export "+string(id)+" -o ANOTHER-FILE",
-			"%s already exists and is not overwritten", file)
+		return usage("wfs export "+string(id)+" -o ANOTHER-FILE", "%s already exists and is not overwritten", file)
 	}
 	if err != nil {
 		return err

@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/wfs-dev/wfs/session"
 )
 
 // fit refuses work trees that no session belongs in: everything that a person has would go through snapshots and moves,
@@ -17,7 +15,7 @@ func (a *app) fit(ctx context.Context) error {
 	}
 	root := a.Repo.Root()
 	unfit := func(why string) error {
-		return session.Refuse(session.RefuseUsage, "cd into the repository of one project",
+		return usage("cd into the repository of one project",
 			"%s is %s: a session there would take everything in it for its work", root, why)
 	}
 	if filepath.Dir(root) == root {
@@ -43,7 +41,7 @@ func (a *app) fit(ctx context.Context) error {
 			return nil
 		}
 	}
-	return session.Refuse(session.RefuseUsage, "set XDG_STATE_HOME to a directory elsewhere",
+	return usage("set XDG_STATE_HOME to a directory elsewhere",
 		"%s, where wfs remembers what you trust, lies in this work tree, and git does not ignore it", state)
 }
 

@@ -43,6 +43,9 @@ func (a *app) sweep(ctx context.Context, command string) {
 }
 
 func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
+	if err := a.Repo.AwaitFilled(ctx, m.Name); err != nil {
+		return err
+	}
 	if m.Trash != "" && !m.Moved {
 		moved, err := a.judgeTrash(m) // killed right after it
 		switch {
@@ -127,77 +130,67 @@ func (a *app) completeBirth(ctx context.Context, m registry.HalfMade, who regist
 }
 
 func placeOfHalfMade(m registry.HalfMade) gitstate.NewWorktree {
-	return gitstate.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name}
+	return gitstate.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name, Making: m.Trash}
 }
 
 // clearHalfMade takes away a work tree whose session has not begun. What somebody made there is kept: edits in a rescue,
 // and when there is something that git does not see, the whole beside its place, which is returned.
 func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) (kept string, err error) {
-	if err := a.Repo.AwaitFilled(ctx, m.Name); err != nil {
-		return "", err
+	salt := a.env.NewID(4)
+	if m.Trash == "" { // it had come to its place
+		m.Trash = registry.TrashOf(m.Dir, salt)
 	}
 	repo, err := a.Repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
 		return "", err
 	}
-	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
+	if repo == nil {
+		return "", a.endRemoval(ctx, m)
 	}
-	var only lost
-	if repo != nil && filled(repo) {
-		only, err = a.keepHalfMade(ctx, m, repo)
-	} else {
-		only.Unsaved, err = a.Repo.Unfilled(ctx, placeOfHalfMade(m))
-	}
+	ref, only, err := a.keepTree(ctx, repo, a.Repo, &m, "removing a work tree that was being made")
 	if err != nil {
 		return "", err
 	}
-	salt := a.env.NewID(4)
+	if ref != "" {
+		a.note("what had been changed in %s is kept in %s", m.Dir, ref)
+		sayRescue(ctx, repo, ref, a.note)
+	}
+	if !only.provided { // packages that a set-up was installing when it ended too early are nobody's
+		only.Ignored = slices.DeleteFunc(only.Ignored, repo.Packages)
+	}
 	if m.Trash = registry.TrashOf(m.Dir, salt); len(only.all()) > 0 {
 		m.Trash = registry.AsideOf(m.Dir, salt)
 	}
 	return a.removeHalfMade(ctx, m)
 }
 
-// filled reports whether git came to the end with the files of a new work tree.
-func filled(repo *gitstate.Repo) bool {
-	_, err := os.Lstat(filepath.Join(repo.GitDir(), "index"))
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// keepHalfMade rescues what somebody made in a work tree before its session had begun, and lists what no rescue holds.
-// Packages that a set-up was installing when it ended too early are nobody's.
-func (a *app) keepHalfMade(ctx context.Context, m registry.HalfMade, repo *gitstate.Repo) (only lost, err error) {
+// keepTree notes what the files of a linked work tree are like that is to be removed, rescues what is in it and in no
+// commit, and lists what no rescue holds. here is another work tree.
+func (a *app) keepTree(ctx context.Context, tree, here *gitstate.Repo, m *registry.HalfMade, why string) (ref string, only lost, err error) {
+	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil {
+		return "", only, err
+	}
 	exclude := a.Clone.ExcludeFile(m.Session)
 	if exclude == "" {
 		if exclude, err = a.GuardFile(nil); err != nil {
-			return only, err
+			return "", only, err
 		}
 	}
-	snap, err := repo.Snapshot(ctx, exclude)
+	snap, err := tree.Snapshot(ctx, exclude)
 	if err != nil {
-		return only, err
+		return "", only, err
 	}
-	if snap.Raw, err = repo.RawFiles(ctx, snap); err != nil {
-		return only, err
+	if snap.Raw, err = tree.RawFiles(ctx, snap); err != nil {
+		return "", only, err
 	}
-	kept, err := repo.Kept(ctx, snap)
-	if err != nil {
-		return only, err
+	kept, err := tree.Kept(ctx, snap)
+	if err == nil && !kept {
+		ref, err = tree.Rescue(ctx, m.Session, why, snap, a.env.Now().Unix())
 	}
-	if !kept {
-		ref, err := repo.Rescue(ctx, m.Session, "removing a work tree that was being made", snap, a.env.Now().Unix())
-		if err != nil {
-			return only, err
-		}
-		a.note("what had been changed in %s is kept in %s", m.Dir, ref)
-		sayRescue(ctx, repo, ref, a.note)
+	if err == nil {
+		only, err = a.lostWith(ctx, tree, here, m.Session, m.Dir, exclude, snap)
 	}
-	only, err = a.lostWith(ctx, repo, a.Repo, m.Session, m.Dir, exclude, snap)
-	if !only.provided {
-		only.Ignored = slices.DeleteFunc(only.Ignored, repo.Packages)
-	}
-	return only, err
+	return ref, only, err
 }
 
 // removeHalfMade removes a work tree that somebody has just looked at, and returns where it is kept when somebody else was
@@ -242,7 +235,7 @@ func (a *app) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
-	if err == nil && m.IsTrash() {
+	if err == nil && m.IsTrash() && m.Seen != "" { // else it was never in its place
 		var now string
 		if now, err = gitstate.TreeStamp(m.Trash); err == nil && now != m.Seen {
 			a.note("%s was changed while it was removed", m.Dir)

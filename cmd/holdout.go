@@ -338,19 +338,15 @@ func (a *app) markLaid(room string) error { return durable.WriteFile(laidMark(ro
 // clearLaid removes clean trees of this repository in which hold-out tests were left, such as by a process that was
 // killed.
 func (a *app) clearLaid() {
-	dir, err := a.cleanDir(a.Repo)
+	dir, err := a.roomsDir()
 	if err != nil {
 		return
 	}
-	if _, err := os.Lstat(laidMark(dir)); err == nil {
-		a.dropClean()
-	}
-	marks, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(dir)), "*", holdoutLaid))
+	marks, _ := filepath.Glob(filepath.Join(dir, "*", holdoutLaid))
 	for _, mark := range marks {
 		path := filepath.Dir(mark)
-		_, whose, ok := cleanUsed(path)
-		if _, err := os.Lstat(filepath.Join(path, roomLock)); err != nil || !ok || whose != a.Repo.CommonDir() {
-			continue // of another work tree, whose session may be at it
+		if _, whose, ok := cleanUsed(path); !ok || whose != a.Repo.CommonDir() {
+			continue
 		}
 		if err := a.removeRoom(path); err != nil && !errors.Is(err, durable.ErrLocked) {
 			a.note("a clean checkout with hold-out tests was not removed: %v", err)

@@ -114,10 +114,9 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	}
 	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
 	if info, err := os.Lstat(file); err == nil && !o.force {
-		return session.Refuse(session.RefuseUsage, "edit .wfs/config.yaml, or wfs init --force",
-			"%s exists already", workspace.ConfigPath)
+		return usage("edit .wfs/config.yaml, or wfs init --force", "%s exists already", workspace.ConfigPath)
 	} else if err == nil && !info.Mode().IsRegular() {
-		return session.Refuse(session.RefuseUsage, "mv "+workspace.ConfigPath+" "+workspace.ConfigPath+".old, then wfs init",
+		return usage("mv "+workspace.ConfigPath+" "+workspace.ConfigPath+".old, then wfs init",
 			"%s is no regular file, and is not replaced", workspace.ConfigPath)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -35,12 +36,18 @@ func (a *app) tryClean(ctx context.Context, t initGate, setup workflows.Command)
 	if res.Where == string(workflows.Clean) {
 		return &initClean{Proves: true}
 	}
-	defer a.dropClean()
 	g.Where = workflows.Clean
-	a.rooms.made = func(dir string, millis int64) {
-		a.note("    the set-up took %s, and %s", time.Duration(millis)*time.Millisecond, check.Bytes(sizeBelow(dir)))
+	made := ""
+	a.rooms.made = func(dir string, took time.Duration) {
+		if !setup.IsZero() {
+			a.note("    the set-up took %s, and %s", took.Round(time.Millisecond), check.Bytes(sizeBelow(dir)))
+		}
+		made = filepath.Dir(dir)
 	}
 	b, err := a.tryGate(ctx, g, setup)
+	if made != "" && setup.IsZero() {
+		_ = a.removeRoom(made)
+	}
 	var changed *phases.ChangedTreeError
 	var lacks *phases.NotInstalledError
 	c := &initClean{setUp: !setup.IsZero()}

@@ -50,55 +50,62 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 	if a.json {
 		return a.answer(j)
 	}
-	if saved != nil {
-		a.out("checkpoint %d: %s", saved.Number, saved.Summary)
-	}
-	if r != nil {
-		for _, also := range r.Also {
-			did, _ := movedAs(also)
-			a.out("%s", did)
-		}
-	}
+	a.saySaved(saved)
 	if r == nil {
 		where := fmt.Sprintf("%s is already checked out%s, at checkpoint %d", h.ID, a.InTree(), h.S.Current)
 		if !current {
 			where = "already on " + j.Head
 		}
 		a.out("%s; nothing to do", where)
-	} else if did, again := movedAs(j.Did); r.Event.Turn.Worktree == "" { // no file was touched
+		a.next(j.Next)
+		return nil
+	}
+	for _, also := range r.Also {
+		did, _ := movedAs(also)
 		a.out("%s", did)
-		if r.Note != "" {
-			a.out("%s", r.Note)
-		}
-		a.out("%s: %s", again, a.typed("wfs "+again))
-	} else {
-		where := "on " + j.Head
-		if head.Ref == "" {
-			where = "at " + head.Commit.Short() + ", on no branch"
-			if a.Away != "" {
-				where += ","
-			}
-		}
+	}
+	did, again := movedAs(j.Did)
+	if len(r.Also) > 0 || r.Event.Turn.Worktree == "" { // without one, no file was touched
+		a.out("%s", did)
+	}
+	if r.Event.Turn.Worktree != "" {
 		if len(r.Also) > 0 {
-			a.out("%s", did)
 			did = "all in all"
 		}
-		a.out("%s: now %s%s, %s", did, where, a.InTree(), changedFiles(len(r.Changes)))
+		a.out("%s: now %s%s, %s", did, a.headAt(head), a.InTree(), changedFiles(len(r.Changes)))
 		// What was carried or left is said to be, and where.
 		rescued := r.Rescued
 		if r.Event.How == session.MoveNew && r.Event.Turn.Rescue != "" && len(h.S.Carried)+len(h.S.Left) > 0 {
 			rescued = r.Event.Turn.Found
 		}
 		a.sayKept(wasThere, rescued, a.out)
-		if r.Note != "" {
-			a.out("%s", r.Note)
-		}
-		a.out("%s: %s", again, a.typed("wfs "+again))
 	}
-	if current || r == nil || r.Event.How == session.MoveNew {
+	if r.Note != "" {
+		a.out("%s", r.Note)
+	}
+	a.out("%s: %s", again, a.typed("wfs "+again))
+	if current || r.Event.How == session.MoveNew {
 		a.next(j.Next)
 	}
 	return nil
+}
+
+// headAt says where HEAD is.
+func (a *app) headAt(head session.Head) string {
+	switch {
+	case head.Ref != "":
+		return "on " + strings.TrimPrefix(head.Ref, "refs/heads/")
+	case a.Away != "":
+		return "at " + head.Commit.Short() + ", on no branch,"
+	}
+	return "at " + head.Commit.Short() + ", on no branch"
+}
+
+// saySaved names the checkpoint that keeps the edits of a session, if there is one.
+func (a *app) saySaved(c *session.Checkpoint) {
+	if c != nil {
+		a.out("checkpoint %d: %s", c.Number, c.Summary)
+	}
 }
 
 func (a *app) switchCmd() *cobra.Command {

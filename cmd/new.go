@@ -131,12 +131,14 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 func (n *newborn) begin(ctx context.Context) error { return n.Begin(ctx, "wfs new", true) }
 
 // choosePlan fixes what the session will run.
-func (n *newborn) choosePlan(ctx context.Context) (err error) {
+func (n *newborn) choosePlan(ctx context.Context) error {
 	if err := n.takeHoldout(ctx, &n.o); err != nil {
 		return err
 	}
-	n.b, n.settings, err = n.bear(ctx, &n.o)
-	return err
+	if n.o.fork {
+		return n.fork(ctx)
+	}
+	return n.pin(ctx)
 }
 
 // chooseStart fixes the commit that the session starts from. Edits of a session that is left here become a checkpoint.

@@ -99,7 +99,8 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 	if err != nil {
 		return registry.HalfMade{}, dirRefusal(err)
 	}
-	m := registry.HalfMade{Session: id, Dir: n.Path, Above: n.Above, Name: n.Name, RunID: fmt.Sprintf("%s-setup-%s", id, a.env.NewID(4))}
+	m := registry.HalfMade{Session: id, Dir: n.Path, Above: n.Above, Name: n.Name, RunID: fmt.Sprintf("%s-setup-%s", id, a.env.NewID(4)),
+		Trash: registry.TrashOf(n.Path, a.env.NewID(4))}
 	if err := a.Clone.KeepHalfMade(m); err != nil {
 		return m, err
 	}

@@ -7,70 +7,76 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
 // pin resolves everything that the session will run, out of files that are read once and trusted as read.
-func (a *app) pin(ctx context.Context, o newOptions) (engine.Birth, *workflows.Settings, error) {
-	if err := a.configured(ctx, o); err != nil {
-		return engine.Birth{}, nil, err
+func (n *newborn) pin(ctx context.Context) error {
+	o := &n.o
+	if err := n.configured(ctx, *o); err != nil {
+		return err
 	}
-	list, err := a.Rules(ctx)
+	list, err := n.Rules(ctx)
 	if err != nil {
-		return engine.Birth{}, nil, err
+		return err
 	}
-	settings, err := a.ProjectSettings(list,
+	n.settings, err = n.ProjectSettings(list,
 		workflows.Layer{Source: workflows.FromFlag, Name: "--workflow", Key: "workflow", Value: o.workflow},
 		workflows.Layer{Source: workflows.FromFlag, Name: "--agent", Key: "agent", Value: o.agent})
 	if err != nil {
-		return engine.Birth{}, nil, err
+		return err
 	}
 	if o.yes && len(list) > 0 {
-		if err := a.TrustRules("--yes", list, "files below .wfs/"); err != nil {
-			return engine.Birth{}, nil, err
+		if err := n.TrustRules("--yes", list, "files below .wfs/"); err != nil {
+			return err
 		}
 	}
-	if err := a.MustTrust(list); err != nil {
-		return engine.Birth{}, nil, err
+	if err := n.MustTrust(list); err != nil {
+		return err
 	}
-	known := append(settings.Config.Cards.Names(), slices.Collect(maps.Keys(settings.Config.Agents))...)
-	if err := a.knownAgent(ctx, o.agent, known); err != nil {
-		return engine.Birth{}, nil, err
+	config := &n.settings.Config
+	known := append(config.Cards.Names(), slices.Collect(maps.Keys(config.Agents))...)
+	if err := n.knownAgent(ctx, o.agent, known); err != nil {
+		return err
 	}
-	b, err := a.Plan(settings, list, o.pinning())
-	if err != nil {
-		return b, nil, err
+	if n.b, err = n.Plan(n.settings, list, o.pinning()); err != nil {
+		return err
 	}
-	if c := b.Plan.Agent.Card; c != nil && c == settings.Config.Agent.Card {
-		a.note("agent %s (%s)", c.Name, a.cardOrigin(c))
+	n.notePlan(ctx)
+	if err := n.ReadSpec(ctx, &n.b, o.spec); err != nil {
+		return err
 	}
-	if w, _ := workflows.ParseWorkflow(b.Plan.Workflow.Name, b.Workflow); w != nil {
-		if says := b.Plan.ReviewedBy(w, &settings.Config); says != "" {
-			a.note("%s", says)
-		}
-	}
-	a.noteLacking(ctx, b.Plan)
-	if err := a.ReadSpec(ctx, &b, o.spec); err != nil {
-		return b, nil, err
-	}
-	return b, settings, a.sameSpec(ctx, &b.Created, o)
+	return n.sameSpec(ctx, &n.b.Created, *o)
 }
 
-// bear is what a new session is made of: what is configured now, or what the session runs that it is a fork of.
-func (a *app) bear(ctx context.Context, o *newOptions) (engine.Birth, *workflows.Settings, error) {
-	if !o.fork {
-		return a.pin(ctx, *o)
+// notePlan says who will work and review, and what they lack.
+func (n *newborn) notePlan(ctx context.Context) {
+	plan, config := n.b.Plan, &n.settings.Config
+	if c := plan.Agent.Card; c != nil && c == config.Agent.Card {
+		n.note("agent %s (%s)", c.Name, n.cardOrigin(c))
 	}
+	if w, _ := workflows.ParseWorkflow(plan.Workflow.Name, n.b.Workflow); w != nil {
+		if says := plan.ReviewedBy(w, config); says != "" {
+			n.note("%s", says)
+		}
+	}
+	n.noteLacking(ctx, plan)
+}
+
+// fork takes over what the session runs that the new one is a fork of.
+func (n *newborn) fork(ctx context.Context) (err error) {
+	o := &n.o
 	if cmp.Or(o.workflow, o.agent, o.spec, o.holdout) != "" || o.carry {
-		return engine.Birth{}, nil, usage("wfs fork "+o.from,
+		return usage("wfs fork "+o.from,
 			"a fork has the specification, workflow, agent and files of %s; wfs edit changes it afterwards", o.from)
 	}
-	b, settings, err := a.Fork(ctx, o.from, o.budget)
-	if b.Plan != nil && b.Plan.Holdout != nil {
-		o.pinned = b.Plan.Holdout
+	if n.b, n.settings, err = n.Fork(ctx, o.from, o.budget); err != nil {
+		return err
 	}
-	parent, _, _ := strings.Cut(b.Created.Parent, "@")
+	if n.b.Plan.Holdout != nil {
+		o.pinned = n.b.Plan.Holdout
+	}
+	parent, _, _ := strings.Cut(n.b.Created.Parent, "@")
 	o.goal, o.leave = cmp.Or(o.goal, parent), true
-	return b, settings, err
+	return nil
 }

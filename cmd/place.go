@@ -7,9 +7,6 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Where a session is: the work tree whose HEAD is on its branch. A verb that is given a session's name acts there,
-// wherever it was typed.
-
 // seen describes a session as it is seen from here.
 func (a *app) seen(ctx context.Context, s *session.Session) (sessionJSON, *gitstate.Worktree, error) {
 	in, err := a.PlaceOf(ctx, s.ID)

@@ -32,10 +32,11 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 	if o.workflow == "" {
 		o.workflow = h.S.Workflow
 	}
-	b, _, err := a.pin(ctx, o)
-	if err != nil {
+	pinned := &newborn{app: a, o: o}
+	if err := pinned.pin(ctx); err != nil {
 		return err
 	}
+	b := pinned.b
 	c := b.Created
 	r := engine.Repin{Plan: b.Plan, PlanText: b.PlanText, PlanDigest: c.PlanDigest, Workflow: b.Workflow, Agent: c.Agent, AgentTyped: c.AgentTyped,
 		Phase: session.PhaseName(phase)}

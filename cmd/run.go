@@ -120,7 +120,11 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much ho
 
 // connect lets a run show what happens, save files, and tell the user's on-event command.
 func (a *app) connect(ctx context.Context, p *progress, detached bool) {
-	a.notices = &notices{app: a, say: p.line}
+	a.notices = &notices{app: a, to: a.NewOnEvent(p.line, func() {
+		if a.env.StderrTTY {
+			fmt.Fprint(a.env.Stderr, "\a")
+		}
+	})}
 	a.Engine.Tell = func(e session.Event, s *session.Session) {
 		p.event(e, s)
 		a.notices.event(e, s)
@@ -157,7 +161,7 @@ func (a *app) drive(ctx context.Context, h *engine.Hand, p *progress, o engine.R
 		}
 		return err
 	}
-	a.notices.over.Store(true)
+	a.notices.to.Quiet.Store(a.json) // the end stays the last line in JSON
 	if p.view != nil {
 		p.view.end()
 	}

@@ -23,9 +23,7 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 		return a.sayMoved(h, r, saved)
 	}
 	a.About = h.ID
-	if saved != nil {
-		a.out("checkpoint %d: %s", saved.Number, saved.Summary)
-	}
+	a.saySaved(saved)
 	base := baseName(s)
 	if short := s.Base.Short(); base != short {
 		base += " (" + short + ")"

@@ -53,9 +53,9 @@ func (a *app) showRun(ctx context.Context, id session.ID, n int) error {
 	}
 	if j.RunID == "" {
 		if n < 0 {
-			return session.Refuse(session.RefuseUsage, "wfs run", "%s has had no run yet", id)
+			return usage("wfs run", "%s has had no run yet", id)
 		}
-		return session.Refuse(session.RefuseUsage, "wfs show "+itoa(n), "no agent worked for checkpoint %d", n)
+		return usage("wfs show "+itoa(n), "no agent worked for checkpoint %d", n)
 	}
 	dir, err := a.Clone.RunDir(id, j.RunID)
 	if err != nil {

@@ -62,8 +62,7 @@ func oneGoal(c *cobra.Command, args []string) error {
 	case goal == "":
 		return usage(c.CommandPath()+` "what you want to build"`, "%s needs a goal", c.Name())
 	case len(args) > 1:
-		return usage(c.CommandPath()+" "+shellWord(goal),
-			"%s takes one goal, got %d arguments", c.Name(), len(args))
+		return usage(c.CommandPath()+" "+shellWord(goal), "%s takes one goal, got %d arguments", c.Name(), len(args))
 	}
 	return nil
 }

@@ -103,8 +103,7 @@ func (a *app) whatToTrust(ctx context.Context, name string) (*trustJSON, error) 
 			return nil, err
 		}
 		if len(list)+len(filters) == 0 {
-			return nil, session.Refuse(session.RefuseUsage, "wfs init",
-				"there is nothing to trust: this repository has no files below .wfs/")
+			return nil, usage("wfs init", "there is nothing to trust: this repository has no files below .wfs/")
 		}
 		cards, err := a.Cards(list)
 		if err != nil {

@@ -430,7 +430,7 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 		return err
 	}
 	for _, r := range clean.found {
-		if err := gitstate.RemoveAll(r.Paths[0]); err != nil {
+		if err := durable.RemoveTree(r.Paths[0]); err != nil {
 			return err
 		}
 	}
@@ -442,7 +442,7 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 		return err
 	}
 	a.Repo.Quiet()
-	return gitstate.RemoveAll(a.Repo.StateDir())
+	return durable.RemoveTree(a.Repo.StateDir())
 }
 
 // leaveSession puts the HEAD of a work tree on a branch of the user's.

@@ -24,7 +24,7 @@ type app struct {
 
 	notices *notices            // of a run, nil for other verbs
 	mending map[session.ID]bool // whose locks the doctor has taken
-	rooms   setUpRooms
+	rooms   rooms
 	notes   notes           // of sessions, about clean trees
 	doing   *doing          // what is drawn at a terminal now, nil for nothing
 	done    []recoveredJSON // what dead processes had begun, for the next answer
@@ -167,7 +167,7 @@ func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 	j := w.judge(p, runDir, tree, false)
 	j.Runs = w.app.BaseRuns(p)
 	j.Bare = func(ctx context.Context, tree session.Tree) (bool, error) {
-		if there, err := w.app.Repo.Installed(ctx, tree); err != nil || !there && !p.Setup.IsZero() {
+		if there, err := w.app.Repo.Installed(ctx, tree); err != nil || len(there) == 0 && !p.Setup.IsZero() {
 			return false, err // the set-up would bring to the clean tree what is not here
 		}
 		return w.app.Repo.Bare(ctx, tree, p.Provide)

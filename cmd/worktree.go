@@ -100,23 +100,17 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if err := saveEdits(ctx, h, &j); err != nil {
 		return err
 	}
-	stamp, err := gitstate.TreeStamp(t.Path)
-	if err != nil {
-		return err
-	}
-	now, err := a.wouldLose(ctx, here, id, t.Path) // that took its time, and somebody may be at work there
-	if err != nil {
+	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path), Name: strings.TrimSuffix(t.ID, "@linked"),
+		Trash: registry.TrashOf(t.Path, a.env.NewID(4))}
+	var now lost // that took its time, and somebody may be at work there
+	if j.Rescued, now, err = a.keepTree(ctx, a.Repo, here, &m, "removing the work tree of "+string(id)); err != nil {
 		return err
 	}
 	if err := discard.refusal(now, id, t.Path, "it is in use, and was not removed: "); err != nil {
 		return err
 	}
-	if err := a.rescueEdits(ctx, h, &j); err != nil {
-		return err
-	}
 	work := a.Repo.Worktree()
 	a.Repo, a.Engine.Store = here, here
-	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path), Name: strings.TrimSuffix(t.ID, "@linked"), Seen: stamp, Trash: registry.TrashOf(t.Path, a.env.NewID(4))}
 	if j.Kept, err = a.removeHalfMade(context.WithoutCancel(ctx), m); err != nil {
 		return err
 	}
@@ -183,22 +177,6 @@ func saveEdits(ctx context.Context, h *engine.Hand, j *removedJSON) error {
 	if err == nil && saved != nil {
 		j.Saved = saved.Number
 	}
-	return err
-}
-
-// rescueEdits makes what is in the work tree and in no commit reachable.
-func (a *app) rescueEdits(ctx context.Context, h *engine.Hand, j *removedJSON) error {
-	snap, err := a.Repo.Snapshot(ctx, a.Clone.ExcludeFile(h.ID))
-	if err != nil {
-		return err
-	}
-	if snap.Raw, err = a.Repo.RawFiles(ctx, snap); err != nil {
-		return err
-	}
-	if kept, err := a.Repo.Kept(ctx, snap); err != nil || kept {
-		return err
-	}
-	j.Rescued, err = a.Repo.Rescue(ctx, h.ID, "removing the work tree of "+string(h.ID), snap, a.env.Now().Unix())
 	return err
 }
 

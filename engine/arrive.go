@@ -61,9 +61,6 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) (*Reloca
 	if !h.headAsLeft(snap.Head, m.Turn) {
 		return nil, h.giveUpMove(short(nameOf(snap.Head)))
 	}
-	if err := h.keepIndex(ctx, m.Turn); err != nil {
-		return nil, err
-	}
 	plan, planned := h.planMove(ctx, snap, m.Turn.Tree, m.Turn.Raw)
 	plan.Index = m.Turn.Index
 	snap.Raw = plan.Raw

@@ -164,7 +164,10 @@ func (h *Hand) recoverDelete(ctx context.Context) error {
 	if !errors.As(err, &refused) {
 		return err
 	}
-	back, copies := reversed(t)
+	back, copies, err := h.e.keptBelow(ctx, h.ID, keptIn(t))
+	if err != nil {
+		return err
+	}
 	settled, err := st.Settle(ctx, h.ID, session.Turn{Refs: back})
 	if err != nil {
 		return err
@@ -178,21 +181,36 @@ func (h *Hand) recoverDelete(ctx context.Context) error {
 	return h.j.Unclaim(st.Worktree())
 }
 
-// reversed takes a deletion apart: what brings its refs back, the ledger last, and what removes the copies.
-func reversed(t session.Turn) (back, copies []session.RefMove) {
+// keptIn is the directory that keeps the refs of a deletion, by its moves. The name ends in a slash; "" for none.
+func keptIn(t session.Turn) string {
 	for _, m := range t.Refs {
-		if m.Old == "" {
-			copies = append(copies, session.RefMove{Ref: m.Ref, Old: m.New})
-		} else {
-			back = append(back, session.RefMove{Ref: m.Ref, New: m.Old})
+		if dir, ok := strings.CutSuffix(m.Ref, "ledger"); ok && strings.HasPrefix(dir, DeletedPrefix) {
+			return dir
 		}
 	}
-	isLedger := func(m session.RefMove) bool { return strings.HasSuffix(m.Ref, "/ledger") }
-	if i := slices.IndexFunc(back, isLedger); i >= 0 {
-		ledger := back[i]
-		back = append(slices.Delete(back, i, i+1), ledger)
+	return ""
+}
+
+// keptBelow are the moves that bring the refs back which are kept below a directory, the ledger last, and those that
+// remove the copies.
+func (e *Engine) keptBelow(ctx context.Context, id session.ID, dir string) (back, copies []session.RefMove, err error) {
+	if dir == "" {
+		return nil, nil, nil
 	}
-	return back, copies
+	kept, err := e.Store.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
+	var ledger []session.RefMove
+	for _, name := range slices.Sorted(maps.Keys(kept)) {
+		m := session.RefMove{Ref: session.BranchOf(id), New: kept[name]}
+		if rest := strings.TrimPrefix(name, dir); rest != "branch" {
+			m.Ref = session.RefPrefix + string(id) + "/" + rest
+		}
+		if copies = append(copies, session.RefMove{Ref: name, Old: m.New}); m.Ref == session.LedgerOf(id) {
+			ledger = append(ledger, m)
+		} else {
+			back = append(back, m)
+		}
+	}
+	return append(back, ledger...), copies, err
 }
 
 // deleted is what is said to whoever finds a deletion half done, once it is done.
@@ -212,9 +230,7 @@ func (e *Engine) UndoDelete(ctx context.Context, op session.Op) (*Relocated, err
 	if err := e.mayUndelete(ctx, op); err != nil {
 		return nil, err
 	}
-	summary := summaryOfUndo(op)
-	n, err := e.restore(ctx, op.Session, op.Turn, summary, op.Number)
-	return recorded(n, summary), err
+	return e.restore(ctx, op.Session, keptIn(op.Turn), summaryOfUndo(op), op.Number)
 }
 
 // mayUndelete refuses when a name that a deletion gave free is somebody else's by now, or when what was deleted is gone.
@@ -231,36 +247,19 @@ func (e *Engine) mayUndelete(ctx context.Context, op session.Op) error {
 			return movedOn(op, short(m.Ref), now.Short(), "nothing", "git branch -m "+short(m.Ref)+" another-name")
 		}
 	}
-	back, _ := reversed(op.Turn)
-	if _, err := e.restorable(ctx, op.Session, back); err != nil {
-		return err
+	back, _, err := e.keptBelow(ctx, op.Session, keptIn(op.Turn))
+	if err == nil {
+		_, err = e.restorable(ctx, op.Session, back)
 	}
-	return e.mayMakeAll(ctx, back)
+	if err == nil {
+		err = e.mayMakeAll(ctx, back)
+	}
+	return err
 }
 
 // Restore brings a deleted session back whose refs are kept below dir, a name that ends in a slash.
 func (e *Engine) Restore(ctx context.Context, id session.ID, dir string) (*Relocated, error) {
-	kept, err := e.Store.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
-	if err != nil {
-		return nil, err
-	}
-	summary := "restore " + string(id)
-	n, err := e.restore(ctx, id, deletionOf(id, dir, kept), summary, 0)
-	return recorded(n, summary), err
-}
-
-// deletionOf is the deletion that left refs below a directory, a name that ends in a slash.
-func deletionOf(id session.ID, dir string, kept map[string]session.Commit) session.Turn {
-	var t session.Turn
-	for _, name := range slices.Sorted(maps.Keys(kept)) {
-		ref := session.BranchOf(id)
-		if rest := strings.TrimPrefix(name, dir); rest != "branch" {
-			ref = session.RefPrefix + string(id) + "/" + rest
-		}
-		t.Refs = append(t.Refs, session.RefMove{Ref: name, New: kept[name]})
-		t.Refs = append(t.Refs, session.RefMove{Ref: ref, Old: kept[name]})
-	}
-	return t
+	return e.restore(ctx, id, dir, "restore "+string(id), 0)
 }
 
 // PutAway deletes a session whose birth an operation was that is taken back, if nothing was done in it since. The undo's
@@ -303,21 +302,18 @@ func (e *Engine) BringBack(ctx context.Context, op session.Op) error {
 		return err
 	}
 	for name, tip := range all {
-		dir, isLedger := strings.CutSuffix(name, "ledger")
-		if !isLedger || tip != op.Ledger {
-			continue
+		if dir, isLedger := strings.CutSuffix(name, "ledger"); isLedger && tip == op.Ledger {
+			return e.bringRefs(ctx, op.Session, dir, summaryOfUndo(op), nil)
 		}
-		kept := maps.Clone(all)
-		maps.DeleteFunc(kept, func(name string, _ session.Commit) bool { return !strings.HasPrefix(name, dir) })
-		return e.bringRefs(ctx, op.Session, deletionOf(op.Session, dir, kept), summaryOfUndo(op), nil)
 	}
 	_, err = e.restorable(ctx, op.Session, nil)
 	return err
 }
 
 // restore makes the moves of a deletion the other way round, and logs that.
-func (e *Engine) restore(ctx context.Context, id session.ID, t session.Turn, summary string, undoes int64) (n int64, err error) {
-	err = e.bringRefs(ctx, id, t, summary, func(tip session.Commit, back []session.RefMove) error {
+func (e *Engine) restore(ctx context.Context, id session.ID, dir, summary string, undoes int64) (*Relocated, error) {
+	var n int64
+	err := e.bringRefs(ctx, id, dir, summary, func(tip session.Commit, back []session.RefMove) (err error) {
 		kind := string(session.MoveUndo)
 		if undoes == 0 {
 			kind = OpRestore
@@ -325,12 +321,16 @@ func (e *Engine) restore(ctx context.Context, id session.ID, t session.Turn, sum
 		n, err = e.logOp(ctx, session.Op{At: e.Clock.Now().Unix(), Kind: kind, Session: id, Summary: summary, Ledger: tip, Undoes: undoes, Turn: session.Turn{Refs: back}})
 		return err
 	})
-	return n, err
+	return recorded(n, summary), err
 }
 
-// bringRefs brings the refs of a deletion back, logs that, and removes the copies. log may be nil.
-func (e *Engine) bringRefs(ctx context.Context, id session.ID, t session.Turn, why string, log func(session.Commit, []session.RefMove) error) error {
-	back, copies := reversed(t)
+// bringRefs brings the refs of a deletion back that are kept below a directory, logs that, and removes the copies. log
+// may be nil.
+func (e *Engine) bringRefs(ctx context.Context, id session.ID, dir, why string, log func(session.Commit, []session.RefMove) error) error {
+	back, copies, err := e.keptBelow(ctx, id, dir)
+	if err != nil {
+		return err
+	}
 	tip, err := e.restorable(ctx, id, back)
 	if err != nil {
 		return err

@@ -33,9 +33,8 @@ type Engine struct {
 	// OpenJournal opens the journal that extends a session's ledger tip ("" before birth). The caller of the verb
 	// holds the session's driver lock.
 	OpenJournal func(id session.ID, tip session.Commit) (Journal, error)
-	// Peek reads a journal without changing anything. Begun reports whether there is one.
-	Peek  func(id session.ID, tip session.Commit) ([]session.Event, error)
-	Begun func(id session.ID, tip session.Commit) bool
+	// Peek reads a journal without changing anything.
+	Peek func(id session.ID, tip session.Commit) ([]session.Event, error)
 	// Tip and KeepTip are a cache of documents of a session's newest ledger commit. Tip returns nil for what it lacks.
 	Tip     func(id session.ID, tip session.Commit) session.Files
 	KeepTip func(id session.ID, tip session.Commit, files session.Files) error
@@ -83,9 +82,6 @@ type View struct {
 // Load reads a session: the ledger's cache of the fold, and the live journal on top.
 func (e *Engine) Load(ctx context.Context, id session.ID, tip session.Commit) (View, error) {
 	live, err := e.Peek(id, tip)
-	if err == nil && len(live) == 0 && !e.Begun(id, tip) { // it is lost, and will be given back
-		live, err = e.SavedEvents(ctx, id, tip)
-	}
 	if err != nil {
 		return View{}, err
 	}
@@ -208,8 +204,6 @@ type Hand struct {
 	halfway  []string             // rescues of what lay there while a move or finish went on
 	// judgedAgain is how often the open attempt passed and files were found changed since.
 	judgedAgain int
-	// GivenBack is how many events of a journal that was lost are back, from the newest backup.
-	GivenBack int
 	// Stayed is why the session's documents are still in the work tree after a finish, nil: they are not.
 	Stayed error
 	// Agreed says that a finish was the answer to the question whether the work is done.
@@ -228,9 +222,6 @@ func (e *Engine) Open(ctx context.Context, id session.ID) (*Hand, error) {
 	}
 	h := &Hand{e: e, ID: id, Tip: tip}
 	if h.j, err = e.OpenJournal(id, tip); err != nil {
-		return nil, err
-	}
-	if err := h.giveBack(ctx); err != nil {
 		return nil, err
 	}
 	v, err := e.view(ctx, id, tip, h.j.Events())

@@ -71,11 +71,12 @@ func (e *Engine) PreviewUndo(ctx context.Context, ops []session.Op, exclude func
 			p.Note = fmt.Sprintf("%s: %d %s in the way", summaryOfUndo(op), n, plural(n, "file is", "files are"))
 			break
 		}
-		if one.r.tree != "" && !one.r.stay {
+		r := one.relocation
+		if r.tree != "" && !r.stay {
 			p = one.Preview
 		}
 		what, said[op.Session] = append(what, summaryOfUndo(op)), true
-		store.moved(one.r.refs, one.r.head)
+		store.moved(r.refs, r.head)
 	}
 	p.What = strings.Join(what, "; ")
 	return p, nil
@@ -84,7 +85,7 @@ func (e *Engine) PreviewUndo(ctx context.Context, ops []session.Op, exclude func
 // undoing is what it would do to take one operation back.
 type undoing struct {
 	Preview
-	r relocation
+	reversal
 }
 
 // previewOne looks at one operation. said says that what is said of its session would have been changed before.
@@ -111,18 +112,12 @@ func (e *Engine) previewOne(ctx context.Context, op session.Op, exclude string, 
 	if err != nil {
 		return out, err
 	}
-	switch {
-	case kind == OpDelete, kind == OpRestore:
-		return out, l.h.mayDeleteAgain(ctx, op)
-	case isRecord(kind, op):
-		if !said {
-			_, _, err = l.h.planTakeBack(ctx, op)
-		}
-		return out, err
+	out.reversal, err = l.h.reverse(ctx, op)
+	if out.record && said {
+		err = nil
 	}
-	if out.r, err = l.h.planUndo(ctx, op); err != nil || out.r.stay {
-		return out, err
+	if err == nil && out.relocation.tree != "" && !out.relocation.stay {
+		out.Preview, err = l.preview(ctx, out.relocation)
 	}
-	out.Preview, err = l.preview(ctx, out.r)
 	return out, err
 }

@@ -87,8 +87,6 @@ type Store interface {
 	Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error)
 	// Rescued returns the newest rescue that was made for the same reason and holds what a snapshot holds, "" for none.
 	Rescued(ctx context.Context, id session.ID, why string, s session.Snapshot) (string, error)
-	// RescuedUpon returns the rescues that were made for a reason while the session's ledger was at a commit, oldest first.
-	RescuedUpon(ctx context.Context, id session.ID, why string, ledger session.Commit) ([]string, error)
 	// WaysBack are lines that say how to have back what a rescue keeps, the first one beginning with why.
 	WaysBack(ctx context.Context, ref, why string) []string
 	// AutoSave saves the work tree, as it is now, as the session's newest auto-save.
@@ -135,8 +133,6 @@ type Journal interface {
 	Events() []session.Event
 	// Existed reports whether there was a journal for this tip when it was opened.
 	Existed() bool
-	// Begin makes a journal that did not exist with its first events, all at once.
-	Begin(events ...session.Event) error
 	// Append makes events durable before it returns.
 	Append(events ...session.Event) error
 	// Rotate starts the journal that extends a new ledger tip.

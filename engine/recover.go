@@ -103,9 +103,6 @@ func (h *Hand) settle(ctx context.Context) error {
 			op = nil // its log is gone as well
 		}
 	}
-	if err := h.keepIndex(ctx, *turn); err != nil {
-		return err
-	}
 	settled, err := h.e.Store.Settle(ctx, h.ID, *turn)
 	if err != nil {
 		return err
@@ -133,25 +130,6 @@ func (h *Hand) settle(ctx context.Context) error {
 	}
 	h.j = j
 	return j.Rotate(h.Tip)
-}
-
-// keepIndex rescues an index again that a turn is about to replace, if the rescue that held it is gone.
-func (h *Hand) keepIndex(ctx context.Context, t session.Turn) error {
-	if t.Rescue == "" || t.Index == "" || t.Worktree != h.e.Store.Worktree() {
-		return nil
-	}
-	if there, err := h.e.Store.Ref(ctx, t.Rescue); err != nil || there != "" {
-		return err
-	}
-	snap, err := h.snapshot(ctx)
-	if err != nil || snap.Index != t.IndexOld || snap.Index == t.Index {
-		return err
-	}
-	ref, err := h.e.Store.Rescue(ctx, h.ID, "an index that is replaced", snap, h.e.Clock.Now().Unix())
-	if err == nil {
-		h.keptAt(ref)
-	}
-	return err
 }
 
 // elsewhere refuses to go on when a move of another work tree died half-way: files, index and HEAD can be brought to its

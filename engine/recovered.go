@@ -45,10 +45,6 @@ func (h *Hand) recoverMove(ctx context.Context, m session.MoveStarted) error {
 	if err != nil {
 		return err
 	}
-	// Others may have tried before, and were killed as well.
-	if h.halfway, err = h.e.Store.RescuedUpon(ctx, h.ID, halfWay+m.Summary, h.Tip); err != nil {
-		return err
-	}
 	var r *Relocated
 	why := "the work tree is gone"
 	if gone {

@@ -26,27 +26,6 @@ const (
 	OpBudget     = "budget"
 )
 
-// undoRecord takes back an operation that touched no file, or does it again. done is false for other operations.
-func (h *Hand) undoRecord(ctx context.Context, op session.Op) (out *Relocated, done bool, err error) {
-	kind, _, err := h.e.original(ctx, op)
-	if err != nil {
-		return nil, false, err
-	}
-	summary := summaryOfUndo(op)
-	var n int64
-	switch {
-	case kind == OpDelete, kind == OpRestore:
-		if err = h.mayDeleteAgain(ctx, op); err == nil {
-			n, err = h.Delete(ctx, summary, op.Number)
-		}
-	case isRecord(kind, op):
-		n, err = h.takeBack(ctx, op)
-	default:
-		return nil, false, nil
-	}
-	return recorded(n, summary), true, err
-}
-
 // isRecord reports whether an operation of a kind changed nothing but what is said of a session.
 func isRecord(kind string, op session.Op) bool {
 	switch kind {
@@ -69,11 +48,7 @@ func recorded(n int64, summary string) *Relocated {
 
 // takeBack brings back what an operation changed in what is said of the session, unless somebody has changed the same
 // since. Nothing is removed from history: it is a turn like any other.
-func (h *Hand) takeBack(ctx context.Context, op session.Op) (int64, error) {
-	t, f, err := h.planTakeBack(ctx, op)
-	if err != nil {
-		return 0, err
-	}
+func (h *Hand) takeBack(ctx context.Context, op session.Op, t turning, f session.Former) (int64, error) {
 	if f.Spec != nil {
 		text, err := h.e.Store.File(ctx, t.ledger, session.FileSpec)
 		if err != nil {

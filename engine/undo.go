@@ -55,34 +55,54 @@ func (e *Engine) logOp(ctx context.Context, op session.Op) (int64, error) {
 // is still where the operation left it, and what the operation changed in what is said of the session. Edits made since
 // are rescued, and come back with the redo, which is the undo of an undo.
 func (h *Hand) Undo(ctx context.Context, op session.Op) (*Relocated, error) {
-	if out, done, err := h.undoRecord(ctx, op); done || err != nil {
-		return out, err
-	}
-	r, err := h.planUndo(ctx, op)
+	v, err := h.reverse(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	return h.move(ctx, r)
+	var n int64
+	switch {
+	case v.deletes:
+		n, err = h.Delete(ctx, summaryOfUndo(op), op.Number)
+	case v.record:
+		n, err = h.takeBack(ctx, op, v.turning, v.former)
+	default:
+		return h.move(ctx, v.relocation)
+	}
+	return recorded(n, summaryOfUndo(op)), err
 }
 
-// planUndo is the move that takes an operation back.
-func (h *Hand) planUndo(ctx context.Context, op session.Op) (relocation, error) {
-	r := relocation{how: session.MoveUndo, summary: summaryOfUndo(op), tree: op.Turn.TreeOld, index: op.Turn.IndexOld, raw: op.Turn.RawOld,
-		head: op.Turn.HeadOld, tip: op.Turn.HeadOldCommit, to: -1, undoes: op.Number}
+// reversal is what takes an operation back: a deletion, a record or a move.
+type reversal struct {
+	deletes, record bool
+	turning         turning        // with record
+	former          session.Former // with record
+	relocation      relocation
+}
+
+// reverse plans how an operation is taken back, or done again, and refuses what cannot be.
+func (h *Hand) reverse(ctx context.Context, op session.Op) (v reversal, err error) {
 	kind, redo, err := h.e.original(ctx, op)
-	if err != nil {
-		return r, err
+	switch {
+	case err != nil:
+		return v, err
+	case kind == OpDelete, kind == OpRestore:
+		v.deletes = true
+		return v, h.mayDeleteAgain(ctx, op)
+	case isRecord(kind, op):
+		v.record = true
+		v.turning, v.former, err = h.planTakeBack(ctx, op)
+		return v, err
 	}
+	r := relocation{how: session.MoveUndo, summary: summaryOfUndo(op), tree: op.Turn.TreeOld, index: op.Turn.IndexOld, raw: op.Turn.RawOld,
+		head: op.Turn.HeadOld, tip: op.Turn.HeadOldCommit, to: -1, undoes: op.Number, stay: isCheckpoint(kind)} // the files were the user's before and after
 	if kind == string(session.MoveNew) && !redo {
 		r.status = session.StatusAbandoned // it was never not there
 	} else if err := h.bringBack(ctx, op, &r); err != nil {
-		return r, err
+		return v, err
 	}
-	r.stay = isCheckpoint(kind) // the files were the user's before and after
-	if r.refs, err = h.asLeft(ctx, op, r.to); err != nil {
-		return r, err
-	}
-	return r, nil
+	r.refs, err = h.asLeft(ctx, op, r.to)
+	v.relocation = r
+	return v, err
 }
 
 // asLeft refuses unless HEAD and every ref are where an operation left them, and where HEAD goes back to is where it

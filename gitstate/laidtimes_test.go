@@ -36,7 +36,7 @@ func TestLaidTimes(t *testing.T) {
 	var last, same time.Time
 	lay := func(tree session.Tree) {
 		t.Helper()
-		if err := r.Materialise(ctx, dir, tree, nil); err != nil {
+		if err := r.layIn(ctx, dir, tree, nil); err != nil {
 			t.Fatal(err)
 		}
 		now := mtime("turn.txt")
@@ -63,7 +63,7 @@ func TestLaidTimes(t *testing.T) {
 	}
 	lay(one)
 	sameFiles(t, under(t, dir), r.treeFiles(one))
-	if err := os.Remove(filepath.Join(r.worktreeDir(), "clean", "index")); err != nil {
+	if err := os.Remove(filepath.Join(r.roomMemory("test"), "index")); err != nil {
 		t.Fatal(err)
 	}
 	lay(one)
@@ -91,7 +91,7 @@ func turns(t *testing.T, rounds int, files, mutant map[string]string, env []stri
 	trees := map[bool]session.Tree{true: honest, false: r.snap()}
 	for i := range rounds {
 		passes := i%2 == 0
-		if err := r.Materialise(t.Context(), dir, trees[passes], func(string) bool { return true }); err != nil {
+		if err := r.layIn(t.Context(), dir, trees[passes], func(string) bool { return true }); err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.Command(argv[0], argv[1:]...)

@@ -20,9 +20,10 @@ var ErrDirTaken = errors.New("the directory cannot be used")
 
 // NewWorktree is where a work tree is made, or was.
 type NewWorktree struct {
-	Path  string // its top directory, without links above it
-	Above string // the directory above it that was there before
-	Name  string // under which git keeps it
+	Path   string // its top directory, without links above it
+	Above  string // the directory above it that was there before
+	Name   string // under which git keeps it
+	Making string // a place beside it, where it is made whole before it comes to its place
 }
 
 // PlanWorktree says where a new work tree would be. taken are names of others that are planned, and whose entries may not be
@@ -32,6 +33,10 @@ func (r *Repo) PlanWorktree(ctx context.Context, dir string, taken ...string) (N
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return n, err
+	}
+	const maxName = 230 // bytes: it has a longer one while it is made or removed
+	if len(filepath.Base(dir)) > maxName {
+		return n, fmt.Errorf("%w: the name of %s is too long", ErrDirTaken, dir)
 	}
 	if _, err := os.Lstat(dir); err == nil {
 		return n, dirTaken(dir)
@@ -123,7 +128,8 @@ func inside(path, dir string) bool {
 //
 // Git's own command makes the parts of an entry one after the other; killed in between, it leaves one that no command of
 // git's can read and that stops `git gc`. So the parts are made elsewhere, in the layout that gitrepository-layout(5)
-// describes, and the entry comes to its place whole. Repositories of a new kind are left to git.
+// describes, and the entry comes to its place whole, and after it the directory with all files. Repositories of a new kind
+// are left to git.
 func (r *Repo) AddWorktree(ctx context.Context, n NewWorktree, at session.Commit, tree session.Tree) (*Repo, error) {
 	files := string(tree)
 	if files == "" {
@@ -192,33 +198,28 @@ func (r *Repo) newGitDir(name string) string {
 	return filepath.Join(r.StateDir(), "worktrees", name, "new")
 }
 
-// linkText is what the file .git of a linked work tree holds.
-func (r *Repo) linkText(name string) string {
-	return "gitdir: " + filepath.ToSlash(r.linkedDir(name)) + "\n"
-}
-
 func (r *Repo) addWhole(ctx context.Context, n NewWorktree, at session.Commit, files string) error {
 	if err := os.MkdirAll(filepath.Dir(n.Path), 0o777); err != nil {
 		return err
 	}
-	if err := os.Mkdir(n.Path, 0o777); errors.Is(err, fs.ErrExist) {
+	if _, err := os.Lstat(n.Path); err == nil {
 		return dirTaken(n.Path)
-	} else if err != nil {
+	}
+	if err := os.Mkdir(n.Making, 0o777); err != nil {
 		return err
 	}
-	link := filepath.Join(n.Path, ".git") // first, so that the directory is known for what it is
-	if err := os.WriteFile(link, []byte(r.linkText(n.Name)), 0o666); err != nil {
+	link := filepath.Join(n.Making, ".git")
+	if err := os.WriteFile(link, []byte("gitdir: "+filepath.ToSlash(r.linkedDir(n.Name))+"\n"), 0o666); err != nil {
 		return err
 	}
-	durable.Hit(durable.WorktreeAdded)
 	dir := r.newGitDir(n.Name)
 	if err := r.makeGitDir(dir, string(at)); err != nil {
 		return err
 	}
-	if err := r.fillWorktree(ctx, n.Path, dir, files); err != nil {
+	if err := r.fillWorktree(ctx, n.Making, dir, files); err != nil {
 		return err
 	}
-	for name, text := range map[string]string{"commondir": "../..\n", "gitdir": filepath.ToSlash(link) + "\n"} {
+	for name, text := range map[string]string{"commondir": "../..\n", "gitdir": filepath.ToSlash(filepath.Join(n.Path, ".git")) + "\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			return err
 		}
@@ -231,7 +232,7 @@ func (r *Repo) addWhole(ctx context.Context, n NewWorktree, at session.Commit, f
 			return err
 		}
 	}
-	for _, d := range []string{dir, n.Path, filepath.Dir(n.Path)} {
+	for _, d := range []string{dir, n.Making} {
 		if err := durable.SyncDir(d); err != nil {
 			return err
 		}
@@ -243,10 +244,17 @@ func (r *Repo) addWhole(ctx context.Context, n NewWorktree, at session.Commit, f
 	if err := os.Rename(dir, r.linkedDir(n.Name)); err != nil {
 		return err
 	}
-	if err := durable.SyncDir(entries); err != nil {
+	if err := errors.Join(durable.SyncDir(entries), durable.SyncDir(r.commonDir)); err != nil {
 		return err
 	}
-	return durable.SyncDir(r.commonDir)
+	durable.Hit(durable.WorktreeAdded)
+	if err := os.Rename(n.Making, n.Path); err != nil {
+		if isThere(n.Path) {
+			err = errors.Join(dirTaken(n.Path), os.RemoveAll(n.Making))
+		}
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(n.Path))
 }
 
 // openUp gives a private git directory the modes that git's own entries have: as those of the directory that all share.
@@ -273,7 +281,7 @@ func (r *Repo) OpenLinked(ctx context.Context, dir string) (*Repo, error) {
 }
 
 // MoveWorktree renames a linked work tree to a place beside it, with everything in it. Whatever else lies in its old place
-// stays there. One that was never completed is renamed too. Git's entry stays, and leads to the old place.
+// stays there. Git's entry stays, and leads to the old place.
 func (r *Repo) MoveWorktree(ctx context.Context, n NewWorktree, to string) error {
 	if inside(r.root, n.Path) || inside(r.commonDir, n.Path) {
 		return fmt.Errorf("%s is not removed: this repository lies in it", n.Path)
@@ -282,7 +290,7 @@ func (r *Repo) MoveWorktree(ctx context.Context, n NewWorktree, to string) error
 		return err
 	}
 	t, err := r.linkedAt(ctx, n.Path)
-	if err != nil || !(t != nil && !t.Gone || t == nil && r.unborn(n)) {
+	if err != nil || t == nil || t.Gone {
 		return err
 	}
 	if other, err := r.WorktreeIn(ctx, n.Path); err != nil || other != nil {
@@ -326,13 +334,6 @@ func (r *Repo) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) 
 		}
 	}
 	return left
-}
-
-// unborn reports whether a directory is that of a work tree whose entry never came to its place: its file .git, which is
-// written first, says which entry that would have been. It may be torn.
-func (r *Repo) unborn(n NewWorktree) bool {
-	text, err := readFile(filepath.Join(n.Path, ".git"))
-	return err == nil && n.Name != "" && strings.HasPrefix(r.linkText(n.Name), string(text))
 }
 
 // ForgetWorktree removes git's entry of a linked work tree of which nothing is left.

@@ -31,11 +31,8 @@ var ErrInTheWay = errors.New("a file is in the way that is not in any snapshot")
 // those are looked for first.
 //
 // The bytes that the plan's Raw does not have, and no snapshot, are looked for once more, and those of RawTo are written
-// at the end.
-func (r *Repo) MoveTree(ctx context.Context, m session.Move) error { return r.moveTree(ctx, m, false) }
-
-// moveTree is MoveTree. With spare, git does not write the files of RawTo, not even for a moment: a filter may refuse to.
-func (r *Repo) moveTree(ctx context.Context, m session.Move, spare bool) error {
+// at the end: git does not write these files, not even for a moment, because a filter may refuse to.
+func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	durable.Hit(durable.MoveFiles)
 	if len(m.InTheWay) > 0 {
 		return inTheWay(m.InTheWay)
@@ -56,7 +53,7 @@ func (r *Repo) moveTree(ctx context.Context, m session.Move, spare bool) error {
 		return r.endMove()
 	}
 	// The plan may be minutes old: somebody read it.
-	w, err := r.survey(ctx, changes, target)
+	w, err := r.survey(ctx, changes)
 	if err != nil {
 		return err
 	}
@@ -77,7 +74,7 @@ func (r *Repo) moveTree(ctx context.Context, m session.Move, spare bool) error {
 	}
 	dir := filepath.Join(r.worktreeDir(), "move")
 	fromTree, toTree, spared := m.From, target, map[string]bool{}
-	if spare && len(back) > 0 {
+	if len(back) > 0 {
 		if fromTree, toTree, err = r.sparing(ctx, spared, back, m.From, target); err != nil {
 			return err
 		}
@@ -118,7 +115,7 @@ func (r *Repo) moveTree(ctx context.Context, m session.Move, spare bool) error {
 		return err
 	}
 	if back, err = r.toWrite(ctx, m.RawTo, target); err == nil {
-		err = r.writeRaw(ctx, back, spared, lay, unspared(changes, spared))
+		err = r.writeRaw(ctx, back, lay)
 	}
 	if err == nil {
 		err = r.writeOut(changes, back)

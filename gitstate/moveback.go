@@ -2,29 +2,25 @@ package gitstate
 
 import (
 	"context"
-	"errors"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
 // A move may fail for a reason that stays: a filter that refuses, a disk that is full. Then it is taken back, and that
 // must not fail for the same reason.
 
-// MoveBack is MoveTree back to where a move began that failed on its way to a tree. Git does not write the files of
-// RawTo: what it failed to write when the move was planned, it would fail to write now. And what the move began to write
-// in places that no snapshot has, because it is ignored where the move began, is removed again.
+// MoveBack is MoveTree back to where a move began that failed on its way to a tree. What the move began to write in places
+// that no snapshot has, because it is ignored where the move began, is removed again.
 func (r *Repo) MoveBack(ctx context.Context, m session.Move, failed session.Tree) error {
 	if err := r.dropBegun(ctx, m, failed); err != nil {
 		return err
 	}
-	return r.moveTree(ctx, m, true)
+	return r.MoveTree(ctx, m)
 }
 
 // DropBegun removes files that a failed move has added, as far as they hold what it was to write, or the beginning of that.
@@ -108,29 +104,4 @@ func unspared(changes []treeChange, spared map[string]bool) []treeChange {
 		return changes
 	}
 	return slices.DeleteFunc(slices.Clone(changes), func(c treeChange) bool { return spared[c.Path] })
-}
-
-// writeSpared makes a file that git was not to write. What lies there is in the snapshot, or it is not there at all.
-func (r *Repo) writeSpared(ctx context.Context, root *os.Root, f rawFile) error {
-	name, mode := filepath.FromSlash(f.path), os.FileMode(0o666)
-	if f.mode == modeExec {
-		mode = 0o777
-	}
-	if _, err := r.lstat(f.path); err == nil {
-		if err := root.Remove(name); err != nil {
-			return err
-		}
-	} else if !absent(err) {
-		return err
-	}
-	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return err
-	}
-	durable.Hit(durable.MoveRaw)
-	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	err = r.gitStream(ctx, gitOpts{}, nil, io.Writer(out), "cat-file", "blob", f.bytes)
-	return errors.Join(err, out.Close())
 }

@@ -101,7 +101,6 @@ type Repo struct {
 	waits   func(why string)
 	auto    autoSaves
 	keeping keeping
-	away    ledAway
 
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]

@@ -20,7 +20,6 @@ const (
 	wayHeldOut    = "it is excluded from checkpoints"
 	wayRepository = "it holds a repository of its own, which wfs does not touch"
 	wayClosed     = "its directory cannot be written to"
-	wayTwin       = "its name differs only in case from "
 )
 
 // PlanMove says what it takes to bring the work tree from a snapshot to a tree, and what is in the way. Nothing is
@@ -42,7 +41,7 @@ func (r *Repo) PlanMove(ctx context.Context, from session.Snapshot, to, raw sess
 		return m, err
 	}
 	m.Changes = plainChanges(changes)
-	w, err := r.survey(ctx, changes, target)
+	w, err := r.survey(ctx, changes)
 	if err != nil {
 		return m, err
 	}
@@ -87,7 +86,6 @@ type way struct {
 	fold    func(string) string
 	known   map[string]bool // paths that the move deletes or replaces: the snapshot has what is there
 	torn    map[string]bool // what an interrupted move has begun to write
-	twins   map[string]string
 	places  map[string]place
 	opened  map[string]bool // directories that can be written to
 	skips   map[string]session.Skip
@@ -97,7 +95,7 @@ type way struct {
 	arrived map[string]bool         // those of them that a move has written already
 }
 
-func (r *Repo) survey(ctx context.Context, changes []treeChange, target session.Tree) (*way, error) {
+func (r *Repo) survey(ctx context.Context, changes []treeChange) (*way, error) {
 	w := &way{root: r.root, fold: func(s string) string { return s }, known: map[string]bool{}, places: map[string]place{}, opened: map[string]bool{},
 		skips: map[string]session.Skip{}, above: map[string]session.Skip{}, blocked: map[string]session.Skip{}}
 	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--type=bool", "--get", "core.ignoreCase")
@@ -106,9 +104,6 @@ func (r *Repo) survey(ctx context.Context, changes []treeChange, target session.
 	}
 	if strings.TrimSpace(string(out)) == "true" {
 		w.fold = strings.ToLower
-		if w.twins, err = r.twinsIn(ctx, target); err != nil {
-			return nil, err
-		}
 	}
 	for _, c := range changes {
 		if c.oldMode != modeNone {
@@ -122,23 +117,6 @@ func (r *Repo) survey(ctx context.Context, changes []treeChange, target session.
 		return nil, err
 	}
 	return w, r.blockNames(ctx, w, changes)
-}
-
-// twinsIn returns the paths of a tree, directories included, that a file system without case would put in one place.
-func (r *Repo) twinsIn(ctx context.Context, t session.Tree) (map[string]string, error) {
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-r", "-t", "-z", "--name-only", "--full-tree", string(t))
-	if err != nil {
-		return nil, err
-	}
-	first, twins := map[string]string{}, map[string]string{}
-	for _, p := range splitZ(out) {
-		if q, ok := first[strings.ToLower(p)]; ok {
-			twins[p], twins[q] = q, p
-		} else {
-			first[strings.ToLower(p)] = p
-		}
-	}
-	return twins, nil
 }
 
 // skipped takes note of what the snapshot could not hold.
@@ -177,10 +155,6 @@ func (w *way) look(changes []treeChange) error {
 				w.block(c.Path, wayRepository)
 				continue
 			}
-		}
-		if twin, ok := w.twins[c.Path]; ok && c.newMode != modeNone {
-			w.block(c.Path, wayTwin+twin)
-			continue
 		}
 		at, err := w.reach(path.Dir(c.Path)) // of a deletion as well: what an undo could not put back is not taken away
 		if err == nil && at == directory && c.newMode != modeNone {

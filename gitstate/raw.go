@@ -283,9 +283,8 @@ func (r *Repo) converted(ctx context.Context, files []treeFile) (map[string]bool
 	return found, nil
 }
 
-// writeRaw writes files with bytes of their own in the place of what a checkout has written there, or of what lay there if
-// it was to spare them or had nothing to write. written are the changes that it has made.
-func (r *Repo) writeRaw(ctx context.Context, files []rawFile, spared map[string]bool, lay map[string]string, written []treeChange) error {
+// writeRaw writes files with bytes of their own, in the place of what lay there when the move began.
+func (r *Repo) writeRaw(ctx context.Context, files []rawFile, lay map[string]string) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -294,21 +293,10 @@ func (r *Repo) writeRaw(ctx context.Context, files []rawFile, spared map[string]
 		return err
 	}
 	defer root.Close()
-	byGit := map[string]bool{}
-	for _, c := range written {
-		byGit[c.Path] = true
-	}
 	for _, f := range files {
-		write := r.writeRawFile
-		if spared[f.path] {
-			write = r.writeSpared
-		}
-		var err error
-		if !byGit[f.path] {
-			err = r.untouched(lay, f.path)
-		}
+		err := r.untouched(lay, f.path)
 		if err == nil {
-			err = write(ctx, root, f)
+			err = r.writeRawFile(ctx, root, f)
 		}
 		if err != nil {
 			return fmt.Errorf("writing the bytes of %q: %w", f.path, err)
@@ -317,24 +305,27 @@ func (r *Repo) writeRaw(ctx context.Context, files []rawFile, spared map[string]
 	return nil
 }
 
-// writeRawFile makes a new file: the one that is there may have other names.
+// writeRawFile makes a file that git was not to write. What lies there is in the snapshot, or it is not there at all.
 func (r *Repo) writeRawFile(ctx context.Context, root *os.Root, f rawFile) error {
-	path := filepath.FromSlash(f.path)
-	info, err := r.lstat(f.path)
-	if err != nil {
+	name, mode := filepath.FromSlash(f.path), os.FileMode(0o666)
+	if f.mode == modeExec {
+		mode = 0o777
+	}
+	if _, err := r.lstat(f.path); err == nil {
+		if err := root.Remove(name); err != nil {
+			return err
+		}
+	} else if !absent(err) {
 		return err
 	}
-	if !info.Mode().IsRegular() {
-		return session.ErrTouched
-	}
-	if err := root.Remove(path); err != nil {
+	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return err
 	}
 	durable.Hit(durable.MoveRaw)
-	out, err := root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
 	err = r.gitStream(ctx, gitOpts{}, nil, io.Writer(out), "cat-file", "blob", f.bytes)
-	return errors.Join(err, out.Chmod(info.Mode().Perm()), out.Close())
+	return errors.Join(err, out.Close())
 }

@@ -97,34 +97,6 @@ func (r *Repo) Rescued(ctx context.Context, id session.ID, why string, s session
 	return "", nil
 }
 
-// RescuedUpon returns the rescues that were made for a reason while the session's ledger was at a commit, its present tip
-// as a rule, oldest first. One that cannot be read is passed over.
-func (r *Repo) RescuedUpon(ctx context.Context, id session.ID, why string, ledger session.Commit) ([]string, error) {
-	refs, err := r.refsOf(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	var list []string
-	for n := nextRescue(refs, RescuePrefix(id)) - 1; n > 0; n-- {
-		ref := RescuePrefix(id) + strconv.Itoa(n)
-		if refs[ref] == "" {
-			continue
-		}
-		then, err := r.State(ctx, refs[ref])
-		if err != nil {
-			continue
-		}
-		if then.Refs[LedgerRef(id)] != ledger { // and so have those that are older
-			break
-		}
-		if then.Why == why {
-			list = append(list, ref)
-		}
-	}
-	slices.Reverse(list)
-	return list, nil
-}
-
 func stateOf(why string, s session.Snapshot, refs map[string]session.Commit) State {
 	return State{Version: session.FormatVersion, Why: why, Head: s.Head, Tree: s.Tree, Index: s.Index, Raw: s.Raw, Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: refs}
 }

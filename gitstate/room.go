@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -21,124 +20,226 @@ import (
 
 // RoomRequest says what a room is to hold.
 type RoomRequest struct {
-	Dir     string // the room itself
-	Name    string // tells it from other rooms of the repository; "" for the work tree's own
-	Tree    session.Tree
-	Further []string // patterns of untracked and ignored files of the work tree to bring
-	Env     []string // of the gates that will run there
-	// SetUp installs packages there. nil: they are copied from the work tree.
-	SetUp func() error
-	// Judged is the tree beside whose files packages are looked for in the work tree. Copies of them stay as long as Key
-	// is the same. Fresh asks whether the work tree still has the same ones.
-	Judged session.Tree
-	Key    string
-	Fresh  bool
-	// Cold leaves out what builders and tools have left there.
-	Cold bool
-	// Packages are those that must be there, as a room has named them before; "" for any.
-	Packages string
+	Dir, Name string // the room, and its name among those of the repository
+	Tree      session.Tree
+	Further   []string     // patterns of untracked and ignored files of the work tree to copy
+	Env       []string     // of the gates that will run there
+	SetUp     func() error // installs packages there. nil: they are copied from the work tree
+	Judged    session.Tree // beside whose files they are looked for
+	Packages  string       // the digest of those that are to be copied
+	Cold      bool         // without caches and builds of earlier gates
 }
 
-// Room makes a directory hold a tree, as Materialise does, with installed packages. They come there once, are sealed,
-// and stay from one tree to the next: what is done to those of the work tree meanwhile changes nothing here. They come
-// anew when they were changed in the room.
+// maxFurther bounds the files that are copied besides packages.
+const maxFurther = 20000
+
+type room struct {
+	RoomRequest
+	*materialiser
+	clean  *session.CleanTree
+	theirs []string // work trees: the real path of the live one first
+	had    seal     // what is installed, nil for nothing yet
+	copies []string // further files of the work tree
+	when   time.Time
+}
+
+// Room makes a directory hold a tree, with installed packages, and nothing else of the work tree. They come there once,
+// are sealed, and stay from one tree to the next. They come anew when they were changed in the room.
+// session.ErrOtherPackages says that the work tree has others than those that are to be copied.
 //
-// Whoever calls it lets nobody else use the directory meanwhile.
+// The caller lets nobody else use the directory meanwhile.
 func (r *Repo) Room(ctx context.Context, q RoomRequest) (session.CleanTree, error) {
-	b, err := r.bringer(ctx, q.Dir, q.Tree)
+	b, err := r.newRoom(ctx, q)
 	if err != nil {
-		return *b.clean, err
+		return session.CleanTree{}, err
 	}
-	names, err := r.untrackedBy(ctx, q.Further)
-	if err != nil {
-		return *b.clean, err
-	}
-	if b.judged, err = r.namesOf(ctx, q.Judged); err != nil {
-		return *b.clean, err
-	}
-	b.m = r.materialiser(q.Dir)
-	if q.Name != "" {
-		b.m.private = r.roomMemory(q.Name)
-	}
-	b.had, b.cold = readSeal(b.m.seal()), q.Cold
-	if !b.had.has("") || b.had.changed(q.Dir) != "" {
-		if err := b.m.anew(); err != nil {
+	b.had = readSeal(b.seal())
+	if b.had == nil || b.had.changed(q.Dir) != "" {
+		if b.had, err = nil, b.empty(); err != nil {
 			return *b.clean, err
 		}
 	}
-	if err := b.layAround(ctx, q.Tree, names); err != nil {
-		return *b.clean, err
+	err = b.layAround(ctx)
+	for try := 0; err == nil && b.had == nil && try < 2; try++ { // a layout that fails begins anew, and takes them along
+		err = b.install(ctx)
 	}
-	if b.had.has("") && q.SetUp == nil && !b.fits(ctx, q) {
-		b.had = seal{}
-		if err := b.layAround(ctx, q.Tree, names); err != nil {
-			return *b.clean, err
+	if err == nil && b.had == nil {
+		err = errors.New("the clean checkout could not be laid out")
+	}
+	var leads *leadsBack
+	if errors.As(err, &leads) && q.SetUp == nil {
+		b.clean.LeadsBack = &leads.LeadsBack
+		return *b.clean, nil
+	}
+	if err == nil && q.Cold {
+		err = b.dropCaches()
+	}
+	for _, rel := range b.copies {
+		if err == nil {
+			err = b.copyFurther(rel)
 		}
 	}
-	for try := 0; !b.had.has("") && try < 2; try++ { // a layout that fails begins anew, and takes along what was just installed
-		if err := b.install(ctx, q, names); err != nil {
-			return *b.clean, err
-		}
-	}
-	if b.cold {
-		if err := b.dropCaches(); err != nil {
-			return *b.clean, err
-		}
-	}
-	b.waysOut()
 	b.lookOutside(q.Env)
-	if err := b.bringAsked(); err != nil {
-		return *b.clean, err
-	}
-	b.clean.Packages = b.had.packages()
 	b.clean.Changed = func() string { return b.had.changed(q.Dir) }
 	b.clean.Absent = func() []string { return b.absent(ctx) }
 	b.clean.Written = func() []string { return b.written(ctx) }
-	if q.SetUp == nil {
-		b.clean.Stale = func() bool { return b.differs(ctx) != nil && b.installedNow(ctx) != b.had.packages() }
-	}
-	if q.Packages != "" && q.Packages != b.clean.Packages {
-		return *b.clean, session.ErrOtherPackages
-	}
-	return *b.clean, nil
+	return *b.clean, err
 }
 
-// install brings packages into a room, lays out anew what that changed of the tree, and seals them.
-func (b *bringer) install(ctx context.Context, q RoomRequest, names []string) error {
+func (r *Repo) newRoom(ctx context.Context, q RoomRequest) (*room, error) {
+	real, err := filepath.EvalSymlinks(r.root)
+	if err != nil {
+		return nil, err
+	}
+	b := &room{RoomRequest: q, materialiser: r.materialiser(q.Dir, q.Name), theirs: []string{real},
+		clean: &session.CleanTree{Root: q.Dir, Tree: q.Tree, Live: slices.Compact([]string{r.root, real})}}
+	trees, err := r.Worktrees(ctx)
+	for _, t := range trees {
+		if p, err := filepath.EvalSymlinks(t.Path); err == nil {
+			b.theirs = append(b.theirs, p)
+		}
+	}
+	b.theirs = append(b.theirs, r.root)
+	if err != nil || len(q.Further) == 0 {
+		return b, err
+	}
+	b.copies, err = r.untrackedBy(ctx, q.Further)
+	return b, err
+}
+
+func (r *Repo) materialiser(dir, name string) *materialiser {
+	return &materialiser{repo: r, dir: dir, private: r.roomMemory(name)}
+}
+
+// ForgetRoom removes the notes about a room.
+func (r *Repo) ForgetRoom(name string) error { return os.RemoveAll(r.roomMemory(name)) }
+
+func (r *Repo) roomMemory(name string) string { return filepath.Join(r.StateDir(), "rooms", name) }
+
+// layAround lays the tree out, and leaves alone what is sealed and what builders left.
+func (b *room) layAround(ctx context.Context) error {
+	sealed := b.had.keeper()
+	err := b.lay(ctx, b.Tree, func(t *treeNames, rel string) bool { return sealed(rel) || !b.Cold && t.builds(rel) })
+	if b.anew { // nothing of before is there
+		b.had = nil
+	}
+	return err
+}
+
+// install brings packages into a room, seals them, and lays out anew the files of the tree that were changed by it.
+func (b *room) install(ctx context.Context) error {
 	durable.Hit(durable.CleanSetUp)
-	h := sha256.New()
 	switch {
-	case q.Packages == NoPackages(): // and nothing that came meanwhile
-	case q.SetUp == nil:
-		if err := b.copyPackages(ctx, h); err != nil {
+	case b.SetUp != nil:
+		if err := b.SetUp(); err != nil {
 			return err
 		}
-	default:
-		if err := q.SetUp(); err != nil {
+	case b.Packages != NoPackages():
+		if got, err := b.repo.eachPackage(ctx, b.Judged, b.bringPackage); err != nil {
 			return err
-		}
-		if err := b.seal(""); err != nil {
-			return err
-		}
-		for _, name := range slices.Sorted(maps.Keys(b.had)) {
-			fmt.Fprintf(h, "%q %v\n", name, b.had[name].own)
+		} else if got != b.Packages {
+			return session.ErrOtherPackages
 		}
 	}
-	durable.Hit(durable.CleanBrought)
-	b.had.complete(h.Sum(nil), q.Key)
-	if b.waysOut(); q.SetUp != nil && b.clean.LeadsBack != nil {
-		return fmt.Errorf("%s leads to %s", b.clean.LeadsBack.Path, b.clean.LeadsBack.To)
-	}
-	b.m.passTick(b.changed)
-	if err := b.layAround(ctx, q.Tree, names); err != nil {
+	b.had = seal{}
+	if err := b.sealBelow(""); err != nil {
 		return err
 	}
-	return b.had.write(b.m.seal())
+	durable.Hit(durable.CleanBrought)
+	if err := errors.Join(b.passTick(), b.layAround(ctx)); err != nil || b.had == nil {
+		return err
+	}
+	return b.had.write(b.seal())
+}
+
+// sealBelow notes what is in a directory, whose name ends in a slash, and not in the tree. It refuses what leads back
+// to a work tree.
+func (b *room) sealBelow(dir string) error {
+	entries, err := os.ReadDir(b.at(dir))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := dir + e.Name()
+		switch {
+		case b.tree.files[name] && !e.IsDir(), caches[e.Name()], b.tree.builds(name):
+			continue
+		case e.IsDir():
+			if !b.tree.dirs[name] {
+				b.had[name+"/"] = ""
+			}
+			if err := b.sealBelow(name + "/"); err != nil {
+				return err
+			}
+			continue
+		}
+		if to := b.leads(b.at(name), e.Type()); to != "" {
+			return &leadsBack{session.LeadsBack{Path: name, To: to}}
+		}
+		if b.had[name], err = stateAt(b.at(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bringPackage copies a file, link or directory of what is installed in the work tree.
+func (b *room) bringPackage(from, rel string, info fs.FileInfo) (string, error) {
+	if info.IsDir() && isEnvironment(from) {
+		return "", &leadsBack{session.LeadsBack{Path: rel, To: b.repo.live(rel)}}
+	}
+	return b.at(rel), b.bring(from, rel, info)
+}
+
+// bring copies something to the room, with a time that is later than any before it there.
+func (b *room) bring(from, rel string, info fs.FileInfo) error {
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return os.MkdirAll(b.at(rel), 0o755)
+	case mode&fs.ModeSymlink != 0:
+		to, err := copiedLink(from, rel)
+		return errors.Join(err, os.MkdirAll(filepath.Dir(b.at(rel)), 0o755), os.Symlink(to, b.at(rel)))
+	case !mode.IsRegular():
+		return nil
+	}
+	if b.when.IsZero() {
+		var err error
+		if b.when, err = b.later(time.Now()); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(b.at(rel)), 0o755), copyFile(from, b.at(rel), info.Mode()),
+		os.Chtimes(b.at(rel), b.when, b.when))
+}
+
+// copyFurther copies one file of the work tree that was asked for: commands in the room may write to it.
+func (b *room) copyFurther(rel string) error {
+	info, err := os.Lstat(b.repo.live(rel))
+	if _, sealed := b.had[rel]; absent(err) || sealed || b.tree.files[rel] || b.repo.installedAbove(rel) {
+		return nil
+	}
+	if err == nil {
+		err = b.bring(b.repo.live(rel), rel, info)
+	}
+	if errors.Is(err, fs.ErrExist) { // among what builders left
+		return nil
+	}
+	return err
+}
+
+// installedAbove reports whether a path of the work tree is in what packages are installed into.
+func (r *Repo) installedAbove(rel string) bool {
+	for ; rel != "."; rel = path.Dir(rel) {
+		if r.isInstalled(rel) {
+			return true
+		}
+	}
+	return false
 }
 
 // dropCaches removes what tools keep beside installed packages. What Python has compiled stays: it can be told to look
 // elsewhere.
-func (b *bringer) dropCaches() error {
+func (b *room) dropCaches() error {
 	for name := range b.had {
 		if !strings.HasSuffix(name, "/") {
 			continue
@@ -147,7 +248,7 @@ func (b *bringer) dropCaches() error {
 			if cache == "__pycache__" || cache == ".git" {
 				continue
 			}
-			if err := RemoveAll(b.at(name + cache)); err != nil {
+			if err := durable.RemoveTree(b.at(name + cache)); err != nil {
 				return err
 			}
 		}
@@ -155,88 +256,67 @@ func (b *bringer) dropCaches() error {
 	return nil
 }
 
-// ForgetRoom removes what is remembered of a room.
-func (r *Repo) ForgetRoom(name string) error { return os.RemoveAll(r.roomMemory(name)) }
-
-func (r *Repo) roomMemory(name string) string { return filepath.Join(r.StateDir(), "rooms", name) }
-
-// installing are files that say what is to be installed. Where a package manager has a lock file, its manifest says
-// nothing more.
-var installing = regexp.MustCompile(`(^|/)(go\.sum|(package-lock|npm-shrinkwrap|packages\.lock)\.json|pnpm-lock\.yaml|` +
-	`bun\.lockb?|(Cargo|Gemfile|Pipfile|Podfile|composer|deno|mix|pdm|poetry|pubspec|uv|yarn)\.lock|` +
-	`pyproject\.toml|setup\.(py|cfg)|composer\.json|Gemfile|Pipfile|pnpm-workspace\.yaml|` +
-	`([^/]*requirements[^/]*|requirements/[^/]+)\.(txt|in)|environment\.ya?ml|` +
-	`\.npmrc|\.yarnrc(\.yml)?|\.python-version|\.nvmrc|\.node-version|\.tool-versions)$`)
-
-// NoPackages is what a room names its packages when nothing is installed.
-func NoPackages() string {
-	s, sum := seal{}, sha256.Sum256(nil)
-	s.complete(sum[:], "")
-	return s.packages()
-}
-
-// Installed reports whether packages are installed in the work tree, beside files of a tree.
-func (r *Repo) Installed(ctx context.Context, tree session.Tree) (bool, error) {
-	judged, err := r.namesOf(ctx, tree)
-	if err != nil {
-		return false, err
-	}
-	b := &bringer{repo: r, judged: judged}
-	err = b.packages(ctx, func(string, string, fs.FileInfo) error { return errOther })
-	return errors.Is(err, errOther), ctx.Err()
-}
-
-// Bare reports whether the work tree has nothing that its clean tree would lack: neither files that are ignored nor others
-// beside those of a tree, but for what is installed and what further patterns bring.
+// Bare reports whether the work tree has nothing that its clean tree would lack: neither files that are ignored nor
+// others beside those of a tree, but for what is installed and what further patterns bring.
 func (r *Repo) Bare(ctx context.Context, tree session.Tree, further []string) (bool, error) {
-	names, err := r.untrackedBy(ctx, further)
+	b, err := r.newRoom(ctx, RoomRequest{Further: further})
 	if err != nil {
 		return false, err
 	}
-	b := &bringer{repo: r}
 	if b.tree, err = r.namesOf(ctx, tree); err != nil {
 		return false, err
 	}
-	b.ask(names)
 	return len(b.absent(ctx)) == 0, ctx.Err()
 }
 
-// namesOf are the paths that a tree has; of no tree there are none.
-func (r *Repo) namesOf(ctx context.Context, tree session.Tree) (*treeNames, error) {
-	t := &treeNames{files: map[string]bool{}, dirs: map[string]bool{}}
-	if tree == "" {
-		return t, nil
-	}
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-r", "--name-only", "-z", string(tree))
-	for _, name := range splitZ(out) {
-		t.add(name)
-	}
-	return t, err
+// absent are files and directories of the work tree that are neither in the room nor installed.
+func (b *room) absent(ctx context.Context) []string {
+	out, _ := b.repo.git(ctx, gitOpts{}, "ls-files", "-o", "--directory", "--no-empty-directory", "-z", "--", ":/")
+	return slices.DeleteFunc(splitZ(out), func(name string) bool {
+		top := strings.TrimSuffix(name, "/")
+		return b.tree.files[top] || b.tree.dirs[top] || top == userDir || b.own(top)
+	})
 }
 
-// Installing is a digest of the files of a tree that say what is to be installed.
-func (r *Repo) Installing(ctx context.Context, tree session.Tree) (string, error) {
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-r", "-z", string(tree))
-	if err != nil {
-		return "", err
-	}
-	locked := false
-	var manifests []string
-	h := sha256.New()
-	for _, line := range splitZ(out) {
-		_, name, _ := strings.Cut(line, "\t")
-		if installing.MatchString(name) {
-			base := path.Base(name)
-			locked = locked || strings.Contains(base, "lock") || strings.Contains(base, "shrinkwrap")
-			fmt.Fprintf(h, "%q\n", line)
-		} else if path.Base(name) == "package.json" {
-			manifests = append(manifests, line)
+// written are files of the room that are not as in its tree, and that git does not ignore. What cannot be read counts.
+func (b *room) written(ctx context.Context) []string {
+	var names []string
+	for _, args := range [][]string{{"diff-files", "--name-only", "-z", "--ignore-submodules=all"},
+		{"ls-files", "-o", "--exclude-standard", "--directory", "--no-empty-directory", "-z"}} {
+		out, err := b.git(ctx, gitOpts{}, args...)
+		if err != nil {
+			return []string{err.Error()}
 		}
+		names = append(names, splitZ(out)...)
 	}
-	if !locked {
-		fmt.Fprintf(h, "%q\n", manifests)
+	sealed := b.had.keeper()
+	return slices.DeleteFunc(names, func(name string) bool {
+		top := strings.TrimSuffix(name, "/")
+		return sealed(top) || b.own(top)
+	})
+}
+
+// own reports whether a path is installed, or was asked for, or is above that.
+func (b *room) own(top string) bool {
+	return b.repo.installedAbove(top) || slices.ContainsFunc(b.copies, func(name string) bool {
+		return name == top || strings.HasPrefix(name, top+"/")
+	})
+}
+
+// untrackedBy lists untracked files, ignored or not, that fit patterns.
+func (r *Repo) untrackedBy(ctx context.Context, patterns []string) ([]string, error) {
+	args := []string{"ls-files", "-o", "-z", "--"}
+	for _, p := range patterns {
+		p = strings.TrimSuffix(p, "/")
+		args = append(args, ":(top,glob)"+p, ":(top,glob)"+p+"/**")
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	out, err := r.git(ctx, gitOpts{}, args...)
+	nested := func(name string) bool { return strings.HasSuffix(name, "/") }
+	names := slices.DeleteFunc(splitZ(out), nested)
+	if err == nil && len(names) > maxFurther {
+		err = fmt.Errorf("more than %d files are to be copied to a clean checkout", maxFurther)
+	}
+	return names, err
 }
 
 // WithoutRules is a digest of a tree without the files below .wfs/.
@@ -249,63 +329,4 @@ func (r *Repo) WithoutRules(ctx context.Context, tree session.Tree) (string, err
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), err
-}
-
-// layAround lays the tree out, and leaves alone what is sealed, what builders left, and what is asked for besides.
-func (b *bringer) layAround(ctx context.Context, tree session.Tree, names []string) error {
-	err := b.m.lay(ctx, tree, func(t *treeNames) func(string) bool {
-		b.tree = t
-		if b.m.before == nil { // nothing of before is there
-			b.had = seal{}
-		}
-		b.ask(names)
-		above := b.had.above()
-		return func(rel string) bool {
-			return b.had.has(rel) || b.had.has(rel+"/") || above[rel] || !b.cold && t.builds(rel) ||
-				b.further[rel] || b.above[rel]
-		}
-	})
-	if err == nil && b.over {
-		err = errTooMany
-	}
-	if err != nil {
-		return err
-	}
-	return b.linkOutside()
-}
-
-// seal notes what is in a directory, whose name ends in a slash, and not in the tree.
-func (b *bringer) seal(dir string) error {
-	entries, err := os.ReadDir(b.at(dir))
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		name := dir + e.Name()
-		switch {
-		case b.tree.files[name] && !e.IsDir(), caches[e.Name()], b.tree.builds(name):
-			continue
-		case e.IsDir():
-			if !b.tree.dirs[name] {
-				b.had[name+"/"] = sealedFile{}
-			}
-			if err := b.seal(name + "/"); err != nil {
-				return err
-			}
-			continue
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		f := sealedFile{own: fileStateOf(info)}
-		b.had[name], b.changed = f, max(b.changed, f.own.changed)
-	}
-	return nil
-}
-
-// builds reports whether a directory is one that builders keep.
-func (t *treeNames) builds(rel string) bool {
-	beside, ok := buildDirs[path.Base(rel)]
-	return ok && t.files[strings.TrimPrefix(path.Dir(rel)+"/"+beside, "./")]
 }

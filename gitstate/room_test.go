@@ -51,15 +51,12 @@ func TestSetUpRoom(t *testing.T) {
 		if runs != want {
 			t.Errorf("it was set up %d times, want %d", runs, want)
 		}
-		if changed := c.Changed(); changed != "" || c.Packages == "" {
-			t.Errorf("changed %q, packages %q", changed, c.Packages)
+		if changed := c.Changed(); changed != "" {
+			t.Errorf("changed %q", changed)
 		}
 		return c
 	}
-	c := lay(first, 1)
-	if again := lay(first, 1); again.Packages != c.Packages {
-		t.Errorf("its packages went from %s to %s", c.Packages, again.Packages)
-	}
+	lay(first, 1)
 	want := 1
 	for name, change := range map[string]func(file string) error{
 		"node_modules/left/index.js": func(file string) error { return os.WriteFile(file, []byte("evil"), 0o644) },
@@ -74,9 +71,7 @@ func TestSetUpRoom(t *testing.T) {
 			t.Errorf("%s was changed, and %q is said", name, changed)
 		}
 		want++
-		if again := lay(second, want); again.Packages == c.Packages {
-			t.Error("it was made anew, and has the same packages")
-		}
+		lay(second, want)
 	}
 
 	// A set-up that fails, or makes what leads back to the work tree, is none, and is not taken for one the next time.
@@ -132,54 +127,60 @@ func TestInstalling(t *testing.T) {
 	}
 }
 
-// TestRoomKeepsPackages: what is done to installed packages after they were copied reaches no room, until manifests ask
-// for others or a person says so.
+// TestRoomKeepsPackages: what is done to installed packages after they were copied reaches no room.
 func TestRoomKeepsPackages(t *testing.T) {
 	r := newRepo(t)
 	r.write(".gitignore", "node_modules/\n")
 	r.write("a.js", "1")
 	tree := r.snap()
-	module := filepath.Join(r.root, "node_modules", "m", "index.js")
+	digest := func() string {
+		t.Helper()
+		d, err := r.PackagesDigest(t.Context(), tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	if got := digest(); got != NoPackages() {
+		t.Errorf("nothing is installed, and the digest is %s", got)
+	}
 	r.write("node_modules/m/index.js", "good")
 	dir := filepath.Join(r.home, "clean", "repo")
-	room := func(q RoomRequest, text string, other error) session.CleanTree {
+	room := func(packages, text string, other error) {
 		t.Helper()
-		q.Dir, q.Tree, q.Judged = dir, tree, tree
-		c, err := r.Room(t.Context(), q)
-		if !errors.Is(err, other) {
+		q := RoomRequest{Dir: dir, Name: "key-0", Tree: tree, Judged: tree, Packages: packages}
+		if _, err := r.Room(t.Context(), q); !errors.Is(err, other) {
 			t.Fatalf("it says %v, want %v", err, other)
 		}
-		if data, _ := os.ReadFile(filepath.Join(dir, "node_modules", "m", "index.js")); string(data) != text {
+		data, _ := os.ReadFile(filepath.Join(dir, "node_modules", "m", "index.js"))
+		if other == nil && string(data) != text {
 			t.Errorf("the package is %q, want %q", data, text)
 		}
-		return c
 	}
-	first := room(RoomRequest{Key: "1", Fresh: true}, "good", nil)
-	if first.Stale() {
-		t.Error("nothing was done, and it is said to be stale")
-	}
-	again := RoomRequest{Key: "1", Packages: first.Packages}
+	good := digest()
+	room(good, "good", nil)
 	r.write("node_modules/m/index.js", "evil")
-	if c := room(again, "good", nil); !c.Stale() || c.Packages != first.Packages {
-		t.Errorf("the work tree's packages are others: stale is %v, packages %s and %s", c.Stale(), first.Packages, c.Packages)
+	room(good, "good", nil)
+	if digest() == good {
+		t.Error("a package was changed, and the digest was not")
 	}
-	if c := room(RoomRequest{Key: "2"}, "evil", nil); c.Packages == first.Packages {
-		t.Error("other manifests, other packages, and the same name")
-	}
-	room(again, "evil", session.ErrOtherPackages) // the copy is gone
-	if err := os.RemoveAll(filepath.Dir(module)); err != nil {
+	if err := r.ForgetRoom("key-0"); err != nil {
 		t.Fatal(err)
 	}
-	r.write("node_modules/m/index.js", "good")
-	room(again, "good", nil) // installed anew
-	r.write("node_modules/m/more.js", "")
-	if c := room(RoomRequest{Key: "1", Fresh: true}, "good", nil); c.Packages == first.Packages {
-		t.Error("a file came, and the packages have the same name")
+	for range 2 {
+		room(good, "", session.ErrOtherPackages) // the copy is gone
 	}
 	if err := os.RemoveAll(filepath.Join(r.root, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
-	if c := room(RoomRequest{Key: "1", Fresh: true}, "", nil); c.Packages != NoPackages() {
-		t.Errorf("nothing is installed, and the packages are %s", c.Packages)
+	r.write("node_modules/m/index.js", "good")
+	room(good, "good", nil) // installed anew
+	r.write("node_modules/m/more.js", "")
+	if digest() == good {
+		t.Error("a file came, and the digest is the same")
 	}
+	if err := r.ForgetRoom("key-0"); err != nil {
+		t.Fatal(err)
+	}
+	room(NoPackages(), "", nil) // and nothing that came since
 }

@@ -167,6 +167,7 @@ func (r *testRepo) planned(dir string) NewWorktree {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	n.Making = filepath.Join(filepath.Dir(n.Path), ".making")
 	return n
 }
 

@@ -1,12 +1,9 @@
 package gitstate
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
-	"sync"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 )
@@ -15,36 +12,18 @@ import (
 // submodules it says what is so anyway. But somebody may set it while a run goes on: gates would judge one directory, and
 // the checkpoint be of another.
 
-// ledAway is whether files of the configuration, which looked like stamp, have it.
-type ledAway struct {
-	sync.Mutex
-	stamp string
-	set   bool
-}
-
 var setsWorkTree = regexp.MustCompile(`(?im)(^|\])[ \t]*worktree[ \t]*=`)
 
 // led reports whether the repository's configuration says where the work tree is.
 func (r *Repo) led() bool {
 	files := []string{filepath.Join(r.commonDir, "config"), filepath.Join(r.gitDir, "config.worktree")}
-	var stamp strings.Builder
-	for _, file := range files {
-		if info, err := os.Stat(file); err == nil {
-			fmt.Fprintln(&stamp, info.Size(), info.ModTime().UnixNano(), inodeOf(info))
-		}
-	}
-	r.away.Lock()
-	defer r.away.Unlock()
-	if r.away.stamp == stamp.String() && stamp.Len() > 0 {
-		return r.away.set
-	}
-	r.away.set = false
 	for _, file := range files {
 		data, err := durable.ReadFile(file, maxSaying)
-		r.away.set = r.away.set || setsWorkTree.Match(data) || err != nil && !absent(err) // then git has to be told
+		if setsWorkTree.Match(data) || err != nil && !absent(err) { // then git has to be told
+			return true
+		}
 	}
-	r.away.stamp = stamp.String()
-	return r.away.set
+	return false
 }
 
 // notLed is an error when the configuration leads to a directory that is no work tree of this repository. dir is where git

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,9 +12,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// maxTempDir bounds the path of a run's temporary directory, in bytes: programs put sockets there, whose path must not be
+// MaxTempDir bounds the path of a run's temporary directory, in bytes: programs put sockets there, whose path must not be
 // longer than 104 bytes.
-const maxTempDir = 64
+const MaxTempDir = 64
 
 // tempLock is beside a temporary directory, and held by its run's processes.
 const tempLock = ".lock"
@@ -35,7 +34,7 @@ func (r *Runner) newTempDir(runID string) *tempDir {
 	}
 	h := sha256.Sum256([]byte(runID))
 	name := hex.EncodeToString(h[:4])
-	if len(r.Temp)+1+len(name) > maxTempDir {
+	if len(r.Temp)+1+len(name) > MaxTempDir {
 		path, err := os.MkdirTemp("", "wfs-")
 		if err != nil {
 			return nil
@@ -50,8 +49,9 @@ func (r *Runner) newTempDir(runID string) *tempDir {
 	path := filepath.Join(r.Temp, name)
 	lock, err := durable.TryLock(path+tempLock, nil)
 	if err == nil {
-		removeTree(path)                                                                 // of a run that was killed, and is carried out again
-		if err = errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o700)); err == nil { // the umask may have taken bits away
+		err = errors.Join(durable.RemoveTree(path), // of a run that was killed, and is carried out again
+			os.Mkdir(path, 0o700), os.Chmod(path, 0o700)) // the umask may have taken bits away
+		if err == nil {
 			return &tempDir{path, lock}
 		}
 		_ = lock.Release()
@@ -81,11 +81,11 @@ func (t *tempDir) remove() {
 	if t == nil {
 		return
 	}
-	gone := removeTree(t.path)
+	err := durable.RemoveTree(t.path)
 	if t.lock == nil {
 		return
 	}
-	if gone { // else a later run tries again
+	if err == nil { // else a later run tries again
 		_ = os.Remove(t.path + tempLock) // held by us: nobody else can be about to use it
 	}
 	_ = t.lock.Release()
@@ -107,18 +107,4 @@ func sweepTemp(dir string) {
 			(&tempDir{name, lock}).remove()
 		}
 	}
-}
-
-// removeTree also removes what is protected from its owner, such as a cache of Go modules.
-func removeTree(path string) bool {
-	if os.RemoveAll(path) == nil {
-		return true
-	}
-	_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(path) == nil
 }

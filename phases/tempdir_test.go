@@ -16,7 +16,7 @@ func shortDir(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { removeTree(dir) })
+	t.Cleanup(func() { _ = durable.RemoveTree(dir) })
 	return dir
 }
 
@@ -81,7 +81,7 @@ func TestTempDirWhereThePathIsLong(t *testing.T) {
 	b.agent(t, `echo $TMPDIR > where`)
 	b.run(t)
 	at := strings.TrimSpace(b.read(t, b.Root, "where"))
-	if len(at) > maxTempDir || strings.HasPrefix(at, b.Temp) {
+	if len(at) > MaxTempDir || strings.HasPrefix(at, b.Temp) {
 		t.Errorf("TMPDIR=%s", at)
 	}
 	if _, err := os.Stat(at); err == nil {

@@ -65,7 +65,7 @@ func (b *BaseRuns) file(ctx context.Context, g workflows.Gate, tree session.Tree
 func (b *BaseRuns) Read(ctx context.Context, g workflows.Gate, tree session.Tree) *phases.BaseRun {
 	data, err := durable.ReadFile(b.file(ctx, g, tree), maxBaseRun)
 	run := baseRun{}
-	if err != nil || json.Unmarshal(data, &run) != nil || b.w.Env.Now().Sub(time.Unix(run.At, 0)) > baseRunsKept || b.w.DrivenElsewhere() {
+	if err != nil || json.Unmarshal(data, &run) != nil || b.w.Env.Now().Sub(time.Unix(run.At, 0)) > baseRunsKept || b.w.drivenElsewhere() {
 		return nil
 	}
 	return &run.BaseRun

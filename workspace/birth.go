@@ -71,7 +71,7 @@ func (b *Births) Fork(ctx context.Context, from string, budget workflows.Budget)
 	if err != nil {
 		return none(err)
 	}
-	if err := b.w.TrustSession(ctx, id); err != nil {
+	if err := b.w.trustSession(ctx, id); err != nil {
 		return none(err)
 	}
 	birth, err := b.w.Engine.Fork(ctx, id, n)

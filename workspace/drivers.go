@@ -80,8 +80,8 @@ func (d *Drivers) notWithin(command string) error {
 	return err
 }
 
-// DrivenElsewhere reports whether a run of another process drives a session of this clone, or that cannot be known.
-func (d *Drivers) DrivenElsewhere() bool {
+// drivenElsewhere reports whether a run of another process drives a session of this clone, or that cannot be known.
+func (d *Drivers) drivenElsewhere() bool {
 	run, err := d.anyRun(func(pid int) bool { return pid != os.Getpid() })
 	return run || err != nil
 }
@@ -128,8 +128,8 @@ func (d *Drivers) Drives(id session.ID, who registry.Holder) (bool, error) {
 	return held && (now.PID == 0 || now.Name() == who.Name()), err
 }
 
-// Driven reports whether another process may be writing to a session.
-func (d *Drivers) Driven(id session.ID) bool {
+// driven reports whether another process may be writing to a session.
+func (d *Drivers) driven(id session.ID) bool {
 	_, held, err := d.clone.Driver(id)
 	return err != nil || held
 }

@@ -141,9 +141,5 @@ func (h *Hands) saveEdits(ctx context.Context, cur session.ID, check func() erro
 func (h *Hands) Take(ctx context.Context, id session.ID) (*engine.Hand, error) {
 	h.w.Front.Opening()
 	h.w.About = id
-	hand, err := h.w.Engine.Open(ctx, id)
-	if hand != nil && hand.GivenBack > 0 {
-		h.w.Front.Note("the journal of %s was gone: %d %s back, from the newest backup", id, hand.GivenBack, plural(hand.GivenBack, "event is", "events are"))
-	}
-	return hand, err
+	return h.w.Engine.Open(ctx, id)
 }

@@ -112,7 +112,7 @@ func (n *Names) leftByRun(ctx context.Context) (left session.ID) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		v, err := w.View(ctx, id)
-		if err != nil || v.Session.Open == nil || w.Driven(id) {
+		if err != nil || v.Session.Open == nil || w.driven(id) {
 			continue
 		}
 		if on, err := w.Repo.ElsewhereOn(ctx, session.BranchOf(id)); err != nil || on != "" {
@@ -242,12 +242,7 @@ func (n *Names) branch(ctx context.Context, name string) string {
 	return ""
 }
 
-// Places are the sessions, and the branches that are not theirs, by name. What cannot be read is left out.
-func (n *Names) Places(ctx context.Context) []string {
-	all, _ := n.w.Repo.Sessions(ctx)
-	return n.places(ctx, all)
-}
-
+// places are the sessions, and the branches that are not theirs, by name. What cannot be read is left out.
 func (n *Names) places(ctx context.Context, all map[session.ID]session.Commit) []string {
 	names := SortedIDs(all)
 	branches, _ := n.w.Repo.Branches(ctx)

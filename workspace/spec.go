@@ -114,7 +114,7 @@ func (b *Births) SpecEdited(ctx context.Context, s *session.Session) string {
 	if birth := s.At(0); birth != nil && filepath.IsLocal(filepath.FromSlash(s.SpecPath)) && same(repo.Show(ctx, birth.Tree, s.SpecPath)) {
 		return "" // pinned, and left where the session was begun
 	}
-	return b.EditSpec(s.ID, file)
+	return b.editSpec(s.ID, file)
 }
 
 // specFile is the file that a session's spec was read from, "" when that cannot be said here: the same file of the work
@@ -141,8 +141,8 @@ var tick = regexp.MustCompile(`(?m)^(\s*(?:[-*+]|\d+[.)])\s+)\[[xX]\]`)
 
 func unticked(text []byte) []byte { return tick.ReplaceAll(text, []byte("$1[ ]")) }
 
-// EditSpec is the command that gives a session a spec, typed where this one was.
-func (b *Births) EditSpec(id session.ID, file string) string {
+// editSpec is the command that gives a session a spec, typed where this one was.
+func (b *Births) editSpec(id session.ID, file string) string {
 	if rel, err := filepath.Rel(b.w.Env.Dir, file); err == nil {
 		file = rel
 	}
@@ -167,7 +167,7 @@ func (b *Births) SameSpec(ctx context.Context, c *session.Created, file string) 
 		case s.SpecDigest == c.SpecDigest:
 			return id, name + " has this spec already", "wfs resume " + name, nil
 		case s.SpecPath != "" && s.SpecPath == c.SpecPath:
-			return id, name + " has this spec already, as it was before it was edited", b.EditSpec(id, b.w.Env.Abs(file)), nil
+			return id, name + " has this spec already, as it was before it was edited", b.editSpec(id, b.w.Env.Abs(file)), nil
 		}
 	}
 	return "", "", "", nil
@@ -183,7 +183,7 @@ func (b *Births) NoItems(s *session.Session, spec []byte, file string) string {
 		why = plural(n, "the only one is ticked", fmt.Sprintf("all %d are ticked", n))
 	}
 	return fmt.Sprintf("the spec has no open items (%s): the whole goal is one piece of work; "+
-		"to have items worked off, write them as \"- [ ] item\", then: %s", why, b.EditSpec(s.ID, b.w.Env.Abs(file)))
+		"to have items worked off, write them as \"- [ ] item\", then: %s", why, b.editSpec(s.ID, b.w.Env.Abs(file)))
 }
 
 // Uncommitted is a snapshot of this work tree under a new session's exclude rules, and the files that are not committed.

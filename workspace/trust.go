@@ -63,8 +63,8 @@ func (t *Trust) MustTrust(list Rules) error {
 	return err
 }
 
-// TrustSession refuses to run a session whose pinned plan came from elsewhere and is not trusted.
-func (t *Trust) TrustSession(ctx context.Context, id session.ID) error {
+// trustSession refuses to run a session whose pinned plan came from elsewhere and is not trusted.
+func (t *Trust) trustSession(ctx context.Context, id session.ID) error {
 	v, err := t.w.View(ctx, id)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (t *Trust) Workable(ctx context.Context, name string) (session.ID, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := t.TrustSession(ctx, id); err != nil {
+	if err := t.trustSession(ctx, id); err != nil {
 		return "", err
 	}
 	return id, t.w.NotGone(ctx, id)

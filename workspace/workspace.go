@@ -91,7 +91,7 @@ func (w *Workspace) open(ctx context.Context, write bool) error {
 		events, _, err := w.Clone.Peek(id, tip)
 		return events, err
 	}
-	e.Begun, e.Tip, e.KeepTip = w.Clone.Begun, w.Clone.Tip, w.Clone.KeepTip
+	e.Tip, e.KeepTip = w.Clone.Tip, w.Clone.KeepTip
 	e.DecodePlan, e.HoldsTests = workflows.DecodePlan, testpaths.HoldsTests
 	e.NewRunID = func(id session.ID, number int) string {
 		return fmt.Sprintf("%s-%04d-%s", id, number, w.Env.NewID(4))

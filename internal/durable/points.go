@@ -18,7 +18,6 @@ const (
 	SettleDone          Point = "settle/done"
 	OplogWritten        Point = "oplog/written"
 	JournalRotated      Point = "journal/rotated"
-	JournalGivenBack    Point = "journal/given-back" // one that was lost is there again, as far as an auto-save had it
 	RescueWritten       Point = "rescue/written"
 	AutoPacked          Point = "auto/packed" // an auto-save's objects are there, the ref names the one before
 	AutoMoved           Point = "auto/moved"
@@ -78,7 +77,7 @@ const (
 // Points are all of them, for tests that kill at every one.
 var Points = []Point{
 	CheckpointAnchored, CheckpointStaged, CheckpointObjects, CheckpointJournaled, LedgerMoved,
-	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated, JournalGivenBack,
+	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated,
 	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MoveFiles, MovePlanned, MoveHalf, MoveRaw, MoveTree, MoveBack,
 	FinishJournaled, FinishBranch, FinishCommitted, NameFound, BirthCreated,
 	DeleteJournaled, DeleteRestored,

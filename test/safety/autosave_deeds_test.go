@@ -24,13 +24,6 @@ var savingDeeds = []deed{
 			}
 		},
 	},
-	{
-		name: "checkpoint after the journal was lost", args: "checkpoint", before: loseJournal,
-		done: func(f *fixture) {
-			f.branchHolds("wfs/one", "step1")
-			f.givenBack()
-		},
-	},
 }
 
 // noLoose checks that nothing is left on the side.

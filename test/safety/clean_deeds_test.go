@@ -84,7 +84,7 @@ func (f *fixture) cleanIs(branch string) {
 			f.t.Errorf("%s is in the clean tree", name)
 		}
 	}
-	for _, pattern := range []string{"*/.tmp-*", "clean/index.lock", "evidence/at-work", "packages/at-work"} {
+	for _, pattern := range []string{"*/.tmp-*", "../../rooms/*/index.lock", "../../rooms/*/.tmp-*"} {
 		left, _ := filepath.Glob(filepath.Join(f.dir, ".git/wfs/worktrees/main", pattern))
 		left = slices.DeleteFunc(left, func(p string) bool { return f.Stays != "" && strings.HasSuffix(p, f.Stays) })
 		if len(left) > 0 {

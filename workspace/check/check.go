@@ -66,8 +66,6 @@ type Doctor struct {
 	PID      int
 	Now      func() time.Time
 	Note     func(format string, args ...any) // says what takes long
-	// GiveBack completes a session's journal from its newest auto-save. The caller has the session's lock.
-	GiveBack func(context.Context, session.ID, session.Commit) (int, error)
 	// Deleted reports whether a session was deleted.
 	Deleted func(context.Context, session.ID) bool
 	// Lock takes the locks of the work tree and of a session, if it is given. It returns why that cannot be.

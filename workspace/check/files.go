@@ -117,15 +117,6 @@ func (r fileChecks) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo s
 	switch f.Kind.Name {
 	case "journal":
 		done += fmt.Sprintf("; %s before the damage are kept, later ones are lost", number(len(events), "event"))
-		if journal && r.tips[f.Session] == tip {
-			n, err := r.GiveBack(ctx, f.Session, tip)
-			if err != nil {
-				return "", "", err
-			}
-			if n > 0 {
-				done += fmt.Sprintf("; %d more restored from the latest backup", n)
-			}
-		}
 	case "claim":
 		done += "; if a command was interrupted here, wfs resume of its session completes it"
 	case "exclude rules":

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -61,20 +60,8 @@ func (r sessionChecks) session(id session.ID, tip session.Commit) error {
 // journal looks whether the events since the ledger's tip are there and fit.
 func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
 	events, _, err := r.Files.Peek(id, tip)
-	path, pathErr := r.Files.JournalPath(id, tip)
-	if err != nil || pathErr != nil {
-		return pathErr // said among the files
-	}
-	if !r.Files.Begun(id, tip) {
-		saved, err := r.Engine.SavedEvents(r.ctx, id, tip)
-		if n := len(saved); err == nil && n > 0 {
-			r.add(Warns, "journal", id, path, fmt.Sprintf("is missing; the latest backup holds %s of it", number(n, "event")),
-				"the next command that uses the session restores them; later ones are lost", "").
-				by(func(ctx context.Context) (string, string, error) {
-					n, err := r.GiveBack(ctx, id, tip)
-					return fmt.Sprintf("%d events are restored", n), "", err
-				})
-		}
+	if err != nil {
+		return nil //nolint:nilerr // said among the files
 	}
 	s, err := r.Engine.AtTip(r.ctx, id, tip)
 	if err != nil {

@@ -87,6 +87,37 @@ func (r *testRepo) snap() session.Tree {
 	return s.Tree
 }
 
+// freshRoom makes a room with the packages that the work tree has by now.
+func (r *testRepo) freshRoom(q RoomRequest) (session.CleanTree, error) {
+	var err error
+	if q.Packages, err = r.PackagesDigest(context.Background(), q.Tree); err != nil {
+		return session.CleanTree{}, err
+	}
+	q.Name, q.Judged = "of-"+q.Packages, q.Tree
+	for _, other := range r.rooms() { // others lie in other directories
+		if other != q.Name {
+			if err := r.ForgetRoom(other); err != nil {
+				return session.CleanTree{}, err
+			}
+		}
+	}
+	return r.Room(context.Background(), q)
+}
+
+func (r *testRepo) rooms() (names []string) {
+	entries, _ := os.ReadDir(filepath.Dir(r.roomMemory("x")))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// layIn lays a tree out in a room called "test".
+func (r *testRepo) layIn(ctx context.Context, dir string, tree session.Tree, keep func(string) bool) error {
+	return r.materialiser(dir, "test").lay(ctx, tree,
+		func(_ *treeNames, rel string) bool { return keep != nil && keep(rel) })
+}
+
 func TestMaterialise(t *testing.T) {
 	r := newRepo(t)
 	ctx := context.Background()
@@ -100,7 +131,7 @@ func TestMaterialise(t *testing.T) {
 	first := r.snap()
 	make := func(tree session.Tree, keep func(string) bool) {
 		t.Helper()
-		if err := r.Materialise(ctx, dir, tree, keep); err != nil {
+		if err := r.layIn(ctx, dir, tree, keep); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -152,7 +183,11 @@ func TestMaterialise(t *testing.T) {
 	sameFiles(t, under(t, dir), r.treeFiles(first))
 
 	// What is remembered and what is there do not fit, in every way.
-	private := filepath.Join(r.worktreeDir(), "clean")
+	private := r.roomMemory("test")
+	live, err := os.Stat(filepath.Join(r.root, "pkg", "b.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, spoil := range map[string]func() error{
 		"index gone":       func() error { return os.Remove(filepath.Join(private, "index")) },
 		"index torn":       func() error { return os.Truncate(filepath.Join(private, "index"), 40) },
@@ -161,6 +196,10 @@ func TestMaterialise(t *testing.T) {
 		"directory gone":   func() error { return os.RemoveAll(dir) },
 		"directory a file": func() error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) },
 		"half removed":     func() error { return os.RemoveAll(filepath.Join(dir, "pkg")) },
+		"led elsewhere": func() error {
+			return errors.Join(os.RemoveAll(filepath.Join(dir, "pkg")),
+				os.Symlink(filepath.Join(r.root, "pkg"), filepath.Join(dir, "pkg")))
+		},
 	} {
 		if err := spoil(); err != nil {
 			t.Fatal(err)
@@ -170,14 +209,11 @@ func TestMaterialise(t *testing.T) {
 			t.Fatalf("%s", name)
 		}
 	}
-	if err := r.Dematerialise(dir); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it was not removed: %v", err)
+	if now, err := os.Stat(filepath.Join(r.root, "pkg", "b.txt")); err != nil || !now.ModTime().Equal(live.ModTime()) {
+		t.Errorf("a file of the work tree was changed through a link: %v", err)
 	}
 	for _, inside := range []string{filepath.Join(r.root, "clean"), filepath.Join(r.commonDir, "wfs", "clean")} {
-		if err := r.Materialise(ctx, inside, first, nil); err == nil {
+		if err := r.layIn(ctx, inside, first, nil); err == nil {
 			t.Errorf("%s was taken", inside)
 		}
 	}
@@ -194,7 +230,7 @@ func TestMaterialisedGit(t *testing.T) {
 			r.run("remote", "add", "origin", "https://example.org/x.git")
 			r.write("b.txt", "b\n")
 			tree := r.snap()
-			if err := r.Materialise(ctx, dir, tree, nil); err != nil {
+			if err := r.layIn(ctx, dir, tree, nil); err != nil {
 				t.Fatal(err)
 			}
 			ask := func(args ...string) string {
@@ -273,7 +309,6 @@ func TestOverlay(t *testing.T) {
 // TestCleanTree brings dependencies to a clean tree: nothing in it leads back to the work tree, or that is told.
 func TestCleanTree(t *testing.T) {
 	r := newRepo(t)
-	ctx := context.Background()
 	dir := filepath.Join(r.home, "clean", "repo")
 	r.write(".gitignore", "node_modules/\n.venv/\n.env\ndata/\ntarget/\n")
 	r.write("packages/a/index.js", "live\n")
@@ -303,7 +338,7 @@ func TestCleanTree(t *testing.T) {
 	link("/usr/bin/env", "node_modules/.bin/env")
 	clean := func() session.CleanTree {
 		t.Helper()
-		c, err := r.Room(ctx, RoomRequest{Dir: dir, Tree: tree, Judged: tree, Further: []string{".env", "data/**"}, Fresh: true})
+		c, err := r.freshRoom(RoomRequest{Dir: dir, Tree: tree, Further: []string{".env", "data/**"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,12 +372,9 @@ func TestCleanTree(t *testing.T) {
 	if changed := c.Changed(); changed != "" {
 		t.Errorf("%s is said to be changed", changed)
 	}
-	again := clean()
+	clean()
 	want["target/debug/made"], want["node_modules/.cache/x"] = "x", "x"
 	sameFiles(t, under(t, dir), want)
-	if again.Packages == "" || again.Packages != c.Packages {
-		t.Errorf("nothing changed, and the packages went from %s to %s", c.Packages, again.Packages)
-	}
 
 	// What is installed is no other file than that of the work tree, and a change to it is seen: all is made anew then.
 	delete(want, "target/debug/made")
@@ -383,9 +415,9 @@ func TestCleanTree(t *testing.T) {
 	}
 
 	r.write("node_modules/left/index.js", "3rd party..\n")
-	if now := clean(); now.Packages == c.Packages {
-		t.Error("a dependency changed, and the packages did not")
-	}
+	clean()
+	want["node_modules/left/index.js"] = "3rd party..\n"
+	sameFiles(t, under(t, dir), want)
 
 	// What leads back to the work tree is told, or to another one of the repository.
 	other := filepath.Join(r.home, "other")
@@ -432,33 +464,21 @@ func TestCleanOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(r.home, "clean", "repo")
-	c, err := r.Room(context.Background(), RoomRequest{Dir: dir, Tree: tree, Judged: tree, Env: []string{"PATH=" + filepath.Join(venv, "bin") + ":/usr/bin"}, Fresh: true})
+	c, err := r.freshRoom(RoomRequest{Dir: dir, Tree: tree, Env: []string{"PATH=" + filepath.Join(venv, "bin") + ":/usr/bin"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(site, "calc.pth")
-	if want := (session.LeadsBack{Path: file, To: filepath.Join(r.root, "src")}); c.LeadsBack == nil ||
+	if want := (session.LeadsBack{Path: file, To: r.root}); c.LeadsBack == nil ||
 		*c.LeadsBack != want {
 		t.Errorf("leads back: %+v, want %+v", c.LeadsBack, want)
 	}
-	// So does a copy of the project's own package elsewhere; another project's does not.
-	elsewhere := filepath.Join(r.home, "old-clone", "src")
-	write := func(name string) {
-		t.Helper()
-		err := errors.Join(os.MkdirAll(filepath.Join(elsewhere, name), 0o755),
-			os.WriteFile(file, []byte(elsewhere+"\n"), 0o644))
-		if err != nil {
-			t.Fatal(err)
-		}
+	// Another project's does not.
+	if err := os.WriteFile(file, []byte(filepath.Join(r.home, "other-clone", "src")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
 	}
 	env := []string{"PATH=" + filepath.Join(venv, "bin")}
-	write("unrelated")
-	if c, err := r.Room(context.Background(), RoomRequest{Dir: dir, Tree: tree, Judged: tree, Env: env, Fresh: true}); err != nil || c.LeadsBack != nil {
+	if c, err := r.freshRoom(RoomRequest{Dir: dir, Tree: tree, Env: env}); err != nil || c.LeadsBack != nil {
 		t.Errorf("another project: %+v %v", c.LeadsBack, err)
-	}
-	write("calc")
-	if c, err := r.Room(context.Background(), RoomRequest{Dir: dir, Tree: tree, Judged: tree, Env: env, Fresh: true}); err != nil || c.LeadsBack == nil ||
-		c.LeadsBack.To != elsewhere {
-		t.Errorf("a copy elsewhere: %+v %v", c.LeadsBack, err)
 	}
 }

@@ -3,13 +3,13 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -22,7 +22,13 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Clean trees that `worktree: setup` has set up are shared by the sessions of a repository, one gate at a time each.
+// Clean trees lie in rooms, which the sessions of a repository share, one gate at a time each. They are in the person's
+// state directory: tools that look in the directories above for packages, modules or configuration must not find the
+// work tree's. The room itself is called as the repository, which some tools take for the project's name.
+
+// cleanFor is the file beside a clean tree that says when it was used last, in Unix seconds, and whose it is: the path of the
+// repository's common git directory.
+const cleanFor = "for"
 
 // roomLock stands beside each, and is held by the session that is in it.
 const roomLock = "lock"
@@ -34,11 +40,11 @@ const (
 	roomWait = 200 * time.Millisecond // before it is asked again whether one is free
 )
 
-// setUpRooms are what this process knows of them.
-type setUpRooms struct {
+// rooms are those of this process.
+type rooms struct {
 	held   map[string]*durable.Lock // by name; let go when a judgement is made
 	failed map[string]error         // set-ups that failed: they are not tried again
-	made   func(dir string, millis int64)
+	made   func(dir string, took time.Duration)
 }
 
 // leaveRooms lets other sessions use the rooms of a judgement.
@@ -49,78 +55,59 @@ func (a *app) leaveRooms() {
 	}
 }
 
-// setUpRoom makes the clean tree of a tree in a room that was set up, nil when there is none. What is wrong with a
-// set-up says nothing about the tree, and is told.
-func (a *app) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
-	tree session.Tree) (*session.CleanTree, error) {
-	if plan.Setup.IsZero() {
-		return nil, nil
-	}
-	key, err := a.roomKey(ctx, plan, tree)
-	if err != nil {
-		return nil, err
-	}
-	if a.rooms.failed[key] != nil {
-		return nil, nil
-	}
-	name, dir, err := a.enterRoom(key)
-	for err == nil && name == "" { // other sessions judge in all of them
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(roomWait):
-			name, dir, err = a.enterRoom(key)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	c, err := a.Repo.Room(ctx, gitstate.RoomRequest{Dir: dir, Name: name, Tree: tree, Further: plan.Provide, Cold: cold,
-		Env: phases.DefaultEnv(a.env.Environ, plan.Env), SetUp: func() error {
-			if err := a.trimRooms(filepath.Dir(dir)); err != nil {
-				return err
-			}
-			return a.setUpIn(ctx, plan, dir)
-		}})
-	var refused *session.Refusal
-	switch {
-	case err == nil:
-		return &c, nil
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case errors.As(err, &refused):
-		err = errors.New(refused.Message)
-	}
+// setUpFailed reports a set-up that failed, and keeps it from being tried again.
+func (a *app) setUpFailed(key string, err error) {
 	if a.rooms.failed == nil {
 		a.rooms.failed = map[string]error{}
 	}
 	a.rooms.failed[key] = err
 	a.note("gates cannot run where worktree: setup has run: %s", safetext.Line(err.Error(), 300))
-	return nil, nil
 }
 
-// roomKey tells rooms apart: by what is to be installed, how, and with which programs.
-func (a *app) roomKey(ctx context.Context, plan workflows.Plan, tree session.Tree) (string, error) {
-	installs, err := a.Repo.Installing(ctx, tree)
-	if err != nil {
-		return "", err
+// room makes a clean tree in a room with a key that no other session is in; it waits for one.
+func (a *app) room(ctx context.Context, key string, plan workflows.Plan, q gitstate.RoomRequest,
+	setUp func(dir string) error) (*session.CleanTree, error) {
+	var err error
+	q.Name, q.Dir, err = a.enterRoom(key)
+	for err == nil && q.Name == "" {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(roomWait):
+			q.Name, q.Dir, err = a.enterRoom(key)
+		}
 	}
-	env := phases.DefaultEnv(a.env.Environ, plan.Env)
-	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q %q", a.Repo.CommonDir(), installs, plan.Setup, phases.Tools(env, plan.Setup))
-	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+	if err != nil {
+		return nil, err
+	}
+	began := a.env.Now()
+	_, there := os.Lstat(q.Dir)
+	if there != nil {
+		if err := a.trimRooms(filepath.Dir(q.Dir)); err != nil {
+			return nil, err
+		}
+	}
+	q.Further, q.Env = plan.Provide, phases.DefaultEnv(a.env.Environ, plan.Env)
+	if setUp != nil {
+		q.SetUp = func() error { return setUp(q.Dir) }
+	}
+	c, err := a.Repo.Room(ctx, q)
+	if there != nil && a.rooms.made != nil {
+		a.rooms.made(q.Dir, a.env.Now().Sub(began))
+	}
+	return &c, err
 }
 
 // enterRoom finds a room that no other session is in, and keeps others out of it. The name is "" when all are taken.
 func (a *app) enterRoom(key string) (name, dir string, err error) {
-	state, err := a.env.StateDir()
+	all, err := a.roomsDir()
 	if err != nil {
 		return "", "", err
 	}
 	base := filepath.Base(cmp.Or(strings.TrimSuffix(a.Repo.CommonDir(), "/.git"), a.Repo.Root()))
 	for n := range sameRooms {
 		name = fmt.Sprintf("%s-%d", key, n)
-		above := filepath.Join(state, "clean", name)
+		above := filepath.Join(all, name)
 		dir = filepath.Join(above, base)
 		if a.rooms.held[name] == nil {
 			if err := durable.MkdirAll(above); err != nil {
@@ -145,7 +132,6 @@ func (a *app) enterRoom(key string) (name, dir string, err error) {
 
 // setUpIn runs the set-up in a room.
 func (a *app) setUpIn(ctx context.Context, plan workflows.Plan, dir string) error {
-	began := a.env.Now()
 	w := *a.Engine.Works.(*works)
 	c := session.CleanTree{Root: dir, Live: []string{a.Repo.Root()}}
 	r := w.runner()
@@ -153,12 +139,8 @@ func (a *app) setUpIn(ctx context.Context, plan workflows.Plan, dir string) erro
 	for _, entry := range a.env.Environ {
 		r.Environ = append(r.Environ, c.Lead(entry))
 	}
-	err := w.runSetUp(ctx, "set-up of a clean tree", r, phases.SetupRequest{Command: plan.Setup, Timeout: workflows.DefaultWorktreeTimeout, Env: plan.Env,
+	return w.runSetUp(ctx, "set-up of a clean tree", r, phases.SetupRequest{Command: plan.Setup, Timeout: workflows.DefaultWorktreeTimeout, Env: plan.Env,
 		RunDir: filepath.Dir(dir), RunID: "room-" + filepath.Base(filepath.Dir(dir))})
-	if err == nil && a.rooms.made != nil {
-		a.rooms.made(dir, a.env.Now().Sub(began).Milliseconds())
-	}
-	return err
 }
 
 // runSetUp runs a set-up, and tells now and then what it is at in place of all that it prints.
@@ -252,5 +234,58 @@ func (a *app) removeRoom(path string) error {
 		}
 		defer lock.Release()
 	}
-	return errors.Join(a.Repo.ForgetRoom(filepath.Base(path)), gitstate.RemoveAll(path))
+	return errors.Join(a.Repo.ForgetRoom(filepath.Base(path)), durable.RemoveTree(path))
+}
+
+func (a *app) roomsDir() (string, error) {
+	state, err := a.env.StateDir()
+	return filepath.Join(state, "clean"), err
+}
+
+// usesClean notes that the clean tree below a directory is used now.
+func (a *app) usesClean(above string) error {
+	text := fmt.Appendf(nil, "%d %s\n", a.env.Now().Unix(), a.Repo.CommonDir())
+	return durable.WriteCache(filepath.Join(above, cleanFor), text, 0o600)
+}
+
+// cleanUsed reads that: when, in Unix seconds, and by which repository.
+func cleanUsed(above string) (used int64, whose string, ok bool) {
+	owner, err := os.ReadFile(filepath.Join(above, cleanFor))
+	when, whose, ok := strings.Cut(strings.TrimSuffix(string(owner), "\n"), " ")
+	used, bad := strconv.ParseInt(when, 10, 64)
+	return used, whose, ok && err == nil && bad == nil
+}
+
+// cleanTrees finds clean trees of this repository that were not used since a time, and those of repositories that no longer
+// exist.
+func (g *search) cleanTrees() error {
+	all, err := g.roomsDir()
+	if err != nil {
+		return nil //nolint:nilerr // there is no place for them
+	}
+	entries, _ := os.ReadDir(all)
+	for _, e := range entries {
+		path := filepath.Join(all, e.Name())
+		used, whose, ok := cleanUsed(path)
+		if !ok || g.young(used) {
+			continue
+		}
+		if _, err := os.Lstat(whose); err != nil || whose == g.Repo.CommonDir() { // else its own gc sees to it
+			g.addOutside("clean tree for gates", path)
+		}
+	}
+	return nil
+}
+
+// sizeBelow is how much the files below a directory weigh.
+func sizeBelow(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				bytes += info.Size()
+			}
+		}
+		return nil
+	})
+	return bytes
 }

@@ -1,0 +1,87 @@
+package gitstate
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// leadsBack says that something installed leads back to a work tree: gates would judge the files there.
+type leadsBack struct{ session.LeadsBack }
+
+func (e *leadsBack) Error() string { return e.Path + " leads to " + e.To }
+
+// maxSaying bounds files that say where modules are, in bytes.
+const maxSaying = 1 << 20
+
+// says reports whether an installed file tells where modules are, by absolute paths: pnpm's, and those by which
+// Python finds editable installs.
+func says(rel string) bool {
+	base := path.Base(rel)
+	return path.Base(path.Dir(rel)) == ".bin" || base == ".modules.yaml" ||
+		strings.HasSuffix(base, ".pth") || strings.HasSuffix(base, ".egg-link") ||
+		strings.HasPrefix(base, "__editable__") && strings.HasSuffix(base, ".py")
+}
+
+// leads returns the path of a work tree's file that an installed link leads to, or the work tree that an installed file
+// names, "" for none.
+func (b *room) leads(file string, kind fs.FileMode) string {
+	switch {
+	case kind&fs.ModeSymlink != 0:
+		to, err := filepath.EvalSymlinks(file)
+		ours := func(top string) bool { return inside(to, top) && !inside(to, b.repo.commonDir) }
+		if err == nil && !inside(to, b.Dir) && slices.ContainsFunc(b.theirs, ours) {
+			return to
+		}
+	case kind.IsRegular() && says(file):
+		f, err := os.Open(file)
+		if err != nil {
+			return ""
+		}
+		defer f.Close()
+		text, _ := io.ReadAll(io.LimitReader(f, maxSaying))
+		for _, top := range b.theirs {
+			if (&session.CleanTree{Live: []string{top}}).Names(string(text)) {
+				return top
+			}
+		}
+	}
+	return ""
+}
+
+// lookOutside finds editable installs of the project in Pythons that lie elsewhere: of the system, of a person, in a
+// virtual environment of poetry's or conda's. env is that of the gates.
+func (b *room) lookOutside(env []string) {
+	var prefixes []string
+	for _, entry := range env {
+		switch name, value, _ := strings.Cut(entry, "="); name {
+		case "VIRTUAL_ENV", "CONDA_PREFIX":
+			prefixes = append(prefixes, value)
+		case "HOME":
+			prefixes = append(prefixes, filepath.Join(value, ".local"))
+		case "PATH":
+			for _, dir := range filepath.SplitList(value) {
+				above := filepath.Dir(dir)
+				versions, _ := filepath.Glob(filepath.Join(escapeGlob(above), "versions", "*")) // of pyenv
+				prefixes = append(append(prefixes, above), versions...)
+			}
+		}
+	}
+	for _, prefix := range prefixes {
+		if !filepath.IsAbs(prefix) || inside(prefix, b.repo.root) || inside(prefix, b.theirs[0]) {
+			continue
+		}
+		found, _ := filepath.Glob(filepath.Join(escapeGlob(prefix), "lib*", "python*", "*-packages", "*"))
+		for _, file := range found {
+			if to := b.leads(file, 0); to != "" {
+				b.clean.LeadsBack = &session.LeadsBack{Path: file, To: to}
+			}
+		}
+	}
+}
