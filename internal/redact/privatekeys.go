@@ -80,6 +80,11 @@ func (k *keyState) line(line string, at int, add func(start, end int)) {
 		return
 	}
 	k.idle++
+	head := strings.TrimLeft(line, "+-|>*# \t0123456789")
+	if strings.HasPrefix(head, "Proc-Type: ") || strings.HasPrefix(head, "DEK-Info: ") {
+		add(at+len(line)-len(head), at+len(line))
+		return
+	}
 	for i := 0; i < len(line); {
 		start := i
 		kind, n := charAt(line, i)
