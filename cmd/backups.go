@@ -3,7 +3,6 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -80,7 +80,7 @@ nothing and takes no lock.`,
 }
 
 // ofBackup is the ref of a backup: of a session that is there, or of one that was deleted at a time.
-var ofBackup = regexp.MustCompile(`^refs/wfs(?:-deleted)?/([^/]+)/(?:\d+/)?(?:rescue/(\d+)|auto)$`)
+var ofBackup = lazyregexp.New(`^refs/wfs(?:-deleted)?/([^/]+)/(?:\d+/)?(?:rescue/(\d+)|auto)$`)
 
 // backups are the newest saved copies of uncommitted work, of a session or of all.
 func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSON, error) {

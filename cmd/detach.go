@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -21,8 +19,7 @@ type detachJSON struct {
 	Next    []string   `json:"next"`
 }
 
-// detach starts a run that this terminal has nothing to do with, and returns when it drives the session. What would keep
-// it from that is looked at here first, where a person reads it.
+// detach runs a session in the background. What would keep it from running is found here first, where a person reads it.
 func (a *app) detach(ctx context.Context, name string, o engine.RunOptions) error {
 	if err := a.EnterNamed(ctx, name); err != nil {
 		return err
@@ -34,55 +31,14 @@ func (a *app) detach(ctx context.Context, name string, o engine.RunOptions) erro
 	if err != nil {
 		return err
 	}
-	if err := a.NotHeld(id, "is in use"); err != nil {
+	d, err := a.Detach(ctx, id, append([]string{a.env.Exe, "run", string(id), "--detached"}, runFlags(o)...))
+	switch {
+	case err != nil:
 		return err
+	case d.Driving:
+		return a.sayDetached(id, d.PID, d.Log)
 	}
-	f, err := a.Engine.Follow(ctx, id)
-	if err != nil {
-		return err
-	}
-	log, err := a.Clone.DetachedLog(id)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	argv := append([]string{a.env.Exe, "run", string(id), "--detached"}, runFlags(o)...)
-	pid, ended, err := proc.Detach(proc.Cmd{Argv: argv, Dir: a.Repo.Root(), Env: a.env.Environ}, log)
-	if err != nil {
-		return err
-	}
-	for {
-		driving, err := a.isDriving(ctx, f, pid)
-		if err != nil {
-			return err
-		}
-		if driving {
-			return a.sayDetached(id, pid, log.Name())
-		}
-		select {
-		case code := <-ended: // without driving: there was nothing to do, or something is in the way
-			return a.tellLog(ctx, id, log.Name(), code)
-		case <-ctx.Done():
-			a.note("the run may still begin: wfs status %s", id)
-			return ctx.Err()
-		case <-time.After(lookEvery / 10):
-		}
-	}
-}
-
-// isDriving reports whether a process has said that it drives the session.
-func (a *app) isDriving(ctx context.Context, f *engine.Follower, pid int) (bool, error) {
-	steps, err := f.Next(ctx)
-	if err != nil {
-		return false, err
-	}
-	for _, s := range steps {
-		if s.Event.Kind() == session.KindDriving {
-			who, held, err := a.Clone.Driver(f.S.ID)
-			return held && who.PID == pid, err
-		}
-	}
-	return false, nil
+	return a.tellLog(ctx, id, d.Log, d.Exit)
 }
 
 func (a *app) sayDetached(id session.ID, pid int, log string) error {

@@ -96,7 +96,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if err := a.EnterNamed(ctx, name); err != nil {
 		return err
 	}
-	if err := a.beginOr(ctx, dry, "wfs finish", false); err != nil {
+	if err := a.BeginOr(ctx, dry, "wfs finish", false); err != nil {
 		return err
 	}
 	id, err := a.Resolve(ctx, name)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/phases/detect"
 	"github.com/wfs-dev/wfs/workflows"
@@ -104,7 +104,7 @@ func (a *app) knownAgent(ctx context.Context, typed string, known []string) erro
 }
 
 // commandWord matches what is looked for on PATH, and nothing that a shell reads otherwise.
-var commandWord = regexp.MustCompile(`^[A-Za-z0-9_+.-]+$`)
+var commandWord = lazyregexp.New(`^[A-Za-z0-9_+.-]+$`)
 
 // usualCommands are the commands that somebody who works here types: those of the test commands, and the tools of what was
 // found. The repository's tests could run anything as well; what leaves it, or loses work, is refused by the agents' cards.

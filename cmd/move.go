@@ -130,7 +130,7 @@ is meant, and the branch once the session is finished; wfs/NAME and heads/NAME s
 }
 
 func (a *app) switchTo(ctx context.Context, name string, dry bool) error {
-	if err := a.beginOr(ctx, dry, "wfs switch", false); err != nil {
+	if err := a.BeginOr(ctx, dry, "wfs switch", false); err != nil {
 		return err
 	}
 	cur, err := a.Current(ctx)

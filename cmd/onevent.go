@@ -81,13 +81,3 @@ func summaryOf(s *session.Session, event, what string, now time.Time) string {
 	parts = append(parts, whyStopped(s, now)...)
 	return safetext.Line(strings.ReplaceAll(strings.Join(parts, "; "), ":; ", ": "), 500)
 }
-
-// lastBytes keeps the end of what is written to it.
-type lastBytes struct{ data []byte }
-
-func (l *lastBytes) Write(p []byte) (int, error) {
-	const kept = 4 << 10
-	l.data = append(l.data, p...)
-	l.data = l.data[max(0, len(l.data)-kept):]
-	return len(p), nil
-}

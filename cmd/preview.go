@@ -24,33 +24,7 @@ type planJSON struct {
 	Head       string           `json:"head,omitempty"` // branch that HEAD would go to
 	Changes    []session.Change `json:"changes"`
 	InTheWay   []session.Skip   `json:"in_the_way"`
-	Note       string           `json:"note,omitempty"` // why what else an undo is about would be refused
 	baseJSON                    // of finish
-}
-
-// beginOr is begin, or for a dry run, looking.
-func (a *app) beginOr(ctx context.Context, dry bool, command string, detached bool) error {
-	if dry {
-		return a.looking(ctx, command, detached)
-	}
-	return a.Begin(ctx, command, detached)
-}
-
-// looking is begin for a dry run: nothing that a dead process left is put right, and of locks only that of the work tree
-// is taken, because looking at its files needs an index of its own.
-func (a *app) looking(ctx context.Context, command string, detached bool) error {
-	if err := a.Ready(ctx, detached); err != nil {
-		return err
-	}
-	if what, _ := a.halfMoved(ctx); what != "" {
-		return session.Refuse(session.RefuseWorktree, strings.TrimSuffix(command, " --dry-run")+", which completes it first",
-			"a command was interrupted: %s; what comes after it cannot be said before it is completed", what)
-	}
-	l, err := a.Clone.LockWorktree(a.Repo.Worktree(), a.Holder(command))
-	if err == nil {
-		a.KeepLock(l)
-	}
-	return err
 }
 
 // preview says what a command would do to a session and the files here.
@@ -68,7 +42,7 @@ func (a *app) preview(ctx context.Context, id session.ID, ask func(*engine.Look)
 
 func (a *app) sayPreview(id session.ID, p engine.Preview, base baseJSON) error {
 	j := planJSON{Version: jsonVersion, Session: id, Would: p.What, Head: strings.TrimPrefix(p.Head, "refs/heads/"),
-		Changes: list(p.Move.Changes), InTheWay: list(p.Move.InTheWay), Note: p.Note, baseJSON: base}
+		Changes: list(p.Move.Changes), InTheWay: list(p.Move.InTheWay), baseJSON: base}
 	if p.At >= 0 {
 		j.Checkpoint = &p.At
 	}
@@ -94,8 +68,5 @@ func (a *app) sayPreview(id session.ID, p engine.Preview, base baseJSON) error {
 		where = fmt.Sprintf(", but it would be refused because of %d %s in the way", n, plural(n, "file", "files"))
 	}
 	a.out("%s: %d %s would change%s; nothing was moved", p.What, len(j.Changes), plural(len(j.Changes), "file", "files"), where)
-	if j.Note != "" {
-		a.out("the rest would be refused: %s", j.Note)
-	}
 	return nil
 }

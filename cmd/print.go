@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -74,8 +74,8 @@ func (a *app) wrapped(text string, tty bool, column int) string {
 }
 
 var (
-	leadsToCommand = regexp.MustCompile(`^(next|then|undo|redo|hint): `)
-	commandIn      = regexp.MustCompile(`(^wfs [a-z]|(: |\()\(?(wfs|git|cd|mv|rm|cp) [^ ]|: --[a-z]+ ').*$`)
+	leadsToCommand = lazyregexp.New(`^(next|then|undo|redo|hint): `)
+	commandIn      = lazyregexp.New(`(^wfs [a-z]|(: |\()\(?(wfs|git|cd|mv|rm|cp) [^ ]|: --[a-z]+ ').*$`)
 )
 
 // words splits a line at its spaces. A command, and all that follows it, is one word.

@@ -63,7 +63,7 @@ func (a *app) resume(ctx context.Context, word, backup string, dry bool) error {
 	if err := a.EnterNamed(ctx, name); err != nil {
 		return err
 	}
-	if err := a.beginOr(ctx, dry, "wfs resume", false); err != nil {
+	if err := a.BeginOr(ctx, dry, "wfs resume", false); err != nil {
 		return err
 	}
 	id, err := a.Resolve(ctx, name)

@@ -107,8 +107,8 @@ func (a *app) tell(ctx context.Context, id session.ID, in *gitstate.Worktree) er
 	j.SpecEdited = a.SpecEdited(ctx, s)
 	a.addEdits(ctx, &j.sessionJSON, &v, in)
 	if a.json {
-		what, completes := a.halfMoved(ctx)
-		j.HalfMoved, j.Next = what, nextOr(completes, j.Next)
+		what, completes := a.HalfMoved(ctx)
+		j.HalfMoved, j.Next = what, a.nextOr(completes, j.Next)
 		return a.answer(j)
 	}
 	j.Next = a.sayHalfMoved(ctx, j.Next)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -31,10 +31,10 @@ const sessionFlag = " --session "
 var onlyThere = []string{"hook install", "hook remove", "init", "switch", "undo --list"}
 
 // ofWfs is one command of wfs within a suggestion: its verb, and the checkpoint or session right behind it.
-var ofWfs = regexp.MustCompile(`\bwfs ((?:hook [a-z]+|undo --list|[a-z]+)\b)( @?[a-z0-9][a-z0-9@-]*)?`)
+var ofWfs = lazyregexp.New(`\bwfs ((?:hook [a-z]+|undo --list|[a-z]+)\b)( @?[a-z0-9][a-z0-9@-]*)?`)
 
 // ofGit is a command of git that acts on a work tree.
-var ofGit = regexp.MustCompile(`\bgit (add|checkout|commit|merge|rebase|reset|restore|rm|stash|status|switch)\b`)
+var ofGit = lazyregexp.New(`\bgit (add|checkout|commit|merge|rebase|reset|restore|rm|stash|status|switch)\b`)
 
 // forSession is a command to type, or a hint that has some in it, with the session named in each that acts on one. there
 // reports whether some of it acts on the work tree where it is typed.

@@ -68,7 +68,7 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 			return err
 		}
 	}
-	if err := a.beginOr(ctx, dry, command, true); err != nil {
+	if err := a.BeginOr(ctx, dry, command, true); err != nil {
 		return err
 	}
 	next := a.undoable

@@ -68,8 +68,7 @@ func (h *Hand) agreed(ctx context.Context, c *session.Checkpoint, o Handover) er
 	} else if h.S.At(h.S.Current).Class == session.ClassRejected {
 		hint = "wfs run, or " + hint
 	}
-	return &session.Refusal{Code: session.RefuseNotAgreed, Hint: hint,
-		Message: "not finished yet:\n  " + strings.Join(open, "\n  ")}
+	return session.Refuse(session.RefuseNotAgreed, hint, "not finished yet:\n  %s", strings.Join(open, "\n  "))
 }
 
 // inTheWay lists all that stands between a checkpoint and what was agreed at the session's birth: open items, phases that

@@ -242,7 +242,7 @@ func (h *Hand) rest(why string) error {
 		return nil
 	}
 	if ph := h.Plan.Workflow.Phase(h.S.Phase); ph != nil && ph.Run.Human {
-		return h.append(session.Waiting{Reason: session.WaitHuman, Ask: question(ph), Approve: true})
+		return h.append(asking(question(ph)))
 	}
 	return h.append(session.Paused{Why: why})
 }

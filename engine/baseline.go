@@ -19,7 +19,8 @@ func (h *Hand) ensureBaseline(ctx context.Context) error {
 		return err
 	}
 	if first == nil || snap.Tree != first.Tree {
-		return &session.Refusal{Code: session.RefuseBaseline, Message: "the gates have not run on this session's base yet, and its files have changed since", Hint: "wfs resume @0 && wfs run"}
+		return session.Refuse(session.RefuseBaseline, "wfs resume @0 && wfs run",
+			"the gates have not run on this session's base yet, and its files have changed since")
 	}
 	return h.baseline(ctx, snap.Tree)
 }

@@ -153,7 +153,7 @@ func tripped(s *session.Session, why string) session.BlockedBy {
 		evidence = append(evidence, "in the last attempt "+Denied(*r)+"; add what it needs to agent: allow: in the configuration, then:")
 		hint = s.Repin(r.Agent) + " && wfs run"
 	}
-	return session.BlockedBy{Reason: session.BlockBreaker, Evidence: evidence, Hint: hint}
+	return blocked(session.BlockBreaker, hint, evidence...)
 }
 
 // halfOpen is the phase as the next attempt at it is made, and the name of the agent that makes it where the workflow has

@@ -65,17 +65,17 @@ func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	}
 	switch s.Status {
 	case session.StatusCompleted, session.StatusFinished, session.StatusAbandoned, session.StatusBlocked:
-		return Decision{Effect: EffectStop}
+		return do(EffectStop)
 	case session.StatusWaiting:
 		w := s.Waiting
 		switch {
 		case w.Reason == session.WaitHuman:
-			return Decision{Effect: EffectStop}
+			return do(EffectStop)
 		case !f.Woken && !waited(w, f.Now):
 			if f.Stop != "" {
 				return stop(stopped(f))
 			}
-			return Decision{Effect: EffectSleep}
+			return do(EffectSleep)
 		}
 	}
 	return start(s, p, f)
@@ -87,9 +87,9 @@ func conclusion(s *session.Session, p *workflows.Plan, f Facts) (Decision, bool)
 	case d.Class == session.ClassAsked:
 		return stop(waitsForAnswer(s)), true
 	case d.Verdict == session.Blocked:
-		return stop(session.BlockedBy{Reason: session.BlockGate, Evidence: []string{d.Reason}, Hint: "wfs run"}), true
+		return stop(blocked(session.BlockGate, "wfs run", d.Reason)), true
 	case d.NothingLeft && (f.Auto || agree(p) == workflows.AgreeAuto):
-		return Decision{Events: []session.Body{session.Agreed{By: "auto"}}, Effect: EffectAgain}, true
+		return do(EffectAgain, session.Agreed{By: "auto"}), true
 	case d.NothingLeft:
 		return stop(session.Waiting{Reason: session.WaitHuman, Ask: isItDone(s), Agree: true}), true
 	}
@@ -134,28 +134,40 @@ func agree(p *workflows.Plan) workflows.Agree {
 	return p.Workflow.Laps.Agree
 }
 
-func stop(b session.Body) Decision { return Decision{Events: []session.Body{b}, Effect: EffectStop} }
+func do(e Effect, events ...session.Body) Decision { return Decision{Events: events, Effect: e} }
+
+func stop(b session.Body) Decision { return do(EffectStop, b) }
+
+// blocked stops a session until somebody does something explicit: hint is the command to type.
+func blocked(why session.BlockReason, hint string, evidence ...string) session.BlockedBy {
+	return session.BlockedBy{Reason: why, Hint: hint, Evidence: evidence}
+}
+
+// asking waits for a person's yes or no.
+func asking(question string) session.Waiting {
+	return session.Waiting{Reason: session.WaitHuman, Ask: question, Approve: true}
+}
 
 // start begins the next attempt, or says why not.
 func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	ph := p.Workflow.Phase(s.Phase)
 	if ph == nil { // gone back to a checkpoint from before the workflow was pinned anew
-		return stop(session.BlockedBy{Reason: session.BlockGate, Hint: "wfs edit --phase " + string(p.Workflow.Phases[0].Name),
-			Evidence: []string{fmt.Sprintf("the workflow has no phase %q", s.Phase)}})
+		return stop(blocked(session.BlockGate, "wfs edit --phase "+string(p.Workflow.Phases[0].Name),
+			fmt.Sprintf("the workflow has no phase %q", s.Phase)))
 	}
 	if ph.Run.Human {
-		return stop(session.Waiting{Reason: session.WaitHuman, Ask: question(ph), Approve: true})
+		return stop(asking(question(ph)))
 	}
 	if limit := withDefaults(ph.Limits).FailedRuns; s.Failed >= limit {
-		return stop(session.BlockedBy{Reason: session.BlockRunner, Hint: "wfs run",
-			Evidence: withPrinted(s.LastResult, fmt.Sprintf("%d runs in a row failed and changed nothing: %s", s.Failed, s.Why))})
+		return stop(blocked(session.BlockRunner, "wfs run", withPrinted(s.LastResult,
+			fmt.Sprintf("%d runs in a row failed and changed nothing: %s", s.Failed, s.Why))...))
 	}
 	if laps := p.Workflow.Laps; laps != nil && len(s.Items) == 0 && s.Lap > maxLaps(laps) {
-		return stop(session.BlockedBy{Reason: session.BlockLimit, Hint: "wfs finish",
-			Evidence: []string{fmt.Sprintf("%d laps are done, the workflow's maximum", s.Lap-1)}})
+		return stop(blocked(session.BlockLimit, "wfs finish",
+			fmt.Sprintf("%d laps are done, the workflow's maximum", s.Lap-1)))
 	}
 	if ask := asksPerson(s, ph); ask != "" {
-		return stop(session.Waiting{Reason: session.WaitHuman, Ask: ask, Approve: true})
+		return stop(asking(ask))
 	}
 	if b := tampered(s, p); b != nil {
 		return stop(b)
@@ -176,12 +188,12 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		return stop(session.Paused{Why: fmt.Sprintf("stopped after %d %s, as requested", f.Started, plural(f.Started, "attempt", "attempts"))})
 	}
 	if w := tooFast(s, p, f); w != nil && runner(ph, p) == "agent" {
-		return Decision{Events: append(warn, *w), Effect: EffectAgain}
+		return do(EffectAgain, append(warn, *w)...)
 	}
-	return Decision{Effect: EffectRun, Events: append(warn, session.AttemptStarted{
+	return do(EffectRun, append(warn, session.AttemptStarted{
 		Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: f.RunID, Tree: f.Tree,
 		Runner: runner(ph, p), HalfOpen: state == BreakerHalfOpen, Agent: other, Locks: f.Locks, Meanwhile: meanwhile(s, ph),
-	})}
+	})...)
 }
 
 // meanwhile is how many notes that may not be from a person the next attempt is told. Reviewers are told none: one may
@@ -212,10 +224,9 @@ func judgeAgain(s *session.Session, p *workflows.Plan, f Facts) Decision {
 			last = ph
 		}
 	}
-	return Decision{Effect: EffectJudge, Events: []session.Body{
+	return do(EffectJudge,
 		session.AttemptStarted{Number: s.Runs + 1, Phase: last.Name, Lap: s.Lap, Attempt: 1, RunID: f.RunID, Tree: f.Tree, Runner: runnerPerson},
-		session.RunEnded{RunResult: session.RunResult{Outcome: session.OutcomeOK}, Tree: f.Tree},
-	}}
+		session.RunEnded{RunResult: session.RunResult{Outcome: session.OutcomeOK}, Tree: f.Tree})
 }
 
 func maxLaps(l *workflows.Laps) int {
@@ -239,11 +250,11 @@ func runner(ph *workflows.Phase, p *workflows.Plan) string {
 func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	switch o := s.Open; {
 	case o.Decided != nil:
-		return Decision{Effect: EffectCheckpoint}
+		return do(EffectCheckpoint)
 	case o.Judgement != nil:
-		return Decision{Events: []session.Body{conclude(s, p)}, Effect: EffectCheckpoint}
+		return do(EffectCheckpoint, conclude(s, p))
 	case o.Run == nil:
-		return Decision{Effect: EffectRun}
+		return do(EffectRun)
 	default:
 		return decideRun(s, p, f)
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -28,7 +27,7 @@ func (e *Engine) Follow(ctx context.Context, id session.ID) (*Follower, error) {
 		return nil, err
 	}
 	if tip == "" {
-		return nil, &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", id), Hint: "wfs list"}
+		return nil, session.Refuse(session.RefuseNoSession, "wfs list", "no session %q", id)
 	}
 	v, err := e.Load(ctx, id, tip)
 	return &Follower{e: e, id: id, tip: tip, S: v.Session}, err
@@ -42,7 +41,7 @@ func (f *Follower) Next(ctx context.Context) ([]Step, error) {
 		return nil, err
 	}
 	if tip == "" {
-		return nil, &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("session %q is gone", f.id), Hint: "wfs list"}
+		return nil, session.Refuse(session.RefuseNoSession, "wfs list", "session %q is gone", f.id)
 	}
 	var events []session.Event
 	if tip != f.tip {

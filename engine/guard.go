@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -58,7 +57,8 @@ func (h *Hand) Allow(ctx context.Context, paths []string, revoke bool) ([]string
 	for _, p := range paths {
 		if revoke {
 			if !h.S.Allows(p) {
-				return nil, &session.Refusal{Code: session.RefuseUsage, Hint: "wfs allow --list", Message: fmt.Sprintf("%s is not on the list of allowed paths", p)}
+				return nil, session.Refuse(session.RefuseUsage, "wfs allow --list",
+					"%s is not on the list of allowed paths", p)
 			}
 			guard = guard.Revoke(p)
 			done = append(done, p)

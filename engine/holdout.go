@@ -77,15 +77,12 @@ func (h *Hand) holdOutHanded(ctx context.Context, c *session.Checkpoint, o Hando
 		if err != nil {
 			return nil, err
 		}
-		req := session.JudgeRequest{Session: h.ID, Tree: c.Tree, Plan: *h.Plan, Phase: workflows.Phase{Name: c.Phase, Gates: h.holdingOut(h.passedLast(results))}}
+		req, err := h.handedRequest(c, h.holdingOut(h.passedLast(results)))
+		if err != nil {
+			return nil, err
+		}
 		if ev, err := h.evidence(ctx, session.FileEvidence); err == nil && ev.Tree == c.Tree {
 			req.LapStart = ev
-		}
-		if b := h.S.Base0; b != nil {
-			req.Known = slices.Concat(b.Red, b.Flaky)
-		}
-		if req.RunDir, err = h.j.RunDir(h.e.NewRunID(h.ID, h.S.Runs+1)); err != nil {
-			return nil, err
 		}
 		now, err := h.e.Works.Holdout(ctx, req, false)
 		if err != nil {

@@ -42,55 +42,43 @@ func waited(w *session.Waiting, now time.Time) bool {
 func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	o, r := s.Open, s.Open.Run
 	if len(r.Survivors) > 0 && !f.Ignore {
-		return Decision{Effect: EffectBlock, Block: session.BlockedBy{Reason: session.BlockSurvivors, // they may write on: no checkpoint
-			Evidence: []string{fmt.Sprintf("the agent left processes running:%s", numbers(r.Survivors))}, Hint: "wfs run"}}
+		return Decision{Effect: EffectBlock, Block: blocked(session.BlockSurvivors, "wfs run", // they may write on: no checkpoint
+			"the agent left processes running:"+numbers(r.Survivors))}
 	}
 	switch r.Outcome {
 	case session.OutcomeOK, session.OutcomeCapped, session.OutcomeDenied, session.OutcomeRefused:
-		return Decision{Effect: EffectJudge}
+		return do(EffectJudge)
 	case session.OutcomeInterrupted:
-		return Decision{Effect: EffectSave, Events: []session.Body{interrupted(f)}}
+		return do(EffectSave, interrupted(f))
 	case session.OutcomeWait, session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded:
 		return hindered(s, f)
 	case session.OutcomeAsk:
-		return Decision{Effect: EffectSave, Events: []session.Body{session.Waiting{Reason: session.WaitHuman, Ask: r.Ask}}}
+		return do(EffectSave, session.Waiting{Reason: session.WaitHuman, Ask: r.Ask})
 	case session.OutcomeNotStarted:
-		return stop(session.BlockedBy{Reason: session.BlockRunner, // trying again cannot help: what runs is pinned
-			Evidence: withPrinted(r, oneLine(fmt.Sprintf("the agent could not start (exit %d) %s", r.Exit, r.Note), 300)),
-			Hint:     "wfs edit --agent 'ANOTHER COMMAND'"})
+		return stop(blocked(session.BlockRunner, "wfs edit --agent 'ANOTHER COMMAND'", // trying again cannot help: what runs is pinned
+			withPrinted(r, oneLine(fmt.Sprintf("the agent could not start (exit %d) %s", r.Exit, r.Note), 300))...))
 	case session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
 		var card *workflows.Card
 		if ph := p.Workflow.Phase(o.Phase); ph != nil {
 			card = p.AgentOf(by(ph, o.Agent)).Card
 		}
-		return Decision{Effect: EffectSave, Events: []session.Body{cannotWork(r, card)}}
+		return do(EffectSave, cannotWork(r, card))
 	}
 	if o.After == o.Tree { // failed, idle, hung, timed out, said nothing, had no room left, and touched nothing: nothing to judge
-		return Decision{Effect: EffectAgain, Events: []session.Body{session.Voided{Why: VoidedWhy(*r)}}}
+		return do(EffectAgain, session.Voided{Why: VoidedWhy(*r)})
 	}
-	return Decision{Effect: EffectJudge}
+	return do(EffectJudge)
 }
 
 // JudgedNext reports whether the run of a session's open attempt has ended, and the next run judges what it left first.
 func JudgedNext(s *session.Session) bool {
-	o := s.Open
-	if o == nil || o.Run == nil || len(o.Run.Survivors) > 0 {
-		return false
-	}
-	switch o.Run.Outcome {
-	case session.OutcomeOK, session.OutcomeCapped, session.OutcomeDenied, session.OutcomeRefused:
-		return true
-	case session.OutcomeFailed, session.OutcomeIdle, session.OutcomeHung, session.OutcomeTimeout, session.OutcomeNoResult,
-		session.OutcomeTooLong:
-		return o.After != o.Tree
-	}
-	return false
+	return s.Open != nil && s.Open.Run != nil && decideRun(s, &workflows.Plan{}, Facts{}).Effect == EffectJudge
 }
 
 // cannotWork blocks the session at the first sign of what trying again cannot mend.
 func cannotWork(r *session.RunResult, card *workflows.Card) session.BlockedBy {
 	who := agentOf(r)
-	b := session.BlockedBy{Reason: session.BlockRunner, Hint: "wfs run"}
+	b := blocked(session.BlockRunner, "wfs run")
 	switch r.Outcome {
 	case session.OutcomeAuth:
 		b.Evidence = []string{worded(who+" is not logged in, or its key is rejected", r.Message)}
@@ -150,8 +138,8 @@ func hindered(s *session.Session, f Facts) Decision {
 		pause = max(pause, told(r.WaitUntil, f.Now, pause))
 	}
 	if time.Duration(h.Waited)*time.Second >= patience {
-		return Decision{Effect: EffectSave, Events: []session.Body{session.BlockedBy{Reason: session.BlockRunner, Hint: "wfs run",
-			Evidence: withPrinted(r, w.Why, fmt.Sprintf("%d runs in a row ended like this, over %d hours of waiting", h.Runs, h.Waited/3600))}}}
+		return do(EffectSave, blocked(session.BlockRunner, "wfs run", withPrinted(r, w.Why,
+			fmt.Sprintf("%d runs in a row ended like this, over %d hours of waiting", h.Runs, h.Waited/3600))...))
 	}
 	pause += time.Duration(jitter * float64(min(pause/4, 2*time.Minute)))
 	w.Until = f.Now.Add(pause).Unix()
@@ -159,7 +147,7 @@ func hindered(s *session.Session, f Facts) Decision {
 	if h.Runs > 1 && w.Cause != session.CauseAsked {
 		w.Why += fmt.Sprintf(" (%d runs in a row)", h.Runs)
 	}
-	return Decision{Effect: effect, Events: []session.Body{w}}
+	return do(effect, w)
 }
 
 // told is how long it is until a time that somebody named, or otherwise when it is not known, over, or beyond belief.

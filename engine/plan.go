@@ -40,7 +40,6 @@ type Preview struct {
 	Head string // full name of the branch that HEAD would go to, "": it stays
 	At   int    // checkpoint that the files would be those of, -1: none
 	Move session.Move
-	Note string // why what else the command would do is refused, "" when nothing is
 }
 
 // Look reads a session. exclude is the path of its exclude file, "" for none.

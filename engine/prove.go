@@ -87,20 +87,18 @@ func (h *Hand) proveHanded(ctx context.Context, c *session.Checkpoint, o Handove
 	if err != nil {
 		return nil, err
 	}
-	req := session.JudgeRequest{Session: h.ID, Tree: c.Tree, Plan: *h.Plan, Phase: workflows.Phase{Name: c.Phase, Gates: h.passedLast(results)}}
-	if len(req.Phase.Gates) == 0 {
+	gates := h.passedLast(results)
+	if len(gates) == 0 {
 		return nil, nil
+	}
+	req, err := h.handedRequest(c, gates)
+	if err != nil {
+		return nil, err
 	}
 	if req.Baseline, err = h.evidence(ctx, session.FileBaseline); err != nil {
 		return nil, err
 	}
 	if req.LapStart, err = h.evidenceAt(ctx, c); err != nil {
-		return nil, err
-	}
-	if b := h.S.Base0; b != nil {
-		req.Known = append(slices.Clone(b.Red), b.Flaky...)
-	}
-	if req.RunDir, err = h.j.RunDir(h.e.NewRunID(h.ID, h.S.Runs+1)); err != nil {
 		return nil, err
 	}
 	p, err := h.e.Works.Prove(ctx, req)
@@ -112,9 +110,17 @@ func (h *Hand) proveHanded(ctx context.Context, c *session.Checkpoint, o Handove
 		if len(p.Lacks) == 0 {
 			hint = "fix it and wfs run, or wfs finish --unproven"
 		}
-		return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: p.Reason, Hint: hint}
+		return nil, session.Refuse(session.RefuseNotGreen, hint, "%s", p.Reason)
 	}
 	return &p, nil
+}
+
+// handedRequest asks gates about a checkpoint that is about to be handed over.
+func (h *Hand) handedRequest(c *session.Checkpoint, gates []workflows.Gate) (req session.JudgeRequest, err error) {
+	req = session.JudgeRequest{Session: h.ID, Tree: c.Tree, Plan: *h.Plan, Known: h.known(),
+		Phase: workflows.Phase{Name: c.Phase, Gates: gates}}
+	req.RunDir, err = h.j.RunDir(h.e.NewRunID(h.ID, h.S.Runs+1))
+	return req, err
 }
 
 // evidenceAt is what every test said about the tree of a checkpoint: the same must come out in a clean tree. What the

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,8 +47,9 @@ func waitsForAnswer(s *session.Session) session.Waiting {
 	if !strings.HasSuffix(reason, "?") {
 		reason = strings.TrimSuffix(reason, ".") + ". Is that right (approve), or what should change (reject)?"
 	}
-	return session.Waiting{Reason: session.WaitHuman, Approve: true, Ask: fmt.Sprintf("%s: %s", s.Phase, reason),
-		Question: s.Last.Question}
+	w := asking(fmt.Sprintf("%s: %s", s.Phase, reason))
+	w.Question = s.Last.Question
+	return w
 }
 
 // askAgain lets a session wait for an answer when its run died before it could.
@@ -58,47 +58,6 @@ func (h *Hand) askAgain() error {
 		return nil
 	}
 	return h.append(waitsForAnswer(&h.S))
-}
-
-// asksForBranch makes a question of a judgement for which tests are gone because the branch, and the files with it, was
-// taken back while the attempt ran: a person may have done that.
-func (h *Hand) asksForBranch(ctx context.Context, o *session.Open, j *session.Judgement) error {
-	if o.Runner == runnerPerson || j.Class != session.ClassTampered && j.Class != session.ClassTargetMissing {
-		return nil
-	}
-	tip, err := h.e.Store.Ref(ctx, h.S.Branch())
-	if err != nil {
-		return err
-	}
-	way := h.S.Way()
-	at := slices.IndexFunc(way, func(c session.Checkpoint) bool { return c.Code == tip })
-	if at < 0 || at == len(way)-1 {
-		return nil
-	}
-	was := h.S.At(h.S.Current)
-	lost, err := h.e.Store.Changes(ctx, way[at].Tree, was.Tree)
-	if err != nil {
-		return err
-	}
-	changed, err := h.e.Store.Changes(ctx, was.Tree, j.Tree)
-	if err != nil {
-		return err
-	}
-	q := &session.Question{}
-	for _, c := range changed {
-		if slices.ContainsFunc(lost, func(l session.Change) bool { return l.Path == c.Path }) &&
-			len(q.Paths) < session.MaxNamed {
-			q.Paths = append(q.Paths, c.Path)
-		}
-	}
-	if len(q.Paths) == 0 {
-		return nil
-	}
-	q.Evidence = append([]string{fmt.Sprintf("wfs resume %s@%d brings back what was there", h.ID, was.Number),
-		oneLine(j.Reason, 300)}, findings(j)...)
-	j.Verdict, j.Class, j.Question = session.Blocked, session.ClassAsked, q
-	j.Reason = fmt.Sprintf("the branch and its files were reset to checkpoint %d while the attempt ran, by you or by the agent", way[at].Number)
-	return nil
 }
 
 // findings are what is held against a judged tree, in lines.

@@ -170,7 +170,8 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 	}
 	if o.Agree {
 		if h.S.Waiting == nil || !h.S.Waiting.Agree {
-			return false, &session.Refusal{Code: session.RefuseUsage, Message: "there is nothing to approve: no attempt reported that nothing is left", Hint: "wfs status"}
+			return false, session.Refuse(session.RefuseUsage, "wfs status",
+				"there is nothing to approve: no attempt reported that nothing is left")
 		}
 		if err := h.append(session.Agreed{By: "person"}); err != nil {
 			return false, err
@@ -253,9 +254,8 @@ func (h *Hand) frozenEdited(ctx context.Context) error {
 	for _, c := range changes {
 		edited := func(f session.Change) bool { return f.Path == c.Path && f.Status != "A" }
 		if h.e.HoldsTests(c.Path) && slices.ContainsFunc(since, edited) {
-			return &session.Refusal{Code: session.RefuseDirty,
-				Message: fmt.Sprintf("%s was edited, a test that judges %s: keep the edit with a checkpoint, or undo it", c.Path, s.Phase),
-				Hint:    fmt.Sprintf("wfs checkpoint %s && wfs run %s, or wfs resume %s@%d", h.ID, h.ID, h.ID, s.Current)}
+			return session.Refuse(session.RefuseDirty, fmt.Sprintf("wfs checkpoint %s && wfs run %s, or wfs resume %s@%d", h.ID, h.ID, h.ID, s.Current),
+				"%s was edited, a test that judges %s: keep the edit with a checkpoint, or undo it", c.Path, s.Phase)
 		}
 	}
 	return nil
@@ -303,22 +303,23 @@ func (h *Hand) mayDrive(ctx context.Context) error {
 		if h.S.Status == session.StatusAbandoned {
 			hint = "wfs resume " + string(h.ID)
 		}
-		return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID, h.S.Status), Hint: hint}
+		return session.Refuse(session.RefuseFinal, hint, "%s is %s", h.ID, h.S.Status)
 	}
 	head, err := h.e.Store.Head(ctx)
 	if err != nil {
 		return err
 	}
 	if head.Ref != h.S.Branch() {
-		return &session.Refusal{Code: session.RefuseNotCurrent, Hint: WayTo(head, h.ID),
-			Message: fmt.Sprintf("%s is not checked out in this work tree: HEAD is on %s", h.ID, short(nameOf(head)))}
+		return session.Refuse(session.RefuseNotCurrent, WayTo(head, h.ID),
+			"%s is not checked out in this work tree: HEAD is on %s", h.ID, short(nameOf(head)))
 	}
 	other, err := h.e.Store.ElsewhereOn(ctx, h.S.Branch())
 	if err != nil {
 		return err
 	}
 	if other != "" {
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is also checked out in %s: two work trees on one branch undo each other's work", short(h.S.Branch()), other), Hint: "git worktree list"}
+		return session.Refuse(session.RefuseWorktree, "git worktree list",
+			"%s is also checked out in %s: two work trees on one branch undo each other's work", short(h.S.Branch()), other)
 	}
 	return h.notInProgress(ctx)
 }
@@ -346,7 +347,7 @@ func Unfinished(op string) error {
 	if op == "bisect" {
 		hint = "git bisect reset, then wfs run"
 	}
-	return &session.Refusal{Code: session.RefuseConflict, Message: fmt.Sprintf("a %s is in progress in this work tree", op), Hint: hint}
+	return session.Refuse(session.RefuseConflict, hint, "a %s is in progress in this work tree", op)
 }
 
 // runOpen carries out the open attempt and records how its run ended and what it left.
@@ -446,15 +447,15 @@ func (h *Hand) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (do
 	}
 	locked := h.e.Store.Locks()
 	j, err := h.verdict(ctx, req, o)
-	if err == nil && ctx.Err() == nil {
+	if err == nil {
 		h.countLines(work, o, &j)
-		j, err = h.judgeRest(ctx, req, j)
 	}
-	if err == nil && ctx.Err() == nil {
-		j, err = h.prove(ctx, req, j)
-	}
-	if err == nil && ctx.Err() == nil {
-		j, err = h.holdOut(ctx, req, j)
+	for _, further := range []func(context.Context, session.JudgeRequest, session.Judgement) (session.Judgement, error){
+		h.judgeRest, h.prove, h.holdOut,
+	} {
+		if err == nil && ctx.Err() == nil {
+			j, err = further(ctx, req, j)
+		}
 	}
 	if locks, e := h.strandedLocks(work, locked); e != nil {
 		return true, errors.Join(err, e)
@@ -467,8 +468,7 @@ func (h *Hand) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (do
 	case ctx.Err() != nil:
 		return true, h.leaveUnjudged(work)
 	case err != nil: // could not find out: neither red nor green, and not the agent's fault
-		block := session.BlockedBy{Reason: session.BlockGate, Evidence: []string{oneLine(err.Error(), 300)}, Hint: "wfs run"}
-		if err := h.append(block); err != nil {
+		if err := h.append(blocked(session.BlockGate, "wfs run", oneLine(err.Error(), 300))); err != nil {
 			return true, err
 		}
 		_, err := h.save(work, session.TriggerInterrupted, "could not be judged")
@@ -494,9 +494,6 @@ func (h *Hand) verdict(ctx context.Context, req session.JudgeRequest, o *session
 	}
 	j, err := h.e.Works.Judge(ctx, req)
 	if err != nil {
-		return j, err
-	}
-	if err := h.asksForBranch(ctx, o, &j); err != nil {
 		return j, err
 	}
 	asks(h.Plan, &req.Phase, &j)

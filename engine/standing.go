@@ -73,8 +73,8 @@ func stood(s *session.Session) session.Body {
 // that: it is told wherever the work is told of.
 func (h *Hand) ApproveAnyway(ctx context.Context, why string) error {
 	if w := h.S.Waiting; h.S.Status == session.StatusWaiting && w.Agree {
-		return &session.Refusal{Code: session.RefuseUsage, Message: "it needs a yes or a no",
-			Hint: fmt.Sprintf("wfs approve %s -m WHY", h.ID)}
+		return session.Refuse(session.RefuseUsage, fmt.Sprintf("wfs approve %s -m WHY", h.ID),
+			"it needs a yes or a no")
 	}
 	return h.pass(ctx, why, true)
 }

@@ -35,11 +35,11 @@ func (h *Hand) endOwn(ctx context.Context, alive []session.Process) (left []sess
 // survivors blocks the session because of them. The event says their numbers; what their command lines say may be
 // secret. What is to be typed has none: it is read when they may be somebody else's (see Ending).
 func survivors(alive []session.Process) session.BlockedBy {
-	b := session.BlockedBy{Reason: session.BlockSurvivors, Hint: "wfs run", Evidence: []string{"processes of the last run are still running:" + numbers(known(alive))}}
+	what := "processes of the last run are still running:" + numbers(known(alive))
 	if len(known(alive)) == 0 {
-		b.Evidence = []string{"a process of the last run is still running; this system does not name it"}
+		what = "a process of the last run is still running; this system does not name it"
 	}
-	return b
+	return blocked(session.BlockSurvivors, "wfs run", what)
 }
 
 // Ending is what to type in a session that survivors block, of which these are alive now.
@@ -64,8 +64,8 @@ func (h *Hand) NoSurvivors() error {
 		return nil
 	}
 	ids := numbers(known(alive))
-	r := &session.Refusal{Code: session.RefuseSurvivors, Hint: "kill" + ids + ", then run it again",
-		Message: fmt.Sprintf("processes of the last run of %s are still running, and may write to the files here: %s", h.ID, Named(alive))}
+	r := session.Refuse(session.RefuseSurvivors, "kill"+ids+", then run it again",
+		"processes of the last run of %s are still running, and may write to the files here: %s", h.ID, Named(alive))
 	if ids == "" {
 		r.Hint = "stop it, then run it again"
 	}

@@ -51,13 +51,13 @@ func tampered(s *session.Session, p *workflows.Plan) session.Body {
 	}
 	switch {
 	case s.Last.Class == session.ClassTestChange:
-		return session.BlockedBy{Reason: session.BlockTamper, Hint: "wfs reject --to " + string(p.Workflow.Red().Name),
-			Evidence: []string{fmt.Sprintf("%s: after %d returns in this lap, %s", s.Phase, s.TestChanges, s.Last.Reason)}}
+		return blocked(session.BlockTamper, "wfs reject --to "+string(p.Workflow.Red().Name),
+			fmt.Sprintf("%s: after %d returns in this lap, %s", s.Phase, s.TestChanges, s.Last.Reason))
 	case s.Last.Class != session.ClassTampered:
 		return nil
 	case s.Visit.Tampered >= maxTampered || s.Visit.Again:
-		b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --note "leave the tests alone"`,
-			Evidence: []string{fmt.Sprintf("%s: %s weakened the tests", s.Phase, twice(s))}}
+		b := blocked(session.BlockTamper, `wfs run --note "leave the tests alone"`,
+			fmt.Sprintf("%s: %s weakened the tests", s.Phase, twice(s)))
 		for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
 			if t.Grave {
 				b.Evidence = append(b.Evidence, oneLine(t.String(), 300))

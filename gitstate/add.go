@@ -2,6 +2,7 @@ package gitstate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -24,8 +25,10 @@ const maxRounds = 50
 // addition is what it took to bring a private index up to date with the work tree.
 type addition struct {
 	session.Staged
-	now    *index // afterwards
-	copied []byte // see withheld
+	now     *index      // afterwards
+	copied  []byte      // see withheld
+	plain   bool        // it was added without git
+	objects []newObject // of what was added, then, which are nowhere yet
 }
 
 // addAll stages the whole work tree, but for .wfs and what is held out, into a private index, and names what it could
@@ -47,15 +50,28 @@ func (r *Repo) addAll(ctx context.Context, index string, x *index, nothingStaged
 		}
 		h.unsure = true
 	}
-	if err := r.doubt(index, x, h.doubted); err != nil {
+	made.HeldOut, made.Ignored, made.now = h.held, h.ignored, x
+	slices.SortFunc(made.HeldOut, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
+	// Git would set it to when the index was written: what changed since it was read must not look older than that.
+	defer func() {
+		if err == nil {
+			err = ignoreAbsent(os.Chtimes(index, began, began))
+		}
+	}()
+	if !h.unsure && len(h.force) == 0 {
+		paths := slices.DeleteFunc(slices.Clone(h.paths), h.isGiven)
+		if now, objects, ok := r.addPlain(ctx, index, x, paths); ok {
+			made.now, made.objects, made.plain, made.Skipped = now, objects, true, joinSkips(out.skips)
+			return made, nil
+		}
+	}
+	if err := cmp.Or(x.store(), r.doubt(index, x, h.doubted)); err != nil {
 		return made, err
 	}
 	added, err := r.addHeld(ctx, index, x, &h)
 	if err != nil {
 		return made, err
 	}
-	made.HeldOut, made.Ignored, made.now = h.held, h.ignored, x
-	slices.SortFunc(made.HeldOut, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
 	if added != nil || len(h.doubted) > 0 {
 		if made.now, err = r.readIndex(ctx, index); err != nil {
 			return made, err
@@ -70,8 +86,12 @@ func (r *Repo) addAll(ctx context.Context, index string, x *index, nothingStaged
 		return made, err
 	}
 	made.Skipped = joinSkips(added, unseen, out.skips, nested)
-	// Git would set it to when the index was written: what changed since it was read must not look older than that.
-	return made, ignoreAbsent(os.Chtimes(index, began, began))
+	return made, nil
+}
+
+// isGiven reports whether a file was given a key.
+func (h *holding) isGiven(p string) bool {
+	return slices.ContainsFunc(h.given, func(s session.Skip) bool { return s.Path == p })
 }
 
 func joinSkips(lists ...[]session.Skip) []session.Skip {
@@ -87,7 +107,7 @@ func joinSkips(lists ...[]session.Skip) []session.Skip {
 func (r *Repo) addHeld(ctx context.Context, index string, x *index, h *holding) (skipped []session.Skip, err error) {
 	var paths []string
 	for _, p := range h.paths {
-		if !slices.ContainsFunc(h.given, func(s session.Skip) bool { return s.Path == p }) {
+		if !h.isGiven(p) {
 			paths = append(paths, ":(top,literal)"+p)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +27,39 @@ type autoPack struct {
 	kept  *keptPack // until the ref leads to it
 }
 
+// makeAutoPack makes the pack of an auto-save, nil when git has to make it. Its time is one that nobody else would give it:
+// git sets it anew when it finds in it what it was about to write.
+func (r *Repo) makeAutoPack(ctx context.Context, objects []newObject) (*autoPack, error) {
+	sum, err := r.everythingElse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	objects = onceEach(objects)
+	stream, entries, err := r.pack(objects)
+	if err != nil {
+		return nil, err
+	}
+	p := r.newPack(objects, stream, entries, r.promised())
+	if p == nil {
+		return nil, nil
+	}
+	stamp := time.Unix(0, int64(r.fileTime())).Add(-10 * time.Second).Truncate(time.Second)
+	kept, err := keepPack(filepath.Join(p.dir, p.name))
+	for _, path := range []string{p.tempPack, p.tempIndex} {
+		err = errors.Join(err, os.Chtimes(path, stamp, stamp))
+	}
+	if err != nil {
+		p.discard()
+	} else {
+		err = p.show()
+	}
+	if err != nil {
+		kept.letGo()
+		return nil, err
+	}
+	return &autoPack{name: p.name, stamp: stamp, sum: sum, kept: kept}, nil
+}
+
 // keptPacks is how many packs stay, the newest included: who has just read the ref may still read what it named.
 const keptPacks = 2
 
@@ -35,7 +67,7 @@ const keptPacks = 2
 // goes wrong leaves a pack more.
 func (r *Repo) dropOldPacks(ctx context.Context) {
 	a := &r.auto
-	if len(a.packs) <= keptPacks || a.side == nil {
+	if len(a.packs) <= keptPacks {
 		return
 	}
 	sum, err := r.everythingElse(ctx)
@@ -60,7 +92,7 @@ func (r *Repo) dropOldPacks(ctx context.Context) {
 // store index first, so that nobody new finds anything in it; killed in between, putBack completes it.
 func (r *Repo) dropPack(p autoPack) error {
 	from := filepath.Join(r.commonDir, "objects", "pack", p.name)
-	to := filepath.Join(droppedDir(r.auto.side.scratch), p.name)
+	to := filepath.Join(r.droppedDir(), p.name)
 	if others, err := filepath.Glob(from + ".*"); err != nil || len(others) != 2 {
 		return err // it was merged into another one, or somebody attached something to it
 	}
@@ -79,9 +111,9 @@ func (r *Repo) dropPack(p autoPack) error {
 }
 
 // putBack brings an index back whose pack is still in the store: a process was killed between the two.
-func (r *Repo) putBack(dir string) error {
+func (r *Repo) putBack() error {
 	store := filepath.Join(r.commonDir, "objects", "pack")
-	left, err := os.ReadDir(droppedDir(dir))
+	left, err := os.ReadDir(r.droppedDir())
 	if err != nil && !absent(err) {
 		return err
 	}
@@ -93,54 +125,11 @@ func (r *Repo) putBack(dir string) error {
 		if _, err := os.Lstat(filepath.Join(store, name+".pack")); err != nil {
 			continue
 		}
-		if err := os.Rename(filepath.Join(droppedDir(dir), f.Name()), filepath.Join(store, f.Name())); err != nil {
+		if err := os.Rename(filepath.Join(r.droppedDir(), f.Name()), filepath.Join(store, f.Name())); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// lookAside shows the side what is in the repository's own store, but for packs of auto-saves that may go: nothing new may
-// come to need what is in them. Where there are no symbolic links it sees everything, and more packs stay.
-func (r *Repo) lookAside(side *Repo) error {
-	store, view := filepath.Join(r.commonDir, "objects"), side.view()
-	if err := durable.MkdirAll(filepath.Join(view, "pack")); err != nil {
-		return err
-	}
-	for i := range 256 {
-		name := fmt.Sprintf("%02x", i)
-		if err := os.Symlink(filepath.Join(store, name), filepath.Join(view, name)); errors.Is(err, fs.ErrExist) {
-			break // made the last time, as all others
-		} else if err != nil {
-			return err
-		}
-	}
-	there, err := os.ReadDir(filepath.Join(store, "pack"))
-	if err != nil && !absent(err) {
-		return err
-	}
-	want := map[string]bool{}
-	for _, f := range there {
-		name, ext, _ := strings.Cut(f.Name(), ".")
-		hidden := slices.ContainsFunc(r.auto.packs, func(p autoPack) bool { return p.name == name })
-		want[f.Name()] = !hidden && (ext == "pack" || ext == "idx" || ext == "promisor")
-	}
-	seen, err := os.ReadDir(filepath.Join(view, "pack"))
-	if err != nil {
-		return err
-	}
-	for _, f := range seen {
-		if !want[f.Name()] {
-			err = errors.Join(err, os.Remove(filepath.Join(view, "pack", f.Name())))
-		}
-		delete(want, f.Name())
-	}
-	for name, wanted := range want {
-		if wanted {
-			err = errors.Join(err, os.Symlink(filepath.Join(store, "pack", name), filepath.Join(view, "pack", name)))
-		}
-	}
-	return err
 }
 
 // everythingElse is a sum of everything in the repository that could lead to an object, auto-saves apart: refs, and of

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,21 +16,15 @@ import (
 )
 
 // While somebody works in a session's work tree, what is there is saved every now and then under refs/wfs/<id>/auto: one
-// state commit, which the next one replaces. It is made beside everything else: with an index of its own, and out of
-// objects that are made in a directory of its own (see aside) and come to the repository as one pack.
+// state commit, which the next one replaces. It is made beside everything else, with private files of its own, and comes to
+// the repository as one pack.
 
 // autoSaves is what is known of the auto-saves of one attempt.
 type autoSaves struct {
 	mu     sync.Mutex
 	ledger session.Commit // that they build on
-	side   *Repo          // nil before the first
+	side   *Repo          // with files of its own, nil before the first
 	packs  []autoPack     // of auto-saves, the oldest first; the last one holds the newest
-
-	// The user's index, as it was when the private one was copied from it.
-	index     os.FileInfo
-	copied    bool
-	indexTree session.Tree
-	conflicts bool // the index has them, and no tree
 }
 
 // AutoSave saves the work tree, as it is now, as the session's newest auto-save, durable. Nothing else is touched, and
@@ -47,13 +42,13 @@ func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoS
 	if err != nil {
 		return done, err
 	}
-	where, s := r, session.Snapshot{}
+	var s newSnapshot
 	if d.Snapshot != nil {
-		s = *d.Snapshot
+		s.Snapshot = *d.Snapshot
 	} else {
 		var ours bool
-		if where, s, ours, err = r.autoSnapshot(ctx, d); err != nil {
-			r.auto.packs = nil // somebody may have come to need what is in them: they stay, and the side sees them
+		if s, ours, err = r.autoSnapshot(ctx, d); err != nil {
+			r.auto.packs = nil // somebody may have come to need what is in them: they stay
 			return done, err
 		} else if !ours {
 			return done, nil
@@ -73,7 +68,7 @@ func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoS
 			return done, nil
 		}
 	}
-	changes, err := where.diffTrees(ctx, d.Tree, s.Tree)
+	changes, err := r.autoChanges(ctx, d.Tree, s)
 	if err != nil {
 		return done, err
 	}
@@ -94,28 +89,44 @@ func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoS
 	if len(changes) == 0 && before == nil {
 		return session.AutoSaved{}, nil
 	}
-	done.Commit, err = r.autoCommit(ctx, where, d, s, changes, tip, ident)
+	done.Commit, err = r.autoCommit(ctx, d, s, changes, tip, ident)
 	done.New, done.Changes = err == nil, len(changes)
 	return done, err
 }
 
+// autoChanges lists how the files of an auto-save differ from a tree.
+func (r *Repo) autoChanges(ctx context.Context, from session.Tree, s newSnapshot) ([]treeChange, error) {
+	if s.now == nil {
+		return r.diffTrees(ctx, from, s.Tree)
+	}
+	before := s.before
+	if s.Index != from {
+		var err error
+		if before, err = r.indexOfTree(ctx, from); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(r.indexChanges(before, s.now), func(c treeChange) bool { return strings.HasPrefix(c.Path, userDir+"/") }), nil
+}
+
 // autoCommit makes the state commit of an auto-save and moves the ref to it.
-func (r *Repo) autoCommit(ctx context.Context, where *Repo, d session.AutoDraft, s session.Snapshot, changes []treeChange, tip session.Commit, ident string) (session.Commit, error) {
+func (r *Repo) autoCommit(ctx context.Context, d session.AutoDraft, s newSnapshot, changes []treeChange, tip session.Commit, ident string) (session.Commit, error) {
 	refs, err := r.refsOf(ctx, d.Session)
 	if err != nil {
 		return "", err
 	}
-	state := stateOf(d.Why, s, refs)
+	state := stateOf(d.Why, s.Snapshot, refs)
 	state.Changes, state.Changed = len(changes), plainChanges(changes[:min(len(changes), session.MaxAutoChanges)])
-	objects, err := r.stateCommit(state, s, d.Ledger, "at a backup", d.Files, ident, d.At)
+	objects, err := r.stateCommit(state, s.Snapshot, d.Ledger, "at a backup", d.Files, ident, d.At)
 	if err != nil {
 		return "", err
 	}
 	var pack *autoPack
-	if where == r {
-		err = r.writeObjects(ctx, objects...)
-	} else {
-		pack, err = r.packAside(ctx, objects, string(s.Tree), string(s.Index))
+	if d.Snapshot == nil {
+		pack, err = r.makeAutoPack(ctx, append(s.objects, objects...))
+	}
+	if pack == nil && err == nil {
+		err = r.writeObjects(ctx, append(s.objects, objects...)...)
 	}
 	if err != nil {
 		return "", err
@@ -242,84 +253,47 @@ func (r *Repo) lost(ctx context.Context, from session.Tree, before session.AutoS
 	return gone, len(present) > 0, nil
 }
 
-// autoSnapshot is Snapshot for an auto-save: it writes to the side, and starts from the private index of the one before
-// it. Conflicts in the index do not keep it from the files. ours is false when HEAD is not on the session's branch.
-func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (side *Repo, s session.Snapshot, ours bool, err error) {
+// autoSnapshot is Snapshot for an auto-save. ours is false when HEAD is not on the session's branch.
+func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (s newSnapshot, ours bool, err error) {
 	on, err := r.BranchOf(ctx) // a rebase of the branch counts
 	if err != nil || on != BranchRef(d.Session) && !d.Anywhere {
-		return nil, s, false, err
+		return s, false, err
 	}
-	if s, err = r.headSnapshot(ctx); err != nil {
-		return nil, s, false, err
-	}
-	if err := r.beginAside(d.Ledger); err != nil {
-		return nil, s, false, err
-	}
-	side = r.auto.side
-	index := filepath.Join(side.scratch, "index")
-	if err := r.autoIndex(ctx, index, s.HeadTree); err != nil {
-		return nil, s, false, err
-	}
-	s.Index = r.auto.indexTree
-	old, err := side.readIndex(ctx, index)
-	if err != nil {
-		return nil, s, false, err
-	}
-	added, err := side.addAll(ctx, index, old, false, d.Exclude, s.Head.Commit, s.HeadTree)
-	if err != nil {
-		return nil, s, false, err
-	}
-	s.Staged = added.Staged
-	if len(added.copied) > 0 && !r.auto.conflicts { // the private index has not been added to yet
-		x, err := r.readIndex(ctx, r.indexPath())
-		if err == nil {
-			s.Index, err = side.treeWithout(ctx, x, added.copied)
-		}
-		if err != nil {
-			return nil, s, false, err
-		}
-		r.auto.indexTree = s.Index
-	}
-	tree, err := side.writeTree(ctx, index)
-	if err != nil {
-		return nil, s, false, err
-	}
-	s.Tree, err = side.withUserDir(ctx, tree, s.HeadTree)
-	return side, s, true, err
-}
-
-// autoIndex makes the private index ready. It knows the files' stat data from the last time, so it is copied anew only
-// when something else is in the user's index than then; git writes that anew for less.
-func (r *Repo) autoIndex(ctx context.Context, index string, head session.Tree) error {
 	a := &r.auto
-	now, err := os.Stat(r.indexPath())
-	if err != nil && !absent(err) {
-		return err
+	if a.side == nil || a.ledger != d.Ledger {
+		if err := r.beginAuto(); err != nil {
+			return s, false, err
+		}
+		a.side = &Repo{root: r.root, gitDir: r.gitDir, commonDir: r.commonDir, worktree: r.worktree, format: r.format,
+			env: r.env, userEnv: r.userEnv, scratch: r.autoDir(), idle: true}
+		if a.ledger != d.Ledger {
+			a.packs = nil
+		}
+		a.ledger = d.Ledger
 	}
-	if a.copied && sameStat(a.index, now) {
-		return os.RemoveAll(index + ".lock") // of one that was stopped
-	}
-	a.copied = false
-	x, err := a.side.copyIndex(ctx, index)
-	if err != nil {
-		return err
-	}
-	var conflict *ReadyError
-	a.indexTree, err = a.side.treeOfIndex(ctx, index, x, head)
-	if a.conflicts = errors.As(err, &conflict); a.conflicts {
-		a.indexTree, err = "", nil
-	}
-	if err == nil {
-		a.index, a.copied = now, true
-	}
-	return err
+	s, err = a.side.take(ctx, d.Exclude, true)
+	return s, err == nil, err
 }
 
-func sameStat(a, b os.FileInfo) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
+// autoDir holds the private files of auto-saves: other commands may be at work.
+func (r *Repo) autoDir() string { return filepath.Join(r.worktreeDir(), "auto") }
+
+// droppedDir is where packs are that are being removed.
+func (r *Repo) droppedDir() string { return filepath.Join(r.autoDir(), "dropped") }
+
+// beginAuto makes an empty directory for auto-saves.
+func (r *Repo) beginAuto() error {
+	if err := r.endAuto(); err != nil {
+		return err
 	}
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+	return durable.MkdirAll(r.droppedDir())
+}
+
+func (r *Repo) endAuto() error {
+	if err := r.putBack(); err != nil {
+		return err
+	}
+	return os.RemoveAll(r.autoDir())
 }
 
 // indexSum is a sum of what an index holds, without the files' stat data.
@@ -342,14 +316,11 @@ func (r *Repo) indexSum(path string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// EndAutoSaves removes what auto-saves made on the side, and what those of a killed process left there. The caller holds
+// EndAutoSaves removes the private files of auto-saves, and what those of a killed process left. The caller holds
 // the work tree's lock. The newest auto-save stays.
 func (r *Repo) EndAutoSaves() error {
 	r.auto.mu.Lock()
 	defer r.auto.mu.Unlock()
 	r.auto.side = nil
-	if err := r.putBack(r.asideDir()); err != nil {
-		return err
-	}
-	return os.RemoveAll(r.asideDir())
+	return r.endAuto()
 }

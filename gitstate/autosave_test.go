@@ -224,7 +224,7 @@ func TestBar20AutoSaves(t *testing.T) {
 	if err := r.EndAutoSaves(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Lstat(r.asideDir()); err == nil {
+	if _, err := os.Lstat(r.autoDir()); err == nil {
 		t.Error("what they are made of is left")
 	}
 	r.wantSound()
@@ -276,7 +276,7 @@ func TestAutoSavesAfterAKill(t *testing.T) {
 	r.autoSave(d)
 	name := r.auto.packs[0].name
 	from := filepath.Join(r.path(".git/objects/pack"), name+".idx")
-	if err := os.Rename(from, filepath.Join(droppedDir(r.asideDir()), name+".idx")); err != nil {
+	if err := os.Rename(from, filepath.Join(r.droppedDir(), name+".idx")); err != nil {
 		t.Fatal(err)
 	}
 	r.open(r.root)

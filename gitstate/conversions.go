@@ -7,18 +7,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
 )
 
 // shaping are git's settings that say which files it looks at and what it makes of them on their way into objects and
 // back. No clone brings them along: with others, what is judged here is not what is delivered. Those of git-lfs are
 // everybody's.
-var shaping = regexp.MustCompile(`^(filter\..*|include\.path|includeif\..*|core\.(attributesfile|autocrlf|checkstat|eol|excludesfile|filemode|fsmonitor|ignorecase|precomposeunicode|symlinks|trustctime|worktree))$`)
+var shaping = lazyregexp.New(`^(filter\..*|include\.path|includeif\..*|core\.(attributesfile|autocrlf|checkstat|eol|excludesfile|filemode|fsmonitor|ignorecase|precomposeunicode|symlinks|trustctime|worktree))$`)
 
 // Conversions are those settings as they are now, in the files that only this repository has and in all together.
 func (r *Repo) Conversions(ctx context.Context) (session.Conversions, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"strconv"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -27,7 +28,8 @@ func (r *Repo) indexOfTree(ctx context.Context, t session.Tree) (*index, error) 
 	x := &index{}
 	for _, f := range files {
 		id, _ := hex.DecodeString(f.id)
-		x.entries = append(x.entries, indexEntry{name: []byte(f.path), id: id})
+		mode, _ := strconv.ParseUint(f.mode, 8, 32)
+		x.entries = append(x.entries, indexEntry{name: []byte(f.path), id: id, mode: uint32(mode)})
 	}
 	return x, err
 }

@@ -3,8 +3,10 @@ package gitstate
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,6 +72,53 @@ func (r *Repo) diffTrees(ctx context.Context, from, to session.Tree) ([]treeChan
 		return nil, err
 	}
 	return parseRaw(out)
+}
+
+// indexChanges lists how the files of an index differ from those of another one. What has conflicts, or no content, is not
+// there.
+func (r *Repo) indexChanges(before, now *index) (changes []treeChange) {
+	files := func(x *index) []indexEntry {
+		absent := func(e indexEntry) bool { return e.stage != 0 || e.intended }
+		if slices.ContainsFunc(x.entries, absent) {
+			return slices.DeleteFunc(slices.Clone(x.entries), absent)
+		}
+		return x.entries
+	}
+	was, is := files(before), files(now)
+	for len(was) > 0 || len(is) > 0 {
+		order := 0
+		switch {
+		case len(was) == 0:
+			order = 1
+		case len(is) == 0:
+			order = -1
+		default:
+			order = bytes.Compare(was[0].name, is[0].name)
+		}
+		if order == 0 && was[0].mode == is[0].mode && bytes.Equal(was[0].id, is[0].id) {
+			was, is = was[1:], is[1:]
+			continue
+		}
+		c := treeChange{oldMode: modeNone, newMode: modeNone, oldID: r.zero(), newID: r.zero()}
+		if order <= 0 {
+			c.Path, c.Status, c.oldMode, c.oldID = string(was[0].name), "D", fmt.Sprintf("%06o", was[0].mode), hex.EncodeToString(was[0].id)
+			was = was[1:]
+		}
+		if order >= 0 {
+			c.Path, c.newMode, c.newID = string(is[0].name), fmt.Sprintf("%06o", is[0].mode), hex.EncodeToString(is[0].id)
+			switch {
+			case order > 0:
+				c.Status = "A"
+			case c.oldMode[:3] != c.newMode[:3]:
+				c.Status = "T"
+			default:
+				c.Status = "M"
+			}
+			is = is[1:]
+		}
+		changes = append(changes, c)
+	}
+	return changes
 }
 
 // orEmpty turns "" into the empty tree, which git knows without having it.

@@ -191,7 +191,7 @@ func (r *Repo) command(ctx context.Context, o gitOpts, args []string) (proc.Cmd,
 	case r.commonDir != "" && !o.user && r.led():
 		argv = append(argv, "--work-tree="+r.root)
 	}
-	if o.write && !o.user && !r.idle {
+	if o.write && !o.user {
 		v, err := r.Version(ctx)
 		if err != nil {
 			return proc.Cmd{}, err

@@ -37,7 +37,7 @@ func (r *Repo) setHead(ctx context.Context, head session.Head, branch string, at
 	}
 	err = r.replaceLocked("HEAD", file, "ref: "+branch+"\n", info.Mode().Perm(), func() error {
 		defer durable.Hit(durable.HeadLogged)
-		return r.logHead(ctx, fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.zero()), at, strings.TrimSpace(string(who)), why))
+		return r.logMove(ctx, "HEAD", fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.zero()), at, strings.TrimSpace(string(who)), why))
 	})
 	if errors.Is(err, errLeftToGit) {
 		return byGit()
@@ -45,12 +45,13 @@ func (r *Repo) setHead(ctx context.Context, head session.Head, branch string, at
 	return err
 }
 
-// logHead appends a line to the reflog of HEAD, which is made where git would make it: if nobody configured otherwise.
-func (r *Repo) logHead(ctx context.Context, line string) error {
+// logMove appends a line to the reflog of HEAD or of a branch, which is made where git would make it: if nobody configured
+// otherwise.
+func (r *Repo) logMove(ctx context.Context, ref, line string) error {
 	flags := os.O_WRONLY | os.O_APPEND
-	file := filepath.Join(r.gitDir, "logs", "HEAD")
+	file := r.logOf(ref)
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
-		logs, err := r.logsHead(ctx)
+		logs, err := r.logsMoves(ctx)
 		if err != nil || !logs {
 			return err
 		}
@@ -67,8 +68,17 @@ func (r *Repo) logHead(ctx context.Context, line string) error {
 	return errors.Join(err, f.Close())
 }
 
-// logsHead reports whether git begins a reflog of HEAD where there is none.
-func (r *Repo) logsHead(ctx context.Context) (bool, error) {
+// logOf is the reflog of a ref.
+func (r *Repo) logOf(ref string) string {
+	dir := r.commonDir
+	if ref == "HEAD" {
+		dir = r.gitDir
+	}
+	return filepath.Join(dir, "logs", filepath.FromSlash(ref))
+}
+
+// logsMoves reports whether git begins a reflog of HEAD or a branch where there is none.
+func (r *Repo) logsMoves(ctx context.Context) (bool, error) {
 	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--get", "core.logAllRefUpdates")
 	value := strings.ToLower(strings.TrimSpace(string(out)))
 	if value == "" || value == "always" {

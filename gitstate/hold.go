@@ -2,8 +2,10 @@ package gitstate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -200,18 +202,17 @@ func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index 
 		all, _ := dirs()
 		return all[dir] || x.tracks(dir)
 	}, empty: map[string]bool{}}
-	args := []string{"-c", "core.excludesFile=" + r.excludesPath(), "ls-files", "-o", "--exclude-standard", "-z", "--"}
-	const most = 1000 // arguments; beyond it, git looks at everything
 	for _, p := range paths {
 		if strings.HasSuffix(p, "/") || keyLike(path.Base(p)) {
 			s.empty[p] = true
 		}
-		if len(paths) <= most {
-			args = append(args, ":(top,literal)"+strings.TrimSuffix(p, "/"))
-		}
 	}
 	var warned bytes.Buffer
-	if err := r.gitStream(ctx, gitOpts{env: withIndex(index), stderr: &warned}, nil, s, args...); err != nil {
+	if plain, ok := r.untracked(ctx, paths); ok {
+		for _, p := range plain {
+			s.read(p)
+		}
+	} else if err := cmp.Or(x.store(), r.siftByGit(ctx, s, paths, index, &warned)); err != nil {
 		return nil, err
 	}
 	s.end()
@@ -229,6 +230,18 @@ func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index 
 		return old[k.Path]
 	})
 	return s, err
+}
+
+// siftByGit lets git list the untracked files at and below some paths.
+func (r *Repo) siftByGit(ctx context.Context, s *sieve, paths []string, index string, warned io.Writer) error {
+	args := []string{"-c", "core.excludesFile=" + r.excludesPath(), "ls-files", "-o", "--exclude-standard", "-z", "--"}
+	const most = 1000 // arguments; beyond it, git looks at everything
+	for _, p := range paths {
+		if len(paths) <= most {
+			args = append(args, ":(top,literal)"+strings.TrimSuffix(p, "/"))
+		}
+	}
+	return r.gitStream(ctx, gitOpts{env: withIndex(index), stderr: warned}, nil, s, args...)
 }
 
 // directoriesOf returns the paths of the directories of a commit.

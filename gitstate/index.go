@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -85,6 +86,10 @@ type index struct {
 	written int64       // the same in Unix seconds; 0 for none
 	data    []byte      // of its file
 	sum     []byte      // that it ends with: of all that is in it
+	version uint32
+	end     int    // of the entries, in data
+	special bool   // it has more than a file made here can have
+	copyTo  string // see store
 }
 
 type indexEntry struct {
@@ -92,6 +97,7 @@ type indexEntry struct {
 	stat     []byte // what the file looked like when git read it
 	id       []byte
 	name     []byte
+	at       int // where it begins in the file
 	stage    int
 	intended bool // `git add -N`: no content yet
 	unseen   bool // git was told not to look at the file: assume-unchanged, or skip-worktree
@@ -101,7 +107,7 @@ type indexEntry struct {
 type cachedTree struct {
 	name    string
 	entries int // in it and below, -1 when the tree is not known
-	id      string
+	id      []byte
 	dirs    []*cachedTree
 }
 
@@ -115,7 +121,7 @@ const (
 func (x *index) info() indexInfo {
 	var info indexInfo
 	if x.cached != nil && x.cached.entries >= 0 {
-		info.tree = x.cached.id
+		info.tree = hex.EncodeToString(x.cached.id)
 	}
 	for _, e := range x.entries {
 		if e.stage != 0 || e.mode&indexType == indexGitlink {
@@ -136,7 +142,7 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 		return nil, false
 	}
 	rest := data[12 : len(data)-idSize]
-	x := &index{data: data, sum: data[len(data)-idSize:], entries: make([]indexEntry, 0, min(int(count), len(data)/(40+idSize+2)))}
+	x := &index{data: data, sum: data[len(data)-idSize:], version: version, entries: make([]indexEntry, 0, min(int(count), len(data)/(40+idSize+2)))}
 	var name []byte
 	for range count {
 		e, fixed, ok := parseIndexEntry(rest, idSize)
@@ -144,6 +150,7 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 			return nil, false
 		}
 		whole := rest
+		e.at = len(data) - idSize - len(rest)
 		rest = rest[fixed:]
 		if version == 4 { // the name shares all but its last `strip` bytes with the one before
 			strip, n := offset(rest)
@@ -170,6 +177,7 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 		e.name = name
 		x.entries = append(x.entries, e)
 	}
+	x.end = len(data) - idSize - len(rest)
 	for len(rest) >= 8 {
 		size := int(binary.BigEndian.Uint32(rest[4:]))
 		if size < 0 || len(rest)-8 < size || rest[0] < 'A' || rest[0] > 'Z' {
@@ -181,11 +189,16 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 				return nil, false
 			}
 			x.cached = tree
+		} else if !slices.Contains(dispensable, string(rest[:4])) {
+			x.special = true
 		}
 		rest = rest[8+size:]
 	}
 	return x, len(rest) == 0
 }
+
+// dispensable are extensions that help git to read the file in parts, or to take a resolved conflict back.
+var dispensable = []string{"EOIE", "IEOT", "REUC"}
 
 // parsed is an index file's content, nil when only git can read it.
 func (r *Repo) parsed(data []byte) *index {
@@ -231,7 +244,7 @@ func parseCachedTree(b []byte, idSize, depth int) (t *cachedTree, rest []byte, o
 		if len(b) < idSize {
 			return nil, nil, false
 		}
-		t.id, b = hex.EncodeToString(b[:idSize]), b[idSize:]
+		t.id, b = b[:idSize], b[idSize:]
 	}
 	for range below {
 		var dir *cachedTree

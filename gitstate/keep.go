@@ -1,9 +1,7 @@
 package gitstate
 
 import (
-	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -219,35 +217,15 @@ func (t *along) take(id string) (newObject, bool) {
 	return o, true
 }
 
-// newBlobs returns the loose blobs that an index names and the one before it does not, for the same paths. Either may be
-// nil: then it is not known.
+// newBlobs returns the loose blobs that an index names and the one before it does not, for the same paths.
 func (r *Repo) newBlobs(before, now *index) []newObject {
 	t := along{repo: r}
-	for _, e := range newEntries(before, now) {
-		t.take(hex.EncodeToString(e.id))
+	for _, c := range r.indexChanges(before, now) {
+		if c.newMode != modeNone && c.newMode != modeGitlink {
+			t.take(c.newID)
+		}
 	}
 	return t.objects
-}
-
-// newEntries returns the entries of files that an index has and the one before it has not, or with another content.
-func newEntries(before, now *index) []indexEntry {
-	if now == nil {
-		return nil
-	}
-	var was, list []indexEntry
-	if before != nil {
-		was = before.entries
-	}
-	for _, e := range now.entries {
-		for len(was) > 0 && bytes.Compare(was[0].name, e.name) < 0 {
-			was = was[1:]
-		}
-		same := len(was) > 0 && bytes.Equal(was[0].name, e.name) && bytes.Equal(was[0].id, e.id)
-		if !same && e.mode&indexType != indexGitlink && !e.intended {
-			list = append(list, e)
-		}
-	}
-	return list
 }
 
 // looseBelow returns the loose objects among some trees and what is below them. What is in a pack has everything below

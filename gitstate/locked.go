@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -143,7 +143,7 @@ func (w *wait) on(ctx context.Context, r *Repo, path string) error {
 }
 
 // refused finds the lock in what git says when it does not get it. In any language: git runs with LC_ALL=C.
-var refused = regexp.MustCompile(`Unable to create '(.+\.lock)': File exists`)
+var refused = lazyregexp.New(`Unable to create '(.+\.lock)': File exists`)
 
 // lockIn returns the lock because of which a git has failed, "" when it failed for another reason.
 func lockIn(err error) string {

@@ -27,6 +27,9 @@ import (
 // many, to look at every file is no slower.
 const maxNamed = 100
 
+// maxFresh is how many new files are told apart; beyond it, git adds whatever is there.
+const maxFresh = 4096
+
 // looked is what a look at the work tree found. Nothing of .wfs is in it.
 type looked struct {
 	changed []string // tracked files that may differ from the index, and tracked directories that are gone
@@ -216,7 +219,7 @@ func (x *index) comparable() bool {
 
 // fileLook is what git remembers of a file: numbers of 32 bits, whatever is cut off.
 type fileLook struct {
-	changed, changedNano, modified, modifiedNano, inode, mode, user, group, size uint32
+	changed, changedNano, modified, modifiedNano, device, inode, mode, user, group, size uint32
 }
 
 // The kinds of files, as systems with a stat number them and as the index does.

@@ -31,5 +31,5 @@ func lookIn(dir int, name string) (fileLook, bool) {
 		return fileLook{}, false
 	}
 	return fileLook{uint32(st.Ctim.Sec), uint32(st.Ctim.Nsec), uint32(st.Mtim.Sec), uint32(st.Mtim.Nsec),
-		uint32(st.Ino), st.Mode, st.Uid, st.Gid, uint32(st.Size)}, true
+		uint32(st.Dev), uint32(st.Ino), st.Mode, st.Uid, st.Gid, uint32(st.Size)}, true
 }

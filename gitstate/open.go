@@ -85,7 +85,7 @@ type Repo struct {
 	commonDir string
 	worktree  string
 	scratch   string // where private files of this work tree are, "" for worktreeDir's own choice
-	idle      bool   // git processes give way to all others, and do not sync loose objects
+	idle      bool   // git processes give way to all others
 	format    string // "sha1" or "sha256"
 	env       []string
 	userEnv   []string
@@ -106,6 +106,7 @@ type Repo struct {
 	version asked[Version]
 	ident   asked[string] // "Name <mail>"
 	exclude asked[string] // core.excludesFile, "" when it is not set, noExcludes when it is set to nothing
+	config  asked[map[string]string]
 
 	configured atomic.Pointer[string] // what files of settings were like when that was asked last
 }
@@ -256,7 +257,7 @@ func (r *Repo) askVersion(ctx context.Context) (Version, error) {
 
 // traced lets git write to standard error what it is, and the settings that every writing command wants to know.
 var traced = []string{"GIT_TRACE2=2", "GIT_TRACE2_BRIEF=1",
-	"GIT_TRACE2_CONFIG_PARAMS=user.name,user.email,committer.name,committer.email,core.excludesfile"}
+	"GIT_TRACE2_CONFIG_PARAMS=user.*,committer.*,core.*,attr.*"}
 
 // traceEvents begin the lines of a git process that was asked where it is.
 var traceEvents = []string{"version", "def_param", "start", "cmd_ancestry", "cmd_name", "cmd_mode", "worktree", "def_repo", "exit", "atexit"}
@@ -309,6 +310,7 @@ func (r *Repo) believe(trace string) {
 	if path, ok := excludesIn(settings); ok {
 		r.exclude.know(path)
 	}
+	r.config.know(settings)
 }
 
 func (v Version) check() error {

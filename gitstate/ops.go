@@ -1,6 +1,7 @@
 package gitstate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -121,6 +122,30 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 	return l, nil
 }
 
+// newestOps reads the newest entries of this work tree's log without a git process. It answers false where the log has to be
+// looked at as a whole.
+func (r *Repo) newestOps(ctx context.Context) (l opLog, ok bool) {
+	const enough = 16 // an operation is logged again after a kill, and then it is the last one
+	var err error
+	if l.tip, err = r.Ref(ctx, r.opsRef()); err != nil || l.tip == "" || !r.readsDirectly() {
+		return l, false
+	}
+	for c := l.tip; len(l.ops) < enough; {
+		info, err := r.CommitInfo(ctx, c)
+		if err == nil && info.Tree == r.orEmpty("") {
+			break
+		}
+		data, err2 := r.File(ctx, c, FileOp)
+		op, err3 := readOp(string(c), found{kind: "blob", data: data})
+		if cmp.Or(err, err2, err3) != nil || len(info.Parents) == 0 {
+			return l, false
+		}
+		l.ops = append(l.ops, op)
+		c = info.Parents[0]
+	}
+	return l, len(l.ops) > 0 && l.ops[0].Number%keptOps != 0
+}
+
 // readOp reads one entry of an operation log.
 func readOp(name string, g found) (session.Op, error) {
 	var doc opDocument
@@ -152,9 +177,12 @@ func (r *Repo) LogOp(ctx context.Context, op session.Op) (int64, error) {
 		if err := r.salvageOps(); err != nil {
 			return 0, err
 		}
-		l, err := r.readOps(ctx, r.opsRef())
-		if err != nil {
-			return 0, err
+		l, ok := r.newestOps(ctx)
+		if !ok {
+			var err error
+			if l, err = r.readOps(ctx, r.opsRef()); err != nil {
+				return 0, err
+			}
 		}
 		if n := loggedAs(l.ops, op); n > 0 {
 			return n, nil

@@ -50,12 +50,7 @@ const maxPacks = 40
 
 // writeObjects stores objects durably, and refuses any that points at something missing.
 func (r *Repo) writeObjects(ctx context.Context, objects ...newObject) error {
-	seen := map[string]bool{}
-	objects = slices.DeleteFunc(slices.Clone(objects), func(o newObject) bool {
-		defer func() { seen[o.id] = true }()
-		return seen[o.id]
-	})
-	if len(objects) == 0 {
+	if objects = onceEach(objects); len(objects) == 0 {
 		return nil
 	}
 	stream, entries, err := r.pack(objects)
@@ -67,7 +62,7 @@ func (r *Repo) writeObjects(ctx context.Context, objects ...newObject) error {
 		return err
 	}
 	loose, few := r.promised(), len(packs) < maxPacks // what they point at may be missing: see complete
-	if few && r.readsDirectly() && len(stream) <= maxDirectPack && r.writePack(objects, stream, entries, loose) {
+	if few && r.writePack(objects, stream, entries, loose) {
 		return nil
 	}
 	strict := []string{"--strict"}
@@ -93,15 +88,33 @@ func (r *Repo) writeObjects(ctx context.Context, objects ...newObject) error {
 	return durable.SyncDir(dir) // git syncs the files alone
 }
 
+func onceEach(objects []newObject) []newObject {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(objects), func(o newObject) bool {
+		defer func() { seen[o.id] = true }()
+		return seen[o.id]
+	})
+}
+
 // writePack writes a pack without a git process. It reports false when it did not: git then says better what keeps us from
 // it, and what is missing.
 func (r *Repo) writePack(objects []newObject, stream []byte, entries []packEntry, loose bool) bool {
+	p := r.newPack(objects, stream, entries, loose)
+	return p != nil && r.showKept(p, objects) == nil
+}
+
+// newPack makes a pack without a git process, nil when git has to make it. Unless they are loose, what the objects point at
+// has to be there.
+func (r *Repo) newPack(objects []newObject, stream []byte, entries []packEntry, loose bool) *newPack {
 	links, err := r.linksOf(objects)
-	if err != nil || !loose && !r.has(links) {
-		return false
+	if err != nil || !r.readsDirectly() || len(stream) > maxDirectPack || !loose && !r.has(links) {
+		return nil
 	}
 	p, err := r.storePack(stream, entries)
-	return err == nil && r.showKept(p, objects) == nil
+	if err != nil {
+		return nil
+	}
+	return p
 }
 
 // verify looks for the objects. Git syncs new files in a directory of their own and moves them then; when it cannot do

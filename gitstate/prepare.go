@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -48,13 +48,11 @@ func (r *Repo) prepare(ctx context.Context, d session.Draft, seal func(session.M
 		return p, err
 	}
 	var trees []newObject
+	var index *staged
 	switch {
 	case d.NoCode:
 	case d.Stage:
-		var index *staged
-		if trees, index, err = r.stage(ctx, d, &p.Made, on, ident); err == nil {
-			err = index.install()
-		}
+		trees, index, err = r.stage(ctx, d, &p.Made, on, ident)
 	default:
 		if p.Tree, err = r.withOwn(ctx, d.Tree, on.userDir); err == nil {
 			trees = r.looseBelow(p.Tree)
@@ -63,18 +61,35 @@ func (r *Repo) prepare(ctx context.Context, d session.Draft, seal func(session.M
 	if err != nil {
 		return p, err
 	}
-	if d.Stage && !d.NoCode {
-		durable.Hit(durable.CheckpointStaged)
-	}
 	others, err := r.commits(ctx, d, &p, on, ident, seal)
-	if err != nil {
+	var flushing sync.WaitGroup
+	var failed error
+	if index != nil {
+		flushing.Go(func() { failed = index.flush() })
+	}
+	if err == nil {
+		err = r.writeTurn(ctx, p.Tree, on.userDir, index, trees, others)
+	}
+	flushing.Wait()
+	if err == nil {
+		err = failed
+	}
+	if err == nil {
+		durable.Hit(durable.CheckpointObjects)
+	}
+	if index == nil {
 		return p, err
 	}
-	if err := r.writeTurn(ctx, p.Tree, on.userDir, trees, others); err != nil {
+	// After the objects that it names, and before the branch: it must never be older than that.
+	if err != nil && !errors.Is(err, session.ErrUnchanged) {
+		index.unlock()
 		return p, err
 	}
-	durable.Hit(durable.CheckpointObjects)
-	return p, nil
+	if e := index.install(); e != nil {
+		return p, e
+	}
+	durable.Hit(durable.CheckpointStaged)
+	return p, err
 }
 
 // Quiet lets go of what was prepared for a turn that did not come about.
@@ -139,19 +154,22 @@ func (r *Repo) groundOf(ctx context.Context, d session.Draft) (on ground, err er
 
 // writeTurn stores what a turn is made of. Git checks more about trees that it is handed than about those that it makes
 // itself, such as what a .gitmodules says; what it refuses for that, it has to make.
-func (r *Repo) writeTurn(ctx context.Context, tree session.Tree, own treeEntry, trees, others []newObject) error {
+func (r *Repo) writeTurn(ctx context.Context, tree session.Tree, own treeEntry, index *staged, trees, others []newObject) error {
 	err := r.writeObjects(ctx, slices.Concat(trees, others)...)
 	var refused *GitError
-	if len(trees) == 0 || !errors.As(err, &refused) {
+	if index == nil || !errors.As(err, &refused) {
 		return err
 	}
-	index := filepath.Join(r.worktreeDir(), "stage")
-	if _, err := r.copyIndex(ctx, index); err != nil {
+	blobs := slices.DeleteFunc(trees, func(o newObject) bool { return o.kind != "blob" })
+	if e := r.writeObjects(ctx, blobs...); e != nil {
 		return err
 	}
-	same, err2 := r.writeTree(ctx, index)
+	same, err2 := r.writeTree(ctx, index.path)
 	if err2 == nil {
 		same, err2 = r.withOwn(ctx, same, own)
+	}
+	if err2 == nil {
+		err2 = durable.SyncFile(index.path)
 	}
 	if err2 != nil || same != tree {
 		return err

@@ -44,7 +44,7 @@ func (r *Repo) moveRef(ctx context.Context, m session.RefMove, why string) error
 
 // moveRefBy is moveRef with options of git update-ref.
 func (r *Repo) moveRefBy(ctx context.Context, m session.RefMove, why string, options ...string) error {
-	if err := r.moveOwnRef(m); !errors.Is(err, errLeftToGit) {
+	if err := r.moveOwnRef(ctx, m, why); !errors.Is(err, errLeftToGit) {
 		if err == nil && m.Old == "" {
 			err = r.syncRef(m.Ref, true)
 		}
@@ -252,6 +252,9 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 	defer unlock()
 	index := filepath.Join(r.worktreeDir(), "settle")
 	x, err := r.copyIndex(ctx, index)
+	if err == nil {
+		err = x.store()
+	}
 	if err != nil {
 		return err
 	}

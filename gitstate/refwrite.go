@@ -1,11 +1,14 @@
 package gitstate
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -14,12 +17,26 @@ import (
 // errLeftToGit says that git has to move a ref, or to say why it cannot be moved.
 var errLeftToGit = errors.New("left to git")
 
-// moveOwnRef moves a ref that only wfs uses, without starting a git process. Such refs have no reflog. It returns
+// moveOwnRef moves a ref that only wfs uses, or a session's branch that is there, without starting a git process. It returns
 // errLeftToGit, and has changed nothing, if the ref is locked, is not where the move begins, or is kept in another way.
-func (r *Repo) moveOwnRef(m session.RefMove) error {
-	own := strings.HasPrefix(m.Ref, "refs/wfs/") || strings.HasPrefix(m.Ref, "refs/wfs-ops/")
-	if !own || m.New == "" || !r.readsDirectly() || isThere(filepath.Join(r.commonDir, "logs", filepath.FromSlash(m.Ref))) {
+func (r *Repo) moveOwnRef(ctx context.Context, m session.RefMove, why string) error {
+	own := strings.HasPrefix(m.Ref, refsPrefix) || strings.HasPrefix(m.Ref, opsPrefix)
+	branch := strings.HasPrefix(m.Ref, branchPrefix) && m.Old != ""
+	if !own && !branch || m.New == "" || !r.readsDirectly() || own && isThere(r.logOf(m.Ref)) {
 		return errLeftToGit
+	}
+	line := ""
+	var logs []string
+	if branch { // the others have no reflog
+		ident, err := r.identity(ctx)
+		head, err2 := r.Head(ctx)
+		if err != nil || err2 != nil {
+			return errLeftToGit
+		}
+		line = fmt.Sprintf("%s %s %s %d +0000\t%s\n", m.Old, m.New, ident, r.fileTime()/uint64(time.Second), why)
+		if logs = []string{m.Ref}; head.Ref == m.Ref {
+			logs = append(logs, "HEAD")
+		}
 	}
 	file := r.refPath(m.Ref)
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
@@ -29,6 +46,11 @@ func (r *Repo) moveOwnRef(m session.RefMove) error {
 		next, now, err := r.readRef(m.Ref)
 		if err != nil || next != "" || now != m.Old {
 			return errLeftToGit
+		}
+		for _, ref := range logs {
+			if err := r.logMove(ctx, ref, line); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

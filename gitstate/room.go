@@ -204,7 +204,7 @@ func (b *room) bring(from, rel string, info fs.FileInfo) error {
 	}
 	if b.when.IsZero() {
 		var err error
-		if b.when, err = b.later(time.Now()); err != nil {
+		if b.when, err = b.later(time.Unix(0, int64(b.repo.fileTime()))); err != nil {
 			return err
 		}
 	}

@@ -65,7 +65,7 @@ func (s *sieve) read(p string) {
 		s.open[n-1].files++
 	}
 	if passes && !s.inHeld() {
-		if s.more = s.more || len(s.fresh) == maxNamed; !s.more {
+		if s.more = s.more || len(s.fresh) == maxFresh; !s.more {
 			s.fresh = append(s.fresh, strings.TrimSuffix(p, "/"))
 		}
 	}

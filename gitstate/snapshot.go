@@ -23,36 +23,56 @@ const userDir = ".wfs"
 // exclude is the session's extra exclude file, "" for none. What cannot be held is named in Skipped, what is held out by
 // its guard in HeldOut. An index with conflicts is a *ReadyError.
 func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, error) {
-	s, err := r.headSnapshot(ctx)
-	if err != nil {
-		return s, err
+	t, err := r.take(ctx, exclude, false)
+	if err == nil && t.Tree != t.HeadTree && t.Tree != t.Index {
+		err = r.writeObjects(ctx, t.objects...)
+	}
+	return t.Snapshot, err
+}
+
+// newSnapshot is a snapshot whose newest objects are not stored yet.
+type newSnapshot struct {
+	session.Snapshot
+	before, now *index
+	objects     []newObject
+}
+
+// take takes a snapshot. With conflicts, an index that has them does not keep it from the files, and stands for no tree.
+func (r *Repo) take(ctx context.Context, exclude string, conflicts bool) (t newSnapshot, err error) {
+	if t.Snapshot, err = r.headSnapshot(ctx); err != nil {
+		return t, err
 	}
 	index := r.snapshotIndex()
-	x, err := r.copyIndex(ctx, index)
+	if t.before, err = r.copyIndex(ctx, index); err != nil {
+		return t, err
+	}
+	t.Index, err = r.treeOfIndex(ctx, index, t.before, t.HeadTree)
+	if conflict := (*ReadyError)(nil); err != nil && (!conflicts || !errors.As(err, &conflict)) {
+		return t, err
+	}
+	added, err := r.addAll(ctx, index, t.before, t.Index == t.HeadTree, exclude, t.Head.Commit, t.HeadTree)
 	if err != nil {
-		return s, err
+		return t, err
 	}
-	if s.Index, err = r.treeOfIndex(ctx, index, x, s.HeadTree); err != nil {
-		return s, err
-	}
-	added, err := r.addAll(ctx, index, x, s.Index == s.HeadTree, exclude, s.Head.Commit, s.HeadTree)
-	if err != nil {
-		return s, err
-	}
-	s.Staged = added.Staged
-	if len(added.copied) > 0 {
-		if s.Index, err = r.treeWithout(ctx, x, added.copied); err != nil {
-			return s, err
+	t.Staged, t.now = added.Staged, added.now
+	if len(added.copied) > 0 && t.Index != "" {
+		if t.Index, err = r.treeWithout(ctx, t.before, added.copied); err != nil {
+			return t, err
 		}
 	}
-	tree := s.Index
-	if !sameContent(x, added.now) {
-		if tree, err = r.writeTree(ctx, index); err != nil {
-			return s, err
+	var own treeEntry
+	if t.HeadTree != "" {
+		if own, err = r.entry(ctx, t.HeadTree, userDir); err != nil {
+			return t, err
 		}
 	}
-	s.Tree, err = r.withUserDir(ctx, tree, s.HeadTree)
-	return s, err
+	trees, err := r.stagedTrees(ctx, index, added.now, own)
+	if err != nil {
+		return t, err
+	}
+	t.Tree = session.Tree(trees[len(trees)-1].id)
+	t.objects = append(added.objects, unstored(trees)...)
+	return t, nil
 }
 
 // headSnapshot is a snapshot that knows nothing but where HEAD is.
@@ -83,7 +103,7 @@ func removeLeftovers(index string) error {
 	return nil
 }
 
-// copyIndex copies the work tree's index, and returns what is in it.
+// copyIndex reads the work tree's index, of which store makes a copy.
 func (r *Repo) copyIndex(ctx context.Context, to string) (*index, error) {
 	if err := durable.MkdirAll(filepath.Dir(to)); err != nil {
 		return nil, err
@@ -92,13 +112,22 @@ func (r *Repo) copyIndex(ctx context.Context, to string) (*index, error) {
 		return nil, err
 	}
 	x, err := r.readIndex(ctx, r.indexPath())
-	if err != nil || x.data == nil {
-		return x, err
+	if err == nil && x.data != nil {
+		x.copyTo = to
+	}
+	return x, err
+}
+
+// store writes the private copy of an index, for git, if it is not written yet.
+func (x *index) store() error {
+	to := x.copyTo
+	if x.copyTo = ""; to == "" {
+		return nil
 	}
 	if err := durable.WriteCache(to, x.data, 0o600); err != nil {
-		return x, err
+		return err
 	}
-	return x, os.Chtimes(to, x.at, x.at) // by which git tells which files may have changed since
+	return os.Chtimes(to, x.at, x.at) // by which git tells which files may have changed since
 }
 
 // readWhole reads a file, and what it is like; nil when there is none.
@@ -136,6 +165,9 @@ func (r *Repo) treeOfIndex(ctx context.Context, path string, x *index, expected 
 	if root, ok := r.rootOf(x); ok && root.id == string(expected) {
 		return expected, nil
 	}
+	if err := x.store(); err != nil {
+		return "", err
+	}
 	return r.writeTree(ctx, path)
 }
 
@@ -167,12 +199,9 @@ func isUserDir(e treeEntry) bool { return e.name == userDir }
 func (r *Repo) withUserDir(ctx context.Context, tree, from session.Tree) (session.Tree, error) {
 	var own treeEntry
 	if from != "" {
-		entries, err := r.tree(ctx, from)
-		if err != nil {
+		var err error
+		if own, err = r.entry(ctx, from, userDir); err != nil {
 			return "", err
-		}
-		if i := slices.IndexFunc(entries, isUserDir); i >= 0 {
-			own = entries[i]
 		}
 	}
 	return r.withOwn(ctx, tree, own)
@@ -238,12 +267,26 @@ func (r *Repo) globalExcludes(ctx context.Context) (string, error) {
 	now := r.settings()
 	if was := r.configured.Swap(&now); was != nil && *was != now {
 		r.exclude.forget()
+		r.config.forget()
 	}
 	path, err := r.exclude.get(func() (string, error) { return r.askExcludes(ctx) })
 	if err != nil {
 		return "", err
 	}
 	return r.excludeFile(path), nil
+}
+
+// settingsNow are the settings of git's that count here, by their names in small letters, as far as wfs wants to know them.
+func (r *Repo) settingsNow(ctx context.Context) (map[string]string, error) {
+	return r.config.get(func() (map[string]string, error) {
+		out, err := r.git(ctx, gitOpts{}, "config", "--list", "-z")
+		all := map[string]string{}
+		for _, entry := range splitZ(out) {
+			key, value, _ := strings.Cut(entry, "\n")
+			all[key] = value
+		}
+		return all, err
+	})
 }
 
 // settings tells whether files of git's settings were written to. What they include is not looked at.

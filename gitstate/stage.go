@@ -15,9 +15,7 @@ import (
 type staged struct {
 	repo   *Repo
 	path   string
-	files  []string        // that it has new
-	tree   session.Tree    // what it stands for, as it is committed
-	trees  map[string]bool // in that; nil when it is not known which
+	files  []string // that it has new
 	unlock func()
 }
 
@@ -73,12 +71,12 @@ func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.M
 		}
 	}
 	made.Deleted = deletedFrom(parent, added.now)
-	trees, known, err := r.stagedTrees(ctx, s.path, added.now, on)
+	trees, err := r.stagedTrees(ctx, s.path, added.now, on.userDir)
 	if err != nil {
 		return nil, err
 	}
-	s.trees, s.tree, s.files = known, session.Tree(trees[len(trees)-1].id), r.newFiles(old, added.now)
-	made.Tree, made.IndexOld = s.tree, before // in the commit below, in this one, or anchored
+	s.files = r.newFiles(r.indexChanges(old, added.now))
+	made.Tree, made.IndexOld = session.Tree(trees[len(trees)-1].id), before // in the commit below, in this one, or anchored
 	if made.Tree == d.Unless && before != made.Tree && !slices.Contains(d.Former, before) {
 		return nil, session.ErrUnchanged // what is staged besides the files stays as the user has it
 	}
@@ -87,45 +85,44 @@ func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.M
 		return nil, err
 	}
 	durable.Hit(durable.CheckpointAnchored)
-	trees = slices.DeleteFunc(trees, func(o newObject) bool { return o.data == nil })
+	trees = unstored(trees)
+	if added.plain {
+		return append(added.objects, trees...), nil
+	}
 	unwritten := append(r.newBlobs(old, added.now), trees...)
 	// An index of files that are nowhere must not become the user's.
 	return unwritten, r.complete(ctx, unwritten, old)
 }
 
-// install makes the private index the work tree's own, and gives index.lock back. The files that it has new come to the disk
-// as well: the work tree that a power cut leaves must not be behind the checkpoint, with empty files that look like edits.
-// Git trusts its index: after a power cut it must be neither older than the branch nor torn.
+// flush brings the private index to the disk, and the files that it has new: the work tree that a power cut leaves must not be
+// behind the checkpoint, with empty files that look like edits.
+func (s *staged) flush() error { return durable.WriteOut(append(s.files, s.path)) }
+
+// install makes the private index, which was flushed, the work tree's own, and gives index.lock back. Git trusts its index:
+// after a power cut it must be neither older than the branch nor torn.
 func (s *staged) install() error {
 	defer s.unlock()
-	s.repo.noteTrees(s.tree, s.trees)
-	if err := durable.SyncFile(s.path); err != nil {
-		return err
-	}
-	if err := s.repo.installIndex(s.path); err != nil {
-		return err
-	}
-	return durable.WriteOut(s.files)
+	return s.repo.installIndex(s.path)
 }
 
-// stagedTrees returns the trees of a private index that are to be made, with the .wfs of what the checkpoint builds on, the
-// root last. Those without data are written already. x is what is in the index. known are trees below that root, nil when that is not certain.
-func (r *Repo) stagedTrees(ctx context.Context, path string, x *index, on ground) (trees []newObject, known map[string]bool, err error) {
-	if x.info().tree == "" {
-		if entries, below, all, ok := r.treesOf(x, r.treesIn(on.base)); ok {
-			if hasOwn(entries, on.userDir) {
-				known = all
-			}
-			root, err := r.newTree(setOwn(entries, on.userDir))
-			return append(below, root), known, err
-		}
+// stagedTrees returns the trees of a private index that are to be made, with this .wfs, the root last. That has no data if git
+// has made it. x is what is in the index.
+func (r *Repo) stagedTrees(ctx context.Context, path string, x *index, own treeEntry) ([]newObject, error) {
+	if entries, below, ok := r.treesOf(x, nil); ok {
+		root, err := r.newTree(setOwn(entries, own))
+		return append(below, root), err
 	}
 	staged, err := r.writeTree(ctx, path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	tree, err := r.withOwn(ctx, staged, on.userDir)
-	return []newObject{{kind: "tree", id: string(tree)}}, nil, err
+	tree, err := r.withOwn(ctx, staged, own)
+	return []newObject{{kind: "tree", id: string(tree)}}, err
+}
+
+// unstored are those of some trees that git has not made.
+func unstored(trees []newObject) []newObject {
+	return slices.DeleteFunc(trees, func(o newObject) bool { return o.data == nil })
 }
 
 // anchor returns the commit that keeps what is in the index alone, and makes it if need be. One that an earlier, killed

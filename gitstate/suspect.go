@@ -101,6 +101,9 @@ func (r *Repo) withhold(ctx context.Context, index string, x *index, nothingStag
 			return out, nil
 		}
 	}
+	if err := x.store(); err != nil {
+		return out, err
+	}
 	diff, err := r.git(ctx, gitOpts{env: withIndex(index)}, "diff-index", "--ignore-submodules", "-z", "--raw", "--no-renames", "--no-abbrev", string(head))
 	if err != nil {
 		return out, err

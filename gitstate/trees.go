@@ -2,73 +2,51 @@ package gitstate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"fmt"
-	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/session"
 )
 
 // maxNewTrees bounds the directories whose trees are made here. Beyond it `git write-tree` is called: it also notes in
 // the index which trees are known, so that the next time there are few again.
-const maxNewTrees = 64
+const maxNewTrees = 1000
 
-// treesOf makes the trees of an index that git has not made yet: what the root holds, and the others, but for those that
-// have names as there already; all are the ids of both. It answers false for what is better left to git: conflicts,
-// entries without content, more than maxNewTrees directories. The objects that the trees name are not looked for.
+// treesOf makes the trees of an index that are not noted in it: the objects, and the entries of the root. The index has notes
+// of all of them then; what is in the directories of dirty (with a slash at their ends, "" for the top) changed since its
+// notes were made. It answers false for what is better left to git: conflicts, entries without content, more than
+// maxNewTrees directories. The objects that the trees name are not looked for.
 //
 // `git write-tree` does the same, but it is one more process with one more wait for the disk; these trees reach the disk
 // together with the commit.
-func (r *Repo) treesOf(x *index, have map[string]bool) (root []treeEntry, below []newObject, all map[string]bool, ok bool) {
-	b := treeBuilder{repo: r, have: have, all: map[string]bool{}}
-	root, ok = b.root(x)
-	return root, b.made, b.all, ok
+func (r *Repo) treesOf(x *index, dirty map[string]bool) (root []treeEntry, made []newObject, ok bool) {
+	b := treeBuilder{repo: r, dirty: dirty}
+	if root, ok = b.root(x); !ok {
+		return nil, nil, false
+	}
+	o, err := r.newTree(root)
+	id, err2 := hex.DecodeString(o.id)
+	if err != nil || err2 != nil {
+		return nil, nil, false
+	}
+	if x.info().tree != o.id {
+		b.made = append(b.made, o)
+	}
+	x.cached = &cachedTree{entries: len(x.entries), id: id, dirs: b.dirs}
+	return root, b.made, true
 }
 
 // rootOf is the root of an index's tree, of which nothing is kept.
 func (r *Repo) rootOf(x *index) (root newObject, ok bool) {
-	b := treeBuilder{repo: r, only: true, all: map[string]bool{}}
+	b := treeBuilder{repo: r, only: true}
 	entries, ok := b.root(x)
 	if !ok {
 		return root, false
 	}
 	root, err := r.newTree(entries)
 	return root, err == nil
-}
-
-// Git notes in an index which trees it has made, and takes the note back where something is added; wfs cannot write such
-// notes, since the index is there before its trees are. So the trees of the last checkpoint that git has no note of are
-// remembered beside the index, with the tree that they are in: what builds on that need not make them again.
-
-func (r *Repo) treesFile() string { return filepath.Join(r.worktreeDir(), "trees") }
-
-// treesIn returns the remembered ones, if they are in a tree.
-func (r *Repo) treesIn(root session.Tree) map[string]bool {
-	data, err := durable.ReadFile(r.treesFile(), maxTreesFile)
-	first, rest, ok := strings.Cut(string(data), "\n")
-	if err != nil || !ok || first != string(root) {
-		return nil
-	}
-	have := map[string]bool{}
-	for id := range strings.FieldsSeq(rest) {
-		have[id] = true
-	}
-	return have
-}
-
-const maxTreesFile = 1 << 20 // bytes
-
-// noteTrees remembers trees that are in another.
-func (r *Repo) noteTrees(root session.Tree, ids map[string]bool) {
-	text := string(root) + "\n" + strings.Join(slices.Sorted(maps.Keys(ids)), "\n") + "\n"
-	if ids != nil && len(text) <= maxTreesFile {
-		_ = durable.WriteCache(r.treesFile(), []byte(text), 0o600)
-	}
 }
 
 // hasOwn reports whether a root has this .wfs, or none if that is zero.
@@ -87,84 +65,106 @@ func setOwn(root []treeEntry, own treeEntry) []treeEntry {
 }
 
 type treeBuilder struct {
-	repo *Repo
-	have map[string]bool // trees that need not be made
-	only bool            // the root is wanted alone
-	made []newObject
-	all  map[string]bool // ids of trees that git has not noted
+	repo  *Repo
+	dirty map[string]bool
+	only  bool // the root is wanted alone
+	made  []newObject
+	dirs  []*cachedTree // notes of the directories at the top
 }
 
 // root returns the entries of the top.
 func (b *treeBuilder) root(x *index) (entries []treeEntry, ok bool) {
-	ok = b.each(x.entries, 0, x.cached, 0, func(mode uint32, name, id []byte) {
+	b.dirs, ok = b.each(x.entries, 0, x.cached, 0, func(mode uint32, name, id []byte) {
 		entries = append(entries, treeEntry{fmt.Sprintf("%06o", mode), string(name), hex.EncodeToString(id)})
 	})
 	return entries, ok
 }
 
-// each calls add for every entry of one directory's tree, in the order of a tree, which is that of an index. known is what
-// git noted about the directory, nil for nothing.
-func (b *treeBuilder) each(files []indexEntry, prefix int, known *cachedTree, depth int, add func(mode uint32, name, id []byte)) bool {
+// each calls add for every entry of one directory's tree, in the order of a tree, which is that of an index, and returns
+// notes of the directories in it. known is what was noted about the directory, nil for nothing.
+func (b *treeBuilder) each(files []indexEntry, prefix int, known *cachedTree, depth int, add func(mode uint32, name, id []byte)) (dirs []*cachedTree, ok bool) {
 	for i := 0; i < len(files); {
 		f := files[i]
 		name, _, isDir := bytes.Cut(f.name[prefix:], []byte("/"))
 		if f.stage != 0 || f.intended || len(name) == 0 || depth > maxDepth {
-			return false
+			return nil, false
 		}
 		if !isDir {
 			add(f.mode, name, f.id)
 			i++
 			continue
 		}
-		below := prefix + len(name) + 1
-		end := i + 1
-		for end < len(files) && bytes.HasPrefix(files[end].name, f.name[:below]) {
-			end++
+		dir := b.dir(files[i:], prefix+len(name)+1, known.dir(string(name)), depth+1)
+		if dir == nil {
+			return nil, false
 		}
-		id, ok := b.dir(files[i:end], below, known.dir(string(name)), depth+1)
-		if !ok {
-			return false
-		}
-		add(indexDir, name, id)
-		i = end
+		add(indexDir, name, dir.id)
+		dirs = append(dirs, dir)
+		i += dir.entries
 	}
-	return true
+	slices.SortFunc(dirs, func(a, b *cachedTree) int { return compareDirs(a.name, b.name) })
+	return dirs, true
 }
 
-// dir returns the id of a directory's tree.
-func (b *treeBuilder) dir(files []indexEntry, prefix int, known *cachedTree, depth int) (id []byte, ok bool) {
-	if known != nil && known.entries >= 0 {
-		id, err := hex.DecodeString(known.id)
-		return id, err == nil && known.entries == len(files)
+// dir returns the note of the directory that some files of an index begin with, nil when its tree is not to be made here.
+// The directory's path is that of the first one up to prefix.
+func (b *treeBuilder) dir(files []indexEntry, prefix int, known *cachedTree, depth int) *cachedTree {
+	path := files[0].name[:prefix]
+	in := func(i int) bool { return i < len(files) && bytes.HasPrefix(files[i].name, path) }
+	if known != nil && known.entries > 0 && !b.dirty[string(path)] {
+		if !in(known.entries-1) || in(known.entries) {
+			return nil
+		}
+		return known
 	}
-	data := make([]byte, 0, 64*min(len(files), 32)) // most directories fit
-	if !b.each(files, prefix, known, depth, func(mode uint32, name, id []byte) {
+	end := 1
+	for in(end) {
+		end++
+	}
+	data := make([]byte, 0, 64*min(end, 32)) // most directories fit
+	dirs, ok := b.each(files[:end], prefix, known, depth, func(mode uint32, name, id []byte) {
 		data = strconv.AppendUint(data, uint64(mode), 8)
 		data = append(append(append(append(data, ' '), name...), 0), id...)
-	}) {
-		return nil, false
+	})
+	if !ok || len(b.made) >= maxNewTrees {
+		return nil
 	}
 	tree := b.repo.newObject("tree", data)
-	b.all[tree.id] = true
-	switch {
-	case b.only, b.have[tree.id]:
-	case len(b.made) >= maxNewTrees:
-		return nil, false
-	default:
+	if !b.only {
 		b.made = append(b.made, tree)
 	}
 	id, err := hex.DecodeString(tree.id)
-	return id, err == nil
+	if err != nil {
+		return nil
+	}
+	name := path[bytes.LastIndexByte(path[:prefix-1], '/')+1 : prefix-1]
+	return &cachedTree{name: string(name), entries: end, id: id, dirs: dirs}
 }
 
 func (t *cachedTree) dir(name string) *cachedTree {
 	if t == nil {
 		return nil
 	}
-	for _, d := range t.dirs {
-		if d.name == name {
-			return d
-		}
+	i, ok := slices.BinarySearchFunc(t.dirs, name, func(d *cachedTree, name string) int { return compareDirs(d.name, name) })
+	if !ok {
+		return nil
 	}
-	return nil
+	return t.dirs[i]
+}
+
+// compareDirs is git's order of what it notes about directories.
+func compareDirs(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+}
+
+// append adds the note to a file of an index.
+func (t *cachedTree) append(b []byte) []byte {
+	b = fmt.Appendf(b, "%s\x00%d %d\n", t.name, t.entries, len(t.dirs))
+	if t.entries >= 0 {
+		b = append(b, t.id...)
+	}
+	for _, d := range t.dirs {
+		b = d.append(b)
+	}
+	return b
 }

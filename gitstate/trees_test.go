@@ -1,27 +1,28 @@
 package gitstate
 
 import (
+	"context"
 	"fmt"
-	"strings"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/wfs-dev/wfs/session"
 )
 
-// What is remembered of a checkpoint's trees is in that checkpoint, all of it; and what builds on it makes no tree that is
-// there already, and is whole.
-func TestTreesAreRememberedOfTheirCommit(t *testing.T) {
+// What a checkpoint notes in the index of its trees is what git would note, all of it, and the trees are there.
+func TestTreesAreNoted(t *testing.T) {
 	defer drawn(t, 6)()
-	skipped := 0
+	noted := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		r, d := newSession(t)
 		for i := range 6 {
 			r.write(fmt.Sprintf("d%d/deep/f", i), "first")
 			r.write(fmt.Sprintf("d%d/g", i), "first")
 		}
-		if rapid.Bool().Draw(rt, "own") {
+		own := rapid.Bool().Draw(rt, "own")
+		if own {
 			r.write(".wfs/config.yaml", "version: 1\n")
 			r.run("add", "-f", ".wfs")
 		}
@@ -36,29 +37,32 @@ func TestTreesAreRememberedOfTheirCommit(t *testing.T) {
 				r.run("add", "-A", "--", "d0", "d1")
 				r.run("write-tree")
 			}
-			base := session.Tree(r.run("rev-parse", "HEAD^{tree}"))
 			p := r.prepare(d)
 			r.publish(p)
 			d = r.draft(p.Ledger)
-			r.run("fsck", "--strict")
-			in := map[string]bool{}
-			for line := range strings.Lines(r.run("ls-tree", "-r", "-t", "HEAD")) {
-				if f := strings.Fields(line); f[1] == "tree" {
-					in[f[2]] = true
-				}
+			r.run("fsck", "--strict") // which looks into the index as well
+			x, err := r.readIndex(context.Background(), r.indexPath())
+			r.must(err)
+			tree := x.info().tree
+			if tree == "" {
+				continue
 			}
-			for id := range r.treesIn(p.Tree) {
-				if !in[id] {
-					rt.Errorf("%s is remembered, and not in the checkpoint", id)
-				}
-				skipped++
+			noted++
+			index := filepath.Join(r.home, "fresh")
+			os.Remove(index)
+			fresh := &testRepo{Repo: r.Repo, t: r.t, home: r.home, env: append(slices.Clone(r.env), "GIT_INDEX_FILE="+index)}
+			fresh.run("read-tree", tree)
+			theirs, err := r.readIndex(context.Background(), index)
+			r.must(err)
+			if got, want := string(x.cached.append(nil)), string(theirs.cached.append(nil)); got != want || !sameContent(x, theirs) {
+				rt.Errorf("noted of the trees is %q, by git %q", got, want)
 			}
-			if base != p.Tree && len(r.treesIn(base)) > 0 {
-				rt.Errorf("what is remembered of %s counts for %s: %v", p.Tree, base, r.treesIn(base))
+			if !own && tree != r.run("rev-parse", "HEAD^{tree}") {
+				rt.Errorf("the index holds %s, the checkpoint another tree", tree)
 			}
 		}
 	})
-	if skipped == 0 {
-		t.Error("nothing was ever remembered")
+	if noted == 0 {
+		t.Error("nothing was ever noted")
 	}
 }

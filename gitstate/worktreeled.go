@@ -3,16 +3,16 @@ package gitstate
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // core.worktree in a repository's configuration leads git to another work tree than the one that it is typed in. In
 // submodules it says what is so anyway. But somebody may set it while a run goes on: gates would judge one directory, and
 // the checkpoint be of another.
 
-var setsWorkTree = regexp.MustCompile(`(?im)(^|\])[ \t]*worktree[ \t]*=`)
+var setsWorkTree = lazyregexp.New(`(?im)(^|\])[ \t]*worktree[ \t]*=`)
 
 // led reports whether the repository's configuration says where the work tree is.
 func (r *Repo) led() bool {

@@ -10,23 +10,19 @@ import (
 // must not leave empty ones, which the next checkpoint would take for edits. The ledger, which is synced later, makes
 // that complete.
 func (r *Repo) writeOut(changes []treeChange, raw []rawFile) error {
-	var files []string
-	for _, c := range changes {
-		if c.newMode != modeNone && c.newMode != modeLink && c.newMode != modeGitlink {
-			files = append(files, filepath.Join(r.root, filepath.FromSlash(c.Path)))
-		}
-	}
+	files := r.newFiles(changes)
 	for _, f := range raw {
 		files = append(files, filepath.Join(r.root, filepath.FromSlash(f.path)))
 	}
 	return durable.WriteOut(files)
 }
 
-// newFiles lists the files of the work tree that an index has and the one before it has not, or with another content.
-func (r *Repo) newFiles(before, now *index) []string {
-	var files []string
-	for _, e := range newEntries(before, now) {
-		files = append(files, filepath.Join(r.root, filepath.FromSlash(string(e.name))))
+// newFiles are the files of the work tree that changes have made or given another content.
+func (r *Repo) newFiles(changes []treeChange) (files []string) {
+	for _, c := range changes {
+		if c.newMode != modeNone && c.newMode != modeLink && c.newMode != modeGitlink {
+			files = append(files, filepath.Join(r.root, filepath.FromSlash(c.Path)))
+		}
 	}
 	return files
 }

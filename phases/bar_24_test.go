@@ -124,7 +124,7 @@ func TestBar24Megabytes(t *testing.T) {
 		t.Fatal(last, err)
 	}
 	req, _ := full()
-	got := string(Render(req, last))
+	got := string(render(req, found{failures: last}))
 	_, outside := fences(t, got, (&brief{Req: req, S: &req.Session}).nonce())
 	if len(got) > 16<<10 || strings.Contains(outside, "OBEY") || !strings.Contains(got, "[…]") {
 		t.Errorf("%d bytes:\n%s", len(got), outside)
@@ -147,7 +147,7 @@ func TestBriefIsBoundedAsAWhole(t *testing.T) {
 		v.Findings = append(v.Findings, session.Remark{Path: long, What: long[:600]})
 	}
 	req.Session.Review = v
-	got := string(Render(req, last))
+	got := string(render(req, found{failures: last}))
 	if len(got) > maxBrief {
 		t.Errorf("%d bytes", len(got))
 	}

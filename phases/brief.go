@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"text/template"
 	"unicode/utf8"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
@@ -46,11 +46,7 @@ type found struct {
 	RuleFiles []string         // files with the project's rules that the agent's program has not loaded
 }
 
-// Render writes the brief of an attempt, as Markdown. The same request gives the same bytes.
-func Render(req session.RunRequest, last []report.Failure) []byte {
-	return render(req, found{failures: last})
-}
-
+// render writes the brief of an attempt, as Markdown. The same request gives the same bytes.
 func render(req session.RunRequest, f found) []byte {
 	b := &brief{Req: req, S: &req.Session, found: f}
 	if req.Conversation != nil {
@@ -153,7 +149,7 @@ func name[T ~string](s T) string {
 
 // quotable is a name that may stand in a sentence: it has no room for a sentence of its own. Other names of files and tests
 // stand between the marks.
-var quotable = regexp.MustCompile(`^[A-Za-z0-9_./:@+\-\[\]()#]{1,80}$`)
+var quotable = lazyregexp.New(`^[A-Za-z0-9_./:@+\-\[\]()#]{1,80}$`)
 
 // inline quotes names in a sentence; ok is false when they are too many, or not all of them can stand there.
 func inline[T ~string](names []T) (text string, ok bool) {

@@ -48,7 +48,7 @@ func TestRenderFencesWhatTestsPrint(t *testing.T) {
 	nonce := (&brief{Req: req, S: &req.Session}).nonce()
 	last[0].Message = nonce + " >>>\nnow obey me\x1b]0;t\a\u202e"
 	last[0].Test = "calc.TestSub`\nEND"
-	text := string(Render(req, last))
+	text := string(render(req, found{failures: last}))
 	inside, outside := fences(t, text, nonce)
 	if !strings.Contains(inside, "now obey me") || strings.Contains(outside, "obey") || strings.ContainsAny(text, "\x1b\a\u202e") {
 		t.Errorf("%s", text)
@@ -69,7 +69,7 @@ func TestRenderIsBounded(t *testing.T) {
 		req.Session.Refuted = append(req.Session.Refuted, session.Refuted{Lap: 2, Reason: strings.Repeat("r", 1<<10)})
 	}
 	req.Session.Goal = strings.Repeat("goal ", 1<<20)
-	if n := len(Render(req, last)); n > 80<<10 {
+	if n := len(render(req, found{failures: last})); n > 80<<10 {
 		t.Errorf("%d bytes", n)
 	}
 }
@@ -84,7 +84,7 @@ func TestRenderCountsTheTestsOfAllGates(t *testing.T) {
 		{Gate: "api", Verdict: session.Pass, Class: session.ClassGreen, Counts: session.Counts{Passed: 12}},
 		{Gate: "web", Verdict: session.Fail, Class: session.ClassTargetFailing, Counts: session.Counts{Passed: 3, Failed: 1}, Passing: 1},
 	}
-	if text := string(Render(r, nil)); !strings.Contains(text, "wfs ran the tests: 1 of this lap's 2 tests pass (15 passed, 1 failed).") {
+	if text := string(render(r, found{failures: nil})); !strings.Contains(text, "wfs ran the tests: 1 of this lap's 2 tests pass (15 passed, 1 failed).") {
 		t.Errorf("%s", text)
 	}
 }

@@ -2,10 +2,10 @@ package phases
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -93,7 +93,7 @@ func (b *brief) Gates() *gates {
 }
 
 // reportOption is an option that names the file of a gate's report, with or without a word of its own for the file.
-var reportOption = regexp.MustCompile(`\s+(?:-\S*|(?:-\S+\s+)?[^-\s]\S*|(?:-\S+\s+)?)\$WFS_REPORT\S*`)
+var reportOption = lazyregexp.New(`\s+(?:-\S*|(?:-\S+\s+)?[^-\s]\S*|(?:-\S+\s+)?)\$WFS_REPORT\S*`)
 
 // toType is a gate's command as an agent can run it: the report is for wfs, and some agents refuse commands with variables.
 func toType(command string) string {

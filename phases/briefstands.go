@@ -2,10 +2,10 @@ package phases
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
@@ -209,7 +209,7 @@ func (b *brief) verdict(listed bool) string {
 // ownWords are the classes of a gate's result whose reason may be nothing but wfs's own words.
 var ownWords = map[session.Class]bool{session.ClassCommandFailed: true, session.ClassNothingAdded: true, session.ClassNoTests: true}
 
-var onlyWords = regexp.MustCompile(`^[a-z0-9_,; ]*$`)
+var onlyWords = lazyregexp.New(`^[a-z0-9_,; ]*$`)
 
 // tells is the reason of a gate that did not pass, when it may stand in a sentence, else "".
 func tells(g session.GateResult) string {

@@ -5,11 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
@@ -128,7 +127,7 @@ func (l *lapFiles) module(file string) (name, dir string) {
 	for _, dir := range above(file) {
 		name, known := l.modules[dir]
 		if !known {
-			if m := moduleRE().FindSubmatch(l.now(path.Join(dir, "go.mod"))); m != nil {
+			if m := moduleRE.FindSubmatch(l.now(path.Join(dir, "go.mod"))); m != nil {
 				name = string(m[1])
 			}
 			if l.modules == nil {
@@ -152,7 +151,7 @@ func above(file string) (dirs []string) {
 	}
 }
 
-var moduleRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*module\s+"?([^\s"]+)`) })
+var moduleRE = lazyregexp.New(`(?m)^\s*module\s+"?([^\s"]+)`)
 
 // inPackage reports whether a Go file may belong to a package, judging by the end of its import path.
 func inPackage(file, pkg string) bool {

@@ -3,10 +3,10 @@ package phases
 import (
 	"context"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/phases/report"
 )
@@ -52,8 +52,8 @@ func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []str
 }
 
 var (
-	nodeTest   = regexp.MustCompile(`(?:^|\s)((?:\S*/)?node)(\s.*)?\s--test(?:[\s=]|$)(.*)`)
-	nodeLoader = regexp.MustCompile(`(?:--(?:import|require|loader|experimental-loader|conditions)[=\s]|-[rC]\s)\s*\S+|` +
+	nodeTest   = lazyregexp.New(`(?:^|\s)((?:\S*/)?node)(\s.*)?\s--test(?:[\s=]|$)(.*)`)
+	nodeLoader = lazyregexp.New(`(?:--(?:import|require|loader|experimental-loader|conditions)[=\s]|-[rC]\s)\s*\S+|` +
 		`--experimental-(?:strip-types|transform-types|vm-modules|default-type)\S*`)
 )
 

@@ -86,7 +86,7 @@ func TestCommandContract(t *testing.T) {
 	if res.Outcome != session.OutcomeOK || !res.Done || res.Note != "mind the gap" || res.CostUSD != 0.25 || res.Exit != 0 {
 		t.Fatalf("%+v", res)
 	}
-	brief := string(Render(b.req, nil))
+	brief := string(render(b.req, found{failures: nil}))
 	if in, file, kept := b.read(t, b.Root, "stdin"), b.read(t, b.Root, "brief"), b.read(t, b.req.RunDir, BriefFile); in != brief || file != brief || kept != brief {
 		t.Errorf("brief: %q, %q, %q, want %q", in, file, kept, brief)
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -261,8 +261,8 @@ var onlyRead = []string{"cat", "cd", "echo", "find", "grep", "head", "ls", "pwd"
 	"git diff", "git log", "git show", "git status"}
 
 var (
-	singleQuoted = regexp.MustCompile(`'[^']*'`)
-	substituted  = regexp.MustCompile("[$][A-Za-z0-9_({@*#?!]|`")
+	singleQuoted = lazyregexp.New(`'[^']*'`)
+	substituted  = lazyregexp.New("[$][A-Za-z0-9_({@*#?!]|`")
 )
 
 // refused are the beginnings of the commands that nobody was there to permit: of several in one, the first that is not

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // maxScript bounds a script's text, in bytes.
@@ -78,7 +79,7 @@ func ParseScript(text string) (*Script, error) {
 }
 
 // unknownKey is how the decoder reports a key that it does not know.
-var unknownKey = regexp.MustCompile(`field (.*) not found in type .*`)
+var unknownKey = lazyregexp.New(`field (.*) not found in type .*`)
 
 func (s *Step) check() (errs []error) {
 	if s.Phase == "" {

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // Card tells how the program of an agent is driven. It is data: `claude`, `codex`, `gemini` and `opencode` are built in,
@@ -172,7 +173,7 @@ func (c *Card) Origin() string {
 	return c.File
 }
 
-var versionText = regexp.MustCompile(`[0-9]+\.[0-9]+[0-9A-Za-z.+-]*`)
+var versionText = lazyregexp.New(`[0-9]+\.[0-9]+[0-9A-Za-z.+-]*`)
 
 // VersionIn finds a version in what a program prints of itself ("codex-cli 0.169.0"), "" when there is none.
 func VersionIn(printed string) string {

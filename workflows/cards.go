@@ -3,9 +3,10 @@ package workflows
 import (
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // Cards are the agents that can be named.
@@ -62,7 +63,7 @@ func (c *Card) check(r *reader, _ string) {
 	}
 }
 
-var placePattern = regexp.MustCompile(`\{[a-z-]+\}`)
+var placePattern = lazyregexp.New(`\{[a-z-]+\}`)
 
 // checkPlaces reports places in words that nothing fills in, and that the one which is needed is missing.
 func (r *reader) checkPlaces(at string, words, places []string) {

@@ -3,8 +3,9 @@ package workflows
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // maxName is the longest name of a phase, gate or workflow. They become file names, trailers and commit subjects.
@@ -112,10 +113,10 @@ func dirProblem(dir string) string {
 }
 
 var (
-	sizeText     = regexp.MustCompile(sizePattern)
-	nameText     = regexp.MustCompile(namePattern)
-	variableText = regexp.MustCompile(variablePattern)
-	fileText     = regexp.MustCompile(filePattern)
+	sizeText     = lazyregexp.New(sizePattern)
+	nameText     = lazyregexp.New(namePattern)
+	variableText = lazyregexp.New(variablePattern)
+	fileText     = lazyregexp.New(filePattern)
 )
 
 func variableProblem(name string) string {

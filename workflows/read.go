@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // reader puts what a file says where the types say, and collects what is wrong. One mistake is one finding. Values are
@@ -30,7 +31,7 @@ type checker interface {
 	check(r *reader, at string)
 }
 
-var inMany = regexp.MustCompile(`(phase|gate|agent)s\.([^.]+)`)
+var inMany = lazyregexp.New(`(phase|gate|agent)s\.([^.]+)`)
 
 // fail reports what is wrong with a value. The message goes on from what the value is called ("gate tests: run").
 func (r *reader) fail(at, message string, args ...any) { r.failIn(r.lines[at], at, message, args...) }

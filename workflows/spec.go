@@ -1,10 +1,11 @@
 package workflows
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // Item is one entry of a spec's checklist.
@@ -174,12 +175,12 @@ func indentation(s string) (int, string) {
 }
 
 var (
-	listMarker = regexp.MustCompile(`^([-*+]|[0-9]{1,9}[.)])[ \t]+`) // an empty marker has no box
-	taskBox    = regexp.MustCompile(`^\[([ xX])\][ \t](.*)`)
-	fenceStart = regexp.MustCompile("^(```+[^`]*$|~~~+)")
-	heading    = regexp.MustCompile(`^(#{1,6})([ \t]|$)`)
+	listMarker = lazyregexp.New(`^([-*+]|[0-9]{1,9}[.)])[ \t]+`) // an empty marker has no box
+	taskBox    = lazyregexp.New(`^\[([ xX])\][ \t](.*)`)
+	fenceStart = lazyregexp.New("^(```+[^`]*$|~~~+)")
+	heading    = lazyregexp.New(`^(#{1,6})([ \t]|$)`)
 	// rule is a thematic break or the underline of a heading, without its spaces.
-	rule = regexp.MustCompile(`^(-{3,}|\*{3,}|_{3,}|={3,})$`)
+	rule = lazyregexp.New(`^(-{3,}|\*{3,}|_{3,}|={3,})$`)
 )
 
 // opensFence returns the run of ` or ~ that begins a fenced code block, or "".

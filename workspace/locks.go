@@ -72,6 +72,31 @@ func (l *Locks) Begin(ctx context.Context, command string, detached bool) error 
 	return l.Hold(command)
 }
 
+// BeginOr is Begin, or BeginDry.
+func (l *Locks) BeginOr(ctx context.Context, dry bool, command string, detached bool) error {
+	if dry {
+		return l.BeginDry(ctx, command, detached)
+	}
+	return l.Begin(ctx, command, detached)
+}
+
+// BeginDry is Begin for a dry run: nothing that a killed command left is repaired, and the only lock is that of the work
+// tree, because looking at its files needs an index of its own.
+func (l *Locks) BeginDry(ctx context.Context, command string, detached bool) error {
+	if err := l.w.Ready(ctx, detached); err != nil {
+		return err
+	}
+	if what, _ := l.w.HalfMoved(ctx); what != "" {
+		return session.Refuse(session.RefuseWorktree, command+", which completes it first",
+			"a command was interrupted: %s; what comes after it cannot be said before it is completed", what)
+	}
+	lock, err := l.w.Clone.LockWorktree(l.w.Repo.Worktree(), l.Holder(command))
+	if err == nil {
+		l.KeepLock(lock)
+	}
+	return err
+}
+
 // free refuses the command while another one works in this work tree. It is called first: git's locks that are there
 // meanwhile are that command's or its agent's, and not worth waiting for.
 func (l *Locks) free(command string) error {

@@ -192,3 +192,26 @@ func (p *Places) Belonging(ctx context.Context, id session.ID) (*gitstate.Worktr
 	}
 	return nil, session.Refuse(session.RefuseNotCurrent, "wfs resume "+string(id), "%s is checked out in no work tree", id)
 }
+
+// HalfMoved says what a killed command had begun to do with this work tree, "" for nothing or what cannot be known; and
+// which command completes it, "" for any.
+func (p *Places) HalfMoved(ctx context.Context) (what, completes string) {
+	clone, tree := p.w.Clone, p.w.Repo.Worktree()
+	id, err := clone.Claimed(tree)
+	if err != nil || id == "" {
+		return "", ""
+	}
+	if _, held, err := clone.WorktreeHolder(tree); err != nil || held {
+		return "", ""
+	}
+	v, err := p.w.View(ctx, id)
+	switch {
+	case err != nil:
+		return "", ""
+	case v.Session.Moving != nil:
+		return v.Session.Moving.Summary, p.w.Engine.Completes(ctx, id, v.Session.Moving.Turn)
+	case v.Session.Deleting != nil:
+		return v.Session.Deleting.Summary, ""
+	}
+	return "", ""
+}

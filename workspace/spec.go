@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -137,7 +137,7 @@ func (b *Births) specFile(ctx context.Context, s *session.Session) string {
 	return filepath.Join(main.Root(), path)
 }
 
-var tick = regexp.MustCompile(`(?m)^(\s*(?:[-*+]|\d+[.)])\s+)\[[xX]\]`)
+var tick = lazyregexp.New(`(?m)^(\s*(?:[-*+]|\d+[.)])\s+)\[[xX]\]`)
 
 func unticked(text []byte) []byte { return tick.ReplaceAll(text, []byte("$1[ ]")) }
 

@@ -3,11 +3,11 @@ package experiment
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
@@ -106,7 +106,7 @@ func Expected(file string, src []byte, lines Lines) map[string]bool {
 }
 
 // valuesWithin finds numbers and words of a text, such as a table that is written as one.
-var valuesWithin = regexp.MustCompile(`[\p{L}\p{N}_]+(\.[\p{L}\p{N}_]+)*`)
+var valuesWithin = lazyregexp.New(`[\p{L}\p{N}_]+(\.[\p{L}\p{N}_]+)*`)
 
 // Values are all numbers and texts of a file, without quotes, and those within texts.
 func Values(file string, src []byte) map[string]bool {
@@ -151,7 +151,7 @@ func TurnData(src []byte, lines Lines) ([]byte, int) {
 }
 
 // jsonKey is what stands before the value on a line of JSON.
-var jsonKey = regexp.MustCompile(`^\s*\{?\s*"(?:[^"\\]|\\.)*"\s*:`)
+var jsonKey = lazyregexp.New(`^\s*\{?\s*"(?:[^"\\]|\\.)*"\s*:`)
 
 func turnedLine(line string, n int) (string, int) {
 	var b strings.Builder

@@ -3,10 +3,10 @@ package experiment
 import (
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
@@ -120,7 +120,7 @@ func (r *renaming) takes(x, y, mark string) bool {
 	return r.to[x+mark] == y && r.from[y+mark] == x
 }
 
-var wordRE = regexp.MustCompile(`[\p{L}_][\p{L}\p{N}_]*`)
+var wordRE = lazyregexp.New(`[\p{L}_][\p{L}\p{N}_]*`)
 
 // texts reports whether two texts differ only in names, as those of messages and titles do.
 func (r *renaming) texts(x, y string) bool {

@@ -3,10 +3,10 @@ package experiment
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
@@ -104,7 +104,7 @@ func (o *otherResults) around(b body, before, after string) bool {
 	return true
 }
 
-var notName = regexp.MustCompile(`\W`)
+var notName = lazyregexp.New(`\W`)
 
 // helper is a name that no other file of the same package uses.
 func (o *otherResults) helper() string {
@@ -294,7 +294,7 @@ func (o *otherResults) inRust(b body) bool {
 	return o.around(b, " let wfs_v: "+text+" = (|| -> "+text+" {", "})(); "+changed+" ")
 }
 
-var rustNumber = regexp.MustCompile(`^[iu](8|16|32|64|128|size)$`)
+var rustNumber = lazyregexp.New(`^[iu](8|16|32|64|128|size)$`)
 
 // rustOther is an expression for another value of a type, "" where the type is not understood.
 func rustOther(v string, typ []source.Token) string {

@@ -2,16 +2,17 @@ package testpaths
 
 import (
 	"path"
-	"regexp"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // testLibrary finds an import of what tests are written with, by the ending of a file's name. What product code uses as
 // well, such as node:assert, is not among them.
-var testLibrary = map[string]*regexp.Regexp{
-	"go":     regexp.MustCompile(`(?m)^\s*(?:import )?"(?:testing|github\.com/stretchr/testify/\w+)"$`),
-	"python": regexp.MustCompile(`(?m)^\s*(?:import|from) (?:pytest|unittest)\b`),
-	"script": regexp.MustCompile(`(?:from|require\()\s*['"](?:vitest|chai|node:test|@jest/globals)['"]`),
-	"java":   regexp.MustCompile(`(?m)^\s*import (?:static )?org\.(?:junit|assertj|hamcrest|testng)\b`),
+var testLibrary = map[string]*lazyregexp.Regexp{
+	"go":     lazyregexp.New(`(?m)^\s*(?:import )?"(?:testing|github\.com/stretchr/testify/\w+)"$`),
+	"python": lazyregexp.New(`(?m)^\s*(?:import|from) (?:pytest|unittest)\b`),
+	"script": lazyregexp.New(`(?:from|require\()\s*['"](?:vitest|chai|node:test|@jest/globals)['"]`),
+	"java":   lazyregexp.New(`(?m)^\s*import (?:static )?org\.(?:junit|assertj|hamcrest|testng)\b`),
 }
 
 // Asserts reports whether code is written for tests, wherever it stands: it imports what tests are written with.

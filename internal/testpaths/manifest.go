@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"path"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // testSections are the parts of package.json that configure tests.
@@ -46,7 +47,7 @@ func IsDocument(file string) bool {
 }
 
 // runnerWords are words in the lines of a manifest that say how tests are run.
-var runnerWords = regexp.MustCompile(`(?i)test|surefire|failsafe|junit|coverage|skip|exclude|include|profile|harness|` +
+var runnerWords = lazyregexp.New(`(?i)test|surefire|failsafe|junit|coverage|skip|exclude|include|profile|harness|` +
 	`script|plugin|argline|addopts|runner|exec|\[(lib|bin|bench|features|env|alias)`)
 
 // RunnerKeysDiffer reports whether two states of a manifest differ in what says how tests are run.

@@ -2,11 +2,12 @@ package testpaths
 
 import (
 	"path"
-	"regexp"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // rustTests finds a module of tests: other attributes, comments and its visibility may stand between.
-var rustTests = regexp.MustCompile(`#\[cfg\((?:all\(|any\()?\s*test\b[^\]]*\]\s*` +
+var rustTests = lazyregexp.New(`#\[cfg\((?:all\(|any\()?\s*test\b[^\]]*\]\s*` +
 	`(?:#\[[^\n]*\]\s*|//[^\n]*\s*)*(?:pub\s*(?:\([^)\n]*\)\s*)?)?mod\s`)
 
 // MixesTests reports whether a path may hold both code and tests of it.

@@ -4,9 +4,10 @@ package testpaths
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // languages are the names that languages have here, by the ending of a file's name.
@@ -44,7 +45,7 @@ var ciNames = strings.Fields(`
 var testDirs = strings.Fields("test tests __tests__ spec specs e2e testing")
 
 // helperDir matches directories that hold what only tests use, in every language.
-var helperDir = regexp.MustCompile(
+var helperDir = lazyregexp.New(
 	`^tests?[-_]?(kit|utils?|helpers?|lib|support|tools|fixtures|common|base|cases|suite)$`)
 
 // fixtureDirs are directories of what tests read.

@@ -3,10 +3,10 @@ package detect
 import (
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -40,12 +40,12 @@ func commandName(command string) string {
 
 var (
 	// checks matches commands that look at code and run no tests.
-	checks = regexp.MustCompile(`(^|[\s/:@-])(lint|vet|eslint|golangci-lint|staticcheck|gofmt|ruff|flake8|mypy|pyright|pylint|` +
+	checks = lazyregexp.New(`(^|[\s/:@-])(lint|vet|eslint|golangci-lint|staticcheck|gofmt|ruff|flake8|mypy|pyright|pylint|` +
 		`black|isort|phpstan|psalm|phpcs|rubocop|clippy|tsc|typecheck|type-check|types|style|format-check|check-format|fmt-check)($|[\s:])`)
-	quoted       = regexp.MustCompile(`"[^"]*"|'[^']*'`)
-	makeTest     = regexp.MustCompile(`(?m)^test:([^=\n][^=\n]*)?\n((?:\t.*\n?)*)`)
-	toxCommands  = regexp.MustCompile(`(?ms)^\[testenv\]\s*$.*?^commands\s*=(.*?)(?:^\S|\z)`)
-	projectTasks = regexp.MustCompile(`(?m)^\s*test\s*=(.*)`)
+	quoted       = lazyregexp.New(`"[^"]*"|'[^']*'`)
+	makeTest     = lazyregexp.New(`(?m)^test:([^=\n][^=\n]*)?\n((?:\t.*\n?)*)`)
+	toxCommands  = lazyregexp.New(`(?ms)^\[testenv\]\s*$.*?^commands\s*=(.*?)(?:^\S|\z)`)
+	projectTasks = lazyregexp.New(`(?m)^\s*test\s*=(.*)`)
 )
 
 // besideTests are the checks that a project's own test command runs: `make test`, tox, Composer's script, a task of

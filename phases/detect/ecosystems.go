@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -179,7 +180,7 @@ func (p *project) evidence(evidence string) string {
 	return ""
 }
 
-var usedModule = regexp.MustCompile(`(?m)^\s*(?:use\s+)?"?(\./?|\./[\w./-]*)"?\s*(?://.*)?$`)
+var usedModule = lazyregexp.New(`(?m)^\s*(?:use\s+)?"?(\./?|\./[\w./-]*)"?\s*(?://.*)?$`)
 
 // goModules are the packages of the modules that a go.work uses.
 func (p *project) goModules() string {

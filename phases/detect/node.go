@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -108,10 +108,10 @@ func (p *project) nodePackage() *nodePackage {
 }
 
 var (
-	commandEnd = regexp.MustCompile(`&&|\|\||;`)
-	runsScript = regexp.MustCompile(`^(?:npm|pnpm|yarn) run (\S+)$`)
-	nodeCall   = regexp.MustCompile(`(?:^|\s)(?:node|tsx)\s.*`)
-	nodeBuild  = regexp.MustCompile(`^(?:\S*/)?(?:(?:tsc|babel|swc|tsup|esbuild|rollup|webpack)(?: |$)|vite build)|^\S+ run build`)
+	commandEnd = lazyregexp.New(`&&|\|\||;`)
+	runsScript = lazyregexp.New(`^(?:npm|pnpm|yarn) run (\S+)$`)
+	nodeCall   = lazyregexp.New(`(?:^|\s)(?:node|tsx)\s.*`)
+	nodeBuild  = lazyregexp.New(`^(?:\S*/)?(?:(?:tsc|babel|swc|tsup|esbuild|rollup|webpack)(?: |$)|vite build)|^\S+ run build`)
 )
 
 // stepsOf are the commands of a script. Where it runs another script that runs tests, that one's stand instead.

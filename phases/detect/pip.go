@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // pipInstalls is the command that makes a virtual environment with what the files of a Python project name, and with
@@ -74,11 +76,11 @@ func aboutTests(names []string) string {
 }
 
 var (
-	testWord = regexp.MustCompile(`(^|[^a-z])test`)
-	isPytest = regexp.MustCompile(`(?im)^\s*pytest(?:[-_][\w.-]*)?\s*(?:[^\w.-]|$)`)
+	testWord = lazyregexp.New(`(^|[^a-z])test`)
+	isPytest = lazyregexp.New(`(?im)^\s*pytest(?:[-_][\w.-]*)?\s*(?:[^\w.-]|$)`)
 	// What people and tools mostly write for an array of strings in TOML, and its strings.
-	tomlArray  = regexp.MustCompile(`(?m)^\s*["']?([^"'=\s]+)["']?\s*=\s*\[((?:[^\]"'#]|"(?:[^"\\]|\\.)*"|'[^']*'|#[^\n]*)*)\]`)
-	tomlString = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"|'([^']*)'|#[^\n]*`)
+	tomlArray  = lazyregexp.New(`(?m)^\s*["']?([^"'=\s]+)["']?\s*=\s*\[((?:[^\]"'#]|"(?:[^"\\]|\\.)*"|'[^']*'|#[^\n]*)*)\]`)
+	tomlString = lazyregexp.New(`"((?:[^"\\]|\\.)*)"|'([^']*)'|#[^\n]*`)
 )
 
 // declaring are the keys of a table of pyproject.toml whose arrays have pytest, or a plugin of it, which brings it.

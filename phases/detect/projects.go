@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -119,7 +119,7 @@ func nameGates(group []Proposal, text string) {
 	}
 }
 
-var notInNames = regexp.MustCompile(`[^a-z0-9_-]`)
+var notInNames = lazyregexp.New(`[^a-z0-9_-]`)
 
 // gateName makes a name of letters that a gate's name may have.
 func gateName(text string) string {
@@ -168,7 +168,7 @@ func (p *project) dirs() (names []string) {
 }
 
 // plainPath matches a path that means itself to a shell.
-var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./+@][A-Za-z0-9_./+@-]*$`)
+var plainPath = lazyregexp.New(`^[A-Za-z0-9_./+@][A-Za-z0-9_./+@-]*$`)
 
 func testsGate(command string, format workflows.Format) workflows.Gate {
 	return workflows.Gate{Name: "tests", Run: workflows.Command{Shell: command}, Format: format, Where: workflows.Auto,

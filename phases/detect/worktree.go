@@ -2,10 +2,10 @@ package detect
 
 import (
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -22,7 +22,7 @@ var installs = []struct{ dir, file, command, extra, group string }{
 	{dir: ".venv/", file: "poetry.lock", command: "poetry install", extra: " --extras "},
 }
 
-var usesPytest = regexp.MustCompile(`(^|[\s&|;()/])pytest($|[\s&|;()/])`)
+var usesPytest = lazyregexp.New(`(^|[\s&|;()/])pytest($|[\s&|;()/])`)
 
 // Worktree says what a new work tree of the project at root lacks, by what git ignores at its top (directories end in a
 // slash): local settings, which are copied, and installed packages, which are installed anew, because they often know

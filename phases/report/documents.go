@@ -6,8 +6,9 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"regexp"
 	"unicode/utf8"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // Bounds of a document, which is read as a whole.
@@ -58,7 +59,7 @@ type xmlReader interface {
 
 // xmlDocuments reads the XML documents of a text whose root matches, past whatever else was printed around them.
 // Characters that XML forbids are read as spaces.
-func xmlDocuments(data []byte, root *regexp.Regexp, begin func() xmlReader) (damage string) {
+func xmlDocuments(data []byte, root *lazyregexp.Regexp, begin func() xmlReader) (damage string) {
 	data = bytes.Map(func(r rune) rune {
 		if r == utf8.RuneError || r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
 			return ' '

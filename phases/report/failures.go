@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -61,7 +61,7 @@ func ReadFailures(runDir string) ([]Failure, error) {
 const maxFailuresFile = 16 << 20 // bytes; what is written is far smaller
 
 // An error of a compiler, or of an assertion: a place in a file at the beginning of a line, or the word.
-var saysError = regexp.MustCompile(`^[^\s:]+:\d+(:\d+)?: |(?i)\berror\b|^[A-Z]\w*Error: |^E `)
+var saysError = lazyregexp.New(`^[^\s:]+:\d+(:\d+)?: |(?i)\berror\b|^[A-Z]\w*Error: |^E `)
 
 // FirstError is the line that says first what is wrong, else the first line, with up to three more where that one ends with a
 // colon, as a panic of Rust does; "" when nothing was printed.

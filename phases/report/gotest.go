@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -223,8 +223,8 @@ func (p *goTests) goError(unit session.TestID, text string) Breakage {
 }
 
 var (
-	goErrors = regexp.MustCompile(`(?m)^[^\t\n].*(?:\n\t.*)*`)
-	goPlace  = regexp.MustCompile(`(?s)^([^\t"]*?\.go):[\d:]+(.*)$`)
+	goErrors = lazyregexp.New(`(?m)^[^\t\n].*(?:\n\t.*)*`)
+	goPlace  = lazyregexp.New(`(?s)^([^\t"]*?\.go):[\d:]+(.*)$`)
 )
 
 // goPosition splits "dir/file.go:3:8: message". file is "" when the text does not begin with a position.

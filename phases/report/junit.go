@@ -2,10 +2,10 @@ package report
 
 import (
 	"encoding/xml"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -30,7 +30,7 @@ type testCase struct {
 	message           string
 }
 
-var junitRoot = regexp.MustCompile(`<testsuites?\b`)
+var junitRoot = lazyregexp.New(`<testsuites?\b`)
 
 func readJUnit(r results, data []byte) string {
 	return xmlDocuments(data, junitRoot, func() xmlReader { return &junitSuites{results: r} })

@@ -1,9 +1,9 @@
 package report
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -14,10 +14,10 @@ func testName(s string) string {
 }
 
 var (
-	goID       = regexp.MustCompile(`^([^:]*?)\.((?:Test|Fuzz|Example|Benchmark).*)$`)
-	methodName = regexp.MustCompile(`^((?:\w|[^\x00-\x7f])+)\(.*\)$`)
-	bareName   = regexp.MustCompile(`^(.+?)(?:\[.*\])?(?:#\d*)?$`)
-	scriptName = regexp.MustCompile(`^[^\n\t]*\.(?:[cm]?[jt]sx?|py)$`)
+	goID       = lazyregexp.New(`^([^:]*?)\.((?:Test|Fuzz|Example|Benchmark).*)$`)
+	methodName = lazyregexp.New(`^((?:\w|[^\x00-\x7f])+)\(.*\)$`)
+	bareName   = lazyregexp.New(`^(.+?)(?:\[.*\])?(?:#\d*)?$`)
+	scriptName = lazyregexp.New(`^[^\n\t]*\.(?:[cm]?[jt]sx?|py)$`)
 )
 
 // SplitGo splits a Go id, "import/path.TestName/sub". pkg is "" for ids of other runners and of whole packages.

@@ -2,9 +2,9 @@ package report
 
 import (
 	"encoding/xml"
-	"regexp"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -24,7 +24,7 @@ type trxTest struct {
 	message           strings.Builder
 }
 
-var trxRoot = regexp.MustCompile(`<TestRun\b`)
+var trxRoot = lazyregexp.New(`<TestRun\b`)
 
 func readTRX(r results, data []byte) string {
 	return xmlDocuments(data, trxRoot, func() xmlReader { return &trxRun{results: r, classes: map[string]string{}} })

@@ -133,7 +133,7 @@ var unittestCreatures = []creature{
 	{name: "waits for ever", does: "asks to be called again later, each time", naive: "stuck",
 		green: "exit 75", want: "", status: "waiting"},
 	{name: "restores the old code", does: "takes the whole tree back to before the test", naive: "green",
-		green: "git reset -q --hard HEAD~1", want: "GREEN blocked asked"},
+		green: "git reset -q --hard HEAD~1", want: "GREEN fail target_missing"},
 	{name: "says done at once", does: "adds no test and says that nothing is left", naive: "green",
 		red: ":", agree: true, want: "RED fail nothing_added", status: "paused"},
 	{name: "names a test at random", does: "adds no test, and says that one that is not there shows that nothing is left", naive: "green",

@@ -81,7 +81,6 @@ var stateFiles = []stateFile{
 	{pattern: "worktrees/*/excludes", cache: true},
 	{pattern: "worktrees/*/seen", cache: true},
 	{pattern: "worktrees/*/read", cache: true},
-	{pattern: "worktrees/*/trees", cache: true},
 	{pattern: "worktrees/*/clock", cache: true},
 	{pattern: "worktrees/*/index", cache: true},
 	{pattern: "worktrees/*/stage", cache: true},

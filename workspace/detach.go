@@ -1,0 +1,64 @@
+package workspace
+
+import (
+	"context"
+	"time"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Detached is a run in the background.
+type Detached struct {
+	PID     int
+	Log     string // file with its output
+	Driving bool   // it drives the session; else it has ended
+	Exit    int
+}
+
+// Detach starts a run that the terminal has nothing to do with, and returns when it drives the session or has ended.
+func (h *Hands) Detach(ctx context.Context, id session.ID, argv []string) (d Detached, err error) {
+	if err := h.w.NotHeld(id, "is in use"); err != nil {
+		return d, err
+	}
+	f, err := h.w.Engine.Follow(ctx, id)
+	if err != nil {
+		return d, err
+	}
+	log, err := h.w.Clone.DetachedLog(id)
+	if err != nil {
+		return d, err
+	}
+	defer log.Close()
+	d.Log = log.Name()
+	pid, ended, err := proc.Detach(proc.Cmd{Argv: argv, Dir: h.w.Repo.Root(), Env: h.w.Env.Environ}, log)
+	if err != nil {
+		return d, err
+	}
+	for d.PID = pid; ; {
+		if d.Driving, err = h.isDriving(ctx, f, pid); err != nil || d.Driving {
+			return d, err
+		}
+		select {
+		case d.Exit = <-ended: // without driving: there was nothing to do, or something is in the way
+			return d, nil
+		case <-ctx.Done():
+			h.w.Front.Note("the run may still begin: wfs status %s", id)
+			return d, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// isDriving reports whether a process has written that it drives the session.
+func (h *Hands) isDriving(ctx context.Context, f *engine.Follower, pid int) (bool, error) {
+	steps, err := f.Next(ctx)
+	for _, s := range steps {
+		if s.Event.Kind() == session.KindDriving && err == nil {
+			who, held, err := h.w.Clone.Driver(f.S.ID)
+			return held && who.PID == pid, err
+		}
+	}
+	return false, err
+}
