@@ -27,8 +27,8 @@ func (r *Regexp) FindAllString(s string, n int) []string { return r.get().FindAl
 func (r *Regexp) ReplaceAllString(src, repl string) string {
 	return r.get().ReplaceAllString(src, repl)
 }
-func (r *Regexp) ReplaceAll(src, repl []byte) []byte       { return r.get().ReplaceAll(src, repl) }
-func (r *Regexp) Split(s string, n int) []string { return r.get().Split(s, n) }
+func (r *Regexp) ReplaceAll(src, repl []byte) []byte { return r.get().ReplaceAll(src, repl) }
+func (r *Regexp) Split(s string, n int) []string     { return r.get().Split(s, n) }
 
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return r.get().FindAllStringSubmatch(s, n)
