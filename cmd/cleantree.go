@@ -6,9 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -19,8 +17,7 @@ import (
 
 // packagesOf says which packages gates run with.
 type packagesOf struct {
-	notes  *notes
-	file   string       // the note of a session that says which ones its work began with
+	note   note         // of a session: which ones its work began with, by the digest of its manifests
 	judged session.Tree // its manifests say which ones are meant
 	fresh  bool         // those of the work tree are taken as they are now: a person has approved it
 	cold   bool         // without what gates left that ran there before
@@ -86,15 +83,15 @@ func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, in packagesOf
 	if err != nil {
 		return nil, err
 	}
-	packages := in.read(key)
-	if packages == "" || in.fresh {
-		if !plan.Setup.IsZero() && !in.fresh && len(in.notes.read(in.file)) > 0 {
+	packages, known := in.note.read(key)
+	if !known || in.fresh {
+		if !plan.Setup.IsZero() && !in.fresh && len(in.note.text()) > 0 {
 			return nil, session.ErrOtherPackages // the ones that manifests ask for now could not be installed
 		}
 		if packages, err = a.Repo.PackagesDigest(ctx, in.judged); err != nil {
 			return nil, err
 		}
-		if err := in.write(key, packages); err != nil {
+		if err := in.note.write(key, packages); err != nil {
 			return nil, err
 		}
 	}
@@ -114,11 +111,11 @@ func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, in packagesOf
 // in clean trees run with that, whatever is done to it meanwhile.
 func (w *works) takePackages(ctx context.Context, r session.RunRequest) error {
 	a := w.app
-	in := packagesOf{notes: &a.notes, file: besideRuns(r.RunDir, "packages"), judged: r.Started.Tree}
+	in := packagesOf{note: a.noteOf(r.RunDir, "packages"), judged: r.Started.Tree}
 	if r.Plan.Unproven {
 		return nil
 	}
-	if err := in.save(); err != nil {
+	if err := in.note.save(); err != nil {
 		return err
 	}
 	key, err := a.Repo.Installing(ctx, in.judged)
@@ -130,50 +127,16 @@ func (w *works) takePackages(ctx context.Context, r session.RunRequest) error {
 		return err
 	}
 	if len(there) == 0 {
-		return in.write(key, gitstate.NoPackages())
+		return in.note.write(key, gitstate.NoPackages())
 	}
 	defer a.leaveRooms()
 	if c, err := a.setUpRoom(ctx, r.Plan, false, in.judged); err != nil {
 		return err
 	} else if c != nil {
-		return in.write(key, "set-up")
+		return in.note.write(key, "set-up")
 	}
 	w.say("keeping a copy of what is installed …")
 	_, err = a.copiedTree(ctx, r.Plan, in, in.judged)
-	return err
-}
-
-// read returns which packages the work began with under a key, "" when it is not known.
-func (p packagesOf) read(key string) string {
-	for line := range strings.Lines(string(p.notes.read(p.file))) {
-		if is, packages, ok := strings.Cut(strings.TrimSpace(line), " "); ok && is == key {
-			return packages
-		}
-	}
-	return ""
-}
-
-// write notes it.
-func (p packagesOf) write(key, packages string) error {
-	if p.read(key) == packages {
-		return nil
-	}
-	text := key + " " + packages + "\n"
-	for line := range strings.Lines(string(p.notes.read(p.file))) {
-		if !strings.HasPrefix(line, key+" ") {
-			text += line
-		}
-	}
-	p.notes.remember(p.file, []byte(text))
-	return p.save()
-}
-
-// save writes the note to the session's directory, if there is one by now.
-func (p packagesOf) save() error {
-	if _, err := os.Stat(filepath.Dir(p.file)); err != nil || len(p.notes.read(p.file)) == 0 {
-		return nil
-	}
-	err := p.notes.write(p.file, p.notes.read(p.file))
 	durable.Hit(durable.PackagesKept)
 	return err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/internal/agents"
-	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -57,10 +56,6 @@ func (a *app) hookLog(ctx context.Context, name string) error {
 	}
 	if len(list) == 0 {
 		a.out("no agent has called wfs in %s", id)
-		if a.hooksThere(ctx) {
-			a.out("the hooks are installed: start claude in its work tree")
-			return nil
-		}
 		a.next([]string{a.typed("wfs hook install")})
 		return nil
 	}
@@ -70,24 +65,6 @@ func (a *app) hookLog(ctx context.Context, name string) error {
 		a.env.Records(c.Events)
 	}
 	return nil
-}
-
-// hooksThere reports whether our hooks are in the settings of this work tree, or in the person's own.
-func (a *app) hooksThere(ctx context.Context) bool {
-	for _, user := range []bool{false, true} {
-		path, err := a.hookSettings(ctx, user)
-		if err != nil {
-			continue
-		}
-		text, err := durable.ReadFile(path, maxSettings)
-		if err != nil {
-			continue
-		}
-		if without, err := withHooks(text, a.hookProgram(), true); err == nil && string(without) != string(text) {
-			return true
-		}
-	}
-	return false
 }
 
 // conversations reads what the hooks wrote down in a session.

@@ -1,7 +1,8 @@
 package cmd
 
 import (
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,39 +12,62 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// roomNote is a file of a session: the gates that it is about, and a line for each with what was found out.
-type roomNote struct {
-	notes *notes
+// note is a small file of a session: a line for each key, with a blank and a value. The agent could write to it: what
+// this process has read or written once counts for it.
+type note struct {
+	known map[string][]byte // by path
 	file  string
-	gates string
 }
-
-// notes are small files of sessions, by path. Whoever works could write to them: what this process has read or written
-// once counts for it.
-type notes struct{ known map[string][]byte }
 
 // maxNote bounds a note, in bytes: a line of some 110 for each gate, or set of manifests.
 const maxNote = 1 << 20
 
-func (n *notes) read(file string) []byte {
-	if data, ok := n.known[file]; ok {
-		return data
+// noteOf is a note of the session whose run has a directory.
+func (a *app) noteOf(runDir, name string) note {
+	if a.notes == nil {
+		a.notes = map[string][]byte{}
 	}
-	data, _ := durable.ReadFile(file, maxNote)
-	n.remember(file, data)
+	return note{a.notes, besideRuns(runDir, name)}
+}
+
+func (n note) text() []byte {
+	data, ok := n.known[n.file]
+	if !ok {
+		data, _ = durable.ReadFile(n.file, maxNote)
+		n.known[n.file] = data
+	}
 	return data
 }
 
-func (n *notes) remember(file string, data []byte) {
-	if n.known == nil {
-		n.known = map[string][]byte{}
+func (n note) read(key string) (value string, known bool) {
+	for line := range strings.Lines(string(n.text())) {
+		if is, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok && is == key {
+			return value, true
+		}
 	}
-	n.known[file] = data
+	return "", false
 }
 
-func (n *notes) write(file string, data []byte) error {
-	n.remember(file, data)
-	return durable.WriteCache(file, data, 0o600)
+func (n note) write(key, value string) error {
+	if was, known := n.read(key); known && was == value {
+		return nil
+	}
+	text := key + " " + strings.ReplaceAll(value, "\n", " ") + "\n"
+	for line := range strings.Lines(string(n.text())) {
+		if !strings.HasPrefix(line, key+" ") {
+			text += line
+		}
+	}
+	n.known[n.file] = []byte(text)
+	return n.save()
+}
+
+// save writes the note to the session's directory, if there is one by now.
+func (n note) save() error {
+	if _, err := os.Stat(filepath.Dir(n.file)); err != nil || len(n.text()) == 0 {
+		return nil
+	}
+	return durable.WriteCache(n.file, n.text(), 0o600)
 }
 
 // besideRuns is a file of the session whose run has a directory.
@@ -51,38 +75,26 @@ func besideRuns(runDir, name string) string {
 	return filepath.Join(filepath.Dir(filepath.Dir(runDir)), name)
 }
 
-// roomNote is that of the session whose run has a directory.
+// roomNote has a line for each gate, and for all that its answer depends on.
+type roomNote struct {
+	note
+	plan string
+}
+
 func (a *app) roomNote(plan workflows.Plan, runDir string) phases.RoomNote {
 	_, gates := workflows.EncodePlan(&workflows.Plan{Baseline: plan.Baseline, Setup: plan.Setup, Provide: plan.Provide,
 		Env: plan.Env})
-	return &roomNote{&a.notes, besideRuns(runDir, "room"), gates}
+	return &roomNote{a.noteOf(runDir, "room"), gates}
 }
 
-func (n *roomNote) Read(gate string) (why string, known bool) {
-	for _, line := range n.lines() {
-		if name, why, _ := strings.Cut(line, "\t"); name == gate {
-			return why, true
-		}
-	}
-	return "", false
+func (n *roomNote) key(gate string) string {
+	sum := sha256.Sum256([]byte(n.plan + "\x00" + gate))
+	return hex.EncodeToString(sum[:12])
 }
 
-// lines are what is known about these gates.
-func (n *roomNote) lines() []string {
-	gates, rest, _ := strings.Cut(strings.TrimSuffix(string(n.notes.read(n.file)), "\n"), "\n")
-	if gates != n.gates || rest == "" {
-		return nil
-	}
-	return strings.Split(rest, "\n")
-}
+func (n *roomNote) Read(gate string) (why string, known bool) { return n.read(n.key(gate)) }
 
-func (n *roomNote) Write(gate, why string) error {
-	if _, err := os.Stat(filepath.Dir(n.file)); err != nil {
-		return errors.New("the session has no directory here")
-	}
-	lines := append(append([]string{n.gates}, n.lines()...), gate+"\t"+strings.ReplaceAll(why, "\n", " "))
-	return n.notes.write(n.file, []byte(strings.Join(lines, "\n")+"\n"))
-}
+func (n *roomNote) Write(gate, why string) error { return n.write(n.key(gate), why) }
 
 // mendRooms is the setting with which clean trees have what the project needs, "" when there is one or none is known.
 func (a *app) mendRooms(plan workflows.Plan) string {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate"
@@ -143,54 +142,11 @@ func (a *app) setUpIn(ctx context.Context, plan workflows.Plan, dir string) erro
 		RunDir: filepath.Dir(dir), RunID: "room-" + filepath.Base(filepath.Dir(dir))})
 }
 
-// runSetUp runs a set-up, and tells now and then what it is at in place of all that it prints.
+// runSetUp runs a set-up. Its output is in its log.
 func (w *works) runSetUp(ctx context.Context, what string, r *phases.Runner, req phases.SetupRequest) error {
 	w.say(what + ": " + safetext.Line(req.Command.Text(), 200) + " …")
-	said := &saysLast{say: w.say}
-	r.Report = said.line
-	defer said.begin()()
+	r.Report = nil
 	return r.Setup(ctx, req)
-}
-
-// setUpSays is how often a set-up that takes long tells what it is at.
-const setUpSays = 5 * time.Second
-
-// saysLast tells now and then what something printed last, and for how long it has been at work.
-type saysLast struct {
-	say  func(string)
-	mu   sync.Mutex
-	last string
-}
-
-func (s *saysLast) line(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last = text
-}
-
-// begin lets it tell until done is called.
-func (s *saysLast) begin() (done func()) {
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		tick := time.NewTicker(setUpSays)
-		defer tick.Stop()
-		for n := time.Duration(1); ; n++ {
-			select {
-			case <-stop:
-				return
-			case <-tick.C:
-			}
-			s.mu.Lock()
-			last := s.last
-			s.mu.Unlock()
-			if last != "" {
-				last = ": " + safetext.Line(last, 120)
-			}
-			s.say(fmt.Sprintf("set-up, for %s%s …", n*setUpSays, last))
-		}
-	}()
-	return func() { close(stop); <-stopped }
 }
 
 // trimRooms makes place for one more: it removes those rooms of this repository that were used longest ago and that

@@ -24,8 +24,8 @@ type app struct {
 	notices *notices            // of a run, nil for other verbs
 	mending map[session.ID]bool // whose locks the doctor has taken
 	rooms   rooms
-	notes   notes           // of sessions, about clean trees
-	done    []recoveredJSON // what dead processes had begun, for the next answer
+	notes   map[string][]byte // of sessions, about clean trees, by path
+	done    []recoveredJSON   // what dead processes had begun, for the next answer
 }
 
 func newApp(env Env, sig *signals) *app {
@@ -130,7 +130,7 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 // judge is the judge of one tree.
 func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, fresh bool) *phases.Judge {
 	repo := w.app.Repo
-	in := packagesOf{notes: &w.app.notes, file: besideRuns(runDir, "packages"), judged: judged, fresh: fresh}
+	in := packagesOf{note: w.app.noteOf(runDir, "packages"), judged: judged, fresh: fresh}
 	exclude := besideRuns(runDir, "exclude")
 	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.Redactor(), Report: w.say, Counted: w.count,
 		Show: repo.Show, Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts,

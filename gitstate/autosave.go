@@ -183,11 +183,7 @@ func (r *Repo) Backup(ctx context.Context, ref string) (*session.AutoSave, error
 	if err != nil {
 		return nil, err
 	}
-	text, err := r.File(ctx, tip, FileState)
-	if err != nil {
-		return nil, err
-	}
-	state, err := parseState(tip, text)
+	state, err := r.State(ctx, tip)
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,6 @@
 // Package gitstate is a session's life in Git: snapshots, checkpoints, the ledger, restores, rescues, history and the
-// handover. Git makes every move (refs, index, work tree) and most objects; go-git only ever reads.
+// handover. Git moves the work tree and adds files that it converts; plain files, packs and moves of refs are made here;
+// go-git only ever reads.
 package gitstate
 
 import (
@@ -105,7 +106,6 @@ type Repo struct {
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]
 	ident   asked[string] // "Name <mail>"
-	exclude asked[string] // core.excludesFile, "" when it is not set, noExcludes when it is set to nothing
 	config  asked[map[string]string]
 
 	configured atomic.Pointer[string] // what files of settings were like when that was asked last
@@ -306,9 +306,6 @@ func (r *Repo) believe(trace string) {
 	}
 	if ident := r.identityIn(settings); ident != "" {
 		r.ident.know(ident)
-	}
-	if path, ok := excludesIn(settings); ok {
-		r.exclude.know(path)
 	}
 	r.config.know(settings)
 }

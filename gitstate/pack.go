@@ -43,11 +43,6 @@ func (r *Repo) newObject(kind string, data []byte) newObject {
 	return newObject{kind, hex.EncodeToString(h.Sum(nil)), data}
 }
 
-// maxPacks is from where on objects become files instead of one more pack. A file for each costs several times as much as
-// one pack for all, but many packs slow every git command, and from 50 on (gc.autoPackLimit) `git gc --auto` begins to
-// stall the user. Packs are merged long before, if they can be: see Repack.
-const maxPacks = 40
-
 // writeObjects stores objects durably, and refuses any that points at something missing.
 func (r *Repo) writeObjects(ctx context.Context, objects ...newObject) error {
 	if objects = onceEach(objects); len(objects) == 0 {
@@ -57,12 +52,8 @@ func (r *Repo) writeObjects(ctx context.Context, objects ...newObject) error {
 	if err != nil {
 		return err
 	}
-	packs, err := r.packs()
-	if err != nil {
-		return err
-	}
-	loose, few := r.promised(), len(packs) < maxPacks // what they point at may be missing: see complete
-	if few && r.writePack(objects, stream, entries, loose) {
+	loose := r.promised() // what they point at may be missing: see complete
+	if r.writePack(objects, stream, entries, loose) {
 		return nil
 	}
 	strict := []string{"--strict"}
@@ -70,12 +61,6 @@ func (r *Repo) writeObjects(ctx context.Context, objects ...newObject) error {
 		strict = nil
 	}
 	o := gitOpts{write: true, stdin: stream}
-	if !few {
-		if _, err := r.git(ctx, o, append([]string{"unpack-objects", "-q"}, strict...)...); err != nil {
-			return err
-		}
-		return r.verify(ctx, objects)
-	}
 	out, err := r.git(ctx, o, append([]string{"index-pack", "--stdin", "--keep=" + keepByGit}, strict...)...)
 	if err != nil {
 		return err
@@ -115,28 +100,6 @@ func (r *Repo) newPack(objects []newObject, stream []byte, entries []packEntry, 
 		return nil
 	}
 	return p
-}
-
-// verify looks for the objects. Git syncs new files in a directory of their own and moves them then; when it cannot do
-// that, it ends as if it had (seen with 2.39).
-func (r *Repo) verify(ctx context.Context, objects []newObject) error {
-	ids, kinds := make([]string, len(objects)), map[string]string{}
-	for i, o := range objects {
-		ids[i], kinds[o.id] = o.id, o.kind
-	}
-	if r.has(kinds) {
-		return nil
-	}
-	got, err := r.lookup(ctx, ids...)
-	if err != nil {
-		return err
-	}
-	for i, g := range got {
-		if g.id == "" {
-			return fmt.Errorf("git did not store %s %s, and did not say why: %w", objects[i].kind, ids[i], errVanished)
-		}
-	}
-	return nil
 }
 
 const modeFile = "100644"

@@ -87,20 +87,6 @@ func TestPacksAreGits(t *testing.T) {
 	}
 }
 
-// Git ends well when it could not move what it had synced; whoever writes objects must not.
-func TestWriteObjectsThatGitDoesNotStore(t *testing.T) {
-	t.Parallel()
-	r := newRepo(t)
-	r.tooManyPacks()
-	o := r.newObject("blob", []byte("x"))
-	if err := os.WriteFile(filepath.Join(r.commonDir, "objects", o.id[:2]), nil, 0o600); err != nil { // in place of a directory
-		t.Fatal(err)
-	}
-	if err := r.writeObjects(context.Background(), o); err == nil {
-		t.Error("written into a file")
-	}
-}
-
 func TestPackIsReadableToWhomItsDirectoryIs(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

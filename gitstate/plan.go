@@ -113,10 +113,8 @@ func (r *Repo) survey(ctx context.Context, changes []treeChange) (*way, error) {
 	if w.torn, err = r.tornFiles(ctx, changes); err != nil {
 		return nil, err
 	}
-	if w.flagged, w.arrived, err = r.flagged(ctx, changes); err != nil {
-		return nil, err
-	}
-	return w, r.blockNames(ctx, w, changes)
+	w.flagged, w.arrived, err = r.flagged(ctx, changes)
+	return w, err
 }
 
 // skipped takes note of what the snapshot could not hold.

@@ -40,10 +40,6 @@ func (r *Repo) Provision(ctx context.Context, into *Repo, copies, links []string
 	if p.source, err = filepath.EvalSymlinks(r.root); err != nil {
 		return p.done, err
 	}
-	if p.src, err = os.OpenRoot(r.root); err != nil {
-		return p.done, err
-	}
-	defer p.src.Close()
 	if p.dst, err = os.OpenRoot(into.root); err != nil {
 		return p.done, err
 	}
@@ -64,7 +60,7 @@ func (r *Repo) Provision(ctx context.Context, into *Repo, copies, links []string
 type provisioner struct {
 	from, into *Repo
 	source     string // the real path of from's top
-	src, dst   *os.Root
+	dst        *os.Root
 	done       Provisioned
 }
 
@@ -79,27 +75,33 @@ func (p *provisioner) tracked(ctx context.Context, name string) (bool, error) {
 }
 
 func (p *provisioner) link(ctx context.Context, name string) error {
-	if _, err := p.src.Lstat(name); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			p.skip(name, "is not in the main work tree")
-			return nil
-		}
-		return fmt.Errorf("link: %s %w: %w", name, ErrCannotLink, err)
+	cannot := func(why error) error { return fmt.Errorf("link: %s %w: %w", name, ErrCannotLink, why) }
+	file := p.from.live(name)
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		p.skip(name, "is not in the main work tree")
+		return nil
 	}
 	if tracked, err := p.tracked(ctx, name); err != nil {
 		return err
 	} else if tracked {
-		return fmt.Errorf("link: %s %w: git tracks it, or something in it", name, ErrCannotLink)
+		return cannot(errors.New("git tracks it, or something in it"))
 	}
-	target, err := filepath.EvalSymlinks(filepath.Join(p.from.root, filepath.FromSlash(name)))
+	target, err := filepath.EvalSymlinks(file)
 	if err != nil {
-		return fmt.Errorf("link: %s %w: %w", name, ErrCannotLink, err)
+		return cannot(err)
 	}
 	if target == p.source || !inside(target, p.source) || inside(target, filepath.Join(p.source, ".git")) {
-		return fmt.Errorf("link: %s %w: it leads out of the main work tree, to %s", name, ErrCannotLink, target)
+		return cannot(fmt.Errorf("it leads out of the main work tree, to %s", target))
 	}
-	if err := p.leadsBack(name, target); err != nil {
-		return err
+	// Where installed packages usually point back to a project's own files.
+	for _, pattern := range []string{"*", "@*/*", "lib/*/site-packages/*", "Lib/site-packages/*"} {
+		entries, _ := filepath.Glob(filepath.Join(escapeGlob(target), pattern))
+		for _, e := range entries {
+			if to := p.leads(e); to != "" && !inside(to, target) {
+				rel, _ := filepath.Rel(target, e)
+				return &LeadsBackError{path.Join(name, filepath.ToSlash(rel)), to}
+			}
+		}
 	}
 	if ok, err := p.free(name); err != nil || !ok {
 		return err
@@ -111,38 +113,17 @@ func (p *provisioner) link(ctx context.Context, name string) error {
 	return nil
 }
 
-// leadsBack looks where installed packages usually point back to a project's own files: packages of a workspace, and
-// Python's editable installs.
-func (p *provisioner) leadsBack(name, dir string) error {
-	for _, pattern := range []string{"*", "@*/*"} {
-		entries, _ := filepath.Glob(filepath.Join(escapeGlob(dir), pattern))
-		for _, e := range entries {
-			if info, err := os.Lstat(e); err != nil || info.Mode()&fs.ModeSymlink == 0 {
-				continue
-			}
-			to, err := filepath.EvalSymlinks(e)
-			if err == nil && inside(to, p.source) && !inside(to, dir) {
-				rel, _ := filepath.Rel(dir, e)
-				return &LeadsBackError{path.Join(name, filepath.ToSlash(rel)), to}
-			}
+// leads returns where a link leads to in the main work tree, or that work tree when a file tells Python to look for
+// modules there, "" for neither.
+func (p *provisioner) leads(file string) string {
+	if _, err := os.Readlink(file); err == nil {
+		if to, err := filepath.EvalSymlinks(file); err == nil && inside(to, p.source) {
+			return to
 		}
+	} else if leadsPython(filepath.Base(file)) && namesTree(file, p.source, p.from.root) != "" {
+		return p.source
 	}
-	for _, pattern := range []string{"lib/*/site-packages", "Lib/site-packages"} {
-		for _, file := range []string{"*.pth", "__editable__*.py"} {
-			entries, _ := filepath.Glob(filepath.Join(escapeGlob(dir), filepath.FromSlash(pattern), file))
-			for _, e := range entries {
-				if text, err := os.ReadFile(e); err == nil && p.namesSource(text) {
-					rel, _ := filepath.Rel(dir, e)
-					return &LeadsBackError{path.Join(name, filepath.ToSlash(rel)), p.source}
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func (p *provisioner) namesSource(text []byte) bool {
-	return strings.Contains(string(text), p.source) || strings.Contains(string(text), p.from.root)
+	return ""
 }
 
 // escapeGlob makes a path match itself alone.
@@ -174,14 +155,12 @@ func (p *provisioner) copies(ctx context.Context, pattern string) error {
 		p.skip(pattern, "no untracked file of the main work tree has this name")
 		return nil
 	}
-	whole := false // the pattern is a directory of which git tracks nothing
-	if info, err := p.src.Lstat(filepath.FromSlash(pattern)); err == nil && info.IsDir() {
-		tracked, err := p.tracked(ctx, pattern)
-		if err != nil {
-			return err
-		}
-		whole = !tracked
+	tracked, err := p.tracked(ctx, pattern)
+	if err != nil {
+		return err
 	}
+	info, err := os.Lstat(p.from.live(pattern))
+	whole := err == nil && info.IsDir() && !tracked
 	if whole {
 		p.done.Copied = append(p.done.Copied, pattern)
 	}
@@ -206,39 +185,45 @@ func (p *provisioner) copy(name string) (bool, error) {
 		p.skip(name, "a nested repository")
 		return false, nil
 	}
-	file := filepath.FromSlash(name)
-	info, err := p.src.Lstat(file)
+	from, file := p.from.live(name), filepath.FromSlash(name)
+	info, err := os.Lstat(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil // deleted meanwhile
 	}
 	if err != nil {
 		return false, err
 	}
-	link := info.Mode()&fs.ModeSymlink != 0
-	if !link && !info.Mode().IsRegular() {
+	target := ""
+	switch mode := info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		if target, err = os.Readlink(from); err != nil {
+			return false, err
+		}
+		if !filepath.IsAbs(target) && !filepath.IsLocal(filepath.Join(filepath.Dir(file), target)) {
+			p.skip(name, "a link out of the work tree, to "+target)
+			return false, nil
+		}
+	case !mode.IsRegular():
 		p.skip(name, "neither a file nor a link")
 		return false, nil
+	}
+	if filepath.IsAbs(target) && (inside(target, p.source) || inside(target, p.from.root)) {
+		return false, &LeadsBackError{name, target}
 	}
 	if ok, err := p.free(name); err != nil || !ok {
 		return false, err
 	}
-	if link {
-		return p.copyLink(name)
+	if target != "" { // what it leads to is not looked at, such as the system's Python
+		return true, p.dst.Symlink(target, file)
 	}
-	in, err := p.src.Open(file)
+	if to := p.leads(from); to != "" {
+		return false, &LeadsBackError{name, to}
+	}
+	in, err := os.Open(from)
 	if err != nil {
 		return false, err
 	}
 	defer in.Close()
-	if base := path.Base(name); strings.HasSuffix(base, ".pth") || strings.HasPrefix(base, "__editable__") {
-		text, err := p.src.ReadFile(file)
-		if err != nil {
-			return false, err
-		}
-		if p.namesSource(text) {
-			return false, &LeadsBackError{name, p.source}
-		}
-	}
 	out, err := p.dst.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 	if err != nil {
 		return false, err
@@ -248,23 +233,6 @@ func (p *provisioner) copy(name string) (bool, error) {
 		return false, err
 	}
 	return true, p.dst.Chtimes(file, info.ModTime(), info.ModTime())
-}
-
-// copyLink makes the same link: one that stays inside by a relative way, or that leads to somewhere else altogether, as
-// to the system's Python. What it leads to is not looked at.
-func (p *provisioner) copyLink(name string) (bool, error) {
-	target, err := p.src.Readlink(filepath.FromSlash(name))
-	if err != nil {
-		return false, err
-	}
-	switch {
-	case filepath.IsAbs(target) && (inside(target, p.source) || inside(target, p.from.root)):
-		return false, &LeadsBackError{name, target}
-	case !filepath.IsAbs(target) && !filepath.IsLocal(filepath.Join(filepath.FromSlash(path.Dir(name)), target)):
-		p.skip(name, "a link out of the work tree, to "+target)
-		return false, nil
-	}
-	return true, p.dst.Symlink(target, filepath.FromSlash(name))
 }
 
 // Loose lists paths that git in this work tree would add, out of some that checkpoints leave out.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -92,7 +91,13 @@ func (r *Repo) object(ctx context.Context, id string) (kind string, data []byte,
 			}
 		}
 	}
-	kind, data, err = r.catFile(ctx, id)
+	got, err := r.lookup(ctx, id)
+	if err != nil {
+		return "", nil, err
+	}
+	if kind, data = got[0].kind, got[0].data; got[0].id == "" {
+		return "", nil, fmt.Errorf("%s: %w", id, ErrNoObject)
+	}
 	// Git believes the name of an object's file, as go-git does.
 	if err == nil && r.newObject(kind, data).id != id {
 		return "", nil, fmt.Errorf("object %s is damaged", id)
@@ -232,27 +237,6 @@ func (p *openPack) open() error {
 	}
 	p.pack = packfile.NewPackfile(index, nil, f, 0)
 	return nil
-}
-
-// catFile reads an object through git.
-func (r *Repo) catFile(ctx context.Context, id string) (kind string, data []byte, err error) {
-	out, err := r.git(ctx, gitOpts{stdin: []byte(id + "\n")}, "cat-file", "--batch")
-	if err != nil {
-		return "", nil, err
-	}
-	head, rest, _ := bytes.Cut(out, []byte("\n"))
-	fields := strings.Fields(string(head)) // <id> <kind> <size>, or <id> missing
-	if len(fields) == 2 && fields[1] == "missing" {
-		return "", nil, fmt.Errorf("%s: %w", id, ErrNoObject)
-	}
-	if len(fields) != 3 {
-		return "", nil, fmt.Errorf("git gave an unexpected answer about object %s: %q", id, cut(string(head), 100))
-	}
-	size, err := strconv.Atoi(fields[2])
-	if err != nil || size < 0 || size+1 != len(rest) {
-		return "", nil, fmt.Errorf("git gave %d bytes for object %s of size %s", len(rest), id, fields[2])
-	}
-	return fields[1], rest[:size], nil
 }
 
 // join is errors.Join without its newlines in the common case of one error.

@@ -141,15 +141,20 @@ func (r *Repo) withEntry(ctx context.Context, t session.Tree, e treeEntry) (sess
 	if err != nil {
 		return "", err
 	}
-	entries = slices.DeleteFunc(entries, func(old treeEntry) bool { return old.name == e.name })
+	o, err := r.newTree(putEntry(entries, e))
+	if err != nil || o.id == string(t) {
+		return t, err
+	}
+	return session.Tree(o.id), r.writeObjects(ctx, o)
+}
+
+// putEntry is withEntry for the entries of a tree.
+func putEntry(entries []treeEntry, e treeEntry) []treeEntry {
+	entries = slices.DeleteFunc(slices.Clone(entries), func(old treeEntry) bool { return old.name == e.name })
 	if e.mode != "" {
 		entries = append(entries, e)
 	}
-	o, err := r.newTree(entries)
-	if err != nil {
-		return "", err
-	}
-	return session.Tree(o.id), r.writeObjects(ctx, o)
+	return entries
 }
 
 // File returns one document of a ledger commit, nil when it has none of that name.

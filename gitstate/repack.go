@@ -25,7 +25,8 @@ const repackFrom = 20
 // which fails when objects move at the wrong moment, and then refuses to collect garbage for a day.
 func (r *Repo) Repack(ctx context.Context, from int) error {
 	packs, err := r.packs()
-	if err != nil || len(packs) < from || r.borrows() || r.promised() {
+	_, killed := r.readGC() // or another one is at work, which has the lock
+	if err != nil || len(packs) < from && !killed || r.borrows() || r.promised() {
 		return err
 	}
 	unlock, err := r.lockGC()

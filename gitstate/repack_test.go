@@ -34,14 +34,6 @@ func (r *testRepo) packed(n, from int) map[string]string {
 	return ids
 }
 
-// tooManyPacks makes new objects files. Git takes no notice of packs without an index, and they are not merged.
-func (r *testRepo) tooManyPacks() {
-	r.t.Helper()
-	for i := range maxPacks {
-		r.put(filepath.Join(r.commonDir, "objects", "pack", fmt.Sprintf("other-%d.pack", i)), "")
-	}
-}
-
 func (r *testRepo) packFiles() []string {
 	r.t.Helper()
 	files, err := os.ReadDir(filepath.Join(r.commonDir, "objects", "pack"))

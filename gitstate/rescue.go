@@ -174,14 +174,11 @@ func nextRescue(refs map[string]session.Commit, prefix string) int {
 
 // State reads the document of a state commit, such as a rescue.
 func (r *Repo) State(ctx context.Context, c session.Commit) (State, error) {
-	got, err := r.lookup(ctx, string(c)+":"+FileState)
+	text, err := r.File(ctx, c, FileState)
 	if err != nil {
 		return State{}, err
 	}
-	if got[0].kind != "blob" {
-		return State{}, fmt.Errorf("%s is not a state commit", c.Short())
-	}
-	return parseState(c, got[0].data)
+	return parseState(c, text)
 }
 
 func parseState(c session.Commit, text []byte) (State, error) {

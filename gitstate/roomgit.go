@@ -1,10 +1,7 @@
 package gitstate
 
 import (
-	"bytes"
-	"compress/zlib"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,10 +21,10 @@ func (m *materialiser) ownGit(ctx context.Context, tree session.Tree) error {
 		return err
 	}
 	durable.Hit(durable.CleanTidied)
-	for _, d := range []string{filepath.Join("objects", "info"), filepath.Join("objects", "pack"), filepath.Join("refs", "heads"), filepath.Join("refs", "tags")} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
-			return err
-		}
+	own := &Repo{root: m.dir, env: r.env, userEnv: r.userEnv}
+	o := gitOpts{gitDir: dir}
+	if _, err := own.git(ctx, o, "init", "-q", "--template=", "--object-format="+r.format); err != nil {
+		return err
 	}
 	head, err := r.Head(ctx)
 	if err != nil {
@@ -41,29 +38,24 @@ func (m *materialiser) ownGit(ctx context.Context, tree session.Tree) error {
 		}
 		parents = append(parents, head.Commit)
 	}
-	own := r.newCommit(string(tree), parents, "wfs <wfs@localhost>", commit.At, "wfs: the tree that is judged")
+	object := r.newCommit(string(tree), parents, "wfs <wfs@localhost>", commit.At, "wfs: the tree that is judged")
+	o.stdin = object.data
+	if _, err := own.git(ctx, o, "hash-object", "-w", "-t", "commit", "--stdin"); err != nil {
+		return err
+	}
 	tags, err := r.git(ctx, gitOpts{}, "for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
 	if err != nil {
 		return err
 	}
-	settings, err := m.settings(ctx)
+	settings, err := m.settings(ctx, filepath.Join(dir, "config"))
 	if err != nil {
-		return err
-	}
-	loose, err := deflated(own)
-	if err != nil {
-		return err
-	}
-	object := filepath.Join("objects", own.id[:2], own.id[2:])
-	if err := os.Mkdir(filepath.Join(dir, "objects", own.id[:2]), 0o755); err != nil {
 		return err
 	}
 	for name, data := range map[string][]byte{
-		"HEAD":   []byte(own.id + "\n"),
-		"config": settings,
-		object:   loose,
-		filepath.Join("objects", "info", "alternates"): []byte(filepath.ToSlash(filepath.Join(r.commonDir, "objects")) + "\n"),
-		"packed-refs": tags,
+		"HEAD":                    []byte(object.id + "\n"),
+		"config":                  settings,
+		"packed-refs":             tags,
+		"objects/info/alternates": []byte(filepath.Join(r.commonDir, "objects") + "\n"),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			return err
@@ -76,40 +68,21 @@ func (m *materialiser) ownGit(ctx context.Context, tree session.Tree) error {
 // archives can say.
 const firstDay = 946684800 // 2000-01-01
 
-// settings are those of the repository's configuration that say what its files look like, and nothing else: no remotes, no
-// hooks, no aliases.
-func (m *materialiser) settings(ctx context.Context) ([]byte, error) {
-	r := m.repo
-	var b strings.Builder
-	version := 0
-	if r.format == "sha256" {
-		version = 1
-		b.WriteString("[extensions]\n\tobjectFormat = sha256\n")
-	}
-	fmt.Fprintf(&b, "[core]\n\trepositoryFormatVersion = %d\n\tbare = false\n\thooksPath = %s\n", version, os.DevNull)
-	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--local", "-z", "--get-regexp",
-		`^core\.(autocrlf|eol|filemode|ignorecase|precomposeunicode|symlinks)$`)
+// settings adds to a configuration those of the repository that say what its files look like, and nothing else: no
+// remotes, no hooks, no aliases.
+func (m *materialiser) settings(ctx context.Context, file string) ([]byte, error) {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
+	text = fmt.Appendf(text, "[core]\n\thooksPath = %s\n", os.DevNull)
+	out, err := m.repo.git(ctx, gitOpts{okExit: []int{1}}, "config", "--local", "-z", "--get-regexp",
+		`^core\.(autocrlf|eol|filemode|ignorecase|precomposeunicode|symlinks)$`)
 	for _, entry := range splitZ(out) {
 		key, value, _ := strings.Cut(entry, "\n")
 		if value != "" && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz0123456789") == "" {
-			fmt.Fprintf(&b, "\t%s = %s\n", strings.TrimPrefix(key, "core."), value)
+			text = fmt.Appendf(text, "\t%s = %s\n", strings.TrimPrefix(key, "core."), value)
 		}
 	}
-	return []byte(b.String()), nil
-}
-
-// deflated is an object as a file of its own holds it.
-func deflated(o newObject) ([]byte, error) {
-	var b bytes.Buffer
-	z, err := zlib.NewWriterLevel(&b, zlib.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(z, "%s %d\x00", o.kind, len(o.data))
-	_, err = z.Write(o.data)
-	err = errors.Join(err, z.Close())
-	return b.Bytes(), err
+	return text, err
 }

@@ -20,13 +20,32 @@ func (e *leadsBack) Error() string { return e.Path + " leads to " + e.To }
 // maxSaying bounds files that say where modules are, in bytes.
 const maxSaying = 1 << 20
 
-// says reports whether an installed file tells where modules are, by absolute paths: pnpm's, and those by which
-// Python finds editable installs.
-func says(rel string) bool {
-	base := path.Base(rel)
-	return path.Base(path.Dir(rel)) == ".bin" || base == ".modules.yaml" ||
-		strings.HasSuffix(base, ".pth") || strings.HasSuffix(base, ".egg-link") ||
+// leadsPython reports whether a file tells Python where modules are: see site, and setuptools' editable installs.
+func leadsPython(base string) bool {
+	return strings.HasSuffix(base, ".pth") || strings.HasSuffix(base, ".egg-link") ||
 		strings.HasPrefix(base, "__editable__") && strings.HasSuffix(base, ".py")
+}
+
+// says reports whether an installed file tells where modules are, by absolute paths: Python's, and those of pnpm.
+func says(file string) bool {
+	base := path.Base(file)
+	return leadsPython(base) || base == ".modules.yaml" || path.Base(path.Dir(file)) == ".bin"
+}
+
+// namesTree returns the first of some directories that the text of a file names, "" for none.
+func namesTree(file string, tops ...string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, maxSaying))
+	for _, top := range tops {
+		if (&session.CleanTree{Live: []string{top}}).Names(string(text)) {
+			return top
+		}
+	}
+	return ""
 }
 
 // leads returns the path of a work tree's file that an installed link leads to, or the work tree that an installed file
@@ -40,17 +59,7 @@ func (b *room) leads(file string, kind fs.FileMode) string {
 			return to
 		}
 	case kind.IsRegular() && says(file):
-		f, err := os.Open(file)
-		if err != nil {
-			return ""
-		}
-		defer f.Close()
-		text, _ := io.ReadAll(io.LimitReader(f, maxSaying))
-		for _, top := range b.theirs {
-			if (&session.CleanTree{Live: []string{top}}).Names(string(text)) {
-				return top
-			}
-		}
+		return namesTree(file, b.theirs...)
 	}
 	return ""
 }

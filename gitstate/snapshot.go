@@ -193,8 +193,6 @@ func (r *Repo) writeTree(ctx context.Context, index string) (session.Tree, error
 	return session.Tree(bytes.TrimSpace(out)), err
 }
 
-func isUserDir(e treeEntry) bool { return e.name == userDir }
-
 // withUserDir returns a tree with the .wfs of another one, or with none if that has none. from "" has none.
 func (r *Repo) withUserDir(ctx context.Context, tree, from session.Tree) (session.Tree, error) {
 	var own treeEntry
@@ -209,18 +207,8 @@ func (r *Repo) withUserDir(ctx context.Context, tree, from session.Tree) (sessio
 
 // withOwn returns a tree with the given .wfs, or with none if that is zero.
 func (r *Repo) withOwn(ctx context.Context, tree session.Tree, own treeEntry) (session.Tree, error) {
-	entries, err := r.tree(ctx, tree)
-	if err != nil {
-		return "", err
-	}
-	if hasOwn(entries, own) {
-		return tree, nil
-	}
-	o, err := r.newTree(setOwn(entries, own))
-	if err != nil {
-		return "", err
-	}
-	return session.Tree(o.id), r.writeObjects(ctx, o)
+	own.name = userDir
+	return r.withEntry(ctx, tree, own)
 }
 
 // excludesPath is a file with the user's own global excludes followed by a session's. Git reads only one
@@ -266,12 +254,18 @@ func (r *Repo) userExcludes(ctx context.Context) ([]byte, error) {
 func (r *Repo) globalExcludes(ctx context.Context) (string, error) {
 	now := r.settings()
 	if was := r.configured.Swap(&now); was != nil && *was != now {
-		r.exclude.forget()
 		r.config.forget()
 	}
-	path, err := r.exclude.get(func() (string, error) { return r.askExcludes(ctx) })
-	if err != nil {
+	s, err := r.settingsNow(ctx)
+	path, set := s["core.excludesfile"]
+	switch {
+	case err != nil:
 		return "", err
+	case set && path == "":
+		return noExcludes, nil
+	case path != "" && strings.Contains("~%:", path[:1]) && !strings.HasPrefix(path, "~/"): // only git can expand it
+		out, err := r.git(ctx, gitOpts{}, "config", "--type=path", "--get", "core.excludesFile")
+		return strings.TrimSuffix(string(out), "\n"), err
 	}
 	return r.excludeFile(path), nil
 }
@@ -304,26 +298,6 @@ func (r *Repo) settings() string {
 
 // noExcludes is an exclude file for those who have switched theirs off: core.excludesFile is set, to nothing.
 const noExcludes = os.DevNull
-
-func (r *Repo) askExcludes(ctx context.Context) (string, error) {
-	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--type=path", "--get", "core.excludesFile")
-	if err != nil {
-		return "", err
-	}
-	if string(out) == "\n" {
-		return noExcludes, nil
-	}
-	return strings.TrimSuffix(string(out), "\n"), nil
-}
-
-// excludesIn returns core.excludesFile from settings, "" when it is not set. Not ok is what only git can expand.
-func excludesIn(settings map[string]string) (path string, ok bool) {
-	path, set := settings["core.excludesfile"]
-	if set && path == "" {
-		return noExcludes, true
-	}
-	return path, (path == "" || !strings.Contains("~%:", path[:1]) || strings.HasPrefix(path, "~/"))
-}
 
 // excludeFile is the file that a value of core.excludesFile names, from the top of the work tree; where git looks without
 // one, for "".

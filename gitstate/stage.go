@@ -70,7 +70,7 @@ func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.M
 			return nil, err
 		}
 	}
-	made.Deleted = deletedFrom(parent, added.now)
+	made.Deleted = r.deletedFrom(parent, added.now)
 	trees, err := r.stagedTrees(ctx, s.path, added.now, on.userDir)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,8 @@ func (s *staged) install() error {
 // has made it. x is what is in the index.
 func (r *Repo) stagedTrees(ctx context.Context, path string, x *index, own treeEntry) ([]newObject, error) {
 	if entries, below, ok := r.treesOf(x, nil); ok {
-		root, err := r.newTree(setOwn(entries, own))
+		own.name = userDir
+		root, err := r.newTree(putEntry(entries, own))
 		return append(below, root), err
 	}
 	staged, err := r.writeTree(ctx, path)

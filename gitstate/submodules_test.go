@@ -50,7 +50,7 @@ func TestSubmodulesAreCompared(t *testing.T) {
 			}
 			parent, err := r.indexOfTree(ctx, from)
 			now, err2 := r.readIndex(ctx, r.indexPath())
-			if d := deletedFrom(parent, now); err != nil || err2 != nil || d != nil {
+			if d := r.deletedFrom(parent, now); err != nil || err2 != nil || d != nil {
 				t.Errorf("deleted: %v, %v, %v", d, err, err2)
 			}
 			other := session.Commit(r.run("commit-tree", "-m", "other", "-p", string(first), string(r.snapshot().Tree)))

@@ -49,21 +49,6 @@ func (r *Repo) rootOf(x *index) (root newObject, ok bool) {
 	return root, err == nil
 }
 
-// hasOwn reports whether a root has this .wfs, or none if that is zero.
-func hasOwn(root []treeEntry, own treeEntry) bool {
-	i := slices.IndexFunc(root, isUserDir)
-	return i < 0 && own.name == "" || i >= 0 && root[i] == own
-}
-
-// setOwn replaces .wfs among the entries of a root; a zero entry removes it.
-func setOwn(root []treeEntry, own treeEntry) []treeEntry {
-	root = slices.DeleteFunc(slices.Clone(root), isUserDir)
-	if own.name != "" {
-		root = append(root, own)
-	}
-	return root
-}
-
 type treeBuilder struct {
 	repo  *Repo
 	dirty map[string]bool

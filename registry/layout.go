@@ -70,7 +70,6 @@ func Layout() []FileKind {
 		{"worktrees/*/excludes", "combined excludes", ""},
 		{"worktrees/*/seen", "cache of an earlier wfs", ""},
 		{"worktrees/*/read", "cache of an earlier wfs", ""},
-		{"worktrees/*/trees", "cache", ""},
 		{"worktrees/*/clock", "scratch", ""},
 		{"worktrees/*/index", "private index", ""},
 		{"worktrees/*/stage", "private index", ""},

@@ -1,10 +1,7 @@
 package registry
 
 import (
-	"fmt"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -65,26 +62,4 @@ func (c *Clone) JournalPath(id session.ID, tip session.Commit) (string, error) {
 func (c *Clone) JournalFlaw(id session.ID, tip session.Commit, why error) (Flaw, error) {
 	path, err := c.JournalPath(id, tip)
 	return Flaw{Path: path, Kind: *KindOf(Layout(), "sessions/x/events-x.jsonl"), Session: id, Err: why}, err
-}
-
-// RulesFlaw is the flaw of a session's exclude file that lacks rules which the ledger has, nil for none: moved aside, it
-// is written anew. So it is when there is no file, or a damaged one.
-func (c *Clone) RulesFlaw(id session.ID, ledger []byte) *Flaw {
-	path := c.ExcludeFile(id)
-	text, err := durable.ReadFile(path, maxExclude)
-	if err != nil || checkSum(text) != nil {
-		return nil
-	}
-	have, _ := session.SplitGuard(unseal(text))
-	want, _ := session.SplitGuard(ledger)
-	known, missing := strings.Split(string(have), "\n"), 0
-	for rule := range strings.SplitSeq(string(want), "\n") {
-		if !slices.Contains(known, rule) {
-			missing++
-		}
-	}
-	if missing == 0 {
-		return nil
-	}
-	return &Flaw{Path: path, Kind: *KindOf(Layout(), "sessions/x/exclude"), Session: id, Err: fmt.Errorf("lacks %d rules of the history", missing)}
 }

@@ -59,7 +59,7 @@ func keyLines(s string) (lines []string) {
 				break
 			}
 		}
-		if keyBody(s[start:i]) {
+		if keyBody(s[start:i], 20) {
 			lines = append(lines, s[start:i])
 		}
 		if kind != inBody {

@@ -12,11 +12,8 @@ const (
 // behind them (a log's time, the marks of a diff, indentation, JSON), may lie between other lines, and may have no end.
 type keyState struct {
 	inside bool
-	size   int  // bytes since it began
-	idle   int  // lines in a row that were not of it
-	body   bool // the short last line may come: there was a full one
-	column int  // at which the newest full one began
-	torn   bool // the text before ended in the middle of a line of it
+	size   int // bytes since it began
+	idle   int // lines in a row that were not of it
 }
 
 // find appends the private keys of a text, one span for lines that follow each other with nothing between them.
@@ -60,19 +57,12 @@ func (k *keyState) find(s string, found []span) []span {
 			if i := strings.Index(line[after:], "-----"); i >= 0 && i < 60 {
 				after += i + len("-----")
 			}
-			k.line(line[:e], at, true, add)
+			k.line(line[:e], at, add)
 			add(at+e, at+after)
-			next, again = at+after, true
+			line, next, again = "", at+after, true
 		}
-		if again {
-			if e < 0 {
-				k.line(line, at, false, add)
-			}
-			k.inside = false
-		} else {
-			k.line(line, at, false, add)
-			k.torn = k.body && end == len(s) && next == end
-		}
+		k.line(line, at, add)
+		k.inside = !again
 		if k.size += next - at; k.size > keyMax || k.idle > keyIdle {
 			k.inside = false
 		}
@@ -81,53 +71,37 @@ func (k *keyState) find(s string, found []span) []span {
 	return found
 }
 
-// line adds what of a line is of the key. ends says that the key's end follows on it.
-func (k *keyState) line(line string, at int, ends bool, add func(start, end int)) {
+// shortestOfKey is how long a run of characters must be to be taken for a part of a key that has begun.
+const shortestOfKey = 12
+
+// line adds what of a line is of the key.
+func (k *keyState) line(line string, at int, add func(start, end int)) {
 	if strings.TrimSpace(line) == "" {
 		return
 	}
-	full := false
-	from, to := 0, 0 // of the last run that is not long enough
-	for i := 0; i < len(line); {
-		kind, n := charAt(line, i)
-		if kind != inBody {
-			i += n
-			continue
-		}
-		start := i
-		for i < len(line) && kind == inBody {
-			if i += n; i < len(line) {
-				kind, n = charAt(line, i)
-			}
-		}
-		if run := line[start:i]; keyBody(run) || k.torn && start == 0 {
-			add(at+start, at+i)
-			full, k.column = true, start
-			from, to = 0, 0
-		} else {
-			from, to = start, i
-		}
-	}
-	last := to > from && (k.body || full) && (ends && blank(line[to:]) || !full && k.short(line, from, to))
+	k.idle++
 	head := strings.TrimLeft(line, "+-|>*# \t0123456789")
-	switch {
-	case last:
-		add(at+from, at+to)
-	case !full && (strings.HasPrefix(head, "Proc-Type: ") || strings.HasPrefix(head, "DEK-Info: ")):
+	if strings.HasPrefix(head, "Proc-Type: ") || strings.HasPrefix(head, "DEK-Info: ") {
 		add(at+len(line)-len(head), at+len(line))
+		return
 	}
-	if full || last {
-		k.body, k.idle = full && !last, 0
-	} else {
-		k.idle++
+	for i := 0; i < len(line); {
+		start := i
+		kind, n := charAt(line, i)
+		for kind == inBody {
+			if i += n; i == len(line) {
+				break
+			}
+			kind, n = charAt(line, i)
+		}
+		switch {
+		case i == start:
+			i += n
+		case keyBody(line[start:i], shortestOfKey):
+			add(at+start, at+i)
+			k.idle = 0
+		}
 	}
-	k.torn = false
-}
-
-// short tells the last line of a key: of whole groups of four, where the others began, or filled up at its end.
-func (k *keyState) short(line string, from, to int) bool {
-	n := to - from
-	return line[to-1] == '=' || from == k.column && (n%4 == 0 || n%4 == 1 && strings.IndexByte("+-", line[from]) >= 0)
 }
 
 // keyBegin finds the line that begins a private key.
@@ -153,9 +127,9 @@ func keyBegin(s string) (start, end int, ok bool) {
 	}
 }
 
-// keyBody tells a full line of a key: long, and of capital and small letters. Names of directories and digests are not.
-func keyBody(run string) bool {
-	if len(run) < 20 {
+// keyBody tells a line of a key: long, and of capital and small letters. Names of directories and digests are not.
+func keyBody(run string, least int) bool {
+	if len(run) < least {
 		return false
 	}
 	uppers, lowers, digits := count(run)

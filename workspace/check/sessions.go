@@ -54,11 +54,6 @@ func (r sessionChecks) session(id session.ID, tip session.Commit) error {
 	if err := r.journal(id, tip); err != nil {
 		return err
 	}
-	if want, err := r.Repo.File(r.ctx, tip, session.FileExclude); err == nil { // else said of the objects
-		if flaw := r.Files.RulesFlaw(id, want); flaw != nil {
-			r.flaw(*flaw)
-		}
-	}
 	return r.branch(id, tip)
 }
 
