@@ -15,15 +15,16 @@ func New(text string) *Regexp {
 	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
 }
 
-func (r *Regexp) MatchString(s string) bool              { return r.get().MatchString(s) }
-func (r *Regexp) Match(b []byte) bool                    { return r.get().Match(b) }
-func (r *Regexp) FindString(s string) string             { return r.get().FindString(s) }
-func (r *Regexp) FindStringIndex(s string) []int         { return r.get().FindStringIndex(s) }
-func (r *Regexp) FindStringSubmatch(s string) []string   { return r.get().FindStringSubmatch(s) }
-func (r *Regexp) FindStringSubmatchIndex(s string) []int { return r.get().FindStringSubmatchIndex(s) }
-func (r *Regexp) FindIndex(b []byte) []int               { return r.get().FindIndex(b) }
-func (r *Regexp) FindSubmatch(b []byte) [][]byte         { return r.get().FindSubmatch(b) }
-func (r *Regexp) FindAllString(s string, n int) []string { return r.get().FindAllString(s, n) }
+func (r *Regexp) MatchString(s string) bool                  { return r.get().MatchString(s) }
+func (r *Regexp) Match(b []byte) bool                        { return r.get().Match(b) }
+func (r *Regexp) FindString(s string) string                 { return r.get().FindString(s) }
+func (r *Regexp) FindStringIndex(s string) []int             { return r.get().FindStringIndex(s) }
+func (r *Regexp) FindStringSubmatch(s string) []string       { return r.get().FindStringSubmatch(s) }
+func (r *Regexp) FindStringSubmatchIndex(s string) []int     { return r.get().FindStringSubmatchIndex(s) }
+func (r *Regexp) FindIndex(b []byte) []int                   { return r.get().FindIndex(b) }
+func (r *Regexp) FindSubmatch(b []byte) [][]byte             { return r.get().FindSubmatch(b) }
+func (r *Regexp) FindAllString(s string, n int) []string     { return r.get().FindAllString(s, n) }
+func (r *Regexp) FindAllStringIndex(s string, n int) [][]int { return r.get().FindAllStringIndex(s, n) }
 func (r *Regexp) ReplaceAllString(src, repl string) string {
 	return r.get().ReplaceAllString(src, repl)
 }

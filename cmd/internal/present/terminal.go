@@ -3,9 +3,9 @@ package present
 import (
 	"bytes"
 	"io"
-	"regexp"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
@@ -37,7 +37,7 @@ func (t *Terminal) Close() error {
 }
 
 // sgr is a sequence that sets colours.
-var sgr = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+var sgr = lazyregexp.New(`\x1b\[[0-9;]*m`)
 
 // onlyColours strips text but for colours.
 func onlyColours(s string) string {

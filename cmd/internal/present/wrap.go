@@ -2,9 +2,9 @@ package present
 
 import (
 	"cmp"
-	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
