@@ -73,65 +73,77 @@ func (k Kind) IsTurn() bool {
 // Created is a session's birth. What it pins changes by Edited and Repinned only.
 type Created struct {
 	body
-	ID         ID        `json:"id"`
-	Goal       string    `json:"goal" text:"free"`
-	Items      []string  `json:"items,omitempty"`     // open items of the spec's checklist, in order
-	SpecPath   string    `json:"spec_path,omitempty"` // where the spec was read from, relative to the work tree
-	SpecDigest string    `json:"spec_digest,omitempty"`
-	Workflow   string    `json:"workflow"`
-	Start      PhaseName `json:"start"`
-	Laps       bool      `json:"laps,omitempty"`
-	PlanDigest string    `json:"plan_digest"`           // sha256 of plan.json
-	Agent      string    `json:"agent"`                 // for people
-	AgentTyped bool      `json:"agent_typed,omitempty"` // it was typed, and is not the configuration's
-	BaseRef    string    `json:"base_ref,omitempty"`    // branch that HEAD was on, "" when it was named otherwise
-	Base       Commit    `json:"base"`
-	Parent     string    `json:"parent,omitempty"`  // "auth@4" when forked from a checkpoint
-	Carried    []string  `json:"carried,omitempty"` // paths of uncommitted changes that checkpoint 0 holds
-	Left       []string  `json:"left,omitempty"`    // paths of uncommitted changes that stayed behind with the user's branch
-	HeldOut    []string  `json:"held_out,omitempty"`
-	// Budget are caps that were typed, over those of the plan.
+	ID    ID       `json:"id"`               // the session's id
+	Goal  string   `json:"goal" text:"free"` // the goal, as it was typed
+	Items []string `json:"items,omitempty"`  // open items of the spec's checklist, in order
+	// where the spec was read from: below the work tree, or from the top of the main work tree (`../spec.md`) (path)
+	SpecPath   string    `json:"spec_path,omitempty"`
+	SpecDigest string    `json:"spec_digest,omitempty"` // SHA-256 of the spec
+	Workflow   string    `json:"workflow"`              // name of the workflow
+	Start      PhaseName `json:"start"`                 // its first phase
+	Laps       bool      `json:"laps,omitempty"`        // whether it has laps
+	PlanDigest string    `json:"plan_digest"`           // SHA-256 of `plan.json`
+	Agent      string    `json:"agent"`                 // the agent, for people
+	// it was given on the command line of `wfs new`, not in the configuration
+	AgentTyped bool `json:"agent_typed,omitempty"`
+	// branch that the session was made from, if it was one (ref)
+	BaseRef string `json:"base_ref,omitempty"`
+	// where the session's work begins; the parent of what `finish` makes
+	Base   Commit `json:"base"`
+	Parent string `json:"parent,omitempty"` // `<id>@<checkpoint>` that it was forked from
+	// uncommitted changes that checkpoint 0 holds (paths)
+	Carried []string `json:"carried,omitempty"`
+	// uncommitted changes that stayed behind with the user's branch (paths)
+	Left    []string `json:"left,omitempty"`
+	HeldOut []string `json:"held_out,omitempty"` // paths held out of checkpoint 0
+	// caps from the command line; they override those of the plan
 	Budget workflows.Budget `json:"budget,omitzero"`
-	// Fork says how Parent came to be there: the session goes on in the same phase and lap, held to the same tests.
+	// the checkpoint of `parent` that the session continues
 	Fork *Fork `json:"fork,omitempty"`
 }
 
 // Baseline is what the gates said about the base, before anybody worked.
 type Baseline struct {
 	body
-	Tree  Tree         `json:"tree"`
-	Gates []GateResult `json:"gates" text:"free"`
-	// Red and Flaky tests are never held against the session.
-	Red   []TestID `json:"red,omitempty"`
+	Tree  Tree         `json:"tree"`              // what was judged
+	Gates []GateResult `json:"gates" text:"free"` // one for each gate
+	Red   []TestID     `json:"red,omitempty"`     // failed on the base; ignored in the session
+	// failed and passed on the same tree; ignored in the session
 	Flaky []TestID `json:"flaky,omitempty"`
-	// Holdout is what hold-out tests said about the base, where most of them fail.
+	// results of the hold-out tests, most of which fail here
 	Holdout *HoldoutResult `json:"holdout,omitempty"`
 }
 
 // Driving marks that a run began.
 type Driving struct {
 	body
-	MaxAttempts int    `json:"max_attempts,omitempty"`
-	Version     string `json:"version"` // of wfs
-	Ignored     []int  `json:"ignored_survivors,omitempty"`
-	Ended       []int  `json:"ended_survivors,omitempty"`
-	Now         bool   `json:"now,omitempty"` // a wait until a time is over
+	MaxAttempts int    `json:"max_attempts,omitempty"` // limit of this run, from the command line
+	Version     string `json:"version"`                // of wfs
+	// ids of living processes of the run before, left alone because of `--ignore-survivors`
+	Ignored []int `json:"ignored_survivors,omitempty"`
+	// ids of living processes of the run before, which this run ended: they were proven to be that run's own
+	Ended []int `json:"ended_survivors,omitempty"`
+	Now   bool  `json:"now,omitempty"` // `--now` ended a wait
 }
 
 // AttemptStarted is said before the runner is started.
 type AttemptStarted struct {
 	body
-	Number   int       `json:"number"` // of the attempt in the session, from 1
-	Phase    PhaseName `json:"phase"`
-	Lap      int       `json:"lap"`
-	Attempt  int       `json:"attempt"` // at this visit of the phase, from 1
-	RunID    string    `json:"run_id"`
-	Tree     Tree      `json:"tree"` // what it starts from
-	Runner   string    `json:"runner"`
-	HalfOpen bool      `json:"half_open,omitempty"`
-	Agent    string    `json:"agent,omitempty"` // name of the agent that works in place of the phase's, for half-open
-	Locks    []string  `json:"locks,omitempty"` // of git's that were there before: names below the git directory
-	// Meanwhile is how many of Session.Meanwhile its brief holds: a reviewer is shown none.
+	Number  int       `json:"number"`  // of the attempt in the session, from 1
+	Phase   PhaseName `json:"phase"`   // phase
+	Lap     int       `json:"lap"`     // lap, from 1
+	Attempt int       `json:"attempt"` // at this visit of the phase, from 1
+	RunID   string    `json:"run_id"`  // id of the run; names its directory
+	Tree    Tree      `json:"tree"`    // what it starts from
+	// `agent`, `command`, `script`, or `person`: no process was started, edits to completed work are judged
+	Runner string `json:"runner"`
+	// the breaker lets one more attempt through, with instructions to try another approach
+	HalfOpen bool `json:"half_open,omitempty"`
+	// name of the agent that works instead of the phase's, because of `half-open`
+	Agent string `json:"agent,omitempty"`
+	// git's locks that existed before, by their names below the git directory: this run did not leave them
+	Locks []string `json:"locks,omitempty"`
+	// how many of the session's `meanwhile` its brief holds
 	Meanwhile int `json:"meanwhile,omitempty"`
 }
 
@@ -139,7 +151,7 @@ type AttemptStarted struct {
 type RunEnded struct {
 	body
 	RunResult
-	Tree Tree `json:"tree"` // what it left in the work tree
+	Tree Tree `json:"tree"` // of the work tree afterwards
 }
 
 // Judged is what the engine found on the tree that the run left.
@@ -151,26 +163,35 @@ type Judged struct {
 // Reopened drops the judgement of the open attempt.
 type Reopened struct {
 	body
-	Why string `json:"why" text:"free"`
+	Why string `json:"why" text:"free"` // reason
 }
 
 // Decided is the conclusion that the next checkpoint makes durable.
 type Decided struct {
 	body
-	Verdict     Verdict   `json:"verdict"`
-	Class       Class     `json:"class"`
-	Reason      string    `json:"reason" text:"free"`
-	Next        PhaseName `json:"next"` // a phase, or workflows.Done
-	NextLap     int       `json:"next_lap"`
-	LapEnded    bool      `json:"lap_ended,omitempty"`
-	Progress    bool      `json:"progress"`
-	Step        Step      `json:"step,omitempty"`                 // what kind of progress, "" for none
-	Refuted     bool      `json:"refuted,omitempty"`              // the agent claimed to be done and the facts say otherwise
-	Approve     bool      `json:"approve,omitempty"`              // no gate judged it: at the end of the work a person does
-	NothingLeft bool      `json:"nothing_left,omitempty"`         // the start phase added nothing and said that nothing is left
-	Shown       TestID    `json:"shown,omitempty"`                // by this test, which was there before and passes
-	TooSmall    PhaseName `json:"too_small,omitempty"`            // the phase that is left out because the lap changed little code
-	Question    *Question `json:"question,omitempty" text:"free"` // as in the judgement; with a person's no, what it was said to
+	Verdict  Verdict   `json:"verdict"`             // `pass`, `fail`, `blocked`
+	Class    Class     `json:"class"`               // the reason behind it, see Class
+	Reason   string    `json:"reason" text:"free"`  // one sentence
+	Next     PhaseName `json:"next"`                // the phase that follows, or `done`
+	NextLap  int       `json:"next_lap"`            // its lap
+	LapEnded bool      `json:"lap_ended,omitempty"` // a lap is over
+	Progress bool      `json:"progress"`            // the attempt made progress
+	// which progress, when it did not pass: `ahead` (further than any attempt at this visit), `moved` (a new failure
+	// on a new tree, and nothing more is broken), `looked` (it only read files, which is excused once), `unsigned`
+	// (its gates pass, and the agent did not report that it is done)
+	Step Step `json:"step,omitempty"`
+	// the agent said that it is done, and the gates disagree
+	Refuted bool `json:"refuted,omitempty"`
+	// no gate judged it: a person has to approve it at the end of the work
+	Approve bool `json:"approve,omitempty"`
+	// the start phase added nothing, and the agent said that nothing is left
+	NothingLeft bool `json:"nothing_left,omitempty"`
+	// the existing test that the agent named as evidence, which ran and passes
+	Shown TestID `json:"shown,omitempty"`
+	// the phase that is left out because the lap changed little code (`refactor: auto`)
+	TooSmall PhaseName `json:"too_small,omitempty"`
+	// as in the judgement; if a person rejected it, the question that they answered
+	Question *Question `json:"question,omitempty" text:"free"`
 }
 
 // Trigger says why a checkpoint was made.
@@ -190,50 +211,56 @@ const (
 // Checkpointed is a checkpoint: a code commit, and what was concluded about it. (turn)
 type Checkpointed struct {
 	body
-	Number  int       `json:"number"`
+	Number int `json:"number"` // from 0, without a gap, never reused
+	// `birth`, `baseline` (the gates ran on the base after files had been moved there), `attempt`, `manual`, `found`
+	// (edits that were there before an attempt), `interrupted`, `switch` (the session's edits, before HEAD moves to
+	// another branch), `hook` (by the agent's hooks, while a person works with it)
 	Trigger Trigger   `json:"trigger"`
-	Code    Commit    `json:"code"`
-	Tree    Tree      `json:"tree"`
-	Phase   PhaseName `json:"phase"`
-	Lap     int       `json:"lap"`
-	Attempt int       `json:"attempt,omitempty"` // 0 outside attempts
-	Verdict Verdict   `json:"verdict,omitempty"` // "" when nothing was judged
-	Class   Class     `json:"class,omitempty"`
+	Code    Commit    `json:"code"`                // the code commit
+	Tree    Tree      `json:"tree"`                // its tree
+	Phase   PhaseName `json:"phase"`               // phase in which it was made
+	Lap     int       `json:"lap"`                 // lap in which it was made
+	Attempt int       `json:"attempt,omitempty"`   // at this visit of the phase; none outside attempts
+	Verdict Verdict   `json:"verdict,omitempty"`   // none when nothing was judged
+	Class   Class     `json:"class,omitempty"`     // none when nothing was judged
 	Summary string    `json:"summary" text:"free"` // the commit's subject without its prefix
 	Adopted []Commit  `json:"adopted,omitempty"`   // tips that others made since the last checkpoint
-	Skipped []Skip    `json:"skipped,omitempty"`   // what it does not hold because it cannot
-	HeldOut []Held    `json:"held_out,omitempty"`  // what it does not hold until a person allows it, at most MaxNamed
-	Deleted *Deleted  `json:"deleted,omitempty"`   // more than half of the files are gone
-	Turn    Turn      `json:"turn"`
+	Skipped []Skip    `json:"skipped,omitempty"`   // paths that the commit cannot hold
+	// paths that the commit does not hold until a person allows them; at most 50
+	HeldOut []Held   `json:"held_out,omitempty"`
+	Deleted *Deleted `json:"deleted,omitempty"` // more than half of the files are gone
+	Turn    Turn     `json:"turn"`              // what moved
 }
 
 // Deleted says that a checkpoint lacks more than half of the files that the one before it had. Files that only have
 // another name now do not count.
 type Deleted struct {
-	Files int `json:"files"` // gone
-	Of    int `json:"of"`    // that were there
+	Files int `json:"files"` // deleted files
+	Of    int `json:"of"`    // files before
 }
 
 // Voided ends an attempt whose run failed without changing anything: it says nothing about the work and does not count.
 type Voided struct {
 	body
-	Why string `json:"why" text:"free"`
+	Why string `json:"why" text:"free"` // reason
 }
 
 // Interrupted ends an open attempt that nobody finished, or the judging of one whose run had ended.
 type Interrupted struct {
 	body
-	Why     string `json:"why" text:"free"` // "ctrl-c", "killed", "terminated", "stopped at once, on request"
-	Request string `json:"request,omitempty"`
-	// Unjudged: the attempt's run had ended. It stays open, and what it left is judged next.
+	// `ctrl-c`, `killed`, `terminated`, `the terminal was closed`, `stopped at once, on request`; an older wfs wrote
+	// `stopped at once, as asked`
+	Why     string `json:"why" text:"free"`
+	Request string `json:"request,omitempty"` // id of the request that caused it
+	// the attempt's run had ended: it stays open, and the next `wfs run` judges what it left first
 	Unjudged bool `json:"unjudged,omitempty"`
 }
 
 // Paused is a run's ordinary end before the work is done.
 type Paused struct {
 	body
-	Why     string `json:"why" text:"free"`
-	Request string `json:"request,omitempty"` // id of the request that asked for it
+	Why     string `json:"why" text:"free"`   // reason
+	Request string `json:"request,omitempty"` // id of the request that caused it
 }
 
 // WaitReason says what a session waits for.
@@ -258,19 +285,21 @@ const (
 // Waiting says that nothing is wrong and the engine cannot go on by itself now. An open attempt ends without counting.
 type Waiting struct {
 	body
+	// `limit` (until a time), `human` (an answer to `ask`)
 	Reason WaitReason `json:"reason"`
-	Until  int64      `json:"until,omitempty"` // Unix seconds
-	// Cause and Why, one line for people, say more about a wait until a time. It takes at most Longest seconds, whatever
-	// becomes of the clock meanwhile.
-	Cause   WaitCause `json:"cause,omitempty"`
-	Why     string    `json:"why,omitempty" text:"free"`
-	Longest int64     `json:"longest,omitempty"`
-	Ask     string    `json:"ask,omitempty" text:"free"`
-	// Agree: the question is whether nothing is left; `wfs approve` or `wfs finish` answers yes, `wfs reject` no.
+	Until  int64      `json:"until,omitempty"` // for `limit` (Unix time)
+	// of a `limit`: `usage_limit` (the provider's), `rate_limited` (too many requests), `overloaded` (an error of the
+	// provider or the network), `asked` (the agent or command asked to wait), `calls_per_hour` (wfs's own limit)
+	Cause WaitCause `json:"cause,omitempty"`
+	Why   string    `json:"why,omitempty" text:"free"` // the same in words, for people
+	// seconds that this wait takes at most, even if the clock is set back meanwhile
+	Longest int64  `json:"longest,omitempty"`
+	Ask     string `json:"ask,omitempty" text:"free"` // the question
+	// the question is whether nothing is left; `wfs approve` and `wfs finish` answer yes, `wfs reject` no
 	Agree bool `json:"agree,omitempty"`
-	// Approve: a phase whose work is a person's waits for `wfs approve` or `wfs reject`.
+	// it waits for `wfs approve` or `wfs reject`: in a phase that a person does, or because a judgement has a question
 	Approve bool `json:"approve,omitempty"`
-	// Question says more about Ask, where a judgement asks.
+	// details of `ask`, when it comes from a judgement
 	Question *Question `json:"question,omitempty" text:"free"`
 }
 
@@ -291,35 +320,39 @@ const (
 // BlockedBy stops the session until somebody does something explicit.
 type BlockedBy struct {
 	body
+	// `breaker`, `gate` (could not judge), `runner` (the agent keeps failing and changes nothing), `conflict` (a merge
+	// or rebase is unfinished), `survivors` (processes of a run still live), `tamper` (the session's ledger was moved
+	// during a run, and put back), `laps`, `budget` (a cap is reached)
 	Reason   BlockReason `json:"reason"`
-	Evidence []string    `json:"evidence" text:"free"` // short lines of the engine's own
+	Evidence []string    `json:"evidence" text:"free"` // short lines written by wfs
 	Hint     string      `json:"hint" text:"free"`     // one command to type
-	// Answered: a person has said yes since, and a gate said no.
+	// a person has approved since, and a gate failed: the next run tries once more
 	Answered bool `json:"answered,omitempty"`
 }
 
 // Noted is a person's word for the next attempts.
 type Noted struct {
 	body
-	Text    string `json:"text" text:"free"`
+	Text    string `json:"text" text:"free"`  // the message
 	Request string `json:"request,omitempty"` // id of the request that brought it
-	Back    bool   `json:"back,omitempty"`    // it says why work is sent back
-	// Meanwhile: it came while a run drove the session, so that nobody knows whether a person wrote it.
+	Back    bool   `json:"back,omitempty"`    // it is the reason why work is sent back
+	// it came during a run of the session, or was still pending when the next one began: it may not be from a person,
+	// and answers no question
 	Meanwhile bool `json:"meanwhile,omitempty"`
 }
 
 // Agreed is a person's yes to the pending question.
 type Agreed struct {
 	body
-	By string `json:"by"` // "person" or "auto"
+	By string `json:"by"` // `person` or `auto`
 }
 
 // Allowed lets paths into checkpoints that the session's guard holds out, with everything below them.
 type Allowed struct {
 	body
-	Paths   []string `json:"paths"`
-	Revoked bool     `json:"revoked,omitempty"` // takes that back
-	Request string   `json:"request,omitempty"` // id of the request that asked for it
+	Paths   []string `json:"paths"`             // the paths
+	Revoked bool     `json:"revoked,omitempty"` // they are held out again
+	Request string   `json:"request,omitempty"` // id of the request that caused it
 }
 
 // BreakerReset lets the phase try again from zero.
@@ -329,17 +362,19 @@ type BreakerReset struct{ body }
 // (turn)
 type PhaseMoved struct {
 	body
-	From   PhaseName `json:"from"`
-	To     PhaseName `json:"to"`             // a phase, or workflows.Done
-	Lap    int       `json:"lap"`            // in which it goes on
-	Skip   bool      `json:"skip,omitempty"` // forward, as if From had been passed
-	NewLap bool      `json:"new_lap,omitempty"`
-	Tests  bool      `json:"tests,omitempty"` // back to where tests are written
-	// Anyway: the person lets From pass, whatever its gates say, and does not leave it out.
+	From   PhaseName `json:"from"`              // the phase that is left
+	To     PhaseName `json:"to"`                // the phase that is entered, or `done`
+	Lap    int       `json:"lap"`               // in which the work continues
+	Skip   bool      `json:"skip,omitempty"`    // forward, as if `from` had passed
+	NewLap bool      `json:"new_lap,omitempty"` // it ended a lap
+	// back to the phase that writes tests: they may be changed, and are judged without the lap's code
+	Tests bool `json:"tests,omitempty"`
+	// `wfs approve --anyway`: `from` was worked on, and the person passes it whatever its gates say
 	Anyway bool   `json:"anyway,omitempty"`
-	Why    string `json:"why,omitempty" text:"free"`
-	Ask    string `json:"ask,omitempty" text:"free"` // the phase that is entered is a person's: this is what it asks
-	Turn   Turn   `json:"turn"`
+	Why    string `json:"why,omitempty" text:"free"` // the person's reason
+	// if a person does the phase that is entered: its question. The session waits for the answer
+	Ask  string `json:"ask,omitempty" text:"free"`
+	Turn Turn   `json:"turn"` // empty: nothing moved
 }
 
 // MoveKind is the operation that moves a work tree.
@@ -356,16 +391,21 @@ const (
 // MoveStarted is said before the first file of a work tree is touched.
 type MoveStarted struct {
 	body
+	// `new`, `resume`, `switch`, `leave` (to a branch of the user's), `undo`
 	How     MoveKind `json:"kind"`
-	Summary string   `json:"summary"`
-	To      int      `json:"to"`               // checkpoint that becomes current, -1: the session stays where it is
-	Undoes  int64    `json:"undoes,omitempty"` // operation number
-	Status  Status   `json:"status,omitempty"` // status that an undo of new leads to
-	Former  *Former  `json:"former,omitempty"` // what else an undo brings back
-	Docs    Commit   `json:"docs,omitempty"`   // ledger commit whose lap.json and evidence.json hold again, "": they stay
-	Since   Tree     `json:"since,omitempty"`  // of an auto-save's files: what the interrupted attempt's visit began with
-	Stuck   string   `json:"stuck,omitempty"`  // of one that is said again: why it could be neither carried out nor taken back
-	Turn    Turn     `json:"turn"`
+	Summary string   `json:"summary"` // one line
+	// checkpoint that becomes current; -1: the session stays where it is
+	To     int     `json:"to"`
+	Undoes int64   `json:"undoes,omitempty"` // operation that it undoes
+	Status Status  `json:"status,omitempty"` // status after an undo of `new`
+	Former *Former `json:"former,omitempty"` // what else an undo restores
+	// ledger commit whose `lap.json` and `evidence.json` are valid again
+	Docs Commit `json:"docs,omitempty"`
+	// if the files come from an auto-save: the tree that the visit of the interrupted attempt began with
+	Since Tree `json:"since,omitempty"`
+	// why the move could be neither completed nor undone; the event is then written a second time
+	Stuck string `json:"stuck,omitempty"`
+	Turn  Turn   `json:"turn"` // what will move
 }
 
 // GiveUp is a command of git's that touches no file and after which the next command of ours gives a move up: HEAD is
@@ -380,31 +420,34 @@ type Moved struct {
 // FinishStarted is said before the user's branch is made.
 type FinishStarted struct {
 	body
-	Branch string `json:"branch"` // full ref name
-	Base   Commit `json:"base"`
-	Tree   Tree   `json:"tree"`
-	Turn   Turn   `json:"turn"`
+	Branch string `json:"branch"` // full name (ref)
+	Base   Commit `json:"base"`   // where it begins
+	Tree   Tree   `json:"tree"`   // the tree that it will hold
+	Turn   Turn   `json:"turn"`   // what will move
 }
 
 // Dropped says that the turn right before it, or the finish or deletion that was started, did not happen: its ledger commit was
 // never published, and what it had made in the repository has been taken back.
 type Dropped struct {
 	body
-	Why  string `json:"why" text:"free"`
-	Move bool   `json:"move,omitempty"` // the move that was started is given up, too
+	Why string `json:"why" text:"free"` // reason
+	// the move that was started is given up as well: HEAD was moved elsewhere in the middle of it, or it failed and
+	// the files are as they were before it
+	Move bool `json:"move,omitempty"`
 }
 
 // Finished hands the work over. (turn)
 type Finished struct {
 	body
-	Branch         string `json:"branch"`
-	Commit         Commit `json:"commit"`
-	Checkpoint     int    `json:"checkpoint"`
-	Anyway         string `json:"anyway,omitempty" text:"free"` // why, although not all was done that was agreed
-	WithoutCarried bool   `json:"without_carried,omitempty"`
-	Kept           bool   `json:"kept,omitempty"`  // the history was kept instead of squashed
-	Proof          *Proof `json:"proof,omitempty"` // when it was made for this
-	// Holdout is what hold-out tests said, when they were run for this.
-	Holdout *HoldoutResult `json:"holdout,omitempty"`
-	Turn    Turn           `json:"turn"`
+	Branch     string `json:"branch"`     // full name (ref)
+	Commit     Commit `json:"commit"`     // its tip
+	Checkpoint int    `json:"checkpoint"` // the checkpoint that was handed over
+	// why it was handed over although something was still open (`finish --anyway`)
+	Anyway string `json:"anyway,omitempty" text:"free"`
+	// changes that were uncommitted when the session was created were left out
+	WithoutCarried bool           `json:"without_carried,omitempty"`
+	Kept           bool           `json:"kept,omitempty"`    // the checkpoints themselves were handed over
+	Proof          *Proof         `json:"proof,omitempty"`   // when it was made for this
+	Holdout        *HoldoutResult `json:"holdout,omitempty"` // when hold-out tests were run for this
+	Turn           Turn           `json:"turn"`              // what moved
 }

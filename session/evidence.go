@@ -21,11 +21,12 @@ type Tests map[TestID]TestStatus
 
 // Counts sums a run up.
 type Counts struct {
-	Passed  int `json:"passed"`
-	Failed  int `json:"failed"`
-	Skipped int `json:"skipped"`
-	Errors  int `json:"errors,omitempty"`
-	Flaky   int `json:"flaky,omitempty"` // did now this and now that on the same files; in none of the others
+	Passed  int `json:"passed"`           // tests
+	Failed  int `json:"failed"`           // tests
+	Skipped int `json:"skipped"`          // tests
+	Errors  int `json:"errors,omitempty"` // tests that could not be run
+	// tests with different results on the same files; in none of the other numbers
+	Flaky int `json:"flaky,omitempty"`
 }
 
 // Total is the number of tests that were reported.
@@ -92,26 +93,37 @@ const InTree = "tree"
 // GateResult is what the engine saw when it ran one gate. It holds names, counts and digests, never output: output
 // stays in the run's directory outside Git.
 type GateResult struct {
-	Gate        string   `json:"gate"`
-	Where       string   `json:"where"`
-	Expect      string   `json:"expect,omitempty"`
-	Verdict     Verdict  `json:"verdict"`
-	Class       Class    `json:"class"`
-	Reason      string   `json:"reason" text:"free"` // one sentence of the engine's own
-	Exit        int      `json:"exit"`
-	Millis      int64    `json:"millis"`
-	Cached      bool     `json:"cached,omitempty"`   // versions before this one kept results: it was not run
-	TestsOf     *int     `json:"tests_of,omitempty"` // it judged with the frozen tests, those of this checkpoint, in place of the attempt's own
-	Counts      Counts   `json:"counts"`
-	Failing     []TestID `json:"failing,omitempty"`     // tests that are held against the attempt, sorted, at most MaxNamed
-	KnownRed    []TestID `json:"known_red,omitempty"`   // failing in the baseline too; never held against anybody
-	Flaky       []TestID `json:"flaky,omitempty"`       // failed, then passed on the same tree; named, not held against anybody
-	Targets     []TestID `json:"targets,omitempty"`     // RED: the tests that this lap is about from now on
-	Expected    []string `json:"expected,omitempty"`    // RED by missing_symbol: packages and files whose tests must run once they can be built
-	Passing     int      `json:"passing,omitempty"`     // GREEN: how many targets pass
-	Left        int      `json:"left,omitempty"`        // a document whose tasks must be ticked: one more than the tasks that are not
-	FirstError  string   `json:"first_error,omitempty"` // the line of its output that says what is wrong first, without secrets
-	Fingerprint string   `json:"fingerprint,omitempty"` // digest of the failure with paths, numbers, times and addresses taken out
+	Gate string `json:"gate"` // name
+	// `in-place`, `clean`, or `tree` for a gate that only looks at the tree
+	Where   string  `json:"where"`
+	Expect  string  `json:"expect,omitempty"`   // `pass` or `red`; none on the base
+	Verdict Verdict `json:"verdict"`            // `pass`, `fail`, `blocked`
+	Class   Class   `json:"class"`              // see Class
+	Reason  string  `json:"reason" text:"free"` // one sentence
+	Exit    int     `json:"exit"`               // exit code of the command
+	Millis  int64   `json:"millis"`             // how long it took
+	// the gate did not run: its result on the base was cached; older versions cached results of attempts as well
+	Cached bool `json:"cached,omitempty"`
+	// it judged with the frozen tests of this checkpoint, because the attempt had changed them
+	TestsOf *int   `json:"tests_of,omitempty"`
+	Counts  Counts `json:"counts"` // always complete
+	// tests that count against the attempt; sorted, at most 50
+	Failing  []TestID `json:"failing,omitempty"`
+	KnownRed []TestID `json:"known_red,omitempty"` // failing on the base too
+	Flaky    []TestID `json:"flaky,omitempty"`     // failed and passed on the same tree
+	// the lap's tests from now on; of a gate that does not expect red: tests of packages that could not be built
+	// before
+	Targets []TestID `json:"targets,omitempty"`
+	// packages and files of tests that cannot be built yet: once they can, tests must run in them. An older wfs wrote
+	// names of tests, a method of a suite in Go as `import/path.*/TestName`
+	Expected []string `json:"expected,omitempty"`
+	Passing  int      `json:"passing,omitempty"` // how many of the lap's tests pass
+	// of a document whose tasks must be ticked: the number of open tasks plus one
+	Left int `json:"left,omitempty"`
+	// of a failing gate: the first line of its output that names an error, such as a compiler's
+	FirstError string `json:"first_error,omitempty"`
+	// digest of the failure without paths, numbers, times and addresses
+	Fingerprint string `json:"fingerprint,omitempty"`
 }
 
 // MaxNamed is how many test names one result carries; counts are always complete.
@@ -119,53 +131,61 @@ const MaxNamed = 50
 
 // Evidence is the document behind a judgement: every test of every gate. It is kept in the ledger beside the events.
 type Evidence struct {
-	Tree  Tree             `json:"tree"`
+	Tree Tree `json:"tree"` // what was judged
+	// by gate, by test: `pass`, `fail`, `skip`, or `error` (could not be run)
 	Gates map[string]Tests `json:"gates"`
 }
 
 // Judgement is what guards and gates said about one tree.
 type Judgement struct {
-	Tree    Tree         `json:"tree"`
-	Verdict Verdict      `json:"verdict"`
-	Class   Class        `json:"class"`
-	Reason  string       `json:"reason" text:"free"`
-	Gates   []GateResult `json:"gates,omitempty" text:"free"`
-	Guarded []string     `json:"guarded,omitempty"` // paths that a guard forbids, at most MaxNamed
-	Proof   *Proof       `json:"proof,omitempty"`   // of work that is complete with this judgement
-	// Holdout is what tests said that whoever works never sees, when they were run.
-	Holdout  *HoldoutResult `json:"holdout,omitempty"`
-	Ungated  bool           `json:"ungated,omitempty"`              // no command was run, though other phases have gates that run some
-	Evidence Evidence       `json:"-"`                              // goes to the ledger as a document of its own
-	NotRun   []NotRun       `json:"not_run,omitempty"`              // gates of the phase that judge later; a pass says nothing of them
-	Tampered []Tampering    `json:"tampered,omitempty" text:"free"` // what was done to tests, the grave ones first, at most MaxNamed
-	Ticked   []int          `json:"ticked,omitempty"`               // numbers of the items that documents of the session tick
-	// Gone are tests that do not run any more, and that experiments or a person let go.
+	Tree    Tree         `json:"tree"`                        // what was judged
+	Verdict Verdict      `json:"verdict"`                     // `pass`, `fail`, `blocked` (could not judge)
+	Class   Class        `json:"class"`                       // of the gate or guard that decided
+	Reason  string       `json:"reason" text:"free"`          // one sentence
+	Gates   []GateResult `json:"gates,omitempty" text:"free"` // one for each gate that was run
+	// changed, although a guard forbids it; at most 50 (paths)
+	Guarded []string `json:"guarded,omitempty"`
+	// if the work is complete with this judgement: results of the gates in a clean tree
+	Proof *Proof `json:"proof,omitempty"`
+	// if the work is complete, or if the phase requires it: results of the hold-out tests
+	Holdout *HoldoutResult `json:"holdout,omitempty"`
+	// no gate ran a command, although gates of other phases do: a pass does not make the tree green
+	Ungated  bool     `json:"ungated,omitempty"`
+	Evidence Evidence `json:"-"` // goes to the ledger as a document of its own
+	// gates of the phase that judge later: a pass is not about them
+	NotRun []NotRun `json:"not_run,omitempty"`
+	// changes of tests that matter, the grave ones first; at most 50
+	Tampered []Tampering `json:"tampered,omitempty" text:"free"`
+	// items of the checklist, from 1, that documents of the session tick
+	Ticked []int `json:"ticked,omitempty"`
+	// tests that no longer run, which experiments or a person accepted
 	Gone []TestID `json:"gone,omitempty"`
-	// Experiments are what was tried with a tree that passes, in the order of trying.
+	// what wfs tried with a tree that passes, in this order
 	Experiments []Experiment `json:"experiments,omitempty"`
-	// Shown is the existing test that the run named as showing what is wanted, if it ran and passes.
+	// the existing test that the agent named as evidence, if it ran and passes
 	Shown TestID `json:"shown,omitempty"`
-	// Beside are files that were changed in a phase that added no test, at most MaxNamed: something was left to do.
+	// changed in a phase that added no test, at most 50: `nothing_left` does not count then (paths)
 	Beside []string `json:"beside,omitempty"`
-	// Lines of code that the lap changed, tests not counted, where that decides which phase follows.
+	// lines of code that the lap changed, without tests, if that decides which phase follows
 	Lines *int `json:"lines,omitempty"`
-	// Question is what a person is asked, with Blocked and ClassAsked; Reason is its sentence.
+	// the question for a person, with `blocked` and `asked`; `reason` has its text
 	Question *Question `json:"question,omitempty" text:"free"`
 }
 
 // Experiment is one thing that was tried to see what a pass is worth.
 type Experiment struct {
-	Kind   string `json:"kind"`   // frozen_tests, canary, hollow, mutants
-	Result string `json:"result"` // holds, fails, not_tried
+	// `frozen_tests`, `canary`, `hollow`, `results`, `mutants`
+	Kind   string `json:"kind"`
+	Result string `json:"result"` // `holds`, `fails`, `not_tried`
 	Says   string `json:"says"`   // one sentence
-	Runs   int    `json:"runs"`   // of a gate
-	Millis int64  `json:"millis"`
+	Runs   int    `json:"runs"`   // how often a gate ran
+	Millis int64  `json:"millis"` // time of those runs
 }
 
 // NotRun is a gate that was not asked, and why.
 type NotRun struct {
-	Gate string `json:"gate"`
-	Why  string `json:"why"`
+	Gate string `json:"gate"` // a gate that did not run
+	Why  string `json:"why"`  // why, in words
 }
 
 // Built returns the result of the gate that has found the tests of what could not be built in RED, nil for none.
@@ -247,56 +267,70 @@ const MaxPrinted = 5
 
 // RunResult is the observation of one run of an agent or command.
 type RunResult struct {
+	// `ok` (exit 0), `failed` (another exit code), `not_started`, `idle` (no output for too long), `timeout`, `wait`
+	// (asks to be called again later), `ask` (asks a question), `interrupted`. For agents whose output wfs understands
+	// also `denied` (calls were refused for want of a permission), `capped` (ended at a cap of turns or money that it
+	// was started with), `limit` (usage limit, until `wait_until`), `rate_limited`, `overloaded`, `auth` (not logged
+	// in), `billing` (no credit), `config`, `too_long` (its context is full), `refused` (the model declined), `hung`
+	// (signs of life, but nothing done), `no_result`
 	Outcome Outcome `json:"outcome"`
-	Exit    int     `json:"exit"`
-	Millis  int64   `json:"millis"`
-	Done    bool    `json:"done,omitempty"` // the agent's claim that the phase's work is done
-	// NothingLeft is the claim that nothing is left to do: the existing test that shows it.
+	// exit code; 128 plus the number for a signal, -1 when it never began or never ended
+	Exit   int   `json:"exit"`
+	Millis int64 `json:"millis"`         // how long it took
+	Done   bool  `json:"done,omitempty"` // the agent said that the phase's work is done
+	// the agent said that nothing is left to do, and named this existing test as evidence
 	NothingLeft string `json:"nothing_left,omitempty" text:"free"`
-	Note        string `json:"note,omitempty" text:"free"` // what it wants the next attempt to know
-	Ask         string `json:"ask,omitempty" text:"free"`  // its question
-	// TestChange is why it asks to go back to where tests are written.
-	TestChange string  `json:"test_change,omitempty" text:"free"`
-	WaitUntil  int64   `json:"wait_until,omitempty"` // Unix seconds; 0: it did not say
-	CostUSD    float64 `json:"cost_usd,omitempty"`
-	// EstimatedUSD is Session.Estimate of a run that did not say what it cost.
+	Note        string `json:"note,omitempty" text:"free"` // message of the agent for the next attempt
+	Ask         string `json:"ask,omitempty" text:"free"`  // the agent's question
+	// why the agent asks to go back to the phase that writes tests
+	TestChange string `json:"test_change,omitempty" text:"free"`
+	// when to call again; left out if the agent did not say (Unix time)
+	WaitUntil int64   `json:"wait_until,omitempty"`
+	CostUSD   float64 `json:"cost_usd,omitempty"` // cost that the agent reported
+	// if the run was ended before it reported its cost: an estimate, by the session's rate
 	EstimatedUSD float64 `json:"estimated_usd,omitempty"`
-	Survivors    []int   `json:"survivors,omitempty"`          // pids of the run that could not be ended
-	Rejected     bool    `json:"rejected,omitempty"`           // a person's no; Note says why
-	Approved     bool    `json:"approved,omitempty"`           // a person's yes
-	NotDone      bool    `json:"not_done,omitempty"`           // it says that the work is not done yet
-	Unread       bool    `json:"unread,omitempty"`             // its answer could not be read; Note says why
-	Review       *Review `json:"review,omitempty" text:"free"` // of a phase that is a review
+	Survivors    []int   `json:"survivors,omitempty"` // process ids of the run that could not be ended
+	Rejected     bool    `json:"rejected,omitempty"`  // a person rejected it; `note` says why
+	Approved     bool    `json:"approved,omitempty"`  // a person approved it
+	NotDone      bool    `json:"not_done,omitempty"`  // the agent said that the work is not done yet
+	// the answer could not be read, which counts as not done; `note` says why
+	Unread bool    `json:"unread,omitempty"`
+	Review *Review `json:"review,omitempty" text:"free"` // of a phase that is a review
 
-	// Of agents whose stream is understood.
-	Agent        string `json:"agent,omitempty"` // name of its card
-	AgentVersion string `json:"agent_version,omitempty"`
-	Model        string `json:"model,omitempty"`
-	Conversation string `json:"conversation,omitempty"`      // the agent's own id of it
-	Place        string `json:"place,omitempty"`             // digest of the directory that it worked in
-	Tokens       Tokens `json:"tokens,omitzero"`             // of this run alone, as CostUSD is
-	Total        Total  `json:"conversation_total,omitzero"` // where the agent counts whole conversations
-	Turns        int    `json:"turns,omitempty"`
-	Tools        int    `json:"tools,omitempty"`   // tool calls
-	Denials      int    `json:"denials,omitempty"` // calls that nobody was there to permit
-	// Printed are the last lines of a run that failed: those of its standard error, or of all that it printed.
+	// name of the agent's card; this and the following fields exist for agents whose output wfs understands
+	Agent        string `json:"agent,omitempty"`
+	AgentVersion string `json:"agent_version,omitempty"` // version of the agent, as it tells it
+	Model        string `json:"model,omitempty"`         // the model that worked, as the agent tells it
+	Conversation string `json:"conversation,omitempty"`  // the agent's own id of its conversation
+	Place        string `json:"place,omitempty"`         // digest of the directory that it worked in
+	Tokens       Tokens `json:"tokens,omitzero"`         // Tokens of this run alone
+	// Total of the conversation, where the agent counts so
+	Total Total `json:"conversation_total,omitzero"`
+	Turns int   `json:"turns,omitempty"` // turns of the conversation
+	Tools int   `json:"tools,omitempty"` // tool calls
+	// tool calls that were denied, because no person was there to permit them
+	Denials int `json:"denials,omitempty"`
+	// of a failed run: the last lines that it printed, at most 5; of standard error where wfs reads that separately
 	Printed []string `json:"printed,omitempty"`
-	// LeftRunning: it had ended its work, and something that it had started did not end. It was waited for in vain.
+	// the agent had finished, but something that it had started in the background did not end in time
 	LeftRunning bool `json:"left_running,omitempty"`
-	// Denied are the names of the tools of those calls, each once, without what they were called with. At most MaxNamed.
+	// names of the tools of those calls, without their arguments
 	Denied []string `json:"denied,omitempty"`
-	// Refused are the beginnings of commands among those calls ("make lint"), each once, at most MaxNamed.
+	// the beginnings of the commands among them, each once
 	Refused []RefusedCommand `json:"refused,omitempty" text:"free"`
-	Message string           `json:"message,omitempty" text:"free"` // why it ended so, in the agent's own words: one line
+	// why it ended so, as the agent reported it: one line
+	Message string `json:"message,omitempty" text:"free"`
 }
 
 // RefusedCommand is what a run wanted to run and was not permitted to.
 type RefusedCommand struct {
+	// the first words of the command that was not permitted: `make lint`; with `variable` all of that part; empty when
+	// each part of the command would be permitted alone
 	Text  string `json:"command" text:"free"`
-	Times int    `json:"times"`
-	// Whole is the first of those commands as it was given, when that is more than its beginning.
+	Times int    `json:"times"` // how often
+	// the first of those commands in full, if it is longer
 	Whole string `json:"whole,omitempty" text:"free"`
-	// Variable: it was refused for a variable or a substitution, which no permission changes.
+	// refused because of a variable or a substitution, whatever is permitted
 	Variable bool `json:"variable,omitempty"`
 }
 
@@ -311,10 +345,10 @@ func (s *Session) Repin(agent string) string {
 
 // Tokens are what a model read and wrote.
 type Tokens struct {
-	Input      int64 `json:"input,omitempty"` // without those from a cache
-	Output     int64 `json:"output,omitempty"`
-	CacheRead  int64 `json:"cache_read,omitempty"`
-	CacheWrite int64 `json:"cache_write,omitempty"`
+	Input      int64 `json:"input,omitempty"`       // without those from a cache
+	Output     int64 `json:"output,omitempty"`      // written by the model
+	CacheRead  int64 `json:"cache_read,omitempty"`  // read from the cache
+	CacheWrite int64 `json:"cache_write,omitempty"` // written to the cache
 }
 
 // Sum is all of them.
@@ -325,7 +359,7 @@ func (t Tokens) New() int64 { return t.Sum() - t.CacheRead }
 
 // Total is what a conversation has used up over all its runs.
 type Total struct {
-	CostUSD float64 `json:"cost_usd,omitempty"`
+	CostUSD float64 `json:"cost_usd,omitempty"` // in US dollars, as agents report it
 	Tokens
 }
 

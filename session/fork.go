@@ -2,11 +2,12 @@ package session
 
 // Fork is how another session came to the checkpoint that a session goes on from.
 type Fork struct {
-	// Line is that session's line of checkpoints; the last one is where it was forked. Their numbers are 0, since they are
-	// none of this session's.
-	Line        []Checkpoint `json:"line"`
+	// its line of checkpoints; the last is the one that was forked. Their `number` is 0: they are not of this session
+	Line []Checkpoint `json:"line"`
+	// those that are valid on that line, with `checkpoint` 0
 	Settlements []Settlement `json:"settlements,omitempty"`
-	Gates       []GateResult `json:"gates,omitempty"` // what the gates said about that tree, if it is green
+	// results of the gates on its tree, if it is `green`
+	Gates []GateResult `json:"gates,omitempty"`
 }
 
 // ForkAt is what a fork has to know of the session at one of its checkpoints.

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -16,15 +17,17 @@ import (
 )
 
 // TestFormats holds docs/formats.md to the types: every kind of event and every value inside one has a section of its
-// own, whose table has exactly the JSON fields, a "?" in the types of those that are left out when empty. An embedded
-// type has its own section, and the section of its owner names it.
+// own. The tables of this package's types are made of the comments of their fields; UPDATE_FORMATS=1 writes them. An
+// embedded type has its own section, and the section of its owner names it.
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../docs/formats.md")
+	const file = "../docs/formats.md"
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sections := sectionsOf(strings.ReplaceAll(string(text), "\r\n", "\n"))
+	text := strings.ReplaceAll(string(data), "\r\n", "\n")
+	sections := sectionsOf(text)
 	names := map[reflect.Type]string{}
 	var todo []reflect.Type
 	for _, k := range session.Kinds() {
@@ -35,58 +38,144 @@ func TestFormats(t *testing.T) {
 	for _, v := range []any{session.Session{}, session.Evidence{}, session.Op{}} {
 		todo = append(todo, reflect.TypeOf(v))
 	}
+	meanings := meaningsOf(t)
 	for seen := map[reflect.Type]bool{}; len(todo) > 0; todo = todo[1:] {
 		typ := todo[0]
 		if seen[typ] {
 			continue
 		}
 		seen[typ] = true
-		name := names[typ]
-		if name == "" {
-			name = typ.Name()
-		}
+		name := sectionName(names, typ)
 		section, ok := sections[name]
 		if !ok {
 			t.Errorf("docs/formats.md has no section %q", "### "+name)
+			continue
 		}
+		var table strings.Builder
+		table.WriteString("| field | type | meaning |\n|---|---|---|\n")
 		var fields []string
 		for i := range typ.NumField() {
 			f := typ.Field(i)
-			inner := elem(f.Type)
-			if inner.Name() == "body" { // which makes it an event
-				continue
-			}
-			if inner.Kind() == reflect.Struct && inner != reflect.TypeOf(time.Time{}) && f.Tag.Get("json") != "-" {
-				todo = append(todo, inner)
-			}
-			if f.Anonymous {
-				owner := names[inner]
-				if owner == "" {
-					owner = inner.Name()
-				}
-				if !strings.Contains(section, owner) {
-					t.Errorf("section %s does not say that it has the fields of %s", name, owner)
-				}
-				continue
-			}
 			tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if tag == "-" {
 				continue
 			}
+			inner := elem(f.Type)
+			if inner.Name() == "body" { // which makes it an event
+				continue
+			}
+			if inner.Kind() == reflect.Struct && inner != reflect.TypeOf(time.Time{}) {
+				todo = append(todo, inner)
+			}
+			if f.Anonymous {
+				if !strings.Contains(section, sectionName(names, inner)) {
+					t.Errorf("section %s does not say that it has the fields of %s", name, inner)
+				}
+				continue
+			}
 			fields = append(fields, tag)
-			kind, ok := rowOf(section, tag)
-			if !ok {
-				t.Errorf("section %s has no row for the field %q", name, tag)
-			} else if optional := strings.Contains(options, "omit"); strings.Contains(kind, "?") != optional {
-				t.Errorf("section %s, field %q: the type is given as %q; left out when empty: %v", name, tag, kind, optional)
+			kind := jsonType(names, f.Type)
+			if strings.Contains(options, "omit") {
+				first, rest, _ := strings.Cut(kind+" ", " ")
+				kind = strings.TrimSpace(first + "? " + rest)
 			}
+			meaning := meanings[typ.Name()+"."+f.Name]
+			if meaning == "" && strings.HasSuffix(typ.PkgPath(), "/session") {
+				t.Errorf("the field %s.%s has no comment, and docs/formats.md needs one", typ.Name(), f.Name)
+			}
+			fmt.Fprintf(&table, "| `%s` | %s | %s |\n", tag, kind, strings.ReplaceAll(meaning, "|", `\|`))
 		}
-		for _, row := range rowsOf(section) {
-			if !slices.Contains(fields, row) {
-				t.Errorf("section %s has a row for %q, which is no field", name, row)
+		switch rows := rowsOf(section); {
+		case len(fields) == 0:
+		case !strings.HasSuffix(typ.PkgPath(), "/session"): // its comments are written for other readers
+			slices.Sort(rows)
+			slices.Sort(fields)
+			if !slices.Equal(rows, fields) {
+				t.Errorf("section %s has rows for %q; the fields are %q", name, rows, fields)
 			}
+		case !strings.Contains(section, table.String()):
+			if os.Getenv("UPDATE_FORMATS") == "" {
+				t.Errorf("the table of section %s in docs/formats.md is old: UPDATE_FORMATS=1 go test ./session -run TestFormats\n%s", name, table.String())
+			}
+			at, _, _ := strings.Cut(section, "| field |")
+			_, after, _ := strings.Cut(section[len(at):], "\n\n")
+			text = strings.Replace(text, section, at+table.String()+"\n"+after, 1)
 		}
 	}
+	if os.Getenv("UPDATE_FORMATS") != "" {
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// sectionName is the heading of a type's section, without its marks.
+func sectionName(names map[reflect.Type]string, typ reflect.Type) string {
+	if name := names[typ]; name != "" {
+		return name
+	}
+	return typ.Name()
+}
+
+// jsonType says for people how a value of a type looks in JSON.
+func jsonType(names map[reflect.Type]string, typ reflect.Type) string {
+	words := map[string]string{"Commit": "commit", "Tree": "tree", "TestID": "test", "Time": "time"}
+	switch typ.Kind() {
+	case reflect.Pointer:
+		return jsonType(names, typ.Elem())
+	case reflect.Slice:
+		kind := jsonType(names, typ.Elem())
+		if !strings.HasPrefix(kind, "[") {
+			kind += "s"
+		}
+		return "list of " + kind
+	case reflect.String, reflect.Struct:
+		if word := words[typ.Name()]; word != "" {
+			return word
+		}
+		if typ.Kind() == reflect.String {
+			return "string"
+		}
+		if names[typ] == "" {
+			return fmt.Sprintf("[`%s`](#%s)", typ.Name(), strings.ToLower(typ.Name()))
+		}
+		return "object"
+	case reflect.Map, reflect.Interface:
+		return "object"
+	case reflect.Bool:
+		return "boolean"
+	}
+	return "number"
+}
+
+// meaningsOf returns the comment of each field of this package's types, by type and field.
+func meaningsOf(t *testing.T) map[string]string {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	meanings := map[string]string{}
+	for _, file := range files {
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			if s, ok := spec.Type.(*ast.StructType); ok {
+				for _, f := range s.Fields.List {
+					for _, name := range f.Names {
+						meanings[spec.Name.Name+"."+name.Name] = strings.Join(strings.Fields(f.Doc.Text()+" "+f.Comment.Text()), " ")
+					}
+				}
+			}
+			return true
+		})
+	}
+	return meanings
 }
 
 // TestFormatsWords looks for every word of this package that stands in a file or an answer: classes, outcomes, triggers,
@@ -180,15 +269,4 @@ func rowsOf(section string) []string {
 		}
 	}
 	return rows
-}
-
-// rowOf returns the second cell of a field's row.
-func rowOf(section, field string) (kind string, ok bool) {
-	for line := range strings.Lines(section) {
-		if rest, found := strings.CutPrefix(line, "| `"+field+"` |"); found {
-			kind, _, _ = strings.Cut(rest, "|")
-			return strings.TrimSpace(kind), true
-		}
-	}
-	return "", false
 }

@@ -11,59 +11,59 @@ import (
 // Former is what was said of a session before an operation, as far as that operation changed it: what an undo brings
 // back. Nil is what it left alone.
 type Former struct {
-	Title *string      `json:"title,omitempty"`
-	Goal  *string      `json:"goal,omitempty"`
-	Spec  *FormerSpec  `json:"spec,omitempty"`
-	Plan  *FormerPlan  `json:"plan,omitempty"`
-	Stand *FormerStand `json:"stand,omitempty"`
+	Title *string      `json:"title,omitempty"` // as of `renamed`
+	Goal  *string      `json:"goal,omitempty"`  // as of `edited`
+	Spec  *FormerSpec  `json:"spec,omitempty"`  // the spec before
+	Plan  *FormerPlan  `json:"plan,omitempty"`  // the plan before
+	Stand *FormerStand `json:"stand,omitempty"` // phase, lap and status before
 
-	Notes   *[]string         `json:"notes,omitempty"`
-	Allowed *[]string         `json:"allowed,omitempty"`
-	Budget  *workflows.Budget `json:"budget,omitempty"`
-	Settled *[]Settlement     `json:"settled,omitempty"`
+	Notes   *[]string         `json:"notes,omitempty"`   // this and the following fields: as in Session
+	Allowed *[]string         `json:"allowed,omitempty"` // paths that were allowed before
+	Budget  *workflows.Budget `json:"budget,omitempty"`  // caps from before
+	Settled *[]Settlement     `json:"settled,omitempty"` // its `settlements`
 }
 
 // FormerSpec is a spec and its checklist.
 type FormerSpec struct {
-	Items  []string `json:"items,omitempty"`
-	Path   string   `json:"path,omitempty"`
-	Digest string   `json:"digest,omitempty"`
+	Items  []string `json:"items,omitempty"`  // the whole checklist
+	Path   string   `json:"path,omitempty"`   // where the spec was read from (path)
+	Digest string   `json:"digest,omitempty"` // SHA-256 of the spec
 }
 
 // FormerPlan is what a session ran, and what its gates had said about the base.
 type FormerPlan struct {
-	Workflow   string    `json:"workflow"`
-	Start      PhaseName `json:"start"`
-	Laps       bool      `json:"laps,omitempty"`
-	PlanDigest string    `json:"plan_digest"`
-	Agent      string    `json:"agent"`
-	AgentTyped bool      `json:"agent_typed,omitempty"`
-	Base0      *Baseline `json:"baseline,omitempty"`
+	Workflow   string    `json:"workflow"`              // name of the workflow
+	Start      PhaseName `json:"start"`                 // its first phase
+	Laps       bool      `json:"laps,omitempty"`        // whether it has laps
+	PlanDigest string    `json:"plan_digest"`           // SHA-256 of `plan.json`
+	Agent      string    `json:"agent"`                 // the agent before
+	AgentTyped bool      `json:"agent_typed,omitempty"` // as in `created`
+	Base0      *Baseline `json:"baseline,omitempty"`    // results of the gates on the base before
 }
 
 // FormerStand is where a session stood.
 type FormerStand struct {
-	Status  Status     `json:"status"`
-	Waiting *Waiting   `json:"waiting,omitempty"`
-	Blocked *BlockedBy `json:"blocked,omitempty"`
-	Why     string     `json:"why,omitempty"`
+	Status  Status     `json:"status"`            // of the session
+	Waiting *Waiting   `json:"waiting,omitempty"` // what it was waiting for
+	Blocked *BlockedBy `json:"blocked,omitempty"` // what it was blocked by
+	Why     string     `json:"why,omitempty"`     // why it had that status
 
-	Phase  PhaseName `json:"phase"`
-	Lap    int       `json:"lap"`
-	Visit  Visit     `json:"visit"`
-	Failed int       `json:"failed_runs,omitempty"`
+	Phase  PhaseName `json:"phase"`                 // phase it was in
+	Lap    int       `json:"lap"`                   // lap it was in
+	Visit  Visit     `json:"visit"`                 // what the breaker had counted
+	Failed int       `json:"failed_runs,omitempty"` // runs in a row that failed
 	Terms
 
-	Rounds map[PhaseName]int `json:"rounds,omitempty"`
+	Rounds map[PhaseName]int `json:"rounds,omitempty"` // as in Session
 
-	Tampered    []Tampering `json:"tampered,omitempty"`
-	TestChange  string      `json:"test_change,omitempty"`
-	TestChanges int         `json:"test_changes,omitempty"`
+	Tampered    []Tampering `json:"tampered,omitempty"`     // as in Session
+	TestChange  string      `json:"test_change,omitempty"`  // as in Session
+	TestChanges int         `json:"test_changes,omitempty"` // as in Session
 
-	Last      *Decided     `json:"last,omitempty"`
-	LastGates []GateResult `json:"last_gates,omitempty"`
-	NotRun    []NotRun     `json:"not_run,omitempty"`
-	LastRun   string       `json:"last_run,omitempty"`
+	Last      *Decided     `json:"last,omitempty"`       // newest decision
+	LastGates []GateResult `json:"last_gates,omitempty"` // its gates
+	NotRun    []NotRun     `json:"not_run,omitempty"`    // gates that it passed over
+	LastRun   string       `json:"last_run,omitempty"`   // its run
 }
 
 // FormerOf is what an operation changed, as it was before.

@@ -26,11 +26,14 @@ const (
 
 // Held is an untracked file or directory that is held out of snapshots and checkpoints, by name.
 type Held struct {
-	Path  string     `json:"path"` // a directory's ends in a slash
+	Path string `json:"path"` // the path; that of a directory ends in a slash
+	// `key` (its name looks like that of a key), `secret` (a key or a token is in it), `size` (larger than
+	// `max-file-size`), `number` (a new directory with more files than `max-new-files`), `name` (a directory that
+	// tools fill, such as `node_modules`)
 	Why   HoldReason `json:"why"`
-	Bytes int64      `json:"bytes,omitempty"` // of a file
-	Files int        `json:"files,omitempty"` // in a directory, as far as they were counted
-	Rule  string     `json:"rule,omitempty"`  // what kind of secret is in a file, for people
+	Bytes int64      `json:"bytes,omitempty"` // size of a file
+	Files int        `json:"files,omitempty"` // in a directory
+	Rule  string     `json:"rule,omitempty"`  // with `secret`: which kind, for people
 }
 
 // IsDir reports whether all of a directory is held out.

@@ -8,17 +8,18 @@ import (
 // HoldoutResult is what tests that whoever works never sees said of a tree. It holds no name of theirs, unless the plan
 // reveals those.
 type HoldoutResult struct {
-	Tree   Tree   `json:"tree"`
-	Digest string `json:"digest"` // of the hold-out tests, as in the plan
-	// Verdict is blocked when they could not be run.
-	Verdict Verdict  `json:"verdict"`
-	Reason  string   `json:"reason"` // one sentence of the engine's own
-	Passed  int      `json:"passed"`
+	Tree    Tree    `json:"tree"`    // what was judged
+	Digest  string  `json:"digest"`  // of the hold-out tests, as in the plan
+	Verdict Verdict `json:"verdict"` // `pass`, `fail`; `blocked`: they could not be run
+	Reason  string  `json:"reason"`  // one sentence
+	Passed  int     `json:"passed"`  // tests that pass
+	// tests that fail; a package or file that cannot be built or loaded counts once
 	Failed  int      `json:"failed"`
-	NotRun  int      `json:"not_run,omitempty"` // files whose tests did not run
-	Failing []TestID `json:"failing,omitempty"` // at most MaxNamed, where names are revealed
-	Millis  int64    `json:"millis"`
-	Run     string   `json:"run,omitempty"` // id of the run whose directory holds what they printed, outside of the repository
+	NotRun  int      `json:"not_run,omitempty"` // files with tests none of which ran
+	Failing []TestID `json:"failing,omitempty"` // with `reveal: names` alone; at most 50
+	Millis  int64    `json:"millis"`            // how long the gates took
+	// name of the directory with their output, in the user's state directory
+	Run string `json:"run,omitempty"`
 }
 
 // Concludes makes the sentence out of the counts.

@@ -54,11 +54,13 @@ func (i Item) Says() string {
 
 // Settlement is the end of an item, or of a lap, that no judgement brought.
 type Settlement struct {
-	Item       int       `json:"item"` // number of the item or lap, 0: the work as a whole
+	Item int `json:"item"` // of the item or lap, from 1; 0: the work as a whole
+	// `shown` (an existing test passes that the agent named as evidence), `skipped` (without evidence), `agreed` (a
+	// person said that it is done), `delivered` (its last phase was skipped, and its tests had passed)
 	State      ItemState `json:"state"`
-	Checkpoint int       `json:"checkpoint"` // that the session stood on
-	Test       TestID    `json:"test,omitempty"`
-	By         string    `json:"by,omitempty"`
+	Checkpoint int       `json:"checkpoint"`     // the current checkpoint then
+	Test       TestID    `json:"test,omitempty"` // the existing test that the agent named
+	By         string    `json:"by,omitempty"`   // who said so: `agent`, `person`, `auto`
 }
 
 // on reports whether it holds on a line of checkpoints.

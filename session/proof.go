@@ -5,14 +5,15 @@ import "strings"
 // Proof is what the gates of finished work say about its tree alone: in a clean tree, without what only lies beside it in
 // the work tree.
 type Proof struct {
-	Tree Tree `json:"tree"`
-	// Verdict is blocked when it could not be found out whether the tree passes there: that is told, and stops nothing.
+	Tree Tree `json:"tree"` // what was judged
+	// `pass`; `fail`: the work does not pass with its own files alone; `blocked`: the gates could not run there, which
+	// wfs reports and which stops nothing
 	Verdict Verdict      `json:"verdict"`
-	Class   Class        `json:"class"`
-	Reason  string       `json:"reason"` // one sentence of the engine's own
-	Gates   []GateResult `json:"gates,omitempty"`
-	// Lacks are files of the work tree that no checkpoint has, and that the output of the failing gate speaks of: at most
-	// MaxNamed.
+	Class   Class        `json:"class"`           // `green`, `not_clean`, `infra_error`
+	Reason  string       `json:"reason"`          // one sentence
+	Gates   []GateResult `json:"gates,omitempty"` // one for each gate that was run
+	// files of the work tree that no checkpoint has, and that the output of the failing gate mentions; at most 50. An
+	// older wfs listed files with which the gates pass (paths)
 	Lacks []string `json:"lacks,omitempty"`
 }
 

@@ -7,85 +7,93 @@ import "github.com/wfs-dev/wfs/workflows"
 // Abandoned says that nobody goes on with the session. Everything of it is kept, and it can be brought back. (turn)
 type Abandoned struct {
 	body
-	Reason  string `json:"reason,omitempty" text:"free"`
-	Summary string `json:"summary"`          // of the operation
-	Undoes  int64  `json:"undoes,omitempty"` // operation that it takes back
-	Turn    Turn   `json:"turn"`
+	Reason  string `json:"reason,omitempty" text:"free"` // the person's reason
+	Summary string `json:"summary"`                      // of the operation
+	Undoes  int64  `json:"undoes,omitempty"`             // operation that this undoes
+	Turn    Turn   `json:"turn"`                         // empty: nothing moved
 }
 
 // Revived brings an abandoned session back. (turn)
 type Revived struct {
 	body
-	Status  Status `json:"status"` // that it has from now on
-	Why     string `json:"why,omitempty" text:"free"`
-	Summary string `json:"summary"`
-	Undoes  int64  `json:"undoes,omitempty"`
-	Turn    Turn   `json:"turn"`
+	Status  Status `json:"status"`                    // that it has from now on
+	Why     string `json:"why,omitempty" text:"free"` // why it has that status
+	Summary string `json:"summary"`                   // of the operation
+	Undoes  int64  `json:"undoes,omitempty"`          // operation that this undoes
+	Turn    Turn   `json:"turn"`                      // empty: nothing moved
 }
 
 // Renamed changes what the session is called. Its id, its refs and the goal that agents are told stay. (turn)
 type Renamed struct {
 	body
-	Title string `json:"title" text:"free"`
-	Turn  Turn   `json:"turn"`
+	Title string `json:"title" text:"free"` // the new title
+	Turn  Turn   `json:"turn"`              // empty: nothing moved
 }
 
 // Edited changes what is wanted. (turn)
 type Edited struct {
 	body
-	Goal string `json:"goal,omitempty" text:"free"` // "" leaves it as it is
-	Spec bool   `json:"spec,omitempty"`             // there is another spec: the fields below count
-	// Items is the whole checklist from now on: those that are done, the present one, then those to come.
-	Items      []string  `json:"items,omitempty"`
+	Goal string `json:"goal,omitempty" text:"free"` // the new goal; none: it stays
+	// there is another spec, and the fields from here to `phase` count
+	Spec bool `json:"spec,omitempty"`
+	// the whole checklist from now on: items that are done, the current one, those to come
+	Items []string `json:"items,omitempty"`
+	// where the spec was read from: below the work tree, or from the top of the main work tree (`../spec.md`) (path)
 	SpecPath   string    `json:"spec_path,omitempty"`
-	SpecDigest string    `json:"spec_digest,omitempty"`
-	Lap        int       `json:"lap,omitempty"`                 // present lap from now on
-	Phase      PhaseName `json:"phase,omitempty"`               // and its phase
-	Left       string    `json:"left,omitempty"`                // item whose lap had begun, and ends without it: a lap begins anew
-	Changes    []string  `json:"changes,omitempty" text:"free"` // for people, one line each
-	Turn       Turn      `json:"turn"`
+	SpecDigest string    `json:"spec_digest,omitempty"` // SHA-256 of the spec
+	Lap        int       `json:"lap,omitempty"`         // lap from now on
+	Phase      PhaseName `json:"phase,omitempty"`       // phase from now on
+	// the item whose lap had begun, if the new spec does not have it: a new lap begins, from the current tree
+	Left string `json:"left,omitempty"`
+	// what changed, one line each, for people
+	Changes []string `json:"changes,omitempty" text:"free"`
+	Turn    Turn     `json:"turn"` // empty: nothing moved
 }
 
 // Repinned replaces what the session runs by what the files say now. (turn)
 type Repinned struct {
 	body
-	Workflow   string    `json:"workflow"`
-	Start      PhaseName `json:"start"`
-	Laps       bool      `json:"laps,omitempty"`
-	PlanDigest string    `json:"plan_digest"`
-	Agent      string    `json:"agent"`
-	AgentTyped bool      `json:"agent_typed,omitempty"`
-	Phase      PhaseName `json:"phase"`                         // present phase from now on
-	Baseline   bool      `json:"baseline,omitempty"`            // the gates run on the base again before the next attempt
-	Changes    []string  `json:"changes,omitempty" text:"free"` // for people, one line each
-	Turn       Turn      `json:"turn"`
+	Workflow   string    `json:"workflow"`              // name of the workflow
+	Start      PhaseName `json:"start"`                 // its first phase
+	Laps       bool      `json:"laps,omitempty"`        // whether it has laps
+	PlanDigest string    `json:"plan_digest"`           // SHA-256 of `plan.json`
+	Agent      string    `json:"agent"`                 // the agent, for people
+	AgentTyped bool      `json:"agent_typed,omitempty"` // as in `created`
+	Phase      PhaseName `json:"phase"`                 // phase from now on
+	// the gates run on the base again before the next attempt
+	Baseline bool `json:"baseline,omitempty"`
+	// what changed, one line each, for people
+	Changes []string `json:"changes,omitempty" text:"free"`
+	Turn    Turn     `json:"turn"` // empty: nothing moved
 }
 
 // TakenBack takes an operation back that touched no file, or does it again: what it changed is what it was. (turn)
 type TakenBack struct {
 	body
 	Summary string `json:"summary"` // of this operation
-	Undoes  int64  `json:"undoes"`
-	Former  Former `json:"former"`
-	Turn    Turn   `json:"turn"`
+	Undoes  int64  `json:"undoes"`  // operation that this undoes
+	Former  Former `json:"former"`  // what it restores
+	Turn    Turn   `json:"turn"`    // empty: nothing moved
 }
 
 // Answered makes an operation of what a person said in the events right before it: an answer, a note, an allowance or a
 // budget. It changes nothing by itself. (turn)
 type Answered struct {
 	body
-	Op      string `json:"op"` // kind of the operation, "" for none: it ends a journal that goes
-	Summary string `json:"summary" text:"free"`
-	Since   int64  `json:"since"` // the event before the first of those
-	Turn    Turn   `json:"turn"`
+	// kind of the operation; empty if there is none: the event then ends a journal that `uninstall` removes
+	Op      string `json:"op"`
+	Summary string `json:"summary" text:"free"` // of the operation
+	Since   int64  `json:"since"`               // `seq` of the event before the first of those
+	Turn    Turn   `json:"turn"`                // empty: nothing moved
 }
 
 // DeleteStarted is said before the session's refs are moved out of sight.
 type DeleteStarted struct {
 	body
-	Summary string `json:"summary"`
-	Undoes  int64  `json:"undoes,omitempty"` // operation that it takes back, when a deletion is done again
-	Turn    Turn   `json:"turn"`
+	Summary string `json:"summary"`          // of the operation
+	Undoes  int64  `json:"undoes,omitempty"` // operation that this undoes
+	// what will move: first the refs that are made, then those that are deleted, the ledger last
+	Turn Turn `json:"turn"`
 }
 
 // applyRecord folds the events of this file. It reports false for others.

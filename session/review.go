@@ -12,17 +12,17 @@ const (
 
 // Review is the answer of a reviewer. It is an opinion: gates outweigh it.
 type Review struct {
-	Verdict  ReviewVerdict `json:"verdict"`
-	Findings []Remark      `json:"findings,omitempty" text:"free"` // at most MaxFindings
+	Verdict  ReviewVerdict `json:"verdict"`                        // `approve`, `reject`
+	Findings []Remark      `json:"findings,omitempty" text:"free"` // at most 30
 	More     int           `json:"more,omitempty"`                 // findings beyond those
 	By       string        `json:"by,omitempty"`                   // name of the reviewer's card
 }
 
 // Remark is one thing that a reviewer found, in the reviewer's words.
 type Remark struct {
-	Path string `json:"path,omitempty" text:"free"` // relative to the top of the work tree
-	Line int    `json:"line,omitempty"`
-	What string `json:"what" text:"free"`
+	Path string `json:"path,omitempty" text:"free"` // what it is about (path)
+	Line int    `json:"line,omitempty"`             // from 1
+	What string `json:"what" text:"free"`           // in the reviewer's words
 }
 
 // MaxFindings is how many findings of one review are kept.

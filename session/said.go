@@ -9,10 +9,10 @@ import (
 // Said is what a person said that stays in every brief for a while: the answer to an agent's question until its lap ends,
 // and why work was sent back until the phase that sent it back is passed.
 type Said struct {
-	Text string    `json:"text"`
-	Ask  string    `json:"ask,omitempty"`  // the question that it answers
+	Text string    `json:"text"`           // the message
+	Ask  string    `json:"ask,omitempty"`  // the agent's question that it answers
 	From PhaseName `json:"from,omitempty"` // the phase that the work was sent back from
-	Told bool      `json:"told,omitempty"` // an attempt was judged whose brief held it
+	Told bool      `json:"told,omitempty"` // its text was in the brief of a judged attempt
 }
 
 // noted folds a note. One that may not be from a person answers nothing.

@@ -17,32 +17,36 @@ type Head struct {
 
 // RefMove is one compare-and-swap of a ref. "" is "does not exist".
 type RefMove struct {
-	Ref string `json:"ref"`
-	Old Commit `json:"old,omitempty"`
-	New Commit `json:"new,omitempty"`
+	Ref string `json:"ref"`           // full name (ref)
+	Old Commit `json:"old,omitempty"` // none: it did not exist
+	New Commit `json:"new,omitempty"` // none: it does not exist afterwards
 }
 
 // Turn is everything that becomes true in the repository because of one ledger commit, as old and new values, so that
 // any later command can finish it or tell that somebody else moved on. An operation is undone by its own Turn, reversed.
 type Turn struct {
-	Worktree      string    `json:"worktree,omitempty"`        // id of the work tree whose HEAD, index and files are meant
-	Refs          []RefMove `json:"refs,omitempty"`            // after the ledger's own ref
-	HeadOld       string    `json:"head_old,omitempty"`        // full ref name, or a commit id when detached
-	HeadOldCommit Commit    `json:"head_old_commit,omitempty"` // where HeadOld was
-	HeadNew       string    `json:"head_new,omitempty"`        // "" with HeadOld "": HEAD stays
-	HeadNewCommit Commit    `json:"head_new_commit,omitempty"` // where HeadNew was, and is to be still, unless Refs moves it
-	// Tree and Index are the trees of the work tree's files and of its index afterwards. "" means: as they are (a
-	// checkpoint has staged its own tree already).
-	Tree  Tree `json:"tree,omitempty"`
-	Index Tree `json:"index,omitempty"`
-	Raw   Tree `json:"raw,omitempty"` // of files of Tree whose bytes are not those that a checkout writes
-	// What was there before, for undo: the state commit (see Rescued) if anything was not reachable, else "".
-	Rescue   string `json:"rescue,omitempty"` // ref name
-	TreeOld  Tree   `json:"tree_old,omitempty"`
-	IndexOld Tree   `json:"index_old,omitempty"`
-	RawOld   Tree   `json:"raw_old,omitempty"` // of files of TreeOld whose bytes no checkout would write again
-	// Found are the rescues of what lay there while the move went on: somebody wrote to the files, or it was interrupted.
-	Found []string `json:"found,omitempty"` // ref names, oldest first
+	// the work tree whose HEAD, index and files change
+	Worktree string    `json:"worktree,omitempty"`
+	Refs     []RefMove `json:"refs,omitempty"` // moved after the ledger's own ref
+	// full name of the ref that HEAD was on, or a commit
+	HeadOld       string `json:"head_old,omitempty"`
+	HeadOldCommit Commit `json:"head_old_commit,omitempty"` // the commit that it pointed to
+	HeadNew       string `json:"head_new,omitempty"`        // where HEAD goes; none: it stays
+	// the commit that this branch must still point to; none: `refs` moves it
+	HeadNewCommit Commit `json:"head_new_commit,omitempty"`
+	Tree          Tree   `json:"tree,omitempty"`  // of the files afterwards; none: as they are
+	Index         Tree   `json:"index,omitempty"` // of the index afterwards; none: as it is
+	// files of `tree` whose bytes differ from those that a checkout writes
+	Raw Tree `json:"raw,omitempty"`
+	// keeps the state from before, if any of it was in no commit (ref)
+	Rescue   string `json:"rescue,omitempty"`
+	TreeOld  Tree   `json:"tree_old,omitempty"`  // of the files before
+	IndexOld Tree   `json:"index_old,omitempty"` // of the index before
+	// files of `tree_old` whose bytes no checkout would write again; the rescue keeps them
+	RawOld Tree `json:"raw_old,omitempty"`
+	// further rescues made during the move, the oldest first: files changed meanwhile, or the move was interrupted and
+	// completed by a later command (refs)
+	Found []string `json:"found,omitempty"`
 }
 
 // Rescues are all refs that keep what was there before a turn, and while it went on.
@@ -55,9 +59,10 @@ func (t *Turn) Rescues() []string {
 
 // Skip is one path that a snapshot could not hold.
 type Skip struct {
-	Path string `json:"path"`
-	Why  string `json:"why"`
-	Rule string `json:"rule,omitempty"` // what kind of key was put into it since the last commit, for people
+	Path string `json:"path"` // the path
+	Why  string `json:"why"`  // reason, for people
+	// of a tracked file into which a key was written: the kind of key, for people
+	Rule string `json:"rule,omitempty"`
 }
 
 // SkipNested is why a repository with commits of its own is skipped, of which nobody has made a submodule.

@@ -24,13 +24,22 @@ type Text struct {
 // any more is kept alive by the session's next checkpoint.
 type Strayed struct {
 	body
-	Refs  []RefMove         `json:"refs,omitempty"`  // at most MaxNamed
-	Files []string          `json:"files,omitempty"` // of the git directory, sorted, at most MaxNamed
-	Made  []string          `json:"made,omitempty"`  // those of Files that were not there before
-	Was   map[string]string `json:"was,omitempty"`   // the run whose directory has a copy of what one of Files was
-	Seen  bool              `json:"seen,omitempty"`  // a person has seen what there was until now; the lists are empty
-	Back  []string          `json:"back,omitempty"`  // settings of git's that were put back, because they shape what is judged
-	Locks []string          `json:"locks,omitempty"` // of git's, which a process that is dead had left, and which were set aside, at most MaxNamed
+	// refs that do not belong to wfs, and refs of wfs that were deleted: branches and ledgers of other sessions,
+	// rescues, operation logs; at most 50
+	Refs []RefMove `json:"refs,omitempty"`
+	// files of the git directory: `config`, `hooks/…`, `info/…`, and those of `.wfs/…`; at most 50
+	Files []string `json:"files,omitempty"`
+	Made  []string `json:"made,omitempty"` // those of `files` that did not exist before
+	// for those of `files` that existed and were small: the run whose directory `was/` has a copy, named like the file
+	// with `/` as `%2F`
+	Was map[string]string `json:"was,omitempty"`
+	// nothing changed: a person has seen all changes so far
+	Seen bool `json:"seen,omitempty"`
+	// changes of how git treats files, which wfs reverted: settings, attributes of this clone, flags in the index
+	Back []string `json:"back,omitempty"`
+	// git's locks below the git directory (`index.lock`) that appeared meanwhile, that no living process held, and
+	// that wfs moved to `locks/` in the run's directory; at most 50
+	Locks []string `json:"locks,omitempty"`
 }
 
 // Conversions are git's settings that say what it makes of files on their way into objects and back.

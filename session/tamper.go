@@ -9,13 +9,21 @@ import (
 
 // Tampering is one thing that was done to tests since they were frozen. It quotes code, one line of it, and no output.
 type Tampering struct {
-	Kind   string `json:"kind"` // passes_only_so, assertion_weakened, tests_cannot_fail, …
-	Path   string `json:"path"`
-	Test   string `json:"test,omitempty"`
+	// `passes_only_so` (the code does not pass the frozen tests), `assertion_weakened` (the frozen test detects a
+	// change of the code that the new one does not detect), `test_edited` (and the code could not be judged with the
+	// frozen test), `tests_cannot_fail` (they also pass with other expected values), `test_cannot_fail` (one of
+	// several does, or checks no result of the lap's code), `code_not_needed` (they pass although the lap's code
+	// fails). Versions before this one also wrote other kinds
+	Kind string `json:"kind"`
+	Path string `json:"path"` // in which file (path)
+	// in which test, entry of a snapshot, or part of a configuration
+	Test string `json:"test,omitempty"`
+	// of the new text, or of the old one if the new one does not have it
 	Line   int    `json:"line,omitempty"`
-	Before string `json:"before,omitempty" text:"free"`
-	After  string `json:"after,omitempty" text:"free"`
-	Grave  bool   `json:"grave,omitempty"` // it makes tests ask for less; otherwise it is only worth a word
+	Before string `json:"before,omitempty" text:"free"` // one line; a package with its version
+	// one line; a package with its version, or what is wrong
+	After string `json:"after,omitempty" text:"free"`
+	Grave bool   `json:"grave,omitempty"` // it weakens tests; otherwise it is only mentioned
 }
 
 // maxKept is how many findings a checkpoint carries. Its judgement has up to MaxNamed.

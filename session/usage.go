@@ -45,14 +45,17 @@ func (m *Money) UnmarshalJSON(text []byte) error {
 
 // Usage is what was used up.
 type Usage struct {
-	USD       Money  `json:"cost_usd,omitempty"`      // as agents and commands say, and estimated
-	Estimated Money  `json:"estimated_usd,omitempty"` // of that: for runs that did not say it, see Session.Estimate
-	Tokens    Tokens `json:"tokens,omitzero"`
-	Turns     int64  `json:"turns,omitempty"`
-	Runs      int64  `json:"runs,omitempty"`     // of agents, that worked
-	Priced    int64  `json:"priced,omitempty"`   // of those, how many have a cost
-	Attempts  int64  `json:"attempts,omitempty"` // judged
-	Millis    int64  `json:"millis,omitempty"`   // that runs and gates took
+	USD Money `json:"cost_usd,omitempty"` // reported by agents and commands, or estimated
+	// the estimated part: for runs that were ended before they reported their cost
+	Estimated Money  `json:"estimated_usd,omitempty"`
+	Tokens    Tokens `json:"tokens,omitzero"` // Tokens
+	Turns     int64  `json:"turns,omitempty"` // of conversations
+	// runs in which an agent did work; runs that the provider rejected are not counted
+	Runs     int64 `json:"runs,omitempty"`
+	Priced   int64 `json:"priced,omitempty"`   // how many of those have a cost
+	Attempts int64 `json:"attempts,omitempty"` // judged attempts, without answers of a person
+	// time of runs and gates; a run that was killed together with wfs counts until its last output
+	Millis int64 `json:"millis,omitempty"`
 }
 
 // Plus adds two usages.
@@ -89,10 +92,10 @@ func (r RunResult) Usage() Usage {
 
 // Rate is what the runs of an agent with a model said that they cost, and the tokens that were new in them.
 type Rate struct {
-	Agent  string `json:"agent"`
-	Model  string `json:"model,omitempty"`
-	USD    Money  `json:"cost_usd"`
-	Tokens int64  `json:"tokens"`
+	Agent  string `json:"agent"`           // name of its card
+	Model  string `json:"model,omitempty"` // which it is about
+	USD    Money  `json:"cost_usd"`        // of all of them
+	Tokens int64  `json:"tokens"`          // in all of them, without those from a cache
 }
 
 const maxRates = 20
@@ -146,14 +149,14 @@ func (r RunResult) Worked() bool {
 
 // PhaseUsage is what a phase used up in one lap.
 type PhaseUsage struct {
-	Phase PhaseName `json:"phase"`
-	Lap   int       `json:"lap"`
+	Phase PhaseName `json:"phase"` // the phase
+	Lap   int       `json:"lap"`   // the lap
 	Usage
 }
 
 // QuarterUsage is what was used up within a quarter of an hour. Days begin at one of these everywhere on earth.
 type QuarterUsage struct {
-	At int64 `json:"at"` // Unix seconds: its beginning
+	At int64 `json:"at"` // its beginning (Unix time)
 	Usage
 }
 
@@ -249,31 +252,33 @@ func (s *Session) called(at time.Time) {
 // UsageFound is what is known of a run whose end nobody saw. It is appended by whoever finds it.
 type UsageFound struct {
 	body
-	RunID string `json:"run_id"`
+	RunID string `json:"run_id"` // id of the run
 	Usage
-	Conversation *Conversation `json:"conversation,omitempty"` // that the agent can go on with
+	// the conversation that the agent had worked in, and that the next attempt continues
+	Conversation *Conversation `json:"conversation,omitempty"`
 }
 
 // BudgetSet replaces caps that a person had typed before, and those of the plan. What is 0 stays as it was.
 type BudgetSet struct {
 	body
-	Budget  workflows.Budget `json:"budget"`
-	Request string           `json:"request,omitempty"` // id of the request that asked for it
+	Budget  workflows.Budget `json:"budget"`            // caps that are left out stay as they were
+	Request string           `json:"request,omitempty"` // id of the request that caused it
 }
 
 // BudgetWarned says that a budget is nearly used up.
 type BudgetWarned struct {
 	body
 	BudgetLine
-	Key string `json:"key"` // tells this cap from all others, also from the same one with another number, or of another day
+	// identifies this cap; another number or another day gives another key
+	Key string `json:"key"`
 }
 
 // BudgetLine is one cap, and what of it is used up.
 type BudgetLine struct {
-	Scope string  `json:"scope"` // "session", "phase", "day"
-	What  string  `json:"what"`  // "usd", "tokens", "turns", "attempts", "seconds"
-	Spent float64 `json:"spent"`
-	Cap   float64 `json:"cap"`
+	Scope string  `json:"scope"` // `session`, `phase`, `day`
+	What  string  `json:"what"`  // a field of Cap
+	Spent float64 `json:"spent"` // used up
+	Cap   float64 `json:"cap"`   // the limit
 }
 
 // maxWarned bounds the memory of warnings.
@@ -315,9 +320,10 @@ func (s *Session) applyUsage(e Event) bool {
 
 // Hindered counts runs in a row that the provider or the network did not let work, and that changed nothing.
 type Hindered struct {
-	Outcome Outcome `json:"outcome"` // of the newest
-	Runs    int     `json:"runs"`
-	Waited  int64   `json:"waited"` // seconds that were waited after them, as it was planned
+	// of the newest of these runs: `limit`, `rate_limited`, `overloaded`
+	Outcome Outcome `json:"outcome"`
+	Runs    int     `json:"runs"`   // in a row, that changed nothing
+	Waited  int64   `json:"waited"` // seconds of waiting after them, as planned
 }
 
 // ran counts the run of an attempt.

@@ -4,33 +4,40 @@ import "slices"
 
 // Visit is what the breaker and the guards need, since the phase was entered or, for the breaker, was reset.
 type Visit struct {
-	Attempts    int      `json:"attempts"`
-	NoProgress  int      `json:"no_progress"`  // in a row
-	SameFailure int      `json:"same_failure"` // in a row, the newest fingerprint
-	Fingerprint string   `json:"fingerprint,omitempty"`
-	Seen        []string `json:"seen,omitempty"`      // fingerprints of this visit
-	Trees       []Tree   `json:"trees,omitempty"`     // trees of this visit, to notice going in circles
-	Best        int      `json:"best"`                // most targets that passed at once
-	Tree        Tree     `json:"tree,omitempty"`      // what the phase was entered with, for its guards
-	Recovered   Tree     `json:"recovered,omitempty"` // files of an auto-save that were put back: an interrupted attempt's, nobody else's
+	Attempts    int      `json:"attempts"`              // judged
+	NoProgress  int      `json:"no_progress"`           // in a row
+	SameFailure int      `json:"same_failure"`          // in a row
+	Fingerprint string   `json:"fingerprint,omitempty"` // of the newest failure
+	Seen        []string `json:"seen,omitempty"`        // all fingerprints
+	Trees       []Tree   `json:"trees,omitempty"`       // all trees that were judged
+	Best        int      `json:"best"`                  // most tests of the lap that passed at once
+	// tree that the phase was entered with, for its guards. A reset of the breaker keeps it; `wfs checkpoint` and `wfs
+	// resume` replace it, except `wfs resume --backup`
+	Tree Tree `json:"tree,omitempty"`
+	// files of an auto-save that `wfs resume --backup` restored: the interrupted attempt's
+	Recovered Tree `json:"recovered,omitempty"`
 
-	High     Reached  `json:"high,omitzero"`      // the most of each at this visit
-	Stale    int      `json:"stale,omitempty"`    // attempts in a row that did not get further than that
-	Circles  int      `json:"circles,omitempty"`  // attempts since then that left files which an earlier one had left
-	Idle     int      `json:"idle,omitempty"`     // attempts in a row that changed nothing
-	Denied   int      `json:"denied,omitempty"`   // of those in a row, the newest ones that were refused what they asked to do
-	Looked   int      `json:"looked,omitempty"`   // attempts that were excused for only looking around
-	Fewer    int      `json:"fewer,omitempty"`    // attempts that left fewer tasks open than any before
-	Unsigned int      `json:"unsigned,omitempty"` // attempts in a row that passed all gates and lacked their agent's word
-	Failing  []TestID `json:"failing,omitempty"`  // tests that failed at this visit, at most maxFailing
+	High Reached `json:"high,omitzero"` // the most of each at this visit
+	// attempts in a row that did not get further than that
+	Stale int `json:"stale,omitempty"`
+	// attempts since then that left the same files as an earlier one
+	Circles int `json:"circles,omitempty"`
+	Idle    int `json:"idle,omitempty"` // attempts in a row that changed nothing
+	// how many of the newest of those in a row were denied a tool call
+	Denied int `json:"denied,omitempty"`
+	Looked int `json:"looked,omitempty"` // attempts that were excused for only reading files
+	// attempts that left fewer tasks open than any before
+	Fewer int `json:"fewer,omitempty"`
+	// attempts in a row that passed all gates, but whose agent did not report that it is done
+	Unsigned int      `json:"unsigned,omitempty"`
+	Failing  []TestID `json:"failing,omitempty"`  // that failed at this visit, at most 200
 	BestAt   int      `json:"best_at,omitempty"`  // checkpoint of the attempt that got furthest
 	BestHas  Reached  `json:"best_has,omitzero"`  // how far that is
 	Tampered int      `json:"tampered,omitempty"` // attempts in a row that tampered with tests
-	// Found are the findings of such attempts at this visit, without lines and code, at most maxFailing, and Again says
-	// that the newest one was told of what it did.
+	// what such attempts at this visit did: kind, path and test
 	Found []string `json:"found,omitempty"`
-	Again bool     `json:"again,omitempty"`
-	// Conversation is what the next attempt at this visit may go on with.
+	Again bool     `json:"again,omitempty"` // the newest attempt repeated what was found before
+	// Conversation that the next attempt may continue
 	Conversation *Conversation `json:"conversation,omitempty"`
 }
 
@@ -50,11 +57,12 @@ const (
 // Reached is how far an attempt got. Counts go up only as long as nothing of what counts is lost: they are of one tree.
 type Reached struct {
 	Ran     bool `json:"ran,omitempty"`     // its tests could be built and run
-	Targets int  `json:"targets,omitempty"` // of the lap that pass
-	Gates   int  `json:"gates,omitempty"`   // that pass
-	Tests   int  `json:"tests,omitempty"`   // that pass, where the lap has no targets and no gate expects red
+	Targets int  `json:"targets,omitempty"` // tests of the lap that pass
+	Gates   int  `json:"gates,omitempty"`   // gates that pass
+	Tests   int  `json:"tests,omitempty"`   // tests that pass, where the lap has none of its own
 	Holdout int  `json:"holdout,omitempty"` // hold-out tests that pass
-	Left    int  `json:"left,omitempty"`    // as in a gate's result: the fewer the further; 0 is unknown
+	// as in GateResult, the lowest; none when it is unknown
+	Left int `json:"left,omitempty"`
 }
 
 // Reached is how far the judged attempt got.

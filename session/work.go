@@ -39,12 +39,13 @@ const MaxTold = 10
 
 // Conversation is an agent's own memory of what it did at a visit of a phase. It is kept by the agent, on one machine.
 type Conversation struct {
-	ID      string  `json:"id"`    // the agent's own
-	Agent   string  `json:"agent"` // name of its card
-	Version string  `json:"version,omitempty"`
-	Place   string  `json:"place,omitempty"` // RunResult.Place
-	Ended   Outcome `json:"ended,omitempty"` // how its last run did
-	Total   Total   `json:"total,omitzero"`  // what it has used up over all its runs, where the agent counts so
+	ID      string `json:"id"`                // the agent's own
+	Agent   string `json:"agent"`             // name of its card
+	Version string `json:"version,omitempty"` // of the agent
+	// as in RunResult: elsewhere, a new conversation is begun
+	Place string  `json:"place,omitempty"`
+	Ended Outcome `json:"ended,omitempty"` // outcome of its last run
+	Total Total   `json:"total,omitzero"`  // Total so far, where the agent counts so
 }
 
 // Remains is what is known of a run whose end nobody saw.
