@@ -94,16 +94,16 @@ func TestLifecycleRefuses(t *testing.T) {
 	}
 }
 
-// TestLifecycleDiagram: docs/architecture.md has the diagram that is drawn from the table.
+// TestLifecycleDiagram: docs/formats.md has the diagram that is drawn from the table.
 func TestLifecycleDiagram(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../docs/architecture.md")
+	text, err := os.ReadFile("../docs/formats.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	diagram := "```mermaid\n" + session.DrawLifecycle() + "```\n"
 	if !strings.Contains(strings.ReplaceAll(string(text), "\r\n", "\n"), diagram) {
-		t.Errorf("docs/architecture.md lacks the diagram of the life cycle:\n%s", diagram)
+		t.Errorf("docs/formats.md lacks the diagram of the life cycle:\n%s", diagram)
 	}
 }
 
