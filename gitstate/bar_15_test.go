@@ -2,7 +2,6 @@ package gitstate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -97,7 +96,7 @@ func TestBar15RestoreEscape(t *testing.T) {
 				t.Fatal("moved")
 			}
 			refused++
-			if !errors.Is(err, ErrInTheWay) || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
+			if !strings.Contains(err.Error(), "invalid path '"+name+"'") { // git looks at all names before it writes the first file
 				t.Errorf("it says %v", err)
 			}
 			if got := r.disk(); !maps.Equal(got, files) {

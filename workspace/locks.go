@@ -255,7 +255,7 @@ func (l *Locks) setDeadLocksAside(ctx context.Context, command string, err error
 	if _, err := os.Lstat(locked.Path); err == nil {
 		return false, nil
 	}
-	w.Front.Note("git's lock %s had been left behind by a process that is dead, and was set aside", locked.Path)
+	w.Front.Note("a dead process left git's lock %s; it was set aside", locked.Path)
 	return true, nil
 }
 

@@ -85,7 +85,7 @@ wait
 				t.Error(err)
 			}
 			if !c.held {
-				testkit.Holds(t, p.ok("wfs", "log", "--events", "one"), "lock .git/index.lock set aside")
+				testkit.Holds(t, p.ok("wfs", "log", "--events", "one"), "left git's lock .git/index.lock; it was set aside")
 			}
 		})
 	}

@@ -70,7 +70,7 @@ rm -f .git/info/attributes
 	if exit != 0 {
 		t.Fatalf("exit %d: %s", exit, out)
 	}
-	testkit.Holds(t, out, "git's lock .git/index.lock had been left behind by a process that is dead, and was set aside", "git's lock .git/HEAD.lock had been")
+	testkit.Holds(t, out, "a dead process left git's lock .git/index.lock; it was set aside", "left git's lock .git/HEAD.lock")
 	if strings.Contains(out, "waiting, for") {
 		t.Errorf("it waited: %s", out)
 	}
@@ -84,7 +84,7 @@ rm -f .git/info/attributes
 		t.Errorf("kept: %q, %v", kept, err)
 	}
 	testkit.Holds(t, p.ok("git", "show", "HEAD:work.txt"), "work")
-	testkit.Holds(t, p.ok("wfs", "log", "--events"), "lock .git/index.lock set aside")
+	testkit.Holds(t, p.ok("wfs", "log", "--events"), "left git's lock .git/index.lock; it was set aside")
 	p.write("../home/end", "")
 	hold.wait()
 }

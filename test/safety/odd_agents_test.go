@@ -49,7 +49,7 @@ func TestBar19Agents(t *testing.T) {
 		{name: "a lock left behind", does: `echo w > w.txt; git config --file .git/refs/heads/wfs/one.lock a.b c; rm -f .git/refs/heads/wfs/one.lock`},
 
 		{name: "locks of gits that were killed", does: `echo w > w.txt; : > .git/index.lock; : > .git/HEAD.lock; : > .git/refs/heads/wfs/one.lock`,
-			says: []string{"git's lock .git/index.lock had been left behind", ".git/HEAD.lock had been", ".git/refs/heads/wfs/one.lock had been"}},
+			says: []string{"left git's lock .git/index.lock", "left git's lock .git/HEAD.lock", "left git's lock .git/refs/heads/wfs/one.lock"}},
 
 		// Elsewhere.
 		{name: "checkout of a new branch", does: `git switch -q -c astray; echo w > w.txt`, says: []string{"HEAD was moved to astray", "astray was made at"}},

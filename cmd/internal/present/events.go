@@ -114,7 +114,7 @@ func Strayed(b session.Strayed) (p Parts) {
 	}
 	p.Add(len(b.Back) > 0, "put back, because it shapes what git makes of files: %s", strings.Join(b.Back, ", "))
 	for _, l := range b.Locks {
-		p.Add(true, "git's lock .git/%s had been left behind by a process that is dead, and was set aside", l)
+		p.Add(true, "a dead process left git's lock .git/%s; it was set aside", l)
 	}
 	return p
 }
