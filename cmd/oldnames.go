@@ -28,7 +28,7 @@ func (a *app) spelledNow(args []string) []string {
 		switch n.old {
 		case "rename": // SESSION TITLE
 			if len(rest) > 1 {
-				rest[0], rest[1] = rest[1], rest[0]
+				now, rest = []string{"edit", rest[0], "--name"}, rest[1:]
 			}
 		case "budget set": // --usd
 			now = now[:1]

@@ -15,7 +15,7 @@ import (
 // writing are the commands that need locks of git's, with edits in the work tree of session one.
 var writing = []string{
 	"checkpoint -m x", "new three --workflow plain --agent true", "switch two", "switch main", "resume @1", "resume two",
-	"undo", "run", "finish", "abandon", "rename one other", "edit one --goal other", "delete two --force", "allow node_modules",
+	"undo", "run", "finish", "abandon", "edit one --name other", "edit one --goal other", "delete two --force", "allow node_modules",
 }
 
 // TestBar10ForeignLock: a lock of git's that is somebody else's turns every writing command away after two seconds, with

@@ -66,12 +66,6 @@ func TestDryRunsWriteNothing(t *testing.T) {
 		"undo of a switch": {func(f *fixture) { f.dirty(); f.ok("wfs", "switch", "two") }, "undo", exitOK, []string{"- delete  of-two.txt", "+ create  untracked.txt",
 			"undo: switch from wfs/one to two; undo: checkpoint 3 of one: edits of one, kept when it was left: 7 files would change, and HEAD would go to wfs/one; nothing was moved"}},
 		// What comes second is looked at as the first one leaves it, and every operation is looked at.
-		"undo whose second part is refused": {func(f *fixture) {
-			f.dirty()
-			f.ok("wfs", "abandon", "one")
-			f.ok("git", "switch", "-q", "side")
-		}, "undo", exitOK, []string{"undo: abandon one: 0 files would change; nothing was moved",
-			`the rest would be refused: cannot undo "checkpoint 3 of one: edits saved when the session was abandoned": HEAD is now at side, and that operation left it at wfs/one`}},
 		"undo of a checkpoint that is refused": {func(f *fixture) {
 			f.dirty()
 			f.ok("wfs", "checkpoint")
@@ -135,18 +129,4 @@ func firstDifference(a, b string) string {
 		}
 	}
 	return "one is longer"
-}
-
-// What a dry run says would be refused is refused, in the same words.
-func TestDryRunForetells(t *testing.T) {
-	t.Parallel()
-	f := plainTemplate.fixture(t)
-	f.dirty()
-	f.ok("wfs", "abandon", "one")
-	f.ok("git", "switch", "-q", "side")
-	before := f.ok("wfs", "undo", "--dry-run")
-	_, foretold, found := strings.Cut(before, "the rest would be refused: ")
-	if after := f.ok("wfs", "undo"); !found || !strings.Contains(after, foretold) {
-		t.Errorf("foretold %q, and it was:\n%s", foretold, after)
-	}
 }
