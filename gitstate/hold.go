@@ -59,6 +59,9 @@ func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string,
 	}
 	rules, g := session.SplitGuard(h.rules)
 	found := r.look(x, rules, g)
+	if found.rules != nil {
+		return h, found.rules
+	}
 	if err := r.combineExcludes(ctx, h.rules); err != nil {
 		return h, err
 	}

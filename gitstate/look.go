@@ -2,6 +2,7 @@ package gitstate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -36,6 +38,7 @@ type looked struct {
 	doubted []string // those of them that git may take for unchanged
 	others  []string // what is not tracked; a directory, whose path ends in a slash, stands for all in it
 	unsure  bool     // git has to look at everything
+	rules   error    // an *UnusableError: git would wait for ever where rules may be
 }
 
 // look compares the work tree with its index. What is not tracked is passed over where a session's rules name it.
@@ -114,6 +117,10 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 		case !l.passes(d.prefix+name, e.IsDir()):
 			found.others = append(found.others, d.prefix+name+slashOf(e))
 		}
+		if special := e.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0; special && (name == ".gitignore" || name == ".gitattributes") {
+			file := filepath.Join(dir, name)
+			found.rules = &UnusableError{Dir: l.repo.root, Said: file + " is a FIFO, a socket or a device", Hint: "rm " + safetext.ShellWord(file)}
+		}
 	}
 	tracked, files := d.children()
 	for _, t := range tracked {
@@ -135,6 +142,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	l.found.doubted = append(l.found.doubted, found.doubted...)
 	l.found.others = append(l.found.others, found.others...)
 	l.found.unsure = l.found.unsure || found.unsure
+	l.found.rules = cmp.Or(l.found.rules, found.rules)
 	return below
 }
 
