@@ -2,6 +2,7 @@ package gitstate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -96,7 +97,7 @@ func TestBar15RestoreEscape(t *testing.T) {
 				t.Fatal("moved")
 			}
 			refused++
-			if !strings.Contains(err.Error(), "invalid path '"+name+"'") { // git looks at all names before it writes the first file
+			if !errors.Is(err, ErrInTheWay) && !strings.Contains(err.Error(), "invalid path '"+name+"'") { // git looks at all names before it writes the first file
 				t.Errorf("it says %v", err)
 			}
 			if got := r.disk(); !maps.Equal(got, files) {
