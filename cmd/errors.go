@@ -69,7 +69,7 @@ var readyHints = map[string]string{
 	gitstate.NotIdentified: `git config --global user.name "Your Name" && git config --global user.email you@example.com`,
 	gitstate.NotNamespace:  "git branch -m wfs another-name",
 	gitstate.NotExcludes:   "git config --show-origin core.excludesFile, and fix it",
-	gitstate.NotWhole:      "mv .git/index .git/index.damaged && git reset (your files stay; staged changes are in the damaged index)",
+	gitstate.NotWhole:      "mv .git/index .git/index.damaged && git reset   # your files stay; staged changes are in the damaged index",
 }
 
 // failure is an error as people and scripts see it.

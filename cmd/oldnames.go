@@ -14,7 +14,7 @@ import (
 // working.
 var oldNames = []struct{ old, now string }{
 	{"attach", "watch"}, {"events", "log --events"}, {"op log", "undo --list"}, {"worktree remove", "delete --worktree"},
-	{"repin", "edit --reload"}, {"rename", "edit --name"}, {"budget set", "edit --budget-usd"},
+	{"repin", "edit --reload"}, {"rename", "edit SESSION --name"}, {"budget set", "edit --budget-usd"},
 }
 
 // spelledNow turns an earlier spelling into the present one, and prints it.
@@ -27,7 +27,7 @@ func (a *app) spelledNow(args []string) []string {
 		rest := slices.Clone(args[len(words):])
 		switch n.old {
 		case "rename": // SESSION TITLE
-			if len(rest) > 1 {
+			if now = []string{"edit", "--name"}; len(rest) > 1 {
 				now, rest = []string{"edit", rest[0], "--name"}, rest[1:]
 			}
 		case "budget set": // --usd

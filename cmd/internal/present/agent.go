@@ -44,7 +44,11 @@ func AgentText(e agents.Event, all bool) string {
 	case e.Kind == agents.Thinking:
 		return "thinks: " + cmp.Or(text, "…")
 	case e.Kind == agents.Usage:
-		return fmt.Sprintf("used: $%.2f, %s tokens", e.Spent.USD, Count(e.Spent.Tokens()))
+		tokens := Count(e.Spent.Tokens()) + " tokens"
+		if usd := fmt.Sprintf("$%.2f", e.Spent.USD); usd != "$0.00" {
+			return "used: " + usd + ", " + tokens
+		}
+		return "used: " + tokens
 	case e.Kind == agents.Result && e.Failed:
 		return "ends, failed: " + text
 	case e.Kind == agents.Result:
