@@ -149,7 +149,7 @@ func (b beast) check(t *testing.T, z zooRan) {
 	if most := time.Duration(b.within)*time.Millisecond + zooGrace + 2*time.Second; b.within > 0 && seen.Took > most {
 		t.Errorf("it took %v, at most %v", seen.Took, most)
 	}
-	if grown := seen.Most - seen.Idle; grown > zooMemory {
+	if grown := seen.Most - seen.Idle; grown > zooMemory*raceMemory {
 		t.Errorf("%d KB of memory", grown)
 	}
 	if marked, called := proc.Marked(runMarker(id)), calledSo(id); len(marked)+len(called)+len(seen.Result.Survivors) > 0 {
