@@ -35,7 +35,7 @@ func (r *Repo) setHead(ctx context.Context, head session.Head, branch string, at
 	if err != nil {
 		return byGit()
 	}
-	err = r.replaceLocked("HEAD", file, "ref: "+branch+"\n", info.Mode().Perm(), func() error {
+	err = r.replaceLocked("HEAD", file, "ref: "+branch+"\n", func() error {
 		defer durable.Hit(durable.HeadLogged)
 		return r.logMove(ctx, "HEAD", fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.zero()), at, strings.TrimSpace(string(who)), why))
 	})

@@ -326,13 +326,6 @@ func (x *index) tracks(p string) bool {
 	return file != nil || len(below) > 0
 }
 
-// sameContent reports whether two indexes are about the same content.
-func sameContent(a, b *index) bool {
-	return a == b || slices.EqualFunc(a.entries, b.entries, func(a, b indexEntry) bool {
-		return a.mode == b.mode && a.stage == b.stage && a.intended == b.intended && bytes.Equal(a.id, b.id) && bytes.Equal(a.name, b.name)
-	})
-}
-
 // Git can be told not to look at a file (git-update-index(1)): assume-unchanged and skip-worktree are how people keep
 // settings of their own in a tracked file. `git add` then passes over its edits without a word, and a checkout takes a
 // file that is assumed unchanged for what the index says and overwrites it. So such files are looked at here: what is

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,10 +38,13 @@ func (r *Repo) moveOwnRef(ctx context.Context, m session.RefMove, why string) er
 		}
 	}
 	file := r.refPath(m.Ref)
+	if info, err := os.Stat(filepath.Join(r.commonDir, "HEAD")); err != nil || info.Mode()&0o020 != 0 && !isThere(file) {
+		return errLeftToGit // a group may share the repository: git knows the modes of new files and directories
+	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return errLeftToGit
 	}
-	return r.replaceLocked(m.Ref, file, string(m.New)+"\n", 0o666, func() error {
+	return r.replaceLocked(m.Ref, file, string(m.New)+"\n", func() error {
 		next, now, err := r.readRef(m.Ref)
 		if err != nil || next != "" || now != m.Old {
 			return errLeftToGit
@@ -57,21 +59,24 @@ func (r *Repo) moveOwnRef(ctx context.Context, m session.RefMove, why string) er
 }
 
 // replaceLocked replaces the file of a ref or of HEAD as git does: it takes git's lock, writes the new text to the disk,
-// and renames it over the file. check is called with the lock held, before the rename. The result is errLeftToGit when
-// the lock is taken.
-func (r *Repo) replaceLocked(ref, file, text string, mode fs.FileMode, check func() error) error {
+// and renames it over the file, whose mode stays. check is called with the lock held, before the rename. The result is
+// errLeftToGit when the lock is taken.
+func (r *Repo) replaceLocked(ref, file, text string, check func() error) error {
 	done, err := r.noteLocks([]string{ref})
 	if err != nil {
 		return err
 	}
 	lock := file + ".lock"
-	f, err := os.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	f, err := os.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		done(lock)
 		return errLeftToGit
 	}
 	defer done("")
 	_, err = f.WriteString(text)
+	if info, there := os.Stat(file); there == nil {
+		err = errors.Join(err, f.Chmod(info.Mode().Perm()))
+	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		durable.Hit(durable.RefLocked)
 		err = check()

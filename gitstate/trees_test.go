@@ -1,6 +1,7 @@
 package gitstate
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -65,4 +66,11 @@ func TestTreesAreNoted(t *testing.T) {
 	if noted == 0 {
 		t.Error("nothing was ever noted")
 	}
+}
+
+// sameContent reports whether two indexes are about the same content.
+func sameContent(a, b *index) bool {
+	return a == b || slices.EqualFunc(a.entries, b.entries, func(a, b indexEntry) bool {
+		return a.mode == b.mode && a.stage == b.stage && a.intended == b.intended && bytes.Equal(a.id, b.id) && bytes.Equal(a.name, b.name)
+	})
 }

@@ -1,11 +1,6 @@
 package session
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/wfs-dev/wfs/workflows"
-)
+import "github.com/wfs-dev/wfs/workflows"
 
 // The kinds of events, in the order in which a session meets them. Those marked "turn" end the events.jsonl of a ledger
 // commit: while they stand in a journal only, they are an intention, not a fact.
@@ -57,9 +52,6 @@ var bodies = map[Kind]Body{
 	KindAbandoned: Abandoned{}, KindRevived: Revived{}, KindRenamed: Renamed{}, KindEdited: Edited{}, KindRepinned: Repinned{}, KindTakenBack: TakenBack{}, KindAnswered: Answered{}, KindDeleteStarted: DeleteStarted{},
 	KindUsageFound: UsageFound{}, KindBudgetSet: BudgetSet{}, KindBudgetWarned: BudgetWarned{},
 }
-
-// Kinds lists every kind of event, sorted.
-func Kinds() []Kind { return slices.Sorted(maps.Keys(bodies)) }
 
 // IsTurn reports whether events of this kind become true by a ledger commit.
 func (k Kind) IsTurn() bool {

@@ -14,8 +14,6 @@ type CleanTree struct {
 	Live []string // the work tree's own top, in every way that its path is written
 	// Home and Temp are empty directories for what runs there, "" for none.
 	Home, Temp string
-	// Packages tells what is installed there from other packages.
-	Packages string
 	// Changed names something of what is installed that was changed since: the next clean tree is made anew then. ""
 	// when nothing was. nil: nobody looks.
 	Changed func() string
@@ -28,8 +26,6 @@ type CleanTree struct {
 	Stale func() bool
 	// LeadsBack says that a module of the project would be found outside of it; gates must not run then.
 	LeadsBack *LeadsBack
-	// Lacks are paths that the work tree has and the tree has not, by why: submodules.
-	Lacks []Skip
 }
 
 // ErrOtherPackages says that there is no copy of what was installed when a session began, and that the work tree has

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -54,3 +55,6 @@ func DrawLifecycle() string {
 	}
 	return b.String()
 }
+
+// Kinds lists every kind of event, sorted.
+func Kinds() []Kind { return slices.Sorted(maps.Keys(bodies)) }

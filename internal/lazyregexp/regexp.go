@@ -20,7 +20,6 @@ func (r *Regexp) Match(b []byte) bool                        { return r.get().Ma
 func (r *Regexp) FindString(s string) string                 { return r.get().FindString(s) }
 func (r *Regexp) FindStringIndex(s string) []int             { return r.get().FindStringIndex(s) }
 func (r *Regexp) FindStringSubmatch(s string) []string       { return r.get().FindStringSubmatch(s) }
-func (r *Regexp) FindStringSubmatchIndex(s string) []int     { return r.get().FindStringSubmatchIndex(s) }
 func (r *Regexp) FindIndex(b []byte) []int                   { return r.get().FindIndex(b) }
 func (r *Regexp) FindSubmatch(b []byte) [][]byte             { return r.get().FindSubmatch(b) }
 func (r *Regexp) FindAllString(s string, n int) []string     { return r.get().FindAllString(s, n) }
