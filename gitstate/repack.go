@@ -36,6 +36,19 @@ func (r *Repo) Repack(ctx context.Context, from int) error {
 	defer unlock()
 	_, err = r.git(ctx, gitOpts{write: true}, "-c", "repack.writeBitmaps=false", "-c", "repack.updateServerInfo=false",
 		"repack", "--geometric=2", "-d", "-q")
+	return errors.Join(err, r.dropLoneIndexes())
+}
+
+// dropLoneIndexes removes what a killed repack left of packs that it had merged: git removes the pack first, and makes an
+// index only after its pack.
+func (r *Repo) dropLoneIndexes() error {
+	indexes, err := filepath.Glob(filepath.Join(escapeGlob(r.commonDir), "objects", "pack", "pack-*.idx"))
+	for _, index := range indexes {
+		name := strings.TrimSuffix(index, ".idx")
+		if !isThere(name + ".pack") {
+			err = errors.Join(err, os.Remove(index), ignoreAbsent(os.Remove(name+".rev")))
+		}
+	}
 	return err
 }
 
