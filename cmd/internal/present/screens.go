@@ -90,7 +90,8 @@ func (c *Screen) tried(s *session.Session) {
 			said = "said done"
 		}
 		if below := s.At(cp.On); below != nil {
-			c.fact(label, "@%d %s  %s", cp.Number, Pad(c.Facts.FilesBetween(below.Tree, cp.Tree), 20), said)
+			row := fmt.Sprintf("@%d %s  %s", cp.Number, Pad(c.Facts.FilesBetween(below.Tree, cp.Tree), 20), said)
+			c.fact(label, "%s", strings.TrimRight(row, " "))
 			label = ""
 		}
 	}

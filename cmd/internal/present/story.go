@@ -110,7 +110,7 @@ func (c *Screen) numbers(j *Story, told bool) {
 		c.Out("last run: %s, %s", runTime(r, j.Driver != nil, now), runDid(r, s.Laps))
 	}
 	var did Parts
-	did.Add(j.Items > 0, "%d of %d items done", j.ItemsDone, j.Items)
+	did.Add(j.Items > 0, "%d of %s done", j.ItemsDone, N(j.Items, "item"))
 	did.Add(j.Items == 0 && s.Laps, "%s done", N(j.LapsDone, "lap"))
 	did.Add(true, "%s judged", N(j.Attempts, "attempt"))
 	did.Add(j.uncounted() > 0, "%s not counted", N(j.uncounted(), "run"))
