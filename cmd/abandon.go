@@ -28,8 +28,8 @@ func (a *app) abandonCmd() *cobra.Command {
 	var reason string
 	c := &cobra.Command{
 		Use: "abandon [SESSION]", Short: "give up on a session and keep all of it",
-		Long: `Abandon ends a session. Nothing is removed: its checkpoints stay, edits in the work tree become one, and wfs run refuses
-to run it. wfs resume brings it back, and so does wfs undo.`,
+		Long: `Abandon ends a session. Nothing is removed: its checkpoints stay, edits in the work tree become one,
+and wfs run refuses to run it. wfs resume brings it back, and so does wfs undo.`,
 		Example: "  wfs abandon\n  wfs abandon csv-export -m \"the library does it now\"",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -98,7 +98,8 @@ func (a *app) rename(ctx context.Context, name, title string) error {
 		return err
 	}
 	if a.json {
-		return a.answer(recordedJSON{Version: jsonVersion, Did: "renamed", Session: h.ID, Operation: n, Changes: []string{fmt.Sprintf("title: %s → %s", before, h.S.Headline())}, Next: []string{}})
+		return a.answer(recordedJSON{Version: jsonVersion, Did: "renamed", Session: h.ID, Operation: n,
+			Changes: []string{fmt.Sprintf("title: %s → %s", before, h.S.Headline())}, Next: []string{}})
 	}
 	a.out("%s  %s", h.ID, h.S.Headline())
 	a.out("was: %s", before)

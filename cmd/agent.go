@@ -17,23 +17,23 @@ import (
 func (a *app) agentCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "agent", Short: "list and check the agents that wfs knows",
-		Long: `An agent that wfs knows has a card, which says how to run its program. claude, codex, gemini and opencode are built
-in; others are YAML files in .wfs/agents/, or in agents/ beside your own configuration. Any other program that reads its
-instructions on standard input and edits files can work too: agent: COMMAND.`,
+		Long: `An agent that wfs knows has a card, which says how to run its program. claude, codex, gemini and
+opencode are built in; others are YAML files in .wfs/agents/, or in agents/ beside your own configuration. Any
+other program that reads its instructions on standard input and edits files can work too: agent: COMMAND.`,
 		Example: "  wfs agent list\n  wfs agent check\n  wfs agent check codex --json",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "list the agents, and which are installed", Args: noArgs,
-			Long: `List names the agents that agent: and --agent take, with the version that is installed, and marks the one that works here
-by default. Versions are cached until the program changes.`,
+			Long: `List names the agents that agent: and --agent take, with the version that is installed, and marks the
+one that works here by default. Versions are cached until the program changes.`,
 			Example: "  wfs agent list\n  wfs agent list --json",
 			RunE:    func(c *cobra.Command, _ []string) error { return a.agentList(c.Context()) }},
 		&cobra.Command{Use: "check [AGENT]", Short: "show how an agent starts, what it may do, and problems", Args: upTo(1),
-			Long: `Check shows for one agent, or for the default one: where its program is, its version and whether wfs was tested with it,
-whether it is logged in, the command line that starts a conversation, and what it may do unattended. It starts no
-conversation and costs nothing. It exits 1 when it finds a problem.`,
+			Long: `Check shows for one agent, or for the default one: where its program is, its version and whether wfs
+was tested with it, whether it is logged in, the command line that starts a conversation, and what it may do
+unattended. It starts no conversation and costs nothing. It exits 1 when it finds a problem.`,
 			Example: "  wfs agent check\n  wfs agent check claude\n  wfs agent check --json",
 			RunE:    func(c *cobra.Command, args []string) error { return a.agentCheck(c.Context(), first(args)) }},
 		&cobra.Command{Use: "schema", Short: "the JSON Schema of agent cards, for editors", Args: noArgs,
@@ -93,7 +93,8 @@ func (a *app) agentList(ctx context.Context) error {
 	var rows [][]any
 	for _, name := range s.Config.Cards.Names() {
 		c := s.Config.Cards[name]
-		j := agentJSON{Version: jsonVersion, Name: name, About: c.About, Source: c.Origin(), Default: s.Config.Agent.Use == name}
+		j := agentJSON{Version: jsonVersion, Name: name, About: c.About, Source: c.Origin(),
+			Default: s.Config.Agent.Use == name}
 		if j.Problem, err = a.mayAsk(c, list); err != nil {
 			return err
 		}
@@ -196,7 +197,8 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 		return &agent, nil
 	case !agent.Command.IsZero() || agent.ScriptPath != "":
 		return nil, usage("wfs agent check NAME (wfs agent list names those that wfs knows)",
-			"the agent here is a command of yours, and only agents that wfs knows can be checked: %s%s", workspace.AgentName(&agent), agent.ScriptPath)
+			"the agent here is a command of yours, and only agents that wfs knows can be checked: %s%s",
+			workspace.AgentName(&agent), agent.ScriptPath)
 	}
 	return nil, usage("wfs agent list, then write agent: NAME, or a command of yours, into .wfs/local.yaml",
 		"no agent is configured here")
@@ -204,8 +206,10 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 
 func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list workspace.Rules) (*agentCheckJSON, error) {
 	c := agent.Card
-	j := &agentCheckJSON{agentJSON: agentJSON{Version: jsonVersion, Name: c.Name, About: c.About, Source: c.Origin()}, LoggedIn: "unknown",
-		Command: startArgv(agent), Unattended: c.Unattended, Allow: append([]string{}, agent.Allow...), Variables: []string{}, Missing: []missingJSON{}}
+	j := &agentCheckJSON{agentJSON: agentJSON{Version: jsonVersion, Name: c.Name, About: c.About, Source: c.Origin()},
+		LoggedIn: "unknown",
+		Command:  startArgv(agent), Unattended: c.Unattended, Allow: append([]string{}, agent.Allow...),
+		Variables: []string{}, Missing: []missingJSON{}}
 	lacks := func(what, hint string) { j.Missing = append(j.Missing, missingJSON{what, hint}) }
 	problem, err := a.mayAsk(c, list)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// noteLacking says at once of the agents of a plan what they lack to work here: a program, or somebody who is logged in.
+// noteLacking says at once of the agents of a plan what they lack to work here: a program, or somebody who is
+// logged in.
 func (a *app) noteLacking(ctx context.Context, p *workflows.Plan) {
 	var seen []string
 	for i := range p.Workflow.Phases {
@@ -43,8 +44,9 @@ func (a *app) agentLacks(ctx context.Context, c *workflows.Card, login bool) str
 	return ""
 }
 
-// mustHaveAgent refuses to drive a session whose next attempt is an agent's whose program is not there. Before the first
-// attempt it is also said when nobody seems to be logged in: providers that an agent does not ask about may do without.
+// mustHaveAgent refuses to drive a session whose next attempt is an agent's whose program is not there. Before
+// the first attempt it is also said when nobody seems to be logged in: providers that an agent does not ask
+// about may do without.
 func (a *app) mustHaveAgent(ctx context.Context, s *session.Session, p *workflows.Plan) error {
 	d := engine.Decide(s, p, engine.Facts{Now: a.env.Now(), RunID: "look"})
 	i := slices.IndexFunc(d.Events, func(b session.Body) bool { _, ok := b.(session.AttemptStarted); return ok })

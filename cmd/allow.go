@@ -26,13 +26,14 @@ func (a *app) allowCmd() *cobra.Command {
 	var in string
 	c := &cobra.Command{
 		Use: "allow PATH...", Short: "allow files in checkpoints that are excluded by default",
-		Long: `Allow includes paths in the checkpoints of a session that are excluded because they look like keys, are large, or are
-many new files at once: what is committed stays in history. A directory is allowed with everything below it. Nothing
-is added now; the next checkpoint has it. What git ignores stays ignored. Refused during a run of the session, because
-the agent could type it: wfs stop, then run it again.
+		Long: `Allow includes paths in the checkpoints of a session that are excluded because they look like keys, are
+large, or are many new files at once: what is committed stays in history. A directory is allowed with everything
+below it. Nothing is added now; the next checkpoint has it. What git ignores stays ignored. Refused during a run
+of the session, because the agent could type it: wfs stop, then run it again.
 
---list shows what was allowed and what the current checkpoint lacks. --revoke excludes a path again: a file that is
-already in a checkpoint stays in those that have it, and stays tracked until you git rm --cached it and commit that.`,
+--list shows what was allowed and what the current checkpoint lacks. --revoke excludes a path again: a file that
+is already in a checkpoint stays in those that have it, and stays tracked until you git rm --cached it and
+commit that.`,
 		Example: `  wfs allow data/prices.csv
   wfs allow .env.test testdata/certs/
   wfs allow --list
@@ -147,7 +148,8 @@ func (a *app) noneNested(paths []string) error {
 			return usage(fmt.Sprintf("git add %s && git commit -m %s", shellWord(p), shellWord("add "+p)),
 				"%s is a repository of its own: a checkpoint only records its commit, once you have committed that", p)
 		default:
-			return usage(fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.Repo.Root(), nested)), shellWord(strings.TrimPrefix(p, nested+"/"))),
+			return usage(fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.Repo.Root(), nested)),
+				shellWord(strings.TrimPrefix(p, nested+"/"))),
 				"%s is in %s, a repository of its own: a checkpoint does not contain its files", p, nested)
 		}
 	}

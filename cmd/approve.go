@@ -18,13 +18,13 @@ func (a *app) approveCmd() *cobra.Command {
 	var text, anyway string
 	c := &cobra.Command{
 		Use: "approve [SESSION]", Short: "approve what a session is waiting on",
-		Long: `Approve answers yes to what a session waits for, or is blocked by: a review, the question whether anything is left to do,
-changed tests, an open breaker. The gates of the phase judge the work tree as it is now, with your own edits; changes of
-tests that wfs asked about are allowed. A failing gate still fails the phase. The answer becomes a checkpoint. No agent
-is started: wfs run continues.
+		Long: `Approve answers yes to what a session waits for, or is blocked by: a review, the question whether
+anything is left to do, changed tests, an open breaker. The gates of the phase judge the work tree as it is now,
+with your own edits; changes of tests that wfs asked about are allowed. A failing gate still fails the phase.
+The answer becomes a checkpoint. No agent is started: wfs run continues.
 
-With --anyway the phase passes without a verdict. The reason stands in the log, in wfs status and in the commit message
-of wfs finish.`,
+With --anyway the phase passes without a verdict. The reason stands in the log, in wfs status and in the commit
+message of wfs finish.`,
 		Example: `  wfs approve
   wfs approve -m "good, but watch the error texts"
   wfs approve --anyway "the test server is down; tried by hand"
@@ -45,7 +45,8 @@ of wfs finish.`,
 				refused = err == nil && h.S.Status != session.StatusCompleted && h.S.LastRun != before && h.S.Last != nil &&
 					h.S.Last.Verdict != session.Pass
 				if refused && !a.json {
-					a.out("the gate decides; to pass it anyway: %s", a.typedFor(`wfs approve --anyway "why"`, h.S.ID, rootOf(a.Here())))
+					a.out("the gate decides; to pass it anyway: %s",
+						a.typedFor(`wfs approve --anyway "why"`, h.S.ID, rootOf(a.Here())))
 				}
 				return err
 			})

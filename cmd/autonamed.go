@@ -60,9 +60,11 @@ func (a *app) showAuto(ctx context.Context, id session.ID) error {
 	if err != nil {
 		return err
 	}
-	j := showAutoJSON{Version: jsonVersion, ID: id, Address: string(id) + "@" + autoName, Why: auto.Why, Stale: auto.Ledger != v.Tip,
+	j := showAutoJSON{Version: jsonVersion, ID: id, Address: string(id) + "@" + autoName, Why: auto.Why,
+		Stale:   auto.Ledger != v.Tip,
 		Changed: list(auto.Changed), HeldOut: auto.HeldOut, Skipped: auto.Skipped,
-		AutoSave: present.AutoSave{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(id), Changes: auto.Changes}}
+		AutoSave: present.AutoSave{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(id),
+			Changes: auto.Changes}}
 	if a.json {
 		return a.answer(j)
 	}

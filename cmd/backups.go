@@ -40,10 +40,10 @@ func (a *app) backupsCmd() *cobra.Command {
 	var most int
 	c := &cobra.Command{
 		Use: "backups [SESSION]", Short: "list saved copies of uncommitted work",
-		Long: `Backups lists the copies of uncommitted work that wfs has saved, of all sessions or of one, newest first: before a
-command replaced files, and while an agent worked. For each it prints the commands that show and restore it. git
-cherry-pick -n adds the changes to what is there, and refuses to overwrite; wfs resume saves what is there first. It writes
-nothing and takes no lock.`,
+		Long: `Backups lists the copies of uncommitted work that wfs has saved, of all sessions or of one, newest
+first: before a command replaced files, and while an agent worked. For each it prints the commands that show and
+restore it. git cherry-pick -n adds the changes to what is there, and refuses to overwrite; wfs resume saves
+what is there first. It writes nothing and takes no lock.`,
 		Example: "  wfs backups\n  wfs backups csv-export -n 3\n  wfs backups --json | jq -r '.backups[].ref'",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -100,11 +100,13 @@ func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSO
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, backupJSON{Session: session.ID(m[1]), Name: cmp.Or(m[2], autoName), Ref: ref, At: unix(info.At).UTC(), commit: refs[ref]})
+			all = append(all, backupJSON{Session: session.ID(m[1]), Name: cmp.Or(m[2], autoName), Ref: ref,
+				At: unix(info.At).UTC(), commit: refs[ref]})
 		}
 	}
 	slices.SortStableFunc(all, func(x, y backupJSON) int {
-		return cmp.Or(y.At.Compare(x.At), cmp.Compare(len(y.Name), len(x.Name)), cmp.Compare(y.Name, x.Name)) // a later one has a higher number
+		// a later one has a higher number
+		return cmp.Or(y.At.Compare(x.At), cmp.Compare(len(y.Name), len(x.Name)), cmp.Compare(y.Name, x.Name))
 	})
 	if most > 0 {
 		all = all[:min(most, len(all))]

@@ -50,12 +50,12 @@ type callsJSON struct {
 func (a *app) budgetCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "budget [SESSION]", Short: "usage and limits",
-		Long: `Budget shows what a session has used up in money, tokens, turns, attempts and time, what its caps leave, and the same for
-its present phase, and for today in all sessions of this clone. Money is what agents report. What is spent is spent:
-going back to an earlier checkpoint gives nothing back.
+		Long: `Budget shows what a session has used up in money, tokens, turns, attempts and time, what its caps
+leave, and the same for its present phase, and for today in all sessions of this clone. Money is what agents
+report. What is spent is spent: going back to an earlier checkpoint gives nothing back.
 
-Caps come from budget: in the configuration as it was when the session was created, from wfs new --budget-usd and from
-wfs edit --budget-usd. It writes nothing and takes no lock.`,
+Caps come from budget: in the configuration as it was when the session was created, from wfs new --budget-usd
+and from wfs edit --budget-usd. It writes nothing and takes no lock.`,
 		Example: `  wfs budget
   wfs budget csv-export --json
   wfs edit --budget-usd 40               change it`,
@@ -159,7 +159,8 @@ func (a *app) sayBudget(s *session.Session, j budgetJSON) {
 		}
 	}
 	a.env.WholeTable(rows)
-	text := fmt.Sprintf("agents were started %d %s within the last hour", j.Calls.LastHour, plural(j.Calls.LastHour, "time", "times"))
+	text := fmt.Sprintf("agents were started %d %s within the last hour", j.Calls.LastHour,
+		plural(j.Calls.LastHour, "time", "times"))
 	if j.Calls.PerHour > 0 {
 		text += fmt.Sprintf(", and may be %d times", j.Calls.PerHour)
 	}
@@ -171,7 +172,8 @@ func (a *app) sayBudget(s *session.Session, j budgetJSON) {
 		a.out("~ is with an estimate for runs that were ended before they reported their cost, by the new tokens of the session's other runs")
 	}
 	if u := s.Used; u.Runs > u.Priced {
-		a.out("%d of %d agent runs reported no cost: caps in dollars do not see them, caps in tokens may", u.Runs-u.Priced, u.Runs)
+		a.out("%d of %d agent runs reported no cost: caps in dollars do not see them, caps in tokens may",
+			u.Runs-u.Priced, u.Runs)
 	}
 	a.sayPhases(s)
 }
@@ -246,7 +248,8 @@ func (a *app) sayPhases(s *session.Session) {
 		if s.Used.Tokens.Sum() > 0 {
 			row = append(row, thousands(u.Tokens.Sum())+" tokens")
 		}
-		rows = append(rows, append(row, fmt.Sprintf("%d %s", u.Attempts, plural(int(u.Attempts), "attempt", "attempts")), present.Lasting(time.Duration(u.Millis)*time.Millisecond)))
+		rows = append(rows, append(row, fmt.Sprintf("%d %s", u.Attempts, plural(int(u.Attempts), "attempt", "attempts")),
+			present.Lasting(time.Duration(u.Millis)*time.Millisecond)))
 	}
 	a.env.WholeTable(rows)
 }

@@ -82,7 +82,8 @@ func capFlags(f *pflag.FlagSet, prefix, of string, c *workflows.Cap) {
 }
 
 func callsFlag(f *pflag.FlagSet, prefix string, b *workflows.Budget) {
-	f.Var(&capFlag{what: "calls", set: func(n float64) { b.CallsPerHour = int64(n) }}, prefix+"calls-per-hour", "start agents at most this `number` of times an hour")
+	f.Var(&capFlag{what: "calls", set: func(n float64) { b.CallsPerHour = int64(n) }}, prefix+"calls-per-hour",
+		"start agents at most this `number` of times an hour")
 }
 
 // budgetSetJSON is what a change of the budget prints.
@@ -101,7 +102,8 @@ func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) er
 		return err
 	}
 	if h.S.Status.Final() {
-		return session.Refuse(session.RefuseFinal, "wfs budget "+string(h.ID), "%s is %s: it spends nothing any more", h.ID, h.S.Status)
+		return session.Refuse(session.RefuseFinal, "wfs budget "+string(h.ID), "%s is %s: it spends nothing any more",
+			h.ID, h.S.Status)
 	}
 	if err := h.SetBudget(ctx, b); err != nil {
 		return err
@@ -110,7 +112,8 @@ func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) er
 	if err != nil {
 		return err
 	}
-	j := budgetSetJSON{Version: jsonVersion, Session: h.ID, Budget: h.S.Budget, Taken: true, Back: a.typed("wfs undo"), Next: d.Next}
+	j := budgetSetJSON{Version: jsonVersion, Session: h.ID, Budget: h.S.Budget, Taken: true, Back: a.typed("wfs undo"),
+		Next: d.Next}
 	if a.json {
 		return a.answer(j)
 	}

@@ -27,7 +27,8 @@ func startLine(agent *workflows.Agent) string { return shellLine(startArgv(agent
 // card's own words.
 func startArgv(agent *workflows.Agent) []string {
 	c := agent.Card
-	i := workflows.Invocation{Model: agent.Model, Tools: agent.Allow, Args: agent.Args, Conversation: "{id}", Files: "{files}"}
+	i := workflows.Invocation{Model: agent.Model, Tools: agent.Allow, Args: agent.Args, Conversation: "{id}",
+		Files: "{files}"}
 	if c.Prompt == workflows.PromptArgument {
 		i.Prompt = "{brief}"
 	}
@@ -39,7 +40,8 @@ func shellLine(argv []string) string {
 	out := make([]string, len(argv))
 	for i, w := range argv {
 		if w == "" || strings.ContainsFunc(w, func(c rune) bool {
-			return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=,@%+{}", c))
+			return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+				strings.ContainsRune("-_./:=,@%+{}", c))
 		}) {
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}

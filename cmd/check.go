@@ -44,8 +44,8 @@ func (a *app) checkCmd() *cobra.Command {
 	var o checkOptions
 	c := &cobra.Command{
 		Use: "check [COMMIT | BASE..HEAD]", Short: "check how good the tests of a branch or pull request are",
-		Long: `Check judges commits that wfs did not make: it runs the tests of a change on variants of the project, in a clean
-checkout, and finds out
+		Long: `Check judges commits that wfs did not make: it runs the tests of a change on variants of the project,
+in a clean checkout, and finds out
 
   - do the new and changed tests fail without the code? Its tests run on the code of the base.
   - can they fail at all, and do they need the code? They run with other expected values, and with
@@ -53,16 +53,16 @@ checkout, and finds out
   - were existing tests weakened? The tests of the base run on the code of the change, and it
     compares those that fail with their new version.
 
-COMMIT is that commit against its first parent; BASE...HEAD begins at the common ancestor. Without any: all commits of
-HEAD since it left its upstream or the default branch.
+COMMIT is that commit against its first parent; BASE...HEAD begins at the common ancestor. Without any: all
+commits of HEAD since it left its upstream or the default branch.
 
-It exits 0 without findings; 4 with findings, each with file, test, experiment and result; 1 when it could not judge
-anything. Tests that already fail on the base are ignored. Hints are listed, and are not findings. No session is needed or
-created; refs, HEAD, index and files stay as they are. Packages that git ignores
+It exits 0 without findings; 4 with findings, each with file, test, experiment and result; 1 when it could not
+judge anything. Tests that already fail on the base are ignored. Hints are listed, and are not findings. No
+session is needed or created; refs, HEAD, index and files stay as they are. Packages that git ignores
 (node_modules, …) come from this work tree.
 
-The gates are those of .wfs/config.yaml here, which must be trusted; else --test; else what wfs init would propose. They
-run the code of the commits: check nothing that you would not run.`,
+The gates are those of .wfs/config.yaml here, which must be trusted; else --test; else what wfs init would
+propose. They run the code of the commits: check nothing that you would not run.`,
 		Example: `  wfs check
   wfs check HEAD
   wfs check origin/main..feature

@@ -19,8 +19,9 @@ func (a *app) checkpointCmd() *cobra.Command {
 	var text string
 	c := &cobra.Command{
 		Use: "checkpoint [SESSION]", Short: "commit the work tree to the session, without judging it",
-		Long: `Checkpoint commits the work tree as it is to the session's branch. No gate runs. Hooks and signing do not run: they run
-when the work is handed over. If nothing changed, nothing happens. A session that is named is committed in its own work tree.`,
+		Long: `Checkpoint commits the work tree as it is to the session's branch. No gate runs. Hooks and signing do
+not run: they run when the work is handed over. If nothing changed, nothing happens. A session that is named is
+committed in its own work tree.`,
 		Example: "  wfs checkpoint -m \"before I try something\"\n  wfs checkpoint csv-export",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -107,8 +107,8 @@ func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, in packagesOf
 	return c, nil
 }
 
-// takePackages copies what is installed before an agent starts, if there is no copy yet of what manifests ask for: gates
-// in clean trees run with that, whatever is done to it meanwhile.
+// takePackages copies what is installed before an agent starts, if there is no copy yet of what manifests ask
+// for: gates in clean trees run with that, whatever is done to it meanwhile.
 func (w *works) takePackages(ctx context.Context, r session.RunRequest) error {
 	a := w.app
 	in := packagesOf{note: a.noteOf(r.RunDir, "packages"), judged: r.Started.Tree}

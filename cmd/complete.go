@@ -15,9 +15,9 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// Completion reads and writes nothing, and says nothing when something is wrong: what it prints ends in somebody's
-// command line. What can stand in a place is read from the line that describes it in the help: `[SESSION | CHECKPOINT]`,
-// or the `checkpoint` of a flag.
+// Completion reads and writes nothing, and says nothing when something is wrong: what it prints ends in
+// somebody's command line. What can stand in a place is read from the line that describes it in the help:
+// `[SESSION | CHECKPOINT]`, or the `checkpoint` of a flag.
 
 // completing reports whether a shell asks what could follow, and not a person for an answer.
 func completing(args []string) bool {
@@ -28,7 +28,8 @@ func completing(args []string) bool {
 func (a *app) complete(c *cobra.Command) {
 	places := argumentsOf(c.Use)
 	if c.ValidArgsFunction == nil && len(c.ValidArgs) == 0 {
-		c.ValidArgsFunction = func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		c.ValidArgsFunction = func(c *cobra.Command, args []string, typed string) ([]cobra.Completion,
+			cobra.ShellCompDirective) {
 			if len(places) == 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
@@ -49,9 +50,10 @@ func (a *app) complete(c *cobra.Command) {
 		if kind == "name" || kind == "" {
 			kind = f.Name
 		}
-		_ = c.RegisterFlagCompletionFunc(f.Name, func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return a.candidates(c.Context(), []string{strings.ToUpper(kind)}, first(args), typed)
-		})
+		_ = c.RegisterFlagCompletionFunc(f.Name,
+			func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+				return a.candidates(c.Context(), []string{strings.ToUpper(kind)}, first(args), typed)
+			})
 	}
 	c.LocalNonPersistentFlags().VisitAll(flags)
 	c.PersistentFlags().VisitAll(flags)
@@ -80,7 +82,8 @@ func argumentsOf(use string) []argument {
 	return list
 }
 
-// list is what can stand in a place of one kind. named is the first argument that is there already. A shell shows no errors.
+// list is what can stand in a place of one kind. named is the first argument that is there already. A shell
+// shows no errors.
 func (a *app) list(ctx context.Context, kind, named, typed string) []cobra.Completion {
 	switch kind {
 	case "WHEN":
@@ -129,7 +132,8 @@ func (a *app) list(ctx context.Context, kind, named, typed string) []cobra.Compl
 }
 
 // candidates lists what may be meant.
-func (a *app) candidates(ctx context.Context, kinds []string, named, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *app) candidates(ctx context.Context, kinds []string, named, typed string) ([]cobra.Completion,
+	cobra.ShellCompDirective) {
 	how := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	var all []cobra.Completion
 	for _, kind := range kinds {
@@ -140,12 +144,14 @@ func (a *app) candidates(ctx context.Context, kinds []string, named, typed strin
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		}
 		all = append(all, a.list(ctx, kind, named, typed)...)
-		if kind == "CHECKPOINT" && len(kinds) == 1 && !strings.Contains(typed, "@") && a.Repo != nil { // or the sessions stand there already
+		// or the sessions stand there already
+		if kind == "CHECKPOINT" && len(kinds) == 1 && !strings.Contains(typed, "@") && a.Repo != nil {
 			all = append(all, a.addressable(ctx)...)
 		}
 	}
 	all = slices.DeleteFunc(all, func(c cobra.Completion) bool { return !strings.HasPrefix(c, typed) })
-	if len(all) > 0 && !slices.ContainsFunc(all, func(c cobra.Completion) bool { return !strings.HasSuffix(c, "@") }) { // a number must follow
+	// a number must follow
+	if len(all) > 0 && !slices.ContainsFunc(all, func(c cobra.Completion) bool { return !strings.HasSuffix(c, "@") }) {
 		how |= cobra.ShellCompDirectiveNoSpace
 	}
 	return all, how

@@ -36,14 +36,15 @@ A session keeps what was configured when it began. None of these commands runs a
 	}
 	var origin bool
 	list := &cobra.Command{Use: "list", Short: "every setting, with defaults", Args: noArgs,
-		Long: `List prints every setting that holds now, defaults too, as KEY=VALUE. With --show-origin it says where each comes from:
-a file and line, a variable, or the defaults.`,
+		Long: `List prints every setting that holds now, defaults too, as KEY=VALUE. With --show-origin it says where
+each comes from: a file and line, a variable, or the defaults.`,
 		Example: "  wfs config list\n  wfs config list --show-origin\n  wfs config list --json",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.configList(c.Context(), origin) }}
 	list.Flags().BoolVar(&origin, "show-origin", false, "say where each setting comes from")
 	c.AddCommand(list,
 		&cobra.Command{Use: "get KEY", Short: "the value of one setting", Args: exactly(1, "a key, such as agent.command"),
-			Long:    `Get prints the value of one setting, a list with one item on each line. A key that nothing sets is an error (exit 1).`,
+			Long: `Get prints the value of one setting, a list with one item on each line. A key that nothing sets is
+an error (exit 1).`,
 			Example: "  wfs config get agent.command\n  wfs config get gates.tests.run --json",
 			RunE:    func(c *cobra.Command, args []string) error { return a.configGet(c.Context(), args[0]) }},
 		&cobra.Command{Use: "path", Short: "the files that configuration is read from", Args: noArgs,

@@ -22,20 +22,21 @@ func (a *app) deleteCmd() *cobra.Command {
 	var discard discards
 	c := &cobra.Command{
 		Use: "delete SESSION", Short: "delete a session",
-		Long: `Delete moves a session's branch, history and backups out of sight, to refs/wfs-deleted/. Nothing becomes unreachable
-before wfs gc removes them permanently, after 30 days. Branches of yours are never touched. Changes that were uncommitted on
-them when the session began stay as well, and are named.
+		Long: `Delete moves a session's branch, history and backups out of sight, to refs/wfs-deleted/. Nothing
+becomes unreachable before wfs gc removes them permanently, after 30 days. Branches of yours are never touched.
+Changes that were uncommitted on them when the session began stay as well, and are named.
 
-It refuses when only the session has its work: no branch of yours has it, be it merged, squashed, rebased or cherry-picked.
-That includes edits and commits by hand that you went back from, in checkpoints and in backups; it does not include
-attempts that you went back from, once another one was handed over or merged. --force deletes it anyway. A session that is
-checked out in a work tree is not deleted.
+It refuses when only the session has its work: no branch of yours has it, be it merged, squashed, rebased or
+cherry-picked. That includes edits and commits by hand that you went back from, in checkpoints and in backups;
+it does not include attempts that you went back from, once another one was handed over or merged. --force
+deletes it anyway. A session that is checked out in a work tree is not deleted.
 
---worktree deletes only the linked work tree that has the session checked out, or where it was handed over. The session,
-its branch and its checkpoints stay. Edits become a checkpoint first, or after the handover a backup. Files that git
-ignores are in neither: those that were copied or linked from the main work tree, or that the set-up had made, go with it
-if they are unchanged; others are named, and keep it from being deleted without --discard-ignored. Edits of .wfs are in no
-checkpoint either, nor is work in a submodule: --discard-unsaved deletes those.`,
+--worktree deletes only the linked work tree that has the session checked out, or where it was handed over. The
+session, its branch and its checkpoints stay. Edits become a checkpoint first, or after the handover a backup.
+Files that git ignores are in neither: those that were copied or linked from the main work tree, or that the
+set-up had made, go with it if they are unchanged; others are named, and keep it from being deleted without
+--discard-ignored. Edits of .wfs are in no checkpoint either, nor is work in a submodule: --discard-unsaved
+deletes those.`,
 		Example: "  wfs delete csv-export\n  wfs delete csv-export --force\n  wfs delete --restore csv-export\n  wfs delete --worktree csv-export --discard-ignored",
 		Args: func(c *cobra.Command, args []string) error {
 			if worktree {
@@ -70,7 +71,8 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 		return err
 	}
 	id, err := a.Resolve(ctx, name)
-	if err != nil && a.Claimed != "" && strings.EqualFold(strings.TrimPrefix(strings.ToLower(name), "wfs-"), string(a.Claimed)) {
+	if err != nil && a.Claimed != "" &&
+		strings.EqualFold(strings.TrimPrefix(strings.ToLower(name), "wfs-"), string(a.Claimed)) {
 		return a.sayDeleted(ctx, a.Claimed, 0, nil) // one that was killed, and that has just been completed
 	}
 	if err != nil {
@@ -103,7 +105,8 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 		return err
 	}
 	if only != nil && !force {
-		return session.Refuse(session.RefuseNotMerged, fmt.Sprintf("git branch %s-%s %s; or wfs delete %s --force", id, only.name, only.commit.Short(), id),
+		return session.Refuse(session.RefuseNotMerged,
+			fmt.Sprintf("git branch %s-%s %s; or wfs delete %s --force", id, only.name, only.commit.Short(), id),
 			"no branch of yours has %s of %s", only.what, id)
 	}
 	if only != nil {
@@ -145,7 +148,8 @@ func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *g
 		return err
 	}
 	if a.json {
-		return a.answer(recordedJSON{Version: jsonVersion, Did: "deleted", Session: id, Operation: op, Kept: kept, Became: became, Next: []string{}})
+		return a.answer(recordedJSON{Version: jsonVersion, Did: "deleted", Session: id, Operation: op, Kept: kept,
+			Became: became, Next: []string{}})
 	}
 	a.out("%s is deleted", id)
 	if became != nil {
@@ -177,7 +181,8 @@ func (a *app) deletions(ctx context.Context) ([]deletedJSON, error) {
 			continue
 		}
 		when, err := strconv.ParseInt(parts[1], 10, 64)
-		if d := (deletedJSON{id, when, fmt.Sprintf("%s%s/%d/", engine.DeletedPrefix, id, when)}); err == nil && !slices.Contains(all, d) {
+		if d := (deletedJSON{id, when, fmt.Sprintf("%s%s/%d/", engine.DeletedPrefix, id, when)}); err == nil &&
+			!slices.Contains(all, d) {
 			all = append(all, d)
 		}
 	}
@@ -187,7 +192,8 @@ func (a *app) deletions(ctx context.Context) ([]deletedJSON, error) {
 	return all, nil
 }
 
-// keptOf is the directory of the refs that the newest deletion of a session keeps, with a slash at its end, "" for none.
+// keptOf is the directory of the refs that the newest deletion of a session keeps, with a slash at its end, ""
+// for none.
 func (a *app) keptOf(ctx context.Context, id session.ID) (string, error) {
 	all, err := a.deletions(ctx)
 	if i := slices.IndexFunc(all, func(d deletedJSON) bool { return d.ID == id }); i >= 0 {

@@ -27,9 +27,10 @@ func (a *app) demoCmd() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use: "demo", Short: "a tour in a temporary directory, in a minute",
-		Long: `Demo makes a small Go module in a temporary directory and takes it through two laps of the workflow tdd with real git and
-real go test. Its agent is played from a script: it claims success when it has none, deletes a test, and is
-killed in the middle of its work. Every command that is run is shown, and the repository stays for you to explore.`,
+		Long: `Demo makes a small Go module in a temporary directory and takes it through two laps of the workflow tdd
+with real git and real go test. Its agent is played from a script: it claims success when it has none, deletes a
+test, and is killed in the middle of its work. Every command that is run is shown, and the repository stays for
+you to explore.`,
 		Example: "  wfs demo\n  wfs demo --dir ./playground",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), dir) },
@@ -53,7 +54,8 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	if err := os.WriteFile(filepath.Join(top, "agent.yaml"), demoAgent, 0o666); err != nil {
 		return err
 	}
-	exit, err := proc.Stream(ctx, proc.Cmd{Argv: []string{"sh", "-c", demoTour, "sh", a.env.Exe, top}, Dir: top, Env: a.demoEnv(top)}, a.env.Stdout, a.env.Stdout)
+	exit, err := proc.Stream(ctx, proc.Cmd{Argv: []string{"sh", "-c", demoTour, "sh", a.env.Exe, top}, Dir: top,
+		Env: a.demoEnv(top)}, a.env.Stdout, a.env.Stdout)
 	if err == nil && exit != 0 {
 		err = fmt.Errorf("exit %d", exit)
 	}
@@ -79,7 +81,8 @@ func newDemoDir(dir string) (string, error) {
 func (a *app) demoEnv(top string) (env []string) {
 	for _, kv := range a.env.Environ {
 		name, _, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "GIT_") && !workspace.IsSetting(name) && name != "WFS_NOW" && name != "XDG_STATE_HOME" && name != "XDG_CONFIG_HOME" {
+		if !strings.HasPrefix(name, "GIT_") && !workspace.IsSetting(name) && name != "WFS_NOW" &&
+			name != "XDG_STATE_HOME" && name != "XDG_CONFIG_HOME" {
 			env = append(env, kv)
 		}
 	}

@@ -16,7 +16,8 @@ const jsonVersion = present.Version
 
 // outlived reports whether processes of the newest run may have outlived their wfs.
 func outlived(s *session.Session) bool {
-	return s.Started != "" && (s.Status == session.StatusInterrupted || s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockSurvivors)
+	return s.Started != "" && (s.Status == session.StatusInterrupted || s.Status == session.StatusBlocked &&
+		s.Blocked.Reason == session.BlockSurvivors)
 }
 
 // alive are the processes of a session's newest run that live although its wfs may be dead.
@@ -99,8 +100,8 @@ func rootOf(in *gitstate.Worktree) string {
 	return in.Path
 }
 
-// waysOn are the ways on for a session that its breaker or failing runs have stopped, nil for others. in is the work tree that
-// has it checked out, nil for none.
+// waysOn are the ways on for a session that its breaker or failing runs have stopped, nil for others. in is the
+// work tree that has it checked out, nil for none.
 func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []present.Way {
 	var ways []present.Way
 	switch {
@@ -125,10 +126,12 @@ func (a *app) waysOfRunner(s *session.Session) []present.Way {
 			return nil
 		}
 		if ph := plan.Workflow.Phase(s.Phase); ph != nil && (ph.Run.Name != "" || !ph.Run.Agent) {
-			other = present.Way{What: fmt.Sprintf("change the agent of %s in .wfs, then", s.Phase), Command: "wfs edit --reload && wfs run"}
+			other = present.Way{What: fmt.Sprintf("change the agent of %s in .wfs, then", s.Phase),
+				Command: "wfs edit --reload && wfs run"}
 		}
 	}
-	return append([]present.Way{{What: "what it did", Command: "wfs show --run"}, {What: "try again", Command: "wfs run"}, other}, present.WithoutIt(s)...)
+	return append([]present.Way{{What: "what it did", Command: "wfs show --run"},
+		{What: "try again", Command: "wfs run"}, other}, present.WithoutIt(s)...)
 }
 
 func driverOf(who registry.Holder) *present.Driver {

@@ -19,7 +19,8 @@ type detachJSON struct {
 	Next    []string   `json:"next"`
 }
 
-// detach runs a session in the background. What would keep it from running is found here first, where a person reads it.
+// detach runs a session in the background. What would keep it from running is found here first, where a person
+// reads it.
 func (a *app) detach(ctx context.Context, name string, o engine.RunOptions) error {
 	if err := a.EnterNamed(ctx, name); err != nil {
 		return err
@@ -96,7 +97,8 @@ func runFlags(o engine.RunOptions) []string {
 	if o.Note != "" {
 		list = append(list, "--note="+o.Note)
 	}
-	for name, on := range map[string]bool{"--reset-breaker": o.ResetBreaker, "--agree": o.Agree, "--auto": o.Auto, "--no-wait": o.NoWait, "--now": o.Now, "--ignore-survivors": o.IgnoreSurvivors} {
+	for name, on := range map[string]bool{"--reset-breaker": o.ResetBreaker, "--agree": o.Agree, "--auto": o.Auto,
+		"--no-wait": o.NoWait, "--now": o.Now, "--ignore-survivors": o.IgnoreSurvivors} {
 		if on {
 			list = append(list, name)
 		}

@@ -20,10 +20,11 @@ type diffJSON struct {
 func (a *app) diffCmd() *cobra.Command {
 	var o gitstate.DiffOptions
 	c := &cobra.Command{
-		Use: "diff [SESSION | CHECKPOINT [CHECKPOINT]]", Short: "what a session changed, or one checkpoint compared with another",
-		Long: `Diff shows what the session changed since its base. With one checkpoint it compares that with the session's current one;
-with two, the first with the second. SESSION@auto is the newest backup of a run. Edits that are in no checkpoint yet are left
-out, and named. It writes nothing and takes no lock.`,
+		Use:   "diff [SESSION | CHECKPOINT [CHECKPOINT]]",
+		Short: "what a session changed, or one checkpoint compared with another",
+		Long: `Diff shows what the session changed since its base. With one checkpoint it compares that with the
+session's current one; with two, the first with the second. SESSION@auto is the newest backup of a run. Edits
+that are in no checkpoint yet are left out, and named. It writes nothing and takes no lock.`,
 		Example: `  wfs diff
   wfs diff csv-export --stat
   wfs diff @3
@@ -98,7 +99,8 @@ func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Com
 }
 
 // commitNamed is a checkpoint's commit, or that of a session's newest backup.
-func (a *app) commitNamed(ctx context.Context, text string) (code session.Commit, id session.ID, isAuto bool, err error) {
+func (a *app) commitNamed(ctx context.Context, text string) (code session.Commit, id session.ID, isAuto bool,
+	err error) {
 	id, isAuto, err = a.autoNamed(ctx, text)
 	if err != nil {
 		return "", id, isAuto, err

@@ -32,13 +32,13 @@ func (a *app) doctorCmd() *cobra.Command {
 	var repair bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "check for problems and suggest fixes",
-		Long: `Doctor checks everything that wfs stores: refs and session histories (every event is read), journals, locks, notes and
-caches, the operation log, leftovers of killed processes, git settings that would delete or publish sessions, and the
-disk. For each problem it prints its effect and the command that fixes it. Without
+		Long: `Doctor checks everything that wfs stores: refs and session histories (every event is read), journals,
+locks, notes and caches, the operation log, leftovers of killed processes, git settings that would delete or
+publish sessions, and the disk. For each problem it prints its effect and the command that fixes it. Without
 --repair it writes nothing and takes no lock.
 
-With --repair, what is damaged is moved aside (to NAME.corrupt-1; the latest three of a name are kept) and recreated
-from refs. Nothing is reset: files, branches and HEAD stay as they are. A deleted branch of a session
+With --repair, what is damaged is moved aside (to NAME.corrupt-1; the latest three of a name are kept) and
+recreated from refs. Nothing is reset: files, branches and HEAD stay as they are. A deleted branch of a session
 is not restored; doctor prints the command.
 
 The exit code is 4 when a problem blocks a command, else 0.`,
@@ -121,7 +121,8 @@ func (a *app) sayDoctor(j doctorJSON) {
 
 // checks are the checks of this clone, and what they need.
 func (a *app) checks() *check.Doctor {
-	d := &check.Doctor{Repo: a.Repo, Files: a.Clone, Engine: a.Engine, PID: a.env.PID, Now: a.env.Now, Note: a.note, Lock: a.lockFor,
+	d := &check.Doctor{Repo: a.Repo, Files: a.Clone, Engine: a.Engine, PID: a.env.PID, Now: a.env.Now, Note: a.note,
+		Lock: a.lockFor,
 		Deleted: func(ctx context.Context, id session.ID) bool {
 			kept, err := a.keptOf(ctx, id)
 			return err == nil && kept != ""
@@ -138,7 +139,8 @@ func (a *app) checks() *check.Doctor {
 // checkGit looks whether wfs can write to this repository.
 func (a *app) checkGit(ctx context.Context) (found []check.Finding, err error) {
 	blocks := func(about, where, what, follows, next string) {
-		found = append(found, check.Finding{Level: check.Blocks, About: about, Where: where, What: what, Follows: follows, Next: next})
+		found = append(found, check.Finding{Level: check.Blocks, About: about, Where: where, What: what, Follows: follows,
+			Next: next})
 	}
 	_, err = a.Repo.Version(ctx)
 	if errors.Is(err, gitstate.ErrGitTooOld) {
@@ -158,7 +160,8 @@ func (a *app) checkGit(ctx context.Context) (found []check.Finding, err error) {
 		return nil, err
 	}
 	if head, err := a.Repo.Head(ctx); err == nil && head.Ref == "" {
-		blocks("git", "HEAD", "is on no branch", "wfs new works here, but no session can be checked out", readyHints[gitstate.NotOnBranch])
+		blocks("git", "HEAD", "is on no branch", "wfs new works here, but no session can be checked out",
+			readyHints[gitstate.NotOnBranch])
 		found[len(found)-1].Level = check.Warns
 	}
 	var wrong *workspace.FindingsError

@@ -25,7 +25,8 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 	d := engine.Decide(s, plan, engine.Facts{Now: a.env.Now(), RunID: "dry-run"})
 	argv := a.commandLine(ctx, s, plan, d)
 	if a.json {
-		return a.answer(dryJSON{jsonVersion, s.ID, s.Phase, s.Lap, string(d.Effect), commandOf(plan, s.Phase), argv, gatesOf(plan, s.Phase)})
+		return a.answer(dryJSON{jsonVersion, s.ID, s.Phase, s.Lap, string(d.Effect), commandOf(plan, s.Phase), argv,
+			gatesOf(plan, s.Phase)})
 	}
 	a.out("%s  %s", s.ID, present.Standing(s))
 	if d.Effect == engine.EffectStop {
@@ -73,8 +74,9 @@ func (a *app) commandLine(ctx context.Context, s *session.Session, plan *workflo
 		}
 		runner := a.Engine.Works.(*works).runner()
 		runner.Prober = nil // this command starts nothing
-		return runner.CommandLine(ctx, session.RunRequest{Session: *s, Phase: *ph, Started: started, RunDir: "{run}", Plan: *plan,
-			Conversation: engine.Conversation(s, plan, started)})
+		return runner.CommandLine(ctx,
+			session.RunRequest{Session: *s, Phase: *ph, Started: started, RunDir: "{run}", Plan: *plan,
+				Conversation: engine.Conversation(s, plan, started)})
 	}
 	return nil
 }

@@ -34,16 +34,18 @@ func (a *app) editCmd() *cobra.Command {
 		Use: "edit [SESSION]", Short: "change the goal, spec, name, agent, workflow or budget of a session",
 		Long: `Edit changes what a session was created with, from the next attempt on.
 
---goal and --spec: items of a changed checklist that are done stay done, and new ones follow. A lap that has begun
-continues with its item, unless the new spec does not have it and nothing was done for it.
+--goal and --spec: items of a changed checklist that are done stay done, and new ones follow. A lap that has
+begun continues with its item, unless the new spec does not have it and nothing was done for it.
 
 --name is the title in lists and in the commit of wfs finish; the id and the branch stay.
 
---agent, --workflow, --phase and --holdout change how it runs. A session runs the configuration that was pinned when it was
-created; --reload pins the current one. An agent that was given on the command line stays, unless you give another one. With
---dry-run it only shows what would change. The results on the base stay; a gate that is new counts from now on.
+--agent, --workflow, --phase and --holdout change how it runs. A session runs the configuration that was pinned
+when it was created; --reload pins the current one. An agent that was given on the command line stays, unless
+you give another one. With --dry-run it only shows what would change. The results on the base stay; a gate that
+is new counts from now on.
 
---budget-usd and the others change what it may use; none removes a limit. Limits of a day are for all sessions together.
+--budget-usd and the others change what it may use; none removes a limit. Limits of a day are for all sessions
+together.
 
 A blocked session tries again with the next wfs run.`,
 		Example: `  wfs edit --spec docs/csv.md
@@ -106,7 +108,8 @@ func (a *app) edit(ctx context.Context, name, goal, spec string) error {
 	if err := a.ReadSpec(ctx, &b, spec); err != nil {
 		return err
 	}
-	e, n, err := h.Edit(ctx, engine.Wish{Goal: a.Redact(strings.TrimSpace(goal)), Spec: b.Spec, SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
+	e, n, err := h.Edit(ctx, engine.Wish{Goal: a.Redact(strings.TrimSpace(goal)), Spec: b.Spec,
+		SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
 	if err != nil {
 		return err
 	}
@@ -130,7 +133,8 @@ func (a *app) sayChanged(ctx context.Context, h *engine.Hand, did string, op int
 	if err != nil {
 		return err
 	}
-	j := recordedJSON{Version: jsonVersion, Did: did, Session: h.ID, Operation: op, Changes: changes, Next: a.nextIn(&h.S, in)}
+	j := recordedJSON{Version: jsonVersion, Did: did, Session: h.ID, Operation: op, Changes: changes,
+		Next: a.nextIn(&h.S, in)}
 	if len(changes) == 0 {
 		j.Did = "nothing"
 	}

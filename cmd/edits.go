@@ -11,8 +11,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// editsIn looks for edits in this work tree since the present checkpoint of its session. in is the work tree that has the
-// session checked out: another one is not looked into. Nor is one in which an attempt is open: there they may be the agent's.
+// editsIn looks for edits in this work tree since the present checkpoint of its session. in is the work tree
+// that has the session checked out: another one is not looked into. Nor is one in which an attempt is open:
+// there they may be the agent's.
 func (a *app) editsIn(ctx context.Context, s *session.Session, in *gitstate.Worktree) (files []string) {
 	c := s.At(s.Current)
 	if c == nil || s.Status.Final() || s.Open != nil || in == nil || in.Gone || in.ID != a.Repo.Worktree() {
@@ -30,8 +31,8 @@ func (a *app) editsIn(ctx context.Context, s *session.Session, in *gitstate.Work
 	return slices.DeleteFunc(slices.Concat(tracked, untracked), never)
 }
 
-// addEdits tells of the edits since the present checkpoint. An attempt does not answer for those of tests that judge it:
-// they become a checkpoint first.
+// addEdits tells of the edits since the present checkpoint. An attempt does not answer for those of tests that
+// judge it: they become a checkpoint first.
 func (a *app) addEdits(ctx context.Context, j *present.Session, v *engine.View, in *gitstate.Worktree) {
 	s := &v.Session
 	j.Edits = a.editsIn(ctx, s, in)

@@ -54,8 +54,9 @@ func System() Env {
 	return e
 }
 
-// userDir is the directory that the user is in. Git starts a shell alias at the top of the work tree and says in
-// GIT_PREFIX from where below it was called. Anywhere else that variable is somebody else's, left over from before a cd.
+// userDir is the directory that the user is in. Git starts a shell alias at the top of the work tree and says
+// in GIT_PREFIX from where below it was called. Anywhere else that variable is somebody else's, left over from
+// before a cd.
 func (e Env) userDir(dir string) string {
 	prefix := filepath.FromSlash(e.Get("GIT_PREFIX"))
 	if prefix == "" || !filepath.IsLocal(prefix) {

@@ -53,8 +53,10 @@ func exitWith(code int) error {
 // refusals is the one table from refusals to exit codes.
 var refusals = map[session.RefusalCode]int{
 	session.RefuseUsage: exitUsage, session.RefuseNoSession: exitUsage, session.RefuseAmbiguous: exitUsage,
-	session.RefuseNoSuchCP: exitUsage, session.RefuseDirty: exitDecision, session.RefuseSameSpec: exitDecision, session.RefuseUntrusted: exitDecision,
-	session.RefuseNotGreen: exitBlocked, session.RefuseNotAgreed: exitBlocked, session.RefuseBaseline: exitBlocked, session.RefuseUnbuilt: exitBlocked, session.RefuseConflict: exitBlocked,
+	session.RefuseNoSuchCP: exitUsage, session.RefuseDirty: exitDecision, session.RefuseSameSpec: exitDecision,
+	session.RefuseUntrusted: exitDecision,
+	session.RefuseNotGreen:  exitBlocked, session.RefuseNotAgreed: exitBlocked, session.RefuseBaseline: exitBlocked,
+	session.RefuseUnbuilt: exitBlocked, session.RefuseConflict: exitBlocked,
 	session.RefuseHook: exitBlocked, session.RefuseNotMerged: exitDecision, session.RefuseSetup: exitBlocked,
 	session.RefuseSurvivors: exitBlocked, session.RefuseName: exitDecision, session.RefuseDriven: exitHeld,
 }
@@ -107,11 +109,12 @@ func is(code, hint string, exit int, errs ...error) kind {
 var kinds = []kind{
 	of("output", "", exitError, func(_ *app, e *outputError, f *failure) { f.Error = e.Error() }),
 	of("no_ledger", "", exitError, func(a *app, e *session.NoLedgerError, f *failure) { f.Hint = a.ledgerHint(e.ID) }),
-	{"disk_full", "free some disk space (df -h .), then {again}: nothing was lost", exitError, func(_ *app, err error, f *failure) bool {
-		_, move := errors.AsType[*engine.MoveFailedError](err)
-		f.Error = isFull + f.Error
-		return diskFull(err) && !move // which says where the files are
-	}},
+	{"disk_full", "free some disk space (df -h .), then {again}: nothing was lost", exitError,
+		func(_ *app, err error, f *failure) bool {
+			_, move := errors.AsType[*engine.MoveFailedError](err)
+			f.Error = isFull + f.Error
+			return diskFull(err) && !move // which says where the files are
+		}},
 	of("", "", exitError, func(a *app, e *session.Refusal, f *failure) {
 		f.Code, f.Hint, f.Exit = string(e.Code), e.Hint, cmp.Or(refusals[e.Code], exitError)
 		if e.Code == session.RefuseNoSession && e.Hint == "" {
@@ -128,14 +131,18 @@ var kinds = []kind{
 	of("rules", "", exitUsage, func(a *app, e *workspace.FindingsError, f *failure) {
 		f.Hint = e.Hint("{again} --agent " + a.someAgent())
 	}),
-	of[*gitstate.HookChangedError](string(session.RefuseHook), "run the hook, then wfs run to judge its changes, then wfs finish", exitBlocked, nil),
-	{string(session.RefuseHook), "fix what your hook or signing reports, then wfs finish", exitBlocked, func(_ *app, err error, _ *failure) bool {
-		git, is := errors.AsType[*gitstate.GitError](err)
-		return is && len(git.Args) > 0 && git.Args[0] == "commit"
-	}},
+	of[*gitstate.HookChangedError](string(session.RefuseHook),
+		"run the hook, then wfs run to judge its changes, then wfs finish", exitBlocked, nil),
+	{string(session.RefuseHook), "fix what your hook or signing reports, then wfs finish", exitBlocked,
+		func(_ *app, err error, _ *failure) bool {
+			git, is := errors.AsType[*gitstate.GitError](err)
+			return is && len(git.Args) > 0 && git.Args[0] == "commit"
+		}},
 	is(string(session.RefuseBranch), "wfs finish --branch NAME", exitError, gitstate.ErrBranchInUse),
-	is("gone", "restore it from a backup or another clone: git clone REMOTE, then move its .git here", exitError, gitstate.ErrGone),
-	is("replaced", "the checkpoints are in git, and your files as they are: wfs status, then wfs run", exitError, durable.ErrReplaced),
+	is("gone", "restore it from a backup or another clone: git clone REMOTE, then move its .git here", exitError,
+		gitstate.ErrGone),
+	is("replaced", "the checkpoints are in git, and your files as they are: wfs status, then wfs run", exitError,
+		durable.ErrReplaced),
 	is(string(session.RefuseMoved), "wfs status, then run it again", exitError, gitstate.ErrMoved),
 	is(string(session.RefuseInTheWay), "move them aside, then run it again", exitError, gitstate.ErrInTheWay),
 	of("move_failed", "", exitError, func(_ *app, e *engine.MoveFailedError, f *failure) {
@@ -172,7 +179,8 @@ var kinds = []kind{
 	is("newer", "install that version; this one is: wfs --version", exitError, session.ErrNewer, workflows.ErrNewer),
 	is("not_private", "wfs doctor", exitError, durable.ErrNotPrivate),
 	is("no_locks", "clone the repository onto a local disk: git clone . DIRECTORY", exitError, durable.ErrNoLocks),
-	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, session.ErrBadLine, engine.ErrUnreadable, gitstate.ErrBrokenRef, gitstate.ErrNoObject,
+	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, session.ErrBadLine, engine.ErrUnreadable,
+		gitstate.ErrBrokenRef, gitstate.ErrNoObject,
 		durable.ErrNotRegular, durable.ErrTooLarge),
 	{"interrupted", "", exitInterrupted, func(a *app, err error, f *failure) bool {
 		if f.Exit = a.signals.exitCode(); f.Error == context.Canceled.Error() {
@@ -210,8 +218,9 @@ const isFull = "the disk is full, or your quota is used up: "
 // diskFull reports whether an error, or git's own word for it, says that nothing more can be stored.
 func diskFull(err error) bool {
 	var git *gitstate.GitError
-	said := errors.As(err, &git) && slices.ContainsFunc([]string{"No space left on device", "Disk quota exceeded", "Out of diskspace"},
-		func(word string) bool { return strings.Contains(git.Stderr, word) })
+	said := errors.As(err, &git) &&
+		slices.ContainsFunc([]string{"No space left on device", "Disk quota exceeded", "Out of diskspace"},
+			func(word string) bool { return strings.Contains(git.Stderr, word) })
 	return said || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 

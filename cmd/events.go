@@ -25,7 +25,8 @@ func (a *app) sayEvents(ctx context.Context, id session.ID, most int) error {
 			}
 			continue
 		}
-		text := strings.Join(strings.FieldsFunc(present.EventText(e.Body), func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+		text := strings.Join(strings.FieldsFunc(present.EventText(e.Body),
+			func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 		a.env.Short("%5d  %s  %-15s  %s", e.Seq, e.At.UTC().Format("2006-01-02 15:04:05"), e.Kind(), text)
 	}
 	return nil

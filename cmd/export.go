@@ -43,13 +43,14 @@ func (a *app) exportCmd() *cobra.Command {
 	var thin bool
 	c := &cobra.Command{
 		Use: "export [SESSION]", Short: "one file with a whole session, for another clone or to read",
-		Long: `Export writes a .tar.gz with three files: session.bundle, a git bundle with the session's branch, history and backups;
-story.json, the session and everything that happened, for programs and people without git; and README.txt, the plain git
-commands that bring it into another clone. A bundle alone could not hold the events since the latest checkpoint.
+		Long: `Export writes a .tar.gz with three files: session.bundle, a git bundle with the session's branch,
+history and backups; story.json, the session and everything that happened, for programs and people without git;
+and README.txt, the plain git commands that bring it into another clone. A bundle alone could not hold the
+events since the latest checkpoint.
 
-The bundle has the whole history below the session; with --thin it leaves out what the session was made from, which the
-other clone must have then. An existing file is not overwritten. Without -o the file is put beside the work tree: in it,
-it would become part of the next checkpoint.`,
+The bundle has the whole history below the session; with --thin it leaves out what the session was made from,
+which the other clone must have then. An existing file is not overwritten. Without -o the file is put beside the
+work tree: in it, it would become part of the next checkpoint.`,
 		Example: "  wfs export csv-export\n  wfs export csv-export -o /tmp/csv-export.tar.gz\n  wfs export csv-export --thin -o - | ssh host 'cat > csv-export.tar.gz'",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -160,10 +161,12 @@ func (a *app) writeExport(ctx context.Context, id session.ID, thin bool, w io.Wr
 		size int64
 		text io.Reader
 	}{
-		{"README.txt", int64(len(readme)), strings.NewReader(readme)}, {"story.json", int64(len(story)), bytes.NewReader(story)},
+		{"README.txt", int64(len(readme)), strings.NewReader(readme)}, {"story.json", int64(len(story)),
+			bytes.NewReader(story)},
 		{"session.bundle", size, bundle},
 	} {
-		h := &tar.Header{Name: string(id) + "/" + f.name, Mode: 0o644, Size: f.size, ModTime: a.env.Now().Truncate(time.Second), Format: tar.FormatPAX}
+		h := &tar.Header{Name: string(id) + "/" + f.name, Mode: 0o644, Size: f.size,
+			ModTime: a.env.Now().Truncate(time.Second), Format: tar.FormatPAX}
 		if err := archive.WriteHeader(h); err != nil {
 			return nil, err
 		}
@@ -179,7 +182,8 @@ func (a *app) exportedStory(ctx context.Context, s *session.Session) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	story := exportedJSON{Version: jsonVersion, Session: a.describe(s, nil), Checkpoints: s.Checkpoints, Events: []present.Stream{}}
+	story := exportedJSON{Version: jsonVersion, Session: a.describe(s, nil), Checkpoints: s.Checkpoints,
+		Events: []present.Stream{}}
 	story.Session.Driver = nil
 	for _, e := range events {
 		story.Events = append(story.Events, present.EventLine(e))

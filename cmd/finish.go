@@ -27,7 +27,8 @@ type finishJSON struct {
 	Holdout *session.HoldoutResult `json:"holdout,omitempty"`
 	keptJSON
 	baseJSON
-	Carried []string `json:"carried,omitempty"`        // files that were uncommitted before the session, and are in the commit
+	// files that were uncommitted before the session, and are in the commit
+	Carried []string `json:"carried,omitempty"`
 	Agreed  bool     `json:"agreed,omitempty"`         // it was the answer to the question whether the work is done
 	Stayed  string   `json:"documents_stay,omitempty"` // why the session's documents are still in the work tree
 }
@@ -72,12 +73,13 @@ func (a *app) finishCmd() *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
 		Use: "finish [SESSION]", Short: "hand the work over: one commit on a branch of yours",
-		Long: `Finish makes one commit of a session's work on a new branch, which starts at the session's base. Its tree is the last one
-that passed all gates, without .workflow/. Your hooks and signing run. The message says what was done and tested
-(finish.report in the configuration: summary, full or none). Nothing is pushed, and the session stays readable.
+		Long: `Finish makes one commit of a session's work on a new branch, which starts at the session's base. Its
+tree is the last one that passed all gates, without .workflow/. Your hooks and signing run. The message says
+what was done and tested (finish.report in the configuration: summary, full or none). Nothing is pushed, and the
+session stays readable.
 
-An open item, a skipped phase, a phase that no gate has judged, or a review that was rejected or not reached is refused.
---anyway WHY hands it over anyway; the commit says what is not done, and why.`,
+An open item, a skipped phase, a phase that no gate has judged, or a review that was rejected or not reached is
+refused. --anyway WHY hands it over anyway; the commit says what is not done, and why.`,
 		Example: "  wfs finish\n  wfs finish --branch feature/csv-export\n  wfs finish --keep\n  wfs finish --dry-run",
 		Args:    upTo(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.finish(c.Context(), first(args), o, dry) },
@@ -137,7 +139,8 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	}
 	a.Engine.Works.(*works).report = func(line string) { a.note("    %s", line) }
 	f, op, err := h.Finish(ctx, o)
-	if refused := (*session.Refusal)(nil); errors.As(err, &refused) && refused.Code == session.RefuseNotAgreed && a.asksHere() {
+	if refused := (*session.Refusal)(nil); errors.As(err, &refused) && refused.Code == session.RefuseNotAgreed &&
+		a.asksHere() {
 		var asked error
 		a.note("%s", refused.Message)
 		if o.Anyway, asked = a.askAnyway(ctx, refused.Hint); asked != nil {
@@ -152,7 +155,8 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		return err
 	}
 	branch := strings.TrimPrefix(f.Branch, "refs/heads/")
-	j := finishJSON{Version: jsonVersion, Session: id, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint, Operation: op, Proof: present.ProofAt(&h.S, f.Checkpoint),
+	j := finishJSON{Version: jsonVersion, Session: id, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint,
+		Operation: op, Proof: present.ProofAt(&h.S, f.Checkpoint),
 		Holdout: h.S.HoldoutAt(f.Checkpoint), keptJSON: keptIn(f.Turn.Rescues()), Agreed: h.Agreed}
 	if h.Stayed != nil {
 		j.Stayed = h.Stayed.Error()
@@ -186,10 +190,12 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	}
 	a.sayKept(wasThere, f.Turn.Rescues(), a.out)
 	if h.Stayed != nil {
-		a.out("the session's documents could not be removed from the work tree; they are in no commit of %s: %v", branch, h.Stayed)
+		a.out("the session's documents could not be removed from the work tree; they are in no commit of %s: %v", branch,
+			h.Stayed)
 	}
 	if len(j.Carried) > 0 {
-		a.out("also in it, uncommitted before the session: %d %s of yours: %s (--without-carried leaves them out)", len(j.Carried),
+		a.out("also in it, uncommitted before the session: %d %s of yours: %s (--without-carried leaves them out)",
+			len(j.Carried),
 			plural(len(j.Carried), "file", "files"), shortList(j.Carried))
 	}
 	a.sayBase(h.S.BaseRef, j.baseJSON)
@@ -205,9 +211,11 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	a.sayIgnoredBefore(ctx, &h.S)
 	if ref := h.S.BaseRef; ref != "" {
 		parked, err := a.Engine.Parked(ctx, ref)
-		if err == nil && slices.ContainsFunc(parked, func(op session.Op) bool { return a.Repo.Lacks(ctx, f.Branch, op.Turn.Rescue) }) {
+		if err == nil && slices.ContainsFunc(parked,
+			func(op session.Op) bool { return a.Repo.Lacks(ctx, f.Branch, op.Turn.Rescue) }) {
 			on := strings.TrimPrefix(ref, "refs/heads/")
-			a.out("uncommitted changes of yours from %s are still kept: %s, then wfs says how to have them back", on, a.typed("git switch "+on))
+			a.out("uncommitted changes of yours from %s are still kept: %s, then wfs says how to have them back", on,
+				a.typed("git switch "+on))
 		}
 	}
 	if a.Repo.Worktree() != "main" {

@@ -13,11 +13,12 @@ func (a *app) forkCmd() *cobra.Command {
 	var o newOptions
 	c := &cobra.Command{
 		Use: "fork SESSION | CHECKPOINT [NAME]", Short: "create a session from a checkpoint of another",
-		Long: `Fork creates a session from a checkpoint of another one (default: the newest on its branch) and checks it out. Goal,
-specification, workflow, gates, agent, hold-out tests, budget, phase, lap and tests are those of the checkpoint. The other
-session stays as it is. The gates do not run again on the base.
+		Long: `Fork creates a session from a checkpoint of another one (default: the newest on its branch) and checks
+it out. Goal, specification, workflow, gates, agent, hold-out tests, budget, phase, lap and tests are those of
+the checkpoint. The other session stays as it is. The gates do not run again on the base.
 
-NAME names the new session; the goal stays (wfs edit --goal changes it). Uncommitted changes stay with your branch.`,
+NAME names the new session; the goal stays (wfs edit --goal changes it). Uncommitted changes stay with your
+branch.`,
 		Example: "  wfs fork csv-export@4\n  wfs fork csv-export@4 \"with streams\"\n  wfs fork csv-export --worktree",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {

@@ -50,7 +50,8 @@ func (a *app) gcCmd() *cobra.Command {
 	var days int
 	c := &cobra.Command{
 		Use: "gc", Short: "remove old data: logs of runs, deleted sessions",
-		Long: `Gc shows what can be removed, and its size; with --force it removes it. It skips everything younger than --days:
+		Long: `Gc shows what can be removed, and its size; with --force it removes it. It skips everything younger
+than --days:
 
   logs of runs           but for the newest run of a session that is not over
   backups                whose content is in checkpoints, and that wfs undo does not need
@@ -58,8 +59,8 @@ func (a *app) gcCmd() *cobra.Command {
   deleted sessions       permanently, with everything that only they hold
   left-over directories  of sessions and work trees that no longer exist
 
-Checkpoints of sessions are never removed: use wfs delete. The only copy of something stays, and is listed. Git frees
-the objects at its next gc.`,
+Checkpoints of sessions are never removed: use wfs delete. The only copy of something stays, and is listed. Git
+frees the objects at its next gc.`,
 		Example: "  wfs gc\n  wfs gc --force\n  wfs gc --days 7 --json",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -225,7 +226,8 @@ func (a *app) findRubbish(ctx context.Context, before time.Time) ([]rubbish, err
 	if g.deleted, err = a.deletions(ctx); err != nil {
 		return nil, err
 	}
-	for _, find := range []func() error{g.runs, g.rescues, g.autoSaves, g.deletedSessions, g.leftOvers, g.cleanTrees, g.holdouts} {
+	for _, find := range []func() error{g.runs, g.rescues, g.autoSaves, g.deletedSessions, g.leftOvers, g.cleanTrees,
+		g.holdouts} {
 		if err := find(); err != nil {
 			return nil, err
 		}
@@ -248,7 +250,8 @@ func (g *search) runs() error {
 			return err
 		}
 		if len(runs) > 0 {
-			g.add(rubbish{}, id, "logs", fmt.Sprintf("logs of %d %s of %s", len(runs), plural(len(runs), "run", "runs"), id), runs...)
+			g.add(rubbish{}, id, "logs", fmt.Sprintf("logs of %d %s of %s", len(runs), plural(len(runs), "run", "runs"), id),
+				runs...)
 		}
 	}
 	return nil
@@ -262,7 +265,8 @@ func (g *search) autoSaves() error {
 			return err
 		}
 		if auto != nil && auto.Ledger != g.there[id] && !g.young(auto.At) {
-			g.add(rubbish{Refs: []string{session.AutoOf(id)}}, id, "auto-save", fmt.Sprintf("backup of %s, %s", id, present.Ago(unix(auto.At), g.env.Now())))
+			g.add(rubbish{Refs: []string{session.AutoOf(id)}}, id, "auto-save",
+				fmt.Sprintf("backup of %s, %s", id, present.Ago(unix(auto.At), g.env.Now())))
 		}
 	}
 	return nil
@@ -304,7 +308,8 @@ func (g *search) deletedSessions() error {
 				dirs = append(dirs, l)
 			}
 		}
-		g.add(r, d.ID, "deleted", fmt.Sprintf("session %s, deleted %s", d.ID, present.Ago(unix(d.DeletedAt), g.env.Now())), dirs...)
+		g.add(r, d.ID, "deleted", fmt.Sprintf("session %s, deleted %s", d.ID,
+			present.Ago(unix(d.DeletedAt), g.env.Now())), dirs...)
 	}
 	return nil
 }
@@ -343,7 +348,8 @@ func (g *search) leftOvers() error {
 		return err
 	}
 	gone, err := g.Clone.WorktreeLitter(func(id string) (bool, error) {
-		return id == g.Repo.Worktree() || slices.ContainsFunc(trees, func(t gitstate.Worktree) bool { return t.ID == id }), nil
+		return id == g.Repo.Worktree() ||
+			slices.ContainsFunc(trees, func(t gitstate.Worktree) bool { return t.ID == id }), nil
 	})
 	for _, l := range gone {
 		if l.Newest.Before(g.before) {

@@ -15,8 +15,8 @@ func (a *app) graphCmd() *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use: "graph [WORKFLOW]", Short: "a workflow as a diagram, for Mermaid or Graphviz",
-		Long: `Graph draws a workflow out of the very table that the engine's state machine is made of. Without a name it is the
-workflow that the current session has pinned, or the one that the configuration names.`,
+		Long: `Graph draws a workflow out of the very table that the engine's state machine is made of. Without a name
+it is the workflow that the current session has pinned, or the one that the configuration names.`,
 		Example: "  wfs workflow graph tdd\n  wfs workflow graph --format dot | dot -Tsvg > workflow.svg",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -17,8 +17,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// sweep deals with work trees that a dead process was making or removing: one whose session has begun is completed, what
-// is left of the others is removed. It is no reason for the command itself to fail.
+// sweep deals with work trees that a dead process was making or removing: one whose session has begun is
+// completed, what is left of the others is removed. It is no reason for the command itself to fail.
 func (a *app) sweep(ctx context.Context, command string) {
 	list, err := a.Clone.HalfMade()
 	if err != nil {
@@ -133,8 +133,8 @@ func placeOfHalfMade(m registry.HalfMade) gitstate.NewWorktree {
 	return gitstate.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name, Making: m.Trash}
 }
 
-// clearHalfMade takes away a work tree whose session has not begun. What somebody made there is kept: edits in a rescue,
-// and when there is something that git does not see, the whole beside its place, which is returned.
+// clearHalfMade takes away a work tree whose session has not begun. What somebody made there is kept: edits in
+// a rescue, and when there is something that git does not see, the whole beside its place, which is returned.
 func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) (kept string, err error) {
 	salt := a.env.NewID(4)
 	if m.Trash == "" { // it had come to its place
@@ -166,7 +166,8 @@ func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) (kept stri
 
 // keepTree notes what the files of a linked work tree are like that is to be removed, rescues what is in it and in no
 // commit, and lists what no rescue holds. here is another work tree.
-func (a *app) keepTree(ctx context.Context, tree, here *gitstate.Repo, m *registry.HalfMade, why string) (ref string, only lost, err error) {
+func (a *app) keepTree(ctx context.Context, tree, here *gitstate.Repo, m *registry.HalfMade,
+	why string) (ref string, only lost, err error) {
 	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil {
 		return "", only, err
 	}
@@ -193,9 +194,9 @@ func (a *app) keepTree(ctx context.Context, tree, here *gitstate.Repo, m *regist
 	return ref, only, err
 }
 
-// removeHalfMade removes a work tree that somebody has just looked at, and returns where it is kept when somebody else was
-// at work there meanwhile. It is renamed, and from then on only what has the new name is removed: should anything fail,
-// nothing that comes to the old place is touched by whoever completes this.
+// removeHalfMade removes a work tree that somebody has just looked at, and returns where it is kept when
+// somebody else was at work there meanwhile. It is renamed, and from then on only what has the new name is
+// removed: should anything fail, nothing that comes to the old place is touched by whoever completes this.
 func (a *app) removeHalfMade(ctx context.Context, m registry.HalfMade) (kept string, err error) {
 	if err := a.Clone.KeepHalfMade(m); err != nil {
 		return "", err
@@ -223,8 +224,8 @@ func (a *app) removeHalfMade(ctx context.Context, m registry.HalfMade) (kept str
 	return "", errors.Join(err, a.Clone.ForgetHalfMade(m.Session))
 }
 
-// judgeTrash decides over a work tree that was renamed, and writes that down: it is removed if all files are as they were
-// before somebody looked at them, else it is kept. Moved is false when there is none.
+// judgeTrash decides over a work tree that was renamed, and writes that down: it is removed if all files are as
+// they were before somebody looked at them, else it is kept. Moved is false when there is none.
 func (a *app) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	_, err := os.Lstat(m.Trash)
 	if errors.Is(err, fs.ErrNotExist) && m.IsTrash() {
@@ -264,7 +265,8 @@ func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
 		if stays {
 			remove = "git worktree remove --force "
 		}
-		a.note("what may be nowhere else was in %s, and all of it is kept in %s (when you have looked: %s%s)", m.Dir, m.Trash, remove, shellWord(m.Trash))
+		a.note("what may be nowhere else was in %s, and all of it is kept in %s (when you have looked: %s%s)", m.Dir,
+			m.Trash, remove, shellWord(m.Trash))
 		return a.Clone.ForgetHalfMade(m.Session)
 	}
 	if err := a.Repo.RemoveWorktree(ctx, placeOfHalfMade(m), m.Trash); err != nil {

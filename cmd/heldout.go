@@ -22,6 +22,7 @@ func (a *app) sayIgnoredBefore(ctx context.Context, s *session.Session) {
 	if err != nil || len(names) == 0 { // a reminder, not worth failing for
 		return
 	}
-	a.note("not in checkpoints, because git ignored it before or the set-up made it: %s", present.Some(names, present.MostSaid, ", "))
+	a.note("not in checkpoints, because git ignored it before or the set-up made it: %s",
+		present.Some(names, present.MostSaid, ", "))
 	a.note("  to allow one: %s", a.typed("wfs allow "+shellWord(names[0])))
 }

@@ -18,8 +18,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Hold-out tests are kept in the person's state directory, below holdout/<first half of their digest>: not in the repository,
-// whose objects anybody who works there can list. Nothing in the repository says where they came from.
+// Hold-out tests are kept in the person's state directory, below holdout/<first half of their digest>: not in
+// the repository, whose objects anybody who works there can list. Nothing in the repository says where they
+// came from.
 const (
 	holdoutPack = "files.tar.gz"
 	holdoutFrom = "from" // JSON: holdoutSource
@@ -68,7 +69,8 @@ func (a *app) takeHoldout(ctx context.Context, o *newOptions) error {
 			"--holdout %s: %v", o.holdout, err)
 	}
 	if t.from.Ref != "" && !a.json {
-		a.note("%s is in this repository, where the agent can find it in git's objects; a directory outside is safer", t.from.Ref)
+		a.note("%s is in this repository, where the agent can find it in git's objects; a directory outside is safer",
+			t.from.Ref)
 	}
 	o.taken = &t
 	o.pinned = &workflows.Holdout{Digest: t.pack.Digest(), Files: len(t.pack)}
@@ -243,13 +245,15 @@ func (a *app) holdoutKept(digest string) (holdout.Pack, error) {
 	return p, nil
 }
 
-// Holdout runs gates with hold-out tests put over a clean tree, which is emptied of them again whatever happens. What gates
-// print is kept beside the copy of the tests, and not where logs of runs are: whoever works can read those.
+// Holdout runs gates with hold-out tests put over a clean tree, which is emptied of them again whatever
+// happens. What gates print is kept beside the copy of the tests, and not where logs of runs are: whoever works
+// can read those.
 func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error) {
 	a, digest := w.app, r.Plan.Holdout.Digest
 	defer a.leaveRooms()
 	cannot := func(err error) (session.HoldoutResult, error) {
-		return session.HoldoutResult{Tree: r.Tree, Digest: digest, Verdict: session.Blocked, Reason: "the hold-out tests could not run: " + err.Error()}, ctx.Err()
+		return session.HoldoutResult{Tree: r.Tree, Digest: digest, Verdict: session.Blocked,
+			Reason: "the hold-out tests could not run: " + err.Error()}, ctx.Err()
 	}
 	pack, err := a.holdoutKept(digest)
 	if err != nil {
@@ -290,7 +294,8 @@ func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	}
 	res.Run = filepath.Base(r.RunDir)
 	if len(notes) > 0 {
-		if err := durable.WriteCache(filepath.Join(r.RunDir, "notes.txt"), []byte(strings.Join(notes, "\n")+"\n"), 0o600); err != nil {
+		if err := durable.WriteCache(filepath.Join(r.RunDir, "notes.txt"), []byte(strings.Join(notes, "\n")+"\n"),
+			0o600); err != nil {
 			return cannot(err)
 		}
 	}

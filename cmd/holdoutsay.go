@@ -13,8 +13,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// holdoutLogs is the directory on this machine with what hold-out tests printed, "" when there is none. Whoever works is not
-// told.
+// holdoutLogs is the directory on this machine with what hold-out tests printed, "" when there is none. Whoever
+// works is not told.
 func (a *app) holdoutLogs(r *session.HoldoutResult) string {
 	if r == nil || r.Run == "" || a.env.Get("WFS_RUN_ID") != "" {
 		return ""

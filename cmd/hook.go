@@ -21,17 +21,19 @@ type hookJSON struct {
 	Version int    `json:"version"`
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
-	Backup  string `json:"backup,omitempty"`  // of the file as it was before
-	Exclude string `json:"exclude,omitempty"` // file that a line was put into or taken out of, so that git passes the settings over
+	Backup  string `json:"backup,omitempty"` // of the file as it was before
+	// file that a line was put into or taken out of, so that git passes the settings over
+	Exclude string `json:"exclude,omitempty"`
 }
 
 func (a *app) hookCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "hook", Short: "checkpoints while you work with an agent yourself",
-		Long: `Hook lets an agent that you talk to yourself call wfs while it works: Claude Code at present. In a session's work tree that
-writes down what the agent does, and makes a checkpoint every 20 tool calls, and before a command that could destroy files
-which no checkpoint has (rm, mv, git reset --hard, git clean, git checkout, …). Elsewhere, and in an agent that wfs run started,
-it does nothing. It never blocks the agent: errors are printed on standard error.`,
+		Long: `Hook lets an agent that you talk to yourself call wfs while it works: Claude Code at present. In a
+session's work tree that writes down what the agent does, and makes a checkpoint every 20 tool calls, and before
+a command that could destroy files which no checkpoint has (rm, mv, git reset --hard, git clean, git checkout,
+…). Elsewhere, and in an agent that wfs run started, it does nothing. It never blocks the agent: errors are
+printed on standard error.`,
 		Example: "  wfs hook install\n  wfs new \"csv export\" --agent claude && claude\n  wfs hook log\n  wfs hook remove",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -44,9 +46,11 @@ func (a *app) hookInstallCmd() *cobra.Command {
 	var user bool
 	c := &cobra.Command{
 		Use: "install [claude]", Short: "have an agent call wfs while you work with it",
-		Long: `Install puts hooks into .claude/settings.local.json of this work tree, which is yours alone, or with --user into your own
-settings for all projects. Other settings stay as they are; a copy of the file as it was is kept in wfs' state directory. If git would take .claude/settings.local.json for a new file, a line in .git/info/exclude keeps it out of commits.
-What it cannot read it leaves alone, and prints what to put there by hand. Typed again, it does nothing.`,
+		Long: `Install puts hooks into .claude/settings.local.json of this work tree, which is yours alone, or with
+--user into your own settings for all projects. Other settings stay as they are; a copy of the file as it was is
+kept in wfs' state directory. If git would take .claude/settings.local.json for a new file, a line in
+.git/info/exclude keeps it out of commits. What it cannot read it leaves alone, and prints what to put there by
+hand. Typed again, it does nothing.`,
 		Example: "  wfs hook install\n  wfs hook install --user",
 		Args:    hookArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -61,8 +65,8 @@ func (a *app) hookRemoveCmd() *cobra.Command {
 	var user bool
 	c := &cobra.Command{
 		Use: "remove [claude]", Short: "remove the hooks",
-		Long: `Remove takes out what wfs hook install put into the agent's settings, and nothing else. A copy of the file as it was is kept
-in wfs' state directory.`,
+		Long: `Remove takes out what wfs hook install put into the agent's settings, and nothing else. A copy of the
+file as it was is kept in wfs' state directory.`,
 		Example: "  wfs hook remove\n  wfs hook remove --user",
 		Args:    hookArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -219,7 +223,8 @@ func putSettings(path string, text []byte, remove bool) error {
 	return durable.WriteFile(path, text, perm)
 }
 
-// keepCopy keeps a copy of a user's file before it is changed, in a directory of that name in the user's state directory.
+// keepCopy keeps a copy of a user's file before it is changed, in a directory of that name in the user's state
+// directory.
 func (a *app) keepCopy(name, path string, text []byte) (string, error) {
 	dir, err := a.env.StateDir()
 	if err != nil {
@@ -246,7 +251,8 @@ func (a *app) beforeHooks(path string, now []byte, remove bool) (text []byte, fo
 		if err != nil {
 			continue
 		}
-		if with, err := withHooks(text, a.hookProgram(), false); err == nil && !bytes.Equal(text, now) && bytes.Equal(with, now) {
+		if with, err := withHooks(text, a.hookProgram(), false); err == nil && !bytes.Equal(text, now) &&
+			bytes.Equal(with, now) {
 			return text, true
 		}
 	}

@@ -32,8 +32,9 @@ type conversation struct {
 func (a *app) hookLogCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "log [SESSION]", Short: "show what agents did while you worked with them yourself",
-		Long: `Log tells what the hooks have written down in a session, one conversation after the other, the newest first. It comes from
-logs on this machine, outside Git, which wfs gc removes one day. It writes nothing and takes no lock.`,
+		Long: `Log tells what the hooks have written down in a session, one conversation after the other, the newest
+first. It comes from logs on this machine, outside Git, which wfs gc removes one day. It writes nothing and
+takes no lock.`,
 		Example: "  wfs hook log\n  wfs hook log csv-export --json",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -61,7 +62,8 @@ func (a *app) hookLog(ctx context.Context, name string) error {
 	}
 	a.page(ctx)
 	for _, c := range list {
-		a.out("%s  %s  %d %s", c.At.UTC().Format("2006-01-02 15:04 UTC"), c.Name, len(c.Events), plural(len(c.Events), "event", "events"))
+		a.out("%s  %s  %d %s", c.At.UTC().Format("2006-01-02 15:04 UTC"), c.Name, len(c.Events),
+			plural(len(c.Events), "event", "events"))
 		a.env.Records(c.Events)
 	}
 	return nil
@@ -87,7 +89,8 @@ func (a *app) conversations(id session.ID) ([]conversation, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := conversation{Name: strings.TrimPrefix(filepath.Base(dir), hookedRun), At: info.ModTime().UTC(), Logs: dir, Events: events}
+		c := conversation{Name: strings.TrimPrefix(filepath.Base(dir), hookedRun), At: info.ModTime().UTC(), Logs: dir,
+			Events: events}
 		if n := len(events); n > 0 {
 			c.At = events[n-1].At
 		}

@@ -34,8 +34,8 @@ const (
 func (a *app) hookRunCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "run EVENT", Short: "called by the agent, not by you",
-		Long: `Run reads what an agent passes to its hooks, as JSON on standard input. It prints nothing on standard output, and its exit
-code is 0 whatever happens, so that it never blocks the agent.`,
+		Long: `Run reads what an agent passes to its hooks, as JSON on standard input. It prints nothing on standard
+output, and its exit code is 0 whatever happens, so that it never blocks the agent.`,
 		Example: "  wfs hook run PreToolUse < event.json",
 		Args:    func(*cobra.Command, []string) error { return nil },
 		RunE: func(c *cobra.Command, args []string) error {
@@ -215,12 +215,14 @@ func (a *app) hookKeep(ctx context.Context, id session.ID, summary string) error
 	return err
 }
 
-// hookClaim leaves word for the next attempt when the agent says how far it is. It is a claim like any other: gates decide.
+// hookClaim leaves word for the next attempt when the agent says how far it is. It is a claim like any other:
+// gates decide.
 func (a *app) hookClaim(id session.ID, h agents.Hook) error {
 	text := phases.ClaimNote(h.Last, a.env.Now)
 	if text == "" {
 		return nil
 	}
-	_, err := a.Clone.Post(id, session.Request{Kind: session.RequestNote, Text: "An agent that a person worked with " + a.Redact(text)}, a.env.Now(), a.env.NewID(4))
+	_, err := a.Clone.Post(id, session.Request{Kind: session.RequestNote,
+		Text: "An agent that a person worked with " + a.Redact(text)}, a.env.Now(), a.env.NewID(4))
 	return err
 }

@@ -107,8 +107,8 @@ func withHooks(text []byte, program string, remove bool) ([]byte, error) {
 	return root.Pack(), nil
 }
 
-// staleHooks are the places of our hooks in the list of an event which are to go, the last one first, and whether nothing is
-// left then.
+// staleHooks are the places of our hooks in the list of an event which are to go, the last one first, and
+// whether nothing is left then.
 func staleHooks(event string, groups []hookGroup, stale func(command string) bool) (gone []string, emptied bool) {
 	left := len(groups)
 	for i, group := range slices.Backward(groups) {

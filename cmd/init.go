@@ -68,26 +68,27 @@ func (a *app) initCmd() *cobra.Command {
 	var o initOptions
 	c := &cobra.Command{
 		Use: "init", Short: "find the test command, try it, write .wfs/config.yaml",
-		Long: `Init looks for the test commands of this project, asks before it runs them, shows the results, and writes two files.
-.wfs/config.yaml has the commands as gates, for everybody who works here: commit it when you like. .wfs/local.yaml has
-your agent and what it may run; it is yours alone, and git ignores it. Nothing else is changed.
+		Long: `Init looks for the test commands of this project, asks before it runs them, shows the results, and
+writes two files. .wfs/config.yaml has the commands as gates, for everybody who works here: commit it when you
+like. .wfs/local.yaml has your agent and what it may run; it is yours alone, and git ignores it. Nothing else is
+changed.
 
-Passing tests run once, in a clean checkout if that shows all there is to know. The next wfs start uses the result.
-What "npm test", "make test", tox or Composer's script runs besides the tests, such as a linter, becomes a gate of its
-own, unless it fails already. In a repository of several projects each gets a gate, which runs when its files change,
-and once more when the work is complete. If a command cannot run, the next likely one is tried. If the results have no
-test names, or nothing is found, the workflow is loop: work until every gate passes and every item is done, or you
-approve it.
+Passing tests run once, in a clean checkout if that shows all there is to know. The next wfs start uses the
+result. What "npm test", "make test", tox or Composer's script runs besides the tests, such as a linter, becomes
+a gate of its own, unless it fails already. In a repository of several projects each gets a gate, which runs
+when its files change, and once more when the work is complete. If a command cannot run, the next likely one is
+tried. If the results have no test names, or nothing is found, the workflow is loop: work until every gate
+passes and every item is done, or you approve it.
 
-The agent may edit files, run the tests and the usual tools of what was found (go, npm, cargo, …), and read; git push,
-commit and reset --hard are refused to it. --allow replaces that list.
+The agent may edit files, run the tests and the usual tools of what was found (go, npm, cargo, …), and read; git
+push, commit and reset --hard are refused to it. --allow replaces that list.
 
---yes takes every default without asking. Without a terminal and without --yes a command that you did not type is
-shown and not run.
+--yes takes every default without asking. Without a terminal and without --yes a command that you did not type
+is shown and not run.
 
-It knows Go, Node (node --test, Vitest, Jest, Mocha, AVA, tape; npm, pnpm, yarn, bun; workspaces), Deno, Python (pytest,
-unittest, Django; uv, Poetry), Rust, Maven, Gradle, sbt, Ruby (RSpec, Minitest, Rails), .NET, PHP (PHPUnit, Pest), Bats,
-and "make test".`,
+It knows Go, Node (node --test, Vitest, Jest, Mocha, AVA, tape; npm, pnpm, yarn, bun; workspaces), Deno, Python
+(pytest, unittest, Django; uv, Poetry), Rust, Maven, Gradle, sbt, Ruby (RSpec, Minitest, Rails), .NET, PHP
+(PHPUnit, Pest), Bats, and "make test".`,
 		Example: `  wfs init
   wfs init --yes
   wfs init --test none
@@ -100,7 +101,8 @@ and "make test".`,
 	c.Flags().StringVar(&o.test, "test", "", "the test `command`, instead of a proposal, or none")
 	c.Flags().StringVar(&o.format, "format", "", "what it reports: "+workflows.FormatNames())
 	c.Flags().StringVar(&o.worker.agent, "agent", "", "the agent: a `name` (wfs agent list), a command, or none")
-	c.Flags().StringArrayVar(&o.worker.allow, "allow", nil, "a `command` that the agent may run by itself, and no other; tests: the test command; none (may be repeated)")
+	c.Flags().StringArrayVar(&o.worker.allow, "allow", nil,
+		"a `command` that the agent may run by itself, and no other; tests: the test command; none (may be repeated)")
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "run what is found, and take the first agent, without asking")
 	c.Flags().BoolVar(&o.force, "force", false, "replace a configuration that exists; a copy of it is kept")
 	return c
@@ -134,22 +136,24 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	return nil
 }
 
-// configured writes the configuration, as wfs init does, for a first session in a repository that has none. Where nothing can
-// be proposed, or nobody can be asked, the session is refused.
+// configured writes the configuration, as wfs init does, for a first session in a repository that has none.
+// Where nothing can be proposed, or nobody can be asked, the session is refused.
 func (a *app) configured(ctx context.Context, o newOptions) error {
 	list, err := a.Rules(ctx)
 	if err != nil {
 		return err
 	}
 	settings, err := a.Settings(list)
-	if err != nil || list.Find(workspace.ConfigPath) != nil || len(settings.Config.Gates) > 0 || len(detect.Projects(a.Repo.Root(), os.ReadFile)) == 0 {
+	if err != nil || list.Find(workspace.ConfigPath) != nil || len(settings.Config.Gates) > 0 ||
+		len(detect.Projects(a.Repo.Root(), os.ReadFile)) == 0 {
 		return err
 	}
 	if !o.yes && !a.asksHere() {
 		return nil // refused with what to type
 	}
 	a.note("no %s yet; wfs init writes it:", workspace.ConfigPath)
-	_, err = a.configure(ctx, "wfs new", initOptions{yes: o.yes, worker: workerOptions{agent: o.agent}, typed: o.agent != "", say: a.note})
+	_, err = a.configure(ctx, "wfs new",
+		initOptions{yes: o.yes, worker: workerOptions{agent: o.agent}, typed: o.agent != "", say: a.note})
 	return err
 }
 
@@ -225,8 +229,8 @@ func (a *app) configure(ctx context.Context, command string, o initOptions) (*in
 	return a.writeConfig(ctx, o, provide, found, failed, agent, newAgent)
 }
 
-// mayTry shows what would run, and asks once: the repository may be a stranger's. What the person has typed is not asked
-// about. Filters of its own git configuration would run on every file that is looked at.
+// mayTry shows what would run, and asks once: the repository may be a stranger's. What the person has typed is
+// not asked about. Filters of its own git configuration would run on every file that is looked at.
 func (a *app) mayTry(ctx context.Context, command string, o initOptions, list [][]detect.Proposal,
 	setup workflows.Command) error {
 	filters, err := a.Repo.Filters(ctx)
@@ -260,7 +264,8 @@ func (a *app) mayTry(ctx context.Context, command string, o initOptions, list []
 	question := "Run these here? [Y/n] "
 	single := len(found) == 1 && len(list) == 1 && o.test == "" && a.asksHere() && !o.yes
 	if single {
-		question = fmt.Sprintf("Found %s. Run `%s` here? [Y/n] ", safetext.Line(list[0][0].Why, 100), safetext.Line(list[0][0].Gate.Run.Text(), 300))
+		question = fmt.Sprintf("Found %s. Run `%s` here? [Y/n] ", safetext.Line(list[0][0].Why, 100),
+			safetext.Line(list[0][0].Gate.Run.Text(), 300))
 	}
 	if !single {
 		for _, what := range found {
@@ -285,9 +290,11 @@ func (a *app) mayTry(ctx context.Context, command string, o initOptions, list []
 	return a.trustFilters(filters)
 }
 
-// tryAll tries every project that was found, and what its test command runs beyond the tests. The first must show tests or
-// pass; others that cannot run are named, and so is what fails already and would fail every attempt.
-func (a *app) tryAll(ctx context.Context, list [][]detect.Proposal, setup workflows.Command) (found []initGate, failed []string, err error) {
+// tryAll tries every project that was found, and what its test command runs beyond the tests. The first must
+// show tests or pass; others that cannot run are named, and so is what fails already and would fail every
+// attempt.
+func (a *app) tryAll(ctx context.Context, list [][]detect.Proposal, setup workflows.Command) (found []initGate,
+	failed []string, err error) {
 	for i, group := range list {
 		p, base, err := a.try(ctx, group, setup)
 		var refused *session.Refusal
@@ -332,8 +339,8 @@ func tried(g workflows.Gate, base session.Baseline, needs string) initGate {
 	return initGate{Gate: g, Result: base.Gates[0], base: base, needs: needs}
 }
 
-// gateTimeout is five times as long as a gate took, in whole minutes, and never less than the default: a suite on a busy
-// machine is no suite that hangs.
+// gateTimeout is five times as long as a gate took, in whole minutes, and never less than the default: a suite
+// on a busy machine is no suite that hangs.
 func gateTimeout(millis int64) time.Duration {
 	five := 5 * time.Duration(millis) * time.Millisecond
 	return max(workflows.DefaultGateTimeout, (five + time.Minute - 1).Truncate(time.Minute))
@@ -341,7 +348,8 @@ func gateTimeout(millis int64) time.Duration {
 
 // try runs the proposals for one project, one after the other, until one shows tests. One that ran without any is taken
 // when none does.
-func (a *app) try(ctx context.Context, list []detect.Proposal, setup workflows.Command) (detect.Proposal, session.Baseline, error) {
+func (a *app) try(ctx context.Context, list []detect.Proposal, setup workflows.Command) (detect.Proposal,
+	session.Baseline, error) {
 	var empty *detect.Proposal
 	var emptyBase session.Baseline
 	var first error
@@ -446,7 +454,8 @@ func firstGates(list [][]detect.Proposal) (gates []workflows.Gate) {
 	return gates
 }
 
-func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.Worktree, found []initGate, failed []string,
+func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.Worktree, found []initGate,
+	failed []string,
 	agent workflows.Agent, newAgent string) (*initJSON, error) {
 	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
 	var names []string
@@ -483,7 +492,8 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 	}
 	// What was typed here is trusted. Other files that lie below .wfs/ were not typed here.
 	onlyOurs := !slices.ContainsFunc(list, func(f workspace.RulesFile) bool {
-		return f.Path != workspace.ConfigPath && (f.Path != workspace.LocalPath || local == "" && before.Find(workspace.LocalPath) == nil)
+		return f.Path != workspace.ConfigPath &&
+			(f.Path != workspace.LocalPath || local == "" && before.Find(workspace.LocalPath) == nil)
 	})
 	if known || onlyOurs {
 		if err := a.TrustNow(list.Digest(), "wfs init"); err != nil {
@@ -494,8 +504,9 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 	if !known && !onlyOurs {
 		next = slices.Insert(next, 0, "wfs trust")
 	}
-	j := &initJSON{Version: jsonVersion, Config: workspace.ConfigPath, Local: local, Workflow: proposal.Workflow, Failed: failed,
-		Agent: workspace.AgentName(&agent), Allow: agent.Allow, Next: next, Backup: backup}
+	j := &initJSON{Version: jsonVersion, Config: workspace.ConfigPath, Local: local, Workflow: proposal.Workflow,
+		Failed: failed,
+		Agent:  workspace.AgentName(&agent), Allow: agent.Allow, Next: next, Backup: backup}
 	for i, g := range found {
 		if i > 0 {
 			j.More = append(j.More, g)
@@ -510,7 +521,8 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 			o.say("  may run %s", strings.Join(agent.Allow, ", "))
 		}
 	}
-	for _, own := range [][2]string{{"copied", strings.Join(provide.Copy, " ")}, {"linked", strings.Join(provide.Link, " ")}, {"set up by", provide.Setup.Text()}} {
+	for _, own := range [][2]string{{"copied", strings.Join(provide.Copy, " ")},
+		{"linked", strings.Join(provide.Link, " ")}, {"set up by", provide.Setup.Text()}} {
 		if own[1] != "" {
 			o.say("in a session's own work tree, %s: %s", own[0], own[1])
 		}
@@ -521,7 +533,8 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 	case proposal.Workflow == "loop":
 		o.say("the results have no test names: the workflow is loop, which repeats until the command passes")
 	}
-	o.say("wrote %s (%s; for the team: commit it when you like)", workspace.ConfigPath, cmp.Or(strings.Join(names, ", "), "no test command"))
+	o.say("wrote %s (%s; for the team: commit it when you like)", workspace.ConfigPath,
+		cmp.Or(strings.Join(names, ", "), "no test command"))
 	if backup != "" {
 		o.say("as it was: %s", backup)
 	}
@@ -604,7 +617,8 @@ func (a *app) replaceFile(file string, text []byte) (copied string, err error) {
 	return copied, durable.WriteFile(file, text, 0o644)
 }
 
-// ignoreLocal keeps .wfs/local.yaml out of commits, with a .gitignore of its own. One that is there already is the user's.
+// ignoreLocal keeps .wfs/local.yaml out of commits, with a .gitignore of its own. One that is there already is
+// the user's.
 func ignoreLocal(dir string) error {
 	file := filepath.Join(dir, ".gitignore")
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {

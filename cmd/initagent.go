@@ -25,9 +25,10 @@ type workerOptions struct {
 	allow []string
 }
 
-// worker is who shall work here: what was typed, or what a person at the terminal says. Nobody is asked without one, and
-// then nobody is written down but with --yes. next is what has to be typed at wfs new in that case.
-func (a *app) worker(ctx context.Context, o initOptions, list [][]detect.Proposal, found []initGate) (agent workflows.Agent, next string, err error) {
+// worker is who shall work here: what was typed, or what a person at the terminal says. Nobody is asked without
+// one, and then nobody is written down but with --yes. next is what has to be typed at wfs new in that case.
+func (a *app) worker(ctx context.Context, o initOptions, list [][]detect.Proposal,
+	found []initGate) (agent workflows.Agent, next string, err error) {
 	cards, err := a.Cards(nil)
 	if err != nil {
 		return agent, "", err
@@ -54,8 +55,10 @@ func (a *app) worker(ctx context.Context, o initOptions, list [][]detect.Proposa
 		return agent, " --agent " + installed[0], nil
 	default:
 		also := strings.Join(slices.Concat([]string{}, installed[1:], []string{noAgent}), ", ")
-		question := fmt.Sprintf("Agent? %s (also here: %s) [%s] ", installed[0], strings.Replace(also, ", "+noAgent, "; "+noAgent, 1), installed[0])
-		if choice, err = a.promptFor(ctx, question, "wfs init --agent NAME", append(cards.Names(), "", noAgent)...); err != nil {
+		question := fmt.Sprintf("Agent? %s (also here: %s) [%s] ", installed[0],
+			strings.Replace(also, ", "+noAgent, "; "+noAgent, 1), installed[0])
+		if choice, err = a.promptFor(ctx, question, "wfs init --agent NAME",
+			append(cards.Names(), "", noAgent)...); err != nil {
 			return agent, "", err
 		}
 		if choice == "" {
@@ -92,7 +95,8 @@ func (a *app) knownAgent(ctx context.Context, typed string, known []string) erro
 	if slices.Contains(known, typed) || !commandWord.MatchString(word) {
 		return nil
 	}
-	res, err := proc.Run(ctx, proc.Spec{Argv: []string{"sh", "-c", `command -v -- "$0"`, word}, Dir: a.Repo.Root(), Env: a.env.Environ})
+	res, err := proc.Run(ctx, proc.Spec{Argv: []string{"sh", "-c", `command -v -- "$0"`, word}, Dir: a.Repo.Root(),
+		Env: a.env.Environ})
 	if err != nil || res.Ended != proc.Exited || res.Exit == 0 {
 		return err
 	}
@@ -106,8 +110,9 @@ func (a *app) knownAgent(ctx context.Context, typed string, known []string) erro
 // commandWord matches what is looked for on PATH, and nothing that a shell reads otherwise.
 var commandWord = lazyregexp.New(`^[A-Za-z0-9_+.-]+$`)
 
-// usualCommands are the commands that somebody who works here types: those of the test commands, and the tools of what was
-// found. The repository's tests could run anything as well; what leaves it, or loses work, is refused by the agents' cards.
+// usualCommands are the commands that somebody who works here types: those of the test commands, and the tools
+// of what was found. The repository's tests could run anything as well; what leaves it, or loses work, is
+// refused by the agents' cards.
 func (a *app) usualCommands(list [][]detect.Proposal) []string {
 	var commands []string
 	add := func(words ...string) {

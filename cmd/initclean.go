@@ -27,7 +27,8 @@ type initClean struct {
 	lacks, setUp bool // the set-up has left something out, and the reason says it; there was a set-up
 }
 
-// tryClean runs a gate that passed in the work tree in a clean tree as well, nil when that would say nothing or take long.
+// tryClean runs a gate that passed in the work tree in a clean tree as well, nil when that would say nothing or
+// take long.
 func (a *app) tryClean(ctx context.Context, t initGate, setup workflows.Command) *initClean {
 	g, base := t.Gate, t.base
 	res := base.Gates[0]
@@ -76,7 +77,8 @@ func sayClean(say func(string, ...any), c *initClean) {
 	case c.lacks:
 		way = "the set-up has to install that as well"
 	case c.setUp:
-		way = "let worktree: setup in " + workspace.ConfigPath + " install what it needs, or name it in clean-provide, or set clean-proof: off"
+		way = "let worktree: setup in " + workspace.ConfigPath +
+			" install what it needs, or name it in clean-provide, or set clean-proof: off"
 	}
 	say("  not in a clean checkout: %s", c.Reason)
 	say("  so finished work cannot be proven: %s", way)
@@ -96,7 +98,8 @@ func (a *app) checkProofs(ctx context.Context) (found []check.Finding, err error
 		if p == nil || p.Verdict != session.Blocked || over && current != id {
 			continue
 		}
-		found = append(found, check.Finding{Level: check.Tells, About: "proof", Session: id, Where: session.LedgerOf(id), What: safetext.Line(present.ProofLine(p), 300),
+		found = append(found, check.Finding{Level: check.Tells, About: "proof", Session: id, Where: session.LedgerOf(id),
+			What:    safetext.Line(present.ProofLine(p), 300),
 			Follows: "the work is complete, and its commit says so; if it cannot be helped: clean-provide, or clean-proof: off in the configuration, then wfs edit --reload"})
 	}
 	return found, err

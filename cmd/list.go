@@ -23,8 +23,10 @@ type listJSON struct {
 
 // statuses are what list can be asked for.
 var statuses = []string{
-	string(session.StatusCreated), string(session.StatusRunning), string(session.StatusPaused), string(session.StatusInterrupted),
-	string(session.StatusWaiting), string(session.StatusBlocked), string(session.StatusCompleted), string(session.StatusFinished),
+	string(session.StatusCreated), string(session.StatusRunning), string(session.StatusPaused), string(
+		session.StatusInterrupted),
+	string(session.StatusWaiting), string(session.StatusBlocked), string(session.StatusCompleted),
+	string(session.StatusFinished),
 	string(session.StatusAbandoned), string(present.Unreadable),
 }
 

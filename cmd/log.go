@@ -13,10 +13,11 @@ type logJSON struct {
 	Version     int                  `json:"version"`
 	ID          session.ID           `json:"id"`
 	Current     int                  `json:"current"`
-	Checkpoints []session.Checkpoint `json:"checkpoints"`         // newest first
-	BuildsOn    map[int]int          `json:"builds_on,omitempty"` // with --graph: by number, the number of what it builds on
-	Claims      int                  `json:"claims"`              // to be done
-	Refuted     []session.Refuted    `json:"refuted,omitempty"`   // by the facts
+	Checkpoints []session.Checkpoint `json:"checkpoints"` // newest first
+	// with --graph: by number, the number of what it builds on
+	BuildsOn map[int]int       `json:"builds_on,omitempty"`
+	Claims   int               `json:"claims"`            // to be done
+	Refuted  []session.Refuted `json:"refuted,omitempty"` // by the facts
 
 	SkippedPhases []session.SkippedPhase `json:"skipped_phases,omitempty"`
 }

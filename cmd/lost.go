@@ -8,10 +8,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// lostWith lists what is in a linked work tree, and in no snapshot of it nor anywhere else that is known: what git
-// ignores, and what it can save in no way. What the set-up made is left out as long as nobody has changed it. here is the
-// work tree where the command was typed.
-func (a *app) lostWith(ctx context.Context, tree, here *gitstate.Repo, id session.ID, dir, exclude string, snap session.Snapshot) (found lost, err error) {
+// lostWith lists what is in a linked work tree, and in no snapshot of it nor anywhere else that is known: what
+// git ignores, and what it can save in no way. What the set-up made is left out as long as nobody has changed
+// it. here is the work tree where the command was typed.
+func (a *app) lostWith(ctx context.Context, tree, here *gitstate.Repo, id session.ID, dir, exclude string,
+	snap session.Snapshot) (found lost, err error) {
 	other, err := a.MainRepo(ctx)
 	if err != nil {
 		return found, err

@@ -112,10 +112,11 @@ func (a *app) switchCmd() *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
 		Use: "switch SESSION|BRANCH|-", Short: "go to another session or branch",
-		Long: `Switch checks out another session in this work tree, or a branch of yours. Edits in the session that you leave become a
-checkpoint of it. Uncommitted changes on a branch of yours are saved there and come back when you switch to it again. A
-dash is the previous session or branch, as for git switch. If a session and a branch have the same name, an open session
-is meant, and the branch once the session is finished; wfs/NAME and heads/NAME say it exactly.`,
+		Long: `Switch checks out another session in this work tree, or a branch of yours. Edits in the session that
+you leave become a checkpoint of it. Uncommitted changes on a branch of yours are saved there and come back when
+you switch to it again. A dash is the previous session or branch, as for git switch. If a session and a branch
+have the same name, an open session is meant, and the branch once the session is finished; wfs/NAME and
+heads/NAME say it exactly.`,
 		Example: "  wfs switch csv-export\n  wfs switch main\n  wfs switch -\n  wfs switch csv-export --dry-run",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -188,7 +189,8 @@ func (a *app) leave(ctx context.Context, cur session.ID, branch string, dry bool
 	if head, err := a.Repo.Head(ctx); err != nil {
 		return err
 	} else if head.Ref == branch && a.json {
-		return a.answer(movedJSON{Version: jsonVersion, Did: "nothing", Session: cur, Head: short, Changes: []session.Change{}, Next: []string{}})
+		return a.answer(movedJSON{Version: jsonVersion, Did: "nothing", Session: cur, Head: short,
+			Changes: []session.Change{}, Next: []string{}})
 	} else if head.Ref == branch {
 		a.out("HEAD is on %s already; nothing was moved", short)
 		return a.sayParked(ctx, branch)

@@ -35,31 +35,33 @@ type newOptions struct {
 }
 
 func (o *newOptions) pinning() workspace.Pinning {
-	return workspace.Pinning{Goal: o.goal, Agent: o.agent, Budget: o.budget, Holdout: o.pinned, Keep: o.keep, KeepTyped: o.keepTyped}
+	return workspace.Pinning{Goal: o.goal, Agent: o.agent, Budget: o.budget, Holdout: o.pinned, Keep: o.keep,
+		KeepTyped: o.keepTyped}
 }
 
 func (a *app) newCmd() *cobra.Command {
 	var o newOptions
 	c := &cobra.Command{
 		Use: "new GOAL", Short: "create a session without running it",
-		Long: `New creates a session for one feature on a branch of its own, wfs/<name>, and checks it out here. wfs start does the same
-and then runs it. The workflow, the gates and the agent are pinned as they are now. The gates run once on the base,
-unless wfs init or wfs new saw them pass there: tests that fail are ignored later, and a gate that cannot run stops the
-command. So does a base of which no test can be built, if a phase asks for new tests. Without .wfs/config.yaml wfs
-proposes the test command first, as wfs init does.
+		Long: `New creates a session for one feature on a branch of its own, wfs/<name>, and checks it out here. wfs
+start does the same and then runs it. The workflow, the gates and the agent are pinned as they are now. The
+gates run once on the base, unless wfs init or wfs new saw them pass there: tests that fail are ignored later,
+and a gate that cannot run stops the command. So does a base of which no test can be built, if a phase asks for
+new tests. Without .wfs/config.yaml wfs proposes the test command first, as wfs init does.
 
-Uncommitted changes come along (--carry: kept apart in checkpoint 0) or stay with your branch (--leave). wfs switch brings
-them back in both cases. Without a flag wfs asks, unless the spec is all there is: it comes along.
+Uncommitted changes come along (--carry: kept apart in checkpoint 0) or stay with your branch (--leave). wfs
+switch brings them back in both cases. Without a flag wfs asks, unless the spec is all there is: it comes along.
 
-With --worktree the session gets a work tree of its own beside the repository, so that several can run at the same time.
-Files that git does not bring there are named by copy:, link: and setup: below worktree: in .wfs/config.yaml. What setup:
-makes there stays out of checkpoints, also where git does not ignore it. Uncommitted changes stay here; --carry copies them.
+With --worktree the session gets a work tree of its own beside the repository, so that several can run at the
+same time. Files that git does not bring there are named by copy:, link: and setup: below worktree: in
+.wfs/config.yaml. What setup: makes there stays out of checkpoints, also where git does not ignore it.
+Uncommitted changes stay here; --carry copies them.
 
-With --holdout the work must also pass tests that the agent never sees: files of yours in a directory outside of the
-repository, with the paths that they have in it. wfs runs them with the finished work in a clean checkout.
+With --holdout the work must also pass tests that the agent never sees: files of yours in a directory outside of
+the repository, with the paths that they have in it. wfs runs them with the finished work in a clean checkout.
 
-A spec is pinned and stands in the brief of every phase. With a checklist ("- [ ] item") every item is worked on in turn.
-If an open session has the same spec, wfs proposes to resume it; --again creates another one.`,
+A spec is pinned and stands in the brief of every phase. With a checklist ("- [ ] item") every item is worked on
+in turn. If an open session has the same spec, wfs proposes to resume it; --again creates another one.`,
 		Example: `  wfs new "csv export"
   wfs new "csv export" --agent claude
   wfs new "csv export" --spec docs/csv.md --carry
@@ -92,7 +94,8 @@ func newFlags(c *cobra.Command, o *newOptions) {
 	f.StringVar(&o.spec, "spec", "", "`file` with the specification")
 	f.BoolVarP(&o.yes, "yes", "y", false, "run the commands of this repository without asking, as wfs trust --yes does")
 	f.BoolVar(&o.again, "again", false, "create another session with a spec that a session already has")
-	f.StringVar(&o.from, "from", "", "start from this `ref` (default: HEAD; on a session's branch, the branch that session came from)")
+	f.StringVar(&o.from, "from", "",
+		"start from this `ref` (default: HEAD; on a session's branch, the branch that session came from)")
 	f.StringVar(&o.holdout, "holdout", "", "`directory` with tests that the agent never sees, or a ref")
 	budgetFlags(f, &o.budget)
 	f.BoolVar(&o.carry, "carry", false, "take uncommitted changes along")
@@ -115,9 +118,11 @@ type newborn struct {
 // newSession creates a session, step by step. The last step but one creates it; until then nothing has to be undone.
 func (a *app) newSession(ctx context.Context, o newOptions) error {
 	n := &newborn{app: a, o: o}
-	steps := []func(context.Context) error{a.fit, n.begin, n.choosePlan, n.chooseStart, n.carryOrLeave, n.name, n.create, n.trust}
+	steps := []func(context.Context) error{a.fit, n.begin, n.choosePlan, n.chooseStart, n.carryOrLeave, n.name,
+		n.create, n.trust}
 	if o.worktree {
-		steps = []func(context.Context) error{a.fit, n.beginElsewhere, n.choosePlan, n.chooseStart, n.carryAlong, n.name, n.createInTree, n.trust}
+		steps = []func(context.Context) error{a.fit, n.beginElsewhere, n.choosePlan, n.chooseStart, n.carryAlong, n.name,
+			n.createInTree, n.trust}
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -221,9 +226,11 @@ func (n *newborn) carryOrLeave(ctx context.Context) error {
 }
 
 func (a *app) askCarry(ctx context.Context, names []string) (carry bool, err error) {
-	what := fmt.Sprintf("%d uncommitted %s: %s", len(names), plural(len(names), "file", "files"), strings.Join(names[:min(len(names), 5)], ", "))
+	what := fmt.Sprintf("%d uncommitted %s: %s", len(names), plural(len(names), "file", "files"),
+		strings.Join(names[:min(len(names), 5)], ", "))
 	if !a.env.StdinTTY || a.json {
-		return false, session.Refuse(session.RefuseDirty, a.again("--carry")+"   (take them along), or "+a.again("--leave")+"   (they stay with your branch)",
+		return false, session.Refuse(session.RefuseDirty,
+			a.again("--carry")+"   (take them along), or "+a.again("--leave")+"   (they stay with your branch)",
 			"there are uncommitted changes: say what becomes of them (%s)", what)
 	}
 	a.note("%s", what)
@@ -250,7 +257,8 @@ func (a *app) sameSpec(ctx context.Context, c *session.Created, o newOptions) er
 		return session.Refuse(session.RefuseSameSpec, way, "%s; to begin another session with it: --again", what)
 	}
 	a.note("%s", what)
-	answer, err := a.choose(ctx, "[r]esume "+string(id)+", begin [a]nother one, or [q]uit? ", "wfs new --again", "resume", "another")
+	answer, err := a.choose(ctx, "[r]esume "+string(id)+", begin [a]nother one, or [q]uit? ", "wfs new --again",
+		"resume", "another")
 	if err == nil && answer == "resume" {
 		err = resumeInstead(id)
 	}

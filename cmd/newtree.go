@@ -26,8 +26,8 @@ func (n *newborn) beginElsewhere(ctx context.Context) error {
 	return err
 }
 
-// createInTree creates the session in a work tree of its own. Until the session's ledger is there, removing the work tree
-// undoes everything; from then on the next command completes what is missing.
+// createInTree creates the session in a work tree of its own. Until the session's ledger is there, removing the
+// work tree undoes everything; from then on the next command completes what is missing.
 func (n *newborn) createInTree(ctx context.Context) error {
 	n.b.Own = true
 	main, err := n.MainRepo(ctx)
@@ -77,7 +77,8 @@ func (n *newborn) carryAlong(ctx context.Context) (err error) {
 }
 
 // planTree says where the work tree will be, and writes that down.
-func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workflows.Worktree, main *gitstate.Repo) (registry.HalfMade, error) {
+func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workflows.Worktree,
+	main *gitstate.Repo) (registry.HalfMade, error) {
 	dir, base := typed, a.env.Dir
 	if dir == "" {
 		dir, base = filepath.FromSlash(c.ExpandDir(filepath.Base(main.Root()), string(id))), main.Root()
@@ -99,7 +100,8 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 	if err != nil {
 		return registry.HalfMade{}, dirRefusal(err)
 	}
-	m := registry.HalfMade{Session: id, Dir: n.Path, Above: n.Above, Name: n.Name, RunID: fmt.Sprintf("%s-setup-%s", id, a.env.NewID(4)),
+	m := registry.HalfMade{Session: id, Dir: n.Path, Above: n.Above, Name: n.Name,
+		RunID: fmt.Sprintf("%s-setup-%s", id, a.env.NewID(4)),
 		Trash: registry.TrashOf(n.Path, a.env.NewID(4))}
 	if err := a.Clone.KeepHalfMade(m); err != nil {
 		return m, err
@@ -116,7 +118,8 @@ func dirRefusal(err error) error {
 }
 
 // makeTree makes the work tree, provides what git does not bring, and lets the session begin there.
-func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth, config *workflows.Config, main *gitstate.Repo) (gitstate.Provisioned, *engine.Hand, *engine.Relocated, error) {
+func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth, config *workflows.Config,
+	main *gitstate.Repo) (gitstate.Provisioned, *engine.Hand, *engine.Relocated, error) {
 	var done gitstate.Provisioned
 	made, err := a.Repo.AddWorktree(ctx, placeOfHalfMade(m), b.At, b.Tree)
 	if err != nil {
@@ -151,7 +154,8 @@ func provisionRefusal(err error) error {
 	var back *gitstate.LeadsBackError
 	switch {
 	case errors.As(err, &back):
-		return session.Refuse(session.RefuseSetup, "let worktree: setup in .wfs/config.yaml install it, instead of copy or link",
+		return session.Refuse(session.RefuseSetup,
+			"let worktree: setup in .wfs/config.yaml install it, instead of copy or link",
 			"%v", err)
 	case errors.Is(err, gitstate.ErrCannotLink):
 		return session.Refuse(session.RefuseSetup, "fix worktree: link in .wfs/config.yaml", "%v", err)
@@ -159,13 +163,14 @@ func provisionRefusal(err error) error {
 	return err
 }
 
-// maxSetupFiles is how many files that git does not ignore a set-up may make. More than a package's metadata is a directory
-// of packages, which .gitignore has to name once and not the session file by file.
+// maxSetupFiles is how many files that git does not ignore a set-up may make. More than a package's metadata is
+// a directory of packages, which .gitignore has to name once and not the session file by file.
 const maxSetupFiles = 100
 
-// setUp runs the set-up in a new work tree, and returns the files that it made there and git does not ignore. It returns
-// files and no directories: what the agent will write beside them belongs to checkpoints.
-func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit, config *workflows.Config, main *gitstate.Repo) ([]string, error) {
+// setUp runs the set-up in a new work tree, and returns the files that it made there and git does not ignore.
+// It returns files and no directories: what the agent will write beside them belongs to checkpoints.
+func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit, config *workflows.Config,
+	main *gitstate.Repo) ([]string, error) {
 	c := config.Worktree
 	if c.Setup.IsZero() {
 		return nil, nil
@@ -181,8 +186,10 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 	defer shown()
 	w := a.Engine.Works.(*works)
 	w.setUp = true
-	err = w.runSetUp(ctx, "set-up", w.runner(), phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
-		Vars: []string{"WFS_SESSION=" + string(m.Session), "WFS_WORKTREE=" + a.Repo.Root(), "WFS_MAIN_WORKTREE=" + main.Root()}})
+	err = w.runSetUp(ctx, "set-up", w.runner(),
+		phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
+			Vars: []string{"WFS_SESSION=" + string(m.Session), "WFS_WORKTREE=" + a.Repo.Root(),
+				"WFS_MAIN_WORKTREE=" + main.Root()}})
 	if err != nil {
 		return nil, err
 	}
@@ -194,8 +201,8 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 	return left, err
 }
 
-// keepProvided writes down what can be had again, for the day when the work tree is removed. left is what the set-up made
-// and git does not ignore.
+// keepProvided writes down what can be had again, for the day when the work tree is removed. left is what the
+// set-up made and git does not ignore.
 func (a *app) keepProvided(ctx context.Context, m registry.HalfMade, done gitstate.Provisioned, left []string) error {
 	p := registry.Provided{Session: m.Session, Dir: m.Dir, Linked: done.Linked, Copied: done.Copied}
 	ignored, err := a.Repo.Ignored(ctx)

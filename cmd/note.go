@@ -21,13 +21,14 @@ func (a *app) noteCmd() *cobra.Command {
 	var text string
 	c := &cobra.Command{
 		Use: "note [SESSION] -m TEXT", Short: "message for the next attempt, or answer to a question",
-		Long: `Note leaves a message for the next attempt: it stands in its brief. If the session waits for an answer, it is the answer.
+		Long: `Note leaves a message for the next attempt: it stands in its brief. If the session waits for an answer,
+it is the answer.
 
-You can leave one at any time, also during a run. wfs cannot know then whether you or the agent typed it: the next
-attempt learns that it may not be from a person, no reviewer sees it, and it answers no question.
+You can leave one at any time, also during a run. wfs cannot know then whether you or the agent typed it: the
+next attempt learns that it may not be from a person, no reviewer sees it, and it answers no question.
 
-The note is on disk when the command returns. The current attempt has its brief already. Completed work is taken up again
-by the next wfs run, with the note. Without -m the first argument is the text.`,
+The note is on disk when the command returns. The current attempt has its brief already. Completed work is taken
+up again by the next wfs run, with the note. Without -m the first argument is the text.`,
 		Example: `  wfs note "dates are ISO 8601"
   wfs note csv-export -m "use the standard library"
   wfs run --note "…"                     the same, and continue`,
@@ -88,7 +89,8 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 	if err != nil {
 		return err
 	}
-	j := requestJSON{Version: jsonVersion, Session: id, Request: k.request, Taken: k.kept == nil, Status: k.session.Status, Next: k.next}
+	j := requestJSON{Version: jsonVersion, Session: id, Request: k.request, Taken: k.kept == nil,
+		Status: k.session.Status, Next: k.next}
 	if k.by != nil {
 		j.Driver = driverOf(*k.by)
 	}
@@ -135,7 +137,8 @@ func takesNote(s *session.Session, text string) error {
 		return session.Refuse(session.RefuseFinal, "wfs show "+string(s.ID), "%s is %s: it would not be read", s.ID, s.Status)
 	}
 	if w := s.Waiting; s.Status == session.StatusWaiting && (w.Agree || w.Approve) { // a yes would drop it
-		return usage(fmt.Sprintf(`wfs reject %s -m "what is still missing"`, s.ID), "%s waits for a yes or a no, and a note is neither", s.ID)
+		return usage(fmt.Sprintf(`wfs reject %s -m "what is still missing"`, s.ID),
+			"%s waits for a yes or a no, and a note is neither", s.ID)
 	}
 	waiting := s.Notes
 	if o := s.Open; o != nil {

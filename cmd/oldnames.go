@@ -51,17 +51,20 @@ func (a *app) isNow(command string) { a.note("note: this is now %q", command) }
 // oldPhase has earlier spellings of reject --to and approve --anyway, which take less.
 func (a *app) oldPhase() *cobra.Command {
 	var why, name string
-	back := &cobra.Command{Use: "back [PHASE]", Hidden: true, Args: upTo(1), RunE: func(c *cobra.Command, args []string) error {
-		a.isNow(`wfs reject --to PHASE -m "why"`)
-		return a.answerFor(c.Context(), "wfs reject", name, func(h *engine.Hand) error {
-			return h.PhaseBack(c.Context(), session.PhaseName(first(args)), why)
-		})
-	}}
+	back := &cobra.Command{Use: "back [PHASE]", Hidden: true, Args: upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			a.isNow(`wfs reject --to PHASE -m "why"`)
+			return a.answerFor(c.Context(), "wfs reject", name, func(h *engine.Hand) error {
+				return h.PhaseBack(c.Context(), session.PhaseName(first(args)), why)
+			})
+		}}
 	skip := &cobra.Command{Use: "skip", Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
 		a.isNow(`wfs approve --anyway "why"`)
-		return a.answerFor(c.Context(), "wfs approve", name, func(h *engine.Hand) error { return h.PhaseSkip(c.Context(), why) })
+		return a.answerFor(c.Context(), "wfs approve", name,
+			func(h *engine.Hand) error { return h.PhaseSkip(c.Context(), why) })
 	}}
-	c := &cobra.Command{Use: "phase", Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c := &cobra.Command{Use: "phase", Hidden: true, Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(back, skip)
 	c.PersistentFlags().StringVarP(&why, "reason", "m", "", "")
 	c.PersistentFlags().StringVar(&name, "session", "", "")

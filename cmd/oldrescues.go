@@ -42,7 +42,8 @@ func (g *search) rescues() error {
 		on := state.Head.Ref
 		switch {
 		case on != "" && !strings.HasPrefix(on, session.BranchPrefix):
-			r.Kept = "uncommitted changes of yours from " + strings.TrimPrefix(on, "refs/heads/") + "; to remove it: git update-ref -d " + name
+			r.Kept = "uncommitted changes of yours from " + strings.TrimPrefix(on, "refs/heads/") +
+				"; to remove it: git update-ref -d " + name
 		case r.Kept != "":
 		case refs[session.LedgerOf(id)] == "":
 			r.Kept = "its session's history is gone: wfs doctor"

@@ -67,7 +67,8 @@ func (n *notices) tell(event string, s *session.Session, what string) {
 	n.to.Start(func() ([]byte, []string, error) {
 		j := noticeJSON{jsonVersion, event, summaryOf(s, event, what, a.env.Now()), a.describeOwn(s)}
 		input, err := json.Marshal(j)
-		return input, []string{"WFS_EVENT=" + event, "WFS_SESSION=" + string(s.ID), "WFS_STATUS=" + string(s.Status), "WFS_SUMMARY=" + j.Summary}, err
+		return input, []string{"WFS_EVENT=" + event, "WFS_SESSION=" + string(s.ID), "WFS_STATUS=" + string(s.Status),
+			"WFS_SUMMARY=" + j.Summary}, err
 	})
 }
 

@@ -16,8 +16,8 @@ type unheld struct {
 	commit     session.Commit
 }
 
-// onlyHere is the newest end of a line of work that nothing but the session holds, nil for none. asked is what became of
-// the line that the session stands on, or of what was handed over.
+// onlyHere is the newest end of a line of work that nothing but the session holds, nil for none. asked is what
+// became of the line that the session stands on, or of what was handed over.
 //
 // Attempts that somebody has gone back from, to hand over or merge another one, are given up by that. What a person has
 // made is not, and neither is anything as long as nothing came of the session.
@@ -60,7 +60,8 @@ func (a *app) onlyHere(ctx context.Context, s *session.Session, asked gitstate.F
 			c := s.Checkpoints[i]
 			u.what, u.name = fmt.Sprintf("checkpoint %d (%s)", c.Number, c.Summary), fmt.Sprintf("checkpoint-%d", c.Number)
 			byPerson := func(o session.Checkpoint) bool { return slices.Contains(line, o.Code) && !byMachine(o.Trigger) }
-			if asked.How != gitstate.FateNothing && (finished || c.Number < s.Current) && !slices.ContainsFunc(s.Checkpoints, byPerson) {
+			if asked.How != gitstate.FateNothing && (finished || c.Number < s.Current) &&
+				!slices.ContainsFunc(s.Checkpoints, byPerson) {
 				continue
 			}
 		}

@@ -11,8 +11,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// onlyRescued is a rescue of the session's with something in it that no branch of the user's has either, nil for none. The
-// moves have kept it of what lay in the work tree, so it may be a person's. w is the session's own work.
+// onlyRescued is a rescue of the session's with something in it that no branch of the user's has either, nil
+// for none. The moves have kept it of what lay in the work tree, so it may be a person's. w is the session's
+// own work.
 func (a *app) onlyRescued(ctx context.Context, s *session.Session, w gitstate.Work) (*unheld, error) {
 	own, err := a.Repo.OwnRefs(ctx, s.ID)
 	if err != nil {
@@ -52,7 +53,8 @@ func (a *app) onlyRescued(ctx context.Context, s *session.Session, w gitstate.Wo
 			if picked, err := a.picked(ctx, w.Base, p.Commit, []session.Commit{p.Commit}); err != nil {
 				return nil, err
 			} else if number := strings.TrimPrefix(name, prefix); !picked || p.Commit == own[name] {
-				return &unheld{what: fmt.Sprintf("%s that backup %s keeps (%s)", p.What, number, state.Why), name: "rescue-" + number + p.Name, commit: p.Commit}, nil
+				return &unheld{what: fmt.Sprintf("%s that backup %s keeps (%s)", p.What, number, state.Why),
+					name: "rescue-" + number + p.Name, commit: p.Commit}, nil
 			}
 		}
 	}

@@ -122,7 +122,8 @@ func (a *app) sayOp(op opJSON, all, moves bool) {
 	if all {
 		where = op.Worktree + "  "
 	}
-	a.out("%s %3d  %s%-14s  %s  %s", cmp.Or(stateMarks[op.State], " "), op.Number, where, present.Ago(unix(op.At), a.env.Now()), op.Session, op.Summary)
+	a.out("%s %3d  %s%-14s  %s  %s", cmp.Or(stateMarks[op.State], " "), op.Number, where,
+		present.Ago(unix(op.At), a.env.Now()), op.Session, op.Summary)
 	if !moves {
 		return
 	}
@@ -131,7 +132,8 @@ func (a *app) sayOp(op opJSON, all, moves bool) {
 		a.out("         HEAD  %s → %s", present.ShortRef(t.HeadOld), present.ShortRef(t.HeadNew))
 	}
 	for _, m := range t.Refs {
-		a.out("         %s  %s → %s", present.ShortRef(m.Ref), cmp.Or(m.Old.Short(), "nothing"), cmp.Or(m.New.Short(), "nothing"))
+		a.out("         %s  %s → %s", present.ShortRef(m.Ref), cmp.Or(m.Old.Short(), "nothing"),
+			cmp.Or(m.New.Short(), "nothing"))
 	}
 	if t.TreeOld != t.Tree && t.Tree != "" {
 		a.out("         files  %s → %s", t.TreeOld.Short(), t.Tree.Short())

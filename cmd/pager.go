@@ -50,7 +50,8 @@ func (a *app) page(ctx context.Context) {
 	}
 	p := &pager{stdout: out, w: w, done: make(chan struct{})}
 	env := a.env.Environ
-	for _, kv := range []string{"LESS=FRX", "LV=-c"} { // as git sets them: quit when it fits, pass colours, keep the screen
+	// as git sets them: quit when it fits, pass colours, keep the screen
+	for _, kv := range []string{"LESS=FRX", "LV=-c"} {
 		if name, _, _ := strings.Cut(kv, "="); a.env.Get(name) == "" {
 			env = append(env[:len(env):len(env)], kv)
 		}

@@ -43,17 +43,20 @@ func (a *app) parkedLines(ctx context.Context, rescue string) []string {
 			from = strings.TrimPrefix(state.Head.Ref, "refs/heads/")
 		}
 	}
-	return a.Repo.WaysBack(ctx, rescue, fmt.Sprintf("uncommitted changes of yours from %s, left behind in a work tree that is gone, are kept; on %s", from, from))
+	return a.Repo.WaysBack(ctx, rescue,
+		fmt.Sprintf("uncommitted changes of yours from %s, left behind in a work tree that is gone, are kept; on %s",
+			from, from))
 }
 
-// staysLines say how to have back what was uncommitted on branches of the user's when a session began or was gone to: those
-// rescues stay when the session is deleted.
+// staysLines say how to have back what was uncommitted on branches of the user's when a session began or was
+// gone to: those rescues stay when the session is deleted.
 func (a *app) staysLines(ctx context.Context, id session.ID) ([]string, error) {
 	rescues, err := a.Repo.Rescues(ctx, id)
 	var lines []string
 	for _, ref := range sortedKeys(rescues) {
 		from := strings.TrimPrefix(rescues[ref].Head.Ref, "refs/heads/")
-		lines = append(lines, a.Repo.WaysBack(ctx, ref, fmt.Sprintf("your uncommitted changes of %s stay in %s; on %s", from, ref, from))...)
+		lines = append(lines, a.Repo.WaysBack(ctx, ref,
+			fmt.Sprintf("your uncommitted changes of %s stay in %s; on %s", from, ref, from))...)
 	}
 	return lines, err
 }

@@ -16,8 +16,8 @@ type pathJSON struct {
 func (a *app) pathCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "path [SESSION]", Short: "the directory where a session is checked out",
-		Long: `Path prints the top directory of the work tree that has a session checked out, for cd and for scripts. A session that
-was handed over is found where that was done. It writes nothing and takes no lock.`,
+		Long: `Path prints the top directory of the work tree that has a session checked out, for cd and for scripts.
+A session that was handed over is found where that was done. It writes nothing and takes no lock.`,
 		Example: `  cd "$(wfs path csv-export)"`,
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -17,9 +17,10 @@ func dryFlag(c *cobra.Command, dry *bool) {
 
 // planJSON is what a command that moves files would do.
 type planJSON struct {
-	Version    int              `json:"version"`
-	Session    session.ID       `json:"session"`
-	Would      string           `json:"would,omitempty"` // as the operation would be called; "" when there is nothing to do
+	Version int        `json:"version"`
+	Session session.ID `json:"session"`
+	// as the operation would be called; "" when there is nothing to do
+	Would      string           `json:"would,omitempty"`
 	Checkpoint *int             `json:"checkpoint,omitempty"`
 	Head       string           `json:"head,omitempty"` // branch that HEAD would go to
 	Changes    []session.Change `json:"changes"`

@@ -34,7 +34,8 @@ func (a *app) promptFor(ctx context.Context, question, flag string, known ...str
 	}
 }
 
-// prompt asks at the terminal for a line. Ctrl-C is an answer too: the read that it leaves behind ends with the process.
+// prompt asks at the terminal for a line. Ctrl-C is an answer too: the read that it leaves behind ends with the
+// process.
 func (a *app) prompt(ctx context.Context, question, flag string) (string, error) {
 	if !a.asksHere() {
 		return "", session.Refuse(session.RefuseUntrusted, flag,

@@ -19,8 +19,8 @@ type recoveredJSON struct {
 	Note string `json:"note,omitempty"`
 }
 
-// sayRecovered tells whoever comes upon what a dead process had begun how it ended. Nobody has read what that process did,
-// and edits that were made since may be in rescues alone.
+// sayRecovered tells whoever comes upon what a dead process had begun how it ended. Nobody has read what that
+// process did, and edits that were made since may be in rescues alone.
 func (a *app) sayRecovered(r engine.Recovered) {
 	refs := r.Found
 	if r.Rescued != "" {

@@ -13,11 +13,12 @@ func (a *app) rejectCmd() *cobra.Command {
 	var why, to string
 	c := &cobra.Command{
 		Use: "reject [SESSION] -m REASON", Short: "reject what a session is waiting on, with a reason",
-		Long: `Reject answers no to what a session waits for. The work goes back to where the workflow says, and the reason stands in
-every brief until that phase passes. Your own edits are kept in a checkpoint with the answer. No agent is started: wfs
-run continues.
+		Long: `Reject answers no to what a session waits for. The work goes back to where the workflow says, and the
+reason stands in every brief until that phase passes. Your own edits are kept in a checkpoint with the answer.
+No agent is started: wfs run continues.
 
-With --to the session goes back to an earlier phase, whatever it waits for. No file is moved: wfs resume SESSION@N does that.`,
+With --to the session goes back to an earlier phase, whatever it waits for. No file is moved: wfs resume
+SESSION@N does that.`,
 		Example: `  wfs reject -m "the plan forgets the empty file"
   wfs reject --to RED -m "quotes are doubled, see RFC 4180"`,
 		Args: upTo(1),
@@ -37,7 +38,8 @@ With --to the session goes back to an earlier phase, whatever it waits for. No f
 					return h.PhaseBack(c.Context(), session.PhaseName(to), why)
 				})
 			}
-			return a.answerFor(c.Context(), "wfs reject", first(args), func(h *engine.Hand) error { return h.Reject(c.Context(), why) })
+			return a.answerFor(c.Context(), "wfs reject", first(args),
+				func(h *engine.Hand) error { return h.Reject(c.Context(), why) })
 		},
 	}
 	c.Flags().StringVarP(&why, "message", "m", "", "the `reason`, for the next attempt")

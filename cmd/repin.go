@@ -38,7 +38,8 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 	}
 	b := pinned.b
 	c := b.Created
-	r := engine.Repin{Plan: b.Plan, PlanText: b.PlanText, PlanDigest: c.PlanDigest, Workflow: b.Workflow, Agent: c.Agent, AgentTyped: c.AgentTyped,
+	r := engine.Repin{Plan: b.Plan, PlanText: b.PlanText, PlanDigest: c.PlanDigest, Workflow: b.Workflow,
+		Agent: c.Agent, AgentTyped: c.AgentTyped,
 		Phase: session.PhaseName(phase)}
 	_, r.Limits = session.SplitGuard(b.Exclude)
 	e, err := h.PlanRepin(r)
@@ -57,7 +58,8 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 	if err := a.keepHoldout(h.ID, &o); err != nil {
 		return err
 	}
-	if len(e.Changes) > 0 { // before it is pinned: a kill in between must not leave a session that its owner does not trust
+	// before it is pinned: a kill in between must not leave a session that its owner does not trust
+	if len(e.Changes) > 0 {
 		if err := a.TrustNow(c.PlanDigest, "session "+string(h.ID)); err != nil {
 			return err
 		}
@@ -74,7 +76,8 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 
 func (a *app) sayWouldChange(id session.ID, changes []string) error {
 	if a.json {
-		return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Changes: changes, Next: []string{"wfs edit " + string(id) + " --reload"}})
+		return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Changes: changes,
+			Next: []string{"wfs edit " + string(id) + " --reload"}})
 	}
 	for _, line := range changes {
 		a.out("%s", line)

@@ -18,9 +18,9 @@ func (a *app) resumeCmd() *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use: "resume [SESSION | CHECKPOINT]", Short: "check out a session, or go to one of its checkpoints",
-		Long: `Resume checks a session out in this work tree; it runs nothing. After an interruption your edits stay. With a checkpoint,
-such as csv-export@4, or @4 of the current session, the session goes back (or forward) to it; @0 is its beginning. What
-is in the work tree is saved first, and no checkpoint is ever deleted.
+		Long: `Resume checks a session out in this work tree; it runs nothing. After an interruption your edits stay.
+With a checkpoint, such as csv-export@4, or @4 of the current session, the session goes back (or forward) to it;
+@0 is its beginning. What is in the work tree is saved first, and no checkpoint is ever deleted.
 
 With --backup the session goes to the checkpoint that a backup was made upon, and gets the files of the backup:
 --backup=NUMBER is one of wfs backups, --backup alone the last one of an interrupted run.`,

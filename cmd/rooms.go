@@ -25,8 +25,8 @@ import (
 // state directory: tools that look in the directories above for packages, modules or configuration must not find the
 // work tree's. The room itself is called as the repository, which some tools take for the project's name.
 
-// cleanFor is the file beside a clean tree that says when it was used last, in Unix seconds, and whose it is: the path of the
-// repository's common git directory.
+// cleanFor is the file beside a clean tree that says when it was used last, in Unix seconds, and whose it is:
+// the path of the repository's common git directory.
 const cleanFor = "for"
 
 // roomLock stands beside each, and is held by the session that is in it.
@@ -138,8 +138,9 @@ func (a *app) setUpIn(ctx context.Context, plan workflows.Plan, dir string) erro
 	for _, entry := range a.env.Environ {
 		r.Environ = append(r.Environ, c.Lead(entry))
 	}
-	return w.runSetUp(ctx, "set-up of a clean tree", r, phases.SetupRequest{Command: plan.Setup, Timeout: workflows.DefaultWorktreeTimeout, Env: plan.Env,
-		RunDir: filepath.Dir(dir), RunID: "room-" + filepath.Base(filepath.Dir(dir))})
+	return w.runSetUp(ctx, "set-up of a clean tree", r,
+		phases.SetupRequest{Command: plan.Setup, Timeout: workflows.DefaultWorktreeTimeout, Env: plan.Env,
+			RunDir: filepath.Dir(dir), RunID: "room-" + filepath.Base(filepath.Dir(dir))})
 }
 
 // runSetUp runs a set-up. Its output is in its log.
@@ -212,8 +213,8 @@ func cleanUsed(above string) (used int64, whose string, ok bool) {
 	return used, whose, ok && err == nil && bad == nil
 }
 
-// cleanTrees finds clean trees of this repository that were not used since a time, and those of repositories that no longer
-// exist.
+// cleanTrees finds clean trees of this repository that were not used since a time, and those of repositories
+// that no longer exist.
 func (g *search) cleanTrees() error {
 	all, err := g.roomsDir()
 	if err != nil {

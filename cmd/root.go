@@ -102,7 +102,8 @@ func Main(env Env) int {
 func (a *app) root() *cobra.Command {
 	var version bool
 	root := &cobra.Command{
-		Use: "wfs", Short: "let a coding agent work, and judge what it does", Long: mainHelp + mainMore, Example: "  wfs\n  wfs demo",
+		Use: "wfs", Short: "let a coding agent work, and judge what it does", Long: mainHelp +
+			mainMore, Example: "  wfs\n  wfs demo",
 		Args: noArgs, SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if version {
@@ -124,9 +125,12 @@ func (a *app) root() *cobra.Command {
 	root.Flags().BoolVarP(&version, "version", "v", false, "print the version: wfs version")
 	root.SetFlagErrorFunc(a.flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.initCmd(), a.startCmd(), a.newCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(), a.rejectCmd(),
-		a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.switchCmd(), a.resumeCmd(), a.undoCmd(), a.redoCmd(), a.finishCmd(),
-		a.abandonCmd(), a.agentCmd(), a.allowCmd(), a.backupsCmd(), a.budgetCmd(), a.checkCmd(), a.checkpointCmd(), a.completionCmd(), a.configCmd(),
+	root.AddCommand(a.initCmd(), a.startCmd(), a.newCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(),
+		a.rejectCmd(),
+		a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.switchCmd(), a.resumeCmd(), a.undoCmd(),
+		a.redoCmd(), a.finishCmd(),
+		a.abandonCmd(), a.agentCmd(), a.allowCmd(), a.backupsCmd(), a.budgetCmd(), a.checkCmd(), a.checkpointCmd(),
+		a.completionCmd(), a.configCmd(),
 		a.deleteCmd(), a.demoCmd(), a.doctorCmd(), a.editCmd(), a.exportCmd(), a.forkCmd(), a.gcCmd(), a.hookCmd(),
 		a.pathCmd(), a.statsCmd(), a.trustCmd(), a.uninstallCmd(), a.versionCmd(), a.watchCmd(), a.workflowCmd())
 	root.AddCommand(topics()...)

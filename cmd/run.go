@@ -24,19 +24,19 @@ func (a *app) runCmd() *cobra.Command {
 	var tells verbosity
 	c := &cobra.Command{
 		Use: "run [SESSION]", Short: "run the agent until it is done or needs you",
-		Long: `Run continues a session from where it stands: it starts the agent for the current phase, runs the gates on what it left,
-commits a checkpoint, and continues, lap by lap. It stops when the work is done, when you have to decide (exit 3), when
-something is blocked (exit 4), or with --no-wait at a rate limit (exit 75).
+		Long: `Run continues a session from where it stands: it starts the agent for the current phase, runs the gates
+on what it left, commits a checkpoint, and continues, lap by lap. It stops when the work is done, when you have
+to decide (exit 3), when something is blocked (exit 4), or with --no-wait at a rate limit (exit 75).
 
-Ctrl-C stops the agent and makes a checkpoint of what is there; a second Ctrl-C kills it. If the gates are running, the
-next wfs run judges the attempt first. Closing the terminal does what Ctrl-C does.
+Ctrl-C stops the agent and makes a checkpoint of what is there; a second Ctrl-C kills it. If the gates are
+running, the next wfs run judges the attempt first. Closing the terminal does what Ctrl-C does.
 
-On a terminal the last lines show the session, what the agent is doing, and the cost. Elsewhere, with TERM=dumb or with
-ACCESSIBLE=1, there are plain lines. --verbose prints everything that the agent says and does, --quiet a line for each
-attempt.
+On a terminal the last lines show the session, what the agent is doing, and the cost. Elsewhere, with TERM=dumb
+or with ACCESSIBLE=1, there are plain lines. --verbose prints everything that the agent says and does, --quiet a
+line for each attempt.
 
-With --detach the run continues in the background, also when the terminal is closed: wfs watch shows it, wfs stop stops
-it, wfs note leaves a message for the next attempt.`,
+With --detach the run continues in the background, also when the terminal is closed: wfs watch shows it, wfs
+stop stops it, wfs note leaves a message for the next attempt.`,
 		Example: `  wfs run
   wfs run --max-attempts 1
   wfs run --note "the date format must be ISO 8601"
@@ -79,7 +79,8 @@ it, wfs note leaves a message for the next attempt.`,
 	f.BoolVar(&o.Agree, "agree", false, "")
 	_ = f.MarkHidden("agree") // wfs approve
 	f.BoolVar(&o.Auto, "auto", false, "accept by itself that nothing is left to do")
-	f.BoolVar(&o.IgnoreSurvivors, "ignore-survivors", false, "continue although processes of the last run are alive (build daemons)")
+	f.BoolVar(&o.IgnoreSurvivors, "ignore-survivors", false,
+		"continue although processes of the last run are alive (build daemons)")
 	f.BoolVar(&o.NoWait, "no-wait", false, "exit 75 instead of waiting for a limit")
 	f.BoolVar(&o.Now, "now", false, "do not wait for a limit: try at once")
 	f.BoolVar(&detach, "detach", false, "run in the background, also when the terminal is closed")
@@ -97,17 +98,19 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much li
 	}
 	p := a.progress(much)
 	var id session.ID
-	h, err := a.InHand(ctx, workspace.Request{Command: command, Session: name, Trusted: true, Locked: func(held session.ID) {
-		id = held
-		a.connect(ctx, p, detached)
-	}})
+	h, err := a.InHand(ctx, workspace.Request{Command: command, Session: name, Trusted: true,
+		Locked: func(held session.ID) {
+			id = held
+			a.connect(ctx, p, detached)
+		}})
 	if id == "" {
 		return a.unfinished(ctx, name, err)
 	}
 	if err == nil {
 		err = a.drive(ctx, h, p, o, detached)
 	}
-	if err != nil && !detached && a.diagnose(err).Exit == exitUsage { // the person who typed it is told, and nothing was driven
+	// the person who typed it is told, and nothing was driven
+	if err != nil && !detached && a.diagnose(err).Exit == exitUsage {
 		return err
 	}
 	end := a.howEnded(err)

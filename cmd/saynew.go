@@ -13,7 +13,8 @@ import (
 )
 
 // sayNew prints what was created. runs says that a run follows, so that there is nothing to type.
-func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint, runs bool) error {
+func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint,
+	runs bool) error {
 	s := &h.S
 	var ready *gitstate.ReadyError
 	if err := a.Repo.Identified(ctx); errors.As(err, &ready) {
@@ -38,7 +39,8 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 		a.out("%s carried along, in checkpoint 0", present.N(n, "uncommitted file"))
 	}
 	if n := len(s.Left); n > 0 {
-		a.out("%s left on your branch; to get them back: %s", present.N(n, "uncommitted file"), a.typed("wfs switch "+a.Engine.SwitchName(ctx, r.Event.Turn.HeadOld)))
+		a.out("%s left on your branch; to get them back: %s", present.N(n, "uncommitted file"),
+			a.typed("wfs switch "+a.Engine.SwitchName(ctx, r.Event.Turn.HeadOld)))
 	}
 	if s.Base0 != nil && s.Fork == nil {
 		a.sayBaseline(s.Base0)

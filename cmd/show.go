@@ -39,12 +39,12 @@ func (a *app) showCmd() *cobra.Command {
 	var run bool
 	c := &cobra.Command{
 		Use: "show [SESSION | CHECKPOINT]", Short: "a session, or one checkpoint with its evidence",
-		Long: `Show prints a session's story, or a checkpoint: the verdict, every gate's result, the tests, and where the logs are. A
-checkpoint is SESSION@7, @7 of the current session, or its commit; SESSION@auto is the newest backup of a run. It writes
-nothing and takes no lock.
+		Long: `Show prints a session's story, or a checkpoint: the verdict, every gate's result, the tests, and where
+the logs are. A checkpoint is SESSION@7, @7 of the current session, or its commit; SESSION@auto is the newest
+backup of a run. It writes nothing and takes no lock.
 
-With --run it prints what the agent did, step by step: in the attempt of that checkpoint, or in the last run. That comes
-from logs on this machine, outside Git, which wfs gc removes one day.`,
+With --run it prints what the agent did, step by step: in the attempt of that checkpoint, or in the last run.
+That comes from logs on this machine, outside Git, which wfs gc removes one day.`,
 		Example: `  wfs show
   wfs show @7
   wfs show @7 --run                what did the agent do there?

@@ -15,9 +15,11 @@ func (a *app) startCmd() *cobra.Command {
 	var detach, each bool
 	c := &cobra.Command{
 		Use: "start GOAL", Short: "new session, and run it",
-		Long: `Start creates a session as wfs new does, and runs it as wfs run does. If it is interrupted, wfs run continues.
+		Long: `Start creates a session as wfs new does, and runs it as wfs run does. If it is interrupted, wfs run
+continues.
 
-With --each every argument is a goal of its own. Each gets a session in a work tree of its own, and runs in the background.`,
+With --each every argument is a goal of its own. Each gets a session in a work tree of its own, and runs in the
+background.`,
 		Example: `  wfs start "csv export"
   wfs start "csv export" --spec docs/csv.md --worktree
   wfs start "csv export" --agent codex --detach
@@ -52,7 +54,8 @@ With --each every argument is a goal of its own. Each gets a session in a work t
 	}
 	newFlags(c, &o)
 	c.Flags().BoolVar(&detach, "detach", false, "run in the background, also when the terminal is closed")
-	c.Flags().BoolVar(&each, "each", false, "a session for every argument, each in a work tree of its own and in the background")
+	c.Flags().BoolVar(&each, "each", false,
+		"a session for every argument, each in a work tree of its own and in the background")
 	return c
 }
 
@@ -91,8 +94,10 @@ var reserved = []string{"sync", "push", "fetch", "why", "verify", "report", "ui"
 
 // synonyms are what other tools call these commands.
 var synonyms = map[string]string{
-	"continue": "run", "restart": "run", "begin": "start", "cancel": "stop", "pause": "stop", "rollback": "resume", "reset": "resume",
-	"checkout": "switch", "merge": "finish", "done": "finish", "tail": "watch", "sessions": "list", "ls": "list", "history": "log",
+	"continue": "run", "restart": "run", "begin": "start", "cancel": "stop", "pause": "stop", "rollback": "resume",
+	"reset":    "resume",
+	"checkout": "switch", "merge": "finish", "done": "finish", "tail": "watch", "sessions": "list", "ls": "list",
+	"history": "log",
 }
 
 // destroying are commands that are never suggested for a word that is none.

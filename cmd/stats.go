@@ -26,9 +26,10 @@ type statsJSON struct {
 func (a *app) statsCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "stats [SESSION]", Short: "how often the agent was right, and what it cost",
-		Long: `Stats counts the attempts of all sessions, or of one, by agent, model and phase: how many passed, how often the agent
-said that it was done and how often that was true, and time, cost and tokens. A claim that was not checked is not counted,
-nor is an attempt before its checkpoint, nor a deleted session. It writes nothing and takes no lock.`,
+		Long: `Stats counts the attempts of all sessions, or of one, by agent, model and phase: how many passed, how
+often the agent said that it was done and how often that was true, and time, cost and tokens. A claim that was
+not checked is not counted, nor is an attempt before its checkpoint, nor a deleted session. It writes nothing
+and takes no lock.`,
 		Example: "  wfs stats\n  wfs stats csv-export\n  wfs stats --json | jq '.rows[] | select(.true < .claims)'",
 		Args:    upTo(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.stats(c.Context(), first(args)) },
@@ -101,7 +102,8 @@ func (a *app) sayStats(j statsJSON) {
 	}
 	for _, r := range j.Rows {
 		spent := (time.Duration(r.Used.Millis) * time.Millisecond).Round(time.Second)
-		rows = append(rows, []any{strings.TrimSpace(r.Agent + " " + r.Model), r.Phase, share(r.Passed, r.Attempts), share(r.True, r.Claims),
+		rows = append(rows, []any{strings.TrimSpace(r.Agent + " " + r.Model), r.Phase, share(r.Passed, r.Attempts),
+			share(r.True, r.Claims),
 			spent.String(), present.USD(r.Used), present.Count(r.Used.Tokens.Sum())})
 	}
 	a.env.Table(rows)

@@ -15,11 +15,11 @@ func (a *app) statusCmd() *cobra.Command {
 	var seen bool
 	c := &cobra.Command{
 		Use: "status [SESSION]", Short: "where a session stands, and what to type next",
-		Long: `Status shows what happened in a session, where it stands, and what to type next: what wfs alone prints of the current one.
-It writes nothing and takes no lock.
+		Long: `Status shows what happened in a session, where it stands, and what to type next: what wfs alone prints
+of the current one. It writes nothing and takes no lock.
 
-Changes outside the session during a run (branches, pushes, git settings, .wfs) are shown until they are reverted, or until
-you confirm with --seen.`,
+Changes outside the session during a run (branches, pushes, git settings, .wfs) are shown until they are
+reverted, or until you confirm with --seen.`,
 		Example: "  wfs status\n  wfs status csv-export --json",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -16,11 +16,11 @@ func (a *app) stopCmd() *cobra.Command {
 	var now bool
 	c := &cobra.Command{
 		Use: "stop [SESSION]", Short: "stop a run after this attempt",
-		Long: `Stop asks the run of a session, in any terminal or in the background, to end. The current attempt is judged and gets its
-checkpoint first; wfs run continues from there.
+		Long: `Stop asks the run of a session, in any terminal or in the background, to end. The current attempt is
+judged and gets its checkpoint first; wfs run continues from there.
 
-With --now it does what Ctrl-C in the terminal of the run does: the agent is stopped, and what is there becomes a
-checkpoint that is not judged. A second time the agent is killed.`,
+With --now it does what Ctrl-C in the terminal of the run does: the agent is stopped, and what is there becomes
+a checkpoint that is not judged. A second time the agent is killed.`,
 		Example: "  wfs stop\n  wfs stop csv-export --now",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -76,8 +76,8 @@ func (a *app) tell(ctx context.Context, id session.ID, in *gitstate.Worktree) er
 	return nil
 }
 
-// stillSo reports whether a run that ended with an error is the last that is to be told of a session: it was no mistyped
-// command, and nothing happened since.
+// stillSo reports whether a run that ended with an error is the last that is to be told of a session: it was no
+// mistyped command, and nothing happened since.
 func stillSo(end *registry.Ended, s *session.Session) bool {
 	if end.Error == "" || end.Exit == exitUsage || s.Status.Final() {
 		return false

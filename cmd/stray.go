@@ -42,17 +42,22 @@ func (a *app) sayUnseen(ctx context.Context, s *session.Session) {
 		pushed := strings.HasPrefix(m.Ref, "refs/remotes/") && m.New != "" && a.Repo.Pushed(ctx, m.Ref)
 		switch name := present.ShortRef(m.Ref); {
 		case pushed && m.Old == "":
-			line(fmt.Sprintf("%s was pushed to %s", m.New.Short(), name), fmt.Sprintf("git push %s --delete %s", shellWord(remote), shellWord(branch)))
+			line(fmt.Sprintf("%s was pushed to %s", m.New.Short(), name),
+				fmt.Sprintf("git push %s --delete %s", shellWord(remote), shellWord(branch)))
 		case pushed:
 			line(fmt.Sprintf("%s was pushed to %s, which was at %s", m.New.Short(), name, m.Old.Short()),
-				fmt.Sprintf("git push %s %s %s:refs/heads/%s", shellWord("--force-with-lease="+branch+":"+string(m.New)), shellWord(remote), m.Old, shellWord(branch)))
+				fmt.Sprintf("git push %s %s %s:refs/heads/%s", shellWord("--force-with-lease="+branch+":"+string(m.New)),
+					shellWord(remote), m.Old, shellWord(branch)))
 		case strings.HasPrefix(m.Ref, "refs/remotes/"): // a fetch
 		case m.Old == "":
-			line(fmt.Sprintf("%s was made at %s", name, m.New.Short()), fmt.Sprintf("git update-ref -d %s %s", shellWord(m.Ref), m.New))
+			line(fmt.Sprintf("%s was made at %s", name, m.New.Short()),
+				fmt.Sprintf("git update-ref -d %s %s", shellWord(m.Ref), m.New))
 		case m.New == "":
-			line(fmt.Sprintf("%s was deleted; it was at %s", name, m.Old.Short()), fmt.Sprintf("git update-ref %s %s", shellWord(m.Ref), m.Old))
+			line(fmt.Sprintf("%s was deleted; it was at %s", name, m.Old.Short()),
+				fmt.Sprintf("git update-ref %s %s", shellWord(m.Ref), m.Old))
 		default:
-			line(fmt.Sprintf("%s was moved from %s to %s", name, m.Old.Short(), m.New.Short()), fmt.Sprintf("git update-ref %s %s %s", shellWord(m.Ref), m.Old, m.New))
+			line(fmt.Sprintf("%s was moved from %s to %s", name, m.Old.Short(), m.New.Short()),
+				fmt.Sprintf("git update-ref %s %s %s", shellWord(m.Ref), m.Old, m.New))
 		}
 	}
 	for _, f := range s.Unseen.Files {

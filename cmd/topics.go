@@ -9,7 +9,8 @@ func topic(name, short, long string) *cobra.Command {
 
 func topics() []*cobra.Command {
 	return []*cobra.Command{
-		topic("exit-codes", "what the exit code of a command means", `Every command ends with one of these codes. An error is one line on standard error, "error: …", with "hint: …" below it
+		topic("exit-codes", "what the exit code of a command means",
+			`Every command ends with one of these codes. An error is one line on standard error, "error: …", with "hint: …" below it
 where there is a command to type. With --json it is an object with the same code.
 
     0         done
@@ -20,7 +21,8 @@ where there is a command to type. With --json it is an object with the same code
     5         another process holds a lock; the message names it
     75        rate limited (wfs run --no-wait)
     130, 143  interrupted, terminated`),
-		topic("addresses", "how sessions and checkpoints are named", `A session is named by its id, by the beginning of it that no other session has, or as trailers have it:
+		topic("addresses", "how sessions and checkpoints are named",
+			`A session is named by its id, by the beginning of it that no other session has, or as trailers have it:
 
     csv-export    WFS-csv-export    csv
 

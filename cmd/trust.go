@@ -32,11 +32,11 @@ func (a *app) trustCmd() *cobra.Command {
 	var yes, revoke bool
 	c := &cobra.Command{
 		Use: "trust [SESSION]", Short: "review and allow this repository's commands",
-		Long: `Trust shows every command that the files below .wfs/ would run, and remembers that you allow exactly these, in this
-repository. One changed byte asks again. What you typed yourself (wfs init, wfs new --agent) is already trusted. With a
-session's name it shows the commands of that session, for sessions that came from another clone.
-What is trusted is kept in your own state directory, never in the repository. Refused during a run of a session in this
-clone, because the agent could type it: wfs stop, then run it again.`,
+		Long: `Trust shows every command that the files below .wfs/ would run, and remembers that you allow exactly
+these, in this repository. One changed byte asks again. What you typed yourself (wfs init, wfs new --agent) is
+already trusted. With a session's name it shows the commands of that session, for sessions that came from
+another clone. What is trusted is kept in your own state directory, never in the repository. Refused during a
+run of a session in this clone, because the agent could type it: wfs stop, then run it again.`,
 		Example: "  wfs trust\n  wfs trust --yes\n  wfs trust --revoke",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -12,9 +12,9 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// Commands that are printed for a person to type. One rule for the whole program: a command that acts on a session names it,
-// and one that acts on the work tree where it is typed says which, if there are several. So it does the same wherever and
-// whenever it is typed.
+// Commands that are printed for a person to type. One rule for the whole program: a command that acts on a
+// session names it, and one that acts on the work tree where it is typed says which, if there are several. So
+// it does the same wherever and whenever it is typed.
 
 // takesSession are the verbs that can be given a session's name.
 var takesSession = []string{
@@ -36,8 +36,8 @@ var ofWfs = lazyregexp.New(`\bwfs ((?:hook [a-z]+|undo --list|[a-z]+)\b)( @?[a-z
 // ofGit is a command of git that acts on a work tree.
 var ofGit = lazyregexp.New(`\bgit (add|checkout|commit|merge|rebase|reset|restore|rm|stash|status|switch)\b`)
 
-// forSession is a command to type, or a hint that has some in it, with the session named in each that acts on one. there
-// reports whether some of it acts on the work tree where it is typed.
+// forSession is a command to type, or a hint that has some in it, with the session named in each that acts on
+// one. there reports whether some of it acts on the work tree where it is typed.
 func forSession(command string, id session.ID) (named string, there bool) {
 	if strings.HasSuffix(command, " --help") {
 		return command, false
@@ -109,7 +109,8 @@ func (a *app) typedFor(command string, id session.ID, root string) string {
 	if root == "" {
 		root = a.Repo.Root()
 	}
-	if linked, err := a.Repo.Linked(context.Background()); root == a.Repo.Root() && a.Away == "" && err == nil && len(linked) == 0 {
+	if linked, err := a.Repo.Linked(context.Background()); root == a.Repo.Root() && a.Away == "" && err == nil &&
+		len(linked) == 0 {
 		return named
 	}
 	return inPlace(named, root)

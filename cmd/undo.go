@@ -18,17 +18,19 @@ func (a *app) undoCmd() *cobra.Command {
 	var ops opsFlags
 	c := &cobra.Command{
 		Use: "undo [SESSION]", Short: "undo the last wfs command",
-		Long: `Undo restores files, index, HEAD and branches as they were before the last command in this work tree; a branch only if it
-is still where the command left it. Undo again for the command before; wfs redo redoes it.
+		Long: `Undo restores files, index, HEAD and branches as they were before the last command in this work tree; a
+branch only if it is still where the command left it. Undo again for the command before; wfs redo redoes it.
 
-You can undo new, switch, resume, checkpoint, finish, abandon, delete, edit, approve, reject, note and allow. What a run
-did cannot be undone: go back with wfs resume SESSION@N. Edits made since are saved first. The checkpoint of a command
-that is undone is kept: the branch goes back, and its content is uncommitted again. A new session in which nothing was done yet is
-deleted, and comes back with redo. With a session, undo acts in the work tree where the last command was about it.
+You can undo new, switch, resume, checkpoint, finish, abandon, delete, edit, approve, reject, note and allow.
+What a run did cannot be undone: go back with wfs resume SESSION@N. Edits made since are saved first. The
+checkpoint of a command that is undone is kept: the branch goes back, and its content is uncommitted again. A
+new session in which nothing was done yet is deleted, and comes back with redo. With a session, undo acts in the
+work tree where the last command was about it.
 
---list lists the operations of this work tree, or of a session: number, time, session and what was done. < marks what the
-next wfs undo undoes, > what wfs redo redoes, x what was undone. With --moves it shows HEAD and branches before and after.
-The list is in refs/wfs-ops and keeps a few hundred operations; to read it takes no lock and writes nothing.`,
+--list lists the operations of this work tree, or of a session: number, time, session and what was done. < marks
+what the next wfs undo undoes, > what wfs redo redoes, x what was undone. With --moves it shows HEAD and
+branches before and after. The list is in refs/wfs-ops and keeps a few hundred operations; to read it takes no
+lock and writes nothing.`,
 		Example: "  wfs undo\n  wfs undo --dry-run\n  wfs undo csv-export\n  wfs undo --list --moves\n  wfs undo --list --all --json | jq '.operations[0].turn'",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -50,8 +52,8 @@ func (a *app) redoCmd() *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
 		Use: "redo [SESSION]", Short: "redo the last undo",
-		Long: `Redo reverts the last undo of this work tree, under the same conditions. After another command there is nothing to redo;
-what was undone is still in checkpoints and backups.`,
+		Long: `Redo reverts the last undo of this work tree, under the same conditions. After another command there is
+nothing to redo; what was undone is still in checkpoints and backups.`,
 		Example: "  wfs redo\n  wfs redo csv-export",
 		Args:    upTo(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.undo(c.Context(), "wfs redo", first(args), dry) },
@@ -60,8 +62,9 @@ what was undone is still in checkpoints and backups.`,
 	return c
 }
 
-// undo takes operations back, or for wfs redo undos: the next one, and what the same command had done before it. Each is
-// an operation by itself, so that a kill in between leaves nothing half done, and the same command goes on.
+// undo takes operations back, or for wfs redo undos: the next one, and what the same command had done before
+// it. Each is an operation by itself, so that a kill in between leaves nothing half done, and the same command
+// goes on.
 func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 	if name != "" {
 		if err := a.enterNewest(ctx, command, name); err != nil {
@@ -113,7 +116,8 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 			}
 		}
 		if ran > 0 && r != nil {
-			ranSince := fmt.Sprintf("%d %s ran since; their checkpoints stay: wfs log %s", ran, plural(ran, "attempt", "attempts"), op.Session)
+			ranSince := fmt.Sprintf("%d %s ran since; their checkpoints stay: wfs log %s", ran,
+				plural(ran, "attempt", "attempts"), op.Session)
 			r.Note = strings.TrimPrefix(r.Note+"\n"+ranSince, "\n")
 		}
 		var refused *session.Refusal
@@ -150,7 +154,8 @@ func (a *app) previewUndo(ctx context.Context, next func(context.Context) ([]ses
 
 // standing returns the operations that an undo or redo is about, their sessions held, and whether they bring a deleted
 // session back. What a dead process left is completed first, and that may be the newest operation then.
-func (a *app) standing(ctx context.Context, command string, next func(context.Context) ([]session.Op, error)) (ops []session.Op, back bool, err error) {
+func (a *app) standing(ctx context.Context, command string,
+	next func(context.Context) ([]session.Op, error)) (ops []session.Op, back bool, err error) {
 	cur, err := a.Current(ctx)
 	if err != nil {
 		return nil, false, err
@@ -228,7 +233,8 @@ func (a *app) damagedLog(ctx context.Context, err error) error {
 	return err
 }
 
-// undoable are the operations that an undo takes back. Where there is none, the newest of the other work trees is named.
+// undoable are the operations that an undo takes back. Where there is none, the newest of the other work trees
+// is named.
 func (a *app) undoable(ctx context.Context) ([]session.Op, error) {
 	ops, err := a.Engine.Undoable(ctx)
 	var nothing *session.Refusal

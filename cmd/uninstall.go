@@ -47,7 +47,8 @@ type onlyOurs struct {
 	What string `json:"what"`
 }
 
-// headMove takes a work tree to a new branch of the user's at the same commit. No file, and nothing that is staged, changes.
+// headMove takes a work tree to a new branch of the user's at the same commit. No file, and nothing that is
+// staged, changes.
 type headMove struct {
 	Path   string `json:"path"`
 	From   string `json:"from"`
@@ -61,12 +62,14 @@ func (a *app) uninstallCmd() *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use: "uninstall", Short: "remove every trace of wfs from this repository",
-		Long: `Uninstall removes all sessions with their branches, histories, backups and operation logs, .git/wfs, the hooks that wfs put
-into Claude Code's settings of each work tree, the lines that it put into .git/info/exclude, and what you have trusted here.
-.wfs/ is yours and stays, as do your own branches, files, and what is staged.
+		Long: `Uninstall removes all sessions with their branches, histories, backups and operation logs, .git/wfs,
+the hooks that wfs put into Claude Code's settings of each work tree, the lines that it put into
+.git/info/exclude, and what you have trusted here. .wfs/ is yours and stays, as do your own branches, files, and
+what is staged.
 
-Before that it writes all sessions into one git bundle beside the repository, and names the work that no branch of yours
-has. A work tree on a session's branch goes to a new branch of yours at the same commit. It refuses while a session is running. Typed again after it was killed, it completes.`,
+Before that it writes all sessions into one git bundle beside the repository, and names the work that no branch
+of yours has. A work tree on a session's branch goes to a new branch of yours at the same commit. It refuses
+while a session is running. Typed again after it was killed, it completes.`,
 		Example: "  wfs uninstall --dry-run\n  wfs uninstall\n  wfs uninstall --yes -o /backup/project.bundle",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.uninstall(c.Context(), file, yes, dry) },
@@ -457,7 +460,8 @@ func (a *app) leaveSession(ctx context.Context, m headMove) error {
 		defer repo.Quiet()
 	}
 	to := "refs/heads/" + m.To
-	turn := session.Turn{Worktree: repo.Worktree(), HeadOld: "refs/heads/" + m.From, HeadNew: to, Refs: []session.RefMove{{Ref: to, New: m.commit}}}
+	turn := session.Turn{Worktree: repo.Worktree(), HeadOld: "refs/heads/" + m.From, HeadNew: to,
+		Refs: []session.RefMove{{Ref: to, New: m.commit}}}
 	settled, err := repo.Settle(ctx, session.ID(strings.TrimPrefix(m.From, "wfs/")), turn)
 	if err == nil && (len(settled.Foreign) > 0 || settled.HeadForeign != "") {
 		err = session.Refuse(session.RefuseMoved, "wfs uninstall", "another process is using %s", m.Path)
@@ -487,7 +491,8 @@ func (a *app) sayUninstall(j *uninstallJSON, command string) error {
 		a.out("  %s", o.What)
 	}
 	for _, m := range j.Heads {
-		a.out("%s: %s %s, a new branch of yours at %s", m.Path, verb("goes from "+m.From+" to", "is on"), m.To, m.commit.Short())
+		a.out("%s: %s %s, a new branch of yours at %s", m.Path, verb("goes from "+m.From+" to", "is on"), m.To,
+			m.commit.Short())
 	}
 	for _, dir := range ourRefs() {
 		n := 0

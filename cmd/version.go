@@ -9,7 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Version is what `wfs version` prints first. Releases set it with -ldflags "-X github.com/wfs-dev/wfs/cmd.Version=v1.2.3".
+// Version is what `wfs version` prints first. Releases set it with -ldflags "-X
+// github.com/wfs-dev/wfs/cmd.Version=v1.2.3".
 var Version = "dev"
 
 type versionJSON struct {
@@ -33,7 +34,8 @@ func (a *app) versionCmd() *cobra.Command {
 }
 
 func (a *app) version() error {
-	v := versionJSON{Version: jsonVersion, WFS: Version, Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Format: session.FormatVersion}
+	v := versionJSON{Version: jsonVersion, WFS: Version, Go: runtime.Version(),
+		OS: runtime.GOOS + "/" + runtime.GOARCH, Format: session.FormatVersion}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			switch s.Key {

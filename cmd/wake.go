@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// wake asks a run that waits for a limit, in the background or in another terminal, to try at once. woken is false when no
-// run waits, or when more is asked for than a run that goes on can be given.
+// wake asks a run that waits for a limit, in the background or in another terminal, to try at once. woken is
+// false when no run waits, or when more is asked for than a run that goes on can be given.
 func (a *app) wake(ctx context.Context, name string, o engine.RunOptions) (woken bool, err error) {
 	if o != (engine.RunOptions{Now: true, Note: o.Note}) {
 		return false, nil

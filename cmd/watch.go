@@ -18,10 +18,10 @@ func (a *app) watchCmd() *cobra.Command {
 	var wait bool
 	c := &cobra.Command{
 		Use: "watch [SESSION]", Short: "watch the run in progress until it ends",
-		Long: `Watch shows the run in progress of a session as its own terminal does, until it ends, and exits with the exit code of
-that run. Ctrl-C stops watching; the run continues. Without a run in progress it prints where the session stands and what
-to type next, and exits 0; with --wait it waits for the next run. --json prints the same stream as wfs run --json. It
-writes nothing and takes no lock.`,
+		Long: `Watch shows the run in progress of a session as its own terminal does, until it ends, and exits with
+the exit code of that run. Ctrl-C stops watching; the run continues. Without a run in progress it prints where
+the session stands and what to type next, and exits 0; with --wait it waits for the next run. --json prints the
+same stream as wfs run --json. It writes nothing and takes no lock.`,
 		Example: "  wfs run --detach && wfs watch\n  wfs watch csv-export --wait\n  wfs watch csv-export --json | jq -r .kind",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -76,7 +76,8 @@ func (a *app) watch(ctx context.Context, name string, much live.How, wait bool) 
 
 // watchRun shows a run until it ends.
 func (a *app) watchRun(ctx context.Context, w *following, who registry.Holder) error {
-	a.note("watching `%s` (pid %d), started %s: %s", who.Command, who.PID, present.Ago(unix(who.Since), a.env.Now()), present.Stands(&w.S))
+	a.note("watching `%s` (pid %d), started %s: %s", who.Command, who.PID, present.Ago(unix(who.Since), a.env.Now()),
+		present.Stands(&w.S))
 	if w.p.Much != live.Quiet {
 		w.p.View = live.ShowRun(&a.env.Screen, "Ctrl-C stops watching; the run continues")
 	}

@@ -31,7 +31,8 @@ type app struct {
 func newApp(env Env, sig *signals) *app {
 	a := &app{env: env, signals: sig}
 	a.env.Color, a.env.Clock, a.env.Getenv, a.env.AtExit, a.env.Facts = "auto", a.env.Now, a.env.Get, sig.atExit, facts{a}
-	a.Workspace = workspace.New(&a.env.Env, workspace.Front{Note: a.note, Engine: a.engine, Tidy: a.sweep, Opening: a.clearLaid, Absent: a.absent})
+	a.Workspace = workspace.New(&a.env.Env,
+		workspace.Front{Note: a.note, Engine: a.engine, Tidy: a.sweep, Opening: a.clearLaid, Absent: a.absent})
 	return a
 }
 
@@ -56,7 +57,8 @@ func (a *app) pickHint(ctx context.Context) string {
 	return "wfs list"
 }
 
-// absent says why a session that was named is not here, nil for no special reason; "" is the one that HEAD should be on.
+// absent says why a session that was named is not here, nil for no special reason; "" is the one that HEAD
+// should be on.
 func (a *app) absent(ctx context.Context, id session.ID) error {
 	if id == "" {
 		return a.lostLedger(ctx)
@@ -85,7 +87,9 @@ type works struct {
 }
 
 func (w *works) runner() *phases.Runner {
-	return &phases.Runner{Root: w.app.Repo.Root(), Temp: w.app.env.TempDir(), Prober: w.app.prober(), Environ: w.app.env.Environ, Now: w.app.env.Now, Secrets: w.app.Redactor(), Report: w.say, Watch: w.saw, Hurry: w.app.signals.hurry}
+	return &phases.Runner{Root: w.app.Repo.Root(), Temp: w.app.env.TempDir(), Prober: w.app.prober(),
+		Environ: w.app.env.Environ, Now: w.app.env.Now, Secrets: w.app.Redactor(), Report: w.say, Watch: w.saw,
+		Hurry: w.app.signals.hurry}
 }
 
 func (w *works) environ(plan workflows.Plan) []string {
@@ -132,8 +136,9 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 	repo := w.app.Repo
 	in := packagesOf{note: w.app.noteOf(runDir, "packages"), judged: judged, fresh: fresh}
 	exclude := besideRuns(runDir, "exclude")
-	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.Redactor(), Report: w.say, Counted: w.count,
-		Show: repo.Show, Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts,
+	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.Redactor(), Report: w.say,
+		Counted: w.count,
+		Show:    repo.Show, Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts,
 		Paths: repo.Paths,
 		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
 			return w.app.cleanTree(ctx, plan, in, tree)
@@ -161,7 +166,8 @@ func (w *works) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Prove(ctx, r)
 }
 
-func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error) {
+func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline,
+	session.Evidence, error) {
 	defer w.app.leaveRooms()
 	j := w.judge(p, runDir, tree, false)
 	j.Runs = w.app.BaseRuns(p)

@@ -164,8 +164,8 @@ func (a *app) sourceOf(path string) (workflows.Source, bool) {
 	return "", false
 }
 
-// checkRules checks the agents' cards, the layers of configuration, by themselves and together, and each workflow by itself and against the
-// configuration.
+// checkRules checks the agents' cards, the layers of configuration, by themselves and together, and each
+// workflow by itself and against the configuration.
 func checkRules(list, own workspace.Rules, layers []workflows.Layer) (checked []string, findings []workflows.Finding) {
 	isLayer := map[string]bool{}
 	for _, l := range layers {

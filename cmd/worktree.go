@@ -29,8 +29,10 @@ type removedJSON struct {
 type discards struct{ ignored, unsaved bool }
 
 func (d *discards) flags(f *pflag.FlagSet) {
-	f.BoolVar(&d.ignored, "discard-ignored", false, "with --worktree: delete ignored files as well, which no checkpoint holds")
-	f.BoolVar(&d.unsaved, "discard-unsaved", false, "with --worktree: delete edits of .wfs and submodules with work in them as well")
+	f.BoolVar(&d.ignored, "discard-ignored", false,
+		"with --worktree: delete ignored files as well, which no checkpoint holds")
+	f.BoolVar(&d.unsaved, "discard-unsaved", false,
+		"with --worktree: delete edits of .wfs and submodules with work in them as well")
 }
 
 // refusal says what would be lost and may not go, nil for nothing. done is what was done before.
@@ -100,7 +102,8 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if err := saveEdits(ctx, h, &j); err != nil {
 		return err
 	}
-	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path), Name: strings.TrimSuffix(t.ID, "@linked"),
+	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path),
+		Name:  strings.TrimSuffix(t.ID, "@linked"),
 		Trash: registry.TrashOf(t.Path, a.env.NewID(4))}
 	var now lost // that took its time, and somebody may be at work there
 	if j.Rescued, now, err = a.keepTree(ctx, a.Repo, here, &m, "removing the work tree of "+string(id)); err != nil {

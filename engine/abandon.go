@@ -8,7 +8,8 @@ import (
 )
 
 // record makes a turn that changes what is said of a session, and no file, index or HEAD. summary is for the ledger.
-func (h *Hand) record(ctx context.Context, summary string, body func(session.Turn) session.Body, log func() error) error {
+func (h *Hand) record(ctx context.Context, summary string, body func(session.Turn) session.Body,
+	log func() error) error {
 	d := session.Draft{NoCode: true, LedgerMessage: ledgerMessage(h.ID, summary)}
 	_, err := h.turn(ctx, d, func(m session.Made) (session.Body, error) { return body(m.Turn), nil }, log)
 	return err
@@ -83,12 +84,14 @@ func firstOf(changes []string) string {
 	return fmt.Sprintf("%s, and %d more", changes[0], len(changes)-1)
 }
 
-// Abandon says that nobody goes on with the session. Edits in the work tree, if it is current here, become a checkpoint
-// first. Nothing is removed. It returns that checkpoint, nil when there was nothing to keep, and the operation's number.
+// Abandon says that nobody goes on with the session. Edits in the work tree, if it is current here, become a
+// checkpoint first. Nothing is removed. It returns that checkpoint, nil when there was nothing to keep, and the
+// operation's number.
 func (h *Hand) Abandon(ctx context.Context, reason string) (*session.Checkpoint, int64, error) {
 	switch h.S.Status {
 	case session.StatusFinished:
-		return nil, 0, &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is finished: there is nothing to abandon", h.ID), Hint: "wfs delete " + string(h.ID)}
+		return nil, 0, &session.Refusal{Code: session.RefuseFinal,
+			Message: fmt.Sprintf("%s is finished: there is nothing to abandon", h.ID), Hint: "wfs delete " + string(h.ID)}
 	case session.StatusAbandoned:
 		return nil, 0, nil
 	}
@@ -114,8 +117,8 @@ func (h *Hand) Revive(ctx context.Context) (int64, error) {
 	})
 }
 
-// original follows undos down to the operation that they are about. Taking op back means to take that back, or with redo
-// to do it again.
+// original follows undos down to the operation that they are about. Taking op back means to take that back, or
+// with redo to do it again.
 func (e *Engine) original(ctx context.Context, op session.Op) (kind string, redo bool, err error) {
 	ops, err := e.Store.Ops(ctx)
 	if err != nil {

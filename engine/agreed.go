@@ -25,11 +25,13 @@ func (h *Hand) unpassed(c *session.Checkpoint) (list []string) {
 		list = append(list, fmt.Sprintf("%s was rejected at checkpoint %d: %s", rejected.Phase, rejected.Number, why))
 	}
 	approved := func(phase session.PhaseName) bool {
-		return slices.ContainsFunc(s.Approvals(&h.Plan.Workflow), func(a session.Approval) bool { return a.Phase == phase && (!s.Laps || a.Lap == c.Lap) })
+		return slices.ContainsFunc(s.Approvals(&h.Plan.Workflow),
+			func(a session.Approval) bool { return a.Phase == phase && (!s.Laps || a.Lap == c.Lap) })
 	}
 	for _, ph := range h.Plan.Workflow.Phases {
 		needs := ph.Run.Human || ph.Review != nil || ph.Approve && ph.Name == s.Phase && s.Waiting != nil && s.Waiting.Approve
-		skipped := slices.ContainsFunc(s.SkippedPhases, func(p session.SkippedPhase) bool { return p.Phase == ph.Name && p.Lap == c.Lap })
+		skipped := slices.ContainsFunc(s.SkippedPhases,
+			func(p session.SkippedPhase) bool { return p.Phase == ph.Name && p.Lap == c.Lap })
 		if !needs || approved(ph.Name) || skipped || rejected != nil && rejected.Phase == ph.Name {
 			continue
 		}
@@ -52,8 +54,8 @@ func (h *Hand) rejected(t session.Tree) *session.Checkpoint {
 	return nil
 }
 
-// agreed refuses to hand over less than what was agreed, or a key that an agent has committed itself, unless the person says
-// why.
+// agreed refuses to hand over less than what was agreed, or a key that an agent has committed itself, unless
+// the person says why.
 func (h *Hand) agreed(ctx context.Context, c *session.Checkpoint, o Handover) error {
 	if o.Anyway != "" {
 		return nil
@@ -71,12 +73,13 @@ func (h *Hand) agreed(ctx context.Context, c *session.Checkpoint, o Handover) er
 	return session.Refuse(session.RefuseNotAgreed, hint, "not finished yet:\n  %s", strings.Join(open, "\n  "))
 }
 
-// inTheWay lists all that stands between a checkpoint and what was agreed at the session's birth: open items, phases that
-// were skipped, reviews that were not passed, keys.
+// inTheWay lists all that stands between a checkpoint and what was agreed at the session's birth: open items,
+// phases that were skipped, reviews that were not passed, keys.
 func (h *Hand) inTheWay(ctx context.Context, c *session.Checkpoint) (list []string, err error) {
 	s := &h.S
 	for _, item := range s.OpenItems() {
-		list = append(list, fmt.Sprintf("item %d of %d is %s: %s", item.Number, len(s.Items), item.Says(), oneLine(item.Text, 100)))
+		list = append(list, fmt.Sprintf("item %d of %d is %s: %s", item.Number, len(s.Items), item.Says(),
+			oneLine(item.Text, 100)))
 	}
 	for _, p := range s.SkippedPhases {
 		what := "skipped"

@@ -39,7 +39,8 @@ func isAnswer(b session.Body) bool {
 	return false
 }
 
-// logAnswer makes an operation of what a person said since an event, if no turn has made one of it: `wfs undo` takes it back.
+// logAnswer makes an operation of what a person said since an event, if no turn has made one of it: `wfs undo`
+// takes it back.
 func (h *Hand) logAnswer(ctx context.Context, since int64) error {
 	var kind string
 	var what []string
@@ -111,7 +112,8 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	case agrees && no && h.S.Phase == workflows.Done:
 		return h.workOn(ctx, text)
 	case agrees && no:
-		return h.append(session.Noted{Text: text, Back: true}, session.Paused{Why: said("there is still something to do", text)})
+		return h.append(session.Noted{Text: text, Back: true},
+			session.Paused{Why: said("there is still something to do", text)})
 	case at.yes == yesWords:
 		return session.Refuse(session.RefuseUsage, `wfs run --note "your answer"`,
 			"the agent asks a question that needs more than yes or no: %s", h.S.Waiting.Ask)
@@ -135,8 +137,9 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 		}
 	}
 	run := session.RunResult{Outcome: session.OutcomeOK, Note: oneLine(text, 500), Rejected: no, Approved: !no}
-	err = h.append(session.AttemptStarted{Number: h.S.Runs + 1, Phase: h.S.Phase, Lap: h.S.Lap, Attempt: h.S.Visit.Attempts + 1,
-		RunID: h.e.NewRunID(h.ID, h.S.Runs+1), Tree: snap.Tree, Runner: runnerPerson},
+	err = h.append(session.AttemptStarted{Number: h.S.Runs + 1, Phase: h.S.Phase, Lap: h.S.Lap,
+		Attempt: h.S.Visit.Attempts + 1,
+		RunID:   h.e.NewRunID(h.ID, h.S.Runs+1), Tree: snap.Tree, Runner: runnerPerson},
 		session.RunEnded{RunResult: run, Tree: snap.Tree})
 	if err != nil {
 		return err
@@ -171,7 +174,8 @@ func (h *Hand) backToWork(why string) session.PhaseMoved {
 	return b
 }
 
-// workingPhase is the last phase in which an agent does the work and does not review it, the first one when there is none.
+// workingPhase is the last phase in which an agent does the work and does not review it, the first one when
+// there is none.
 func workingPhase(w *workflows.Workflow) session.PhaseName {
 	for _, ph := range slices.Backward(w.Phases) {
 		if ph.Run.Agent && ph.Review == nil {

@@ -43,7 +43,8 @@ func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []sess
 		moved.Turn = made.Turn
 		return moved, nil
 	}, func() (err error) {
-		n, err = h.e.logOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: moved}, string(m.How), m.Summary, m.Undoes, moved.Turn))
+		n, err = h.e.logOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: moved}, string(m.How), m.Summary, m.Undoes,
+			moved.Turn))
 		return err
 	}); err != nil {
 		return nil, err
@@ -89,9 +90,9 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) (*Reloca
 	return h.arrive(ctx, m, plan.Changes)
 }
 
-// lookAgain carries a move on whose files somebody wrote to after they had been kept: what is there now is kept as well.
-// An agent that nobody ended, or an editor, may do so for ever, so it is tried a few times only. A move that cannot be
-// carried on is taken back.
+// lookAgain carries a move on whose files somebody wrote to after they had been kept: what is there now is kept
+// as well. An agent that nobody ended, or an editor, may do so for ever, so it is tried a few times only. A
+// move that cannot be carried on is taken back.
 func (h *Hand) lookAgain(ctx context.Context, m session.MoveStarted, err error) (*Relocated, error) {
 	const tries = 3
 	for range tries {
@@ -100,7 +101,9 @@ func (h *Hand) lookAgain(ctx context.Context, m session.MoveStarted, err error) 
 		}
 		var r *Relocated
 		if r, err = h.completeMove(ctx, m); err == nil && r == nil {
-			err = &session.Refusal{Code: session.RefuseMoved, Message: "stopped, because HEAD was moved by another process: " + m.Summary + keptHalfWay(h.halfway), Hint: "wfs status"}
+			err = &session.Refusal{Code: session.RefuseMoved,
+				Message: "stopped, because HEAD was moved by another process: " + m.Summary + keptHalfWay(h.halfway),
+				Hint:    "wfs status"}
 		}
 		if err == nil {
 			return r, nil
@@ -146,7 +149,8 @@ func (h *Hand) mayArrive(ctx context.Context, m session.MoveStarted) error {
 	now, err := h.e.Store.Ref(ctx, t.HeadNew)
 	if err == nil && now != t.HeadNewCommit {
 		err = &session.Refusal{Code: session.RefuseMoved, Hint: h.goThere(ctx, m),
-			Message: fmt.Sprintf("%s was moved by another process: it was at %s, now it is at %s", short(t.HeadNew), orNone(now), t.HeadNewCommit.Short())}
+			Message: fmt.Sprintf("%s was moved by another process: it was at %s, now it is at %s", short(t.HeadNew),
+				orNone(now), t.HeadNewCommit.Short())}
 	}
 	return err
 }
@@ -174,7 +178,8 @@ func (h *Hand) headAsLeft(head session.Head, t session.Turn) bool {
 // giveUpMove leaves a half-made move as it is: somebody has taken HEAD elsewhere since, or has committed what he found,
 // and the files are his.
 func (h *Hand) giveUpMove(head string) error {
-	if err := h.append(session.Dropped{Why: "HEAD was moved by another process during the switch; it is on " + head, Move: true}); err != nil {
+	if err := h.append(session.Dropped{Why: "HEAD was moved by another process during the switch; it is on " + head,
+		Move: true}); err != nil {
 		return err
 	}
 	return h.j.Unclaim(h.e.Store.Worktree())

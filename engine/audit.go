@@ -51,7 +51,8 @@ func (e *Engine) Audit(ctx context.Context, id session.ID, tip session.Commit) (
 }
 
 // foldAll folds the events of a ledger, oldest first.
-func (e *Engine) foldAll(ctx context.Context, id session.ID, commits []session.LedgerCommit) (s session.Session, err error) {
+func (e *Engine) foldAll(ctx context.Context, id session.ID, commits []session.LedgerCommit) (s session.Session,
+	err error) {
 	for i := len(commits) - 1; i >= 0; i-- {
 		at := commits[i].Commit
 		events, err := e.eventsOf(ctx, at)
@@ -77,7 +78,8 @@ func (e *Engine) foldAll(ctx context.Context, id session.ID, commits []session.L
 	return s, nil
 }
 
-// sameAsCache compares a session that was read from its documents with what the events fold to, as far as those are known.
+// sameAsCache compares a session that was read from its documents with what the events fold to, as far as those
+// are known.
 func sameAsCache(kept, folded *session.Session, known bool, id session.ID) error {
 	switch {
 	case !kept.UpToDate():
@@ -98,8 +100,8 @@ func sameAsCache(kept, folded *session.Session, known bool, id session.ID) error
 	return err
 }
 
-// Fitting returns how many live events, from the first on, fit a session, and why not all do, nil when all do. A turn at
-// their end is not looked at: it did not happen.
+// Fitting returns how many live events, from the first on, fit a session, and why not all do, nil when all do.
+// A turn at their end is not looked at: it did not happen.
 func Fitting(s session.Session, live []session.Event) (n int, why error) {
 	for n = len(live); n > 0; n-- {
 		some := live[:n]

@@ -20,8 +20,9 @@ type SavingOptions struct {
 	Log       string // file for what fails
 }
 
-// beginSaving saves the work tree every now and then, until endSaving. The session and its journal stay as they are
-// meanwhile: what is going on outside is nothing that events are appended about. With snap, somebody has looked already.
+// beginSaving saves the work tree every now and then, until endSaving. The session and its journal stay as they
+// are meanwhile: what is going on outside is nothing that events are appended about. With snap, somebody has
+// looked already.
 func (h *Hand) beginSaving(snap *session.Snapshot) error {
 	h.endSaving()
 	if h.e.Saving == nil {
@@ -58,7 +59,8 @@ func (h *Hand) endSaving() {
 }
 
 func (h *Hand) autoDraft() (session.AutoDraft, error) {
-	d := session.AutoDraft{Session: h.ID, Ledger: h.Tip, Tree: h.S.At(h.S.Current).Tree, Exclude: h.j.ExcludeFile(), At: h.e.Clock.Now().Unix()}
+	d := session.AutoDraft{Session: h.ID, Ledger: h.Tip, Tree: h.S.At(h.S.Current).Tree, Exclude: h.j.ExcludeFile(),
+		At: h.e.Clock.Now().Unix()}
 	events, err := session.EncodeLines(h.live)
 	d.Files = session.Files{session.FileEvents: events}
 	return d, err
@@ -95,14 +97,15 @@ func (h *Hand) keepAside(ctx context.Context, why string) string {
 	return saved
 }
 
-// conflict turns a merge or rebase that an agent left unfinished into a block: no branch is moved, nothing is touched, and
-// what is there is saved.
+// conflict turns a merge or rebase that an agent left unfinished into a block: no branch is moved, nothing is
+// touched, and what is there is saved.
 func (h *Hand) conflict(ctx context.Context, err error) (bool, error) {
 	var r *session.Refusal
 	if !errors.As(err, &r) || r.Code != session.RefuseConflict {
 		return false, err
 	}
-	return true, h.block(ctx, session.BlockedBy{Reason: session.BlockConflict, Evidence: []string{r.Message}, Hint: r.Hint})
+	return true, h.block(ctx, session.BlockedBy{Reason: session.BlockConflict, Evidence: []string{r.Message},
+		Hint: r.Hint})
 }
 
 // block stops the work while its files cannot become a checkpoint, and saves them beside it.

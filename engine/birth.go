@@ -13,26 +13,28 @@ import (
 
 // Birth is everything that a new session is made of.
 type Birth struct {
-	Created  session.Created // ID, goal, workflow, base and so on; Carried and Left as the user chose
-	At       session.Commit  // the branch starts here
-	Carry    bool            // the work tree's uncommitted changes become part of checkpoint 0
-	Own      bool            // in a work tree that was made for it: HEAD is detached at At, and the files are those of Tree
-	Tree     session.Tree    // with Own: of checkpoint 0
+	Created session.Created // ID, goal, workflow, base and so on; Carried and Left as the user chose
+	At      session.Commit  // the branch starts here
+	Carry   bool            // the work tree's uncommitted changes become part of checkpoint 0
+	// in a work tree that was made for it: HEAD is detached at At, and the files are those of Tree
+	Own      bool
+	Tree     session.Tree // with Own: of checkpoint 0
 	Plan     *workflows.Plan
 	PlanText []byte
 	Workflow []byte // text of the workflow file
 	Spec     []byte // nil without one
 	Exclude  []byte // the first exclude rules
-	// Of a fork: what the gates said about the base, paths that were allowed, evidence, and the ledger commit that it is of.
+	// Of a fork: what the gates said about the base, paths that were allowed, evidence, and the ledger commit that
+	// it is of.
 	Base    *session.Baseline
 	Allowed []string
 	Docs    session.Files
 	Anchor  session.Commit
 }
 
-// New makes a session, makes it current in this work tree, and runs its gates on the base. A gate that cannot run
-// stops it, and everything is as before: then there is no hand, and what is returned beside the error tells where edits are
-// that were made while gates ran.
+// New makes a session, makes it current in this work tree, and runs its gates on the base. A gate that cannot
+// run stops it, and everything is as before: then there is no hand, and what is returned beside the error tells
+// where edits are that were made while gates ran.
 func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 	id := b.Created.ID
 	j, err := e.OpenJournal(id, "")
@@ -67,7 +69,8 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 		tree: first.Tree, index: first.Tree, head: h.S.Branch(), tip: first.Code, to: -1})
 	var refused *session.Refusal
 	if errors.As(err, &refused) && refused.Code == session.RefuseInTheWay { // since it was looked at
-		err = &session.Refusal{Code: refused.Code, Message: refused.Message + "; the session exists", Hint: fmt.Sprintf("move them aside, then wfs resume %s", id)}
+		err = &session.Refusal{Code: refused.Code, Message: refused.Message + "; the session exists",
+			Hint: fmt.Sprintf("move them aside, then wfs resume %s", id)}
 	}
 	if err != nil {
 		return h, nil, err
@@ -76,7 +79,8 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 		return h, moved, nil
 	}
 	if err := h.baseline(ctx, first.Tree); err != nil { // the files had to be moved before the gates could run
-		op := session.Op{Number: moved.Op, Kind: string(session.MoveNew), Session: id, Summary: moved.Event.Summary, Turn: moved.Event.Turn}
+		op := session.Op{Number: moved.Op, Kind: string(session.MoveNew), Session: id, Summary: moved.Event.Summary,
+			Turn: moved.Event.Turn}
 		back, undo := h.Undo(context.WithoutCancel(ctx), op)
 		if undo != nil {
 			return h, moved, fmt.Errorf("%w; undoing that failed too: %v", err, undo)
@@ -148,7 +152,8 @@ func (h *Hand) begin(ctx context.Context, b Birth) (*Relocated, error) {
 	if err := h.append(bodies...); err != nil {
 		return nil, err
 	}
-	c := session.Checkpointed{Trigger: session.TriggerBirth, Phase: h.S.Phase, Lap: h.S.Lap, Summary: oneLine(b.Created.Goal, 90)}
+	c := session.Checkpointed{Trigger: session.TriggerBirth, Phase: h.S.Phase, Lap: h.S.Lap,
+		Summary: oneLine(b.Created.Goal, 90)}
 	branch := h.S.Branch()
 	d := session.Draft{Branch: branch, Parents: []session.Commit{b.At}, Tree: tree, Exclude: h.j.ExcludeFile(),
 		Message: message(c, &h.S, nil, h.S.Phase), LedgerMessage: ledgerMessage(h.ID, "checkpoint 0: "+c.Summary),
@@ -178,10 +183,13 @@ func (h *Hand) begin(ctx context.Context, b Birth) (*Relocated, error) {
 	if err != nil || !b.Own {
 		return nil, err
 	}
-	return &Relocated{Op: op.Number, Event: session.Moved{MoveStarted: session.MoveStarted{How: session.MoveNew, Summary: op.Summary, To: -1, Turn: op.Turn}}}, nil
+	return &Relocated{Op: op.Number,
+		Event: session.Moved{MoveStarted: session.MoveStarted{How: session.MoveNew, Summary: op.Summary, To: -1,
+			Turn: op.Turn}}}, nil
 }
 
-// opOfBirth is the operation that a birth in a work tree of its own is logged as. Its undo leaves the branch where it is.
+// opOfBirth is the operation that a birth in a work tree of its own is logged as. Its undo leaves the branch
+// where it is.
 func (h *Hand) opOfBirth(ev session.Event, t session.Turn) session.Op {
 	t.Refs = nil
 	return h.op(ev, string(session.MoveNew), summaryOfNew(h.ID), 0, t)
@@ -196,8 +204,10 @@ func (h *Hand) unchanged(ctx context.Context, want, have session.Tree) error {
 	if err != nil {
 		return err
 	}
-	return &session.Refusal{Code: session.RefuseSetup, Hint: "commit them as the set-up leaves them, or let worktree: setup in .wfs/config.yaml leave them as they are",
-		Message: fmt.Sprintf("the set-up changed %d %s of the project: %s", len(changes), plural(len(changes), "file", "files"), paths(changes))}
+	return &session.Refusal{Code: session.RefuseSetup,
+		Hint: "commit them as the set-up leaves them, or let worktree: setup in .wfs/config.yaml leave them as they are",
+		Message: fmt.Sprintf("the set-up changed %d %s of the project: %s", len(changes),
+			plural(len(changes), "file", "files"), paths(changes))}
 }
 
 func (h *Hand) judgeBase(ctx context.Context, tree session.Tree) (session.Baseline, session.Evidence, error) {
@@ -210,7 +220,8 @@ func (h *Hand) judgeBase(ctx context.Context, tree session.Tree) (session.Baseli
 		err = h.holdOutBase(ctx, &b, ev, dir)
 	}
 	if err != nil && ctx.Err() == nil {
-		err = &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: "edit .wfs/config.yaml, then run it again"}
+		err = &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(),
+			Hint: "edit .wfs/config.yaml, then run it again"}
 	}
 	if err == nil {
 		err = h.mustBuild(b)
@@ -223,9 +234,11 @@ func (h *Hand) judgeBase(ctx context.Context, tree session.Tree) (session.Baseli
 func (h *Hand) mustBuild(b session.Baseline) error {
 	for _, p := range h.Plan.Workflow.Phases {
 		for _, g := range p.Gates {
-			i := slices.IndexFunc(b.Gates, func(r session.GateResult) bool { return r.Gate == g.Name && r.Class == session.ClassBuildBroken })
+			i := slices.IndexFunc(b.Gates,
+				func(r session.GateResult) bool { return r.Gate == g.Name && r.Class == session.ClassBuildBroken })
 			if g.Expect == workflows.ExpectRed && i >= 0 {
-				return &session.Refusal{Code: session.RefuseUnbuilt, Hint: fmt.Sprintf("wfs abandon %s -m 'the base does not build'", h.ID),
+				return &session.Refusal{Code: session.RefuseUnbuilt,
+					Hint:    fmt.Sprintf("wfs abandon %s -m 'the base does not build'", h.ID),
 					Message: fmt.Sprintf("no test of gate %s can be built or loaded here (%s), and phase %s asks for new tests that fail", g.Name, names(b.Gates[i].KnownRed), p.Name)}
 			}
 		}

@@ -10,13 +10,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Free refuses a branch that another work tree has checked out: what one of them commits would be taken back by the next
-// commit of the other.
+// Free refuses a branch that another work tree has checked out: what one of them commits would be taken back by
+// the next commit of the other.
 func (e *Engine) Free(ctx context.Context, branch string) error {
 	other, err := e.Store.ElsewhereOn(ctx, branch)
 	if err == nil && other != "" {
-		err = &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in another work tree: %s", short(branch), other),
-			Hint: "cd " + other}
+		err = &session.Refusal{Code: session.RefuseWorktree,
+			Message: fmt.Sprintf("%s is checked out in another work tree: %s", short(branch), other),
+			Hint:    "cd " + other}
 	}
 	return err
 }
@@ -65,7 +66,8 @@ func (e *Engine) mayMake(ctx context.Context, ref, hint string) error {
 	if hint == "" {
 		hint = fmt.Sprintf("git branch -m %s another-name", short(other))
 	}
-	return &session.Refusal{Code: session.RefuseName, Message: fmt.Sprintf("git cannot have a branch %s beside a branch %s", short(ref), short(other)), Hint: hint}
+	return &session.Refusal{Code: session.RefuseName,
+		Message: fmt.Sprintf("git cannot have a branch %s beside a branch %s", short(ref), short(other)), Hint: hint}
 }
 
 // mayMakeAll is mayMake for what moves make.

@@ -21,8 +21,8 @@ const (
 	// maxDenied is after how many attempts in a row that could do nothing for want of a permission the breaker opens: what
 	// was refused twice is refused for ever, since nobody is there to permit it.
 	maxDenied = 2
-	// maxCircles is how often attempts may leave files that an earlier one had left. Taking a wrong way back once is honest
-	// work.
+	// maxCircles is how often attempts may leave files that an earlier one had left. Taking a wrong way back once
+	// is honest work.
 	maxCircles = 2
 )
 
@@ -33,7 +33,8 @@ func Trip(l workflows.Limits, v session.Visit) (state BreakerState, reason strin
 	stale := maxStale(l)
 	switch {
 	case v.Denied >= maxDenied:
-		return BreakerOpen, fmt.Sprintf("%d attempts in a row changed nothing: the agent's commands were not permitted", v.Denied)
+		return BreakerOpen, fmt.Sprintf("%d attempts in a row changed nothing: the agent's commands were not permitted",
+			v.Denied)
 	case v.Attempts-v.Fewer >= l.Attempts: // a list of tasks may be longer than that
 		return BreakerOpen, fmt.Sprintf("%d attempts without passing this phase", v.Attempts)
 	case v.NoProgress >= l.NoProgress:
@@ -81,9 +82,10 @@ func withDefaults(l workflows.Limits) workflows.Limits {
 	return l
 }
 
-// stepOf says how an attempt came closer to passing its phase, "" when it did not. An attempt got further when more of what
-// counts is true of its tree than was ever true at this visit. It moved when it fails on a tree and in a way that this
-// visit has not seen, and no test fails that passed so far. And it may once only look around.
+// stepOf says how an attempt came closer to passing its phase, "" when it did not. An attempt got further when
+// more of what counts is true of its tree than was ever true at this visit. It moved when it fails on a tree
+// and in a way that this visit has not seen, and no test fails that passed so far. And it may once only look
+// around.
 func stepOf(s *session.Session, j *session.Judgement) session.Step {
 	v, run := &s.Visit, s.Open.Run
 	switch {
@@ -150,14 +152,15 @@ func tripped(s *session.Session, why string) session.BlockedBy {
 	}
 	hint := `wfs run --note "what to do differently"`
 	if r := s.LastResult; r != nil && (r.Outcome == session.OutcomeDenied || s.Visit.Denied > 0) {
-		evidence = append(evidence, "in the last attempt "+Denied(*r)+"; add what it needs to agent: allow: in the configuration, then:")
+		evidence = append(evidence, "in the last attempt "+Denied(*r)+
+			"; add what it needs to agent: allow: in the configuration, then:")
 		hint = s.Repin(r.Agent) + " && wfs run"
 	}
 	return blocked(session.BlockBreaker, hint, evidence...)
 }
 
-// halfOpen is the phase as the next attempt at it is made, and the name of the agent that makes it where the workflow has
-// another one for the last try.
+// halfOpen is the phase as the next attempt at it is made, and the name of the agent that makes it where the
+// workflow has another one for the last try.
 func halfOpen(ph *workflows.Phase, state BreakerState) (*workflows.Phase, string) {
 	if state != BreakerHalfOpen {
 		return ph, ""
@@ -165,8 +168,8 @@ func halfOpen(ph *workflows.Phase, state BreakerState) (*workflows.Phase, string
 	return by(ph, ph.HalfOpen), ph.HalfOpen
 }
 
-// PhaseOf is the phase of an attempt as that attempt works at it: by another agent, maybe. It is nil when the workflow has
-// none of that name.
+// PhaseOf is the phase of an attempt as that attempt works at it: by another agent, maybe. It is nil when the
+// workflow has none of that name.
 func PhaseOf(p *workflows.Plan, a session.AttemptStarted) *workflows.Phase {
 	if ph := p.Workflow.Phase(a.Phase); ph != nil {
 		return by(ph, a.Agent)

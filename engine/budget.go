@@ -15,7 +15,8 @@ import (
 // Day is a day by the clock of the machine: Unix seconds from its beginning to before the next one's.
 type Day struct{ From, To int64 }
 
-// Elsewhere is what the other sessions of the clone did: what they used up on a day, and when their agents were started.
+// Elsewhere is what the other sessions of the clone did: what they used up on a day, and when their agents were
+// started.
 type Elsewhere struct {
 	Used  session.Usage
 	Calls []int64
@@ -39,8 +40,8 @@ func (h *Hand) lookElsewhere(ctx context.Context, f *Facts) error {
 	return err
 }
 
-// Elsewhere looks at all sessions of the clone but one, also at those that were deleted lately: what is spent is spent. One
-// that cannot be read is passed over; it must not keep the others from working.
+// Elsewhere looks at all sessions of the clone but one, also at those that were deleted lately: what is spent
+// is spent. One that cannot be read is passed over; it must not keep the others from working.
 func (e *Engine) Elsewhere(ctx context.Context, but session.ID, day Day) (Elsewhere, error) {
 	var sum Elsewhere
 	all, err := e.Store.Sessions(ctx)
@@ -101,7 +102,8 @@ type Scope struct {
 	Used session.Usage
 }
 
-// Scopes are all that a budget is about, for a session in its present phase. others is what the other sessions used up today.
+// Scopes are all that a budget is about, for a session in its present phase. others is what the other sessions
+// used up today.
 func Scopes(s *session.Session, b workflows.Budget, day Day, others session.Usage) []Scope {
 	return []Scope{
 		{"session", "", b.Session, s.Used},
@@ -232,8 +234,8 @@ func (h *Hand) leave(r *session.RunRequest) {
 // found counts what the open attempt's run used up when its end will not be told.
 func (h *Hand) found(u session.Usage) error { return h.left(session.Remains{Usage: u}) }
 
-// left notes what is known of the open attempt's run whose end nobody saw: what it used up, and the conversation that its
-// agent can go on with.
+// left notes what is known of the open attempt's run whose end nobody saw: what it used up, and the
+// conversation that its agent can go on with.
 func (h *Hand) left(r session.Remains) error {
 	o, u := h.S.Open, r.Usage
 	if r == (session.Remains{}) || o == nil || o.Found || o.Run != nil {
@@ -287,7 +289,8 @@ func tooFast(s *session.Session, p *workflows.Plan, f Facts) *session.Waiting {
 		return nil
 	}
 	until := calls[len(calls)-most] + CallWindow
-	return &session.Waiting{Reason: session.WaitLimit, Cause: session.CauseCalls, Until: until, Longest: max(1, until-f.Now.Unix()),
+	return &session.Waiting{Reason: session.WaitLimit, Cause: session.CauseCalls, Until: until,
+		Longest: max(1, until-f.Now.Unix()),
 		Why: fmt.Sprintf("agents were started %d times within the last hour in this clone, and may be %d times; to allow more: wfs edit %s --budget-calls-per-hour %d",
 			len(calls), most, s.ID, 2*most)}
 }

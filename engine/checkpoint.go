@@ -48,8 +48,8 @@ const maxJudged = 3
 // errOtherTree says that a checkpoint would hold something else than what passed its gates.
 var errOtherTree = errors.New("files changed after they were judged")
 
-// checkpointJudged makes the open attempt's decision durable. What somebody saved after the gates had looked, or committed,
-// is judged first.
+// checkpointJudged makes the open attempt's decision durable. What somebody saved after the gates had looked,
+// or committed, is judged first.
 func (h *Hand) checkpointJudged(ctx context.Context) (done bool, err error) {
 	o, docs := h.S.Open, maps.Clone(h.docs)
 	_, err = h.checkpointAttempt(ctx)
@@ -72,7 +72,9 @@ func (h *Hand) checkpointJudged(ctx context.Context) (done bool, err error) {
 	if h.judgedAgain++; h.judgedAgain < maxJudged {
 		return false, h.append(session.Reopened{Why: why})
 	}
-	if err := h.append(session.BlockedBy{Reason: session.BlockGate, Evidence: []string{why, "stop the process that writes there, or add the files to .gitignore"}, Hint: "wfs run"}); err != nil {
+	if err := h.append(session.BlockedBy{Reason: session.BlockGate,
+		Evidence: []string{why, "stop the process that writes there, or add the files to .gitignore"},
+		Hint:     "wfs run"}); err != nil {
 		return true, err
 	}
 	_, err = h.save(ctx, session.TriggerInterrupted, "could not be judged: files keep changing")
@@ -193,11 +195,12 @@ func (h *Hand) opOfCheckpoint(ev session.Event, c session.Checkpointed, run *ses
 	return h.op(ev, kind, said(fmt.Sprintf("%s %s of %s", kind, c.Phase, h.ID), run.Note), 0, t)
 }
 
-// onto says where the next code commit goes. The session's branch may have moved since the last checkpoint: a person
-// or an agent committed (the tip descends, and becomes the parent), or rewrote history (the checkpoint becomes a merge
-// of both, so that neither is lost and the branch only moves forward). HEAD may have been taken to another branch by
-// an agent: that branch stays, its tip is adopted if it descends, and HEAD is put back. If it does not descend the files
-// are another line's, and would read as everything of the session deleted: that is a conflict for a person.
+// onto says where the next code commit goes. The session's branch may have moved since the last checkpoint: a
+// person or an agent committed (the tip descends, and becomes the parent), or rewrote history (the checkpoint
+// becomes a merge of both, so that neither is lost and the branch only moves forward). HEAD may have been taken
+// to another branch by an agent: that branch stays, its tip is adopted if it descends, and HEAD is put back. If
+// it does not descend the files are another line's, and would read as everything of the session deleted: that
+// is a conflict for a person.
 func (h *Hand) onto(ctx context.Context) (d session.Draft, adopted []session.Commit, err error) {
 	st, branch := h.e.Store, h.S.Branch()
 	if err := h.notInProgress(ctx); err != nil {

@@ -185,7 +185,8 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		return stop(stopped(f))
 	}
 	if f.MaxAttempts > 0 && f.Started >= f.MaxAttempts {
-		return stop(session.Paused{Why: fmt.Sprintf("stopped after %d %s, as requested", f.Started, plural(f.Started, "attempt", "attempts"))})
+		return stop(session.Paused{Why: fmt.Sprintf("stopped after %d %s, as requested", f.Started,
+			plural(f.Started, "attempt", "attempts"))})
 	}
 	if w := tooFast(s, p, f); w != nil && runner(ph, p) == "agent" {
 		return do(EffectAgain, append(warn, *w)...)
@@ -225,7 +226,8 @@ func judgeAgain(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		}
 	}
 	return do(EffectJudge,
-		session.AttemptStarted{Number: s.Runs + 1, Phase: last.Name, Lap: s.Lap, Attempt: 1, RunID: f.RunID, Tree: f.Tree, Runner: runnerPerson},
+		session.AttemptStarted{Number: s.Runs + 1, Phase: last.Name, Lap: s.Lap, Attempt: 1, RunID: f.RunID, Tree: f.Tree,
+			Runner: runnerPerson},
 		session.RunEnded{RunResult: session.RunResult{Outcome: session.OutcomeOK}, Tree: f.Tree})
 }
 
@@ -260,8 +262,9 @@ func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	}
 }
 
-// lapAfter is the lap after the present one, 0 when the checklist has no further item. Without one there is no other lap in
-// a workflow that writes no tests, because nothing there could show that another one has nothing left to do.
+// lapAfter is the lap after the present one, 0 when the checklist has no further item. Without one there is no
+// other lap in a workflow that writes no tests, because nothing there could show that another one has nothing
+// left to do.
 func lapAfter(s *session.Session, p *workflows.Plan) int {
 	if len(s.Items) > 0 || p.Workflow.Red() == nil {
 		return s.NextItem()
@@ -276,8 +279,9 @@ func onlyUnchanged(j *session.Judgement) bool {
 	})
 }
 
-// idleLap reports whether the first attempt at a lap, without a list of items, left the files as the lap before was judged: most
-// agents that find nothing more to do say only that they are done. Whoever was told to do more has to do it.
+// idleLap reports whether the first attempt at a lap, without a list of items, left the files as the lap before
+// was judged: most agents that find nothing more to do say only that they are done. Whoever was told to do more
+// has to do it.
 func idleLap(s *session.Session) bool {
 	o, r := s.Open, s.Open.Run
 	return len(s.Items) == 0 && s.LapsJudged() > 0 && o.Judgement.Tree == s.LapTree && r.Outcome == session.OutcomeOK &&

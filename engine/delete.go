@@ -55,13 +55,15 @@ func (h *Hand) mayDelete(ctx context.Context) error {
 	}
 	other, err := h.e.Store.ElsewhereOn(ctx, h.S.Branch())
 	if err == nil && other != "" {
-		err = &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", short(h.S.Branch()), other), Hint: "wfs delete --worktree " + string(h.ID)}
+		err = &session.Refusal{Code: session.RefuseWorktree,
+			Message: fmt.Sprintf("%s is checked out in %s", short(h.S.Branch()), other), Hint: "wfs delete --worktree " +
+				string(h.ID)}
 	}
 	return err
 }
 
-// mayDeleteAgain is mayDelete for what an operation brought back, and refuses when the session has gone on since: what was
-// asked about when it was deleted is not what would be deleted now.
+// mayDeleteAgain is mayDelete for what an operation brought back, and refuses when the session has gone on
+// since: what was asked about when it was deleted is not what would be deleted now.
 func (h *Hand) mayDeleteAgain(ctx context.Context, op session.Op) error {
 	hint := "wfs delete " + string(h.ID)
 	if h.Tip != op.Ledger {
@@ -144,7 +146,8 @@ func (h *Hand) completeDelete(ctx context.Context) (int64, error) {
 	}
 	if len(settled.Foreign) > 0 { // somebody moved a ref meanwhile: what is there now is not what was to be deleted
 		m := settled.Foreign[0]
-		err = &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("%s was moved by another process and was left there", m.Ref), Hint: "wfs list"}
+		err = &session.Refusal{Code: session.RefuseMoved,
+			Message: fmt.Sprintf("%s was moved by another process and was left there", m.Ref), Hint: "wfs list"}
 	}
 	return n, errors.Join(err, h.j.Unclaim(st.Worktree()))
 }
@@ -215,11 +218,12 @@ func (e *Engine) keptBelow(ctx context.Context, id session.ID, dir string) (back
 
 // deleted is what is said to whoever finds a deletion half done, once it is done.
 func deleted(id session.ID) error {
-	return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("%s was half deleted; it is deleted now", id), Hint: "wfs delete --restore " + string(id)}
+	return &session.Refusal{Code: session.RefuseNoSession,
+		Message: fmt.Sprintf("%s was half deleted; it is deleted now", id), Hint: "wfs delete --restore " + string(id)}
 }
 
-// Undeletes reports whether taking an operation back, or doing it again, brings a deleted session back. ops are those of
-// its work tree.
+// Undeletes reports whether taking an operation back, or doing it again, brings a deleted session back. ops are
+// those of its work tree.
 func Undeletes(ops []session.Op, op session.Op) (bool, error) {
 	kind, redo, err := originalIn(ops, op)
 	return kind == OpDelete && !redo || kind == OpRestore && redo, err
@@ -233,7 +237,8 @@ func (e *Engine) UndoDelete(ctx context.Context, op session.Op) (*Relocated, err
 	return e.restore(ctx, op.Session, keptIn(op.Turn), summaryOfUndo(op), op.Number)
 }
 
-// mayUndelete refuses when a name that a deletion gave free is somebody else's by now, or when what was deleted is gone.
+// mayUndelete refuses when a name that a deletion gave free is somebody else's by now, or when what was deleted
+// is gone.
 func (e *Engine) mayUndelete(ctx context.Context, op session.Op) error {
 	for _, m := range op.Turn.Refs {
 		if m.Old == "" {
@@ -262,14 +267,16 @@ func (e *Engine) Restore(ctx context.Context, id session.ID, dir string) (*Reloc
 	return e.restore(ctx, id, dir, "restore "+string(id), 0)
 }
 
-// PutAway deletes a session whose birth an operation was that is taken back, if nothing was done in it since. The undo's
-// own entry in the operation log is the deletion's as well: a redo takes both back. It reports false where it stays.
+// PutAway deletes a session whose birth an operation was that is taken back, if nothing was done in it since.
+// The undo's own entry in the operation log is the deletion's as well: a redo takes both back. It reports false
+// where it stays.
 func (h *Hand) PutAway(ctx context.Context, op session.Op) (bool, error) {
 	kind, redo, err := h.e.original(ctx, op)
 	worked := func(c session.Checkpoint) bool {
 		return c.Trigger != session.TriggerBirth && c.Trigger != session.TriggerBaseline
 	}
-	if err != nil || kind != string(session.MoveNew) || redo || h.S.Runs > 0 || slices.ContainsFunc(h.S.Checkpoints, worked) {
+	if err != nil || kind != string(session.MoveNew) || redo || h.S.Runs > 0 ||
+		slices.ContainsFunc(h.S.Checkpoints, worked) {
 		return false, err
 	}
 	own, err := h.e.Store.OwnRefs(ctx, h.ID)
@@ -318,7 +325,8 @@ func (e *Engine) restore(ctx context.Context, id session.ID, dir, summary string
 		if undoes == 0 {
 			kind = OpRestore
 		}
-		n, err = e.logOp(ctx, session.Op{At: e.Clock.Now().Unix(), Kind: kind, Session: id, Summary: summary, Ledger: tip, Undoes: undoes, Turn: session.Turn{Refs: back}})
+		n, err = e.logOp(ctx, session.Op{At: e.Clock.Now().Unix(), Kind: kind, Session: id, Summary: summary, Ledger: tip,
+			Undoes: undoes, Turn: session.Turn{Refs: back}})
 		return err
 	})
 	return recorded(n, summary), err
@@ -326,7 +334,8 @@ func (e *Engine) restore(ctx context.Context, id session.ID, dir, summary string
 
 // bringRefs brings the refs of a deletion back that are kept below a directory, logs that, and removes the copies. log
 // may be nil.
-func (e *Engine) bringRefs(ctx context.Context, id session.ID, dir, why string, log func(session.Commit, []session.RefMove) error) error {
+func (e *Engine) bringRefs(ctx context.Context, id session.ID, dir, why string,
+	log func(session.Commit, []session.RefMove) error) error {
 	back, copies, err := e.keptBelow(ctx, id, dir)
 	if err != nil {
 		return err
@@ -365,7 +374,8 @@ func (e *Engine) restorable(ctx context.Context, id session.ID, back []session.R
 			return back[n-1].New, err
 		}
 	}
-	return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("the deleted data of %s is permanently gone", id), Hint: "wfs list"}
+	return "", &session.Refusal{Code: session.RefuseNoSession,
+		Message: fmt.Sprintf("the deleted data of %s is permanently gone", id), Hint: "wfs list"}
 }
 
 // unneeded are the copies of what came back. A ref that is somebody else's by now did not, and its copy may be all that

@@ -29,8 +29,9 @@ type Wish struct {
 	Open       []string // open items of its checklist
 }
 
-// Edit changes what is wanted. Items that are done stay done, and the present lap goes on, unless its item is not wanted
-// any more and may be left. It returns nil when nothing changes, and else the operation's number as well.
+// Edit changes what is wanted. Items that are done stay done, and the present lap goes on, unless its item is
+// not wanted any more and may be left. It returns nil when nothing changes, and else the operation's number as
+// well.
 func (h *Hand) Edit(ctx context.Context, w Wish) (*session.Edited, int64, error) {
 	if err := h.mayChange(); err != nil {
 		return nil, 0, err
@@ -49,8 +50,9 @@ func (h *Hand) Edit(ctx context.Context, w Wish) (*session.Edited, int64, error)
 	return &e, n, err
 }
 
-// mayLeave reports whether a lap that has begun may end where it is, without its item. Tests of the lap that stay in the
-// files would be taken for those of the next item: where tests are written first, nothing of the lap may be there.
+// mayLeave reports whether a lap that has begun may end where it is, without its item. Tests of the lap that
+// stay in the files would be taken for those of the next item: where tests are written first, nothing of the
+// lap may be there.
 func (h *Hand) mayLeave() bool {
 	c := h.S.At(h.S.Current)
 	return h.S.Open == nil && c != nil && (h.Plan.Workflow.Red() == nil || c.Tree == h.S.LapTree)
@@ -154,9 +156,9 @@ func missing(a, b []string) []string {
 	return list
 }
 
-// checklist puts together what is done, what is being done, and what the new spec leaves open. A lap that has begun goes
-// on with its item, unless the new spec does not have it and leave lets it go: then left is that item, and a lap begins
-// anew. One that has not begun takes the first item that is open now.
+// checklist puts together what is done, what is being done, and what the new spec leaves open. A lap that has
+// begun goes on with its item, unless the new spec does not have it and leave lets it go: then left is that
+// item, and a lap begins anew. One that has not begun takes the first item that is open now.
 func checklist(s *session.Session, open []string, leave bool) (items []string, lap int, phase session.PhaseName,
 	left string) {
 	lap, phase = s.Lap, s.Phase

@@ -117,7 +117,8 @@ func (e *Engine) cached(ctx context.Context, id session.ID, tip session.Commit) 
 		return s, &session.NoLedgerError{ID: id, At: tip}
 	}
 	if err != nil {
-		return s, fmt.Errorf("session %s: %w: neither session.json at %s nor its history can be read: %w", id, ErrUnreadable, tip.Short(), err)
+		return s, fmt.Errorf("session %s: %w: neither session.json at %s nor its history can be read: %w", id,
+			ErrUnreadable, tip.Short(), err)
 	}
 	if s, err = session.Fold(events); err != nil {
 		err = fmt.Errorf("session %s: %w: %w", id, ErrUnreadable, err)
@@ -142,8 +143,8 @@ func (e *Engine) History(ctx context.Context, id session.ID) ([]session.Event, e
 	return e.historyTo(ctx, tip)
 }
 
-// historyTo reads the events of a ledger commit and of those before it, oldest first. The ref may be elsewhere, or gone: a
-// session that was deleted is read before it is there again.
+// historyTo reads the events of a ledger commit and of those before it, oldest first. The ref may be elsewhere,
+// or gone: a session that was deleted is read before it is there again.
 func (e *Engine) historyTo(ctx context.Context, tip session.Commit) ([]session.Event, error) {
 	commits, err := e.Store.LedgersFrom(ctx, tip)
 	if err != nil {
@@ -218,7 +219,8 @@ func (e *Engine) Open(ctx context.Context, id session.ID) (*Hand, error) {
 		return nil, err
 	}
 	if tip == "" {
-		return nil, &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", id), Hint: "wfs list"}
+		return nil, &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", id),
+			Hint: "wfs list"}
 	}
 	h := &Hand{e: e, ID: id, Tip: tip}
 	if h.j, err = e.OpenJournal(id, tip); err != nil {
@@ -244,8 +246,8 @@ func (e *Engine) Open(ctx context.Context, id session.ID) (*Hand, error) {
 	return h, h.recover(ctx)
 }
 
-// keepExclude writes the session's exclude file anew, from the ledger when the clone has lost it, and when a process died
-// between an allowance and the rules that follow from it.
+// keepExclude writes the session's exclude file anew, from the ledger when the clone has lost it, and when a
+// process died between an allowance and the rules that follow from it.
 func (h *Hand) keepExclude(ctx context.Context) error {
 	text, err := h.j.Exclude()
 	if err != nil {
@@ -298,7 +300,8 @@ func (h *Hand) tell(ev session.Event) {
 // turn makes something true: objects, then the journal, then the ledger's ref, then what follows from it. body is
 // asked for the event once the draft's objects are known. log, which may be nil, is called when the turn is true and
 // before the journal says so: what it does is done again if the process dies in between.
-func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made) (session.Body, error), log func() error) (session.Made, error) {
+func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made) (session.Body, error),
+	log func() error) (session.Made, error) {
 	h.endSaving()
 	d.Session, d.Ledger, d.At = h.ID, h.Tip, h.e.Clock.Now().Unix()
 	var ev session.Event
@@ -365,7 +368,9 @@ func (h *Hand) drop(turn session.Event, why error) error {
 
 func foreign(s session.Settled) error {
 	if s.HeadForeign != "" {
-		return &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("HEAD was moved to %s by another process and was left there; the checkpoint is recorded", s.HeadForeign), Hint: "wfs status"}
+		return &session.Refusal{Code: session.RefuseMoved,
+			Message: fmt.Sprintf("HEAD was moved to %s by another process and was left there; the checkpoint is recorded",
+				s.HeadForeign), Hint: "wfs status"}
 	}
 	if b := s.HeadBehind; b != nil {
 		hint := "git switch " + short(b.Ref)
@@ -375,7 +380,9 @@ func foreign(s session.Settled) error {
 		return &session.Refusal{Code: session.RefuseMoved, Message: behind(b), Hint: hint}
 	}
 	m := s.Foreign[0]
-	return &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("%s was moved to %s by another process and was left there; the checkpoint is recorded", m.Ref, m.New.Short()), Hint: "wfs status"}
+	return &session.Refusal{Code: session.RefuseMoved,
+		Message: fmt.Sprintf("%s was moved to %s by another process and was left there; the checkpoint is recorded",
+			m.Ref, m.New.Short()), Hint: "wfs status"}
 }
 
 // files are the documents of the ledger commit that a turn makes.
@@ -390,7 +397,8 @@ func (h *Hand) files(after session.Session, turn session.Event) (session.Files, 
 	for name, data := range h.docs {
 		files[name] = data
 	}
-	for _, name := range []string{session.FilePlan, session.FileWorkflow, session.FileSpec, session.FileBaseline, session.FileLap, session.FileEvidence, session.FileExclude} {
+	for _, name := range []string{session.FilePlan, session.FileWorkflow, session.FileSpec, session.FileBaseline,
+		session.FileLap, session.FileEvidence, session.FileExclude} {
 		if _, ok := files[name]; !ok {
 			files[name] = nil // as in the previous ledger commit
 		}

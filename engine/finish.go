@@ -84,25 +84,29 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		return nil, 0, err
 	}
 	h.e.hit("finish/journaled")
-	commit, err := h.commitOver(ctx, c, o, onto, tree, proof, joinedLines(notProven(proof, c, o), saysHoldout(h.Plan, held)))
+	commit, err := h.commitOver(ctx, c, o, onto, tree, proof,
+		joinedLines(notProven(proof, c, o), saysHoldout(h.Plan, held)))
 	if err != nil {
 		return nil, 0, joined(err, h.dropFinish(err))
 	}
 	t.Refs = []session.RefMove{{Ref: o.Branch, New: commit}}
-	f := session.Finished{Branch: o.Branch, Commit: commit, Checkpoint: c.Number, Anyway: o.Anyway, WithoutCarried: o.WithoutCarried, Kept: o.Keep, Turn: t}
+	f := session.Finished{Branch: o.Branch, Commit: commit, Checkpoint: c.Number, Anyway: o.Anyway,
+		WithoutCarried: o.WithoutCarried, Kept: o.Keep, Turn: t}
 	if proof != h.S.Proof {
 		f.Proof = proof
 	}
 	if held != h.S.Holdout {
 		f.Holdout = held
 	}
-	d := session.Draft{NoCode: true, Turn: t, Anchors: []session.Commit{commit}, LedgerMessage: ledgerMessage(h.ID, "finished on "+short(o.Branch))}
+	d := session.Draft{NoCode: true, Turn: t, Anchors: []session.Commit{commit},
+		LedgerMessage: ledgerMessage(h.ID, "finished on "+short(o.Branch))}
 	var n int64
 	if _, err := h.turn(ctx, d, func(m session.Made) (session.Body, error) {
 		f.Turn = m.Turn
 		return f, nil
 	}, func() (err error) {
-		n, err = h.e.logOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: f}, "finish", summaryOfFinish(h.ID, o.Branch), 0, f.Turn))
+		n, err = h.e.logOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: f}, "finish",
+			summaryOfFinish(h.ID, o.Branch), 0, f.Turn))
 		return err
 	}); err != nil {
 		if h.S.Status != session.StatusFinished { // it did not become true: take the branch back
@@ -134,7 +138,8 @@ func (h *Hand) handing(ctx context.Context, o Handover, snap session.Snapshot) (
 	}
 	if there, err := st.Ref(ctx, o.Branch); err != nil || there != "" {
 		if err == nil {
-			err = &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("branch %s already exists", short(o.Branch)), Hint: "wfs finish --branch NAME"}
+			err = &session.Refusal{Code: session.RefuseBranch,
+				Message: fmt.Sprintf("branch %s already exists", short(o.Branch)), Hint: "wfs finish --branch NAME"}
 		}
 		return v, err
 	}
@@ -179,7 +184,8 @@ func (h *Hand) handedAlready(ctx context.Context, f *session.Finished) error {
 	if there == "" {
 		hint = fmt.Sprintf("git branch %s %s", short(f.Branch), f.Commit)
 	}
-	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is already finished, on branch %s", h.ID, short(f.Branch)), Hint: hint}
+	return &session.Refusal{Code: session.RefuseFinal,
+		Message: fmt.Sprintf("%s is already finished, on branch %s", h.ID, short(f.Branch)), Hint: hint}
 }
 
 func joined(err, second error) error {
@@ -253,11 +259,13 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 		}
 	}
 	if !c.Green {
-		r := &session.Refusal{Code: session.RefuseNotGreen, Message: fmt.Sprintf("checkpoint %d did not pass (%s)", c.Number, c.Summary), Hint: "wfs run"}
+		r := &session.Refusal{Code: session.RefuseNotGreen,
+			Message: fmt.Sprintf("checkpoint %d did not pass (%s)", c.Number, c.Summary), Hint: "wfs run"}
 		if h.S.Status == session.StatusBlocked { // a plain run would say so, and no more
 			r.Hint = h.S.Blocked.Hint
 		}
-		edited := h.S.Status == session.StatusCompleted && c.Verdict == "" && !h.S.AsksMore() // a run judges it, and does no more
+		// a run judges it, and does no more
+		edited := h.S.Status == session.StatusCompleted && c.Verdict == "" && !h.S.AsksMore()
 		if edited {
 			r.Message = fmt.Sprintf("checkpoint %d is not judged yet (%s)", c.Number, c.Summary)
 		}
@@ -287,8 +295,10 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 		if err != nil {
 			return c, err
 		}
-		return c, &session.Refusal{Code: session.RefuseNotGreen, Hint: fmt.Sprintf("wfs run, to have them judged, or wfs resume @%d, to set them aside", c.Number),
-			Message: fmt.Sprintf("%d %s changed since checkpoint %d was judged: %s", len(changes), plural(len(changes), "file has", "files have"), c.Number, paths(changes))}
+		return c, &session.Refusal{Code: session.RefuseNotGreen,
+			Hint: fmt.Sprintf("wfs run, to have them judged, or wfs resume @%d, to set them aside", c.Number),
+			Message: fmt.Sprintf("%d %s changed since checkpoint %d was judged: %s", len(changes),
+				plural(len(changes), "file has", "files have"), c.Number, paths(changes))}
 	}
 	return c, nil
 }
@@ -304,7 +314,8 @@ func paths(changes []session.Change) string {
 	return strings.Join(list, ", ")
 }
 
-func (h *Hand) withoutCarried(ctx context.Context, c *session.Checkpoint, o Handover, base session.Tree) (session.Tree, error) {
+func (h *Hand) withoutCarried(ctx context.Context, c *session.Checkpoint, o Handover,
+	base session.Tree) (session.Tree, error) {
 	if len(h.S.Carried) == 0 || o.Keep || h.S.Fork != nil {
 		why := "this session did not start with uncommitted changes"
 		switch {
@@ -318,7 +329,8 @@ func (h *Hand) withoutCarried(ctx context.Context, c *session.Checkpoint, o Hand
 	return h.e.Store.HandoverTree(ctx, c.Tree, base, h.S.At(0).Tree)
 }
 
-func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover, onto session.Commit, tree session.Tree, proof *session.Proof, unproven string) (session.Commit, error) {
+func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover, onto session.Commit,
+	tree session.Tree, proof *session.Proof, unproven string) (session.Commit, error) {
 	if o.Keep {
 		return c.Code, nil
 	}
@@ -378,7 +390,8 @@ func (h *Hand) judgedAt(ctx context.Context, c *session.Checkpoint) ([]session.G
 			case session.Judged:
 				gates, ungated = b.Gates, b.Ungated
 			case session.Checkpointed:
-				if !ungated && b.Trigger == session.TriggerAttempt && b.Verdict == session.Pass && b.Tree == c.Tree && b.Number <= c.Number {
+				if !ungated && b.Trigger == session.TriggerAttempt && b.Verdict == session.Pass && b.Tree == c.Tree &&
+					b.Number <= c.Number {
 					return AsHanded(gates), nil
 				}
 			}
@@ -390,7 +403,8 @@ func (h *Hand) judgedAt(ctx context.Context, c *session.Checkpoint) ([]session.G
 	return nil, fmt.Errorf("checkpoint %d is marked as passed, but its verdict is missing from the history", c.Number)
 }
 
-// AsHanded says of a gate that missed a new failing test, when nothing was left to add, what holds for the work: it passes.
+// AsHanded says of a gate that missed a new failing test, when nothing was left to add, what holds for the
+// work: it passes.
 func AsHanded(gates []session.GateResult) []session.GateResult {
 	gates = slices.Clone(gates)
 	for i, g := range gates {
@@ -480,8 +494,8 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover, told handedOve
 	return b.String()
 }
 
-// tested names what passed on the tree that is handed over: commands, with how many tests and how many of them are new, and
-// files that a command names if they are not what they were.
+// tested names what passed on the tree that is handed over: commands, with how many tests and how many of them
+// are new, and files that a command names if they are not what they were.
 func (h *Hand) tested(told handedOver) string {
 	var list []string
 	for _, g := range told.gates {
@@ -559,7 +573,8 @@ func (h *Hand) fullReport(b *strings.Builder, c *session.Checkpoint, gates []ses
 	if s.Laps {
 		laps = fmt.Sprintf("%d %s, ", s.LapsDone(), plural(s.LapsDone(), "lap", "laps"))
 	}
-	fmt.Fprintf(b, "Judged by wfs at checkpoint %d, %s%d %s:\n%s", c.Number, laps, s.Tries, plural(s.Tries, "attempt", "attempts"), gateTable(gates))
+	fmt.Fprintf(b, "Judged by wfs at checkpoint %d, %s%d %s:\n%s", c.Number, laps, s.Tries,
+		plural(s.Tries, "attempt", "attempts"), gateTable(gates))
 	if c.Class == session.ClassApproved {
 		fmt.Fprintf(b, "%s: approved by a person\n", c.Phase)
 	}
@@ -574,16 +589,17 @@ func (h *Hand) fullReport(b *strings.Builder, c *session.Checkpoint, gates []ses
 	}
 	if refuted := s.StillRefuted(); len(refuted) > 0 {
 		n := len(refuted)
-		fmt.Fprintf(b, "\nThe agent said it was done %d %s; %d true. Not true at:\n", s.Claims, plural(s.Claims, "time", "times"), s.Claims-n)
+		fmt.Fprintf(b, "\nThe agent said it was done %d %s; %d true. Not true at:\n", s.Claims,
+			plural(s.Claims, "time", "times"), s.Claims-n)
 		for _, r := range refuted {
 			fmt.Fprintf(b, "- checkpoint %d, %s: %s\n", r.Checkpoint, r.Phase, oneLine(r.Reason, 200))
 		}
 	}
 }
 
-// dropDocuments takes .workflow/ out of the work tree, unless somebody has worked there since the finish began. What else
-// is another way by now (hooks and gates take their time) is somebody's work, which no ref has, and stays as it is. The
-// checkpoints and the turn's rescue hold the documents; if this fails nothing is lost.
+// dropDocuments takes .workflow/ out of the work tree, unless somebody has worked there since the finish began.
+// What else is another way by now (hooks and gates take their time) is somebody's work, which no ref has, and
+// stays as it is. The checkpoints and the turn's rescue hold the documents; if this fails nothing is lost.
 func (h *Hand) dropDocuments(ctx context.Context, t session.Turn) error {
 	st := h.e.Store
 	snap, err := h.snapshot(ctx)

@@ -6,8 +6,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// giveUpFinish takes a handover back that did not become true. When nobody can tell whether it did, it stays as it is for
-// the next command to look at.
+// giveUpFinish takes a handover back that did not become true. When nobody can tell whether it did, it stays as
+// it is for the next command to look at.
 func (h *Hand) giveUpFinish(ctx context.Context, f session.FinishStarted, cause error) error {
 	if events := h.j.Events(); events[len(events)-1].Kind().IsTurn() {
 		return nil

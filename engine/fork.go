@@ -8,8 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Fork is the birth of a session that goes on from a checkpoint of another: the same goal, items, plan and agent, in the
-// phase and lap that the checkpoint led to, held to the same tests. Created.ID is left to the caller.
+// Fork is the birth of a session that goes on from a checkpoint of another: the same goal, items, plan and
+// agent, in the phase and lap that the checkpoint led to, held to the same tests. Created.ID is left to the
+// caller.
 func (e *Engine) Fork(ctx context.Context, id session.ID, at int) (b Birth, err error) {
 	tip, err := e.Store.Ref(ctx, session.LedgerOf(id))
 	if err != nil {

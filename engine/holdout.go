@@ -9,13 +9,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// holdOut has tests that whoever works never sees judge a tree, when the work is complete with the judgement j of it, or the
-// phase asks for it. What fails there is not done. What could not be found out stops the session: somebody asked for it.
+// holdOut has tests that whoever works never sees judge a tree, when the work is complete with the judgement j
+// of it, or the phase asks for it. What fails there is not done. What could not be found out stops the session:
+// somebody asked for it.
 func (h *Hand) holdOut(ctx context.Context, req session.JudgeRequest, j session.Judgement) (session.Judgement, error) {
 	if h.Plan.Holdout == nil || !(req.Phase.Holdout && j.Verdict == session.Pass) && !completes(&h.S, h.Plan, j) {
 		return j, nil
 	}
-	if known := h.S.Holdout; known != nil && known.Tree == j.Tree && known.Digest == h.Plan.Holdout.Digest && known.Verdict == session.Pass {
+	if known := h.S.Holdout; known != nil && known.Tree == j.Tree && known.Digest == h.Plan.Holdout.Digest &&
+		known.Verdict == session.Pass {
 		return j, nil
 	}
 	req.Tree, req.LapStart = j.Tree, j.Evidence
@@ -44,7 +46,8 @@ func (h *Hand) holdingOut(gates []workflows.Gate) []workflows.Gate {
 
 // holdOutBase runs hold-out tests on the base, where nothing is done yet, to see that they can be run at all.
 func (h *Hand) holdOutBase(ctx context.Context, b *session.Baseline, ev session.Evidence, runDir string) error {
-	req := session.JudgeRequest{Session: h.ID, Tree: b.Tree, Plan: *h.Plan, LapStart: ev, RunDir: runDir, Known: slices.Concat(b.Red, b.Flaky),
+	req := session.JudgeRequest{Session: h.ID, Tree: b.Tree, Plan: *h.Plan, LapStart: ev, RunDir: runDir,
+		Known: slices.Concat(b.Red, b.Flaky),
 		Phase: workflows.Phase{Gates: h.holdingOut(h.Plan.Baseline)}}
 	r, err := h.e.Works.Holdout(ctx, req, true)
 	if err != nil {
@@ -54,15 +57,16 @@ func (h *Hand) holdOutBase(ctx context.Context, b *session.Baseline, ev session.
 	case r.Verdict == session.Blocked:
 		return session.Refuse(session.RefuseBaseline, "fix what is missing, or start without --holdout", "%s", r.Reason)
 	case r.Passed+r.Failed == 0:
-		return session.Refuse(session.RefuseBaseline, "put the files where they are in the repository, or name a gate that runs them: holdout: {gate: NAME} in the configuration",
+		return session.Refuse(session.RefuseBaseline,
+			"put the files where they are in the repository, or name a gate that runs them: holdout: {gate: NAME} in the configuration",
 			"no gate runs a hold-out test: %s", r.Reason)
 	}
 	b.Holdout = &r
 	return nil
 }
 
-// holdOutHanded runs hold-out tests on a checkpoint that is about to be handed over, if it is not known what they say. nil:
-// there are none, or nobody wants to know.
+// holdOutHanded runs hold-out tests on a checkpoint that is about to be handed over, if it is not known what
+// they say. nil: there are none, or nobody wants to know.
 func (h *Hand) holdOutHanded(ctx context.Context, c *session.Checkpoint, o Handover) (*session.HoldoutResult, error) {
 	pinned := h.Plan.Holdout
 	if pinned == nil {

@@ -84,7 +84,8 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 		return nil, err
 	}
 	h.halfway = nil
-	m := session.MoveStarted{How: r.how, Summary: r.summary, To: r.to, Undoes: r.undoes, Status: r.status, Former: r.former, Docs: r.docs, Since: r.since, Turn: t}
+	m := session.MoveStarted{How: r.how, Summary: r.summary, To: r.to, Undoes: r.undoes, Status: r.status,
+		Former: r.former, Docs: r.docs, Since: r.since, Turn: t}
 	if err := h.append(m); err != nil {
 		return nil, err
 	}
@@ -176,7 +177,9 @@ func (h *Hand) tipTree(ctx context.Context) (tip session.Commit, tree session.Tr
 		return "", "", err
 	}
 	if other != "" {
-		return "", "", &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", short(h.S.Branch()), other), Hint: fmt.Sprintf(`cd "$(wfs path %s)"`, h.ID)}
+		return "", "", &session.Refusal{Code: session.RefuseWorktree,
+			Message: fmt.Sprintf("%s is checked out in %s", short(h.S.Branch()), other),
+			Hint:    fmt.Sprintf(`cd "$(wfs path %s)"`, h.ID)}
 	}
 	tip, err = h.e.Store.Ref(ctx, h.S.Branch())
 	if err != nil {
@@ -191,8 +194,9 @@ func (h *Hand) tipTree(ctx context.Context) (tip session.Commit, tree session.Tr
 
 // BranchGone refuses to go on without a session's branch: who deleted it may have meant it.
 func BranchGone(s *session.Session) *session.Refusal {
-	return &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("the session's branch %s is gone; its checkpoints are not", short(s.Branch())),
-		Hint: fmt.Sprintf("git branch %s %s", short(s.Branch()), s.At(s.Current).Code)}
+	return &session.Refusal{Code: session.RefuseBranch,
+		Message: fmt.Sprintf("the session's branch %s is gone; its checkpoints are not", short(s.Branch())),
+		Hint:    fmt.Sprintf("git branch %s %s", short(s.Branch()), s.At(s.Current).Code)}
 }
 
 // Leave goes from the session to a branch of the user's. Uncommitted changes that stayed behind there come back.
@@ -225,7 +229,8 @@ func (h *Hand) leaving(ctx context.Context, branch string) (r relocation, note s
 	if err != nil {
 		return r, "", false, err
 	}
-	r = relocation{how: session.MoveLeave, summary: fmt.Sprintf("switch from %s to %s", h.ID, short(branch)), tree: tree, index: tree, head: branch, tip: tip, to: -1}
+	r = relocation{how: session.MoveLeave, summary: fmt.Sprintf("switch from %s to %s", h.ID, short(branch)),
+		tree: tree, index: tree, head: branch, tip: tip, to: -1}
 	parked, err := h.e.Parked(ctx, branch)
 	if err != nil {
 		return r, "", false, err
@@ -283,7 +288,9 @@ func (h *Hand) Resume(ctx context.Context, at int) (*Relocated, error) {
 func (h *Hand) resumeAt(ctx context.Context, at int) (relocation, error) {
 	c := h.S.At(at)
 	if c == nil {
-		return relocation{}, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%s has no checkpoint %d: its latest is %d", h.ID, at, h.S.NextNumber()-1), Hint: "wfs log " + string(h.ID)}
+		return relocation{}, &session.Refusal{Code: session.RefuseNoSuchCP,
+			Message: fmt.Sprintf("%s has no checkpoint %d: its latest is %d", h.ID, at, h.S.NextNumber()-1),
+			Hint:    "wfs log " + string(h.ID)}
 	}
 	tip, _, err := h.tipTree(ctx)
 	if err != nil { // the branch must be there, and nowhere else
@@ -293,7 +300,8 @@ func (h *Hand) resumeAt(ctx context.Context, at int) (relocation, error) {
 	if err != nil {
 		return relocation{}, err
 	}
-	r := relocation{how: session.MoveResume, summary: fmt.Sprintf("resume %s at checkpoint %d", h.ID, at), tree: c.Tree, index: c.Tree,
+	r := relocation{how: session.MoveResume, summary: fmt.Sprintf("resume %s at checkpoint %d", h.ID, at),
+		tree: c.Tree, index: c.Tree,
 		head: h.S.Branch(), tip: tip, to: at, docs: docs}
 	if tip != c.Code {
 		r.refs = []session.RefMove{{Ref: h.S.Branch(), Old: tip, New: c.Code}}
@@ -301,7 +309,8 @@ func (h *Hand) resumeAt(ctx context.Context, at int) (relocation, error) {
 	return r, nil
 }
 
-// docsAt is the ledger commit of a checkpoint, with the evidence as it was: the lap that it stands in has its own beginning.
+// docsAt is the ledger commit of a checkpoint, with the evidence as it was: the lap that it stands in has its
+// own beginning.
 func (h *Hand) docsAt(ctx context.Context, number int) (session.Commit, error) {
 	commits, err := h.e.Store.Ledgers(ctx, h.ID)
 	if err != nil {

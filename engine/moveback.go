@@ -55,7 +55,8 @@ func (h *Hand) standsHalfWay(ctx context.Context, m session.MoveStarted, err err
 	if err == nil || h.S.Moving == nil || errors.As(err, &half) || errors.As(err, &failed) {
 		return err
 	}
-	return &HalfWayError{Summary: m.Summary, Completes: h.e.Completes(context.WithoutCancel(ctx), h.ID, m.Turn), Cause: err, Cut: ctx.Err() != nil}
+	return &HalfWayError{Summary: m.Summary, Completes: h.e.Completes(context.WithoutCancel(ctx), h.ID, m.Turn),
+		Cause: err, Cut: ctx.Err() != nil}
 }
 
 // Completes is the command that brings a move to its end, and does nothing else: it goes where the move goes.
@@ -86,7 +87,8 @@ func (h *Hand) goBack(ctx context.Context, m session.MoveStarted, cause error) e
 		return errors.Join(failed, h.sayStuck(m, failed))
 	}
 	h.e.hit("move/back")
-	if err := h.append(session.Dropped{Why: "could not switch the files; they are as they were: " + firstLine(cause.Error()), Move: true}); err != nil {
+	if err := h.append(session.Dropped{Why: "could not switch the files; they are as they were: " +
+		firstLine(cause.Error()), Move: true}); err != nil {
 		return errors.Join(failed, err)
 	}
 	if err := h.j.Unclaim(m.Turn.Worktree); err != nil {
@@ -104,14 +106,15 @@ func (h *Hand) sayStuck(m session.MoveStarted, failed *MoveFailedError) error {
 	return h.append(m)
 }
 
-// bringFilesBack makes the files what they were before a move began. HEAD and the index have not moved. Files that somebody
-// writes to meanwhile are kept and moved again, a few times.
+// bringFilesBack makes the files what they were before a move began. HEAD and the index have not moved. Files
+// that somebody writes to meanwhile are kept and moved again, a few times.
 func (h *Hand) bringFilesBack(ctx context.Context, m session.MoveStarted) error {
 	const tries = 4
 	roomy := false
 	for try := 1; ; try++ {
 		err := h.tryBack(ctx, m)
-		if err != nil && !errors.Is(err, session.ErrTouched) && !roomy { // on a full disk the half-written file is the room that is needed
+		// on a full disk the half-written file is the room that is needed
+		if err != nil && !errors.Is(err, session.ErrTouched) && !roomy {
 			if roomy = true; h.e.Store.DropBegun(ctx, m.Turn.TreeOld, m.Turn.Tree) == nil {
 				continue
 			}

@@ -10,8 +10,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// How long is waited, when nobody says for how long, and how long in all before somebody has to look. The longest window of
-// a provider's that is known is a week; what is said to last longer is not believed, and asked again.
+// How long is waited, when nobody says for how long, and how long in all before somebody has to look. The
+// longest window of a provider's that is known is a week; what is said to last longer is not believed, and
+// asked again.
 const (
 	DefaultWait  = 15 * time.Minute // a limit, or a run that asks to wait
 	longestWait  = 2 * time.Hour    // it doubles up to that
@@ -37,12 +38,14 @@ func waited(w *session.Waiting, now time.Time) bool {
 	return left <= 0 || left > int64((longest+clockSlack)/time.Second)
 }
 
-// decideRun says what the end of the open attempt's run leads to. Whatever tells of the provider, or of the agent's set-up,
-// says nothing about the work: it spends no attempt, and what was done until then is kept without being judged.
+// decideRun says what the end of the open attempt's run leads to. Whatever tells of the provider, or of the
+// agent's set-up, says nothing about the work: it spends no attempt, and what was done until then is kept
+// without being judged.
 func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	o, r := s.Open, s.Open.Run
 	if len(r.Survivors) > 0 && !f.Ignore {
-		return Decision{Effect: EffectBlock, Block: blocked(session.BlockSurvivors, "wfs run", // they may write on: no checkpoint
+		// they may write on: no checkpoint
+		return Decision{Effect: EffectBlock, Block: blocked(session.BlockSurvivors, "wfs run",
 			"the agent left processes running:"+numbers(r.Survivors))}
 	}
 	switch r.Outcome {
@@ -55,7 +58,8 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	case session.OutcomeAsk:
 		return do(EffectSave, session.Waiting{Reason: session.WaitHuman, Ask: r.Ask})
 	case session.OutcomeNotStarted:
-		return stop(blocked(session.BlockRunner, "wfs edit --agent 'ANOTHER COMMAND'", // trying again cannot help: what runs is pinned
+		// trying again cannot help: what runs is pinned
+		return stop(blocked(session.BlockRunner, "wfs edit --agent 'ANOTHER COMMAND'",
 			withPrinted(r, oneLine(fmt.Sprintf("the agent could not start (exit %d) %s", r.Exit, r.Note), 300))...))
 	case session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
 		var card *workflows.Card
@@ -64,7 +68,8 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		}
 		return do(EffectSave, cannotWork(r, card))
 	}
-	if o.After == o.Tree { // failed, idle, hung, timed out, said nothing, had no room left, and touched nothing: nothing to judge
+	// failed, idle, hung, timed out, said nothing, had no room left, and touched nothing: nothing to judge
+	if o.After == o.Tree {
 		return do(EffectAgain, session.Voided{Why: VoidedWhy(*r)})
 	}
 	return do(EffectJudge)
@@ -93,7 +98,8 @@ func cannotWork(r *session.RunResult, card *workflows.Card) session.BlockedBy {
 	case session.OutcomeBilling:
 		b.Evidence = []string{worded(who+" has no credit left", r.Message), "once there is credit again: wfs run"}
 	default:
-		b.Evidence = []string{worded(who+" does not work with this configuration", r.Message), "fix agent: in the configuration (see wfs agent check), then:"}
+		b.Evidence = []string{worded(who+" does not work with this configuration", r.Message),
+			"fix agent: in the configuration (see wfs agent check), then:"}
 		b.Hint = "wfs edit --reload && wfs run"
 	}
 	b.Evidence = withPrinted(r, b.Evidence...)

@@ -9,16 +9,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Parked returns the operations that left uncommitted changes behind on a branch in this work tree and whose changes have
-// not come back, newest first.
+// Parked returns the operations that left uncommitted changes behind on a branch in this work tree and whose
+// changes have not come back, newest first.
 func (e *Engine) Parked(ctx context.Context, branch string) ([]session.Op, error) {
 	ops, err := e.Store.Ops(ctx)
 	return session.Parked(ops, branch), err
 }
 
-// comesBack says what becomes of uncommitted changes that were left behind on a branch, newest first, when HEAD comes to
-// it at a commit: what was left at that commit comes back, which is returned as well, nil for nothing; the rest is named.
-func (e *Engine) comesBack(ctx context.Context, parked []session.Op, branch string, tip session.Commit) (back *session.Turn, note string) {
+// comesBack says what becomes of uncommitted changes that were left behind on a branch, newest first, when HEAD
+// comes to it at a commit: what was left at that commit comes back, which is returned as well, nil for nothing;
+// the rest is named.
+func (e *Engine) comesBack(ctx context.Context, parked []session.Op, branch string,
+	tip session.Commit) (back *session.Turn, note string) {
 	var lines []string
 	i := slices.IndexFunc(parked, func(op session.Op) bool { return op.Turn.HeadOldCommit == tip })
 	if i >= 0 {
@@ -38,9 +40,9 @@ func (e *Engine) comesBack(ctx context.Context, parked []session.Op, branch stri
 	return back, strings.Join(lines, "\n")
 }
 
-// noteOf is what comesBack said of a move to a branch of the user's, by what the log held before the operation that came
-// of it. The process that began the move is dead and has told nobody, and from now on the log takes what was left there
-// for named.
+// noteOf is what comesBack said of a move to a branch of the user's, by what the log held before the operation
+// that came of it. The process that began the move is dead and has told nobody, and from now on the log takes
+// what was left there for named.
 func (e *Engine) noteOf(ctx context.Context, how session.MoveKind, t session.Turn, number int64) string {
 	if how != session.MoveLeave {
 		return ""

@@ -111,7 +111,8 @@ func (l *Look) Resume(ctx context.Context, at int) (Preview, error) {
 }
 
 func (h *Hand) isFinal() *session.Refusal {
-	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID, h.S.Status), Hint: fmt.Sprintf("wfs resume %s@%d", h.ID, h.S.Current)}
+	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID, h.S.Status),
+		Hint: fmt.Sprintf("wfs resume %s@%d", h.ID, h.S.Current)}
 }
 
 // Finish is what Hand.Finish would do.

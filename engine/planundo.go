@@ -8,9 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// PreviewUndo is what it would do to take operations back, one after the other. A refusal of the first is an error. Those
-// after it are looked at as things are now: what the first one changes may be what they need, so that a refusal says nothing.
-// exclude returns the path of a session's exclude file, "" for none.
+// PreviewUndo is what it would do to take operations back, one after the other. A refusal of the first is an
+// error. Those after it are looked at as things are now: what the first one changes may be what they need, so
+// that a refusal says nothing. exclude returns the path of a session's exclude file, "" for none.
 func (e *Engine) PreviewUndo(ctx context.Context, ops []session.Op, exclude func(session.ID) string) (Preview, error) {
 	p := Preview{At: -1}
 	var what []string
@@ -52,7 +52,9 @@ func (e *Engine) previewOne(ctx context.Context, op session.Op, exclude string) 
 		}
 		return out, err
 	}
-	if tip, err := e.Store.Ref(ctx, session.LedgerOf(op.Session)); err != nil || tip == "" && kind == string(session.MoveNew) { // it was put away
+	// it was put away
+	if tip, err := e.Store.Ref(ctx, session.LedgerOf(op.Session)); err != nil || tip == "" &&
+		kind == string(session.MoveNew) {
 		return out, err
 	}
 	l, err := e.Look(ctx, op.Session, exclude)

@@ -124,7 +124,8 @@ type Store interface {
 	HandoverTree(ctx context.Context, gated session.Tree, base, carried session.Tree) (session.Tree, error)
 	// CommitOnto makes one commit with the user's hooks, signing and identity on a new branch that starts at base,
 	// in a git directory of its own: HEAD and the index of the work tree stay. On error nothing is left behind.
-	CommitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree, message string) (session.Commit, error)
+	CommitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
+		message string) (session.Commit, error)
 }
 
 // Journal is the live edge of one session, held by whoever holds the session's driver lock.
@@ -177,7 +178,8 @@ type Works interface {
 	// makes an error. On the base it tells the person what fails for a reason of its own.
 	Holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error)
 	// Baseline runs gates on the base. An error means that a gate cannot run at all; it holds what was printed.
-	Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error)
+	Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline,
+		session.Evidence, error)
 }
 
 // Clock is where time comes from.

@@ -142,7 +142,8 @@ func (h *Hand) evidenceAt(ctx context.Context, c *session.Checkpoint) (session.E
 	return h.evidence(ctx, session.FileBaseline)
 }
 
-// notProven is what the handed-over commit says of work that is not proven in a clean tree, "" when there is nothing to say.
+// notProven is what the handed-over commit says of work that is not proven in a clean tree, "" when there is
+// nothing to say.
 func notProven(p *session.Proof, c *session.Checkpoint, o Handover) string {
 	if why := p.Unproven(c.Tree); why != "" {
 		return "Not tested in a clean checkout: " + why

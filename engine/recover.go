@@ -119,8 +119,9 @@ func (h *Hand) settle(ctx context.Context) error {
 			}
 		}
 		if turn.Tree != "" { // it moved files
-			h.tellRecovered(Recovered{Did: op.Summary, Became: Completed, Why: why, Op: n, Rescued: turn.Rescue, Found: append(turn.Found, h.halfway...),
-				Note: h.e.noteOf(ctx, session.MoveKind(op.Kind), *turn, n)})
+			h.tellRecovered(Recovered{Did: op.Summary, Became: Completed, Why: why, Op: n, Rescued: turn.Rescue,
+				Found: append(turn.Found, h.halfway...),
+				Note:  h.e.noteOf(ctx, session.MoveKind(op.Kind), *turn, n)})
 		}
 	}
 	// With the journal that was missing the evidence ends: whoever moves a branch back from now on means it.
@@ -132,8 +133,8 @@ func (h *Hand) settle(ctx context.Context) error {
 	return j.Rotate(h.Tip)
 }
 
-// elsewhere refuses to go on when a move of another work tree died half-way: files, index and HEAD can be brought to its
-// end only there. It reports true when that work tree is gone.
+// elsewhere refuses to go on when a move of another work tree died half-way: files, index and HEAD can be
+// brought to its end only there. It reports true when that work tree is gone.
 func (h *Hand) elsewhere(ctx context.Context, t session.Turn, summary string) (gone bool, err error) {
 	if t.Worktree == h.e.Store.Worktree() {
 		return false, nil
@@ -142,8 +143,9 @@ func (h *Hand) elsewhere(ctx context.Context, t session.Turn, summary string) (g
 	if err != nil || path == "" {
 		return err == nil, err
 	}
-	return false, &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("a command in the work tree %s was interrupted half-way: %s", path, summary),
-		Hint: fmt.Sprintf("cd %s && %s", path, h.e.Completes(ctx, h.ID, t))}
+	return false, &session.Refusal{Code: session.RefuseWorktree,
+		Message: fmt.Sprintf("a command in the work tree %s was interrupted half-way: %s", path, summary),
+		Hint:    fmt.Sprintf("cd %s && %s", path, h.e.Completes(ctx, h.ID, t))}
 }
 
 // settleDocuments ends a finish: .workflow/ leaves the work tree, if nobody has changed anything there since.
@@ -200,7 +202,8 @@ func (h *Hand) lastTurn(ctx context.Context) (*session.Turn, *session.Op, error)
 }
 
 func (h *Hand) op(ev session.Event, kind, summary string, undoes int64, t session.Turn) session.Op {
-	return session.Op{At: ev.At.Unix(), Kind: kind, Session: h.ID, Summary: summary, Ledger: h.Tip, Undoes: undoes, Turn: t}
+	return session.Op{At: ev.At.Unix(), Kind: kind, Session: h.ID, Summary: summary, Ledger: h.Tip, Undoes: undoes,
+		Turn: t}
 }
 
 // recoverAttempt ends an attempt that nobody carries on.

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Recovered says what became of something that a dead process had begun, for people. They have not read what it did, and
-// may have worked on since.
+// Recovered says what became of something that a dead process had begun, for people. They have not read what it
+// did, and may have worked on since.
 type Recovered struct {
 	Session session.ID
 	Did     string   // the summary of the operation
@@ -19,7 +19,8 @@ type Recovered struct {
 	Op      int64    // number in the operation log of one that was completed
 	Rescued string   // ref that keeps what was there before it, "" for none
 	Found   []string // refs that keep what lay there half-way, with what was edited since
-	Note    string   // what its own process would have said of uncommitted changes that were left behind where it led, or ""
+	// what its own process would have said of uncommitted changes that were left behind where it led, or ""
+	Note string
 }
 
 // Became is what became of something that was half done.
@@ -106,5 +107,6 @@ func behind(m *session.RefMove) string {
 	if m.New == "" {
 		return fmt.Sprintf("%s is gone, so HEAD is detached at %s", short(m.Ref), m.Old.Short())
 	}
-	return fmt.Sprintf("%s is in another work tree or now at %s, so HEAD is detached at %s", short(m.Ref), m.New.Short(), m.Old.Short())
+	return fmt.Sprintf("%s is in another work tree or now at %s, so HEAD is detached at %s", short(m.Ref),
+		m.New.Short(), m.Old.Short())
 }

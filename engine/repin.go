@@ -24,7 +24,8 @@ type Repin struct {
 // PlanRepin says what a repin would change. Changes is empty when that is nothing.
 func (h *Hand) PlanRepin(r Repin) (session.Repinned, error) {
 	s, w := &h.S, &r.Plan.Workflow
-	e := session.Repinned{Workflow: w.Name, Start: w.Start, Laps: w.Laps != nil, PlanDigest: r.PlanDigest, Agent: r.Agent, AgentTyped: r.AgentTyped,
+	e := session.Repinned{Workflow: w.Name, Start: w.Start, Laps: w.Laps != nil, PlanDigest: r.PlanDigest,
+		Agent: r.Agent, AgentTyped: r.AgentTyped,
 		Phase: s.Phase, Changes: workflows.Differences(h.Plan, r.Plan)}
 	if err := h.mayChange(); err != nil {
 		return e, err
@@ -43,7 +44,8 @@ func (h *Hand) PlanRepin(r Repin) (session.Repinned, error) {
 		return e, err
 	} else if differ {
 		size, files := r.Limits.Limits()
-		e.Changes = append(e.Changes, fmt.Sprintf("untracked files above %d bytes and new directories above %d files are not included", size, files))
+		e.Changes = append(e.Changes, fmt.Sprintf(
+			"untracked files above %d bytes and new directories above %d files are not included", size, files))
 	}
 	if e.Phase != workflows.Done && w.Phase(e.Phase) == nil {
 		var names []string
@@ -55,10 +57,12 @@ func (h *Hand) PlanRepin(r Repin) (session.Repinned, error) {
 			near = names[0]
 		}
 		return e, session.Refuse(session.RefuseUsage, "wfs edit --phase "+near,
-			"the workflow %s has no phase %s; it has: %s. Choose where the session continues", w.Name, e.Phase, strings.Join(names, ", "))
+			"the workflow %s has no phase %s; it has: %s. Choose where the session continues", w.Name, e.Phase,
+			strings.Join(names, ", "))
 	}
 	// Further on nobody can run the gates on the base any more: its files are not here.
-	e.Baseline = s.Current == 0 && s.Tries == 0 && s.Fork == nil && (!workflows.SameBaseline(h.Plan, r.Plan) || otherHoldout(h.Plan, r.Plan))
+	e.Baseline = s.Current == 0 && s.Tries == 0 && s.Fork == nil &&
+		(!workflows.SameBaseline(h.Plan, r.Plan) || otherHoldout(h.Plan, r.Plan))
 	return e, nil
 }
 

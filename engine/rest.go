@@ -8,9 +8,10 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// judgeRest has the gates of the plan that were not asked yet judge work that is complete with the judgement j: a gate that
-// did not run is no pass. The first that says no decides.
-func (h *Hand) judgeRest(ctx context.Context, req session.JudgeRequest, j session.Judgement) (session.Judgement, error) {
+// judgeRest has the gates of the plan that were not asked yet judge work that is complete with the judgement j:
+// a gate that did not run is no pass. The first that says no decides.
+func (h *Hand) judgeRest(ctx context.Context, req session.JudgeRequest, j session.Judgement) (session.Judgement,
+	error) {
 	if !completes(&h.S, h.Plan, j) {
 		return j, nil
 	}
@@ -40,13 +41,17 @@ func (h *Hand) judgeRest(ctx context.Context, req session.JudgeRequest, j sessio
 	return j, nil
 }
 
-// passedBefore are the gates that other phases were passed with, on the present line of checkpoints: what they said was of
-// an earlier tree. A new test that fails, and a change since a phase began, were asked for in their phase alone.
+// passedBefore are the gates that other phases were passed with, on the present line of checkpoints: what they
+// said was of an earlier tree. A new test that fails, and a change since a phase began, were asked for in their
+// phase alone.
 func passedBefore(s *session.Session, p *workflows.Plan) []workflows.Gate {
 	way := s.Way()
 	var gates []workflows.Gate
 	for _, ph := range p.Workflow.Phases {
-		if !slices.ContainsFunc(way, func(c session.Checkpoint) bool { return c.Phase == ph.Name && c.Verdict == session.Pass }) {
+		if !slices.ContainsFunc(way, func(c session.Checkpoint) bool {
+			return c.Phase == ph.Name &&
+				c.Verdict == session.Pass
+		}) {
 			continue
 		}
 		for _, g := range ph.Gates {
@@ -68,8 +73,8 @@ func unique(gates []workflows.Gate) []workflows.Gate {
 	})
 }
 
-// failedElsewhere is the phase to which work goes back that all gates of its own phase passed, and one of an earlier phase
-// did not: as if that phase had failed. "" when it is not so.
+// failedElsewhere is the phase to which work goes back that all gates of its own phase passed, and one of an
+// earlier phase did not: as if that phase had failed. "" when it is not so.
 func failedElsewhere(s *session.Session, p *workflows.Plan, j *session.Judgement) session.PhaseName {
 	own := p.Workflow.Phase(s.Open.Phase)
 	if own == nil || j.Verdict != session.Fail {
@@ -80,7 +85,8 @@ func failedElsewhere(s *session.Session, p *workflows.Plan, j *session.Judgement
 		return ""
 	}
 	for _, ph := range p.Workflow.Phases {
-		if slices.ContainsFunc(ph.Gates, func(g workflows.Gate) bool { return g.Name == j.Gates[at].Gate && g.Expect != workflows.ExpectRed }) {
+		if slices.ContainsFunc(ph.Gates,
+			func(g workflows.Gate) bool { return g.Name == j.Gates[at].Gate && g.Expect != workflows.ExpectRed }) {
 			if to := ph.On[workflows.Fail]; p.Workflow.Phase(to) != nil {
 				return to
 			}

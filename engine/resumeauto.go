@@ -12,7 +12,8 @@ import (
 type AutoFound struct {
 	session.AutoSave
 	Checkpoint int
-	Since      session.Tree // what the visit of the interrupted attempt began with; "" of a rescue: its files are a person's
+	// what the visit of the interrupted attempt began with; "" of a rescue: its files are a person's
+	Since session.Tree
 }
 
 // FindBackup returns a rescue of a session that was made while its branch was checked out.
@@ -23,32 +24,37 @@ func (e *Engine) FindBackup(ctx context.Context, id session.ID, number string) (
 		return nil, err
 	}
 	if a == nil {
-		return nil, &session.Refusal{Code: session.RefuseNothing, Message: fmt.Sprintf("%s has no backup %q", id, number), Hint: "wfs backups " + string(id)}
+		return nil, &session.Refusal{Code: session.RefuseNothing, Message: fmt.Sprintf("%s has no backup %q", id, number),
+			Hint: "wfs backups " + string(id)}
 	}
 	if a.Head.Ref != session.BranchOf(id) || a.Code == "" {
-		return nil, &session.Refusal{Code: session.RefuseNothing, Message: fmt.Sprintf("backup %s was not made on %s", number, short(session.BranchOf(id))), Hint: "git cherry-pick -n " + ref + "^2"}
+		return nil, &session.Refusal{Code: session.RefuseNothing,
+			Message: fmt.Sprintf("backup %s was not made on %s", number, short(session.BranchOf(id))),
+			Hint:    "git cherry-pick -n " + ref + "^2"}
 	}
 	return e.upon(ctx, id, a)
 }
 
 // FindAuto returns the auto-save of a session that still says something: nothing has happened since but that an
-// interrupted run was recovered, which keeps what was found as a checkpoint. Recovery may make one stale, so it is looked
-// for before the session is opened.
+// interrupted run was recovered, which keeps what was found as a checkpoint. Recovery may make one stale, so it
+// is looked for before the session is opened.
 func (e *Engine) FindAuto(ctx context.Context, id session.ID) (*AutoFound, error) {
 	a, err := e.Store.Auto(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if a == nil {
-		return nil, &session.Refusal{Code: session.RefuseNothing, Message: string(id) + " has no backup", Hint: "wfs resume " + string(id)}
+		return nil, &session.Refusal{Code: session.RefuseNothing, Message: string(id) + " has no backup",
+			Hint: "wfs resume " + string(id)}
 	}
 	stale, err := e.stale(ctx, id, a)
 	if err != nil {
 		return nil, err
 	}
 	if stale {
-		return nil, &session.Refusal{Code: session.RefuseNothing, Message: fmt.Sprintf("the backup of %s is from %s, older than its latest checkpoint", id, clockOf(a.At)),
-			Hint: "to see it: git show --stat " + session.AutoOf(id) + "^2"}
+		return nil, &session.Refusal{Code: session.RefuseNothing,
+			Message: fmt.Sprintf("the backup of %s is from %s, older than its latest checkpoint", id, clockOf(a.At)),
+			Hint:    "to see it: git show --stat " + session.AutoOf(id) + "^2"}
 	}
 	return e.upon(ctx, id, a)
 }
@@ -104,8 +110,8 @@ func (e *Engine) stale(ctx context.Context, id session.ID, a *session.AutoSave) 
 	return true, nil
 }
 
-// ResumeAuto puts the files of an auto-save back, upon the checkpoint that it was made upon. What is there is kept, as by
-// every move.
+// ResumeAuto puts the files of an auto-save back, upon the checkpoint that it was made upon. What is there is
+// kept, as by every move.
 func (h *Hand) ResumeAuto(ctx context.Context, a *AutoFound) (*Relocated, error) {
 	r, err := h.resumeAuto(ctx, a)
 	if err != nil {

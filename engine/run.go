@@ -50,7 +50,8 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 		if err := h.Hear(); err != nil {
 			return err
 		}
-		f := Facts{Now: h.e.Clock.Now(), RunID: h.e.NewRunID(h.ID, h.S.Runs+1), Started: started, MaxAttempts: o.MaxAttempts, Auto: o.Auto, Ignore: o.IgnoreSurvivors, Stop: h.stop, Woken: h.woken}
+		f := Facts{Now: h.e.Clock.Now(), RunID: h.e.NewRunID(h.ID, h.S.Runs+1), Started: started,
+			MaxAttempts: o.MaxAttempts, Auto: o.Auto, Ignore: o.IgnoreSurvivors, Stop: h.stop, Woken: h.woken}
 		if ctx.Err() != nil {
 			f.Cut = h.cut()
 		}
@@ -61,7 +62,8 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 			if ctx.Err() != nil && h.S.Status != session.StatusWaiting {
 				return h.interrupt(work)
 			}
-			if w := h.S.Waiting; h.S.Status != session.StatusWaiting || w.Reason == session.WaitLimit && (f.Woken || waited(w, f.Now)) {
+			if w := h.S.Waiting; h.S.Status != session.StatusWaiting || w.Reason == session.WaitLimit &&
+				(f.Woken || waited(w, f.Now)) {
 				if err := h.lookElsewhere(work, &f); err != nil {
 					return err
 				}
@@ -82,7 +84,8 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 		if err != nil {
 			return err
 		}
-		if a != nil && a.Runner != runnerPerson && (f.Tree != h.S.At(h.S.Current).Tree && f.Tree != kept || foreign) && found < maxFound {
+		if a != nil && a.Runner != runnerPerson && (f.Tree != h.S.At(h.S.Current).Tree && f.Tree != kept || foreign) &&
+			found < maxFound {
 			// Somebody edited files or committed since the last checkpoint. The runner may overwrite that: it is kept first.
 			found++
 			kept = f.Tree
@@ -118,8 +121,8 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 	}
 }
 
-// maxFound bounds how often edits are kept before one attempt: something may be writing all the time, this command's own
-// output for one.
+// maxFound bounds how often edits are kept before one attempt: something may be writing all the time, this
+// command's own output for one.
 const maxFound = 3
 
 // attemptIn is the attempt that a decision begins, nil for none.
@@ -182,7 +185,8 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 	}
 	switch w := h.S.Waiting; {
 	case o.Note == "":
-	case h.S.Status == session.StatusWaiting && h.S.Phase == workflows.Done && w.Agree: // whoever says what to do next says no
+	// whoever says what to do next says no
+	case h.S.Status == session.StatusWaiting && h.S.Phase == workflows.Done && w.Agree:
 		if err := h.workOn(ctx, o.Note); err != nil {
 			return false, err
 		}
@@ -229,11 +233,13 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 	if err := h.frozenEdited(ctx); err != nil {
 		return false, err
 	}
-	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version, Ignored: known(alive), Ended: ended, Now: o.Now})
+	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version, Ignored: known(alive),
+		Ended: ended, Now: o.Now})
 }
 
-// frozenEdited refuses to begin an attempt that would answer for somebody's edits since the last checkpoint of tests that
-// its work is judged by. Whose they are nobody knows: the person who made them says so with a checkpoint.
+// frozenEdited refuses to begin an attempt that would answer for somebody's edits since the last checkpoint of
+// tests that its work is judged by. Whose they are nobody knows: the person who made them says so with a
+// checkpoint.
 func (h *Hand) frozenEdited(ctx context.Context) error {
 	s, ph := &h.S, h.Plan.Workflow.Phase(h.S.Phase)
 	if s.Frozen == "" || ph == nil || ph.WritesTests() || s.Open != nil {
@@ -254,18 +260,20 @@ func (h *Hand) frozenEdited(ctx context.Context) error {
 	for _, c := range changes {
 		edited := func(f session.Change) bool { return f.Path == c.Path && f.Status != "A" }
 		if h.e.HoldsTests(c.Path) && slices.ContainsFunc(since, edited) {
-			return session.Refuse(session.RefuseDirty, fmt.Sprintf("wfs checkpoint %s && wfs run %s, or wfs resume %s@%d", h.ID, h.ID, h.ID, s.Current),
+			return session.Refuse(session.RefuseDirty,
+				fmt.Sprintf("wfs checkpoint %s && wfs run %s, or wfs resume %s@%d", h.ID, h.ID, h.ID, s.Current),
 				"%s was edited, a test that judges %s: keep the edit with a checkpoint, or undo it", c.Path, s.Phase)
 		}
 	}
 	return nil
 }
 
-// toldAnew reports whether a person has said something, let a file in, or edited files, the goal or the spec, since attempts
-// stopped getting anywhere: the next one knows more than those before.
+// toldAnew reports whether a person has said something, let a file in, or edited files, the goal or the spec,
+// since attempts stopped getting anywhere: the next one knows more than those before.
 func (h *Hand) toldAnew(ctx context.Context) (bool, error) {
 	b := h.S.Blocked
-	if h.S.Status != session.StatusBlocked || b.Reason != session.BlockBreaker && (b.Reason != session.BlockTamper || h.S.Visit.Tampered == 0) {
+	if h.S.Status != session.StatusBlocked || b.Reason != session.BlockBreaker &&
+		(b.Reason != session.BlockTamper || h.S.Visit.Tampered == 0) {
 		return false, nil
 	}
 	judged := h.S.Judged()
@@ -278,7 +286,8 @@ func (h *Hand) toldAnew(ctx context.Context) (bool, error) {
 	if judged.Class == session.ClassKey {
 		keys, err := h.e.Store.Keys(ctx, h.S.Visit.Tree, judged.Tree) // that were committed
 		g := session.Guard{Allowed: h.S.Allowed}
-		if err != nil || slices.ContainsFunc(append(keys, judged.Skipped...), func(s session.Skip) bool { return s.Rule != "" && g.Allows(s.Path) }) {
+		if err != nil || slices.ContainsFunc(append(keys, judged.Skipped...),
+			func(s session.Skip) bool { return s.Rule != "" && g.Allows(s.Path) }) {
 			return err == nil, err
 		}
 	}
@@ -414,7 +423,8 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 	return false, h.beginSaving(&snap)
 }
 
-// linesOfLap counts what the newest attempts of this lap changed. It is for the brief only: what git cannot compare is left out.
+// linesOfLap counts what the newest attempts of this lap changed. It is for the brief only: what git cannot
+// compare is left out.
 func (h *Hand) linesOfLap(ctx context.Context) map[int][]session.FileLines {
 	lines := map[int][]session.FileLines{}
 	for c := range h.S.Back() {
@@ -490,7 +500,8 @@ func (h *Hand) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (do
 // verdict asks the gates, unless a person has said no already. A person's yes counts when no gate says no.
 func (h *Hand) verdict(ctx context.Context, req session.JudgeRequest, o *session.Open) (session.Judgement, error) {
 	if o.Run.Rejected {
-		return session.Judgement{Tree: req.Tree, Verdict: session.Fail, Class: session.ClassRejected, Reason: said("rejected", o.Run.Note)}, nil
+		return session.Judgement{Tree: req.Tree, Verdict: session.Fail, Class: session.ClassRejected,
+			Reason: said("rejected", o.Run.Note)}, nil
 	}
 	j, err := h.e.Works.Judge(ctx, req)
 	if err != nil {
@@ -524,9 +535,11 @@ func said(what, text string) string {
 	return what
 }
 
-func (h *Hand) judgeRequest(ctx context.Context, o *session.Open, snap session.Snapshot) (req session.JudgeRequest, err error) {
+func (h *Hand) judgeRequest(ctx context.Context, o *session.Open, snap session.Snapshot) (req session.JudgeRequest,
+	err error) {
 	st := h.e.Store
-	req = session.JudgeRequest{Session: h.ID, Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan, Targets: h.S.Targets, Expected: h.S.Expected, Gone: h.S.Gone, TargetsOf: h.S.TargetsOf, Tree: snap.Tree,
+	req = session.JudgeRequest{Session: h.ID, Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan,
+		Targets: h.S.Targets, Expected: h.S.Expected, Gone: h.S.Gone, TargetsOf: h.S.TargetsOf, Tree: snap.Tree,
 		Given: h.given(snap.Skipped), Spec: h.S.SpecPath}
 	if req.Changed, err = st.Changes(ctx, h.S.LapTree, snap.Tree); err != nil {
 		return req, err

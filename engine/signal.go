@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// maxUnsigned is how many attempts in a row may pass all gates without their agent's word before a person is asked: one to
-// forget it, one to be told, one more.
+// maxUnsigned is how many attempts in a row may pass all gates without their agent's word before a person is
+// asked: one to forget it, one to be told, one more.
 const maxUnsigned = 3
 
 // heard takes the word of whoever worked into a conclusion, where the phase asks for it: the dual gate, and reviews. It
@@ -39,12 +39,14 @@ func heard(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
 		return false
 	}
 	// It is no failure of the work: the phase goes on, wherever a failure would lead.
-	d.Verdict, d.Class, d.Step, d.Progress, d.Next = session.Fail, session.ClassUnsigned, session.StepUnsigned, true, s.Phase
+	d.Verdict, d.Class, d.Step, d.Progress, d.Next = session.Fail, session.ClassUnsigned, session.StepUnsigned, true,
+		s.Phase
 	return true
 }
 
-// reviewed concludes an attempt at a review. The gates outweigh the reviewer's yes. A review that gave no verdict, or changed
-// files, is made again; so is nothing when the work has been sent back often enough: then a person decides.
+// reviewed concludes an attempt at a review. The gates outweigh the reviewer's yes. A review that gave no
+// verdict, or changed files, is made again; so is nothing when the work has been sent back often enough: then a
+// person decides.
 func reviewed(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
 	v := s.Open.Run.Review
 	switch {
@@ -61,7 +63,8 @@ func reviewed(s *session.Session, ph *workflows.Phase, d *session.Decided) bool 
 		d.Class, d.Reason = session.ClassReviewed, "the reviewer approves"+remarks(v)
 		return false
 	}
-	d.Verdict, d.Class, d.Reason, d.Step = session.Fail, session.ClassRejected, "the reviewer rejects it"+remarks(v), session.StepMoved
+	d.Verdict, d.Class, d.Reason, d.Step = session.Fail, session.ClassRejected, "the reviewer rejects it"+
+		remarks(v), session.StepMoved
 	d.Progress = true
 	return s.Rounds[s.Open.Phase]+1 >= ph.Review.Rounds
 }

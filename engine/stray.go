@@ -10,10 +10,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// lookAround records what a run changed beside the session's branch and files. Who moved the ledger has laid hands on
-// the session's own records: it is put back, what the run left is kept, and a person is to look. Nobody but this process
-// may move it.
-func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, locked []session.GitLock, used session.Usage) (tampered bool, err error) {
+// lookAround records what a run changed beside the session's branch and files. Who moved the ledger has laid
+// hands on the session's own records: it is put back, what the run left is kept, and a person is to look.
+// Nobody but this process may move it.
+func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, locked []session.GitLock,
+	used session.Usage) (tampered bool, err error) {
 	st := h.e.Store
 	locks, err := h.strandedLocks(ctx, locked) // first: they are in the way of what may have to be done here
 	if err != nil {
@@ -53,8 +54,10 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 		return false, err
 	}
 	if !back {
-		return false, &session.Refusal{Code: session.RefuseMoved, Hint: "git log " + session.BranchOf(h.ID)[len("refs/heads/"):],
-			Message: fmt.Sprintf("the agent deleted the history of %s and its objects; the files are as the agent left them", h.ID)}
+		return false, &session.Refusal{Code: session.RefuseMoved,
+			Hint: "git log " + session.BranchOf(h.ID)[len("refs/heads/"):],
+			Message: fmt.Sprintf("the agent deleted the history of %s and its objects; the files are as the agent left them",
+				h.ID)}
 	}
 	what := "deleted"
 	if tip != "" {
@@ -126,8 +129,9 @@ func (h *Hand) Seen() error {
 	return h.append(session.Strayed{Seen: true})
 }
 
-// strandedLocks sets locks of git's aside that came while a run or its gates went on and that their processes, all dead by
-// now, have left. A lock that was there before, or that somebody holds, is left alone. It returns their names.
+// strandedLocks sets locks of git's aside that came while a run or its gates went on and that their processes,
+// all dead by now, have left. A lock that was there before, or that somebody holds, is left alone. It returns
+// their names.
 func (h *Hand) strandedLocks(ctx context.Context, before []session.GitLock) ([]string, error) {
 	since := slices.DeleteFunc(h.e.Store.Locks(), func(l session.GitLock) bool { return slices.Contains(before, l) })
 	if len(since) == 0 || len(h.alive()) > 0 {
@@ -140,13 +144,14 @@ func (h *Hand) strandedLocks(ctx context.Context, before []session.GitLock) ([]s
 	return h.e.Store.SetLocksAside(ctx, since[:min(len(since), session.MaxNamed)], filepath.Join(dir, "locks"))
 }
 
-// deadLocks sets locks aside that came since the open attempt began, which no process of ours saw the end of. A lock that
-// has the name of one that was there before is left alone.
+// deadLocks sets locks aside that came since the open attempt began, which no process of ours saw the end of. A
+// lock that has the name of one that was there before is left alone.
 func (h *Hand) deadLocks(ctx context.Context) error {
 	if h.S.Open.Runner == runnerPerson {
 		return nil
 	}
-	before := slices.DeleteFunc(h.e.Store.Locks(), func(l session.GitLock) bool { return !slices.Contains(h.S.Open.Locks, l.Name) })
+	before := slices.DeleteFunc(h.e.Store.Locks(),
+		func(l session.GitLock) bool { return !slices.Contains(h.S.Open.Locks, l.Name) })
 	locks, err := h.strandedLocks(ctx, before)
 	if err != nil || len(locks) == 0 {
 		return err
@@ -154,8 +159,9 @@ func (h *Hand) deadLocks(ctx context.Context) error {
 	return h.append(session.Strayed{Locks: locks})
 }
 
-// unadopted reports, before a runner is started, whether the session's branch is at a commit of somebody else's that the
-// ledger does not lead to. An agent may reset the branch, and nobody would see that when wfs is killed together with it.
+// unadopted reports, before a runner is started, whether the session's branch is at a commit of somebody else's
+// that the ledger does not lead to. An agent may reset the branch, and nobody would see that when wfs is killed
+// together with it.
 func (h *Hand) unadopted(ctx context.Context, a *session.AttemptStarted) (bool, error) {
 	if a == nil || a.Runner == runnerPerson {
 		return false, nil

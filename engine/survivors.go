@@ -44,7 +44,8 @@ func survivors(alive []session.Process) session.BlockedBy {
 
 // Ending is what to type in a session that survivors block, of which these are alive now.
 func Ending(s *session.Session, alive []session.Process) string {
-	alive = slices.DeleteFunc(slices.Clone(alive), func(p session.Process) bool { return p.Own }) // the run ends them itself
+	// the run ends them itself
+	alive = slices.DeleteFunc(slices.Clone(alive), func(p session.Process) bool { return p.Own })
 	ids := numbers(known(alive))
 	switch {
 	case len(alive) == 0:

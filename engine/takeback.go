@@ -37,13 +37,15 @@ func isRecord(kind string, op session.Op) bool {
 	return false
 }
 
-// isCheckpoint reports whether an operation of a kind that is no record made a checkpoint, and left the files as they were.
+// isCheckpoint reports whether an operation of a kind that is no record made a checkpoint, and left the files
+// as they were.
 func isCheckpoint(kind string) bool {
 	return kind == OpCheckpoint || kind == OpApprove || kind == OpReject
 }
 
 func recorded(n int64, summary string) *Relocated {
-	return &Relocated{Op: n, Event: session.Moved{MoveStarted: session.MoveStarted{How: session.MoveUndo, Summary: summary, To: -1}}}
+	return &Relocated{Op: n, Event: session.Moved{MoveStarted: session.MoveStarted{How: session.MoveUndo,
+		Summary: summary, To: -1}}}
 }
 
 // takeBack brings back what an operation changed in what is said of the session, unless somebody has changed the same
@@ -78,15 +80,18 @@ func (h *Hand) planTakeBack(ctx context.Context, op session.Op) (t turning, f se
 	f = session.FormerOf(&t.before, &t.after)
 	if since := f.Overtaken(&t.after, &h.S); since != "" {
 		verb, about := verbOf(op)
-		return t, f, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f, t.before.Current), Message: fmt.Sprintf("cannot %s %q: of %s, %s", verb, about, h.ID, since)}
+		return t, f, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f, t.before.Current),
+			Message: fmt.Sprintf("cannot %s %q: of %s, %s", verb, about, h.ID, since)}
 	}
 	if o := h.S.Open; o != nil && (f.Plan != nil || f.Stand != nil) {
-		return t, f, &session.Refusal{Code: session.RefuseAttempt, Message: fmt.Sprintf("attempt %d at %s is not judged yet", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1"}
+		return t, f, &session.Refusal{Code: session.RefuseAttempt,
+			Message: fmt.Sprintf("attempt %d at %s is not judged yet", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1"}
 	}
 	return t, f, nil
 }
 
-// insteadOf is the command that makes by hand what an undo would have made. at is the checkpoint that the session stood on.
+// insteadOf is the command that makes by hand what an undo would have made. at is the checkpoint that the
+// session stood on.
 func (h *Hand) insteadOf(f session.Former, at int) string {
 	switch {
 	case f.Notes != nil:

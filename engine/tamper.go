@@ -10,15 +10,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Bounds of tampering and of going back. The first time an attempt is told; whoever does it again has understood and goes
-// on. Going back to change tests is honest, and a way to go in circles.
+// Bounds of tampering and of going back. The first time an attempt is told; whoever does it again has
+// understood and goes on. Going back to change tests is honest, and a way to go in circles.
 const (
 	maxTampered    = 2
 	maxTestChanges = 3
 )
 
-// frozen is the tree whose tests hold in the present phase. Where tests are written it is what the lap began with, and so it
-// is in a workflow that never writes failing ones and asks for the guard all the same.
+// frozen is the tree whose tests hold in the present phase. Where tests are written it is what the lap began
+// with, and so it is in a workflow that never writes failing ones and asks for the guard all the same.
 func frozen(s *session.Session, p *workflows.Plan) session.Tree {
 	ph := p.Workflow.Phase(s.Open.Phase)
 	switch red := p.Workflow.Red(); {
@@ -63,8 +63,9 @@ func tampered(s *session.Session, p *workflows.Plan) session.Body {
 				b.Evidence = append(b.Evidence, oneLine(t.String(), 300))
 			}
 		}
-		b.Evidence = append(b.Evidence, fmt.Sprintf("if the change is right: wfs approve %s -m WHY; if tests must change: wfs reject %s --to %s",
-			s.ID, s.ID, redName(p)))
+		b.Evidence = append(b.Evidence,
+			fmt.Sprintf("if the change is right: wfs approve %s -m WHY; if tests must change: wfs reject %s --to %s",
+				s.ID, s.ID, redName(p)))
 		return b
 	}
 	return nil

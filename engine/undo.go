@@ -9,12 +9,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Undoable returns what an undo takes back, in that order: the newest operation of this work tree that is not taken back
-// already, and what the same command had done before it.
+// Undoable returns what an undo takes back, in that order: the newest operation of this work tree that is not
+// taken back already, and what the same command had done before it.
 func (e *Engine) Undoable(ctx context.Context) ([]session.Op, error) {
 	undo, redo, err := e.standing(ctx)
 	if err == nil && len(undo) == 0 {
-		r := &session.Refusal{Code: session.RefuseNothing, Message: "nothing to undo in this work tree", Hint: "wfs undo --list"}
+		r := &session.Refusal{Code: session.RefuseNothing, Message: "nothing to undo in this work tree",
+			Hint: "wfs undo --list"}
 		if len(redo) > 0 {
 			r.Message, r.Hint = "everything is already undone in this work tree", "wfs redo"
 		}
@@ -27,7 +28,8 @@ func (e *Engine) Undoable(ctx context.Context) ([]session.Op, error) {
 func (e *Engine) Redoable(ctx context.Context) ([]session.Op, error) {
 	_, redo, err := e.standing(ctx)
 	if err == nil && len(redo) == 0 {
-		err = &session.Refusal{Code: session.RefuseNothing, Message: "nothing to redo in this work tree: nothing was undone since the last operation", Hint: "wfs undo --list"}
+		err = &session.Refusal{Code: session.RefuseNothing,
+			Message: "nothing to redo in this work tree: nothing was undone since the last operation", Hint: "wfs undo --list"}
 	}
 	return session.Together(redo), err
 }
@@ -93,8 +95,10 @@ func (h *Hand) reverse(ctx context.Context, op session.Op) (v reversal, err erro
 		v.turning, v.former, err = h.planTakeBack(ctx, op)
 		return v, err
 	}
-	r := relocation{how: session.MoveUndo, summary: summaryOfUndo(op), tree: op.Turn.TreeOld, index: op.Turn.IndexOld, raw: op.Turn.RawOld,
-		head: op.Turn.HeadOld, tip: op.Turn.HeadOldCommit, to: -1, undoes: op.Number, stay: isCheckpoint(kind)} // the files were the user's before and after
+	r := relocation{how: session.MoveUndo, summary: summaryOfUndo(op), tree: op.Turn.TreeOld, index: op.Turn.IndexOld,
+		raw: op.Turn.RawOld,
+		// the files were the user's before and after
+		head: op.Turn.HeadOld, tip: op.Turn.HeadOldCommit, to: -1, undoes: op.Number, stay: isCheckpoint(kind)}
 	if kind == string(session.MoveNew) && !redo {
 		r.status = session.StatusAbandoned // it was never not there
 	} else if err := h.bringBack(ctx, op, &r); err != nil {
@@ -228,7 +232,8 @@ func verbOf(op session.Op) (verb, what string) {
 func movedOn(op session.Op, what, where, left, hint string) error {
 	verb, about := verbOf(op)
 	return &session.Refusal{Code: session.RefuseMoved, Hint: hint,
-		Message: fmt.Sprintf("cannot %s %q: %s is now at %s, and that operation left it at %s", verb, about, what, where, left)}
+		Message: fmt.Sprintf("cannot %s %q: %s is now at %s, and that operation left it at %s", verb, about, what, where,
+			left)}
 }
 
 // bringBack completes an undo with what its operation changed in what is said of the session. The documents come along.
@@ -277,7 +282,8 @@ func (h *Hand) around(ctx context.Context, op session.Op) (turning, error) {
 	}
 	i := slices.IndexFunc(commits, func(c session.LedgerCommit) bool { return c.Commit == op.Ledger })
 	if i < 0 || i+1 >= len(commits) {
-		return t, fmt.Errorf("operation %d: the history of %s does not contain %s with its predecessor", op.Number, h.ID, op.Ledger.Short())
+		return t, fmt.Errorf("operation %d: the history of %s does not contain %s with its predecessor", op.Number, h.ID,
+			op.Ledger.Short())
 	}
 	if t.after, err = h.e.cached(ctx, h.ID, commits[i].Commit); err != nil {
 		return t, err

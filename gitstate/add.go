@@ -34,7 +34,8 @@ type addition struct {
 // addAll stages the whole work tree, but for .wfs and what is held out, into a private index, and names what it could
 // not. x is that index as it is before; nothingStaged says that it stands for headTree. A nested repository becomes no
 // gitlink unless head has it as one, or somebody has made a submodule of it: a gitlink protects nothing of it.
-func (r *Repo) addAll(ctx context.Context, index string, x *index, nothingStaged bool, exclude string, head session.Commit, headTree session.Tree) (made addition, err error) {
+func (r *Repo) addAll(ctx context.Context, index string, x *index, nothingStaged bool, exclude string,
+	head session.Commit, headTree session.Tree) (made addition, err error) {
 	began := time.Unix(0, int64(r.fileTime()))
 	h, err := r.hold(ctx, index, x, exclude, head)
 	if err != nil {
@@ -102,8 +103,8 @@ func joinSkips(lists ...[]session.Skip) []session.Skip {
 
 // addHeld adds what was decided, and names what was passed over; nil when there was nothing to add.
 //
-// Git is not told what to keep out beside single paths: with a path to be left out beside one in the same directory, git 2.39
-// finds nothing there and does not say so.
+// Git is not told what to keep out beside single paths: with a path to be left out beside one in the same
+// directory, git 2.39 finds nothing there and does not say so.
 func (r *Repo) addHeld(ctx context.Context, index string, x *index, h *holding) (skipped []session.Skip, err error) {
 	var paths []string
 	for _, p := range h.paths {
@@ -113,7 +114,8 @@ func (r *Repo) addHeld(ctx context.Context, index string, x *index, h *holding) 
 	}
 	sure := !h.unsure && len(paths) <= maxNamed
 	if sure && len(paths) > 0 {
-		report, err := r.addOnce(ctx, index, paths, h.how, "-c", "core.preloadIndex=false") // its threads would compare nothing
+		// its threads would compare nothing
+		report, err := r.addOnce(ctx, index, paths, h.how, "-c", "core.preloadIndex=false")
 		sure, skipped = err == nil && report.fatal == nil && len(report.skipped) == 0, []session.Skip{}
 	}
 	if !sure {
@@ -143,8 +145,8 @@ func (r *Repo) addHeld(ctx context.Context, index string, x *index, h *holding) 
 	return append([]session.Skip{}, append(skipped, report.skipped...)...), err
 }
 
-// unseen names the files that differ from an index and that git does not look at. Files that are not there, as outside of a
-// sparse checkout, have nothing to lose.
+// unseen names the files that differ from an index and that git does not look at. Files that are not there, as
+// outside of a sparse checkout, have nothing to lose.
 func (r *Repo) unseen(ctx context.Context, x *index) (skipped []session.Skip, err error) {
 	var files []treeFile
 	for _, p := range r.present(x.marked()) {
@@ -228,11 +230,13 @@ func (r *Repo) addRest(ctx context.Context, index, how string, paths []string) (
 // maxSpecs is the size of pathspecs, in bytes, that are given as arguments. Systems allow some more.
 const maxSpecs = 64 << 10
 
-// addOnce runs one `git add`. Git has all of the pathspecs before it begins, and never has them from a pipe: one that is
-// cut short by a kill lacks what is to be left out, and an empty one means everything.
-func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, how string, settings ...string) (addReport, error) {
+// addOnce runs one `git add`. Git has all of the pathspecs before it begins, and never has them from a pipe:
+// one that is cut short by a kill lacks what is to be left out, and an empty one means everything.
+func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, how string,
+	settings ...string) (addReport, error) {
 	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
-	args := append(settings, "-c", "core.excludesFile="+r.excludesPath(), "-c", "core.splitIndex=false", "-c", "core.safecrlf=false",
+	args := append(settings, "-c", "core.excludesFile="+r.excludesPath(), "-c", "core.splitIndex=false", "-c",
+		"core.safecrlf=false",
 		"add", how, "--ignore-errors", "--sparse")
 	if all := strings.Join(pathspecs, "\x00"); len(all) > maxSpecs {
 		file := index + ".specs"
@@ -253,8 +257,9 @@ func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, ho
 	return report, err
 }
 
-// ungraft takes those gitlinks out of a private index, x, that head does not have, and that nobody has made submodules of,
-// names them, and submodules that have edits of their own, and returns the index that there is then.
+// ungraft takes those gitlinks out of a private index, x, that head does not have, and that nobody has made
+// submodules of, names them, and submodules that have edits of their own, and returns the index that there is
+// then.
 func (r *Repo) ungraft(ctx context.Context, path string, x *index, head session.Tree) (*index, []session.Skip, error) {
 	info := x.info()
 	if len(info.gitlinks) == 0 {
@@ -271,7 +276,8 @@ func (r *Repo) ungraft(ctx context.Context, path string, x *index, head session.
 	return x, append(skipped, edited...), err
 }
 
-func (r *Repo) dropGitlinks(ctx context.Context, index string, gitlinks []string, head session.Tree) ([]session.Skip, error) {
+func (r *Repo) dropGitlinks(ctx context.Context, index string, gitlinks []string,
+	head session.Tree) ([]session.Skip, error) {
 	old := map[string]bool{}
 	if head != "" {
 		args := append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", string(head), "--"}, gitlinks...)

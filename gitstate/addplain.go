@@ -17,9 +17,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Most files that change are plain ones: git stores their bytes as they are. Those are added here, without a git process,
-// and their blobs and trees reach the disk with the commit. Wherever anything else may concern a path (attributes, settings,
-// odd names, a file that changes while it is read), git adds all of them instead.
+// Most files that change are plain ones: git stores their bytes as they are. Those are added here, without a
+// git process, and their blobs and trees reach the disk with the commit. Wherever anything else may concern a
+// path (attributes, settings, odd names, a file that changes while it is read), git adds all of them instead.
 
 // Limits of what is kept in memory, in bytes.
 const (
@@ -45,9 +45,10 @@ type indexEdit struct {
 	data    []byte // of entry in the file
 }
 
-// addPlain brings a private index up to date with some paths of the work tree, and returns the objects of that: blobs, and
-// trees but for the root. It answers false, and has done nothing, where git has to add them.
-func (r *Repo) addPlain(ctx context.Context, path string, x *index, paths []string) (now *index, objects []newObject, ok bool) {
+// addPlain brings a private index up to date with some paths of the work tree, and returns the objects of that:
+// blobs, and trees but for the root. It answers false, and has done nothing, where git has to add them.
+func (r *Repo) addPlain(ctx context.Context, path string, x *index, paths []string) (now *index,
+	objects []newObject, ok bool) {
 	if x.special || x.version != 2 && x.version != 3 || !r.readsDirectly() {
 		return nil, nil, false
 	}
@@ -154,8 +155,9 @@ func (x *index) position(p string) (file, below indexEdit) {
 	return file, below
 }
 
-// index returns the index with all edits, of which the data lack notes of trees and the sum: see encodeIndex. No file may
-// lie where another one has a directory. It has no version: where its entries are in its file is not known.
+// index returns the index with all edits, of which the data lack notes of trees and the sum: see encodeIndex.
+// No file may lie where another one has a directory. It has no version: where its entries are in its file is
+// not known.
 func (a *plainAdd) index() (*index, bool) {
 	slices.SortStableFunc(a.edits, func(x, y indexEdit) int { return x.from - y.from })
 	old := a.old
@@ -231,7 +233,8 @@ func (r *Repo) encodeIndex(x *index) {
 // appendEntry encodes an entry as gitformat-index(5) has it.
 func appendEntry(b []byte, f fileLook, mode uint32, id []byte, name string) []byte {
 	start := len(b)
-	for _, n := range []uint32{f.changed, f.changedNano, f.modified, f.modifiedNano, f.device, f.inode, mode, f.user, f.group, f.size} {
+	for _, n := range []uint32{f.changed, f.changedNano, f.modified, f.modifiedNano, f.device, f.inode, mode, f.user,
+		f.group, f.size} {
 		b = binary.BigEndian.AppendUint32(b, n)
 	}
 	b = append(b, id...)
@@ -276,12 +279,14 @@ type plainRules struct {
 func (r *Repo) plainRules(ctx context.Context) (*plainRules, bool) {
 	s, err := r.settingsNow(ctx)
 	off := func(key string) bool { value, set := s[key]; return set && !truth(value) }
-	if err != nil || off("core.filemode") || off("core.symlinks") || truth(s["core.ignorecase"]) || truth(s["core.precomposeunicode"]) ||
+	if err != nil || off("core.filemode") || off("core.symlinks") || truth(s["core.ignorecase"]) ||
+		truth(s["core.precomposeunicode"]) ||
 		s["core.bigfilethreshold"] != "" || s["attr.tree"] != "" {
 		return nil, false
 	}
 	global := s["core.attributesfile"]
-	if strings.HasPrefix(global, "~") && !strings.HasPrefix(global, "~/") || strings.HasPrefix(global, "%") || strings.HasPrefix(global, ":") {
+	if strings.HasPrefix(global, "~") && !strings.HasPrefix(global, "~/") || strings.HasPrefix(global, "%") ||
+		strings.HasPrefix(global, ":") {
 		return nil, false
 	}
 	if global == "" {
@@ -305,7 +310,8 @@ func plainName(name string) bool {
 		case ".gitignore", ".gitattributes", ".gitkeep", ".github", ".gitlab-ci.yml":
 			continue
 		}
-		if part == "" || strings.HasPrefix(lower, ".git") || strings.Contains(lower, "git~") || strings.ContainsFunc(part, odd) {
+		if part == "" || strings.HasPrefix(lower, ".git") || strings.Contains(lower, "git~") ||
+			strings.ContainsFunc(part, odd) {
 			return false
 		}
 	}
@@ -349,8 +355,8 @@ func (p *plainRules) keeps(name string, data []byte) bool {
 	return true
 }
 
-// converts reports whether attributes may change a file's bytes on their way into git. Line ends are only changed where there
-// are carriage returns.
+// converts reports whether attributes may change a file's bytes on their way into git. Line ends are only
+// changed where there are carriage returns.
 func converts(attributes string, returns, ident bool) bool {
 	for _, name := range []string{"filter", "encoding"} {
 		if strings.Contains(attributes, name) {

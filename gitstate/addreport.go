@@ -21,8 +21,8 @@ const skipRules = "cannot be accessed"
 // skipNotStored is why a file is skipped that git could read and could not write as an object.
 const skipNotStored = "cannot be stored"
 
-// Sentences of `git add` about one path, from git's builtin/add.c, dir.c, read-cache.c, object-file.c and convert.c, 2.34
-// to 2.5x. The path stands between before and after.
+// Sentences of `git add` about one path, from git's builtin/add.c, dir.c, read-cache.c, object-file.c and
+// convert.c, 2.34 to 2.5x. The path stands between before and after.
 var addSentences = []struct{ before, after, why string }{
 	{"error: '", "' does not have a commit checked out", "nested repository without commits"},
 	{"error: open(\"", "\"): Permission denied", "cannot be read: permission denied"},
@@ -48,7 +48,8 @@ var fatalSentences = []struct{ before, after, why string }{
 	{"fatal: adding files failed", "", ""},
 	{"fatal: updating files failed", "", ""},
 	{"fatal: ", ": clean filter '", "its clean filter failed"},
-	{"fatal: 'git status --porcelain=2' failed in submodule ", "", "a submodule in which git does not work, as in one that was moved by hand"},
+	{"fatal: 'git status --porcelain=2' failed in submodule ", "",
+		"a submodule in which git does not work, as in one that was moved by hand"},
 }
 
 // readAddReport reads what git said. A message may span lines, because a path may.
@@ -74,8 +75,9 @@ func readAddReport(stderr []byte) addReport {
 	return report
 }
 
-// rulesOnly reports whether something said to be skipped is only not read for its rules: a .gitignore or .gitattributes that
-// is a link, which git does not follow there and adds as any other, or a file of rules outside of the work tree.
+// rulesOnly reports whether something said to be skipped is only not read for its rules: a .gitignore or
+// .gitattributes that is a link, which git does not follow there and adds as any other, or a file of rules
+// outside of the work tree.
 func (r *Repo) rulesOnly(s session.Skip) bool {
 	if s.Why != skipRules {
 		return false
@@ -87,8 +89,8 @@ func (r *Repo) rulesOnly(s session.Skip) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// saidByFilter reports whether a message is about a filter's program. A file whose filter is not required is added as it
-// is.
+// saidByFilter reports whether a message is about a filter's program. A file whose filter is not required is
+// added as it is.
 func saidByFilter(msg string) bool {
 	return strings.HasPrefix(msg, "error: cannot run ") || strings.Contains(msg, " external filter ")
 }

@@ -97,8 +97,8 @@ func (r *Repo) MergeBase(ctx context.Context, a, b session.Commit) (session.Comm
 	return session.Commit(strings.TrimSpace(string(out))), err
 }
 
-// Conflicts lists the paths in which two commits cannot be merged. tried is false with a git that cannot find out without a
-// work tree (before 2.38).
+// Conflicts lists the paths in which two commits cannot be merged. tried is false with a git that cannot find
+// out without a work tree (before 2.38).
 func (r *Repo) Conflicts(ctx context.Context, a, b session.Commit) (paths []string, tried bool) {
 	_, paths, err := r.mergeTrees(ctx, a, b)
 	return paths, err == nil

@@ -13,11 +13,12 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Each auto-save leaves a pack, and holds in it all that is not in the repository otherwise; so the packs of those before
-// it could go. But a pack is everybody's: git does not write again what it finds in one. So a pack goes only when
-// nothing can have come to need it since it was made: it is not one of the newest, no ref, index, HEAD, reflog or
-// commit-graph in the repository says anything else than then, and git has not looked up in it what it was about to write (it sets a pack's
-// time when it does). A pack that does not meet this stays for good, as any other.
+// Each auto-save leaves a pack, and holds in it all that is not in the repository otherwise; so the packs of
+// those before it could go. But a pack is everybody's: git does not write again what it finds in one. So a pack
+// goes only when nothing can have come to need it since it was made: it is not one of the newest, no ref,
+// index, HEAD, reflog or commit-graph in the repository says anything else than then, and git has not looked up
+// in it what it was about to write (it sets a pack's time when it does). A pack that does not meet this stays
+// for good, as any other.
 
 // autoPack is the pack of one auto-save.
 type autoPack struct {
@@ -27,8 +28,8 @@ type autoPack struct {
 	kept  *keptPack // until the ref leads to it
 }
 
-// makeAutoPack makes the pack of an auto-save, nil when git has to make it. Its time is one that nobody else would give it:
-// git sets it anew when it finds in it what it was about to write.
+// makeAutoPack makes the pack of an auto-save, nil when git has to make it. Its time is one that nobody else
+// would give it: git sets it anew when it finds in it what it was about to write.
 func (r *Repo) makeAutoPack(ctx context.Context, objects []newObject) (*autoPack, error) {
 	sum, err := r.everythingElse(ctx)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// While somebody works in a session's work tree, what is there is saved every now and then under refs/wfs/<id>/auto: one
-// state commit, which the next one replaces. It is made beside everything else, with private files of its own, and comes to
-// the repository as one pack.
+// While somebody works in a session's work tree, what is there is saved every now and then under
+// refs/wfs/<id>/auto: one state commit, which the next one replaces. It is made beside everything else, with
+// private files of its own, and comes to the repository as one pack.
 
 // autoSaves is what is known of the auto-saves of one attempt.
 type autoSaves struct {
@@ -106,11 +106,13 @@ func (r *Repo) autoChanges(ctx context.Context, from session.Tree, s newSnapshot
 			return nil, err
 		}
 	}
-	return slices.DeleteFunc(r.indexChanges(before, s.now), func(c treeChange) bool { return strings.HasPrefix(c.Path, userDir+"/") }), nil
+	return slices.DeleteFunc(r.indexChanges(before, s.now),
+		func(c treeChange) bool { return strings.HasPrefix(c.Path, userDir+"/") }), nil
 }
 
 // autoCommit makes the state commit of an auto-save and moves the ref to it.
-func (r *Repo) autoCommit(ctx context.Context, d session.AutoDraft, s newSnapshot, changes []treeChange, tip session.Commit, ident string) (session.Commit, error) {
+func (r *Repo) autoCommit(ctx context.Context, d session.AutoDraft, s newSnapshot, changes []treeChange,
+	tip session.Commit, ident string) (session.Commit, error) {
 	refs, err := r.refsOf(ctx, d.Session)
 	if err != nil {
 		return "", err
@@ -187,7 +189,8 @@ func (r *Repo) Backup(ctx context.Context, ref string) (*session.AutoSave, error
 	if err != nil {
 		return nil, err
 	}
-	a := &session.AutoSave{Commit: tip, Tree: state.Tree, Index: state.Index, Raw: state.Raw, Head: state.Head, At: info.At, Why: state.Why,
+	a := &session.AutoSave{Commit: tip, Tree: state.Tree, Index: state.Index, Raw: state.Raw, Head: state.Head,
+		At: info.At, Why: state.Why,
 		Changes: state.Changes, Changed: state.Changed, HeldOut: state.HeldOut, Skipped: state.Skipped}
 	if len(info.Parents) > 1 {
 		a.Ledger, a.Code = info.Parents[0], info.Parents[1]
@@ -216,9 +219,11 @@ func (r *Repo) keepAuto(ctx context.Context, id session.ID, auto session.Commit)
 	}
 }
 
-// lost compares what an auto-save holds beyond a tree with the changes of now, and returns how many of its paths are gone
-// or as before, 0 unless that is more than half of them. more says that there is something now that it does not have.
-func (r *Repo) lost(ctx context.Context, from session.Tree, before session.AutoSave, now []treeChange) (gone int, more bool, err error) {
+// lost compares what an auto-save holds beyond a tree with the changes of now, and returns how many of its
+// paths are gone or as before, 0 unless that is more than half of them. more says that there is something now
+// that it does not have.
+func (r *Repo) lost(ctx context.Context, from session.Tree, before session.AutoSave, now []treeChange) (gone int,
+	more bool, err error) {
 	had, err := r.diffTrees(ctx, from, before.Tree)
 	if err != nil {
 		return 0, false, err

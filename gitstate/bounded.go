@@ -18,8 +18,8 @@ const maxRef = 4096
 // readFile reads a file of git's whole that may have up to 16 MiB, as readBounded does.
 func readFile(path string) ([]byte, error) { return readBounded(path, 16<<20) }
 
-// readBounded reads a file of git's, which may be a symbolic link. It never waits for a FIFO and never fills the memory:
-// the errors are durable.ErrNotRegular and durable.ErrTooLarge, or what the system said.
+// readBounded reads a file of git's, which may be a symbolic link. It never waits for a FIFO and never fills
+// the memory: the errors are durable.ErrNotRegular and durable.ErrTooLarge, or what the system said.
 func readBounded(path string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

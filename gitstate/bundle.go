@@ -9,7 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Bundle writes a git bundle of some refs and everything that they reach. What without reaches is left out; "" is nothing.
+// Bundle writes a git bundle of some refs and everything that they reach. What without reaches is left out; ""
+// is nothing.
 func (r *Repo) Bundle(ctx context.Context, refs []string, without session.Commit, out io.Writer) error {
 	args := append([]string{"bundle", "create", "--quiet", "-"}, refs...)
 	if without != "" {

@@ -126,7 +126,8 @@ func (r *Repo) PutConversionsBack(ctx context.Context, was session.Conversions) 
 // it.
 func (r *Repo) putSettingsBack(ctx context.Context, file string, keys []string, was session.Conversions) error {
 	for _, key := range keys {
-		if _, err := r.git(ctx, gitOpts{okExit: []int{5}}, "config", "--file", file, "--unset-all", key); err != nil { // 5: it is not there
+		// 5: it is not there
+		if _, err := r.git(ctx, gitOpts{okExit: []int{5}}, "config", "--file", file, "--unset-all", key); err != nil {
 			return err
 		}
 		values, had := was.Settings[file][key]

@@ -11,8 +11,8 @@ import (
 // fewDeleted is how many files may be gone without a word, however few there were.
 const fewDeleted = 4
 
-// deletedFrom reports whether an index lacks more than half of the files of another one, nil when it does not. What has only
-// another name in it is not gone.
+// deletedFrom reports whether an index lacks more than half of the files of another one, nil when it does not.
+// What has only another name in it is not gone.
 func (r *Repo) deletedFrom(old, x *index) *session.Deleted {
 	d := session.Deleted{Of: len(old.entries)}
 	changes, renamed := r.indexChanges(old, x), map[string]int{}

@@ -38,7 +38,8 @@ func plainChanges(list []treeChange) []session.Change {
 
 // Lines counts the lines that differ between two trees, by file.
 func (r *Repo) Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error) {
-	out, err := r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv",
+	out, err := r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "-r", "-z", "--numstat", "--no-renames",
+		"--no-ext-diff", "--no-textconv",
 		string(r.orEmpty(from)), string(r.orEmpty(to)))
 	if err != nil {
 		return nil, err
@@ -57,8 +58,9 @@ func (r *Repo) Lines(ctx context.Context, from, to session.Tree) ([]session.File
 	return files, nil
 }
 
-// everySubmodule tells git to compare submodules as all else. Without it git reads submodule.<name>.ignore, which an agent
-// can set, in the configuration and the .gitmodules of the work tree, and fails when it cannot parse the latter.
+// everySubmodule tells git to compare submodules as all else. Without it git reads submodule.<name>.ignore,
+// which an agent can set, in the configuration and the .gitmodules of the work tree, and fails when it cannot
+// parse the latter.
 const everySubmodule = "--ignore-submodules=none"
 
 func (r *Repo) diffTrees(ctx context.Context, from, to session.Tree) ([]treeChange, error) {
@@ -66,7 +68,8 @@ func (r *Repo) diffTrees(ctx context.Context, from, to session.Tree) ([]treeChan
 	if from == to {
 		return nil, nil
 	}
-	out, err := r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "-r", "-z", "--raw", "--no-renames", "--full-index", "--no-abbrev",
+	out, err := r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "-r", "-z", "--raw", "--no-renames", "--full-index",
+		"--no-abbrev",
 		string(from), string(to))
 	if err != nil {
 		return nil, err
@@ -74,8 +77,8 @@ func (r *Repo) diffTrees(ctx context.Context, from, to session.Tree) ([]treeChan
 	return parseRaw(out)
 }
 
-// indexChanges lists how the files of an index differ from those of another one. What has conflicts, or no content, is not
-// there.
+// indexChanges lists how the files of an index differ from those of another one. What has conflicts, or no
+// content, is not there.
 func (r *Repo) indexChanges(before, now *index) (changes []treeChange) {
 	files := func(x *index) []indexEntry {
 		absent := func(e indexEntry) bool { return e.stage != 0 || e.intended }
@@ -101,7 +104,8 @@ func (r *Repo) indexChanges(before, now *index) (changes []treeChange) {
 		}
 		c := treeChange{oldMode: modeNone, newMode: modeNone, oldID: r.zero(), newID: r.zero()}
 		if order <= 0 {
-			c.Path, c.Status, c.oldMode, c.oldID = string(was[0].name), "D", fmt.Sprintf("%06o", was[0].mode), hex.EncodeToString(was[0].id)
+			c.Path, c.Status, c.oldMode, c.oldID = string(was[0].name), "D", fmt.Sprintf("%06o",
+				was[0].mode), hex.EncodeToString(was[0].id)
 			was = was[1:]
 		}
 		if order >= 0 {

@@ -9,14 +9,17 @@ import (
 
 // Edited lists the files of the work tree that differ from a commit, without writing anything: a look, no snapshot. The
 // user's own directory is not looked at. exclude is the session's extra exclude file, "" for none.
-func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string) (tracked, untracked []string, err error) {
+func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string) (tracked, untracked []string,
+	err error) {
 	paths := []string{"--", ":/", ":(top,exclude)" + userDir}
 	head, err := r.Head(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	if head.Commit != since { // committed by hand, say
-		moved, err := r.git(ctx, gitOpts{}, append([]string{"diff-tree", "-r", "--name-only", "-z", "--no-renames", string(since), string(head.Commit)}, paths...)...)
+		moved, err := r.git(ctx, gitOpts{},
+			append([]string{"diff-tree", "-r", "--name-only", "-z", "--no-renames", string(since), string(head.Commit)},
+				paths...)...)
 		if err != nil {
 			return nil, nil, err
 		}

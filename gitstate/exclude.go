@@ -23,8 +23,8 @@ func (r *Repo) Treats(ctx context.Context, path string) (tracked, ignored bool, 
 // maxInfoExclude bounds the clone's own exclude file, in bytes.
 const maxInfoExclude = 1 << 20
 
-// ExcludeLocally adds a line to the clone's own exclude file (info/exclude), or with remove takes it out. It returns the
-// file's path. One that is so already is left alone.
+// ExcludeLocally adds a line to the clone's own exclude file (info/exclude), or with remove takes it out. It
+// returns the file's path. One that is so already is left alone.
 func (r *Repo) ExcludeLocally(line string, remove bool) (file string, changed bool, err error) {
 	file = filepath.Join(r.commonDir, "info", "exclude")
 	old, err := durable.ReadFile(file, maxInfoExclude)

@@ -37,7 +37,8 @@ type Work struct {
 // Fate finds out what became of some work. A branch that has it counts, whether it was merged, squashed, rebased or
 // cherry-picked there; it is asked for in the branches of the user's, those of remotes, and tags.
 func (r *Repo) Fate(ctx context.Context, w Work) (Fate, error) {
-	out, err := r.git(ctx, gitOpts{}, "for-each-ref", "--contains", string(w.Commit), "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags")
+	out, err := r.git(ctx, gitOpts{}, "for-each-ref", "--contains", string(w.Commit), "--format=%(refname)",
+		"refs/heads", "refs/remotes", "refs/tags")
 	if err != nil {
 		return Fate{}, err
 	}
@@ -147,8 +148,9 @@ func (r *Repo) counterparts(ctx context.Context, names ...string) ([]string, err
 // withoutDocuments is the pathspec of what a handover holds.
 var withoutDocuments = []string{"--", ".", ":(exclude)" + workDir}
 
-// hasChanges reports whether what a commit changed, since it went its own way, is in a branch: FateNothing when it changed
-// nothing, FateSquashed when the branch has the same files there now, or had one commit with the same patch.
+// hasChanges reports whether what a commit changed, since it went its own way, is in a branch: FateNothing when
+// it changed nothing, FateSquashed when the branch has the same files there now, or had one commit with the
+// same patch.
 func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch string) (FateHow, error) {
 	tip, err := r.Ref(ctx, branch)
 	if err != nil || tip == "" {
@@ -158,7 +160,8 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 	if err != nil || base == "" {
 		return FateNowhere, err
 	}
-	names := append([]string{"diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames"}, string(base), string(work))
+	names := append([]string{"diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames"}, string(base),
+		string(work))
 	out, err := r.git(ctx, gitOpts{}, append(names, withoutDocuments...)...)
 	if err != nil {
 		return "", err
@@ -167,7 +170,8 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 	if len(changed) == 0 {
 		return FateNothing, nil
 	}
-	out, err = r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames", string(work), string(tip))
+	out, err = r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames",
+		string(work), string(tip))
 	if err != nil {
 		return "", err
 	}
@@ -178,8 +182,10 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 	if !slices.ContainsFunc(changed, func(name string) bool { return differ[name] }) {
 		return FateSquashed, nil
 	}
-	patch := []string{"-p", everySubmodule, "--no-renames", "--full-index", "--binary", "--no-color", "--no-ext-diff", "--no-textconv"}
-	ours, err := r.patchIDs(ctx, slices.Concat([]string{"diff-tree"}, patch, []string{string(base), string(work)}, withoutDocuments))
+	patch := []string{"-p", everySubmodule, "--no-renames", "--full-index", "--binary", "--no-color", "--no-ext-diff",
+		"--no-textconv"}
+	ours, err := r.patchIDs(ctx, slices.Concat([]string{"diff-tree"}, patch, []string{string(base), string(work)},
+		withoutDocuments))
 	if err != nil || len(ours) == 0 {
 		return FateNowhere, err
 	}

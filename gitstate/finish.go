@@ -27,7 +27,8 @@ func (e *HookChangedError) Error() string {
 	if len(e.Paths) == 0 {
 		return "a hook made a different commit"
 	}
-	return "a commit hook changed files after the gates had judged them: " + strings.Join(e.Paths[:min(10, len(e.Paths))], ", ")
+	return "a commit hook changed files after the gates had judged them: " +
+		strings.Join(e.Paths[:min(10, len(e.Paths))], ", ")
 }
 
 // CommitOnto makes one commit on a new branch (a full name) that starts at base, with the user's hooks, signing and
@@ -35,7 +36,8 @@ func (e *HookChangedError) Error() string {
 // commit has exactly the given tree; a *HookChangedError tells of hooks that would have it otherwise. They may change
 // the message. On error nothing is left behind. What hooks and signing programs print is in the error; they have no
 // terminal to ask on.
-func (r *Repo) CommitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree, message string) (session.Commit, error) {
+func (r *Repo) CommitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
+	message string) (session.Commit, error) {
 	if !strings.HasPrefix(branch, "refs/heads/") {
 		return "", fmt.Errorf("%q is not a full branch name", branch)
 	}
@@ -75,7 +77,8 @@ func (r *Repo) createBranch(ctx context.Context, branch string, base session.Com
 		return err
 	}
 	line := "create " + branch + " " + string(base) + "\n"
-	if _, err := r.git(ctx, gitOpts{write: true, stdin: []byte(line)}, "update-ref", "-m", "wfs: finish", "--stdin"); err != nil {
+	if _, err := r.git(ctx, gitOpts{write: true, stdin: []byte(line)}, "update-ref", "-m", "wfs: finish",
+		"--stdin"); err != nil {
 		if now := exists(); now != nil {
 			return now
 		}
@@ -87,9 +90,9 @@ func (r *Repo) createBranch(ctx context.Context, branch string, base session.Com
 	return nil
 }
 
-// dropBranch removes the branch of a handover that failed. While hooks ran everybody could see it: it stays when it is
-// neither at its base nor at the commit that we made, if any, and when a work tree is on it. That one finds it at its base,
-// as it was when it came.
+// dropBranch removes the branch of a handover that failed. While hooks ran everybody could see it: it stays
+// when it is neither at its base nor at the commit that we made, if any, and when a work tree is on it. That
+// one finds it at its base, as it was when it came.
 func (r *Repo) dropBranch(ctx context.Context, branch string, base, made session.Commit) error {
 	tip, err := r.Ref(ctx, branch)
 	if err != nil || tip == "" {
@@ -109,13 +112,15 @@ func (r *Repo) dropBranch(ctx context.Context, branch string, base, made session
 				return err
 			}
 		}
-		return fmt.Errorf("the branch %s was left at %s, where it began: the work tree %s is on it", name, base.Short(), on[0].Path)
+		return fmt.Errorf("the branch %s was left at %s, where it began: the work tree %s is on it", name, base.Short(),
+			on[0].Path)
 	}
 	return r.moveRef(ctx, session.RefMove{Ref: branch, Old: tip}, "")
 }
 
 // commitOnto makes the commit of CommitOnto. Beside an error it returns the one that was made all the same, if any.
-func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree, message string) (session.Commit, error) {
+func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
+	message string) (session.Commit, error) {
 	v, err := r.Version(ctx)
 	if err != nil {
 		return "", err
@@ -125,7 +130,8 @@ func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commi
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	if _, err := r.git(ctx, gitOpts{gitDir: dir, write: true}, "-c", "core.splitIndex=false", "read-tree", string(tree)); err != nil {
+	if _, err := r.git(ctx, gitOpts{gitDir: dir, write: true}, "-c", "core.splitIndex=false", "read-tree",
+		string(tree)); err != nil {
 		return "", err
 	}
 	file := filepath.Join(dir, "WFS_MSG")

@@ -39,7 +39,8 @@ func (r *Repo) LedgerTrees(ctx context.Context, id session.ID) (map[session.Tree
 }
 
 // OnlyIn says what nothing but a rescue tells or keeps, "" for nothing. trees are those that stay, see LedgerTrees.
-func (r *Repo) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees map[session.Tree]bool) (string, error) {
+func (r *Repo) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees map[session.Tree]bool) (string,
+	error) {
 	var head session.Tree
 	if s.Head.Commit != "" {
 		var err error
@@ -67,7 +68,8 @@ func (r *Repo) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees
 			}
 		}
 	}
-	out, err := r.git(ctx, gitOpts{}, "rev-list", string(rescue), "--not", "--exclude="+refsPrefix+"*/rescue/*", "--exclude="+refsPrefix+"*/auto",
+	out, err := r.git(ctx, gitOpts{}, "rev-list", string(rescue), "--not", "--exclude="+refsPrefix+"*/rescue/*",
+		"--exclude="+refsPrefix+"*/auto",
 		"--exclude="+opsPrefix+"*", "--exclude="+deletedPrefix+"*", "--exclude=refs/stash", "--all")
 	if err != nil {
 		return "", err
@@ -82,7 +84,8 @@ func (r *Repo) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees
 
 // OnlyOurs reports whether a ref leads to a commit that no ref of the user's leads to.
 func (r *Repo) OnlyOurs(ctx context.Context, ref string) (bool, error) {
-	out, err := r.git(ctx, gitOpts{}, "rev-list", "--max-count=1", ref, "--not", "--exclude="+branchPrefix+"*", "--exclude="+refsPrefix+"*",
+	out, err := r.git(ctx, gitOpts{}, "rev-list", "--max-count=1", ref, "--not", "--exclude="+branchPrefix+"*",
+		"--exclude="+refsPrefix+"*",
 		"--exclude="+opsPrefix+"*", "--exclude="+deletedPrefix+"*", "--glob=refs/*")
 	return len(out) > 0, err
 }

@@ -85,7 +85,8 @@ func oneLine(said string) string {
 var quiet = []string{
 	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false",
-	"-c", "core.ignoreStat=false", "-c", "core.preferSymlinkRefs=false", "-c", "submodule.recurse=false", "-c", "core.protectHFS=true", "-c", "core.protectNTFS=true",
+	"-c", "core.ignoreStat=false", "-c", "core.preferSymlinkRefs=false", "-c", "submodule.recurse=false", "-c",
+	"core.protectHFS=true", "-c", "core.protectNTFS=true",
 	"-c", "advice.addEmbeddedRepo=false", "-c", "color.ui=false",
 }
 
@@ -211,7 +212,8 @@ func (r *Repo) command(ctx context.Context, o gitOpts, args []string) (proc.Cmd,
 	return proc.Cmd{Argv: append(argv, args...), Env: env, Idle: r.idle}, nil
 }
 
-func run(ctx context.Context, c proc.Cmd, stdin []byte, okExit []int, args []string) (stdout, stderr []byte, err error) {
+func run(ctx context.Context, c proc.Cmd, stdin []byte, okExit []int, args []string) (stdout, stderr []byte,
+	err error) {
 	if stdin != nil {
 		c.Stdin = bytes.NewReader(stdin)
 	}

@@ -29,8 +29,9 @@ func (e *OverlapError) Error() string {
 // Is makes errors.Is(err, ErrOverlap) true.
 func (e *OverlapError) Is(target error) bool { return target == ErrOverlap }
 
-// HandoverTree is the tree that finish hands over: the gated tree with the .workflow of the base, which is mostly none,
-// and, if carried is given, without the difference between base and carried. An *OverlapError names the files where that cannot be taken out.
+// HandoverTree is the tree that finish hands over: the gated tree with the .workflow of the base, which is
+// mostly none, and, if carried is given, without the difference between base and carried. An *OverlapError
+// names the files where that cannot be taken out.
 func (r *Repo) HandoverTree(ctx context.Context, gated session.Tree, base, carried session.Tree) (session.Tree, error) {
 	tree := gated
 	if base != carried && base != "" && carried != "" {
@@ -68,7 +69,8 @@ func (r *Repo) withoutChange(ctx context.Context, tree, base, carried session.Tr
 	if err := r.writeObjects(ctx, start, work, without); err != nil {
 		return "", err
 	}
-	merged, conflicts, err := r.mergeTrees(ctx, session.Commit(work.id), session.Commit(without.id), "-c", "merge.renames=false")
+	merged, conflicts, err := r.mergeTrees(ctx, session.Commit(work.id), session.Commit(without.id), "-c",
+		"merge.renames=false")
 	if err == nil && len(conflicts) > 0 {
 		err = &OverlapError{conflicts}
 	}
@@ -76,7 +78,8 @@ func (r *Repo) withoutChange(ctx context.Context, tree, base, carried session.Tr
 }
 
 // mergeTrees merges two commits without a work tree, and lists the paths in which they conflict. It takes git 2.38.
-func (r *Repo) mergeTrees(ctx context.Context, a, b session.Commit, settings ...string) (merged session.Tree, conflicts []string, err error) {
+func (r *Repo) mergeTrees(ctx context.Context, a, b session.Commit, settings ...string) (merged session.Tree,
+	conflicts []string, err error) {
 	args := append(settings, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", string(a), string(b))
 	out, err := r.git(ctx, gitOpts{write: true, okExit: []int{1}}, args...)
 	if err != nil {
@@ -86,9 +89,10 @@ func (r *Repo) mergeTrees(ctx context.Context, a, b session.Commit, settings ...
 	return session.Tree(fields[0]), fields[1:], nil
 }
 
-// fromTree makes a tree out of another: in an index of its own, which has that tree and which change changes. The index is
-// in a directory that is made for it and removed again.
-func (r *Repo) fromTree(ctx context.Context, dir string, tree session.Tree, change func(index string) error) (session.Tree, error) {
+// fromTree makes a tree out of another: in an index of its own, which has that tree and which change changes.
+// The index is in a directory that is made for it and removed again.
+func (r *Repo) fromTree(ctx context.Context, dir string, tree session.Tree,
+	change func(index string) error) (session.Tree, error) {
 	if err := os.RemoveAll(dir); err != nil { // of a command that was killed
 		return "", err
 	}
@@ -97,7 +101,8 @@ func (r *Repo) fromTree(ctx context.Context, dir string, tree session.Tree, chan
 	}
 	defer os.RemoveAll(dir)
 	index := filepath.Join(dir, "index")
-	if _, err := r.git(ctx, gitOpts{write: true, env: withIndex(index)}, "-c", "core.splitIndex=false", "read-tree", string(tree)); err != nil {
+	if _, err := r.git(ctx, gitOpts{write: true, env: withIndex(index)}, "-c", "core.splitIndex=false", "read-tree",
+		string(tree)); err != nil {
 		return "", err
 	}
 	if err := change(index); err != nil {

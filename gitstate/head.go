@@ -37,7 +37,8 @@ func (r *Repo) setHead(ctx context.Context, head session.Head, branch string, at
 	}
 	err = r.replaceLocked("HEAD", file, "ref: "+branch+"\n", func() error {
 		defer durable.Hit(durable.HeadLogged)
-		return r.logMove(ctx, "HEAD", fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.zero()), at, strings.TrimSpace(string(who)), why))
+		return r.logMove(ctx, "HEAD", fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.zero()), at,
+			strings.TrimSpace(string(who)), why))
 	})
 	if errors.Is(err, errLeftToGit) {
 		return byGit()
@@ -45,8 +46,8 @@ func (r *Repo) setHead(ctx context.Context, head session.Head, branch string, at
 	return err
 }
 
-// logMove appends a line to the reflog of HEAD or of a branch, which is made where git would make it: if nobody configured
-// otherwise.
+// logMove appends a line to the reflog of HEAD or of a branch, which is made where git would make it: if nobody
+// configured otherwise.
 func (r *Repo) logMove(ctx context.Context, ref, line string) error {
 	flags := os.O_WRONLY | os.O_APPEND
 	file := r.logOf(ref)

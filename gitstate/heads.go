@@ -13,15 +13,18 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// headsPatience is for how long one command waits for another that goes to the same branch. That one has the lock until
-// its HEAD has moved, and before that git looks at the files anew: in a large repository, or with slow filters, for minutes.
+// headsPatience is for how long one command waits for another that goes to the same branch. That one has the
+// lock until its HEAD has moved, and before that git looks at the files anew: in a large repository, or with
+// slow filters, for minutes.
 const headsPatience = 10 * time.Minute
 
-// HoldHeads keeps other wfs, in any work tree of this repository, from taking HEAD to a branch until release is called: two
-// of them at once would both find it free. Branches share a few locks, so that their files do not become many.
+// HoldHeads keeps other wfs, in any work tree of this repository, from taking HEAD to a branch until release is
+// called: two of them at once would both find it free. Branches share a few locks, so that their files do not
+// become many.
 func (r *Repo) HoldHeads(ctx context.Context, branch string) (release func(), err error) {
 	sum := sha256.Sum256([]byte(strings.ToLower(branch))) // they may be one file
-	return r.holdFor(ctx, fmt.Sprintf("heads-%x.lock", sum[0]>>4), "goes to "+strings.TrimPrefix(branch, "refs/heads/")+" in "+r.root)
+	return r.holdFor(ctx, fmt.Sprintf("heads-%x.lock", sum[0]>>4),
+		"goes to "+strings.TrimPrefix(branch, "refs/heads/")+" in "+r.root)
 }
 
 // HoldPlans keeps other wfs from planning a work tree: two of them at once would both find its name free.

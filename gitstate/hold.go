@@ -19,14 +19,15 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// What is once an object stays one, and branches are pushed. So files that look like keys or hold one, large files and
-// floods of new files are held out of snapshots, as long as git does not track them and no person has allowed them. That is
-// decided before git writes a blob of them.
+// What is once an object stays one, and branches are pushed. So files that look like keys or hold one, large
+// files and floods of new files are held out of snapshots, as long as git does not track them and no person has
+// allowed them. That is decided before git writes a blob of them.
 
 // filled reports whether a directory of that name is filled by tools and never by hand.
 func filled(name string) bool {
 	switch name {
-	case "node_modules", "bower_components", ".pnpm-store", ".venv", ".tox", ".nox", "__pycache__", ".gradle", ".terraform":
+	case "node_modules", "bower_components", ".pnpm-store", ".venv", ".tox", ".nox", "__pycache__", ".gradle",
+		".terraform":
 		return true
 	}
 	return false
@@ -49,9 +50,10 @@ type holding struct {
 	unsure  bool           // it has to look at everything
 }
 
-// hold decides what of the work tree is kept out of a private index. x is that index; head is the commit that the work tree
-// builds on, "" for none: what that tracks is never held out.
-func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string, head session.Commit) (h holding, err error) {
+// hold decides what of the work tree is kept out of a private index. x is that index; head is the commit that
+// the work tree builds on, "" for none: what that tracks is never held out.
+func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string, head session.Commit) (h holding,
+	err error) {
 	if exclude != "" {
 		if h.rules, err = durable.ReadFile(exclude, maxRules); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return h, err
@@ -130,21 +132,22 @@ func (r *Repo) heldBefore(x *index, g session.Guard) (there []string) {
 // holdsOther reports whether a directory holds a file that an index does not track, and nobody let in.
 func (r *Repo) holdsOther(x *index, g session.Guard, dir string) bool {
 	found := errors.New("found")
-	err := filepath.WalkDir(filepath.Join(r.root, filepath.FromSlash(dir)), func(name string, d fs.DirEntry, err error) error {
-		rel := filepath.ToSlash(strings.TrimPrefix(name, r.root+string(filepath.Separator)))
-		switch {
-		case err != nil:
-			return err
-		case g.Allows(rel) && d.IsDir():
-			return fs.SkipDir
-		case d.IsDir(), g.Allows(rel):
-			return nil
-		}
-		if file, _ := find(x.entries, 0, rel); file != nil {
-			return nil
-		}
-		return found
-	})
+	err := filepath.WalkDir(filepath.Join(r.root, filepath.FromSlash(dir)),
+		func(name string, d fs.DirEntry, err error) error {
+			rel := filepath.ToSlash(strings.TrimPrefix(name, r.root+string(filepath.Separator)))
+			switch {
+			case err != nil:
+				return err
+			case g.Allows(rel) && d.IsDir():
+				return fs.SkipDir
+			case d.IsDir(), g.Allows(rel):
+				return nil
+			}
+			if file, _ := find(x.entries, 0, rel); file != nil {
+				return nil
+			}
+			return found
+		})
 	return err != nil // a directory that cannot be read may hold anything
 }
 
@@ -191,9 +194,10 @@ func (r *Repo) forced(x *index, rules []byte, g session.Guard) []string {
 	return force
 }
 
-// sift asks git for the untracked files at and below some paths, and tells what of them is to be held out. However many they
-// are, only that is kept in memory.
-func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index string, x *index, head session.Commit) (*sieve, error) {
+// sift asks git for the untracked files at and below some paths, and tells what of them is to be held out.
+// However many they are, only that is kept in memory.
+func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index string, x *index,
+	head session.Commit) (*sieve, error) {
 	dirs := sync.OnceValues(func() (map[string]bool, error) { return r.directoriesOf(ctx, head) })
 	s := &sieve{guard: g, size: func(p string) int64 {
 		info, err := os.Lstat(filepath.Join(r.root, filepath.FromSlash(p)))

@@ -26,8 +26,8 @@ type indexInfo struct {
 // indexPath is the work tree's own index.
 func (r *Repo) indexPath() string { return filepath.Join(r.gitDir, "index") }
 
-// readIndex reads an index file. An absent one is empty; one that only git can read (split, sparse) is read as git writes
-// it in full.
+// readIndex reads an index file. An absent one is empty; one that only git can read (split, sparse) is read as
+// git writes it in full.
 func (r *Repo) readIndex(ctx context.Context, path string) (*index, error) {
 	data, info, err := readWhole(path)
 	if err != nil || info == nil {
@@ -57,7 +57,8 @@ func (r *Repo) flattened(ctx context.Context, path string, data []byte) (*index,
 		return nil, err
 	}
 	o := gitOpts{write: true, env: withIndex(flat)}
-	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "-c", "index.sparse=false", "update-index", "--force-write-index"); err != nil {
+	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "-c", "index.sparse=false", "update-index",
+		"--force-write-index"); err != nil {
 		return nil, err
 	}
 	if data, err = os.ReadFile(flat); err != nil {
@@ -142,7 +143,8 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 		return nil, false
 	}
 	rest := data[12 : len(data)-idSize]
-	x := &index{data: data, sum: data[len(data)-idSize:], version: version, entries: make([]indexEntry, 0, min(int(count), len(data)/(40+idSize+2)))}
+	x := &index{data: data, sum: data[len(data)-idSize:], version: version,
+		entries: make([]indexEntry, 0, min(int(count), len(data)/(40+idSize+2)))}
 	var name []byte
 	for range count {
 		e, fixed, ok := parseIndexEntry(rest, idSize)
@@ -215,7 +217,8 @@ func parseIndexEntry(b []byte, idSize int) (e indexEntry, size int, ok bool) {
 		return e, 0, false
 	}
 	flags := binary.BigEndian.Uint16(b[size-2:])
-	e = indexEntry{stat: b[:40], mode: binary.BigEndian.Uint32(b[24:]), id: b[40 : 40+idSize], stage: int(flags >> 12 & 3), unseen: flags&0x8000 != 0}
+	e = indexEntry{stat: b[:40], mode: binary.BigEndian.Uint32(b[24:]), id: b[40 : 40+idSize],
+		stage: int(flags >> 12 & 3), unseen: flags&0x8000 != 0}
 	if flags&0x4000 != 0 { // a second word of flags
 		size += 2
 		if len(b) < size {

@@ -61,20 +61,21 @@ func (r *Repo) OurRefs(ctx context.Context) (refs map[string]session.Commit, bro
 // brokenBelow looks at the files of refs below a directory.
 func (r *Repo) brokenBelow(ctx context.Context, dir string) []BrokenRef {
 	var broken []BrokenRef
-	_ = filepath.WalkDir(filepath.Join(r.commonDir, filepath.FromSlash(dir)), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
+	_ = filepath.WalkDir(filepath.Join(r.commonDir, filepath.FromSlash(dir)),
+		func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
+				return nil
+			}
+			rel, err := filepath.Rel(r.commonDir, path)
+			if err != nil {
+				return nil
+			}
+			name := filepath.ToSlash(rel)
+			if _, err := r.Ref(ctx, name); err != nil {
+				broken = append(broken, BrokenRef{Ref: name, Err: err, File: path})
+			}
 			return nil
-		}
-		rel, err := filepath.Rel(r.commonDir, path)
-		if err != nil {
-			return nil
-		}
-		name := filepath.ToSlash(rel)
-		if _, err := r.Ref(ctx, name); err != nil {
-			broken = append(broken, BrokenRef{Ref: name, Err: err, File: path})
-		}
-		return nil
-	})
+		})
 	return broken
 }
 
@@ -176,7 +177,8 @@ func (r *Repo) Lost(ctx context.Context, refs []string) (string, error) {
 		return "", nil
 	}
 	args := append([]string{"rev-list", "--objects", "--quiet"}, refs...)
-	args = append(args, "--not", "--exclude="+strings.TrimPrefix(branchPrefix, "refs/heads/")+"*", "--branches", "--tags", "--remotes")
+	args = append(args, "--not", "--exclude="+strings.TrimPrefix(branchPrefix, "refs/heads/")+"*", "--branches",
+		"--tags", "--remotes")
 	_, err := r.git(ctx, gitOpts{}, args...)
 	var failed *GitError
 	if errors.As(err, &failed) {

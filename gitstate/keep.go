@@ -14,11 +14,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Until a ref leads to it, what is new in the repository is garbage to git: `git repack -ad` removes packs of it, `git gc
-// --prune=now` the loose objects as well, and a ref that then moves leads to nothing. Git leaves a pack alone that has a
-// file .keep beside it (gitformat-pack(5)). So every pack of ours has one from before it can be seen until the refs have
-// moved, and holds the blobs, too, that git has made as loose objects for it. The file is locked by whoever keeps the
-// pack: one that nobody holds was left by a process that was killed.
+// Until a ref leads to it, what is new in the repository is garbage to git: `git repack -ad` removes packs of
+// it, `git gc --prune=now` the loose objects as well, and a ref that then moves leads to nothing. Git leaves a
+// pack alone that has a file .keep beside it (gitformat-pack(5)). So every pack of ours has one from before it
+// can be seen until the refs have moved, and holds the blobs, too, that git has made as loose objects for it.
+// The file is locked by whoever keeps the pack: one that nobody holds was left by a process that was killed.
 
 const (
 	keepMark  = "kept by wfs until a ref leads to it\n"
@@ -98,7 +98,8 @@ func (r *Repo) tidy() {
 func (r *Repo) tidyPacks(dir string, files []os.DirEntry) {
 	for _, f := range files {
 		name, marked := strings.CutSuffix(f.Name(), ".keep")
-		temp := strings.HasPrefix(f.Name(), tempOfPack) || strings.HasPrefix(f.Name(), tempOfIndex) || strings.HasPrefix(f.Name(), tempOfMark)
+		temp := strings.HasPrefix(f.Name(), tempOfPack) || strings.HasPrefix(f.Name(), tempOfIndex) ||
+			strings.HasPrefix(f.Name(), tempOfMark)
 		path := filepath.Join(dir, f.Name())
 		if strings.HasPrefix(f.Name(), tempOfRepack) {
 			if info, err := f.Info(); err == nil && r.fileAge(info) > time.Hour {
@@ -122,7 +123,8 @@ func (r *Repo) tidyPacks(dir string, files []os.DirEntry) {
 			continue
 		}
 		if marked {
-			if _, err := os.Lstat(filepath.Join(dir, name+".idx")); absent(err) { // looked for only now: nobody is making it any more
+			// looked for only now: nobody is making it any more
+			if _, err := os.Lstat(filepath.Join(dir, name+".idx")); absent(err) {
 				_ = os.Remove(filepath.Join(dir, name+".pack"))
 			}
 		}
@@ -160,9 +162,10 @@ func (r *Repo) keep(k *keptPack, objects []newObject) {
 	}
 }
 
-// letGo leaves everything that was stored to git, when refs lead to it or nobody wants it any more. published says that
-// they do: then loose objects that are in a pack as well are removed in the background, as `git prune-packed` does it, so
-// that they do not become so many that git begins to collect garbage while somebody waits.
+// letGo leaves everything that was stored to git, when refs lead to it or nobody wants it any more. published
+// says that they do: then loose objects that are in a pack as well are removed in the background, as `git
+// prune-packed` does it, so that they do not become so many that git begins to collect garbage while somebody
+// waits.
 func (r *Repo) letGo(published bool) {
 	r.keeping.mu.Lock()
 	defer r.keeping.mu.Unlock()
@@ -267,14 +270,16 @@ func vanished(err error) bool {
 	if !errors.As(err, &git) {
 		return errors.Is(err, errVanished)
 	}
-	for _, sign := range []string{"invalid object ", "unable to read ", "missing blob", "missing tree", "did not receive expected object", "unpack-objects error", "error building trees"} {
+	for _, sign := range []string{"invalid object ", "unable to read ", "missing blob", "missing tree",
+		"did not receive expected object", "unpack-objects error", "error building trees"} {
 		if strings.Contains(git.Stderr, sign) {
 			return true
 		}
 	}
 	// A directory of loose objects that was the last one's.
 	return strings.Contains(git.Stderr, "No such file or directory") &&
-		(strings.Contains(git.Stderr, "unable to write file") || strings.Contains(git.Stderr, "unable to create temporary file"))
+		(strings.Contains(git.Stderr, "unable to write file") ||
+			strings.Contains(git.Stderr, "unable to create temporary file"))
 }
 
 // maxTries is how often what failed because objects vanished is tried.

@@ -11,9 +11,10 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// KeepWorktree leads git to where MoveWorktree brought a linked work tree, so that what its git directory alone has goes on
-// to be there: index, reflog, and the repositories of its submodules. HEAD is on no branch there from then on, and its
-// branch is free. It can be called again. stays is false for one that git knows nothing of: it never came to its entry.
+// KeepWorktree leads git to where MoveWorktree brought a linked work tree, so that what its git directory alone
+// has goes on to be there: index, reflog, and the repositories of its submodules. HEAD is on no branch there
+// from then on, and its branch is free. It can be called again. stays is false for one that git knows nothing
+// of: it never came to its entry.
 func (r *Repo) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stays bool, err error) {
 	dir, link := r.linkedDir(n.Name), filepath.Join(to, ".git")
 	entry, err := os.Stat(dir)
@@ -25,14 +26,16 @@ func (r *Repo) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stay
 	if err := durable.WriteFile(filepath.Join(dir, "gitdir"), []byte(filepath.ToSlash(link)+"\n"), 0o644); err != nil {
 		return false, err
 	}
-	at := &Repo{root: to, commonDir: r.commonDir, gitDir: dir, worktree: worktreeID(dir, r.commonDir), format: r.format, env: r.env, userEnv: r.userEnv}
+	at := &Repo{root: to, commonDir: r.commonDir, gitDir: dir, worktree: worktreeID(dir, r.commonDir),
+		format: r.format, env: r.env, userEnv: r.userEnv}
 	head, err := at.git(ctx, gitOpts{gitDir: dir}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	var none *GitError
 	if err != nil && !errors.As(err, &none) {
 		return false, err
 	}
 	if err == nil {
-		if _, err := at.git(ctx, gitOpts{gitDir: dir, write: true}, "update-ref", "--no-deref", "-m", "wfs: kept in "+to, "HEAD", strings.TrimSpace(string(head))); err != nil {
+		if _, err := at.git(ctx, gitOpts{gitDir: dir, write: true}, "update-ref", "--no-deref", "-m", "wfs: kept in "+to,
+			"HEAD", strings.TrimSpace(string(head))); err != nil {
 			return false, err
 		}
 	}

@@ -17,7 +17,8 @@ type LockFile struct {
 // LockFiles lists the locks of git's in this repository: of refs, of HEADs and indexes, of configuration and packs.
 func (r *Repo) LockFiles(ctx context.Context) ([]LockFile, error) {
 	var found []string
-	for _, pattern := range []string{"*.lock", "worktrees/*/*.lock", "objects/*.lock", "objects/info/*.lock", "objects/info/commit-graphs/*.lock", "objects/pack/*.lock"} {
+	for _, pattern := range []string{"*.lock", "worktrees/*/*.lock", "objects/*.lock", "objects/info/*.lock",
+		"objects/info/commit-graphs/*.lock", "objects/pack/*.lock"} {
 		some, err := filepath.Glob(filepath.Join(globbed(r.commonDir), filepath.FromSlash(pattern)))
 		if err != nil {
 			return nil, err

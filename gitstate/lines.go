@@ -37,9 +37,10 @@ func (r *Repo) Ends(ctx context.Context, commits, held []session.Commit) ([]sess
 	return slices.Compact(ends), nil
 }
 
-// Beyond returns the commits that lead to end and not to from, without those that change nothing that is handed over, and
-// without those whose patch is in from's history: these were rebased. Of commits that change submodules git may see no
-// patch, or be unable to compare them, as .gitmodules and the configuration say: none of them counts as rebased.
+// Beyond returns the commits that lead to end and not to from, without those that change nothing that is handed
+// over, and without those whose patch is in from's history: these were rebased. Of commits that change
+// submodules git may see no patch, or be unable to compare them, as .gitmodules and the configuration say: none
+// of them counts as rebased.
 func (r *Repo) Beyond(ctx context.Context, from, end session.Commit) ([]session.Commit, error) {
 	beyond := append([]string{"--right-only", string(from) + "..." + string(end)}, withoutDocuments...)
 	out, err := r.git(ctx, gitOpts{}, append([]string{"rev-list"}, beyond...)...)
@@ -72,10 +73,12 @@ func (r *Repo) Beyond(ctx context.Context, from, end session.Commit) ([]session.
 
 // changesSubmodules reports whether a commit has other submodules than its one parent, or another commit of one.
 func (r *Repo) changesSubmodules(ctx context.Context, commit string) (bool, error) {
-	out, err := r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "--root", "--no-commit-id", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", commit)
+	out, err := r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "--root", "--no-commit-id", "-r", "-z", "--raw",
+		"--no-renames", "--no-abbrev", commit)
 	if err != nil {
 		return false, err
 	}
 	changes, err := parseRaw(out)
-	return slices.ContainsFunc(changes, func(c treeChange) bool { return c.oldMode == modeGitlink || c.newMode == modeGitlink }), err
+	return slices.ContainsFunc(changes,
+		func(c treeChange) bool { return c.oldMode == modeGitlink || c.newMode == modeGitlink }), err
 }

@@ -58,8 +58,8 @@ func (r *Repo) linksOf(objects []newObject) (map[string]string, error) {
 	return links, nil
 }
 
-// has reports whether all of these objects, of a kind or of any (""), are in the repository's own store. It is sure of a
-// yes; a no may also mean that they are where it does not look: git is to be asked then.
+// has reports whether all of these objects, of a kind or of any (""), are in the repository's own store. It is
+// sure of a yes; a no may also mean that they are where it does not look: git is to be asked then.
 func (r *Repo) has(links map[string]string) bool {
 	packs, err := r.packs()
 	if err != nil {

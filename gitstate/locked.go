@@ -157,8 +157,8 @@ func lockIn(err error) string {
 	return ""
 }
 
-// patiently runs a git that moves refs again for as long as somebody else's lock keeps it from that: a git that does not
-// get a lock has moved nothing.
+// patiently runs a git that moves refs again for as long as somebody else's lock keeps it from that: a git that
+// does not get a lock has moved nothing.
 func (r *Repo) patiently(ctx context.Context, git func() error) error {
 	for w := (wait{}); ; {
 		err := git()
@@ -191,7 +191,8 @@ func (r *Repo) AwaitLocks(ctx context.Context, id session.ID, t session.Turn) er
 	return r.awaitIndexLock(ctx)
 }
 
-// turnRefs are the refs that a turn moves, branch among them if it is given, and where they are kept if some are deleted.
+// turnRefs are the refs that a turn moves, branch among them if it is given, and where they are kept if some
+// are deleted.
 func (r *Repo) turnRefs(id session.ID, t session.Turn, branch ...string) []string {
 	refs := append([]string{LedgerRef(id), r.opsRef()}, branch...)
 	for _, m := range t.Refs {
@@ -203,8 +204,8 @@ func (r *Repo) turnRefs(id session.ID, t session.Turn, branch ...string) []strin
 	return refs
 }
 
-// awaitIndexLock waits until nobody else holds the index. A lock that a killed wfs left is no obstacle: whoever takes the
-// index next removes it.
+// awaitIndexLock waits until nobody else holds the index. A lock that a killed wfs left is no obstacle: whoever
+// takes the index next removes it.
 func (r *Repo) awaitIndexLock(ctx context.Context) error {
 	path := r.indexPath() + ".lock"
 	return r.await(ctx, path, func() bool { return !isThere(path) || oursByMark(path) })

@@ -20,13 +20,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// `git add -A` compares every tracked file with the index, one after the other, and by seconds: mostly git is built so, and a
-// file that is written to twice in one, with as many bytes, is for ever the first one to it. So the work tree is looked at
-// here, by nanoseconds and on all processors, and git is told which paths to look at, and to read what may have changed. It
-// is git that adds them: a path too many costs a little time.
+// `git add -A` compares every tracked file with the index, one after the other, and by seconds: mostly git is
+// built so, and a file that is written to twice in one, with as many bytes, is for ever the first one to it. So
+// the work tree is looked at here, by nanoseconds and on all processors, and git is told which paths to look
+// at, and to read what may have changed. It is git that adds them: a path too many costs a little time.
 
-// maxNamed is how many paths git is told of. It compares each of them with the name of each file in the index: beyond this
-// many, to look at every file is no slower.
+// maxNamed is how many paths git is told of. It compares each of them with the name of each file in the index:
+// beyond this many, to look at every file is no slower.
 const maxNamed = 100
 
 // maxFresh is how many new files are told apart; beyond it, git adds whatever is there.
@@ -117,9 +117,11 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 		case !l.passes(d.prefix+name, e.IsDir()):
 			found.others = append(found.others, d.prefix+name+slashOf(e))
 		}
-		if special := e.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0; special && (name == ".gitignore" || name == ".gitattributes") {
+		if special := e.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0; special &&
+			(name == ".gitignore" || name == ".gitattributes") {
 			file := filepath.Join(dir, name)
-			found.rules = &UnusableError{Dir: l.repo.root, Said: file + " is a FIFO, a socket or a device", Hint: "rm " + safetext.ShellWord(file)}
+			found.rules = &UnusableError{Dir: l.repo.root, Said: file + " is a FIFO, a socket or a device",
+				Hint: "rm " + safetext.ShellWord(file)}
 		}
 	}
 	tracked, files := d.children()
@@ -236,9 +238,9 @@ const (
 	kindLink    = 0o120000
 )
 
-// unchanged reports whether a file is for certain as an entry says. That is stricter than git, whose settings let it pass
-// over some differences. Git sets the size of a file that it could not tell from a changed one to 0 when it writes the
-// index anew: only what is empty for certain may have that.
+// unchanged reports whether a file is for certain as an entry says. That is stricter than git, whose settings
+// let it pass over some differences. Git sets the size of a file that it could not tell from a changed one to 0
+// when it writes the index anew: only what is empty for certain may have that.
 func (x *index) unchanged(e *indexEntry, f fileLook, empty []byte) bool {
 	switch f.mode & indexType {
 	case kindRegular:
@@ -255,8 +257,9 @@ func (x *index) unchanged(e *indexEntry, f fileLook, empty []byte) bool {
 	return e.isOf(f) && !x.young(f) && (f.size > 0 || bytes.Equal(e.id, empty))
 }
 
-// young reports whether a file that is as git read it may have changed since without a trace in its times: it was modified
-// in the second in which the files began to be looked at, or later (racy-git in git's documentation).
+// young reports whether a file that is as git read it may have changed since without a trace in its times: it
+// was modified in the second in which the files began to be looked at, or later (racy-git in git's
+// documentation).
 func (x *index) young(f fileLook) bool {
 	newest := f.modified
 	if f.changedNano == 0 { // times are whole seconds here, and that of modification can be set back
@@ -265,8 +268,8 @@ func (x *index) young(f fileLook) bool {
 	return int64(newest) >= x.written
 }
 
-// isOf reports whether a file is still as it was when git read it, as far as stat data tell. The device is left out, as git
-// does: it is numbered anew when a system starts.
+// isOf reports whether a file is still as it was when git read it, as far as stat data tell. The device is left
+// out, as git does: it is numbered anew when a system starts.
 func (e *indexEntry) isOf(f fileLook) bool {
 	n := func(i int) uint32 { return binary.BigEndian.Uint32(e.stat[4*i:]) }
 	return n(0) == f.changed && n(1) == f.changedNano && n(2) == f.modified && n(3) == f.modifiedNano &&
@@ -293,8 +296,8 @@ func (r *Repo) doubt(path string, x *index, files []string) error {
 	return durable.WriteCache(path, x.data, 0o600)
 }
 
-// find returns the entry called name in a directory, nil for none, and those below a directory of that name. Every entry
-// begins with the directory's path, which is skip bytes long.
+// find returns the entry called name in a directory, nil for none, and those below a directory of that name.
+// Every entry begins with the directory's path, which is skip bytes long.
 func find(entries []indexEntry, skip int, name string) (file *indexEntry, below []indexEntry) {
 	at := func(e indexEntry, to string) int { return compare(e.name[skip:], to) }
 	i, ok := slices.BinarySearchFunc(entries, name, at)
@@ -343,8 +346,8 @@ func (x *index) marked() (list []string) {
 	return list
 }
 
-// present returns those of some paths of the index, marked or not, that are there as files. Of a directory that is not there,
-// as most are outside of a sparse checkout, only the first path is looked for.
+// present returns those of some paths of the index, marked or not, that are there as files. Of a directory that
+// is not there, as most are outside of a sparse checkout, only the first path is looked for.
 func (r *Repo) present(paths []string) (there []string) {
 	gone := "/"
 	for _, p := range paths {

@@ -26,8 +26,8 @@ type NewWorktree struct {
 	Making string // a place beside it, where it is made whole before it comes to its place
 }
 
-// PlanWorktree says where a new work tree would be. taken are names of others that are planned, and whose entries may not be
-// in their places yet. The error wraps ErrDirTaken when it cannot be made there.
+// PlanWorktree says where a new work tree would be. taken are names of others that are planned, and whose
+// entries may not be in their places yet. The error wraps ErrDirTaken when it cannot be made there.
 func (r *Repo) PlanWorktree(ctx context.Context, dir string, taken ...string) (NewWorktree, error) {
 	var n NewWorktree
 	dir, err := filepath.Abs(dir)
@@ -70,7 +70,8 @@ func (r *Repo) PlanWorktree(ctx context.Context, dir string, taken ...string) (N
 	for _, t := range trees {
 		switch {
 		case t.Path == n.Path:
-			return n, fmt.Errorf("%w: git remembers a work tree in %s, which is gone (git worktree prune forgets it)", ErrDirTaken, n.Path)
+			return n, fmt.Errorf("%w: git remembers a work tree in %s, which is gone (git worktree prune forgets it)",
+				ErrDirTaken, n.Path)
 		case !t.Gone && inside(n.Path, t.Path):
 			if err := r.mustIgnore(ctx, t.Path, n.Path); err != nil {
 				return n, err
@@ -101,7 +102,8 @@ func (r *Repo) freeName(path string, taken []string) (string, error) {
 	}
 }
 
-// mustIgnore refuses a directory inside of a work tree that git does not ignore there: it would be seen as a part of it.
+// mustIgnore refuses a directory inside of a work tree that git does not ignore there: it would be seen as a
+// part of it.
 func (r *Repo) mustIgnore(ctx context.Context, tree, path string) error {
 	rel, err := filepath.Rel(tree, path)
 	if err != nil {
@@ -122,14 +124,14 @@ func inside(path, dir string) bool {
 	return err == nil && (rel == "." || filepath.IsLocal(rel))
 }
 
-// AddWorktree makes a linked work tree, with HEAD detached at a commit and the files of a tree, "" for the commit's own.
-// Files of another tree are as if they were staged. The error wraps ErrDirTaken when the directory is somebody else's, who
-// made it since it was planned: then nothing of it is ours.
+// AddWorktree makes a linked work tree, with HEAD detached at a commit and the files of a tree, "" for the
+// commit's own. Files of another tree are as if they were staged. The error wraps ErrDirTaken when the
+// directory is somebody else's, who made it since it was planned: then nothing of it is ours.
 //
-// Git's own command makes the parts of an entry one after the other; killed in between, it leaves one that no command of
-// git's can read and that stops `git gc`. So the parts are made elsewhere, in the layout that gitrepository-layout(5)
-// describes, and the entry comes to its place whole, and after it the directory with all files. Repositories of a new kind
-// are left to git.
+// Git's own command makes the parts of an entry one after the other; killed in between, it leaves one that no
+// command of git's can read and that stops `git gc`. So the parts are made elsewhere, in the layout that
+// gitrepository-layout(5) describes, and the entry comes to its place whole, and after it the directory with
+// all files. Repositories of a new kind are left to git.
 func (r *Repo) AddWorktree(ctx context.Context, n NewWorktree, at session.Commit, tree session.Tree) (*Repo, error) {
 	files := string(tree)
 	if files == "" {
@@ -168,7 +170,8 @@ func (r *Repo) addByGit(ctx context.Context, n NewWorktree, at session.Commit, f
 	if _, err := os.Lstat(n.Path); err == nil {
 		return dirTaken(n.Path)
 	}
-	if _, err := r.git(ctx, gitOpts{write: true}, "worktree", "add", "--quiet", "--detach", "--no-checkout", n.Path, string(at)); err != nil {
+	if _, err := r.git(ctx, gitOpts{write: true}, "worktree", "add", "--quiet", "--detach", "--no-checkout", n.Path,
+		string(at)); err != nil {
 		return err
 	}
 	durable.Hit(durable.WorktreeAdded)
@@ -177,7 +180,8 @@ func (r *Repo) addByGit(ctx context.Context, n NewWorktree, at session.Commit, f
 
 func (r *Repo) fillWorktree(ctx context.Context, dir, gitDir, files string) error {
 	in := &Repo{root: dir, env: r.env, userEnv: r.userEnv}
-	if _, err := in.git(ctx, gitOpts{write: true, gitDir: gitDir}, "-c", "core.splitIndex=false", "read-tree", "-m", "-u", files); err != nil {
+	if _, err := in.git(ctx, gitOpts{write: true, gitDir: gitDir}, "-c", "core.splitIndex=false", "read-tree", "-m",
+		"-u", files); err != nil {
 		return fmt.Errorf("the files of the new work tree: %w", err)
 	}
 	var all []string
@@ -219,7 +223,8 @@ func (r *Repo) addWhole(ctx context.Context, n NewWorktree, at session.Commit, f
 	if err := r.fillWorktree(ctx, n.Making, dir, files); err != nil {
 		return err
 	}
-	for name, text := range map[string]string{"commondir": "../..\n", "gitdir": filepath.ToSlash(filepath.Join(n.Path, ".git")) + "\n"} {
+	for name, text := range map[string]string{"commondir": "../..\n",
+		"gitdir": filepath.ToSlash(filepath.Join(n.Path, ".git")) + "\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			return err
 		}
@@ -227,7 +232,8 @@ func (r *Repo) addWhole(ctx context.Context, n NewWorktree, at session.Commit, f
 	if err := openUp(dir); err != nil {
 		return err
 	}
-	for _, file := range []string{filepath.Join(dir, "HEAD"), filepath.Join(dir, "commondir"), filepath.Join(dir, "gitdir"), filepath.Join(dir, "index"), link} {
+	for _, file := range []string{filepath.Join(dir, "HEAD"), filepath.Join(dir, "commondir"),
+		filepath.Join(dir, "gitdir"), filepath.Join(dir, "index"), link} {
 		if err := durable.SyncFile(file); err != nil {
 			return err
 		}
@@ -280,8 +286,8 @@ func (r *Repo) OpenLinked(ctx context.Context, dir string) (*Repo, error) {
 	return Open(ctx, Options{Dir: dir, Env: r.userEnv, Write: true})
 }
 
-// MoveWorktree renames a linked work tree to a place beside it, with everything in it. Whatever else lies in its old place
-// stays there. Git's entry stays, and leads to the old place.
+// MoveWorktree renames a linked work tree to a place beside it, with everything in it. Whatever else lies in
+// its old place stays there. Git's entry stays, and leads to the old place.
 func (r *Repo) MoveWorktree(ctx context.Context, n NewWorktree, to string) error {
 	if inside(r.root, n.Path) || inside(r.commonDir, n.Path) {
 		return fmt.Errorf("%s is not removed: this repository lies in it", n.Path)
@@ -308,9 +314,10 @@ func (r *Repo) MoveWorktree(ctx context.Context, n NewWorktree, to string) error
 	return durable.SyncDir(filepath.Dir(n.Path))
 }
 
-// RemoveWorktree removes what is left of a linked work tree that is not in its place any more: trash, which MoveWorktree
-// made of it, "" for none, git's entry, and directories above that are empty then. Nothing in its old place is touched
-// but an empty directory. When the trash cannot be removed, all else is. It can be called again.
+// RemoveWorktree removes what is left of a linked work tree that is not in its place any more: trash, which
+// MoveWorktree made of it, "" for none, git's entry, and directories above that are empty then. Nothing in its
+// old place is touched but an empty directory. When the trash cannot be removed, all else is. It can be called
+// again.
 func (r *Repo) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) error {
 	var left error
 	if trash != "" {
@@ -373,8 +380,8 @@ func (r *Repo) linkedAt(ctx context.Context, dir string) (*Worktree, error) {
 	return nil, err
 }
 
-// AwaitFilled waits for a git process that still fills a work tree, by the name under which git keeps it: it may outlive
-// the wfs that began it.
+// AwaitFilled waits for a git process that still fills a work tree, by the name under which git keeps it: it
+// may outlive the wfs that began it.
 func (r *Repo) AwaitFilled(ctx context.Context, name string) error {
 	for waited := time.Duration(0); waited < LockPatience; waited += leftPoll {
 		busy := false
@@ -394,9 +401,10 @@ func (r *Repo) AwaitFilled(ctx context.Context, name string) error {
 	return nil
 }
 
-// Dirty reports how many paths of the work tree differ from HEAD or are untracked, directories counted once and wfs's own
-// not at all. It takes no lock.
+// Dirty reports how many paths of the work tree differ from HEAD or are untracked, directories counted once and
+// wfs's own not at all. It takes no lock.
 func (r *Repo) Dirty(ctx context.Context) (int, error) {
-	out, err := r.git(ctx, gitOpts{}, "status", everySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/", ":(top,exclude)"+userDir)
+	out, err := r.git(ctx, gitOpts{}, "status", everySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
+		":(top,exclude)"+userDir)
 	return strings.Count(string(out), "\x00"), err
 }

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// flagged returns, of the files that changes replace or delete, those that git was told not to look at and that are
-// there: the move has to look at them after all. arrived are those that are already as the changes want them, because an
-// earlier move was killed before it came to the index: what is in them is not the user's.
-func (r *Repo) flagged(ctx context.Context, changes []treeChange) (flagged []string, arrived map[string]bool, err error) {
+// flagged returns, of the files that changes replace or delete, those that git was told not to look at and that
+// are there: the move has to look at them after all. arrived are those that are already as the changes want
+// them, because an earlier move was killed before it came to the index: what is in them is not the user's.
+func (r *Repo) flagged(ctx context.Context, changes []treeChange) (flagged []string, arrived map[string]bool,
+	err error) {
 	x, err := r.readIndex(ctx, r.indexPath())
 	if err != nil {
 		return nil, nil, err
@@ -40,8 +41,8 @@ func (r *Repo) flagged(ctx context.Context, changes []treeChange) (flagged []str
 	return flagged, arrived, nil
 }
 
-// lookAgain takes those marks from paths of a private index, and adds what is there: what is neither as the index had it
-// nor as the target has it, a checkout then refuses to touch.
+// lookAgain takes those marks from paths of a private index, and adds what is there: what is neither as the
+// index had it nor as the target has it, a checkout then refuses to touch.
 func (r *Repo) lookAgain(ctx context.Context, gitDir string, paths []string) error {
 	if len(paths) == 0 {
 		return nil

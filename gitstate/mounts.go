@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// MountedError says that a file system, or a directory of another place, is mounted in a directory that was to be removed:
-// with it, what is there would be deleted.
+// MountedError says that a file system, or a directory of another place, is mounted in a directory that was to
+// be removed: with it, what is there would be deleted.
 type MountedError struct{ Path string }
 
 func (e *MountedError) Error() string {
 	return fmt.Sprintf("%s is mounted from elsewhere, and what it holds would be deleted there", e.Path)
 }
 
-// NotMounted returns a *MountedError when a directory that is there, or something below it, is the place of a mount. Links
-// are not followed.
+// NotMounted returns a *MountedError when a directory that is there, or something below it, is the place of a
+// mount. Links are not followed.
 func NotMounted(dir string) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if absent(err) {

@@ -30,8 +30,9 @@ var ErrInTheWay = errors.New("a file is in the way that is not in any snapshot")
 // time of the one that it was copied from. What it does not save are nested repositories in the place of a submodule;
 // those are looked for first.
 //
-// The bytes that the plan's Raw does not have, and no snapshot, are looked for once more, and those of RawTo are written
-// at the end: git does not write these files, not even for a moment, because a filter may refuse to.
+// The bytes that the plan's Raw does not have, and no snapshot, are looked for once more, and those of RawTo
+// are written at the end: git does not write these files, not even for a moment, because a filter may refuse
+// to.
 func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	durable.Hit(durable.MoveFiles)
 	if len(m.InTheWay) > 0 {
@@ -145,7 +146,8 @@ func (r *Repo) checkout(ctx context.Context, dir string, to session.Commit) erro
 
 // unexpected reports whether git refuses a checkout because a file is not what its index says, or is not in it at all.
 func unexpected(stderr string) bool {
-	for _, s := range []string{"would be overwritten by checkout", "would be removed by checkout", "would lose untracked files", "not uptodate"} {
+	for _, s := range []string{"would be overwritten by checkout", "would be removed by checkout",
+		"would lose untracked files", "not uptodate"} {
 		if strings.Contains(stderr, s) {
 			return true
 		}
@@ -212,7 +214,8 @@ func (r *Repo) fillMoveIndex(ctx context.Context, dir string, from session.Tree)
 	if err := os.Remove(index); err != nil && !absent(err) {
 		return err
 	}
-	if _, err := r.git(ctx, gitOpts{gitDir: dir, write: true}, "-c", "core.splitIndex=false", "read-tree", string(from)); err != nil {
+	if _, err := r.git(ctx, gitOpts{gitDir: dir, write: true}, "-c", "core.splitIndex=false", "read-tree",
+		string(from)); err != nil {
 		return err
 	}
 	// Exit 1 says that some files differ: in .wfs, or ones that the checkout will then refuse to touch.
@@ -289,10 +292,12 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []treeChange,
 		}
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("the work tree is not what it was moved to: %q differ: %w", wrong[:min(5, len(wrong))], session.ErrTouched)
+		return fmt.Errorf("the work tree is not what it was moved to: %q differ: %w", wrong[:min(5, len(wrong))],
+			session.ErrTouched)
 	}
 	if len(stuck) > 0 {
-		return fmt.Errorf("cannot delete %s: it or its directory may be protected", strings.Join(stuck[:min(5, len(stuck))], ", "))
+		return fmt.Errorf("cannot delete %s: it or its directory may be protected",
+			strings.Join(stuck[:min(5, len(stuck))], ", "))
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 // A move may fail for a reason that stays: a filter that refuses, a disk that is full. Then it is taken back, and that
 // must not fail for the same reason.
 
-// MoveBack is MoveTree back to where a move began that failed on its way to a tree. What the move began to write in places
-// that no snapshot has, because it is ignored where the move began, is removed again.
+// MoveBack is MoveTree back to where a move began that failed on its way to a tree. What the move began to
+// write in places that no snapshot has, because it is ignored where the move began, is removed again.
 func (r *Repo) MoveBack(ctx context.Context, m session.Move, failed session.Tree) error {
 	if err := r.dropBegun(ctx, m, failed); err != nil {
 		return err
@@ -23,7 +23,8 @@ func (r *Repo) MoveBack(ctx context.Context, m session.Move, failed session.Tree
 	return r.MoveTree(ctx, m)
 }
 
-// DropBegun removes files that a failed move has added, as far as they hold what it was to write, or the beginning of that.
+// DropBegun removes files that a failed move has added, as far as they hold what it was to write, or the
+// beginning of that.
 func (r *Repo) DropBegun(ctx context.Context, from, failed session.Tree) error {
 	return r.dropBegun(ctx, session.Move{From: from, To: from}, failed)
 }
@@ -73,7 +74,8 @@ func (r *Repo) dropBegun(ctx context.Context, m session.Move, failed session.Tre
 }
 
 // sparing notes files that git is not to write, and returns both trees of a move without them.
-func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []rawFile, from, to session.Tree) (a, b session.Tree, err error) {
+func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []rawFile, from, to session.Tree) (a,
+	b session.Tree, err error) {
 	index := filepath.Join(r.worktreeDir(), "sparing")
 	var without strings.Builder
 	for _, f := range files {
@@ -85,7 +87,8 @@ func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []rawF
 		if err := removeLeftovers(index); err != nil {
 			return "", "", err
 		}
-		if _, err := r.git(ctx, gitOpts{write: true, env: withIndex(index)}, "-c", "core.splitIndex=false", "read-tree", string(t)); err != nil {
+		if _, err := r.git(ctx, gitOpts{write: true, env: withIndex(index)}, "-c", "core.splitIndex=false", "read-tree",
+			string(t)); err != nil {
 			return "", "", err
 		}
 		if err := r.enter(ctx, index, without.String()); err != nil {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// RepairLinked connects linked work trees again after the repository was moved: those whose .git file leads to where its
-// git directory was, and to nothing there. A work tree that moved along, as with a directory that holds both, is looked for
-// at the same relative path. It returns the paths of those that it connected.
+// RepairLinked connects linked work trees again after the repository was moved: those whose .git file leads to
+// where its git directory was, and to nothing there. A work tree that moved along, as with a directory that
+// holds both, is looked for at the same relative path. It returns the paths of those that it connected.
 func (r *Repo) RepairLinked(ctx context.Context, from string) ([]string, error) {
 	linked, err := r.Linked(ctx)
 	if err != nil {
@@ -55,7 +55,8 @@ func leadsTo(root string) (string, error) {
 	return filepath.Clean(to), nil
 }
 
-// LostRepository is the git directory that a directory's linked work tree belongs to, when that is not there; "" otherwise.
+// LostRepository is the git directory that a directory's linked work tree belongs to, when that is not there;
+// "" otherwise.
 func LostRepository(dir string) (root, gitDir string) {
 	for root = filepath.Clean(dir); ; root = filepath.Dir(root) {
 		if _, err := os.Lstat(filepath.Join(root, ".git")); err == nil || root == filepath.Dir(root) {

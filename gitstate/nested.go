@@ -12,10 +12,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// editedSubmodules names those submodules of a private index that have edits or new files which are not committed there:
-// a gitlink holds nothing of them.
+// editedSubmodules names those submodules of a private index that have edits or new files which are not
+// committed there: a gitlink holds nothing of them.
 func (r *Repo) editedSubmodules(ctx context.Context, index string, gitlinks []string) ([]session.Skip, error) {
-	args := []string{"status", "--porcelain=v2", "-z", "--no-renames", "--ignore-submodules=none", "--untracked-files=normal", "--"}
+	args := []string{"status", "--porcelain=v2", "-z", "--no-renames", "--ignore-submodules=none",
+		"--untracked-files=normal", "--"}
 	none := len(args)
 	for _, p := range gitlinks {
 		if isRepository(filepath.Join(r.root, filepath.FromSlash(p))) {
@@ -48,7 +49,8 @@ func (r *Repo) stagedSubmodules(ctx context.Context, index string) (map[string]b
 	}
 	user := x.info().gitlinks
 	const none = 128 // there is no .gitmodules, or it cannot be read
-	out, err := r.git(ctx, gitOpts{env: withIndex(index), okExit: []int{1, none}}, "config", "-z", "--blob", ":.gitmodules", "--get-regexp", `^submodule\..*\.path$`)
+	out, err := r.git(ctx, gitOpts{env: withIndex(index), okExit: []int{1, none}}, "config", "-z", "--blob",
+		":.gitmodules", "--get-regexp", `^submodule\..*\.path$`)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +63,8 @@ func (r *Repo) stagedSubmodules(ctx context.Context, index string) (map[string]b
 	return made, nil
 }
 
-// Nested returns the outermost directory on the way to a path of the work tree, or at it, that is a repository of its own,
-// "" for none. Links are not followed.
+// Nested returns the outermost directory on the way to a path of the work tree, or at it, that is a repository
+// of its own, "" for none. Links are not followed.
 func (r *Repo) Nested(path string) string {
 	for i := range len(path) + 1 {
 		if i < len(path) && path[i] != '/' {
@@ -79,9 +81,9 @@ func (r *Repo) Nested(path string) string {
 	return ""
 }
 
-// isRepository reports whether git takes a directory of the work tree for a repository of its own, and so neither adds
-// nor moves what is in it. One whose .git leads nowhere is an ordinary directory to git, with files like all others. What
-// cannot be read counts as a repository.
+// isRepository reports whether git takes a directory of the work tree for a repository of its own, and so
+// neither adds nor moves what is in it. One whose .git leads nowhere is an ordinary directory to git, with
+// files like all others. What cannot be read counts as a repository.
 func isRepository(dir string) bool {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Stat(path)

@@ -13,8 +13,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// nestedWork names the repositories of submodules that are removed with a linked work tree, in it or in its git directory,
-// and those around tracked files in it, if they hold something that is perhaps nowhere else. What the other work tree has of the same submodules counts for tags only.
+// nestedWork names the repositories of submodules that are removed with a linked work tree, in it or in its git
+// directory, and those around tracked files in it, if they hold something that is perhaps nowhere else. What
+// the other work tree has of the same submodules counts for tags only.
 func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
 	x, err := r.readIndex(ctx, r.indexPath())
 	if err != nil {
@@ -96,11 +97,11 @@ func (r *Repo) counterpart(gitDir string, other *Repo) string {
 	return theirs
 }
 
-// pushed reports whether a submodule's repository holds nothing but what came from its remotes, by what it knows of them:
-// no commit, in reflogs and stashes neither, no file that is not committed, ignored ones and those that git was told not to
-// look at included, and no submodule or work tree of its own. dir is where it is checked out, "" for nowhere. Nobody knows
-// which tags a remote has: those that the repository in other, "" for none, has as well are not lost. What cannot be read
-// is not pushed.
+// pushed reports whether a submodule's repository holds nothing but what came from its remotes, by what it
+// knows of them: no commit, in reflogs and stashes neither, no file that is not committed, ignored ones and
+// those that git was told not to look at included, and no submodule or work tree of its own. dir is where it is
+// checked out, "" for nowhere. Nobody knows which tags a remote has: those that the repository in other, "" for
+// none, has as well are not lost. What cannot be read is not pushed.
 func (r *Repo) pushed(ctx context.Context, gitDir, dir, other string) bool {
 	if gitDir == "" {
 		return false
@@ -132,14 +133,16 @@ func (r *Repo) pushed(ctx context.Context, gitDir, dir, other string) bool {
 			own.WriteString(id + "\n")
 		}
 	}
-	out, err := at.git(ctx, gitOpts{gitDir: gitDir, stdin: []byte(own.String())}, "rev-list", "--max-count=1", "--stdin", "--exclude=refs/tags/*", "--all", "--reflog", "HEAD", "--not", "--remotes")
+	out, err := at.git(ctx, gitOpts{gitDir: gitDir, stdin: []byte(own.String())}, "rev-list", "--max-count=1",
+		"--stdin", "--exclude=refs/tags/*", "--all", "--reflog", "HEAD", "--not", "--remotes")
 	if err != nil || len(out) > 0 {
 		return false
 	}
 	if dir == "" {
 		return true
 	}
-	out, err = at.git(ctx, gitOpts{gitDir: gitDir}, "status", "--porcelain", "--untracked-files=normal", "--ignored=traditional", everySubmodule)
+	out, err = at.git(ctx, gitOpts{gitDir: gitDir}, "status", "--porcelain", "--untracked-files=normal",
+		"--ignored=traditional", everySubmodule)
 	if err != nil || len(out) > 0 {
 		return false
 	}
@@ -170,7 +173,8 @@ const commitTag = " commit"
 
 // nestedTags returns the object of each tag of a nested repository and what kind of thing it leads to.
 func (r *Repo) nestedTags(ctx context.Context) (map[string]string, error) {
-	out, err := r.git(ctx, gitOpts{gitDir: r.gitDir}, "for-each-ref", "--format=%(refname) %(objectname) %(if)%(*objecttype)%(then)%(*objecttype)%(else)%(objecttype)%(end)", "refs/tags")
+	out, err := r.git(ctx, gitOpts{gitDir: r.gitDir}, "for-each-ref",
+		"--format=%(refname) %(objectname) %(if)%(*objecttype)%(then)%(*objecttype)%(else)%(objecttype)%(end)", "refs/tags")
 	tags := map[string]string{}
 	for line := range strings.Lines(string(out)) {
 		if name, tag, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
@@ -192,7 +196,8 @@ func (r *Repo) readsAsCommitted(ctx context.Context, at *Repo) (bool, error) {
 	if _, err := at.git(ctx, o, "-c", "core.splitIndex=false", "read-tree", "HEAD"); err != nil {
 		return false, err
 	}
-	out, err := at.git(ctx, o, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all")
+	out, err := at.git(ctx, o, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no",
+		"--ignore-submodules=all")
 	for _, line := range splitZ(out) {
 		if !strings.HasPrefix(line, " D") { // as outside of a sparse checkout
 			return false, err

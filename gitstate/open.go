@@ -1,6 +1,6 @@
-// Package gitstate is a session's life in Git: snapshots, checkpoints, the ledger, restores, rescues, history and the
-// handover. Git moves the work tree and adds files that it converts; plain files, packs and moves of refs are made here;
-// go-git only ever reads.
+// Package gitstate is a session's life in Git: snapshots, checkpoints, the ledger, restores, rescues, history
+// and the handover. Git moves the work tree and adds files that it converts; plain files, packs and moves of
+// refs are made here; go-git only ever reads.
 package gitstate
 
 import (
@@ -126,7 +126,8 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		also.env = traced
 	}
 	// The work tree comes last: in a bare repository git prints what stands before it and then fails.
-	out, said, err := r.gitBoth(ctx, also, "rev-parse", "--path-format=absolute", "--is-bare-repository", "--show-object-format",
+	out, said, err := r.gitBoth(ctx, also, "rev-parse", "--path-format=absolute", "--is-bare-repository",
+		"--show-object-format",
 		"--git-dir", "--git-common-dir", "--show-toplevel")
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	var failed *GitError
@@ -152,7 +153,8 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		return nil, fmt.Errorf("%s: git gave an unexpected answer about the repository: %q", dir, out)
 	}
 	r.format = lines[1]
-	r.gitDir, r.commonDir, r.root = filepath.FromSlash(lines[2]), filepath.FromSlash(lines[3]), filepath.FromSlash(lines[4])
+	r.gitDir, r.commonDir, r.root = filepath.FromSlash(lines[2]), filepath.FromSlash(lines[3]), filepath.FromSlash(
+		lines[4])
 	r.worktree = worktreeID(r.gitDir, r.commonDir)
 	if err := r.notLed(dir); err != nil {
 		return nil, err
@@ -260,7 +262,8 @@ var traced = []string{"GIT_TRACE2=2", "GIT_TRACE2_BRIEF=1",
 	"GIT_TRACE2_CONFIG_PARAMS=user.*,committer.*,core.*,attr.*"}
 
 // traceEvents begin the lines of a git process that was asked where it is.
-var traceEvents = []string{"version", "def_param", "start", "cmd_ancestry", "cmd_name", "cmd_mode", "worktree", "def_repo", "exit", "atexit"}
+var traceEvents = []string{"version", "def_param", "start", "cmd_ancestry", "cmd_name", "cmd_mode", "worktree",
+	"def_repo", "exit", "atexit"}
 
 // readTrace reads what git has traced, as api-trace2 has it. It answers false when something else is there as well.
 func readTrace(trace string) (v Version, settings map[string]string, ok bool) {

@@ -74,7 +74,8 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 	if err != nil || l.tip == "" {
 		return l, err
 	}
-	out, err := r.git(ctx, gitOpts{}, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*maxOps), "--no-commit-header", "--format=%H %T %P", string(l.tip), "--")
+	out, err := r.git(ctx, gitOpts{}, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*maxOps),
+		"--no-commit-header", "--format=%H %T %P", string(l.tip), "--")
 	var failed *GitError
 	if errors.As(err, &failed) { // no commit, or some are missing
 		l.damage, err = fmt.Errorf("%s: %s", ref, strings.TrimSpace(failed.Stderr)), nil
@@ -122,8 +123,8 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 	return l, nil
 }
 
-// newestOps reads the newest entries of this work tree's log without a git process. It answers false where the log has to be
-// looked at as a whole.
+// newestOps reads the newest entries of this work tree's log without a git process. It answers false where the
+// log has to be looked at as a whole.
 func (r *Repo) newestOps(ctx context.Context) (l opLog, ok bool) {
 	const enough = 16 // an operation is logged again after a kill, and then it is the last one
 	var err error
@@ -202,7 +203,8 @@ func (r *Repo) LogOp(ctx context.Context, op session.Op) (int64, error) {
 		if err := r.writeObjects(ctx, append(objects, entry...)...); err != nil {
 			return 0, err
 		}
-		err = r.moveOps(ctx, session.RefMove{Ref: r.opsRef(), Old: l.tip, New: session.Commit(entry[len(entry)-1].id)}, op.Kind)
+		err = r.moveOps(ctx, session.RefMove{Ref: r.opsRef(), Old: l.tip, New: session.Commit(entry[len(entry)-1].id)},
+			op.Kind)
 		if errors.Is(err, ErrMoved) {
 			continue
 		}
@@ -250,7 +252,8 @@ func (r *Repo) rootOfOps(parents []session.Commit, ident string, at int64, why s
 }
 
 // entriesUpon makes the entries of a log anew that are taken along.
-func (r *Repo) entriesUpon(ctx context.Context, objects []newObject, tip session.Commit, l opLog, ident string) ([]newObject, session.Commit, error) {
+func (r *Repo) entriesUpon(ctx context.Context, objects []newObject, tip session.Commit, l opLog,
+	ident string) ([]newObject, session.Commit, error) {
 	for _, i := range slices.Backward(takenAlong(l.ops)) {
 		entry, err := r.opEntry(l.ops[i], tip, l.rescues[i], ident)
 		if err != nil {
@@ -261,8 +264,8 @@ func (r *Repo) entriesUpon(ctx context.Context, objects []newObject, tip session
 	return objects, tip, nil
 }
 
-// loggedAs returns the number under which an operation is in the log, newest first, 0 for none. Those that make no ledger
-// commit may happen again upon the same one, once they have been undone.
+// loggedAs returns the number under which an operation is in the log, newest first, 0 for none. Those that make
+// no ledger commit may happen again upon the same one, once they have been undone.
 func loggedAs(ops []session.Op, op session.Op) int64 {
 	undone := map[int64]bool{}
 	for _, o := range ops {

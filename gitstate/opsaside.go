@@ -61,12 +61,14 @@ func (r *Repo) salvageOps() error {
 	if err := os.Rename(path, to); err != nil {
 		return err
 	}
-	r.noteAside(fmt.Sprintf("%s was not an operation log (%q) and was moved to %s", r.opsRef(), bytes.TrimSpace(data[:min(len(data), 60)]), to))
+	r.noteAside(fmt.Sprintf("%s was not an operation log (%q) and was moved to %s", r.opsRef(),
+		bytes.TrimSpace(data[:min(len(data), 60)]), to))
 	return errors.Join(durable.SyncDir(filepath.Dir(to)), durable.SyncDir(filepath.Dir(path)))
 }
 
 // asideOps keeps what a log's ref points to, whatever that is: as parent of the new log's first commit.
-func (r *Repo) asideOps(ctx context.Context, tip session.Commit, ident string, at int64) ([]session.Commit, []newObject, error) {
+func (r *Repo) asideOps(ctx context.Context, tip session.Commit, ident string, at int64) ([]session.Commit,
+	[]newObject, error) {
 	if tip == "" {
 		return nil, nil, nil
 	}

@@ -33,7 +33,8 @@ func (r *Repo) headOfDir(dir string) string {
 	return ""
 }
 
-// others are the work trees of this repository besides this one that wfs was used in, whether they are still there or not.
+// others are the work trees of this repository besides this one that wfs was used in, whether they are still
+// there or not.
 func (r *Repo) others() []*Repo {
 	dirs, err := os.ReadDir(filepath.Join(r.StateDir(), "worktrees"))
 	if err != nil {
@@ -42,7 +43,8 @@ func (r *Repo) others() []*Repo {
 	var list []*Repo
 	for _, d := range dirs {
 		if id := d.Name(); d.IsDir() && id != r.worktree && !strings.HasPrefix(id, ".") {
-			o := &Repo{root: r.root, gitDir: r.commonDir, commonDir: r.commonDir, worktree: id, format: r.format, env: r.env, userEnv: r.userEnv}
+			o := &Repo{root: r.root, gitDir: r.commonDir, commonDir: r.commonDir, worktree: id, format: r.format, env: r.env,
+				userEnv: r.userEnv}
 			if id != "main" {
 				o.gitDir = r.linkedDir(id)
 			}
@@ -57,9 +59,11 @@ func (r *Repo) leftLocked() bool {
 	return len(r.leftLocks(r.notedRefs())) > 0 || oursByMark(r.indexPath()+".lock")
 }
 
-// HealOthers removes what killed processes of ours left of git's locks in other work trees, and returns the ids of the
-// work trees. take takes the lock of one, by its id, and returns what gives it back; nil when somebody is at work there.
-func (r *Repo) HealOthers(ctx context.Context, take func(worktree string) (giveBack func(), err error)) ([]string, error) {
+// HealOthers removes what killed processes of ours left of git's locks in other work trees, and returns the ids
+// of the work trees. take takes the lock of one, by its id, and returns what gives it back; nil when somebody
+// is at work there.
+func (r *Repo) HealOthers(ctx context.Context, take func(worktree string) (giveBack func(), err error)) ([]string,
+	error) {
 	var healed []string
 	for _, o := range r.others() {
 		if !o.leftLocked() {

@@ -9,8 +9,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Overlay returns the tree base with some paths as another tree has them: those that it lacks are removed. A path of a
-// directory stands for all that is in it, in either tree. The new tree is durable; no file of the work tree is looked at.
+// Overlay returns the tree base with some paths as another tree has them: those that it lacks are removed. A
+// path of a directory stands for all that is in it, in either tree. The new tree is durable; no file of the
+// work tree is looked at.
 func (r *Repo) Overlay(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error) {
 	if len(paths) == 0 || base == from {
 		return base, nil
@@ -38,7 +39,8 @@ func (r *Repo) Overlay(ctx context.Context, base, from session.Tree, paths []str
 		return base, nil
 	}
 	dir := filepath.Join(r.worktreeDir(), "overlay")
-	return r.fromTree(ctx, dir, base, func(index string) error { return r.enter(ctx, index, gone.String()+there.String()) })
+	return r.fromTree(ctx, dir, base,
+		func(index string) error { return r.enter(ctx, index, gone.String()+there.String()) })
 }
 
 // below reports whether a path, or a directory above it, is one of those that are wanted.

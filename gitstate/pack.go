@@ -81,15 +81,15 @@ func onceEach(objects []newObject) []newObject {
 	})
 }
 
-// writePack writes a pack without a git process. It reports false when it did not: git then says better what keeps us from
-// it, and what is missing.
+// writePack writes a pack without a git process. It reports false when it did not: git then says better what
+// keeps us from it, and what is missing.
 func (r *Repo) writePack(objects []newObject, stream []byte, entries []packEntry, loose bool) bool {
 	p := r.newPack(objects, stream, entries, loose)
 	return p != nil && r.showKept(p, objects) == nil
 }
 
-// newPack makes a pack without a git process, nil when git has to make it. Unless they are loose, what the objects point at
-// has to be there.
+// newPack makes a pack without a git process, nil when git has to make it. Unless they are loose, what the
+// objects point at has to be there.
 func (r *Repo) newPack(objects []newObject, stream []byte, entries []packEntry, loose bool) *newPack {
 	links, err := r.linksOf(objects)
 	if err != nil || !r.readsDirectly() || len(stream) > maxDirectPack || !loose && !r.has(links) {
@@ -162,7 +162,8 @@ func allTrailers(paragraph string) bool {
 	return true
 }
 
-// unknownIdentity makes the checkpoints and records of somebody of whom git knows nothing, as in continuous integration.
+// unknownIdentity makes the checkpoints and records of somebody of whom git knows nothing, as in continuous
+// integration.
 const unknownIdentity = "wfs <wfs@localhost>"
 
 // identity is who makes commits here: "Name <mail>". Git's guess from the machine's names does not count as one.
@@ -197,7 +198,8 @@ func (r *Repo) askIdentity(ctx context.Context) (string, error) {
 	return string(out[:end+1]), nil
 }
 
-// identityIn returns the identity of commits from settings, "" when it may be git's guess, or is not as git would write it.
+// identityIn returns the identity of commits from settings, "" when it may be git's guess, or is not as git
+// would write it.
 func (r *Repo) identityIn(settings map[string]string) string {
 	name := cmp.Or(r.getenv("GIT_COMMITTER_NAME"), settings["committer.name"], settings["user.name"])
 	mail := cmp.Or(r.getenv("GIT_COMMITTER_EMAIL"), settings["committer.email"], settings["user.email"])

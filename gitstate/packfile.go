@@ -128,8 +128,8 @@ type newPack struct {
 	locks               [2]*durable.Lock // of these files: whoever finds one that nobody holds may remove it
 }
 
-// Files that are not complete begin like this. What begins with tmp_ is git's, and `git prune --expire=now` removes all of
-// it, whoever is at it.
+// Files that are not complete begin like this. What begins with tmp_ is git's, and `git prune --expire=now`
+// removes all of it, whoever is at it.
 const (
 	tempOfPack  = "wfs_tmp_pack-"
 	tempOfIndex = "wfs_tmp_idx-"
@@ -138,8 +138,8 @@ const (
 	tempOfRepack = ".tmp-" // made by git repack, which never removes those of another process
 )
 
-// packName is a name that no pack has had, for one with the given checksum. Git takes any. It must be new: a `git repack`
-// that has seen a pack of that name without a mark removes it, whatever lies there by then.
+// packName is a name that no pack has had, for one with the given checksum. Git takes any. It must be new: a
+// `git repack` that has seen a pack of that name without a mark removes it, whatever lies there by then.
 func (r *Repo) packName(checksum []byte) string {
 	h := r.newHash()
 	h.Write(checksum)

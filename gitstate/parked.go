@@ -12,8 +12,8 @@ import (
 // they left behind on a branch has not come back.
 const maxParked = keptOps / 2
 
-// takenAlong are the entries of a log that has grown which the new one begins with, newest first, as indexes: the newest, and
-// those of before by which uncommitted changes come back.
+// takenAlong are the entries of a log that has grown which the new one begins with, newest first, as indexes:
+// the newest, and those of before by which uncommitted changes come back.
 func takenAlong(ops []session.Op) []int {
 	n := min(len(ops), keptOps)
 	var list []int

@@ -25,11 +25,12 @@ const (
 // PlanMove says what it takes to bring the work tree from a snapshot to a tree, and what is in the way. Nothing is
 // written but objects.
 //
-// In the way is whatever the move would overwrite or delete without the snapshot having it: a move writes only to
-// places that are free or that hold what the snapshot holds. The work tree itself is looked at, so an ignored directory
-// is no obstacle as such; a file in it that the tree wants to put something at is. For the same reason the session's
-// exclude file need not be asked: it is in what the snapshot lacks. `.wfs` is never part of a move. raw are files of the
-// tree that are to have other bytes than those that a checkout writes, "" for none; see Raw.
+// In the way is whatever the move would overwrite or delete without the snapshot having it: a move writes only
+// to places that are free or that hold what the snapshot holds. The work tree itself is looked at, so an
+// ignored directory is no obstacle as such; a file in it that the tree wants to put something at is. For the
+// same reason the session's exclude file need not be asked: it is in what the snapshot lacks. `.wfs` is never
+// part of a move. raw are files of the tree that are to have other bytes than those that a checkout writes, ""
+// for none; see Raw.
 func (r *Repo) PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error) {
 	m := session.Move{From: from.Tree, To: to, RawTo: raw}
 	target, err := r.withUserDir(ctx, to, from.Tree)
@@ -59,7 +60,8 @@ func (r *Repo) explain(ctx context.Context, found []session.Skip, held []session
 	for i, s := range found {
 		switch {
 		case s.Why != wayUnknown:
-		case slices.ContainsFunc(held, func(h session.Held) bool { return session.IsWithin(s.Path, strings.TrimSuffix(h.Path, "/")) }):
+		case slices.ContainsFunc(held,
+			func(h session.Held) bool { return session.IsWithin(s.Path, strings.TrimSuffix(h.Path, "/")) }):
 			found[i].Why = wayHeldOut
 		default:
 			ask.WriteString(s.Path + "\x00")
@@ -96,7 +98,8 @@ type way struct {
 }
 
 func (r *Repo) survey(ctx context.Context, changes []treeChange) (*way, error) {
-	w := &way{root: r.root, fold: func(s string) string { return s }, known: map[string]bool{}, places: map[string]place{}, opened: map[string]bool{},
+	w := &way{root: r.root, fold: func(s string) string { return s }, known: map[string]bool{},
+		places: map[string]place{}, opened: map[string]bool{},
 		skips: map[string]session.Skip{}, above: map[string]session.Skip{}, blocked: map[string]session.Skip{}}
 	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--type=bool", "--get", "core.ignoreCase")
 	if err != nil {

@@ -26,14 +26,16 @@ func anchorRef(id session.ID) string { return refsPrefix + string(id) + "/index"
 //
 // With Stage, the work tree's index then holds what the commit holds: it must never be older than the branch, or the
 // user's next plain `git commit` would take the checkpoint back.
-func (r *Repo) Prepare(ctx context.Context, d session.Draft, seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
+func (r *Repo) Prepare(ctx context.Context, d session.Draft,
+	seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
 	return withTries(ctx, func() (session.Prepared, error) {
 		r.letGo(false) // what was prepared before and not published
 		return r.prepare(ctx, d, seal)
 	})
 }
 
-func (r *Repo) prepare(ctx context.Context, d session.Draft, seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
+func (r *Repo) prepare(ctx context.Context, d session.Draft,
+	seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
 	p := session.Prepared{Session: d.Session, LedgerOld: d.Ledger, Made: session.Made{Tree: d.Tree, Turn: d.Turn}}
 	ident, err := r.identity(ctx)
 	if err != nil {
@@ -96,7 +98,8 @@ func (r *Repo) prepare(ctx context.Context, d session.Draft, seal func(session.M
 func (r *Repo) Quiet() { r.letGo(false) }
 
 // commits completes what was prepared with its commits, and returns their objects and those of the ledger's documents.
-func (r *Repo) commits(ctx context.Context, d session.Draft, p *session.Prepared, on ground, ident string, seal func(session.Made) (session.Files, error)) ([]newObject, error) {
+func (r *Repo) commits(ctx context.Context, d session.Draft, p *session.Prepared, on ground, ident string,
+	seal func(session.Made) (session.Files, error)) ([]newObject, error) {
 	var objects []newObject
 	if !d.NoCode {
 		code := r.newCommit(string(p.Tree), d.Parents, ident, d.At, d.Message)
@@ -154,7 +157,8 @@ func (r *Repo) groundOf(ctx context.Context, d session.Draft) (on ground, err er
 
 // writeTurn stores what a turn is made of. Git checks more about trees that it is handed than about those that it makes
 // itself, such as what a .gitmodules says; what it refuses for that, it has to make.
-func (r *Repo) writeTurn(ctx context.Context, tree session.Tree, own treeEntry, index *staged, trees, others []newObject) error {
+func (r *Repo) writeTurn(ctx context.Context, tree session.Tree, own treeEntry, index *staged, trees,
+	others []newObject) error {
 	err := r.writeObjects(ctx, slices.Concat(trees, others)...)
 	var refused *GitError
 	if index == nil || !errors.As(err, &refused) {
@@ -198,7 +202,8 @@ func (r *Repo) branchMove(ctx context.Context, d session.Draft, code session.Com
 
 // ledger makes the objects of the ledger commit, the commit last. Every parent is a commit and is named by a trailer,
 // but for the previous ledger commit, which is always first.
-func (r *Repo) ledger(d session.Draft, made session.Made, files session.Files, previous []treeEntry, ident string) ([]newObject, error) {
+func (r *Repo) ledger(d session.Draft, made session.Made, files session.Files, previous []treeEntry,
+	ident string) ([]newObject, error) {
 	var objects []newObject
 	var entries []treeEntry
 	for _, name := range slices.Sorted(maps.Keys(files)) {

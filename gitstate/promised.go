@@ -16,7 +16,8 @@ type AbsentError struct {
 }
 
 func (e *AbsentError) Error() string {
-	text := fmt.Sprintf("%d %s not in this partial clone", e.Files, plural(e.Files, "file of what it would bring is", "files of what it would bring are"))
+	text := fmt.Sprintf("%d %s not in this partial clone", e.Files,
+		plural(e.Files, "file of what it would bring is", "files of what it would bring are"))
 	if e.Said != nil {
 		return fmt.Sprintf("%s, and cannot be fetched: %v", text, e.Said)
 	}
@@ -61,7 +62,8 @@ func (r *Repo) fetchPromised(ctx context.Context, from, target session.Tree) err
 	}
 	failed := &AbsentError{Files: len(missing)}
 	for _, remote := range remotes {
-		_, err := r.git(ctx, gitOpts{write: true, stdin: []byte(strings.Join(missing, "\n") + "\n")}, "-c", "fetch.negotiationAlgorithm=noop",
+		_, err := r.git(ctx, gitOpts{write: true, stdin: []byte(strings.Join(missing, "\n") + "\n")}, "-c",
+			"fetch.negotiationAlgorithm=noop",
 			"fetch", remote, "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--filter=blob:none", "--stdin")
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -16,7 +16,8 @@ import (
 
 // Provisioned is what was brought into a new work tree that git does not bring: paths from its top.
 type Provisioned struct {
-	Copied  []string       `json:"copied,omitempty"` // a directory of which git tracks nothing stands for all that is in it
+	// a directory of which git tracks nothing stands for all that is in it
+	Copied  []string       `json:"copied,omitempty"`
 	Linked  []string       `json:"linked,omitempty"`
 	Skipped []session.Skip `json:"skipped,omitempty"`
 }
@@ -146,7 +147,8 @@ func (p *provisioner) free(name string) (bool, error) {
 }
 
 func (p *provisioner) copies(ctx context.Context, pattern string) error {
-	out, err := p.from.git(ctx, gitOpts{}, "ls-files", "-o", "-z", "--", ":(top,glob)"+pattern, ":(top,glob)"+pattern+"/**")
+	out, err := p.from.git(ctx, gitOpts{}, "ls-files", "-o", "-z", "--", ":(top,glob)"+pattern,
+		":(top,glob)"+pattern+"/**")
 	if err != nil {
 		return err
 	}

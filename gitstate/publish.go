@@ -119,7 +119,8 @@ func (r *Repo) settle(ctx context.Context, id session.ID, t session.Turn, first 
 	if here && state.head == foreignPart {
 		settled.HeadForeign = state.headNow
 	}
-	if here && t.Index != "" && state.indexPending(first) && (state.headMove || state.headNow == session.BranchOf(id)) { // else somebody has gone elsewhere: his
+	// else somebody has gone elsewhere: his
+	if here && t.Index != "" && state.indexPending(first) && (state.headMove || state.headNow == session.BranchOf(id)) {
 		if err := r.settleIndex(ctx, t, state); err != nil {
 			return settled, err
 		}
@@ -142,7 +143,8 @@ func (r *Repo) settle(ctx context.Context, id session.ID, t session.Turn, first 
 }
 
 // settleRefs makes those moves that delete a ref, or all others.
-func (r *Repo) settleRefs(ctx context.Context, id session.ID, moves []session.RefMove, deletions bool, settled *session.Settled) error {
+func (r *Repo) settleRefs(ctx context.Context, id session.ID, moves []session.RefMove, deletions bool,
+	settled *session.Settled) error {
 	for _, m := range moves {
 		if (m.New == "") != deletions {
 			continue
@@ -180,9 +182,9 @@ type turnState struct {
 	headMove bool   // the turn moves HEAD
 }
 
-// indexPending reports whether the index may still be the old one. It comes before refs and HEAD, so once all of those
-// are done it is done as well, unless they were before the turn was: somebody can take HEAD there in the middle of a move.
-// And when somebody moved on, what he has staged since is his.
+// indexPending reports whether the index may still be the old one. It comes before refs and HEAD, so once all
+// of those are done it is done as well, unless they were before the turn was: somebody can take HEAD there in
+// the middle of a move. And when somebody moved on, what he has staged since is his.
 func (s turnState) indexPending(first bool) bool {
 	if len(s.foreign) > 0 || s.head == foreignPart {
 		return false
@@ -296,27 +298,31 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 
 // readInto makes an index that of a tree.
 func (r *Repo) readInto(ctx context.Context, o gitOpts, tree session.Tree) error {
-	// Entries that stay as they are keep their stat data; the rest is compared with the files, so that the user's next
-	// `git status` need not do it. The exit code tells that some differ, which is none of our business. With -i git does not
-	// compare them by itself: it would refuse where the move has written a file that it was told not to look at.
-	if _, err := r.git(ctx, gitOpts{write: true, env: o.env}, "-c", "core.splitIndex=false", "read-tree", "-i", "--reset", string(tree)); err != nil {
+	// Entries that stay as they are keep their stat data; the rest is compared with the files, so that the user's
+	// next `git status` need not do it. The exit code tells that some differ, which is none of our business. With
+	// -i git does not compare them by itself: it would refuse where the move has written a file that it was told
+	// not to look at.
+	if _, err := r.git(ctx, gitOpts{write: true, env: o.env}, "-c", "core.splitIndex=false", "read-tree", "-i",
+		"--reset", string(tree)); err != nil {
 		return err
 	}
 	_, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "-q", "--refresh")
 	return err
 }
 
-// settleHead puts HEAD where the turn leads, if HEAD is still where the turn began. Otherwise it returns where HEAD is. If
-// the branch that it leads to was moved or deleted meanwhile, or another work tree has got it, HEAD goes to the commit whose
-// files are here, on no branch: upon any other one the next commit would take back what was done there.
-// first says that nobody has settled the turn before, and that HEADs are held.
-func (r *Repo) settleHead(ctx context.Context, t session.Turn, first bool) (foreign string, behind *session.RefMove, err error) {
+// settleHead puts HEAD where the turn leads, if HEAD is still where the turn began. Otherwise it returns where
+// HEAD is. If the branch that it leads to was moved or deleted meanwhile, or another work tree has got it, HEAD
+// goes to the commit whose files are here, on no branch: upon any other one the next commit would take back
+// what was done there. first says that nobody has settled the turn before, and that HEADs are held.
+func (r *Repo) settleHead(ctx context.Context, t session.Turn, first bool) (foreign string, behind *session.RefMove,
+	err error) {
 	head, err := r.Head(ctx)
 	if err != nil {
 		return "", nil, err
 	}
 	// In git's own words, by which `git switch -` and @{-1} find the way back.
-	why := "checkout: moving from " + strings.TrimPrefix(nameOf(head), "refs/heads/") + " to " + strings.TrimPrefix(t.HeadNew, "refs/heads/")
+	why := "checkout: moving from " + strings.TrimPrefix(nameOf(head), "refs/heads/") + " to " +
+		strings.TrimPrefix(t.HeadNew, "refs/heads/")
 	if headPart(head, t) != oldPart {
 		if name := nameOf(head); name != t.HeadNew {
 			return name, nil, nil
@@ -343,7 +349,8 @@ func (r *Repo) settleHead(ctx context.Context, t session.Turn, first bool) (fore
 		}
 		behind, to = &session.RefMove{Ref: to, Old: t.HeadNewCommit, New: target}, string(t.HeadNewCommit)
 	}
-	if _, err = r.git(ctx, gitOpts{write: true}, "update-ref", "--no-deref", "-m", why, "HEAD", to, string(head.Commit)); err != nil {
+	if _, err = r.git(ctx, gitOpts{write: true}, "update-ref", "--no-deref", "-m", why, "HEAD", to,
+		string(head.Commit)); err != nil {
 		return "", nil, err
 	}
 	return "", behind, durable.SyncFile(filepath.Join(r.gitDir, "HEAD"))

@@ -15,10 +15,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Git can be told to convert files on their way into the repository and out of it: line ends, filters, $Id$, encodings.
-// What a snapshot holds of such a file need not lead back to the bytes that lay there. So before a move overwrites or
-// deletes a file whose bytes a checkout would not write again, those bytes are kept as they are, in a tree of such files
-// beside that of the snapshot; and a move back writes them.
+// Git can be told to convert files on their way into the repository and out of it: line ends, filters, $Id$,
+// encodings. What a snapshot holds of such a file need not lead back to the bytes that lay there. So before a
+// move overwrites or deletes a file whose bytes a checkout would not write again, those bytes are kept as they
+// are, in a tree of such files beside that of the snapshot; and a move back writes them.
 
 // Raw keeps the bytes of those files that a plan's move overwrites or deletes and that no checkout of From would write
 // again: a tree of them, durable, "" for none. Nothing refers to that tree yet.
@@ -195,7 +195,8 @@ func (r *Repo) notWrittenSo(ctx context.Context, dir string, files []treeFile) (
 		return nil, err
 	}
 	var failed *GitError
-	if _, err := r.git(ctx, gitOpts{env: withIndex(index)}, "-c", "core.splitIndex=false", "checkout-index", "--all", "--quiet",
+	if _, err := r.git(ctx, gitOpts{env: withIndex(index)}, "-c", "core.splitIndex=false", "checkout-index", "--all",
+		"--quiet",
 		"--prefix="+filepath.ToSlash(out)+"/"); err != nil && !errors.As(err, &failed) {
 		return nil, err
 	}

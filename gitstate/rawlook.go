@@ -12,9 +12,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Git looks at a file before it overwrites it. Files with bytes of their own are written by us, and those among them that
-// git leaves alone are looked at here: when a move begins, and right before they are written. In between git may let slow
-// filters work for minutes.
+// Git looks at a file before it overwrites it. Files with bytes of their own are written by us, and those among
+// them that git leaves alone are looked at here: when a move begins, and right before they are written. In
+// between git may let slow filters work for minutes.
 
 // lies tells what lies at a path of the work tree from what lay there before: "" for nothing.
 func (r *Repo) lies(name string) (string, error) {
@@ -43,8 +43,9 @@ func (r *Repo) lies(name string) (string, error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)), err
 }
 
-// lying is what lies at the places of files that a move writes with bytes of their own. What rawOf finds afterwards is that,
-// or is noticed later. Of a file that git does not convert, and that it may not look at, the snapshot must have the bytes.
+// lying is what lies at the places of files that a move writes with bytes of their own. What rawOf finds
+// afterwards is that, or is noticed later. Of a file that git does not convert, and that it may not look at,
+// the snapshot must have the bytes.
 func (r *Repo) lying(ctx context.Context, changes []treeChange, files []rawFile) (map[string]string, error) {
 	lay := map[string]string{}
 	for _, f := range files {

@@ -176,9 +176,9 @@ func saysMissing(stderr string) bool {
 	return false
 }
 
-// Ignored lists what the work tree ignores now. A directory that a rule matches stands for all that is in it, and ends in
-// a slash. One whose files are ignored, and it is not, is no such directory, though `ls-files --directory` names it: the
-// next file in it may be none of them.
+// Ignored lists what the work tree ignores now. A directory that a rule matches stands for all that is in it,
+// and ends in a slash. One whose files are ignored, and it is not, is no such directory, though `ls-files
+// --directory` names it: the next file in it may be none of them.
 func (r *Repo) Ignored(ctx context.Context) ([]string, error) {
 	out, err := r.git(ctx, gitOpts{}, "status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all",
 		"--no-renames", "--ignore-submodules=all")

@@ -21,8 +21,8 @@ import (
 // ErrNoObject says that an object is not in the repository.
 var ErrNoObject = errors.New("no such object")
 
-// maxPackIndex is the size of a pack's index, in bytes, up to which go-git reads objects of the pack: it loads the index
-// whole before it finds the first of them. Git maps it, and starts faster than 64 MB are read.
+// maxPackIndex is the size of a pack's index, in bytes, up to which go-git reads objects of the pack: it loads
+// the index whole before it finds the first of them. Git maps it, and starts faster than 64 MB are read.
 const maxPackIndex = 64 << 20
 
 // reader is what in-process reading needs to know about a repository. The zero value is ready.
@@ -158,8 +158,8 @@ func (rd *reader) forget() {
 	rd.packs, rd.listed = nil, false
 }
 
-// looseKind returns the kind of an object that has a file of its own, "" when there is none or it does not begin as an object
-// does: a power cut may have left it empty.
+// looseKind returns the kind of an object that has a file of its own, "" when there is none or it does not
+// begin as an object does: a power cut may have left it empty.
 func looseKind(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -49,8 +49,8 @@ var notReady = map[string]string{
 
 func (e *ReadyError) Error() string { return strings.Replace(notReady[e.Code], "DETAIL", e.Detail, 1) }
 
-// Ready reports, as a *ReadyError or *LockedError, what keeps wfs from writing here, before anything is written. detached
-// allows a HEAD that is on no branch.
+// Ready reports, as a *ReadyError or *LockedError, what keeps wfs from writing here, before anything is
+// written. detached allows a HEAD that is on no branch.
 func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	if err := r.Fit(ctx, detached); err != nil {
 		return err
@@ -105,8 +105,8 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	return nil
 }
 
-// Able reports what else keeps wfs from writing here: a git that is too old, or exclude rules that cannot be read. Git was
-// asked when the repository was opened, and may still be about to answer.
+// Able reports what else keeps wfs from writing here: a git that is too old, or exclude rules that cannot be
+// read. Git was asked when the repository was opened, and may still be about to answer.
 func (r *Repo) Able(ctx context.Context) error {
 	if _, err := r.Version(ctx); err != nil {
 		return err

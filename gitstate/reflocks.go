@@ -129,7 +129,8 @@ func refsIn(args []string, stdin []byte) []string {
 	return refs
 }
 
-// HealLocks removes what a killed process of ours left, the locks of refs above all. The caller holds the work tree's lock.
+// HealLocks removes what a killed process of ours left, the locks of refs above all. The caller holds the work
+// tree's lock.
 func (r *Repo) HealLocks(ctx context.Context) error {
 	r.tidy()
 	return r.healRefLocks(ctx)

@@ -16,8 +16,9 @@ import (
 // errLeftToGit says that git has to move a ref, or to say why it cannot be moved.
 var errLeftToGit = errors.New("left to git")
 
-// moveOwnRef moves a ref that only wfs uses, or a session's branch that is there, without starting a git process. It returns
-// errLeftToGit, and has changed nothing, if the ref is locked, is not where the move begins, or is kept in another way.
+// moveOwnRef moves a ref that only wfs uses, or a session's branch that is there, without starting a git
+// process. It returns errLeftToGit, and has changed nothing, if the ref is locked, is not where the move
+// begins, or is kept in another way.
 func (r *Repo) moveOwnRef(ctx context.Context, m session.RefMove, why string) error {
 	own := strings.HasPrefix(m.Ref, refsPrefix) || strings.HasPrefix(m.Ref, opsPrefix)
 	branch := strings.HasPrefix(m.Ref, branchPrefix) && m.Old != ""
@@ -58,9 +59,9 @@ func (r *Repo) moveOwnRef(ctx context.Context, m session.RefMove, why string) er
 	})
 }
 
-// replaceLocked replaces the file of a ref or of HEAD as git does: it takes git's lock, writes the new text to the disk,
-// and renames it over the file, whose mode stays. check is called with the lock held, before the rename. The result is
-// errLeftToGit when the lock is taken.
+// replaceLocked replaces the file of a ref or of HEAD as git does: it takes git's lock, writes the new text to
+// the disk, and renames it over the file, whose mode stays. check is called with the lock held, before the
+// rename. The result is errLeftToGit when the lock is taken.
 func (r *Repo) replaceLocked(ref, file, text string, check func() error) error {
 	done, err := r.noteLocks([]string{ref})
 	if err != nil {

@@ -19,10 +19,11 @@ import (
 // repackFrom is how many packs there are before they are merged.
 const repackFrom = 20
 
-// Repack merges small packs if there are at least that many. Git adds the new pack before it removes the old ones, leaves
-// packs alone that have a mark beside them, and copies each object only a number of times that grows with the logarithm of
-// their number. Nothing is lost when it fails, or is killed: the next one does it. Meanwhile gc.pid keeps `git gc` away,
-// which fails when objects move at the wrong moment, and then refuses to collect garbage for a day.
+// Repack merges small packs if there are at least that many. Git adds the new pack before it removes the old
+// ones, leaves packs alone that have a mark beside them, and copies each object only a number of times that
+// grows with the logarithm of their number. Nothing is lost when it fails, or is killed: the next one does it.
+// Meanwhile gc.pid keeps `git gc` away, which fails when objects move at the wrong moment, and then refuses to
+// collect garbage for a day.
 func (r *Repo) Repack(ctx context.Context, from int) error {
 	packs, err := r.packs()
 	_, killed := r.readGC() // or another one is at work, which has the lock
@@ -39,8 +40,8 @@ func (r *Repo) Repack(ctx context.Context, from int) error {
 	return errors.Join(err, r.dropLoneIndexes())
 }
 
-// dropLoneIndexes removes what a killed repack left of packs that it had merged: git removes the pack first, and makes an
-// index only after its pack.
+// dropLoneIndexes removes what a killed repack left of packs that it had merged: git removes the pack first,
+// and makes an index only after its pack.
 func (r *Repo) dropLoneIndexes() error {
 	indexes, err := filepath.Glob(filepath.Join(escapeGlob(r.commonDir), "objects", "pack", "pack-*.idx"))
 	for _, index := range indexes {

@@ -10,9 +10,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Replant gives a ref that is broken or gone a commit, durably, or takes one away that nothing is known of. The file of a
-// broken one is kept in a directory, and its new name returned: below refs it would go on to be a broken ref. Git refuses
-// to move what it cannot read, so a broken file is replaced by a good one here, in one step.
+// Replant gives a ref that is broken or gone a commit, durably, or takes one away that nothing is known of. The
+// file of a broken one is kept in a directory, and its new name returned: below refs it would go on to be a
+// broken ref. Git refuses to move what it cannot read, so a broken file is replaced by a good one here, in one
+// step.
 func (r *Repo) Replant(ctx context.Context, b BrokenRef, to session.Commit, asideDir string) (kept string, err error) {
 	if b.File == "" {
 		if err := r.moveRef(ctx, session.RefMove{Ref: b.Ref, New: to}, "wfs: doctor"); err != nil {
@@ -33,7 +34,8 @@ func (r *Repo) replaceRef(b BrokenRef, to session.Commit, dir string) (kept stri
 	if err != nil {
 		return "", err
 	}
-	name, mode, keep := filepath.Join(dir, strings.ReplaceAll(strings.TrimPrefix(b.Ref, "refs/"), "/", "_")), info.Mode(), os.Link
+	name, mode, keep := filepath.Join(dir,
+		strings.ReplaceAll(strings.TrimPrefix(b.Ref, "refs/"), "/", "_")), info.Mode(), os.Link
 	if to == "" || !mode.IsRegular() {
 		mode, keep = 0o644, os.Rename
 	}
@@ -54,7 +56,8 @@ func (r *Repo) replaceRef(b BrokenRef, to session.Commit, dir string) (kept stri
 	if to == "" {
 		return kept, durable.SyncDir(filepath.Dir(b.File))
 	}
-	good := filepath.Join(dir, durable.TempPrefix+filepath.Base(name)) // not beside the ref, where it would be another broken one
+	// not beside the ref, where it would be another broken one
+	good := filepath.Join(dir, durable.TempPrefix+filepath.Base(name))
 	if err := durable.WriteFile(good, []byte(to+"\n"), mode.Perm()); err != nil {
 		return kept, err
 	}

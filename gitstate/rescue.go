@@ -16,12 +16,13 @@ import (
 
 // State is the document of a state commit: what was where when it was made.
 type State struct {
-	Version int                       `json:"version"` // session.FormatVersion
-	Why     string                    `json:"why"`
-	Head    session.Head              `json:"head"`
-	Tree    session.Tree              `json:"tree"`            // of the work tree's files
-	Index   session.Tree              `json:"index,omitempty"` // of the user's index
-	Raw     session.Tree              `json:"raw,omitempty"`   // files of Tree whose bytes no checkout of it would write again
+	Version int          `json:"version"` // session.FormatVersion
+	Why     string       `json:"why"`
+	Head    session.Head `json:"head"`
+	Tree    session.Tree `json:"tree"`            // of the work tree's files
+	Index   session.Tree `json:"index,omitempty"` // of the user's index
+	// files of Tree whose bytes no checkout of it would write again
+	Raw     session.Tree              `json:"raw,omitempty"`
 	Skipped []session.Skip            `json:"skipped,omitempty"`
 	HeldOut []session.Held            `json:"held_out,omitempty"`
 	Refs    map[string]session.Commit `json:"refs"` // every session branch, and the session's own refs
@@ -75,8 +76,8 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 	}
 }
 
-// Rescued returns the newest rescue that was made for the same reason and holds what a snapshot holds, "" for none. Only
-// the last ones are looked at.
+// Rescued returns the newest rescue that was made for the same reason and holds what a snapshot holds, "" for
+// none. Only the last ones are looked at.
 func (r *Repo) Rescued(ctx context.Context, id session.ID, why string, s session.Snapshot) (string, error) {
 	const looked = 3 // a move that fails leaves two
 	refs, err := r.refsOf(ctx, id)
@@ -90,7 +91,8 @@ func (r *Repo) Rescued(ctx context.Context, id session.ID, why string, s session
 			continue
 		}
 		then, err := r.State(ctx, refs[ref])
-		if err == nil && then.Why == why && then.Head == s.Head && then.Tree == s.Tree && then.Index == s.Index && then.Raw == s.Raw {
+		if err == nil && then.Why == why && then.Head == s.Head && then.Tree == s.Tree && then.Index == s.Index &&
+			then.Raw == s.Raw {
 			return ref, nil
 		}
 	}
@@ -98,12 +100,14 @@ func (r *Repo) Rescued(ctx context.Context, id session.ID, why string, s session
 }
 
 func stateOf(why string, s session.Snapshot, refs map[string]session.Commit) State {
-	return State{Version: session.FormatVersion, Why: why, Head: s.Head, Tree: s.Tree, Index: s.Index, Raw: s.Raw, Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: refs}
+	return State{Version: session.FormatVersion, Why: why, Head: s.Head, Tree: s.Tree, Index: s.Index, Raw: s.Raw,
+		Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: refs}
 }
 
 // stateCommit makes the objects of a state commit, which comes last. when says in its message of which moment it is;
 // files are further documents.
-func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commit, when string, files session.Files, ident string, at int64) ([]newObject, error) {
+func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commit, when string, files session.Files,
+	ident string, at int64) ([]newObject, error) {
 	var below []session.Commit
 	if s.Head.Commit != "" {
 		below = []session.Commit{s.Head.Commit}

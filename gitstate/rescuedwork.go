@@ -20,8 +20,9 @@ type Rescued struct {
 	Picks  bool           // git cherry-pick -n brings it back, after the parts before it as well
 }
 
-// RescuedWork are the parts of a rescue, those left out that others of them hold: the files; what was staged, if files
-// were something else by then; the bytes of files that git converts, but for a session's documents and for ends of lines.
+// RescuedWork are the parts of a rescue, those left out that others of them hold: the files; what was staged,
+// if files were something else by then; the bytes of files that git converts, but for a session's documents and
+// for ends of lines.
 func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) ([]Rescued, error) {
 	info, err := r.CommitInfo(ctx, rescue)
 	if err != nil {
@@ -41,7 +42,9 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 	}
 	if index != "" {
 		unlike := func(a, b string) ([]string, error) {
-			out, err := r.git(ctx, gitOpts{}, append([]string{"diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames", a, b}, withoutDocuments...)...)
+			out, err := r.git(ctx, gitOpts{},
+				append([]string{"diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames", a, b},
+					withoutDocuments...)...)
 			return splitZ(out), err
 		}
 		staged, err := unlike(string(s.Tree), string(s.Index))
@@ -95,8 +98,9 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 
 func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
-// RescuedParts are the parts of a rescue, by what git calls them wherever it is typed ("refs/wfs/x/rescue/1^2"); none when
-// there is no such rescue. Files that are as in the commit below are left out where there is another part.
+// RescuedParts are the parts of a rescue, by what git calls them wherever it is typed
+// ("refs/wfs/x/rescue/1^2"); none when there is no such rescue. Files that are as in the commit below are left
+// out where there is another part.
 func (r *Repo) RescuedParts(ctx context.Context, ref string) ([]Rescued, error) {
 	tip, err := r.Ref(ctx, ref)
 	if err != nil || tip == "" {

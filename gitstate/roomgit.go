@@ -64,8 +64,8 @@ func (m *materialiser) ownGit(ctx context.Context, tree session.Tree) error {
 	return copyKeepingTime(m.index(), filepath.Join(dir, "index"))
 }
 
-// firstDay is the date of a materialised tree's commit that has no parent: what is packed with it must not be older than
-// archives can say.
+// firstDay is the date of a materialised tree's commit that has no parent: what is packed with it must not be
+// older than archives can say.
 const firstDay = 946684800 // 2000-01-01
 
 // settings adds to a configuration those of the repository that say what its files look like, and nothing else: no

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// sieve reads untracked paths as `git ls-files -z` writes them, sorted, and keeps those that are to be held out, and the
-// first of the others. It needs memory for what it keeps and for one path, not for what it reads.
+// sieve reads untracked paths as `git ls-files -z` writes them, sorted, and keeps those that are to be held
+// out, and the first of the others. It needs memory for what it keeps and for one path, not for what it reads.
 type sieve struct {
 	guard   session.Guard
 	size    func(path string) int64                        // of a file, in bytes

@@ -19,9 +19,9 @@ import (
 // userDir is the directory in the work tree that belongs to the user: never part of a snapshot or a move.
 const userDir = ".wfs"
 
-// Snapshot writes the work tree as a tree object, durable, through a private index; the user's index is only read.
-// exclude is the session's extra exclude file, "" for none. What cannot be held is named in Skipped, what is held out by
-// its guard in HeldOut. An index with conflicts is a *ReadyError.
+// Snapshot writes the work tree as a tree object, durable, through a private index; the user's index is only
+// read. exclude is the session's extra exclude file, "" for none. What cannot be held is named in Skipped, what
+// is held out by its guard in HeldOut. An index with conflicts is a *ReadyError.
 func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, error) {
 	t, err := r.take(ctx, exclude, false)
 	if err == nil && t.Tree != t.HeadTree && t.Tree != t.Index {
@@ -37,7 +37,8 @@ type newSnapshot struct {
 	objects     []newObject
 }
 
-// take takes a snapshot. With conflicts, an index that has them does not keep it from the files, and stands for no tree.
+// take takes a snapshot. With conflicts, an index that has them does not keep it from the files, and stands for
+// no tree.
 func (r *Repo) take(ctx context.Context, exclude string, conflicts bool) (t newSnapshot, err error) {
 	if t.Snapshot, err = r.headSnapshot(ctx); err != nil {
 		return t, err
@@ -86,8 +87,8 @@ func (r *Repo) headSnapshot(ctx context.Context) (s session.Snapshot, err error)
 // snapshotIndex is the private index of the newest Snapshot.
 func (r *Repo) snapshotIndex() string { return filepath.Join(r.worktreeDir(), "index") }
 
-// removeLeftovers removes a private index and its lock. Whoever makes one holds the work tree's own lock, so that what is
-// there was left by a process that was killed.
+// removeLeftovers removes a private index and its lock. Whoever makes one holds the work tree's own lock, so
+// that what is there was left by a process that was killed.
 func removeLeftovers(index string) error {
 	for _, old := range []string{index, index + ".lock"} {
 		err := os.Remove(old)
@@ -234,7 +235,8 @@ func (r *Repo) combineExcludes(ctx context.Context, rules []byte) error {
 	return durable.WriteCache(r.excludesPath(), all, 0o600)
 }
 
-// userExcludes is the content of the user's own exclude file. One that cannot be read is a *ReadyError: git gives up then.
+// userExcludes is the content of the user's own exclude file. One that cannot be read is a *ReadyError: git
+// gives up then.
 func (r *Repo) userExcludes(ctx context.Context) ([]byte, error) {
 	path, err := r.globalExcludes(ctx)
 	if err != nil || path == "" {
@@ -270,7 +272,8 @@ func (r *Repo) globalExcludes(ctx context.Context) (string, error) {
 	return r.excludeFile(path), nil
 }
 
-// settingsNow are the settings of git's that count here, by their names in small letters, as far as wfs wants to know them.
+// settingsNow are the settings of git's that count here, by their names in small letters, as far as wfs wants
+// to know them.
 func (r *Repo) settingsNow(ctx context.Context) (map[string]string, error) {
 	return r.config.get(func() (map[string]string, error) {
 		out, err := r.git(ctx, gitOpts{}, "config", "--list", "-z")
@@ -287,8 +290,10 @@ func (r *Repo) settingsNow(ctx context.Context) (map[string]string, error) {
 func (r *Repo) settings() string {
 	home := r.getenv("HOME")
 	var b strings.Builder
-	for _, file := range []string{filepath.Join(r.commonDir, "config"), filepath.Join(r.gitDir, "config.worktree"), r.getenv("GIT_CONFIG_GLOBAL"),
-		filepath.Join(home, ".gitconfig"), filepath.Join(cmp.Or(r.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "config")} {
+	for _, file := range []string{filepath.Join(r.commonDir, "config"), filepath.Join(r.gitDir, "config.worktree"),
+		r.getenv("GIT_CONFIG_GLOBAL"),
+		filepath.Join(home, ".gitconfig"),
+		filepath.Join(cmp.Or(r.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "config")} {
 		if info, err := os.Stat(file); err == nil {
 			fmt.Fprintln(&b, file, info.Size(), info.ModTime().UnixNano(), inodeOf(info))
 		}
@@ -299,8 +304,8 @@ func (r *Repo) settings() string {
 // noExcludes is an exclude file for those who have switched theirs off: core.excludesFile is set, to nothing.
 const noExcludes = os.DevNull
 
-// excludeFile is the file that a value of core.excludesFile names, from the top of the work tree; where git looks without
-// one, for "".
+// excludeFile is the file that a value of core.excludesFile names, from the top of the work tree; where git
+// looks without one, for "".
 func (r *Repo) excludeFile(path string) string {
 	if below, ok := strings.CutPrefix(path, "~/"); ok {
 		return filepath.Join(r.getenv("HOME"), below)

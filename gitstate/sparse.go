@@ -26,12 +26,13 @@ func (r *Repo) sparse(ctx context.Context) (bool, error) {
 	return strings.TrimSpace(string(out)) == "true", err
 }
 
-// reapplySparse lets git mark, in the index that o names, what the patterns leave out. It does so in a directory with nothing
-// in it: in the work tree it would delete the files that it marks, and, with a cone, whatever is ignored beside them. Git takes
-// the mark from files that are there all the same.
+// reapplySparse lets git mark, in the index that o names, what the patterns leave out. It does so in a
+// directory with nothing in it: in the work tree it would delete the files that it marks, and, with a cone,
+// whatever is ignored beside them. Git takes the mark from files that are there all the same.
 //
-// Inside of the patterns git takes every mark away, also one that somebody has made for settings of his own, or for a file that he
-// deleted here: the next checkpoint would hold the one, and lack the other. Those are set again, before the index is anybody's.
+// Inside of the patterns git takes every mark away, also one that somebody has made for settings of his own, or
+// for a file that he deleted here: the next checkpoint would hold the one, and lack the other. Those are set
+// again, before the index is anybody's.
 func (r *Repo) reapplySparse(ctx context.Context, o gitOpts) error {
 	if on, err := r.sparse(ctx); err != nil || !on {
 		return err
@@ -49,7 +50,8 @@ func (r *Repo) reapplySparse(ctx context.Context, o gitOpts) error {
 		return err
 	}
 	in, o := &Repo{root: nothing, env: r.env, userEnv: r.userEnv}, gitOpts{write: true, gitDir: r.gitDir, env: o.env}
-	if _, err := in.git(ctx, o, "-c", "core.splitIndex=false", "sparse-checkout", "reapply"); err != nil || len(marked) == 0 {
+	if _, err := in.git(ctx, o, "-c", "core.splitIndex=false", "sparse-checkout", "reapply"); err != nil ||
+		len(marked) == 0 {
 		return err
 	}
 	left, err := in.skipped(ctx, o)
@@ -78,8 +80,8 @@ func (r *Repo) skipped(ctx context.Context, o gitOpts) (map[string]bool, error) 
 	return list, err
 }
 
-// letIn lets the files of a tree that an index has otherwise into a sparse checkout, for one move with a private git directory:
-// they are edits.
+// letIn lets the files of a tree that an index has otherwise into a sparse checkout, for one move with a
+// private git directory: they are edits.
 func (r *Repo) letIn(ctx context.Context, dir string, index, tree session.Tree) error {
 	if on, err := r.sparse(ctx); err != nil || !on || index == "" || index == tree {
 		return err
@@ -102,5 +104,6 @@ func (r *Repo) letIn(ctx context.Context, dir string, index, tree session.Tree) 
 	return errors.Join(err, f.Close())
 }
 
-// patternQuoter makes a pattern of gitignore(5) that fits one path, but for names with the end of a line, of which there is none.
+// patternQuoter makes a pattern of gitignore(5) that fits one path, but for names with the end of a line, of
+// which there is none.
 var patternQuoter = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", `\ `, "\n", "?")

@@ -21,7 +21,8 @@ type staged struct {
 
 // stage brings a copy of the index up to date with the work tree, and returns the objects that are still to be written.
 // It holds index.lock until that copy is the index, so that killed at any moment the index is the old one or the new.
-func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, on ground, ident string) (unwritten []newObject, _ *staged, err error) {
+func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, on ground,
+	ident string) (unwritten []newObject, _ *staged, err error) {
 	head, err := r.Head(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -45,7 +46,8 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, o
 	return unwritten, s, err
 }
 
-func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.Made, on ground, headTree session.Tree, head session.Commit, ident string, s *staged) ([]newObject, error) {
+func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.Made, on ground,
+	headTree session.Tree, head session.Commit, ident string, s *staged) ([]newObject, error) {
 	old, err := r.copyIndex(ctx, s.path)
 	if err != nil {
 		return nil, err
@@ -76,7 +78,8 @@ func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.M
 		return nil, err
 	}
 	s.files = r.newFiles(r.indexChanges(old, added.now))
-	made.Tree, made.IndexOld = session.Tree(trees[len(trees)-1].id), before // in the commit below, in this one, or anchored
+	// in the commit below, in this one, or anchored
+	made.Tree, made.IndexOld = session.Tree(trees[len(trees)-1].id), before
 	if made.Tree == d.Unless && before != made.Tree && !slices.Contains(d.Former, before) {
 		return nil, session.ErrUnchanged // what is staged besides the files stays as the user has it
 	}
@@ -94,19 +97,19 @@ func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.M
 	return unwritten, r.complete(ctx, unwritten, old)
 }
 
-// flush brings the private index to the disk, and the files that it has new: the work tree that a power cut leaves must not be
-// behind the checkpoint, with empty files that look like edits.
+// flush brings the private index to the disk, and the files that it has new: the work tree that a power cut
+// leaves must not be behind the checkpoint, with empty files that look like edits.
 func (s *staged) flush() error { return durable.WriteOut(append(s.files, s.path)) }
 
-// install makes the private index, which was flushed, the work tree's own, and gives index.lock back. Git trusts its index:
-// after a power cut it must be neither older than the branch nor torn.
+// install makes the private index, which was flushed, the work tree's own, and gives index.lock back. Git
+// trusts its index: after a power cut it must be neither older than the branch nor torn.
 func (s *staged) install() error {
 	defer s.unlock()
 	return s.repo.installIndex(s.path)
 }
 
-// stagedTrees returns the trees of a private index that are to be made, with this .wfs, the root last. That has no data if git
-// has made it. x is what is in the index.
+// stagedTrees returns the trees of a private index that are to be made, with this .wfs, the root last. That has
+// no data if git has made it. x is what is in the index.
 func (r *Repo) stagedTrees(ctx context.Context, path string, x *index, own treeEntry) ([]newObject, error) {
 	if entries, below, ok := r.treesOf(x, nil); ok {
 		own.name = userDir
@@ -128,7 +131,8 @@ func unstored(trees []newObject) []newObject {
 
 // anchor returns the commit that keeps what is in the index alone, and makes it if need be. One that an earlier, killed
 // checkpoint left is taken along.
-func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit, index session.Tree, lost bool, ident string) (session.Commit, error) {
+func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit, index session.Tree, lost bool,
+	ident string) (session.Commit, error) {
 	ref := anchorRef(d.Session)
 	left, err := r.Ref(ctx, ref)
 	if err != nil {

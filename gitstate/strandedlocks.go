@@ -14,8 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// A git that an agent or a gate had started, and that was killed with it, leaves locks. Nobody will ever remove them, and
-// a run would wait for the index's for as long as for a person with an editor open.
+// A git that an agent or a gate had started, and that was killed with it, leaves locks. Nobody will ever remove
+// them, and a run would wait for the index's for as long as for a person with an editor open.
 
 // Locks are git's locks that are there now: of the repository, of refs, and of this work tree's HEAD and index.
 func (r *Repo) Locks() []session.GitLock {
@@ -49,8 +49,8 @@ func (r *Repo) refLocks() []string {
 	return found
 }
 
-// SetLocksAside moves locks into a directory, if they are still there after LockPatience and it is certain that no living
-// process holds them. It returns the names of those that it moved, below the git directory.
+// SetLocksAside moves locks into a directory, if they are still there after LockPatience and it is certain that
+// no living process holds them. It returns the names of those that it moved, below the git directory.
 func (r *Repo) SetLocksAside(ctx context.Context, locks []session.GitLock, dir string) ([]string, error) {
 	for w := (wait{}); w.waited < LockPatience && slices.ContainsFunc(locks, r.stillThere); {
 		w.pause = min(max(firstPause, 2*w.pause), lastPause)

@@ -19,12 +19,14 @@ const (
 	maxWatchedBytes = 1 << 20
 )
 
-// Surroundings are everybody's refs, and the files of the git directory that say how git works here: configuration,
-// hooks, attributes, excludes, borrowed objects. The branches that are remembered of remotes are among them: they show a
-// push.
+// Surroundings are everybody's refs, and the files of the git directory that say how git works here:
+// configuration, hooks, attributes, excludes, borrowed objects. The branches that are remembered of remotes are
+// among them: they show a push.
 func (r *Repo) Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error) {
-	s := session.Surroundings{Refs: map[string]session.Commit{}, Wfs: map[string]session.Commit{}, Files: map[string]string{}, Texts: map[string]session.Text{}}
-	out, err := r.git(ctx, gitOpts{}, "for-each-ref", "--format=%(objecttype),%(*objecttype),%(objectname),%(*objectname),%(refname)")
+	s := session.Surroundings{Refs: map[string]session.Commit{}, Wfs: map[string]session.Commit{},
+		Files: map[string]string{}, Texts: map[string]session.Text{}}
+	out, err := r.git(ctx, gitOpts{}, "for-each-ref",
+		"--format=%(objecttype),%(*objecttype),%(objectname),%(*objectname),%(refname)")
 	if err != nil {
 		return s, err
 	}
@@ -47,7 +49,8 @@ func (r *Repo) Surroundings(ctx context.Context, id session.ID) (session.Surroun
 		}
 	}
 	for _, dir := range []string{r.commonDir, r.gitDir} {
-		for _, name := range []string{"config", "config.worktree", "shallow", "hooks", "info", filepath.Join("objects", "info", "alternates")} {
+		for _, name := range []string{"config", "config.worktree", "shallow", "hooks", "info",
+			filepath.Join("objects", "info", "alternates")} {
 			watch(&s, r.commonDir, filepath.Join(dir, name))
 		}
 	}
@@ -55,15 +58,16 @@ func (r *Repo) Surroundings(ctx context.Context, id session.ID) (session.Surroun
 	return s, nil
 }
 
-// watch takes digests of a file, or of all those in a directory, by their paths from base, and keeps what they hold, as far
-// as maxWatchedBytes go. What cannot be read counts as empty.
+// watch takes digests of a file, or of all those in a directory, by their paths from base, and keeps what they
+// hold, as far as maxWatchedBytes go. What cannot be read counts as empty.
 func watch(s *session.Surroundings, base, top string) {
 	kept := 0
 	for _, t := range s.Texts {
 		kept += len(t.Data)
 	}
 	_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || len(s.Files) >= maxWatched || strings.HasSuffix(path, ".sample") || strings.HasSuffix(path, ".lock") {
+		if err != nil || len(s.Files) >= maxWatched || strings.HasSuffix(path, ".sample") ||
+			strings.HasSuffix(path, ".lock") {
 			return nil
 		}
 		rel, err := filepath.Rel(base, path)
@@ -91,8 +95,8 @@ func watch(s *session.Surroundings, base, top string) {
 	})
 }
 
-// SettingsBetween are the names of the settings that differ between two files of git's, without what may be a password in
-// them. Of files that git cannot read there are none.
+// SettingsBetween are the names of the settings that differ between two files of git's, without what may be a
+// password in them. Of files that git cannot read there are none.
 func (r *Repo) SettingsBetween(ctx context.Context, was, now string) []string {
 	var all [2]map[string]string
 	for i, file := range []string{was, now} {
@@ -133,7 +137,8 @@ func (r *Repo) Unreachable(ctx context.Context, commits []session.Commit) ([]ses
 	}
 	out, err := r.git(ctx, gitOpts{}, append(args, "--not", "--glob=refs/*")...) // --all counts HEAD as well
 	found := strings.Fields(string(out))
-	return slices.DeleteFunc(slices.Clone(commits), func(c session.Commit) bool { return !slices.Contains(found, string(c)) }), err
+	return slices.DeleteFunc(slices.Clone(commits),
+		func(c session.Commit) bool { return !slices.Contains(found, string(c)) }), err
 }
 
 // PutBack moves a ref to a commit from whatever it is at. It reports false when the commit is not there any more.

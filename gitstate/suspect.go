@@ -33,7 +33,8 @@ func keyLike(name string) bool {
 	}
 	// Not the names of programs: id_map.go, credentials.py.
 	data := slices.Contains([]string{"", ".json", ".csv", ".ini", ".toml", ".yml", ".yaml", ".properties"}, ext)
-	return strings.HasPrefix(name, ".env.") || ext == "" && strings.HasPrefix(name, "id_") || data && strings.HasPrefix(name, "credentials")
+	return strings.HasPrefix(name, ".env.") || ext == "" && strings.HasPrefix(name, "id_") || data &&
+		strings.HasPrefix(name, "credentials")
 }
 
 // maxContent is how large a file may be for its content to be looked at, in bytes.
@@ -41,8 +42,8 @@ const maxContent = 1 << 20
 
 var secretKinds = sync.OnceValue(func() *redact.Redactor { return redact.New(nil) })
 
-// suspect says why a file that is new to git is to be held out for what it seems to be: by its name, or by what is in it.
-// "" is no reason.
+// suspect says why a file that is new to git is to be held out for what it seems to be: by its name, or by what
+// is in it. "" is no reason.
 func (r *Repo) suspect(p string) (why session.HoldReason, rule string) {
 	name := path.Base(p)
 	if keyLike(name) {
@@ -52,7 +53,8 @@ func (r *Repo) suspect(p string) (why session.HoldReason, rule string) {
 	if keys := secretKinds().Keys(content); len(keys) > 0 {
 		return session.HoldSecret, keys[0].Kind
 	}
-	if content != nil && path.Ext(name) == ".pem" && !bytes.Contains(content, []byte("-----BEGIN ")) { // else a certificate, or a public key
+	// else a certificate, or a public key
+	if content != nil && path.Ext(name) == ".pem" && !bytes.Contains(content, []byte("-----BEGIN ")) {
 		return session.HoldKey, ""
 	}
 	return "", ""
@@ -77,10 +79,11 @@ type withheld struct {
 	copied   []byte // those of them whose content the work tree has as well
 }
 
-// withhold finds them. A tree has them as the commit does, and they stay as they are. A key that the commit has, in this
-// file or in another one that changed, is not new; what a filter makes of a file is not looked at. x is the private index;
-// what was added to it with its key is taken out again, unless nothing was.
-func (r *Repo) withhold(ctx context.Context, index string, x *index, nothingStaged bool, h *holding, head session.Commit) (out withheld, err error) {
+// withhold finds them. A tree has them as the commit does, and they stay as they are. A key that the commit
+// has, in this file or in another one that changed, is not new; what a filter makes of a file is not looked at.
+// x is the private index; what was added to it with its key is taken out again, unless nothing was.
+func (r *Repo) withhold(ctx context.Context, index string, x *index, nothingStaged bool, h *holding,
+	head session.Commit) (out withheld, err error) {
 	if head == "" {
 		return out, nil
 	}
@@ -104,7 +107,8 @@ func (r *Repo) withhold(ctx context.Context, index string, x *index, nothingStag
 	if err := x.store(); err != nil {
 		return out, err
 	}
-	diff, err := r.git(ctx, gitOpts{env: withIndex(index)}, "diff-index", "--ignore-submodules", "-z", "--raw", "--no-renames", "--no-abbrev", string(head))
+	diff, err := r.git(ctx, gitOpts{env: withIndex(index)}, "diff-index", "--ignore-submodules", "-z", "--raw",
+		"--no-renames", "--no-abbrev", string(head))
 	if err != nil {
 		return out, err
 	}
@@ -124,7 +128,8 @@ func (r *Repo) withhold(ctx context.Context, index string, x *index, nothingStag
 	if err != nil {
 		return out, err
 	}
-	filtered, err := r.git(ctx, gitOpts{stdin: []byte(strings.Join(slices.Collect(maps.Keys(suspects)), "\x00") + "\x00")}, "check-attr", "-z", "--stdin", "filter")
+	filtered, err := r.git(ctx, gitOpts{stdin: []byte(strings.Join(slices.Collect(maps.Keys(suspects)), "\x00") +
+		"\x00")}, "check-attr", "-z", "--stdin", "filter")
 	if err != nil {
 		return out, err
 	}
@@ -153,11 +158,15 @@ func (r *Repo) withhold(ctx context.Context, index string, x *index, nothingStag
 
 // given names a file with a key that is not known, if there is one.
 func given(p string, keys []redact.Key, known map[string]bool) (session.Skip, bool) {
-	i := slices.IndexFunc(keys, func(k redact.Key) bool { return slices.ContainsFunc(k.Text, func(t string) bool { return !known[t] }) })
+	i := slices.IndexFunc(keys, func(k redact.Key) bool {
+		return slices.ContainsFunc(k.Text,
+			func(t string) bool { return !known[t] })
+	})
 	if i < 0 {
 		return session.Skip{}, false
 	}
-	return session.Skip{Path: p, Why: fmt.Sprintf("contains: %s, line %d", keys[i].Kind, keys[i].Line), Rule: keys[i].Kind}, true
+	return session.Skip{Path: p, Why: fmt.Sprintf("contains: %s, line %d", keys[i].Kind, keys[i].Line),
+		Rule: keys[i].Kind}, true
 }
 
 // Keys names the files of a tree with a key that no changed file has in the other one.
@@ -242,6 +251,7 @@ func (r *Repo) putEntries(ctx context.Context, index string, entries []byte) err
 	if len(entries) == 0 {
 		return nil
 	}
-	_, err := r.git(ctx, gitOpts{write: true, env: withIndex(index), stdin: entries}, "-c", "core.splitIndex=false", "update-index", "-z", "--index-info")
+	_, err := r.git(ctx, gitOpts{write: true, env: withIndex(index), stdin: entries}, "-c", "core.splitIndex=false",
+		"update-index", "-z", "--index-info")
 	return err
 }

@@ -49,9 +49,11 @@ func traps(list []setting) (found []Trap) {
 		ofRemote, counts := strings.HasPrefix(remote, "remote."), last[s.key] == s.value
 		switch {
 		case counts && s.key == "push.default" && s.value == "matching":
-			t.Follows, t.Next = "git push publishes a session's branch whenever the remote has one of that name", "git config push.default simple"
+			t.Follows, t.Next = "git push publishes a session's branch whenever the remote has one of that name",
+				"git config push.default simple"
 		case counts && ofRemote && name == "mirror" && truth(s.value):
-			t.Follows, t.Next = "git push publishes every session and its history", "git config --unset "+safetext.ShellWord(t.Key)
+			t.Follows, t.Next = "git push publishes every session and its history", "git config --unset "+
+				safetext.ShellWord(t.Key)
 		case ofRemote && name == "fetch" && pair:
 			t.exposes(into, "git fetch --prune deletes ", list)
 			if prune, set := last[remote+".prune"]; set && truth(prune) || !set && truth(last["fetch.prune"]) {
@@ -70,8 +72,8 @@ func traps(list []setting) (found []Trap) {
 	return found
 }
 
-// exposes says what a git command does to refs of ours, if one side of a refspec means them and no negative refspec of the
-// same key keeps them out.
+// exposes says what a git command does to refs of ours, if one side of a refspec means them and no negative
+// refspec of the same key keeps them out.
 func (t *Trap) exposes(pattern, does string, list []setting) {
 	before, _, isPattern := strings.Cut(pattern, "*")
 	if !isPattern || !strings.HasPrefix(before, "refs/") {

@@ -14,13 +14,14 @@ import (
 // the index which trees are known, so that the next time there are few again.
 const maxNewTrees = 1000
 
-// treesOf makes the trees of an index that are not noted in it: the objects, and the entries of the root. The index has notes
-// of all of them then; what is in the directories of dirty (with a slash at their ends, "" for the top) changed since its
-// notes were made. It answers false for what is better left to git: conflicts, entries without content, more than
-// maxNewTrees directories. The objects that the trees name are not looked for.
+// treesOf makes the trees of an index that are not noted in it: the objects, and the entries of the root. The
+// index has notes of all of them then; what is in the directories of dirty (with a slash at their ends, "" for
+// the top) changed since its notes were made. It answers false for what is better left to git: conflicts,
+// entries without content, more than maxNewTrees directories. The objects that the trees name are not looked
+// for.
 //
-// `git write-tree` does the same, but it is one more process with one more wait for the disk; these trees reach the disk
-// together with the commit.
+// `git write-tree` does the same, but it is one more process with one more wait for the disk; these trees reach
+// the disk together with the commit.
 func (r *Repo) treesOf(x *index, dirty map[string]bool) (root []treeEntry, made []newObject, ok bool) {
 	b := treeBuilder{repo: r, dirty: dirty}
 	if root, ok = b.root(x); !ok {
@@ -65,9 +66,10 @@ func (b *treeBuilder) root(x *index) (entries []treeEntry, ok bool) {
 	return entries, ok
 }
 
-// each calls add for every entry of one directory's tree, in the order of a tree, which is that of an index, and returns
-// notes of the directories in it. known is what was noted about the directory, nil for nothing.
-func (b *treeBuilder) each(files []indexEntry, prefix int, known *cachedTree, depth int, add func(mode uint32, name, id []byte)) (dirs []*cachedTree, ok bool) {
+// each calls add for every entry of one directory's tree, in the order of a tree, which is that of an index,
+// and returns notes of the directories in it. known is what was noted about the directory, nil for nothing.
+func (b *treeBuilder) each(files []indexEntry, prefix int, known *cachedTree, depth int,
+	add func(mode uint32, name, id []byte)) (dirs []*cachedTree, ok bool) {
 	for i := 0; i < len(files); {
 		f := files[i]
 		name, _, isDir := bytes.Cut(f.name[prefix:], []byte("/"))
@@ -91,8 +93,8 @@ func (b *treeBuilder) each(files []indexEntry, prefix int, known *cachedTree, de
 	return dirs, true
 }
 
-// dir returns the note of the directory that some files of an index begin with, nil when its tree is not to be made here.
-// The directory's path is that of the first one up to prefix.
+// dir returns the note of the directory that some files of an index begin with, nil when its tree is not to be
+// made here. The directory's path is that of the first one up to prefix.
 func (b *treeBuilder) dir(files []indexEntry, prefix int, known *cachedTree, depth int) *cachedTree {
 	path := files[0].name[:prefix]
 	in := func(i int) bool { return i < len(files) && bytes.HasPrefix(files[i].name, path) }
@@ -130,7 +132,8 @@ func (t *cachedTree) dir(name string) *cachedTree {
 	if t == nil {
 		return nil
 	}
-	i, ok := slices.BinarySearchFunc(t.dirs, name, func(d *cachedTree, name string) int { return compareDirs(d.name, name) })
+	i, ok := slices.BinarySearchFunc(t.dirs, name,
+		func(d *cachedTree, name string) int { return compareDirs(d.name, name) })
 	if !ok {
 		return nil
 	}

@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 )
 
-// TreeStamp is a digest of names, sizes and times of all files in a directory, by which it is seen that somebody worked
-// there. A rename of the directory does not change it. The .git at the top does not count, nor does what may not be read.
+// TreeStamp is a digest of names, sizes and times of all files in a directory, by which it is seen that
+// somebody worked there. A rename of the directory does not change it. The .git at the top does not count, nor
+// does what may not be read.
 func TreeStamp(top string) (string, error) {
 	sum := sha256.New()
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
@@ -33,7 +34,8 @@ func TreeStamp(top string) (string, error) {
 			return err
 		}
 		changed, _ := changeOf(info)
-		fmt.Fprintf(sum, "%q %s %d %d %d\n", filepath.ToSlash(rel), info.Mode(), info.Size(), info.ModTime().UnixNano(), changed)
+		fmt.Fprintf(sum, "%q %s %d %d %d\n", filepath.ToSlash(rel), info.Mode(), info.Size(), info.ModTime().UnixNano(),
+			changed)
 		return nil
 	})
 	if err != nil {

@@ -15,9 +15,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Unkept lists what is in the work tree and in no snapshot of it: ignored paths, directories collapsed, those that the
-// exclude file leaves out, and what a snapshot has skipped or held out. What is exactly as in another work tree is not in
-// the list, and neither are links into it. See Unsaved for what no setting of git's brings into one.
+// Unkept lists what is in the work tree and in no snapshot of it: ignored paths, directories collapsed, those
+// that the exclude file leaves out, and what a snapshot has skipped or held out. What is exactly as in another
+// work tree is not in the list, and neither are links into it. See Unsaved for what no setting of git's brings
+// into one.
 func (r *Repo) Unkept(ctx context.Context, exclude string, not session.Staged, other *Repo) ([]string, error) {
 	ignored, err := r.Ignored(ctx)
 	if err != nil {
@@ -51,13 +52,14 @@ func (r *Repo) Unkept(ctx context.Context, exclude string, not session.Staged, o
 	return list, nil
 }
 
-// Kept reports whether nothing in a snapshot would be lost with its work tree: the files and the index are those of HEAD's
-// commit, and a ref leads to that.
+// Kept reports whether nothing in a snapshot would be lost with its work tree: the files and the index are
+// those of HEAD's commit, and a ref leads to that.
 func (r *Repo) Kept(ctx context.Context, s session.Snapshot) (bool, error) {
 	if !s.Clean() || s.Head.Ref != "" || s.Head.Commit == "" {
 		return s.Clean(), nil
 	}
-	out, err := r.git(ctx, gitOpts{}, "for-each-ref", "--count=1", "--format=%(refname)", "--contains="+string(s.Head.Commit))
+	out, err := r.git(ctx, gitOpts{}, "for-each-ref", "--count=1", "--format=%(refname)",
+		"--contains="+string(s.Head.Commit))
 	return len(out) > 0, err
 }
 
@@ -72,42 +74,44 @@ func sameIn(dir, other, name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if leadsInto(real, filepath.Join(dir, filepath.FromSlash(path.Dir(name))), filepath.Join(other, filepath.FromSlash(path.Dir(name)))) {
+	if leadsInto(real, filepath.Join(dir, filepath.FromSlash(path.Dir(name))),
+		filepath.Join(other, filepath.FromSlash(path.Dir(name)))) {
 		return false, nil
 	}
 	differs := errors.New("differs")
-	err = filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)), func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		there := filepath.Join(other, rel)
-		switch {
-		case d.IsDir() && leadsInto(real, path, there):
-			return differs
-		case d.IsDir():
-			return nil
-		case d.Type()&fs.ModeSymlink != 0:
-			to, err := os.Readlink(path)
+	err = filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)),
+		func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
-			if theirs, err := os.Readlink(there); err == nil && theirs == to || filepath.IsAbs(to) && inside(to, target) {
-				return nil
+			rel, err := filepath.Rel(dir, path)
+			if err != nil {
+				return err
 			}
-			return differs
-		case !d.Type().IsRegular():
-			return differs
-		}
-		same, err := sameFile(path, there)
-		if err == nil && !same {
-			err = differs
-		}
-		return err
-	})
+			there := filepath.Join(other, rel)
+			switch {
+			case d.IsDir() && leadsInto(real, path, there):
+				return differs
+			case d.IsDir():
+				return nil
+			case d.Type()&fs.ModeSymlink != 0:
+				to, err := os.Readlink(path)
+				if err != nil {
+					return err
+				}
+				if theirs, err := os.Readlink(there); err == nil && theirs == to || filepath.IsAbs(to) && inside(to, target) {
+					return nil
+				}
+				return differs
+			case !d.Type().IsRegular():
+				return differs
+			}
+			same, err := sameFile(path, there)
+			if err == nil && !same {
+				err = differs
+			}
+			return err
+		})
 	if errors.Is(err, differs) || errors.Is(err, fs.ErrPermission) { // what cannot be read is not known to be the same
 		return false, nil
 	}

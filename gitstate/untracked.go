@@ -12,8 +12,8 @@ import (
 // maxUntracked is how many untracked files are listed without git.
 const maxUntracked = 10000
 
-// untracked lists the files at and below some untracked paths, sorted, if it is certain that no rule ignores any of them,
-// and that git takes all of them for files. Otherwise it answers false: git has to be asked.
+// untracked lists the files at and below some untracked paths, sorted, if it is certain that no rule ignores
+// any of them, and that git takes all of them for files. Otherwise it answers false: git has to be asked.
 func (r *Repo) untracked(ctx context.Context, paths []string) ([]string, bool) {
 	if _, ok := r.plainRules(ctx); !ok {
 		return nil, false

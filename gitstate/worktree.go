@@ -167,8 +167,8 @@ func (r *Repo) headOf(ctx context.Context, gitDir string, t *Worktree) error {
 	return err
 }
 
-// mainWorktree is the top of the main work tree, "" when the repository is bare. Where that cannot be known, because git's
-// directory lies elsewhere, it is that directory, as git has it.
+// mainWorktree is the top of the main work tree, "" when the repository is bare. Where that cannot be known,
+// because git's directory lies elsewhere, it is that directory, as git has it.
 func (r *Repo) mainWorktree(ctx context.Context) (string, error) {
 	if r.gitDir == r.commonDir {
 		return r.root, nil
@@ -272,7 +272,8 @@ func (r *Repo) LeaveGone(ctx context.Context, branch string) ([]string, error) {
 			continue // a rebase that somebody may want to end there
 		}
 		why := "checkout: moving from " + strings.TrimPrefix(branch, "refs/heads/") + " to " + string(tip)
-		if _, err := r.git(ctx, gitOpts{gitDir: dir, write: true}, "update-ref", "--no-deref", "-m", why, "HEAD", string(tip)); err != nil {
+		if _, err := r.git(ctx, gitOpts{gitDir: dir, write: true}, "update-ref", "--no-deref", "-m", why, "HEAD",
+			string(tip)); err != nil {
 			return left, err
 		}
 		left = append(left, t.Path)

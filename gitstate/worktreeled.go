@@ -8,9 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// core.worktree in a repository's configuration leads git to another work tree than the one that it is typed in. In
-// submodules it says what is so anyway. But somebody may set it while a run goes on: gates would judge one directory, and
-// the checkpoint be of another.
+// core.worktree in a repository's configuration leads git to another work tree than the one that it is typed
+// in. In submodules it says what is so anyway. But somebody may set it while a run goes on: gates would judge
+// one directory, and the checkpoint be of another.
 
 var setsWorkTree = lazyregexp.New(`(?im)(^|\])[ \t]*worktree[ \t]*=`)
 
@@ -26,8 +26,8 @@ func (r *Repo) led() bool {
 	return false
 }
 
-// notLed is an error when the configuration leads to a directory that is no work tree of this repository. dir is where git
-// was typed.
+// notLed is an error when the configuration leads to a directory that is no work tree of this repository. dir
+// is where git was typed.
 func (r *Repo) notLed(dir string) error {
 	if !r.led() {
 		return nil
@@ -41,5 +41,7 @@ func (r *Repo) notLed(dir string) error {
 	if err == nil && e == nil && os.SameFile(there, own) {
 		return nil
 	}
-	return &UnusableError{Dir: dir, Said: "core.worktree leads to " + r.root + ", which is not a work tree of " + r.gitDir, Hint: "git config --unset core.worktree"}
+	return &UnusableError{Dir: dir,
+		Said: "core.worktree leads to " + r.root + ", which is not a work tree of " + r.gitDir,
+		Hint: "git config --unset core.worktree"}
 }

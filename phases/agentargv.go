@@ -19,8 +19,8 @@ const SchemaFile = "answer.schema.json"
 // CardDir is where the files of an agent's card are written in a run's directory.
 const CardDir = "card"
 
-// CommandLine is what a run would be started with, for people: the words in braces differ from run to run. It is nil for
-// a script.
+// CommandLine is what a run would be started with, for people: the words in braces differ from run to run. It
+// is nil for a script.
 func (r *Runner) CommandLine(ctx context.Context, req session.RunRequest) []string {
 	req.Plan.Agent = *req.Plan.AgentOf(&req.Phase)
 	if !r.goesOn(ctx, req) {
@@ -47,7 +47,8 @@ func AgentCommand(req session.RunRequest, brief []byte, id string) (argv []strin
 	if len(card.Command) == 0 {
 		return nil, nil, "the agent card of " + card.Name + " has no command"
 	}
-	i := workflows.Invocation{Conversation: id, Model: agent.Model, Tools: agent.Allow, Args: agent.Args, USD: req.LeftUSD, Turns: req.LeftTurns,
+	i := workflows.Invocation{Conversation: id, Model: agent.Model, Tools: agent.Allow, Args: agent.Args,
+		USD: req.LeftUSD, Turns: req.LeftTurns,
 		Schema: schemaOf(req), SchemaFile: filepath.Join(req.RunDir, SchemaFile), Files: filepath.Join(req.RunDir, CardDir)}
 	if c := req.Conversation; c != nil {
 		i.Conversation, i.Resume = c.ID, true

@@ -15,8 +15,8 @@ import (
 // are not flaky.
 const mostAlone = 50
 
-// alone returns the gate that runs nothing but these tests. ok is false where the command is not understood well enough:
-// it must be the runner itself, started by a plain command line that has no choice of tests in it.
+// alone returns the gate that runs nothing but these tests. ok is false where the command is not understood
+// well enough: it must be the runner itself, started by a plain command line that has no choice of tests in it.
 func (j *Judge) alone(g workflows.Gate, ids []session.TestID) (narrow workflows.Gate, ok bool) {
 	words := plainWords(g.Run)
 	if len(words) == 0 || len(ids) == 0 || len(ids) > mostAlone {
@@ -47,8 +47,8 @@ func (j *Judge) alone(g workflows.Gate, ids []session.TestID) (narrow workflows.
 
 const reportWord = `$WFS_REPORT`
 
-// plainWords splits a command into its words. There are none when a shell would do more with it than split it and put in
-// $WFS_REPORT.
+// plainWords splits a command into its words. There are none when a shell would do more with it than split it
+// and put in $WFS_REPORT.
 func plainWords(c workflows.Command) []string {
 	if c.Shell == "" {
 		return slices.Clone(c.Argv)
@@ -80,13 +80,15 @@ func goAlone(words []string, ids []session.TestID) ([]string, bool) {
 			if !strings.HasPrefix(w, ".") {
 				return nil, false // the value of a flag, or a package that we cannot tell from one
 			}
-		case strings.HasPrefix(w, "-run"), strings.HasPrefix(w, "-skip"), strings.HasPrefix(w, "-args"), strings.HasPrefix(w, "-count"):
+		case strings.HasPrefix(w, "-run"), strings.HasPrefix(w, "-skip"), strings.HasPrefix(w,
+			"-args"), strings.HasPrefix(w, "-count"):
 			return nil, false
 		default:
 			flags = append(flags, w)
 		}
 	}
-	return slices.Concat([]string{"go", "test"}, flags, []string{"-count=1", "-run=^(" + strings.Join(sortedOnce(names), "|") + ")$"}, sortedOnce(packages)), true
+	return slices.Concat([]string{"go", "test"}, flags,
+		[]string{"-count=1", "-run=^(" + strings.Join(sortedOnce(names), "|") + ")$"}, sortedOnce(packages)), true
 }
 
 // unittestAlone names the tests to unittest itself in place of the discovery: tests.test_calc.CalcTest::test_add.
@@ -117,7 +119,8 @@ func pytestAlone(words []string, ids []session.TestID, there func(file string) b
 		return nil, false
 	}
 	for i, w := range words {
-		if w == "-k" || w == "-m" && i > 2 || strings.HasPrefix(w, "--deselect") || strings.HasSuffix(w, ".py") || strings.Contains(w, "::") {
+		if w == "-k" || w == "-m" && i > 2 || strings.HasPrefix(w, "--deselect") || strings.HasSuffix(w, ".py") ||
+			strings.Contains(w, "::") {
 			return nil, false
 		}
 	}
@@ -146,7 +149,10 @@ func pytestAlone(words []string, ids []session.TestID, there func(file string) b
 // nodeAlone chooses by title. Those of the same title in other files run as well.
 func nodeAlone(words []string, ids []session.TestID) ([]string, bool) {
 	at := slices.Index(words, "--test")
-	if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "--test-name-pattern") || w == "--test-only" }) {
+	if slices.ContainsFunc(words, func(w string) bool {
+		return strings.HasPrefix(w, "--test-name-pattern") ||
+			w == "--test-only"
+	}) {
 		return nil, false
 	}
 	var patterns []string

@@ -40,8 +40,8 @@ func testsAreFixed(r *session.RunRequest) bool {
 	return r.Plan.Workflow.Red() != nil && !r.Phase.WritesTests()
 }
 
-// schemaOf is the form of the answer that a phase asks for. Some providers take only schemas that require every property and
-// allow no other.
+// schemaOf is the form of the answer that a phase asks for. Some providers take only schemas that require every
+// property and allow no other.
 func schemaOf(req session.RunRequest) string {
 	if req.Phase.Review != nil {
 		return reviewSchema

@@ -13,12 +13,13 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Baseline runs a plan's gates on the base, before the agent works: a test that fails there is known red, one that fails
-// now and passes then is flaky, and neither is held against the session. Where tests fail, the gate runs a second time. A base
-// without any test is fine if the runner itself ran.
+// Baseline runs a plan's gates on the base, before the agent works: a test that fails there is known red, one
+// that fails now and passes then is flaky, and neither is held against the session. Where tests fail, the gate
+// runs a second time. A base without any test is fine if the runner itself ran.
 //
 // An error means that a gate cannot judge here; it holds what was printed last.
-func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error) {
+func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline,
+	session.Evidence, error) {
 	base := session.Baseline{Tree: tree}
 	ev := session.Evidence{Tree: tree, Gates: map[string]session.Tests{}}
 	fail := func(err error) (session.Baseline, session.Evidence, error) {
@@ -43,7 +44,8 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 		ev.Gates[g.Name] = tests
 		base.Red = append(base.Red, red...)
 		base.Flaky = append(base.Flaky, flaky...)
-		res := first.result(finding{verdict: session.Pass, class: session.ClassGreen, reason: baseReason(first, red, flaky), knownRed: red, flaky: flaky})
+		res := first.result(finding{verdict: session.Pass, class: session.ClassGreen,
+			reason: baseReason(first, red, flaky), knownRed: red, flaky: flaky})
 		res.Counts, res.Cached = countApart(tests, flaky, g.Name), first.cached
 		switch {
 		case len(tests) == 0:
@@ -133,8 +135,8 @@ type BaseRun struct {
 	Tests  session.Tests `json:"tests"`
 }
 
-// recall returns a remembered run of a gate, nil when there is none. One with a test that does not pass is not believed:
-// it would excuse the test for good.
+// recall returns a remembered run of a gate, nil when there is none. One with a test that does not pass is not
+// believed: it would excuse the test for good.
 func (j *Judge) recall(ctx context.Context, g workflows.Gate, tree session.Tree) *gateRun {
 	if j.Runs == nil {
 		return nil
@@ -143,7 +145,8 @@ func (j *Judge) recall(ctx context.Context, g workflows.Gate, tree session.Tree)
 	if known == nil || !passes(known.Tests) {
 		return nil
 	}
-	run := &gateRun{gate: g, ended: proc.Exited, millis: known.Millis, report: report.New(), cached: true, alone: known.Alone}
+	run := &gateRun{gate: g, ended: proc.Exited, millis: known.Millis, report: report.New(), cached: true,
+		alone: known.Alone}
 	run.report.Tests = known.Tests
 	return run
 }
@@ -197,7 +200,8 @@ func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gateR
 	if *b.tree, err = b.Dirty(ctx); err != nil || *b.tree == was || g.MayChangeTree {
 		return run, err
 	}
-	return nil, &ChangedTreeError{fmt.Sprintf("gate %s: %s. If the gate creates such files: add them to .gitignore, or set may-change-tree for it",
+	return nil, &ChangedTreeError{fmt.Sprintf(
+		"gate %s: %s. If the gate creates such files: add them to .gitignore, or set may-change-tree for it",
 		g.Name, b.changedTree(ctx, was, *b.tree))}
 }
 
@@ -215,8 +219,8 @@ func (g *gateRun) cannot(why string) error {
 	return fmt.Errorf("%s", text)
 }
 
-// compare puts two runs on the same tree together. A test that failed in both is red; one that did not do the same twice
-// is flaky and counts as what was worse.
+// compare puts two runs on the same tree together. A test that failed in both is red; one that did not do the
+// same twice is flaky and counts as what was worse.
 func compare(a, b session.Tests) (tests session.Tests, red, flaky []session.TestID) {
 	tests = session.Tests{}
 	for id, s := range a {

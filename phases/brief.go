@@ -55,8 +55,8 @@ func render(req session.RunRequest, f found) []byte {
 	return b.whole("begin", "end")
 }
 
-// whole puts a brief together. Its end, which says how to answer, is never cut; what comes before it is, from behind, when
-// all of it would be too long.
+// whole puts a brief together. Its end, which says how to answer, is never cut; what comes before it is, from
+// behind, when all of it would be too long.
 func (b *brief) whole(body, end string) []byte {
 	b.write(end)
 	b.fenced = false
@@ -147,8 +147,8 @@ func name[T ~string](s T) string {
 	return strings.ReplaceAll(safetext.Line(string(s), maxShown), "`", "'")
 }
 
-// quotable is a name that may stand in a sentence: it has no room for a sentence of its own. Other names of files and tests
-// stand between the marks.
+// quotable is a name that may stand in a sentence: it has no room for a sentence of its own. Other names of
+// files and tests stand between the marks.
 var quotable = lazyregexp.New(`^[A-Za-z0-9_./:@+\-\[\]()#]{1,80}$`)
 
 // inline quotes names in a sentence; ok is false when they are too many, or not all of them can stand there.

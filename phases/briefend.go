@@ -95,7 +95,8 @@ func (b *brief) Gates() *gates {
 // reportOption is an option that names the file of a gate's report, with or without a word of its own for the file.
 var reportOption = lazyregexp.New(`\s+(?:-\S*|(?:-\S+\s+)?[^-\s]\S*|(?:-\S+\s+)?)\$WFS_REPORT\S*`)
 
-// toType is a gate's command as an agent can run it: the report is for wfs, and some agents refuse commands with variables.
+// toType is a gate's command as an agent can run it: the report is for wfs, and some agents refuse commands
+// with variables.
 func toType(command string) string {
 	if strings.ContainsAny(command, ";&|\n") { // the file may be what the rest reads
 		return command
@@ -198,7 +199,8 @@ func endedAs(o session.Outcome) string {
 		return "Your last run ended at the cost limit of one run."
 	case session.OutcomeDenied:
 		return "In your last run tool calls were refused. You run unattended: work without them."
-	case session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded, session.OutcomeAuth, session.OutcomeBilling:
+	case session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded, session.OutcomeAuth,
+		session.OutcomeBilling:
 		return "Your last run ended because the model could not be reached."
 	}
 	return ""

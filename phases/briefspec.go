@@ -17,7 +17,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// maxSpec bounds what a brief quotes of a specification, in bytes. Of a longer one it has a part, and the name of a file.
+// maxSpec bounds what a brief quotes of a specification, in bytes. Of a longer one it has a part, and the name
+// of a file.
 const maxSpec = 16 << 10
 
 // specification is what is wanted, in the words of the person who wrote it down.

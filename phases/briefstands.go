@@ -73,7 +73,8 @@ func (b *brief) History() *history {
 		if b.claimed(c.Number) {
 			outcome = "said it was done; " + outcome
 		}
-		h.Lines = append(h.Lines, fmt.Sprintf("- %s, attempt %d, %s%s: %s", c.Phase, c.Attempt, c.Code.Short(), b.files(c.Number), outcome))
+		h.Lines = append(h.Lines, fmt.Sprintf("- %s, attempt %d, %s%s: %s", c.Phase, c.Attempt, c.Code.Short(),
+			b.files(c.Number), outcome))
 	}
 	if more := len(h.Lines) - session.MaxTold; more > 0 {
 		h.Lines = append([]string{leftOut(more)}, h.Lines[more:]...)
@@ -158,7 +159,8 @@ func (b *brief) Seen() string {
 	return ""
 }
 
-// verdict says in one sentence what wfs found out: without the outcome, "" if there is nothing else, when that is listed.
+// verdict says in one sentence what wfs found out: without the outcome, "" if there is nothing else, when that
+// is listed.
 func (b *brief) verdict(listed bool) string {
 	d := b.S.Last
 	text := outcomeText(d.Verdict, d.Class)
@@ -207,13 +209,15 @@ func (b *brief) verdict(listed bool) string {
 }
 
 // ownWords are the classes of a gate's result whose reason may be nothing but wfs's own words.
-var ownWords = map[session.Class]bool{session.ClassCommandFailed: true, session.ClassNothingAdded: true, session.ClassNoTests: true}
+var ownWords = map[session.Class]bool{session.ClassCommandFailed: true, session.ClassNothingAdded: true,
+	session.ClassNoTests: true}
 
 var onlyWords = lazyregexp.New(`^[a-z0-9_,; ]*$`)
 
 // tells is the reason of a gate that did not pass, when it may stand in a sentence, else "".
 func tells(g session.GateResult) string {
-	if g.Verdict == session.Pass || !ownWords[g.Class] || !onlyWords.MatchString(g.Reason) || !quotable.MatchString(g.Gate) {
+	if g.Verdict == session.Pass || !ownWords[g.Class] || !onlyWords.MatchString(g.Reason) ||
+		!quotable.MatchString(g.Gate) {
 		return ""
 	}
 	if how, ok := strings.CutPrefix(g.Reason, "the command "); ok {
@@ -242,7 +246,8 @@ func (b *brief) Output() string {
 	for _, g := range b.S.LastGates {
 		whole[gateID(g.Gate)] = true // its verdict tells of it
 	}
-	b.failures = slices.DeleteFunc(slices.Clone(b.failures), func(f report.Failure) bool { return f.Message == "" && f.Test == gateID(f.Gate) })
+	b.failures = slices.DeleteFunc(slices.Clone(b.failures),
+		func(f report.Failure) bool { return f.Message == "" && f.Test == gateID(f.Gate) })
 	for _, f := range b.failures {
 		quoted[f.Test] = true
 	}
@@ -261,17 +266,20 @@ func (b *brief) Output() string {
 	}
 	d := b.S.Last
 	switch d.Class {
-	case session.ClassRejected, session.ClassTargetFailing, session.ClassTestChange, session.ClassUnsigned: // told in other words
+	// told in other words
+	case session.ClassRejected, session.ClassTargetFailing, session.ClassTestChange, session.ClassUnsigned:
 	default:
 		if d.Verdict == session.Pass {
 			break
 		}
-		if !slices.ContainsFunc(b.S.LastGates, func(g session.GateResult) bool { return tells(g) != "" && strings.HasPrefix(d.Reason, spoken(g)) }) {
+		if !slices.ContainsFunc(b.S.LastGates,
+			func(g session.GateResult) bool { return tells(g) != "" && strings.HasPrefix(d.Reason, spoken(g)) }) {
 			add("%s", b.inner(safetext.Line(d.Reason, maxSaid)))
 		}
 	}
 	for _, g := range b.S.LastGates {
-		if reason := safetext.Line(g.Reason, maxSaid); g.Verdict != session.Pass && g.Class != session.ClassTargetFailing && reason != "" && tells(g) == "" && !strings.HasSuffix(d.Reason, g.Reason) {
+		if reason := safetext.Line(g.Reason, maxSaid); g.Verdict != session.Pass &&
+			g.Class != session.ClassTargetFailing && reason != "" && tells(g) == "" && !strings.HasSuffix(d.Reason, g.Reason) {
 			add("%s: %s", name(g.Gate), b.inner(reason))
 		}
 		names("fails", g.Failing)

@@ -71,8 +71,8 @@ func (b *brief) FrozenCommit() session.Commit {
 	return ""
 }
 
-// HeldOut is what tests said that whoever works is not shown, if some of them fail. Nothing that they hold or print comes
-// into the brief.
+// HeldOut is what tests said that whoever works is not shown, if some of them fail. Nothing that they hold or
+// print comes into the brief.
 func (b *brief) HeldOut() *session.HoldoutResult {
 	d, r := b.S.Last, b.S.HoldoutAt(b.S.Current)
 	if d == nil || d.Class != session.ClassHoldout || r == nil || r.Verdict != session.Fail {

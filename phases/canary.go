@@ -31,7 +31,8 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 	}
 	if hollow, quiet, why := hollowed(lap); why != "" {
 		t.tried(tryHollow, notTried, why)
-	} else if _, err := t.mustFail(ctx, tryHollow, kindNotNeeded, hollow, quiet); err != nil || t.out.Verdict != session.Pass {
+	} else if _, err := t.mustFail(ctx, tryHollow, kindNotNeeded, hollow, quiet); err != nil ||
+		t.out.Verdict != session.Pass {
 		return err
 	}
 	literals := 0
@@ -128,9 +129,9 @@ func (t *trials) comparing(lap []file, ids []session.TestID) (list []session.Tes
 	return sortedOnce(list), path
 }
 
-// hollowed is the attempt's code with every function that the lap has written or changed failing at once, and with
-// every one returning nothing. Where much of the lap's code is in no function, or it changed data as well, the tests may
-// need that instead, and nothing is tried.
+// hollowed is the attempt's code with every function that the lap has written or changed failing at once, and
+// with every one returning nothing. Where much of the lap's code is in no function, or it changed data as well,
+// the tests may need that instead, and nothing is tried.
 func hollowed(lap []file) (hollow, quiet altered, why string) {
 	lines, texts, others := codeLines(lap)
 	all, outside := 0, 0

@@ -23,10 +23,11 @@ const tryWithout = "without_code"
 
 // What a check finds, beside what experiments find in an attempt.
 const (
-	checkHeadFails = "head_fails"           // tests fail with the code that they came with
-	checkWithout   = "passes_without_code"  // all new and changed tests pass with the code of the base
-	checkWeakened  = "test_weakened"        // as it was it fails with the new code; as it is it passes with the old code, too
-	checkRemoved   = "failing_test_removed" // it fails with the new code, and is gone or skipped
+	checkHeadFails = "head_fails"          // tests fail with the code that they came with
+	checkWithout   = "passes_without_code" // all new and changed tests pass with the code of the base
+	// as it was it fails with the new code; as it is it passes with the old code, too
+	checkWeakened = "test_weakened"
+	checkRemoved  = "failing_test_removed" // it fails with the new code, and is gone or skipped
 	// Named only:
 	checkChanged = "test_changed"            // it asks for something else now
 	checkUnbuilt = "test_not_built"          // as it was it cannot be built with the new code
@@ -186,8 +187,8 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (CheckedGate, erro
 var inChecks = strings.NewReplacer("the lap's tests", "the new and changed tests", "this lap's", "these commits'",
 	"this lap", "these commits")
 
-// stands runs the gate on the base and on the change, and finds the tests that it is about. Tests that fail with the code
-// that they came with are a finding. An error says why there is nothing to ask.
+// stands runs the gate on the base and on the change, and finds the tests that it is about. Tests that fail
+// with the code that they came with are a finding. An error says why there is nothing to ask.
 func (c *checking) stands(ctx context.Context) error {
 	base, gate := c.r.LapTree, c.gate.Name
 	_, run, err := c.on(ctx, session.JudgeRequest{Plan: c.r.Plan, Phase: c.r.Phase, RunDir: c.r.RunDir, LapTree: base},

@@ -86,7 +86,8 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 			old.hasFailingSubtest(id) {
 			continue
 		}
-		if !ran && (old.about().ranBelow[id] || report.Parent(id) != "" || c.notBuilt(id, run)) { // it has no name of its own, or nobody could ask
+		// it has no name of its own, or nobody could ask
+		if !ran && (old.about().ranBelow[id] || report.Parent(id) != "" || c.notBuilt(id, run)) {
 			continue
 		}
 		failing = append(failing, id)
@@ -124,8 +125,9 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 		case there:
 			so = "it is skipped now"
 		}
-		f := CheckFinding{Kind: kind, Path: c.fileOf(id), Test: string(id), Happened: "it fails" + printed(run, id) + "; " + so,
-			Tried: "the test as it was on the base, with the code of the change"}
+		f := CheckFinding{Kind: kind, Path: c.fileOf(id), Test: string(id),
+			Happened: "it fails" + printed(run, id) + "; " + so,
+			Tried:    "the test as it was on the base, with the code of the change"}
 		if kind == checkWeakened || kind == checkRemoved {
 			result = fails
 			c.found(f)
@@ -163,7 +165,8 @@ func (c *checking) otherRows(id session.TestID) bool {
 
 // notBuilt reports whether a test did not run because what it is in could not be built or loaded.
 func (c *checking) notBuilt(id session.TestID, run *gateRun) bool {
-	return slices.ContainsFunc(run.report.Broken, func(b report.Breakage) bool { return b.Build || report.Under(id, b.Unit) }) ||
+	return slices.ContainsFunc(run.report.Broken,
+		func(b report.Breakage) bool { return b.Build || report.Under(id, b.Unit) }) ||
 		c.lap.asOf(run).ranNothing()
 }
 

@@ -11,8 +11,9 @@ import (
 // statusMark begins the line by which agents say how they ended that can give no other answer.
 const statusMark = "WFS_RESULT:"
 
-// claimOf is what an agent says about its run: the answer that a schema asked for, else what it wrote to $WFS_RESULT,
-// else its last words, if they are that JSON as a whole, else the last line of its last words that begins with statusMark. Nothing at all means that it is not done.
+// claimOf is what an agent says about its run: the answer that a schema asked for, else what it wrote to
+// $WFS_RESULT, else its last words, if they are that JSON as a whole, else the last line of its last words that
+// begins with statusMark. Nothing at all means that it is not done.
 func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 	if len(o.Structured) > 0 {
 		a, err := parseResult(o.Structured, now)
@@ -41,8 +42,8 @@ func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 	return answer{}
 }
 
-// ClaimNote is what an agent claims at the end of what it said, in words for the next brief: "says that the work is done:
-// …". "" when it claims nothing.
+// ClaimNote is what an agent claims at the end of what it said, in words for the next brief: "says that the
+// work is done: …". "" when it claims nothing.
 func ClaimNote(last string, now func() time.Time) string {
 	a := claimOf(agents.Outcome{Last: last}, answer{}, now)
 	said := ""

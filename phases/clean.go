@@ -34,8 +34,8 @@ func (j *Judge) in(ctx context.Context, tree session.Tree) (*Judge, session.Clea
 	return &at, c, nil
 }
 
-// enterClean makes the clean tree of the tree that is judged, and returns the judge in it, or the run of a gate that may
-// not run there.
+// enterClean makes the clean tree of the tree that is judged, and returns the judge in it, or the run of a gate
+// that may not run there.
 func (j *Judge) enterClean(ctx context.Context, g workflows.Gate) (*gateRun, *Judge, error) {
 	at, c, err := j.in(ctx, j.judged)
 	if err != nil {

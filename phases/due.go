@@ -7,9 +7,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// due splits the gates of a phase into those that judge this attempt, and those that judge later. No phase is passed without
-// a command when nothing changed that any gate is about, and none that expects red without a gate that does: what would be
-// the last one judges at once.
+// due splits the gates of a phase into those that judge this attempt, and those that judge later. No phase is
+// passed without a command when nothing changed that any gate is about, and none that expects red without a
+// gate that does: what would be the last one judges at once.
 func due(r session.JudgeRequest) (now []workflows.Gate, later []session.NotRun) {
 	gates := r.Phase.Gates
 	why := make([]string, len(gates)) // "": now
@@ -52,7 +52,8 @@ func notYet(g workflows.Gate, r session.JudgeRequest) string {
 		return "it runs when the work is complete"
 	case g.When == workflows.WhenLap && to != workflows.NextLap && to != workflows.Done:
 		return "it runs when the lap ends"
-	case len(g.Paths) > 0 && !slices.ContainsFunc(r.Changed, func(c session.Change) bool { return matchAny(g.Paths, c.Path) }):
+	case len(g.Paths) > 0 && !slices.ContainsFunc(r.Changed,
+		func(c session.Change) bool { return matchAny(g.Paths, c.Path) }):
 		return noPathChanged
 	}
 	return ""

@@ -21,8 +21,9 @@ var (
 	allowedPrefixes = []string{"LC_", "XDG_"}
 )
 
-// DefaultEnv returns the variables of environ ("NAME=value") that agents and gates may see: those of a fixed list, and
-// those whose names are in extra, where NAME_* stands for all that begin so. Of a name that occurs twice the last value is kept. The result is sorted.
+// DefaultEnv returns the variables of environ ("NAME=value") that agents and gates may see: those of a fixed
+// list, and those whose names are in extra, where NAME_* stands for all that begin so. Of a name that occurs
+// twice the last value is kept. The result is sorted.
 func DefaultEnv(environ, extra []string) []string {
 	allowed := map[string]bool{}
 	prefixes := slices.Clone(allowedPrefixes)

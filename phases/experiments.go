@@ -44,8 +44,8 @@ const (
 	unfit   = "unfit"   // they cannot be built with it any more
 )
 
-// variants runs a gate on variants of an attempt's tree, in a clean tree: what they say is what happened, and not how the
-// source reads.
+// variants runs a gate on variants of an attempt's tree, in a clean tree: what they say is what happened, and
+// not how the source reads.
 type variants struct {
 	*Judge
 	r    session.JudgeRequest
@@ -71,7 +71,8 @@ type trials struct {
 
 // experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. An attempt
 // that fails for nothing but tests that are gone is tried in the same way: they may have become others.
-func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure, error) {
+func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure,
+	error) {
 	gone := goneOnly(out)
 	if out.Verdict != session.Pass && len(gone) == 0 {
 		return nil, nil

@@ -47,8 +47,8 @@ var variable = sync.OnceValue(func() []struct {
 	return out
 })
 
-// Bounds of what of a message tells failures apart. They count lines, not bytes: what is cut must not depend on how long a
-// path or a number is.
+// Bounds of what of a message tells failures apart. They count lines, not bytes: what is cut must not depend on
+// how long a path or a number is.
 const (
 	maxTellingLines = 60
 	maxTellingLine  = 400 // bytes

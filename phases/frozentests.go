@@ -242,7 +242,8 @@ func (t *trials) against(ctx context.Context, ref reference,
 
 // passesWithout reports whether the code passes the tests of a reference but for some of its paths, which stay as the
 // attempt has them.
-func (t *trials) passesWithout(ctx context.Context, ref reference, left func(path string) bool, name string) (bool, error) {
+func (t *trials) passesWithout(ctx context.Context, ref reference, left func(path string) bool, name string) (bool,
+	error) {
 	rest := slices.DeleteFunc(slices.Clone(ref.aside), left)
 	tree, err := t.withTests(ctx, ref.tree, ref.files, rest)
 	if err != nil || len(rest) == 0 {
@@ -279,7 +280,8 @@ func (t *trials) withoutBroken(ctx context.Context, ref reference, run *gateRun)
 	}
 	return t.passesWithout(ctx, ref, func(p string) bool {
 		return slices.ContainsFunc(ref.files, func(f file) bool { return f.Path == p && f.Status == "A" }) ||
-			slices.ContainsFunc(run.report.Broken, func(b report.Breakage) bool { return b.File != "" && report.SameFile(p, b.File) })
+			slices.ContainsFunc(run.report.Broken,
+				func(b report.Breakage) bool { return b.File != "" && report.SameFile(p, b.File) })
 	}, "frozen-rest")
 }
 
@@ -311,7 +313,8 @@ func (t *variants) maybeMeant(failing []session.TestID) bool {
 
 // withTests is the attempt's tree with paths as another has them. Of files that hold code and tests only the tests are
 // taken.
-func (t *variants) withTests(ctx context.Context, from session.Tree, files []file, paths []string) (session.Tree, error) {
+func (t *variants) withTests(ctx context.Context, from session.Tree, files []file, paths []string) (session.Tree,
+	error) {
 	texts := map[string][]byte{}
 	for _, f := range files {
 		if testpaths.MixesTests(f.Path) && slices.Contains(paths, f.Path) {

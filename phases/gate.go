@@ -25,14 +25,16 @@ const (
 	printedLines = 20       // of a gate's output that an error about it quotes
 )
 
-// Exit codes with which a shell says that a command is not there, or may not be executed (POSIX, Shell Command Language,
+// Exit codes with which a shell says that a command is not there, or may not be executed (POSIX, Shell Command
+// Language,
 // 2.8.2).
 const (
 	exitNotExecutable = 126
 	exitNotFound      = 127
 )
 
-// gateMarker begins the entry by which processes of a gate are found; what its run leaves in the run's directory follows.
+// gateMarker begins the entry by which processes of a gate are found; what its run leaves in the run's
+// directory follows.
 const gateMarker = "WFS_GATE_RUN="
 
 // gateRun is what was seen of one gate.
@@ -57,8 +59,8 @@ func (g *gateRun) ran() bool {
 	return g.ended == proc.Exited && g.exit != exitNotExecutable && g.exit != exitNotFound
 }
 
-// runGate runs a gate where it says, in the work tree or in a clean one. With again, results that a runner has cached do not count. An error means that
-// the gate could not be watched, or that ctx ended it.
+// runGate runs a gate where it says, in the work tree or in a clean one. With again, results that a runner has
+// cached do not count. An error means that the gate could not be watched, or that ctx ended it.
 func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, again bool) (*gateRun, error) {
 	if g.Where == workflows.Clean && j.clean == nil {
 		run, at, err := j.enterClean(ctx, g)
@@ -97,16 +99,17 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		return nil, err
 	}
 	marker := gateMarker + reportFile
-	// Python takes what it compiled for current when the source has the same size and was written in the same second. What a
-	// gate compiled must not answer for what the next attempt wrote. Whatever the environment says comes later and counts.
+	// Python takes what it compiled for current when the source has the same size and was written in the same
+	// second. What a gate compiled must not answer for what the next attempt wrote. Whatever the environment says
+	// comes later and counts.
 	env := append(append([]string{"PYTHONDONTWRITEBYTECODE=1"}, j.Env...), "WFS_REPORT="+reportFile, marker)
 	if again && g.Format == workflows.FormatGoTest {
 		env = goWithoutCache(env)
 	}
 	tail := newLastLines()
 	spec := proc.Spec{Argv: argv, Dir: j.Root, Env: env, Timeout: g.Timeout, Marker: marker}
-	// What comes out of a pipe is redacted once, and passed on to all who read it, one pipe at a time. Parsers keep names, and
-	// beginnings and ends of texts: half a secret would not be recognised.
+	// What comes out of a pipe is redacted once, and passed on to all who read it, one pipe at a time. Parsers
+	// keep names, and beginnings and ends of texts: half a secret would not be recognised.
 	var mu sync.Mutex
 	var pipes []*lockedStream
 	reader := report.NewReader(g, j.place(), tail.add)
@@ -217,7 +220,8 @@ func (g *gateRun) toolMissing() string {
 }
 
 // readReports reads the reports that this very run wrote: files of the gate's glob, or $WFS_REPORT.
-func (j *Judge) readReports(reader *report.Reader, g workflows.Gate, reportFile string, old map[string]fs.FileInfo) error {
+func (j *Judge) readReports(reader *report.Reader, g workflows.Gate, reportFile string,
+	old map[string]fs.FileInfo) error {
 	files, err := writtenReports(reportFile)
 	if g.Report != "" {
 		var now map[string]fs.FileInfo

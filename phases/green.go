@@ -40,7 +40,8 @@ func judgeGreen(l *lap) finding {
 	switch id := gateID(l.gate); {
 	case len(missing) > 0:
 		f.class, f.failing = session.ClassTargetMissing, slices.Concat(missing, failing, broke)
-		f.reason = plural(len(missing), "test of this lap is", "tests of this lap are") + " missing or skipped: " + someNames(missing)
+		f.reason = plural(len(missing), "test of this lap is", "tests of this lap are") + " missing or skipped: " +
+			someNames(missing)
 	case len(failing) > 0:
 		f.class, f.failing = session.ClassTargetFailing, slices.Concat(failing, broke)
 		f.reason = fmt.Sprintf("still failing: %s", someNames(failing))
@@ -125,7 +126,8 @@ func (l *lap) newlyFailing() []session.TestID {
 	var out []session.TestID
 	for _, id := range sortedKeys(l.now.Tests) {
 		was, had := l.start[id]
-		if bad(l.now.Tests[id]) && (!had || was == session.TestSkip) && !l.known[id] && id != gateID(l.gate) && !l.about().isTarget[id] && !l.hasFailingSubtest(id) {
+		if bad(l.now.Tests[id]) && (!had || was == session.TestSkip) && !l.known[id] && id != gateID(l.gate) &&
+			!l.about().isTarget[id] && !l.hasFailingSubtest(id) {
 			out = append(out, id)
 		}
 	}
@@ -283,7 +285,8 @@ func (l *lap) nothingRan(b broken) (finding, bool) {
 	}
 	n := finding{class: session.ClassNoTests, reason: "the runner ran no test"}
 	if l.exit != 0 && !l.now.NoTests {
-		n.class, n.reason = session.ClassBuildBroken, fmt.Sprintf("the command exited with code %d before it reported any test", l.exit)
+		n.class, n.reason = session.ClassBuildBroken, fmt.Sprintf(
+			"the command exited with code %d before it reported any test", l.exit)
 	}
 	if had := count(l.start, l.gate).Passed; had > 0 {
 		n.reason += fmt.Sprintf("; %s at the start of the lap", plural(had, "passed", "passed"))

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// guarded returns the changed paths that a phase's guards forbid, sorted. `.wfs/` never counts: what is written there is
-// not part of a session.
+// guarded returns the changed paths that a phase's guards forbid, sorted. `.wfs/` never counts: what is written
+// there is not part of a session.
 func guarded(g workflows.Guards, changes []session.Change) []string {
 	var bad []string
 	for _, c := range changes {
@@ -37,8 +37,9 @@ func matchAny(patterns []string, name string) bool {
 	return matched
 }
 
-// matchGlob matches a path relative to the top with a gitignore-like pattern: without a slash in front or in the middle it
-// matches at any depth, `**` crosses directories, and what matches a directory matches everything below it.
+// matchGlob matches a path relative to the top with a gitignore-like pattern: without a slash in front or in
+// the middle it matches at any depth, `**` crosses directories, and what matches a directory matches everything
+// below it.
 func matchGlob(pattern, name string) bool {
 	below := "(?:/.*)?"
 	if dir, only := strings.CutSuffix(pattern, "/"); only {

@@ -15,13 +15,14 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Holdout runs gates in a clean tree with hold-out tests put over it, which is what Clean makes here. Known are tests whose
-// failures say nothing, LapStart what the gates said without those files, when that is known. RunDir is a directory that
-// whoever works is not told of: it holds what the gates print.
+// Holdout runs gates in a clean tree with hold-out tests put over it, which is what Clean makes here. Known are
+// tests whose failures say nothing, LapStart what the gates said without those files, when that is known.
+// RunDir is a directory that whoever works is not told of: it holds what the gates print.
 //
 // notes are for the person alone: they name tests. On the base, where nothing is done yet, they name what waits for
 // something that does not exist, and what fails for a reason of its own. Only ctx makes an error.
-func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdout.Pack, base bool) (out session.HoldoutResult, notes []string, err error) {
+func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdout.Pack,
+	base bool) (out session.HoldoutResult, notes []string, err error) {
 	h := &heldRun{j: j, laid: laid, base: base, replaced: map[string]bool{}}
 	for _, f := range laid {
 		old, err := j.Show(ctx, r.Tree, f.Path)
@@ -72,8 +73,8 @@ func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdou
 	return out, h.notes, nil
 }
 
-// heldCannot says why a run with hold-out tests says nothing about the tree, in words that quote nothing. A gate that does not
-// end has judged: it ended without those files.
+// heldCannot says why a run with hold-out tests says nothing about the tree, in words that quote nothing. A
+// gate that does not end has judged: it ended without those files.
 func (g *gateRun) heldCannot() string {
 	switch {
 	case g.leads != nil:
@@ -105,7 +106,8 @@ type heldRun struct {
 }
 
 // judge counts what one gate said. What fails is run once more, and counts if it fails again.
-func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRequest, run *gateRun, out *session.HoldoutResult) error {
+func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRequest, run *gateRun,
+	out *session.HoldoutResult) error {
 	if run.ended == proc.Timeout || !g.Format.PerTest() {
 		if run.ended == proc.Exited && run.exit == 0 {
 			out.Passed++
@@ -113,7 +115,8 @@ func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRe
 		}
 		out.Failed++
 		if h.base && run.ended == proc.Timeout {
-			h.notes = append(h.notes, fmt.Sprintf("gate %s does not finish within %s with the hold-out tests", g.Name, g.Timeout))
+			h.notes = append(h.notes, fmt.Sprintf("gate %s does not finish within %s with the hold-out tests", g.Name,
+				g.Timeout))
 		}
 		h.fails(run, gateID(g.Name))
 		return nil
@@ -154,8 +157,8 @@ func (h *heldRun) fails(run *gateRun, ids ...session.TestID) {
 	}
 }
 
-// bad are the tests that fail and are not excused, without those that fail because of their subtests. On the base what fails
-// is wanted, and what fails for a reason of its own is noted.
+// bad are the tests that fail and are not excused, without those that fail because of their subtests. On the
+// base what fails is wanted, and what fails for a reason of its own is noted.
 func (h *heldRun) bad(l *lap, own map[session.TestID]string) []session.TestID {
 	var list []session.TestID
 	for _, id := range sortedKeys(l.now.Tests) {
@@ -216,7 +219,8 @@ func (h *heldRun) owned(run *gateRun, plain session.Tests) map[session.TestID]st
 	return own
 }
 
-// left finds the files with tests none of which any gate so far has run. What cannot be built or loaded has been counted.
+// left finds the files with tests none of which any gate so far has run. What cannot be built or loaded has
+// been counted.
 func (h *heldRun) left(run *gateRun, own map[session.TestID]string) {
 	var silent []string
 	for _, f := range h.laid {
@@ -228,7 +232,8 @@ func (h *heldRun) left(run *gateRun, own map[session.TestID]string) {
 			ran = ran || path == f.Path && run.report.Tests[id] != session.TestSkip
 		}
 		for _, b := range run.report.Broken {
-			ran = ran || b.Build || b.File != "" && report.SameFile(f.Path, b.File) || strings.HasSuffix(f.Path, ".go") && inPackage(f.Path, string(b.Unit))
+			ran = ran || b.Build || b.File != "" && report.SameFile(f.Path, b.File) || strings.HasSuffix(f.Path, ".go") &&
+				inPackage(f.Path, string(b.Unit))
 		}
 		if !ran && !(len(run.report.Tests) == 0 && run.exit != 0) {
 			silent = append(silent, f.Path)

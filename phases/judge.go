@@ -169,13 +169,15 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 
 // forbidden says what an attempt has done for which it fails before any gate runs: it changed paths that are not for
 // its phase, made a link that leads out of the work tree, or wrote a key. class is "" when it has not.
-func (j *Judge) forbidden(ctx context.Context, r session.JudgeRequest) (class session.Class, why string, paths []string) {
+func (j *Judge) forbidden(ctx context.Context, r session.JudgeRequest) (class session.Class, why string,
+	paths []string) {
 	if paths := guarded(r.Phase.Guards, r.Visit); len(paths) > 0 {
 		return session.ClassGuard, fmt.Sprintf("phase %s may not change %s", r.Phase.Name, some(paths)),
 			paths[:min(len(paths), session.MaxNamed)]
 	}
 	if path, to := j.leadsOut(ctx, r); path != "" {
-		return session.ClassGuard, fmt.Sprintf("%s is a link to %s, outside the work tree: it would be broken for everyone else",
+		return session.ClassGuard, fmt.Sprintf(
+			"%s is a link to %s, outside the work tree: it would be broken for everyone else",
 			path, j.Secrets.String(safetext.Line(to, maxShown))), []string{path}
 	}
 	var names []string
@@ -224,8 +226,8 @@ func oneIsRed(results []session.GateResult) {
 	}
 }
 
-// shown is the test that the run named as showing what is wanted, if it was there at the lap's start and passed then and
-// now. Where several are meant all of them do. Gates that cannot tell tests apart show nothing.
+// shown is the test that the run named as showing what is wanted, if it was there at the lap's start and passed
+// then and now. Where several are meant all of them do. Gates that cannot tell tests apart show nothing.
 func shown(r session.JudgeRequest, now session.Evidence) session.TestID {
 	for _, g := range r.Phase.Gates {
 		if r.NothingLeft == "" || g.Expect != workflows.ExpectRed {
@@ -272,7 +274,8 @@ func sumUp(out *session.Judgement) {
 func spoken(g session.GateResult) string { return "gate " + g.Gate + ": " + g.Reason }
 
 // judgeGate runs one gate and judges its results. What is flaky is found out by further runs on the same tree.
-func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest, files *lapFiles) (session.GateResult, *gateRun, error) {
+func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest,
+	files *lapFiles) (session.GateResult, *gateRun, error) {
 	run, err := j.runGate(ctx, g, r.RunDir, j.anew)
 	if err != nil {
 		return session.GateResult{}, nil, err
@@ -382,8 +385,10 @@ func (g *gateRun) byExit(l *lap) finding {
 
 // result is a finding as the session keeps it.
 func (g *gateRun) result(f finding) session.GateResult {
-	r := session.GateResult{Gate: g.gate.Name, Where: string(cmp.Or(g.gate.Where, workflows.InPlace)), Expect: string(g.gate.Expect), Verdict: f.verdict, Class: f.class,
-		Reason: f.reason, Exit: g.exit, Millis: g.millis, Counts: countApart(g.report.Tests, f.flaky, g.gate.Name), Failing: named(f.failing),
+	r := session.GateResult{Gate: g.gate.Name, Where: string(cmp.Or(g.gate.Where, workflows.InPlace)),
+		Expect: string(g.gate.Expect), Verdict: f.verdict, Class: f.class,
+		Reason: f.reason, Exit: g.exit, Millis: g.millis, Counts: countApart(g.report.Tests, f.flaky, g.gate.Name),
+		Failing:  named(f.failing),
 		KnownRed: named(f.knownRed), Flaky: named(f.flaky), Targets: f.targets, Expected: f.expected, Passing: f.passing}
 	if f.verdict != session.Pass {
 		r.Fingerprint = fingerprint(f.class, f.failing, g.report.Messages)
@@ -424,7 +429,8 @@ func (j *Judge) failures(res session.GateResult, run *gateRun) []report.Failure 
 		return out // the reason says it all; what a green run prints would only distract
 	}
 	if res.Verdict != session.Pass && len(out) == 0 {
-		out = append(out, report.Failure{Gate: res.Gate, Test: gateID(res.Gate), Status: session.TestError, Message: strings.Join(run.quoted(), "\n"), Log: run.log})
+		out = append(out, report.Failure{Gate: res.Gate, Test: gateID(res.Gate), Status: session.TestError,
+			Message: strings.Join(run.quoted(), "\n"), Log: run.log})
 	}
 	if len(out) > 0 && out[0].Message == "" {
 		out[0].Message = strings.Join(run.quoted(), "\n")

@@ -19,9 +19,10 @@ const minMaxLog = 4 << 10
 
 const cutLine = "\n[… %015d bytes of output were cut here …]\n"
 
-// boundedLog is a file of what was printed; what is written to it has no secrets. It keeps the beginning and the end: the
-// beginning is half of the bound, the end between a quarter and a half. The file is readable at any time, also after the
-// process was killed. A log that cannot be written must not stop a run: Write never fails, Close says what was wrong.
+// boundedLog is a file of what was printed; what is written to it has no secrets. It keeps the beginning and
+// the end: the beginning is half of the bound, the end between a quarter and a half. The file is readable at
+// any time, also after the process was killed. A log that cannot be written must not stop a run: Write never
+// fails, Close says what was wrong.
 type boundedLog struct {
 	f    *os.File
 	max  int64

@@ -16,8 +16,8 @@ func (b both) Write(p []byte) (int, error) {
 	return b.to.Write(p)
 }
 
-// newest tells how many files there are below a directory, but for git's, and when the newest of them was changed. It is
-// "" when ctx ends before all are seen.
+// newest tells how many files there are below a directory, but for git's, and when the newest of them was
+// changed. It is "" when ctx ends before all are seen.
 func newest(ctx context.Context, root string) string {
 	count, last := 0, int64(0)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -22,13 +22,15 @@ var looking = []struct {
 
 // look judges a gate that runs nothing.
 func (j *Judge) look(g workflows.Gate, r session.JudgeRequest) session.GateResult {
-	f := finding{verdict: session.Blocked, class: session.ClassInfraError, reason: "this version of wfs does not know this kind of gate"}
+	f := finding{verdict: session.Blocked, class: session.ClassInfraError,
+		reason: "this version of wfs does not know this kind of gate"}
 	for _, k := range looking {
 		if k.is(g) {
 			f = k.judge(j, g, r)
 		}
 	}
-	res := session.GateResult{Gate: g.Name, Where: session.InTree, Expect: string(g.Expect), Verdict: f.verdict, Class: f.class, Reason: f.reason, Left: f.left}
+	res := session.GateResult{Gate: g.Name, Where: session.InTree, Expect: string(g.Expect), Verdict: f.verdict,
+		Class: f.class, Reason: f.reason, Left: f.left}
 	if f.verdict != session.Pass {
 		res.Fingerprint = fingerprint(f.class, nil, map[session.TestID]string{gateID(g.Name): f.reason})
 	}
@@ -72,7 +74,8 @@ func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 	case needs(workflows.NeedTasks) && len(tasks) == 0:
 		bad.reason = path + " has no task list: lines that begin with \"- [ ] \""
 	case needs(workflows.NeedItems) && len(lacking) > 0:
-		bad.reason = path + " has no task for " + plural(len(lacking), "item", "items") + " of the checklist that begins with: " + some(lacking)
+		bad.reason = path + " has no task for " + plural(len(lacking), "item", "items") +
+			" of the checklist that begins with: " + some(lacking)
 	case needs(workflows.NeedTicked) && len(open) > 0:
 		bad.reason = plural(len(open), "task", "tasks") + " of " + path + " not ticked: " + some(open)
 	}
@@ -86,15 +89,16 @@ func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 	return f
 }
 
-// tasksOf are the tasks of a document that stand for an item of the checklist: they begin with its words, and not with those
-// of a longer one.
+// tasksOf are the tasks of a document that stand for an item of the checklist: they begin with its words, and
+// not with those of a longer one.
 func tasksOf(item string, tasks []workflows.Item, items []string) []workflows.Item {
 	begins := func(task workflows.Item, words string) bool {
 		rest, ok := strings.CutPrefix(task.Text, words)
 		return ok && strings.IndexFunc(rest, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) != 0
 	}
 	return slices.DeleteFunc(slices.Clone(tasks), func(task workflows.Item) bool {
-		return !begins(task, item) || slices.ContainsFunc(items, func(other string) bool { return len(other) > len(item) && begins(task, other) })
+		return !begins(task, item) || slices.ContainsFunc(items,
+			func(other string) bool { return len(other) > len(item) && begins(task, other) })
 	})
 }
 
@@ -132,8 +136,8 @@ func briefDocument(g workflows.Gate, s *session.Session) string {
 	return what
 }
 
-// judgeChanges asks for a change since the phase was entered. The session's documents are no work, but they may answer a
-// rejection.
+// judgeChanges asks for a change since the phase was entered. The session's documents are no work, but they may
+// answer a rejection.
 func judgeChanges(_ *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 	for _, c := range r.Visit {
 		answer := r.SentBack && strings.HasPrefix(c.Path, DocumentsDir(r.Session)+"/")
@@ -148,7 +152,8 @@ func judgeChanges(_ *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 	return finding{verdict: session.Fail, class: session.ClassUnchanged, reason: reason}
 }
 
-// isWork reports whether a change of a file is work, and not a word about it: documents, settings of wfs, the specification.
+// isWork reports whether a change of a file is work, and not a word about it: documents, settings of wfs, the
+// specification.
 func isWork(path string, r session.JudgeRequest) bool {
 	return !strings.HasPrefix(path, ".workflow/") && !strings.HasPrefix(path, ".wfs/") && path != r.Spec
 }

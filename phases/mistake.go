@@ -25,10 +25,12 @@ func (l *lap) mistake(x report.Breakage) string {
 	}
 	switch {
 	case strings.HasSuffix(file, ".rs"):
-		if name := report.UnlinkedCrate(x.Message); name != "" && !slices.Contains(strings.Split(file, "/"), "src") && !l.files.isCrate(file, name) {
+		if name := report.UnlinkedCrate(x.Message); name != "" && !slices.Contains(strings.Split(file, "/"), "src") &&
+			!l.files.isCrate(file, name) {
 			return name + " is not a crate of this one"
 		}
-		if text := l.files.now(file); x.Line > 0 && x.Line <= strings.Count(string(text[:testpaths.TestsFrom(file, text)]), "\n") {
+		if text := l.files.now(file); x.Line > 0 &&
+			x.Line <= strings.Count(string(text[:testpaths.TestsFrom(file, text)]), "\n") {
 			return "cannot be built"
 		}
 	case strings.HasSuffix(file, ".go") && x.Misfit != "" && l.ownTypes(file, string(x.Unit), x.Misfit):

@@ -154,9 +154,9 @@ func (t *trials) asStrong(ctx context.Context, ref reference) (bool, error) {
 	return result == holds, err
 }
 
-// weaker asks whether the attempt's tests notice what those of another state notice: single changes of the functions
-// that the edited lines of tests speak of. A test that has kept its name must notice it itself, or one that is new. Of a
-// table any row will do: rows are often named by their place.
+// weaker asks whether the attempt's tests notice what those of another state notice: single changes of the
+// functions that the edited lines of tests speak of. A test that has kept its name must notice it itself, or
+// one that is new. Of a table any row will do: rows are often named by their place.
 func (t *variants) weaker(ctx context.Context, was session.Tree) (result, says string, err error) {
 	files, err := t.since(ctx, was)
 	if err != nil {
@@ -183,8 +183,8 @@ func (t *variants) weaker(ctx context.Context, was session.Tree) (result, says s
 	return result, says, err
 }
 
-// covered are changes of the functions that have some names. Functions that hold nothing to be changed are asked about by
-// what they call; helpers of tests speak of no function: then the lap's own code is changed.
+// covered are changes of the functions that have some names. Functions that hold nothing to be changed are
+// asked about by what they call; helpers of tests speak of no function: then the lap's own code is changed.
 func (t *variants) covered(ctx context.Context, names map[string]bool) ([]altered, error) {
 	lap, err := t.since(ctx, t.r.LapTree)
 	if err != nil {
@@ -212,7 +212,8 @@ func (t *variants) covered(ctx context.Context, names map[string]bool) ([]altere
 
 // compareNotices runs the tests of another state and those of now beside each change, until those of now miss what the
 // others notice.
-func (t *variants) compareNotices(ctx context.Context, was session.Tree, list []altered) (result, says string, err error) {
+func (t *variants) compareNotices(ctx context.Context, was session.Tree, list []altered) (result, says string,
+	err error) {
 	noticed := 0
 	for _, a := range list {
 		old, err := t.alterFiles(ctx, was, a, tryMutants+"-frozen", nil)

@@ -29,13 +29,15 @@ func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []str
 	done := 0
 	for i := range run.report.Broken {
 		b := &run.report.Broken[i]
-		if b.Missing != "" || !report.IsScript(b.File) || !strings.HasPrefix(b.Message, "test failed") || done == maxExplained {
+		if b.Missing != "" || !report.IsScript(b.File) || !strings.HasPrefix(b.Message, "test failed") ||
+			done == maxExplained {
 			continue
 		}
 		done++
 		stderr := report.Beginning{Most: maxExplanation}
 		errs := j.Secrets.Forms().Stream(&stderr)
-		res, err := proc.Run(ctx, proc.Spec{Argv: append(append([]string{}, node...), filepath.FromSlash(b.File)), Dir: j.Root,
+		res, err := proc.Run(ctx, proc.Spec{Argv: append(append([]string{}, node...), filepath.FromSlash(b.File)),
+			Dir: j.Root,
 			Env: env, Stderr: errs, Timeout: explainTimeout, Marker: marker})
 		_ = errs.Close()
 		switch {
@@ -57,7 +59,8 @@ var (
 		`--experimental-(?:strip-types|transform-types|vm-modules|default-type)\S*`)
 )
 
-// nodeCommand is the part of a gate's command that says how Node loads a file, nil if the gate does not run `node --test`.
+// nodeCommand is the part of a gate's command that says how Node loads a file, nil if the gate does not run
+// `node --test`.
 func nodeCommand(run *gateRun) []string {
 	m := nodeTest.FindStringSubmatch(strings.NewReplacer(`"`, "", "'", "").Replace(run.gate.Run.Text()))
 	if m == nil {

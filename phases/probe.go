@@ -16,7 +16,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// probeTimeout bounds a question to an agent about itself. A node program on a busy machine took 16 s at its first start.
+// probeTimeout bounds a question to an agent about itself. A node program on a busy machine took 16 s at its
+// first start.
 const probeTimeout = 20 * time.Second
 
 // maxCached is the largest cache that is read, in bytes; each agent takes some hundred.

@@ -20,7 +20,8 @@ import (
 // fails now, the base is asked there: where that passes, the tree is at fault; where it does not, the gate depends on
 // the place where it runs, nothing is known about the tree, and the proof says so. Only ctx makes an error.
 func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
-	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "also passes in a clean checkout"}
+	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen,
+		Reason: "also passes in a clean checkout"}
 	j, done, err := j.cold(r.RunDir)
 	if err != nil {
 		return cannotProve(p, "", reason(err)), nil

@@ -54,7 +54,8 @@ func (l *lap) about() *lapIndex {
 	if l.index != nil {
 		return l.index
 	}
-	x := &lapIndex{failingBelow: map[session.TestID]bool{}, ranBelow: map[session.TestID]bool{}, isTarget: map[session.TestID]bool{}}
+	x := &lapIndex{failingBelow: map[session.TestID]bool{}, ranBelow: map[session.TestID]bool{},
+		isTarget: map[session.TestID]bool{}}
 	for id, s := range l.now.Tests {
 		for p := report.Parent(id); p != ""; p = report.Parent(p) {
 			x.ranBelow[p] = true
@@ -108,7 +109,8 @@ func judgeRed(l *lap) finding {
 		s := l.now.Tests[id]
 		switch {
 		case id == gateID(l.gate), broken.missing[id], l.hasFailingSubtest(id), !l.isNew(id):
-		case s == session.TestFail, s == session.TestError && (l.now.Raised[id] || report.MissingInScript(l.now.Messages[id]) != ""):
+		case s == session.TestFail, s == session.TestError &&
+			(l.now.Raised[id] || report.MissingInScript(l.now.Messages[id]) != ""):
 			failed = append(failed, id)
 		case s == session.TestError:
 			errored = append(errored, id)
@@ -133,7 +135,8 @@ func judgeRed(l *lap) finding {
 	f.targets = l.withParents(slices.Concat(failed, errored, passed))
 	if len(failed) > 0 {
 		f.class = session.ClassTargetFailed
-		f.reason = fmt.Sprintf("%s as intended: %s", plural(len(failed), "new or changed test fails", "new or changed tests fail"), someNames(failed))
+		f.reason = fmt.Sprintf("%s as intended: %s",
+			plural(len(failed), "new or changed test fails", "new or changed tests fail"), someNames(failed))
 	} else {
 		f.class = session.ClassMissingSymbol
 		f.reason = "new tests in " + some(broken.expected) + " fail as intended: " + broken.waitsFor()
@@ -170,10 +173,12 @@ func (l *lap) noneRed(f finding, b broken, errored, passed []session.TestID) fin
 		f.reason = "the new tests could not run to completion: " + someNames(errored)
 	case len(b.unseen) > 0: // not "nothing added": nobody can tell what they say
 		f.class, f.failing = session.ClassBuildBroken, b.unseen
-		f.reason = "new tests cannot be judged where the code did not build before the attempt; make it build first: " + someNames(b.unseen)
+		f.reason = "new tests cannot be judged where the code did not build before the attempt; make it build first: " +
+			someNames(b.unseen)
 	case len(passed) > 0:
 		f.class = session.ClassUnexpectedGreen
-		f.reason = plural(len(passed), "new or changed test passes", "new or changed tests pass") + " already: " + someNames(passed)
+		f.reason = plural(len(passed), "new or changed test passes", "new or changed tests pass") + " already: " +
+			someNames(passed)
 	case bad(l.now.Tests[gateID(l.gate)]) && !l.known[gateID(l.gate)]:
 		// Not "nothing added": something may have been, and the runner did not get to it.
 		return l.unexplained(f)

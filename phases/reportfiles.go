@@ -71,8 +71,9 @@ func anchored(glob string) string {
 	return "/" + strings.TrimPrefix(strings.TrimPrefix(glob, "./"), "/")
 }
 
-// written reports whether a run wrote a report file, by what was there before. Content alone would not do, because a run
-// may well write the same bytes again.
+// written reports whether a run wrote a report file, by what was there before. Content alone would not do,
+// because a run may well write the same bytes again.
 func written(before, now fs.FileInfo) bool {
-	return before == nil || !os.SameFile(before, now) || before.Size() != now.Size() || !before.ModTime().Equal(now.ModTime())
+	return before == nil || !os.SameFile(before, now) || before.Size() != now.Size() ||
+		!before.ModTime().Equal(now.ModTime())
 }

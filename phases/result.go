@@ -118,7 +118,8 @@ func parseResult(text []byte, now func() time.Time) (answer, error) {
 		return answer{}, err
 	}
 	said := f.Done != nil && *f.Done
-	a := answer{done: said && !f.Continue, not: f.Continue || f.Done != nil && !said, review: parseReview(text), ask: clipped(f.Ask), note: clipped(f.Note), change: clipped(f.Change),
+	a := answer{done: said && !f.Continue, not: f.Continue || f.Done != nil && !said, review: parseReview(text),
+		ask: clipped(f.Ask), note: clipped(f.Note), change: clipped(f.Change),
 		left: safetext.Line(f.Nothing, maxSaid)}
 	if f.CostUSD > 0 && !math.IsInf(f.CostUSD, 0) {
 		a.cost = f.CostUSD
@@ -179,7 +180,8 @@ func clipped(s string) string {
 
 // conclude tells how a run that ended by itself went.
 func conclude(exit int, a answer) session.RunResult {
-	r := session.RunResult{Exit: exit, Done: a.done, NotDone: a.not, Unread: a.unread, Review: a.review, Note: a.note, Ask: a.ask, TestChange: a.change, NothingLeft: a.left,
+	r := session.RunResult{Exit: exit, Done: a.done, NotDone: a.not, Unread: a.unread, Review: a.review, Note: a.note,
+		Ask: a.ask, TestChange: a.change, NothingLeft: a.left,
 		CostUSD: a.cost}
 	switch {
 	case a.ask != "":

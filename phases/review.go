@@ -15,7 +15,8 @@ const (
 	maxFindingWhat = 600
 )
 
-// reviewSchema is what a reviewer is asked for that can answer in a given form. It requires everything, for the reason of schemaOf.
+// reviewSchema is what a reviewer is asked for that can answer in a given form. It requires everything, for the
+// reason of schemaOf.
 const reviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","findings","ask","note"],"properties":{` +
 	`"verdict":{"type":"string","enum":["approve","reject"],"description":"approve, or reject for what must be fixed first"},` +
 	`"findings":{"type":"array","description":"findings; empty when there are none","items":{"type":"object","additionalProperties":false,` +
@@ -26,8 +27,8 @@ const reviewSchema = `{"type":"object","additionalProperties":false,"required":[
 	`"ask":{"type":"string","description":"a question that only a person can answer; usually empty"},` +
 	`"note":{"type":"string","description":"anything else, in a few sentences; may be empty"}}}`
 
-// reviewFile are the keys of $WFS_RESULT that a reviewer writes. They are read one by one: a list of findings in another
-// form must not hide the verdict.
+// reviewFile are the keys of $WFS_RESULT that a reviewer writes. They are read one by one: a list of findings
+// in another form must not hide the verdict.
 type reviewFile struct {
 	Verdict  string          `json:"verdict"`
 	Findings json.RawMessage `json:"findings"`
@@ -84,7 +85,8 @@ func parseFinding(raw []byte) (session.Remark, bool) {
 	return x, x.What != ""
 }
 
-// worded keeps of a run's answer what its phase asks for: a reviewer claims nothing and gives a verdict, if it ended well.
+// worded keeps of a run's answer what its phase asks for: a reviewer claims nothing and gives a verdict, if it
+// ended well.
 func worded(res session.RunResult, req session.RunRequest) session.RunResult {
 	if req.Phase.Review == nil {
 		res.Review = nil

@@ -11,9 +11,9 @@ import (
 // In a clean tree gates have an empty home directory of their own: what a person, or an agent, has set up there
 // changes no verdict. Tools find what they need by name.
 
-// homes are, by turns, the variables that say where tools keep programs, packages and their settings, and where that is below
-// the home directory when they are not set. A path that begins with an XDG variable is meant from the directory that
-// it names, or from its default.
+// homes are, by turns, the variables that say where tools keep programs, packages and their settings, and where
+// that is below the home directory when they are not set. A path that begins with an XDG variable is meant from
+// the directory that it names, or from its default.
 var homes = strings.Fields(`
 	GIT_CONFIG_GLOBAL .gitconfig
 	GOCACHE Library/Caches/go-build

@@ -10,10 +10,11 @@ import (
 )
 
 // ruleFiles are where projects keep their rules for coding agents.
-var ruleFiles = strings.Fields("CLAUDE.md .claude/CLAUDE.md AGENTS.md GEMINI.md .github/copilot-instructions.md .cursorrules")
+var ruleFiles = strings.Fields(
+	"CLAUDE.md .claude/CLAUDE.md AGENTS.md GEMINI.md .github/copilot-instructions.md .cursorrules")
 
-// unloadedRules are the rule files of the work tree that the agent's program does not load by itself. One that holds the same
-// as another, a link to it say, is named once.
+// unloadedRules are the rule files of the work tree that the agent's program does not load by itself. One that
+// holds the same as another, a link to it say, is named once.
 func (r *Runner) unloadedRules(req session.RunRequest) []string {
 	var names, texts []string
 	var loads []string

@@ -25,8 +25,8 @@ const (
 	OutputFile = "output.log"
 )
 
-// Runner carries out one attempt: it briefs whoever works in a phase, runs it, and says how the run ended. What the work
-// is worth is for the judge.
+// Runner carries out one attempt: it briefs whoever works in a phase, runs it, and says how the run ended. What
+// the work is worth is for the judge.
 type Runner struct {
 	Root    string   // top of the work tree, absolute
 	Environ []string // of wfs; runs see what DefaultEnv lets through
@@ -58,7 +58,8 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 	}
 	remove, err := r.laySpec(&req)
 	if err != nil {
-		return session.RunResult{}, fmt.Errorf("could not write the specification to %s: %w", DocumentsDir(req.Session.ID), err)
+		return session.RunResult{}, fmt.Errorf("could not write the specification to %s: %w",
+			DocumentsDir(req.Session.ID), err)
 	}
 	defer remove()
 	brief, err := r.writeBrief(req)
@@ -147,8 +148,8 @@ func (r *Runner) Alive(id session.ID, runDir, runID string) []session.Process {
 	return all
 }
 
-// maxExit is how long a process may take to exit: a large one with several threads shows neither its environment nor its
-// files by then, and still holds the lock.
+// maxExit is how long a process may take to exit: a large one with several threads shows neither its
+// environment nor its files by then, and still holds the lock.
 const maxExit = time.Second
 
 // living are the numbers of a run's processes that can be told, and whether one of them holds its lock.
@@ -175,8 +176,9 @@ func (r *Runner) End(id session.ID, runDir, runID string) []int {
 	return proc.End(find, r.own(id, runDir, runID), grace, r.Hurry)
 }
 
-// own proves a process to be a run's own: it has the marks of the run, session, clone and work tree, and it did not begin
-// before the run did. An agent that calls wfs when its wfs is dead would end itself: nothing is proven to that one.
+// own proves a process to be a run's own: it has the marks of the run, session, clone and work tree, and it did
+// not begin before the run did. An agent that calls wfs when its wfs is dead would end itself: nothing is
+// proven to that one.
 func (r *Runner) own(id session.ID, runDir, runID string) proc.Proof {
 	since, _ := durable.ReadFile(filepath.Join(runDir, BeganFile), maxBegan)
 	marks := r.marks(id, runDir, runID)
@@ -231,7 +233,8 @@ func (r *Runner) brief(req session.RunRequest) []byte {
 			f.Note = a.note
 		}
 	}
-	if l := req.Session.LastResult; f.Note == "" && l != nil && (l.Agent != "" || l.Unread) { // one that answers in another way than by that file
+	// one that answers in another way than by that file
+	if l := req.Session.LastResult; f.Note == "" && l != nil && (l.Agent != "" || l.Unread) {
 		f.Note = l.Note
 	}
 	return render(req, f)

@@ -160,29 +160,34 @@ func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res sessio
 		return res, false
 	}
 	class := o.Class
-	if dead := w.why(); dead.class != "" && (class == agents.Interrupted || class == agents.NoResult || class == agents.Crashed) {
+	if dead := w.why(); dead.class != "" &&
+		(class == agents.Interrupted || class == agents.NoResult || class == agents.Crashed) {
 		class, o.RetryAt = dead.class, dead.until
 		if dead.said != "" {
 			o.Message = dead.said
 		}
 	}
-	if class == agents.Interrupted && (p.Ended == proc.Exited || p.Ended == proc.Settled || p.Ended == proc.Left) { // wfs has stopped nobody
+	// wfs has stopped nobody
+	if class == agents.Interrupted && (p.Ended == proc.Exited || p.Ended == proc.Settled || p.Ended == proc.Left) {
 		class, o.Message = agents.Crashed, strings.TrimSpace("it was interrupted, not by wfs. "+o.Message)
 	}
 	said := claimOf(o, readResult(filepath.Join(a.req.RunDir, ResultFile), a.Secrets, a.Now), a.Now)
 	res = session.RunResult{
 		Outcome: outcomeOf(class), Exit: p.Exit, Millis: p.Millis, Survivors: p.Survivors,
 		Note: said.note, WaitUntil: o.RetryAt, CostUSD: o.Spent.USD,
-		Agent: card.Name, AgentVersion: clipped(o.Version), Model: clipped(o.Model), Conversation: clipped(o.Conversation), Place: a.place(),
+		Agent: card.Name, AgentVersion: clipped(o.Version), Model: clipped(o.Model),
+		Conversation: clipped(o.Conversation), Place: a.place(),
 		Tokens: tokensOf(o.Spent), Total: session.Total{CostUSD: o.Total.USD, Tokens: tokensOf(o.Total)},
-		Turns: o.Turns, Tools: o.Tools, Denials: len(o.Denials), Denied: denied(o.Denials), Refused: refused(o.Denials, a.req.Plan.Agent), Message: safetext.Line(o.Message, maxShown),
+		Turns: o.Turns, Tools: o.Tools, Denials: len(o.Denials), Denied: denied(o.Denials),
+		Refused: refused(o.Denials, a.req.Plan.Agent), Message: safetext.Line(o.Message, maxShown),
 	}
 	if res.CostUSD == 0 {
 		res.CostUSD = said.cost
 	}
 	good := class == agents.OK || class == agents.Denied
 	if good {
-		res.Done, res.NotDone, res.Unread, res.Review, res.TestChange = said.done, said.not, said.unread, said.review, said.change
+		res.Done, res.NotDone, res.Unread, res.Review, res.TestChange = said.done, said.not, said.unread, said.review,
+			said.change
 		res.NothingLeft = said.left
 		switch {
 		case said.ask != "":
@@ -198,7 +203,8 @@ func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res sessio
 	return res, class == agents.Lost
 }
 
-// stopped says why a process had to be stopped. What it met before, a limit say, is the better reason where it is known.
+// stopped says why a process had to be stopped. What it met before, a limit say, is the better reason where it
+// is known.
 func (a *attempt) stopped(p proc.Result, cause agents.Class, res *session.RunResult) {
 	agent, out := a.req.Plan.Agent, a.out
 	switch p.Ended {
@@ -282,13 +288,17 @@ func refused(calls []agents.Tool, agent workflows.Agent) []session.RefusedComman
 				text, substitutes = safetext.Line(part, maxShown), true
 				break
 			}
-			reads := claude && slices.ContainsFunc(onlyRead, func(command string) bool { return strings.HasPrefix(words+" ", command+" ") })
+			reads := claude && slices.ContainsFunc(onlyRead,
+				func(command string) bool { return strings.HasPrefix(words+" ", command+" ") })
 			if words != "" && words != "cd" && !may && !reads && text == "" {
 				text = words
 			}
 		}
 		whole := safetext.Line(c.Detail, maxShown)
-		i := slices.IndexFunc(list, func(r session.RefusedCommand) bool { return r.Text == text && (text != "" || r.Whole == whole) })
+		i := slices.IndexFunc(list, func(r session.RefusedCommand) bool {
+			return r.Text == text &&
+				(text != "" || r.Whole == whole)
+		})
 		switch {
 		case c.Action != agents.Runs || whole == "":
 		case i >= 0:

@@ -14,8 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// runCommand keeps the contract of a command agent: the brief on its input and in $WFS_BRIEF, its answer in $WFS_RESULT,
-// exit code 75 to be called again later.
+// runCommand keeps the contract of a command agent: the brief on its input and in $WFS_BRIEF, its answer in
+// $WFS_RESULT, exit code 75 to be called again later.
 func (a *attempt) runCommand(ctx context.Context, c workflows.Command) (session.RunResult, error) {
 	p, err := a.start(ctx, proc.Spec{Argv: argv(c), Env: a.env(nil), Stdin: a.brief, Stdout: a.out, Stderr: a.out})
 	if err != nil {
@@ -32,7 +32,8 @@ func (a *attempt) runCommand(ctx context.Context, c workflows.Command) (session.
 	}
 	a.stopped(p, "", &res)
 	res.Millis, res.Survivors = p.Millis, p.Survivors
-	if lines = lastLinesOf(a.out.log.tail(maxErrors), session.MaxPrinted, maxShown); len(lines) > 0 && !res.Outcome.Orderly() {
+	if lines = lastLinesOf(a.out.log.tail(maxErrors), session.MaxPrinted, maxShown); len(lines) > 0 &&
+		!res.Outcome.Orderly() {
 		res.Message, res.Printed = lines[len(lines)-1], lines
 	}
 	return res, nil
@@ -72,7 +73,8 @@ func withSettings(env, settings []string) []string {
 	}
 	env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, count) })
 	for i := 0; i+1 < len(settings); i += 2 {
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, settings[i]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, settings[i+1]))
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, settings[i]),
+			fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, settings[i+1]))
 		n++
 	}
 	return append(env, count+strconv.Itoa(n))

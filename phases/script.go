@@ -97,7 +97,8 @@ func (a *attempt) play(ctx context.Context) session.RunResult {
 	if step.Say != "" {
 		_, _ = fmt.Fprintln(out, step.Say)
 	}
-	said := answer{done: step.Done && !step.Continue, not: step.Continue, ask: clipped(step.Ask), note: clipped(step.Note), change: clipped(step.TestChange),
+	said := answer{done: step.Done && !step.Continue, not: step.Continue, ask: clipped(step.Ask),
+		note: clipped(step.Note), change: clipped(step.TestChange),
 		left: clipped(step.NothingLeft)}
 	if step.Wait > 0 {
 		said.wait(step.Wait, a.Now)

@@ -10,12 +10,12 @@ import (
 	"github.com/wfs-dev/wfs/internal/redact"
 )
 
-// maxLeft is how much of a file that a run has left is looked through, in bytes. Larger ones are removed: they are never
-// read again.
+// maxLeft is how much of a file that a run has left is looked through, in bytes. Larger ones are removed: they
+// are never read again.
 const maxLeft = 64 << 20
 
-// cleanLeft takes secrets out of what a run or a gate has written itself into its directory, now that it is read: a file, or a
-// directory of files. What is not there is no error.
+// cleanLeft takes secrets out of what a run or a gate has written itself into its directory, now that it is
+// read: a file, or a directory of files. What is not there is no error.
 func cleanLeft(name string, secrets *redact.Redactor) error {
 	return filepath.WalkDir(name, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -12,22 +12,22 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// MaxTempDir bounds the path of a run's temporary directory, in bytes: programs put sockets there, whose path must not be
-// longer than 104 bytes.
+// MaxTempDir bounds the path of a run's temporary directory, in bytes: programs put sockets there, whose path
+// must not be longer than 104 bytes.
 const MaxTempDir = 64
 
 // tempLock is beside a temporary directory, and held by its run's processes.
 const tempLock = ".lock"
 
-// tempDir is a run's own directory for temporary files. It lies outside of the repository: what looks for a repository, a
-// module or a configuration in the directories above must not find the user's.
+// tempDir is a run's own directory for temporary files. It lies outside of the repository: what looks for a
+// repository, a module or a configuration in the directories above must not find the user's.
 type tempDir struct {
 	path string
 	lock *durable.Lock // nil in the system's directory
 }
 
-// newTempDir makes the temporary directory of a run, and removes those of runs that nobody cleaned up after. nil: the run
-// has to do with that of the system.
+// newTempDir makes the temporary directory of a run, and removes those of runs that nobody cleaned up after.
+// nil: the run has to do with that of the system.
 func (r *Runner) newTempDir(runID string) *tempDir {
 	if r.Temp == "" {
 		return nil

@@ -15,8 +15,8 @@ import (
 // sees its end. It has the agent and the place of a session.Conversation.
 const AgentFile = "agent.json"
 
-// Left is what is known of a run whose end nobody saw: what its agent had told by then, or a command had written into its
-// result file. Nothing is known of many.
+// Left is what is known of a run whose end nobody saw: what its agent had told by then, or a command had
+// written into its result file. Nothing is known of many.
 func Left(runDir string) session.Remains {
 	var left session.Remains
 	if text, err := durable.ReadFile(filepath.Join(runDir, EventsFile), 2*maxEvents); err == nil {
@@ -39,8 +39,8 @@ func Left(runDir string) session.Remains {
 	return left
 }
 
-// untilLastWord is how long a run printed anything, in milliseconds: from its brief to its last output. How much longer it
-// worked is not known.
+// untilLastWord is how long a run printed anything, in milliseconds: from its brief to its last output. How
+// much longer it worked is not known.
 func untilLastWord(runDir string) int64 {
 	brief, err := os.Lstat(filepath.Join(runDir, BriefFile))
 	if err != nil {
@@ -85,7 +85,8 @@ func leftIn(events []byte) session.Remains {
 			started = r.Event
 		case agents.Text, agents.Thinking, agents.ToolCall, agents.ToolResult:
 			if started.Conversation != "" {
-				left.Conversation = &session.Conversation{ID: clipped(started.Conversation), Version: clipped(started.Version), Ended: session.OutcomeInterrupted}
+				left.Conversation = &session.Conversation{ID: clipped(started.Conversation), Version: clipped(started.Version),
+					Ended: session.OutcomeInterrupted}
 			}
 		}
 	}

@@ -55,8 +55,8 @@ func (c *Clone) sessionDir(id session.ID) (string, error) {
 	return filepath.Join(c.dir, "sessions", string(id)), nil
 }
 
-// make makes a directory below the clone's, level by level, so that a link at any level is refused, and a directory that
-// others may write to.
+// make makes a directory below the clone's, level by level, so that a link at any level is refused, and a
+// directory that others may write to.
 func (c *Clone) make(dir string) error {
 	for i, level := range c.levels(dir) {
 		if err := durable.MkdirAll(level); err != nil {
@@ -132,5 +132,6 @@ func checkName(what, name string) error {
 }
 
 func plain(b byte) bool {
-	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '-' || b == '_' || b == '.' || b == '@'
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '-' || b == '_' || b == '.' ||
+		b == '@'
 }

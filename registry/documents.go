@@ -14,8 +14,8 @@ import (
 
 // A document is a small file of one JSON object with the version of its format.
 
-// readDocument reads one of at most so many bytes. The error is ErrCorrupt for what is none, and session.ErrNewer for one of
-// a newer wfs.
+// readDocument reads one of at most so many bytes. The error is ErrCorrupt for what is none, and
+// session.ErrNewer for one of a newer wfs.
 func readDocument[T any](path string, most int64) (d T, err error) {
 	data, err := durable.ReadFile(path, most)
 	if err != nil {

@@ -131,7 +131,8 @@ func (e *examiner) add(rel string, kind FileKind, f Flaw) {
 
 // typeNames are for people. What is not here is a device.
 var typeNames = map[fs.FileMode]string{
-	0: "a file", fs.ModeDir: "a directory", fs.ModeSymlink: "a symbolic link", fs.ModeNamedPipe: "a named pipe", fs.ModeSocket: "a socket",
+	0: "a file", fs.ModeDir: "a directory", fs.ModeSymlink: "a symbolic link", fs.ModeNamedPipe: "a named pipe",
+	fs.ModeSocket: "a socket",
 }
 
 func typeOf(entry fs.DirEntry) string { return cmp.Or(typeNames[entry.Type()], "a device") }

@@ -20,9 +20,10 @@ type HalfMade struct {
 	Above   string     `json:"above"` // the directory above it that was there before
 	Name    string     `json:"name"`  // under which git keeps it
 	RunID   string     `json:"run_id,omitempty"`
-	Trash   string     `json:"trash,omitempty"` // where it is moved, once somebody has looked at what is in it: by TrashOf or AsideOf
-	Seen    string     `json:"seen,omitempty"`  // stamp of its files before somebody looked, for what is to be removed
-	Moved   bool       `json:"moved,omitempty"` // it is there, and looked at: whatever lies in Dir now is somebody else's
+	// where it is moved, once somebody has looked at what is in it: by TrashOf or AsideOf
+	Trash string `json:"trash,omitempty"`
+	Seen  string `json:"seen,omitempty"`  // stamp of its files before somebody looked, for what is to be removed
+	Moved bool   `json:"moved,omitempty"` // it is there, and looked at: whatever lies in Dir now is somebody else's
 }
 
 const maxHalfMade = 1 << 16
@@ -64,7 +65,8 @@ func readHalfMade(path string, id session.ID) (h HalfMade, err error) {
 	if h, err = readDocument[HalfMade](path, maxHalfMade); err != nil {
 		return h, err
 	}
-	if h.Session != id || !filepath.IsAbs(h.Dir) || !filepath.IsAbs(h.Above) || h.Trash != "" && !h.IsTrash() && !h.isAside() {
+	if h.Session != id || !filepath.IsAbs(h.Dir) || !filepath.IsAbs(h.Above) || h.Trash != "" && !h.IsTrash() &&
+		!h.isAside() {
 		return h, corrupt(path, "it names no directory of that session")
 	}
 	return h, nil

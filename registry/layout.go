@@ -17,12 +17,14 @@ type FileKind struct {
 
 // checks are for the content of files, by their kind.
 var checks = map[string]func(path string) error{
-	"identity of this clone": reads(readIdentity), journalKind: checkJournal, "request": checkRequest, "exclude rules": checkExclude,
-	"claim": reads(readClaim), "list of what a work tree was given": reads(readProvided), "note of a half-made work tree": checkHalfMade,
+	"identity of this clone": reads(
+		readIdentity), journalKind: checkJournal, "request": checkRequest, "exclude rules": checkExclude,
+	"claim": reads(readClaim), "list of what a work tree was given": reads(readProvided),
+	"note of a half-made work tree": checkHalfMade,
 }
 
-// Layout lists everything that this clone keeps outside refs and objects, also what other packages put there. The content of
-// directories whose pattern ends in /* is not examined.
+// Layout lists everything that this clone keeps outside refs and objects, also what other packages put there.
+// The content of directories whose pattern ends in /* is not examined.
 func Layout() []FileKind {
 	const (
 		live  = "the events since the last checkpoint are lost, and nothing can be written to the session"
@@ -62,7 +64,8 @@ func Layout() []FileKind {
 		{"worktrees/*/", "work tree's directory", moves},
 		{"worktrees/*/lock", "lock", moves},
 		{"worktrees/*/claim", "claim", "the interrupted command in this work tree is unknown, and " + moves},
-		{"worktrees/*/provided", "list of what a work tree was given", "`wfs delete --worktree` takes that for your own files"},
+		{"worktrees/*/provided", "list of what a work tree was given",
+			"`wfs delete --worktree` takes that for your own files"},
 		{"worktrees/*/moving", "note of a move", moves},
 		{"worktrees/*/lock-mark", "mark of our locks", ""},
 		{"worktrees/*/ref-locks/", "notes of our locks", "no ref can be moved"},
@@ -92,7 +95,8 @@ func Layout() []FileKind {
 		{"half-made/*", "note of a half-made work tree", "that work tree is not completed or removed"},
 	} {
 		pattern, dir := strings.CutSuffix(row[0], "/")
-		kinds = append(kinds, FileKind{Pattern: pattern, Name: row[1], Dir: dir, Lost: row[2], Cache: row[2] == "", check: checks[row[1]]})
+		kinds = append(kinds, FileKind{Pattern: pattern, Name: row[1], Dir: dir, Lost: row[2], Cache: row[2] == "",
+			check: checks[row[1]]})
 	}
 	return kinds
 }
@@ -108,7 +112,8 @@ func reads[T any](read func(path string) (T, error)) func(string) error {
 // KindOf returns the kind of a path below a clone's directory, with slashes, nil for one that is no kind of ours.
 func KindOf(kinds []FileKind, rel string) *FileKind {
 	for i, k := range kinds {
-		if ok, err := path.Match(k.Pattern, rel); ok && err == nil && strings.Count(rel, "/") == strings.Count(k.Pattern, "/") {
+		if ok, err := path.Match(k.Pattern, rel); ok && err == nil &&
+			strings.Count(rel, "/") == strings.Count(k.Pattern, "/") {
 			return &kinds[i]
 		}
 	}

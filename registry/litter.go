@@ -128,8 +128,8 @@ func (c *Clone) WorktreeLitter(there func(id string) (bool, error)) ([]Litter, e
 	return list, nil
 }
 
-// Remove removes litter. It is renamed first, so that whoever uses its name anew does not meet half of it; what a killed
-// Remove left behind under that other name goes as well.
+// Remove removes litter. It is renamed first, so that whoever uses its name anew does not meet half of it; what
+// a killed Remove left behind under that other name goes as well.
 func (c *Clone) Remove(l Litter) error {
 	if rel, err := filepath.Rel(c.dir, l.Path); err != nil || !filepath.IsLocal(rel) || rel == "." {
 		return errors.New(l.Path + " is not below " + c.dir)

@@ -7,10 +7,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Mend takes what is damaged out of the way, and returns where it is kept. A journal is replaced by its good beginning,
-// the first keep events of it, or by an empty one: then it is as if the process had been killed at that moment, which
-// every command can deal with. The caller holds the lock of the session or work tree that the flaw belongs to, unless it
-// is of the wrong type, so that nobody can have it open.
+// Mend takes what is damaged out of the way, and returns where it is kept. A journal is replaced by its good
+// beginning, the first keep events of it, or by an empty one: then it is as if the process had been killed at
+// that moment, which every command can deal with. The caller holds the lock of the session or work tree that
+// the flaw belongs to, unless it is of the wrong type, so that nobody can have it open.
 func (c *Clone) Mend(f Flaw, keep int) (kept string, err error) {
 	if f.Left {
 		return "", os.Remove(f.Path)

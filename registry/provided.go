@@ -6,9 +6,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Provided is what was brought into a session's own work tree when it was made, and what its set-up left there that git
-// ignores: paths from its top, directories ending in a slash where git says so. As long as it is as it was, it can be had
-// again.
+// Provided is what was brought into a session's own work tree when it was made, and what its set-up left there
+// that git ignores: paths from its top, directories ending in a slash where git says so. As long as it is as it
+// was, it can be had again.
 type Provided struct {
 	Version int               `json:"v"`
 	Session session.ID        `json:"session"`

@@ -47,8 +47,8 @@ func (c *Clone) KeepTip(id session.ID, tip session.Commit, files session.Files) 
 	return durable.WriteCache(filepath.Join(dir, tipFile), b.Bytes(), 0o600)
 }
 
-// Tip returns the documents that were stored for a ledger commit, nil when there are none that can be used. A caller leaves
-// them as they are.
+// Tip returns the documents that were stored for a ledger commit, nil when there are none that can be used. A
+// caller leaves them as they are.
 func (c *Clone) Tip(id session.ID, tip session.Commit) session.Files {
 	if read := c.tip.Load(); read != nil && read.id == id && read.Tip == tip { // what a commit holds does not change
 		return read.Files

@@ -53,7 +53,8 @@ func (t TrustStore) Trust(repo, digest, what string) error {
 	if _, err := durable.CheckPrivateDir(t.Dir); err != nil {
 		return err
 	}
-	data, err := json.MarshalIndent(trustMark{V: FormatVersion, Repo: repo, RepoID: digestOf(repo), Digest: digest, What: what}, "", "  ")
+	data, err := json.MarshalIndent(trustMark{V: FormatVersion, Repo: repo, RepoID: digestOf(repo), Digest: digest,
+		What: what}, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -46,10 +46,14 @@ const (
 // bodies has an empty body of every kind.
 var bodies = map[Kind]Body{
 	KindCreated: Created{}, KindBaseline: Baseline{}, KindDriving: Driving{}, KindAttemptStarted: AttemptStarted{},
-	KindRunEnded: RunEnded{}, KindJudged: Judged{}, KindStrayed: Strayed{}, KindReopened: Reopened{}, KindDecided: Decided{}, KindCheckpointed: Checkpointed{}, KindInterrupted: Interrupted{}, KindPaused: Paused{}, KindWaiting: Waiting{}, KindBlocked: BlockedBy{}, KindNoted: Noted{}, KindAgreed: Agreed{}, KindBreakerReset: BreakerReset{},
-	KindPhaseMoved: PhaseMoved{}, KindAllowed: Allowed{}, KindMoveStarted: MoveStarted{}, KindMoved: Moved{},
+	KindRunEnded: RunEnded{}, KindJudged: Judged{}, KindStrayed: Strayed{}, KindReopened: Reopened{},
+	KindDecided: Decided{}, KindCheckpointed: Checkpointed{}, KindInterrupted: Interrupted{}, KindPaused: Paused{},
+	KindWaiting: Waiting{}, KindBlocked: BlockedBy{}, KindNoted: Noted{}, KindAgreed: Agreed{},
+	KindBreakerReset: BreakerReset{},
+	KindPhaseMoved:   PhaseMoved{}, KindAllowed: Allowed{}, KindMoveStarted: MoveStarted{}, KindMoved: Moved{},
 	KindFinishStarted: FinishStarted{}, KindDropped: Dropped{}, KindVoided: Voided{}, KindFinished: Finished{},
-	KindAbandoned: Abandoned{}, KindRevived: Revived{}, KindRenamed: Renamed{}, KindEdited: Edited{}, KindRepinned: Repinned{}, KindTakenBack: TakenBack{}, KindAnswered: Answered{}, KindDeleteStarted: DeleteStarted{},
+	KindAbandoned: Abandoned{}, KindRevived: Revived{}, KindRenamed: Renamed{}, KindEdited: Edited{},
+	KindRepinned: Repinned{}, KindTakenBack: TakenBack{}, KindAnswered: Answered{}, KindDeleteStarted: DeleteStarted{},
 	KindUsageFound: UsageFound{}, KindBudgetSet: BudgetSet{}, KindBudgetWarned: BudgetWarned{},
 }
 
@@ -190,11 +194,12 @@ type Decided struct {
 type Trigger string
 
 const (
-	TriggerBirth       Trigger = "birth"
-	TriggerBaseline    Trigger = "baseline" // the gates ran on the base after files had been moved there
-	TriggerAttempt     Trigger = "attempt"
-	TriggerManual      Trigger = "manual"
-	TriggerFound       Trigger = "found" // edits that were there before an attempt, kept before its runner can overwrite them
+	TriggerBirth    Trigger = "birth"
+	TriggerBaseline Trigger = "baseline" // the gates ran on the base after files had been moved there
+	TriggerAttempt  Trigger = "attempt"
+	TriggerManual   Trigger = "manual"
+	// edits that were there before an attempt, kept before its runner can overwrite them
+	TriggerFound       Trigger = "found"
 	TriggerInterrupted Trigger = "interrupted"
 	TriggerSwitch      Trigger = "switch" // the session's edits, before HEAD goes elsewhere
 	TriggerHook        Trigger = "hook"   // while a person works with an agent, from the agent's hooks
@@ -418,8 +423,8 @@ type FinishStarted struct {
 	Turn   Turn   `json:"turn"`   // what will move
 }
 
-// Dropped says that the turn right before it, or the finish or deletion that was started, did not happen: its ledger commit was
-// never published, and what it had made in the repository has been taken back.
+// Dropped says that the turn right before it, or the finish or deletion that was started, did not happen: its
+// ledger commit was never published, and what it had made in the repository has been taken back.
 type Dropped struct {
 	body
 	Why string `json:"why" text:"free"` // reason

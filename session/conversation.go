@@ -13,7 +13,8 @@ func (r *RunResult) conversation(before *Conversation) *Conversation {
 		return before // nobody with a memory
 	}
 	switch r.Outcome {
-	case OutcomeFailed, OutcomeNotStarted, OutcomeIdle, OutcomeHung, OutcomeConfig, OutcomeTooLong, OutcomeRefused, OutcomeNoResult:
+	case OutcomeFailed, OutcomeNotStarted, OutcomeIdle, OutcomeHung, OutcomeConfig, OutcomeTooLong, OutcomeRefused,
+		OutcomeNoResult:
 		return nil
 	}
 	if r.Conversation == "" {
@@ -24,7 +25,8 @@ func (r *RunResult) conversation(before *Conversation) *Conversation {
 		c.Ended = r.Outcome
 		return &c
 	}
-	c := Conversation{ID: r.Conversation, Agent: r.Agent, Version: r.AgentVersion, Place: r.Place, Ended: r.Outcome, Total: r.Total}
+	c := Conversation{ID: r.Conversation, Agent: r.Agent, Version: r.AgentVersion, Place: r.Place, Ended: r.Outcome,
+		Total: r.Total}
 	if before != nil && before.ID == c.ID && c.Total == (Total{}) { // it was ended before it could tell
 		c.Total = before.Total
 		if c.Total != (Total{}) { // else its next run would count this one again
@@ -35,8 +37,8 @@ func (r *RunResult) conversation(before *Conversation) *Conversation {
 	return &c
 }
 
-// conversation is what the next attempt may go on with after a run whose end nobody saw. What the conversation had used up
-// before that run stays known.
+// conversation is what the next attempt may go on with after a run whose end nobody saw. What the conversation
+// had used up before that run stays known.
 func (u *UsageFound) conversation(before *Conversation) *Conversation {
 	if u.Conversation == nil {
 		return before
@@ -51,8 +53,8 @@ func (u *UsageFound) conversation(before *Conversation) *Conversation {
 	return &c
 }
 
-// Way is how the session came to where it stands: its checkpoints from the first one on, without those that it went back
-// behind. A fork begins with those of the other session, whose numbers are 0.
+// Way is how the session came to where it stands: its checkpoints from the first one on, without those that it
+// went back behind. A fork begins with those of the other session, whose numbers are 0.
 func (s *Session) Way() []Checkpoint {
 	var way []Checkpoint
 	for c := range s.Back() {

@@ -54,9 +54,10 @@ func (t Tests) Count() Counts {
 type Class string
 
 const (
-	ClassGreen           Class = "green"            // everything expected passed
-	ClassTargetFailed    Class = "target_failed"    // RED: a new or changed test fails by assertion
-	ClassMissingSymbol   Class = "missing_symbol"   // RED: a new test cannot be built solely for a symbol that does not exist yet, or types that do not fit yet
+	ClassGreen        Class = "green"         // everything expected passed
+	ClassTargetFailed Class = "target_failed" // RED: a new or changed test fails by assertion
+	// RED: a new test cannot be built solely for a symbol that does not exist yet, or types that do not fit yet
+	ClassMissingSymbol   Class = "missing_symbol"
 	ClassUnexpectedGreen Class = "unexpected_green" // RED: new tests pass already
 	ClassNothingAdded    Class = "nothing_added"    // RED: no new or changed test
 	ClassNoTests         Class = "no_tests"         // the runner ran no test
@@ -64,12 +65,14 @@ const (
 	ClassBrokeGreen      Class = "broke_green"      // a test that was green before fails, is skipped or is gone
 	ClassTargetMissing   Class = "target_missing"   // GREEN: a test of this lap is gone or skipped
 	ClassTargetFailing   Class = "target_failing"   // GREEN: a test of this lap fails
-	ClassFlaky           Class = "flaky"            // GREEN: a test of this lap, or a new one, passes in some runs on the same tree only
-	ClassCommandFailed   Class = "command_failed"   // an exit-code gate said no
-	ClassGuard           Class = "guard"            // the attempt changed paths that its phase may not change
-	ClassKey             Class = "key"              // the attempt put a key into a tracked file, which no checkpoint may have
-	ClassTampered        Class = "tampered"         // tests were changed so that they ask for less
-	ClassTestChange      Class = "test_change"      // the attempt asks to go back and change tests
+	// GREEN: a test of this lap, or a new one, passes in some runs on the same tree only
+	ClassFlaky         Class = "flaky"
+	ClassCommandFailed Class = "command_failed" // an exit-code gate said no
+	ClassGuard         Class = "guard"          // the attempt changed paths that its phase may not change
+	// the attempt put a key into a tracked file, which no checkpoint may have
+	ClassKey             Class = "key"
+	ClassTampered        Class = "tampered"    // tests were changed so that they ask for less
+	ClassTestChange      Class = "test_change" // the attempt asks to go back and change tests
 	ClassGateChangedTree Class = "gate_changed_tree"
 	ClassInfraError      Class = "infra_error"     // the gate could not run: could not judge
 	ClassTimeout         Class = "timeout"         // the gate did not end in time: the attempt fails
@@ -78,13 +81,14 @@ const (
 	ClassNotClean        Class = "not_clean"       // finished work fails in a clean tree where its base passes
 	ClassHoldout         Class = "holdout_failing" // it passes, but not the tests that whoever works never sees
 	ClassLeadsBack       Class = "leads_back"      // a module of the project would be found outside of the clean tree
-	ClassRoomChanged     Class = "room_changed"    // what is installed in the clean tree was changed while a gate ran there
-	ClassApproved        Class = "approved"        // a person said yes, and no gate says no
-	ClassRejected        Class = "rejected"        // a person said no, or a reviewer
-	ClassReviewed        Class = "reviewed"        // a reviewer said yes, and no gate says no
-	ClassUnsigned        Class = "unsigned"        // the gates pass, and the agent did not say that the work is done
-	ClassNoReview        Class = "no_review"       // a reviewer gave no verdict
-	ClassAsked           Class = "asked"           // only a person can tell: neither passed nor failed until that answer
+	// what is installed in the clean tree was changed while a gate ran there
+	ClassRoomChanged Class = "room_changed"
+	ClassApproved    Class = "approved"  // a person said yes, and no gate says no
+	ClassRejected    Class = "rejected"  // a person said no, or a reviewer
+	ClassReviewed    Class = "reviewed"  // a reviewer said yes, and no gate says no
+	ClassUnsigned    Class = "unsigned"  // the gates pass, and the agent did not say that the work is done
+	ClassNoReview    Class = "no_review" // a reviewer gave no verdict
+	ClassAsked       Class = "asked"     // only a person can tell: neither passed nor failed until that answer
 )
 
 // InTree stands in GateResult.Where for gates that looked at the tree and ran nothing.
@@ -334,8 +338,8 @@ type RefusedCommand struct {
 	Variable bool `json:"variable,omitempty"`
 }
 
-// Repin is the command by which a session takes what this agent is allowed now: one that was typed stays until it is typed
-// again.
+// Repin is the command by which a session takes what this agent is allowed now: one that was typed stays until
+// it is typed again.
 func (s *Session) Repin(agent string) string {
 	if s.AgentTyped && agent == s.Agent {
 		return "wfs edit --agent " + agent

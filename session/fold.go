@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// FoldVersion is what a session.json says that made it. It grows with each change of what the same events fold to, and a
-// session.json with another one is folded anew.
+// FoldVersion is what a session.json says that made it. It grows with each change of what the same events fold
+// to, and a session.json with another one is folded anew.
 const FoldVersion = 6
 
 // UpToDate reports whether a session was folded as this wfs folds events.
@@ -176,8 +176,10 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 	}
 	c := Checkpoint{
 		Number: b.Number, At: e.At.Unix(), Trigger: b.Trigger, Code: b.Code, Tree: b.Tree,
-		Phase: b.Phase, Lap: b.Lap, Attempt: b.Attempt, Verdict: b.Verdict, Class: b.Class, Summary: b.Summary, On: max(0, s.Current),
-		Incomplete: len(b.Skipped)+len(b.HeldOut) > 0, Skipped: b.Skipped[:min(len(b.Skipped), MaxNamed)], HeldOut: b.HeldOut, Deleted: b.Deleted,
+		Phase: b.Phase, Lap: b.Lap, Attempt: b.Attempt, Verdict: b.Verdict, Class: b.Class, Summary: b.Summary,
+		On:         max(0, s.Current),
+		Incomplete: len(b.Skipped)+len(b.HeldOut) > 0, Skipped: b.Skipped[:min(len(b.Skipped), MaxNamed)],
+		HeldOut: b.HeldOut, Deleted: b.Deleted,
 	}
 	if b.Trigger == TriggerAttempt {
 		if s.Open == nil || s.Open.Decided == nil {
@@ -287,7 +289,8 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 
 // skippedBut are the phases that a person skipped, but for one of a lap: it has passed since, or is skipped anew.
 func (s *Session) skippedBut(phase PhaseName, lap int) []SkippedPhase {
-	return slices.DeleteFunc(slices.Clone(s.SkippedPhases), func(p SkippedPhase) bool { return p.Phase == phase && p.Lap == lap })
+	return slices.DeleteFunc(slices.Clone(s.SkippedPhases),
+		func(p SkippedPhase) bool { return p.Phase == phase && p.Lap == lap })
 }
 
 // Less reports whether less was done than was agreed: items are open, or a person skipped phases.

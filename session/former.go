@@ -92,7 +92,8 @@ func FormerOf(before, after *Session) Former {
 	return f
 }
 
-// listBefore is a list as it was before it was changed, nil when it was not. In a file it differs from nil when it is empty.
+// listBefore is a list as it was before it was changed, nil when it was not. In a file it differs from nil when
+// it is empty.
 func listBefore[T any](before, after []T) *[]T {
 	if len(before) == len(after) && (len(before) == 0 || same(before, after)) {
 		return nil
@@ -155,7 +156,8 @@ func (s *Session) bringBack(f Former) {
 		s.Items, s.SpecPath, s.SpecDigest = b.Items, b.Path, b.Digest
 	}
 	if b := f.Plan; b != nil {
-		s.Workflow, s.Start, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped, s.Base0 = b.Workflow, b.Start, b.Laps, b.PlanDigest, b.Agent, b.AgentTyped, b.Base0
+		s.Workflow, s.Start, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped, s.Base0 = b.Workflow, b.Start, b.Laps,
+			b.PlanDigest, b.Agent, b.AgentTyped, b.Base0
 	}
 	if b := f.Stand; b != nil {
 		s.Status, s.Waiting, s.Blocked, s.Why = b.Status, b.Waiting, b.Blocked, b.Why

@@ -86,7 +86,8 @@ func (g Guard) Hold(more []Held) (Guard, bool) {
 
 // Allow returns the guard with a path let in, and with everything below it.
 func (g Guard) Allow(path string) Guard {
-	g.Held = slices.DeleteFunc(slices.Clone(g.Held), func(h Held) bool { return IsWithin(strings.TrimSuffix(h.Path, "/"), path) })
+	g.Held = slices.DeleteFunc(slices.Clone(g.Held),
+		func(h Held) bool { return IsWithin(strings.TrimSuffix(h.Path, "/"), path) })
 	if !slices.Contains(g.Allowed, path) {
 		g.Allowed = slices.Sorted(slices.Values(append(slices.Clone(g.Allowed), path)))
 	}

@@ -140,8 +140,9 @@ type Approval struct {
 	By         string    `json:"by"` // "person" or "reviewer"
 }
 
-// Approvals are the yeses of people and reviewers, the newest of each phase and lap. One does not outlive new work in its
-// phase, or in one that leads to it. What a person edits after the end, and the gates pass, is not such work.
+// Approvals are the yeses of people and reviewers, the newest of each phase and lap. One does not outlive new
+// work in its phase, or in one that leads to it. What a person edits after the end, and the gates pass, is not
+// such work.
 func (s *Session) Approvals(w *workflows.Workflow) []Approval {
 	var all []Approval
 	for _, c := range s.Way() {
@@ -208,7 +209,8 @@ func (s *Session) unjudged() string {
 	}
 	way := s.Way()
 	said := slices.ContainsFunc(s.Settlements, func(e Settlement) bool { return e.State == ItemAgreed && e.on(way) })
-	if said || !s.Laps || slices.ContainsFunc(items, func(i Item) bool { return i.State != ItemShown }) || s.LapsJudged() > 0 {
+	if said || !s.Laps || slices.ContainsFunc(items, func(i Item) bool { return i.State != ItemShown }) ||
+		s.LapsJudged() > 0 {
 		return ""
 	}
 	if len(items) > 0 {
@@ -244,7 +246,8 @@ func (s *Session) unapproved() bool {
 		case c.Class == ClassApproved:
 			return false
 		case c.Approve:
-			return !slices.ContainsFunc(s.Settlements, func(e Settlement) bool { return e.Item == 0 && e.State == ItemAgreed && e.on(way[i:]) })
+			return !slices.ContainsFunc(s.Settlements,
+				func(e Settlement) bool { return e.Item == 0 && e.State == ItemAgreed && e.on(way[i:]) })
 		}
 	}
 	return false

@@ -9,8 +9,8 @@ import (
 	"github.com/looplab/fsm"
 )
 
-// The states of the life cycle that are no status: unborn is before the first event, the others are stages of an attempt
-// during a run, and operations that have begun.
+// The states of the life cycle that are no status: unborn is before the first event, the others are stages of
+// an attempt during a run, and operations that have begun.
 const (
 	unborn    = "[*]"
 	started   = "started"
@@ -39,8 +39,8 @@ type transition struct {
 	from, to string // states and groups
 }
 
-// lifecycle is every order that the events of a session can have. An attempt can be left after its run has ended: then a
-// person may do what can be done at rest, but for what would be about another attempt.
+// lifecycle is every order that the events of a session can have. An attempt can be left after its run has
+// ended: then a person may do what can be done at rest, but for what would be about another attempt.
 var lifecycle = []transition{
 	{[]Kind{KindCreated}, unborn, "created waiting completed"}, // a fork may begin with finished work
 	{[]Kind{KindBaseline}, "rest", unchanged},
@@ -60,7 +60,8 @@ var lifecycle = []transition{
 	{[]Kind{KindWaiting}, "rest attempt", "waiting"},
 	{[]Kind{KindBlocked}, "rest attempt", "blocked"},
 
-	{[]Kind{KindStrayed, KindUsageFound, KindBudgetWarned, KindBudgetSet, KindAllowed, KindNoted}, "rest attempt over", unchanged},
+	{[]Kind{KindStrayed, KindUsageFound, KindBudgetWarned, KindBudgetSet, KindAllowed, KindNoted}, "rest attempt over",
+		unchanged},
 	{[]Kind{KindNoted}, "waiting", "paused"},
 	{[]Kind{KindBudgetSet, KindBreakerReset}, "blocked", "paused"},
 	{[]Kind{KindBreakerReset}, "rest ran", unchanged},
@@ -93,7 +94,8 @@ func states(list string) (all []string) {
 	return all
 }
 
-// machine says which events are possible in a state. What they lead to depends on their contents, and is up to the fold.
+// machine says which events are possible in a state. What they lead to depends on their contents, and is up to
+// the fold.
 var machine = sync.OnceValue(func() *fsm.FSM {
 	var events fsm.Events
 	for _, t := range lifecycle {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Parked returns the operations of one work tree, given newest first, that left uncommitted changes behind on a branch
-// and whose changes have not come back, newest first. Whoever leaves the branch again leaves those of before behind as well.
+// Parked returns the operations of one work tree, given newest first, that left uncommitted changes behind on a
+// branch and whose changes have not come back, newest first. Whoever leaves the branch again leaves those of
+// before behind as well.
 func Parked(ops []Op, branch string) []Op {
 	var parked []Op
 	var since []Turn // that came to the branch, or are in the list
@@ -34,7 +35,8 @@ func ParkedAnywhere(ops []Op) []Op {
 	var branches []string
 	var parked []Op
 	for _, op := range ops {
-		if on := op.Turn.HeadOld; op.Turn.Rescue != "" && strings.HasPrefix(on, "refs/heads/") && !strings.HasPrefix(on, BranchPrefix) && !slices.Contains(branches, on) {
+		if on := op.Turn.HeadOld; op.Turn.Rescue != "" && strings.HasPrefix(on, "refs/heads/") &&
+			!strings.HasPrefix(on, BranchPrefix) && !slices.Contains(branches, on) {
 			branches = append(branches, on)
 			parked = append(parked, Parked(ops, on)...)
 		}

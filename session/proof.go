@@ -2,8 +2,8 @@ package session
 
 import "strings"
 
-// Proof is what the gates of finished work say about its tree alone: in a clean tree, without what only lies beside it in
-// the work tree.
+// Proof is what the gates of finished work say about its tree alone: in a clean tree, without what only lies
+// beside it in the work tree.
 type Proof struct {
 	Tree Tree `json:"tree"` // what was judged
 	// `pass`; `fail`: the work does not pass with its own files alone; `blocked`: the gates could not run there, which

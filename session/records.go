@@ -147,8 +147,10 @@ func (s *Session) edited(b Edited) {
 }
 
 func (s *Session) repinned(b Repinned) {
-	s.Workflow, s.Start, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped = b.Workflow, b.Start, b.Laps, b.PlanDigest, b.Agent, b.AgentTyped
-	s.Visit = Visit{Tree: s.Visit.Tree, Recovered: s.Visit.Recovered} // who works now, and by which rules, is another matter than before
+	s.Workflow, s.Start, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped = b.Workflow, b.Start, b.Laps, b.PlanDigest,
+		b.Agent, b.AgentTyped
+	// who works now, and by which rules, is another matter than before
+	s.Visit = Visit{Tree: s.Visit.Tree, Recovered: s.Visit.Recovered}
 	if b.Phase != s.Phase {
 		s.Visit = Visit{}
 	}
@@ -191,7 +193,8 @@ func (s *Session) Alive() Status {
 	return StatusPaused
 }
 
-// BuildsOn says of each checkpoint but the first which one the session stood on when it was made, out of a whole history.
+// BuildsOn says of each checkpoint but the first which one the session stood on when it was made, out of a
+// whole history.
 func BuildsOn(events []Event) map[int]int {
 	below := map[int]int{}
 	current := -1

@@ -6,8 +6,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Said is what a person said that stays in every brief for a while: the answer to an agent's question until its lap ends,
-// and why work was sent back until the phase that sent it back is passed.
+// Said is what a person said that stays in every brief for a while: the answer to an agent's question until its
+// lap ends, and why work was sent back until the phase that sent it back is passed.
 type Said struct {
 	Text string    `json:"text"`           // the message
 	Ask  string    `json:"ask,omitempty"`  // the agent's question that it answers
@@ -25,7 +25,8 @@ func (s *Session) noted(b Noted) {
 		s.Notes = append(slices.Clip(s.Notes), b.Text)
 	}
 	s.heardWhileAsked(b)
-	if w := s.Waiting; b.Request != "" && s.Status == StatusWaiting && w.Reason == WaitHuman && !w.Agree && !w.Approve { // yes and no are other words
+	// yes and no are other words
+	if w := s.Waiting; b.Request != "" && s.Status == StatusWaiting && w.Reason == WaitHuman && !w.Agree && !w.Approve {
 		s.Status, s.Waiting, s.Why = StatusPaused, nil, "answered"
 	}
 }

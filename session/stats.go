@@ -103,6 +103,7 @@ func (s Stat) Plus(t Stat) Stat {
 // refuted.
 func (o *Open) claimed() bool {
 	d := o.Decided
-	judged := d.Refuted || o.Judgement != nil && slices.ContainsFunc(o.Judgement.Gates, func(g GateResult) bool { return g.Where != InTree })
+	judged := d.Refuted || o.Judgement != nil &&
+		slices.ContainsFunc(o.Judgement.Gates, func(g GateResult) bool { return g.Where != InTree })
 	return o.Run != nil && o.Run.Done && judged && d.Verdict != Blocked && !d.NothingLeft
 }

@@ -2,8 +2,8 @@ package session
 
 import "errors"
 
-// ErrTouched says that files were written to while they were being moved. Whoever moves them may look again, keep what is
-// there now, and go on.
+// ErrTouched says that files were written to while they were being moved. Whoever moves them may look again,
+// keep what is there now, and go on.
 var ErrTouched = errors.New("a file changed at the same time")
 
 // ErrUnchanged ends a checkpoint outside an attempt when there is nothing to keep.
@@ -22,8 +22,9 @@ type RefMove struct {
 	New Commit `json:"new,omitempty"` // none: it does not exist afterwards
 }
 
-// Turn is everything that becomes true in the repository because of one ledger commit, as old and new values, so that
-// any later command can finish it or tell that somebody else moved on. An operation is undone by its own Turn, reversed.
+// Turn is everything that becomes true in the repository because of one ledger commit, as old and new values,
+// so that any later command can finish it or tell that somebody else moved on. An operation is undone by its
+// own Turn, reversed.
 type Turn struct {
 	// the work tree whose HEAD, index and files change
 	Worktree string    `json:"worktree,omitempty"`
@@ -70,11 +71,13 @@ const SkipNested = "nested repository"
 
 // Snapshot is a work tree as it was found.
 type Snapshot struct {
-	Tree     Tree `json:"tree"`
-	Index    Tree `json:"index,omitempty"` // tree of the user's index as it was; equal to HEAD's tree when nothing was staged
+	Tree Tree `json:"tree"`
+	// tree of the user's index as it was; equal to HEAD's tree when nothing was staged
+	Index    Tree `json:"index,omitempty"`
 	Head     Head `json:"head"`
 	HeadTree Tree `json:"head_tree,omitempty"`
-	Raw      Tree `json:"raw,omitempty"` // files of Tree with bytes that a checkout would not write again, as far as they are about to go
+	// files of Tree with bytes that a checkout would not write again, as far as they are about to go
+	Raw Tree `json:"raw,omitempty"`
 	Staged
 }
 
@@ -197,7 +200,9 @@ type Move struct {
 	From, To Tree
 	Index    Tree // of the index afterwards, "" for To: what To has otherwise is there even beyond a sparse checkout
 	RawTo    Tree // files of To that are to have other bytes than those that a checkout writes, "" for none
-	Raw      Tree // bytes of files that the move overwrites or deletes and that no checkout of From would write again, "" for none
+	// bytes of files that the move overwrites or deletes and that no checkout of From would write again, "" for
+	// none
+	Raw      Tree
 	Changes  []Change
 	InTheWay []Skip // paths that must not be overwritten or deleted, and why; non-empty means: refuse
 }

@@ -20,8 +20,8 @@ type Text struct {
 	Exec bool // its owner may run it
 }
 
-// Strayed is what changed in them while a run went on. Whose doing it was nobody can tell; what refs had and nothing has
-// any more is kept alive by the session's next checkpoint.
+// Strayed is what changed in them while a run went on. Whose doing it was nobody can tell; what refs had and
+// nothing has any more is kept alive by the session's next checkpoint.
 type Strayed struct {
 	body
 	// refs that do not belong to wfs, and refs of wfs that were deleted: branches and ledgers of other sessions,
@@ -112,7 +112,8 @@ func (s *Session) strayed(b Strayed) {
 func (s *Session) unseen(b Strayed) {
 	var all Strayed
 	if s.Unseen != nil && !b.Seen {
-		all = Strayed{Refs: slices.Clone(s.Unseen.Refs), Files: slices.Clone(s.Unseen.Files), Made: slices.Clone(s.Unseen.Made), Was: maps.Clone(s.Unseen.Was)}
+		all = Strayed{Refs: slices.Clone(s.Unseen.Refs), Files: slices.Clone(s.Unseen.Files),
+			Made: slices.Clone(s.Unseen.Made), Was: maps.Clone(s.Unseen.Was)}
 	}
 	for _, m := range b.Refs {
 		if i := slices.IndexFunc(all.Refs, func(o RefMove) bool { return o.Ref == m.Ref }); i >= 0 {
@@ -140,7 +141,8 @@ func (s *Session) unseen(b Strayed) {
 	}
 }
 
-// NoLedgerError is a session whose branch or name is there and whose ledger is not: somebody deleted its ref, or moved it.
+// NoLedgerError is a session whose branch or name is there and whose ledger is not: somebody deleted its ref,
+// or moved it.
 type NoLedgerError struct {
 	ID ID
 	At Commit // where the ref is, "" when it is gone

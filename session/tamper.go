@@ -40,8 +40,8 @@ func (j *Judgement) Grave() []Tampering {
 	return out
 }
 
-// froze folds what an attempt's checkpoint says about the tests that are frozen: RED freezes them, and what a person has
-// approved is frozen in their place. A lap's end lets them go.
+// froze folds what an attempt's checkpoint says about the tests that are frozen: RED freezes them, and what a
+// person has approved is frozen in their place. A lap's end lets them go.
 func (s *Session) froze(open *Open, d *Decided, c *Checkpoint) {
 	if j := open.Judgement; j != nil {
 		if j.Red() != nil && d.Verdict == Pass && !d.NothingLeft {
@@ -100,8 +100,8 @@ func (s *Session) kept(tree Tree) {
 	}
 }
 
-// ledTo folds a person's decision to go on in another phase: the tests are those that are there now, unless it went back
-// to change them.
+// ledTo folds a person's decision to go on in another phase: the tests are those that are there now, unless it
+// went back to change them.
 func (s *Session) ledTo(b PhaseMoved) {
 	s.Tampered = nil
 	c := s.At(s.Current)
@@ -142,8 +142,8 @@ func (t Tampering) Beside(text string) Tampering {
 	return t
 }
 
-// TamperedOn are the findings of the checkpoints that the present one stands on and that were passed with them: what was
-// only named, or what a person has approved.
+// TamperedOn are the findings of the checkpoints that the present one stands on and that were passed with them:
+// what was only named, or what a person has approved.
 func (s *Session) TamperedOn() []Tampering {
 	var out []Tampering
 	seen := map[Tampering]bool{}

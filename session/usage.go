@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Money is an amount of US dollars in millionths: sums of it are exact, in whatever order they are made. In JSON it is in
-// dollars.
+// Money is an amount of US dollars in millionths: sums of it are exact, in whatever order they are made. In
+// JSON it is in dollars.
 type Money int64
 
 // Dollars makes money out of what somebody says that something cost. What is no price counts as nothing.
@@ -121,8 +121,8 @@ func (s *Session) priced(r RunResult, u Usage) {
 	s.Rates = rates
 }
 
-// Estimate is what a run that was ended before it said its cost may have cost, by what other runs of this session with the
-// same agent and model did for each new token. It is 0 when there is none.
+// Estimate is what a run that was ended before it said its cost may have cost, by what other runs of this
+// session with the same agent and model did for each new token. It is 0 when there is none.
 func (s *Session) Estimate(agent, model string, t Tokens) Money {
 	i := s.rate(agent, model)
 	if i < 0 {
@@ -134,13 +134,15 @@ func (s *Session) Estimate(agent, model string, t Tokens) Money {
 func (t Tokens) sane() Tokens {
 	const most = 1 << 50 // so that sums of them do not overflow
 	sane := func(n int64) int64 { return max(0, min(n, most)) }
-	return Tokens{Input: sane(t.Input), Output: sane(t.Output), CacheRead: sane(t.CacheRead), CacheWrite: sane(t.CacheWrite)}
+	return Tokens{Input: sane(t.Input), Output: sane(t.Output), CacheRead: sane(t.CacheRead),
+		CacheWrite: sane(t.CacheWrite)}
 }
 
 // Worked reports whether a run may have cost something: it was not turned away at the door.
 func (r RunResult) Worked() bool {
 	switch r.Outcome {
-	case OutcomeLimit, OutcomeRateLimited, OutcomeOverloaded, OutcomeAuth, OutcomeBilling, OutcomeConfig, OutcomeNotStarted, OutcomeWait:
+	case OutcomeLimit, OutcomeRateLimited, OutcomeOverloaded, OutcomeAuth, OutcomeBilling, OutcomeConfig,
+		OutcomeNotStarted, OutcomeWait:
 		u := r.Usage()
 		return u.USD > 0 || u.Tokens.Sum() > 0
 	}
@@ -244,7 +246,8 @@ const maxCalls = 1000
 // called remembers that an agent was started.
 func (s *Session) called(at time.Time) {
 	now := at.Unix()
-	calls := slices.DeleteFunc(slices.Clone(s.Calls), func(c int64) bool { return c <= now-3600 || c > now+3600 }) // clocks jump
+	// clocks jump
+	calls := slices.DeleteFunc(slices.Clone(s.Calls), func(c int64) bool { return c <= now-3600 || c > now+3600 })
 	calls = append(calls, now)
 	s.Calls = calls[max(0, len(calls)-maxCalls):]
 }
@@ -294,7 +297,8 @@ func (s *Session) applyUsage(e Event) bool {
 		open := *s.Open
 		open.Found = true
 		s.Open = &open
-		if c := s.Visit.Conversation; c != nil && c.Total != (Total{}) && !open.HalfOpen { // else its next run would count this one again
+		// else its next run would count this one again
+		if c := s.Visit.Conversation; c != nil && c.Total != (Total{}) && !open.HalfOpen {
 			again := *c
 			again.Total.CostUSD += b.USD.USD()
 			again.Total.Tokens = Usage{Tokens: c.Total.Tokens}.Plus(b.Usage).Tokens

@@ -96,7 +96,8 @@ func (j *Judgement) Reached() Reached {
 
 // Beyond reports whether r is more than has been reached, in anything.
 func (r Reached) Beyond(most Reached) bool {
-	return r.Ran && !most.Ran || r.Targets > most.Targets || r.Gates > most.Gates || r.Tests > most.Tests || r.Holdout > most.Holdout ||
+	return r.Ran && !most.Ran || r.Targets > most.Targets || r.Gates > most.Gates || r.Tests > most.Tests ||
+		r.Holdout > most.Holdout ||
 		fewer(r.Left, most.Left)
 }
 
@@ -108,7 +109,8 @@ func (r Reached) less(other Reached) bool {
 	if r.Ran != other.Ran {
 		return other.Ran
 	}
-	for _, c := range [][2]int{{r.Targets, other.Targets}, {r.Gates, other.Gates}, {r.Holdout, other.Holdout}, {r.Tests, other.Tests}} {
+	for _, c := range [][2]int{{r.Targets, other.Targets}, {r.Gates, other.Gates}, {r.Holdout, other.Holdout},
+		{r.Tests, other.Tests}} {
 		if c[0] != c[1] {
 			return c[0] < c[1]
 		}
@@ -121,7 +123,8 @@ func (r Reached) most(other Reached) Reached {
 	if left == 0 || fewer(other.Left, left) {
 		left = other.Left
 	}
-	return Reached{Ran: r.Ran || other.Ran, Targets: max(r.Targets, other.Targets), Gates: max(r.Gates, other.Gates), Tests: max(r.Tests, other.Tests), Holdout: max(r.Holdout, other.Holdout), Left: left}
+	return Reached{Ran: r.Ran || other.Ran, Targets: max(r.Targets, other.Targets), Gates: max(r.Gates, other.Gates),
+		Tests: max(r.Tests, other.Tests), Holdout: max(r.Holdout, other.Holdout), Left: left}
 }
 
 // Failing are the tests that gates hold against the attempt. all is false when there may be more than are named.
@@ -137,8 +140,8 @@ func (j *Judgement) Failing() (ids []TestID, all bool) {
 	return ids, all
 }
 
-// Untouched is the tree with the newest edits of people at this visit, what it began with when there are none: attempts made
-// what came after it.
+// Untouched is the tree with the newest edits of people at this visit, what it began with when there are none:
+// attempts made what came after it.
 func (s *Session) Untouched() Tree {
 	attempts := 0
 	for c := range s.Back() {

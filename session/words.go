@@ -2,9 +2,9 @@ package session
 
 import "reflect"
 
-// Worded returns the body with every text that people, agents or gates wrote put through f: what takes secrets out stands
-// before the journal. Such fields, and those that hold some, are tagged `text:"free"`. Names, paths, ids and the pinned
-// plan stay as they are, since things are found by them.
+// Worded returns the body with every text that people, agents or gates wrote put through f: what takes secrets
+// out stands before the journal. Such fields, and those that hold some, are tagged `text:"free"`. Names, paths,
+// ids and the pinned plan stay as they are, since things are found by them.
 func Worded(b Body, f func(string) string) Body {
 	v := reflect.New(reflect.TypeOf(b)).Elem()
 	v.Set(reflect.ValueOf(b))

@@ -55,8 +55,8 @@ type Remains struct {
 	Conversation *Conversation // that the agent can go on with; nil for none
 }
 
-// Process is a process of a run that lives on. What its command line says is for people alone: it never becomes part of an
-// event. PID is 0 when the system does not tell more than that there is one.
+// Process is a process of a run that lives on. What its command line says is for people alone: it never becomes
+// part of an event. PID is 0 when the system does not tell more than that there is one.
 type Process struct {
 	PID     int    `json:"pid,omitempty"`
 	Command string `json:"command,omitempty"`

@@ -6,7 +6,8 @@ import (
 )
 
 // launchers run whatever comes next: alone, or with options only, they would allow everything.
-var launchers = []string{"node", "python", "python3", "ruby", "php", "perl", "sh", "bash", "npx", "uv", "poetry", "pdm", "bundle", "deno", "bun", "env", "dotnet",
+var launchers = []string{"node", "python", "python3", "ruby", "php", "perl", "sh", "bash", "npx", "uv", "poetry",
+	"pdm", "bundle", "deno", "bun", "env", "dotnet",
 	"exec", "run"}
 
 // Beginning is the beginning of a command that says which program it is and what it does: "go test" of

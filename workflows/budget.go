@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Budget is what work may cost, as caps on one session, on one phase in one lap of it, and on one day of all sessions of a
-// clone together.
+// Budget is what work may cost, as caps on one session, on one phase in one lap of it, and on one day of all
+// sessions of a clone together.
 type Budget struct {
 	Session Cap `json:"session,omitzero" is:""`
 	Phase   Cap `json:"phase,omitzero" is:""`
@@ -30,8 +30,8 @@ type Cap struct {
 // NoCap says that there is to be none.
 const NoCap = -1
 
-// DefaultCallsPerHour bounds how often agents are started in a clone. Somebody who works along a subscription's limits stays
-// far below it; an agent that fails at once, all night, does not.
+// DefaultCallsPerHour bounds how often agents are started in a clone. Somebody who works along a subscription's
+// limits stays far below it; an agent that fails at once, all night, does not.
 const DefaultCallsPerHour = 100
 
 // Over lays caps that were typed over those of a plan.

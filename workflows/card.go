@@ -11,8 +11,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// Card tells how the program of an agent is driven. It is data: `claude`, `codex`, `gemini` and `opencode` are built in,
-// others come from .wfs/agents and the person's own configuration. A plan pins the card that it was made with.
+// Card tells how the program of an agent is driven. It is data: `claude`, `codex`, `gemini` and `opencode` are
+// built in, others come from .wfs/agents and the person's own configuration. A plan pins the card that it was
+// made with.
 //
 // Command, and every list of words after it, is given to the program as it stands, without a shell. A word in braces is
 // filled in; a list whose word has no value is left out as a whole.

@@ -34,7 +34,8 @@ func asJSON(p *Plan) map[string]any {
 
 // labels are what parts of a plan are called, if it is not their name in JSON. "=" is what its parent is called.
 var labels = map[string]string{"workflow": "=", "command": "=", "use": "=", "name": "workflow",
-	"phases": "phase", "baseline": "gate", "agents": "agent", "unproven": "clean-proof off", "provide": "clean-provide", "setup": "set-up",
+	"phases": "phase", "baseline": "gate", "agents": "agent", "unproven": "clean-proof off",
+	"provide": "clean-provide", "setup": "set-up",
 	"holdout": "hold-out tests"}
 
 // inWords is JSON as people speak of it: commands on one line, and by its name what is in a list or a mapping.

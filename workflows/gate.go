@@ -13,7 +13,8 @@ func (g *Gate) check(r *reader, at string) {
 	}
 	if r.has(at, "use") {
 		refuse("belongs to the definition of the gate that it uses, in .wfs/config.yaml",
-			slices.DeleteFunc(gateUseObject.names(), func(k string) bool { return k == "use" || k == "expect" || k == "stable" })...)
+			slices.DeleteFunc(gateUseObject.names(),
+				func(k string) bool { return k == "use" || k == "expect" || k == "stable" })...)
 		if !r.has(at, "stable") {
 			g.Stable = 0
 		}

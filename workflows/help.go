@@ -2,8 +2,8 @@ package workflows
 
 import "strings"
 
-// help describes every object and every key, with an underscore for each dash, for the JSON Schemas and for findings about
-// keys that are missing. An accent (´) stands for a backquote.
+// help describes every object and every key, with an underscore for each dash, for the JSON Schemas and for
+// findings about keys that are missing. An accent (´) stands for a backquote.
 var help = parseHelp(`
 config Configuration of wfs: how a project is judged, and who works in it.
 config.version Version of the format.

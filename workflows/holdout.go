@@ -14,8 +14,8 @@ const (
 	RevealNames Reveal = "names" // which
 )
 
-// Holdout are tests that whoever works never sees: files that are put over finished work in a clean tree. A plan has what
-// tells them from others, and never the files.
+// Holdout are tests that whoever works never sees: files that are put over finished work in a clean tree. A
+// plan has what tells them from others, and never the files.
 type Holdout struct {
 	Digest string `json:"digest"` // SHA-256 of the files, in hexadecimal
 	Files  int    `json:"files"`
@@ -30,8 +30,8 @@ type HoldoutConfig struct {
 	Reveal Reveal `json:"reveal,omitempty" is:"count|names" default:"count"`
 }
 
-// ResolveHoldout gives hold-out tests, of which the digest and the number of files are known, what the configuration says of
-// them. nil stays nil.
+// ResolveHoldout gives hold-out tests, of which the digest and the number of files are known, what the
+// configuration says of them. nil stays nil.
 func ResolveHoldout(h *Holdout, c *Config) (*Holdout, []Finding) {
 	if h == nil {
 		return nil, nil

@@ -80,9 +80,10 @@ func (s *Settings) Commands() []Setting {
 	return slices.DeleteFunc(slices.Clone(s.List), func(x Setting) bool { return !x.run })
 }
 
-// Read reads configuration out of its layers, the lowest first; these are the agents that it may name. Mappings are merged
-// key by key; whatever else a higher layer has (a scalar, a list, a gate) replaces what a lower one has under the same key,
-// as a whole. Each layer is checked by itself. Findings are everything that is wrong; the settings are nil if there is one.
+// Read reads configuration out of its layers, the lowest first; these are the agents that it may name. Mappings
+// are merged key by key; whatever else a higher layer has (a scalar, a list, a gate) replaces what a lower one
+// has under the same key, as a whole. Each layer is checked by itself. Findings are everything that is wrong;
+// the settings are nil if there is one.
 func (cs Cards) Read(layers ...Layer) (*Settings, []Finding) {
 	s := &Settings{Config: Config{Version: FormatVersion, Gates: map[string]Gate{}, Cards: cs}}
 	into := reflect.ValueOf(&s.Config).Elem()

@@ -31,8 +31,8 @@ func asText(v any) []byte {
 // ErrNewer says that a newer version of wfs wrote a plan.
 var ErrNewer = errors.New("written by a newer version of wfs")
 
-// DecodePlan is the inverse of EncodePlan. It returns an error for text that is no plan, that a newer wfs wrote, or that
-// leads to phases which do not exist.
+// DecodePlan is the inverse of EncodePlan. It returns an error for text that is no plan, that a newer wfs
+// wrote, or that leads to phases which do not exist.
 func DecodePlan(data []byte) (*Plan, error) {
 	var head struct {
 		Workflow struct {
@@ -59,8 +59,8 @@ func DecodePlan(data []byte) (*Plan, error) {
 	return p, nil
 }
 
-// sound reports what a state machine cannot be built from. It asks for less than the checks of workflow files: a session
-// must stay readable when those become stricter.
+// sound reports what a state machine cannot be built from. It asks for less than the checks of workflow files:
+// a session must stay readable when those become stricter.
 func (w *Workflow) sound() error {
 	if w.Phase(w.Start) == nil {
 		return fmt.Errorf("start %q is not a phase", w.Start)

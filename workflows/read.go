@@ -384,7 +384,8 @@ func (r *reader) text(n *yaml.Node, at string, s *shape) string {
 	case s.line && strings.Contains(t, "\n"):
 		r.fail(at, " must be one line")
 	case assigned && s.kind == aVariable:
-		r.fail(at, " takes names, not values: %s\nthe value is taken from the environment that wfs is started in", quote(name))
+		r.fail(at, " takes names, not values: %s\nthe value is taken from the environment that wfs is started in",
+			quote(name))
 	case problem != "":
 		r.fail(at, "%s %s %s", s.before, quote(t), problem)
 	default:

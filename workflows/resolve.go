@@ -59,15 +59,17 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 			ph.Gates = append(ph.Gates, g)
 		}
 	}
-	findings = slices.Concat(findings, sharedNames(p), resolveAgents(p, c), missing.findings(func(name, phases string) Finding {
-		f := finding("there is no gate %q in .wfs/config.yaml (used in %s)\nrun `wfs init`, or write it under gates:",
-			name, phases)
-		if near := Suggest(name, slices.Sorted(maps.Keys(c.Gates))); near != "" {
-			f.Hint = fmt.Sprintf("there is a gate %q: write use: %s", near, near)
-		}
-		return f
-	}), checkPlan(p), checkReviewers(p))
-	if err := p.Workflow.sound(); err != nil && len(findings) == 0 { // no session is made of a plan that cannot be read again
+	findings = slices.Concat(findings, sharedNames(p), resolveAgents(p, c),
+		missing.findings(func(name, phases string) Finding {
+			f := finding("there is no gate %q in .wfs/config.yaml (used in %s)\nrun `wfs init`, or write it under gates:",
+				name, phases)
+			if near := Suggest(name, slices.Sorted(maps.Keys(c.Gates))); near != "" {
+				f.Hint = fmt.Sprintf("there is a gate %q: write use: %s", near, near)
+			}
+			return f
+		}), checkPlan(p), checkReviewers(p))
+	// no session is made of a plan that cannot be read again
+	if err := p.Workflow.sound(); err != nil && len(findings) == 0 {
 		findings = []Finding{finding("workflow %s: %v\nwrite one under gates: in the configuration", p.Workflow.Name, err)}
 	}
 	if len(findings) > 0 {
@@ -108,8 +110,8 @@ func everyGate(use Gate, c *Config, beside []Gate) []Gate {
 	return all
 }
 
-// sharedNames reports a gate of the configuration that has the name of another one of the workflow's own: evidence is kept
-// by name. Within a file that was looked at when it was read.
+// sharedNames reports a gate of the configuration that has the name of another one of the workflow's own:
+// evidence is kept by name. Within a file that was looked at when it was read.
 func sharedNames(p *Plan) []Finding {
 	first := map[string]Gate{}
 	for _, ph := range p.Workflow.Phases {
@@ -189,7 +191,8 @@ func checkPlan(p *Plan) []Finding {
 	return findings
 }
 
-// unfit says why no session can run with an agent, which works in these phases of a workflow. It is zero if nothing does.
+// unfit says why no session can run with an agent, which works in these phases of a workflow. It is zero if
+// nothing does.
 func (a *Agent) unfit(phases, workflow string) Finding {
 	switch {
 	case a.Use != "" && a.Card == nil:

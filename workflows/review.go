@@ -33,8 +33,8 @@ const (
 // Reviewer is the name of the agent that reviews, where a workflow does not know which are there.
 const Reviewer = "reviewer"
 
-// reviewer finds somebody for a review whose agent is called reviewer and is not configured: another agent that wfs knows
-// and that is installed, else the session's own in a new conversation, else a person.
+// reviewer finds somebody for a review whose agent is called reviewer and is not configured: another agent that
+// wfs knows and that is installed, else the session's own in a new conversation, else a person.
 func (p *Plan) reviewer(ph *Phase, c *Config, cards Cards) Agent {
 	for _, name := range c.Installed {
 		if name != p.Agent.Use && cards[name] != nil {
@@ -50,7 +50,8 @@ func (p *Plan) reviewer(ph *Phase, c *Config, cards Cards) Agent {
 	return Agent{Use: a.Use, Card: a.Card, Model: a.Model, Allow: a.Allow, Args: a.Args, Fresh: true}
 }
 
-// ReviewedBy says for people who reviews in a plan, where the configuration names nobody; "" where it does, or nobody reviews.
+// ReviewedBy says for people who reviews in a plan, where the configuration names nobody; "" where it does, or
+// nobody reviews.
 func (p *Plan) ReviewedBy(w *Workflow, c *Config) string {
 	if _, ok := c.Agents[Reviewer]; ok || c.Cards[Reviewer] != nil {
 		return ""

@@ -9,8 +9,8 @@ const (
 	CardSchemaFile     = "agent.schema.json"
 )
 
-// ConfigSchema returns the JSON Schema (draft-07) of configuration files. An editor that checks against it finds most of
-// what wfs would refuse, and nothing that wfs would accept.
+// ConfigSchema returns the JSON Schema (draft-07) of configuration files. An editor that checks against it
+// finds most of what wfs would refuse, and nothing that wfs would accept.
 func ConfigSchema() []byte { return writeSchema(configObject, ConfigSchemaFile, "wfs configuration") }
 
 // WorkflowSchema returns the JSON Schema (draft-07) of workflow files, with the same promise as ConfigSchema.

@@ -19,9 +19,9 @@ type Item struct {
 // and HTML comments hold no items.
 func ParseChecklist(text []byte) []Item { return parseChecklist(linesOf(text)).items }
 
-// Section returns the lines of a Markdown text that an item of its checklist stands in: from the heading above it to the
-// next one that is not below that. When they have more than most bytes it begins with the item itself. It returns "" when
-// there is no such item.
+// Section returns the lines of a Markdown text that an item of its checklist stands in: from the heading above
+// it to the next one that is not below that. When they have more than most bytes it begins with the item
+// itself. It returns "" when there is no such item.
 func Section(text []byte, item string, most int) string {
 	lines := linesOf(text)
 	c := parseChecklist(lines)
@@ -193,5 +193,6 @@ func opensFence(s string) string {
 
 // oneLine joins the words of a text with single spaces and drops control characters.
 func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
+	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }),
+		" ")
 }

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// The types say by tags which keys there are in a configuration, a workflow and an agent card. Reading, layers, JSON
-// Schemas and the text of `wfs init` follow from them, and from help.go. A key must be described in docs/workflows.md: a
-// test looks for it.
+// The types say by tags which keys there are in a configuration, a workflow and an agent card. Reading, layers,
+// JSON Schemas and the text of `wfs init` follow from them, and from help.go. A key must be described in
+// docs/workflows.md: a test looks for it.
 //
 //	is        what a value may be: a word of shapes, the words of an enumeration (a|b), bounds (1..10); else its Go type
 //	          says it. required: the key must be there; lowers: a repository may lower what the person's own

@@ -238,7 +238,8 @@ type Gate struct {
 	MayChangeTree bool          `json:"may_change_tree,omitempty" is:"" default:"false"`
 	// Stable says how many runs must agree that all is well; 0 is 1.
 	Stable int `json:"stable,omitempty" is:"1..10" default:"1"`
-	// Paths are patterns as of a guard: the gate is run when a path that fits has changed in the lap. none: it is run always.
+	// Paths are patterns as of a guard: the gate is run when a path that fits has changed in the lap. none: it is
+	// run always.
 	Paths []string `json:"paths,omitempty" is:"guard"`
 	When  When     `json:"when,omitempty" is:"attempt|lap|finish" default:"attempt"` // "": in every attempt
 }

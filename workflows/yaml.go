@@ -51,8 +51,9 @@ func (r *reader) load(text []byte) *yaml.Node {
 	return root
 }
 
-// prepare reports anchors and aliases, which wfs does not expand: what runs must stand where it is read, and a few lines
-// of aliases can stand for gigabytes. It moves mappings and lists to the line of their key, where a person looks for them.
+// prepare reports anchors and aliases, which wfs does not expand: what runs must stand where it is read, and a
+// few lines of aliases can stand for gigabytes. It moves mappings and lists to the line of their key, where a
+// person looks for them.
 func (r *reader) prepare(n *yaml.Node) {
 	if n.Anchor != "" {
 		r.failIn(n.Line, "", "anchors (&%s) are not supported: write the value out where it is used", clip(n.Anchor))

@@ -140,7 +140,8 @@ func (s *saver) try(ctx context.Context, why string) {
 		where = cmp.Or(done.Kept, "the newest backup, and gets a ref of its own when the run has ended")
 	}
 	if where != "" && where != s.lost {
-		s.say(fmt.Sprintf("warning: what was done in %d %s is gone from the work tree; it is kept in %s", done.Lost, plural(done.Lost, "file", "files"), where))
+		s.say(fmt.Sprintf("warning: what was done in %d %s is gone from the work tree; it is kept in %s", done.Lost,
+			plural(done.Lost, "file", "files"), where))
 	}
 	s.lost = where
 }

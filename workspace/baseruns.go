@@ -16,9 +16,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// BaseRuns are the results of gates on a base, so that `wfs new` does not run again what `wfs init` ran a moment ago. They lie
-// in the person's state directory, beside what is trusted. Whatever an agent runs could write there: they are not read while
-// a run drives a session, and are removed after it.
+// BaseRuns are the results of gates on a base, so that `wfs new` does not run again what `wfs init` ran a
+// moment ago. They lie in the person's state directory, beside what is trusted. Whatever an agent runs could
+// write there: they are not read while a run drives a session, and are removed after it.
 type BaseRuns struct {
 	w    *Workspace
 	plan workflows.Plan
@@ -42,8 +42,8 @@ func (b *BaseRuns) Dir() string {
 	return filepath.Join(state, "base", hex.EncodeToString(sum[:8]))
 }
 
-// file names the run of a gate on a tree by all that its result depends on, as far as that can be known. The work tree's
-// configuration is no part of that: the command is.
+// file names the run of a gate on a tree by all that its result depends on, as far as that can be known. The
+// work tree's configuration is no part of that: the command is.
 func (b *BaseRuns) file(ctx context.Context, g workflows.Gate, tree session.Tree) string {
 	repo := b.w.Repo
 	content, err := repo.WithoutRules(ctx, tree)
@@ -65,7 +65,8 @@ func (b *BaseRuns) file(ctx context.Context, g workflows.Gate, tree session.Tree
 func (b *BaseRuns) Read(ctx context.Context, g workflows.Gate, tree session.Tree) *phases.BaseRun {
 	data, err := durable.ReadFile(b.file(ctx, g, tree), maxBaseRun)
 	run := baseRun{}
-	if err != nil || json.Unmarshal(data, &run) != nil || b.w.Env.Now().Sub(time.Unix(run.At, 0)) > baseRunsKept || b.w.drivenElsewhere() {
+	if err != nil || json.Unmarshal(data, &run) != nil || b.w.Env.Now().Sub(time.Unix(run.At, 0)) > baseRunsKept ||
+		b.w.drivenElsewhere() {
 		return nil
 	}
 	return &run.BaseRun

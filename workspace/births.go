@@ -12,8 +12,8 @@ import (
 // Births prepares new sessions.
 type Births struct{ w *Workspace }
 
-// StartAt says where a session begins. On a session's branch a new one begins where that session began, not on top of its
-// checkpoints; from, a commit or branch, says otherwise.
+// StartAt says where a session begins. On a session's branch a new one begins where that session began, not on
+// top of its checkpoints; from, a commit or branch, says otherwise.
 func (b *Births) StartAt(ctx context.Context, birth *engine.Birth, from string) error {
 	repo := b.w.Repo
 	cur, err := b.w.Current(ctx)
@@ -54,7 +54,8 @@ func (b *Births) StartAt(ctx context.Context, birth *engine.Birth, from string) 
 
 // Fork prepares a session that continues from a checkpoint of another one. budget replaces that session's, unless it is
 // zero.
-func (b *Births) Fork(ctx context.Context, from string, budget workflows.Budget) (engine.Birth, *workflows.Settings, error) {
+func (b *Births) Fork(ctx context.Context, from string, budget workflows.Budget) (engine.Birth, *workflows.Settings,
+	error) {
 	none := func(err error) (engine.Birth, *workflows.Settings, error) { return engine.Birth{}, nil, err }
 	list, err := b.w.Rules(ctx)
 	if err != nil {

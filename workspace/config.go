@@ -149,7 +149,8 @@ func (c *Config) Layers(list Rules, typed ...workflows.Layer) ([]workflows.Layer
 	}
 	var set []workflows.Layer
 	for _, v := range variables {
-		set = append(set, workflows.Layer{Source: workflows.FromEnvironment, Name: "$" + v.name, Key: v.key, Value: env.Get(v.name)})
+		set = append(set, workflows.Layer{Source: workflows.FromEnvironment, Name: "$" + v.name, Key: v.key,
+			Value: env.Get(v.name)})
 	}
 	return append(layers, c.typed(append(set, typed...))...), nil
 }

@@ -51,7 +51,8 @@ func (d *Drivers) Undriven(command string, ids ...session.ID) error {
 		}
 		if held && IsRun(who) {
 			return session.Refuse(session.RefuseDriven, fmt.Sprintf("wfs stop %s, then type it again", id),
-				"%s is for you to type, and while `%s` (pid %d) works on %s its agent could type it as well", command, who.Command, who.PID, id)
+				"%s is for you to type, and while `%s` (pid %d) works on %s its agent could type it as well", command,
+				who.Command, who.PID, id)
 		}
 	}
 	return nil
@@ -163,7 +164,8 @@ func (d *Drivers) EndRun(ctx context.Context, id session.ID, who registry.Holder
 	drives := func() (bool, error) { return d.Drives(id, who) }
 	if err := proc.Terminate(who.PID, drives); err != nil {
 		if still, e := drives(); e != nil || still {
-			return fmt.Errorf("the run (pid %d) cannot be signalled from here: %w; it ends after its present attempt", who.PID, err)
+			return fmt.Errorf("the run (pid %d) cannot be signalled from here: %w; it ends after its present attempt",
+				who.PID, err)
 		}
 	}
 	for waited := time.Duration(0); ; waited += endEvery {

@@ -11,7 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 )
 
-// Env is the part of a process's surroundings that commands use: package cmd reads it from the system, tests make it up.
+// Env is the part of a process's surroundings that commands use: package cmd reads it from the system, tests
+// make it up.
 type Env struct {
 	Dir     string // working directory
 	Environ []string
@@ -53,8 +54,8 @@ func (e Env) Lookup(name string) (value string, set bool) {
 	return "", false
 }
 
-// userDir is a directory for files of the user: below the variable if that is an absolute path, else below HOME; "" when
-// neither is set.
+// userDir is a directory for files of the user: below the variable if that is an absolute path, else below
+// HOME; "" when neither is set.
 func (e Env) userDir(variable, below string) string {
 	if d := e.Get(variable); filepath.IsAbs(d) {
 		return filepath.Join(d, "wfs")

@@ -114,7 +114,8 @@ func (h *Hands) Leave(ctx context.Context, command string, target session.ID) (*
 }
 
 // LeaveFor takes the current session in hand, to leave it for a branch that is no session's.
-func (h *Hands) LeaveFor(ctx context.Context, command string, cur session.ID, branch string) (*engine.Hand, *session.Checkpoint, error) {
+func (h *Hands) LeaveFor(ctx context.Context, command string, cur session.ID, branch string) (*engine.Hand,
+	*session.Checkpoint, error) {
 	if err := h.w.Hold(command, cur); err != nil {
 		return nil, nil, err
 	}
@@ -122,7 +123,8 @@ func (h *Hands) LeaveFor(ctx context.Context, command string, cur session.ID, br
 }
 
 // saveEdits makes a checkpoint of the edits of a session that is left. check is called before.
-func (h *Hands) saveEdits(ctx context.Context, cur session.ID, check func() error) (*engine.Hand, *session.Checkpoint, error) {
+func (h *Hands) saveEdits(ctx context.Context, cur session.ID, check func() error) (*engine.Hand,
+	*session.Checkpoint, error) {
 	hand, err := h.Take(ctx, cur)
 	if err != nil {
 		return nil, nil, err

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
-// know makes sure that this clone, and this work tree, are what they seem to be, before anything is written. A copy of a
-// clone gets an identity of its own: what runs in the original is not its affair.
+// know makes sure that this clone, and this work tree, are what they seem to be, before anything is written. A
+// copy of a clone gets an identity of its own: what runs in the original is not its affair.
 func (p *Places) know(ctx context.Context) error {
 	place, was, now, err := p.w.Clone.Whence()
 	if err != nil {
@@ -62,8 +62,8 @@ func (p *Places) cloneCopied(ctx context.Context, was registry.Identity, now *re
 	return nil
 }
 
-// cloneMoved brings along what knows this clone by its path: the user's marks of trust, which are bound to the content that
-// was trusted, and linked work trees.
+// cloneMoved brings along what knows this clone by its path: the user's marks of trust, which are bound to the
+// content that was trusted, and linked work trees.
 func (p *Places) cloneMoved(ctx context.Context, from, to string) error {
 	store, err := p.w.TrustStore()
 	if err != nil {
@@ -83,7 +83,8 @@ func (p *Places) cloneMoved(ctx context.Context, from, to string) error {
 	trees, err := p.w.Repo.Linked(ctx)
 	for _, t := range trees {
 		if t.Gone && !t.Locked {
-			p.w.Front.Note("  a linked work tree is not there any more: %s; if it was moved: git worktree repair NEW-PATH", t.Path)
+			p.w.Front.Note("  a linked work tree is not there any more: %s; if it was moved: git worktree repair NEW-PATH",
+				t.Path)
 		}
 	}
 	return err

@@ -20,8 +20,8 @@ type Locks struct {
 	w     *Workspace
 	held  []*durable.Lock
 	since int64 // Unix seconds: when the first lock was asked for
-	// Sessions that Begin has locked already: Claimed to complete its move, recovered because locks of its dead run were in
-	// the way.
+	// Sessions that Begin has locked already: Claimed to complete its move, recovered because locks of its dead
+	// run were in the way.
 	Claimed, recovered session.ID
 }
 
@@ -44,8 +44,9 @@ func (l *Locks) release(n int) {
 	l.held = l.held[:min(n, len(l.held))]
 }
 
-// Begin opens the repository for a verb that changes the work tree, and takes the lock of the work tree. The verb looks at
-// HEAD and files only afterwards: a move that a killed command had begun there is completed by then.
+// Begin opens the repository for a verb that changes the work tree, and takes the lock of the work tree. The
+// verb looks at HEAD and files only afterwards: a move that a killed command had begun there is completed by
+// then.
 func (l *Locks) Begin(ctx context.Context, command string, detached bool) error {
 	w := l.w
 	if err := w.OpenWriter(ctx); err != nil {
@@ -80,8 +81,8 @@ func (l *Locks) BeginOr(ctx context.Context, dry bool, command string, detached 
 	return l.Begin(ctx, command, detached)
 }
 
-// BeginDry is Begin for a dry run: nothing that a killed command left is repaired, and the only lock is that of the work
-// tree, because looking at its files needs an index of its own.
+// BeginDry is Begin for a dry run: nothing that a killed command left is repaired, and the only lock is that of
+// the work tree, because looking at its files needs an index of its own.
 func (l *Locks) BeginDry(ctx context.Context, command string, detached bool) error {
 	if err := l.w.Ready(ctx, detached); err != nil {
 		return err
@@ -141,7 +142,8 @@ func (l *Locks) Hold(command string, ids ...session.ID) error {
 	return w.Repo.Able(ctx)
 }
 
-// HoldTree takes the lock of this work tree, unless the command has it, and removes git's locks that killed commands left.
+// HoldTree takes the lock of this work tree, unless the command has it, and removes git's locks that killed
+// commands left.
 func (l *Locks) HoldTree(ctx context.Context, command string) error {
 	if len(l.held) > 0 {
 		return nil
@@ -180,7 +182,8 @@ func (l *Locks) LockTree(ctx context.Context, tree *gitstate.Repo, who registry.
 	return lock, nil
 }
 
-// completeClaim lets a session that had begun to move this work tree complete its move, before anything reads the files.
+// completeClaim lets a session that had begun to move this work tree complete its move, before anything reads
+// the files.
 func (l *Locks) completeClaim(ctx context.Context, command string) error {
 	w := l.w
 	id, err := w.Clone.Claimed(w.Repo.Worktree())
@@ -197,15 +200,17 @@ func (l *Locks) completeClaim(ctx context.Context, command string) error {
 	}
 	if tip != "" {
 		_, err := w.Engine.Open(ctx, id)
-		if refused, is := errors.AsType[*session.Refusal](err); err != nil && !(is && refused.Code == session.RefuseNoSession) { // or its deletion was completed
+		// or its deletion was completed
+		if refused, is := errors.AsType[*session.Refusal](err); err != nil &&
+			!(is && refused.Code == session.RefuseNoSession) {
 			return err
 		}
 	}
 	return w.Clone.Unclaim(w.Repo.Worktree())
 }
 
-// heal removes git's locks that killed commands of wfs left: here, where the caller has the work tree's lock, and in other
-// work trees in which no command is at work.
+// heal removes git's locks that killed commands of wfs left: here, where the caller has the work tree's lock,
+// and in other work trees in which no command is at work.
 func (l *Locks) heal(ctx context.Context, who registry.Holder) error {
 	w := l.w
 	if err := w.Repo.HealLocks(ctx); err != nil {
@@ -224,9 +229,9 @@ func (l *Locks) heal(ctx context.Context, who registry.Holder) error {
 	return err
 }
 
-// setDeadLocksAside lets the session that HEAD is on recover when a command cannot begin because of a lock of git's that no
-// process holds: its run may have been killed together with wfs, while its agent used git. It reports whether that
-// removed the lock.
+// setDeadLocksAside lets the session that HEAD is on recover when a command cannot begin because of a lock of
+// git's that no process holds: its run may have been killed together with wfs, while its agent used git. It
+// reports whether that removed the lock.
 func (l *Locks) setDeadLocksAside(ctx context.Context, command string, err error) (bool, error) {
 	w := l.w
 	locked, is := errors.AsType[*gitstate.LockedError](err)
@@ -259,9 +264,9 @@ func (l *Locks) setDeadLocksAside(ctx context.Context, command string, err error
 	return true, nil
 }
 
-// LongPatience is for how long a run waits for one lock of git's that another process holds: a person may have an editor open
-// for a commit, and a night's work must not end with that. Other commands, and the beginning of a run, have a person
-// before them, who reads about the lock after gitstate.LockPatience.
+// LongPatience is for how long a run waits for one lock of git's that another process holds: a person may have
+// an editor open for a commit, and a night's work must not end with that. Other commands, and the beginning of
+// a run, have a person before them, who reads about the lock after gitstate.LockPatience.
 const LongPatience = 10 * time.Minute
 
 // WaitLong lets a run wait for locks of git's until it is interrupted. say is called once for each lock.

@@ -28,8 +28,8 @@ func IsCheckpoint(word string) bool {
 	return strings.Contains(word, "@") && !strings.Contains(word, "@{")
 }
 
-// Resolve finds the session that a name means: "" is the current one; its id, its displayed form, or a beginning that fits
-// only one. A refusal without a hint means that no session fits.
+// Resolve finds the session that a name means: "" is the current one; its id, its displayed form, or a
+// beginning that fits only one. A refusal without a hint means that no session fits.
 func (n *Names) Resolve(ctx context.Context, name string) (session.ID, error) {
 	var id session.ID
 	var err error
@@ -54,14 +54,16 @@ func (n *Names) mustCurrent(ctx context.Context) (session.ID, error) {
 	}
 	const none = "no session is current in this work tree"
 	if left := n.leftByRun(ctx); left != "" {
-		return "", session.Refuse(session.RefuseNoSession, n.wayBack(ctx, left), none+": a run of %s was cut off after HEAD had left its branch", left)
+		return "", session.Refuse(session.RefuseNoSession, n.wayBack(ctx, left),
+			none+": a run of %s was cut off after HEAD had left its branch", left)
 	}
 	return "", session.Refuse(session.RefuseNoSession, "", none)
 }
 
 func (n *Names) find(ctx context.Context, name string) (session.ID, error) {
 	if id, _, _ := strings.Cut(name, "@"); IsCheckpoint(name) {
-		return "", session.Refuse(session.RefuseUsage, strings.TrimSpace(n.Verb+" "+id)+"   (the session), or wfs resume "+name+"   (the checkpoint)",
+		return "", session.Refuse(session.RefuseUsage,
+			strings.TrimSpace(n.Verb+" "+id)+"   (the session), or wfs resume "+name+"   (the checkpoint)",
 			"%s is a checkpoint; %s takes a session", name, n.Verb)
 	}
 	all, err := n.w.Repo.Sessions(ctx)
@@ -72,7 +74,8 @@ func (n *Names) find(ctx context.Context, name string) (session.ID, error) {
 	if _, ok := all[slug]; ok {
 		return slug, nil
 	}
-	if id, err := session.ParseID(string(slug)); err == nil { // or a deleted session would be the beginning of another's name
+	// or a deleted session would be the beginning of another's name
+	if id, err := session.ParseID(string(slug)); err == nil {
 		if err := n.w.Front.Absent(ctx, id); err != nil {
 			return "", err
 		}
@@ -89,7 +92,8 @@ func (n *Names) find(ctx context.Context, name string) (session.ID, error) {
 		}
 		return "", session.Refuse(session.RefuseNoSession, hint, "no session %q", name)
 	}
-	return "", session.Refuse(session.RefuseAmbiguous, "wfs list", "%q fits several sessions: %s", name, strings.Join(fits, ", "))
+	return "", session.Refuse(session.RefuseAmbiguous, "wfs list", "%q fits several sessions: %s", name,
+		strings.Join(fits, ", "))
 }
 
 // SortedIDs lists sessions by name.
@@ -102,8 +106,8 @@ func SortedIDs(all map[session.ID]session.Commit) []string {
 	return ids
 }
 
-// leftByRun is the session whose run was cut off and whose branch no work tree is on, "" for none or several: an agent went to
-// another branch, and was killed there together with wfs.
+// leftByRun is the session whose run was cut off and whose branch no work tree is on, "" for none or several:
+// an agent went to another branch, and was killed there together with wfs.
 func (n *Names) leftByRun(ctx context.Context) (left session.ID) {
 	w := n.w
 	all, err := w.Repo.Sessions(ctx)
@@ -163,7 +167,8 @@ func FindCheckpoint(s *session.Session, text string) (int, error) {
 	log := "wfs log " + string(s.ID)
 	if n, ok := CheckpointNumber(text); ok {
 		if s.At(n) == nil {
-			return 0, session.Refuse(session.RefuseNoSuchCP, log, "%s has no checkpoint %d: its newest is %d", s.ID, n, s.NextNumber()-1)
+			return 0, session.Refuse(session.RefuseNoSuchCP, log, "%s has no checkpoint %d: its newest is %d", s.ID, n,
+				s.NextNumber()-1)
 		}
 		return n, nil
 	}
@@ -189,16 +194,17 @@ func CheckpointNumber(text string) (int, bool) {
 	return int(n), err == nil && len(digits) <= 6
 }
 
-// Destination is the session that a name means, or the full name of a branch that is no session's. What is called exactly
-// so comes first, a session before a branch; then the beginning of a session's name. "-" is the branch that HEAD was on
-// before.
+// Destination is the session that a name means, or the full name of a branch that is no session's. What is
+// called exactly so comes first, a session before a branch; then the beginning of a session's name. "-" is the
+// branch that HEAD was on before.
 func (n *Names) Destination(ctx context.Context, name string) (target session.ID, branch string, err error) {
 	if name == "-" {
 		if name, err = n.w.Repo.Previous(ctx); err != nil {
 			return "", "", err
 		}
 		if name == "" {
-			return "", "", session.Refuse(session.RefuseNothing, "wfs list", "git does not remember another branch that HEAD was on in this work tree")
+			return "", "", session.Refuse(session.RefuseNothing, "wfs list",
+				"git does not remember another branch that HEAD was on in this work tree")
 		}
 	}
 	all, err := n.w.Repo.Sessions(ctx)
@@ -213,7 +219,8 @@ func (n *Names) Destination(ctx context.Context, name string) (target session.ID
 	}
 	branch = n.branch(ctx, name)
 	if id := session.Exactly(name); all[id] != "" {
-		if v, err := n.w.View(ctx, id); branch == "" || err != nil || v.Session.Status != session.StatusFinished { // its work is on that branch
+		// its work is on that branch
+		if v, err := n.w.View(ctx, id); branch == "" || err != nil || v.Session.Status != session.StatusFinished {
 			return id, "", nil
 		}
 	}
@@ -274,8 +281,9 @@ func (n *Names) HoldFree(ctx context.Context, goal string, hold func(session.ID)
 	return id, err
 }
 
-// free makes a session's name out of its goal. Names of sessions are taken, of deleted ones, so that they can come back, of
-// half-made work trees, of which there is one note for each name, and those of branches that are in the way.
+// free makes a session's name out of its goal. Names of sessions are taken, of deleted ones, so that they can
+// come back, of half-made work trees, of which there is one note for each name, and those of branches that are
+// in the way.
 func (n *Names) free(ctx context.Context, goal string) (session.ID, error) {
 	w := n.w
 	all, err := w.Repo.Sessions(ctx)

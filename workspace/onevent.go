@@ -28,7 +28,8 @@ type OnEvent struct {
 	trouble sync.Once
 }
 
-// NewOnEvent returns one that prints warnings by say, and passes the bell of the command on: it has no terminal of its own.
+// NewOnEvent returns one that prints warnings by say, and passes the bell of the command on: it has no terminal
+// of its own.
 func (w *Workspace) NewOnEvent(say func(string), bell func()) *OnEvent {
 	return &OnEvent{w: w, say: say, bell: bell}
 }
@@ -51,7 +52,8 @@ func (o *OnEvent) Start(gets func() (input []byte, vars []string, err error)) {
 	if command.Shell != "" {
 		argv = []string{"sh", "-c", command.Shell}
 	}
-	c := proc.Cmd{Argv: argv, Dir: o.w.Repo.Root(), Stdin: bytes.NewReader(append(input, '\n')), Env: append(onEventEnv(o.w.Env.Environ, env), vars...)}
+	c := proc.Cmd{Argv: argv, Dir: o.w.Repo.Root(), Stdin: bytes.NewReader(append(input, '\n')),
+		Env: append(onEventEnv(o.w.Env.Environ, env), vars...)}
 	o.running.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), onEventTime)
 		defer cancel()
@@ -81,8 +83,8 @@ func (o *OnEvent) warn(err error) {
 // Wait gives commands that still run the time that they have.
 func (o *OnEvent) Wait() { o.running.Wait() }
 
-// onEvent reads the command from the files as they are now: it is about the user who waits, not about the work. While the
-// files below .wfs/ are not trusted, or cannot be read, only the user's own file counts.
+// onEvent reads the command from the files as they are now: it is about the user who waits, not about the work.
+// While the files below .wfs/ are not trusted, or cannot be read, only the user's own file counts.
 func (c *Config) onEvent(ctx context.Context) (workflows.Command, []string, error) {
 	list, err := c.Rules(ctx)
 	var all *workflows.Settings

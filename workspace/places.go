@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
-// Places knows where sessions are: a session's place is the work tree whose HEAD is on its branch. A verb that is given a
-// session's name acts there, wherever it was typed.
+// Places knows where sessions are: a session's place is the work tree whose HEAD is on its branch. A verb that
+// is given a session's name acts there, wherever it was typed.
 type Places struct {
 	w    *Workspace
 	Away session.ID // the command acts on this session in its own work tree, which is not where it was typed
@@ -107,13 +107,15 @@ func (p *Places) mustBeCurrent(ctx context.Context, id session.ID) error {
 	if err := p.NotGone(ctx, id); err != nil {
 		return err
 	}
-	return session.Refuse(session.RefuseNotCurrent, engine.WayTo(head, id), "%s is not current in this work tree, and has none of its own", id)
+	return session.Refuse(session.RefuseNotCurrent, engine.WayTo(head, id),
+		"%s is not current in this work tree, and has none of its own", id)
 }
 
 // Gone says what to do about a session whose work tree is not where it was.
 func Gone(id session.ID, t *gitstate.Worktree) error {
 	if !t.Locked {
-		return session.Refuse(session.RefuseWorktree, check.GoneHint(id), "the work tree of %s is not there any more: %s", id, t.Path)
+		return session.Refuse(session.RefuseWorktree, check.GoneHint(id), "the work tree of %s is not there any more: %s",
+			id, t.Path)
 	}
 	why := ""
 	if t.Why != "" {
@@ -158,9 +160,9 @@ func (p *Places) PlaceOf(ctx context.Context, id session.ID) (*gitstate.Worktree
 	return p.On(trees, id), err
 }
 
-// Belonging returns the work tree that belongs to a session: the one on its branch, this one before others; or, when its
-// work was handed over, the one where that was done and that is still on the branch of the handover; or the one that was
-// made for it, if that is on no branch now, as after an undo.
+// Belonging returns the work tree that belongs to a session: the one on its branch, this one before others; or,
+// when its work was handed over, the one where that was done and that is still on the branch of the handover;
+// or the one that was made for it, if that is on no branch now, as after an undo.
 func (p *Places) Belonging(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
 	trees, err := p.w.Repo.Worktrees(ctx)
 	if err != nil {

@@ -91,7 +91,8 @@ func (c *Config) Agent(settings *workflows.Settings) (*workflows.Agent, error) {
 	}
 	text, err := c.readScript(x, agent.ScriptPath)
 	if err != nil {
-		return nil, session.Refuse(session.RefuseUsage, "wfs config list --show-origin", "the agent's script cannot be read: %v", err)
+		return nil, session.Refuse(session.RefuseUsage, "wfs config list --show-origin",
+			"the agent's script cannot be read: %v", err)
 	}
 	if _, err := phases.ParseScript(string(text)); err != nil {
 		return nil, session.Refuse(session.RefuseUsage, "wfs new --help", "%s: %v", filepath.Base(agent.ScriptPath), err)
@@ -124,8 +125,8 @@ func (c *Config) readScript(x workflows.Setting, path string) ([]byte, error) {
 	return durable.ReadFile(real, workflows.MaxFileSize)
 }
 
-// Drift says in what a session's plan differs from the one that it would get now. agree is taken over, and so is an agent
-// that was typed: they need not be in any file.
+// Drift says in what a session's plan differs from the one that it would get now. agree is taken over, and so
+// is an agent that was typed: they need not be in any file.
 func (c *Config) Drift(list Rules, s *session.Session, pinned *workflows.Plan) ([]string, error) {
 	settings, err := c.Settings(list)
 	if err != nil {
@@ -142,7 +143,8 @@ func (c *Config) Drift(list Rules, s *session.Session, pinned *workflows.Plan) (
 	return workflows.Differences(pinned, b.Plan), nil
 }
 
-// GuardFile is a file with a session's exclude rules, for looking at a work tree before the session exists. nil: no rules.
+// GuardFile is a file with a session's exclude rules, for looking at a work tree before the session exists.
+// nil: no rules.
 func (c *Config) GuardFile(text []byte) (string, error) {
 	if text == nil {
 		text = session.WithGuard(nil, session.Guard{})

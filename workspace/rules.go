@@ -99,7 +99,8 @@ func (r Rules) Workflow(name string) (*workflows.Workflow, []byte, error) {
 			if near := workflows.Suggest(name, names); near != "" {
 				hint = fmt.Sprintf("did you mean %s?", near)
 			}
-			return nil, nil, session.Refuse(session.RefuseUsage, hint, "no workflow %q; there are: %s", name, strings.Join(names, ", "))
+			return nil, nil, session.Refuse(session.RefuseUsage, hint, "no workflow %q; there are: %s", name,
+				strings.Join(names, ", "))
 		}
 		text, file = builtin, name+".yaml"
 	}
@@ -144,8 +145,8 @@ func (e *FindingsError) Error() string {
 	return b.String()
 }
 
-// Hint is the command to type about it. again is the command that found it, with an agent. wfs workflow check finds what is
-// wrong in files, and nothing that a session would lack.
+// Hint is the command to type about it. again is the command that found it, with an agent. wfs workflow check
+// finds what is wrong in files, and nothing that a session would lack.
 func (e *FindingsError) Hint(again string) string {
 	for _, f := range e.Findings {
 		if f.File != "" {
@@ -222,8 +223,9 @@ func (c *Config) LocalTop(ctx context.Context) (top, worktree string, err error)
 	return main, "main", nil
 }
 
-// addLocal adds this clone's own configuration to the rules that were read in this work tree. A file that git tracks is
-// the repository's and would come with every clone: it is refused, because this layer may say more than a repository may.
+// addLocal adds this clone's own configuration to the rules that were read in this work tree. A file that git
+// tracks is the repository's and would come with every clone: it is refused, because this layer may say more
+// than a repository may.
 func (c *Config) addLocal(ctx context.Context, list Rules) (Rules, error) {
 	top, worktree, err := c.LocalTop(ctx)
 	if err != nil {
@@ -236,7 +238,8 @@ func (c *Config) addLocal(ctx context.Context, list Rules) (Rules, error) {
 		}
 		list = append(list, more...)
 	}
-	wrong := workflows.Finding{File: LocalPath, Message: "git tracks this file, and it is meant for one clone only", Hint: "git rm --cached " + LocalPath}
+	wrong := workflows.Finding{File: LocalPath, Message: "git tracks this file, and it is meant for one clone only",
+		Hint: "git rm --cached " + LocalPath}
 	if list.Find(LocalPath) == nil {
 		if info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(LocalPath))); err != nil || info.Mode().IsRegular() {
 			return list, nil

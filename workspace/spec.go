@@ -39,7 +39,8 @@ func (b *Births) ReadSpec(ctx context.Context, birth *engine.Birth, file string)
 		return session.Refuse(session.RefuseUsage, "", "the spec %s is larger than %d bytes", file, maxSpecFile)
 	}
 	if keys := b.w.Redactor().Keys(text); len(keys) > 0 { // the ledger keeps it for good, and every brief has it
-		return session.Refuse(session.RefuseUsage, "", "%s:%d holds what looks like a secret (%s), and a spec is kept in git: take it out of the document",
+		return session.Refuse(session.RefuseUsage, "",
+			"%s:%d holds what looks like a secret (%s), and a spec is kept in git: take it out of the document",
 			file, keys[0].Line, keys[0].Kind)
 	}
 	birth.Spec, birth.Created.SpecDigest = text, Digest(text)
@@ -75,8 +76,9 @@ func readOr(ctx context.Context, path string) ([]byte, error) {
 	}
 }
 
-// specPath is how a session names the file of its spec: one of the work tree from its top, so that it is the same file in
-// all work trees; another one from the top of the main work tree. It is "" where no path leads from there.
+// specPath is how a session names the file of its spec: one of the work tree from its top, so that it is the
+// same file in all work trees; another one from the top of the main work tree. It is "" where no path leads
+// from there.
 func (b *Births) specPath(ctx context.Context, path string) (string, error) {
 	rel, err := filepath.Rel(b.w.Repo.Root(), path)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -91,8 +93,8 @@ func (b *Births) specPath(ctx context.Context, path string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// SpecEdited is the command that pins the file of a session's spec again, if that was edited since it was pinned, else "".
-// Ticks do not count: agents like to set them.
+// SpecEdited is the command that pins the file of a session's spec again, if that was edited since it was
+// pinned, else "". Ticks do not count: agents like to set them.
 func (b *Births) SpecEdited(ctx context.Context, s *session.Session) string {
 	file := b.specFile(ctx, s)
 	text, err := durable.ReadFile(file, maxSpecFile)
@@ -111,7 +113,8 @@ func (b *Births) SpecEdited(ctx context.Context, s *session.Session) string {
 	if err != nil || same(pinned, nil) {
 		return ""
 	}
-	if birth := s.At(0); birth != nil && filepath.IsLocal(filepath.FromSlash(s.SpecPath)) && same(repo.Show(ctx, birth.Tree, s.SpecPath)) {
+	if birth := s.At(0); birth != nil && filepath.IsLocal(filepath.FromSlash(s.SpecPath)) &&
+		same(repo.Show(ctx, birth.Tree, s.SpecPath)) {
 		return "" // pinned, and left where the session was begun
 	}
 	return b.editSpec(s.ID, file)
@@ -149,9 +152,10 @@ func (b *Births) editSpec(id session.ID, file string) string {
 	return fmt.Sprintf("wfs edit %s --spec %s", id, safetext.ShellWord(filepath.ToSlash(file)))
 }
 
-// SameSpec finds a session that is not over and has the same specification. way is what to type instead of a new session,
-// "" when there is no such session.
-func (b *Births) SameSpec(ctx context.Context, c *session.Created, file string) (id session.ID, what, way string, err error) {
+// SameSpec finds a session that is not over and has the same specification. way is what to type instead of a
+// new session, "" when there is no such session.
+func (b *Births) SameSpec(ctx context.Context, c *session.Created, file string) (id session.ID, what, way string,
+	err error) {
 	all, err := b.w.Repo.Sessions(ctx)
 	if err != nil {
 		return "", "", "", err
@@ -186,7 +190,8 @@ func (b *Births) NoItems(s *session.Session, spec []byte, file string) string {
 		"to have items worked off, write them as \"- [ ] item\", then: %s", why, b.editSpec(s.ID, b.w.Env.Abs(file)))
 }
 
-// Uncommitted is a snapshot of this work tree under a new session's exclude rules, and the files that are not committed.
+// Uncommitted is a snapshot of this work tree under a new session's exclude rules, and the files that are not
+// committed.
 func (b *Births) Uncommitted(ctx context.Context, birth *engine.Birth) (session.Snapshot, []string, error) {
 	file, err := b.w.GuardFile(birth.Exclude)
 	if err != nil {

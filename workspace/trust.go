@@ -58,7 +58,8 @@ func (t *Trust) MustTrust(list Rules) error {
 	}
 	ok, err := t.Trusted(list.Digest())
 	if err == nil && !ok {
-		err = session.Refuse(session.RefuseUntrusted, "wfs trust", "files below .wfs/ name commands to run, and you have not trusted their current content")
+		err = session.Refuse(session.RefuseUntrusted, "wfs trust",
+			"files below .wfs/ name commands to run, and you have not trusted their current content")
 	}
 	return err
 }
@@ -71,7 +72,8 @@ func (t *Trust) trustSession(ctx context.Context, id session.ID) error {
 	}
 	ok, err := t.Trusted(v.Session.PlanDigest)
 	if err == nil && !ok {
-		err = session.Refuse(session.RefuseUntrusted, "wfs trust "+string(id), "%s was not started here, and you have not trusted its commands", id)
+		err = session.Refuse(session.RefuseUntrusted, "wfs trust "+string(id),
+			"%s was not started here, and you have not trusted its commands", id)
 	}
 	return err
 }

@@ -1,5 +1,6 @@
-// Package workspace is a work tree in hand: it opens the repository, finds sessions and work trees, takes locks in their
-// order, recovers from killed commands, and reads and trusts the configuration. Each verb of package cmd calls it.
+// Package workspace is a work tree in hand: it opens the repository, finds sessions and work trees, takes locks
+// in their order, recovers from killed commands, and reads and trusts the configuration. Each verb of package
+// cmd calls it.
 package workspace
 
 import (
@@ -28,7 +29,8 @@ type Front struct {
 	Tidy func(ctx context.Context, command string)
 	// Opening is called before a session is opened for writing.
 	Opening func()
-	// Absent says why a session that was named is not here, nil for no special reason. "" is the one that HEAD should be on.
+	// Absent says why a session that was named is not here, nil for no special reason. "" is the one that HEAD
+	// should be on.
 	Absent func(context.Context, session.ID) error
 }
 
@@ -103,7 +105,8 @@ func (w *Workspace) open(ctx context.Context, write bool) error {
 
 // RepoAt opens the repository that a directory is in.
 func (w *Workspace) RepoAt(ctx context.Context, dir string, write bool) (*gitstate.Repo, error) {
-	return gitstate.Open(ctx, gitstate.Options{Dir: dir, Env: w.Env.Environ, Write: write, Waits: func(why string) { w.Front.Note("%s", why) }})
+	return gitstate.Open(ctx, gitstate.Options{Dir: dir, Env: w.Env.Environ, Write: write,
+		Waits: func(why string) { w.Front.Note("%s", why) }})
 }
 
 // Redactor takes the secrets of this environment, and those of a known form, out of text. Reading commands do without.
@@ -136,7 +139,8 @@ func (w *Workspace) inOrder(ctx context.Context, detached bool) error {
 		return w.know(ctx)
 	}
 	var not *gitstate.ReadyError
-	if errors.As(err, &not) && (not.Code == gitstate.NotCommitted || not.Code == gitstate.NotBorn) { // or HEAD is on a session's branch that was deleted
+	// or HEAD is on a session's branch that was deleted
+	if errors.As(err, &not) && (not.Code == gitstate.NotCommitted || not.Code == gitstate.NotBorn) {
 		if id, e := w.Current(ctx); e == nil && id != "" {
 			if v, e := w.View(ctx, id); e == nil {
 				return engine.BranchGone(&v.Session)

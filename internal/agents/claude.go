@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// claude reads `claude -p --output-format stream-json --verbose`, and the output of `--output-format json`. Written after
-// the output of 2.1.197 and 2.1.329.
+// claude reads `claude -p --output-format stream-json --verbose`, and the output of `--output-format json`.
+// Written after the output of 2.1.197 and 2.1.329.
 type claude struct {
 	*run
 	result   *claudeEvent // the last one, unless the agent has gone on since
@@ -223,7 +223,8 @@ func (c *claude) assistant(e claudeEvent) {
 	if m.ID == "" || slices.Contains(c.counted, m.ID) {
 		return
 	}
-	c.counted = append(c.counted[max(0, len(c.counted)-15):], bounded(m.ID, maxWord)) // of agents that work at the same time
+	// of agents that work at the same time
+	c.counted = append(c.counted[max(0, len(c.counted)-15):], bounded(m.ID, maxWord))
 	c.pending = c.pending.Plus(Spent(m.Usage))
 	c.o.Emit(Event{Kind: Usage, Spent: c.out.Spent.Plus(c.pending)}) // only the result knows the cost
 }
@@ -246,7 +247,8 @@ func (c *claude) user(e claudeEvent) {
 
 func (c *claude) limit(e claudeEvent) {
 	l := e.Limit
-	n := Limited{strings.TrimPrefix(bounded(l.Status, maxWord), "allowed_"), int64(l.ResetsAt), bounded(l.Type, maxWord), l.Windows[l.Type].Used}
+	n := Limited{strings.TrimPrefix(bounded(l.Status, maxWord), "allowed_"), int64(l.ResetsAt),
+		bounded(l.Type, maxWord), l.Windows[l.Type].Used}
 	if l.Used != nil {
 		n.Used = *l.Used
 	}
@@ -307,8 +309,8 @@ func (m claudeModels) sum() Spent {
 	return s
 }
 
-// claudeEnds are the terminal reasons and subtypes of results that tell how a run went. The subtype alone is no verdict: a
-// failed request is a "success".
+// claudeEnds are the terminal reasons and subtypes of results that tell how a run went. The subtype alone is no
+// verdict: a failed request is a "success".
 var claudeEnds = map[string]Class{
 	"max_turns": Capped, "budget_exhausted": Capped, "error_max_turns": Capped, "error_max_budget_usd": Capped,
 	"prompt_too_long": TooLong, "blocking_limit": TooLong, "rapid_refill_breaker": TooLong,

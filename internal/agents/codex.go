@@ -72,7 +72,8 @@ func (c *codex) event(b []byte) {
 	case "turn.completed":
 		c.settled, c.failing, c.fatal = true, false, ""
 		u := e.Usage
-		c.out.Total = Spent{Input: max(0, u.Input-u.CacheRead-u.CacheWrite), Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
+		c.out.Total = Spent{Input: max(0, u.Input-u.CacheRead-u.CacheWrite), Output: u.Output, CacheRead: u.CacheRead,
+			CacheWrite: u.CacheWrite}
 		c.used(c.out.Total.since(c.o.Before))
 		c.result(c.out.Last, false)
 	case "turn.failed":
@@ -130,13 +131,14 @@ func (c *codex) item(it codexItem, completed bool) {
 	}
 }
 
-// conclusion looks at the last turn that ended. When CODEX_HOME lies below the directory for temporary files, codex cannot
-// start its sandbox: every command fails, no event tells of one, and the turn completes. The sign of it: the model speaks,
-// does something that is not told, and speaks again.
+// conclusion looks at the last turn that ended. When CODEX_HOME lies below the directory for temporary files,
+// codex cannot start its sandbox: every command fails, no event tells of one, and the turn completes. The sign
+// of it: the model speaks, does something that is not told, and speaks again.
 func (c *codex) conclusion(e Exit) {
 	switch {
 	case c.settled && !c.failing:
-		if c.out.Tools == 0 && c.sayings > 1 && strings.Contains(e.Stderr, "Refusing to create helper binaries under temporary dir") {
+		if c.out.Tools == 0 && c.sayings > 1 &&
+			strings.Contains(e.Stderr, "Refusing to create helper binaries under temporary dir") {
 			c.fail(Denied, "no command ran: codex cannot start its sandbox while CODEX_HOME is below the directory for temporary files")
 		}
 	case c.settled || c.fatal == "" && c.told != "" && e.Code != 0 && !e.Stopped:

@@ -50,7 +50,8 @@ type Event struct {
 	Spent        Spent    `json:"spent,omitzero"`
 	Limited      Limited  `json:"limit,omitzero"`
 	Retrying     Retrying `json:"retry,omitzero"`
-	Fatal        Class    `json:"fatal,omitempty"` // what it will come to however long it goes on: it can be stopped at once
+	// what it will come to however long it goes on: it can be stopped at once
+	Fatal Class `json:"fatal,omitempty"`
 }
 
 // Map returns the event with every text in it that an agent may have taken from anywhere passed through a function.
@@ -95,7 +96,8 @@ type Spent struct {
 
 // Plus adds.
 func (s Spent) Plus(t Spent) Spent {
-	return Spent{s.USD + t.USD, s.Input + t.Input, s.Output + t.Output, s.CacheRead + t.CacheRead, s.CacheWrite + t.CacheWrite}
+	return Spent{s.USD + t.USD, s.Input + t.Input, s.Output + t.Output, s.CacheRead + t.CacheRead,
+		s.CacheWrite + t.CacheWrite}
 }
 
 // since takes away what was used up before. When there was more of something before, the count has begun anew, and

@@ -20,29 +20,37 @@ var phrases = []struct {
 	any   []string
 }{
 	{Capped, []string{"max session turns", "maximum session turns"}},
-	{Billing, []string{"credit balance", "insufficient_quota", "insufficient credit", "insufficient funds", "payment required",
+	{Billing, []string{"credit balance", "insufficient_quota", "insufficient credit", "insufficient funds",
+		"payment required",
 		"billing_error", "billing hard limit", "to use codex with your chatgpt plan, upgrade"}},
-	{LimitHit, []string{"usage limit", "you've hit your", "you’ve hit your", "limit reached|", "limit · resets", "daily quota",
+	{LimitHit, []string{"usage limit", "you've hit your", "you’ve hit your", "limit reached|", "limit · resets",
+		"daily quota",
 		"quota will reset", "hour limit reached", "weekly limit", "exhausted your capacity"}},
-	{TooLong, []string{"prompt is too long", "prompt too long", "context_length_exceeded", "context length", "context window",
+	{TooLong, []string{"prompt is too long", "prompt too long", "context_length_exceeded", "context length",
+		"context window",
 		"maximum context", "input is too long", "input token count", "too many input tokens"}},
-	{Lost, []string{"no conversation found", "no rollout found", "thread/resume failed", "session not found", "is already in use",
+	{Lost, []string{"no conversation found", "no rollout found", "thread/resume failed", "session not found",
+		"is already in use",
 		"invalid session identifier", "no previous sessions found"}},
 	{Auth, []string{"not logged in", "please run /login", "invalid api key", "invalid x-api-key", "incorrect api key",
-		"api key not valid", "api_key_invalid", "authentication_failed", "authentication_error", "unauthorized", "oauth token",
-		"token has expired", "login required", "please log in", "invalid auth method", "set an auth method", "missing api key",
+		"api key not valid", "api_key_invalid", "authentication_failed", "authentication_error", "unauthorized",
+		"oauth token",
+		"token has expired", "login required", "please log in", "invalid auth method", "set an auth method",
+		"missing api key",
 		"provider_auth", "providerautherror"}},
 	{Config, []string{"issue with the selected model", "model_not_found", "model not found", "providermodelnotfound",
 		"unknown model", "does not exist or you do not have access", "requires --verbose", "cannot be used with root",
 		"not inside a trusted directory", "not running in a trusted directory", "unknown option", "unexpected argument",
 		"unknown argument", "invalid value", "is not supported when using codex", "is not found for api version",
-		"error loading config", "error: model provider", "is not valid json(c)", "configuration is invalid at", "/settings.json: ",
+		"error loading config", "error: model provider", "is not valid json(c)", "configuration is invalid at",
+		"/settings.json: ",
 		"invalid values:"}},
 	{RateLimited, []string{"rate limit", "rate_limit", "too many requests", "resource_exhausted", "request rejected (429)",
 		"quota exceeded for metric"}},
 	{Overloaded, []string{"overloaded", "high demand", "at capacity", "timed out", "timeout", "internal server error",
 		"bad gateway", "service unavailable", "gateway time", "stream disconnected", "connection error", "connection refused",
-		"connection reset", "econnre", "enotfound", "eai_again", "etimedout", "fetch failed", "socket hang up", "network error",
+		"connection reset", "econnre", "enotfound", "eai_again", "etimedout", "fetch failed", "socket hang up",
+		"network error",
 		"empty or malformed response", "error sending request", "server_error"}},
 }
 
@@ -60,7 +68,8 @@ func spoken(low string) Class {
 // byStatus are the classes of statuses of HTTP; 500 stands for all from there on. Words that say one of the classes in
 // wordsWin are believed instead.
 var (
-	byStatus = map[int]Class{401: Auth, 402: Billing, 403: Auth, 404: Config, 408: Overloaded, 413: TooLong, 429: RateLimited, 500: Overloaded}
+	byStatus = map[int]Class{401: Auth, 402: Billing, 403: Auth, 404: Config, 408: Overloaded, 413: TooLong,
+		429: RateLimited, 500: Overloaded}
 	wordsWin = map[int][]Class{403: {Billing, LimitHit}, 404: {Lost}, 429: {Billing, LimitHit}}
 )
 
@@ -91,11 +100,12 @@ func judge(status int, said string, now int64) verdict {
 // outOfCredit tells OpenAI's words for an account without credit from Google's for a quota that comes back, which begin
 // alike and name the quota.
 func outOfCredit(low string) bool {
-	return strings.Contains(low, "check your plan and billing details") && !strings.Contains(low, "quota exceeded for metric")
+	return strings.Contains(low, "check your plan and billing details") &&
+		!strings.Contains(low, "quota exceeded for metric")
 }
 
-// telling is the line of several that says what is wrong: the first one with words for the class, else the last one. A line
-// that ends in a colon, or before an arrow, goes on in the next one.
+// telling is the line of several that says what is wrong: the first one with words for the class, else the last
+// one. A line that ends in a colon, or before an arrow, goes on in the next one.
 func telling(s string, c Class) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {

@@ -161,7 +161,8 @@ func (g *gemini) failure(e Exit, said, message string) {
 	g.failed(v, message)
 }
 
-// cut looks at a run that wfs stopped. Requests that fail are repeated for minutes, and only standard error tells of it.
+// cut looks at a run that wfs stopped. Requests that fail are repeated for minutes, and only standard error
+// tells of it.
 func (g *gemini) cut(e Exit) {
 	i := strings.LastIndex(e.Stderr, "failed with status ")
 	if i < 0 || !strings.Contains(e.Stderr[i:], "Retrying with backoff") {
@@ -172,8 +173,8 @@ func (g *gemini) cut(e Exit) {
 	g.failed(judge(0, line, g.o.Now()), "a request "+line)
 }
 
-// nothing looks at a run that is told to be a success and in which the model did not say a word: with a setting that gemini
-// cannot read it asks nobody, and ends with 0.
+// nothing looks at a run that is told to be a success and in which the model did not say a word: with a setting
+// that gemini cannot read it asks nobody, and ends with 0.
 func (g *gemini) nothing(e Exit) {
 	if _, said, found := strings.Cut(e.Stderr, "Invalid configuration in "); found {
 		said, _, _ = strings.Cut(said, "Please fix")

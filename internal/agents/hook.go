@@ -20,7 +20,8 @@ type Hook struct {
 // maxHook bounds what is read of a hook, in bytes: what a tool answered may be a large file.
 const maxHook = 64 << 20
 
-// ReadHook reads what Claude Code gives its hooks. Fields that it does not know pass; those that it knows may be missing.
+// ReadHook reads what Claude Code gives its hooks. Fields that it does not know pass; those that it knows may
+// be missing.
 func ReadHook(r io.Reader) (Hook, error) {
 	var in struct {
 		Event     string          `json:"hook_event_name"`
@@ -37,7 +38,8 @@ func ReadHook(r io.Reader) (Hook, error) {
 	if err := json.NewDecoder(io.LimitReader(r, maxHook)).Decode(&in); err != nil {
 		return Hook{}, err
 	}
-	h := Hook{Event: in.Event, Conversation: in.Session, Dir: in.Dir, Last: bounded(in.Last, MaxText), Why: in.Source + in.Reason}
+	h := Hook{Event: in.Event, Conversation: in.Session, Dir: in.Dir, Last: bounded(in.Last, MaxText),
+		Why: in.Source + in.Reason}
 	_ = json.Unmarshal(in.Model, &h.Model) // a name, where there is one
 	if in.ToolName != "" {
 		var args input

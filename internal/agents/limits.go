@@ -17,8 +17,8 @@ const (
 	from   = `(?i)(?:resets?|again|available|until)(?: at| on)? (?:[a-z]+,? )*?`
 )
 
-// resets are the ways in which agents and providers say when a limit ends. Each reader gets the groups of its pattern and
-// the present time in the zone of this machine, and returns Unix seconds; 0: it is no moment.
+// resets are the ways in which agents and providers say when a limit ends. Each reader gets the groups of its
+// pattern and the present time in the zone of this machine, and returns Unix seconds; 0: it is no moment.
 var resets = []struct {
 	pattern func() *regexp.Regexp
 	read    func(found []string, now time.Time) int64
@@ -39,8 +39,8 @@ var resets = []struct {
 		`(\d{1,2})(?::(\d\d))?(?::\d\d)? ?([ap]m)?\b(?:,? \(?([a-z_/+-]+))?`), clock},
 }
 
-// resetIn finds the end of a limit in a text, in Unix seconds; 0: it has none. A time of day is the next such moment, in the
-// zone of the text, or else in the one of now.
+// resetIn finds the end of a limit in a text, in Unix seconds; 0: it has none. A time of day is the next such
+// moment, in the zone of the text, or else in the one of now.
 func resetIn(said string, now time.Time) int64 {
 	if now.Unix() == 0 {
 		return 0
@@ -127,7 +127,8 @@ func clock(found []string, now time.Time) int64 {
 }
 
 // quotaDay is when Google's daily quotas are new again: at midnight in California
-// (https://ai.google.dev/gemini-api/docs/rate-limits). Without the table of zones it is taken to be eight hours behind UTC.
+// (https://ai.google.dev/gemini-api/docs/rate-limits). Without the table of zones it is taken to be eight hours
+// behind UTC.
 func quotaDay(now time.Time) int64 {
 	zone, err := time.LoadLocation("America/Los_Angeles")
 	if err != nil {

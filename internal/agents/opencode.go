@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// opencode reads `opencode run --format json`, which has no last event: a step that stops for no tool is the end. Written
-// after the output of 1.18.33.
+// opencode reads `opencode run --format json`, which has no last event: a step that stops for no tool is the
+// end. Written after the output of 1.18.33.
 type opencode struct {
 	*run
 	open    bool           // a step has begun and not ended

@@ -25,8 +25,8 @@ func EncodeRecord(at time.Time, e Event) []byte {
 	return append(line, '\n')
 }
 
-// DecodeRecord reads a line. It is false for one that is no record: half of one, where the middle of a log was cut out or
-// its writer was killed, or one of a newer wfs.
+// DecodeRecord reads a line. It is false for one that is no record: half of one, where the middle of a log was
+// cut out or its writer was killed, or one of a newer wfs.
 func DecodeRecord(line []byte) (Record, bool) {
 	var r Record
 	err := json.Unmarshal(line, &r)

@@ -29,7 +29,8 @@ type run struct {
 	why   string // it is so
 }
 
-// End concludes. Each agent looks first at what its stream says about the end, then at the exit code and standard error.
+// End concludes. Each agent looks first at what its stream says about the end, then at the exit code and
+// standard error.
 func (r *run) End(e Exit) Outcome {
 	r.flush()
 	r.out.Class = OK

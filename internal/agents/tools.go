@@ -10,7 +10,8 @@ var actions = map[Action][]string{
 	Runs: {"bash", "run_shell_command", "shell", "command_execution", "exec", "local_shell"},
 	Writes: {"write", "edit", "multiedit", "notebookedit", "write_file", "replace", "edit_file", "patch", "apply_patch",
 		"file_change"},
-	Reads: {"read", "glob", "grep", "ls", "list", "bashoutput", "read_file", "read_many_files", "list_directory", "grep_search",
+	Reads: {"read", "glob", "grep", "ls", "list", "bashoutput", "read_file", "read_many_files", "list_directory",
+		"grep_search",
 		"search_file_content", "toolsearch"},
 	Fetches: {"webfetch", "websearch", "web_fetch", "google_web_search", "web_search", "codesearch"},
 }
@@ -49,8 +50,8 @@ var risks = lazy(`(?:^|[\s;|&()'"<>{}$/` + "`])(?:" +
 	`|(switch)\s(?:[^;|&]*\s)?(?:-\w*[fC]|--force|--discard-changes)` +
 	`|(branch)\s(?:[^;|&]*\s)?-\w*[fD]))`)
 
-// Risk names the part of a shell command that may destroy files that no checkpoint has: "rm", "git clean". "" for a command
-// in which nothing of that kind is seen. It understands no shell: better once too often.
+// Risk names the part of a shell command that may destroy files that no checkpoint has: "rm", "git clean". ""
+// for a command in which nothing of that kind is seen. It understands no shell: better once too often.
 func Risk(command string) string {
 	found := risks().FindStringSubmatch(command)
 	if found == nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// OwnWait is how long an agent may wait by itself before it repeats a request, in seconds. One that means to wait longer is
-// better stopped: a session that waits says so, and survives a restart.
+// OwnWait is how long an agent may wait by itself before it repeats a request, in seconds. One that means to
+// wait longer is better stopped: a session that waits says so, and survives a restart.
 const OwnWait = 90
 
 // Bounds of what is read of standard error, in bytes.
@@ -17,9 +17,9 @@ const (
 	maxAttempts = 4 << 10  // of a failure that is told on several lines
 )
 
-// NewWarnings returns a reader for the standard error of an agent, by the name of its decoder: some tell nowhere else that a
-// request failed and that they wait. It emits events of kind Retry. nil: there is nothing to be learnt.
-// Its Write takes any bytes in any pieces and never fails.
+// NewWarnings returns a reader for the standard error of an agent, by the name of its decoder: some tell
+// nowhere else that a request failed and that they wait. It emits events of kind Retry. nil: there is nothing
+// to be learnt. Its Write takes any bytes in any pieces and never fails.
 func NewWarnings(name string, o Options) io.Writer {
 	w := &warnings{o: o}
 	read := map[string]func(string){"gemini": w.gemini, "opencode": w.opencode}[name]
@@ -54,8 +54,8 @@ func (w *warnings) gemini(line string) {
 	}
 }
 
-// opencode reads its log, of which it is asked for errors: the answer of the model's provider to the request of the work
-// itself, and not to that of a title for it.
+// opencode reads its log, of which it is asked for errors: the answer of the model's provider to the request of
+// the work itself, and not to that of a title for it.
 func (w *warnings) opencode(line string) {
 	if !strings.Contains(line, `message="stream error"`) || strings.Contains(line, " small=true ") {
 		return
@@ -81,7 +81,8 @@ func logged(line, name string) string {
 func (w *warnings) retry(attempt int, why string, delayMillis int64) {
 	now := w.o.Now()
 	v := judge(0, why, now)
-	e := Event{Kind: Retry, Retrying: Retrying{Attempt: attempt, Status: statusIn(strings.ToLower(why)), Error: oneLine(why, maxMessage), DelayMillis: delayMillis}}
+	e := Event{Kind: Retry, Retrying: Retrying{Attempt: attempt, Status: statusIn(strings.ToLower(why)),
+		Error: oneLine(why, maxMessage), DelayMillis: delayMillis}}
 	if delayMillis > 0 {
 		v.at = now + (delayMillis+999)/1000
 	}

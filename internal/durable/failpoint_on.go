@@ -14,9 +14,10 @@ import (
 
 var hits atomic.Int64
 
-// Hit kills the process at once, as SIGKILL does, if the environment's WFS_FAILPOINT is the point's name. "name#2"
-// lets the first hit pass. With WFS_FAILPOINT_DO, that shell command runs at every hit instead (at one, if it is numbered),
-// and the process goes on. With WFS_FAILPOINT_LOG, the names of all points that are passed are appended to that file.
+// Hit kills the process at once, as SIGKILL does, if the environment's WFS_FAILPOINT is the point's name.
+// "name#2" lets the first hit pass. With WFS_FAILPOINT_DO, that shell command runs at every hit instead (at
+// one, if it is numbered), and the process goes on. With WFS_FAILPOINT_LOG, the names of all points that are
+// passed are appended to that file.
 func Hit(p Point) {
 	if path := os.Getenv("WFS_FAILPOINT_LOG"); path != "" {
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

@@ -126,8 +126,8 @@ func Probe(path string) (held bool, info []byte, err error) {
 	return held, info, err
 }
 
-// RemoveUnheld removes the file at path if nobody holds a lock on it, and keeps anybody from taking one meanwhile: whoever has
-// made it and is about to lock it with TryLock makes it again.
+// RemoveUnheld removes the file at path if nobody holds a lock on it, and keeps anybody from taking one
+// meanwhile: whoever has made it and is about to lock it with TryLock makes it again.
 func RemoveUnheld(path string) error {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -141,7 +141,8 @@ func RemoveUnheld(path string) error {
 	if err != nil {
 		return err
 	}
-	if named, err := os.Lstat(path); err != nil || !os.SameFile(mine, named) { // somebody else has removed it, and it is made again
+	// somebody else has removed it, and it is made again
+	if named, err := os.Lstat(path); err != nil || !os.SameFile(mine, named) {
 		return err
 	}
 	return os.Remove(path)

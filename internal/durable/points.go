@@ -78,7 +78,8 @@ const (
 var Points = []Point{
 	CheckpointAnchored, CheckpointStaged, CheckpointObjects, CheckpointJournaled, LedgerMoved,
 	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated,
-	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MoveFiles, MovePlanned, MoveHalf, MoveRaw, MoveTree, MoveBack,
+	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MoveFiles, MovePlanned, MoveHalf, MoveRaw,
+	MoveTree, MoveBack,
 	FinishJournaled, FinishBranch, FinishCommitted, NameFound, BirthCreated,
 	DeleteJournaled, DeleteRestored,
 	WorktreeNoted, WorktreeAdded, WorktreeFilled, WorktreeSetUp, WorktreeDoomed, WorktreeMoved, WorktreeEmptied,

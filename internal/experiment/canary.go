@@ -274,8 +274,8 @@ func pattern(t source.Token) bool {
 	return t.Kind == source.Punct && len(t.Text) > 2 && t.Text[0] == '/'
 }
 
-// asserts reports whether a comparison decides about a test: in Go one that is not equal, after which it fails; elsewhere one
-// in an assertion, behind its word or within its brackets. Others choose what is done.
+// asserts reports whether a comparison decides about a test: in Go one that is not equal, after which it fails;
+// elsewhere one in an assertion, behind its word or within its brackets. Others choose what is done.
 func (c *canary) asserts(at int) bool {
 	if c.l.Name == "go" {
 		return c.text(at) == "!="
@@ -504,7 +504,8 @@ func functionsIn(toks []source.Token) map[string]bool {
 	for i, t := range toks {
 		switch {
 		case t.Kind != source.Word || i+2 >= len(toks):
-		case i > 0 && (toks[i-1].Text == "def" || toks[i-1].Text == "func" || toks[i-1].Text == "function" || toks[i-1].Text == "fn"),
+		case i > 0 && (toks[i-1].Text == "def" || toks[i-1].Text == "func" || toks[i-1].Text == "function" ||
+			toks[i-1].Text == "fn"),
 			toks[i+1].Text == "=" && (toks[i+2].Text == "(" || toks[i+2].Text == "function" || toks[i+2].Text == "async"):
 			names[t.Text] = true
 		}

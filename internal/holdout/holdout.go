@@ -37,8 +37,8 @@ type Pack []File
 // skipped are names of directories that are nobody's tests.
 var skipped = strings.Fields(".git .wfs .workflow __pycache__ .pytest_cache node_modules")
 
-// ReadDir reads a directory. Directories of git, wfs and of caches are left out; links and what else is no ordinary file are
-// refused.
+// ReadDir reads a directory. Directories of git, wfs and of caches are left out; links and what else is no
+// ordinary file are refused.
 func ReadDir(dir string) (Pack, error) {
 	var files []File
 	size := int64(0)
@@ -126,7 +126,8 @@ func (p Pack) Encode() ([]byte, error) {
 		if f.Exec {
 			mode = 0o755
 		}
-		if err := t.WriteHeader(&tar.Header{Name: f.Path, Mode: mode, Size: int64(len(f.Data)), Typeflag: tar.TypeReg, Format: tar.FormatPAX}); err != nil {
+		if err := t.WriteHeader(&tar.Header{Name: f.Path, Mode: mode, Size: int64(len(f.Data)), Typeflag: tar.TypeReg,
+			Format: tar.FormatPAX}); err != nil {
 			return nil, err
 		}
 		if _, err := t.Write(f.Data); err != nil {
@@ -165,8 +166,8 @@ func Decode(data []byte) (Pack, error) {
 	}
 }
 
-// Lay writes the files below a directory, over what is there. No link leads it out: what stands in the way of a file or of
-// a directory is removed.
+// Lay writes the files below a directory, over what is there. No link leads it out: what stands in the way of a
+// file or of a directory is removed.
 func (p Pack) Lay(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package lazyregexp compiles regular expressions when they are used first: most commands use few of them, and all have to
-// start quickly.
+// Package lazyregexp compiles regular expressions when they are used first: most commands use few of them, and
+// all have to start quickly.
 package lazyregexp
 
 import (

@@ -28,8 +28,8 @@ func (p Proof) Holds(pid int) bool {
 	return err == nil && p.Environ(strings.Split(string(env), "\x00"))
 }
 
-// End asks processes to end, and kills them after the grace, or when hurry is closed. It does so until find returns none
-// that is proven to be ours, and returns the numbers of those that were signalled.
+// End asks processes to end, and kills them after the grace, or when hurry is closed. It does so until find
+// returns none that is proven to be ours, and returns the numbers of those that were signalled.
 func End(find func() []int, p Proof, grace time.Duration, hurry <-chan struct{}) (ended []int) {
 	asked := map[int]bool{}
 	sig, limit := terminate, time.Now().Add(grace)

@@ -14,10 +14,11 @@ import (
 // stat is what the system says of one process.
 type stat struct {
 	pid, parent, group, session int
-	ready, dead                 bool          // ready: it runs, or waits for a processor; dead: it has ended and waits to be reaped
-	cpu                         time.Duration // with that of children that have ended; Linux only
-	began                       uint64        // in the clock of Moment, 0 when that is not told
-	kernel                      bool          // a thread of the kernel's
+	// ready: it runs, or waits for a processor; dead: it has ended and waits to be reaped
+	ready, dead bool
+	cpu         time.Duration // with that of children that have ended; Linux only
+	began       uint64        // in the clock of Moment, 0 when that is not told
+	kernel      bool          // a thread of the kernel's
 }
 
 // sweep kills what is left, until two looks in a row find nothing. It reports whether that is so.
@@ -47,8 +48,9 @@ func (f family) survivors(l *leader, marker string) []int {
 	return all
 }
 
-// look finds the survivors. Whoever has the marker has it from the leader, and began no earlier. blank is how many of those
-// that could have it show no environment: a process that is just about to execute another program shows none for a moment.
+// look finds the survivors. Whoever has the marker has it from the leader, and began no earlier. blank is how
+// many of those that could have it show no environment: a process that is just about to execute another program
+// shows none for a moment.
 func (f family) look(l *leader, marker string) (all []int, blank int) {
 	all = orphans()
 	self := os.Getpid()
@@ -107,7 +109,8 @@ func hasVariable(pid int, entry string, prefixes []string) (has, shown bool) {
 		return false, errors.Is(err, fs.ErrNotExist) // gone; or somebody else's, or nobody knows
 	}
 	for line := range bytes.SplitSeq(env, []byte{0}) {
-		if string(line) == entry || slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(string(line), p) }) {
+		if string(line) == entry || slices.ContainsFunc(prefixes,
+			func(p string) bool { return strings.HasPrefix(string(line), p) }) {
 			return true, true
 		}
 	}

@@ -27,8 +27,8 @@ func reaper(cmd *exec.Cmd) func() error {
 	return sync.OnceValue(func() error { return onlyTrouble(cmd.Wait()) })
 }
 
-// Moment is the present moment in the clock that starts of processes are given in, "" where that cannot be found out. It
-// means something until the machine is started anew.
+// Moment is the present moment in the clock that starts of processes are given in, "" where that cannot be
+// found out. It means something until the machine is started anew.
 func Moment() string {
 	boot, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {

@@ -220,8 +220,8 @@ func readStat(pid int) (stat, bool) {
 	return s, true
 }
 
-// readOnce reads the beginning of a file of the kernel's, and returns how much that was. There are hundreds of them to be
-// read, which os.File prepares to wait for.
+// readOnce reads the beginning of a file of the kernel's, and returns how much that was. There are hundreds of
+// them to be read, which os.File prepares to wait for.
 func readOnce(path string, buf []byte) int {
 	f, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -238,7 +238,8 @@ func readOnce(path string, buf []byte) int {
 // maxEnviron is larger than any environment that Linux allows by default (a quarter of an 8 MB stack).
 const maxEnviron = 4 << 20
 
-// environOf is the environment that a process was started with, each entry ended by a zero byte; empty where it is not shown.
+// environOf is the environment that a process was started with, each entry ended by a zero byte; empty where it
+// is not shown.
 func environOf(pid int) ([]byte, error) {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
@@ -248,8 +249,8 @@ func environOf(pid int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxEnviron))
 }
 
-// Moment is the present moment in the clock that starts of processes are given in, "" where that cannot be told. It means
-// something until the machine is started anew.
+// Moment is the present moment in the clock that starts of processes are given in, "" where that cannot be
+// told. It means something until the machine is started anew.
 func Moment() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	up, _ := os.ReadFile("/proc/uptime") // seconds, with two digits behind the point: the unit of userHZ

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Holding lists the processes that have a file open for writing, this one excepted. Those of other users are seen by root alone.
-// known is false where it cannot be found out.
+// Holding lists the processes that have a file open for writing, this one excepted. Those of other users are
+// seen by root alone. known is false where it cannot be found out.
 func Holding(path string) (list []Process, known bool) {
 	real, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {

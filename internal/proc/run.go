@@ -135,7 +135,8 @@ type leader struct {
 }
 
 func newLeader(cmd *exec.Cmd) *leader {
-	l := &leader{cmd: cmd, pid: cmd.Process.Pid, began: beganOf(cmd.Process.Pid), ended: make(chan struct{}), reap: reaper(cmd)}
+	l := &leader{cmd: cmd, pid: cmd.Process.Pid, began: beganOf(cmd.Process.Pid), ended: make(chan struct{}),
+		reap: reaper(cmd)}
 	go func() {
 		awaitExit(l)
 		close(l.ended)

@@ -44,8 +44,8 @@ const (
 	looks = 4
 )
 
-// watchdog decides by signs when a run has to be stopped. Times are those of the meter: hours in which the machine slept
-// do not count.
+// watchdog decides by signs when a run has to be stopped. Times are those of the meter: hours in which the
+// machine slept do not count.
 type watchdog struct {
 	signs   *Signs
 	idle    time.Duration
@@ -65,8 +65,9 @@ type glance struct {
 	moved   string
 }
 
-// effort is what a process has had of the processors since it began: the time that it used, and the time that it was kept
-// waiting for one. ready says that it runs now, or waits for a processor, which is counted when it gets one.
+// effort is what a process has had of the processors since it began: the time that it used, and the time that
+// it was kept waiting for one. ready says that it runs now, or waits for a processor, which is counted when it
+// gets one.
 type effort struct {
 	used, queued time.Duration
 	ready        bool

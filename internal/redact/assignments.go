@@ -36,7 +36,10 @@ func authorization(s string, i int, found []span) []span {
 // address finds the password in an address, scheme://user:password@host, whose "://" is at i.
 func address(s string, i int, found []span) []span {
 	at := i + len(scheme)
-	user := s[at : at+set(func(b byte) bool { return visible(b) && strings.IndexByte("\"'`<>\\/()[]{},", b) < 0 }).run(s[at:])]
+	user := s[at : at+set(func(b byte) bool {
+		return visible(b) &&
+			strings.IndexByte("\"'`<>\\/()[]{},", b) < 0
+	}).run(s[at:])]
 	host := strings.LastIndexByte(user, '@')
 	if host < 0 {
 		return found
@@ -133,8 +136,8 @@ func telling(s string, i int) bool {
 	return i >= 3 && strings.Contains("ord swd pwd ase ret key ken ial als uth ass kie", strings.ToLower(s[i-3:i]))
 }
 
-// Ends of names, in lower case and without separators: those that say that their value is secret, and those of which most are
-// of other things.
+// Ends of names, in lower case and without separators: those that say that their value is secret, and those of
+// which most are of other things.
 var (
 	strongEnds = strings.Fields("password passwd passphrase pwd secret apikey accesskey secretkey privatekey authkey encryptionkey " +
 		"signingkey masterkey accountkey storagekey servicekey licensekey deploykey subscriptionkey appkey clientkey adminkey sharedkey " +
@@ -142,8 +145,8 @@ var (
 	weakEnds = strings.Fields("token key auth pass cookie")
 )
 
-// name reads the name before the sign at i. It returns where the name begins, and which of the values behind it are secrets;
-// nil: none.
+// name reads the name before the sign at i. It returns where the name begins, and which of the values behind it
+// are secrets; nil: none.
 func name(s string, i int) (int, func(v string, quoted bool) bool) {
 	end := i
 	for end > 0 && strings.IndexByte(" \t\"'`\\]:", s[end-1]) >= 0 {
@@ -170,12 +173,14 @@ func name(s string, i int) (int, func(v string, quoted bool) bool) {
 
 // plausible tells values that may be secrets at all: other ones are words, variables, addresses or paths.
 func plausible(v string) bool {
-	return len(v) >= 8 && strings.IndexByte("$%*/~.#@-", v[0]) < 0 && !strings.Contains(v, "://") && !strings.Contains(v, "${") && mixed(v)
+	return len(v) >= 8 && strings.IndexByte("$%*/~.#@-", v[0]) < 0 && !strings.Contains(v, "://") &&
+		!strings.Contains(v, "${") && mixed(v)
 }
 
 func fitsWeak(v string, _ bool) bool {
 	uppers, lowers, digits := count(v)
-	return plausible(v) && len(v) >= 20 && entropy(v) >= 3.7 && !digest().MatchString(v) && digits >= 3 && uppers > 0 && lowers > 0 &&
+	return plausible(v) && len(v) >= 20 && entropy(v) >= 3.7 && !digest().MatchString(v) && digits >= 3 &&
+		uppers > 0 && lowers > 0 &&
 		strings.Count(v, "/") < 3 && strings.Count(v, ".") < 3 && strings.Count(v, "-")+strings.Count(v, "_") < 4
 }
 
@@ -184,6 +189,7 @@ func fitsStrong(v string, quoted bool) bool {
 		return false
 	}
 	// A name in code has at most one number, as in testKey2048.
-	inCode := !quoted && dotted.run(v) == len(v) && !digest().MatchString(v) && alnum(v[0]) && v[0] > '9' && len(numbers().FindAllString(v, 2)) < 2
+	inCode := !quoted && dotted.run(v) == len(v) && !digest().MatchString(v) && alnum(v[0]) && v[0] > '9' &&
+		len(numbers().FindAllString(v, 2)) < 2
 	return entropy(v) >= 2.7 && !inCode
 }

@@ -97,7 +97,8 @@ var (
 	escaped = lazy(`(?:\\[nrtbf]|\\u[A-Fa-f0-9]{4}|%[A-Fa-f0-9]{2})$`)
 )
 
-// begins tells whether a word begins at i: behind what is no letter and no digit, or behind an escape, as in \n, \u003d and %3D.
+// begins tells whether a word begins at i: behind what is no letter and no digit, or behind an escape, as in
+// \n, \u003d and %3D.
 func begins(s string, i int) bool {
 	return i == 0 || !alnum(s[i-1]) || escaped().MatchString(s[max(0, i-6):i])
 }

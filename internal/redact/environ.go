@@ -10,8 +10,8 @@ import (
 // shortest is how long a value of the environment must be to be looked for, in bytes. Shorter ones are words.
 const shortest = 8
 
-// Words of names of variables: last ones of names that hold no secret, as in SSH_KEY_FILE and AUTH_TOKEN_URL, words that say
-// that there is one, and ends of such words.
+// Words of names of variables: last ones of names that hold no secret, as in SSH_KEY_FILE and AUTH_TOKEN_URL,
+// words that say that there is one, and ends of such words.
 var (
 	plainLast = strings.Fields("FILE FILES PATH PATHS DIR SOCK SOCKET TYPE MODE NAME URL URI HOST PORT USER TTL LENGTH SIZE ENABLED " +
 		"PROVIDER VERSION COMMAND CMD HELPER ASKPASS TIMEOUT EXPIRY")
@@ -26,12 +26,13 @@ func secretName(name string) bool {
 		return false
 	}
 	return slices.ContainsFunc(words, func(w string) bool {
-		return slices.Contains(secretNames, w) || slices.ContainsFunc(secretNameEnds, func(end string) bool { return strings.HasSuffix(w, end) })
+		return slices.Contains(secretNames, w) ||
+			slices.ContainsFunc(secretNameEnds, func(end string) bool { return strings.HasSuffix(w, end) })
 	})
 }
 
-// forms are the ways in which a value may be written: as it is, and as JSON and addresses have it. One of many lines is looked
-// for line by line, since that is how output comes.
+// forms are the ways in which a value may be written: as it is, and as JSON and addresses have it. One of many
+// lines is looked for line by line, since that is how output comes.
 func forms(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -43,7 +44,8 @@ func forms(text string) []string {
 		if quoted, err := json.Marshal(line); err == nil {
 			all = append(all, string(quoted[1:len(quoted)-1]))
 		}
-		all = append(all, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(line), url.QueryEscape(line), url.PathEscape(line))
+		all = append(all, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(line), url.QueryEscape(line),
+			url.PathEscape(line))
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -51,10 +53,12 @@ func forms(text string) []string {
 
 // plainWord tells values that are settings: true, disabled, keychain, 31536000.
 func plainWord(s string) bool {
-	return strings.Trim(s, "0123456789") == "" && len(s) < 12 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == "" && len(s) < 10
+	return strings.Trim(s, "0123456789") == "" && len(s) < 12 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == "" &&
+		len(s) < 10
 }
 
 // path tells values that name a file.
 func path(s string) bool {
-	return (strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "./")) && strings.Count(s, "/") > 1 && !strings.ContainsAny(s, "+=")
+	return (strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "./")) &&
+		strings.Count(s, "/") > 1 && !strings.ContainsAny(s, "+=")
 }

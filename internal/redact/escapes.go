@@ -7,10 +7,11 @@ import (
 
 var colours = lazy(`(?:\x1b|\\u001[bB]|\\x1b)\[[ -?]{0,37}[@-~]`)
 
-// withoutEscapes returns a text without the sequences that colour it on a terminal, and what was cut out: a program that
-// highlights what it prints may put one into the middle of a secret.
+// withoutEscapes returns a text without the sequences that colour it on a terminal, and what was cut out: a
+// program that highlights what it prints may put one into the middle of a secret.
 func withoutEscapes(s string) (string, cuts) {
-	if strings.IndexByte(s, 0x1b) < 0 && (strings.IndexByte(s, '\\') < 0 || !strings.Contains(s, `\u001`) && !strings.Contains(s, `\x1`)) {
+	if strings.IndexByte(s, 0x1b) < 0 &&
+		(strings.IndexByte(s, '\\') < 0 || !strings.Contains(s, `\u001`) && !strings.Contains(s, `\x1`)) {
 		return s, nil
 	}
 	var b strings.Builder

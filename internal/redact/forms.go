@@ -13,8 +13,8 @@ var tokens string
 //go:embed vendors.txt
 var vendors string
 
-// form is the look of tokens of one kind: how they begin, and which characters follow, at least so many. Of keys of vendors,
-// prefix is the vendor's name.
+// form is the look of tokens of one kind: how they begin, and which characters follow, at least so many. Of
+// keys of vendors, prefix is the vendor's name.
 type form struct {
 	kind   string
 	prefix string
@@ -81,8 +81,9 @@ func (r *Redactor) token(s string, i int) (span, *form) {
 // secretWords are in names of secrets, harmless ends are those of names beside them, of values that are not secret.
 var (
 	secretWords  = strings.Fields("key token secret auth pass cred")
-	harmlessEnds = strings.Fields("id ids uuid guid sid sha commit hash digest md5 sum checksum etag rev revision ref version release build " +
-		"url name region zone trace span request run app project org account user")
+	harmlessEnds = strings.Fields(
+		"id ids uuid guid sid sha commit hash digest md5 sum checksum etag rev revision ref version release build " +
+			"url name region zone trace span request run app project org account user")
 )
 
 // How long keys of vendors are, in characters.
@@ -104,7 +105,8 @@ func (r *Redactor) ofVendor(s string, i, start int) (from, end int, ok bool) {
 	}
 	from, name := nameBefore(s, i)
 	for _, f := range forms {
-		if f.in.run(value) == len(value) && (f.kind != "uuid" || uuid().MatchString(value)) && strings.Contains(name, f.prefix) &&
+		if f.in.run(value) == len(value) && (f.kind != "uuid" || uuid().MatchString(value)) &&
+			strings.Contains(name, f.prefix) &&
 			(f.kind != "secret" || containsAny(name, secretWords)) {
 			return from, start + len(value), true
 		}
@@ -112,8 +114,8 @@ func (r *Redactor) ofVendor(s string, i, start int) (from, end int, ok bool) {
 	return 0, 0, false
 }
 
-// nameBefore is the name before the sign at i in lower case and without separators of its words, and where it begins; ""
-// when it says of itself that it is of no secret.
+// nameBefore is the name before the sign at i in lower case and without separators of its words, and where it
+// begins; "" when it says of itself that it is of no secret.
 func nameBefore(s string, i int) (from int, name string) {
 	from = i
 	for from > 0 && i-from < 60 && (dotted(s[from-1]) || strings.IndexByte(" \t\"'`\\]", s[from-1]) >= 0) {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Key is a secret in a file that is certainly one: a private key with its body, or a token of a form that nothing else has.
+// Key is a secret in a file that is certainly one: a private key with its body, or a token of a form that
+// nothing else has.
 type Key struct {
 	Kind string   // for people
 	Line int      // where it begins, from 1

@@ -143,7 +143,8 @@ const (
 	lineEnd
 )
 
-// charAt is the kind and the length of what stands at i: a byte, or what JSON writes for one. Escapes may be escaped again.
+// charAt is the kind and the length of what stands at i: a byte, or what JSON writes for one. Escapes may be
+// escaped again.
 func charAt(s string, i int) (kind, n int) {
 	switch c := s[i]; {
 	case c == '\n' || c == '\r':

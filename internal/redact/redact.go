@@ -1,6 +1,7 @@
-// Package redact takes secrets out of text before it is kept or shown: tokens of a known form, private keys, passwords in
-// addresses, what is assigned to a name like api_key and looks drawn at random, and the values of variables of the
-// environment whose names say that they are secret. It knows no secret that has none of these forms.
+// Package redact takes secrets out of text before it is kept or shown: tokens of a known form, private keys,
+// passwords in addresses, what is assigned to a name like api_key and looks drawn at random, and the values of
+// variables of the environment whose names say that they are secret. It knows no secret that has none of these
+// forms.
 //
 // Commit ids, UUIDs, digests and paths stay. Redacted text stays as it is when redacted again.
 package redact
@@ -55,8 +56,8 @@ func New(environ []string) *Redactor {
 	return r
 }
 
-// Forms is the redactor without the values of the environment: it takes out only what can be nothing else, in whatever is read
-// by programs as well.
+// Forms is the redactor without the values of the environment: it takes out only what can be nothing else, in
+// whatever is read by programs as well.
 func (r *Redactor) Forms() *Redactor {
 	if r == nil {
 		return nil
@@ -85,8 +86,8 @@ type span struct {
 	value      bool // of the environment: Forms would not find it
 }
 
-// find lists the secrets of a text by where they start. They may overlap. key is where the text before it ended, and becomes
-// where this one does.
+// find lists the secrets of a text by where they start. They may overlap. key is where the text before it
+// ended, and becomes where this one does.
 func (r *Redactor) find(s string, key *keyState) []span {
 	if r == nil {
 		return nil
@@ -98,7 +99,8 @@ func (r *Redactor) find(s string, key *keyState) []span {
 	}
 	if len(cuts) > 0 {
 		for i, f := range found {
-			found[i].from, found[i].start, found[i].end = cuts.before(f.from), cuts.before(f.start), cuts.before(max(f.end, 1)-1)+1
+			found[i].from, found[i].start, found[i].end = cuts.before(f.from), cuts.before(f.start), cuts.before(max(f.end,
+				1)-1)+1
 		}
 	}
 	return found
@@ -137,8 +139,8 @@ func (r *Redactor) inPlain(s string, key *keyState) []span {
 	return r.assigned(s, found)
 }
 
-// beginnings is a set of the first four bytes of texts, and of few others that fall together with them: the quick look that
-// leaves little of a text for a second one.
+// beginnings is a set of the first four bytes of texts, and of few others that fall together with them: the
+// quick look that leaves little of a text for a second one.
 type beginnings [1 << 16]bool
 
 // place is where four bytes stand in the set.

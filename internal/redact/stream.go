@@ -14,8 +14,8 @@ const (
 	held    = 4 << 10  // of such a line: longer secrets are not found where they are torn
 )
 
-// Stream redacts what is written to it in pieces. It passes on whole lines, so that a secret which comes in several writes
-// is found; the last line waits for Close. The memory is bounded.
+// Stream redacts what is written to it in pieces. It passes on whole lines, so that a secret which comes in
+// several writes is found; the last line waits for Close. The memory is bounded.
 type Stream struct {
 	r     *Redactor
 	w     io.Writer
@@ -27,8 +27,8 @@ type Stream struct {
 // Stream returns one that writes to w.
 func (r *Redactor) Stream(w io.Writer) *Stream { return &Stream{r: r, w: w} }
 
-// Streams returns one that writes to two: what String leaves to w, and what String of Forms leaves to forms. It looks for secrets
-// once.
+// Streams returns one that writes to two: what String leaves to w, and what String of Forms leaves to forms. It
+// looks for secrets once.
 func (r *Redactor) Streams(w, forms io.Writer) *Stream { return &Stream{r: r, w: w, forms: forms} }
 
 // Write returns the errors of the writer below. p is always taken as a whole.
@@ -131,7 +131,8 @@ func (s *Stream) pass(text string, found []span) error {
 	return err
 }
 
-// without is a text with the marks in place of what was found. Of several secrets that overlap the first one gives the mark.
+// without is a text with the marks in place of what was found. Of several secrets that overlap the first one
+// gives the mark.
 func without(s string, found []span) string {
 	if len(found) == 0 {
 		return s

@@ -16,8 +16,8 @@ type Line struct {
 	Columns int    // that it takes
 }
 
-// Block is those lines. The cursor always stands at the beginning of the line below them: a process that dies leaves text
-// behind, and a prompt under it. Every change is one write.
+// Block is those lines. The cursor always stands at the beginning of the line below them: a process that dies
+// leaves text behind, and a prompt under it. Every change is one write.
 type Block struct {
 	mu     sync.Mutex
 	out    io.Writer
@@ -67,7 +67,8 @@ func (b *Block) Show() {
 	_ = b.draw(nil)
 }
 
-// These make a terminal show all of a change at once, where it knows them (DEC private mode 2026); others pass them over.
+// These make a terminal show all of a change at once, where it knows them (DEC private mode 2026); others pass
+// them over.
 const (
 	beginUpdate = "\x1b[?2026h"
 	endUpdate   = "\x1b[?2026l"
@@ -107,8 +108,8 @@ func (b *Block) draw(above []byte) error {
 	return err
 }
 
-// height is how many rows lines take that were drawn when the terminal was wider: nearly all of them break lines anew when
-// they become narrower.
+// height is how many rows lines take that were drawn when the terminal was wider: nearly all of them break
+// lines anew when they become narrower.
 func height(lines []Line, columns int) int {
 	n := len(lines)
 	for _, line := range lines {

@@ -29,7 +29,8 @@ var launchers = strings.Fields("npx npm pnpm yarn bun exec run composer make uv 
 // commandName is the script that a command runs, or its tool.
 func commandName(command string) string {
 	words := strings.Fields(command)
-	for len(words) > 1 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") || slices.Contains(launchers, words[0])) {
+	for len(words) > 1 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") ||
+		slices.Contains(launchers, words[0])) {
 		words = words[1:]
 	}
 	if slices.Contains(words, "--coverage") {

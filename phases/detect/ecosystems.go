@@ -48,16 +48,20 @@ func ecosystems() []ecosystem {
 			{shows: `Cargo.toml:\[workspace\]`, command: "cargo test --workspace --no-fail-fast", format: workflows.FormatCargo},
 			{shows: "Cargo.toml", command: "cargo test --no-fail-fast", format: workflows.FormatCargo},
 		}},
-		{name: "Maven", tools: []string{"mvn", "./mvnw"}, rows: []row{ // all modules, although tests fail: what failed is in the reports
+		// all modules, although tests fail: what failed is in the reports
+		{name: "Maven", tools: []string{"mvn", "./mvnw"}, rows: []row{
 			{shows: "pom.xml", command: "{mvn} -q -B -fae -Dmaven.test.failure.ignore=true test", format: workflows.FormatJUnit,
 				report: "**/target/surefire-reports/*.xml"},
 		}},
-		{name: "Gradle", tools: []string{"gradle", "./gradlew"}, rows: []row{ // it would write no report of tests that it thinks are up to date
+		// it would write no report of tests that it thinks are up to date
+		{name: "Gradle", tools: []string{"gradle", "./gradlew"}, rows: []row{
 			{shows: "build.gradle|build.gradle.kts|settings.gradle|settings.gradle.kts", format: workflows.FormatJUnit,
-				command: "{gradle} --no-daemon --console=plain -q --continue --no-build-cache cleanTest test", report: "**/build/test-results/test/*.xml"},
+				command: "{gradle} --no-daemon --console=plain -q --continue --no-build-cache cleanTest test",
+				report:  "**/build/test-results/test/*.xml"},
 		}},
 		{name: "sbt", tools: []string{"sbt"}, rows: []row{
-			{shows: "build.sbt", command: "sbt -no-colors test", format: workflows.FormatJUnit, report: "**/target/test-reports/*.xml"},
+			{shows: "build.sbt", command: "sbt -no-colors test", format: workflows.FormatJUnit,
+				report: "**/target/test-reports/*.xml"},
 		}},
 		// Both are read without any gem: RSpec's JSON, and what Minitest prints.
 		{name: "Ruby", tools: []string{"bundle exec", "rake", "ruby"}, rows: []row{
@@ -66,7 +70,8 @@ func ecosystems() []ecosystem {
 			{shows: "bin/rails test/*.rb", command: "bin/rails test -v", format: workflows.FormatMinitest},
 			{shows: "test/*.rb:test/unit", command: "{bundle}rake test", format: workflows.FormatExit,
 				needs: "per-test results are read from Minitest (require \"minitest/autorun\") or RSpec, not from test-unit"},
-			{shows: "Rakefile:TestTask test/*.rb", command: "{bundle}rake test TESTOPTS=-v", format: workflows.FormatMinitest, install: "{gems}", more: true},
+			{shows: "Rakefile:TestTask test/*.rb", command: "{bundle}rake test TESTOPTS=-v",
+				format: workflows.FormatMinitest, install: "{gems}", more: true},
 			{shows: "test/*.rb", format: workflows.FormatMinitest, install: "{gems}",
 				command: `{bundle}ruby -Itest -Ilib -e 'Dir["test/**/*_test.rb", "test/**/test_*.rb"].sort.each { |f| require "./#{f}" }' -- -v`},
 		}},
@@ -76,8 +81,10 @@ func ecosystems() []ecosystem {
 				command: `dotnet test --logger trx --results-directory "$WFS_REPORT" -nodeReuse:false`},
 		}},
 		{name: "PHP", tools: []string{"php", "composer", "vendor/bin/phpunit"}, rows: []row{
-			{shows: `composer.json:"pestphp/pest"`, command: `vendor/bin/pest --log-junit "$WFS_REPORT"`, format: workflows.FormatJUnit, install: "composer install"},
-			{shows: phpunit, command: `vendor/bin/{phpunit}`, format: workflows.FormatJUnit, install: "composer install", more: true},
+			{shows: `composer.json:"pestphp/pest"`, command: `vendor/bin/pest --log-junit "$WFS_REPORT"`,
+				format: workflows.FormatJUnit, install: "composer install"},
+			{shows: phpunit, command: `vendor/bin/{phpunit}`, format: workflows.FormatJUnit, install: "composer install",
+				more: true},
 			{shows: phpunit, command: `{phpunit}`, format: workflows.FormatJUnit},
 		}},
 		{name: "Bats", tools: []string{"bats"}, rows: []row{
@@ -85,8 +92,9 @@ func ecosystems() []ecosystem {
 			{shows: "tests/*.bats", command: "bats --tap -r tests", format: workflows.FormatTAP},
 		}},
 		{name: "make", tools: []string{"make"}, rows: []row{
-			{shows: "Makefile:^(test):[^=]*$|makefile:^(test):[^=]*$|GNUmakefile:^(test):[^=]*$", command: "make test", format: workflows.FormatExit,
-				needs: "make hides what its tests print; pass the command behind it, which has per-test results: wfs init --test 'COMMAND' --format FORMAT"},
+			{shows: "Makefile:^(test):[^=]*$|makefile:^(test):[^=]*$|GNUmakefile:^(test):[^=]*$", command: "make test",
+				format: workflows.FormatExit,
+				needs:  "make hides what its tests print; pass the command behind it, which has per-test results: wfs init --test 'COMMAND' --format FORMAT"},
 		}},
 	}
 }
@@ -102,7 +110,8 @@ var words = []struct{ word, shows, with, without string }{
 	{"{gradle}", "gradlew", "./gradlew", "gradle"},
 	{"{bundle}", "Gemfile", "bundle exec ", ""},
 	{"{gems}", "Gemfile", "bundle install", "gem install rspec minitest rake"},
-	{"{phpunit}", phpConfig, `phpunit --log-junit "$WFS_REPORT" --do-not-cache-result`, `phpunit --log-junit "$WFS_REPORT" --do-not-cache-result tests`},
+	{"{phpunit}", phpConfig, `phpunit --log-junit "$WFS_REPORT" --do-not-cache-result`,
+		`phpunit --log-junit "$WFS_REPORT" --do-not-cache-result tests`},
 }
 
 // fill replaces the words of a command.
@@ -145,7 +154,8 @@ func (p *project) byRows(rows []row) (list []Proposal) {
 	return list
 }
 
-// shows returns the last evidence that was found, as words for people, "" if some is missing, or there although it must not.
+// shows returns the last evidence that was found, as words for people, "" if some is missing, or there although
+// it must not.
 func (p *project) shows(all string) (why string) {
 	for one := range strings.FieldsSeq(all) {
 		one, not := strings.CutPrefix(one, "!")
@@ -214,15 +224,17 @@ func inDirs(dirs, names []string, text string) string {
 	return strings.Join(all, "|")
 }
 
-// proposePython knows pytest, unittest and Django's runner, below uv, Poetry, PDM, Pipenv or a virtual environment in the
-// project. -B keeps Python from writing __pycache__, which would change the tree where it is not ignored. A file that
-// cannot be imported must not keep the others from running: --continue-on-collection-errors.
+// proposePython knows pytest, unittest and Django's runner, below uv, Poetry, PDM, Pipenv or a virtual
+// environment in the project. -B keeps Python from writing __pycache__, which would change the tree where it is
+// not ignored. A file that cannot be imported must not keep the others from running:
+// --continue-on-collection-errors.
 func proposePython(p *project) (list []Proposal) {
 	pythons := []struct{ shows, python, install string }{
 		{"uv.lock", "uv run --frozen python", "uv sync"}, {"poetry.lock", "poetry run python", "poetry install"},
 		{"pdm.lock", "pdm run python", "pdm install"}, {"Pipfile.lock", "pipenv run python", "pipenv install"},
 		{".venv/pyvenv.cfg", ".venv/bin/python", ".venv/bin/python -m pip install pytest"},
-		{"venv/pyvenv.cfg", "venv/bin/python", "venv/bin/python -m pip install pytest"}, {"", "python3", "python3 -m pip install pytest"},
+		{"venv/pyvenv.cfg", "venv/bin/python", "venv/bin/python -m pip install pytest"},
+		{"", "python3", "python3 -m pip install pytest"},
 	}
 	for _, python := range pythons {
 		if python.shows != "" && !p.has(python.shows) {
@@ -231,9 +243,11 @@ func proposePython(p *project) (list []Proposal) {
 		byPytest := pytestFiles + pythonTests(`:[mt]\spytest`)
 		pytest := python.python + ` -B -m pytest -q -p no:cacheprovider --continue-on-collection-errors --junitxml="$WFS_REPORT"`
 		for _, found := range p.byRows([]row{
-			{shows: "manage.py !" + byPytest, command: python.python + " -B manage.py test --noinput -v 2", format: workflows.FormatUnittest},
+			{shows: "manage.py !" + byPytest, command: python.python + " -B manage.py test --noinput -v 2",
+				format: workflows.FormatUnittest},
 			{shows: byPytest, command: pytest, format: workflows.FormatJUnit, install: python.install, more: true},
-			{shows: pythonTests(":unittest"), command: python.python + " -B -m unittest discover -v" + p.discover(), format: workflows.FormatUnittest, more: true},
+			{shows: pythonTests(":unittest"), command: python.python + " -B -m unittest discover -v" + p.discover(),
+				format: workflows.FormatUnittest, more: true},
 			{shows: pythonTests(""), command: pytest, format: workflows.FormatJUnit, install: python.install},
 		}) {
 			if !slices.ContainsFunc(list, func(other Proposal) bool { return other.Gate.Run.Shell == found.Gate.Run.Shell }) {
@@ -264,7 +278,8 @@ var formatWords = []struct {
 }{
 	{[]string{"go test", "-json"}, workflows.FormatGoTest}, {[]string{"jest", "--json"}, workflows.FormatJest},
 	{[]string{"vitest", "reporter=json"}, workflows.FormatJest}, {[]string{"rspec", "json"}, workflows.FormatRSpec},
-	{[]string{"junit"}, workflows.FormatJUnit}, {[]string{"reporter xunit"}, workflows.FormatJUnit}, {[]string{"reporter=xunit"}, workflows.FormatJUnit},
+	{[]string{"junit"}, workflows.FormatJUnit}, {[]string{"reporter xunit"}, workflows.FormatJUnit},
+	{[]string{"reporter=xunit"}, workflows.FormatJUnit},
 	{[]string{"cargo test"}, workflows.FormatCargo}, {[]string{"unittest", " -v"}, workflows.FormatUnittest},
 	{[]string{"manage.py test", "-v 2"}, workflows.FormatUnittest}, {[]string{"dotnet test", "trx"}, workflows.FormatTRX},
 	{[]string{"--tap"}, workflows.FormatTAP}, {[]string{"reporter=tap"}, workflows.FormatTAP},

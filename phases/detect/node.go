@@ -46,14 +46,19 @@ const nodeGate = "node --test --test-reporter=junit"
 // neverKept are arguments that no gate can have.
 const neverKept = " --watch --watchAll -w --coverage --ui --bail --reporter --reporters -R "
 
-// nodeTools report by test without a package of their own. What writes snapshots that are missing does not with CI=true.
+// nodeTools report by test without a package of their own. What writes snapshots that are missing does not with
+// CI=true.
 var nodeTools = []nodeTool{
 	{name: "node", format: workflows.FormatJUnit},
 	{name: "bun", format: workflows.FormatJUnit},
-	{name: "vitest", report: `--run --reporter=junit --outputFile="$WFS_REPORT"`, format: workflows.FormatJUnit, env: "CI=true ", drop: " run watch dev --run ", alone: true},
-	{name: "react-scripts", report: `--watchAll=false --ci --json --outputFile="$WFS_REPORT"`, format: workflows.FormatJest, env: "CI=true "},
-	{name: "jest", report: `--ci --json --outputFile="$WFS_REPORT"`, format: workflows.FormatJest, drop: " --ci ", alone: true},
-	{name: "mocha", report: `--reporter xunit --reporter-option output="$WFS_REPORT"`, format: workflows.FormatJUnit, alone: true},
+	{name: "vitest", report: `--run --reporter=junit --outputFile="$WFS_REPORT"`, format: workflows.FormatJUnit,
+		env: "CI=true ", drop: " run watch dev --run ", alone: true},
+	{name: "react-scripts", report: `--watchAll=false --ci --json --outputFile="$WFS_REPORT"`,
+		format: workflows.FormatJest, env: "CI=true "},
+	{name: "jest", report: `--ci --json --outputFile="$WFS_REPORT"`, format: workflows.FormatJest, drop: " --ci ",
+		alone: true},
+	{name: "mocha", report: `--reporter xunit --reporter-option output="$WFS_REPORT"`, format: workflows.FormatJUnit,
+		alone: true},
 	{name: "ava", report: "--tap", format: workflows.FormatTAP, drop: " --tap ", alone: true},
 	{name: "tape", format: workflows.FormatTAP},
 	{name: "tap", report: "--reporter=tap", format: workflows.FormatTAP},
@@ -85,16 +90,20 @@ func proposeNode(p *project) []Proposal {
 		}
 		return list
 	}
-	needs := "its test script has no per-test results that wfs can read; `" + nodeGate + "`, vitest, jest and mocha have them"
+	needs := "its test script has no per-test results that wfs can read; `" + nodeGate +
+		"`, vitest, jest and mocha have them"
 	if len(list) > 0 {
 		needs = "the test script hides the per-test results; this would show them: " + list[0].Gate.Run.Shell
 	}
-	return append(list, Proposal{Gate: testsGate(manager+" test", workflows.FormatExit), Why: "package.json: " + script, Needs: needs})
+	return append(list, Proposal{Gate: testsGate(manager+" test", workflows.FormatExit),
+		Why: "package.json: " + script, Needs: needs})
 }
 
 // nodeTests is evidence of files that `node --test` would find.
-var nodeTests = inDirs([]string{"", "tests/", "__tests__/", "src/"}, []string{"*[._-]test.", "test.", "test-*."}, "js") + "|" +
-	inDirs([]string{"", "tests/", "__tests__/", "src/"}, []string{"*[._-]test.", "test.", "test-*."}, "[mc]js") + "|test/*.js|test/*.[mc]js"
+var nodeTests = inDirs([]string{"", "tests/", "__tests__/", "src/"}, []string{"*[._-]test.", "test.", "test-*."},
+	"js") + "|" +
+	inDirs([]string{"", "tests/", "__tests__/", "src/"}, []string{"*[._-]test.", "test.", "test-*."}, "[mc]js") +
+	"|test/*.js|test/*.[mc]js"
 
 func (p *project) nodePackage() *nodePackage {
 	n := &nodePackage{project: p}
@@ -149,7 +158,8 @@ func toolOf(command string) *nodeTool {
 			return !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") &&
 				(strings.TrimSuffix(strings.TrimSuffix(base, ".js"), ".mjs") == t.name || t.name == "node" && base == "tsx")
 		})
-		if at < 0 || t.name == "node" && !slices.Contains(words, "--test") || t.name == "bun" && !strings.Contains(command, "bun test") {
+		if at < 0 || t.name == "node" && !slices.Contains(words, "--test") || t.name == "bun" &&
+			!strings.Contains(command, "bun test") {
 			continue
 		}
 		return t
@@ -158,7 +168,8 @@ func toolOf(command string) *nodeTool {
 }
 
 // nodeExec are the commands by which package managers run a tool that the project has installed.
-var nodeExec = map[string]string{"pnpm": "pnpm exec ", "yarn": "yarn run ", "bun": "bun run ", "npm": "npx --no-install "}
+var nodeExec = map[string]string{"pnpm": "pnpm exec ", "yarn": "yarn run ", "bun": "bun run ",
+	"npm": "npx --no-install "}
 
 func (n *nodePackage) manager() string {
 	name, _, _ := strings.Cut(n.PackageManager, "@")
@@ -190,7 +201,8 @@ func (n *nodePackage) byTool() []Proposal {
 		case s.tool != nil:
 			gate := testsGate(before+n.call(s.tool, s.text), s.tool.format)
 			list := []Proposal{{Gate: gate, Why: why}}
-			if tap := strings.Replace(gate.Run.Shell, "test-reporter=junit", "test-reporter=tap", 1); s.tool.name == "node" { // before Node 20
+			// before Node 20
+			if tap := strings.Replace(gate.Run.Shell, "test-reporter=junit", "test-reporter=tap", 1); s.tool.name == "node" {
 				list = append(list, Proposal{Gate: testsGate(tap, workflows.FormatTAP), Why: why})
 			}
 			return list
@@ -241,8 +253,8 @@ func (n *nodePackage) call(t *nodeTool, text string) string {
 	return t.env + strings.TrimSpace(strings.Join(kept, " ")+" "+t.report)
 }
 
-// beyond are the commands of the test script, and of those that npm runs around it, that run no tests and build nothing.
-// Coverage is one of them.
+// beyond are the commands of the test script, and of those that npm runs around it, that run no tests and build
+// nothing. Coverage is one of them.
 func (n *nodePackage) beyond() (commands []string) {
 	for _, s := range n.steps {
 		tool, _, _ := strings.Cut(s.text, " ")
@@ -265,8 +277,8 @@ var eachMember = map[string]string{
 	"node":   "",
 }
 
-// byWorkspaces proposes for a repository of many packages. Where all of them use the same runner, each is run with it and
-// reports into a directory.
+// byWorkspaces proposes for a repository of many packages. Where all of them use the same runner, each is run
+// with it and reports into a directory.
 func (n *nodePackage) byWorkspaces() []Proposal {
 	var dirs, tools []string
 	for _, dir := range n.workspaces() {

@@ -27,7 +27,8 @@ func (p *project) pipInstalls(pytest bool) string {
 	if from.extra != "" {
 		itself = "'.[" + from.extra + "]'"
 	}
-	args := when(requirements, " -r requirements.txt") + when(from.file != "", " -r "+from.file) + when(builds, " -e "+itself) +
+	args := when(requirements, " -r requirements.txt") + when(from.file != "", " -r "+from.file) +
+		when(builds, " -e "+itself) +
 		when(from.group != "", " --group "+from.group) + when(pytest && from == declaredIn{}, " pytest")
 	if args == "" {
 		return ""
@@ -62,12 +63,14 @@ func (p *project) pytestFrom(builds bool) declaredIn {
 	if group := aboutTests(p.declaring("dependency-groups")); group != "" {
 		return declaredIn{group: group}
 	}
-	return declaredIn{file: aboutTests(slices.DeleteFunc(append(p.glob("requirements/*.txt"), p.glob("*requirements*.txt")...), func(file string) bool {
+	return declaredIn{file: aboutTests(slices.DeleteFunc(append(p.glob("requirements/*.txt"),
+		p.glob("*requirements*.txt")...), func(file string) bool {
 		return !plainPath.MatchString(file) || !isPytest.MatchString(p.text(file))
 	}))}
 }
 
-// aboutTests is the first of some names that is called after tests, because the others may hold much more, else the first.
+// aboutTests is the first of some names that is called after tests, because the others may hold much more, else
+// the first.
 func aboutTests(names []string) string {
 	if at := slices.IndexFunc(names, testWord.MatchString); at > 0 {
 		return names[at]
@@ -85,11 +88,13 @@ var (
 
 // declaring are the keys of a table of pyproject.toml whose arrays have pytest, or a plugin of it, which brings it.
 func (p *project) declaring(table string) (names []string) {
-	body := regexp.MustCompile(`(?ms)^\[` + regexp.QuoteMeta(table) + `\][^\n]*$(.*?)(?:^\[|\z)`).FindString(p.text("pyproject.toml"))
+	body := regexp.MustCompile(`(?ms)^\[` + regexp.QuoteMeta(table) +
+		`\][^\n]*$(.*?)(?:^\[|\z)`).FindString(p.text("pyproject.toml"))
 	for _, m := range tomlArray.FindAllStringSubmatch(body, -1) {
-		if plainPath.MatchString(m[1]) && slices.ContainsFunc(tomlString.FindAllStringSubmatch(m[2], -1), func(s []string) bool {
-			return isPytest.MatchString(s[1] + s[2])
-		}) {
+		if plainPath.MatchString(m[1]) &&
+			slices.ContainsFunc(tomlString.FindAllStringSubmatch(m[2], -1), func(s []string) bool {
+				return isPytest.MatchString(s[1] + s[2])
+			}) {
 			names = append(names, m[1])
 		}
 	}

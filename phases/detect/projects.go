@@ -35,9 +35,9 @@ type project struct {
 	readFile func(name string) ([]byte, error)
 }
 
-// Projects looks for projects at root and in the directories right below, and proposes gates for the tests of each: the
-// likeliest first, one of which is enough. With several projects each gate has a name of its own, and the paths that it is
-// about. readFile is os.ReadFile.
+// Projects looks for projects at root and in the directories right below, and proposes gates for the tests of
+// each: the likeliest first, one of which is enough. With several projects each gate has a name of its own, and
+// the paths that it is about. readFile is os.ReadFile.
 func Projects(root string, readFile func(name string) ([]byte, error)) [][]Proposal {
 	top := &project{root: root, readFile: readFile}
 	list := top.propose()
@@ -50,7 +50,8 @@ func Projects(root string, readFile func(name string) ([]byte, error)) [][]Propo
 	}
 	for _, dir := range top.dirs() {
 		for _, group := range top.below(dir) {
-			if kind := group[0].Ecosystem; !atTop[kind] && (kind != "make" || len(list) == 0) { // the one above has it, or mostly runs the same
+			// the one above has it, or mostly runs the same
+			if kind := group[0].Ecosystem; !atTop[kind] && (kind != "make" || len(list) == 0) {
 				list = append(list, group)
 			}
 		}
@@ -160,7 +161,8 @@ var notProjects = strings.Fields("node_modules vendor target build dist docs doc
 func (p *project) dirs() (names []string) {
 	entries, _ := os.ReadDir(p.root)
 	for _, e := range entries {
-		if name := e.Name(); e.IsDir() && name[0] != '.' && plainPath.MatchString(name) && !slices.Contains(notProjects, name) {
+		if name := e.Name(); e.IsDir() && name[0] != '.' && plainPath.MatchString(name) &&
+			!slices.Contains(notProjects, name) {
 			names = append(names, name)
 		}
 	}

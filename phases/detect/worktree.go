@@ -24,11 +24,13 @@ var installs = []struct{ dir, file, command, extra, group string }{
 
 var usesPytest = lazyregexp.New(`(^|[\s&|;()/])pytest($|[\s&|;()/])`)
 
-// Worktree says what a new work tree of the project at root lacks, by what git ignores at its top (directories end in a
-// slash): local settings, which are copied, and installed packages, which are installed anew, because they often know
-// their own place; with them what the gates are run by. A virtual environment that no file describes is linked; one that
-// leads back to the project is refused when the work tree is made. program reports whether a program is there.
-func Worktree(root string, ignored []string, gates []workflows.Gate, program func(name string) bool) workflows.Worktree {
+// Worktree says what a new work tree of the project at root lacks, by what git ignores at its top (directories
+// end in a slash): local settings, which are copied, and installed packages, which are installed anew, because
+// they often know their own place; with them what the gates are run by. A virtual environment that no file
+// describes is linked; one that leads back to the project is refused when the work tree is made. program
+// reports whether a program is there.
+func Worktree(root string, ignored []string, gates []workflows.Gate,
+	program func(name string) bool) workflows.Worktree {
 	var w workflows.Worktree
 	var setup []string
 	p := &project{root: root, readFile: os.ReadFile}

@@ -33,7 +33,8 @@ type cargoError struct {
 }
 
 var (
-	cargoRunning = newForm("Running ", `^\s*Running (unittests )?(\S+) \((?:.*[/\\])?([^/\\]+?)(?:-[0-9a-f]{16})?(?:\.exe|\.wasm)?\)$`)
+	cargoRunning = newForm("Running ",
+		`^\s*Running (unittests )?(\S+) \((?:.*[/\\])?([^/\\]+?)(?:-[0-9a-f]{16})?(?:\.exe|\.wasm)?\)$`)
 	cargoDocs    = newForm("Doc-tests ", `^\s*Doc-tests (\S+)$`)
 	cargoCount   = newForm("running ", `^running (\d+) tests?$`)
 	cargoTest    = newForm("test ", `test (.*?) \.\.\. (.*)$`)
@@ -166,7 +167,8 @@ func (p *cargoTests) ended() {
 
 func (p *cargoTests) finish() {
 	p.ended()
-	waits := slices.ContainsFunc(p.diags, func(d cargoError) bool { return d.Missing != "" || misfit(d.File, d.Message) != "" })
+	waits := slices.ContainsFunc(p.diags,
+		func(d cargoError) bool { return d.Missing != "" || misfit(d.File, d.Message) != "" })
 	for _, d := range p.diags {
 		if d.follows && waits {
 			continue

@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// compilers listens to what is printed around a report for the errors of compilers. Where tests are compiled, the report
-// of a build that failed is missing or has gaps, and only the compiler says why.
+// compilers listens to what is printed around a report for the errors of compilers. Where tests are compiled,
+// the report of a build that failed is missing or has gaps, and only the compiler says why.
 type compilers struct {
 	at   Place
 	list []Breakage
@@ -22,12 +22,18 @@ type compilers struct {
 
 // compilerForms are how compilers print errors.
 var compilerForms = []form{
-	newForm(":[", `^(?:\[ERROR\] )?(?P<file>\S.*?\.(?:java|kt|kts|groovy|scala)):\[\d+,\d+\] (?:error: )?(?P<why>.*)$`),                        // Maven
-	newForm(": error: ", `^(?:\[ERROR\] )?(?P<file>\S.*?\.(?:java|groovy|scala)):\d+: error: (?P<why>.*)$`),                                    // javac
-	newForm("e: ", `^(?:\[ERROR\] )?e: (?:file://)?(?P<file>\S.*?\.kts?):(?:\d+:\d+:?| \(\d+, \d+\):) (?P<why>.*)$`),                           // kotlinc
-	newForm(": error ", `^\s*(?P<file>\S.*?\.(?:cs|fs|vb))\(\d+,\d+(?:,\d+,\d+)?\): error (?P<why>(?:CS|FS|BC)\d+: .*?)(?: \[[^\]]*\])?$`),     // dotnet
-	newForm(" error TS", `^(?P<file>\S.*?\.[cm]?tsx?)(?:\(\d+,\d+\):|:\d+:\d+ -) error (?P<why>TS\d+: .*)$`),                                   // tsc
-	newForm("PHP ", `^PHP (?:Fatal|Parse) error: +(?:Uncaught )?(?P<why>.*?) in (?P<file>\S.*?\.php)(?:\(\d+\) : .*)?(?::\d+| on line \d+)?$`), // php
+	// Maven
+	newForm(":[", `^(?:\[ERROR\] )?(?P<file>\S.*?\.(?:java|kt|kts|groovy|scala)):\[\d+,\d+\] (?:error: )?(?P<why>.*)$`),
+	// javac
+	newForm(": error: ", `^(?:\[ERROR\] )?(?P<file>\S.*?\.(?:java|groovy|scala)):\d+: error: (?P<why>.*)$`),
+	// kotlinc
+	newForm("e: ", `^(?:\[ERROR\] )?e: (?:file://)?(?P<file>\S.*?\.kts?):(?:\d+:\d+:?| \(\d+, \d+\):) (?P<why>.*)$`),
+	// dotnet
+	newForm(": error ", `^\s*(?P<file>\S.*?\.(?:cs|fs|vb))\(\d+,\d+(?:,\d+,\d+)?\): error (?P<why>(?:CS|FS|BC)\d+: .*?)(?: \[[^\]]*\])?$`),
+	// tsc
+	newForm(" error TS", `^(?P<file>\S.*?\.[cm]?tsx?)(?:\(\d+,\d+\):|:\d+:\d+ -) error (?P<why>TS\d+: .*)$`),
+	// php
+	newForm("PHP ", `^PHP (?:Fatal|Parse) error: +(?:Uncaught )?(?P<why>.*?) in (?P<file>\S.*?\.php)(?:\(\d+\) : .*)?(?::\d+| on line \d+)?$`),
 	newForm(": error: ", `^(?P<file>\S.*?\.swift):\d+:\d+: error: (?P<why>.*)$`),
 }
 
@@ -57,7 +63,8 @@ func (c *compilers) line(text string) {
 		}
 		file := cleanPath(c.at.relative(m[f.re().SubexpIndex("file")]))
 		msg := m[f.re().SubexpIndex("why")]
-		c.list = append(c.list, Breakage{Unit: session.TestID(file), File: file, Missing: unknownInCompiled.find(msg), Message: file + ": " + msg, Build: true})
+		c.list = append(c.list, Breakage{Unit: session.TestID(file), File: file, Missing: unknownInCompiled.find(msg),
+			Message: file + ": " + msg, Build: true})
 		if c.more = 0; strings.Contains(msg, noSymbol) {
 			c.more = 4 // the line itself, a mark below it, and the symbol
 		}
@@ -71,7 +78,8 @@ var (
 	nodeFrom   = newForm("from ", `(?:imported from |' from ')([^'\s]+)`)
 )
 
-// nodeLine reads Node's errors about files that could not be loaded, for runners that report nothing then (Mocha, AVA, Bun).
+// nodeLine reads Node's errors about files that could not be loaded, for runners that report nothing then
+// (Mocha, AVA, Bun).
 func (c *compilers) nodeLine(text string) {
 	text = strings.TrimPrefix(strings.TrimLeft(text, " "), "Exception during run: ") // Mocha
 	file, listed := strings.CutPrefix(text, "- ")
@@ -92,7 +100,8 @@ func (c *compilers) nodeLine(text string) {
 		if m := nodeFrom.find(text); m != nil {
 			from = strings.TrimPrefix(m[1], "file://")
 		}
-		c.loads = append(c.loads, Breakage{File: c.at.relative(from), Missing: MissingInScript(failed[0]), Message: failed[0], Build: true})
+		c.loads = append(c.loads, Breakage{File: c.at.relative(from), Missing: MissingInScript(failed[0]),
+			Message: failed[0], Build: true})
 		c.stack = false
 	}
 }

@@ -39,9 +39,9 @@ type Failure struct {
 	Log     string             `json:"log,omitempty"` // name of the gate's log in the run's directory
 }
 
-// ReadFailures returns what the gates kept of the failing tests of the run with this directory. Nothing is there when
-// nothing failed, when the directory is gone, and when something else is in the file's place. An error means that the file
-// is there and cannot be read.
+// ReadFailures returns what the gates kept of the failing tests of the run with this directory. Nothing is
+// there when nothing failed, when the directory is gone, and when something else is in the file's place. An
+// error means that the file is there and cannot be read.
 func ReadFailures(runDir string) ([]Failure, error) {
 	name := filepath.Join(runDir, FailuresFile)
 	data, err := durable.ReadFile(name, maxFailuresFile)
@@ -63,15 +63,16 @@ const maxFailuresFile = 16 << 20 // bytes; what is written is far smaller
 // An error of a compiler, or of an assertion: a place in a file at the beginning of a line, or the word.
 var saysError = lazyregexp.New(`^[^\s:]+:\d+(:\d+)?: |(?i)\berror\b|^[A-Z]\w*Error: |^E `)
 
-// FirstError is the line that says first what is wrong, else the first line, with up to three more where that one ends with a
-// colon, as a panic of Rust does; "" when nothing was printed.
+// FirstError is the line that says first what is wrong, else the first line, with up to three more where that
+// one ends with a colon, as a panic of Rust does; "" when nothing was printed.
 func FirstError(message string) string {
 	first := ""
 	more := 0
 	for line := range strings.SplitSeq(message, "\n") {
 		line = strings.TrimSpace(safetext.Line(line, maxFirst))
 		switch {
-		case line == "" || strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "# "):
+		case line == "" || strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- ") ||
+			strings.HasPrefix(line, "# "):
 		case saysError.MatchString(line) && !strings.HasSuffix(line, ":"): // else what is wrong follows
 			return line
 		case first == "":

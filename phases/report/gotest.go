@@ -51,7 +51,8 @@ const goTimeout = "panic: test timed out after "
 
 // newGoTests passes on to text what is meant for people.
 func newGoTests(r results, text func(string)) *goTests {
-	return &goTests{results: r, text: text, running: map[session.TestID]*End{}, packs: map[string]*goPackage{}, builds: map[string][]string{}}
+	return &goTests{results: r, text: text, running: map[session.TestID]*End{}, packs: map[string]*goPackage{},
+		builds: map[string][]string{}}
 }
 
 func (p *goTests) line(line string) {

@@ -12,8 +12,9 @@ import (
 // SuiteSep stands between the suites of a test and its name, for runners without class names.
 const SuiteSep = " > "
 
-// junitSuites is a document of JUnit XML. There is no standard, so it takes what the tools that are in use print: nested
-// suites (Node), class names (pytest, Surefire, jest-junit), several children in a test case, text around.
+// junitSuites is a document of JUnit XML. There is no standard, so it takes what the tools that are in use
+// print: nested suites (Node), class names (pytest, Surefire, jest-junit), several children in a test case,
+// text around.
 type junitSuites struct {
 	results
 	suites []string
@@ -41,7 +42,8 @@ func (p *junitSuites) start(t xml.StartElement) {
 	case t.Name.Local == "testsuite":
 		p.suites = append(p.suites, testName(attr(t, "name")))
 	case t.Name.Local == "testcase":
-		p.test = &testCase{class: p.at.relative(testName(attr(t, "classname"))), name: p.at.relative(testName(attr(t, "name"))),
+		p.test = &testCase{class: p.at.relative(testName(attr(t, "classname"))),
+			name: p.at.relative(testName(attr(t, "name"))),
 			file: p.at.relative(attr(t, "file")), status: session.TestPass}
 	case p.test != nil:
 		p.inside = p.test.child(t)
@@ -92,7 +94,8 @@ func (c *testCase) child(t xml.StartElement) bool {
 func (c *testCase) failed() {
 	first, text := c.attribute, c.text.String()
 	at := strings.Index(text, first[:min(len(first), 20)])
-	if first != "" && at > 0 && !strings.Contains(text, first) && strings.Contains(strings.ReplaceAll(text, "\n", ""), first) {
+	if first != "" && at > 0 && !strings.Contains(text, first) &&
+		strings.Contains(strings.ReplaceAll(text, "\n", ""), first) {
 		first, text = "", text[at:]
 	}
 	if first != "" {
@@ -128,8 +131,9 @@ func (p *junitSuites) close(c *testCase) {
 	}
 }
 
-// raised reports whether an error came while the test itself ran: an exception that is no failed assertion, for runners
-// that tell them apart (Surefire, PHPUnit). pytest says "error" of what stands around a test, other runners name the class.
+// raised reports whether an error came while the test itself ran: an exception that is no failed assertion, for
+// runners that tell them apart (Surefire, PHPUnit). pytest says "error" of what stands around a test, other
+// runners name the class.
 func (c *testCase) raised(message string) bool {
 	return c.name != "(unnamed)" && c.name != c.class && c.name != "initializationError" &&
 		!strings.HasPrefix(message, "failed on setup") && !strings.HasPrefix(message, "failed on teardown")

@@ -95,7 +95,8 @@ func (b *Beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// End keeps the last bytes of what is written to it: at least Most, but for a word that would be cut. A nil one is empty.
+// End keeps the last bytes of what is written to it: at least Most, but for a word that would be cut. A nil one
+// is empty.
 type End struct {
 	Most int
 	text []byte

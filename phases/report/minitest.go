@@ -5,8 +5,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// minitests reads what Minitest prints with -v ("CalcTest#test_adds = 0.00 s = ."), the failures that follow, and Ruby's
-// error about a file that it could not load.
+// minitests reads what Minitest prints with -v ("CalcTest#test_adds = 0.00 s = ."), the failures that follow,
+// and Ruby's error about a file that it could not load.
 type minitests struct {
 	results
 	open  session.TestID // what is running: a test may print between its name and its result

@@ -16,10 +16,11 @@ import (
 // misfits are what compilers say of types that do not fit: the texts of Go, javac, kotlinc, scalac and swiftc, and the
 // numbers of other compilers.
 var misfits = sync.OnceValue(func() (r struct{ golang, words, codes *regexp.Regexp }) {
-	r.golang = regexp.MustCompile(`^(?:cannot use |not enough arguments in call to |too many arguments in call to |assignment mismatch: |` +
-		`invalid operation: |invalid argument: |multiple-value |too many values in struct literal|too few values in struct literal|cannot range over |` +
-		`cannot index |cannot convert |too many type arguments|not enough type arguments|non-boolean condition in |cannot assign to |in call to |` +
-		`cannot infer |impossible type |cannot call |.* does not satisfy |.* \(no value\) used as value$)`)
+	r.golang = regexp.MustCompile(
+		`^(?:cannot use |not enough arguments in call to |too many arguments in call to |assignment mismatch: |` +
+			`invalid operation: |invalid argument: |multiple-value |too many values in struct literal|too few values in struct literal|cannot range over |` +
+			`cannot index |cannot convert |too many type arguments|not enough type arguments|non-boolean condition in |cannot assign to |in call to |` +
+			`cannot infer |impossible type |cannot call |.* does not satisfy |.* \(no value\) used as value$)`)
 	r.words = regexp.MustCompile(`cannot be applied to given types|incompatible types|no suitable method found|no suitable constructor found|` +
 		`bad operand type|incomparable types|has private access in|for-each not applicable|cannot be dereferenced|` +
 		`cannot be referenced from a static context|does not override or implement a method|array required, but|is never thrown in body of|` +

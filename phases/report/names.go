@@ -8,7 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// testName makes a name fit for an id: printable, on one line, bounded. It may be kept: it shares no memory with what was printed.
+// testName makes a name fit for an id: printable, on one line, bounded. It may be kept: it shares no memory
+// with what was printed.
 func testName(s string) string {
 	return excerpt(strings.Clone(safetext.Line(s, 0)), MaxName)
 }
@@ -120,5 +121,6 @@ func Under(id, unit session.TestID) bool {
 // SameFile reports whether the path that a tool printed, relative to wherever it ran, is this path of the work tree.
 func SameFile(inTree, printed string) bool {
 	printed = cleanPath(printed)
-	return printed != "." && (inTree == printed || strings.HasSuffix(inTree, "/"+printed) || strings.HasSuffix(printed, "/"+inTree))
+	return printed != "." && (inTree == printed || strings.HasSuffix(inTree, "/"+printed) ||
+		strings.HasSuffix(printed, "/"+inTree))
 }

@@ -108,7 +108,8 @@ func (r *Reader) Report() *Report {
 	return r.results.Report
 }
 
-// Explain adds what compilers printed to the report of a gate that failed. inTree reports whether a file is the project's.
+// Explain adds what compilers printed to the report of a gate that failed. inTree reports whether a file is the
+// project's.
 func (r *Reader) Explain(inTree func(file string) bool) {
 	r.compilers.explain(r.results.Report, inTree)
 }

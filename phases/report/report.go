@@ -104,11 +104,13 @@ func newResults(at Place) results {
 var statuses = map[string]session.TestStatus{
 	"ok": session.TestPass, "passed": session.TestPass, "Passed": session.TestPass, "Warning": session.TestPass,
 	"PassedButRunAborted": session.TestPass, ".": session.TestPass, "pass": session.TestPass,
-	"FAIL": session.TestFail, "FAILED": session.TestFail, "failed": session.TestFail, "Failed": session.TestFail, "F": session.TestFail,
+	"FAIL": session.TestFail, "FAILED": session.TestFail, "failed": session.TestFail, "Failed": session.TestFail,
+	"F":                  session.TestFail,
 	"unexpected success": session.TestFail, "UNEXPECTED SUCCESS": session.TestFail, "fail": session.TestFail,
 	"ERROR": session.TestError, "E": session.TestError,
-	"NotExecuted": session.TestSkip, "Inconclusive": session.TestSkip, "NotRunnable": session.TestSkip, "Pending": session.TestSkip,
-	"skip": session.TestSkip,
+	"NotExecuted": session.TestSkip, "Inconclusive": session.TestSkip, "NotRunnable": session.TestSkip,
+	"Pending": session.TestSkip,
+	"skip":    session.TestSkip,
 }
 
 // add records a test. The second one with the same name is "name#2".
@@ -141,8 +143,8 @@ func (r *results) died(id session.TestID) {
 	}
 }
 
-// unloaded records a file that could not be loaded. names are how the loader reports an unknown name. Ruby loads all files
-// before it runs the first test.
+// unloaded records a file that could not be loaded. names are how the loader reports an unknown name. Ruby
+// loads all files before it runs the first test.
 func (r *results) unloaded(unit, file, message string, names *forms) {
 	message = r.at.Without(message)
 	r.Breaks(Breakage{Unit: session.TestID(testName(unit)), File: file, Missing: names.find(message), Message: message,

@@ -74,8 +74,8 @@ func (p *tapTests) line(text string) {
 	}
 }
 
-// comment reads what tape prints before the assertions of a test, "# NAME". Elsewhere comments explain failures, say what
-// subtest follows, or sum up.
+// comment reads what tape prints before the assertions of a test, "# NAME". Elsewhere comments explain
+// failures, say what subtest follows, or sum up.
 func (p *tapTests) comment(depth int, text string) {
 	name := strings.TrimSpace(strings.TrimPrefix(text, "#"))
 	if strings.HasPrefix(name, "Subtest:") { // Node's runner names tests so; other comments are what the code printed
@@ -131,7 +131,8 @@ func (p *tapTests) test(depth int, m []string) {
 	}
 }
 
-// nest makes the tests that came before it, and are deeper, subtests of a test. One that only sums them up is none itself.
+// nest makes the tests that came before it, and are deeper, subtests of a test. One that only sums them up is
+// none itself.
 func (p *tapTests) nest(t tapTest) {
 	from := slices.IndexFunc(p.inside, func(b tapTest) bool { return b.depth > t.depth })
 	explained := false
@@ -153,8 +154,8 @@ func (p *tapTests) quote(id session.TestID, text *quote) {
 	}
 }
 
-// loadFailure reports whether a line stands for a file that could not be loaded, or for the reason, rather than for a test:
-// AVA says first what was thrown and then whose process ended, Node names the file.
+// loadFailure reports whether a line stands for a file that could not be loaded, or for the reason, rather than
+// for a test: AVA says first what was thrown and then whose process ended, Node names the file.
 func (p *tapTests) loadFailure(name string) bool {
 	file, _, ended := strings.Cut(name, " exited with a non-zero exit code")
 	switch {

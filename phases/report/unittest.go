@@ -165,7 +165,8 @@ func (p *unittests) endSection() {
 	case p.said == nil:
 	case p.module != "":
 		message := p.at.Without(p.said.text.String())
-		p.Breaks(Breakage{Unit: p.said.id, File: moduleFile(p.module, message), Missing: MissingInScript(message), Message: message, Setup: p.setup})
+		p.Breaks(Breakage{Unit: p.said.id, File: moduleFile(p.module, message), Missing: MissingInScript(message),
+			Message: message, Setup: p.setup})
 	case p.status == session.TestError:
 		p.raise(p.said.id)
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// This file has what compilers and loaders print about a name that does not exist. A test may fail for such a name before
-// the code is written, and for types that do not fit yet (see misfit). Everything else that keeps a test from being built
-// (a syntax error, a dependency that is not installed) is a mistake in the test or in the environment.
+// This file has what compilers and loaders print about a name that does not exist. A test may fail for such a
+// name before the code is written, and for types that do not fit yet (see misfit). Everything else that keeps a
+// test from being built (a syntax error, a dependency that is not installed) is a mistake in the test or in the
+// environment.
 
-// forms are expressions, one on each line of a text, that are tried in order. The group of the first one that matches is
-// the name; an empty group says that no name is missing, whatever the forms below it would find.
+// forms are expressions, one on each line of a text, that are tried in order. The group of the first one that
+// matches is the name; an empty group says that no name is missing, whatever the forms below it would find.
 type forms struct{ list func() []*regexp.Regexp }
 
 func newForms(text string) *forms {
@@ -69,8 +70,8 @@ func missingInGo(msg, module string) string {
 	return ""
 }
 
-// ModulePrefix is the import path of the directory that the printed name of a file is relative to: the module's, or that
-// of a directory in it.
+// ModulePrefix is the import path of the directory that the printed name of a file is relative to: the
+// module's, or that of a directory in it.
 func ModulePrefix(pkg, file string) string {
 	if file == "" {
 		return ""
@@ -104,7 +105,8 @@ ReferenceError(?: \[Error\])?: ([^\n]+?) is not defined
 TypeError(?: \[Error\])?: ([^\n]+?) is not a (?:function|constructor)
 `)
 
-// MissingInScript returns the name that is missing when a file of Node or Python cannot be loaded, or a test in it fails.
+// MissingInScript returns the name that is missing when a file of Node or Python cannot be loaded, or a test in
+// it fails.
 func MissingInScript(text string) string {
 	if errs := typescriptErrors(text); len(errs) > 0 {
 		return missingInTypeScript(errs)
@@ -128,8 +130,8 @@ var unknownInRust = newForms("" +
 	"^no `([^`]+)` (?:external|in) \n" +
 	"^(?:method|type) `([^`]+)` is not a member of trait")
 
-// unknownInCompiled is about compilers of the JVM, of .NET, of TypeScript and of Swift, and about PHP. javac's "cannot find
-// symbol" is not among them: it names the symbol on another line.
+// unknownInCompiled is about compilers of the JVM, of .NET, of TypeScript and of Swift, and about PHP. javac's
+// "cannot find symbol" is not among them: it names the symbol on another line.
 var unknownInCompiled = newForms(`
 package ([\w.]+) does not exist
 (?:object|value|type) (\w+) is not a member of
@@ -208,15 +210,16 @@ var toolMissing = newForm("", `No module named (?:pytest|unittest)|npx canceled 
 	`bundler: command not found|Could not find command |error: no such command|ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL|Couldn't find the binary |`+
 	`Could not open input file: vendor/bin|error: toolchain |No .NET SDKs were found|^sh: .*not found|^error Command ".*not found\.$`)
 
-// ToolMissing reports whether a line says that the runner is not installed. Those who print it end with ordinary exit codes,
-// and an agent's code is not to blame.
+// ToolMissing reports whether a line says that the runner is not installed. Those who print it end with
+// ordinary exit codes, and an agent's code is not to blame.
 func ToolMissing(line string) bool { return toolMissing.find(line) != nil }
 
 // noTests is how runners say that there is no test to run. The last one is Node's.
 var noTests = newForm("", `No tests found|No test files found|no packages to test|(?m)^Could not find '`)
 
-// SaysNoTests reports whether a run without results had no test to run: go and node end with 0 then, pytest and unittest
-// with 5, others with a sentence.
+// SaysNoTests reports whether a run without results had no test to run: go and node end with 0 then, pytest and
+// unittest with 5, others with a sentence.
 func SaysNoTests(f workflows.Format, exit int, printed string) bool {
-	return exit == 0 || exit == 5 && (f == workflows.FormatJUnit || f == workflows.FormatUnittest) || noTests.find(printed) != nil
+	return exit == 0 || exit == 5 && (f == workflows.FormatJUnit || f == workflows.FormatUnittest) ||
+		noTests.find(printed) != nil
 }

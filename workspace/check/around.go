@@ -40,10 +40,12 @@ func (r *Report) disk() error {
 		r.add(Warns, "disk", "", dir, Bytes(int64(s.Bytes))+" are left on this file system", follows, "wfs gc")
 	}
 	if known && s.Count && s.Files < littleFiles {
-		r.add(Warns, "disk", "", dir, fmt.Sprintf("%d more files can be made on this file system", s.Files), follows, "git gc")
+		r.add(Warns, "disk", "", dir, fmt.Sprintf("%d more files can be made on this file system", s.Files), follows,
+			"git gc")
 	}
 	if errors.Is(durable.HasLocks(filepath.Join(dir, "HEAD")), durable.ErrNoLocks) {
-		r.add(Blocks, "disk", "", dir, "this file system has no locks (flock)", "sessions can be read here, but not run", "git clone . A-LOCAL-DISK")
+		r.add(Blocks, "disk", "", dir, "this file system has no locks (flock)", "sessions can be read here, but not run",
+			"git clone . A-LOCAL-DISK")
 	}
 	return nil // any other error is said where that file is used
 }
@@ -73,7 +75,8 @@ func (r *Report) workTrees() error {
 		switch {
 		case r.tips[id] == "":
 		case t.Gone && !t.Locked:
-			r.add(Warns, "work tree", id, t.Path, "no longer exists", fmt.Sprintf("git believes that session %s is checked out there", id), GoneHint(id))
+			r.add(Warns, "work tree", id, t.Path, "no longer exists",
+				fmt.Sprintf("git believes that session %s is checked out there", id), GoneHint(id))
 		case on[id] != "":
 			r.add(Blocks, "work tree", id, t.Path, "the session is checked out here and in "+on[id],
 				"a checkpoint in one would undo the other's", "git -C "+word(t.Path)+" switch --detach")
@@ -118,7 +121,8 @@ func (r *Report) claim() error {
 	if m := v.Session.Moving; err == nil && m != nil {
 		f.What += ": " + m.Summary
 		if m.Stuck != "" {
-			f.Level, f.What = Blocks, fmt.Sprintf("a command stopped half-way: %s: it could be neither completed nor undone: %s", m.Summary, m.Stuck)
+			f.Level, f.What = Blocks, fmt.Sprintf(
+				"a command stopped half-way: %s: it could be neither completed nor undone: %s", m.Summary, m.Stuck)
 			f.Follows = "every command that changes something tries again, and fails until the reason is fixed"
 			f.Next = session.GiveUp + " (it changes no file, and the next command gives it up)"
 		}
@@ -126,8 +130,8 @@ func (r *Report) claim() error {
 	return nil
 }
 
-// ended reports whether a session has nothing under way that moves a work tree or refs. Without a journal at its ledger's
-// tip the last turn may have to be settled yet.
+// ended reports whether a session has nothing under way that moves a work tree or refs. Without a journal at
+// its ledger's tip the last turn may have to be settled yet.
 func (r *Report) ended(v *engine.View) bool {
 	s := &v.Session
 	return s.Moving == nil && s.Finishing == nil && s.Deleting == nil && v.Pending == nil && r.Files.Begun(s.ID, v.Tip)
@@ -155,7 +159,8 @@ func (r *Report) locks() error {
 		default:
 			next += " once no git command is running"
 		}
-		r.add(level, "lock", "", l.Path, strings.TrimPrefix(l.Error(), "git's lock "+l.Path+" "), "neither wfs nor git can change what it locks", next)
+		r.add(level, "lock", "", l.Path, strings.TrimPrefix(l.Error(), "git's lock "+l.Path+" "),
+			"neither wfs nor git can change what it locks", next)
 	}
 	return err
 }
@@ -165,7 +170,8 @@ func (r *Report) lockOfOurs(l gitstate.LockFile) {
 	if who, held, err := r.Files.WorktreeHolder(l.Worktree); err == nil && held && who.PID != r.PID {
 		return
 	}
-	r.add(Tells, "lock", "", l.Path, "a lock of wfs, left by a command that was killed", "the next command that changes something removes it", "").
+	r.add(Tells, "lock", "", l.Path, "a lock of wfs, left by a command that was killed",
+		"the next command that changes something removes it", "").
 		by(func(context.Context) (done, _ string, _ error) {
 			if !l.There() {
 				done = "removed"

@@ -32,8 +32,10 @@ const RepairCommand = "wfs doctor --repair"
 
 // Finding is one thing that is not as it should be.
 type Finding struct {
-	Level   string     `json:"level"`
-	About   string     `json:"about"` // ledger, journal, file, ref, branch, objects, lock, left-over, work tree, clone, git, config, disk, hook, proof
+	Level string `json:"level"`
+	// ledger, journal, file, ref, branch, objects, lock, left-over, work tree, clone, git, config, disk, hook,
+	// proof
+	About   string     `json:"about"`
 	Session session.ID `json:"session,omitempty"`
 	Where   string     `json:"where"`             // path, ref or setting
 	What    string     `json:"what"`              // is wrong
@@ -113,9 +115,12 @@ func (d *Doctor) Examine(ctx context.Context) (*Report, error) {
 		}
 	}
 	given(d.Before)
-	rows = append(rows, row{"git's settings", r.settings}, row{"the disk", r.disk}, row{"refs", r.ourRefs}, row{"reflogs", r.loggedRefs},
-		row{"files of this clone", files.files}, row{"permissions", files.trust}, row{"the clone", r.clone}, row{"sessions", sessionChecks{files}.sessions},
-		row{"objects", r.objects}, row{"the operation log", r.operations}, row{"work trees", r.workTrees}, row{"locks", r.locks})
+	rows = append(rows, row{"git's settings", r.settings}, row{"the disk", r.disk}, row{"refs", r.ourRefs},
+		row{"reflogs", r.loggedRefs},
+		row{"files of this clone", files.files}, row{"permissions", files.trust}, row{"the clone", r.clone},
+		row{"sessions", sessionChecks{files}.sessions},
+		row{"objects", r.objects}, row{"the operation log", r.operations}, row{"work trees", r.workTrees},
+		row{"locks", r.locks})
 	given(d.After)
 	for _, row := range rows {
 		r.progress("checking " + row.name)

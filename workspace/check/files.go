@@ -38,7 +38,8 @@ func (r fileChecks) files() error {
 		}
 	}
 	if len(left) > 0 {
-		r.add(Tells, "left-over", "", r.Files.Dir(), number(len(left), "unfinished file")+" of killed commands", "they hold nothing that wfs reported", "").
+		r.add(Tells, "left-over", "", r.Files.Dir(), number(len(left), "unfinished file")+" of killed commands",
+			"they hold nothing that wfs reported", "").
 			by(func(ctx context.Context) (string, string, error) { return r.removeLeft(ctx, left) })
 	}
 	return nil
@@ -86,7 +87,8 @@ func (r fileChecks) flaw(flaw registry.Flaw) {
 
 // plainError is a flaw's error without the path that is said anyway.
 func plainError(f registry.Flaw) string {
-	return strings.NewReplacer(registry.ErrCorrupt.Error()+": ", "", f.Path+": ", "", f.Path+", ", "", f.Path+" ", "").Replace(f.Err.Error())
+	return strings.NewReplacer(registry.ErrCorrupt.Error()+": ", "", f.Path+": ", "", f.Path+", ", "", f.Path+" ",
+		"").Replace(f.Err.Error())
 }
 
 func makePrivate(dir string) string {

@@ -102,8 +102,8 @@ func (r *Report) formerly(ref string) (to session.Commit, from string) {
 	return "", ""
 }
 
-// newestLedger is the newest commit of a session's ledger that anything but its ref tells of: names of its journals, and
-// its backups.
+// newestLedger is the newest commit of a session's ledger that anything but its ref tells of: names of its
+// journals, and its backups.
 func (r *Report) newestLedger(id session.ID) session.Commit {
 	tips, err := r.Files.Tips(id)
 	if err != nil {
@@ -124,8 +124,8 @@ func (r *Report) newestLedger(id session.ID) session.Commit {
 	return newest
 }
 
-// lostLedgers names sessions whose ledger is gone, while this clone has journals or other refs of them. Somebody may have
-// removed it on purpose, so that the way back is only said.
+// lostLedgers names sessions whose ledger is gone, while this clone has journals or other refs of them.
+// Somebody may have removed it on purpose, so that the way back is only said.
 func (r *Report) lostLedgers() error {
 	driven, err := r.Files.Sessions()
 	if err != nil {
@@ -143,7 +143,8 @@ func (r *Report) lostLedgers() error {
 		if r.tips[id] != "" || said || r.Deleted(r.ctx, id) {
 			continue
 		}
-		if !slices.Contains(driven, id) && r.refs[session.BranchOf(id)] == "" { // nothing but rescues is left: it was deleted for good
+		// nothing but rescues is left: it was deleted for good
+		if !slices.Contains(driven, id) && r.refs[session.BranchOf(id)] == "" {
 			continue
 		}
 		if newest := r.newestLedger(id); newest != "" {
@@ -154,13 +155,14 @@ func (r *Report) lostLedgers() error {
 	return nil
 }
 
-// loggedRefs names refs, but for those of sessions, that have a reflog and are not there: git removes the reflog of a ref
-// that it deletes.
+// loggedRefs names refs, but for those of sessions, that have a reflog and are not there: git removes the
+// reflog of a ref that it deletes.
 func (r *Report) loggedRefs() error {
 	gone := r.Repo.LoggedRefs(r.ctx)
 	for _, name := range slices.Sorted(maps.Keys(gone)) {
 		if SessionOf(name) == "" {
-			r.add(Warns, "ref", "", name, "is missing, but its reflog exists", "commits that only it refers to are lost at the next git gc",
+			r.add(Warns, "ref", "", name, "is missing, but its reflog exists",
+				"commits that only it refers to are lost at the next git gc",
 				fmt.Sprintf("git update-ref %s %s", name, gone[name]))
 		}
 	}
@@ -180,7 +182,8 @@ func (r *Report) objects() error {
 			return err
 		}
 		if lost != "" {
-			r.add(Blocks, "objects", SessionOf(name), name, "objects of it are missing or damaged: "+lost, "those checkpoints are incomplete",
+			r.add(Blocks, "objects", SessionOf(name), name, "objects of it are missing or damaged: "+lost,
+				"those checkpoints are incomplete",
 				fmt.Sprintf("git fsck, and git fetch --refetch REMOTE '+%s:%s' if another clone has them", name, name))
 		}
 	}

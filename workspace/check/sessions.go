@@ -40,12 +40,15 @@ func (r sessionChecks) session(id session.ID, tip session.Commit) error {
 		say(Blocks, "", "a newer wfs wrote it", "nothing is written to the session", "install a newer wfs")
 		return nil
 	case audit.Chain != nil && audit.Cache != nil:
-		say(Blocks, "", "cannot be read: "+audit.Chain.Error(), "the session cannot be used; its checkpoints may be intact", fetch)
+		say(Blocks, "", "cannot be read: "+audit.Chain.Error(),
+			"the session cannot be used; its checkpoints may be intact", fetch)
 		return nil
 	case audit.Chain != nil:
-		say(Warns, "", "its history cannot be read: "+audit.Chain.Error(), "the session continues from session.json, with an incomplete history", fetch)
+		say(Warns, "", "its history cannot be read: "+audit.Chain.Error(),
+			"the session continues from session.json, with an incomplete history", fetch)
 	case audit.Cache != nil:
-		say(Tells, ":"+session.FileSession, audit.Cache.Error(), "the session is rebuilt from its events; the next checkpoint repairs it", "")
+		say(Tells, ":"+session.FileSession, audit.Cache.Error(),
+			"the session is rebuilt from its events; the next checkpoint repairs it", "")
 	}
 	if audit.Plan != nil {
 		say(Blocks, ":"+session.FilePlan, audit.Plan.Error(), "the session cannot run",
@@ -68,7 +71,8 @@ func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
 		return nil //nolint:nilerr // said of the ledger
 	}
 	if n, why := engine.Fitting(s, events); why != nil {
-		flaw, err := r.Files.JournalFlaw(id, tip, fmt.Errorf("event %d of %d does not fit the session: %w", n+1, len(events), why))
+		flaw, err := r.Files.JournalFlaw(id, tip,
+			fmt.Errorf("event %d of %d does not fit the session: %w", n+1, len(events), why))
 		if err != nil {
 			return err
 		}
@@ -77,8 +81,8 @@ func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
 	return nil
 }
 
-// branch looks where a session's branch is. One that was deleted, renamed or rewritten is a person's doing, and is never
-// put back.
+// branch looks where a session's branch is. One that was deleted, renamed or rewritten is a person's doing, and
+// is never put back.
 func (r sessionChecks) branch(id session.ID, tip session.Commit) error {
 	name := session.BranchOf(id)
 	v, err := r.Engine.Load(r.ctx, id, tip)
@@ -92,11 +96,13 @@ func (r sessionChecks) branch(id session.ID, tip session.Commit) error {
 	}
 	at := r.refs[name]
 	if at == "" {
-		r.add(Blocks, "branch", id, name, "is missing; its checkpoints exist", "the session cannot run", engine.BranchGone(s).Hint)
+		r.add(Blocks, "branch", id, name, "is missing; its checkpoints exist", "the session cannot run",
+			engine.BranchGone(s).Hint)
 		return nil
 	}
 	if below, err := r.Repo.IsAncestor(r.ctx, c.Code, at); err == nil && !below { // else said of the objects
-		r.add(Warns, "branch", id, name, fmt.Sprintf("was moved to %s, which is not built on checkpoint %d", at.Short(), c.Number),
+		r.add(Warns, "branch", id, name,
+			fmt.Sprintf("was moved to %s, which is not built on checkpoint %d", at.Short(), c.Number),
 			"the next checkpoint joins both", fmt.Sprintf("nothing, or wfs resume %s@%d", id, c.Number))
 	}
 	return nil

@@ -40,7 +40,8 @@ func AgentText(e agents.Event, all bool) string {
 	switch {
 	case !all:
 	case e.Kind == agents.Started:
-		return safetext.Line(fmt.Sprintf("begins: %s %s  conversation %s", e.Model, e.Version, cmp.Or(e.Conversation, "new")), ShownLine)
+		return safetext.Line(fmt.Sprintf("begins: %s %s  conversation %s", e.Model, e.Version,
+			cmp.Or(e.Conversation, "new")), ShownLine)
 	case e.Kind == agents.Thinking:
 		return "thinks: " + cmp.Or(text, "…")
 	case e.Kind == agents.Usage:
@@ -66,7 +67,8 @@ func Answered(text string) string {
 		TestChange  string  `json:"test_change"`
 		NothingLeft string  `json:"nothing_left"`
 	}
-	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &a) != nil || a.Done == nil && a.Note == nil && a.Ask == "" {
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &a) != nil || a.Done == nil && a.Note == nil &&
+		a.Ask == "" {
 		return text
 	}
 	said := "answers: not done"

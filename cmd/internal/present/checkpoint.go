@@ -83,7 +83,8 @@ func (c *Screen) letIn(cp *session.Checkpoint) string {
 		return ""
 	}
 	// A key is the last thing to propose.
-	i := slices.IndexFunc(cp.HeldOut, func(h session.Held) bool { return h.Why != session.HoldKey && h.Why != session.HoldSecret })
+	i := slices.IndexFunc(cp.HeldOut,
+		func(h session.Held) bool { return h.Why != session.HoldKey && h.Why != session.HoldSecret })
 	return "to allow one: " + c.allow(cp.HeldOut[max(i, 0)].Path) + "; to exclude it permanently: add it to .gitignore"
 }
 
@@ -107,7 +108,8 @@ func (c *Screen) Lacks(cp *session.Checkpoint, indent string) {
 			safetext.ShellWord(cp.Skipped[i].Path))
 	}
 	if len(cp.HeldOut) > 0 {
-		c.Note("%sexcluded from the checkpoint: %s", indent, Lacks(&session.Checkpoint{Incomplete: true, HeldOut: cp.HeldOut}))
+		c.Note("%sexcluded from the checkpoint: %s", indent,
+			Lacks(&session.Checkpoint{Incomplete: true, HeldOut: cp.HeldOut}))
 	}
 	if text := c.letIn(cp); text != "" {
 		c.Note("%s  %s", indent, text)
@@ -118,7 +120,8 @@ func (c *Screen) Lacks(cp *session.Checkpoint, indent string) {
 // deletes says that most files are gone at a checkpoint, and how to get them back.
 func (c *Screen) deletes(say func(string, ...any), cp *session.Checkpoint, indent string) {
 	if cp.Deleted != nil {
-		say("%swarning: checkpoint %d deletes %d of %d files; to go back: %s", indent, cp.Number, cp.Deleted.Files, cp.Deleted.Of,
+		say("%swarning: checkpoint %d deletes %d of %d files; to go back: %s", indent, cp.Number, cp.Deleted.Files,
+			cp.Deleted.Of,
 			c.Facts.Typed(fmt.Sprintf("wfs resume @%d", cp.Number-1), "", ""))
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Diagram draws a workflow out of the table of its state machine, for Mermaid or for Graphviz. The end of a lap leads to its
-// first phase again.
+// Diagram draws a workflow out of the table of its state machine, for Mermaid or for Graphviz. The end of a lap
+// leads to its first phase again.
 func Diagram(w *workflows.Workflow, graphviz bool) string {
 	var b strings.Builder
 	arrow := func(from, to, label string) {

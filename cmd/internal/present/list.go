@@ -12,7 +12,8 @@ import (
 
 // Unread stands for a session that cannot be read; next is the command to type about it.
 func Unread(id session.ID, err error, next string) Session {
-	return Session{Version: Version, ID: id, Name: id.Trailer(), Status: Unreadable, Why: err.Error(), Next: []string{next}}
+	return Session{Version: Version, ID: id, Name: id.Trailer(), Status: Unreadable, Why: err.Error(),
+		Next: []string{next}}
 }
 
 // List prints sessions, one a line.
@@ -56,7 +57,8 @@ func (c *Screen) List(list []Session) {
 		if s.Became != nil {
 			goal += "  (" + BecameText(*s.Became) + ")"
 		}
-		rows = append(rows, []any{mark, cut(string(s.ID), 3), Status(s.Status), cut(at, 5), Ago(s.UpdatedAt, c.Clock()), goal})
+		rows = append(rows, []any{mark, cut(string(s.ID), 3), Status(s.Status), cut(at, 5), Ago(s.UpdatedAt, c.Clock()),
+			goal})
 	}
 	c.Table(rows)
 }

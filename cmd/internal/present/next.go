@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// NextCommands are what makes sense to type next, the first one first. alive are processes of the newest run. way makes the
-// session current, "" when it is.
+// NextCommands are what makes sense to type next, the first one first. alive are processes of the newest run.
+// way makes the session current, "" when it is.
 func NextCommands(s *session.Session, alive []session.Process, way string) []string {
 	id := string(s.ID)
 	switch {
@@ -155,7 +155,8 @@ func WaysOfBreaker(s *session.Session) (ways []Way) {
 		back(best.Number, gotTo(s))
 	}
 	if f := FinishCommand(s); f != "" {
-		add(ended.Number > 0, fmt.Sprintf("take up to lap %d", ended.Lap), fmt.Sprintf("wfs resume @%d && %s", ended.Number, f))
+		add(ended.Number > 0, fmt.Sprintf("take up to lap %d", ended.Lap),
+			fmt.Sprintf("wfs resume @%d && %s", ended.Number, f))
 	}
 	what := "another session"
 	if from != s.Current {
@@ -171,7 +172,8 @@ func gotTo(s *session.Session) string {
 	for _, x := range []struct {
 		n         int
 		one, many string
-	}{{r.Targets, "new test passes", "new tests pass"}, {r.Tests, "test passes", "tests pass"}, {r.Gates, "gate passes", "gates pass"}} {
+	}{{r.Targets, "new test passes", "new tests pass"}, {r.Tests, "test passes", "tests pass"}, {r.Gates,
+		"gate passes", "gates pass"}} {
 		if x.n > 0 {
 			return fmt.Sprintf(" (%d %s)", x.n, Plural(x.n, x.one, x.many))
 		}

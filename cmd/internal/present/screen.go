@@ -1,5 +1,5 @@
-// Package present shows values to people: lines, tables, stories of sessions, and the live view of a run. It gets values,
-// and knows neither commands nor where they come from.
+// Package present shows values to people: lines, tables, stories of sessions, and the live view of a run. It
+// gets values, and knows neither commands nor where they come from.
 package present
 
 import (

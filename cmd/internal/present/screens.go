@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Standing prints where a session stands. It returns true where that is a screen that leaves nothing to add: the session is
-// blocked, or done.
+// Standing prints where a session stands. It returns true where that is a screen that leaves nothing to add:
+// the session is blocked, or done.
 func (c *Screen) Standing(d *Session, head string, current bool) bool {
 	s := d.Of
 	switch {

@@ -21,24 +21,25 @@ type AutoSave struct {
 
 // Session is a session in `list --json`, and a part of its story.
 type Session struct {
-	Version       int                    `json:"version"`
-	ID            session.ID             `json:"id"`
-	Name          string                 `json:"name"` // WFS-<id>, for programs that were written for it
-	Current       bool                   `json:"current"`
-	Goal          string                 `json:"goal"`
-	Title         string                 `json:"title,omitempty"` // what it is called instead
-	Status        session.Status         `json:"status"`
-	Why           string                 `json:"why,omitempty"`
-	Waiting       *session.Waiting       `json:"waiting,omitempty"`
-	Blocked       *session.BlockedBy     `json:"blocked,omitempty"`
-	Workflow      string                 `json:"workflow"`
-	Agent         string                 `json:"agent"`
-	Phase         session.PhaseName      `json:"phase"`
-	Lap           int                    `json:"lap,omitempty"`
-	LapsDone      int                    `json:"laps_done"`
-	Items         int                    `json:"items,omitempty"`
-	Item          string                 `json:"item,omitempty"`
-	ItemsDone     int                    `json:"items_done,omitempty"` // delivered, shown by an existing test, or agreed to
+	Version  int                `json:"version"`
+	ID       session.ID         `json:"id"`
+	Name     string             `json:"name"` // WFS-<id>, for programs that were written for it
+	Current  bool               `json:"current"`
+	Goal     string             `json:"goal"`
+	Title    string             `json:"title,omitempty"` // what it is called instead
+	Status   session.Status     `json:"status"`
+	Why      string             `json:"why,omitempty"`
+	Waiting  *session.Waiting   `json:"waiting,omitempty"`
+	Blocked  *session.BlockedBy `json:"blocked,omitempty"`
+	Workflow string             `json:"workflow"`
+	Agent    string             `json:"agent"`
+	Phase    session.PhaseName  `json:"phase"`
+	Lap      int                `json:"lap,omitempty"`
+	LapsDone int                `json:"laps_done"`
+	Items    int                `json:"items,omitempty"`
+	Item     string             `json:"item,omitempty"`
+	// delivered, shown by an existing test, or agreed to
+	ItemsDone     int                    `json:"items_done,omitempty"`
 	ItemStates    []session.Item         `json:"item_states,omitempty"`
 	Attempts      int                    `json:"attempts"` // judged
 	Claims        int                    `json:"claims"`
@@ -54,27 +55,29 @@ type Session struct {
 	BaseRef       string                 `json:"base_ref,omitempty"`
 	SkippedPhases []session.SkippedPhase `json:"skipped_phases,omitempty"` // that a person left without their verdict
 	HandedOver    string                 `json:"handed_over,omitempty"`    // branch that finish made
-	HalfMoved     string                 `json:"half_moved,omitempty"`     // the move of this work tree that a dead process began
-	Worktree      string                 `json:"worktree,omitempty"`       // directory of the work tree that has it checked out
-	Gone          bool                   `json:"worktree_gone,omitempty"`
-	Became        *gitstate.Fate         `json:"became,omitempty"`     // of its work, where that was asked for
-	Incomplete    bool                   `json:"incomplete,omitempty"` // the present checkpoint lacks something
-	Skipped       []session.Skip         `json:"skipped,omitempty"`    // what it cannot hold
-	HeldOut       []session.Held         `json:"held_out,omitempty"`   // what it does not hold until a person allows it
-	Allowed       []string               `json:"allowed,omitempty"`
-	Proof         *session.Proof         `json:"proof,omitempty"`   // of its tree, in a clean one
-	Holdout       *session.HoldoutResult `json:"holdout,omitempty"` // what hold-out tests said of its tree
-	Deleted       *session.Deleted       `json:"deleted,omitempty"` // it lacks most files of the one before
-	UpdatedAt     time.Time              `json:"updated_at"`
-	Driver        *Driver                `json:"driver,omitempty"`
-	AutoSave      *AutoSave              `json:"auto_save,omitempty"`    // it holds what no checkpoint has
-	Alive         []session.Process      `json:"alive,omitempty"`        // of the newest run, when its wfs is dead
-	SpecEdited    string                 `json:"spec_edited,omitempty"`  // the command that pins its spec as it is now
-	Edits         []string               `json:"edits,omitempty"`        // files that differ from the present checkpoint
-	Requests      int                    `json:"requests,omitempty"`     // in the inbox: nobody has taken them in yet
-	GateRuns      int                    `json:"gate_runs,omitempty"`    // results of gates, since the session began
-	GatesCached   int                    `json:"gates_cached,omitempty"` // of those, known already: not run again
-	Next          []string               `json:"next"`                   // commands to type
+	// the move of this work tree that a dead process began
+	HalfMoved string `json:"half_moved,omitempty"`
+	// directory of the work tree that has it checked out
+	Worktree    string                 `json:"worktree,omitempty"`
+	Gone        bool                   `json:"worktree_gone,omitempty"`
+	Became      *gitstate.Fate         `json:"became,omitempty"`     // of its work, where that was asked for
+	Incomplete  bool                   `json:"incomplete,omitempty"` // the present checkpoint lacks something
+	Skipped     []session.Skip         `json:"skipped,omitempty"`    // what it cannot hold
+	HeldOut     []session.Held         `json:"held_out,omitempty"`   // what it does not hold until a person allows it
+	Allowed     []string               `json:"allowed,omitempty"`
+	Proof       *session.Proof         `json:"proof,omitempty"`   // of its tree, in a clean one
+	Holdout     *session.HoldoutResult `json:"holdout,omitempty"` // what hold-out tests said of its tree
+	Deleted     *session.Deleted       `json:"deleted,omitempty"` // it lacks most files of the one before
+	UpdatedAt   time.Time              `json:"updated_at"`
+	Driver      *Driver                `json:"driver,omitempty"`
+	AutoSave    *AutoSave              `json:"auto_save,omitempty"`    // it holds what no checkpoint has
+	Alive       []session.Process      `json:"alive,omitempty"`        // of the newest run, when its wfs is dead
+	SpecEdited  string                 `json:"spec_edited,omitempty"`  // the command that pins its spec as it is now
+	Edits       []string               `json:"edits,omitempty"`        // files that differ from the present checkpoint
+	Requests    int                    `json:"requests,omitempty"`     // in the inbox: nobody has taken them in yet
+	GateRuns    int                    `json:"gate_runs,omitempty"`    // results of gates, since the session began
+	GatesCached int                    `json:"gates_cached,omitempty"` // of those, known already: not run again
+	Next        []string               `json:"next"`                   // commands to type
 
 	Of *session.Session `json:"-"`
 	// Cost is beside the caps on all of it, "" for nothing.
@@ -165,7 +168,8 @@ func TestsOf(s *session.Session) *tests {
 	before := s.Base0.Gates
 	if now := session.CountsOf(s.LastGates); now.Total() > 0 {
 		t.Now = &now
-		before = slices.DeleteFunc(slices.Clone(before), func(g session.GateResult) bool { // the newest judgement did not ask it
+		// the newest judgement did not ask it
+		before = slices.DeleteFunc(slices.Clone(before), func(g session.GateResult) bool {
 			return slices.ContainsFunc(s.NotRun, func(n session.NotRun) bool { return n.Gate == g.Gate })
 		})
 	}
@@ -180,9 +184,11 @@ func TestsOf(s *session.Session) *tests {
 func Describe(s *session.Session) Session {
 	j := Session{
 		Of: s, Version: Version, ID: s.ID, Name: s.ID.Trailer(), Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,
-		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: s.LapsDone(), Items: len(s.Items), Item: s.Item(),
+		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: s.LapsDone(), Items: len(s.Items),
+		Item:       s.Item(),
 		ItemStates: s.ItemStates(), ItemsDone: len(s.Items) - len(s.OpenItems()),
-		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.StillRefuted()), Flaky: s.FlakyTests(), CostUSD: s.CostUSD, Used: s.Used,
+		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.StillRefuted()), Flaky: s.FlakyTests(), CostUSD: s.CostUSD,
+		Used:       s.Used,
 		Checkpoint: s.Current, Branch: ShortRef(s.Branch()), Base: s.Base, BaseRef: s.BaseRef, Allowed: s.Allowed,
 		SkippedPhases: s.SkippedPhases, Holdout: s.HoldoutAt(s.Current), Proof: ProofOf(s), GateRuns: s.GateRuns,
 		GatesCached: s.GatesCached, UpdatedAt: unix(s.UpdatedAt).UTC(),
@@ -208,7 +214,8 @@ func Describe(s *session.Session) Session {
 // StoryOf is what happened to a session that is described.
 func StoryOf(d Session, now time.Time) Story {
 	s := d.Of
-	j := Story{Session: d, CreatedAt: unix(s.CreatedAt).UTC(), Tests: TestsOf(s), Claimed: s.StillRefuted(), Gates: s.LastGates,
+	j := Story{Session: d, CreatedAt: unix(s.CreatedAt).UTC(), Tests: TestsOf(s), Claimed: s.StillRefuted(),
+		Gates:  s.LastGates,
 		Newest: s.Checkpoints[:min(s.Current+1, len(s.Checkpoints))],
 		Spent:  spent{ms(s.Spent.RunMillis).Seconds(), ms(s.Spent.GateMillis).Seconds(), s.Spent.Waited}}
 	if s.Last != nil && s.Last.NothingLeft {

@@ -102,7 +102,8 @@ func itemsDid(items []session.Item) string {
 	for _, x := range []struct {
 		state session.ItemState
 		says  string
-	}{{session.ItemDelivered, "delivered"}, {session.ItemShown, "shown by tests written before"}, {session.ItemAgreed, "as a person said"},
+	}{{session.ItemDelivered, "delivered"}, {session.ItemShown, "shown by tests written before"}, {session.ItemAgreed,
+		"as a person said"},
 		{session.ItemSkipped, "skipped"}, {session.ItemOpen, "open"}} {
 		p.Add(n[x.state] > 0, "%d %s", n[x.state], x.says)
 	}
@@ -184,7 +185,8 @@ func Standing(s *session.Session) Styled {
 
 // blockedWords say what stopped a session.
 var blockedWords = map[session.BlockReason]string{
-	session.BlockBreaker: "no progress", session.BlockGate: "a gate cannot judge", session.BlockRunner: "the agent keeps failing", session.BlockConflict: "a conflict",
+	session.BlockBreaker: "no progress", session.BlockGate: "a gate cannot judge",
+	session.BlockRunner: "the agent keeps failing", session.BlockConflict: "a conflict",
 	session.BlockSurvivors: "processes are still running", session.BlockTamper: "tests or records were tampered with",
 	session.BlockLimit: "the limit of laps is reached", session.BlockBudget: "the budget is used up",
 }

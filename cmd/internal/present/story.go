@@ -13,8 +13,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// shownCheckpoints is how many of the newest ones the story shows, shownClaims how many refuted claims, and shownItems how
-// many items are listed without being asked for.
+// shownCheckpoints is how many of the newest ones the story shows, shownClaims how many refuted claims, and
+// shownItems how many items are listed without being asked for.
 const (
 	shownCheckpoints = 5
 	shownClaims      = 3
@@ -96,7 +96,8 @@ func (c *Screen) newest(j *Story) {
 		c.Line(Join("  ", CheckpointLine(s, cp)))
 	}
 	if n := len(s.Checkpoints) - s.Current - 1; n > 0 {
-		c.Out("  … and %s, which this one does not build on: %s", N(n, "later checkpoint"), c.Facts.Typed("wfs log", s.ID, ""))
+		c.Out("  … and %s, which this one does not build on: %s", N(n, "later checkpoint"),
+			c.Facts.Typed("wfs log", s.ID, ""))
 	}
 	if at := s.Judged(); at != nil && len(j.Gates) > 0 && at.Tree != s.At(s.Current).Tree {
 		c.Out("  checkpoint %d is not judged yet; checkpoint %d was:", s.Current, at.Number)
@@ -212,7 +213,8 @@ func (c *Screen) autoSave(d *Session) {
 			c.Facts.Typed("wfs resume --backup", d.ID, d.Worktree))
 		return
 	}
-	c.Out("  the work tree may be newer, and is what wfs run continues with; to see what was saved: %s", c.Facts.Typed("wfs diff auto", d.ID, d.Worktree))
+	c.Out("  the work tree may be newer, and is what wfs run continues with; to see what was saved: %s",
+		c.Facts.Typed("wfs diff auto", d.ID, d.Worktree))
 }
 
 // SaySpecEdited says that the file of the spec was edited since it was pinned.

@@ -95,8 +95,9 @@ const Unreadable session.Status = "unreadable"
 
 var verdictColours = map[session.Verdict]string{session.Pass: good, session.Fail: bad, session.Blocked: notable}
 
-var statusColours = map[session.Status]string{session.StatusCompleted: good, session.StatusFinished: good, session.StatusBlocked: bad,
-	Unreadable: bad, session.StatusWaiting: notable, session.StatusInterrupted: notable}
+var statusColours = map[session.Status]string{session.StatusCompleted: good, session.StatusFinished: good,
+	session.StatusBlocked: bad,
+	Unreadable:            bad, session.StatusWaiting: notable, session.StatusInterrupted: notable}
 
 // Verdict is a verdict in its colour.
 func Verdict(v session.Verdict, c session.Class) Styled {

@@ -13,8 +13,8 @@ type treeLine struct {
 	checkpoint *session.Checkpoint
 }
 
-// drawTree draws checkpoints, newest first, as `git log --graph` draws commits. below says what each builds on. A column
-// is a line of work that leads down to a checkpoint which is still to come.
+// drawTree draws checkpoints, newest first, as `git log --graph` draws commits. below says what each builds on.
+// A column is a line of work that leads down to a checkpoint which is still to come.
 func drawTree(list []session.Checkpoint, below map[int]int) []treeLine {
 	var lines []treeLine
 	var columns []int // the checkpoint that each column leads to

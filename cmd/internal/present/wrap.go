@@ -8,7 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// wrapped breaks long lines between words and indents what follows. What is to be typed stays in one piece, to be copied.
+// wrapped breaks long lines between words and indents what follows. What is to be typed stays in one piece, to
+// be copied.
 func wrapped(text string, width, column int) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {

@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// Doing shows what a command is at, for how long, and how many tests have run: in a view of one line, or where there can be
-// none in a line when it begins.
+// Doing shows what a command is at, for how long, and how many tests have run: in a view of one line, or where
+// there can be none in a line when it begins.
 type Doing struct {
 	screen *present.Screen
 	view   *View

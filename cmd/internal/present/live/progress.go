@@ -164,7 +164,8 @@ func (p *Progress) Event(e session.Event, s *session.Session) {
 
 func (p *Progress) driving(b session.Driving, s *session.Session) {
 	if n := len(b.Ended); n > 0 {
-		p.Note("ended %d %s of the interrupted run (pid %s)", n, present.Plural(n, "process", "processes"), strings.Trim(fmt.Sprint(b.Ended), "[]"))
+		p.Note("ended %d %s of the interrupted run (pid %s)", n, present.Plural(n, "process", "processes"),
+			strings.Trim(fmt.Sprint(b.Ended), "[]"))
 	}
 	if engine.JudgedNext(s) && s.Open.Runner != "person" {
 		p.attempt(s, s.Open.Phase, s.Open.Attempt)
@@ -266,7 +267,8 @@ func (p *Progress) sayRefused(s *session.Session, r session.RunResult) {
 		p.refused[key] = true
 		text := fmt.Sprintf("refused %s: `%s`", present.N(c.Times, "time"), cmp.Or(c.Whole, c.Text))
 		if c.Variable {
-			text += fmt.Sprintf("; %s refuses commands with a variable or a substitution, whatever is allowed: `%s`", r.Agent, c.Text)
+			text += fmt.Sprintf("; %s refuses commands with a variable or a substitution, whatever is allowed: `%s`",
+				r.Agent, c.Text)
 		} else if slices.Contains([]string{"git push", "git commit", "git reset"}, c.Text) {
 			text += " (wfs commits what the agent leaves; nothing is pushed)"
 		} else if word := p.Facts.Permission(r.Agent, c.Text); word != "" && c.Text != "" {
@@ -329,7 +331,8 @@ func (p *Progress) checkpoint(b session.Checkpointed, s *session.Session) {
 			reason = "the agent said it is done; " + reason
 		}
 	}
-	p.NoteAt(p.label()+4, "  %s%s  %s", present.Judged(b.Verdict, word+" "+at), present.Pad("", p.label()-len(word+at)-1), reason)
+	p.NoteAt(p.label()+4, "  %s%s  %s", present.Judged(b.Verdict, word+" "+at),
+		present.Pad("", p.label()-len(word+at)-1), reason)
 	if j == nil {
 		return
 	}
@@ -345,7 +348,8 @@ func (p *Progress) checkpoint(b session.Checkpointed, s *session.Session) {
 		p.below("%s", present.Remedies)
 	}
 	if d != nil && d.TooSmall != "" && j.Lines != nil {
-		p.below("%s is skipped: the lap changed %s of code, fewer than %d", d.TooSmall, present.N(*j.Lines, "line"), workflows.SmallLap)
+		p.below("%s is skipped: the lap changed %s of code, fewer than %d", d.TooSmall, present.N(*j.Lines, "line"),
+			workflows.SmallLap)
 	}
 }
 
@@ -359,7 +363,8 @@ func (p *Progress) sayTurn(b session.Checkpointed, s *session.Session) {
 		p.Note("    includes commit %s, not made by wfs", c.Short())
 	}
 	if from := b.Turn.HeadOld; from != "" && from != b.Turn.HeadNew {
-		p.Note("    HEAD was moved to %s during the run, and is back on %s; the files were left as they are", present.ShortRef(from), present.ShortRef(b.Turn.HeadNew))
+		p.Note("    HEAD was moved to %s during the run, and is back on %s; the files were left as they are",
+			present.ShortRef(from), present.ShortRef(b.Turn.HeadNew))
 	}
 	p.Lacks(s.At(b.Number), "    ")
 }

@@ -207,8 +207,8 @@ func (s *viewing) lines(now time.Time, hint string, columns int) []present.Style
 // viewEdge is at the beginning of each line of a view, to tell it from what has scrolled away.
 const viewEdge = "│ "
 
-// viewLine puts parts side by side and a clock at the edge of the terminal. Parts that do not fit are left out, the last
-// ones first; a single one is cut.
+// viewLine puts parts side by side and a clock at the edge of the terminal. Parts that do not fit are left out,
+// the last ones first; a single one is cut.
 func viewLine(parts []string, clock string, columns int) present.Styled {
 	room := columns - safetext.Width(viewEdge)
 	if clock != "" && room > safetext.Width(clock)+20 {

@@ -12,8 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/screen"
 )
 
-// View is a block at the bottom of the terminal that changes while something goes on. What is over scrolls away above it.
-// No view, nil, shows nothing.
+// View is a block at the bottom of the terminal that changes while something goes on. What is over scrolls away
+// above it. No view, nil, shows nothing.
 type View struct {
 	End func() // takes it away
 
@@ -32,7 +32,8 @@ const (
 // its end is called. lines are as wide as the terminal is.
 func Show(s *present.Screen, lines func(columns int) []present.Styled) *View {
 	tty, ok := s.Stderr.(*os.File)
-	if accessible := s.Getenv("ACCESSIBLE"); !ok || s.JSON || !s.StderrTTY || s.Getenv("TERM") == "dumb" || s.Getenv("TERM") == "" ||
+	if accessible := s.Getenv("ACCESSIBLE"); !ok || s.JSON || !s.StderrTTY || s.Getenv("TERM") == "dumb" ||
+		s.Getenv("TERM") == "" ||
 		accessible != "" && accessible != "0" && accessible != "false" {
 		return nil
 	}
