@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -26,9 +27,9 @@ func (m *materialiser) newest() int64 {
 // later is a time for files that have just been written, later than any before it there. It is noted first: killed from
 // then on, the next layout knows which times may have been given. now is the newest of their times.
 func (m *materialiser) later(now time.Time) (time.Time, error) {
-	fresh := freshByTick
+	fresh := gitcmd.FreshByTick
 	if now.Nanosecond() == 0 {
-		fresh = freshBySecond
+		fresh = gitcmd.FreshBySecond
 	}
 	n := max(m.newest()+int64(timeStep), now.Add(fresh).UnixNano())
 	return time.Unix(0, n), durable.WriteCache(m.times(), strconv.AppendInt(nil, n, 10), 0o600)

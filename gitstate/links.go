@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // Git takes any commit for granted whose id it is given, with or without the files that it names. So before a ref may
@@ -103,7 +105,7 @@ func (r *Repo) complete(ctx context.Context, objects []newObject, old *index) er
 		}
 	}
 	ids := slices.Sorted(maps.Keys(links))
-	out, err := r.git(ctx, gitOpts{stdin: []byte(strings.Join(ids, "\n") + "\n")}, "cat-file", "--batch-check")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(ids, "\n") + "\n")}, "cat-file", "--batch-check")
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (r *Repo) Overlay(ctx context.Context, base, from session.Tree, paths []str
 	if gone.Len()+there.Len() == 0 {
 		return base, nil
 	}
-	dir := filepath.Join(r.worktreeDir(), "overlay")
+	dir := filepath.Join(r.Git.PrivateDir(), "overlay")
 	return r.fromTree(ctx, dir, base,
 		func(index string) error { return r.enter(ctx, index, gone.String()+there.String()) })
 }

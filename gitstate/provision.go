@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -38,10 +39,10 @@ var ErrCannotLink = errors.New("cannot be linked")
 func (r *Repo) Provision(ctx context.Context, into *Repo, copies, links []string) (Provisioned, error) {
 	p := provisioner{from: r, into: into}
 	var err error
-	if p.source, err = filepath.EvalSymlinks(r.root); err != nil {
+	if p.source, err = filepath.EvalSymlinks(r.Git.Root); err != nil {
 		return p.done, err
 	}
-	if p.dst, err = os.OpenRoot(into.root); err != nil {
+	if p.dst, err = os.OpenRoot(into.Git.Root); err != nil {
 		return p.done, err
 	}
 	defer p.dst.Close()
@@ -71,7 +72,7 @@ func (p *provisioner) skip(name, why string) {
 
 // tracked reports whether git tracks a path, or anything below it.
 func (p *provisioner) tracked(ctx context.Context, name string) (bool, error) {
-	out, err := p.from.git(ctx, gitOpts{}, "ls-files", "-z", "--", ":(top,literal)"+name)
+	out, err := p.from.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-z", "--", ":(top,literal)"+name)
 	return len(out) > 0, err
 }
 
@@ -121,7 +122,7 @@ func (p *provisioner) leads(file string) string {
 		if to, err := filepath.EvalSymlinks(file); err == nil && inside(to, p.source) {
 			return to
 		}
-	} else if leadsPython(filepath.Base(file)) && namesTree(file, p.source, p.from.root) != "" {
+	} else if leadsPython(filepath.Base(file)) && namesTree(file, p.source, p.from.Git.Root) != "" {
 		return p.source
 	}
 	return ""
@@ -147,12 +148,12 @@ func (p *provisioner) free(name string) (bool, error) {
 }
 
 func (p *provisioner) copies(ctx context.Context, pattern string) error {
-	out, err := p.from.git(ctx, gitOpts{}, "ls-files", "-o", "-z", "--", ":(top,glob)"+pattern,
+	out, err := p.from.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-o", "-z", "--", ":(top,glob)"+pattern,
 		":(top,glob)"+pattern+"/**")
 	if err != nil {
 		return err
 	}
-	names := splitZ(out)
+	names := gitcmd.SplitZ(out)
 	if len(names) == 0 {
 		p.skip(pattern, "no untracked file of the main work tree has this name")
 		return nil
@@ -209,7 +210,7 @@ func (p *provisioner) copy(name string) (bool, error) {
 		p.skip(name, "neither a file nor a link")
 		return false, nil
 	}
-	if filepath.IsAbs(target) && (inside(target, p.source) || inside(target, p.from.root)) {
+	if filepath.IsAbs(target) && (inside(target, p.source) || inside(target, p.from.Git.Root)) {
 		return false, &LeadsBackError{name, target}
 	}
 	if ok, err := p.free(name); err != nil || !ok {
@@ -246,6 +247,6 @@ func (r *Repo) Loose(ctx context.Context, paths []string) ([]string, error) {
 	for _, p := range paths {
 		args = append(args, ":(top,literal)"+p)
 	}
-	out, err := r.git(ctx, gitOpts{}, args...)
-	return splitZ(out), err
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, args...)
+	return gitcmd.SplitZ(out), err
 }

@@ -44,9 +44,9 @@ func TestReads(t *testing.T) {
 				r.run("update-ref", "refs/wfs/auth/ledger", "HEAD^") // loose counts more than packed
 				r.run("update-ref", "refs/wfs/auth/ledger", "HEAD")
 			case "alternates":
-				old := r.root
+				old := r.Git.Root
 				r.run("clone", "-q", "--shared", "--mirror", ".", filepath.Join(r.home, "shared", ".git"))
-				r.root = filepath.Join(r.home, "shared")
+				r.Git.Root = filepath.Join(r.home, "shared")
 				r.run("config", "core.bare", "false")
 				r.run("config", "user.name", old)
 				r.run("reset", "-q", "--hard")
@@ -61,7 +61,7 @@ func TestReads(t *testing.T) {
 			case "sha256":
 				direct = false
 			}
-			r.open(r.root)
+			r.open(r.Git.Root)
 			if got := r.readsDirectly(); got != direct {
 				t.Errorf("reads directly: %v", got)
 			}

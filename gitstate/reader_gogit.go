@@ -16,6 +16,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // ErrNoObject says that an object is not in the repository.
@@ -39,9 +41,9 @@ type reader struct {
 // own reading of refs, does not know.
 func (r *Repo) readsDirectly() bool {
 	r.reader.once.Do(func() {
-		config, err := readFile(filepath.Join(r.commonDir, "config"))
-		_, alternates := os.Stat(filepath.Join(r.commonDir, "objects", "info", "alternates"))
-		r.reader.direct = err == nil && r.format == "sha1" && absent(alternates) && knownExtensions(string(config))
+		config, err := gitcmd.ReadFile(filepath.Join(r.Git.CommonDir, "config"))
+		_, alternates := os.Stat(filepath.Join(r.Git.CommonDir, "objects", "info", "alternates"))
+		r.reader.direct = err == nil && r.Git.Format == "sha1" && gitcmd.Absent(alternates) && knownExtensions(string(config))
 	})
 	return r.reader.direct
 }
@@ -80,13 +82,13 @@ func knownExtensions(config string) bool {
 
 // object returns an object's kind ("commit", "tree", "blob", "tag") and content, ErrNoObject when it is not there.
 func (r *Repo) object(ctx context.Context, id string) (kind string, data []byte, err error) {
-	if len(id) != r.idLength() || !isHex(id) {
+	if len(id) != r.idLength() || !gitcmd.IsHex(id) {
 		return "", nil, fmt.Errorf("%q is not an object id", id)
 	}
 	if r.readsDirectly() {
 		// What is open does not show what gc and repack did since, so a failure is tried once more on what is there now.
 		for range 2 {
-			if kind, data, err = r.reader.object(r.commonDir, id); err == nil && r.newObject(kind, data).id == id {
+			if kind, data, err = r.reader.object(r.Git.CommonDir, id); err == nil && r.newObject(kind, data).id == id {
 				return kind, data, nil
 			}
 		}
@@ -115,7 +117,7 @@ func (rd *reader) object(commonDir, id string) (kind string, data []byte, err er
 		}
 	}()
 	objects := filepath.Join(commonDir, "objects")
-	if kind, data, err = looseObject(filepath.Join(objects, id[:2], id[2:])); !absent(err) {
+	if kind, data, err = looseObject(filepath.Join(objects, id[:2], id[2:])); !gitcmd.Absent(err) {
 		return kind, data, err
 	}
 	if !rd.listed {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -87,19 +88,19 @@ func (r *Repo) Room(ctx context.Context, q RoomRequest) (session.CleanTree, erro
 }
 
 func (r *Repo) newRoom(ctx context.Context, q RoomRequest) (*room, error) {
-	real, err := filepath.EvalSymlinks(r.root)
+	real, err := filepath.EvalSymlinks(r.Git.Root)
 	if err != nil {
 		return nil, err
 	}
 	b := &room{RoomRequest: q, materialiser: r.materialiser(q.Dir, q.Name), theirs: []string{real},
-		clean: &session.CleanTree{Root: q.Dir, Tree: q.Tree, Live: slices.Compact([]string{r.root, real})}}
+		clean: &session.CleanTree{Root: q.Dir, Tree: q.Tree, Live: slices.Compact([]string{r.Git.Root, real})}}
 	trees, err := r.Worktrees(ctx)
 	for _, t := range trees {
 		if p, err := filepath.EvalSymlinks(t.Path); err == nil {
 			b.theirs = append(b.theirs, p)
 		}
 	}
-	b.theirs = append(b.theirs, r.root)
+	b.theirs = append(b.theirs, r.Git.Root)
 	if err != nil || len(q.Further) == 0 {
 		return b, err
 	}
@@ -114,7 +115,7 @@ func (r *Repo) materialiser(dir, name string) *materialiser {
 // ForgetRoom removes the notes about a room.
 func (r *Repo) ForgetRoom(name string) error { return os.RemoveAll(r.roomMemory(name)) }
 
-func (r *Repo) roomMemory(name string) string { return filepath.Join(r.StateDir(), "rooms", name) }
+func (r *Repo) roomMemory(name string) string { return filepath.Join(r.Git.StateDir(), "rooms", name) }
 
 // layAround lays the tree out, and leaves alone what is sealed and what builders left.
 func (b *room) layAround(ctx context.Context) error {
@@ -204,7 +205,7 @@ func (b *room) bring(from, rel string, info fs.FileInfo) error {
 	}
 	if b.when.IsZero() {
 		var err error
-		if b.when, err = b.later(time.Unix(0, int64(b.repo.fileTime()))); err != nil {
+		if b.when, err = b.later(time.Unix(0, int64(b.repo.Git.FileTime()))); err != nil {
 			return err
 		}
 	}
@@ -215,7 +216,7 @@ func (b *room) bring(from, rel string, info fs.FileInfo) error {
 // copyFurther copies one file of the work tree that was asked for: commands in the room may write to it.
 func (b *room) copyFurther(rel string) error {
 	info, err := os.Lstat(b.repo.live(rel))
-	if _, sealed := b.had[rel]; absent(err) || sealed || b.tree.files[rel] || b.repo.installedAbove(rel) {
+	if _, sealed := b.had[rel]; gitcmd.Absent(err) || sealed || b.tree.files[rel] || b.repo.installedAbove(rel) {
 		return nil
 	}
 	if err == nil {
@@ -271,8 +272,8 @@ func (r *Repo) Bare(ctx context.Context, tree session.Tree, further []string) (b
 
 // absent are files and directories of the work tree that are neither in the room nor installed.
 func (b *room) absent(ctx context.Context) []string {
-	out, _ := b.repo.git(ctx, gitOpts{}, "ls-files", "-o", "--directory", "--no-empty-directory", "-z", "--", ":/")
-	return slices.DeleteFunc(splitZ(out), func(name string) bool {
+	out, _ := b.repo.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-o", "--directory", "--no-empty-directory", "-z", "--", ":/")
+	return slices.DeleteFunc(gitcmd.SplitZ(out), func(name string) bool {
 		top := strings.TrimSuffix(name, "/")
 		return b.tree.files[top] || b.tree.dirs[top] || top == userDir || b.own(top)
 	})
@@ -283,11 +284,11 @@ func (b *room) written(ctx context.Context) []string {
 	var names []string
 	for _, args := range [][]string{{"diff-files", "--name-only", "-z", "--ignore-submodules=all"},
 		{"ls-files", "-o", "--exclude-standard", "--directory", "--no-empty-directory", "-z"}} {
-		out, err := b.git(ctx, gitOpts{}, args...)
+		out, err := b.git(ctx, gitcmd.Opts{}, args...)
 		if err != nil {
 			return []string{err.Error()}
 		}
-		names = append(names, splitZ(out)...)
+		names = append(names, gitcmd.SplitZ(out)...)
 	}
 	sealed := b.had.keeper()
 	return slices.DeleteFunc(names, func(name string) bool {
@@ -310,9 +311,9 @@ func (r *Repo) untrackedBy(ctx context.Context, patterns []string) ([]string, er
 		p = strings.TrimSuffix(p, "/")
 		args = append(args, ":(top,glob)"+p, ":(top,glob)"+p+"/**")
 	}
-	out, err := r.git(ctx, gitOpts{}, args...)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, args...)
 	nested := func(name string) bool { return strings.HasSuffix(name, "/") }
-	names := slices.DeleteFunc(splitZ(out), nested)
+	names := slices.DeleteFunc(gitcmd.SplitZ(out), nested)
 	if err == nil && len(names) > maxFurther {
 		err = fmt.Errorf("more than %d files are to be copied to a clean checkout", maxFurther)
 	}
@@ -321,9 +322,9 @@ func (r *Repo) untrackedBy(ctx context.Context, patterns []string) ([]string, er
 
 // WithoutRules is a digest of a tree without the files below .wfs/.
 func (r *Repo) WithoutRules(ctx context.Context, tree session.Tree) (string, error) {
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-z", string(tree))
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-z", string(tree))
 	h := sha256.New()
-	for _, entry := range splitZ(out) {
+	for _, entry := range gitcmd.SplitZ(out) {
 		if !strings.HasSuffix(entry, "\t"+userDir) {
 			fmt.Fprintf(h, "%q\n", entry)
 		}

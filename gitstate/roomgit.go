@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -21,9 +22,9 @@ func (m *materialiser) ownGit(ctx context.Context, tree session.Tree) error {
 		return err
 	}
 	durable.Hit(durable.CleanTidied)
-	own := &Repo{root: m.dir, env: r.env, userEnv: r.userEnv}
-	o := gitOpts{gitDir: dir}
-	if _, err := own.git(ctx, o, "init", "-q", "--template=", "--object-format="+r.format); err != nil {
+	own := &Repo{Git: &gitcmd.Git{Root: m.dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}
+	o := gitcmd.Opts{GitDir: dir}
+	if _, err := own.Git.Run(ctx, o, "init", "-q", "--template=", "--object-format="+r.Git.Format); err != nil {
 		return err
 	}
 	head, err := r.Head(ctx)
@@ -39,11 +40,11 @@ func (m *materialiser) ownGit(ctx context.Context, tree session.Tree) error {
 		parents = append(parents, head.Commit)
 	}
 	object := r.newCommit(string(tree), parents, "wfs <wfs@localhost>", commit.At, "wfs: the tree that is judged")
-	o.stdin = object.data
-	if _, err := own.git(ctx, o, "hash-object", "-w", "-t", "commit", "--stdin"); err != nil {
+	o.Stdin = object.data
+	if _, err := own.Git.Run(ctx, o, "hash-object", "-w", "-t", "commit", "--stdin"); err != nil {
 		return err
 	}
-	tags, err := r.git(ctx, gitOpts{}, "for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
+	tags, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func (m *materialiser) ownGit(ctx context.Context, tree session.Tree) error {
 		"HEAD":                    []byte(object.id + "\n"),
 		"config":                  settings,
 		"packed-refs":             tags,
-		"objects/info/alternates": []byte(filepath.Join(r.commonDir, "objects") + "\n"),
+		"objects/info/alternates": []byte(filepath.Join(r.Git.CommonDir, "objects") + "\n"),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			return err
@@ -76,9 +77,9 @@ func (m *materialiser) settings(ctx context.Context, file string) ([]byte, error
 		return nil, err
 	}
 	text = fmt.Appendf(text, "[core]\n\thooksPath = %s\n", os.DevNull)
-	out, err := m.repo.git(ctx, gitOpts{okExit: []int{1}}, "config", "--local", "-z", "--get-regexp",
+	out, err := m.repo.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--local", "-z", "--get-regexp",
 		`^core\.(autocrlf|eol|filemode|ignorecase|precomposeunicode|symlinks)$`)
-	for _, entry := range splitZ(out) {
+	for _, entry := range gitcmd.SplitZ(out) {
 		key, value, _ := strings.Cut(entry, "\n")
 		if value != "" && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz0123456789") == "" {
 			text = fmt.Appendf(text, "\t%s = %s\n", strings.TrimPrefix(key, "core."), value)

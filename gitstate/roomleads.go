@@ -54,7 +54,7 @@ func (b *room) leads(file string, kind fs.FileMode) string {
 	switch {
 	case kind&fs.ModeSymlink != 0:
 		to, err := filepath.EvalSymlinks(file)
-		ours := func(top string) bool { return inside(to, top) && !inside(to, b.repo.commonDir) }
+		ours := func(top string) bool { return inside(to, top) && !inside(to, b.repo.Git.CommonDir) }
 		if err == nil && !inside(to, b.Dir) && slices.ContainsFunc(b.theirs, ours) {
 			return to
 		}
@@ -83,7 +83,7 @@ func (b *room) lookOutside(env []string) {
 		}
 	}
 	for _, prefix := range prefixes {
-		if !filepath.IsAbs(prefix) || inside(prefix, b.repo.root) || inside(prefix, b.theirs[0]) {
+		if !filepath.IsAbs(prefix) || inside(prefix, b.repo.Git.Root) || inside(prefix, b.theirs[0]) {
 			continue
 		}
 		found, _ := filepath.Glob(filepath.Join(escapeGlob(prefix), "lib*", "python*", "*-packages", "*"))

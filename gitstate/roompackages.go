@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -41,7 +42,7 @@ func isEnvironment(dir string) bool {
 	return err == nil
 }
 
-func (r *Repo) live(rel string) string { return filepath.Join(r.root, filepath.FromSlash(rel)) }
+func (r *Repo) live(rel string) string { return filepath.Join(r.Git.Root, filepath.FromSlash(rel)) }
 
 // Installed lists what is installed in the work tree beside files of a tree.
 func (r *Repo) Installed(ctx context.Context, tree session.Tree) ([]string, error) {
@@ -89,7 +90,7 @@ func (r *Repo) eachPackage(ctx context.Context, tree session.Tree,
 			continue
 		}
 		err = filepath.WalkDir(real, func(from string, d fs.DirEntry, err error) error {
-			if absent(err) {
+			if gitcmd.Absent(err) {
 				return ctx.Err() // meanwhile
 			}
 			if err := errors.Join(err, ctx.Err()); err != nil {
@@ -194,14 +195,14 @@ var installing = lazyregexp.New(`(^|/)(go\.sum|(package-lock|npm-shrinkwrap|pack
 
 // Installing is a digest of the files of a tree that say what is to be installed.
 func (r *Repo) Installing(ctx context.Context, tree session.Tree) (string, error) {
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-r", "-z", string(tree))
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "-z", string(tree))
 	if err != nil {
 		return "", err
 	}
 	locked := false
 	var manifests []string
 	h := sha256.New()
-	for _, line := range splitZ(out) {
+	for _, line := range gitcmd.SplitZ(out) {
 		_, name, _ := strings.Cut(line, "\t")
 		if installing.MatchString(name) {
 			base := path.Base(name)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -24,8 +25,8 @@ func (r *Repo) namesOf(ctx context.Context, tree session.Tree) (*treeNames, erro
 	if tree == "" {
 		return t, nil
 	}
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-r", "-z", string(tree))
-	for _, line := range splitZ(out) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "-z", string(tree))
+	for _, line := range gitcmd.SplitZ(out) {
 		meta, name, _ := strings.Cut(line, "\t")
 		if strings.HasPrefix(meta, modeGitlink) {
 			continue
@@ -63,7 +64,7 @@ func (m *materialiser) at(rel string) string { return filepath.Join(m.dir, filep
 
 // lay makes the directory hold a tree. Killed in the middle, the next call begins anew.
 func (m *materialiser) lay(ctx context.Context, tree session.Tree, keep keeps) error {
-	for _, top := range []string{m.repo.root, m.repo.commonDir} {
+	for _, top := range []string{m.repo.Git.Root, m.repo.Git.CommonDir} {
 		if real, err := filepath.EvalSymlinks(top); err != nil || inside(m.dir, real) || inside(m.dir, top) {
 			return errors.Join(err, fmt.Errorf(
 				"%s lies in the repository: commands there would find the files of the work tree", m.dir))
@@ -96,12 +97,12 @@ func (m *materialiser) empty() error {
 }
 
 // git runs git on the directory, with the private index.
-func (m *materialiser) git(ctx context.Context, o gitOpts, args ...string) ([]byte, error) {
-	in := &Repo{root: m.dir, env: m.repo.env, userEnv: m.repo.userEnv}
-	o.gitDir, o.env = filepath.Join(m.private, "git"), withIndex(m.index())
+func (m *materialiser) git(ctx context.Context, o gitcmd.Opts, args ...string) ([]byte, error) {
+	in := &Repo{Git: &gitcmd.Git{Root: m.dir, Env: m.repo.Git.Env, UserEnv: m.repo.Git.UserEnv}}
+	o.GitDir, o.Env = filepath.Join(m.private, "git"), gitcmd.WithIndex(m.index())
 	own := []string{"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false", "-c", "core.trustctime=true",
 		"-c", "core.checkStat=default", "-c", "index.skipHash=false"}
-	out, err := in.git(ctx, o, append(own, args...)...)
+	out, err := in.Git.Run(ctx, o, append(own, args...)...)
 	_ = os.Chmod(m.index(), 0o600) // git makes files as the umask says
 	return out, err
 }
@@ -123,7 +124,7 @@ func (m *materialiser) write(ctx context.Context, tree session.Tree, keep keeps)
 	}
 	left, _ := filepath.Glob(filepath.Join(escapeGlob(m.private), durable.TempPrefix+"*")) // of a killed process
 	for _, file := range append(left, m.index()+".lock", m.laid()) {
-		if err := os.Remove(file); err != nil && !absent(err) {
+		if err := os.Remove(file); err != nil && !gitcmd.Absent(err) {
 			return err
 		}
 	}
@@ -131,12 +132,12 @@ func (m *materialiser) write(ctx context.Context, tree session.Tree, keep keeps)
 		return err
 	}
 	if changed.Len() > 0 { // git may compare whole seconds only: it writes files anew that are not in its index
-		if _, err := m.git(ctx, gitOpts{stdin: []byte(changed.String())}, "update-index", "--force-remove", "-z",
+		if _, err := m.git(ctx, gitcmd.Opts{Stdin: []byte(changed.String())}, "update-index", "--force-remove", "-z",
 			"--stdin"); err != nil {
 			return err
 		}
 	}
-	if _, err := m.git(ctx, gitOpts{}, "read-tree", "--reset", "-u", string(tree)); err != nil {
+	if _, err := m.git(ctx, gitcmd.Opts{}, "read-tree", "--reset", "-u", string(tree)); err != nil {
 		return err
 	}
 	durable.Hit(durable.CleanWritten)
@@ -158,7 +159,7 @@ func (m *materialiser) write(ctx context.Context, tree session.Tree, keep keeps)
 
 // refresh tells git the new times of files. One that is not as the tree has it is an error.
 func (m *materialiser) refresh(ctx context.Context) error {
-	differ, err := m.git(ctx, gitOpts{okExit: []int{1}}, "update-index", "--refresh", "--ignore-submodules")
+	differ, err := m.git(ctx, gitcmd.Opts{OkExit: []int{1}}, "update-index", "--refresh", "--ignore-submodules")
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -49,7 +50,7 @@ func under(t *testing.T, dir string) map[string]string {
 func (r *testRepo) treeFiles(tree session.Tree) map[string]string {
 	r.t.Helper()
 	want := map[string]string{}
-	for _, line := range splitZ([]byte(r.run("ls-tree", "-r", "-z", string(tree)))) {
+	for _, line := range gitcmd.SplitZ([]byte(r.run("ls-tree", "-r", "-z", string(tree)))) {
 		meta, name, _ := strings.Cut(line, "\t")
 		f := strings.Fields(meta)
 		_, data, err := r.object(context.Background(), f[2])
@@ -125,7 +126,7 @@ func TestMaterialise(t *testing.T) {
 	r.write("pkg/b.txt", "b\n")
 	r.write("ignored.txt", "not part of it\n")
 	r.write(".gitignore", "ignored.txt\n")
-	if err := os.Symlink("pkg/b.txt", filepath.Join(r.root, "link")); err != nil {
+	if err := os.Symlink("pkg/b.txt", filepath.Join(r.Git.Root, "link")); err != nil {
 		t.Fatal(err)
 	}
 	first := r.snap()
@@ -184,7 +185,7 @@ func TestMaterialise(t *testing.T) {
 
 	// What is remembered and what is there do not fit, in every way.
 	private := r.roomMemory("test")
-	live, err := os.Stat(filepath.Join(r.root, "pkg", "b.txt"))
+	live, err := os.Stat(filepath.Join(r.Git.Root, "pkg", "b.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func TestMaterialise(t *testing.T) {
 		"half removed":     func() error { return os.RemoveAll(filepath.Join(dir, "pkg")) },
 		"led elsewhere": func() error {
 			return errors.Join(os.RemoveAll(filepath.Join(dir, "pkg")),
-				os.Symlink(filepath.Join(r.root, "pkg"), filepath.Join(dir, "pkg")))
+				os.Symlink(filepath.Join(r.Git.Root, "pkg"), filepath.Join(dir, "pkg")))
 		},
 	} {
 		if err := spoil(); err != nil {
@@ -209,10 +210,10 @@ func TestMaterialise(t *testing.T) {
 			t.Fatalf("%s", name)
 		}
 	}
-	if now, err := os.Stat(filepath.Join(r.root, "pkg", "b.txt")); err != nil || !now.ModTime().Equal(live.ModTime()) {
+	if now, err := os.Stat(filepath.Join(r.Git.Root, "pkg", "b.txt")); err != nil || !now.ModTime().Equal(live.ModTime()) {
 		t.Errorf("a file of the work tree was changed through a link: %v", err)
 	}
-	for _, inside := range []string{filepath.Join(r.root, "clean"), filepath.Join(r.commonDir, "wfs", "clean")} {
+	for _, inside := range []string{filepath.Join(r.Git.Root, "clean"), filepath.Join(r.Git.CommonDir, "wfs", "clean")} {
 		if err := r.layIn(ctx, inside, first, nil); err == nil {
 			t.Errorf("%s was taken", inside)
 		}
@@ -279,7 +280,7 @@ func TestOverlay(t *testing.T) {
 	r.write("test/one.txt", "weakened\n")
 	r.write("a.txt", "work\n")
 	r.write("test/new.txt", "new\n")
-	if err := errors.Join(os.Remove(filepath.Join(r.root, "test", "two.txt")), os.Remove(filepath.Join(r.root, "src", "x"))); err != nil {
+	if err := errors.Join(os.Remove(filepath.Join(r.Git.Root, "test", "two.txt")), os.Remove(filepath.Join(r.Git.Root, "src", "x"))); err != nil {
 		t.Fatal(err)
 	}
 	r.write("src/x/deep.txt", "a directory\n")
@@ -329,7 +330,7 @@ func TestCleanTree(t *testing.T) {
 	}
 	link := func(to, name string) {
 		t.Helper()
-		file := filepath.Join(r.root, name)
+		file := filepath.Join(r.Git.Root, name)
 		if err := errors.Join(os.RemoveAll(file), os.MkdirAll(filepath.Dir(file), 0o755), os.Symlink(to, file)); err != nil {
 			t.Fatal(err)
 		}
@@ -389,7 +390,7 @@ func TestCleanTree(t *testing.T) {
 		"node_modules/left/": func() error { return os.RemoveAll(filepath.Dir(installed)) },
 		"node_modules/": func() error {
 			return errors.Join(os.RemoveAll(filepath.Join(dir, "node_modules")),
-				os.Symlink(r.root, filepath.Join(dir, "node_modules")))
+				os.Symlink(r.Git.Root, filepath.Join(dir, "node_modules")))
 		},
 		"node_modules/left/new": func() error { return os.WriteFile(filepath.Join(filepath.Dir(installed), "new"), nil, 0o644) },
 		"node_modules/spool/":   func() error { return os.Mkdir(filepath.Join(dir, "node_modules", "spool"), 0o755) },
@@ -409,7 +410,7 @@ func TestCleanTree(t *testing.T) {
 		}
 		clean()
 		sameFiles(t, under(t, dir), want)
-		if live, err := os.ReadFile(filepath.Join(r.root, "node_modules/left/index.js")); string(live) != "third party\n" {
+		if live, err := os.ReadFile(filepath.Join(r.Git.Root, "node_modules/left/index.js")); string(live) != "third party\n" {
 			t.Fatalf("the work tree has %q, %v", live, err)
 		}
 	}
@@ -423,17 +424,17 @@ func TestCleanTree(t *testing.T) {
 	other := filepath.Join(r.home, "other")
 	r.run("worktree", "add", "-q", "--detach", other)
 	global := filepath.Join(r.home, "global")
-	if err := os.Symlink(filepath.Join(r.root, "packages", "a"), global); err != nil {
+	if err := os.Symlink(filepath.Join(r.Git.Root, "packages", "a"), global); err != nil {
 		t.Fatal(err)
 	}
 	for name, lead := range map[string]func(){
 		"node_modules/a":         func() { link(other, "node_modules/a") },
-		"node_modules/absolute":  func() { link(filepath.Join(r.root, "packages", "a"), "node_modules/absolute") },
+		"node_modules/absolute":  func() { link(filepath.Join(r.Git.Root, "packages", "a"), "node_modules/absolute") },
 		"node_modules/linked":    func() { link(global, "node_modules/linked") },
-		"node_modules/.bin/vite": func() { r.write("node_modules/.bin/vite", "NODE_PATH="+r.root+"/node_modules\n") },
+		"node_modules/.bin/vite": func() { r.write("node_modules/.bin/vite", "NODE_PATH="+r.Git.Root+"/node_modules\n") },
 		"node_modules/.modules.yaml": func() { // which alone makes no other packages of those that were copied before
 			r.write("node_modules/.pnpm/lock.yaml", "")
-			r.write("node_modules/.modules.yaml", "virtualStoreDir: "+r.root+"/node_modules/.pnpm\n")
+			r.write("node_modules/.modules.yaml", "virtualStoreDir: "+r.Git.Root+"/node_modules/.pnpm\n")
 		},
 		".venv": func() { r.write(".venv/pyvenv.cfg", "home = /usr/bin\n") },
 	} {
@@ -443,12 +444,12 @@ func TestCleanTree(t *testing.T) {
 				t.Errorf("%s: %+v", name, c.LeadsBack)
 			}
 		}
-		if err := os.RemoveAll(filepath.Join(r.root, name)); err != nil {
+		if err := os.RemoveAll(filepath.Join(r.Git.Root, name)); err != nil {
 			t.Fatal(err)
 		}
 		link("../packages/a", "node_modules/a")
 	}
-	if err := os.RemoveAll(filepath.Join(r.root, ".venv")); err != nil {
+	if err := os.RemoveAll(filepath.Join(r.Git.Root, ".venv")); err != nil {
 		t.Fatal(err)
 	}
 	if c := clean(); c.LeadsBack != nil {
@@ -463,7 +464,7 @@ func TestCleanOutside(t *testing.T) {
 	tree := r.snap()
 	venv := filepath.Join(r.home, "venvs", "calc-x")
 	site := filepath.Join(venv, "lib", "python3.12", "site-packages")
-	if err := errors.Join(os.MkdirAll(site, 0o755), os.WriteFile(filepath.Join(site, "calc.pth"), []byte(filepath.Join(r.root, "src")+"\n"), 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(site, 0o755), os.WriteFile(filepath.Join(site, "calc.pth"), []byte(filepath.Join(r.Git.Root, "src")+"\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(r.home, "clean", "repo")
@@ -472,7 +473,7 @@ func TestCleanOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(site, "calc.pth")
-	if want := (session.LeadsBack{Path: file, To: r.root}); c.LeadsBack == nil ||
+	if want := (session.LeadsBack{Path: file, To: r.Git.Root}); c.LeadsBack == nil ||
 		*c.LeadsBack != want {
 		t.Errorf("leads back: %+v, want %+v", c.LeadsBack, want)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -44,7 +45,7 @@ func fileState(info fs.FileInfo) string {
 	if !ok {
 		changed = info.ModTime().UnixNano()
 	}
-	return fmt.Sprintf("%d %d %o %d", inodeOf(info), info.Size(), info.Mode(), changed)
+	return fmt.Sprintf("%d %d %o %d", gitcmd.InodeOf(info), info.Size(), info.Mode(), changed)
 }
 
 func stateAt(file string) (string, error) {

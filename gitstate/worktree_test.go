@@ -104,7 +104,7 @@ func TestWorktreesOfABareRepository(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	bare := filepath.Join(r.home, "bare.git")
-	r.run("clone", "-q", "--bare", r.root, bare)
+	r.run("clone", "-q", "--bare", r.Git.Root, bare)
 	linked := filepath.Join(r.home, "linked")
 	r.run("-C", bare, "worktree", "add", "-q", linked, "main")
 	r.open(linked)
@@ -195,14 +195,14 @@ func TestPlanWorktree(t *testing.T) {
 	for _, good := range []struct{ dir, path, above string }{
 		{filepath.Join(r.home, "new"), filepath.Join(r.home, "new"), r.home},
 		{filepath.Join(r.home, "link", "x", "new"), filepath.Join(r.home, "x", "new"), r.home},
-		{r.path("trees/new"), r.path("trees/new"), r.root},
+		{r.path("trees/new"), r.path("trees/new"), r.Git.Root},
 	} {
 		if n, err := r.PlanWorktree(ctx, good.dir); err != nil || n.Path != good.path || n.Above != good.above || n.Name != "new" {
 			t.Errorf("%s: %+v, %v", good.dir, n, err)
 		}
 	}
 	for dir, want := range map[string]string{
-		r.root:                        "already exists",
+		r.Git.Root:                    "already exists",
 		r.path("a.txt"):               "already exists",
 		r.path("a.txt/x"):             "not a directory",
 		r.path(".git/x"):              "git's own directory",
@@ -367,10 +367,10 @@ func TestProvisionRefuses(t *testing.T) {
 	}
 	r.write("packages/mine/x.js", "x\n")
 	r.write("node_modules/left/x.js", "x\n")
-	r.write("venv/lib/python3/site-packages/__editable__.mine.pth", r.root+"/src\n")
+	r.write("venv/lib/python3/site-packages/__editable__.mine.pth", r.Git.Root+"/src\n")
 	r.write("scoped/@me/x", "x\n")
 	for link, to := range map[string]string{
-		"out": outside, "over/out": outside, "node_modules/mine": "../packages/mine", "scoped/@me/mine": "../../packages/mine", "back": r.root + "/packages",
+		"out": outside, "over/out": outside, "node_modules/mine": "../packages/mine", "scoped/@me/mine": "../../packages/mine", "back": r.Git.Root + "/packages",
 	} {
 		if err := os.MkdirAll(filepath.Dir(r.path(link)), 0o777); err != nil {
 			t.Fatal(err)
@@ -396,7 +396,7 @@ func TestProvisionRefuses(t *testing.T) {
 			t.Errorf("link %s: %v", link, err)
 		}
 	}
-	if entries, err := os.ReadDir(made.root); err != nil || len(entries) != 3 { // .git, a.txt, and a directory without files
+	if entries, err := os.ReadDir(made.Git.Root); err != nil || len(entries) != 3 { // .git, a.txt, and a directory without files
 		t.Errorf("what is there: %v, %v", entries, err)
 	}
 }
