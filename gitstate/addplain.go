@@ -50,7 +50,7 @@ type indexEdit struct {
 // blobs, and trees but for the root. It answers false, and has done nothing, where git has to add them.
 func (r *Repo) addPlain(ctx context.Context, path string, x *index, paths []string) (now *index,
 	objects []newObject, ok bool) {
-	if x.special || x.version != 2 && x.version != 3 || !r.readsDirectly() {
+	if x.special || x.version != 2 && x.version != 3 || !r.Git.ReadsDirectly() {
 		return nil, nil, false
 	}
 	a := &plainAdd{repo: r, old: x, dirty: map[string]bool{}}
@@ -221,7 +221,7 @@ func (r *Repo) encodeIndex(x *index) {
 	notes := x.cached.append(nil)
 	data := append(x.data[:x.end], "TREE"...)
 	data = append(binary.BigEndian.AppendUint32(data, uint32(len(notes))), notes...)
-	sum := make([]byte, r.idLength()/2)
+	sum := make([]byte, r.Git.IDLength()/2)
 	if len(bytes.Trim(x.sum, "\x00")) > 0 { // else index.skipHash
 		h := r.newHash()
 		h.Write(data)

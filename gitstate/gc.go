@@ -96,7 +96,7 @@ func (r *Repo) OnlyOurs(ctx context.Context, ref string) (bool, error) {
 func (r *Repo) DropEmpty() {
 	for _, name := range []string{branchPrefix, refsPrefix, opsPrefix, deletedPrefix} {
 		dir := filepath.Join(r.Git.CommonDir, filepath.FromSlash(strings.TrimSuffix(name, "/")))
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && r.readsDirectly() { // a link may lead anywhere
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && r.Git.ReadsDirectly() { // a link may lead anywhere
 			dropEmpty(dir)
 		}
 	}

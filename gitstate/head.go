@@ -29,7 +29,7 @@ func (r *Repo) setHead(ctx context.Context, head session.Head, branch string, at
 		return durable.SyncFile(file)
 	}
 	info, err := os.Lstat(file)
-	if !r.readsDirectly() || err != nil || !info.Mode().IsRegular() {
+	if !r.Git.ReadsDirectly() || err != nil || !info.Mode().IsRegular() {
 		return byGit()
 	}
 	who, err := r.Git.Run(ctx, gitcmd.Opts{}, "var", "GIT_COMMITTER_IDENT") // with the time

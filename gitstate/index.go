@@ -202,7 +202,7 @@ var dispensable = []string{"EOIE", "IEOT", "REUC"}
 
 // parsed is an index file's content, nil when only git can read it.
 func (r *Repo) parsed(data []byte) *index {
-	if x, ok := parseIndex(data, r.idLength()/2); ok {
+	if x, ok := parseIndex(data, r.Git.IDLength()/2); ok {
 		return x
 	}
 	return nil

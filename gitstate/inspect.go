@@ -31,7 +31,7 @@ func (r *Repo) OurRefs(ctx context.Context) (refs map[string]session.Commit, bro
 	for _, dir := range []string{branchPrefix, refsPrefix, opsPrefix, deletedPrefix} {
 		dir = strings.TrimSuffix(dir, "/")
 		some, err := r.refs(ctx, dir, func(string) bool { return true })
-		if err != nil && !errors.Is(err, ErrBrokenRef) && !r.readsDirectly() {
+		if err != nil && !errors.Is(err, ErrBrokenRef) && !r.Git.ReadsDirectly() {
 			return refs, broken, err
 		}
 		if err != nil {
@@ -49,7 +49,7 @@ func (r *Repo) OurRefs(ctx context.Context) (refs map[string]session.Commit, bro
 	for _, name := range names {
 		if _, err := r.CommitInfo(ctx, refs[name]); err != nil {
 			b := BrokenRef{Ref: name, Err: ErrNoCommit, To: refs[name]}
-			if info, err := os.Lstat(r.refPath(name)); r.readsDirectly() && err == nil && info.Mode().IsRegular() {
+			if info, err := os.Lstat(r.refPath(name)); r.Git.ReadsDirectly() && err == nil && info.Mode().IsRegular() {
 				b.File = r.refPath(name)
 			}
 			broken = append(broken, b)
@@ -84,7 +84,7 @@ func (r *Repo) brokenBelow(ctx context.Context, dir string) []BrokenRef {
 // deletes.
 func (r *Repo) LoggedRefs(ctx context.Context) map[string]session.Commit {
 	gone := map[string]session.Commit{}
-	if !r.readsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		return gone
 	}
 	logs := filepath.Join(r.Git.CommonDir, "logs")
@@ -134,7 +134,7 @@ func (r *Repo) reflog(ctx context.Context, ref string) session.Commit {
 	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 	for _, line := range slices.Backward(lines) {
 		fields := strings.Fields(line)
-		if len(fields) < 2 || len(fields[1]) != r.idLength() || !gitcmd.IsHex(fields[1]) {
+		if len(fields) < 2 || len(fields[1]) != r.Git.IDLength() || !gitcmd.IsHex(fields[1]) {
 			continue // torn
 		}
 		if _, err := r.CommitInfo(ctx, session.Commit(fields[1])); err == nil {

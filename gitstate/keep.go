@@ -246,7 +246,7 @@ func (r *Repo) looseBelow(trees ...session.Tree) []newObject {
 		if !ok || o.kind != "tree" {
 			return
 		}
-		entries, err := parseTree(o.data, r.idLength()/2)
+		entries, err := parseTree(o.data, r.Git.IDLength()/2)
 		if err != nil {
 			return
 		}

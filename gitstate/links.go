@@ -28,7 +28,7 @@ func (r *Repo) linksOf(objects []newObject) (map[string]string, error) {
 	for _, o := range objects {
 		switch o.kind {
 		case "tree":
-			entries, err := parseTree(o.data, r.idLength()/2)
+			entries, err := parseTree(o.data, r.Git.IDLength()/2)
 			if err != nil {
 				return nil, fmt.Errorf("tree %s: %w", o.id, err)
 			}
@@ -73,7 +73,7 @@ func (r *Repo) has(links map[string]string) bool {
 	slices.SortFunc(open, func(a, b *packIndexFile) int { return cmp.Compare(b.count(), a.count()) })
 	for id, kind := range links {
 		key, err := hex.DecodeString(id)
-		if err != nil || len(key) != r.idLength()/2 {
+		if err != nil || len(key) != r.Git.IDLength()/2 {
 			return false
 		}
 		found := len(open) > 0 && open[0].has(key)
@@ -144,7 +144,7 @@ const packIndexHead = 4 + 4 + 256*4 // magic, version, fanout
 // closes them.
 func (r *Repo) openPackIndexes(packs []string) (open []*packIndexFile, end func()) {
 	for _, path := range packs {
-		if p := openPackIndex(path+".idx", r.idLength()/2); p != nil {
+		if p := openPackIndex(path+".idx", r.Git.IDLength()/2); p != nil {
 			open = append(open, p)
 		}
 	}

@@ -151,7 +151,7 @@ func (r *Repo) AddWorktree(ctx context.Context, n NewWorktree, at session.Commit
 		}
 	}
 	add := r.addWhole
-	if !r.readsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		add = r.addByGit
 	}
 	if err := add(ctx, n, at, files); err != nil {
@@ -353,7 +353,7 @@ func (r *Repo) ForgetWorktree(ctx context.Context, dir string) error {
 	if _, err := os.Lstat(dir); err == nil {
 		return nil // something else is there now, and git would look into it
 	}
-	if !r.readsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		_, err = r.Git.Run(ctx, gitcmd.Opts{Write: true}, "worktree", "remove", "--force", "--force", dir)
 		return err
 	}

@@ -129,7 +129,7 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 func (r *Repo) newestOps(ctx context.Context) (l opLog, ok bool) {
 	const enough = 16 // an operation is logged again after a kill, and then it is the last one
 	var err error
-	if l.tip, err = r.Ref(ctx, r.opsRef()); err != nil || l.tip == "" || !r.readsDirectly() {
+	if l.tip, err = r.Ref(ctx, r.opsRef()); err != nil || l.tip == "" || !r.Git.ReadsDirectly() {
 		return l, false
 	}
 	for c := l.tip; len(l.ops) < enough; {

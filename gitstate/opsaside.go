@@ -32,7 +32,7 @@ func (r *Repo) noteAside(what string) { r.notedAside.Store(&what) }
 // salvageOps moves a file aside that stands where the log's ref belongs and is none: damaged, or a symbolic ref, by
 // which somebody's branch would be moved. Git can neither read nor replace such a file.
 func (r *Repo) salvageOps() error {
-	if !r.readsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		return nil
 	}
 	path := filepath.Join(r.Git.CommonDir, filepath.FromSlash(r.opsRef()))

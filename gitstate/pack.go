@@ -33,7 +33,7 @@ func (r *Repo) newHash() hash.Hash {
 }
 
 // zero is the object id that stands for "does not exist".
-func (r *Repo) zero() string { return strings.Repeat("0", r.idLength()) }
+func (r *Repo) zero() string { return strings.Repeat("0", r.Git.IDLength()) }
 
 func (r *Repo) newObject(kind string, data []byte) newObject {
 	h := r.newHash()
@@ -91,7 +91,7 @@ func (r *Repo) writePack(objects []newObject, stream []byte, entries []packEntry
 // objects point at has to be there.
 func (r *Repo) newPack(objects []newObject, stream []byte, entries []packEntry, loose bool) *newPack {
 	links, err := r.linksOf(objects)
-	if err != nil || !r.readsDirectly() || len(stream) > maxDirectPack || !loose && !r.has(links) {
+	if err != nil || !r.Git.ReadsDirectly() || len(stream) > maxDirectPack || !loose && !r.has(links) {
 		return nil
 	}
 	p, err := r.storePack(stream, entries)

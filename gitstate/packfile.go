@@ -114,7 +114,7 @@ func (r *Repo) packIndex(pack []byte, entries []packEntry) []byte {
 	for _, e := range entries {
 		out = binary.BigEndian.AppendUint32(out, e.offset)
 	}
-	out = append(out, pack[len(pack)-r.idLength()/2:]...)
+	out = append(out, pack[len(pack)-r.Git.IDLength()/2:]...)
 	h := r.newHash()
 	h.Write(out)
 	return h.Sum(out)
@@ -156,7 +156,7 @@ func (r *Repo) storePack(pack []byte, entries []packEntry) (p *newPack, err erro
 		return nil, err
 	}
 	perm := info.Mode().Perm() & 0o444 // whoever may look into the directory may read what is in it
-	p = &newPack{dir: dir, name: r.packName(pack[len(pack)-r.idLength()/2:])}
+	p = &newPack{dir: dir, name: r.packName(pack[len(pack)-r.Git.IDLength()/2:])}
 	index := r.packIndex(pack, entries)
 	var both sync.WaitGroup
 	var err1, err2 error

@@ -33,7 +33,7 @@ func (r *Repo) headTarget(ctx context.Context) (ref string, commit session.Commi
 	path := filepath.Join(r.Git.GitDir, "HEAD")
 	info, err := os.Lstat(path)
 	// HEAD used to be a symbolic link; reading through it would make a branch look like a detached HEAD.
-	if r.readsDirectly() && err == nil && info.Mode().IsRegular() {
+	if r.Git.ReadsDirectly() && err == nil && info.Mode().IsRegular() {
 		data, err := gitcmd.ReadBounded(path, gitcmd.MaxRef)
 		if err != nil {
 			return "", "", err

@@ -62,7 +62,7 @@ func TestReads(t *testing.T) {
 				direct = false
 			}
 			r.open(r.Git.Root)
-			if got := r.readsDirectly(); got != direct {
+			if got := r.Git.ReadsDirectly(); got != direct {
 				t.Errorf("reads directly: %v", got)
 			}
 			head, err := r.Head(ctx)
@@ -118,7 +118,7 @@ func TestReads(t *testing.T) {
 			if err != nil || fmt.Sprint(changes) != "[{a.txt A} {empty A} {session.json A}]" {
 				t.Errorf("changes: %v, %v", changes, err)
 			}
-			missing := session.Commit(strings.Repeat("1", r.idLength()))
+			missing := session.Commit(strings.Repeat("1", r.Git.IDLength()))
 			if _, err := r.File(ctx, missing, "session.json"); !errors.Is(err, ErrNoObject) {
 				t.Errorf("a file of a missing commit: %v", err)
 			}

@@ -28,7 +28,7 @@ func (r *Repo) Ref(ctx context.Context, name string) (session.Commit, error) {
 	if !plainRefName(name) {
 		return "", fmt.Errorf("%q is not a full ref name", name)
 	}
-	if !r.readsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		refs, err := r.forEachRef(ctx, name)
 		return refs[name], err
 	}
@@ -88,7 +88,7 @@ func (r *Repo) parseRef(name string, data []byte) (next string, commit session.C
 		if next = strings.TrimLeft(next, " \t"); plainRefName(next) {
 			return next, "", nil
 		}
-	} else if len(text) == r.idLength() && gitcmd.IsHex(text) && text != r.zero() {
+	} else if len(text) == r.Git.IDLength() && gitcmd.IsHex(text) && text != r.zero() {
 		return "", session.Commit(text), nil
 	}
 	return "", "", fmt.Errorf("%s: %w: it holds %q", name, ErrBrokenRef, cut(text, 60))
@@ -106,7 +106,7 @@ func (r *Repo) packedRefs() ([]byte, error) {
 // refs lists the refs below dir ("refs/heads") whose names are wanted. The error names those that cannot be read; the
 // others are returned beside it.
 func (r *Repo) refs(ctx context.Context, dir string, want func(name string) bool) (map[string]session.Commit, error) {
-	if !r.readsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		refs, err := r.forEachRef(ctx, dir)
 		for name := range refs {
 			if !want(name) {
@@ -178,14 +178,6 @@ func (r *Repo) forEachRef(ctx context.Context, pattern string) (map[string]sessi
 func plainRefName(name string) bool {
 	return strings.HasPrefix(name, "refs/") && !strings.Contains(name, "..") && !strings.Contains(name, "//") &&
 		!strings.HasSuffix(name, "/") && !strings.HasSuffix(name, ".lock") && !strings.ContainsAny(name, "\\ :\x00\r\n")
-}
-
-// idLength is the number of hexadecimal digits of the repository's object ids.
-func (r *Repo) idLength() int {
-	if r.Git.Format == "sha256" {
-		return 64
-	}
-	return 40
 }
 
 func cut(s string, n int) string { return s[:min(n, len(s))] }

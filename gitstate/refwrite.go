@@ -23,7 +23,7 @@ var errLeftToGit = errors.New("left to git")
 func (r *Repo) moveOwnRef(ctx context.Context, m session.RefMove, why string) error {
 	own := strings.HasPrefix(m.Ref, refsPrefix) || strings.HasPrefix(m.Ref, opsPrefix)
 	branch := strings.HasPrefix(m.Ref, branchPrefix) && m.Old != ""
-	if !own && !branch || m.New == "" || !r.readsDirectly() || own && gitcmd.IsThere(r.logOf(m.Ref)) {
+	if !own && !branch || m.New == "" || !r.Git.ReadsDirectly() || own && gitcmd.IsThere(r.logOf(m.Ref)) {
 		return errLeftToGit
 	}
 	line := ""

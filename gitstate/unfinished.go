@@ -54,7 +54,7 @@ func (r *Repo) tornFiles(ctx context.Context, changes []treeChange) (map[string]
 	torn := map[string]bool{}
 	for line := range strings.Lines(string(noted)) {
 		from, target, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if len(from) != r.idLength() || len(target) != r.idLength() {
+		if len(from) != r.Git.IDLength() || len(target) != r.Git.IDLength() {
 			continue
 		}
 		moved, err := r.diffTrees(ctx, session.Tree(from), session.Tree(target))

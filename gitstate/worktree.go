@@ -127,7 +127,7 @@ func (r *Repo) headOf(ctx context.Context, gitDir string, t *Worktree) error {
 		return err
 	}
 	text := strings.TrimSpace(string(data))
-	if !r.readsDirectly() { // it may be kept elsewhere, and that file be a dummy
+	if !r.Git.ReadsDirectly() { // it may be kept elsewhere, and that file be a dummy
 		out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: gitDir, OkExit: []int{1}}, "symbolic-ref", "-q", "HEAD")
 		if err != nil {
 			return err

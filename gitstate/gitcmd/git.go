@@ -40,6 +40,9 @@ type Git struct {
 	waited atomic.Int64  // nanoseconds, for locks of somebody else
 	longer func(waited time.Duration, e *LockedError) bool
 
+	once   sync.Once
+	direct bool // see ReadsDirectly
+
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version Asked[Version]
 	ident   Asked[string] // "Name <mail>"
