@@ -153,7 +153,7 @@ func (r *Repo) everythingElse(ctx context.Context) (string, error) {
 			fmt.Fprintf(h, "%s %d %d\x00", graph, info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	linked, err := filepath.Glob(filepath.Join(globQuote(r.Git.CommonDir), "worktrees", "*"))
+	linked, err := filepath.Glob(filepath.Join(gitcmd.Globbed(r.Git.CommonDir), "worktrees", "*"))
 	if err != nil {
 		return "", err
 	}
@@ -175,11 +175,4 @@ func (r *Repo) everythingElse(ctx context.Context) (string, error) {
 		fmt.Fprintf(h, "%s\x00%s\x00%s %d\x00", dir, head, index, size)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
-}
-
-func globQuote(path string) string {
-	if filepath.Separator != '/' {
-		return path
-	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -71,7 +71,7 @@ func (r *Repo) tidy() {
 		_ = os.Remove(lock)
 	}
 	for _, private := range []string{"*.lock", filepath.Join("*", "*.lock")} { // of indexes, and in git directories
-		locks, _ := filepath.Glob(filepath.Join(globQuote(r.Git.PrivateDir()), private))
+		locks, _ := filepath.Glob(filepath.Join(gitcmd.Globbed(r.Git.PrivateDir()), private))
 		for _, path := range locks {
 			_ = os.Remove(path)
 		}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -34,6 +35,8 @@ type Repo struct {
 	*gitcmd.Git
 	reader reader // what is read without git
 
+	Rooms *room.Set
+
 	notedAside atomic.Pointer[string] // see SetAside
 
 	auto    autoSaves
@@ -48,7 +51,9 @@ func Open(ctx context.Context, o gitcmd.Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Repo{Git: git}, nil
+	r := &Repo{Git: git}
+	r.Rooms = r.rooms()
+	return r, nil
 }
 
 // Root is the top of the work tree.

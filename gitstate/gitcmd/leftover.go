@@ -19,7 +19,7 @@ func (r *Git) LockFiles(ctx context.Context) ([]LockFile, error) {
 	var found []string
 	for _, pattern := range []string{"*.lock", "worktrees/*/*.lock", "objects/*.lock", "objects/info/*.lock",
 		"objects/info/commit-graphs/*.lock", "objects/pack/*.lock"} {
-		some, err := filepath.Glob(filepath.Join(globbed(r.CommonDir), filepath.FromSlash(pattern)))
+		some, err := filepath.Glob(filepath.Join(Globbed(r.CommonDir), filepath.FromSlash(pattern)))
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (l LockFile) Stays() bool { return l.Deserted() && l.There() }
 // There reports whether the lock is there now.
 func (l LockFile) There() bool { return IsThere(l.Path) }
 
-// globbed is a path in which a pattern finds nothing but itself.
-func globbed(path string) string {
+// Globbed is a path in which a pattern finds nothing but itself.
+func Globbed(path string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }

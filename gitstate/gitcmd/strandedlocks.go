@@ -21,7 +21,7 @@ import (
 func (r *Git) Locks() []session.GitLock {
 	var found []string
 	for _, dir := range slices.Compact([]string{r.GitDir, r.CommonDir}) {
-		some, _ := filepath.Glob(filepath.Join(globbed(dir), "*.lock"))
+		some, _ := filepath.Glob(filepath.Join(Globbed(dir), "*.lock"))
 		found = append(found, some...)
 	}
 	found = append(found, r.refLocks()...)

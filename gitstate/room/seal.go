@@ -1,4 +1,4 @@
-package gitstate
+package room
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -41,11 +40,12 @@ type seal map[string]string
 
 // fileState is what of a file changes with it. The time of its last change cannot be set back.
 func fileState(info fs.FileInfo) string {
-	changed, ok := changeOf(info)
+	changed, ok := durable.ChangedAt(info)
 	if !ok {
 		changed = info.ModTime().UnixNano()
 	}
-	return fmt.Sprintf("%d %d %o %d", gitcmd.InodeOf(info), info.Size(), info.Mode(), changed)
+	_, inode, _ := durable.FileID(info)
+	return fmt.Sprintf("%d %d %o %d", inode, info.Size(), info.Mode(), changed)
 }
 
 func stateAt(file string) (string, error) {
