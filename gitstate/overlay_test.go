@@ -66,7 +66,7 @@ func TestOverlay(t *testing.T) {
 	r.write("test/one.txt", "weakened\n")
 	r.write("a.txt", "work\n")
 	r.write("test/new.txt", "new\n")
-	if err := errors.Join(os.Remove(filepath.Join(r.Git.Root, "test", "two.txt")), os.Remove(filepath.Join(r.root, "src", "x"))); err != nil {
+	if err := errors.Join(os.Remove(filepath.Join(r.Git.Root, "test", "two.txt")), os.Remove(filepath.Join(r.Git.Root, "src", "x"))); err != nil {
 		t.Fatal(err)
 	}
 	r.write("src/x/deep.txt", "a directory\n")
