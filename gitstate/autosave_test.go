@@ -91,7 +91,7 @@ func TestAutoSave(t *testing.T) {
 		t.Errorf("loose objects: %s, and before %s", now, loose)
 	}
 	for _, secret := range []string{"KEY=1\n", "x\n", "y\n", "m\n"} {
-		if out, err := r.try("cat-file", "-e", r.newObject("blob", []byte(secret)).id); err == nil {
+		if out, err := r.try("cat-file", "-e", r.Objects.NewObject("blob", []byte(secret)).ID); err == nil {
 			t.Errorf("there is an object of %q %s", secret, out)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -157,11 +158,11 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 	if err != nil || tip == "" {
 		return FateNowhere, err
 	}
-	base, err := r.MergeBase(ctx, tip, work)
+	base, err := r.Objects.MergeBase(ctx, tip, work)
 	if err != nil || base == "" {
 		return FateNowhere, err
 	}
-	names := append([]string{"diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames"}, string(base),
+	names := append([]string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames"}, string(base),
 		string(work))
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(names, withoutDocuments...)...)
 	if err != nil {
@@ -171,7 +172,7 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 	if len(changed) == 0 {
 		return FateNothing, nil
 	}
-	out, err = r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames",
+	out, err = r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames",
 		string(work), string(tip))
 	if err != nil {
 		return "", err
@@ -183,7 +184,7 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 	if !slices.ContainsFunc(changed, func(name string) bool { return differ[name] }) {
 		return FateSquashed, nil
 	}
-	patch := []string{"-p", everySubmodule, "--no-renames", "--full-index", "--binary", "--no-color", "--no-ext-diff",
+	patch := []string{"-p", object.EverySubmodule, "--no-renames", "--full-index", "--binary", "--no-color", "--no-ext-diff",
 		"--no-textconv"}
 	ours, err := r.patchIDs(ctx, slices.Concat([]string{"diff-tree"}, patch, []string{string(base), string(work)},
 		withoutDocuments))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -52,7 +53,7 @@ func (r *Repo) CommitOnto(ctx context.Context, branch string, base session.Commi
 		err = r.unused(ctx, branch)
 	}
 	if err != nil {
-		return "", join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base, commit))
+		return "", object.Join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base, commit))
 	}
 	return commit, nil
 }
@@ -86,7 +87,7 @@ func (r *Repo) createBranch(ctx context.Context, branch string, base session.Com
 		return err
 	}
 	if err := r.syncRef(branch, true); err != nil {
-		return join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base, ""))
+		return object.Join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base, ""))
 	}
 	return nil
 }
@@ -154,17 +155,17 @@ func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commi
 	if err != nil {
 		return "", err
 	}
-	info, err := r.CommitInfo(ctx, tip)
+	info, err := r.Objects.CommitInfo(ctx, tip)
 	if err != nil {
 		return "", err
 	}
 	if info.Tree != tree {
-		changes, err := r.Changes(ctx, tree, info.Tree)
+		changes, err := r.Objects.Changes(ctx, tree, info.Tree)
 		changed := &HookChangedError{}
 		for _, c := range changes {
 			changed.Paths = append(changed.Paths, c.Path)
 		}
-		return onlyOn(base, tip, info), join(changed, err)
+		return onlyOn(base, tip, info), object.Join(changed, err)
 	}
 	if !slices.Equal(info.Parents, []session.Commit{base}) {
 		return "", &HookChangedError{}
@@ -173,7 +174,7 @@ func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commi
 }
 
 // onlyOn is a commit if it is made upon the base alone, else none.
-func onlyOn(base, tip session.Commit, info CommitInfo) session.Commit {
+func onlyOn(base, tip session.Commit, info object.CommitInfo) session.Commit {
 	if slices.Equal(info.Parents, []session.Commit{base}) {
 		return tip
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
@@ -45,7 +44,7 @@ func (r *Repo) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees
 	var head session.Tree
 	if s.Head.Commit != "" {
 		var err error
-		if head, err = r.TreeOf(ctx, s.Head.Commit); err != nil {
+		if head, err = r.Objects.TreeOf(ctx, s.Head.Commit); err != nil {
 			return "", err
 		}
 	}
@@ -57,7 +56,7 @@ func (r *Repo) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees
 	case s.Index != "" && s.Index != s.Tree && s.Index != head:
 		return "no other record of what was staged", nil
 	}
-	info, err := r.CommitInfo(ctx, rescue)
+	info, err := r.Objects.CommitInfo(ctx, rescue)
 	if err != nil {
 		return "", err
 	}
@@ -120,20 +119,3 @@ const (
 	trailerStateCode  = "Wfs-State-Code: "
 	trailerStateIndex = "Wfs-State-Index: "
 )
-
-// Weight is about how many bytes on the disk git can free once some refs are gone. What reflogs hold is not looked at.
-func (r *Repo) Weight(ctx context.Context, refs []string) (int64, error) {
-	if len(refs) == 0 {
-		return 0, nil
-	}
-	args := append([]string{"rev-list", "--objects", "--disk-usage"}, refs...)
-	args = append(args, "--not")
-	for _, ref := range refs {
-		args = append(args, "--exclude="+ref)
-	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(args, "--all")...)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
-}

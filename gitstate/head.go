@@ -38,7 +38,7 @@ func (r *Repo) setHead(ctx context.Context, head session.Head, branch string, at
 	}
 	err = r.replaceLocked("HEAD", file, "ref: "+branch+"\n", func() error {
 		defer durable.Hit(durable.HeadLogged)
-		return r.logMove(ctx, "HEAD", fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.zero()), at,
+		return r.logMove(ctx, "HEAD", fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.Objects.Zero()), at,
 			strings.TrimSpace(string(who)), why))
 	})
 	if errors.Is(err, errLeftToGit) {

@@ -47,7 +47,7 @@ func (r *Repo) OurRefs(ctx context.Context) (refs map[string]session.Commit, bro
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if _, err := r.CommitInfo(ctx, refs[name]); err != nil {
+		if _, err := r.Objects.CommitInfo(ctx, refs[name]); err != nil {
 			b := BrokenRef{Ref: name, Err: ErrNoCommit, To: refs[name]}
 			if info, err := os.Lstat(r.refPath(name)); r.Git.ReadsDirectly() && err == nil && info.Mode().IsRegular() {
 				b.File = r.refPath(name)
@@ -137,7 +137,7 @@ func (r *Repo) reflog(ctx context.Context, ref string) session.Commit {
 		if len(fields) < 2 || len(fields[1]) != r.Git.IDLength() || !gitcmd.IsHex(fields[1]) {
 			continue // torn
 		}
-		if _, err := r.CommitInfo(ctx, session.Commit(fields[1])); err == nil {
+		if _, err := r.Objects.CommitInfo(ctx, session.Commit(fields[1])); err == nil {
 			return session.Commit(fields[1])
 		}
 	}
@@ -149,11 +149,11 @@ func (r *Repo) reflog(ctx context.Context, ref string) session.Commit {
 func (r *Repo) NewestLedger(ctx context.Context, id session.ID, commits []session.Commit) (session.Commit, error) {
 	args := []string{"merge-base", "--independent"}
 	for _, c := range commits {
-		info, err := r.CommitInfo(ctx, c)
+		info, err := r.Objects.CommitInfo(ctx, c)
 		if err != nil || !strings.Contains(info.Body, "Wfs-Session: "+id.Trailer()) {
 			continue
 		}
-		if data, err := r.File(ctx, c, session.FileSession); err != nil || data == nil {
+		if data, err := r.Objects.File(ctx, c, session.FileSession); err != nil || data == nil {
 			continue
 		}
 		if lost, err := r.Lost(ctx, []string{string(c)}); err == nil && lost == "" {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -30,17 +31,19 @@ func AutoRef(id session.ID) string { return refsPrefix + string(id) + "/auto" }
 // LedgerRef is the full name of a session's ledger.
 func LedgerRef(id session.ID) string { return refsPrefix + string(id) + "/ledger" }
 
+// Objects are the objects of the repository.
+type Objects = object.Store
+
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
 type Repo struct {
 	*gitcmd.Git
-	reader reader // what is read without git
+	*Objects
 
 	Rooms *room.Set
 
 	notedAside atomic.Pointer[string] // see SetAside
 
-	auto    autoSaves
-	keeping keeping
+	auto autoSaves
 
 	configured atomic.Pointer[string] // what files of settings were like when that was asked last
 }
@@ -51,7 +54,7 @@ func Open(ctx context.Context, o gitcmd.Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Repo{Git: git}
+	r := repoOf(git)
 	r.Rooms = r.rooms()
 	return r, nil
 }
@@ -67,3 +70,5 @@ func (r *Repo) CommonDir() string { return r.Git.CommonDir }
 
 // Worktree is the id of the work tree: "main", or a linked work tree's name.
 func (r *Repo) Worktree() string { return r.Git.Worktree }
+
+func repoOf(git *gitcmd.Git) *Repo { return &Repo{Git: git, Objects: object.New(git)} }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -89,7 +90,7 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 	whole := false
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
-		if whole = f[1] == r.newObject("tree", nil).id; whole {
+		if whole = f[1] == r.Objects.NewObject("tree", nil).ID; whole {
 			break
 		}
 		names, rescues = append(names, f[0]+":"+FileOp), append(rescues, "")
@@ -103,7 +104,7 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 		}
 		return l, nil
 	}
-	got, err := r.lookup(ctx, names...)
+	got, err := r.Objects.Lookup(ctx, names...)
 	if err != nil {
 		return l, err
 	}
@@ -133,12 +134,12 @@ func (r *Repo) newestOps(ctx context.Context) (l opLog, ok bool) {
 		return l, false
 	}
 	for c := l.tip; len(l.ops) < enough; {
-		info, err := r.CommitInfo(ctx, c)
-		if err == nil && info.Tree == r.orEmpty("") {
+		info, err := r.Objects.CommitInfo(ctx, c)
+		if err == nil && info.Tree == r.Objects.OrEmpty("") {
 			break
 		}
-		data, err2 := r.File(ctx, c, FileOp)
-		op, err3 := readOp(string(c), found{kind: "blob", data: data})
+		data, err2 := r.Objects.File(ctx, c, FileOp)
+		op, err3 := readOp(string(c), object.Found{Kind: "blob", Data: data})
 		if cmp.Or(err, err2, err3) != nil || len(info.Parents) == 0 {
 			return l, false
 		}
@@ -149,12 +150,12 @@ func (r *Repo) newestOps(ctx context.Context) (l opLog, ok bool) {
 }
 
 // readOp reads one entry of an operation log.
-func readOp(name string, g found) (session.Op, error) {
+func readOp(name string, g object.Found) (session.Op, error) {
 	var doc opDocument
-	if g.kind != "blob" {
+	if g.Kind != "blob" {
 		return doc.Op, fmt.Errorf("%s does not exist", name)
 	}
-	if err := json.Unmarshal(g.data, &doc); err != nil {
+	if err := json.Unmarshal(g.Data, &doc); err != nil {
 		return doc.Op, fmt.Errorf("%s: %w", name, err)
 	}
 	if doc.Version > session.FormatVersion {
@@ -201,10 +202,10 @@ func (r *Repo) LogOp(ctx context.Context, op session.Op) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if err := r.writeObjects(ctx, append(objects, entry...)...); err != nil {
+		if err := r.Objects.WriteObjects(ctx, append(objects, entry...)...); err != nil {
 			return 0, err
 		}
-		err = r.moveOps(ctx, session.RefMove{Ref: r.opsRef(), Old: l.tip, New: session.Commit(entry[len(entry)-1].id)},
+		err = r.moveOps(ctx, session.RefMove{Ref: r.opsRef(), Old: l.tip, New: session.Commit(entry[len(entry)-1].ID)},
 			op.Kind)
 		if errors.Is(err, ErrMoved) {
 			continue
@@ -212,7 +213,7 @@ func (r *Repo) LogOp(ctx context.Context, op session.Op) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		r.letGo(true)
+		r.Objects.LetGo(true)
 		durable.Hit(durable.OplogWritten)
 		return op.Number, nil
 	}
@@ -226,7 +227,7 @@ func (r *Repo) moveOps(ctx context.Context, m session.RefMove, kind string) erro
 // uponOps is what the next entry of a log is made upon, and the objects that are to be made for that: none for a log
 // that is whole and short enough. One that has grown is made anew from its newest entries; one that cannot be read
 // begins anew, above what was there.
-func (r *Repo) uponOps(ctx context.Context, l opLog, ident string, at int64) ([]newObject, session.Commit, error) {
+func (r *Repo) uponOps(ctx context.Context, l opLog, ident string, at int64) ([]object.Object, session.Commit, error) {
 	switch {
 	case l.tip != "" && len(l.ops) > 0 && len(l.ops) < maxOps:
 		return nil, l.tip, nil
@@ -246,21 +247,21 @@ func (r *Repo) uponOps(ctx context.Context, l opLog, ident string, at int64) ([]
 }
 
 // rootOfOps makes the commit that a log ends in, so that first parents are operations and nothing else.
-func (r *Repo) rootOfOps(parents []session.Commit, ident string, at int64, why string) ([]newObject, session.Commit) {
-	empty := r.newObject("tree", nil)
-	root := r.newCommit(empty.id, parents, ident, at, "wfs: operations of work tree "+r.Git.Worktree+why)
-	return []newObject{empty, root}, session.Commit(root.id)
+func (r *Repo) rootOfOps(parents []session.Commit, ident string, at int64, why string) ([]object.Object, session.Commit) {
+	empty := r.Objects.NewObject("tree", nil)
+	root := r.Objects.NewCommit(empty.ID, parents, ident, at, "wfs: operations of work tree "+r.Git.Worktree+why)
+	return []object.Object{empty, root}, session.Commit(root.ID)
 }
 
 // entriesUpon makes the entries of a log anew that are taken along.
-func (r *Repo) entriesUpon(ctx context.Context, objects []newObject, tip session.Commit, l opLog,
-	ident string) ([]newObject, session.Commit, error) {
+func (r *Repo) entriesUpon(ctx context.Context, objects []object.Object, tip session.Commit, l opLog,
+	ident string) ([]object.Object, session.Commit, error) {
 	for _, i := range slices.Backward(takenAlong(l.ops)) {
 		entry, err := r.opEntry(l.ops[i], tip, l.rescues[i], ident)
 		if err != nil {
 			return nil, "", err
 		}
-		objects, tip = append(objects, entry...), session.Commit(entry[len(entry)-1].id)
+		objects, tip = append(objects, entry...), session.Commit(entry[len(entry)-1].ID)
 	}
 	return objects, tip, nil
 }
@@ -279,7 +280,7 @@ func loggedAs(ops []session.Op, op session.Op) int64 {
 }
 
 // opCommit makes the objects of one entry, its commit last.
-func (r *Repo) opCommit(ctx context.Context, op session.Op, tip session.Commit, ident string) ([]newObject, error) {
+func (r *Repo) opCommit(ctx context.Context, op session.Op, tip session.Commit, ident string) ([]object.Object, error) {
 	var rescue session.Commit
 	if op.Turn.Rescue != "" {
 		var err error
@@ -290,7 +291,7 @@ func (r *Repo) opCommit(ctx context.Context, op session.Op, tip session.Commit, 
 	return r.opEntry(op, tip, rescue, ident)
 }
 
-func (r *Repo) opEntry(op session.Op, tip, rescue session.Commit, ident string) ([]newObject, error) {
+func (r *Repo) opEntry(op session.Op, tip, rescue session.Commit, ident string) ([]object.Object, error) {
 	parents := []session.Commit{tip}
 	if rescue != "" {
 		parents = append(parents, rescue)
@@ -299,11 +300,11 @@ func (r *Repo) opEntry(op session.Op, tip, rescue session.Commit, ident string) 
 	if err != nil {
 		return nil, err
 	}
-	doc := r.newObject("blob", append(data, '\n'))
-	tree, err := r.newTree([]treeEntry{{modeFile, FileOp, doc.id}})
+	doc := r.Objects.NewObject("blob", append(data, '\n'))
+	tree, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: FileOp, ID: doc.ID}})
 	if err != nil {
 		return nil, err
 	}
 	message := fmt.Sprintf("wfs: %s %s\n\n%s", op.Kind, op.Session, op.Summary)
-	return []newObject{doc, tree, r.newCommit(tree.id, parents, ident, op.At, message)}, nil
+	return []object.Object{doc, tree, r.Objects.NewCommit(tree.ID, parents, ident, op.At, message)}, nil
 }

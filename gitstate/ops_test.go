@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -123,7 +124,7 @@ func TestOperationLogIsCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var objects []newObject
+	var objects []object.Object
 	root, tip := r.rootOfOps(nil, ident, at, "")
 	objects = append(objects, root...)
 	for i := len(l.ops) - 1; i >= 0; i-- {
@@ -131,9 +132,9 @@ func TestOperationLogIsCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		objects, tip = append(objects, entry...), session.Commit(entry[len(entry)-1].id)
+		objects, tip = append(objects, entry...), session.Commit(entry[len(entry)-1].ID)
 	}
-	if err := r.writeObjects(ctx, objects...); err != nil {
+	if err := r.Objects.WriteObjects(ctx, objects...); err != nil {
 		t.Fatal(err)
 	}
 	r.run("update-ref", "refs/wfs-ops/main", string(tip))
@@ -158,7 +159,7 @@ func FuzzReadOp(f *testing.F) {
 	f.Add([]byte(`{"version":2,"number":1}`))
 	f.Add([]byte(`{"version":1,"number":-1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		op, err := readOp("x", found{kind: "blob", data: data})
+		op, err := readOp("x", object.Found{Kind: "blob", Data: data})
 		if err != nil {
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -69,28 +70,28 @@ func (r *Repo) salvageOps() error {
 
 // asideOps keeps what a log's ref points to, whatever that is: as parent of the new log's first commit.
 func (r *Repo) asideOps(ctx context.Context, tip session.Commit, ident string, at int64) ([]session.Commit,
-	[]newObject, error) {
+	[]object.Object, error) {
 	if tip == "" {
 		return nil, nil, nil
 	}
-	got, err := r.lookup(ctx, string(tip))
+	got, err := r.Objects.Lookup(ctx, string(tip))
 	if err != nil {
 		return nil, nil, err
 	}
-	mode := map[string]string{"blob": modeFile, "tree": modeTree}[got[0].kind]
+	mode := map[string]string{"blob": object.ModeFile, "tree": object.ModeTree}[got[0].Kind]
 	switch {
-	case got[0].kind == "commit":
-		if whole, err := r.Exists(ctx, tip); err != nil || !whole {
+	case got[0].Kind == "commit":
+		if whole, err := r.Objects.Exists(ctx, tip); err != nil || !whole {
 			return nil, nil, err
 		}
 		return []session.Commit{tip}, nil, nil
 	case mode == "": // not there, or a tag: nothing of ours
 		return nil, nil, nil
 	}
-	tree, err := r.newTree([]treeEntry{{mode, "aside", string(tip)}})
+	tree, err := r.Objects.NewTree([]object.Entry{{Mode: mode, Name: "aside", ID: string(tip)}})
 	if err != nil {
 		return nil, nil, err
 	}
-	c := r.newCommit(tree.id, nil, ident, at, "wfs: moved aside")
-	return []session.Commit{session.Commit(c.id)}, []newObject{tree, c}, nil
+	c := r.Objects.NewCommit(tree.ID, nil, ident, at, "wfs: moved aside")
+	return []session.Commit{session.Commit(c.ID)}, []object.Object{tree, c}, nil
 }

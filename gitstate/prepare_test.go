@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -294,7 +295,7 @@ func TestPrepareRefuses(t *testing.T) {
 // `update-ref` is content with a commit whose blobs are missing; Prepare must not be.
 func TestPrepareFindsMissingObjects(t *testing.T) {
 	t.Parallel()
-	for name, many := range map[string]int{"few trees": 1, "a pack of trees": 20, "trees made by git": maxNewTrees + 10} {
+	for name, many := range map[string]int{"few trees": 1, "a pack of trees": 20, "trees made by git": object.MaxNewTrees + 10} {
 		for _, committed := range []bool{false, true} { // else only staged
 			t.Run(fmt.Sprintf("%s/committed=%v", name, committed), func(t *testing.T) {
 				t.Parallel()
@@ -367,19 +368,19 @@ func TestTreesAreGits(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		x, ok := parseIndex(data, 20)
+		x, ok := object.ParseIndex(data, 20)
 		if !ok {
 			rt.Fatal("index not parsed")
 		}
-		_, made, ok := r.treesOf(x, nil)
+		_, made, ok := r.Objects.TreesOf(x, nil)
 		if !ok {
 			rt.Fatal("trees not made")
 		}
-		if err := r.writeObjects(ctx, made...); err != nil {
+		if err := r.Objects.WriteObjects(ctx, made...); err != nil {
 			rt.Fatal(err)
 		}
-		if want := r.run("write-tree"); x.info().tree != want {
-			rt.Errorf("tree %s, git makes %s", x.info().tree, want)
+		if want := r.run("write-tree"); x.Info().Tree != want {
+			rt.Errorf("tree %s, git makes %s", x.Info().Tree, want)
 		}
 	})
 }
@@ -387,21 +388,21 @@ func TestTreesAreGits(t *testing.T) {
 func TestWriteObjectsFindsMissingOnes(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	objects := []newObject{r.newObject("blob", []byte("x")), r.newObject("blob", []byte("y"))}
-	tree, err := r.newTree([]treeEntry{{modeFile, "gone", strings.Repeat("1", 40)}})
+	objects := []object.Object{r.Objects.NewObject("blob", []byte("x")), r.Objects.NewObject("blob", []byte("y"))}
+	tree, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: "gone", ID: strings.Repeat("1", 40)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.writeObjects(context.Background(), append(objects, tree)...); err == nil {
+	if err := r.Objects.WriteObjects(context.Background(), append(objects, tree)...); err == nil {
 		t.Error("a tree of a missing blob was stored")
 	}
-	if err := r.writeObjects(context.Background(), append(objects, objects...)...); err != nil {
+	if err := r.Objects.WriteObjects(context.Background(), append(objects, objects...)...); err != nil {
 		t.Errorf("objects twice: %v", err)
 	}
-	if packs, err := r.packs(); err != nil || len(packs) != 1 {
+	if packs, err := r.Objects.Packs(); err != nil || len(packs) != 1 {
 		t.Errorf("there are %d packs, %v", len(packs), err)
 	}
-	if kind := r.run("cat-file", "-t", objects[1].id); kind != "blob" {
+	if kind := r.run("cat-file", "-t", objects[1].ID); kind != "blob" {
 		t.Errorf("stored as %s", kind)
 	}
 }

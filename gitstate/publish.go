@@ -25,8 +25,8 @@ func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled
 	if err != nil {
 		return settled, err
 	}
-	r.letGo(true)
-	r.repackMany(ctx)
+	r.Objects.LetGo(true)
+	r.Objects.RepackMany(ctx)
 	if p.IndexAnchor == "" {
 		return settled, nil
 	}
@@ -53,7 +53,7 @@ func (r *Repo) moveRefBy(ctx context.Context, m session.RefMove, why string, opt
 	}
 	old, line := string(m.Old), "delete "+m.Ref
 	if old == "" {
-		old = r.zero()
+		old = r.Objects.Zero()
 	}
 	if m.New != "" {
 		line = "update " + m.Ref + " " + string(m.New)
@@ -256,7 +256,7 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 	index := filepath.Join(r.Git.PrivateDir(), "settle")
 	x, err := r.copyIndex(ctx, index)
 	if err == nil {
-		err = x.store()
+		err = x.Store()
 	}
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package gitstate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,9 +13,6 @@ import (
 
 // ErrBrokenRef is returned for a ref that is there and cannot be read: empty, garbage, or a circle.
 var ErrBrokenRef = errors.New("the ref is damaged")
-
-// ErrNoRevision is returned for a name that stands for no commit.
-var ErrNoRevision = errors.New("no such commit")
 
 // Head returns where the work tree's HEAD is.
 func (r *Repo) Head(ctx context.Context) (session.Head, error) {
@@ -123,56 +119,6 @@ func ledgerOf(ref string) session.ID {
 // Branches returns the local branches by their full names.
 func (r *Repo) Branches(ctx context.Context) (map[string]session.Commit, error) {
 	return r.refs(ctx, "refs/heads", func(string) bool { return true })
-}
-
-// Resolve returns the commit that a name stands for: anything that git understands. ErrNoRevision when there is none.
-func (r *Repo) Resolve(ctx context.Context, rev string) (session.Commit, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) {
-		return "", fmt.Errorf("%q: %w", rev, ErrNoRevision)
-	}
-	return session.Commit(strings.TrimSpace(string(out))), err
-}
-
-// IsAncestor reports whether a is b or an ancestor of b.
-func (r *Repo) IsAncestor(ctx context.Context, a, b session.Commit) (bool, error) {
-	if a == b {
-		return true, nil
-	}
-	_, err := r.Git.Run(ctx, gitcmd.Opts{}, "merge-base", "--is-ancestor", string(a), string(b))
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) && failed.Exit == 1 {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// Exists reports whether a commit, its whole tree and its history are there. What other refs reach is taken on trust,
-// except for the commit's own tree.
-func (r *Repo) Exists(ctx context.Context, c session.Commit) (bool, error) {
-	for _, how := range [][]string{{"--no-walk", string(c)}, {string(c), "--not", "--all"}} {
-		_, err := r.Git.Run(ctx, gitcmd.Opts{}, append([]string{"rev-list", "--objects", "--quiet"}, how...)...)
-		var failed *gitcmd.GitError
-		if errors.As(err, &failed) && saysMissing(failed.Stderr) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// saysMissing reports whether git complained that an object is not there, rather than that it could not look.
-func saysMissing(stderr string) bool {
-	for _, s := range []string{"missing ", "bad object", "bad tree object", "bad revision", "Failed to traverse parents",
-		"ould not read ", "nable to read tree"} {
-		if strings.Contains(stderr, s) {
-			return true
-		}
-	}
-	return false
 }
 
 // Ignored lists what the work tree ignores now. A directory that a rule matches stands for all that is in it,

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -85,45 +86,45 @@ func TestReads(t *testing.T) {
 				}
 			}
 			for name, want := range map[string][]byte{"session.json": []byte("{}"), "empty": {}, "none": nil} {
-				got, err := r.File(ctx, tip, name)
+				got, err := r.Objects.File(ctx, tip, name)
 				if err != nil || string(got) != string(want) || (got == nil) != (want == nil) {
 					t.Errorf("%s: %q, %v", name, got, err)
 				}
 			}
-			tree, err := r.TreeOf(ctx, tip)
+			tree, err := r.Objects.TreeOf(ctx, tip)
 			if err != nil || string(tree) != r.run("rev-parse", "HEAD^{tree}") {
 				t.Errorf("tree: %s, %v", tree, err)
 			}
-			info, err := r.CommitInfo(ctx, tip)
+			info, err := r.Objects.CommitInfo(ctx, tip)
 			if err != nil || info.Subject != "Two lines" || info.Body != "body\n\nWfs-X: 1\n" || info.At != at || !slices.Equal(info.Parents, []session.Commit{first}) {
 				t.Errorf("info: %+v, %v", info, err)
 			}
 			for _, rev := range []string{"main", "HEAD", tip.Short(), string(tip)} {
-				if got, err := r.Resolve(ctx, rev); err != nil || got != tip {
+				if got, err := r.Objects.Resolve(ctx, rev); err != nil || got != tip {
 					t.Errorf("%s is %s, %v", rev, got, err)
 				}
 			}
-			if _, err := r.Resolve(ctx, "-rf"); !errors.Is(err, ErrNoRevision) {
+			if _, err := r.Objects.Resolve(ctx, "-rf"); !errors.Is(err, object.ErrNoRevision) {
 				t.Errorf("a name that is none: %v", err)
 			}
 			for _, tt := range []struct {
 				a, b session.Commit
 				want bool
 			}{{first, tip, true}, {tip, first, false}, {tip, tip, true}} {
-				if got, err := r.IsAncestor(ctx, tt.a, tt.b); err != nil || got != tt.want {
+				if got, err := r.Objects.IsAncestor(ctx, tt.a, tt.b); err != nil || got != tt.want {
 					t.Errorf("ancestor: %v, %v", got, err)
 				}
 			}
-			changes, err := r.Changes(ctx, "", tree)
+			changes, err := r.Objects.Changes(ctx, "", tree)
 			if err != nil || fmt.Sprint(changes) != "[{a.txt A} {empty A} {session.json A}]" {
 				t.Errorf("changes: %v, %v", changes, err)
 			}
 			missing := session.Commit(strings.Repeat("1", r.Git.IDLength()))
-			if _, err := r.File(ctx, missing, "session.json"); !errors.Is(err, ErrNoObject) {
+			if _, err := r.Objects.File(ctx, missing, "session.json"); !errors.Is(err, object.ErrNoObject) {
 				t.Errorf("a file of a missing commit: %v", err)
 			}
 			for c, want := range map[session.Commit]bool{tip: true, missing: false} {
-				if got, err := r.Exists(ctx, c); err != nil || got != want {
+				if got, err := r.Objects.Exists(ctx, c); err != nil || got != want {
 					t.Errorf("%s exists: %v, %v", c, got, err)
 				}
 			}
@@ -171,7 +172,7 @@ func TestReadsSurviveGC(t *testing.T) {
 		r.write("doc", fmt.Sprint(n))
 		r.run("add", ".")
 		r.run("commit", "-q", "-m", "next")
-		if got, err := r.File(ctx, r.head(), "doc"); err != nil || string(got) != r.read("doc") {
+		if got, err := r.Objects.File(ctx, r.head(), "doc"); err != nil || string(got) != r.read("doc") {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
@@ -179,12 +180,12 @@ func TestReadsSurviveGC(t *testing.T) {
 	for range 3 {
 		r.run("repack", "-qad")
 		r.run("pack-refs", "--all", "--prune")
-		if got, err := r.File(ctx, r.head(), "doc"); err != nil || string(got) != r.read("doc") {
+		if got, err := r.Objects.File(ctx, r.head(), "doc"); err != nil || string(got) != r.read("doc") {
 			t.Errorf("after a repack: %q, %v", got, err)
 		}
 		read()
 		r.run("gc", "-q", "--prune=now")
-		if got, err := r.File(ctx, r.head(), "doc"); err != nil || string(got) != r.read("doc") {
+		if got, err := r.Objects.File(ctx, r.head(), "doc"); err != nil || string(got) != r.read("doc") {
 			t.Errorf("after gc: %q, %v", got, err)
 		}
 	}
@@ -225,16 +226,16 @@ func TestDamageIsNotAbsence(t *testing.T) {
 			t.Fatal(err)
 		}
 		// go-git would give out the wrong content.
-		if got, err := r.File(ctx, r.head(), "a.txt"); err == nil {
+		if got, err := r.Objects.File(ctx, r.head(), "a.txt"); err == nil {
 			t.Errorf("read %q out of a damaged object", got)
 		}
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := r.Exists(ctx, r.head()); err != nil || got {
+		if got, err := r.Objects.Exists(ctx, r.head()); err != nil || got {
 			t.Errorf("a commit without its file exists: %v, %v", got, err)
 		}
-		if got, err := r.File(ctx, r.head(), "a.txt"); !errors.Is(err, ErrNoObject) {
+		if got, err := r.Objects.File(ctx, r.head(), "a.txt"); !errors.Is(err, object.ErrNoObject) {
 			t.Errorf("%q, %v", got, err)
 		}
 	})
@@ -332,16 +333,16 @@ func TestDiffTo(t *testing.T) {
 	r.run("commit", "-q", "-am", "b")
 	r.run("config", "diff.external", "false")
 	r.run("config", "color.ui", "always")
-	for want, o := range map[string]DiffOptions{"+b\n": {}, "1 file changed": {Stat: true}, "a.txt\n": {NameOnly: true}, "\x1b[": {Color: true}} {
+	for want, o := range map[string]object.DiffOptions{"+b\n": {}, "1 file changed": {Stat: true}, "a.txt\n": {NameOnly: true}, "\x1b[": {Color: true}} {
 		var out strings.Builder
-		if err := r.DiffTo(ctx, string(from), "HEAD", o, &out); err != nil || !strings.Contains(out.String(), want) {
+		if err := r.Objects.DiffTo(ctx, string(from), "HEAD", o, &out); err != nil || !strings.Contains(out.String(), want) {
 			t.Errorf("%+v: %q, %v", o, out.String(), err)
 		}
 		if !o.Color && strings.Contains(out.String(), "\x1b") {
 			t.Errorf("%+v: colours that nobody asked for", o)
 		}
 	}
-	if err := r.DiffTo(ctx, "no-such", "HEAD", DiffOptions{}, &strings.Builder{}); err == nil {
+	if err := r.Objects.DiffTo(ctx, "no-such", "HEAD", object.DiffOptions{}, &strings.Builder{}); err == nil {
 		t.Error("a diff of nothing")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -88,7 +89,7 @@ func (r *Repo) parseRef(name string, data []byte) (next string, commit session.C
 		if next = strings.TrimLeft(next, " \t"); plainRefName(next) {
 			return next, "", nil
 		}
-	} else if len(text) == r.Git.IDLength() && gitcmd.IsHex(text) && text != r.zero() {
+	} else if len(text) == r.Git.IDLength() && gitcmd.IsHex(text) && text != r.Objects.Zero() {
 		return "", session.Commit(text), nil
 	}
 	return "", "", fmt.Errorf("%s: %w: it holds %q", name, ErrBrokenRef, cut(text, 60))
@@ -148,7 +149,7 @@ func (r *Repo) refs(ctx context.Context, dir string, want func(name string) bool
 	for name := range names {
 		commit, err := r.Ref(ctx, name)
 		if err != nil {
-			broken = join(broken, err)
+			broken = object.Join(broken, err)
 		} else if commit != "" {
 			refs[name] = commit
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -86,7 +87,7 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 			return &ReadyError{NotNamespace, name}
 		}
 	}
-	x, err := r.readIndex(ctx, r.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	var failed *gitcmd.GitError
 	if errors.As(err, &failed) && failed.Exit == gitcmd.GitDied {
 		said, _, _ := strings.Cut(failed.Stderr, "\n")
@@ -95,7 +96,7 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	if err != nil {
 		return err
 	}
-	if info := x.info(); len(info.unmerged) > 0 {
+	if info := x.Info(); len(info.Unmerged) > 0 {
 		return unmerged(info)
 	}
 	return nil
@@ -134,15 +135,15 @@ func (r *Repo) Used() bool {
 func (r *Repo) noCommit(ctx context.Context, head session.Head) error {
 	branches, err := r.Branches(ctx)
 	if err != nil || len(branches) == 0 {
-		return join(err, &ReadyError{NotCommitted, ""})
+		return object.Join(err, &ReadyError{NotCommitted, ""})
 	}
 	return &ReadyError{NotBorn, strings.TrimPrefix(head.Ref, "refs/heads/")}
 }
 
-func unmerged(i indexInfo) error {
+func unmerged(i object.IndexInfo) error {
 	const shown = 5
-	names := strings.Join(i.unmerged[:min(shown, len(i.unmerged))], ", ")
-	if more := len(i.unmerged) - shown; more > 0 {
+	names := strings.Join(i.Unmerged[:min(shown, len(i.Unmerged))], ", ")
+	if more := len(i.Unmerged) - shown; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	return &ReadyError{NotMerged, names}

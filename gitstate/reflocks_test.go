@@ -59,7 +59,7 @@ func TestHealNobodysLocksAlone(t *testing.T) {
 	r := newRepo(t)
 	refs := []string{LedgerRef("one")}
 	lock := filepath.Join(r.Git.CommonDir, filepath.FromSlash(refs[0])+".lock")
-	other := &Repo{Git: &gitcmd.Git{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format}}
+	other := repoOf(&gitcmd.Git{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format})
 	done, err := other.Git.NoteLocks(refs)
 	r.must(err)
 	r.put(lock, "")

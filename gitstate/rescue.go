@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -58,11 +59,11 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 		if err != nil {
 			return "", err
 		}
-		if err := r.writeObjects(ctx, append(r.looseBelow(s.Tree, s.Index), objects...)...); err != nil {
+		if err := r.Objects.WriteObjects(ctx, append(r.Objects.LooseBelow(s.Tree, s.Index), objects...)...); err != nil {
 			return "", err
 		}
 		ref := RescuePrefix(id) + strconv.Itoa(nextRescue(refs, RescuePrefix(id)))
-		state := session.Commit(objects[len(objects)-1].id)
+		state := session.Commit(objects[len(objects)-1].ID)
 		err = r.moveRef(ctx, session.RefMove{Ref: ref, New: state}, "wfs: backup before "+why)
 		if errors.Is(err, ErrMoved) {
 			continue // another rescue took the number
@@ -70,7 +71,7 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 		if err != nil {
 			return "", err
 		}
-		r.letGo(true)
+		r.Objects.LetGo(true)
 		durable.Hit(durable.RescueWritten)
 		return ref, nil
 	}
@@ -107,7 +108,7 @@ func stateOf(why string, s session.Snapshot, refs map[string]session.Commit) Sta
 // stateCommit makes the objects of a state commit, which comes last. when says in its message of which moment it is;
 // files are further documents.
 func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commit, when string, files session.Files,
-	ident string, at int64) ([]newObject, error) {
+	ident string, at int64) ([]object.Object, error) {
 	var below []session.Commit
 	if s.Head.Commit != "" {
 		below = []session.Commit{s.Head.Commit}
@@ -116,15 +117,15 @@ func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commi
 	if ledger != "" {
 		parents = append(parents, ledger)
 	}
-	code := r.newCommit(string(s.Tree), below, ident, at, "wfs: files "+when)
-	objects := []newObject{code}
-	parents = append(parents, session.Commit(code.id))
-	trailers := []string{trailerStateCode + code.id}
+	code := r.Objects.NewCommit(string(s.Tree), below, ident, at, "wfs: files "+when)
+	objects := []object.Object{code}
+	parents = append(parents, session.Commit(code.ID))
+	trailers := []string{trailerStateCode + code.ID}
 	if s.Index != "" && s.Index != s.HeadTree {
-		index := r.newCommit(string(s.Index), below, ident, at, "wfs: index "+when)
+		index := r.Objects.NewCommit(string(s.Index), below, ident, at, "wfs: index "+when)
 		objects = append(objects, index)
-		parents = append(parents, session.Commit(index.id))
-		trailers = append(trailers, trailerStateIndex+index.id)
+		parents = append(parents, session.Commit(index.ID))
+		trailers = append(trailers, trailerStateIndex+index.ID)
 	}
 	data, err := json.MarshalIndent(state, "", "\t")
 	if err != nil {
@@ -135,20 +136,20 @@ func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commi
 		docs = session.Files{}
 	}
 	docs[FileState] = append(data, '\n')
-	var entries []treeEntry
+	var entries []object.Entry
 	for _, name := range slices.Sorted(maps.Keys(docs)) {
-		doc := r.newObject("blob", docs[name])
-		objects, entries = append(objects, doc), append(entries, treeEntry{modeFile, name, doc.id})
+		doc := r.Objects.NewObject("blob", docs[name])
+		objects, entries = append(objects, doc), append(entries, object.Entry{Mode: object.ModeFile, Name: name, ID: doc.ID})
 	}
 	if s.Raw != "" {
-		entries = append(entries, treeEntry{modeTree, DirRaw, string(s.Raw)})
+		entries = append(entries, object.Entry{Mode: object.ModeTree, Name: DirRaw, ID: string(s.Raw)})
 	}
-	tree, err := r.newTree(entries)
+	tree, err := r.Objects.NewTree(entries)
 	if err != nil {
 		return nil, err
 	}
 	message := withTrailers("wfs: state "+when, trailers...)
-	return append(objects, tree, r.newCommit(tree.id, parents, ident, at, message)), nil
+	return append(objects, tree, r.Objects.NewCommit(tree.ID, parents, ident, at, message)), nil
 }
 
 // refsOf returns every session's branch and the refs of one session. Damaged ones are left out: they must not keep
@@ -178,7 +179,7 @@ func nextRescue(refs map[string]session.Commit, prefix string) int {
 
 // State reads the document of a state commit, such as a rescue.
 func (r *Repo) State(ctx context.Context, c session.Commit) (State, error) {
-	text, err := r.File(ctx, c, FileState)
+	text, err := r.Objects.File(ctx, c, FileState)
 	if err != nil {
 		return State{}, err
 	}

@@ -27,7 +27,7 @@ func (r *Repo) rooms() *room.Set {
 			if err != nil || head.Commit == "" {
 				return "", 0, err
 			}
-			info, err := r.CommitInfo(ctx, head.Commit)
+			info, err := r.Objects.CommitInfo(ctx, head.Commit)
 			return head.Commit, info.At, err
 		},
 		Worktrees: func(ctx context.Context) (paths []string, err error) {

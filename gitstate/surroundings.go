@@ -144,7 +144,7 @@ func (r *Repo) Unreachable(ctx context.Context, commits []session.Commit) ([]ses
 
 // PutBack moves a ref to a commit from whatever it is at. It reports false when the commit is not there any more.
 func (r *Repo) PutBack(ctx context.Context, ref string, to session.Commit) (bool, error) {
-	if there, err := r.Exists(ctx, to); err != nil || !there {
+	if there, err := r.Objects.Exists(ctx, to); err != nil || !there {
 		return false, err
 	}
 	now, err := r.Ref(ctx, ref)
