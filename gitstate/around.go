@@ -2,7 +2,6 @@ package gitstate
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,31 +45,6 @@ func (r *Repo) IgnoredBefore(ctx context.Context, exclude string) ([]string, err
 // Ignores returns those of some paths that the repository's and the user's rules ignore.
 func (r *Repo) Ignores(ctx context.Context, paths []string) (map[string]bool, error) {
 	return r.ignoredNow(ctx, paths)
-}
-
-// Remote is the remote that the user would push to: origin, else the only one, else "".
-func (r *Repo) Remote(ctx context.Context) (string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "remote")
-	if err != nil {
-		return "", err
-	}
-	names := strings.Fields(string(out))
-	switch {
-	case slices.Contains(names, "origin"):
-		return "origin", nil
-	case len(names) == 1:
-		return names[0], nil
-	}
-	return "", nil
-}
-
-// CheckBranchName returns an error for a name that no branch can have.
-func (r *Repo) CheckBranchName(ctx context.Context, name string) error {
-	if strings.HasPrefix(name, "-") || strings.Contains(name, "@{") || name == "HEAD" { // as git switch -c has it
-		return fmt.Errorf("%q is not a valid branch name", name)
-	}
-	_, err := r.Git.Run(ctx, gitcmd.Opts{}, "check-ref-format", "refs/heads/"+name)
-	return err
 }
 
 // Tracked reports whether git tracks a path in a work tree, which is this one or "main". Capital letters do not count:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -145,7 +146,7 @@ func (r *Repo) everythingElse(ctx context.Context) (string, error) {
 	}
 	for line := range strings.Lines(string(out)) {
 		name, _, _ := strings.Cut(line, " ")
-		if !strings.HasPrefix(name, refsPrefix) || !strings.HasSuffix(name, "/auto") {
+		if !strings.HasPrefix(name, refs.RefsPrefix) || !strings.HasSuffix(name, "/auto") {
 			h.Write([]byte(line))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -56,7 +57,7 @@ func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoS
 			return done, nil
 		}
 	}
-	tip, err := r.Ref(ctx, AutoRef(d.Session))
+	tip, err := r.Refs.Ref(ctx, refs.AutoRef(d.Session))
 	if err != nil {
 		return done, err
 	}
@@ -115,11 +116,11 @@ func (r *Repo) autoChanges(ctx context.Context, from session.Tree, s newSnapshot
 // autoCommit makes the state commit of an auto-save and moves the ref to it.
 func (r *Repo) autoCommit(ctx context.Context, d session.AutoDraft, s newSnapshot, changes []object.TreeChange,
 	tip session.Commit, ident string) (session.Commit, error) {
-	refs, err := r.refsOf(ctx, d.Session)
+	own, err := r.refsOf(ctx, d.Session)
 	if err != nil {
 		return "", err
 	}
-	state := stateOf(d.Why, s.Snapshot, refs)
+	state := stateOf(d.Why, s.Snapshot, own)
 	state.Changes, state.Changed = len(changes), object.PlainChanges(changes[:min(len(changes), session.MaxAutoChanges)])
 	objects, err := r.stateCommit(state, s.Snapshot, d.Ledger, "at a backup", d.Files, ident, d.At)
 	if err != nil {
@@ -137,7 +138,7 @@ func (r *Repo) autoCommit(ctx context.Context, d session.AutoDraft, s newSnapsho
 	}
 	durable.Hit(durable.AutoPacked)
 	made := session.Commit(objects[len(objects)-1].ID)
-	err = r.moveAuto(ctx, session.RefMove{Ref: AutoRef(d.Session), Old: tip, New: made})
+	err = r.moveAuto(ctx, session.RefMove{Ref: refs.AutoRef(d.Session), Old: tip, New: made})
 	if pack != nil {
 		pack.kept.LetGo()
 	} else {
@@ -169,17 +170,17 @@ func (r *Repo) moveAuto(ctx context.Context, m session.RefMove) error {
 	if _, err := r.Git.Run(ctx, o, "-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"); err != nil {
 		return err
 	}
-	return r.syncRef(m.Ref, m.Old == "" || m.New == "")
+	return r.Refs.SyncRef(m.Ref, m.Old == "" || m.New == "")
 }
 
 // Auto returns a session's newest auto-save, nil when there is none. Whether it is stale is for the caller to see.
 func (r *Repo) Auto(ctx context.Context, id session.ID) (*session.AutoSave, error) {
-	return r.Backup(ctx, AutoRef(id))
+	return r.Backup(ctx, refs.AutoRef(id))
 }
 
 // Backup returns the state commit of a ref, an auto-save or a rescue, nil when there is none.
 func (r *Repo) Backup(ctx context.Context, ref string) (*session.AutoSave, error) {
-	tip, err := r.Ref(ctx, ref)
+	tip, err := r.Refs.Ref(ctx, ref)
 	if err != nil || tip == "" {
 		return nil, err
 	}
@@ -203,18 +204,18 @@ func (r *Repo) Backup(ctx context.Context, ref string) (*session.AutoSave, error
 // keepAuto gives an auto-save a name of its own among the rescues.
 func (r *Repo) keepAuto(ctx context.Context, id session.ID, auto session.Commit) (string, error) {
 	for {
-		refs, err := r.refsOf(ctx, id)
+		own, err := r.refsOf(ctx, id)
 		if err != nil {
 			return "", err
 		}
-		for name, c := range refs {
-			if c == auto && strings.HasPrefix(name, RescuePrefix(id)) {
+		for name, c := range own {
+			if c == auto && strings.HasPrefix(name, refs.RescuePrefix(id)) {
 				return name, nil
 			}
 		}
-		ref := RescuePrefix(id) + strconv.Itoa(nextRescue(refs, RescuePrefix(id)))
-		err = r.moveRef(ctx, session.RefMove{Ref: ref, New: auto}, "wfs: backup of a running attempt")
-		if errors.Is(err, ErrMoved) {
+		ref := refs.RescuePrefix(id) + strconv.Itoa(nextRescue(own, refs.RescuePrefix(id)))
+		err = r.Refs.Move(ctx, session.RefMove{Ref: ref, New: auto}, "wfs: backup of a running attempt")
+		if errors.Is(err, refs.ErrMoved) {
 			continue
 		}
 		return ref, err
@@ -258,8 +259,8 @@ func (r *Repo) lost(ctx context.Context, from session.Tree, before session.AutoS
 
 // autoSnapshot is Snapshot for an auto-save. ours is false when HEAD is not on the session's branch.
 func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (s newSnapshot, ours bool, err error) {
-	on, err := r.BranchOf(ctx) // a rebase of the branch counts
-	if err != nil || on != BranchRef(d.Session) && !d.Anywhere {
+	on, err := r.Refs.BranchOf(ctx) // a rebase of the branch counts
+	if err != nil || on != refs.BranchRef(d.Session) && !d.Anywhere {
 		return s, false, err
 	}
 	a := &r.auto

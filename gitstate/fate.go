@@ -9,6 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -47,14 +48,14 @@ func (r *Repo) Fate(ctx context.Context, w Work) (Fate, error) {
 	held := ""
 	for _, ref := range preferred(strings.Fields(string(out)), w.Base) {
 		switch {
-		case strings.HasPrefix(ref, branchPrefix), strings.HasPrefix(ref, "refs/remotes/") && strings.Contains(ref, "/wfs/"):
+		case strings.HasPrefix(ref, refs.BranchPrefix), strings.HasPrefix(ref, "refs/remotes/") && strings.Contains(ref, "/wfs/"):
 		case sameBranch(ref, w.Handed):
 			held = ref
 		default:
 			return Fate{FateMerged, shortRef(ref)}, nil
 		}
 	}
-	head, err := r.Head(ctx)
+	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return Fate{}, err
 	}
@@ -119,7 +120,7 @@ func shortRef(ref string) string {
 
 // counterparts are the branches that are there out of some names, and what remotes have by the same names.
 func (r *Repo) counterparts(ctx context.Context, names ...string) ([]string, error) {
-	remotes, err := r.RefsBelow(ctx, "refs/remotes")
+	remotes, err := r.Refs.RefsBelow(ctx, "refs/remotes")
 	if err != nil {
 		return nil, err
 	}
@@ -130,10 +131,10 @@ func (r *Repo) counterparts(ctx context.Context, names ...string) ([]string, err
 		}
 	}
 	for _, name := range names {
-		if name == "" || strings.HasPrefix(name, branchPrefix) {
+		if name == "" || strings.HasPrefix(name, refs.BranchPrefix) {
 			continue
 		}
-		if tip, err := r.Ref(ctx, name); err != nil {
+		if tip, err := r.Refs.Ref(ctx, name); err != nil {
 			return nil, err
 		} else if tip != "" {
 			add(name)
@@ -154,7 +155,7 @@ var withoutDocuments = []string{"--", ".", ":(exclude)" + workDir}
 // it changed nothing, FateSquashed when the branch has the same files there now, or had one commit with the
 // same patch.
 func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch string) (FateHow, error) {
-	tip, err := r.Ref(ctx, branch)
+	tip, err := r.Refs.Ref(ctx, branch)
 	if err != nil || tip == "" {
 		return FateNowhere, err
 	}

@@ -9,39 +9,23 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/gitstate/room"
-	"github.com/wfs-dev/wfs/session"
 )
-
-// The names that wfs uses in a repository.
-const (
-	branchPrefix = "refs/heads/wfs/" // <slug>: the session's branch
-	refsPrefix   = "refs/wfs/"       // <slug>/ledger, <slug>/auto, <slug>/rescue/<n>
-	opsPrefix    = "refs/wfs-ops/"   // <work tree>: its operation log
-
-	deletedPrefix = "refs/wfs-deleted/" // <slug>/<when>/…: what was deleted, until gc
-)
-
-// BranchRef is the full name of a session's branch.
-func BranchRef(id session.ID) string { return branchPrefix + string(id) }
-
-// AutoRef is the full name of the ref of a session's newest auto-save.
-func AutoRef(id session.ID) string { return refsPrefix + string(id) + "/auto" }
-
-// LedgerRef is the full name of a session's ledger.
-func LedgerRef(id session.ID) string { return refsPrefix + string(id) + "/ledger" }
 
 // Objects are the objects of the repository.
 type Objects = object.Store
+
+// Refs are the refs of the repository.
+type Refs = refs.Refs
 
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
 type Repo struct {
 	*gitcmd.Git
 	*Objects
+	*Refs
 
 	Rooms *room.Set
-
-	notedAside atomic.Pointer[string] // see SetAside
 
 	auto autoSaves
 
@@ -71,4 +55,7 @@ func (r *Repo) CommonDir() string { return r.Git.CommonDir }
 // Worktree is the id of the work tree: "main", or a linked work tree's name.
 func (r *Repo) Worktree() string { return r.Git.Worktree }
 
-func repoOf(git *gitcmd.Git) *Repo { return &Repo{Git: git, Objects: object.New(git)} }
+func repoOf(git *gitcmd.Git) *Repo {
+	objects := object.New(git)
+	return &Repo{Git: git, Objects: objects, Refs: refs.New(git, objects)}
+}

@@ -11,16 +11,10 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
-
-// ErrMoved says that a ref is no longer where a turn began: somebody else moved it.
-var ErrMoved = errors.New("moved by another process")
-
-// anchorRef keeps a commit of what was in the user's index alone, from before a checkpoint replaces that index until
-// the ledger has it as a parent.
-func anchorRef(id session.ID) string { return refsPrefix + string(id) + "/index" }
 
 // Prepare makes the code commit and the ledger commit that a draft describes, durable, and publishes nothing. seal is
 // called with what was made and returns the ledger's documents. The same draft on the same files makes the same
@@ -192,12 +186,12 @@ func (r *Repo) branchMove(ctx context.Context, d session.Draft, code session.Com
 			return moves, nil
 		}
 	}
-	tip, err := r.Ref(ctx, d.Branch)
+	tip, err := r.Refs.Ref(ctx, d.Branch)
 	if err != nil {
 		return nil, err
 	}
 	if tip != "" && !slices.Contains(d.Parents, tip) {
-		return nil, fmt.Errorf("%s is at %s: %w", d.Branch, tip.Short(), ErrMoved)
+		return nil, fmt.Errorf("%s is at %s: %w", d.Branch, tip.Short(), refs.ErrMoved)
 	}
 	return append(moves, session.RefMove{Ref: d.Branch, Old: tip, New: code}), nil
 }

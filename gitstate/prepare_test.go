@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -29,7 +30,7 @@ func newSession(t *testing.T, initArgs ...string) (*testRepo, session.Draft) {
 // draft describes a checkpoint of the work tree as it is.
 func (r *testRepo) draft(ledger session.Commit) session.Draft {
 	return session.Draft{
-		Session: testID, Branch: BranchRef(testID), Parents: []session.Commit{r.head()}, Stage: true,
+		Session: testID, Branch: refs.BranchRef(testID), Parents: []session.Commit{r.head()}, Stage: true,
 		Message: "wfs(red): a test fails\n\nBody.\n\nWfs-Session: s\nWfs-Checkpoint: 1\n", At: at,
 		Ledger: ledger, LedgerMessage: "checkpoint 1\n\nWfs-Session: s\n",
 	}
@@ -89,14 +90,14 @@ func TestCheckpoint(t *testing.T) {
 			r.write("a.txt", "A\n")
 			r.write("dir/b.txt", "b\n")
 			p := r.prepare(d)
-			if r.head() != base || r.resolve(LedgerRef(testID)) != "" {
+			if r.head() != base || r.resolve(refs.LedgerRef(testID)) != "" {
 				t.Error("Prepare published something")
 			}
 			if got := r.run("diff", "--name-only", "--cached"); got != "a.txt\ndir/b.txt" {
 				t.Errorf("staged: %q", got)
 			}
 			r.publish(p)
-			if r.head() != p.Code || r.resolve(LedgerRef(testID)) != p.Ledger {
+			if r.head() != p.Code || r.resolve(refs.LedgerRef(testID)) != p.Ledger {
 				t.Error("branch or ledger did not move")
 			}
 			r.wantClean()
@@ -110,7 +111,7 @@ func TestCheckpoint(t *testing.T) {
 			if got := r.files(string(p.Ledger)); got != "100644 events.jsonl\n100644 session.json" {
 				t.Errorf("ledger holds\n%s", got)
 			}
-			if want := (session.RefMove{Ref: BranchRef(testID), Old: base, New: p.Code}); len(p.Turn.Refs) != 1 || p.Turn.Refs[0] != want {
+			if want := (session.RefMove{Ref: refs.BranchRef(testID), Old: base, New: p.Code}); len(p.Turn.Refs) != 1 || p.Turn.Refs[0] != want {
 				t.Errorf("moves: %+v", p.Turn.Refs)
 			}
 
@@ -187,10 +188,10 @@ func TestCheckpointKeepsWhatOnlyTheIndexHad(t *testing.T) {
 	// Killed here, the next attempt no longer sees it in the index.
 	p = r.prepare(d)
 	r.publish(p)
-	if r.resolve(anchorRef(testID)) != "" {
+	if r.resolve(refs.AnchorRef(testID)) != "" {
 		t.Error("the anchor's own ref is still there")
 	}
-	if !strings.Contains(r.run("rev-list", "--objects", LedgerRef(testID)), blob) {
+	if !strings.Contains(r.run("rev-list", "--objects", refs.LedgerRef(testID)), blob) {
 		t.Error("the ledger does not keep it")
 	}
 	if msg := r.run("log", "-1", "--format=%B", string(p.Ledger)); !strings.Contains(msg, "Wfs-Ledger-Index: "+string(p.IndexAnchor)) {
@@ -237,15 +238,15 @@ func TestPrepareWithoutStage(t *testing.T) {
 	r.write("carried.txt", "c\n")
 	before, _ := os.ReadFile(r.Git.IndexPath())
 	d := session.Draft{
-		Session: testID, Branch: BranchRef(testID), Parents: []session.Commit{r.head()}, Tree: r.snapshot().Tree,
+		Session: testID, Branch: refs.BranchRef(testID), Parents: []session.Commit{r.head()}, Tree: r.snapshot().Tree,
 		Message: "wfs: birth", At: at, LedgerMessage: "birth",
 	}
 	p := r.prepare(d)
-	if p.Turn.Refs[0] != (session.RefMove{Ref: BranchRef(testID), New: p.Code}) {
+	if p.Turn.Refs[0] != (session.RefMove{Ref: refs.BranchRef(testID), New: p.Code}) {
 		t.Errorf("moves: %+v", p.Turn.Refs)
 	}
 	r.publish(p)
-	if got := r.files(string(r.resolve(BranchRef(testID)))); got != "100644 a.txt\n100644 carried.txt" {
+	if got := r.files(string(r.resolve(refs.BranchRef(testID)))); got != "100644 a.txt\n100644 carried.txt" {
 		t.Errorf("branch holds\n%s", got)
 	}
 	if after, _ := os.ReadFile(r.Git.IndexPath()); string(after) != string(before) || r.run("symbolic-ref", "HEAD") != "refs/heads/main" {
@@ -269,11 +270,11 @@ func TestPrepareRefuses(t *testing.T) {
 	r, d := newSession(t)
 	elsewhere := d
 	elsewhere.Branch = "refs/heads/main"
-	if _, err := r.Prepare(ctx, elsewhere, documents); !errors.Is(err, ErrMoved) {
+	if _, err := r.Prepare(ctx, elsewhere, documents); !errors.Is(err, refs.ErrMoved) {
 		t.Errorf("HEAD on another branch: %v", err)
 	}
 	r.run("commit", "-q", "--allow-empty", "-m", "foreign")
-	if _, err := r.Prepare(ctx, d, documents); !errors.Is(err, ErrMoved) {
+	if _, err := r.Prepare(ctx, d, documents); !errors.Is(err, refs.ErrMoved) {
 		t.Errorf("branch moved: %v", err)
 	}
 	d = r.draft("")
@@ -287,7 +288,7 @@ func TestPrepareRefuses(t *testing.T) {
 	if _, err := r.Prepare(ctx, d, documents); err == nil {
 		t.Error("an anchor that does not exist")
 	}
-	if r.resolve(LedgerRef(testID)) != "" {
+	if r.resolve(refs.LedgerRef(testID)) != "" {
 		t.Error("something was published")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -66,22 +67,22 @@ func TestReads(t *testing.T) {
 			if got := r.Git.ReadsDirectly(); got != direct {
 				t.Errorf("reads directly: %v", got)
 			}
-			head, err := r.Head(ctx)
+			head, err := r.Refs.Head(ctx)
 			if err != nil || head != (session.Head{Ref: "refs/heads/main", Commit: tip}) {
 				t.Errorf("head: %+v, %v", head, err)
 			}
 			first := session.Commit(r.run("rev-parse", "HEAD^"))
-			sessions, err := r.Sessions(ctx)
+			sessions, err := r.Refs.Sessions(ctx)
 			if err != nil || !maps.Equal(sessions, map[session.ID]session.Commit{"auth": tip, "csv-2": first}) {
 				t.Errorf("sessions: %v, %v", sessions, err)
 			}
-			branches, err := r.Branches(ctx)
+			branches, err := r.Refs.Branches(ctx)
 			if err != nil || !maps.Equal(branches, map[string]session.Commit{"refs/heads/main": tip, "refs/heads/feature/one": tip}) {
 				t.Errorf("branches: %v, %v", branches, err)
 			}
 			for ref, want := range map[string]session.Commit{"refs/heads/main": tip, "refs/heads/feature": "", "refs/heads/none": "",
 				"refs/heads/main/below": "", "refs/wfs/csv-2/ledger": first, "refs/wfs/csv-2": ""} {
-				if got, err := r.Ref(ctx, ref); err != nil || got != want {
+				if got, err := r.Refs.Ref(ctx, ref); err != nil || got != want {
 					t.Errorf("%s: %q, %v", ref, got, err)
 				}
 			}
@@ -136,7 +137,7 @@ func TestLedgers(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	ctx := context.Background()
-	if list, err := r.Ledgers(ctx, "auth"); err != nil || len(list) != 0 {
+	if list, err := r.Refs.Ledgers(ctx, "auth"); err != nil || len(list) != 0 {
 		t.Errorf("of no session: %v, %v", list, err)
 	}
 	code := string(r.head())
@@ -155,7 +156,7 @@ func TestLedgers(t *testing.T) {
 		want = append([]session.LedgerCommit{{Commit: session.Commit(tip), At: at, Subject: subject}}, want...)
 	}
 	r.run("update-ref", "refs/wfs/auth/ledger", tip)
-	if got, err := r.Ledgers(ctx, "auth"); err != nil || !slices.Equal(got, want) {
+	if got, err := r.Refs.Ledgers(ctx, "auth"); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
 }
@@ -200,15 +201,15 @@ func TestDamageIsNotAbsence(t *testing.T) {
 			r := newRepo(t)
 			r.run("update-ref", "refs/wfs/good/ledger", "HEAD")
 			r.write(".git/refs/wfs/bad/ledger", content)
-			if c, err := r.Ref(ctx, "refs/wfs/bad/ledger"); !errors.Is(err, ErrBrokenRef) {
+			if c, err := r.Refs.Ref(ctx, "refs/wfs/bad/ledger"); !errors.Is(err, refs.ErrBrokenRef) {
 				t.Errorf("%q, %v", c, err)
 			}
-			sessions, err := r.Sessions(ctx)
-			if !errors.Is(err, ErrBrokenRef) || len(sessions) != 1 || sessions["good"] == "" {
+			sessions, err := r.Refs.Sessions(ctx)
+			if !errors.Is(err, refs.ErrBrokenRef) || len(sessions) != 1 || sessions["good"] == "" {
 				t.Errorf("sessions: %v, %v", sessions, err)
 			}
 			r.write(".git/HEAD", "ref: refs/wfs/bad/ledger\n")
-			if head, err := r.Head(ctx); !errors.Is(err, ErrBrokenRef) {
+			if head, err := r.Refs.Head(ctx); !errors.Is(err, refs.ErrBrokenRef) {
 				t.Errorf("head: %v, %v", head, err)
 			}
 		})
@@ -247,11 +248,11 @@ func TestHeadStates(t *testing.T) {
 	r := newRepo(t)
 	tip := r.head()
 	r.run("checkout", "-q", "--detach")
-	if head, err := r.Head(ctx); err != nil || head != (session.Head{Commit: tip}) {
+	if head, err := r.Refs.Head(ctx); err != nil || head != (session.Head{Commit: tip}) {
 		t.Errorf("detached: %+v, %v", head, err)
 	}
 	r.run("checkout", "-q", "--orphan", "fresh")
-	if head, err := r.Head(ctx); err != nil || head != (session.Head{Ref: "refs/heads/fresh"}) {
+	if head, err := r.Refs.Head(ctx); err != nil || head != (session.Head{Ref: "refs/heads/fresh"}) {
 		t.Errorf("unborn: %+v, %v", head, err)
 	}
 	r.run("checkout", "-q", "-f", "main")
@@ -261,7 +262,7 @@ func TestHeadStates(t *testing.T) {
 		t.Errorf("checked out in %q, %v", path, err)
 	}
 	r.open(linked)
-	if head, err := r.Head(ctx); err != nil || head != (session.Head{Ref: "refs/heads/other", Commit: tip}) {
+	if head, err := r.Refs.Head(ctx); err != nil || head != (session.Head{Ref: "refs/heads/other", Commit: tip}) {
 		t.Errorf("linked: %+v, %v", head, err)
 	}
 	if path, err := r.ElsewhereOn(ctx, "refs/heads/other"); err != nil || path != "" {
@@ -301,7 +302,7 @@ func TestInProgress(t *testing.T) {
 			t.Fatalf("%s went through: %s", op.start, out)
 		}
 		check(op.name)
-		branch, err := r.BranchOf(ctx)
+		branch, err := r.Refs.BranchOf(ctx)
 		if err != nil || branch != "refs/heads/main" {
 			t.Errorf("%s: on branch %q, %v", op.start, branch, err)
 		}
@@ -386,7 +387,7 @@ func TestRefWhereADirectoryGoes(t *testing.T) {
 		}
 	})
 	for range 3000 {
-		if _, c, err := r.readRef("refs/heads/wfs"); err != nil || c != "" {
+		if _, c, err := r.Refs.ReadRef("refs/heads/wfs"); err != nil || c != "" {
 			t.Errorf("%q, %v", c, err)
 			break
 		}

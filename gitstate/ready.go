@@ -9,6 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -67,7 +68,7 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	if operation != "" {
 		return &ReadyError{NotDone, operation}
 	}
-	head, err := r.Head(ctx)
+	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,9 +78,9 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	if head.Ref == "" && !detached {
 		return &ReadyError{NotOnBranch, string(head.Commit)}
 	}
-	for _, name := range []string{branchPrefix, refsPrefix, opsPrefix, deletedPrefix} {
+	for _, name := range []string{refs.BranchPrefix, refs.RefsPrefix, refs.OpsPrefix, refs.DeletedPrefix} {
 		name = strings.TrimSuffix(name, "/")
-		c, err := r.Ref(ctx, name)
+		c, err := r.Refs.Ref(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -133,7 +134,7 @@ func (r *Repo) Used() bool {
 
 // noCommit says which of two things a HEAD without a commit is.
 func (r *Repo) noCommit(ctx context.Context, head session.Head) error {
-	branches, err := r.Branches(ctx)
+	branches, err := r.Refs.Branches(ctx)
 	if err != nil || len(branches) == 0 {
 		return object.Join(err, &ReadyError{NotCommitted, ""})
 	}

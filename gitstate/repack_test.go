@@ -14,6 +14,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 )
 
 // packed writes n packs of three objects each, two of them in that pack alone, and returns the ids of all.
@@ -55,7 +56,7 @@ func (r *testRepo) holds(ids map[string]string) {
 	r.t.Helper()
 	for id, data := range ids {
 		if got := r.run("cat-file", "blob", id); got != strings.TrimSuffix(data, "\n") {
-			r.t.Fatalf("%s holds %q", id, cut(got, 40))
+			r.t.Fatalf("%s holds %q", id, refs.Cut(got, 40))
 		}
 	}
 	r.fsck()

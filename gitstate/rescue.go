@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -39,9 +40,6 @@ const (
 	DirRaw    = "raw"
 )
 
-// RescuePrefix is what the names of a session's rescues begin with; a number from 1 follows.
-func RescuePrefix(id session.ID) string { return refsPrefix + string(id) + "/rescue/" }
-
 // Rescue keeps a snapshot, durable, under a new ref refs/wfs/<id>/rescue/<n> and returns the ref's name. at is in Unix
 // seconds. The state commit's parents are the ledger's tip if there is one, a commit of the snapshot, and a commit of
 // the index if it holds anything but HEAD; trailers name the latter two.
@@ -51,21 +49,21 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 		return "", err
 	}
 	for {
-		refs, err := r.refsOf(ctx, id)
+		own, err := r.refsOf(ctx, id)
 		if err != nil {
 			return "", err
 		}
-		objects, err := r.stateCommit(stateOf(why, s, refs), s, refs[LedgerRef(id)], "before "+why, nil, ident, at)
+		objects, err := r.stateCommit(stateOf(why, s, own), s, own[refs.LedgerRef(id)], "before "+why, nil, ident, at)
 		if err != nil {
 			return "", err
 		}
 		if err := r.Objects.WriteObjects(ctx, append(r.Objects.LooseBelow(s.Tree, s.Index), objects...)...); err != nil {
 			return "", err
 		}
-		ref := RescuePrefix(id) + strconv.Itoa(nextRescue(refs, RescuePrefix(id)))
+		ref := refs.RescuePrefix(id) + strconv.Itoa(nextRescue(own, refs.RescuePrefix(id)))
 		state := session.Commit(objects[len(objects)-1].ID)
-		err = r.moveRef(ctx, session.RefMove{Ref: ref, New: state}, "wfs: backup before "+why)
-		if errors.Is(err, ErrMoved) {
+		err = r.Refs.Move(ctx, session.RefMove{Ref: ref, New: state}, "wfs: backup before "+why)
+		if errors.Is(err, refs.ErrMoved) {
 			continue // another rescue took the number
 		}
 		if err != nil {
@@ -81,17 +79,17 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 // none. Only the last ones are looked at.
 func (r *Repo) Rescued(ctx context.Context, id session.ID, why string, s session.Snapshot) (string, error) {
 	const looked = 3 // a move that fails leaves two
-	refs, err := r.refsOf(ctx, id)
+	own, err := r.refsOf(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	newest := nextRescue(refs, RescuePrefix(id)) - 1
+	newest := nextRescue(own, refs.RescuePrefix(id)) - 1
 	for n := newest; n > max(0, newest-looked); n-- {
-		ref := RescuePrefix(id) + strconv.Itoa(n)
-		if refs[ref] == "" {
+		ref := refs.RescuePrefix(id) + strconv.Itoa(n)
+		if own[ref] == "" {
 			continue
 		}
-		then, err := r.State(ctx, refs[ref])
+		then, err := r.State(ctx, own[ref])
 		if err == nil && then.Why == why && then.Head == s.Head && then.Tree == s.Tree && then.Index == s.Index &&
 			then.Raw == s.Raw {
 			return ref, nil
@@ -100,9 +98,9 @@ func (r *Repo) Rescued(ctx context.Context, id session.ID, why string, s session
 	return "", nil
 }
 
-func stateOf(why string, s session.Snapshot, refs map[string]session.Commit) State {
+func stateOf(why string, s session.Snapshot, own map[string]session.Commit) State {
 	return State{Version: session.FormatVersion, Why: why, Head: s.Head, Tree: s.Tree, Index: s.Index, Raw: s.Raw,
-		Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: refs}
+		Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: own}
 }
 
 // stateCommit makes the objects of a state commit, which comes last. when says in its message of which moment it is;
@@ -156,20 +154,20 @@ func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commi
 // anybody from rescuing what is whole.
 func (r *Repo) refsOf(ctx context.Context, id session.ID) (map[string]session.Commit, error) {
 	all := func(string) bool { return true }
-	refs := map[string]session.Commit{}
-	for _, dir := range []string{strings.TrimSuffix(branchPrefix, "/"), refsPrefix + string(id)} {
-		some, err := r.refs(ctx, dir, all)
-		if err != nil && !errors.Is(err, ErrBrokenRef) {
+	own := map[string]session.Commit{}
+	for _, dir := range []string{strings.TrimSuffix(refs.BranchPrefix, "/"), refs.RefsPrefix + string(id)} {
+		some, err := r.Refs.List(ctx, dir, all)
+		if err != nil && !errors.Is(err, refs.ErrBrokenRef) {
 			return nil, err
 		}
-		maps.Copy(refs, some)
+		maps.Copy(own, some)
 	}
-	return refs, nil
+	return own, nil
 }
 
-func nextRescue(refs map[string]session.Commit, prefix string) int {
+func nextRescue(own map[string]session.Commit, prefix string) int {
 	highest := 0
-	for name := range refs {
+	for name := range own {
 		if n, err := strconv.Atoi(strings.TrimPrefix(name, prefix)); err == nil {
 			highest = max(highest, n)
 		}

@@ -104,7 +104,7 @@ func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("
 // ("refs/wfs/x/rescue/1^2"); none when there is no such rescue. Files that are as in the commit below are left
 // out where there is another part.
 func (r *Repo) RescuedParts(ctx context.Context, ref string) ([]Rescued, error) {
-	tip, err := r.Ref(ctx, ref)
+	tip, err := r.Refs.Ref(ctx, ref)
 	if err != nil || tip == "" {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func (r *Repo) rooms() *room.Set {
 			return in.Run(ctx, o, args...)
 		},
 		Head: func(ctx context.Context) (session.Commit, int64, error) {
-			head, err := r.Head(ctx)
+			head, err := r.Refs.Head(ctx)
 			if err != nil || head.Commit == "" {
 				return "", 0, err
 			}

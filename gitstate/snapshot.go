@@ -77,7 +77,7 @@ func (r *Repo) take(ctx context.Context, exclude string, conflicts bool) (t newS
 
 // headSnapshot is a snapshot that knows nothing but where HEAD is.
 func (r *Repo) headSnapshot(ctx context.Context) (s session.Snapshot, err error) {
-	if s.Head, err = r.Head(ctx); err == nil && s.Head.Commit != "" {
+	if s.Head, err = r.Refs.Head(ctx); err == nil && s.Head.Commit != "" {
 		s.HeadTree, err = r.Objects.TreeOf(ctx, s.Head.Commit)
 	}
 	return s, err

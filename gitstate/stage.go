@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -24,12 +25,12 @@ type staged struct {
 // It holds index.lock until that copy is the index, so that killed at any moment the index is the old one or the new.
 func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, on ground,
 	ident string) (unwritten []object.Object, _ *staged, err error) {
-	head, err := r.Head(ctx)
+	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	if head.Ref != d.Branch && d.Turn.HeadNew != d.Branch { // an agent may have taken HEAD away; the turn puts it back
-		return nil, nil, fmt.Errorf("HEAD is on %q, not on %s: %w", head.Ref, d.Branch, ErrMoved)
+		return nil, nil, fmt.Errorf("HEAD is on %q, not on %s: %w", head.Ref, d.Branch, refs.ErrMoved)
 	}
 	headTree := on.base
 	if head.Commit != d.Parents[0] {
@@ -134,8 +135,8 @@ func unstored(trees []object.Object) []object.Object {
 // checkpoint left is taken along.
 func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit, index session.Tree, lost bool,
 	ident string) (session.Commit, error) {
-	ref := anchorRef(d.Session)
-	left, err := r.Ref(ctx, ref)
+	ref := refs.AnchorRef(d.Session)
+	left, err := r.Refs.Ref(ctx, ref)
 	if err != nil {
 		return "", err
 	}
@@ -151,7 +152,7 @@ func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit,
 		return "", err
 	}
 	anchor := session.Commit(c.ID)
-	return anchor, r.moveRef(ctx, session.RefMove{Ref: ref, Old: left, New: anchor}, "wfs: keep the index")
+	return anchor, r.Refs.Move(ctx, session.RefMove{Ref: ref, Old: left, New: anchor}, "wfs: keep the index")
 }
 
 // installIndex makes a private index, which has reached the disk, the work tree's own. The caller holds index.lock.

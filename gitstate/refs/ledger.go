@@ -1,4 +1,4 @@
-package gitstate
+package refs
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // Ledgers returns the commits of a session's ledger, newest first. It is empty when there is no such session.
-func (r *Repo) Ledgers(ctx context.Context, id session.ID) ([]session.LedgerCommit, error) {
+func (r *Refs) Ledgers(ctx context.Context, id session.ID) ([]session.LedgerCommit, error) {
 	tip, err := r.Ref(ctx, LedgerRef(id))
 	if err != nil {
 		return nil, err
@@ -18,7 +18,7 @@ func (r *Repo) Ledgers(ctx context.Context, id session.ID) ([]session.LedgerComm
 }
 
 // LedgersFrom lists a ledger commit and those before it, newest first, wherever the ref is.
-func (r *Repo) LedgersFrom(ctx context.Context, tip session.Commit) (list []session.LedgerCommit, err error) {
+func (r *Refs) LedgersFrom(ctx context.Context, tip session.Commit) (list []session.LedgerCommit, err error) {
 	for next := tip; next != ""; {
 		info, err := r.Objects.CommitInfo(ctx, next)
 		if err != nil {
