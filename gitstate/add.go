@@ -151,7 +151,7 @@ func (r *Repo) addHeld(ctx context.Context, index string, x *object.Index, h *ho
 // outside of a sparse checkout, have nothing to lose.
 func (r *Repo) unseen(ctx context.Context, x *object.Index) (skipped []session.Skip, err error) {
 	var files []object.TreeFile
-	for _, p := range r.present(x.Marked()) {
+	for _, p := range r.Git.ThoseThere(x.Marked()) {
 		e, _ := object.Find(x.Entries, 0, p)
 		if f, ok := object.LookAt(filepath.Join(r.Git.Root, filepath.FromSlash(p))); !ok || !x.Unchanged(e, f, nil) {
 			files = append(files, object.TreeFile{Path: p, Mode: fmt.Sprintf("%06o", e.Mode), ID: hex.EncodeToString(e.ID)})

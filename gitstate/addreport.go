@@ -85,7 +85,7 @@ func (r *Repo) rulesOnly(s session.Skip) bool {
 	if !filepath.IsLocal(filepath.FromSlash(s.Path)) || strings.HasPrefix(s.Path, ".git/") {
 		return true
 	}
-	info, err := r.lstat(s.Path)
+	info, err := r.Git.Lstat(s.Path)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 

@@ -25,7 +25,7 @@ func (r *Repo) IgnoredBefore(ctx context.Context, exclude string) ([]string, err
 		if p == "" || g.Allows(p) {
 			continue
 		}
-		if _, err := r.lstat(strings.TrimSuffix(p, "/")); err == nil {
+		if _, err := r.Git.Lstat(strings.TrimSuffix(p, "/")); err == nil {
 			there = append(there, p)
 		}
 	}

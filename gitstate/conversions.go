@@ -104,7 +104,7 @@ func (r *Repo) PutConversionsBack(ctx context.Context, was session.Conversions) 
 		}
 	}
 	marks := slices.DeleteFunc(now.Marks, func(p string) bool { return slices.Contains(was.Marks, p) })
-	if marks = r.present(slices.Sorted(slices.Values(marks))); len(marks) > 0 {
+	if marks = r.Git.ThoseThere(slices.Sorted(slices.Values(marks))); len(marks) > 0 {
 		for _, how := range []string{"--no-skip-worktree", "--no-assume-unchanged"} {
 			if _, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(marks, "\x00") + "\x00")},
 				"update-index", how, "-z", "--stdin"); err != nil {

@@ -116,7 +116,7 @@ func (r *Repo) hold(ctx context.Context, index string, x *object.Index, exclude 
 func (r *Repo) heldBefore(x *object.Index, g session.Guard) (there []string) {
 	for i := range g.Held {
 		p := strings.TrimSuffix(g.Held[i].Path, "/")
-		info, err := r.lstat(p)
+		info, err := r.Git.Lstat(p)
 		if file, _ := object.Find(x.Entries, 0, p); err != nil || file != nil {
 			continue
 		}
@@ -189,7 +189,7 @@ func (r *Repo) forced(x *object.Index, rules []byte, g session.Guard) []string {
 		if !out || x.Tracks(a) {
 			continue
 		}
-		if _, err := r.lstat(a); err == nil {
+		if _, err := r.Git.Lstat(a); err == nil {
 			force = append(force, a)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -225,27 +224,3 @@ func (d trackedDir) children() (below []trackedDir, files []*object.IndexEntry) 
 // not as the index has it is named as not held, and moves keep away from it.
 
 const wayUnseen = "marked assume-unchanged or skip-worktree in git"
-
-// present returns those of some paths of the index, marked or not, that are there as files. Of a directory that
-// is not there, as most are outside of a sparse checkout, only the first path is looked for.
-func (r *Repo) present(paths []string) (there []string) {
-	gone := "/"
-	for _, p := range paths {
-		if strings.HasPrefix(p, gone) {
-			continue
-		}
-		if info, err := r.lstat(p); err == nil {
-			if !info.IsDir() {
-				there = append(there, p)
-			}
-			continue
-		}
-		for dir := filepath.ToSlash(filepath.Dir(p)); dir != "."; dir = filepath.ToSlash(filepath.Dir(dir)) {
-			if _, err := r.lstat(dir); err == nil {
-				break
-			}
-			gone = dir + "/"
-		}
-	}
-	return there
-}

@@ -62,7 +62,7 @@ func (r *Repo) PlanWorktree(ctx context.Context, dir string, taken ...string) (N
 		return n, err
 	}
 	n.Path = filepath.Join(n.Above, rest)
-	if inside(n.Path, r.Git.CommonDir) {
+	if gitcmd.Inside(n.Path, r.Git.CommonDir) {
 		return n, fmt.Errorf("%w: %s lies in git's own directory", ErrDirTaken, n.Path)
 	}
 	trees, err := r.Worktrees(ctx)
@@ -74,7 +74,7 @@ func (r *Repo) PlanWorktree(ctx context.Context, dir string, taken ...string) (N
 		case t.Path == n.Path:
 			return n, fmt.Errorf("%w: git remembers a work tree in %s, which is gone (git worktree prune forgets it)",
 				ErrDirTaken, n.Path)
-		case !t.Gone && inside(n.Path, t.Path):
+		case !t.Gone && gitcmd.Inside(n.Path, t.Path):
 			if err := r.mustIgnore(ctx, t.Path, n.Path); err != nil {
 				return n, err
 			}
@@ -119,9 +119,6 @@ func (r *Repo) mustIgnore(ctx context.Context, tree, path string) error {
 	}
 	return err
 }
-
-// inside reports whether a path is another one or lies below it.
-func inside(path, dir string) bool { return durable.Inside(path, dir) }
 
 // AddWorktree makes a linked work tree, with HEAD detached at a commit and the files of a tree, "" for the
 // commit's own. Files of another tree are as if they were staged. The error wraps ErrDirTaken when the
@@ -288,7 +285,7 @@ func (r *Repo) OpenLinked(ctx context.Context, dir string) (*Repo, error) {
 // MoveWorktree renames a linked work tree to a place beside it, with everything in it. Whatever else lies in
 // its old place stays there. Git's entry stays, and leads to the old place.
 func (r *Repo) MoveWorktree(ctx context.Context, n NewWorktree, to string) error {
-	if inside(r.Git.Root, n.Path) || inside(r.Git.CommonDir, n.Path) {
+	if gitcmd.Inside(r.Git.Root, n.Path) || gitcmd.Inside(r.Git.CommonDir, n.Path) {
 		return fmt.Errorf("%s is not removed: this repository lies in it", n.Path)
 	}
 	if err := r.AwaitFilled(ctx, n.Name); err != nil {
@@ -334,7 +331,7 @@ func (r *Repo) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) 
 	if err := r.ForgetWorktree(ctx, n.Path); err != nil {
 		return errors.Join(left, err)
 	}
-	for above := filepath.Dir(n.Path); above != n.Above && inside(above, n.Above); above = filepath.Dir(above) {
+	for above := filepath.Dir(n.Path); above != n.Above && gitcmd.Inside(above, n.Above); above = filepath.Dir(above) {
 		if os.Remove(above) != nil {
 			break // not empty, or not ours
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -259,7 +258,7 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []object.Tree
 		if c.NewMode != object.ModeNone || present[fold(c.Path)] {
 			continue
 		}
-		info, err := r.lstat(c.Path)
+		info, err := r.Git.Lstat(c.Path)
 		if err == nil && !info.IsDir() {
 			was := c
 			was.NewMode, was.NewID = c.OldMode, c.OldID
@@ -306,7 +305,7 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []object.Tree
 
 // sameFile compares the file at a change's place with what git would write there.
 func (r *Repo) sameFile(ctx context.Context, c object.TreeChange, same func(want, have []byte) bool) (bool, error) {
-	info, err := r.lstat(c.Path)
+	info, err := r.Git.Lstat(c.Path)
 	if gitcmd.Absent(err) {
 		return false, nil
 	}
@@ -331,21 +330,4 @@ func (r *Repo) sameFile(ctx context.Context, c object.TreeChange, same func(want
 		return err == nil && same(want, have), err
 	}
 	return false, nil
-}
-
-// lstat looks at a path of the work tree. Below a symbolic link there is nothing: what it leads to has another path.
-func (r *Repo) lstat(name string) (fs.FileInfo, error) {
-	for i, c := range name {
-		if c != '/' {
-			continue
-		}
-		info, err := os.Lstat(filepath.Join(r.Git.Root, filepath.FromSlash(name[:i])))
-		if err == nil && !info.IsDir() {
-			err = fs.ErrNotExist
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return os.Lstat(filepath.Join(r.Git.Root, filepath.FromSlash(name)))
 }

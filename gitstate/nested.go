@@ -71,7 +71,7 @@ func (r *Repo) Nested(path string) string {
 		if i < len(path) && path[i] != '/' {
 			continue
 		}
-		info, err := r.lstat(path[:i])
+		info, err := r.Git.Lstat(path[:i])
 		if err != nil || !info.IsDir() {
 			return ""
 		}

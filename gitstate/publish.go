@@ -198,7 +198,7 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 		return err
 	}
 	now, err := r.treeOfIndex(ctx, index, x, t.Index)
-	var conflict *ReadyError
+	var conflict *gitcmd.ReadyError
 	if errors.As(err, &conflict) { // no turn begins in one: somebody is at work
 		return nil
 	}

@@ -112,7 +112,7 @@ func (r *Repo) rawOf(ctx context.Context, files []object.TreeFile) (session.Tree
 	}
 	var there []object.TreeFile
 	for _, f := range files {
-		info, err := r.lstat(f.Path)
+		info, err := r.Git.Lstat(f.Path)
 		if err != nil && !gitcmd.Absent(err) {
 			return "", err
 		}
@@ -182,7 +182,7 @@ func (r *Repo) notWrittenSo(ctx context.Context, dir string, files []object.Tree
 	var differ []object.TreeFile
 	for _, f := range files {
 		path := filepath.FromSlash(f.Path)
-		same, err := sameFile(filepath.Join(r.Git.Root, path), filepath.Join(out, path))
+		same, err := gitcmd.SameContent(filepath.Join(r.Git.Root, path), filepath.Join(out, path))
 		if err != nil {
 			return nil, err
 		}
@@ -199,7 +199,7 @@ func (r *Repo) rawIDs(ctx context.Context, files []object.TreeFile, keep bool) (
 	ids := map[string]string{}
 	var there []string
 	for _, f := range files {
-		info, err := r.lstat(f.Path)
+		info, err := r.Git.Lstat(f.Path)
 		if err != nil && !gitcmd.Absent(err) {
 			return nil, err
 		}
@@ -291,7 +291,7 @@ func (r *Repo) writeRawFile(ctx context.Context, root *os.Root, f rawFile) error
 	if f.Mode == object.ModeExec {
 		mode = 0o777
 	}
-	if _, err := r.lstat(f.Path); err == nil {
+	if _, err := r.Git.Lstat(f.Path); err == nil {
 		if err := root.Remove(name); err != nil {
 			return err
 		}

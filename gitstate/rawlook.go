@@ -20,7 +20,7 @@ import (
 
 // lies tells what lies at a path of the work tree from what lay there before: "" for nothing.
 func (r *Repo) lies(name string) (string, error) {
-	info, err := r.lstat(name)
+	info, err := r.Git.Lstat(name)
 	if gitcmd.Absent(err) {
 		return "", nil
 	}

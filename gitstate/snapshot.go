@@ -47,7 +47,7 @@ func (r *Repo) take(ctx context.Context, exclude string, conflicts bool) (t newS
 		return t, err
 	}
 	t.Index, err = r.treeOfIndex(ctx, index, t.before, t.HeadTree)
-	if conflict := (*ReadyError)(nil); err != nil && (!conflicts || !errors.As(err, &conflict)) {
+	if conflict := (*gitcmd.ReadyError)(nil); err != nil && (!conflicts || !errors.As(err, &conflict)) {
 		return t, err
 	}
 	added, err := r.addAll(ctx, index, t.before, t.Index == t.HeadTree, exclude, t.Head.Commit, t.HeadTree)
@@ -206,7 +206,7 @@ func (r *Repo) userExcludes(ctx context.Context) ([]byte, error) {
 	}
 	text, err := gitcmd.ReadFile(path)
 	if err != nil && !gitcmd.Absent(err) {
-		return nil, &ReadyError{NotExcludes, err.Error()}
+		return nil, &gitcmd.ReadyError{Code: gitcmd.NotExcludes, Detail: err.Error()}
 	}
 	return text, nil
 }

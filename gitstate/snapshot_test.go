@@ -217,8 +217,8 @@ func TestSnapshotOfAnUnmergedIndex(t *testing.T) {
 	r := newRepo(t)
 	leaveConflict(r)
 	_, err := r.Snapshot(context.Background(), "")
-	var ready *ReadyError
-	if !errors.As(err, &ready) || ready.Code != NotMerged || ready.Detail != "a.txt" {
+	var ready *gitcmd.ReadyError
+	if !errors.As(err, &ready) || ready.Code != gitcmd.NotMerged || ready.Detail != "a.txt" {
 		t.Errorf("%v", err)
 	}
 }

@@ -64,7 +64,7 @@ func (r *Repo) suspect(p string) (why session.HoldReason, rule string) {
 
 // content is what is in a file of the work tree, nil for one that is not to be looked at.
 func (r *Repo) content(p string) []byte {
-	if info, err := r.lstat(p); err != nil || !info.Mode().IsRegular() || info.Size() > maxContent {
+	if info, err := r.Git.Lstat(p); err != nil || !info.Mode().IsRegular() || info.Size() > maxContent {
 		return nil
 	}
 	content, err := durable.ReadFile(filepath.Join(r.Git.Root, filepath.FromSlash(p)), maxContent)

@@ -53,7 +53,7 @@ func (r *Repo) ownChanges(ctx context.Context) ([]string, error) {
 	hidden, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-v", "-z", "--", ":(top,literal)"+userDir)
 	for _, line := range gitcmd.SplitZ(hidden) { // with a small letter, or S: git was told not to look
 		if len(line) > 2 && (line[0] == 'S' || line[0] >= 'a') {
-			if _, gone := r.lstat(line[2:]); gone == nil {
+			if _, gone := r.Git.Lstat(line[2:]); gone == nil {
 				names = append(names, line[2:])
 			}
 		}
@@ -66,7 +66,7 @@ func (r *Repo) ownChanges(ctx context.Context) ([]string, error) {
 // repository in it.
 func (r *Repo) Packages(name string) bool {
 	name = filepath.FromSlash(strings.TrimSuffix(name, "/"))
-	_, err := r.lstat(filepath.ToSlash(filepath.Join(name, "pyvenv.cfg")))
+	_, err := r.Git.Lstat(filepath.ToSlash(filepath.Join(name, "pyvenv.cfg")))
 	if err != nil && filepath.Base(name) != "node_modules" {
 		return false
 	}

@@ -33,7 +33,7 @@ func (r *Repo) WorktreeIn(ctx context.Context, dir string) (*Worktree, error) {
 		return nil, err
 	}
 	for _, t := range list {
-		if p, err := filepath.EvalSymlinks(t.Path); err == nil && p != real && inside(p, real) {
+		if p, err := filepath.EvalSymlinks(t.Path); err == nil && p != real && gitcmd.Inside(p, real) {
 			return &t, nil
 		}
 	}
