@@ -237,7 +237,7 @@ const maxSpecs = 64 << 10
 func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, how string,
 	settings ...string) (addReport, error) {
 	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
-	args := append(settings, "-c", "core.excludesFile="+r.excludesPath(), "-c", "core.splitIndex=false", "-c",
+	args := append(settings, "-c", "core.excludesFile="+r.Settings.ExcludesPath(), "-c", "core.splitIndex=false", "-c",
 		"core.safecrlf=false",
 		"add", how, "--ignore-errors", "--sparse")
 	if all := strings.Join(pathspecs, "\x00"); len(all) > maxSpecs {

@@ -221,9 +221,9 @@ func (r *Repo) plainRules(ctx context.Context) (*plainRules, bool) {
 		return nil, false
 	}
 	if global == "" {
-		global = strings.TrimSuffix(r.excludeFile(""), "ignore") + "attributes"
+		global = strings.TrimSuffix(r.Settings.ExcludeFile(""), "ignore") + "attributes"
 	} else {
-		global = r.excludeFile(global)
+		global = r.Settings.ExcludeFile(global)
 	}
 	p := &plainRules{repo: r, returns: s["core.autocrlf"] != "", texts: map[string]string{}}
 	p.all = []string{filepath.Join(r.Git.CommonDir, "info", "attributes"), global}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/settings"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -34,9 +35,6 @@ func filled(name string) bool {
 	}
 	return false
 }
-
-// maxRules bounds a session's exclude file, in bytes.
-const maxRules = 16 << 20
 
 // holding is what a snapshot is to do about what git does not track.
 type holding struct {
@@ -57,7 +55,7 @@ type holding struct {
 func (r *Repo) hold(ctx context.Context, index string, x *object.Index, exclude string, head session.Commit) (h holding,
 	err error) {
 	if exclude != "" {
-		if h.rules, err = durable.ReadFile(exclude, maxRules); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if h.rules, err = durable.ReadFile(exclude, settings.MaxRules); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return h, err
 		}
 	}
@@ -66,7 +64,7 @@ func (r *Repo) hold(ctx context.Context, index string, x *object.Index, exclude 
 	if found.rules != nil {
 		return h, found.rules
 	}
-	if err := r.combineExcludes(ctx, h.rules); err != nil {
+	if err := r.Settings.CombineExcludes(ctx, h.rules); err != nil {
 		return h, err
 	}
 	h.paths, h.doubted, h.unsure, h.force = found.changed, found.doubted, found.unsure, r.forced(x, rules, g)
@@ -83,7 +81,7 @@ func (r *Repo) hold(ctx context.Context, index string, x *object.Index, exclude 
 		h.paths, h.unsure = append(h.paths, s.fresh...), h.unsure || s.more
 	}
 	there := r.heldBefore(x, g)
-	ignored, err := r.ignoredNow(ctx, slices.Concat(nothing, there))
+	ignored, err := r.Settings.Ignores(ctx, slices.Concat(nothing, there))
 	if err != nil {
 		return h, err
 	}
@@ -94,7 +92,7 @@ func (r *Repo) hold(ctx context.Context, index string, x *object.Index, exclude 
 	}
 	if more, grown := g.Hold(h.held); grown { // so that git does not look into directories either
 		h.rules = session.WithGuard(rules, more)
-		if err := r.combineExcludes(ctx, h.rules); err != nil {
+		if err := r.Settings.CombineExcludes(ctx, h.rules); err != nil {
 			return h, err
 		}
 	}
@@ -151,26 +149,6 @@ func (r *Repo) holdsOther(x *object.Index, g session.Guard, dir string) bool {
 			return found
 		})
 	return err != nil // a directory that cannot be read may hold anything
-}
-
-// ignoredNow returns those of some untracked paths that the repository's and the user's rules ignore.
-func (r *Repo) ignoredNow(ctx context.Context, paths []string) (map[string]bool, error) {
-	if len(paths) == 0 {
-		return nil, nil
-	}
-	var in bytes.Buffer
-	for _, p := range paths {
-		in.WriteString(strings.TrimSuffix(p, "/") + "\x00")
-	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: in.Bytes(), OkExit: []int{1}}, "check-ignore", "--no-index", "-z", "--stdin")
-	if err != nil {
-		return nil, err
-	}
-	said := map[string]bool{}
-	for _, p := range gitcmd.SplitZ(out) {
-		said[p], said[p+"/"] = true, true
-	}
-	return said, nil
 }
 
 // forced returns allowed paths that git would pass over: those below a directory that is held out, or that was ignored
@@ -243,7 +221,7 @@ func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index 
 
 // siftByGit lets git list the untracked files at and below some paths.
 func (r *Repo) siftByGit(ctx context.Context, s *sieve, paths []string, index string, warned io.Writer) error {
-	args := []string{"-c", "core.excludesFile=" + r.excludesPath(), "ls-files", "-o", "--exclude-standard", "-z", "--"}
+	args := []string{"-c", "core.excludesFile=" + r.Settings.ExcludesPath(), "ls-files", "-o", "--exclude-standard", "-z", "--"}
 	const most = 1000 // arguments; beyond it, git looks at everything
 	for _, p := range paths {
 		if len(paths) <= most {

@@ -5,12 +5,12 @@ package gitstate
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/gitstate/room"
+	"github.com/wfs-dev/wfs/gitstate/settings"
 )
 
 // Objects are the objects of the repository.
@@ -19,17 +19,19 @@ type Objects = object.Store
 // Refs are the refs of the repository.
 type Refs = refs.Refs
 
+// Settings are git's settings, as far as they say how files are treated.
+type Settings = settings.Settings
+
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
 type Repo struct {
 	*gitcmd.Git
 	*Objects
 	*Refs
+	*Settings
 
 	Rooms *room.Set
 
 	auto autoSaves
-
-	configured atomic.Pointer[string] // what files of settings were like when that was asked last
 }
 
 // Open opens the repository of the work tree that contains a directory.
@@ -57,5 +59,5 @@ func (r *Repo) Worktree() string { return r.Git.Worktree }
 
 func repoOf(git *gitcmd.Git) *Repo {
 	objects := object.New(git)
-	return &Repo{Git: git, Objects: objects, Refs: refs.New(git, objects)}
+	return &Repo{Git: git, Objects: objects, Refs: refs.New(git, objects), Settings: settings.New(git, objects)}
 }

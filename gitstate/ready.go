@@ -77,7 +77,7 @@ func (r *Repo) Able(ctx context.Context) error {
 	}
 	_, err := r.Git.Identity(ctx)
 	if err == nil {
-		_, err = r.userExcludes(ctx)
+		_, err = r.Settings.UserExcludes(ctx)
 	}
 	return err
 }

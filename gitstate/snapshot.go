@@ -1,13 +1,11 @@
 package gitstate
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
@@ -169,88 +167,4 @@ func (r *Repo) withUserDir(ctx context.Context, tree, from session.Tree) (sessio
 func (r *Repo) withOwn(ctx context.Context, tree session.Tree, own object.Entry) (session.Tree, error) {
 	own.Name = userDir
 	return r.Objects.WithEntry(ctx, tree, own)
-}
-
-// excludesPath is a file with the user's own global excludes followed by a session's. Git reads only one
-// core.excludesFile.
-func (r *Repo) excludesPath() string { return filepath.Join(r.Git.PrivateDir(), "excludes") }
-
-// combineExcludes writes that file.
-func (r *Repo) combineExcludes(ctx context.Context, rules []byte) error {
-	all, err := r.userExcludes(ctx)
-	if err != nil {
-		return err
-	}
-	if len(all) > 0 && all[len(all)-1] != '\n' {
-		all = append(all, '\n')
-	}
-	all = append(all, rules...)
-	if old, err := durable.ReadFile(r.excludesPath(), int64(len(all))); err == nil && bytes.Equal(old, all) {
-		return nil
-	}
-	if err := durable.MkdirAll(r.Git.PrivateDir()); err != nil {
-		return err
-	}
-	return durable.WriteCache(r.excludesPath(), all, 0o600)
-}
-
-// userExcludes is the content of the user's own exclude file. One that cannot be read is a *ReadyError: git
-// gives up then.
-func (r *Repo) userExcludes(ctx context.Context) ([]byte, error) {
-	path, err := r.globalExcludes(ctx)
-	if err != nil || path == "" {
-		return nil, err
-	}
-	if path == noExcludes {
-		return nil, nil
-	}
-	text, err := gitcmd.ReadFile(path)
-	if err != nil && !gitcmd.Absent(err) {
-		return nil, &gitcmd.ReadyError{Code: gitcmd.NotExcludes, Detail: err.Error()}
-	}
-	return text, nil
-}
-
-// globalExcludes is the path of the user's own exclude file, "" for none. While agents work, settings may change.
-func (r *Repo) globalExcludes(ctx context.Context) (string, error) {
-	now := r.Git.SettingsStamp()
-	if was := r.configured.Swap(&now); was != nil && *was != now {
-		r.Git.Config.Forget()
-	}
-	s, err := r.Git.Settings(ctx)
-	path, set := s["core.excludesfile"]
-	switch {
-	case err != nil:
-		return "", err
-	case set && path == "":
-		return noExcludes, nil
-	case path != "" && strings.Contains("~%:", path[:1]) && !strings.HasPrefix(path, "~/"): // only git can expand it
-		out, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--type=path", "--get", "core.excludesFile")
-		return strings.TrimSuffix(string(out), "\n"), err
-	}
-	return r.excludeFile(path), nil
-}
-
-// noExcludes is an exclude file for those who have switched theirs off: core.excludesFile is set, to nothing.
-const noExcludes = os.DevNull
-
-// excludeFile is the file that a value of core.excludesFile names, from the top of the work tree; where git
-// looks without one, for "".
-func (r *Repo) excludeFile(path string) string {
-	if below, ok := strings.CutPrefix(path, "~/"); ok {
-		return filepath.Join(r.Git.Getenv("HOME"), below)
-	}
-	if path != "" {
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(r.Git.Root, path)
-		}
-		return path
-	}
-	if dir := r.Git.Getenv("XDG_CONFIG_HOME"); dir != "" {
-		return filepath.Join(dir, "git", "ignore")
-	}
-	if home := r.Git.Getenv("HOME"); home != "" {
-		return filepath.Join(home, ".config", "git", "ignore")
-	}
-	return ""
 }

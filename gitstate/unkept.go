@@ -19,13 +19,13 @@ import (
 // work tree is not in the list, and neither are links into it. See Unsaved for what no setting of git's brings
 // into one.
 func (r *Repo) Unkept(ctx context.Context, exclude string, not session.Staged, other *Repo) ([]string, error) {
-	ignored, err := r.Ignored(ctx)
+	ignored, err := r.Settings.Ignored(ctx)
 	if err != nil {
 		return nil, err
 	}
 	names := ignored
 	if exclude != "" {
-		before, err := r.IgnoredBefore(ctx, exclude)
+		before, err := r.Settings.IgnoredBefore(ctx, exclude)
 		if err != nil {
 			return nil, err
 		}

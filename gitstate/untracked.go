@@ -21,7 +21,7 @@ func (r *Repo) untracked(ctx context.Context, paths []string) ([]string, bool) {
 		return nil, false
 	}
 	u := untrackedFiles{root: r.Git.Root, rules: map[string][]string{}}
-	everywhere, ok := readRules(r.excludesPath())
+	everywhere, ok := readRules(r.Settings.ExcludesPath())
 	local, ok2 := readRules(filepath.Join(r.Git.CommonDir, "info", "exclude"))
 	if u.everywhere = append(everywhere, local...); !ok || !ok2 {
 		return nil, false
