@@ -121,7 +121,7 @@ func (r *Repo) addHeld(ctx context.Context, index string, x *object.Index, h *ho
 		sure, skipped = err == nil && report.fatal == nil && len(report.skipped) == 0, []session.Skip{}
 	}
 	if !sure {
-		all := []string{".", ":(exclude,top)" + userDir}
+		all := []string{".", ":(exclude,top)" + object.UserDir}
 		for _, s := range h.given {
 			all = append(all, ":(exclude,top,literal)"+s.Path)
 		}

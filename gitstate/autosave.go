@@ -110,7 +110,7 @@ func (r *Repo) autoChanges(ctx context.Context, from session.Tree, s newSnapshot
 		}
 	}
 	return slices.DeleteFunc(r.Objects.IndexChanges(before, s.now),
-		func(c object.TreeChange) bool { return strings.HasPrefix(c.Path, userDir+"/") }), nil
+		func(c object.TreeChange) bool { return strings.HasPrefix(c.Path, object.UserDir+"/") }), nil
 }
 
 // autoCommit makes the state commit of an auto-save and moves the ref to it.

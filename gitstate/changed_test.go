@@ -103,7 +103,7 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 		trees["a checkpoint"] = r.prepare(r.draft("")).Tree
 		for what, got := range trees {
 			// .wfs is as in HEAD, whatever is in the index.
-			if got, want := r.filesBut(string(got), userDir), r.filesBut(want, userDir); got != want {
+			if got, want := r.filesBut(string(got), object.UserDir), r.filesBut(want, object.UserDir); got != want {
 				rt.Errorf("%s holds\n%s\ngit adds\n%s", what, got, want)
 			}
 		}
@@ -141,7 +141,7 @@ func TestOneChangeIsWhatGitFinds(t *testing.T) {
 				told++
 			}
 			want := r.byGit()
-			if got := r.snapshot().Tree; r.filesBut(string(got), userDir) != r.filesBut(want, userDir) {
+			if got := r.snapshot().Tree; r.filesBut(string(got), object.UserDir) != r.filesBut(want, object.UserDir) {
 				t.Errorf("%s: %s: a snapshot holds\n%s\ngit adds\n%s", p, what, r.files(string(got)), r.files(want))
 			}
 			r.mustRemove(".git/index") // with what it was told

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -12,7 +13,7 @@ import (
 // user's own directory is not looked at. exclude is the session's extra exclude file, "" for none.
 func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string) (tracked, untracked []string,
 	err error) {
-	paths := []string{"--", ":/", ":(top,exclude)" + userDir}
+	paths := []string{"--", ":/", ":(top,exclude)" + object.UserDir}
 	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -107,7 +107,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 		name := e.Name()
 		file, entries := object.Find(d.entries, len(d.prefix), name)
 		switch {
-		case d.prefix == "" && (name == ".git" || name == userDir):
+		case d.prefix == "" && (name == ".git" || name == object.UserDir):
 		case name == ".git": // git has rules of its own for what lies in another repository
 			found.unsure = true
 		case file != nil && (!e.IsDir() || file.Mode&object.IndexType == object.IndexGitlink):
@@ -127,7 +127,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	for _, t := range tracked {
 		name := t.prefix[len(d.prefix) : len(t.prefix)-1]
 		switch {
-		case d.prefix == "" && name == userDir:
+		case d.prefix == "" && name == object.UserDir:
 		case here[name]:
 			below = append(below, t)
 		default:

@@ -401,6 +401,6 @@ func (r *Repo) AwaitFilled(ctx context.Context, name string) error {
 // wfs's own not at all. It takes no lock.
 func (r *Repo) Dirty(ctx context.Context) (int, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", object.EverySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
-		":(top,exclude)"+userDir)
+		":(top,exclude)"+object.UserDir)
 	return strings.Count(string(out), "\x00"), err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/raw"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -39,7 +40,7 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if len(m.InTheWay) > 0 {
 		return inTheWay(m.InTheWay)
 	}
-	target, err := r.withUserDir(ctx, m.To, m.From)
+	target, err := r.Objects.WithUserDir(ctx, m.To, m.From)
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if err != nil {
 		return err
 	}
-	back, err := r.toWrite(ctx, m.RawTo, target)
+	back, err := r.RawBytes.ToWrite(ctx, m.RawTo, target)
 	if err != nil {
 		return err
 	}
@@ -65,11 +66,11 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if found := w.found(); len(found) > 0 {
 		return fmt.Errorf("%w: %w", session.ErrTouched, inTheWay(found)) // the plan had none
 	}
-	lay, err := r.lying(ctx, changes, back)
+	lay, err := r.RawBytes.Lying(ctx, changes, back)
 	if err != nil {
 		return err
 	}
-	if raw, err := r.rawOf(ctx, endangered(changes, back)); err != nil {
+	if raw, err := r.RawBytes.Of(ctx, raw.Endangered(changes, back)); err != nil {
 		return err
 	} else if raw != m.Raw {
 		return fmt.Errorf("moving the work tree: %w", session.ErrTouched)
@@ -116,8 +117,8 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if err := r.verifyMove(ctx, dir, unspared(changes, spared), w.fold); err != nil {
 		return err
 	}
-	if back, err = r.toWrite(ctx, m.RawTo, target); err == nil {
-		err = r.writeRaw(ctx, back, lay)
+	if back, err = r.RawBytes.ToWrite(ctx, m.RawTo, target); err == nil {
+		err = r.RawBytes.Write(ctx, back, lay)
 	}
 	if err == nil {
 		err = r.writeOut(changes, back)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/raw"
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/gitstate/settings"
@@ -22,11 +23,15 @@ type Refs = refs.Refs
 // Settings are git's settings, as far as they say how files are treated.
 type Settings = settings.Settings
 
+// RawBytes are files' bytes as they lie in the work tree.
+type RawBytes = raw.Files
+
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
 type Repo struct {
 	*gitcmd.Git
 	*Objects
 	*Refs
+	*RawBytes
 	*Settings
 
 	Rooms *room.Set
@@ -59,5 +64,5 @@ func (r *Repo) Worktree() string { return r.Git.Worktree }
 
 func repoOf(git *gitcmd.Git) *Repo {
 	objects := object.New(git)
-	return &Repo{Git: git, Objects: objects, Refs: refs.New(git, objects), Settings: settings.New(git, objects)}
+	return &Repo{Git: git, Objects: objects, Refs: refs.New(git, objects), Settings: settings.New(git, objects), RawBytes: raw.New(git, objects)}
 }

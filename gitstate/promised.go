@@ -41,7 +41,7 @@ func (r *Repo) Present(ctx context.Context, m session.Move) error {
 	if len(m.Changes) == 0 || !r.Objects.Promised() {
 		return nil
 	}
-	target, err := r.withUserDir(ctx, m.To, m.From)
+	target, err := r.Objects.WithUserDir(ctx, m.To, m.From)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func TestRereadLeavesKinds(t *testing.T) {
 	if again := r.look(x, nil, session.Guard{}).doubted; len(again) > 0 {
 		t.Errorf("%d of %d files would be read anew, %q first", len(again), len(x.Entries), again[0])
 	}
-	if got, want := string(r.snapshot().Tree), r.byGit(); r.filesBut(got, userDir) != r.filesBut(want, userDir) {
+	if got, want := string(r.snapshot().Tree), r.byGit(); r.filesBut(got, object.UserDir) != r.filesBut(want, object.UserDir) {
 		t.Errorf("a snapshot holds\n%s\ngit adds\n%s", r.files(got), r.files(want))
 	}
 }

@@ -3,7 +3,6 @@ package gitstate
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -12,9 +11,6 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
-
-// userDir is the directory in the work tree that belongs to the user: never part of a snapshot or a move.
-const userDir = ".wfs"
 
 // Snapshot writes the work tree as a tree object, durable, through a private index; the user's index is only
 // read. exclude is the session's extra exclude file, "" for none. What cannot be held is named in Skipped, what
@@ -60,7 +56,7 @@ func (r *Repo) take(ctx context.Context, exclude string, conflicts bool) (t newS
 	}
 	var own object.Entry
 	if t.HeadTree != "" {
-		if own, err = r.Objects.Entry(ctx, t.HeadTree, userDir); err != nil {
+		if own, err = r.Objects.Entry(ctx, t.HeadTree, object.UserDir); err != nil {
 			return t, err
 		}
 	}
@@ -84,29 +80,12 @@ func (r *Repo) headSnapshot(ctx context.Context) (s session.Snapshot, err error)
 // snapshotIndex is the private index of the newest Snapshot.
 func (r *Repo) snapshotIndex() string { return filepath.Join(r.Git.PrivateDir(), "index") }
 
-// removeLeftovers removes a private index and its lock. Whoever makes one holds the work tree's own lock, so
-// that what is there was left by a process that was killed.
-func removeLeftovers(index string) error {
-	for _, old := range []string{index, index + ".lock"} {
-		err := os.Remove(old)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			_, err = durable.MoveAside(old) // a directory, and not by us
-		} else {
-			err = nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // copyIndex reads the work tree's index, of which store makes a copy.
 func (r *Repo) copyIndex(ctx context.Context, to string) (*object.Index, error) {
 	if err := durable.MkdirAll(filepath.Dir(to)); err != nil {
 		return nil, err
 	}
-	if err := removeLeftovers(to); err != nil {
+	if err := object.RemoveLeftovers(to); err != nil {
 		return nil, err
 	}
 	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
@@ -138,7 +117,7 @@ func (r *Repo) treeOfIndex(ctx context.Context, path string, x *object.Index, ex
 // treeWithout is treeOfIndex of an index that has other entries for some paths.
 func (r *Repo) treeWithout(ctx context.Context, x *object.Index, but []byte) (session.Tree, error) {
 	path := filepath.Join(r.Git.PrivateDir(), "before")
-	if err := removeLeftovers(path); err != nil {
+	if err := object.RemoveLeftovers(path); err != nil {
 		return "", err
 	}
 	defer os.Remove(path)
@@ -149,22 +128,4 @@ func (r *Repo) treeWithout(ctx context.Context, x *object.Index, but []byte) (se
 		return "", err
 	}
 	return r.Objects.WriteTree(ctx, path)
-}
-
-// withUserDir returns a tree with the .wfs of another one, or with none if that has none. from "" has none.
-func (r *Repo) withUserDir(ctx context.Context, tree, from session.Tree) (session.Tree, error) {
-	var own object.Entry
-	if from != "" {
-		var err error
-		if own, err = r.Objects.Entry(ctx, from, userDir); err != nil {
-			return "", err
-		}
-	}
-	return r.withOwn(ctx, tree, own)
-}
-
-// withOwn returns a tree with the given .wfs, or with none if that is zero.
-func (r *Repo) withOwn(ctx context.Context, tree session.Tree, own object.Entry) (session.Tree, error) {
-	own.Name = userDir
-	return r.Objects.WithEntry(ctx, tree, own)
 }

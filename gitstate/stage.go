@@ -114,7 +114,7 @@ func (s *staged) install() error {
 // no data if git has made it. x is what is in the index.
 func (r *Repo) stagedTrees(ctx context.Context, path string, x *object.Index, own object.Entry) ([]object.Object, error) {
 	if entries, below, ok := r.Objects.TreesOf(x, nil); ok {
-		own.Name = userDir
+		own.Name = object.UserDir
 		root, err := r.Objects.NewTree(object.PutEntry(entries, own))
 		return append(below, root), err
 	}
@@ -122,7 +122,7 @@ func (r *Repo) stagedTrees(ctx context.Context, path string, x *object.Index, ow
 	if err != nil {
 		return nil, err
 	}
-	tree, err := r.withOwn(ctx, staged, own)
+	tree, err := r.Objects.WithOwn(ctx, staged, own)
 	return []object.Object{{Kind: "tree", ID: string(tree)}}, err
 }
 

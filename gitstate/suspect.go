@@ -119,7 +119,7 @@ func (r *Repo) withhold(ctx context.Context, index string, x *object.Index, noth
 		return out, err
 	}
 	for _, c := range changes {
-		if c.NewMode != object.ModeNone && c.Path != userDir && !strings.HasPrefix(c.Path, userDir+"/") {
+		if c.NewMode != object.ModeNone && c.Path != object.UserDir && !strings.HasPrefix(c.Path, object.UserDir+"/") {
 			look(c.Path)
 		}
 	}
