@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -49,7 +50,7 @@ func (r *Repo) leadModules(ctx context.Context, modules, from, to string) error 
 		if err != nil && path == modules && gitcmd.Absent(err) {
 			return fs.SkipAll
 		}
-		if err != nil || d.IsDir() || d.Name() != "config" && d.Name() != "config.worktree" || !isGitDir(filepath.Dir(path)) {
+		if err != nil || d.IsDir() || d.Name() != "config" && d.Name() != "config.worktree" || !snapshot.IsGitDir(filepath.Dir(path)) {
 			return err
 		}
 		at := repoOf(&gitcmd.Git{Root: to, Env: r.Git.Env, UserEnv: r.Git.UserEnv})

@@ -12,6 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/gitstate/settings"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 )
 
 // Objects are the objects of the repository.
@@ -26,11 +27,15 @@ type Settings = settings.Settings
 // RawBytes are files' bytes as they lie in the work tree.
 type RawBytes = raw.Files
 
+// Files are the files of the work tree, as git would add them.
+type Files = snapshot.Files
+
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
 type Repo struct {
 	*gitcmd.Git
 	*Objects
 	*Refs
+	*Files
 	*RawBytes
 	*Settings
 
@@ -64,5 +69,7 @@ func (r *Repo) Worktree() string { return r.Git.Worktree }
 
 func repoOf(git *gitcmd.Git) *Repo {
 	objects := object.New(git)
-	return &Repo{Git: git, Objects: objects, Refs: refs.New(git, objects), Settings: settings.New(git, objects), RawBytes: raw.New(git, objects)}
+	own, set := refs.New(git, objects), settings.New(git, objects)
+	return &Repo{Git: git, Objects: objects, Refs: own, Settings: set, RawBytes: raw.New(git, objects),
+		Files: snapshot.New(git, objects, own, set)}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -238,7 +239,7 @@ func (w *way) enter(dir string) (place, error) {
 	case !info.IsDir():
 		return taken, nil
 	}
-	if isRepository(w.file(dir)) {
+	if snapshot.IsRepository(w.file(dir)) {
 		w.block(dir, wayRepository)
 		return taken, nil
 	}

@@ -3,13 +3,13 @@ package gitstate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -64,7 +64,7 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 		return err
 	}
 	if info := x.Info(); len(info.Unmerged) > 0 {
-		return unmerged(info)
+		return snapshot.Unmerged(info)
 	}
 	return nil
 }
@@ -105,13 +105,4 @@ func (r *Repo) noCommit(ctx context.Context, head session.Head) error {
 		return object.Join(err, &gitcmd.ReadyError{Code: gitcmd.NotCommitted, Detail: ""})
 	}
 	return &gitcmd.ReadyError{Code: gitcmd.NotBorn, Detail: strings.TrimPrefix(head.Ref, "refs/heads/")}
-}
-
-func unmerged(i object.IndexInfo) error {
-	const shown = 5
-	names := strings.Join(i.Unmerged[:min(shown, len(i.Unmerged))], ", ")
-	if more := len(i.Unmerged) - shown; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
-	return &gitcmd.ReadyError{Code: gitcmd.NotMerged, Detail: names}
 }

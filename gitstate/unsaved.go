@@ -14,6 +14,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 )
 
 // Unsaved lists what is in a linked work tree, or goes with it, and can be in no snapshot: what differs from
@@ -105,7 +106,7 @@ func contentStamp(top string) (string, error) {
 			if d.Name() == ".cache" && filepath.Base(filepath.Dir(path)) == "node_modules" {
 				return fs.SkipDir
 			}
-			if rel != "." && isRepository(path) {
+			if rel != "." && snapshot.IsRepository(path) {
 				return errRepository
 			}
 			return nil

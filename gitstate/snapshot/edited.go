@@ -1,4 +1,4 @@
-package gitstate
+package snapshot
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // Edited lists the files of the work tree that differ from a commit, without writing anything: a look, no snapshot. The
 // user's own directory is not looked at. exclude is the session's extra exclude file, "" for none.
-func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string) (tracked, untracked []string,
+func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string) (tracked, untracked []string,
 	err error) {
 	paths := []string{"--", ":/", ":(top,exclude)" + object.UserDir}
 	head, err := r.Refs.Head(ctx)

@@ -1,4 +1,4 @@
-package gitstate
+package snapshot
 
 import (
 	"context"
@@ -15,12 +15,12 @@ import (
 
 // editedSubmodules names those submodules of a private index that have edits or new files which are not
 // committed there: a gitlink holds nothing of them.
-func (r *Repo) editedSubmodules(ctx context.Context, index string, gitlinks []string) ([]session.Skip, error) {
+func (r *Files) editedSubmodules(ctx context.Context, index string, gitlinks []string) ([]session.Skip, error) {
 	args := []string{"status", "--porcelain=v2", "-z", "--no-renames", "--ignore-submodules=none",
 		"--untracked-files=normal", "--"}
 	none := len(args)
 	for _, p := range gitlinks {
-		if isRepository(filepath.Join(r.Git.Root, filepath.FromSlash(p))) {
+		if IsRepository(filepath.Join(r.Git.Root, filepath.FromSlash(p))) {
 			args = append(args, ":(top,literal)"+p)
 		}
 	}
@@ -43,7 +43,7 @@ func (r *Repo) editedSubmodules(ctx context.Context, index string, gitlinks []st
 
 // stagedSubmodules returns those gitlinks of the user's own index that the .gitmodules of a private one names: what
 // `git submodule add` leaves.
-func (r *Repo) stagedSubmodules(ctx context.Context, index string) (map[string]bool, error) {
+func (r *Files) stagedSubmodules(ctx context.Context, index string) (map[string]bool, error) {
 	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (r *Repo) stagedSubmodules(ctx context.Context, index string) (map[string]b
 
 // Nested returns the outermost directory on the way to a path of the work tree, or at it, that is a repository
 // of its own, "" for none. Links are not followed.
-func (r *Repo) Nested(path string) string {
+func (r *Files) Nested(path string) string {
 	for i := range len(path) + 1 {
 		if i < len(path) && path[i] != '/' {
 			continue
@@ -75,17 +75,17 @@ func (r *Repo) Nested(path string) string {
 		if err != nil || !info.IsDir() {
 			return ""
 		}
-		if isRepository(filepath.Join(r.Git.Root, filepath.FromSlash(path[:i]))) {
+		if IsRepository(filepath.Join(r.Git.Root, filepath.FromSlash(path[:i]))) {
 			return path[:i]
 		}
 	}
 	return ""
 }
 
-// isRepository reports whether git takes a directory of the work tree for a repository of its own, and so
+// IsRepository reports whether git takes a directory of the work tree for a repository of its own, and so
 // neither adds nor moves what is in it. One whose .git leads nowhere is an ordinary directory to git, with
 // files like all others. What cannot be read counts as a repository.
-func isRepository(dir string) bool {
+func IsRepository(dir string) bool {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Stat(path)
 	switch {
@@ -94,7 +94,7 @@ func isRepository(dir string) bool {
 	case err != nil:
 		return true
 	case info.IsDir():
-		return isGitDir(path)
+		return IsGitDir(path)
 	case !info.Mode().IsRegular():
 		return false
 	}
@@ -109,11 +109,11 @@ func isRepository(dir string) bool {
 	if !filepath.IsAbs(to) {
 		to = filepath.Join(dir, to)
 	}
-	return isGitDir(to)
+	return IsGitDir(to)
 }
 
-// isGitDir is git's own test: there are HEAD, objects and refs, the latter two in the common directory if there is one.
-func isGitDir(dir string) bool {
+// IsGitDir is git's own test: there are HEAD, objects and refs, the latter two in the common directory if there is one.
+func IsGitDir(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
 		return !gitcmd.Absent(err)
 	}
