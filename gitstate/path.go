@@ -11,6 +11,3 @@ import (
 func writable(dir string) bool {
 	return !errors.Is(unix.Access(dir, unix.W_OK|unix.X_OK), syscall.EACCES)
 }
-
-// notDirectory reports whether a path leads through something that is no directory.
-func notDirectory(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
