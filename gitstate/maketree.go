@@ -111,7 +111,7 @@ func (r *Repo) mustIgnore(ctx context.Context, tree, path string) error {
 	if err != nil {
 		return err
 	}
-	at := repoOf(&gitcmd.Git{Root: tree, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
+	at := repoOf(gitcmd.New(gitcmd.Place{Root: tree, Env: r.Git.Env, UserEnv: r.Git.UserEnv}))
 	_, err = at.Git.Run(ctx, gitcmd.Opts{}, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
 	var failed *gitcmd.GitError
 	if errors.As(err, &failed) && failed.Exit == 1 {
@@ -175,7 +175,7 @@ func (r *Repo) addByGit(ctx context.Context, n NewWorktree, at session.Commit, f
 }
 
 func (r *Repo) fillWorktree(ctx context.Context, dir, gitDir, files string) error {
-	in := repoOf(&gitcmd.Git{Root: dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
+	in := repoOf(gitcmd.New(gitcmd.Place{Root: dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}))
 	if _, err := in.Git.Run(ctx, gitcmd.Opts{Write: true, GitDir: gitDir}, "-c", "core.splitIndex=false", "read-tree", "-m",
 		"-u", files); err != nil {
 		return fmt.Errorf("the files of the new work tree: %w", err)

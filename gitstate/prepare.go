@@ -38,7 +38,7 @@ func (r *Repo) prepare(ctx context.Context, d session.Draft,
 		return p, err
 	}
 	// Somebody else's lock is better met before anything is true than after the ledger has moved.
-	if err := r.Git.AwaitRefLocks(ctx, r.turnRefs(d.Session, d.Turn, d.Branch)...); err != nil {
+	if err := r.Git.Locks.AwaitRefLocks(ctx, r.turnRefs(d.Session, d.Turn, d.Branch)...); err != nil {
 		return p, err
 	}
 	on, err := r.groundOf(ctx, d)

@@ -19,10 +19,10 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	if err := r.Fit(ctx, detached); err != nil {
 		return err
 	}
-	if err := r.Git.AwaitRefLocks(ctx); err != nil {
+	if err := r.Git.Locks.AwaitRefLocks(ctx); err != nil {
 		return err
 	}
-	return r.Git.AwaitIndexLock(ctx)
+	return r.Git.Locks.AwaitIndexLock(ctx)
 }
 
 // Fit is Ready for somebody who only wants to know: what is locked now is not looked at.

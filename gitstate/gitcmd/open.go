@@ -27,7 +27,7 @@ func Open(ctx context.Context, o Options) (*Git, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Git{Root: dir, Env: QuietEnv(o.Env), UserEnv: CleanEnv(o.Env), Waits: o.Waits}
+	r := New(Place{Root: dir, Env: QuietEnv(o.Env), UserEnv: CleanEnv(o.Env), Waits: o.Waits})
 	var also Opts
 	if o.Write {
 		also.Env = Traced

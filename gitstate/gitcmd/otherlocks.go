@@ -1,7 +1,6 @@
 package gitcmd
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -27,44 +26,4 @@ func (r *Git) headOfDir(dir string) string {
 		return "worktrees/" + filepath.Base(dir) + "/HEAD"
 	}
 	return ""
-}
-
-// Others are the work trees of this repository besides this one that wfs was used in, whether they are still
-// there or not.
-func (r *Git) Others() []*Git {
-	dirs, err := os.ReadDir(filepath.Join(r.StateDir(), "worktrees"))
-	if err != nil {
-		return nil
-	}
-	var list []*Git
-	for _, d := range dirs {
-		if id := d.Name(); d.IsDir() && id != r.Worktree && !strings.HasPrefix(id, ".") {
-			o := &Git{Root: r.Root, GitDir: r.CommonDir, CommonDir: r.CommonDir, Worktree: id, Format: r.Format, Env: r.Env,
-				UserEnv: r.UserEnv}
-			if id != "main" {
-				o.GitDir = r.LinkedDir(id)
-			}
-			list = append(list, o)
-		}
-	}
-	return list
-}
-
-// LeftLocked reports whether there are locks in a work tree that a process of ours made, dead or alive.
-func (r *Git) LeftLocked() bool {
-	return len(r.leftLocks(r.NotedRefs())) > 0 || OursByMark(r.IndexPath()+".lock")
-}
-
-// notedAnywhere returns the paths of locks that notes of any work tree name, by the work tree's id.
-func (r *Git) notedAnywhere() map[string]string {
-	noted := map[string]string{}
-	for _, o := range append(r.Others(), r) {
-		for _, path := range o.leftLocks(o.NotedRefs()) {
-			noted[path] = o.Worktree
-		}
-		if lock := o.IndexPath() + ".lock"; OursByMark(lock) {
-			noted[lock] = o.Worktree
-		}
-	}
-	return noted
 }

@@ -131,7 +131,7 @@ func (r *Refs) moveOwnRef(ctx context.Context, m session.RefMove, why string) er
 // the disk, and renames it over the file, whose mode stays. check is called with the lock held, before the
 // rename. The result is errLeftToGit when the lock is taken.
 func (r *Refs) replaceLocked(ref, file, text string, check func() error) error {
-	done, err := r.Git.NoteLocks([]string{ref})
+	done, err := r.Git.Locks.NoteLocks([]string{ref})
 	if err != nil {
 		return err
 	}
