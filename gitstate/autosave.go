@@ -42,7 +42,7 @@ func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoS
 	r.auto.mu.Lock()
 	defer r.auto.mu.Unlock()
 	var done session.AutoSaved
-	ident, err := r.Git.Identity(ctx)
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		return done, err
 	}

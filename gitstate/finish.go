@@ -123,7 +123,7 @@ func (r *Repo) dropBranch(ctx context.Context, branch string, base, made session
 // commitOnto makes the commit of CommitOnto. Beside an error it returns the one that was made all the same, if any.
 func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
 	message string) (session.Commit, error) {
-	v, err := r.Git.Version(ctx)
+	v, err := r.Git.Answers.Version(ctx)
 	if err != nil {
 		return "", err
 	}

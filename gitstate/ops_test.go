@@ -121,7 +121,7 @@ func TestOperationLogIsCut(t *testing.T) {
 	number := func(n int64) *session.Op { return &l.Ops[refs.MaxOps-n] }
 	number(3).Turn, number(9).Turn = leave, leave
 	number(5).Turn = session.Turn{HeadOld: refs.BranchRef(testID), HeadNew: "refs/heads/main", Tree: "a", Index: "a"}
-	ident, err := r.Git.Identity(ctx)
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func (r *Repo) Prepare(ctx context.Context, d session.Draft,
 func (r *Repo) prepare(ctx context.Context, d session.Draft,
 	seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
 	p := session.Prepared{Session: d.Session, LedgerOld: d.Ledger, Made: session.Made{Tree: d.Tree, Turn: d.Turn}}
-	ident, err := r.Git.Identity(ctx)
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		return p, err
 	}

@@ -35,21 +35,17 @@ type Place struct {
 // Git runs git in one work tree. Its methods may be called from several goroutines.
 type Git struct {
 	Place
-	Locks *Locks
+	Locks   *Locks
+	Answers *Answers
 
 	once   sync.Once
 	direct bool // see ReadsDirectly
-
-	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
-	version Asked[Version]
-	ident   Asked[string] // "Name <mail>"
-	Config  Asked[map[string]string]
 }
 
 // New returns what runs git in a place.
 func New(p Place) *Git {
 	g := &Git{Place: p}
-	g.Locks = &Locks{git: g}
+	g.Locks, g.Answers = &Locks{git: g}, &Answers{git: g}
 	return g
 }
 
@@ -232,7 +228,7 @@ func (r *Git) command(ctx context.Context, o Opts, args []string) (proc.Cmd, err
 		argv = append(argv, "--work-tree="+r.Root)
 	}
 	if o.Write && !o.User {
-		v, err := r.Version(ctx)
+		v, err := r.Answers.Version(ctx)
 		if err != nil {
 			return proc.Cmd{}, err
 		}
@@ -353,12 +349,6 @@ func unusable(dir, stderr string) *UnusableError {
 
 // GitDied is git's exit code when it gives up: "fatal: …".
 const GitDied = 128
-
-// Pager returns the user's pager as git finds it, a line of shell: core.pager, $PAGER, or the system's. "cat" is none.
-func (r *Git) Pager(ctx context.Context) (string, error) {
-	out, err := r.Run(ctx, Opts{User: true}, "var", "GIT_PAGER")
-	return strings.TrimSpace(string(out)), err
-}
 
 // NotStarted turns the failure to start git into ErrNoGit where that is the reason.
 func NotStarted(err error) error {

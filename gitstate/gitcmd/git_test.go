@@ -115,7 +115,7 @@ func TestTracedVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _, ok := ReadTrace(string(said))
-	if want, err := r.AskVersion(t.Context()); err != nil || !ok || got != want {
+	if want, err := r.Answers.AskVersion(t.Context()); err != nil || !ok || got != want {
 		t.Errorf("%v, %t; asked for it, git says %v, %v", got, ok, want, err)
 	}
 }

@@ -25,25 +25,25 @@ func (r *Locks) Files(ctx context.Context) ([]LockFile, error) {
 		}
 		found = append(found, some...)
 	}
-	found = append(found, r.refLocks()...)
+	found = append(found, refLocks(r.git.CommonDir)...)
 	noted := r.notedAnywhere()
 	var list []LockFile
 	for _, path := range found {
 		if e := r.LockedBy(ctx, path); e != nil { // or it is gone by now
 			worktree, ours := noted[path]
-			list = append(list, LockFile{e, ours, worktree, r.lockNeeded(path)})
+			list = append(list, LockFile{e, ours, worktree, lockNeeded(r.git.CommonDir, path)})
 		}
 	}
 	return list, nil
 }
 
 // lockNeeded reports whether commands of ours take a lock: of HEAD, of the index, of packed refs, or of a ref of ours.
-func (r *Locks) lockNeeded(lock string) bool {
+func lockNeeded(commonDir, lock string) bool {
 	switch filepath.Base(lock) {
 	case "HEAD.lock", "index.lock", packedLock:
 		return true
 	}
-	ref := r.nameBelow(lock)
+	ref := nameBelow(commonDir, lock)
 	return strings.HasPrefix(ref, "refs/wfs") || strings.HasPrefix(ref, "refs/heads/wfs/")
 }
 
@@ -94,7 +94,7 @@ func (r *Locks) Found() []session.GitLock {
 		some, _ := filepath.Glob(filepath.Join(Globbed(dir), "*.lock"))
 		found = append(found, some...)
 	}
-	found = append(found, r.refLocks()...)
+	found = append(found, refLocks(r.git.CommonDir)...)
 	var list []session.GitLock
 	for _, path := range found {
 		info, err := os.Lstat(path)
@@ -102,15 +102,15 @@ func (r *Locks) Found() []session.GitLock {
 			continue
 		}
 		device, file, _ := durable.FileID(info)
-		list = append(list, session.GitLock{Path: path, Name: r.nameBelow(path), File: fmt.Sprint(device, "-", file)})
+		list = append(list, session.GitLock{Path: path, Name: nameBelow(r.git.CommonDir, path), File: fmt.Sprint(device, "-", file)})
 	}
 	return list
 }
 
 // refLocks are the paths of locks of refs. What cannot be looked at has none that are known.
-func (r *Locks) refLocks() []string {
+func refLocks(commonDir string) []string {
 	var found []string
-	_ = filepath.WalkDir(filepath.Join(r.git.CommonDir, "refs"), func(path string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(filepath.Join(commonDir, "refs"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".lock") {
 			found = append(found, path)
 		}
@@ -137,23 +137,23 @@ func (r *Locks) SetAside(ctx context.Context, locks []session.GitLock, dir strin
 		if e := r.LockedBy(ctx, l.Path); e == nil || !e.Deserted() {
 			continue
 		}
-		done, err := r.setLockAside(l, dir)
+		name := nameBelow(r.git.CommonDir, l.Path)
+		done, err := setLockAside(l, strings.ReplaceAll(name, "/", "_"), dir)
 		if err != nil {
 			return moved, err
 		}
 		if done {
-			moved = append(moved, r.nameBelow(l.Path))
+			moved = append(moved, name)
 		}
 	}
 	return moved, nil
 }
 
 // setLockAside moves one lock. If somebody was faster, and what was moved is another's new one, that is put back.
-func (r *Locks) setLockAside(l session.GitLock, dir string) (bool, error) {
+func setLockAside(l session.GitLock, name, dir string) (bool, error) {
 	if err := durable.MkdirAll(dir); err != nil {
 		return false, err
 	}
-	name := strings.ReplaceAll(r.nameBelow(l.Path), "/", "_")
 	kept := filepath.Join(dir, name)
 	for n := 2; IsThere(kept); n++ {
 		kept = filepath.Join(dir, fmt.Sprintf("%s.%d", name, n))
@@ -173,11 +173,42 @@ func (r *Locks) setLockAside(l session.GitLock, dir string) (bool, error) {
 	return true, durable.SyncDir(filepath.Dir(l.Path))
 }
 
-// nameBelow is how a path below the git directory is called, with slashes.
-func (r *Locks) nameBelow(path string) string {
-	rel, err := filepath.Rel(r.git.CommonDir, path)
+// nameBelow is what a path below a git directory is called, with slashes.
+func nameBelow(commonDir, path string) string {
+	rel, err := filepath.Rel(commonDir, path)
 	if err != nil {
 		return path
 	}
 	return filepath.ToSlash(rel)
+}
+
+// A git that an agent or a gate had started, and that was killed with it, leaves locks. Nobody will ever remove
+// them, and a run would wait for the index's for as long as for a person with an editor open.
+
+func stillThere(l session.GitLock) bool {
+	info, err := os.Lstat(l.Path)
+	if err != nil {
+		return false
+	}
+	device, file, _ := durable.FileID(info)
+	return l.File == fmt.Sprint(device, "-", file)
+}
+
+// LockFile is a lock of git's that is there.
+type LockFile struct {
+	*LockedError
+	Ours     bool   // left by a git or wfs of ours that was killed, or being held by one: the next command removes it
+	Worktree string // id of the work tree in which it was made, if it is ours
+	Needed   bool   // commands of ours take it
+}
+
+// Stays reports whether nobody holds the lock, and it is there all the same.
+func (l LockFile) Stays() bool { return l.Deserted() && l.There() }
+
+// There reports whether the lock is there now.
+func (l LockFile) There() bool { return IsThere(l.Path) }
+
+// Globbed is a path in which a pattern finds nothing but itself.
+func Globbed(path string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }

@@ -172,7 +172,7 @@ func ReadOp(name string, g object.Found) (session.Op, error) {
 // from the log. A log that cannot be read is moved aside: a new one begins, and what was there is kept below its first
 // commit.
 func (r *Refs) LogOp(ctx context.Context, op session.Op) (int64, error) {
-	ident, err := r.Git.Identity(ctx)
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		return 0, err
 	}

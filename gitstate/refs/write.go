@@ -96,7 +96,7 @@ func (r *Refs) moveOwnRef(ctx context.Context, m session.RefMove, why string) er
 	line := ""
 	var logs []string
 	if branch { // the others have no reflog
-		ident, err := r.Git.Identity(ctx)
+		ident, err := r.Git.Answers.Identity(ctx)
 		head, err2 := r.Head(ctx)
 		if err != nil || err2 != nil {
 			return errLeftToGit
