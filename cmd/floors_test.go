@@ -45,7 +45,7 @@ var floors = map[string][]string{
 	"gitstate/raw":              {"session", "internal/*", "gitstate/gitcmd", "gitstate/object"},
 	"gitstate/refs":             {"session", "internal/*", "gitstate/gitcmd", "gitstate/object"},
 	"gitstate/room":             {"session", "internal/*"},
-	"gitstate/settings":         {"session", "internal/*", "gitstate/gitcmd", "gitstate/object"},
+	"gitstate/settings":         {"session", "internal/*", "gitstate/gitcmd", "gitstate/object", "gitstate/refs"},
 	"gitstate/snapshot":         {"session", "internal/*", "gitstate/gitcmd", "gitstate/object", "gitstate/refs", "gitstate/settings"},
 	"registry":                  {"session", "internal/*"},
 	"workspace":                 {"session", "workflows", "engine", "gitstate", "gitstate/*", "registry", "phases", "phases/detect", "workspace/check", "internal/*"},

@@ -134,7 +134,7 @@ func (r *Refs) reflog(ctx context.Context, ref string) session.Commit {
 	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 	for _, line := range slices.Backward(lines) {
 		fields := strings.Fields(line)
-		if len(fields) < 2 || len(fields[1]) != r.Git.IDLength() || !gitcmd.IsHex(fields[1]) {
+		if len(fields) < 2 || len(fields[1]) != r.Objects.IDLength() || !gitcmd.IsHex(fields[1]) {
 			continue // torn
 		}
 		if _, err := r.Objects.CommitInfo(ctx, session.Commit(fields[1])); err == nil {

@@ -152,7 +152,7 @@ func (r *Refs) parseRef(name string, data []byte) (next string, commit session.C
 		if next = strings.TrimLeft(next, " \t"); plainRefName(next) {
 			return next, "", nil
 		}
-	} else if len(text) == r.Git.IDLength() && gitcmd.IsHex(text) && text != r.Objects.Zero() {
+	} else if len(text) == r.Objects.IDLength() && gitcmd.IsHex(text) && text != r.Objects.Zero() {
 		return "", session.Commit(text), nil
 	}
 	return "", "", fmt.Errorf("%s: %w: it holds %q", name, ErrBrokenRef, Cut(text, 60))
