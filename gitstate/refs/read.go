@@ -44,38 +44,6 @@ func (r *Refs) CheckBranchName(ctx context.Context, name string) error {
 	return err
 }
 
-// OnlyOurs reports whether a ref leads to a commit that no ref of the user's leads to.
-func (r *Refs) OnlyOurs(ctx context.Context, ref string) (bool, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--max-count=1", ref, "--not", "--exclude="+BranchPrefix+"*",
-		"--exclude="+RefsPrefix+"*",
-		"--exclude="+OpsPrefix+"*", "--exclude="+DeletedPrefix+"*", "--glob=refs/*")
-	return len(out) > 0, err
-}
-
-// DropEmpty removes the directories of refs of ours in which nothing is: git, killed after it has removed the last ref
-// there, leaves them for good. One that makes a ref there now makes the directory again.
-func (r *Refs) DropEmpty() {
-	for _, name := range []string{BranchPrefix, RefsPrefix, OpsPrefix, DeletedPrefix} {
-		dir := filepath.Join(r.Git.CommonDir, filepath.FromSlash(strings.TrimSuffix(name, "/")))
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && r.Git.ReadsDirectly() { // a link may lead anywhere
-			dropEmpty(dir)
-		}
-	}
-}
-
-func dropEmpty(dir string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if e.IsDir() {
-			dropEmpty(filepath.Join(dir, e.Name()))
-		}
-	}
-	_ = os.Remove(dir) // not while anything is in it
-}
-
 // RefsBelow are the refs below a directory ("refs/wfs-deleted/auth") by their full names.
 func (r *Refs) RefsBelow(ctx context.Context, dir string) (map[string]session.Commit, error) {
 	return r.List(ctx, dir, func(string) bool { return true })
