@@ -107,7 +107,7 @@ type Scope struct {
 func Scopes(s *session.Session, b workflows.Budget, day Day, others session.Usage) []Scope {
 	return []Scope{
 		{"session", "", b.Session, s.Used},
-		{"phase", fmt.Sprintf("%s %d", s.Phase, s.Lap), b.Phase, s.UsedIn(s.Phase, s.Lap)},
+		{"phase", fmt.Sprintf("%s %d", s.Phase, s.Lap), b.Phase, session.In(s.UsageByPhase(), s.Phase, s.Lap)},
 		{"day", fmt.Sprint(day.From), b.Day, s.UsedBetween(day.From, day.To).Plus(others)},
 	}
 }

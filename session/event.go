@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 )
@@ -34,6 +36,15 @@ var kinds = sync.OnceValue(func() map[reflect.Type]Kind {
 	}
 	return all
 })
+
+// Empty is an empty body of this kind, false for a kind that a newer wfs has written.
+func (k Kind) Empty() (Body, bool) {
+	b, ok := bodies[k]
+	return b, ok
+}
+
+// Kinds are all kinds of events, sorted.
+func Kinds() []Kind { return slices.Sorted(maps.Keys(bodies)) }
 
 // Event is one fact about a session. Order comes from Seq, never from At.
 type Event struct {
@@ -107,7 +118,7 @@ func DecodeLine(line []byte) (Event, error) {
 	if env.V > FormatVersion {
 		return Event{}, newer(env.V, FormatVersion)
 	}
-	empty, ok := bodies[env.Kind]
+	empty, ok := env.Kind.Empty()
 	if !ok {
 		return Event{}, fmt.Errorf("%w: event kind %q", ErrNewer, env.Kind)
 	}

@@ -347,26 +347,6 @@ func (s *Session) Repin(agent string) string {
 	return "wfs edit --reload"
 }
 
-// Tokens are what a model read and wrote.
-type Tokens struct {
-	Input      int64 `json:"input,omitempty"`       // without those from a cache
-	Output     int64 `json:"output,omitempty"`      // written by the model
-	CacheRead  int64 `json:"cache_read,omitempty"`  // read from the cache
-	CacheWrite int64 `json:"cache_write,omitempty"` // written to the cache
-}
-
-// Sum is all of them.
-func (t Tokens) Sum() int64 { return t.Input + t.Output + t.CacheRead + t.CacheWrite }
-
-// New are those that were not read from a cache.
-func (t Tokens) New() int64 { return t.Sum() - t.CacheRead }
-
-// Total is what a conversation has used up over all its runs.
-type Total struct {
-	CostUSD float64 `json:"cost_usd,omitempty"` // in US dollars, as agents report it
-	Tokens
-}
-
 // Passing is how many of the lap's target tests pass.
 func (j *Judgement) Passing() int {
 	n := 0

@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -55,6 +54,3 @@ func DrawLifecycle() string {
 	}
 	return b.String()
 }
-
-// Kinds lists every kind of event, sorted.
-func Kinds() []Kind { return slices.Sorted(maps.Keys(bodies)) }

@@ -70,7 +70,7 @@ func (s *Session) apply(e Event) error {
 		}
 		s.Open = &Open{AttemptStarted: b, Told: len(s.Notes), Said: len(s.Said)}
 		if b.Runner == "agent" {
-			s.called(e.At)
+			s.Called(e.At)
 		}
 	case Strayed:
 		s.strayed(b)
@@ -158,7 +158,7 @@ func (s *Session) applyOpen(e Event) {
 			millis += g.Millis
 		}
 		s.Spent.GateMillis += millis
-		s.use(e.At, open.Phase, open.Lap, Usage{Millis: max(0, millis)})
+		use(s, e.At, open.Phase, open.Lap, Usage{Millis: max(0, millis)})
 	case Reopened:
 		open.Judgement, open.Decided = nil, nil
 	case Decided:
@@ -191,7 +191,7 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 			c.Green = prev != nil && prev.Tree == b.Tree && prev.Green
 		}
 		if s.Open.Runner != "person" && b.Class != ClassAsked {
-			s.use(e.At, s.Open.Phase, s.Open.Lap, Usage{Attempts: 1})
+			use(s, e.At, s.Open.Phase, s.Open.Lap, Usage{Attempts: 1})
 		}
 		s.closeAttempt(&c)
 		s.Conclude = true
@@ -210,8 +210,7 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 		}
 	}
 	c.Next, c.NextLap, c.Terms = s.Phase, s.Lap, s.Terms
-	c.Used, s.Fresh = s.Fresh, Usage{}
-	s.PhaseUsage = usedIn(slices.Clone(s.PhaseUsage), c.Phase, c.Lap, Usage{}.Minus(c.Used))
+	c.Used = s.Kept(c.Phase, c.Lap)
 	s.Checkpoints = append(s.Checkpoints, c)
 	s.Current, s.Keep = c.Number, nil
 	if s.Phase == workflows.Done && b.Trigger == TriggerAttempt {
@@ -240,7 +239,7 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 	s.Last, s.LastRun = d, open.RunID
 	s.Notes = slices.Clone(s.Notes[min(open.Told, len(s.Notes)):])
 	s.Meanwhile = slices.Clone(s.Meanwhile[min(open.AttemptStarted.Meanwhile, len(s.Meanwhile)):])
-	if open.claimed() {
+	if open.Claimed() {
 		s.Claims++
 		if d.Refuted {
 			r := Refuted{Checkpoint: c.Number, Phase: c.Phase, Lap: c.Lap, Reason: d.Reason}

@@ -75,16 +75,7 @@ type Session struct {
 	// paths that a person allowed although they would be held out; sorted
 	Allowed []string `json:"allowed,omitempty"`
 
-	// in all, also by work that the session has gone back from
-	Used  Usage `json:"used,omitzero"`
-	Fresh Usage `json:"fresh,omitzero"` // the part since the newest checkpoint
-	// by phase and lap, without what the `used` of a checkpoint of the same phase and lap says. Negative where such a
-	// `used` has usage of another phase or lap
-	PhaseUsage  []PhaseUsage   `json:"phase_usage,omitempty"`
-	RecentUsage []QuarterUsage `json:"recent_usage,omitempty"` // by time, of the last 25 hours of work
-	Rates       []Rate         `json:"rates,omitempty"`        // the newest last
-	// when agents were started within the hour before the newest start (Unix times)
-	Calls []int64 `json:"calls,omitempty"`
+	Account
 	// runs in a row that a limit or an error of the provider stopped
 	Hindered   *Hindered  `json:"hindered,omitempty"`
 	LastResult *RunResult `json:"last_result,omitempty"` // of the newest run that ended

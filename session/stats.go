@@ -59,7 +59,7 @@ func Stats(events []Event) []Stat {
 				if d.Verdict == Pass {
 					s.Passed++
 				}
-				if open.claimed() {
+				if open.Claimed() {
 					s.Claims++
 					if !d.Refuted {
 						s.True++
@@ -99,9 +99,9 @@ func (s Stat) Plus(t Stat) Stat {
 	return s
 }
 
-// claimed reports whether the agent said that it was done, and that was checked: what nobody judged is neither true nor
+// Claimed reports whether the agent said that it was done, and that was checked: what nobody judged is neither true nor
 // refuted.
-func (o *Open) claimed() bool {
+func (o *Open) Claimed() bool {
 	d := o.Decided
 	judged := d.Refuted || o.Judgement != nil &&
 		slices.ContainsFunc(o.Judgement.Gates, func(g GateResult) bool { return g.Where != InTree })

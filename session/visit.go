@@ -97,15 +97,16 @@ func (j *Judgement) Reached() Reached {
 // Beyond reports whether r is more than has been reached, in anything.
 func (r Reached) Beyond(most Reached) bool {
 	return r.Ran && !most.Ran || r.Targets > most.Targets || r.Gates > most.Gates || r.Tests > most.Tests ||
-		r.Holdout > most.Holdout ||
-		fewer(r.Left, most.Left)
+		r.Holdout > most.Holdout || r.LeavesLess(most)
 }
 
-// fewer reports whether a leaves less to do than b, where both are known.
-func fewer(a, b int) bool { return a > 0 && b > 0 && a < b }
+// LeavesLess reports whether fewer tasks are left than there, where both are known.
+func (r Reached) LeavesLess(than Reached) bool {
+	return r.Left > 0 && than.Left > 0 && r.Left < than.Left
+}
 
-// less orders what was reached by what counts most.
-func (r Reached) less(other Reached) bool {
+// Less orders what was reached by what counts most.
+func (r Reached) Less(other Reached) bool {
 	if r.Ran != other.Ran {
 		return other.Ran
 	}
@@ -115,12 +116,13 @@ func (r Reached) less(other Reached) bool {
 			return c[0] < c[1]
 		}
 	}
-	return fewer(other.Left, r.Left)
+	return other.LeavesLess(r)
 }
 
-func (r Reached) most(other Reached) Reached {
+// Most is the most of each that either has reached.
+func (r Reached) Most(other Reached) Reached {
 	left := r.Left
-	if left == 0 || fewer(other.Left, left) {
+	if left == 0 || other.LeavesLess(r) {
 		left = other.Left
 	}
 	return Reached{Ran: r.Ran || other.Ran, Targets: max(r.Targets, other.Targets), Gates: max(r.Gates, other.Gates),
@@ -168,7 +170,7 @@ func (s *Session) Furthest() *Checkpoint {
 		return nil
 	}
 	newest := Judgement{Class: s.Last.Class, Gates: s.LastGates, Holdout: s.HoldoutAt(s.Current)}
-	if !newest.Reached().less(s.Visit.BestHas) {
+	if !newest.Reached().Less(s.Visit.BestHas) {
 		return nil
 	}
 	return best
@@ -217,10 +219,10 @@ func (v Visit) after(open *Open, d *Decided, fingerprint string, checkpoint int)
 	}
 	v.Best = max(v.Best, j.Passing())
 	r := j.Reached()
-	if fewer(r.Left, v.High.Left) {
+	if r.LeavesLess(v.High) {
 		v.Fewer++
 	}
-	if v.High = v.High.most(r); v.BestAt == 0 || v.BestHas.less(r) {
+	if v.High = v.High.Most(r); v.BestAt == 0 || v.BestHas.Less(r) {
 		v.BestAt, v.BestHas = checkpoint, r
 	}
 	ids, _ := j.Failing()
