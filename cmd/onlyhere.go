@@ -8,6 +8,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
 // unheld is work that nothing but a session holds.
@@ -101,7 +102,7 @@ func (a *app) movedFrom(ctx context.Context, id session.ID) ([]session.Commit, e
 		if err != nil {
 			return nil, err
 		}
-		events, err := session.DecodeLines(data)
+		events, err := codec.DecodeLines(data)
 		if err != nil || len(events) == 0 {
 			return nil, err
 		}

@@ -1,12 +1,16 @@
 package session
 
-import "github.com/wfs-dev/wfs/workflows"
+import (
+	"github.com/wfs-dev/wfs/session/cost"
+	"github.com/wfs-dev/wfs/workflows"
+)
 
 // Usage is what one run used up. What it says is untrusted: nothing of it is negative.
-func (r RunResult) Usage() Usage {
-	u := Usage{USD: Dollars(r.CostUSD), Turns: max(0, int64(r.Turns)), Millis: max(0, r.Millis), Tokens: r.Tokens.Sane()}
+func (r RunResult) Usage() cost.Usage {
+	u := cost.Usage{USD: cost.Dollars(r.CostUSD), Turns: max(0, int64(r.Turns)), Millis: max(0, r.Millis),
+		Tokens: r.Tokens.Sane()}
 	if u.USD == 0 {
-		u.Estimated = Dollars(r.EstimatedUSD)
+		u.Estimated = cost.Dollars(r.EstimatedUSD)
 		u.USD = u.Estimated
 	}
 	return u
@@ -24,13 +28,13 @@ func (r RunResult) Worked() bool {
 }
 
 // UsageByPhase is what the session used up, by phase and lap.
-func (s *Session) UsageByPhase() []PhaseUsage {
-	var list []PhaseUsage
+func (s *Session) UsageByPhase() []cost.PhaseUsage {
+	var list []cost.PhaseUsage
 	for _, c := range s.Checkpoints {
-		list = With(list, c.Phase, c.Lap, c.Used)
+		list = cost.With(list, c.Phase, c.Lap, c.Used)
 	}
 	for _, p := range s.PhaseUsage {
-		list = With(list, p.Phase, p.Lap, p.Usage)
+		list = cost.With(list, p.Phase, p.Lap, p.Usage)
 	}
 	return list
 }
@@ -39,7 +43,7 @@ func (s *Session) UsageByPhase() []PhaseUsage {
 type UsageFound struct {
 	body
 	RunID string `json:"run_id"` // id of the run
-	Usage
+	cost.Usage
 	// the conversation that the agent had worked in, and that the next attempt continues
 	Conversation *Conversation `json:"conversation,omitempty"`
 }
