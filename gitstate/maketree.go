@@ -133,18 +133,6 @@ func (r *Repo) AddWorktree(ctx context.Context, n NewWorktree, at session.Commit
 	if files == "" {
 		files = string(at)
 	}
-	if r.Objects.Promised() { // what cannot be fetched is to be found while there is nothing yet
-		whole, err := tree, error(nil)
-		if whole == "" {
-			whole, err = r.Objects.TreeOf(ctx, at)
-		}
-		if err == nil {
-			err = r.fetchPromised(ctx, session.Tree(r.Objects.NewObject("tree", nil).ID), whole)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("the files of the new work tree: %w", err)
-		}
-	}
 	add := r.addWhole
 	if !r.Git.ReadsDirectly() {
 		add = r.addByGit
