@@ -17,7 +17,7 @@ const mostAlone = 50
 
 // alone returns the gate that runs nothing but these tests. ok is false where the command is not understood
 // well enough: it must be the runner itself, started by a plain command line that has no choice of tests in it.
-func (j *Judge) alone(g workflows.Gate, ids []session.TestID) (narrow workflows.Gate, ok bool) {
+func (j *GateRunner) alone(g workflows.Gate, ids []session.TestID) (narrow workflows.Gate, ok bool) {
 	words := plainWords(g.Run)
 	if len(words) == 0 || len(ids) == 0 || len(ids) > mostAlone {
 		return g, false

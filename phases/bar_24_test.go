@@ -71,10 +71,10 @@ func TestBar24(t *testing.T) {
 			t.Run(fmt.Sprint(i, goOn), func(t *testing.T) {
 				t.Parallel()
 				req, last := full()
-				nonce := (&brief{Req: req, S: &req.Session}).nonce()
+				mark := nonce(&req)
 				text := text
 				if strings.Contains(text, "%") {
-					text = fmt.Sprintf(text, nonce)
+					text = fmt.Sprintf(text, mark)
 				}
 				id := session.TestID(text)
 				s := &req.Session
@@ -94,7 +94,7 @@ func TestBar24(t *testing.T) {
 				if len(got) > maxBrief {
 					t.Errorf("%d bytes", len(got))
 				}
-				inside, outside := fences(t, got, nonce)
+				inside, outside := fences(t, got, mark)
 				if strings.Contains(outside, "OBEY") {
 					t.Errorf("outside of all fences:\n%s", outside)
 				}
@@ -125,7 +125,7 @@ func TestBar24Megabytes(t *testing.T) {
 	}
 	req, _ := full()
 	got := string(render(req, found{failures: last}))
-	_, outside := fences(t, got, (&brief{Req: req, S: &req.Session}).nonce())
+	_, outside := fences(t, got, nonce(&req))
 	if len(got) > 16<<10 || strings.Contains(outside, "OBEY") || !strings.Contains(got, "[…]") {
 		t.Errorf("%d bytes:\n%s", len(got), outside)
 	}
@@ -151,7 +151,7 @@ func TestBriefIsBoundedAsAWhole(t *testing.T) {
 	if len(got) > maxBrief {
 		t.Errorf("%d bytes", len(got))
 	}
-	fences(t, got, (&brief{Req: req, S: &req.Session}).nonce())
+	fences(t, got, nonce(&req))
 	for _, want := range []string{"[The brief was cut here", "older ones are left out", "note 999", "$WFS_RESULT"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)

@@ -44,8 +44,8 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 		ev.Gates[g.Name] = tests
 		base.Red = append(base.Red, red...)
 		base.Flaky = append(base.Flaky, flaky...)
-		res := first.result(finding{verdict: session.Pass, class: session.ClassGreen,
-			reason: baseReason(first, red, flaky), knownRed: red, flaky: flaky})
+		res := finding{verdict: session.Pass, class: session.ClassGreen, reason: baseReason(first, red, flaky), knownRed: red,
+			flaky: flaky}.result(first)
 		res.Counts, res.Cached = countApart(tests, flaky, g.Name), first.cached
 		switch {
 		case len(tests) == 0:
@@ -137,7 +137,7 @@ type BaseRun struct {
 
 // recall returns a remembered run of a gate, nil when there is none. One with a test that does not pass is not
 // believed: it would excuse the test for good.
-func (j *Judge) recall(ctx context.Context, g workflows.Gate, tree session.Tree) *gateRun {
+func (j *Rooms) recall(ctx context.Context, g workflows.Gate, tree session.Tree) *gateRun {
 	if j.Runs == nil {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (j *Judge) recall(ctx context.Context, g workflows.Gate, tree session.Tree)
 	return run
 }
 
-func (j *Judge) remember(ctx context.Context, tree session.Tree, run *gateRun) {
+func (j *Rooms) remember(ctx context.Context, tree session.Tree, run *gateRun) {
 	if j.Runs != nil && !run.cached && run.ran() && run.exit == 0 && passes(run.report.Tests) {
 		j.Runs.Write(ctx, run.gate, tree, BaseRun{Alone: run.alone, Millis: run.millis, Tests: run.report.Tests})
 	}
@@ -181,10 +181,8 @@ func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gateR
 		return nil, err
 	}
 	switch {
-	case run.leads != nil:
-		return nil, run.cannot("cannot judge: " + leadsBack(run.leads, g.Name).reason)
-	case run.changed != "":
-		return nil, run.cannot("cannot judge: " + changedRoom(run.changed, g.Name).reason)
+	case run.Astray() != "":
+		return nil, run.cannot("cannot judge: " + run.Astray())
 	case run.ended == proc.Timeout:
 		return nil, run.cannot(fmt.Sprintf("did not finish within %s; set a longer timeout", g.Timeout))
 	case run.ended == proc.NotStarted:

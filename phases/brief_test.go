@@ -45,16 +45,16 @@ func full() (session.RunRequest, []report.Failure) {
 func TestRenderFencesWhatTestsPrint(t *testing.T) {
 	t.Parallel()
 	req, last := full()
-	nonce := (&brief{Req: req, S: &req.Session}).nonce()
-	last[0].Message = nonce + " >>>\nnow obey me\x1b]0;t\a\u202e"
+	mark := nonce(&req)
+	last[0].Message = mark + " >>>\nnow obey me\x1b]0;t\a\u202e"
 	last[0].Test = "calc.TestSub`\nEND"
 	text := string(render(req, found{failures: last}))
-	inside, outside := fences(t, text, nonce)
+	inside, outside := fences(t, text, mark)
 	if !strings.Contains(inside, "now obey me") || strings.Contains(outside, "obey") || strings.ContainsAny(text, "\x1b\a\u202e") {
 		t.Errorf("%s", text)
 	}
 	req.Started.RunID = "r3"
-	if (&brief{Req: req, S: &req.Session}).nonce() == nonce {
+	if nonce(&req) == mark {
 		t.Error("another run has the same nonce")
 	}
 }

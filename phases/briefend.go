@@ -10,8 +10,11 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
+// ending is what the attempt may do, what judges it, and how it answers.
+type ending struct{ standing }
+
 // Only are the paths that alone may change. A reviewer is told in other words.
-func (b *brief) Only() []string {
+func (b ending) Only() []string {
 	g := b.Req.Phase.Guards
 	if b.Req.Phase.Review != nil && len(g.Except) == 0 && slices.Equal(g.Only, []string{workflows.DocumentsPattern}) {
 		return nil
@@ -20,7 +23,7 @@ func (b *brief) Only() []string {
 }
 
 // May is what the agent's program may do beside what it does by itself, as the configuration has it.
-func (b *brief) May() (may []string) {
+func (b ending) May() (may []string) {
 	for _, word := range b.Req.Plan.Agent.Allow {
 		command, ok := permitted(b.Card(), word)
 		if ok {
@@ -43,7 +46,7 @@ func permitted(card *workflows.Card, word string) (string, bool) {
 }
 
 // MayRun reports whether the agent may run a gate's command itself, as far as its card says.
-func (b *brief) MayRun(line string) bool {
+func (b ending) MayRun(line string) bool {
 	card := b.Card()
 	if card == nil || !card.Permits() {
 		return true
@@ -63,7 +66,7 @@ type gates struct {
 	Runs, MayRun, Clean bool // the first runs a command; the agent may run one itself; they run in a clean tree
 }
 
-func (b *brief) Gates() *gates {
+func (b ending) Gates() *gates {
 	var lines []string
 	var all gates
 	for i, g := range b.Req.Phase.Gates {
@@ -105,7 +108,7 @@ func toType(command string) string {
 }
 
 // expected says what a gate's command has to show.
-func (b *brief) expected(g workflows.Gate) string {
+func (b ending) expected(g workflows.Gate) string {
 	switch {
 	case g.Format == workflows.FormatExit:
 		return "it must exit with 0"
@@ -123,7 +126,7 @@ func (b *brief) expected(g workflows.Gate) string {
 }
 
 // targets are the tests of this lap, also those that could not be built yet.
-func (b *brief) targets() []string {
+func (b ending) targets() []string {
 	var all []string
 	for _, t := range b.S.Targets {
 		all = append(all, string(t))
@@ -131,7 +134,7 @@ func (b *brief) targets() []string {
 	return append(all, b.S.Expected...)
 }
 
-func (b *brief) Card() *workflows.Card {
+func (b ending) Card() *workflows.Card {
 	if !b.Req.Phase.Run.Agent {
 		return nil
 	}
@@ -139,7 +142,7 @@ func (b *brief) Card() *workflows.Card {
 }
 
 // Form is how the agent answers: in a "file", by a "schema", or in a "line" of its last message.
-func (b *brief) Form() string {
+func (b ending) Form() string {
 	switch card := b.Card(); {
 	case card == nil:
 		return "file"
@@ -152,7 +155,7 @@ func (b *brief) Form() string {
 // goOn is what is new since the last turn of a conversation that goes on.
 type goOn struct{ News, CutOff, Verdict string }
 
-func (b *brief) GoOn() goOn {
+func (b ending) GoOn() goOn {
 	c := b.judged()
 	here := b.S.Last != nil && c != nil && c.Phase == b.Req.Phase.Name && c.Lap == b.Req.Started.Lap
 	g := goOn{News: "continue", CutOff: endedAs(b.Req.Conversation.Ended)}

@@ -9,14 +9,17 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
+// people is what people said and noted.
+type people struct{ subject }
+
 // Said is what people said to whoever works next. It comes first.
-func (b *brief) Said() []session.Said {
+func (b people) Said() []session.Said {
 	said, _ := b.people()
 	return said
 }
 
 // Notes are people's notes, as far as they fit beside what was said.
-func (b *brief) Notes() string {
+func (b people) Notes() string {
 	if len(b.Req.Notes) == 0 {
 		return ""
 	}
@@ -24,7 +27,7 @@ func (b *brief) Notes() string {
 	return listed(b.Req.Notes, left)
 }
 
-func (b *brief) people() (said []session.Said, left int) {
+func (b people) people() (said []session.Said, left int) {
 	said, left = slices.Clone(b.S.Said), maxNoted
 	if b.Req.Conversation != nil {
 		said = slices.DeleteFunc(said, func(x session.Said) bool { return x.Told })
@@ -57,7 +60,7 @@ func listed(all []string, left int) string {
 }
 
 // About is what a person has just said no to, where a judgement had asked.
-func (b *brief) About() []string {
+func (b people) About() []string {
 	if b.S.Last == nil || b.S.Last.Class != session.ClassRejected || b.S.Last.Question == nil {
 		return nil
 	}

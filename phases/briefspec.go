@@ -34,7 +34,7 @@ func (b *brief) Specification() *specification {
 	if text == "" {
 		return nil
 	}
-	mark := sha256.Sum256([]byte("specification " + b.nonce()))
+	mark := sha256.Sum256([]byte("specification " + b.nonce))
 	s := specification{Fence: hex.EncodeToString(mark[:8])}
 	if b.Req.SpecFile != "" {
 		part := ""

@@ -11,6 +11,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
+// standing is how far the work has come.
+type standing struct{ subject }
+
 // outcomes are the words of a brief for what became of an attempt.
 var outcomes = map[session.Class]string{
 	session.ClassGreen:           "everything passed",
@@ -63,7 +66,7 @@ type history struct {
 	CutOff bool
 }
 
-func (b *brief) History() *history {
+func (b standing) History() *history {
 	var h history
 	for _, c := range b.S.Way() {
 		if c.Attempt == 0 || c.Verdict == "" || c.Lap != b.Req.Started.Lap {
@@ -87,7 +90,7 @@ func (b *brief) History() *history {
 	return &h
 }
 
-func (b *brief) lapsDone() string {
+func (b standing) lapsDone() string {
 	done := b.Req.Started.Lap - 1
 	if !b.S.Laps || done < 1 {
 		return ""
@@ -103,7 +106,7 @@ func (b *brief) lapsDone() string {
 }
 
 // files says what an attempt changed, beginning with a comma.
-func (b *brief) files(number int) string {
+func (b standing) files(number int) string {
 	files, ok := b.Req.Lines[number]
 	if !ok {
 		return ""
@@ -131,12 +134,12 @@ func (b *brief) files(number int) string {
 }
 
 // claimed reports whether the attempt with a checkpoint said that it was done and was not.
-func (b *brief) claimed(checkpoint int) bool {
+func (b standing) claimed(checkpoint int) bool {
 	return slices.ContainsFunc(b.S.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == checkpoint })
 }
 
 // judged is the newest judged attempt.
-func (b *brief) judged() *session.Checkpoint {
+func (b standing) judged() *session.Checkpoint {
 	for _, c := range slices.Backward(b.S.Checkpoints) {
 		if c.Attempt > 0 && c.Verdict != "" {
 			return &c
@@ -147,7 +150,7 @@ func (b *brief) judged() *session.Checkpoint {
 
 // Seen is the newest judgement in a sentence, "" when it is listed. Counts are wfs's own; names and output are the
 // project's or an agent's, and stand between the marks.
-func (b *brief) Seen() string {
+func (b standing) Seen() string {
 	who, listed := "The last attempt", len(b.S.LastGates) == 0
 	if c := b.judged(); c != nil {
 		who = fmt.Sprintf("%s, attempt %d", c.Phase, c.Attempt)
@@ -161,7 +164,7 @@ func (b *brief) Seen() string {
 
 // verdict says in one sentence what wfs found out: without the outcome, "" if there is nothing else, when that
 // is listed.
-func (b *brief) verdict(listed bool) string {
+func (b standing) verdict(listed bool) string {
 	d := b.S.Last
 	text := outcomeText(d.Verdict, d.Class)
 	outcome := text
@@ -227,7 +230,7 @@ func tells(g session.GateResult) string {
 }
 
 // told are the reasons that stand in the sentence about the newest judgement. What they have told is not quoted.
-func (b *brief) told() []string {
+func (b standing) told() []string {
 	var all []string
 	for _, g := range b.S.LastGates {
 		if text := tells(g); text != "" {
@@ -326,4 +329,4 @@ func (b *brief) quote() {
 }
 
 // Stuck is how many attempts in a row led nowhere.
-func (b *brief) Stuck() int { return max(b.S.Visit.NoProgress, b.S.Visit.SameFailure) }
+func (b standing) Stuck() int { return max(b.S.Visit.NoProgress, b.S.Visit.SameFailure) }

@@ -7,8 +7,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
+// testFindings is what was found about tests, and what hidden ones said.
+type testFindings struct{ subject }
+
 // Allowed is what a person has said yes to in this lap: it is no finding any more, and not to be put back.
-func (b *brief) Allowed() (list []session.Tampering) {
+func (b testFindings) Allowed() (list []session.Tampering) {
 	for _, c := range b.S.Way() {
 		if c.Lap == b.S.Lap && c.Class == session.ClassApproved && c.Verdict == session.Pass {
 			list = append(list, c.Tampered...)
@@ -18,12 +21,12 @@ func (b *brief) Allowed() (list []session.Tampering) {
 }
 
 // IsSaid reports whether a person said a text, so that it stands above.
-func (b *brief) IsSaid(text string) bool {
+func (b people) IsSaid(text string) bool {
 	return slices.ContainsFunc(b.S.Said, func(x session.Said) bool { return x.Text == text })
 }
 
 // Grave are the findings of the newest judgement for which it failed.
-func (b *brief) Grave() []session.Tampering {
+func (b testFindings) Grave() []session.Tampering {
 	if b.S.Last == nil || b.S.Last.Class != session.ClassTampered {
 		return nil
 	}
@@ -31,18 +34,18 @@ func (b *brief) Grave() []session.Tampering {
 }
 
 // NotRestored are those of them that were not put back since.
-func (b *brief) NotRestored() []session.Tampering {
+func (b testFindings) NotRestored() []session.Tampering {
 	return slices.DeleteFunc(b.Grave(), func(t session.Tampering) bool { return slices.Contains(b.Req.Back, t.Path) })
 }
 
 // TestsDeaf reports whether it failed because tests notice nothing.
-func (b *brief) TestsDeaf() bool {
+func (b testFindings) TestsDeaf() bool {
 	grave := b.Grave()
 	return len(grave) > 0 && slices.Contains([]string{kindCannotFail, kindDeaf, kindNotNeeded}, grave[0].Kind)
 }
 
 // CodeAlone says what is known of the code of an attempt that changed tests, whatever those say now.
-func (b *brief) CodeAlone() string {
+func (b testFindings) CodeAlone() string {
 	var judged, passed int
 	for _, g := range b.S.LastGates {
 		if g.TestsOf != nil {
@@ -62,7 +65,7 @@ func (b *brief) CodeAlone() string {
 }
 
 // FrozenCommit is the newest commit whose tests are the frozen ones.
-func (b *brief) FrozenCommit() session.Commit {
+func (b testFindings) FrozenCommit() session.Commit {
 	for _, c := range slices.Backward(b.S.Checkpoints) {
 		if c.Tree == b.S.Frozen {
 			return c.Code
@@ -73,7 +76,7 @@ func (b *brief) FrozenCommit() session.Commit {
 
 // HeldOut is what tests said that whoever works is not shown, if some of them fail. Nothing that they hold or
 // print comes into the brief.
-func (b *brief) HeldOut() *session.HoldoutResult {
+func (b testFindings) HeldOut() *session.HoldoutResult {
 	d, r := b.S.Last, b.S.HoldoutAt(b.S.Current)
 	if d == nil || d.Class != session.ClassHoldout || r == nil || r.Verdict != session.Fail {
 		return nil
@@ -82,6 +85,6 @@ func (b *brief) HeldOut() *session.HoldoutResult {
 }
 
 // Failing is how many of them fail.
-func (b *brief) Failing(r *session.HoldoutResult) string {
+func (b testFindings) Failing(r *session.HoldoutResult) string {
 	return fmt.Sprintf("%d of %d", r.Failed+r.NotRun, r.Passed+r.Failed+r.NotRun)
 }

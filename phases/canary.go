@@ -215,7 +215,7 @@ const longer = time.Minute
 // alter runs the gate on a tree that was changed on purpose: these tests alone where that can be had, all of them anew
 // where none are named.
 func (t *variants) alter(ctx context.Context, tree session.Tree, name string, only []session.TestID) (*gateRun, error) {
-	at := *t.Judge
+	at := t.GateRunner
 	at.judged, at.trial = tree, name
 	g := t.gate
 	g.Where = workflows.Clean

@@ -80,13 +80,13 @@ func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
 	if err != nil {
 		return out, err
 	}
-	at := *j
+	at := j.Bench
 	at.Report = func(line string) {
 		if j.Report != nil {
 			j.Report(inChecks.Replace(line))
 		}
 	}
-	c := &checking{trials: trials{variants: variants{Judge: &at, out: &session.Judgement{Tree: r.Head}}}}
+	c := &checking{trials: trials{variants: variants{Bench: &at, out: &session.Judgement{Tree: r.Head}}}}
 	c.r = session.JudgeRequest{Tree: r.Head, LapTree: r.Base, Frozen: r.Base, Plan: r.Plan, RunDir: r.RunDir,
 		Changed: changes, Phase: workflows.Phase{Gates: r.Plan.Baseline}}
 	if c.changed, err = c.since(ctx, r.Base); err != nil {
@@ -210,7 +210,7 @@ func (c *checking) stands(ctx context.Context) error {
 	}
 	c.out.Evidence = session.Evidence{Tree: c.r.Tree, Gates: map[string]session.Tests{gate: run.report.Tests}}
 	c.out.Gates = []session.GateResult{res}
-	c.lap = run.lap(c.before, c.r.Known, c.lapFiles(ctx, c.r))
+	c.lap = newLap(run, c.before, c.r.Known, c.lapFiles(ctx, c.r))
 	if err := c.failing(ctx, run); err != nil {
 		return err
 	}
@@ -347,7 +347,7 @@ func (c *checking) newTests(ctx context.Context) error {
 
 // bare runs tests of the change on the code of the base.
 func (c *checking) bare(ctx context.Context, name string, only []session.TestID) (*gateRun, error) {
-	back := variants{Judge: c.Judge, r: c.r, out: &session.Judgement{Tree: c.r.LapTree}, gate: c.gate}
+	back := variants{Bench: c.Bench, r: c.r, out: &session.Judgement{Tree: c.r.LapTree}, gate: c.gate}
 	tree, err := back.withTests(ctx, c.r.Tree, c.backwards(), c.paths)
 	if err != nil {
 		return nil, err

@@ -167,7 +167,7 @@ func (c *checking) otherRows(id session.TestID) bool {
 func (c *checking) notBuilt(id session.TestID, run *gateRun) bool {
 	return slices.ContainsFunc(run.report.Broken,
 		func(b report.Breakage) bool { return b.Build || report.Under(id, b.Unit) }) ||
-		c.lap.asOf(run).ranNothing()
+		ranNothing(run.report.Tests, c.gate.Name)
 }
 
 // alsoWithout runs further tests of the change on the code of the base.

@@ -14,9 +14,9 @@ import (
 // errNoClean says that there is no clean tree to run a gate in.
 var errNoClean = errors.New("where: clean needs room for a clean checkout, and there is none")
 
-// in returns the judge as it is in the clean tree of a tree: gates run there, files are read there, and the environment
+// in is the runner in the clean tree of a tree: gates run there, files are read there, and the environment
 // names it wherever it named the work tree.
-func (j *Judge) in(ctx context.Context, tree session.Tree) (*Judge, session.CleanTree, error) {
+func (j *GateRunner) in(ctx context.Context, tree session.Tree) (*GateRunner, session.CleanTree, error) {
 	if j.Clean == nil {
 		return nil, session.CleanTree{}, errNoClean
 	}
@@ -34,9 +34,9 @@ func (j *Judge) in(ctx context.Context, tree session.Tree) (*Judge, session.Clea
 	return &at, c, nil
 }
 
-// enterClean makes the clean tree of the tree that is judged, and returns the judge in it, or the run of a gate
+// enterClean makes the clean tree of the tree that is judged, and returns the runner in it, or the run of a gate
 // that may not run there.
-func (j *Judge) enterClean(ctx context.Context, g workflows.Gate) (*gateRun, *Judge, error) {
+func (j *GateRunner) enterClean(ctx context.Context, g workflows.Gate) (*gateRun, *GateRunner, error) {
 	at, c, err := j.in(ctx, j.judged)
 	if err != nil {
 		return nil, nil, fmt.Errorf("gate %s: the clean checkout: %w", g.Name, err)
@@ -54,20 +54,20 @@ func (j *Judge) enterClean(ctx context.Context, g workflows.Gate) (*gateRun, *Ju
 	return nil, at, nil
 }
 
-// changedRoom is the finding about a gate in whose run something that is installed was changed: what it said, and what
+// Astray says why a run has judged something else than a tree, "" if it has not: it would have judged files outside of
+// its clean tree, and so did not run; or something that is installed was changed in it, so that what it said, and what
 // the next one would say there, may be of that making.
-func changedRoom(path, gate string) finding {
-	return finding{verdict: session.Fail, class: session.ClassRoomChanged, failing: []session.TestID{gateID(gate)},
-		reason: "the gate's command changed installed packages: " + path}
-}
-
-// leadsBack is the finding about a gate that did not run, because it would have judged files outside of its clean tree.
-func leadsBack(l *session.LeadsBack, gate string) finding {
-	mend := ""
-	if l.Mend != "" {
-		mend = "; to fix it, in .wfs/config.yaml: " + l.Mend
+func (g *gateRun) Astray() string {
+	switch {
+	case g.leads != nil:
+		mend := ""
+		if g.leads.Mend != "" {
+			mend = "; to fix it, in .wfs/config.yaml: " + g.leads.Mend
+		}
+		return fmt.Sprintf("a module of the project resolves outside the clean checkout: %s leads to %s%s", g.leads.Path,
+			g.leads.To, mend)
+	case g.changed != "":
+		return "the gate's command changed installed packages: " + g.changed
 	}
-	return finding{verdict: session.Fail, class: session.ClassLeadsBack, failing: []session.TestID{gateID(gate)},
-		reason: fmt.Sprintf("a module of the project resolves outside the clean checkout: %s leads to %s%s",
-			l.Path, l.To, mend)}
+	return ""
 }

@@ -47,7 +47,7 @@ const (
 // variants runs a gate on variants of an attempt's tree, in a clean tree: what they say is what happened, and
 // not how the source reads.
 type variants struct {
-	*Judge
+	*Bench
 	r    session.JudgeRequest
 	out  *session.Judgement
 	gate workflows.Gate // whose tests the lap is about
@@ -71,7 +71,7 @@ type trials struct {
 
 // experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. An attempt
 // that fails for nothing but tests that are gone is tried in the same way: they may have become others.
-func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure,
+func (b *Bench) experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure,
 	error) {
 	gone := goneOnly(out)
 	if out.Verdict != session.Pass && len(gone) == 0 {
@@ -81,7 +81,7 @@ func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *ses
 	if policy == workflows.TamperOff && len(gone) > 0 { // tests may be edited, and yet not vanish
 		r.Frozen = r.LapTree
 	}
-	t, why, err := j.trials(ctx, r, out)
+	t, why, err := b.trials(ctx, r, out)
 	if err != nil {
 		return nil, err
 	}
@@ -201,12 +201,12 @@ func passAll(out *session.Judgement, why string) {
 }
 
 // trials prepares experiments: nil where none belong. why is not "" where they do and cannot be made.
-func (j *Judge) trials(ctx context.Context, r session.JudgeRequest,
+func (b *Bench) trials(ctx context.Context, r session.JudgeRequest,
 	out *session.Judgement) (t *trials, why string, err error) {
 	if r.Frozen == "" || r.Phase.WritesTests() {
 		return nil, "", nil
 	}
-	t = &trials{variants: variants{Judge: j, r: r, out: out}}
+	t = &trials{variants: variants{Bench: b, r: r, out: out}}
 	at := slices.IndexFunc(r.Phase.Gates, func(g workflows.Gate) bool {
 		return g.Runs() && g.Format.PerTest() && !g.MayChangeTree && (targetGate(r) == "" || g.Name == targetGate(r))
 	})
@@ -216,7 +216,7 @@ func (j *Judge) trials(ctx context.Context, r session.JudgeRequest,
 	case r.Plan.Unproven:
 		return t, "clean-proof is off", nil
 	}
-	if why, err := j.noRoom(ctx, r, r.Phase.Gates[at]); err != nil || why != "" {
+	if why, err := b.noRoom(ctx, r, r.Phase.Gates[at]); err != nil || why != "" {
 		return t, why, err
 	}
 	t.gate = r.Phase.Gates[at]
@@ -233,13 +233,13 @@ func (j *Judge) trials(ctx context.Context, r session.JudgeRequest,
 
 // triedLater reports whether the phase after one that writes tests is tried: whether its code passes older tests, and
 // whether there are tests that are worth those that are gone.
-func (j *Judge) triedLater(ctx context.Context, r session.JudgeRequest) (bool, error) {
+func (b *Bench) triedLater(ctx context.Context, r session.JudgeRequest) (bool, error) {
 	next := r.Plan.Workflow.Phase(r.Phase.On[workflows.Pass])
 	if next == nil || r.Plan.Workflow.TamperIn(next) == workflows.TamperOff {
 		return false, nil
 	}
 	r.Phase, r.Frozen = *next, r.Tree
-	t, why, err := j.trials(ctx, r, &session.Judgement{Tree: r.Tree})
+	t, why, err := b.trials(ctx, r, &session.Judgement{Tree: r.Tree})
 	return t != nil && why == "", err
 }
 
@@ -253,7 +253,7 @@ func (t *trials) asFrozen() []report.Failure {
 	t.asked.TestsOf = t.r.FrozenAt
 	t.out.Gates = []session.GateResult{*t.asked}
 	t.out.Evidence.Tree, t.out.Evidence.Gates = t.with, map[string]session.Tests{t.gate.Name: t.ran.report.Tests}
-	return t.failures(*t.asked, t.ran)
+	return failuresOf(*t.asked, t.ran)
 }
 
 // asked is the question that a person answers about findings, when whoever works insists.
@@ -299,7 +299,7 @@ func (t *trials) found(kind, path, test, why, says string) []report.Failure {
 func (t *variants) judge(ctx context.Context, r session.JudgeRequest, tree session.Tree,
 	name string) (session.GateResult, *gateRun, error) {
 	var err error
-	at := *t.Judge
+	at := *t.Bench
 	at.judged, at.trial = tree, name
 	r.Tree = tree
 	if r.Changed, err = t.Changes(ctx, r.LapTree, tree); err != nil {

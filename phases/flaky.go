@@ -12,7 +12,7 @@ import (
 
 // doubts are a gate's run as further runs settle what it means.
 type doubts struct {
-	*Judge
+	*Bench
 	gate workflows.Gate
 	r    session.JudgeRequest
 	lap  *lap
@@ -21,13 +21,13 @@ type doubts struct {
 
 // settled says what the run means, after as many further ones as that takes.
 func (d doubts) settled(ctx context.Context) (f finding, err error) {
-	f = d.run.judge(d.lap)
+	f = d.lap.judge(d.run)
 	if f.class == session.ClassBrokeGreen && d.gate.Expect == workflows.ExpectRed &&
 		slices.ContainsFunc(f.failing, d.run.lacks) {
 		if d.lap.later, err = d.triedLater(ctx, d.r); err != nil {
 			return f, err
 		}
-		f = d.run.judge(d.lap)
+		f = d.lap.judge(d.run)
 	}
 	if len(f.retry) > 0 {
 		f, err = d.again(ctx, f)
@@ -62,7 +62,7 @@ func (d doubts) again(ctx context.Context, f finding) (finding, error) {
 	}
 	flaky := d.lap.passedAgain(doubtful, all)
 	if len(flaky) > 0 {
-		f = d.run.judge(d.lap)
+		f = d.lap.judge(d.run)
 	}
 	f, err = d.asChanged(ctx, f, failing(all, doubtful))
 	f.flaky = flaky
@@ -90,7 +90,7 @@ func (d doubts) stable(ctx context.Context, f finding) (finding, error) {
 			return f, err
 		}
 		run.millis += next.millis
-		said := next.judge(l.asOf(next))
+		said := l.asOf(next).judge(next)
 		if said.verdict == session.Blocked {
 			return said, nil
 		}

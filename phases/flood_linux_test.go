@@ -85,7 +85,7 @@ var floodEnviron = []string{"GITHUB_TOKEN=Xw3kQ9vR2mN8bT5yL1pZ", "DB_PASSWORD=co
 func BenchmarkGate(b *testing.B) {
 	for _, f := range floods {
 		b.Run(f.name, func(b *testing.B) {
-			j := &Judge{Root: b.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}, Secrets: redact.New(floodEnviron)}
+			j := &GateRunner{Root: b.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}, Secrets: redact.New(floodEnviron)}
 			g := workflows.Gate{Name: "flood", Format: f.format, Timeout: time.Minute, Run: workflows.Command{Argv: []string{"cat", floodFile(b, f.result, f.says, floodSize)}}}
 			b.SetBytes(floodSize)
 			began := cpu()

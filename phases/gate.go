@@ -37,6 +37,29 @@ const (
 // directory follows.
 const gateMarker = "WFS_GATE_RUN="
 
+// GateRunner runs gates in one place: in the work tree, or in a clean tree.
+type GateRunner struct {
+	Root string   // top of the tree, absolute
+	Env  []string // the whole environment of gates, as DefaultEnv made it
+	// Secrets are taken out of what gates leave and show. nil takes nothing out.
+	Secrets *redact.Redactor
+	// Report gets a line of progress now and then. May be nil.
+	Report func(line string)
+	// Counted gets the number of results that a running gate has printed so far. May be nil.
+	Counted func(tests int)
+	// Clean makes the clean tree of a tree. nil: there is no place for one.
+	Clean func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
+	// Setup is the command that has installed what is in clean trees, "" for none. With SetUpHere it has done so in the
+	// work tree as well.
+	Setup     string
+	SetUpHere bool
+
+	judged session.Tree       // what gates in a clean tree run on
+	anew   bool               // no result that a runner has cached counts
+	trial  string             // what is tried there, for the names of logs; "" for a judgement
+	clean  *session.CleanTree // where it runs gates, nil in the work tree
+}
+
 // gateRun is what was seen of one gate.
 type gateRun struct {
 	gate    workflows.Gate
@@ -61,7 +84,7 @@ func (g *gateRun) ran() bool {
 
 // runGate runs a gate where it says, in the work tree or in a clean one. With again, results that a runner has
 // cached do not count. An error means that the gate could not be watched, or that ctx ended it.
-func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, again bool) (*gateRun, error) {
+func (j *GateRunner) runGate(ctx context.Context, g workflows.Gate, runDir string, again bool) (*gateRun, error) {
 	if g.Where == workflows.Clean && j.clean == nil {
 		run, at, err := j.enterClean(ctx, g)
 		if run != nil || err != nil {
@@ -220,7 +243,7 @@ func (g *gateRun) toolMissing() string {
 }
 
 // readReports reads the reports that this very run wrote: files of the gate's glob, or $WFS_REPORT.
-func (j *Judge) readReports(reader *report.Reader, g workflows.Gate, reportFile string,
+func (j *GateRunner) readReports(reader *report.Reader, g workflows.Gate, reportFile string,
 	old map[string]fs.FileInfo) error {
 	files, err := writtenReports(reportFile)
 	if g.Report != "" {
@@ -250,7 +273,7 @@ func (j *Judge) readReports(reader *report.Reader, g workflows.Gate, reportFile 
 }
 
 // place is the work tree as tools print it.
-func (j *Judge) place() report.Place {
+func (j *GateRunner) place() report.Place {
 	roots := report.Place{filepath.ToSlash(j.Root)}
 	if real, err := filepath.EvalSymlinks(j.Root); err == nil && real != j.Root {
 		roots = append(roots, filepath.ToSlash(real))

@@ -14,7 +14,7 @@ import (
 func TestLinesOfBothStreamsStayInOrder(t *testing.T) {
 	t.Parallel()
 	for _, format := range []workflows.Format{workflows.FormatTAP, workflows.FormatExit} {
-		j := &Judge{Root: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}}
+		j := &GateRunner{Root: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}}
 		g := workflows.Gate{Name: "g", Format: format, Timeout: time.Minute, Run: workflows.Command{
 			Shell: `i=0; while [ $i -lt 200 ]; do printf 'warning:' >&2; echo ' slow'; echo "ok $i - t$i" >&2; echo "# t$i"; i=$((i+1)); done; echo 1..200`}}
 		run, err := j.runGate(t.Context(), g, t.TempDir(), false)

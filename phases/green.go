@@ -48,7 +48,7 @@ func judgeGreen(l *lap) finding {
 	case len(broke) > 0:
 		f.class, f.failing, f.reason = session.ClassBrokeGreen, slices.Concat(broke, fresh), how
 		if len(fresh) == 0 {
-			f.retry = l.onlyFailing(broke)
+			f.retry = onlyFailing(l.now.Tests, broke)
 		}
 	case len(fresh) > 0:
 		f.class, f.failing = session.ClassTargetFailing, fresh
@@ -62,7 +62,7 @@ func judgeGreen(l *lap) finding {
 			for _, unit := range l.expected {
 				f.targets = append(f.targets, l.waited(unit)...)
 			}
-			f.targets = l.withParents(f.targets)
+			f.targets = withParents(l.now.Tests, f.targets)
 		}
 		f.reason = "no passing test broke"
 		if n := f.passing; n > 0 {
@@ -156,7 +156,7 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 			default:
 				gone = append(gone, id)
 			}
-		case slices.Contains(excused, id), l.hasFailingSubtest(id), s == session.TestError && l.tookDown(id, excused):
+		case slices.Contains(excused, id), l.hasFailingSubtest(id), s == session.TestError && tookDown(l.now, id, excused):
 		default:
 			failing = append(failing, id)
 		}
@@ -193,10 +193,10 @@ func (l *lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) b
 			return true
 		}
 	}
-	if len(b.missing) > 0 && (notGo(id) || l.stoppedBuild(b)) { // later phases compare with the lap's start again
+	if len(b.missing) > 0 && (notGo(id) || b.stoppedBuild(l.now)) { // later phases compare with the lap's start again
 		return true
 	}
-	return l.tookDown(id, excused)
+	return tookDown(l.now, id, excused)
 }
 
 // retitled reports whether a green test passes under a longer title, and nothing but new tests came to what tests are
@@ -217,9 +217,9 @@ func (l *lap) retitled(id session.TestID) bool {
 }
 
 // ranNothing reports whether no test ran at all: pytest stops before the first one when a file cannot be loaded.
-func (l *lap) ranNothing() bool {
-	for id, s := range l.now.Tests {
-		if s != session.TestError && id != gateID(l.gate) {
+func ranNothing(tests session.Tests, gate string) bool {
+	for id, s := range tests {
+		if s != session.TestError && id != gateID(gate) {
 			return false
 		}
 	}
@@ -227,14 +227,14 @@ func (l *lap) ranNothing() bool {
 }
 
 // stoppedBuild reports whether what waits for a missing name kept other units from being built too.
-func (l *lap) stoppedBuild(b broken) bool {
-	return slices.ContainsFunc(l.now.Broken, func(x report.Breakage) bool { return x.Build && b.missing[x.Unit] })
+func (b broken) stoppedBuild(r *report.Report) bool {
+	return slices.ContainsFunc(r.Broken, func(x report.Breakage) bool { return x.Build && b.missing[x.Unit] })
 }
 
 // tookDown reports whether one of the excused tests ended the process that the test would have run in.
-func (l *lap) tookDown(id session.TestID, excused []session.TestID) bool {
+func tookDown(r *report.Report, id session.TestID, excused []session.TestID) bool {
 	pkg, _ := report.SplitGo(id)
-	return pkg != "" && l.now.Crashed[pkg] && slices.ContainsFunc(excused, func(e session.TestID) bool {
+	return pkg != "" && r.Crashed[pkg] && slices.ContainsFunc(excused, func(e session.TestID) bool {
 		p, _ := report.SplitGo(e)
 		return p == pkg
 	})
@@ -246,11 +246,11 @@ func (l *lap) hasFailingSubtest(id session.TestID) bool {
 }
 
 // withParents adds the tests that the given subtests belong to.
-func (l *lap) withParents(ids []session.TestID) []session.TestID {
+func withParents(tests session.Tests, ids []session.TestID) []session.TestID {
 	all := slices.Clone(ids)
 	for _, id := range ids {
 		for p := report.Parent(id); p != ""; p = report.Parent(p) {
-			if _, ran := l.now.Tests[p]; ran {
+			if _, ran := tests[p]; ran {
 				all = append(all, p)
 			}
 		}
@@ -259,9 +259,9 @@ func (l *lap) withParents(ids []session.TestID) []session.TestID {
 }
 
 // onlyFailing returns the tests if all of them ran and failed: those may be flaky. One that is gone or skipped is not.
-func (l *lap) onlyFailing(ids []session.TestID) []session.TestID {
+func onlyFailing(tests session.Tests, ids []session.TestID) []session.TestID {
 	for _, id := range ids {
-		if !bad(l.now.Tests[id]) {
+		if !bad(tests[id]) {
 			return nil
 		}
 	}

@@ -50,7 +50,7 @@ func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdou
 			return cannot(g.Name, reason(err))
 		}
 		out.Millis += run.millis
-		if why := run.heldCannot(); why != "" {
+		if why := heldCannot(run); why != "" {
 			return cannot(g.Name, why)
 		}
 		if err := h.judge(ctx, g, r, run, &out); err != nil {
@@ -75,12 +75,12 @@ func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdou
 
 // heldCannot says why a run with hold-out tests says nothing about the tree, in words that quote nothing. A
 // gate that does not end has judged: it ended without those files.
-func (g *gateRun) heldCannot() string {
+func heldCannot(g *gateRun) string {
 	switch {
-	case g.leads != nil:
-		return leadsBack(g.leads, g.gate.Name).reason
 	case g.changed != "":
 		return "the command changed installed packages"
+	case g.leads != nil:
+		return g.Astray()
 	case g.ended == proc.NotStarted:
 		return "the command could not be started"
 	case g.ended != proc.Timeout && !g.ran():
@@ -122,7 +122,7 @@ func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRe
 		return nil
 	}
 	plain := r.LapStart.Gates[g.Name]
-	l := run.lap(plain, r.Known, &lapFiles{now: func(string) []byte { return nil }})
+	l := newLap(run, plain, r.Known, &lapFiles{now: func(string) []byte { return nil }})
 	own := h.owned(run, plain)
 	bad := h.bad(l, own)
 	if len(bad) > 0 && !h.base {
@@ -153,7 +153,7 @@ func (h *heldRun) fails(run *gateRun, ids ...session.TestID) {
 	h.failing = append(h.failing, ids...)
 	res := session.GateResult{Gate: run.gate.Name, Verdict: session.Fail, Failing: ids}
 	if len(ids) > 0 {
-		h.failures = append(h.failures, h.j.failures(res, run)...)
+		h.failures = append(h.failures, failuresOf(res, run)...)
 	}
 }
 
@@ -167,7 +167,7 @@ func (h *heldRun) bad(l *lap, own map[session.TestID]string) []session.TestID {
 			continue
 		}
 		list = append(list, id)
-		if _, had := l.start[id]; h.base && had && l.start[id] == session.TestPass && own[id] == "" && !l.brokenUnit(id) {
+		if _, had := l.start[id]; h.base && had && l.start[id] == session.TestPass && own[id] == "" && !l.now.IsBroken(id) {
 			h.notes = append(h.notes, string(id)+" passes on the base, and fails together with the hold-out tests")
 		}
 	}
@@ -188,11 +188,6 @@ func (h *heldRun) bad(l *lap, own map[session.TestID]string) []session.TestID {
 		h.notes = append(h.notes, what+" has an error of its own: "+why)
 	}
 	return list
-}
-
-// brokenUnit reports whether an entry stands for something that could not be built or loaded.
-func (l *lap) brokenUnit(id session.TestID) bool {
-	return slices.ContainsFunc(l.now.Broken, func(b report.Breakage) bool { return b.Unit == id })
 }
 
 // owned are the tests of a run that hold-out files bring, and the file. Those that ran without them are others of the

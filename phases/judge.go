@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
-	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
@@ -19,50 +18,15 @@ import (
 
 // Judge runs guards and gates in a work tree and says what they mean.
 type Judge struct {
-	Root string   // top of the work tree, absolute
-	Env  []string // the whole environment of gates, as DefaultEnv made it
-	// Secrets are taken out of what gates leave and show. nil takes nothing out.
-	Secrets *redact.Redactor
-	// Report gets a line of progress now and then. May be nil.
-	Report func(line string)
-	// Counted gets the number of results that a running gate has printed so far. May be nil.
-	Counted func(tests int)
+	Bench
 	// Dirty returns the work tree's present tree, to see whether a gate changed it.
 	Dirty func(ctx context.Context) (session.Tree, error)
-	// Show returns a file of a tree, nil when the tree has none of that name.
-	Show func(ctx context.Context, tree session.Tree, path string) ([]byte, error)
 	// Links are the symbolic links of a tree, and what they say.
 	Links func(ctx context.Context, tree session.Tree) (map[string]string, error)
-	// Overlay is a tree with some paths as another one has them.
-	Overlay func(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error)
-	// Paths are the paths of a tree's files.
-	Paths func(ctx context.Context, tree session.Tree) ([]string, error)
-	// WithTexts is a tree in which some files have other texts.
-	WithTexts func(ctx context.Context, tree session.Tree, texts map[string][]byte) (session.Tree, error)
-	// Changes lists the differences between two trees.
-	Changes func(ctx context.Context, from, to session.Tree) ([]session.Change, error)
-	// Clean makes the clean tree of a tree. nil: there is no place for one.
-	Clean func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
-	// RoomNote remembers what noRoom found out. nil: nobody does.
-	RoomNote RoomNote
-	// Runs remember what gates said about bases. nil: nothing is remembered.
-	Runs BaseRuns
 	// Bare reports whether the work tree has nothing that the clean tree of a tree lacks. nil: it is not asked.
 	Bare func(ctx context.Context, tree session.Tree) (bool, error)
-	// Mend is a setting that may make gates say the same in a clean tree, "" when none is known.
-	Mend string
-	// Setup is the command that has installed what is in clean trees, "" for none. With SetUpHere it has done so in the
-	// work tree as well.
-	Setup     string
-	SetUpHere bool
-
 	// Cold is Clean without what gates built there before, nil where that cannot be had.
 	Cold func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
-
-	judged session.Tree       // what gates in a clean tree run on
-	anew   bool               // no result that a runner has cached counts
-	trial  string             // what is tried there, for the names of logs; "" for a judgement
-	clean  *session.CleanTree // where this judge is, nil in the work tree
 }
 
 // Judge says whether an attempt did what its phase asks for. Bad work is a verdict; an error means that it could not be
@@ -122,7 +86,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		} else {
 			out.Tree = tree
 		}
-		said := j.failures(res, run)
+		said := failuresOf(res, run)
 		if res.Verdict != session.Pass && len(said) > 0 {
 			res.FirstError = report.FirstError(j.Secrets.String(said[0].Message))
 		}
@@ -274,22 +238,22 @@ func sumUp(out *session.Judgement) {
 func spoken(g session.GateResult) string { return "gate " + g.Gate + ": " + g.Reason }
 
 // judgeGate runs one gate and judges its results. What is flaky is found out by further runs on the same tree.
-func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest,
+func (b *Bench) judgeGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest,
 	files *lapFiles) (session.GateResult, *gateRun, error) {
-	run, err := j.runGate(ctx, g, r.RunDir, j.anew)
+	run, err := b.runGate(ctx, g, r.RunDir, b.anew)
 	if err != nil {
 		return session.GateResult{}, nil, err
 	}
-	l := run.lap(startOf(r, g.Name), r.Known, files)
+	l := newLap(run, startOf(r, g.Name), r.Known, files)
 	l.gone = r.Gone
 	if owner := targetGate(r); owner == "" || owner == g.Name {
 		l.targets, l.expected = r.Targets, r.Expected
 	}
-	f, err := doubts{j, g, r, l, run}.settled(ctx)
+	f, err := doubts{b, g, r, l, run}.settled(ctx)
 	if err != nil {
 		return session.GateResult{}, nil, err
 	}
-	return run.result(f), run, nil
+	return f.result(run), run, nil
 }
 
 // startOf are a gate's results at the lap's start, else on the base.
@@ -337,13 +301,16 @@ func (l *lap) passedAgain(failed []session.TestID, again *gateRun) []session.Tes
 }
 
 // judge says what a run means, before anything is known about the tree that it left.
-func (g *gateRun) judge(l *lap) finding {
+func (l *lap) judge(g *gateRun) finding {
 	could := finding{verdict: session.Blocked, class: session.ClassInfraError}
 	switch {
-	case g.leads != nil: // it did not on the base, so that the attempt is the likelier cause
-		return leadsBack(g.leads, g.gate.Name)
-	case g.changed != "": // it did not on the base either
-		return changedRoom(g.changed, g.gate.Name)
+	case g.Astray() != "": // it was not on the base, so that the attempt is the likelier cause
+		f := finding{verdict: session.Fail, class: session.ClassLeadsBack, failing: []session.TestID{gateID(g.gate.Name)},
+			reason: g.Astray()}
+		if g.leads == nil {
+			f.class = session.ClassRoomChanged
+		}
+		return f
 	case g.ended == proc.Timeout:
 		// It ran in time on the base, so that the attempt is the likelier cause. It is neither red nor green.
 		return finding{verdict: session.Fail, class: session.ClassTimeout, failing: []session.TestID{gateID(g.gate.Name)},
@@ -361,19 +328,19 @@ func (g *gateRun) judge(l *lap) finding {
 		could.reason = "its output has no per-test results, so wfs cannot see whether a new test fails"
 		return could
 	case !g.gate.Format.PerTest():
-		return g.byExit(l)
+		return byExit(g, l.known[gateID(l.gate)])
 	case g.gate.Expect == workflows.ExpectRed:
 		return judgeRed(l)
 	}
 	return judgeGreen(l)
 }
 
-func (g *gateRun) byExit(l *lap) finding {
+func byExit(g *gateRun, known bool) finding {
 	id := gateID(g.gate.Name)
 	switch {
 	case g.exit == 0:
 		return finding{verdict: session.Pass, class: session.ClassGreen, reason: "the command exited with code 0"}
-	case l.known[id]:
+	case known:
 		// One exit code cannot tell the session's failures from older ones, so nothing was shown: not green, and the
 		// agent may well be able to mend it.
 		return finding{verdict: session.Fail, class: session.ClassCommandFailed, knownRed: []session.TestID{id},
@@ -383,8 +350,8 @@ func (g *gateRun) byExit(l *lap) finding {
 		reason: fmt.Sprintf("the command exited with code %d", g.exit)}
 }
 
-// result is a finding as the session keeps it.
-func (g *gateRun) result(f finding) session.GateResult {
+// result is a finding about a run as the session keeps it.
+func (f finding) result(g *gateRun) session.GateResult {
 	r := session.GateResult{Gate: g.gate.Name, Where: string(cmp.Or(g.gate.Where, workflows.InPlace)),
 		Expect: string(g.gate.Expect), Verdict: f.verdict, Class: f.class,
 		Reason: f.reason, Exit: g.exit, Millis: g.millis, Counts: countApart(g.report.Tests, f.flaky, g.gate.Name),
@@ -406,8 +373,8 @@ func named(ids []session.TestID) []session.TestID {
 	return ids[:min(len(ids), session.MaxNamed)]
 }
 
-// failures are what a gate's failing tests printed, those that are held against the attempt first.
-func (j *Judge) failures(res session.GateResult, run *gateRun) []report.Failure {
+// failuresOf are what a gate's failing tests printed, those that are held against the attempt first.
+func failuresOf(res session.GateResult, run *gateRun) []report.Failure {
 	var out []report.Failure
 	add := func(id session.TestID) {
 		if s := run.report.Tests[id]; !slices.ContainsFunc(out, func(f report.Failure) bool { return f.Test == id }) {
@@ -474,7 +441,7 @@ func (j *Judge) changesOf(ctx context.Context, from, to session.Tree) []session.
 	return changes
 }
 
-func (j *Judge) say(line string) {
+func (j *GateRunner) say(line string) {
 	if j.Report != nil {
 		j.Report(j.Secrets.String(line))
 	}

@@ -22,8 +22,8 @@ type lapFiles struct {
 	modules map[string]string        // of Go, by directory; "" for none
 }
 
-func (j *Judge) lapFiles(ctx context.Context, r session.JudgeRequest) *lapFiles {
-	l := &lapFiles{now: j.shown(ctx, r.Tree), before: j.shown(ctx, lapStart(r))}
+func (t Trees) lapFiles(ctx context.Context, r session.JudgeRequest) *lapFiles {
+	l := &lapFiles{now: t.shown(ctx, r.Tree), before: t.shown(ctx, lapStart(r))}
 	for _, c := range r.Changed {
 		if !ownFile(c.Path) {
 			l.changes = append(l.changes, c)
@@ -38,9 +38,9 @@ func lapStart(r session.JudgeRequest) session.Tree {
 }
 
 // shown reads files of a tree, as far as they are read.
-func (j *Judge) shown(ctx context.Context, tree session.Tree) func(path string) []byte {
+func (t Trees) shown(ctx context.Context, tree session.Tree) func(path string) []byte {
 	return func(path string) []byte {
-		text, _ := j.Show(ctx, tree, path)
+		text, _ := t.Show(ctx, tree, path)
 		return text[:min(len(text), maxRead)]
 	}
 }

@@ -28,7 +28,8 @@ func TestTasksOfItems(t *testing.T) {
 		g := workflows.Gate{Name: "plan", Document: "plan.md", Needs: []workflows.Need{workflows.NeedItems, workflows.NeedTicked}}
 		r := session.JudgeRequest{Session: "x", Items: items}
 		r.Plan.Workflow.Phases = []workflows.Phase{{Gates: []workflows.Gate{g}}}
-		j := &Judge{Root: t.TempDir()}
+		j := &Judge{}
+		j.Root = t.TempDir()
 		path := filepath.Join(j.Root, DocumentPath("x", "plan.md"))
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ const (
 	maxExplanation = 64 << 10 // bytes of stderr that are read
 )
 
-func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []string, marker string) error {
+func (j *GateRunner) explainLoadFailures(ctx context.Context, run *gateRun, env []string, marker string) error {
 	node := nodeCommand(run)
 	if node == nil {
 		return nil

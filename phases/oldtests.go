@@ -20,7 +20,7 @@ func (d doubts) withOldTests(ctx context.Context) (*gateRun, error) {
 		return nil, err
 	}
 	was := lapStart(d.r)
-	t := &variants{Judge: d.Judge, r: d.r, out: &session.Judgement{Tree: d.r.Tree}, gate: d.gate}
+	t := &variants{Bench: d.Bench, r: d.r, out: &session.Judgement{Tree: d.r.Tree}, gate: d.gate}
 	files, err := t.since(ctx, was)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (d doubts) asChanged(ctx context.Context, f finding, failing []session.Test
 	if d.lap.files.onlyTests() {
 		if len(failing) > 0 {
 			d.lap.different = failing
-			f = d.run.judge(d.lap)
+			f = d.lap.judge(d.run)
 		}
 		return f, nil
 	}
@@ -62,5 +62,5 @@ func (d doubts) asChanged(ctx context.Context, f finding, failing []session.Test
 	}
 	d.lap.old = old.report
 	d.lap.different = slices.DeleteFunc(slices.Clone(failing), func(id session.TestID) bool { return !old.passes(id) })
-	return d.run.judge(d.lap), nil
+	return d.lap.judge(d.run), nil
 }

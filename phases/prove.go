@@ -46,7 +46,7 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 		fails := func(class session.Class, why string) (session.Proof, error) {
 			p.Verdict, p.Class, p.Reason = session.Fail, class, why
 			if run != nil {
-				j.keepFailures(r.RunDir, j.failures(res, run))
+				j.keepFailures(r.RunDir, failuresOf(res, run))
 			}
 			return p, nil
 		}
@@ -111,7 +111,7 @@ func (j *Judge) dependsOnPlace(ctx context.Context, r session.JudgeRequest, g wo
 // couldNot says why a result in a clean tree says nothing about the tree, "" when it does.
 func couldNot(run *gateRun, res session.GateResult) string {
 	switch {
-	case run.leads != nil, run.changed != "", res.Verdict == session.Blocked, run.ended == proc.Timeout:
+	case run.Astray() != "", res.Verdict == session.Blocked, run.ended == proc.Timeout:
 		return res.Reason
 	}
 	return ""

@@ -10,7 +10,7 @@ import (
 const maxRead = 1 << 20
 
 // read returns a file of the work tree, nil when it is none. Links are not followed out of the tree.
-func (j *Judge) read(name string) []byte {
+func (j *GateRunner) read(name string) []byte {
 	root, err := os.OpenRoot(j.Root)
 	if err != nil {
 		return nil

@@ -34,8 +34,8 @@ type lap struct {
 	left  []session.TestID
 }
 
-// lap is what the judgement of a run depends on, without tests that the lap is about.
-func (g *gateRun) lap(start session.Tests, known []session.TestID, files *lapFiles) *lap {
+// newLap is what the judgement of a run depends on, without tests that the lap is about.
+func newLap(g *gateRun, start session.Tests, known []session.TestID, files *lapFiles) *lap {
 	l := &lap{gate: g.gate.Name, exit: g.exit, start: start, known: map[session.TestID]bool{}, now: g.report, files: files}
 	for _, id := range known {
 		l.known[id] = true
@@ -125,14 +125,14 @@ func judgeRed(l *lap) finding {
 			f.reason += fmt.Sprintf("; new tests fail as intended: %s. If the item changes what an old test expects,  "+
 				"change that test and keep its name; if the item removes what it tests, ask a person to approve", someNames(failed))
 		}
-		f.retry = l.onlyFailing(broke)
+		f.retry = onlyFailing(l.now.Tests, broke)
 		return f
 	}
 	if len(failed) == 0 && len(broken.expected) == 0 {
 		return l.noneRed(f, broken, errored, passed)
 	}
 	f.verdict, f.expected = session.Pass, broken.expected
-	f.targets = l.withParents(slices.Concat(failed, errored, passed))
+	f.targets = withParents(l.now.Tests, slices.Concat(failed, errored, passed))
 	if len(failed) > 0 {
 		f.class = session.ClassTargetFailed
 		f.reason = fmt.Sprintf("%s as intended: %s",
@@ -221,7 +221,7 @@ func (l *lap) brokenUnits() broken {
 	var reasons []string
 	for _, unit := range sortedKeys(byUnit) {
 		before := l.known[unit] || bad(l.start[unit])
-		if before && !l.unitChanged(unit, byUnit[unit]) {
+		if before && !l.files.unitChanged(unit, byUnit[unit]) {
 			continue
 		}
 		var names, misfits []string
@@ -230,7 +230,7 @@ func (l *lap) brokenUnits() broken {
 			if x.Missing == "" {
 				x.Missing = l.files.ownPackage(x.Message)
 			}
-			mistake := l.mistake(x)
+			mistake := l.files.mistake(x)
 			switch changed := l.files.changedTests(x.File); {
 			case mistake != "":
 				why = mistake
@@ -279,9 +279,9 @@ func (l *lap) brokenUnits() broken {
 }
 
 // unitChanged reports whether tests of a unit that cannot be built or loaded were changed.
-func (l *lap) unitChanged(unit session.TestID, why []report.Breakage) bool {
-	return l.files.changedIn(unit) ||
-		slices.ContainsFunc(why, func(x report.Breakage) bool { return l.files.changedTests(x.File) })
+func (l *lapFiles) unitChanged(unit session.TestID, why []report.Breakage) bool {
+	return l.changedIn(unit) ||
+		slices.ContainsFunc(why, func(x report.Breakage) bool { return l.changedTests(x.File) })
 }
 
 // waited are the tests that a unit has that was waiting for code: those that came in this lap; where there are none,
@@ -290,7 +290,7 @@ func (l *lap) waited(unit string) []session.TestID {
 	var here, elsewhere, old []session.TestID
 	for _, id := range sortedKeys(l.now.Tests) {
 		p := report.Parent(id)
-		if _, both := l.now.Tests[p]; p != "" && both || id == gateID(l.gate) || l.brokenUnit(id) {
+		if _, both := l.now.Tests[p]; p != "" && both || id == gateID(l.gate) || l.now.IsBroken(id) {
 			continue
 		}
 		in := belongs(id, unit) || report.SameFile(unit, l.now.Files[id])

@@ -16,6 +16,17 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
+// Rooms are the places where a gate can run: the work tree, and clean trees in which it says the same of the base.
+type Rooms struct {
+	GateRunner
+	// RoomNote remembers what noRoom found out. nil: nobody does.
+	RoomNote RoomNote
+	// Runs remember what gates said about bases. nil: nothing is remembered.
+	Runs BaseRuns
+	// Mend is a setting that may make gates say the same in a clean tree, "" when none is known.
+	Mend string
+}
+
 // RoomNote remembers for a session whether a gate says the same of its base in a clean tree as in the work tree. Why is
 // the first difference, "" for none.
 type RoomNote interface {
@@ -23,9 +34,9 @@ type RoomNote interface {
 	Write(gate, why string) error
 }
 
-// Places finds out which gates say the same of the base in a clean tree, before somebody is set to work who could see
+// Compare finds out which gates say the same of the base in a clean tree, before somebody is set to work who could see
 // to it that they do not.
-func (j *Judge) Places(ctx context.Context, r session.JudgeRequest) error {
+func (j *Rooms) Compare(ctx context.Context, r session.JudgeRequest) error {
 	for _, g := range r.Plan.Baseline {
 		tried := g.Where == workflows.Auto || g.Format.PerTest()
 		if !g.Runs() || g.MayChangeTree || g.When == workflows.WhenFinish || !tried || r.Plan.Unproven {
@@ -39,7 +50,7 @@ func (j *Judge) Places(ctx context.Context, r session.JudgeRequest) error {
 }
 
 // choosePlaces decides where the gates of a request run that may run in either place.
-func (j *Judge) choosePlaces(ctx context.Context, r *session.JudgeRequest) error {
+func (j *Rooms) choosePlaces(ctx context.Context, r *session.JudgeRequest) error {
 	r.Phase.Gates = slices.Clone(r.Phase.Gates)
 	for i, g := range r.Phase.Gates {
 		if g.Where != workflows.Auto {
@@ -63,7 +74,7 @@ func (j *Judge) choosePlaces(ctx context.Context, r *session.JudgeRequest) error
 // noRoom says why nothing can be found out with a gate in a clean tree, "" when it can: it says the same of the base
 // there as it said in the work tree, test by test. It is asked once for a session, and its answer is remembered. Only
 // ctx makes an error.
-func (j *Judge) noRoom(ctx context.Context, r session.JudgeRequest, g workflows.Gate) (why string, err error) {
+func (j *Rooms) noRoom(ctx context.Context, r session.JudgeRequest, g workflows.Gate) (why string, err error) {
 	if j.Clean == nil {
 		return "there is no room for a clean checkout", nil
 	}
@@ -89,7 +100,7 @@ func (j *Judge) noRoom(ctx context.Context, r session.JudgeRequest, g workflows.
 }
 
 // noteRoom remembers whether a gate says the same in a clean tree of the base, and returns what is remembered.
-func (j *Judge) noteRoom(gate, why string) string {
+func (j *Rooms) noteRoom(gate, why string) string {
 	if why != "" {
 		why = "gate " + gate + " has another result on the base in a clean checkout than in the work tree: " + why
 		j.say(why)
@@ -104,9 +115,9 @@ func (j *Judge) noteRoom(gate, why string) string {
 }
 
 // differs runs a gate in the clean tree of the base, and says what is not as it was in the work tree, "" for nothing.
-func (j *Judge) differs(ctx context.Context, g workflows.Gate, r session.JudgeRequest,
+func (j *Rooms) differs(ctx context.Context, g workflows.Gate, r session.JudgeRequest,
 	was session.Tests) (string, error) {
-	at := *j
+	at := j.GateRunner
 	at.judged, g.Where, g.Expect = r.Baseline.Tree, workflows.Clean, workflows.ExpectPass
 	if run := j.recall(ctx, g, r.Baseline.Tree); run != nil {
 		return j.difference(run, g, was, r.Known), nil
@@ -120,19 +131,17 @@ func (j *Judge) differs(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	if err != nil {
 		return "", err
 	}
-	if run.leads == nil && run.changed == "" {
+	if run.Astray() == "" {
 		j.remember(ctx, r.Baseline.Tree, run)
 	}
 	return j.difference(run, g, was, r.Known), nil
 }
 
 // difference says what a run in a clean tree says otherwise than was said in the work tree, but for known tests.
-func (j *Judge) difference(run *gateRun, g workflows.Gate, was session.Tests, known []session.TestID) string {
+func (j *Rooms) difference(run *gateRun, g workflows.Gate, was session.Tests, known []session.TestID) string {
 	switch {
-	case run.leads != nil:
-		return leadsBack(run.leads, g.Name).reason
-	case run.changed != "":
-		return changedRoom(run.changed, g.Name).reason
+	case run.Astray() != "":
+		return run.Astray()
 	case run.ended == proc.Timeout:
 		return fmt.Sprintf("it does not finish within %s", g.Timeout)
 	case !run.ran():
@@ -152,7 +161,7 @@ func (j *Judge) difference(run *gateRun, g workflows.Gate, was session.Tests, kn
 }
 
 // mended names the setting that may make it the same, by what was printed.
-func (j *Judge) mended(said ...string) string {
+func (j *Rooms) mended(said ...string) string {
 	what := report.Lacking(strings.Join(said, "\n"))
 	switch {
 	case j.Setup != "" && what != "":

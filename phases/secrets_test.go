@@ -89,7 +89,7 @@ func TestLogsAreClean(t *testing.T) {
 func TestJudgeTellsNoSecret(t *testing.T) {
 	t.Parallel()
 	told := ""
-	j := &Judge{Secrets: redact.New([]string{"API_TOKEN=open-sesame-for-all"}), Report: func(line string) { told += line }}
+	j := &GateRunner{Secrets: redact.New([]string{"API_TOKEN=open-sesame-for-all"}), Report: func(line string) { told += line }}
 	j.say("gate tests again: enters with open-sesame-for-all")
 	if told != "gate tests again: enters with [redacted: $API_TOKEN]" {
 		t.Errorf("%q", told)
@@ -136,7 +136,7 @@ func TestGatesAreClean(t *testing.T) {
 	} {
 		for _, to := range []string{"1", "2"} {
 			dir := t.TempDir()
-			j := &Judge{Root: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}, Secrets: redact.New([]string{"API_TOKEN=" + value})}
+			j := &GateRunner{Root: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}, Secrets: redact.New([]string{"API_TOKEN=" + value})}
 			at := strings.Index(text, value) + 7
 			g := workflows.Gate{Name: "g", Format: format, Timeout: time.Minute,
 				Run: workflows.Command{Argv: []string{"sh", "-c", `printf %s "$1" >&$3; sleep 0.05; printf %s "$2" >&$3; exit 1`, "sh", text[:at], text[at:], to}}}

@@ -11,9 +11,9 @@ import (
 // withoutCode is the judge of a gate that expects red after the work went back to change a test: the code that was
 // written for the test before would make the changed one pass at once. So the tests of now are run over what the lap
 // began with. It is the judge itself where there is no place for that.
-func (j *Judge) withoutCode(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (*Judge, error) {
+func (j *Judge) withoutCode(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (*Bench, error) {
 	if !r.TestChange || g.Expect != workflows.ExpectRed || j.Clean == nil || r.LapTree == "" {
-		return j, nil
+		return &j.Bench, nil
 	}
 	var paths []string
 	for _, c := range r.Changed {
@@ -27,7 +27,9 @@ func (j *Judge) withoutCode(ctx context.Context, g workflows.Gate, r session.Jud
 	}
 	at, c, err := j.in(ctx, tree)
 	if err != nil || c.LeadsBack != nil {
-		return j, ctx.Err()
+		return &j.Bench, ctx.Err()
 	}
-	return at, nil
+	there := j.Bench
+	there.GateRunner = *at
+	return &there, nil
 }

@@ -178,3 +178,8 @@ func (r *Report) Reload(b *Breakage, printed string) {
 	b.Missing = MissingInScript(b.Message)
 	r.Messages[b.Unit] = b.Message
 }
+
+// IsBroken reports whether an entry stands for something that could not be built or loaded.
+func (r *Report) IsBroken(id session.TestID) bool {
+	return slices.ContainsFunc(r.Broken, func(b Breakage) bool { return b.Unit == id })
+}
