@@ -130,7 +130,7 @@ func (a *app) tryCheck(ctx context.Context, r phases.CheckRequest, plan workflow
 		for n, g := range group {
 			r.Plan = plan
 			r.Plan.Baseline = []workflows.Gate{g}
-			said, err := w.judge(plan, r.RunDir, r.Head, false).Check(ctx, r)
+			said, err := phases.RunCheck(ctx, &w.judge(plan, r.RunDir, r.Head, false).Bench, r)
 			if err != nil {
 				return all, err
 			}

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -170,8 +171,8 @@ func TestAdded(t *testing.T) {
 				l.different = f.retry
 				f = judgeRed(l)
 			}
-			if found := slices.Concat(f.targets, asTests(f.expected)); f.class != tc.class || joined(found) != tc.found {
-				t.Errorf("%s, found %q: %s", f.class, joined(found), f.reason)
+			if found := slices.Concat(f.targets, asTests(f.expected)); f.class != tc.class || namesOf(found) != tc.found {
+				t.Errorf("%s, found %q: %s", f.class, namesOf(found), f.reason)
 			}
 		})
 	}
@@ -197,3 +198,5 @@ func TestMethodOfASuite(t *testing.T) {
 		}
 	}
 }
+
+func namesOf(ids []session.TestID) string { return strings.Trim(fmt.Sprint(ids), "[]") }

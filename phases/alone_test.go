@@ -1,6 +1,9 @@
 package phases
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +14,14 @@ import (
 
 func TestAlone(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, map[string]string{"tests/test_calc.py": "", "tests/unit/test_more.py": ""})
+	top := t.TempDir()
+	for _, name := range []string{"tests/test_calc.py", "tests/unit/test_more.py"} {
+		file := filepath.Join(top, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gates := GateRunner{Root: top}
 	for _, tc := range []struct {
 		format  workflows.Format
 		command string
@@ -42,12 +52,12 @@ func TestAlone(t *testing.T) {
 		for _, id := range strings.Split(tc.ids, ",") {
 			ids = append(ids, session.TestID(id))
 		}
-		g, ok := l.judge.alone(workflows.Gate{Name: "tests", Run: workflows.Command{Shell: tc.command}, Format: tc.format}, ids)
+		g, ok := gates.alone(workflows.Gate{Name: "tests", Run: workflows.Command{Shell: tc.command}, Format: tc.format}, ids)
 		if got := strings.Join(g.Run.Argv, " "); ok != (tc.want != "") || ok && got != tc.want {
 			t.Errorf("%s, %s:\n %v %s, want\n %s", tc.command, tc.ids, ok, got, tc.want)
 		}
 	}
-	g, ok := l.judge.alone(workflows.Gate{Name: "tests", Run: workflows.Command{Argv: []string{"go", "test", "-json", "./..."}}, Format: workflows.FormatGoTest}, []session.TestID{"m.TestA"})
+	g, ok := gates.alone(workflows.Gate{Name: "tests", Run: workflows.Command{Argv: []string{"go", "test", "-json", "./..."}}, Format: workflows.FormatGoTest}, []session.TestID{"m.TestA"})
 	if want := []string{"go", "test", "-json", "-count=1", "-run=^(TestA)$", "m"}; !ok || !slices.Equal(g.Run.Argv, want) {
 		t.Errorf("%v %q", ok, g.Run.Argv)
 	}
@@ -55,7 +65,7 @@ func TestAlone(t *testing.T) {
 	for i := range many {
 		many[i] = "m.TestA"
 	}
-	if _, ok := l.judge.alone(workflows.Gate{Run: workflows.Command{Shell: "go test -json ./..."}, Format: workflows.FormatGoTest}, many); ok {
+	if _, ok := gates.alone(workflows.Gate{Run: workflows.Command{Shell: "go test -json ./..."}, Format: workflows.FormatGoTest}, many); ok {
 		t.Error("too many tests for a command line")
 	}
 }

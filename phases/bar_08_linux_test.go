@@ -60,7 +60,7 @@ func TestMain(m *testing.M) {
 }
 
 func (z zooRun) run() (zooSeen, error) {
-	req := request()
+	req := attemptRequest()
 	req.RunDir, req.Started.RunID = z.RunDir, z.RunID
 	req.Plan.Agent = workflows.Agent{Idle: z.Idle, Timeout: z.Timeout, Card: &workflows.Card{Name: "zoo", Decoder: "claude",
 		Command: []string{"bash", "-c", z.Script}, Prompt: workflows.PromptStdin, Set: map[string]string{"ZOO": z.RunID}, Interrupt: true}}

@@ -190,7 +190,7 @@ func TestReviewAnswers(t *testing.T) {
 		t.Errorf("%d and %d more", len(r.Findings), r.More)
 	}
 	yes := &session.Review{Verdict: session.Approve}
-	req := request()
+	req := attemptRequest()
 	if res := worded(session.RunResult{Outcome: session.OutcomeOK, Done: true, Review: yes}, req); res.Review != nil || !res.Done {
 		t.Errorf("a verdict where nothing is reviewed: %+v", res)
 	}

@@ -118,7 +118,7 @@ func (b baseRuns) inCopy(ctx context.Context, g workflows.Gate) (*gateRun, error
 		return nil, ctx.Err()
 	}
 	c := run.report.Tests.Count()
-	run.alone = run.exit == 0 && c.Passed > 0 && c.Passed == c.Total() && len(at.clean.Written()) == 0
+	run.alone = run.exit == 0 && c.Passed > 0 && c.Passed == c.Total() && len(at.inside.Written()) == 0
 	return run, nil
 }
 
@@ -257,10 +257,10 @@ func baseReason(run *gateRun, red, flaky []session.TestID) string {
 	}
 	var parts []string
 	if len(red) > 0 {
-		parts = append(parts, plural(len(red), "test fails", "tests fail")+" already: "+someNames(red))
+		parts = append(parts, plural(len(red), "test fails", "tests fail")+" already: "+some(red))
 	}
 	if len(flaky) > 0 {
-		parts = append(parts, plural(len(flaky), "test is", "tests are")+" flaky: "+someNames(flaky))
+		parts = append(parts, plural(len(flaky), "test is", "tests are")+" flaky: "+some(flaky))
 	}
 	if len(parts) == 0 {
 		return "everything passes"

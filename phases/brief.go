@@ -90,7 +90,7 @@ var briefTemplate = sync.OnceValue(func() *template.Template {
 func (b *brief) funcs() template.FuncMap {
 	wrote := func(write func()) string { write(); return "" }
 	return template.FuncMap{
-		"person": person, "name": name[string], "code": code, "some": some, "inner": b.inner,
+		"person": person, "name": name[string], "code": code, "some": some[string], "inner": b.inner,
 		"inline":   func(names []string) string { text, _ := inline(names); return text },
 		"list":     func(items any) string { return wrote(func() { b.list(texts(items)) }) },
 		"data":     func(what string, items any) string { return wrote(func() { b.data(what, texts(items)...) }) },

@@ -73,10 +73,11 @@ func (b ending) Gates() *gates {
 		all.Runs = all.Runs || i == 0 && g.Runs()
 		all.Clean = all.Clean || g.Runs() && g.Where != workflows.InPlace && !b.Req.Plan.Unproven
 		if !g.Runs() {
-			for _, k := range looking {
-				if k.is(g) {
-					lines = append(lines, k.brief(g, b.S))
-				}
+			switch {
+			case g.Document != "":
+				lines = append(lines, briefDocument(g, b.S))
+			case len(g.Changes) > 0:
+				lines = append(lines, briefChanges(g, b.S))
 			}
 			continue
 		}

@@ -234,7 +234,7 @@ func (b standing) told() []string {
 	var all []string
 	for _, g := range b.S.LastGates {
 		if text := tells(g); text != "" {
-			if more, ok := strings.CutPrefix(b.S.Last.Reason, spoken(g)); ok && onlyWords.MatchString(more) {
+			if more, ok := strings.CutPrefix(b.S.Last.Reason, g.Spoken()); ok && onlyWords.MatchString(more) {
 				text += more
 			}
 			all = append(all, text)
@@ -276,7 +276,7 @@ func (b *brief) Output() string {
 			break
 		}
 		if !slices.ContainsFunc(b.S.LastGates,
-			func(g session.GateResult) bool { return tells(g) != "" && strings.HasPrefix(d.Reason, spoken(g)) }) {
+			func(g session.GateResult) bool { return tells(g) != "" && strings.HasPrefix(d.Reason, g.Spoken()) }) {
 			add("%s", b.inner(safetext.Line(d.Reason, maxSaid)))
 		}
 	}

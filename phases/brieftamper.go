@@ -41,7 +41,7 @@ func (b testFindings) NotRestored() []session.Tampering {
 // TestsDeaf reports whether it failed because tests notice nothing.
 func (b testFindings) TestsDeaf() bool {
 	grave := b.Grave()
-	return len(grave) > 0 && slices.Contains([]string{kindCannotFail, kindDeaf, kindNotNeeded}, grave[0].Kind)
+	return len(grave) > 0 && slices.Contains([]string{session.FoundCannotFail, session.FoundDeaf, session.FoundNotNeeded}, grave[0].Kind)
 }
 
 // CodeAlone says what is known of the code of an attempt that changed tests, whatever those say now.

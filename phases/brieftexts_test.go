@@ -149,7 +149,7 @@ func situations(t *testing.T) map[string][]byte {
 		s := &r.Session
 		s.LastGates = []session.GateResult{{Gate: "tests", Verdict: session.Fail, Class: session.ClassNothingAdded, Counts: session.Counts{Passed: 40, Failed: 1},
 			Reason: "no test was added or changed", KnownRed: []session.TestID{"example.org/slug.TestOld"}}}
-		s.Last.Reason = spoken(s.LastGates[0]) + ", and the agent named no existing test that covers it"
+		s.Last.Reason = s.LastGates[0].Spoken() + ", and the agent named no existing test that covers it"
 		return found{}
 	})
 	add("tdd", "RED", "test-is-wrong", "codex", func(r *session.RunRequest) found {
@@ -238,7 +238,7 @@ func situations(t *testing.T) map[string][]byte {
 		judged(r, "GREEN", 1, session.Fail, session.ClassTampered, true,
 			session.FileLines{Path: "make.go", Added: 6, Removed: 1})
 		r.Session.Last.Reason = "the lap's tests cannot fail: with 2 expected values of the lap's tests changed on purpose (make_test.go) they still pass"
-		r.Session.Tampered = []session.Tampering{{Kind: kindCannotFail, Path: "make_test.go", Test: "TestMake",
+		r.Session.Tampered = []session.Tampering{{Kind: session.FoundCannotFail, Path: "make_test.go", Test: "TestMake",
 			After: "with 2 expected values of the lap's tests changed on purpose (make_test.go) they still pass",
 			Grave: true}}
 		return found{}
@@ -256,7 +256,7 @@ func situations(t *testing.T) map[string][]byte {
 			Reason: "the command exited with code 1, as it did before the session began"}
 		lint := session.GateResult{Gate: "lint", Verdict: session.Fail, Class: session.ClassCommandFailed, Failing: []session.TestID{"gate lint"},
 			Reason: "the command exited with code 2"}
-		r.Session.LastGates, r.Session.Last.Reason = []session.GateResult{tests, lint}, spoken(tests)
+		r.Session.LastGates, r.Session.Last.Reason = []session.GateResult{tests, lint}, tests.Spoken()
 		return found{failures: []report.Failure{{Gate: "tests", Test: "gate tests", Status: session.TestError}}}
 	})
 	add("plan", "PLAN", "failed", "command", func(r *session.RunRequest) found {
@@ -399,12 +399,12 @@ func rejected(r *session.RunRequest) {
 
 func allowed(r *session.RunRequest) {
 	judged(r, "GREEN", 1, session.Pass, session.ClassApproved, false)
-	r.Session.Checkpoints[1].Tampered = []session.Tampering{{Kind: kindWeaker, Path: "a_test.go", Grave: true}}
+	r.Session.Checkpoints[1].Tampered = []session.Tampering{{Kind: session.FoundWeaker, Path: "a_test.go", Grave: true}}
 }
 
 // weakened is an attempt that weakened two files of tests, some of which were restored.
 func weakened(r *session.RunRequest, back ...string) {
 	judged(r, "GREEN", 1, session.Fail, session.ClassTampered, false)
-	r.Session.Tampered = []session.Tampering{{Kind: kindWeaker, Path: "a_test.go", Grave: true}, {Kind: kindWeaker, Path: "b_test.go", Grave: true}}
+	r.Session.Tampered = []session.Tampering{{Kind: session.FoundWeaker, Path: "a_test.go", Grave: true}, {Kind: session.FoundWeaker, Path: "b_test.go", Grave: true}}
 	r.Back = back
 }

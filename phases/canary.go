@@ -31,7 +31,7 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 	}
 	if hollow, quiet, why := hollowed(lap); why != "" {
 		t.tried(tryHollow, notTried, why)
-	} else if _, err := t.mustFail(ctx, tryHollow, kindNotNeeded, hollow, quiet); err != nil ||
+	} else if _, err := t.mustFail(ctx, tryHollow, session.FoundNotNeeded, hollow, quiet); err != nil ||
 		t.out.Verdict != session.Pass {
 		return err
 	}
@@ -63,7 +63,7 @@ func (t *trials) canary(ctx context.Context, lap []file) (values int, passing []
 			continue
 		}
 		values += a.n
-		runs, err := t.mustFail(ctx, tryCanary, kindCannotFail, a, altered{})
+		runs, err := t.mustFail(ctx, tryCanary, session.FoundCannotFail, a, altered{})
 		if err != nil || t.out.Verdict != session.Pass {
 			return values, passing, err
 		}
@@ -99,9 +99,9 @@ func (t *trials) eachMustFail(ctx context.Context, lap []file, passing []session
 	deaf = slices.DeleteFunc(deaf, func(id session.TestID) bool { return !run.passes(id) })
 	if len(deaf) > 0 && run.built() {
 		says := fmt.Sprintf("with other expected values %s anyway: %s", plural(len(deaf), "test passes", "tests pass"),
-			someNames(deaf))
+			some(deaf))
 		t.tried(tryCanary, fails, says)
-		t.found(kindDeaf, path, string(deaf[0]), "a test of the lap cannot fail: "+says, says)
+		t.found(session.FoundDeaf, path, string(deaf[0]), "a test of the lap cannot fail: "+says, says)
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (t *trials) mustFail(ctx context.Context, kind, finding string, a, other al
 	}
 	t.tried(kind, fails, "with "+a.says+" all of the lap's tests pass")
 	about := "the lap's tests cannot fail"
-	if finding == kindNotNeeded {
+	if finding == session.FoundNotNeeded {
 		about = "the lap's tests do not need its code"
 	}
 	says := fmt.Sprintf("with %s (%s) they still pass", a.says, some(a.paths))

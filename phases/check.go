@@ -72,18 +72,18 @@ type CheckFinding struct {
 	Also []session.TestID `json:"also,omitempty"`
 }
 
-// Check tries what the tests of a change are worth: whether they fail without its code, whether they can fail at all,
+// RunCheck tries what the tests of a change are worth: whether they fail without its code, whether they can fail at all,
 // and whether the tests that were there before ask for less. It runs in clean trees alone. Bad work is no error.
-func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
+func RunCheck(ctx context.Context, b *Bench, r CheckRequest) (Check, error) {
 	out := Check{Tests: []string{}, Code: []string{}, Gates: []CheckedGate{}}
-	changes, err := j.Changes(ctx, r.Base, r.Head)
+	changes, err := b.Changes(ctx, r.Base, r.Head)
 	if err != nil {
 		return out, err
 	}
-	at := j.Bench
+	at := *b
 	at.Report = func(line string) {
-		if j.Report != nil {
-			j.Report(inChecks.Replace(line))
+		if b.Report != nil {
+			b.Report(inChecks.Replace(line))
 		}
 	}
 	c := &checking{trials: trials{variants: variants{Bench: &at, out: &session.Judgement{Tree: r.Head}}}}
@@ -119,7 +119,7 @@ func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
 	for _, g := range r.Plan.Baseline {
 		if len(g.Paths) > 0 && !slices.ContainsFunc(changes,
 			func(c session.Change) bool { return matchAny(g.Paths, c.Path) }) {
-			out.NotAsked = append(out.NotAsked, "gate "+g.Name+": "+noPathChanged)
+			out.NotAsked = append(out.NotAsked, "gate "+g.Name+": nothing changed in its paths")
 			continue
 		}
 		gate, err := c.ask(ctx, g)
@@ -254,7 +254,7 @@ func (c *checking) failing(ctx context.Context, run *gateRun) error {
 	if len(lower) > 0 {
 		c.found(CheckFinding{Kind: checkHeadFails, Path: c.declaredIn(lower[0]), Test: string(lower[0]),
 			Tried: "the tests of the change with its code, twice",
-			Happened: fmt.Sprintf("%s: %s", plural(len(lower), "test fails", "tests fail"), someNames(lower)) +
+			Happened: fmt.Sprintf("%s: %s", plural(len(lower), "test fails", "tests fail"), some(lower)) +
 				printed(second, lower[0])})
 	}
 	return nil
@@ -404,12 +404,12 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		if !sure {
 			says = plural(len(failing), "new or changed test", "new or changed tests") + " cannot be run"
 		}
-		says += fmt.Sprintf(" without the code, of %d: %s", len(c.tests), someNames(failing))
+		says += fmt.Sprintf(" without the code, of %d: %s", len(c.tests), some(failing))
 		c.tried(tryWithout, holds, says)
 		if len(passing) > 0 {
 			c.name(CheckFinding{Kind: checkAsWell, Path: c.fileOf(passing[0]), Test: string(passing[0]),
 				Tried:    "the new and changed tests with the code of the base",
-				Happened: fmt.Sprintf("%s there as well: %s", plural(len(passing), "passes", "pass"), someNames(passing))})
+				Happened: fmt.Sprintf("%s there as well: %s", plural(len(passing), "passes", "pass"), some(passing))})
 		}
 		return sure, nil
 	}
@@ -420,7 +420,7 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 	says, test := "existing tests have new expected values, and none fails", session.TestID("")
 	switch {
 	case len(c.tests) == 0 && len(skipped) > 0:
-		c.tried(tryWithout, notTried, "the new tests are skipped here: "+someNames(skipped))
+		c.tried(tryWithout, notTried, "the new tests are skipped here: "+some(skipped))
 		return true, nil
 	case !c.asksMore():
 		c.tried(tryWithout, notTried, "no new tests and no new expected values: "+
@@ -428,7 +428,7 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		return true, nil
 	case len(passing) > 0:
 		test = passing[0]
-		says = fmt.Sprintf("%s, and none fails: %s", plural(len(passing), "passes", "pass"), someNames(passing))
+		says = fmt.Sprintf("%s, and none fails: %s", plural(len(passing), "passes", "pass"), some(passing))
 	}
 	c.tried(tryWithout, fails, "with the code of the base "+says)
 	c.found(CheckFinding{Kind: checkWithout, Path: c.fileOf(test), Test: string(test),

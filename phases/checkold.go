@@ -136,7 +136,7 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 		}
 	}
 	c.tried(tryFrozen, result, fmt.Sprintf("with the tests of the base %s: %s", plural(len(failing), "fails", "fail"),
-		someNames(failing)))
+		some(failing)))
 	return nil
 }
 

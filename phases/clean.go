@@ -25,7 +25,7 @@ func (j *GateRunner) in(ctx context.Context, tree session.Tree) (*GateRunner, se
 		return nil, c, err
 	}
 	at := *j
-	at.Root, at.Clean, at.clean = c.Root, nil, &c
+	at.Root, at.Clean, at.inside = c.Root, nil, &c
 	at.Env = slices.Clone(j.Env)
 	for i, entry := range at.Env {
 		at.Env[i] = c.Lead(entry)

@@ -11,16 +11,6 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// What experiments find, as kinds of findings.
-const (
-	kindOnlySo     = "passes_only_so"     // with the tests as they were the code does not pass
-	kindWeaker     = "assertion_weakened" // a test as it was notices a change of the code that it does not notice now
-	kindEdited     = "test_edited"        // and nobody could ask what the code says to it as it was
-	kindCannotFail = "tests_cannot_fail"  // they pass with other expected values, too
-	kindDeaf       = "test_cannot_fail"   // one does, or looks at no result of the code
-	kindNotNeeded  = "code_not_needed"    // they pass although the code that the attempt wrote fails
-)
-
 // Experiments, by their names in logs and events.
 const (
 	tryFrozen  = "frozen_tests"
@@ -93,7 +83,7 @@ func (b *Bench) experiment(ctx context.Context, r session.JudgeRequest, out *ses
 	}
 	failed := *out
 	if len(gone) > 0 {
-		passAll(out, plural(len(gone), "test is gone", "tests are gone")+": "+someNames(gone))
+		passAll(out, plural(len(gone), "test is gone", "tests are gone")+": "+some(gone))
 		out.Gone = gone
 		failed.Question = &session.Question{Evidence: []string{failed.Reason}}
 	}
@@ -152,7 +142,7 @@ func (t *trials) untried(ctx context.Context, why string) error {
 func (t *trials) edited(files []file, why string) {
 	for _, f := range slices.Backward(files) {
 		if f.aside && f.Status != "A" && (!isCode(f.Path) || len(experiment.Added(f.after, f.before)) > 0) {
-			t.found(kindEdited, f.Path, "",
+			t.found(session.FoundEdited, f.Path, "",
 				"the code could not be judged with "+testsOf(t.r)+", which were changed: "+f.Path, why)
 		}
 	}
@@ -289,7 +279,7 @@ func (t *trials) found(kind, path, test, why, says string) []report.Failure {
 	t.out.Tampered = append([]session.Tampering{{Kind: kind, Path: path, Test: t.Secrets.String(test),
 		After: t.Secrets.String(says), Grave: true}}, t.out.Tampered...)
 	t.out.Verdict, t.out.Class, t.out.Reason = session.Fail, session.ClassTampered, t.Secrets.String(why)
-	if kind != kindCannotFail && kind != kindNotNeeded {
+	if kind != session.FoundCannotFail && kind != session.FoundNotNeeded {
 		t.out.Question = asked(t.out.Grave())
 	}
 	return t.asFrozen()

@@ -46,7 +46,7 @@ func (d doubts) settled(ctx context.Context) (f finding, err error) {
 func (d doubts) again(ctx context.Context, f finding) (finding, error) {
 	doubtful := f.retry
 	if narrow, ok := d.alone(d.gate, doubtful); ok {
-		d.say(fmt.Sprintf("gate %s, alone: %s", d.gate.Name, someNames(doubtful)))
+		d.say(fmt.Sprintf("gate %s, alone: %s", d.gate.Name, some(doubtful)))
 		only, err := d.runGate(ctx, narrow, d.r.RunDir, true)
 		if err != nil {
 			return f, err
@@ -55,7 +55,7 @@ func (d doubts) again(ctx context.Context, f finding) (finding, error) {
 			return d.asChanged(ctx, f, broken) // the others do not matter any more
 		}
 	}
-	d.say(fmt.Sprintf("gate %s again: %s", d.gate.Name, someNames(doubtful)))
+	d.say(fmt.Sprintf("gate %s again: %s", d.gate.Name, some(doubtful)))
 	all, err := d.runGate(ctx, d.gate, d.r.RunDir, true)
 	if err != nil {
 		return f, err

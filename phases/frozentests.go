@@ -134,7 +134,7 @@ func (t *trials) takenOut(ctx context.Context, ref reference) (bool, error) {
 		return false, nil
 	}
 	t.tried(tryFrozen, fails, fmt.Sprintf("%s again with the previous %s: %s",
-		plural(len(again), "missing test runs", "missing tests run"), some(paths), someNames(again)))
+		plural(len(again), "missing test runs", "missing tests run"), some(paths), some(again)))
 	return true, nil
 }
 
@@ -147,7 +147,7 @@ func (t *trials) weigh(ctx context.Context, ref reference, result string) (err e
 		}
 	case t.gone && result == unfit: // what they were about is gone, or has another shape
 		t.ask(ref.aside, "previous tests are missing, and no longer build with the code: "+
-			someNames(t.out.Gone)+" in "+some(ref.aside))
+			some(t.out.Gone)+" in "+some(ref.aside))
 	case t.gone:
 		t.acquitted = result == meant || result == renamed && t.runsAsMany()
 	case result == holds:
@@ -157,7 +157,7 @@ func (t *trials) weigh(ctx context.Context, ref reference, result string) (err e
 		}
 		if weaker == fails {
 			path := ref.aside[max(0, slices.IndexFunc(ref.aside, testpaths.HoldsTests))]
-			t.found(kindWeaker, path, "", "weakened the tests: "+path, says)
+			t.found(session.FoundWeaker, path, "", "weakened the tests: "+path, says)
 		}
 	case result == notTried && ref.newest:
 		t.edited(ref.files, t.out.Experiments[len(t.out.Experiments)-1].Says)
@@ -237,7 +237,7 @@ func (t *trials) against(ctx context.Context, ref reference,
 		test = string(res.Failing[0])
 	}
 	t.asked, t.ran, t.with = &res, run, tree
-	return fails, t.found(kindOnlySo, ref.aside[0], test, "the code passes only with the changed tests: "+says, says), nil
+	return fails, t.found(session.FoundOnlySo, ref.aside[0], test, "the code passes only with the changed tests: "+says, says), nil
 }
 
 // passesWithout reports whether the code passes the tests of a reference but for some of its paths, which stay as the

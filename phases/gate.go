@@ -20,10 +20,10 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-const (
-	maxGateLog   = 64 << 20 // bytes of a gate's log; the parsers see everything
-	printedLines = 20       // of a gate's output that an error about it quotes
-)
+const maxGateLog = 64 << 20 // bytes of a gate's log; the parsers see everything
+
+// printedLines are quoted of the output of a command by an error about it.
+const printedLines = 20
 
 // Exit codes with which a shell says that a command is not there, or may not be executed (POSIX, Shell Command
 // Language,
@@ -57,7 +57,7 @@ type GateRunner struct {
 	judged session.Tree       // what gates in a clean tree run on
 	anew   bool               // no result that a runner has cached counts
 	trial  string             // what is tried there, for the names of logs; "" for a judgement
-	clean  *session.CleanTree // where it runs gates, nil in the work tree
+	inside *session.CleanTree // where it runs gates, nil in the work tree
 }
 
 // gateRun is what was seen of one gate.
@@ -85,7 +85,7 @@ func (g *gateRun) ran() bool {
 // runGate runs a gate where it says, in the work tree or in a clean one. With again, results that a runner has
 // cached do not count. An error means that the gate could not be watched, or that ctx ended it.
 func (j *GateRunner) runGate(ctx context.Context, g workflows.Gate, runDir string, again bool) (*gateRun, error) {
-	if g.Where == workflows.Clean && j.clean == nil {
+	if g.Where == workflows.Clean && j.inside == nil {
 		run, at, err := j.enterClean(ctx, g)
 		if run != nil || err != nil {
 			return run, err
@@ -100,7 +100,7 @@ func (j *GateRunner) runGate(ctx context.Context, g workflows.Gate, runDir strin
 		name += "-again"
 	}
 	run := &gateRun{gate: g, log: "gate-" + name + ".log"}
-	if j.clean != nil || j.SetUpHere {
+	if j.inside != nil || j.SetUpHere {
 		run.setup = j.Setup
 	}
 	reportFile := filepath.Join(runDir, "report-"+name+".xml")
@@ -169,8 +169,8 @@ func (j *GateRunner) runGate(ctx context.Context, g workflows.Gate, runDir strin
 	}
 	run.ended, run.exit, run.millis, run.started = res.Ended, res.Exit, res.Millis, res.StartError
 	run.printed = tail.lines()
-	if j.clean != nil && j.clean.Changed != nil {
-		run.changed = j.clean.Changed()
+	if j.inside != nil && j.inside.Changed != nil {
+		run.changed = j.inside.Changed()
 	}
 	if len(res.Survivors) > 0 {
 		j.say(fmt.Sprintf("gate %s left processes behind: %v", g.Name, res.Survivors))
@@ -192,8 +192,8 @@ func (j *GateRunner) runGate(ctx context.Context, g workflows.Gate, runDir strin
 		reader.Explain(func(file string) bool { return j.read(file) != nil })
 	}
 	run.close()
-	if j.clean != nil {
-		run.leadBack(j.clean.Root, j.clean.Live[0])
+	if j.inside != nil {
+		run.leadBack(j.inside.Root, j.inside.Live[0])
 	}
 	return run, nil
 }

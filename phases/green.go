@@ -26,7 +26,7 @@ func judgeGreen(l *lap) finding {
 	missing, failing := l.missed(&f)
 	if len(units) > 0 {
 		f.class, f.failing = session.ClassBuildBroken, sortedOnce(units)
-		f.reason = "cannot be built or loaded: " + someNames(f.failing)
+		f.reason = "cannot be built or loaded: " + some(f.failing)
 		if len(files) > 0 {
 			f.reason += " (" + some(sortedOnce(files)) + ")"
 		}
@@ -41,10 +41,10 @@ func judgeGreen(l *lap) finding {
 	case len(missing) > 0:
 		f.class, f.failing = session.ClassTargetMissing, slices.Concat(missing, failing, broke)
 		f.reason = plural(len(missing), "test of this lap is", "tests of this lap are") + " missing or skipped: " +
-			someNames(missing)
+			some(missing)
 	case len(failing) > 0:
 		f.class, f.failing = session.ClassTargetFailing, slices.Concat(failing, broke)
-		f.reason = fmt.Sprintf("still failing: %s", someNames(failing))
+		f.reason = fmt.Sprintf("still failing: %s", some(failing))
 	case len(broke) > 0:
 		f.class, f.failing, f.reason = session.ClassBrokeGreen, slices.Concat(broke, fresh), how
 		if len(fresh) == 0 {
@@ -52,7 +52,7 @@ func judgeGreen(l *lap) finding {
 		}
 	case len(fresh) > 0:
 		f.class, f.failing = session.ClassTargetFailing, fresh
-		f.reason = plural(len(fresh), "new test of this lap fails", "new tests of this lap fail") + ": " + someNames(fresh)
+		f.reason = plural(len(fresh), "new test of this lap fails", "new tests of this lap fail") + ": " + some(fresh)
 	case bad(l.now.Tests[id]) && !l.known[id]:
 		f = l.unexplained(f)
 	default:
@@ -171,7 +171,7 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 		{gone, "test that passed before is missing", "tests that passed before are missing"},
 	} {
 		if len(part.ids) > 0 {
-			says = append(says, plural(len(part.ids), part.one, part.many)+": "+someNames(part.ids))
+			says = append(says, plural(len(part.ids), part.one, part.many)+": "+some(part.ids))
 		}
 	}
 	return slices.Concat(failing, skipped, gone), strings.Join(says, "; ")
@@ -320,19 +320,18 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-func someNames(ids []session.TestID) string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = string(id)
-	}
-	return some(names)
-}
-
 // some lists the first few of many.
-func some(names []string) string {
+func some[T ~string](names []T) string {
 	const most = 3
 	if len(names) > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+		return some(names[:most]) + fmt.Sprintf(" and %d more", len(names)-most)
 	}
-	return strings.Join(names, ", ")
+	var text strings.Builder
+	for i, n := range names {
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		text.WriteString(string(n))
+	}
+	return text.String()
 }

@@ -224,7 +224,7 @@ func sumUp(out *session.Judgement) {
 		if i == 0 || rank(g.Verdict) > rank(out.Verdict) || looked && g.Verdict == session.Pass {
 			out.Verdict, out.Class, out.Reason = g.Verdict, g.Class, g.Reason
 			if g.Verdict != session.Pass {
-				out.Reason = spoken(g)
+				out.Reason = g.Spoken()
 			}
 		}
 		// A phase that passes because tests fail as intended says so, whichever gate came first.
@@ -233,9 +233,6 @@ func sumUp(out *session.Judgement) {
 		}
 	}
 }
-
-// spoken is the reason of a gate that did not pass, as the reason of the judgement begins.
-func spoken(g session.GateResult) string { return "gate " + g.Gate + ": " + g.Reason }
 
 // judgeGate runs one gate and judges its results. What is flaky is found out by further runs on the same tree.
 func (b *Bench) judgeGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest,

@@ -10,24 +10,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// looking are the kinds of gates that look at the tree and run nothing. Each has a line here.
-var looking = []struct {
-	is    func(workflows.Gate) bool
-	judge func(*Judge, workflows.Gate, session.JudgeRequest) finding
-	brief func(workflows.Gate, *session.Session) string // what whoever works is told
-}{
-	{func(g workflows.Gate) bool { return g.Document != "" }, judgeDocument, briefDocument},
-	{func(g workflows.Gate) bool { return len(g.Changes) > 0 }, judgeChanges, briefChanges},
-}
-
 // look judges a gate that runs nothing.
 func (j *Judge) look(g workflows.Gate, r session.JudgeRequest) session.GateResult {
 	f := finding{verdict: session.Blocked, class: session.ClassInfraError,
 		reason: "this version of wfs does not know this kind of gate"}
-	for _, k := range looking {
-		if k.is(g) {
-			f = k.judge(j, g, r)
-		}
+	switch {
+	case g.Document != "":
+		f = judgeDocument(j, g, r)
+	case len(g.Changes) > 0:
+		f = judgeChanges(g, r)
 	}
 	res := session.GateResult{Gate: g.Name, Where: session.InTree, Expect: string(g.Expect), Verdict: f.verdict,
 		Class: f.class, Reason: f.reason, Left: f.left}
@@ -138,7 +129,7 @@ func briefDocument(g workflows.Gate, s *session.Session) string {
 
 // judgeChanges asks for a change since the phase was entered. The session's documents are no work, but they may
 // answer a rejection.
-func judgeChanges(_ *Judge, g workflows.Gate, r session.JudgeRequest) finding {
+func judgeChanges(g workflows.Gate, r session.JudgeRequest) finding {
 	for _, c := range r.Visit {
 		answer := r.SentBack && strings.HasPrefix(c.Path, DocumentsDir(r.Session)+"/")
 		if answer || isWork(c.Path, r) && matchAny(g.Changes, c.Path) {

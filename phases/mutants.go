@@ -90,9 +90,9 @@ func (t *trials) asksResults(ctx context.Context, lap []file) error {
 		}
 	}
 	says := fmt.Sprintf("with %s (%s) %s anyway: %s", others.says, some(others.paths),
-		plural(len(deaf), "test passes", "tests pass"), someNames(deaf))
+		plural(len(deaf), "test passes", "tests pass"), some(deaf))
 	t.tried(tryResults, fails, says)
-	t.found(kindDeaf, others.paths[0], string(deaf[0]), "the lap's tests check no result of its code: "+says, says)
+	t.found(session.FoundDeaf, others.paths[0], string(deaf[0]), "the lap's tests check no result of its code: "+says, says)
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (t *trials) noticed(ctx context.Context, lap []file) error {
 	}
 	t.tried(tryMutants, fails, "the lap's tests notice none of "+changed+" to its code")
 	same := fmt.Sprintf("with each of %s (%s) they still pass", changed, some(says))
-	t.found(kindNotNeeded, list[0].paths[0], string(t.tests[0]), "the lap's tests do not check its code: "+same, same)
+	t.found(session.FoundNotNeeded, list[0].paths[0], string(t.tests[0]), "the lap's tests do not check its code: "+same, same)
 	return nil
 }
 

@@ -123,7 +123,7 @@ func judgeRed(l *lap) finding {
 		ran := func(id session.TestID) bool { _, ran := l.now.Tests[id]; return ran }
 		if len(failed) > 0 && !slices.ContainsFunc(broke, ran) {
 			f.reason += fmt.Sprintf("; new tests fail as intended: %s. If the item changes what an old test expects,  "+
-				"change that test and keep its name; if the item removes what it tests, ask a person to approve", someNames(failed))
+				"change that test and keep its name; if the item removes what it tests, ask a person to approve", some(failed))
 		}
 		f.retry = onlyFailing(l.now.Tests, broke)
 		return f
@@ -136,13 +136,13 @@ func judgeRed(l *lap) finding {
 	if len(failed) > 0 {
 		f.class = session.ClassTargetFailed
 		f.reason = fmt.Sprintf("%s as intended: %s",
-			plural(len(failed), "new or changed test fails", "new or changed tests fail"), someNames(failed))
+			plural(len(failed), "new or changed test fails", "new or changed tests fail"), some(failed))
 	} else {
 		f.class = session.ClassMissingSymbol
 		f.reason = "new tests in " + some(broken.expected) + " fail as intended: " + broken.waitsFor()
 	}
 	if len(l.left) > 0 {
-		f.reason += "; missing, checked once there is code: " + someNames(l.left)
+		f.reason += "; missing, checked once there is code: " + some(l.left)
 	}
 	return f
 }
@@ -157,7 +157,7 @@ func (b broken) waitsFor() string {
 		parts = append(parts, "types do not match yet: "+some(b.misfits))
 	}
 	if len(parts) == 0 {
-		return "the set-up of " + someNames(sortedKeys(b.missing)) + " fails"
+		return "the set-up of " + some(sortedKeys(b.missing)) + " fails"
 	}
 	return strings.Join(parts, "; ")
 }
@@ -167,25 +167,25 @@ func (l *lap) noneRed(f finding, b broken, errored, passed []session.TestID) fin
 	switch {
 	case len(errored) > 0 && l.now.TimedOut: // which it may be whatever the code does
 		f.class, f.failing = session.ClassTimeout, errored
-		f.reason = "the new tests timed out in the test runner: " + someNames(errored)
+		f.reason = "the new tests timed out in the test runner: " + some(errored)
 	case len(errored) > 0:
 		f.class, f.failing = session.ClassBuildBroken, errored
-		f.reason = "the new tests could not run to completion: " + someNames(errored)
+		f.reason = "the new tests could not run to completion: " + some(errored)
 	case len(b.unseen) > 0: // not "nothing added": nobody can tell what they say
 		f.class, f.failing = session.ClassBuildBroken, b.unseen
 		f.reason = "new tests cannot be judged where the code did not build before the attempt; make it build first: " +
-			someNames(b.unseen)
+			some(b.unseen)
 	case len(passed) > 0:
 		f.class = session.ClassUnexpectedGreen
 		f.reason = plural(len(passed), "new or changed test passes", "new or changed tests pass") + " already: " +
-			someNames(passed)
+			some(passed)
 	case bad(l.now.Tests[gateID(l.gate)]) && !l.known[gateID(l.gate)]:
 		// Not "nothing added": something may have been, and the runner did not get to it.
 		return l.unexplained(f)
 	default:
 		f.class, f.reason = session.ClassNothingAdded, "no test was added or changed"
 		if len(l.left) > 0 {
-			f.reason += ", and these are missing: " + someNames(l.left)
+			f.reason += ", and these are missing: " + some(l.left)
 		}
 	}
 	return f

@@ -22,9 +22,11 @@ const ExitWait = 75
 
 const (
 	maxResult = 64 << 10 // bytes of a result file
-	maxSaid   = 2000     // characters of a note or a question
 	maxTime   = 253402300799
 )
+
+// maxSaid bounds a note or a question, in characters.
+const maxSaid = 2000
 
 // answer is what a runner says about its run. Nothing of it is evidence.
 type answer struct {

@@ -33,7 +33,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{req: request()}
+	b := &bench{req: attemptRequest()}
 	b.Runner = Runner{Root: root, Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LC_ALL=C",
 		"SECRET=s3cret", "ALLOWED=yes", "WFS_PHASE=outer"}, Now: func() time.Time { return noon }}
 	b.Report = func(line string) {
@@ -309,5 +309,17 @@ func TestProgressIsBounded(t *testing.T) {
 	p.flush()
 	if len(lines) != 3 || len([]rune(lines[0])) != maxShown || lines[1] != "short" || lines[2] != "last" || cap(p.line) > 16*maxShown {
 		t.Errorf("%q", lines)
+	}
+}
+
+func attemptRequest() session.RunRequest {
+	return session.RunRequest{
+		Session: session.Session{Created: session.Created{ID: "auth", Goal: "A calculator.", Items: []string{"add", "subtract", "divide"}, Laps: true, SpecPath: "spec.md"}},
+		Spec:    []byte("# Calculator\n\nWhole numbers only.\n\n- [ ] add\n- [ ] subtract\n- [ ] divide\n"),
+		Phase: workflows.Phase{Name: "GREEN", Brief: "Make the failing tests pass.", Run: workflows.Run{Agent: true},
+			Gates: []workflows.Gate{{Name: "tests", Run: workflows.Command{Shell: "go test -json ./..."}, Expect: workflows.ExpectPass}}},
+		Started: session.AttemptStarted{Number: 7, Phase: "GREEN", Lap: 2, Attempt: 3, RunID: "r2"},
+		RunDir:  filepath.Join("runs", "r2"),
+		Plan:    workflows.Plan{Workflow: workflows.Workflow{Name: "tdd", Start: "RED"}},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,7 +83,7 @@ func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult,
 		return res, false, err
 	}
 	files[AgentFile] = string(who)
-	for _, name := range sortedKeys(files) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := writeBeside(filepath.Join(dir, name), files[name]); err != nil {
 			return res, false, err
 		}

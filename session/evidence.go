@@ -394,3 +394,6 @@ func (j *Judgement) Fingerprint() string {
 	}
 	return string(j.Class)
 }
+
+// Spoken is the reason of a gate that did not pass, as the reason of the judgement begins.
+func (g GateResult) Spoken() string { return "gate " + g.Gate + ": " + g.Reason }
