@@ -3,6 +3,7 @@ package phases
 import (
 	"slices"
 
+	"github.com/wfs-dev/wfs/phases/gate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -53,7 +54,7 @@ func notYet(g workflows.Gate, r session.JudgeRequest) string {
 	case g.When == workflows.WhenLap && to != workflows.NextLap && to != workflows.Done:
 		return "it runs when the lap ends"
 	case len(g.Paths) > 0 && !slices.ContainsFunc(r.Changed,
-		func(c session.Change) bool { return matchAny(g.Paths, c.Path) }):
+		func(c session.Change) bool { return gate.MatchAny(g.Paths, c.Path) }):
 		return noPathChanged
 	}
 	return ""

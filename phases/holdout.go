@@ -10,7 +10,10 @@ import (
 	"github.com/wfs-dev/wfs/internal/holdout"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/gate"
+	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/phases/report"
+	"github.com/wfs-dev/wfs/phases/verdict"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -29,7 +32,7 @@ func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdou
 		h.replaced[f.Path] = err == nil && old != nil
 	}
 	out = session.HoldoutResult{Tree: r.Tree, Digest: r.Plan.Holdout.Digest}
-	j.judged = r.Tree
+	j.Judged = r.Tree
 	cannot := func(gate, why string) (session.HoldoutResult, []string, error) {
 		out.Verdict, out.Reason = session.Blocked, "the hold-out tests could not run: gate "+gate+": "+why
 		return out, h.notes, nil
@@ -41,15 +44,15 @@ func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdou
 		}
 		asked = true
 		g.Where, g.Expect, g.Stable = workflows.Clean, workflows.ExpectPass, 0
-		j.say("gate " + g.Name + " with hold-out tests …")
-		run, err := j.runGate(ctx, g, r.RunDir, false)
+		j.Say("gate " + g.Name + " with hold-out tests …")
+		run, err := j.Run(ctx, g, r.RunDir, false)
 		if ctx.Err() != nil {
 			return out, nil, ctx.Err()
 		}
 		if err != nil {
-			return cannot(g.Name, reason(err))
+			return cannot(g.Name, process.Reason(err))
 		}
-		out.Millis += run.millis
+		out.Millis += run.Millis
 		if why := heldCannot(run); why != "" {
 			return cannot(g.Name, why)
 		}
@@ -67,7 +70,7 @@ func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdou
 	}
 	out.Concludes()
 	if r.Plan.Holdout.Reveal == workflows.RevealNames {
-		out.Failing = named(h.failing)
+		out.Failing = verdict.Named(h.failing)
 	}
 	j.keepFailures(r.RunDir, h.failures)
 	return out, h.notes, nil
@@ -75,17 +78,17 @@ func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdou
 
 // heldCannot says why a run with hold-out tests says nothing about the tree, in words that quote nothing. A
 // gate that does not end has judged: it ended without those files.
-func heldCannot(g *gateRun) string {
+func heldCannot(g *gate.Run) string {
 	switch {
-	case g.changed != "":
+	case g.Changed != "":
 		return "the command changed installed packages"
-	case g.leads != nil:
+	case g.Leads != nil:
 		return g.Astray()
-	case g.ended == proc.NotStarted:
+	case g.Ended == proc.NotStarted:
 		return "the command could not be started"
-	case g.ended != proc.Timeout && !g.ran():
-		return fmt.Sprintf("the command could not run (exit code %d)", g.exit)
-	case g.gate.Format.PerTest() && g.exit != 0 && len(g.report.Tests) == 0 && g.toolMissing() != "":
+	case g.Ended != proc.Timeout && !g.Ran():
+		return fmt.Sprintf("the command could not run (exit code %d)", g.Exit)
+	case g.Gate.Format.PerTest() && g.Exit != 0 && len(g.Report.Tests) == 0 && g.ToolMissing() != "":
 		return "the command could not run: what it needs is not installed"
 	}
 	return ""
@@ -106,39 +109,39 @@ type heldRun struct {
 }
 
 // judge counts what one gate said. What fails is run once more, and counts if it fails again.
-func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRequest, run *gateRun,
+func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRequest, run *gate.Run,
 	out *session.HoldoutResult) error {
-	if run.ended == proc.Timeout || !g.Format.PerTest() {
-		if run.ended == proc.Exited && run.exit == 0 {
+	if run.Ended == proc.Timeout || !g.Format.PerTest() {
+		if run.Ended == proc.Exited && run.Exit == 0 {
 			out.Passed++
 			return nil
 		}
 		out.Failed++
-		if h.base && run.ended == proc.Timeout {
+		if h.base && run.Ended == proc.Timeout {
 			h.notes = append(h.notes, fmt.Sprintf("gate %s does not finish within %s with the hold-out tests", g.Name,
 				g.Timeout))
 		}
-		h.fails(run, gateID(g.Name))
+		h.fails(run, report.GateID(g.Name))
 		return nil
 	}
 	plain := r.LapStart.Gates[g.Name]
-	l := newLap(run, plain, r.Known, &lapFiles{now: func(string) []byte { return nil }})
+	l := verdict.New(run, plain, r.Known, &verdict.Files{Now: func(string) []byte { return nil }})
 	own := h.owned(run, plain)
 	bad := h.bad(l, own)
 	if len(bad) > 0 && !h.base {
-		again, err := h.j.runGate(ctx, g, r.RunDir, true)
+		again, err := h.j.Run(ctx, g, r.RunDir, true)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err == nil { // what is flaky is not held against anybody
-			l.passedAgain(bad, again)
-			bad = slices.DeleteFunc(bad, run.passes)
+			l.PassedAgain(bad, again)
+			bad = slices.DeleteFunc(bad, run.Passes)
 		}
 	}
-	if len(run.report.Tests) == 0 && run.exit != 0 && !run.report.NoTests { // it ended before it reported any
-		bad = append(bad, gateID(g.Name))
+	if len(run.Report.Tests) == 0 && run.Exit != 0 && !run.Report.NoTests { // it ended before it reported any
+		bad = append(bad, report.GateID(g.Name))
 	}
-	for id, s := range run.report.Tests {
+	for id, s := range run.Report.Tests {
 		if s == session.TestPass && (own[id] != "" || len(plain) > 0 && plain[id] == "") {
 			out.Passed++
 		}
@@ -149,30 +152,30 @@ func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	return nil
 }
 
-func (h *heldRun) fails(run *gateRun, ids ...session.TestID) {
+func (h *heldRun) fails(run *gate.Run, ids ...session.TestID) {
 	h.failing = append(h.failing, ids...)
-	res := session.GateResult{Gate: run.gate.Name, Verdict: session.Fail, Failing: ids}
+	res := session.GateResult{Gate: run.Gate.Name, Verdict: session.Fail, Failing: ids}
 	if len(ids) > 0 {
-		h.failures = append(h.failures, failuresOf(res, run)...)
+		h.failures = append(h.failures, verdict.Failures(res, run)...)
 	}
 }
 
 // bad are the tests that fail and are not excused, without those that fail because of their subtests. On the
 // base what fails is wanted, and what fails for a reason of its own is noted.
-func (h *heldRun) bad(l *lap, own map[session.TestID]string) []session.TestID {
+func (h *heldRun) bad(l *verdict.Lap, own map[session.TestID]string) []session.TestID {
 	var list []session.TestID
-	for _, id := range sortedKeys(l.now.Tests) {
-		s := l.now.Tests[id]
-		if !bad(s) || l.known[id] || l.hasFailingSubtest(id) || id == gateID(l.gate) && len(list) > 0 {
+	for _, id := range report.SortedKeys(l.Now.Tests) {
+		s := l.Now.Tests[id]
+		if !report.Bad(s) || l.Known[id] || l.HasFailingSubtest(id) || id == report.GateID(l.Gate) && len(list) > 0 {
 			continue
 		}
 		list = append(list, id)
-		if _, had := l.start[id]; h.base && had && l.start[id] == session.TestPass && own[id] == "" && !l.now.IsBroken(id) {
+		if _, had := l.Start[id]; h.base && had && l.Start[id] == session.TestPass && own[id] == "" && !l.Now.IsBroken(id) {
 			h.notes = append(h.notes, string(id)+" passes on the base, and fails together with the hold-out tests")
 		}
 	}
-	for _, b := range l.now.Broken {
-		if !h.base || l.known[b.Unit] || bad(l.start[b.Unit]) {
+	for _, b := range l.Now.Broken {
+		if !h.base || l.Known[b.Unit] || report.Bad(l.Start[b.Unit]) {
 			continue
 		}
 		what := cmp.Or(b.File, string(b.Unit))
@@ -192,21 +195,21 @@ func (h *heldRun) bad(l *lap, own map[session.TestID]string) []session.TestID {
 
 // owned are the tests of a run that hold-out files bring, and the file. Those that ran without them are others of the
 // same name, unless the file stands in place of another.
-func (h *heldRun) owned(run *gateRun, plain session.Tests) map[session.TestID]string {
+func (h *heldRun) owned(run *gate.Run, plain session.Tests) map[session.TestID]string {
 	own := map[session.TestID]string{}
 	for _, f := range h.laid {
-		for id := range run.report.Tests {
+		for id := range run.Report.Tests {
 			if _, had := plain[id]; had && !h.replaced[f.Path] {
 				continue
 			}
 			pkg, _ := report.SplitGo(id)
 			isGo := strings.HasSuffix(f.Path, "_test.go")
-			where := run.report.Files[id]
-			if isGo != (pkg != "") || isGo && !inPackage(f.Path, pkg) || where != "" && !report.SameFile(f.Path, where) {
+			where := run.Report.Files[id]
+			if isGo != (pkg != "") || isGo && !verdict.InPackage(f.Path, pkg) || where != "" && !report.SameFile(f.Path, where) {
 				continue
 			}
-			if report.SameFile(f.Path, where) || belongs(id, f.Path) ||
-				slices.ContainsFunc(declaredNames(id), func(n string) bool { return hasWord(f.Data, n) }) {
+			if report.SameFile(f.Path, where) || verdict.Belongs(id, f.Path) ||
+				slices.ContainsFunc(verdict.DeclaredNames(id), func(n string) bool { return verdict.HasWord(f.Data, n) }) {
 				own[id] = f.Path
 			}
 		}
@@ -216,7 +219,7 @@ func (h *heldRun) owned(run *gateRun, plain session.Tests) map[session.TestID]st
 
 // left finds the files with tests none of which any gate so far has run. What cannot be built or loaded has
 // been counted.
-func (h *heldRun) left(run *gateRun, own map[session.TestID]string) {
+func (h *heldRun) left(run *gate.Run, own map[session.TestID]string) {
 	var silent []string
 	for _, f := range h.laid {
 		if h.asked && !slices.Contains(h.silent, f.Path) {
@@ -224,13 +227,13 @@ func (h *heldRun) left(run *gateRun, own map[session.TestID]string) {
 		}
 		ran := !testpaths.IsTest(f.Path)
 		for id, path := range own {
-			ran = ran || path == f.Path && run.report.Tests[id] != session.TestSkip
+			ran = ran || path == f.Path && run.Report.Tests[id] != session.TestSkip
 		}
-		for _, b := range run.report.Broken {
+		for _, b := range run.Report.Broken {
 			ran = ran || b.Build || b.File != "" && report.SameFile(f.Path, b.File) || strings.HasSuffix(f.Path, ".go") &&
-				inPackage(f.Path, string(b.Unit))
+				verdict.InPackage(f.Path, string(b.Unit))
 		}
-		if !ran && !(len(run.report.Tests) == 0 && run.exit != 0) {
+		if !ran && !(len(run.Report.Tests) == 0 && run.Exit != 0) {
 			silent = append(silent, f.Path)
 		}
 	}

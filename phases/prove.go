@@ -10,7 +10,11 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/gate"
+	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/phases/verdict"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -24,12 +28,12 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 		Reason: "also passes in a clean checkout"}
 	j, done, err := j.cold(r.RunDir)
 	if err != nil {
-		return cannotProve(p, "", reason(err)), nil
+		return cannotProve(p, "", process.Reason(err)), nil
 	}
 	defer done()
-	j.judged = r.Tree
-	files := j.lapFiles(ctx, r)
-	if err := j.choosePlaces(ctx, &r); err != nil {
+	j.Judged = r.Tree
+	files := j.Files(ctx, r)
+	if err := j.ChoosePlaces(ctx, &r); err != nil {
 		return p, err
 	}
 	for _, g := range r.Phase.Gates {
@@ -38,15 +42,15 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 		}
 		ranClean := g.Where == workflows.Clean
 		g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
-		j.say("gate " + g.Name + " again in a clean checkout, without caches …")
-		res, run, err := j.judgeGate(ctx, g, r, files)
+		j.Say("gate " + g.Name + " again in a clean checkout, without caches …")
+		res, run, err := j.JudgeGate(ctx, g, r, files)
 		if ctx.Err() != nil {
 			return p, ctx.Err()
 		}
 		fails := func(class session.Class, why string) (session.Proof, error) {
 			p.Verdict, p.Class, p.Reason = session.Fail, class, why
 			if run != nil {
-				j.keepFailures(r.RunDir, failuresOf(res, run))
+				j.keepFailures(r.RunDir, verdict.Failures(res, run))
 			}
 			return p, nil
 		}
@@ -54,12 +58,12 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 		case errors.Is(err, session.ErrOtherPackages) && ranClean: // a person decides which are to be used
 			return fails(session.ClassAsked, otherPackages(g.Name, noCopy))
 		case err != nil:
-			return cannotProve(p, g.Name, reason(err)), nil
+			return cannotProve(p, g.Name, process.Reason(err)), nil
 		}
 		if p.Gates = append(p.Gates, res); res.Verdict == session.Pass {
 			continue
 		}
-		if why := couldNot(run, res); why != "" && (!ranClean || run.ended == proc.Timeout) {
+		if why := verdict.CouldNot(run, res); why != "" && (!ranClean || run.Ended == proc.Timeout) {
 			return cannotProve(p, g.Name, why), nil
 		}
 		missed := j.missed(ctx, r.Tree, run, res.Class)
@@ -85,7 +89,7 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 func (j *Judge) cold(runDir string) (cold *Judge, done func(), err error) {
 	empty, err := os.MkdirTemp(runDir, "compiled-")
 	at := *j
-	at.anew, at.Env = true, append(slices.Clone(j.Env), "PYTHONPYCACHEPREFIX="+empty)
+	at.Anew, at.Env = true, append(slices.Clone(j.Env), "PYTHONPYCACHEPREFIX="+empty)
 	if j.Cold != nil {
 		began := false // gates may need what those before them have built
 		at.Clean = func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
@@ -105,25 +109,16 @@ func (j *Judge) dependsOnPlace(ctx context.Context, r session.JudgeRequest, g wo
 	if len(r.Baseline.Gates[g.Name]) == 0 {
 		return "it fails there, and its result on the base there is unknown", nil
 	}
-	return j.noRoom(ctx, r, g)
-}
-
-// couldNot says why a result in a clean tree says nothing about the tree, "" when it does.
-func couldNot(run *gateRun, res session.GateResult) string {
-	switch {
-	case run.Astray() != "", res.Verdict == session.Blocked, run.ended == proc.Timeout:
-		return res.Reason
-	}
-	return ""
+	return j.NoRoom(ctx, r, g)
 }
 
 // spokenOf are those of some files and directories that a failing gate has spoken of, by their names.
-func spokenOf(files []string, failed *gateRun) []string {
+func spokenOf(files []string, failed *gate.Run) []string {
 	var text strings.Builder
-	for _, line := range failed.quoted() {
+	for _, line := range failed.Quoted() {
 		text.WriteString(line + "\n")
 	}
-	for _, m := range failed.report.Messages {
+	for _, m := range failed.Report.Messages {
 		text.WriteString(m + "\n")
 	}
 	said := text.String()
@@ -149,7 +144,7 @@ type missing struct {
 }
 
 // missed finds out what a gate that failed in the clean tree of a tree may have missed there.
-func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gateRun, class session.Class) (m missing) {
+func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gate.Run, class session.Class) (m missing) {
 	c, err := j.Clean(ctx, tree)
 	if err != nil {
 		return m
@@ -167,7 +162,7 @@ func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gateRun, 
 		files = slices.DeleteFunc(files, func(f string) bool { return !testpaths.HoldsTests(f) })
 	}
 	if len(files) > 0 {
-		m.text += "; missing there, because no checkpoint contains it: " + some(files)
+		m.text += "; missing there, because no checkpoint contains it: " + safetext.Some(files)
 	}
 	m.files = files[:min(len(files), session.MaxNamed)]
 	return m

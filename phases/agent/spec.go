@@ -1,0 +1,64 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/wfs-dev/wfs/phases/brief"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// laySpec puts a specification that is too long for a brief into the session's documents for as long as a run goes on,
+// and names it in the request. A file that is there and holds something else is left alone, and another name is taken.
+// What remains of a run that was killed is found again by its content, and stays: it is in a checkpoint by then.
+func (r *Runner) laySpec(req *session.RunRequest) (remove func(), err error) {
+	remove = func() {}
+	if len(req.Spec) <= brief.MaxSpec {
+		return remove, nil
+	}
+	root, err := os.OpenRoot(r.Root) // no link leads out of it
+	if err != nil {
+		return remove, err
+	}
+	text, dir := []byte(r.Secrets.String(string(req.Spec))), brief.DocumentsDir(req.Session.ID)
+	for n := 1; ; n++ {
+		file := path.Join(dir, "spec.md")
+		if n > 1 {
+			file = path.Join(dir, fmt.Sprintf("spec-%d.md", n))
+		}
+		at := filepath.FromSlash(file)
+		there, err := root.Lstat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			if err := root.MkdirAll(filepath.FromSlash(dir), 0o777); err != nil {
+				return remove, errors.Join(err, root.Close())
+			}
+			remove = func() {
+				if now, err := root.ReadFile(at); err == nil && bytes.Equal(now, text) { // else somebody's work
+					_ = root.Remove(at)
+				}
+				_, _ = root.Remove(filepath.FromSlash(dir)), root.Remove(path.Dir(dir)) // those that are empty
+				_ = root.Close()
+			}
+			if err := root.WriteFile(at, text, 0o666); err != nil {
+				_ = root.Remove(at)
+				remove()
+				return func() {}, err
+			}
+			req.SpecFile = file
+			return remove, nil
+		case err != nil:
+			return remove, errors.Join(err, root.Close())
+		case there.Mode().IsRegular() && there.Size() == int64(len(text)):
+			if now, err := root.ReadFile(at); err == nil && bytes.Equal(now, text) {
+				req.SpecFile = file
+				return remove, root.Close()
+			}
+		}
+	}
+}
