@@ -196,7 +196,7 @@ func TestAnswerSchemaIsTheResultFile(t *testing.T) {
 // Every class has an outcome that the engine knows.
 func TestOutcomesOfClasses(t *testing.T) {
 	t.Parallel()
-	formats, err := os.ReadFile("../docs/formats.md")
+	formats, err := os.ReadFile("../../docs/formats.md")
 	if err != nil {
 		t.Fatal(err)
 	}
