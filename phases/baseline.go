@@ -105,7 +105,7 @@ func (b baseRuns) first(ctx context.Context, g workflows.Gate) (run, copied *gat
 // inCopy runs a gate in a clean tree of the base, if the work tree has nothing that is missing there; nil: it has, or
 // the gate could not run there. Only ctx makes an error.
 func (b baseRuns) inCopy(ctx context.Context, g workflows.Gate) (*gate.Run, error) {
-	if b.Clean == nil || b.Bare == nil {
+	if b.Bare == nil {
 		return nil, nil
 	}
 	if bare, err := b.Bare(ctx, *b.tree); err != nil || !bare {
@@ -121,9 +121,14 @@ func (b baseRuns) inCopy(ctx context.Context, g workflows.Gate) (*gate.Run, erro
 	if err != nil || run.Changed != "" || !run.Ran() {
 		return nil, ctx.Err()
 	}
-	c := run.Report.Tests.Count()
-	run.Alone = run.Exit == 0 && c.Passed > 0 && c.Passed == c.Total() && len(at.Inside.Written()) == 0
+	run.Alone = len(at.Inside.Written()) == 0 && allPass(run)
 	return run, nil
+}
+
+// allPass reports whether there are tests, and all of them pass.
+func allPass(run *gate.Run) bool {
+	c := run.Report.Tests.Count()
+	return run.Exit == 0 && c.Passed > 0 && c.Passed == c.Total()
 }
 
 // run runs a gate on the base and refuses one that cannot judge.
@@ -141,23 +146,11 @@ func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gate.
 	b.Say("gate " + g.Name + where + more + " …")
 	b.Judged = *b.tree
 	run, err := b.Run(ctx, g, b.runDir, again)
+	if err == nil {
+		err = refused(run, where)
+	}
 	if err != nil {
 		return nil, err
-	}
-	switch {
-	case run.Astray() != "":
-		return nil, run.Cannot("cannot judge: " + run.Astray())
-	case run.Ended == proc.Timeout:
-		return nil, run.Cannot(fmt.Sprintf("did not finish within %s; set a longer timeout", g.Timeout))
-	case run.Ended == proc.NotStarted:
-		return nil, run.Cannot("could not be started")
-	case run.NotInstalled() != "": // the paths in what it printed would mislead
-		return nil, &gate.NotInstalledError{Reason: fmt.Sprintf("gate %s could not run%s: %s", g.Name, where,
-			run.NotInstalled())}
-	case !run.Ran():
-		return nil, run.Cannot(fmt.Sprintf("could not run (exit code %d)", run.Exit))
-	case g.Format.PerTest() && len(run.Report.Tests) == 0 && run.Exit != 0 && !run.Report.NoTests:
-		return nil, run.Cannot(fmt.Sprintf("exited with code %d and reported no test", run.Exit))
 	}
 	was := *b.tree
 	if *b.tree, err = b.Dirty(ctx); err != nil || *b.tree == was || g.MayChangeTree {
@@ -168,6 +161,24 @@ func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gate.
 		g.Name, b.changedTree(ctx, was, *b.tree))}
 }
 
+// refused says why a gate cannot judge, by its run on the base.
+func refused(run *gate.Run, where string) error {
+	switch {
+	case run.Astray() != "":
+		return run.Cannot("cannot judge: " + run.Astray())
+	case run.Ended == proc.Timeout:
+		return run.Cannot(fmt.Sprintf("did not finish within %s; set a longer timeout", run.Gate.Timeout))
+	case run.Ended != proc.NotStarted && run.NotInstalled() != "": // the paths in what it printed would mislead
+		return &gate.NotInstalledError{Reason: fmt.Sprintf("gate %s could not run%s: %s", run.Gate.Name, where,
+			run.NotInstalled())}
+	case run.Unable() != "":
+		return run.Cannot(run.Unable())
+	case run.Silent() && !run.Report.NoTests:
+		return run.Cannot(fmt.Sprintf("exited with code %d and reported no test", run.Exit))
+	}
+	return nil
+}
+
 // ChangedTreeError says that a gate leaves files that git does not ignore.
 type ChangedTreeError struct{ reason string }
 
@@ -176,25 +187,17 @@ func (e *ChangedTreeError) Error() string { return e.reason }
 // compare puts two runs on the same tree together. A test that failed in both is red; one that did not do the
 // same twice is flaky and counts as what was worse.
 func compare(a, b session.Tests) (tests session.Tests, red, flaky []session.TestID) {
-	tests = session.Tests{}
-	for id, s := range a {
-		if other, ok := b[id]; ok && report.Worse(other) > report.Worse(s) {
-			s = other
-		}
-		tests[id] = s
-	}
+	tests = maps.Clone(a)
 	for id, s := range b {
-		if _, ok := a[id]; !ok {
+		if was, ran := a[id]; !ran || report.Worse(s) > report.Worse(was) {
 			tests[id] = s
 		}
 	}
 	for _, id := range report.SortedKeys(tests) {
-		first, inA := a[id]
-		second, inB := b[id]
 		switch {
-		case report.Bad(first) && report.Bad(second):
+		case report.Bad(a[id]) && report.Bad(b[id]):
 			red = append(red, id)
-		case !inA || !inB || first != second:
+		case a[id] != b[id]: // also if it did not run
 			flaky = append(flaky, id)
 		}
 	}

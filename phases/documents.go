@@ -35,47 +35,74 @@ func (j *Judge) look(g workflows.Gate, r session.JudgeRequest) session.GateResul
 
 func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) verdict.Finding {
 	path := brief.DocumentPath(r.Session, g.Document)
-	bad := verdict.Finding{Verdict: session.Fail, Class: session.ClassDocument}
-	needs := func(n workflows.Need) bool { return slices.Contains(g.Needs, n) }
 	text := j.Read(path)
-	tasks := workflows.ParseChecklist(text)
-	var open, lacking []string
-	for _, task := range tasks {
-		if !task.Done {
-			open = append(open, fmt.Sprintf("%q", task.Text))
-		}
-	}
-	for _, item := range r.Items {
-		if len(tasksOf(item, tasks, r.Items)) == 0 {
-			lacking = append(lacking, fmt.Sprintf("%q", item))
-		}
-	}
-	gone := slices.ContainsFunc(r.Visit, func(c session.Change) bool { return c.Path == path && c.Status == "D" })
-	if needs(workflows.NeedTicked) && len(tasks) > 0 && len(lacking) == 0 {
-		bad.Left = len(open) + 1
+	d := newDocument(path, text, r.Items)
+	f := verdict.Finding{Verdict: session.Pass, Class: session.ClassGreen}
+	if slices.Contains(g.Needs, workflows.NeedTicked) && len(d.tasks) > 0 && len(d.lacking) == 0 {
+		f.Left = len(d.open) + 1
 	}
 	switch missing := strings.TrimSpace(string(text)) == ""; {
-	case missing && needs(workflows.NeedTicked) && !needs(workflows.NeedTasks) && len(r.Items) == 0 && !gone:
-		return verdict.Finding{Verdict: session.Pass, Class: session.ClassGreen,
-			Reason: "there is no " + path + ", or no open task"}
+	case missing && d.mayBeMissing(g, r):
+		f.Reason = "there is no " + path + ", or no open task"
+		return f
 	case missing:
-		bad.Reason = path + " is missing, or empty"
-	case needs(workflows.NeedTasks) && len(tasks) == 0:
-		bad.Reason = path + " has no task list: lines that begin with \"- [ ] \""
-	case needs(workflows.NeedItems) && len(lacking) > 0:
-		bad.Reason = path + " has no task for " + safetext.Plural(len(lacking), "item", "items") +
-			" of the checklist that begins with: " + safetext.Some(lacking)
-	case needs(workflows.NeedTicked) && len(open) > 0:
-		bad.Reason = safetext.Plural(len(open), "task", "tasks") + " of " + path + " not ticked: " + safetext.Some(open)
+		f.Reason = path + " is missing, or empty"
+	default:
+		f.Reason = d.lacks(g)
 	}
-	if bad.Reason != "" {
-		return bad
+	if f.Reason != "" {
+		f.Verdict, f.Class = session.Fail, session.ClassDocument
+		return f
 	}
-	f := verdict.Finding{Verdict: session.Pass, Class: session.ClassGreen, Reason: path + " is there", Left: bad.Left}
-	if len(tasks) > 0 {
-		f.Reason += ", with " + safetext.Plural(len(tasks), "task", "tasks")
+	f.Reason = path + " is there"
+	if n := len(d.tasks); n > 0 {
+		f.Reason += ", with " + safetext.Plural(n, "task", "tasks")
 	}
 	return f
+}
+
+// document is what a document of a session says.
+type document struct {
+	path          string
+	tasks         []workflows.Item
+	open, lacking []string // tasks that are not done; items without a task
+}
+
+func newDocument(path string, text []byte, items []string) document {
+	d := document{path: path, tasks: workflows.ParseChecklist(text)}
+	for _, task := range d.tasks {
+		if !task.Done {
+			d.open = append(d.open, fmt.Sprintf("%q", task.Text))
+		}
+	}
+	for _, item := range items {
+		if len(tasksOf(item, d.tasks, items)) == 0 {
+			d.lacking = append(d.lacking, fmt.Sprintf("%q", item))
+		}
+	}
+	return d
+}
+
+// mayBeMissing reports whether a gate asks for nothing but that no task is open, and the phase has not deleted it.
+func (d document) mayBeMissing(g workflows.Gate, r session.JudgeRequest) bool {
+	return slices.Contains(g.Needs, workflows.NeedTicked) && !slices.Contains(g.Needs, workflows.NeedTasks) &&
+		len(r.Items) == 0 &&
+		!slices.ContainsFunc(r.Visit, func(c session.Change) bool { return c.Path == d.path && c.Status == "D" })
+}
+
+// lacks says what a gate asks for that is not there, "" for nothing.
+func (d document) lacks(g workflows.Gate) string {
+	needs := func(n workflows.Need) bool { return slices.Contains(g.Needs, n) }
+	switch {
+	case needs(workflows.NeedTasks) && len(d.tasks) == 0:
+		return d.path + " has no task list: lines that begin with \"- [ ] \""
+	case needs(workflows.NeedItems) && len(d.lacking) > 0:
+		return d.path + " has no task for " + safetext.Plural(len(d.lacking), "item", "items") +
+			" of the checklist that begins with: " + safetext.Some(d.lacking)
+	case needs(workflows.NeedTicked) && len(d.open) > 0:
+		return safetext.Plural(len(d.open), "task", "tasks") + " of " + d.path + " not ticked: " + safetext.Some(d.open)
+	}
+	return ""
 }
 
 // tasksOf are the tasks of a document that stand for an item of the checklist: they begin with its words, and

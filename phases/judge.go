@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/gate"
 	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/phases/trial"
@@ -42,9 +43,6 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		j.keepFailures(r.RunDir, nil)
 		return out, nil
 	}
-	files := j.Files(ctx, r)
-	var failures []report.Failure
-	results := map[string]session.GateResult{}
 	r.Phase.Gates, out.NotRun = due(r)
 	for _, n := range out.NotRun { // what is known of its tests stays known
 		j.Say("gate " + n.Gate + " not run: " + n.Why)
@@ -53,76 +51,17 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	if err := j.ChoosePlaces(ctx, &r); err != nil {
 		return session.Judgement{}, err
 	}
-	for _, g := range inRunningOrder(r.Phase.Gates) {
-		if !g.Runs() {
-			results[g.Name] = j.look(g, r)
-			continue
-		}
-		j.Judged = out.Tree
-		at, err := j.withoutCode(ctx, g, r)
-		if err != nil {
-			return session.Judgement{}, err
-		}
-		j.Say("gate " + g.Name + " …")
-		res, run, err := at.JudgeGate(ctx, g, r, files)
-		if errors.Is(err, session.ErrOtherPackages) {
-			out.Verdict, out.Class, out.Reason = session.Blocked, session.ClassAsked, otherPackages(g.Name, noCopy)
-			out.Question = &session.Question{Evidence: []string{out.Reason}, Packages: true}
-			return out, nil
-		}
-		if err != nil {
-			return session.Judgement{}, err
-		}
-		if res.Verdict == session.Fail && g.Where == workflows.Clean {
-			missed := j.missed(ctx, out.Tree, run, res.Class)
-			if res.Reason += missed.text; missed.packages { // who insists is asked about
-				out.Question = &session.Question{Evidence: []string{res.Reason}, Packages: true}
-			}
-		}
-		tree, err := j.Dirty(ctx)
-		if err != nil {
-			return session.Judgement{}, err
-		}
-		if tree != out.Tree && !g.MayChangeTree {
-			res.Verdict, res.Class = session.Blocked, session.ClassGateChangedTree
-			res.Reason = j.changedTree(ctx, out.Tree, tree)
-		} else {
-			out.Tree = tree
-		}
-		said := verdict.Failures(res, run)
-		if res.Verdict != session.Pass && len(said) > 0 {
-			res.FirstError = report.FirstError(j.Secrets.String(said[0].Message))
-		}
-		results[g.Name] = res
-		out.Evidence.Gates[g.Name] = run.Report.Tests
-		failures = append(failures, said...)
-		if res.Verdict == session.Blocked {
-			break // what follows could not be judged either, or on another tree
-		}
+	failures, err := j.runGates(ctx, r, &out)
+	if err != nil {
+		return session.Judgement{}, err
 	}
-	out.Evidence.Tree = out.Tree
-	for _, g := range r.Phase.Gates {
-		if res, ok := results[g.Name]; ok {
-			out.Gates = append(out.Gates, res)
-		}
+	if out.Class == session.ClassAsked {
+		return out, nil
 	}
 	oneIsRed(out.Gates)
 	trial.SumUp(&out)
 	out.Shown, out.Ticked = shown(r, out.Evidence), j.ticked(r)
-	if w := r.Plan.Workflow; out.Class == session.ClassNothingAdded && w.Laps != nil && r.Phase.Name == w.Start {
-		for _, c := range r.Own {
-			if isWork(c.Path, r) {
-				out.Beside = append(out.Beside, c.Path)
-			}
-		}
-		switch {
-		case r.NothingLeft == "":
-			out.Reason += ", and the agent named no existing test that covers it"
-		case len(out.Beside) > 0:
-			out.Reason += ", and nothing_left requires that nothing changed: restore " + safetext.Some(out.Beside)
-			out.Beside = out.Beside[:min(len(out.Beside), session.MaxNamed)]
-		}
-	}
+	nothingAdded(r, &out)
 	with, err := j.Experiment(ctx, r, &out)
 	if err != nil {
 		return session.Judgement{}, err
@@ -132,6 +71,91 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	}
 	j.keepFailures(r.RunDir, failures)
 	return out, nil
+}
+
+// runGates enters what the gates of the phase say, and returns what failing tests printed. The judgement is a question
+// where a gate has no place to run any more.
+func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure, error) {
+	files := j.Files(ctx, r)
+	var failures []report.Failure
+	for _, g := range inRunningOrder(r.Phase.Gates) {
+		if !g.Runs() {
+			out.Gates = append(out.Gates, j.look(g, r))
+			continue
+		}
+		res, run, err := j.runGate(ctx, g, r, files, out)
+		if errors.Is(err, session.ErrOtherPackages) {
+			out.Verdict, out.Class, out.Reason = session.Blocked, session.ClassAsked, otherPackages(g.Name, noCopy)
+			out.Question = &session.Question{Evidence: []string{out.Reason}, Packages: true}
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		said := verdict.Failures(res, run)
+		if res.Verdict != session.Pass && len(said) > 0 {
+			res.FirstError = report.FirstError(j.Secrets.String(said[0].Message))
+		}
+		out.Gates, failures = append(out.Gates, res), append(failures, said...)
+		out.Evidence.Gates[g.Name] = run.Report.Tests
+		if res.Verdict == session.Blocked {
+			break // what follows could not be judged either, or on another tree
+		}
+	}
+	out.Evidence.Tree = out.Tree
+	place := func(res session.GateResult) int {
+		return slices.IndexFunc(r.Phase.Gates, func(g workflows.Gate) bool { return g.Name == res.Gate })
+	}
+	slices.SortStableFunc(out.Gates, func(a, b session.GateResult) int { return place(a) - place(b) })
+	return failures, nil
+}
+
+// runGate runs a gate on the tree of a judgement. The tree is another one afterwards if the gate may change it.
+func (j *Judge) runGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest, files *verdict.Files,
+	out *session.Judgement) (res session.GateResult, run *gate.Run, err error) {
+	j.Judged = out.Tree
+	at, err := j.withoutCode(ctx, g, r)
+	if err != nil {
+		return res, nil, err
+	}
+	j.Say("gate " + g.Name + " …")
+	if res, run, err = at.JudgeGate(ctx, g, r, files); err != nil {
+		return res, nil, err
+	}
+	if res.Verdict == session.Fail && g.Where == workflows.Clean {
+		missed := j.missed(ctx, out.Tree, run, res.Class)
+		if res.Reason += missed.text; missed.packages { // who insists is asked about
+			out.Question = &session.Question{Evidence: []string{res.Reason}, Packages: true}
+		}
+	}
+	tree, err := j.Dirty(ctx)
+	if err == nil && tree != out.Tree && !g.MayChangeTree {
+		res.Verdict, res.Class = session.Blocked, session.ClassGateChangedTree
+		res.Reason = j.changedTree(ctx, out.Tree, tree)
+	} else if err == nil {
+		out.Tree = tree
+	}
+	return res, run, err
+}
+
+// nothingAdded tells the agent of a lap's first phase why it does not pass without a new test.
+func nothingAdded(r session.JudgeRequest, out *session.Judgement) {
+	w := r.Plan.Workflow
+	if out.Class != session.ClassNothingAdded || w.Laps == nil || r.Phase.Name != w.Start {
+		return
+	}
+	for _, c := range r.Own {
+		if isWork(c.Path, r) {
+			out.Beside = append(out.Beside, c.Path)
+		}
+	}
+	switch {
+	case r.NothingLeft == "":
+		out.Reason += ", and the agent named no existing test that covers it"
+	case len(out.Beside) > 0:
+		out.Reason += ", and nothing_left requires that nothing changed: restore " + safetext.Some(out.Beside)
+		out.Beside = out.Beside[:min(len(out.Beside), session.MaxNamed)]
+	}
 }
 
 // forbidden says what an attempt has done for which it fails before any gate runs: it changed paths that are not for
@@ -200,16 +224,13 @@ func shown(r session.JudgeRequest, now session.Evidence) session.TestID {
 		if r.NothingLeft == "" || g.Expect != workflows.ExpectRed {
 			continue
 		}
-		start := trial.StartOf(r, g.Name)
-		var named []session.TestID
-		for _, id := range report.SortedKeys(now.Gates[g.Name]) {
-			if _, short := report.SplitGo(id); id != report.GateID(g.Name) &&
-				(short == r.NothingLeft || verdict.Matches(id, r.NothingLeft)) {
-				named = append(named, id)
-			}
-		}
+		start, tests := trial.StartOf(r, g.Name), now.Gates[g.Name]
+		named := slices.DeleteFunc(report.SortedKeys(tests), func(id session.TestID) bool {
+			_, short := report.SplitGo(id)
+			return id == report.GateID(g.Name) || short != r.NothingLeft && !verdict.Matches(id, r.NothingLeft)
+		})
 		if len(named) > 0 && !slices.ContainsFunc(named, func(id session.TestID) bool {
-			return now.Gates[g.Name][id] != session.TestPass || start[id] != session.TestPass || slices.Contains(r.Known, id)
+			return tests[id] != session.TestPass || start[id] != session.TestPass || slices.Contains(r.Known, id)
 		}) {
 			return named[0]
 		}

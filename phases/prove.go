@@ -28,11 +28,11 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 		Reason: "also passes in a clean checkout"}
 	j, done, err := j.cold(r.RunDir)
 	if err != nil {
-		return cannotProve(p, "", process.Reason(err)), nil
+		cannotProve(&p, "", process.Reason(err))
+		return p, nil
 	}
 	defer done()
 	j.Judged = r.Tree
-	files := j.Files(ctx, r)
 	if err := j.ChoosePlaces(ctx, &r); err != nil {
 		return p, err
 	}
@@ -40,49 +40,64 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 		if !g.Runs() || g.MayChangeTree {
 			continue
 		}
-		ranClean := g.Where == workflows.Clean
-		g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
-		j.Say("gate " + g.Name + " again in a clean checkout, without caches …")
-		res, run, err := j.JudgeGate(ctx, g, r, files)
-		if ctx.Err() != nil {
-			return p, ctx.Err()
+		if err := j.proveGate(ctx, r, g, &p); err != nil || p.Verdict != session.Pass {
+			return p, err
 		}
-		fails := func(class session.Class, why string) (session.Proof, error) {
-			p.Verdict, p.Class, p.Reason = session.Fail, class, why
-			if run != nil {
-				j.keepFailures(r.RunDir, verdict.Failures(res, run))
-			}
-			return p, nil
-		}
-		switch {
-		case errors.Is(err, session.ErrOtherPackages) && ranClean: // a person decides which are to be used
-			return fails(session.ClassAsked, otherPackages(g.Name, noCopy))
-		case err != nil:
-			return cannotProve(p, g.Name, process.Reason(err)), nil
-		}
-		if p.Gates = append(p.Gates, res); res.Verdict == session.Pass {
-			continue
-		}
-		if why := verdict.CouldNot(run, res); why != "" && (!ranClean || run.Ended == proc.Timeout) {
-			return cannotProve(p, g.Name, why), nil
-		}
-		missed := j.missed(ctx, r.Tree, run, res.Class)
-		switch {
-		case missed.packages:
-			return fails(session.ClassAsked, otherPackages(g.Name, res.Reason+
-				". There it ran with the packages from the start of the work; the work tree has others now"))
-		case ranClean:
-			return fails(session.ClassNotClean, fmt.Sprintf(
-				"gate %s passes only with files left from an earlier run in its clean checkout: %s", g.Name, res.Reason))
-		}
-		if why, err := j.dependsOnPlace(ctx, r, g); err != nil || why != "" {
-			return cannotProve(p, g.Name, why), err
-		}
-		p.Lacks = missed.files
-		return fails(session.ClassNotClean, fmt.Sprintf("gate %s passes on the base and fails in a clean checkout: %s%s",
-			g.Name, res.Reason, missed.text))
 	}
 	return p, nil
+}
+
+// proveGate runs one gate for a proof.
+func (j *Judge) proveGate(ctx context.Context, r session.JudgeRequest, g workflows.Gate, p *session.Proof) error {
+	ranClean := g.Where == workflows.Clean
+	g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
+	j.Say("gate " + g.Name + " again in a clean checkout, without caches …")
+	res, run, err := j.JudgeGate(ctx, g, r, j.Files(ctx, r))
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, session.ErrOtherPackages) && ranClean: // a person decides which are to be used
+		p.Verdict, p.Class, p.Reason = session.Fail, session.ClassAsked, otherPackages(g.Name, noCopy)
+		return nil
+	case err != nil:
+		cannotProve(p, g.Name, process.Reason(err))
+		return nil
+	}
+	p.Gates = append(p.Gates, res)
+	why := verdict.CouldNot(run, res)
+	switch {
+	case res.Verdict == session.Pass:
+		return nil
+	case why != "" && (!ranClean || run.Ended == proc.Timeout):
+		cannotProve(p, g.Name, why)
+		return nil
+	}
+	return j.blame(ctx, r, g, ranClean, res, run, p)
+}
+
+// blame says whether the tree is at fault where a gate fails in a clean tree that passed before, there or in place.
+func (j *Judge) blame(ctx context.Context, r session.JudgeRequest, g workflows.Gate, ranClean bool,
+	res session.GateResult, run *gate.Run, p *session.Proof) error {
+	missed := j.missed(ctx, r.Tree, run, res.Class)
+	class, why := session.ClassNotClean, ""
+	switch {
+	case missed.packages:
+		class, why = session.ClassAsked, otherPackages(g.Name, res.Reason+
+			". There it ran with the packages from the start of the work; the work tree has others now")
+	case ranClean:
+		why = fmt.Sprintf("gate %s passes only with files left from an earlier run in its clean checkout: %s", g.Name,
+			res.Reason)
+	default:
+		if why, err := j.dependsOnPlace(ctx, r, g); err != nil || why != "" {
+			cannotProve(p, g.Name, why)
+			return err
+		}
+		why = fmt.Sprintf("gate %s passes on the base and fails in a clean checkout: %s%s", g.Name, res.Reason, missed.text)
+		p.Lacks = missed.files
+	}
+	p.Verdict, p.Class, p.Reason = session.Fail, class, why
+	j.keepFailures(r.RunDir, verdict.Failures(res, run))
+	return nil
 }
 
 // cold is the judge with nothing that gates made before: what they built, runners' caches, what Python has compiled.
@@ -168,9 +183,8 @@ func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gate.Run,
 	return m
 }
 
-// cannotProve is a proof that could not be made.
-func cannotProve(p session.Proof, gate, why string) session.Proof {
+// cannotProve makes a proof one that could not be made.
+func cannotProve(p *session.Proof, gate, why string) {
 	p.Verdict, p.Class = session.Blocked, session.ClassInfraError
 	p.Reason = "gate " + gate + ": " + why
-	return p
 }

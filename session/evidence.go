@@ -395,5 +395,10 @@ func (j *Judgement) Fingerprint() string {
 	return string(j.Class)
 }
 
-// Spoken is the reason of a gate that did not pass, as the reason of the judgement begins.
-func (g GateResult) Spoken() string { return "gate " + g.Gate + ": " + g.Reason }
+// Spoken is the reason of a gate, as the reason of the judgement begins: one that did not pass is named.
+func (g GateResult) Spoken() string {
+	if g.Verdict == Pass {
+		return g.Reason
+	}
+	return "gate " + g.Gate + ": " + g.Reason
+}

@@ -91,6 +91,23 @@ func (g *Run) close() {
 	}
 }
 
+// Unable says why the command did not run by itself, as the end of a sentence about it, "" if it did. One that took too
+// long did.
+func (g *Run) Unable() string {
+	switch {
+	case g.Ended == proc.NotStarted:
+		return "could not be started"
+	case g.Ended != proc.Timeout && !g.Ran():
+		return fmt.Sprintf("could not run (exit code %d)", g.Exit)
+	}
+	return ""
+}
+
+// Silent reports whether a command failed without a result of any test.
+func (g *Run) Silent() bool {
+	return g.Gate.Format.PerTest() && g.Exit != 0 && len(g.Report.Tests) == 0
+}
+
 // ToolMissing returns the line that says that the runner is not installed, "" without one.
 func (g *Run) ToolMissing() string {
 	for _, line := range g.Quoted() {

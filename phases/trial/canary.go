@@ -28,29 +28,50 @@ func (t *Trial) Worth(ctx context.Context, code bool) error {
 		return err
 	}
 	values, passing, err := t.canary(ctx, lap)
-	if err != nil || !code || t.Out.Verdict != session.Pass {
+	if err != nil || !code {
 		return err
 	}
-	if hollow, quiet, why := hollowed(lap); why != "" {
-		t.Tried(tryHollow, NotTried, why)
-	} else if _, err := t.mustFail(ctx, tryHollow, session.FoundNotNeeded, hollow, quiet); err != nil ||
-		t.Out.Verdict != session.Pass {
-		return err
-	}
-	literals := 0
-	for _, f := range lap {
-		_, n := experiment.Compared(f.Path, f.After, f.testLines())
-		literals += n
-	}
-	if literals == 0 || len(passing) == len(t.Tests) { // beside tests with values others may look at effects alone
-		if err := t.asksResults(ctx, lap); err != nil || t.Out.Verdict != session.Pass {
-			return err
+	return t.inTurn(func() error { return t.needsCode(ctx, lap) }, func() error {
+		if literals(lap) > 0 && len(passing) < len(t.Tests) { // beside tests with values others may look at effects alone
+			return nil
+		}
+		return t.asksResults(ctx, lap)
+	}, func() error {
+		if values > 0 || len(t.R.Targets) > 0 {
+			return nil
+		}
+		return t.noticed(ctx, lap)
+	})
+}
+
+// inTurn makes experiments for as long as the attempt passes.
+func (t *Trial) inTurn(experiments ...func() error) (err error) {
+	for _, experiment := range experiments {
+		if err == nil && t.Out.Verdict == session.Pass {
+			err = experiment()
 		}
 	}
-	if values == 0 && len(t.R.Targets) == 0 {
-		return t.noticed(ctx, lap)
+	return err
+}
+
+// literals is how many values the tests that files have got compare with.
+func literals(files []File) (all int) {
+	for _, f := range files {
+		_, n := experiment.Compared(f.Path, f.After, f.testLines())
+		all += n
 	}
-	return nil
+	return all
+}
+
+// needsCode asks whether the lap's tests fail if the code of the lap does.
+func (t *Trial) needsCode(ctx context.Context, lap []File) error {
+	hollow, quiet, why := hollowed(lap)
+	if why != "" {
+		t.Tried(tryHollow, NotTried, why)
+		return nil
+	}
+	_, err := t.mustFail(ctx, tryHollow, session.FoundNotNeeded, hollow, quiet)
+	return err
 }
 
 // canary asks whether the lap's tests fail with other expected values: numbers, then texts and truth values, and what
@@ -58,7 +79,7 @@ func (t *Trial) Worth(ctx context.Context, code bool) error {
 // all of them.
 func (t *Trial) canary(ctx context.Context, lap []File) (values int, passing []session.TestID, err error) {
 	passing = slices.Clone(t.Tests)
-	ran := false
+	ran := 0
 	for _, sort := range []experiment.Sort{experiment.Numbers, experiment.Others, experiment.All} {
 		a := Turned(lap, sort)
 		if a.N == 0 || sort == experiment.All && values > 0 {
@@ -69,22 +90,25 @@ func (t *Trial) canary(ctx context.Context, lap []File) (values int, passing []s
 		if err != nil || t.Out.Verdict != session.Pass {
 			return values, passing, err
 		}
-		for _, run := range runs {
-			if sort != experiment.All { // else what was changed may as well be what is tried
-				ran = true
-				passing = slices.DeleteFunc(passing, func(id session.TestID) bool { return !run.Passes(id) })
-			}
+		if sort != experiment.All { // else what was changed may as well be what is tried
+			ran += len(runs)
+			passing = passingIn(passing, runs)
 		}
 	}
-	if ran && len(passing) > 0 {
-		if err := t.eachMustFail(ctx, lap, passing); err != nil || t.Out.Verdict != session.Pass {
-			return values, passing, err
-		}
+	if ran > 0 {
+		err = t.eachMustFail(ctx, lap, passing)
 	}
 	if values == 0 {
 		t.Tried(tryCanary, NotTried, "the tests of this lap compare with no value that wfs could change")
 	}
-	return values, passing, nil
+	return values, passing, err
+}
+
+// passingIn are those of some tests that pass in all of some runs.
+func passingIn(ids []session.TestID, runs []*gate.Run) []session.TestID {
+	return slices.DeleteFunc(ids, func(id session.TestID) bool {
+		return slices.ContainsFunc(runs, func(run *gate.Run) bool { return !run.Passes(id) })
+	})
 }
 
 // eachMustFail asks about each test of the lap by itself: one that compares with values, and passes with all of them
@@ -162,13 +186,15 @@ func hollowed(lap []File) (hollow, quiet altered, why string) {
 // runs.
 func (t *Trial) mustFail(ctx context.Context, kind, finding string, a, other altered) (runs []*gate.Run, err error) {
 	t.Say(fmt.Sprintf("gate %s with %s …", t.Gate.Name, a.says))
-	for n, step := range []struct {
+	type step struct {
 		altered
 		only []session.TestID
-	}{{a, t.Tests}, {a, nil}, {other, t.Tests}} { // the second time with all others, and nothing kept
-		if step.N == 0 || n == 2 && maps.EqualFunc(a.texts, other.texts, bytes.Equal) {
-			continue
-		}
+	}
+	steps := []step{{a, t.Tests}, {a, nil}} // the second time with all others, and nothing kept
+	if other.N > 0 && !maps.EqualFunc(a.texts, other.texts, bytes.Equal) {
+		steps = append(steps, step{other, t.Tests})
+	}
+	for n, step := range steps {
 		run, err := t.alterFiles(ctx, t.Out.Tree, step.altered, kind, step.only)
 		if err != nil {
 			return runs, t.Cannot(ctx, kind, err)
@@ -184,10 +210,8 @@ func (t *Trial) mustFail(ctx context.Context, kind, finding string, a, other alt
 		}
 	}
 	t.Tried(kind, Fails, "with "+a.says+" all of the lap's tests pass")
-	about := "the lap's tests cannot fail"
-	if finding == session.FoundNotNeeded {
-		about = "the lap's tests do not need its code"
-	}
+	about := map[string]string{session.FoundCannotFail: "the lap's tests cannot fail",
+		session.FoundNotNeeded: "the lap's tests do not need its code"}[finding]
 	says := fmt.Sprintf("with %s (%s) they still pass", a.says, safetext.Some(a.paths))
 	t.found(finding, a.paths[0], string(t.Tests[0]), about+": "+says, says)
 	return runs, nil

@@ -37,9 +37,10 @@ type reference struct {
 	r    session.JudgeRequest // what they are judged with
 	// newest: of the phase that wrote the lap's tests, and not of the lap's start.
 	newest bool
-	files  []File   // changed since then
-	aside  []string // of those the tests, and what they are run by
-	edited bool     // any of them was there before
+	files  []File       // changed since then
+	aside  []string     // of those the tests, and what they are run by
+	edited bool         // any of them was there before
+	with   session.Tree // the attempt's code with its tests
 }
 
 // references are the tests of the phase that wrote them, and those of the lap's start.
@@ -71,47 +72,62 @@ func (t *Trial) passesFrozen(ctx context.Context) (changed bool, failures []repo
 		return false, nil, err
 	}
 	changed = len(refs[0].aside) > 0
-	start := t.R.LapStart.Gates[t.Gate.Name]
-	own := func(id session.TestID) bool {
-		_, had := start[id]
-		return slices.Contains(t.R.Targets, id) || !had && t.ofLap(id)
-	}
-	if !refs[0].edited && slices.ContainsFunc(t.Out.Gone, own) {
+	if !refs[0].edited && slices.ContainsFunc(t.Out.Gone, t.cameInLap) {
 		return changed, nil, nil // no test was changed, and yet those of the lap do not run
 	}
+	refs, err = t.withTrees(ctx, refs)
+	for _, ref := range refs {
+		if done, failures, err := t.tryReference(ctx, ref); err != nil || done {
+			return changed, failures, err
+		}
+	}
+	return changed, nil, err
+}
+
+// cameInLap reports whether a test is one of the lap's own.
+func (t *Trial) cameInLap(id session.TestID) bool {
+	_, had := t.R.LapStart.Gates[t.Gate.Name][id]
+	return slices.Contains(t.R.Targets, id) || !had && t.ofLap(id)
+}
+
+// withTrees are the references that differ from the attempt and from each other, with the attempt's code and their
+// tests.
+func (t *Trial) withTrees(ctx context.Context, refs []reference) (list []reference, err error) {
 	seen := []session.Tree{t.Out.Tree}
 	for _, ref := range refs {
 		if len(ref.aside) == 0 || !ref.edited && (!ref.newest || mayRemove(t.R)) {
 			continue // what only came since is judged with the newest
 		}
-		tree, err := t.WithTests(ctx, ref.tree, ref.files, ref.aside)
-		if err != nil {
-			return changed, nil, err
+		if ref.with, err = t.WithTests(ctx, ref.tree, ref.files, ref.aside); err != nil {
+			return nil, err
 		}
-		if slices.Contains(seen, tree) || tree == ref.tree && !ref.newest { // then it has no code of its own
+		if slices.Contains(seen, ref.with) || ref.with == ref.tree && !ref.newest { // then it has no code of its own
 			continue
 		}
-		seen = append(seen, tree)
-		if hidden, err := t.takenOut(ctx, ref); err != nil || hidden {
-			return changed, nil, err
+		seen, list = append(seen, ref.with), append(list, ref)
+	}
+	return list, nil
+}
+
+// tryReference judges the attempt's code with the tests of a reference, and what its own tests are worth beside those.
+// done says that nothing more needs to be tried.
+func (t *Trial) tryReference(ctx context.Context, ref reference) (done bool, failures []report.Failure, err error) {
+	if hidden, err := t.takenOut(ctx, ref); err != nil || hidden {
+		return true, nil, err
+	}
+	result, failures, err := t.against(ctx, ref)
+	if err != nil {
+		if err := t.Cannot(ctx, TryFrozen, err); err != nil {
+			return true, nil, err
 		}
-		result, failures, err := t.against(ctx, ref, tree)
-		if err != nil {
-			if err := t.Cannot(ctx, TryFrozen, err); err != nil {
-				return changed, nil, err
-			}
-			result = NotTried
-		}
-		if ref.edited {
-			if err := t.weigh(ctx, ref, result); err != nil {
-				return changed, nil, err
-			}
-		}
-		if t.Out.Verdict != session.Pass || t.gone && ref.edited && !t.acquitted {
-			return changed, failures, nil
+		result = NotTried
+	}
+	if ref.edited {
+		if err := t.weigh(ctx, ref, result); err != nil {
+			return true, nil, err
 		}
 	}
-	return changed, nil, nil
+	return t.Out.Verdict != session.Pass || t.gone && ref.edited && !t.acquitted, failures, nil
 }
 
 // takenOut reports whether tests that are gone run again when only the settings of what runs tests are as they were:
@@ -187,10 +203,9 @@ func (t *Variants) runsAsMany() bool {
 }
 
 // against runs the gate on a tree that has the attempt's code, and the tests of a reference.
-func (t *Trial) against(ctx context.Context, ref reference,
-	tree session.Tree) (result string, failures []report.Failure, err error) {
+func (t *Trial) against(ctx context.Context, ref reference) (result string, failures []report.Failure, err error) {
 	t.Say("gate " + t.Gate.Name + " with " + ref.says + " …")
-	res, run, err := t.Judge(ctx, ref.r, tree, "frozen")
+	res, run, err := t.Judge(ctx, ref.r, ref.with, "frozen")
 	if err != nil {
 		return "", nil, err
 	}
@@ -199,35 +214,36 @@ func (t *Trial) against(ctx context.Context, ref reference,
 		return NotTried, nil, nil
 	}
 	if ref.newest {
-		t.asked, t.ran, t.with = &res, run, tree
+		t.asked, t.ran, t.with = &res, run, ref.with
 	}
 	if res.Verdict == session.Pass {
 		t.Tried(TryFrozen, Holds, "with "+ref.says+" the code passes; changed since then: "+safetext.Some(ref.aside))
 		return Holds, nil, nil
 	}
 	result, excused, err := t.excused(ctx, ref, run, res.Failing)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", nil, err
+	case result == "":
+		return t.failsFrozen(ctx, ref, res, run)
+	case ref.newest: // what it said is excused
+		t.asked = nil
 	}
-	if result != "" {
-		if ref.newest { // what it said is excused
-			t.asked = nil
-		}
-		said := Holds
-		if result == NotTried {
-			said = NotTried
-		}
-		t.Tried(TryFrozen, said, excused)
-		return result, nil, nil
+	if result == NotTried {
+		t.Tried(TryFrozen, NotTried, excused)
+	} else {
+		t.Tried(TryFrozen, Holds, excused)
 	}
+	return result, nil, nil
+}
+
+// failsFrozen holds it against an attempt that its code fails the tests of a reference, or asks about it.
+func (t *Trial) failsFrozen(ctx context.Context, ref reference, res session.GateResult,
+	run *gate.Run) (result string, failures []report.Failure, err error) {
 	says := "with " + ref.says + " it fails: " + res.Reason
 	t.Tried(TryFrozen, Fails, says)
 	if ref.newest && !t.gone {
-		if came, err := t.passesWithData(ctx, ref); err != nil || len(came) > 0 {
-			if err == nil {
-				t.ask(came, "the tests pass only with data that was added with the code, which may be its own output: "+
-					safetext.Some(came))
-			}
+		if asked, err := t.askedAboutData(ctx, ref); err != nil || asked {
 			return Fails, nil, err
 		}
 	}
@@ -240,7 +256,7 @@ func (t *Trial) against(ctx context.Context, ref reference,
 	if len(res.Failing) > 0 {
 		test = string(res.Failing[0])
 	}
-	t.asked, t.ran, t.with = &res, run, tree
+	t.asked, t.ran, t.with = &res, run, ref.with
 	return Fails, t.found(session.FoundOnlySo, ref.aside[0], test,
 		"the code passes only with the changed tests: "+says, says), nil
 }
@@ -258,9 +274,9 @@ func (t *Trial) passesWithout(ctx context.Context, ref reference, left func(path
 	return err == nil && verdict.CouldNot(run, res) == "" && res.Verdict == session.Pass, err
 }
 
-// passesWithData returns new files that tests read, such as snapshots, if the code passes with them and all else of the
-// tests as it was. Nobody can tell whether they say what is wanted.
-func (t *Trial) passesWithData(ctx context.Context, ref reference) ([]string, error) {
+// askedAboutData asks about new files that tests read, such as snapshots, if the code passes with them and all else of
+// the tests as it was. Nobody can tell whether they say what is wanted.
+func (t *Trial) askedAboutData(ctx context.Context, ref reference) (bool, error) {
 	var came []string
 	for _, f := range ref.files {
 		if f.Status == "A" && !report.IsCode(f.Path) && testpaths.HoldsTests(f.Path) {
@@ -268,13 +284,14 @@ func (t *Trial) passesWithData(ctx context.Context, ref reference) ([]string, er
 		}
 	}
 	if len(came) == 0 {
-		return nil, nil
+		return false, nil
 	}
 	passes, err := t.passesWithout(ctx, ref, func(p string) bool { return slices.Contains(came, p) }, "frozen-data")
-	if !passes {
-		came = nil
+	if passes && err == nil {
+		t.ask(came, "the tests pass only with data that was added with the code, which may be its own output: "+
+			safetext.Some(came))
 	}
-	return came, err
+	return passes, err
 }
 
 // withoutBroken asks once more with those of the older files of tests left as the attempt has them that cannot be built
@@ -340,22 +357,33 @@ func (t *Trial) excused(ctx context.Context, ref reference, run *gate.Run,
 	if t.gone && run.Exit == 0 && len(run.Report.Broken) == 0 && !slices.ContainsFunc(failing, run.Has) {
 		return "", "", nil // they vanish with the tests as they were, too: no name in them is why
 	}
-	if is, err := t.OnlyRenamed(ctx, ref.files); err != nil || is {
-		return renamed, "only names differ from " + ref.says, err
-	}
-	if !ref.newest {
-		if is, err := t.withoutBroken(ctx, ref, run); err != nil || is {
-			return unfit, "with " + ref.says + " the code passes, except for files that no longer fit it", err
+	for _, excuse := range []struct {
+		result, says string
+		older        bool // for those of the lap's start only
+		holds        func() (bool, error)
+	}{
+		{renamed, "only names differ from " + ref.says, false, func() (bool, error) { return t.OnlyRenamed(ctx, ref.files) }},
+		{unfit, "with " + ref.says + " the code passes, except for files that no longer fit it", true,
+			func() (bool, error) { return t.withoutBroken(ctx, ref, run) }},
+		{meant, "the lap is about behaviour that " + ref.says + " do not cover", true,
+			func() (bool, error) { return t.meant(ctx, failing, run) }},
+		{NotTried, "the attempt's own tests fail in a clean checkout too, so the other tests cannot be tried there", false,
+			func() (bool, error) { return t.ownFail(ctx) }},
+	} {
+		if excuse.older && ref.newest {
+			continue
 		}
-		if is, err := t.meant(ctx, failing, run); err != nil || is {
-			return meant, "the lap is about behaviour that " + ref.says + " do not cover", err
+		if is, err := excuse.holds(); err != nil || is {
+			return excuse.result, excuse.says, err
 		}
 	}
-	own, ownRun, err := t.Judge(ctx, t.R, t.Out.Tree, "own")
-	if err == nil && (verdict.CouldNot(ownRun, own) != "" || own.Verdict != session.Pass && !t.gone) {
-		return NotTried, "the attempt's own tests fail in a clean checkout too, so the other tests cannot be tried there", nil
-	}
-	return "", "", err
+	return "", "", nil
+}
+
+// ownFail reports whether the attempt fails in a clean tree with its own tests, too.
+func (t *Trial) ownFail(ctx context.Context) (bool, error) {
+	own, run, err := t.Judge(ctx, t.R, t.Out.Tree, "own")
+	return err == nil && (verdict.CouldNot(run, own) != "" || own.Verdict != session.Pass && !t.gone), err
 }
 
 // OnlyRenamed reports whether tests differ in nothing but names from what they were. Code counts as it was when the
@@ -377,17 +405,23 @@ func (t *Variants) OnlyRenamed(ctx context.Context, files []File) (bool, error) 
 			sides[1][f.Path] = f.After
 		}
 	}
-	if t.R.VisitTree != "" {
-		entered, err := t.Since(ctx, t.R.VisitTree)
-		if err != nil {
-			return false, err
-		}
-		for _, f := range entered {
-			aside := slices.ContainsFunc(files, func(o File) bool { return o.Aside && o.Path == f.Path })
-			if f.Status != "A" && code[0][f.Path] == nil && !aside {
-				code[0][f.Path] = f.Before
-			}
-		}
+	if err := t.asEntered(ctx, files, code[0]); err != nil {
+		return false, err
 	}
 	return experiment.Renamed(tests[0], tests[1], code[0], code[1]), nil
+}
+
+// asEntered adds code as it was when the phase was entered to that of the files that are not known from before.
+func (t *Variants) asEntered(ctx context.Context, files []File, code experiment.Files) error {
+	if t.R.VisitTree == "" {
+		return nil
+	}
+	entered, err := t.Since(ctx, t.R.VisitTree)
+	for _, f := range entered {
+		aside := slices.ContainsFunc(files, func(o File) bool { return o.Aside && o.Path == f.Path })
+		if f.Status != "A" && code[f.Path] == nil && !aside {
+			code[f.Path] = f.Before
+		}
+	}
+	return err
 }

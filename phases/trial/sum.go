@@ -16,10 +16,7 @@ func SumUp(out *session.Judgement) {
 		// What passes by a look at the tree alone says less than what ran.
 		looked := i > 0 && rank(g.Verdict) == rank(out.Verdict) && out.Gates[i-1].Where == session.InTree
 		if i == 0 || rank(g.Verdict) > rank(out.Verdict) || looked && g.Verdict == session.Pass {
-			out.Verdict, out.Class, out.Reason = g.Verdict, g.Class, g.Reason
-			if g.Verdict != session.Pass {
-				out.Reason = g.Spoken()
-			}
+			out.Verdict, out.Class, out.Reason = g.Verdict, g.Class, g.Spoken()
 		}
 		// A phase that passes because tests fail as intended says so, whichever gate came first.
 		if out.Verdict == session.Pass && g.Expect == string(workflows.ExpectRed) {

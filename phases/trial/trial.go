@@ -79,45 +79,69 @@ func (b *Bench) Experiment(ctx context.Context, r session.JudgeRequest, out *ses
 	if err != nil {
 		return nil, err
 	}
-	if passed := *out; passed.Verdict == session.Pass && policy == workflows.TamperWarn {
-		defer func() { // it is named, and no more
-			passed.Tampered, passed.Experiments = out.Tampered, out.Experiments
-			*out = passed
-		}()
-	}
-	failed := *out
 	if len(gone) > 0 {
-		passAll(out, safetext.Plural(len(gone), "test is gone", "tests are gone")+": "+safetext.Some(gone))
-		out.Gone = gone
-		failed.Question = &session.Question{Evidence: []string{failed.Reason}}
+		return tryGone(ctx, r, t, why, gone, out)
 	}
+	passed := *out
+	failures, err := tryPassed(ctx, r, t, why)
+	if policy == workflows.TamperWarn { // it is named, and no more
+		passed.Tampered, passed.Experiments = out.Tampered, out.Experiments
+		*out = passed
+	}
+	return failures, err
+}
+
+// tryPassed tries an attempt that passes.
+func tryPassed(ctx context.Context, r session.JudgeRequest, t *Trial, why string) ([]report.Failure, error) {
 	switch {
-	case r.Approved:
-		return nil, nil
-	case len(gone) > 0 && (t == nil || why != ""):
-		*out = failed
-		return nil, nil
-	case t == nil:
+	case t == nil || r.Approved:
 		return nil, nil
 	case why != "":
 		return nil, t.untried(ctx, why)
 	}
-	t.gone = len(gone) > 0
+	changed, failures, err := t.passesFrozen(ctx)
+	if err != nil || t.Out.Verdict != session.Pass {
+		return failures, err
+	}
+	return nil, t.tryTests(ctx, changed)
+}
+
+// tryGone tries an attempt that fails for nothing but tests that are gone. It passes if it is acquitted.
+func tryGone(ctx context.Context, r session.JudgeRequest, t *Trial, why string, gone []session.TestID,
+	out *session.Judgement) ([]report.Failure, error) {
+	failed := *out
+	failed.Question = &session.Question{Evidence: []string{failed.Reason}}
+	passAll(out, safetext.Plural(len(gone), "test is gone", "tests are gone")+": "+safetext.Some(gone))
+	out.Gone = gone
+	switch {
+	case r.Approved:
+		return nil, nil
+	case t == nil || why != "":
+		*out = failed
+		return nil, nil
+	}
+	t.gone = true
 	changed, failures, err := t.passesFrozen(ctx)
 	switch {
 	case err != nil:
 		return nil, err
-	case t.gone && !t.acquitted && out.Class != session.ClassAsked:
+	case !t.acquitted && out.Class != session.ClassAsked:
 		*out = stillFails(failed, out)
 		return nil, nil
 	case out.Verdict != session.Pass:
 		return failures, nil
 	}
+	return nil, t.tryTests(ctx, changed)
+}
+
+// tryTests asks what the tests of an attempt are worth whose code passes the frozen ones.
+func (t *Trial) tryTests(ctx context.Context, changed bool) error {
 	t.nameFrozen()
-	if makesPass := !mayRemove(r); policy != workflows.TamperOff && (makesPass || changed) {
-		return nil, t.Worth(ctx, makesPass)
+	makesPass := !mayRemove(t.R)
+	if t.R.Plan.Workflow.TamperIn(&t.R.Phase) == workflows.TamperOff || !makesPass && !changed {
+		return nil
 	}
-	return nil, nil
+	return t.Worth(ctx, makesPass)
 }
 
 // nameFrozen takes tests out of the lap's that the frozen ones do not have: nobody expected them.
@@ -201,8 +225,9 @@ func (b *Bench) trials(ctx context.Context, r session.JudgeRequest,
 		return nil, "", nil
 	}
 	t = &Trial{Variants: Variants{Bench: b, R: r, Out: out}}
+	owner := targetGate(r)
 	at := slices.IndexFunc(r.Phase.Gates, func(g workflows.Gate) bool {
-		return g.Runs() && g.Format.PerTest() && !g.MayChangeTree && (targetGate(r) == "" || g.Name == targetGate(r))
+		return g.Runs() && g.Format.PerTest() && !g.MayChangeTree && (owner == "" || g.Name == owner)
 	})
 	switch {
 	case at < 0:
@@ -210,19 +235,19 @@ func (b *Bench) trials(ctx context.Context, r session.JudgeRequest,
 	case r.Plan.Unproven:
 		return t, "clean-proof is off", nil
 	}
-	if why, err := b.NoRoom(ctx, r, r.Phase.Gates[at]); err != nil || why != "" {
-		return t, why, err
-	}
 	t.Gate = r.Phase.Gates[at]
-	start := r.LapStart.Gates[t.Gate.Name]
-	for id, s := range out.Evidence.Gates[t.Gate.Name] {
+	t.Tests = t.passing(out.Evidence.Gates[t.Gate.Name])
+	why, err = b.NoRoom(ctx, r, t.Gate)
+	return t, why, err
+}
+
+// passing are the tests of the lap that pass: those that it is about, and those that came in it.
+func (t *Variants) passing(now session.Tests) []session.TestID {
+	start := t.R.LapStart.Gates[t.Gate.Name]
+	return slices.DeleteFunc(report.SortedKeys(now), func(id session.TestID) bool {
 		_, had := start[id]
-		if s == session.TestPass && id != report.GateID(t.Gate.Name) && (!had || t.ofLap(id)) {
-			t.Tests = append(t.Tests, id)
-		}
-	}
-	slices.Sort(t.Tests)
-	return t, "", nil
+		return now[id] != session.TestPass || id == report.GateID(t.Gate.Name) || had && !t.ofLap(id)
+	})
 }
 
 // triedLater reports whether the phase after one that writes tests is tried: whether its code passes older tests, and
