@@ -91,16 +91,22 @@ func unreadable(err error) answer {
 	return answer{unread: true, note: clipped("could not read the answer; it counts as \"not done\": " + why)}
 }
 
+// decodeResult reads the keys of an answer.
+func decodeResult(text []byte) (f resultFile, err error) {
+	switch {
+	case len(text) == 0:
+		return f, errors.New("it is empty")
+	case text[0] != '{':
+		return f, errors.New("it is not a JSON object")
+	}
+	return f, json.Unmarshal(text, &f)
+}
+
+// parseResult is what an answer says.
 func parseResult(text []byte, now func() time.Time) (answer, error) {
-	var f resultFile
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if len(bytes.TrimSpace(text)) == 0 {
-		return answer{}, errors.New("it is empty")
-	}
-	if text = bytes.TrimSpace(text); text[0] != '{' {
-		return answer{}, errors.New("it is not a JSON object")
-	}
-	if err := json.Unmarshal(text, &f); err != nil {
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
+	f, err := decodeResult(text)
+	if err != nil {
 		return answer{}, err
 	}
 	said := f.Done != nil && *f.Done
@@ -110,21 +116,29 @@ func parseResult(text []byte, now func() time.Time) (answer, error) {
 	if f.CostUSD > 0 && !math.IsInf(f.CostUSD, 0) {
 		a.cost = f.CostUSD
 	}
+	if err := a.waitAs(f, now); err != nil {
+		return answer{}, err
+	}
+	return a, nil
+}
+
+// waitAs reads until when an answer waits.
+func (a *answer) waitAs(f resultFile, now func() time.Time) error {
 	if f.Wait != "" {
 		d, err := time.ParseDuration(f.Wait)
 		if err != nil || d < 0 {
-			return answer{}, fmt.Errorf("wait: %q is not a duration such as 15m", short(f.Wait))
+			return fmt.Errorf("wait: %q is not a duration such as 15m", short(f.Wait))
 		}
 		a.wait(d, now)
 	}
 	if len(f.WaitUntil) > 0 && string(f.WaitUntil) != "null" {
 		until, err := parseTime(f.WaitUntil)
 		if err != nil {
-			return answer{}, err
+			return err
 		}
 		a.waits, a.until = true, until
 	}
-	return a, nil
+	return nil
 }
 
 func (a *answer) wait(d time.Duration, now func() time.Time) {

@@ -53,7 +53,7 @@ func (a *attempt) runAgent(ctx context.Context) (session.RunResult, error) {
 
 // converse is one process of an agent. lost says that the conversation that was to go on is not there.
 func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult, lost bool, err error) {
-	dir, agent, card := a.req.RunDir, a.req.Plan.Agent, a.req.Plan.Agent.Card
+	agent, card := a.req.Plan.Agent, a.req.Plan.Agent.Card
 	w := &watched{req: &a.req, to: a.out.events, signs: &proc.Signs{Settle: a.Settle, Moved: a.moved(ctx)}}
 	options := agents.Options{Now: func() int64 { return a.Now().Unix() }, Emit: w.event}
 	if c := a.req.Conversation; c != nil {
@@ -64,7 +64,7 @@ func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult,
 		return a.notStarted("the agent card of " + card.Name + " has a decoder that this version of wfs does not know: " +
 			card.Decoder), false, nil
 	}
-	errs, err := process.NewLog(filepath.Join(dir, ErrorsFile), a.MaxLog)
+	errs, err := process.NewLog(filepath.Join(a.req.RunDir, ErrorsFile), a.MaxLog)
 	if err != nil {
 		return res, false, err
 	}
@@ -73,22 +73,8 @@ func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult,
 	if why != "" {
 		return a.notStarted(why), false, nil
 	}
-	files := map[string]string{}
-	for name, text := range card.Files {
-		files[filepath.Join(CardDir, name)] = text
-	}
-	if len(card.Answer) > 0 {
-		files[SchemaFile] = brief.Schema(a.req)
-	}
-	who, err := json.Marshal(session.Conversation{Agent: card.Name, Place: a.place()})
-	if err != nil {
+	if err := a.writeFiles(card); err != nil {
 		return res, false, err
-	}
-	files[AgentFile] = string(who)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := writeBeside(filepath.Join(dir, name), files[name]); err != nil {
-			return res, false, err
-		}
 	}
 	told := io.Writer(errs)
 	if warnings := agents.NewWarnings(card.Decoder, options); warnings != nil {
@@ -112,6 +98,27 @@ func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult,
 		res.Printed = process.LastLines(said, session.MaxPrinted, process.MaxShown)
 	}
 	return res, lost && a.req.Conversation != nil, nil
+}
+
+// writeFiles writes what a card's agent reads, and who works, into the run's directory.
+func (a *attempt) writeFiles(card *workflows.Card) error {
+	who, err := json.Marshal(session.Conversation{Agent: card.Name, Place: a.place()})
+	if err != nil {
+		return err
+	}
+	files := map[string]string{AgentFile: string(who)}
+	for name, text := range card.Files {
+		files[filepath.Join(CardDir, name)] = text
+	}
+	if len(card.Answer) > 0 {
+		files[SchemaFile] = brief.Schema(a.req)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := writeBeside(filepath.Join(a.req.RunDir, name), files[name]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // timeout is how long a run may take: as its agent may, and as a budget leaves.
@@ -162,18 +169,7 @@ func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res sessio
 		res.Agent = card.Name
 		return res, false
 	}
-	class := o.Class
-	if dead := w.why(); dead.class != "" &&
-		(class == agents.Interrupted || class == agents.NoResult || class == agents.Crashed) {
-		class, o.RetryAt = dead.class, dead.until
-		if dead.said != "" {
-			o.Message = dead.said
-		}
-	}
-	// wfs has stopped nobody
-	if class == agents.Interrupted && (p.Ended == proc.Exited || p.Ended == proc.Settled || p.Ended == proc.Left) {
-		class, o.Message = agents.Crashed, strings.TrimSpace("it was interrupted, not by wfs. "+o.Message)
-	}
+	class := reasonOf(p, &o, w.why())
 	said := claimOf(o, readResult(filepath.Join(a.req.RunDir, ResultFile), a.Secrets, a.Now), a.Now)
 	res = session.RunResult{
 		Outcome: outcomeOf(class), Exit: p.Exit, Millis: p.Millis, Survivors: p.Survivors,
@@ -189,21 +185,39 @@ func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res sessio
 	}
 	good := class == agents.OK || class == agents.Denied
 	if good {
-		res.Done, res.NotDone, res.Unread, res.Review, res.TestChange = said.done, said.not, said.unread, said.review,
-			said.change
-		res.NothingLeft = said.left
-		switch {
-		case said.ask != "":
-			res.Outcome, res.Ask = session.OutcomeAsk, said.ask
-		case said.waits:
-			res.Outcome, res.WaitUntil = session.OutcomeWait, said.until
-		}
+		claims(said, &res)
 	}
 	a.stopped(p, w.cause(class), &res)
 	if !good && res.Message != "" {
 		a.out.note("it ended as " + string(res.Outcome) + ": " + res.Message)
 	}
 	return res, class == agents.Lost
+}
+
+// reasonOf is the class of a run's end. What wfs stopped it for is a better reason than that it stopped, and one that was
+// interrupted, not by wfs, crashed.
+func reasonOf(p proc.Result, o *agents.Outcome, dead useless) agents.Class {
+	class := o.Class
+	if dead.class != "" && slices.Contains([]agents.Class{agents.Interrupted, agents.NoResult, agents.Crashed}, class) {
+		class, o.RetryAt = dead.class, dead.until
+		o.Message = cmp.Or(dead.said, o.Message)
+	}
+	if class == agents.Interrupted && slices.Contains([]proc.Ended{proc.Exited, proc.Settled, proc.Left}, p.Ended) {
+		class, o.Message = agents.Crashed, strings.TrimSpace("it was interrupted, not by wfs. "+o.Message)
+	}
+	return class
+}
+
+// claims enters what an agent says of its work.
+func claims(said answer, res *session.RunResult) {
+	res.Done, res.NotDone, res.Unread, res.Review = said.done, said.not, said.unread, said.review
+	res.TestChange, res.NothingLeft = said.change, said.left
+	switch {
+	case said.ask != "":
+		res.Outcome, res.Ask = session.OutcomeAsk, said.ask
+	case said.waits:
+		res.Outcome, res.WaitUntil = session.OutcomeWait, said.until
+	}
 }
 
 // stopped says why a process had to be stopped. What it met before, a limit say, is the better reason where it
@@ -279,31 +293,15 @@ var (
 func refused(calls []agents.Tool, agent workflows.Agent) []session.RefusedCommand {
 	var list []session.RefusedCommand
 	for _, c := range calls {
-		text, substitutes := "", false
-		for _, part := range strings.FieldsFunc(c.Detail, func(r rune) bool { return strings.ContainsRune("&|;", r) }) {
-			words := workflows.Command{Shell: part}.Beginning()
-			may := slices.ContainsFunc(agent.Allow, func(word string) bool {
-				command, ok := brief.Permitted(agent.Card, word)
-				return ok && strings.HasPrefix(words+" ", command+" ")
-			})
-			claude := agent.Card.Decoder == "claude"
-			if claude && substituted.MatchString(singleQuoted.ReplaceAllString(part, "")) {
-				text, substitutes = safetext.Line(part, process.MaxShown), true
-				break
-			}
-			reads := claude && slices.ContainsFunc(onlyRead,
-				func(command string) bool { return strings.HasPrefix(words+" ", command+" ") })
-			if words != "" && words != "cd" && !may && !reads && text == "" {
-				text = words
-			}
-		}
 		whole := safetext.Line(c.Detail, process.MaxShown)
+		if c.Action != agents.Runs || whole == "" {
+			continue
+		}
+		text, substitutes := refusedPart(c.Detail, agent)
 		i := slices.IndexFunc(list, func(r session.RefusedCommand) bool {
-			return r.Text == text &&
-				(text != "" || r.Whole == whole)
+			return r.Text == text && (text != "" || r.Whole == whole)
 		})
 		switch {
-		case c.Action != agents.Runs || whole == "":
 		case i >= 0:
 			list[i].Times++
 		case len(list) < session.MaxNamed:
@@ -314,6 +312,29 @@ func refused(calls []agents.Tool, agent workflows.Agent) []session.RefusedComman
 		}
 	}
 	return list
+}
+
+// refusedPart is the beginning of the part of a command line that is not allowed, or the part that has a variable.
+func refusedPart(line string, agent workflows.Agent) (text string, substitutes bool) {
+	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("&|;", r) }) {
+		if agent.Card.Decoder == "claude" && substituted.MatchString(singleQuoted.ReplaceAllString(part, "")) {
+			return safetext.Line(part, process.MaxShown), true
+		}
+		if words := (workflows.Command{Shell: part}).Beginning(); text == "" && words != "" && !allowed(words, agent) {
+			text = words
+		}
+	}
+	return text, false
+}
+
+// allowed reports whether an agent may run a command that begins so.
+func allowed(words string, agent workflows.Agent) bool {
+	begins := func(command string) bool { return strings.HasPrefix(words+" ", command+" ") }
+	return words == "cd" || agent.Card.Decoder == "claude" && slices.ContainsFunc(onlyRead, begins) ||
+		slices.ContainsFunc(agent.Allow, func(word string) bool {
+			command, ok := brief.Permitted(agent.Card, word)
+			return ok && begins(command)
+		})
 }
 
 func tokensOf(s agents.Spent) session.Tokens {

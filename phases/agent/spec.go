@@ -17,47 +17,55 @@ import (
 // and names it in the request. A file that is there and holds something else is left alone, and another name is taken.
 // What remains of a run that was killed is found again by its content, and stays: it is in a checkpoint by then.
 func (r *Runner) laySpec(req *session.RunRequest) (remove func(), err error) {
-	remove = func() {}
 	if len(req.Spec) <= brief.MaxSpec {
-		return remove, nil
+		return func() {}, nil
 	}
 	root, err := os.OpenRoot(r.Root) // no link leads out of it
 	if err != nil {
-		return remove, err
+		return nil, err
 	}
 	text, dir := []byte(r.Secrets.String(string(req.Spec))), brief.DocumentsDir(req.Session.ID)
+	file, there, err := nameFor(root, dir, text)
+	if err != nil || there {
+		req.SpecFile = file
+		return func() {}, errors.Join(err, root.Close())
+	}
+	at := filepath.FromSlash(file)
+	err = root.MkdirAll(filepath.FromSlash(dir), 0o777)
+	if err == nil {
+		err = root.WriteFile(at, text, 0o666)
+	}
+	remove = func() {
+		if now, rerr := root.ReadFile(at); err != nil || rerr == nil && bytes.Equal(now, text) { // else somebody's work
+			_ = root.Remove(at)
+		}
+		_, _ = root.Remove(filepath.FromSlash(dir)), root.Remove(path.Dir(dir)) // those that are empty
+		_ = root.Close()
+	}
+	if err != nil {
+		remove()
+	}
+	req.SpecFile = file
+	return remove, err
+}
+
+// nameFor is a name that a text can have in a directory, and whether it is there by that name.
+func nameFor(root *os.Root, dir string, text []byte) (file string, there bool, err error) {
 	for n := 1; ; n++ {
-		file := path.Join(dir, "spec.md")
+		file = path.Join(dir, "spec.md")
 		if n > 1 {
 			file = path.Join(dir, fmt.Sprintf("spec-%d.md", n))
 		}
 		at := filepath.FromSlash(file)
-		there, err := root.Lstat(at)
+		info, err := root.Lstat(at)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			if err := root.MkdirAll(filepath.FromSlash(dir), 0o777); err != nil {
-				return remove, errors.Join(err, root.Close())
-			}
-			remove = func() {
-				if now, err := root.ReadFile(at); err == nil && bytes.Equal(now, text) { // else somebody's work
-					_ = root.Remove(at)
-				}
-				_, _ = root.Remove(filepath.FromSlash(dir)), root.Remove(path.Dir(dir)) // those that are empty
-				_ = root.Close()
-			}
-			if err := root.WriteFile(at, text, 0o666); err != nil {
-				_ = root.Remove(at)
-				remove()
-				return func() {}, err
-			}
-			req.SpecFile = file
-			return remove, nil
+			return file, false, nil
 		case err != nil:
-			return remove, errors.Join(err, root.Close())
-		case there.Mode().IsRegular() && there.Size() == int64(len(text)):
+			return "", false, err
+		case info.Mode().IsRegular() && info.Size() == int64(len(text)):
 			if now, err := root.ReadFile(at); err == nil && bytes.Equal(now, text) {
-				req.SpecFile = file
-				return remove, root.Close()
+				return file, true, nil
 			}
 		}
 	}

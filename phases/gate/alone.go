@@ -23,17 +23,7 @@ func (j *Runner) Alone(g workflows.Gate, ids []session.TestID) (narrow workflows
 	if len(words) == 0 || len(ids) == 0 || len(ids) > mostAlone {
 		return g, false
 	}
-	var chosen []string
-	switch {
-	case g.Format == workflows.FormatGoTest:
-		chosen, ok = goAlone(words, ids)
-	case g.Format == workflows.FormatUnittest:
-		chosen, ok = unittestAlone(words, ids)
-	case g.Format == workflows.FormatJUnit && slices.Contains(words, "--test") && words[0] == "node":
-		chosen, ok = nodeAlone(words, ids)
-	case g.Format == workflows.FormatJUnit:
-		chosen, ok = pytestAlone(words, ids, func(file string) bool { return j.Read(file) != nil })
-	}
+	chosen, ok := j.choose(g.Format, words, ids)
 	if !ok {
 		return g, false
 	}
@@ -44,6 +34,21 @@ func (j *Runner) Alone(g workflows.Gate, ids []session.TestID) (narrow workflows
 	}
 	narrow.Run = workflows.Command{Argv: chosen}
 	return narrow, true
+}
+
+// choose puts the choice of tests into the words of a runner's command line.
+func (j *Runner) choose(format workflows.Format, words []string, ids []session.TestID) (chosen []string, ok bool) {
+	switch {
+	case format == workflows.FormatGoTest:
+		return goAlone(words, ids)
+	case format == workflows.FormatUnittest:
+		return unittestAlone(words, ids)
+	case format == workflows.FormatJUnit && slices.Contains(words, "--test") && words[0] == "node":
+		return nodeAlone(words, ids)
+	case format == workflows.FormatJUnit:
+		return pytestAlone(words, ids, func(file string) bool { return j.Read(file) != nil })
+	}
+	return nil, false
 }
 
 // plainWords splits a command into its words. There are none when a shell would do more with it than split it

@@ -1,8 +1,10 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,28 +31,33 @@ func (j *Runner) explainLoadFailures(ctx context.Context, run *Run, env []string
 	done := 0
 	for i := range run.Report.Broken {
 		b := &run.Report.Broken[i]
-		if b.Missing != "" || !report.IsScript(b.File) || !strings.HasPrefix(b.Message, "test failed") ||
-			done == maxExplained {
+		unexplained := b.Missing == "" && report.IsScript(b.File) && strings.HasPrefix(b.Message, "test failed")
+		if !unexplained || done == maxExplained {
 			continue
 		}
 		done++
-		stderr := report.Beginning{Most: maxExplanation}
-		errs := j.Secrets.Forms().Stream(&stderr)
-		res, err := proc.Run(ctx, proc.Spec{Argv: append(append([]string{}, node...), filepath.FromSlash(b.File)),
-			Dir: j.Root,
-			Env: env, Stderr: errs, Timeout: explainTimeout, Marker: marker})
-		_ = errs.Close()
-		switch {
-		case err != nil:
+		text, err := j.load(ctx, append(slices.Clone(node), filepath.FromSlash(b.File)), env, marker)
+		if err != nil {
 			return err
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case res.Ended != proc.Exited || res.Exit == 0:
-			continue
 		}
-		run.Report.Reload(b, j.place().Without(string(stderr.Text)))
+		if text != "" {
+			run.Report.Reload(b, j.place().Without(text))
+		}
 	}
 	return nil
+}
+
+// load is what Node says of a file that it cannot load, "" if it can.
+func (j *Runner) load(ctx context.Context, argv, env []string, marker string) (string, error) {
+	stderr := report.Beginning{Most: maxExplanation}
+	errs := j.Secrets.Forms().Stream(&stderr)
+	res, err := proc.Run(ctx, proc.Spec{Argv: argv, Dir: j.Root, Env: env, Stderr: errs, Timeout: explainTimeout,
+		Marker: marker})
+	_ = errs.Close()
+	if err = cmp.Or(err, ctx.Err()); err != nil || res.Ended != proc.Exited || res.Exit == 0 {
+		return "", err
+	}
+	return string(stderr.Text), nil
 }
 
 var (

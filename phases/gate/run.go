@@ -72,21 +72,29 @@ func (g *Run) leadBack(room, live string) {
 func (g *Run) close() {
 	id, tests := report.GateID(g.Gate.Name), g.Report.Tests
 	if !g.Gate.Format.PerTest() {
-		if g.Ran() {
-			tests[id] = session.TestPass
-			if g.Exit != 0 {
-				tests[id] = session.TestFail
-				g.Report.Say(id, strings.Join(g.printed, "\n"))
-			}
-		}
+		g.closeByExit()
 		return
 	}
 	if !g.Report.NoTests {
 		g.Report.NoTests = len(tests) == 0 && report.SaysNoTests(g.Gate.Format, g.Exit, strings.Join(g.printed, "\n"))
 	}
 	c := tests.Count()
-	if g.Ran() && (g.Report.Damaged != "" || g.Exit != 0 && c.Failed+c.Errors == 0 && c.Total() > 0) {
+	unexplained := g.Exit != 0 && c.Failed+c.Errors == 0 && c.Total() > 0
+	if g.Ran() && (g.Report.Damaged != "" || unexplained) {
 		g.Report.Set(id, session.TestError)
+		g.Report.Say(id, strings.Join(g.printed, "\n"))
+	}
+}
+
+// closeByExit adds the result of an exit-code gate.
+func (g *Run) closeByExit() {
+	id := report.GateID(g.Gate.Name)
+	switch {
+	case !g.Ran():
+	case g.Exit == 0:
+		g.Report.Tests[id] = session.TestPass
+	default:
+		g.Report.Tests[id] = session.TestFail
 		g.Report.Say(id, strings.Join(g.printed, "\n"))
 	}
 }

@@ -56,6 +56,37 @@ func (j *Runner) Run(ctx context.Context, g workflows.Gate, runDir string, again
 		}
 		j = at
 	}
+	x, err := j.prepare(g, runDir, again)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.execute(ctx); err != nil {
+		return nil, err
+	}
+	if err := x.read(ctx); err != nil {
+		return nil, err
+	}
+	x.run.close()
+	if j.Inside != nil {
+		x.run.leadBack(j.Inside.Root, j.Inside.Live[0])
+	}
+	return x.run, nil
+}
+
+// execution is one run of a gate's command, and what reads its output and its reports.
+type execution struct {
+	*Runner
+	run        *Run
+	runDir     string
+	spec       proc.Spec
+	reader     *report.Reader
+	tail       *lastLines
+	reportFile string                 // $WFS_REPORT
+	before     map[string]fs.FileInfo // the gate's reports that were there
+}
+
+// prepare makes a gate's command and its environment.
+func (j *Runner) prepare(g workflows.Gate, runDir string, again bool) (*execution, error) {
 	name := fileName(g.Name)
 	if j.Trial != "" {
 		name += "-" + j.Trial
@@ -63,103 +94,113 @@ func (j *Runner) Run(ctx context.Context, g workflows.Gate, runDir string, again
 	if again {
 		name += "-again"
 	}
-	run := &Run{Gate: g, Log: "gate-" + name + ".log"}
+	x := &execution{Runner: j, run: &Run{Gate: g, Log: "gate-" + name + ".log"}, runDir: runDir, tail: newLastLines(),
+		reportFile: filepath.Join(runDir, "report-"+name+".xml")}
+	x.reader = report.NewReader(g, j.place(), x.tail.add)
 	if j.Inside != nil || j.SetUpHere {
-		run.setup = j.Setup
+		x.run.setup = j.Setup
 	}
-	reportFile := filepath.Join(runDir, "report-"+name+".xml")
-	if err := os.RemoveAll(reportFile); err != nil { // it must be this run's
+	var err error
+	if x.before, err = reportFiles(j.Root, g.Report); err != nil {
 		return nil, err
 	}
 	argv := slices.Clone(process.Argv(g.Run))
-	if g.Run.Shell == "" { // see alone
-		for i, word := range argv {
-			argv[i] = strings.ReplaceAll(word, process.ReportWord, reportFile)
+	for i, word := range argv {
+		if g.Run.Shell == "" { // see alone
+			argv[i] = strings.ReplaceAll(word, process.ReportWord, x.reportFile)
 		}
 	}
-	old, err := reportFiles(j.Root, g.Report)
-	if err != nil {
-		return nil, err
-	}
-	log, err := process.NewLog(filepath.Join(runDir, run.Log), maxGateLog)
-	if err != nil {
-		return nil, err
-	}
-	marker := process.GateMarker + reportFile
+	marker := process.GateMarker + x.reportFile
 	// Python takes what it compiled for current when the source has the same size and was written in the same
 	// second. What a gate compiled must not answer for what the next attempt wrote. Whatever the environment says
 	// comes later and counts.
-	env := append(append([]string{"PYTHONDONTWRITEBYTECODE=1"}, j.Env...), "WFS_REPORT="+reportFile, marker)
+	env := append(append([]string{"PYTHONDONTWRITEBYTECODE=1"}, j.Env...), "WFS_REPORT="+x.reportFile, marker)
 	if again && g.Format == workflows.FormatGoTest {
 		env = goWithoutCache(env)
 	}
-	tail := newLastLines()
-	spec := proc.Spec{Argv: argv, Dir: j.Root, Env: env, Timeout: g.Timeout, Marker: marker}
-	// What comes out of a pipe is redacted once, and passed on to all who read it, one pipe at a time. Parsers
-	// keep names, and beginnings and ends of texts: half a secret would not be recognised.
-	var mu sync.Mutex
-	var pipes []*lockedStream
-	reader := report.NewReader(g, j.place(), tail.add)
-	pipe := func(people, parser io.Writer) io.Writer {
-		s := &lockedStream{&mu, j.Secrets.Streams(people, parser), func() {
-			if n := reader.Count(); n > 0 && j.Counted != nil {
-				j.Counted(n)
-			}
-		}}
-		pipes = append(pipes, s)
-		return s
+	x.spec = proc.Spec{Argv: argv, Dir: j.Root, Env: env, Timeout: g.Timeout, Marker: marker}
+	return x, os.RemoveAll(x.reportFile) // it must be this run's
+}
+
+// execute runs the command. Its output goes to a log, and to the parser of its format.
+func (x *execution) execute(ctx context.Context) error {
+	run, g := x.run, x.run.Gate
+	log, err := process.NewLog(filepath.Join(x.runDir, run.Log), maxGateLog)
+	if err != nil {
+		return err
 	}
-	people := io.Writer(process.Both{Log: log, To: tail})
-	if g.Format == workflows.FormatGoTest {
-		people, tail.secrets = log, j.Secrets // what is in the events of one test comes together only there
-	}
-	spec.Stdout = pipe(people, reader.Stdout)
-	if spec.Stderr = spec.Stdout; reader.Stderr != reader.Stdout {
-		spec.Stderr = pipe(people, reader.Stderr)
-	}
-	process.KeepBegan(runDir)
-	res, err := proc.Run(ctx, spec)
+	pipes := x.connect(log)
+	process.KeepBegan(x.runDir)
+	res, err := proc.Run(ctx, x.spec)
 	for _, p := range pipes {
 		_ = p.Close() // what went wrong is known to the log
 	}
 	if cerr := log.Close(); cerr != nil {
-		j.Say("the log of gate " + g.Name + " could not be written: " + cerr.Error())
+		x.Say("the log of gate " + g.Name + " could not be written: " + cerr.Error())
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("gate %s: %w", g.Name, err)
+		return fmt.Errorf("gate %s: %w", g.Name, err)
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	run.Ended, run.Exit, run.Millis, run.started = res.Ended, res.Exit, res.Millis, res.StartError
-	run.printed = tail.lines()
-	if j.Inside != nil && j.Inside.Changed != nil {
-		run.Changed = j.Inside.Changed()
+	run.printed = x.tail.lines()
+	if x.Inside != nil && x.Inside.Changed != nil {
+		run.Changed = x.Inside.Changed()
 	}
 	if len(res.Survivors) > 0 {
-		j.Say(fmt.Sprintf("gate %s left processes behind: %v", g.Name, res.Survivors))
+		x.Say(fmt.Sprintf("gate %s left processes behind: %v", g.Name, res.Survivors))
 	}
-	if g.Format.InFiles() {
-		err := j.readReports(reader, g, reportFile, old)
-		if err := process.Clean(reportFile, j.Secrets); err != nil {
-			j.Say("the report of gate " + g.Name + " could not be saved without secrets: " + process.Reason(err))
+	return nil
+}
+
+// connect makes the pipes of a run. What comes out of one is redacted once, and passed on to all who read it, one pipe
+// at a time. Parsers keep names, and beginnings and ends of texts: half a secret would not be recognised.
+func (x *execution) connect(log *process.Log) (pipes []*lockedStream) {
+	var mu sync.Mutex
+	people := io.Writer(process.Both{Log: log, To: x.tail})
+	if x.run.Gate.Format == workflows.FormatGoTest {
+		people, x.tail.secrets = log, x.Secrets // what is in the events of one test comes together only there
+	}
+	pipe := func(parser io.Writer) io.Writer {
+		s := &lockedStream{&mu, x.Secrets.Streams(people, parser), x.count}
+		pipes = append(pipes, s)
+		return s
+	}
+	x.spec.Stdout = pipe(x.reader.Stdout)
+	if x.spec.Stderr = x.spec.Stdout; x.reader.Stderr != x.reader.Stdout {
+		x.spec.Stderr = pipe(x.reader.Stderr)
+	}
+	return pipes
+}
+
+// count tells how many results there are so far.
+func (x *execution) count() {
+	if n := x.reader.Count(); n > 0 && x.Counted != nil {
+		x.Counted(n)
+	}
+}
+
+// read reads the reports that the command has written, and what its output lacks.
+func (x *execution) read(ctx context.Context) error {
+	if x.run.Gate.Format.InFiles() {
+		err := x.readReports(x.reader, x.run.Gate, x.reportFile, x.before)
+		if err := process.Clean(x.reportFile, x.Secrets); err != nil {
+			x.Say("the report of gate " + x.run.Gate.Name + " could not be saved without secrets: " + process.Reason(err))
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	run.Report = reader.Report()
-	if err := j.explainLoadFailures(ctx, run, env, marker); err != nil {
-		return nil, err
+	x.run.Report = x.reader.Report()
+	if err := x.explainLoadFailures(ctx, x.run, x.spec.Env, x.spec.Marker); err != nil {
+		return err
 	}
-	if run.Ran() && run.Exit != 0 {
-		reader.Explain(func(file string) bool { return j.Read(file) != nil })
+	if x.run.Ran() && x.run.Exit != 0 {
+		x.reader.Explain(func(file string) bool { return x.Read(file) != nil })
 	}
-	run.close()
-	if j.Inside != nil {
-		run.leadBack(j.Inside.Root, j.Inside.Live[0])
-	}
-	return run, nil
+	return nil
 }
 
 // readReports reads the reports that this very run wrote: files of the gate's glob, or $WFS_REPORT.

@@ -147,9 +147,6 @@ func InPackage(file, pkg string) bool {
 
 // HasWord reports whether a text has a word by itself.
 func HasWord(text []byte, word string) bool {
-	isWord := func(c byte) bool {
-		return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
-	}
 	for from := 0; ; {
 		i := strings.Index(string(text[from:]), word)
 		if i < 0 {
@@ -157,7 +154,7 @@ func HasWord(text []byte, word string) bool {
 		}
 		i += from
 		end := i + len(word)
-		if (i == 0 || !isWord(text[i-1])) && (end == len(text) || !isWord(text[end])) {
+		if (i == 0 || !isWordByte(text[i-1])) && (end == len(text) || !isWordByte(text[end])) {
 			return true
 		}
 		from = end
@@ -167,4 +164,8 @@ func HasWord(text []byte, word string) bool {
 // OwnFile reports whether a path is one of wfs's own.
 func OwnFile(path string) bool {
 	return strings.HasPrefix(path, ".wfs/") || strings.HasPrefix(path, ".workflow/")
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }

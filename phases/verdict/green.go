@@ -14,23 +14,9 @@ import (
 // judgeGreen decides whether the lap's tests exist, ran and pass, and nothing that was green before fails.
 func judgeGreen(l *Lap) Finding {
 	f := Finding{Verdict: session.Fail, KnownRed: l.knownRed()}
-	var units []session.TestID
-	var files []string
-	for _, b := range l.Now.Broken {
-		if !l.Known[b.Unit] && !report.Bad(l.Start[b.Unit]) {
-			units = append(units, b.Unit)
-			if b.File != "" {
-				files = append(files, b.File)
-			}
-		}
-	}
 	missing, failing := l.missed(&f)
-	if len(units) > 0 {
-		f.Class, f.Failing = session.ClassBuildBroken, report.SortedOnce(units)
-		f.Reason = "cannot be built or loaded: " + safetext.Some(f.Failing)
-		if len(files) > 0 {
-			f.Reason += " (" + safetext.Some(report.SortedOnce(files)) + ")"
-		}
+	if units, why := l.unbuilt(); len(units) > 0 {
+		f.Class, f.Failing, f.Reason = session.ClassBuildBroken, units, why
 		return f
 	}
 	if none, ok := l.nothingRan(broken{}); ok {
@@ -58,18 +44,44 @@ func judgeGreen(l *Lap) Finding {
 	case report.Bad(l.Now.Tests[id]) && !l.Known[id]:
 		f = l.unexplained(f)
 	default:
-		f.Verdict, f.Class = session.Pass, session.ClassGreen
-		if len(l.Expected) > 0 { // they have names now
-			f.targets = slices.Clone(l.Targets)
-			for _, unit := range l.Expected {
-				f.targets = append(f.targets, l.waited(unit)...)
-			}
-			f.targets = withParents(l.Now.Tests, f.targets)
+		f = l.passed(f)
+	}
+	return f
+}
+
+// unbuilt are the units that could be built and loaded at the lap's start and cannot now.
+func (l *Lap) unbuilt() (units []session.TestID, why string) {
+	var files []string
+	for _, b := range l.Now.Broken {
+		if l.Known[b.Unit] || report.Bad(l.Start[b.Unit]) {
+			continue
 		}
-		f.Reason = "no passing test broke"
-		if n := f.Passing; n > 0 {
-			f.Reason = safetext.Plural(n, "test of this lap passes", "tests of this lap pass") + "; no passing test broke"
+		units = append(units, b.Unit)
+		if b.File != "" {
+			files = append(files, b.File)
 		}
+	}
+	units = report.SortedOnce(units)
+	why = "cannot be built or loaded: " + safetext.Some(units)
+	if len(files) > 0 {
+		why += " (" + safetext.Some(report.SortedOnce(files)) + ")"
+	}
+	return units, why
+}
+
+// passed is the finding about a run in which nothing is wrong.
+func (l *Lap) passed(f Finding) Finding {
+	f.Verdict, f.Class = session.Pass, session.ClassGreen
+	if len(l.Expected) > 0 { // they have names now
+		f.targets = slices.Clone(l.Targets)
+		for _, unit := range l.Expected {
+			f.targets = append(f.targets, l.waited(unit)...)
+		}
+		f.targets = withParents(l.Now.Tests, f.targets)
+	}
+	f.Reason = "no passing test broke"
+	if n := f.Passing; n > 0 {
+		f.Reason = safetext.Plural(n, "test of this lap passes", "tests of this lap pass") + "; no passing test broke"
 	}
 	return f
 }
@@ -87,40 +99,47 @@ func (l *Lap) unexplained(f Finding) Finding {
 // missed looks for the lap's tests. It counts those that pass, and returns those that are gone or skipped, and those
 // that fail.
 func (l *Lap) missed(f *Finding) (missing, failing []session.TestID) {
+	ids := slices.Clone(l.Targets)
+	for _, unit := range l.Expected {
+		if waited := l.waited(unit); len(waited) > 0 {
+			ids = append(ids, waited...)
+		} else {
+			ids = append(ids, session.TestID(unit))
+		}
+	}
 	seen := map[session.TestID]bool{}
-	look := func(id session.TestID) {
+	for _, id := range ids {
 		if seen[id] {
-			return
+			continue
 		}
 		seen[id] = true
-		s, ran := l.Now.Tests[id]
-		switch {
-		case !ran && slices.Contains(l.Gone, id):
-		case !ran && l.about().failingBelow[id]: // it has parameters now
-			failing = append(failing, id)
-		case !ran && l.about().ranBelow[id]:
-			f.Passing++
-		case !ran || s == session.TestSkip:
+		switch s := l.standing(id); {
+		case s == session.TestSkip:
 			missing = append(missing, id)
 		case report.Bad(s):
 			failing = append(failing, id)
-		default:
+		case s == session.TestPass:
 			f.Passing++
 		}
 	}
-	for _, id := range l.Targets {
-		look(id)
-	}
-	for _, unit := range l.Expected {
-		ids := l.waited(unit)
-		if len(ids) == 0 {
-			look(session.TestID(unit))
-		}
-		for _, id := range ids {
-			look(id)
-		}
-	}
 	return missing, failing
+}
+
+// standing is how a test of the lap stands: one that did not run is skipped, unless it may be gone, which is "", or has
+// parameters now.
+func (l *Lap) standing(id session.TestID) session.TestStatus {
+	s, ran := l.Now.Tests[id]
+	switch {
+	case ran:
+		return s
+	case slices.Contains(l.Gone, id):
+		return ""
+	case l.about().failingBelow[id]:
+		return session.TestFail
+	case l.about().ranBelow[id]:
+		return session.TestPass
+	}
+	return session.TestSkip
 }
 
 // newlyFailing are tests that nobody asked for and that fail: absent or skipped at the lap's start.

@@ -24,26 +24,14 @@ func (l *Lap) Judge(g *gate.Run) Finding {
 	could := Finding{Verdict: session.Blocked, Class: session.ClassInfraError}
 	switch {
 	case g.Astray() != "": // it was not on the base, so that the attempt is the likelier cause
-		f := Finding{Verdict: session.Fail, Class: session.ClassLeadsBack,
-			Failing: []session.TestID{report.GateID(g.Gate.Name)},
-			Reason:  g.Astray()}
-		if g.Leads == nil {
-			f.Class = session.ClassRoomChanged
-		}
-		return f
+		return astray(g)
 	case g.Ended == proc.Timeout:
 		// It ran in time on the base, so that the attempt is the likelier cause. It is neither red nor green.
 		return Finding{Verdict: session.Fail, Class: session.ClassTimeout,
 			Failing: []session.TestID{report.GateID(g.Gate.Name)},
 			Reason:  fmt.Sprintf("the command did not finish within %s", g.Gate.Timeout)}
-	case g.Ended == proc.NotStarted:
-		could.Reason = "the command could not be started"
-		return could
-	case !g.Ran():
-		could.Reason = cmp.Or(g.NotInstalled(), fmt.Sprintf("the command could not run (exit code %d)", g.Exit))
-		return could
-	case g.Gate.Format.PerTest() && g.Exit != 0 && len(g.Report.Tests) == 0 && g.ToolMissing() != "":
-		could.Reason = cmp.Or(g.NotInstalled(), "the command could not run: "+g.ToolMissing())
+	case cannotRun(g) != "":
+		could.Reason = cannotRun(g)
 		return could
 	case !g.Gate.Format.PerTest() && g.Gate.Expect == workflows.ExpectRed:
 		could.Reason = "its output has no per-test results, so wfs cannot see whether a new test fails"
@@ -56,6 +44,30 @@ func (l *Lap) Judge(g *gate.Run) Finding {
 	return judgeGreen(l)
 }
 
+// astray is the finding about a run that has judged something else than the tree.
+func astray(g *gate.Run) Finding {
+	f := Finding{Verdict: session.Fail, Class: session.ClassLeadsBack, Reason: g.Astray(),
+		Failing: []session.TestID{report.GateID(g.Gate.Name)}}
+	if g.Leads == nil {
+		f.Class = session.ClassRoomChanged
+	}
+	return f
+}
+
+// cannotRun says why a gate's command did not run, "" if it did.
+func cannotRun(g *gate.Run) string {
+	switch {
+	case g.Ended == proc.NotStarted:
+		return "the command could not be started"
+	case g.Unable() != "":
+		return cmp.Or(g.NotInstalled(), "the command "+g.Unable())
+	case g.Silent() && g.ToolMissing() != "":
+		return cmp.Or(g.NotInstalled(), "the command could not run: "+g.ToolMissing())
+	}
+	return ""
+}
+
+// byExit judges a gate by its exit code alone.
 func byExit(g *gate.Run, known bool) Finding {
 	id := report.GateID(g.Gate.Name)
 	switch {

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,20 +27,7 @@ func judgeRed(l *Lap) Finding {
 		return f
 	}
 
-	var failed, errored, passed []session.TestID
-	for _, id := range report.SortedKeys(l.Now.Tests) {
-		s := l.Now.Tests[id]
-		switch {
-		case id == report.GateID(l.Gate), broken.missing[id], l.HasFailingSubtest(id), !l.IsNew(id):
-		case s == session.TestFail, s == session.TestError &&
-			(l.Now.Raised[id] || report.MissingInScript(l.Now.Messages[id]) != ""):
-			failed = append(failed, id)
-		case s == session.TestError:
-			errored = append(errored, id)
-		case s == session.TestPass:
-			passed = append(passed, id)
-		}
-	}
+	failed, errored, passed := l.newTests(broken)
 	if broke, how := l.brokeGreen(broken, append(slices.Clone(failed), errored...)); len(broke) > 0 {
 		f.Class, f.Failing, f.Reason = session.ClassBrokeGreen, broke, how
 		ran := func(id session.TestID) bool { _, ran := l.Now.Tests[id]; return ran }
@@ -68,6 +56,29 @@ func judgeRed(l *Lap) Finding {
 		f.Reason += "; missing, checked once there is code: " + safetext.Some(l.left)
 	}
 	return f
+}
+
+// raises reports whether a test with an error was running itself when it came, or waits for a name.
+func (l *Lap) raises(id session.TestID) bool {
+	return l.Now.Raised[id] || report.MissingInScript(l.Now.Messages[id]) != ""
+}
+
+// newTests are new and changed tests by what they did. One that raises an error by itself has failed.
+func (l *Lap) newTests(b broken) (failed, errored, passed []session.TestID) {
+	for _, id := range report.SortedKeys(l.Now.Tests) {
+		if id == report.GateID(l.Gate) || b.missing[id] || l.HasFailingSubtest(id) || !l.IsNew(id) {
+			continue
+		}
+		switch s := l.Now.Tests[id]; {
+		case s == session.TestFail, s == session.TestError && l.raises(id):
+			failed = append(failed, id)
+		case s == session.TestError:
+			errored = append(errored, id)
+		case s == session.TestPass:
+			passed = append(passed, id)
+		}
+	}
+	return failed, errored, passed
 }
 
 // waitsFor is what the code lacks for which tests cannot be built or set up.
@@ -148,58 +159,65 @@ func (l *Lap) brokenUnits() broken {
 		if before && !l.Files.unitChanged(unit, byUnit[unit]) {
 			continue
 		}
-		var names, misfits []string
-		why := ""
-		for _, x := range byUnit[unit] {
-			if x.Missing == "" {
-				x.Missing = l.Files.ownPackage(x.Message)
-			}
-			mistake := l.Files.mistake(x)
-			switch changed := l.Files.changedTests(x.File); {
-			case mistake != "":
-				why = mistake
-			case x.Misfit != "" && (before || !changed):
-				why = "cannot be built: " + x.Misfit
-			case x.Misfit != "":
-				misfits = append(misfits, x.Misfit)
-			case x.Missing == "" && !x.Setup:
-				why = "cannot be built or loaded"
-			case x.Missing == "" && !changed:
-				why = "its set-up fails"
-			case x.Missing == "": // it may fail for whatever the code does not do yet
-			case !changed:
-				why = "cannot be built: " + x.Missing + " is missing"
-			case before && l.Files.named(x):
-				why = "could not be built or loaded before"
-			default:
-				names = append(names, x.Missing)
-			}
-			if why != "" {
-				if x.File != "" {
-					why = x.File + " " + why
-				}
-				break
-			}
-		}
-		if why == "" && l.Old != nil && report.Bad(l.Old.Tests[unit]) {
-			why = "cannot be built or loaded with the previous tests either: the code change broke it"
-		}
-		if why != "" && before {
+		names, misfits, why := l.lacks(unit, byUnit[unit], before)
+		switch {
+		case why != "" && before:
 			b.unseen = append(b.unseen, unit)
-			continue
-		}
-		if why != "" {
+		case why != "":
 			b.wrong = append(b.wrong, unit)
 			reasons = append(reasons, string(unit)+": "+why)
-			continue
+		default:
+			b.missing[unit] = true
+			b.names, b.misfits = append(b.names, names...), append(b.misfits, misfits...)
+			b.expected = append(b.expected, string(unit))
 		}
-		b.missing[unit] = true
-		b.names, b.misfits = append(b.names, names...), append(b.misfits, misfits...)
-		b.expected = append(b.expected, string(unit))
 	}
 	b.names = report.SortedOnce(b.names)
 	b.why = safetext.Some(reasons)
 	return b
+}
+
+// lacks are the names and types that a unit waits for, or why it is broken for another reason.
+func (l *Lap) lacks(unit session.TestID, all []report.Breakage, before bool) (names, misfits []string, why string) {
+	for _, x := range all {
+		x.Missing = cmp.Or(x.Missing, l.Files.ownPackage(x.Message))
+		why = cmp.Or(l.Files.mistake(x), l.Files.fault(x, before))
+		switch {
+		case why != "" && x.File != "":
+			return nil, nil, x.File + " " + why
+		case why != "":
+			return nil, nil, why
+		case x.Misfit != "":
+			misfits = append(misfits, x.Misfit)
+		case x.Missing != "":
+			names = append(names, x.Missing)
+		}
+	}
+	if l.Old != nil && report.Bad(l.Old.Tests[unit]) {
+		why = "cannot be built or loaded with the previous tests either: the code change broke it"
+	}
+	return names, misfits, why
+}
+
+// fault says why it is no code to come that a breakage waits for, "" if it is. Set-up may fail for whatever the code
+// does not do yet.
+func (l *Files) fault(x report.Breakage, before bool) string {
+	changed := l.changedTests(x.File)
+	switch {
+	case !x.Explained():
+		return "cannot be built or loaded"
+	case changed && !before:
+		return ""
+	case x.Misfit != "":
+		return "cannot be built: " + x.Misfit
+	case x.Missing == "" && !changed:
+		return "its set-up fails"
+	case !changed:
+		return "cannot be built: " + x.Missing + " is missing"
+	case x.Missing != "" && l.named(x):
+		return "could not be built or loaded before"
+	}
+	return ""
 }
 
 // unitChanged reports whether tests of a unit that cannot be built or loaded were changed.
