@@ -49,7 +49,7 @@ type probed struct {
 // Find looks for an agent's program and asks for its version. What was asked before is remembered.
 func (p *Prober) Find(ctx context.Context, c *workflows.Card) Installed {
 	env := p.env(c)
-	path, err := proc.LookPath(c.Command[0], pathIn(env))
+	path, err := proc.LookPath(c.Command[0], process.Value(env, "PATH"))
 	if err != nil {
 		return Installed{}
 	}
@@ -121,16 +121,6 @@ func (p *Prober) remember(all map[string]probed) {
 	if err == nil && os.MkdirAll(filepath.Dir(p.Cache), 0o700) == nil {
 		_ = durable.WriteCache(p.Cache, append(text, '\n'), 0o600)
 	}
-}
-
-// pathIn is the PATH of an environment.
-func pathIn(env []string) string {
-	for _, entry := range env {
-		if path, ok := strings.CutPrefix(entry, "PATH="); ok {
-			return path
-		}
-	}
-	return ""
 }
 
 // sameProgram tells one program from another at the same path.

@@ -1,6 +1,7 @@
 package brief
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,12 +74,7 @@ func (b standing) History() *history {
 		if c.Attempt == 0 || c.Verdict == "" || c.Lap != b.Req.Started.Lap {
 			continue
 		}
-		outcome := outcomeText(c.Verdict, c.Class)
-		if b.claimed(c.Number) {
-			outcome = "said it was done; " + outcome
-		}
-		h.Lines = append(h.Lines, fmt.Sprintf("- %s, attempt %d, %s%s: %s", c.Phase, c.Attempt, c.Code.Short(),
-			b.files(c.Number), outcome))
+		h.Lines = append(h.Lines, b.attempt(c))
 	}
 	if more := len(h.Lines) - session.MaxTold; more > 0 {
 		h.Lines = append([]string{leftOut(more)}, h.Lines[more:]...)
@@ -89,6 +85,15 @@ func (b standing) History() *history {
 		return nil
 	}
 	return &h
+}
+
+// attempt is what became of an attempt, in a line.
+func (b standing) attempt(c session.Checkpoint) string {
+	outcome := outcomeText(c.Verdict, c.Class)
+	if b.claimed(c.Number) {
+		outcome = "said it was done; " + outcome
+	}
+	return fmt.Sprintf("- %s, attempt %d, %s%s: %s", c.Phase, c.Attempt, c.Code.Short(), b.files(c.Number), outcome)
 }
 
 func (b standing) lapsDone() string {
@@ -166,39 +171,8 @@ func (b standing) Seen() string {
 // verdict says in one sentence what wfs found out: without the outcome, "" if there is nothing else, when that
 // is listed.
 func (b standing) verdict(listed bool) string {
-	d := b.S.Last
-	text := outcomeText(d.Verdict, d.Class)
-	outcome := text
-	var counts, frozen string
-	var failed []string
-	passing := 0
-	for _, g := range b.S.LastGates {
-		if g.Verdict != session.Pass {
-			failed = append(failed, g.Gate)
-		}
-		if passing += g.Passing; g.TestsOf != nil {
-			frozen = ", with the frozen tests"
-		}
-	}
-	if c := session.CountsOf(b.S.LastGates); c.Total() > 0 {
-		if n := len(b.S.Targets); n > 0 && d.Class == session.ClassTargetFailing {
-			text = fmt.Sprintf("%d of this lap's %s", passing, safetext.Plural(n, "test passes", "tests pass"))
-		}
-		counts = fmt.Sprintf("%d passed, %d failed", c.Passed, c.Failed)
-		if c.Errors > 0 {
-			counts += fmt.Sprintf(", %d could not be built or run", c.Errors)
-		}
-		counts += frozen
-	}
-	if names, ok := inline(failed); ok && d.Class == session.ClassCommandFailed {
-		text = names + " failed"
-	}
-	if told := b.told(); d.Verdict != session.Pass && ownWords[d.Class] && len(told) > 0 {
-		text = strings.Join(told, "; ")
-	} else if len(told) > 0 {
-		text += "; " + strings.Join(told, "; ")
-	}
-	listed = listed && text == outcome
+	text, counts := b.outcome(), b.counts()
+	listed = listed && text == outcomeText(b.S.Last.Verdict, b.S.Last.Class)
 	switch {
 	case counts != "" && listed:
 		return "wfs ran the tests: " + counts
@@ -208,6 +182,47 @@ func (b standing) verdict(listed bool) string {
 		return ""
 	case len(b.S.LastGates) > 0:
 		return "wfs ran its checks: " + text
+	}
+	return text
+}
+
+// outcome is what became of the newest judged attempt, with what its gates tell in words of wfs's own.
+func (b standing) outcome() string {
+	d := b.S.Last
+	text := outcomeText(d.Verdict, d.Class)
+	var failed []string
+	passing := 0
+	for _, g := range b.S.LastGates {
+		if passing += g.Passing; g.Verdict != session.Pass {
+			failed = append(failed, g.Gate)
+		}
+	}
+	names, named := inline(failed)
+	switch n := len(b.S.Targets); {
+	case d.Class == session.ClassTargetFailing && n > 0 && session.CountsOf(b.S.LastGates).Total() > 0:
+		text = fmt.Sprintf("%d of this lap's %s", passing, safetext.Plural(n, "test passes", "tests pass"))
+	case d.Class == session.ClassCommandFailed && named:
+		text = names + " failed"
+	}
+	told := b.told()
+	if len(told) == 0 || d.Verdict != session.Pass && ownWords[d.Class] {
+		return cmp.Or(strings.Join(told, "; "), text)
+	}
+	return text + "; " + strings.Join(told, "; ")
+}
+
+// counts are how many tests passed and failed, "" where no test ran.
+func (b standing) counts() string {
+	c := session.CountsOf(b.S.LastGates)
+	if c.Total() == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d passed, %d failed", c.Passed, c.Failed)
+	if c.Errors > 0 {
+		text += fmt.Sprintf(", %d could not be built or run", c.Errors)
+	}
+	if slices.ContainsFunc(b.S.LastGates, func(g session.GateResult) bool { return g.TestsOf != nil }) {
+		text += ", with the frozen tests"
 	}
 	return text
 }
@@ -246,53 +261,9 @@ func (b standing) told() []string {
 
 // Output quotes what the newest judgement found and what failing tests printed. There is nothing left to print.
 func (b *brief) Output() string {
-	quoted, whole := map[session.TestID]bool{}, map[session.TestID]bool{}
-	for _, g := range b.S.LastGates {
-		whole[report.GateID(g.Gate)] = true // its verdict tells of it
-	}
 	b.Failures = slices.DeleteFunc(slices.Clone(b.Failures),
 		func(f report.Failure) bool { return f.Message == "" && f.Test == report.GateID(f.Gate) })
-	for _, f := range b.Failures {
-		quoted[f.Test] = true
-	}
-	var lines []string
-	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	names := func(label string, tests []session.TestID) {
-		for i, id := range tests {
-			if i == maxListed {
-				add("%s: and %d more", label, len(tests)-i)
-				break
-			}
-			if !whole[id] && (!quoted[id] || label != "fails") {
-				add("%s: %s", label, b.inner(name(string(id))))
-			}
-		}
-	}
-	d := b.S.Last
-	switch d.Class {
-	// told in other words
-	case session.ClassRejected, session.ClassTargetFailing, session.ClassTestChange, session.ClassUnsigned:
-	default:
-		if d.Verdict == session.Pass {
-			break
-		}
-		if !slices.ContainsFunc(b.S.LastGates,
-			func(g session.GateResult) bool { return tells(g) != "" && strings.HasPrefix(d.Reason, g.Spoken()) }) {
-			add("%s", b.inner(safetext.Line(d.Reason, process.MaxSaid)))
-		}
-	}
-	for _, g := range b.S.LastGates {
-		if reason := safetext.Line(g.Reason, process.MaxSaid); g.Verdict != session.Pass &&
-			g.Class != session.ClassTargetFailing && reason != "" && tells(g) == "" && !strings.HasSuffix(d.Reason, g.Reason) {
-			add("%s: %s", name(g.Gate), b.inner(reason))
-		}
-		names("fails", g.Failing)
-		names("failed before this work, not yours to fix", g.KnownRed)
-		names("passes only in some runs", g.Flaky)
-	}
-	if b.Req.Started.HalfOpen {
-		names("failed in at least one attempt", b.S.Visit.Failing)
-	}
+	lines := b.noted()
 	if len(lines)+len(b.Failures) == 0 {
 		return ""
 	}
@@ -307,6 +278,52 @@ func (b *brief) Output() string {
 	b.quote()
 	b.close()
 	return ""
+}
+
+// noted are the reasons of the newest judgement that stand in no sentence, and the tests that are not quoted.
+func (b *brief) noted() (lines []string) {
+	whole := func(id session.TestID) bool { // the verdict of its gate tells of it
+		return slices.ContainsFunc(b.S.LastGates, func(g session.GateResult) bool { return id == report.GateID(g.Gate) })
+	}
+	quoted := func(id session.TestID) bool {
+		return whole(id) || slices.ContainsFunc(b.Failures, func(f report.Failure) bool { return f.Test == id })
+	}
+	d := b.S.Last
+	if d.Verdict != session.Pass && !toldApart[d.Class] && !slices.ContainsFunc(b.S.LastGates,
+		func(g session.GateResult) bool { return tells(g) != "" && strings.HasPrefix(d.Reason, g.Spoken()) }) {
+		lines = append(lines, b.inner(safetext.Line(d.Reason, process.MaxSaid)))
+	}
+	for _, g := range b.S.LastGates {
+		reason := safetext.Line(g.Reason, process.MaxSaid)
+		told := g.Class == session.ClassTargetFailing || tells(g) != "" || strings.HasSuffix(d.Reason, g.Reason)
+		if g.Verdict != session.Pass && reason != "" && !told {
+			lines = append(lines, name(g.Gate)+": "+b.inner(reason))
+		}
+		lines = slices.Concat(lines, b.named("fails", g.Failing, quoted),
+			b.named("failed before this work, not yours to fix", g.KnownRed, whole),
+			b.named("passes only in some runs", g.Flaky, whole))
+	}
+	if b.Req.Started.HalfOpen {
+		lines = append(lines, b.named("failed in at least one attempt", b.S.Visit.Failing, whole)...)
+	}
+	return lines
+}
+
+// toldApart are classes of a judgement whose reason is told in other words.
+var toldApart = map[session.Class]bool{session.ClassRejected: true, session.ClassTargetFailing: true,
+	session.ClassTestChange: true, session.ClassUnsigned: true}
+
+// named are lines with the names of tests, but for some.
+func (b *brief) named(label string, tests []session.TestID, but func(session.TestID) bool) (lines []string) {
+	for i, id := range tests {
+		if i == maxListed {
+			return append(lines, fmt.Sprintf("%s: and %d more", label, len(tests)-i))
+		}
+		if !but(id) {
+			lines = append(lines, label+": "+b.inner(name(id)))
+		}
+	}
+	return lines
 }
 
 // quote is what failing tests printed.

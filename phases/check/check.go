@@ -85,41 +85,20 @@ func Run(ctx context.Context, b *trial.Bench, r Request) (Report, error) {
 	if err != nil {
 		return out, err
 	}
-	at := *b
-	at.Report = func(line string) {
-		if b.Report != nil {
-			b.Report(inChecks.Replace(line))
-		}
-	}
-	c := &checking{Trial: trial.Trial{Variants: trial.Variants{Bench: &at, Out: &session.Judgement{Tree: r.Head}}}}
+	c := &checking{Trial: trial.Trial{Variants: trial.Variants{Bench: inWords(b), Out: &session.Judgement{Tree: r.Head}}}}
 	c.R = session.JudgeRequest{Tree: r.Head, LapTree: r.Base, Frozen: r.Base, Plan: r.Plan, RunDir: r.RunDir,
 		Changed: changes, Phase: workflows.Phase{Gates: r.Plan.Baseline}}
 	if c.changed, err = c.Since(ctx, r.Base); err != nil {
 		return out, err
 	}
 	c.paths, c.edited = trial.AsideOf(c.changed)
-	for _, f := range c.changed {
-		if f.Aside && (testpaths.AboutTests(f.Path) || testpaths.MixesTests(f.Path) || c.NamedByGate(f.Path)) {
-			out.Tests = append(out.Tests, f.Path)
-		}
-		same := func() bool { // but for comments and layout
-			return experiment.SameCode(f.Path, trial.CodeIn(f.Path, f.Before), trial.CodeIn(f.Path, f.After))
-		}
-		if report.IsCode(f.Path) && !testpaths.HoldsTests(f.Path) && (f.Status != "M" || !same()) {
-			out.Code = append(out.Code, f.Path)
-		}
-	}
-	about := len(out.Tests) > 0
+	c.sort(&out)
 	c.withCode = len(out.Code) > 0
-	switch {
-	case !about && !c.withCode:
-		out.NotAsked = append(out.NotAsked, "neither tests nor code changed: nothing to check")
-		return out, nil
-	case !about:
-		out.NotAsked = append(out.NotAsked, "no test changed: wfs does not check whether the tests cover the code")
-		return out, nil
-	case !c.withCode:
-		out.NotAsked = append(out.NotAsked, "no code changed: wfs does not check whether the tests need it")
+	if about := len(out.Tests) > 0; !about || !c.withCode {
+		out.NotAsked = append(out.NotAsked, notAsked(about, c.withCode))
+		if !about {
+			return out, nil
+		}
 	}
 	for _, g := range r.Plan.Baseline {
 		if len(g.Paths) > 0 && !slices.ContainsFunc(changes,
@@ -134,6 +113,43 @@ func Run(ctx context.Context, b *trial.Bench, r Request) (Report, error) {
 		out.Gates = append(out.Gates, gate)
 	}
 	return out, nil
+}
+
+// inWords is a bench whose progress is told in words for a change that had no lap.
+func inWords(b *trial.Bench) *trial.Bench {
+	at := *b
+	at.Report = func(line string) {
+		if b.Report != nil {
+			b.Report(inChecks.Replace(line))
+		}
+	}
+	return &at
+}
+
+// sort names the changed files of tests, and those of code.
+func (c *checking) sort(out *Report) {
+	for _, f := range c.changed {
+		if f.Aside && (testpaths.AboutTests(f.Path) || testpaths.MixesTests(f.Path) || c.NamedByGate(f.Path)) {
+			out.Tests = append(out.Tests, f.Path)
+		}
+		same := func() bool { // but for comments and layout
+			return experiment.SameCode(f.Path, trial.CodeIn(f.Path, f.Before), trial.CodeIn(f.Path, f.After))
+		}
+		if report.IsCode(f.Path) && !testpaths.HoldsTests(f.Path) && (f.Status != "M" || !same()) {
+			out.Code = append(out.Code, f.Path)
+		}
+	}
+}
+
+// notAsked says what is not checked where tests or code, or both, did not change.
+func notAsked(tests, code bool) string {
+	switch {
+	case tests:
+		return "no code changed: wfs does not check whether the tests need it"
+	case code:
+		return "no test changed: wfs does not check whether the tests cover the code"
+	}
+	return "neither tests nor code changed: nothing to check"
 }
 
 // checking is one change, and what is known of it with the gate that is asked.
@@ -394,32 +410,46 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		maps.Copy(c.without, run.Report.Tests)
 		c.alsoChanged(run)
 		var failing []session.TestID
-		passing = nil
-		for _, id := range c.Tests {
-			if run.Passes(id) {
-				passing = append(passing, id)
-			} else if run.Has(id) || len(run.Report.Broken) > 0 || !c.namesVary(run, id) {
-				failing = append(failing, id)
-			}
-			sure = sure || run.Report.Tests[id] == session.TestFail && report.MissingInScript(run.Report.Messages[id]) == ""
-		}
-		if len(failing) == 0 {
-			continue // once more, with all others
-		}
-		says := safetext.Plural(len(failing), "new or changed test fails", "new or changed tests fail")
-		if !sure {
-			says = safetext.Plural(len(failing), "new or changed test", "new or changed tests") + " cannot be run"
-		}
-		says += fmt.Sprintf(" without the code, of %d: %s", len(c.Tests), safetext.Some(failing))
-		c.Tried(tryWithout, trial.Holds, says)
-		if len(passing) > 0 {
-			c.name(Finding{Kind: checkAsWell, Path: c.fileOf(passing[0]), Test: string(passing[0]),
-				Tried: "the new and changed tests with the code of the base",
-				Happened: fmt.Sprintf("%s there as well: %s", safetext.Plural(len(passing), "passes", "pass"),
-					safetext.Some(passing))})
-		}
-		return sure, nil
+		if failing, passing, sure = c.parted(run); len(failing) > 0 {
+			c.needCode(failing, passing, sure)
+			return sure, nil
+		} // else once more, with all others
 	}
+	return c.needNoCode(passing), nil
+}
+
+// parted are the new and changed tests that fail without the code, and those that pass. sure says that one of them
+// fails by what it asserts.
+func (c *checking) parted(run *gate.Run) (failing, passing []session.TestID, sure bool) {
+	for _, id := range c.Tests {
+		if run.Passes(id) {
+			passing = append(passing, id)
+		} else if run.Has(id) || len(run.Report.Broken) > 0 || !c.namesVary(run, id) {
+			failing = append(failing, id)
+		}
+		sure = sure || run.Report.Tests[id] == session.TestFail && report.MissingInScript(run.Report.Messages[id]) == ""
+	}
+	return failing, passing, sure
+}
+
+// needCode enters that new and changed tests fail without the code.
+func (c *checking) needCode(failing, passing []session.TestID, sure bool) {
+	says := safetext.Plural(len(failing), "new or changed test fails", "new or changed tests fail")
+	if !sure {
+		says = safetext.Plural(len(failing), "new or changed test", "new or changed tests") + " cannot be run"
+	}
+	says += fmt.Sprintf(" without the code, of %d: %s", len(c.Tests), safetext.Some(failing))
+	c.Tried(tryWithout, trial.Holds, says)
+	if len(passing) > 0 {
+		c.name(Finding{Kind: checkAsWell, Path: c.fileOf(passing[0]), Test: string(passing[0]),
+			Tried: "the new and changed tests with the code of the base",
+			Happened: fmt.Sprintf("%s there as well: %s", safetext.Plural(len(passing), "passes", "pass"),
+				safetext.Some(passing))})
+	}
+}
+
+// needNoCode enters that no new or changed test fails without the code. It reports whether they have no reason to.
+func (c *checking) needNoCode(passing []session.TestID) bool {
 	now := c.Out.Evidence.Gates[c.Gate.Name]
 	skipped := slices.DeleteFunc(report.SortedKeys(now), func(id session.TestID) bool {
 		return c.before[id] != "" || now[id] != session.TestSkip
@@ -428,11 +458,11 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 	switch {
 	case len(c.Tests) == 0 && len(skipped) > 0:
 		c.Tried(tryWithout, trial.NotTried, "the new tests are skipped here: "+safetext.Some(skipped))
-		return true, nil
+		return true
 	case !c.asksMore():
 		c.Tried(tryWithout, trial.NotTried, "no new tests and no new expected values: "+
 			"they pass with the code of the base, as before")
-		return true, nil
+		return true
 	case len(passing) > 0:
 		test = passing[0]
 		says = fmt.Sprintf("%s, and none fails: %s", safetext.Plural(len(passing), "passes", "pass"), safetext.Some(passing))
@@ -440,7 +470,7 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 	c.Tried(tryWithout, trial.Fails, "with the code of the base "+says)
 	c.found(Finding{Kind: checkWithout, Path: c.fileOf(test), Test: string(test),
 		Tried: "the new and changed tests with the code of the base, twice", Happened: says})
-	return false, nil
+	return false
 }
 
 // namesVary reports whether a row of a table did not run although others of its table did: its name may hold the time.

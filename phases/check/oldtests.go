@@ -81,54 +81,18 @@ func (c *checking) unbuilt(run *gate.Run, paths []string) []string {
 
 // compare says of each test of the base that fails with the code of the change what has become of it.
 func (c *checking) compare(ctx context.Context, run *gate.Run) error {
-	now := c.Out.Evidence.Gates[c.Gate.Name]
-	old := c.lap.AsOf(run)
-	var failing, unknown []session.TestID
-	for _, id := range report.SortedKeys(c.before) {
-		s, ran := run.Report.Tests[id]
-		if c.before[id] != session.TestPass || id == report.GateID(c.Gate.Name) || s == session.TestPass ||
-			old.HasFailingSubtest(id) {
-			continue
-		}
-		// it has no name of its own, or nobody could ask
-		if !ran && (old.RanBelow(id) || report.Parent(id) != "" || c.notBuilt(id, run)) {
-			continue
-		}
-		failing = append(failing, id)
-		if _, known := c.without[c.become(id)]; !known && now[c.become(id)] == session.TestPass {
-			unknown = append(unknown, c.become(id))
-		}
-	}
+	failing := c.failingOld(run)
 	if len(failing) == 0 {
 		c.Tried(trial.TryFrozen, trial.Holds, "with the tests of the base the code of the change passes")
 		return nil
 	}
 	c.oldFail = true
-	if err := c.alsoWithout(ctx, unknown); err != nil {
+	if err := c.alsoWithout(ctx, failing); err != nil {
 		return err
 	}
 	result := trial.Holds
 	for _, id := range failing {
-		is := c.become(id)
-		s, there := now[is]
-		passes := s == session.TestPass
-		kind, so := checkRemoved, "it was removed"
-		switch {
-		case passes && c.without[is] != session.TestPass:
-			kind, so = checkChanged, "the new version fails with the code of the base: it expects something else"
-		case passes && c.declaredIn(is) == "":
-			kind, so = checkChanged, "its text is unchanged: its data or its runner changed"
-		case passes && c.otherRows(id):
-			kind, so = checkChanged, "its table has new rows, which fail with the code of the base"
-		case passes:
-			kind, so = checkWeakened, "the new version passes, also with the code of the base: it was weakened"
-		case !there && c.otherRows(id):
-			kind, so = checkChanged, "it has other parameters now"
-		case report.MissingInScript(run.Report.Messages[id]) != "":
-			kind, so = checkUnbuilt, "it was removed with what it used"
-		case there:
-			so = "it is skipped now"
-		}
+		kind, so := c.became(id, run)
 		f := Finding{Kind: kind, Path: c.fileOf(id), Test: string(id),
 			Happened: "it fails" + printed(run, id) + "; " + so,
 			Tried:    "the test as it was on the base, with the code of the change"}
@@ -139,10 +103,51 @@ func (c *checking) compare(ctx context.Context, run *gate.Run) error {
 			c.name(f)
 		}
 	}
-	c.Tried(trial.TryFrozen, result,
-		fmt.Sprintf("with the tests of the base %s: %s", safetext.Plural(len(failing), "fails", "fail"),
-			safetext.Some(failing)))
+	c.Tried(trial.TryFrozen, result, fmt.Sprintf("with the tests of the base %s: %s", safetext.Plural(len(failing), "fails",
+		"fail"), safetext.Some(failing)))
 	return nil
+}
+
+// failingOld are the tests of the base that passed there and fail with the code of the change.
+func (c *checking) failingOld(run *gate.Run) []session.TestID {
+	old := c.lap.AsOf(run)
+	return slices.DeleteFunc(report.SortedKeys(c.before), func(id session.TestID) bool {
+		if c.before[id] != session.TestPass || id == report.GateID(c.Gate.Name) || run.Passes(id) || old.HasFailingSubtest(id) {
+			return true
+		}
+		// it has no name of its own, or nobody could ask
+		return run.Lacks(id) && (old.RanBelow(id) || report.Parent(id) != "" || c.notBuilt(id, run))
+	})
+}
+
+// became says what has become of a test of the base that fails with the code of the change.
+func (c *checking) became(id session.TestID, run *gate.Run) (kind, so string) {
+	now, is := c.Out.Evidence.Gates[c.Gate.Name], c.become(id)
+	s, there := now[is]
+	switch {
+	case s == session.TestPass:
+		return c.passesNow(id, is)
+	case !there && c.otherRows(id):
+		return checkChanged, "it has other parameters now"
+	case report.MissingInScript(run.Report.Messages[id]) != "":
+		return checkUnbuilt, "it was removed with what it used"
+	case there:
+		return checkRemoved, "it is skipped now"
+	}
+	return checkRemoved, "it was removed"
+}
+
+// passesNow says of a test of the base what it is worth as it is now, when it passes.
+func (c *checking) passesNow(id, is session.TestID) (kind, so string) {
+	switch {
+	case c.without[is] != session.TestPass:
+		return checkChanged, "the new version fails with the code of the base: it expects something else"
+	case c.declaredIn(is) == "":
+		return checkChanged, "its text is unchanged: its data or its runner changed"
+	case c.otherRows(id):
+		return checkChanged, "its table has new rows, which fail with the code of the base"
+	}
+	return checkWeakened, "the new version passes, also with the code of the base: it was weakened"
 }
 
 // become is the id that a test of the base has now: where it is gone, a new one of its name stands elsewhere.
@@ -175,8 +180,15 @@ func (c *checking) notBuilt(id session.TestID, run *gate.Run) bool {
 		verdict.RanNothing(run.Report.Tests, c.Gate.Name)
 }
 
-// alsoWithout runs further tests of the change on the code of the base.
-func (c *checking) alsoWithout(ctx context.Context, ids []session.TestID) error {
+// alsoWithout runs what tests of the base have become on its code, as far as that was not done.
+func (c *checking) alsoWithout(ctx context.Context, failing []session.TestID) error {
+	now := c.Out.Evidence.Gates[c.Gate.Name]
+	var ids []session.TestID
+	for _, id := range failing {
+		if _, known := c.without[c.become(id)]; !known && now[c.become(id)] == session.TestPass {
+			ids = append(ids, c.become(id))
+		}
+	}
 	if len(ids) == 0 {
 		return nil
 	}

@@ -19,45 +19,56 @@ var versions = []string{".pyenv/version", ".tool-versions", ".rustup/settings.to
 // environment that it runs in.
 func Tools(env []string, c workflows.Command) []string {
 	var list []string
-	note := func(file string) bool {
-		real, err := filepath.EvalSymlinks(file)
-		if err != nil {
-			return false
-		}
-		info, err := os.Stat(real)
-		if err != nil || info.IsDir() {
-			return false
-		}
-		list = append(list, fmt.Sprint(real, " ", info.Size(), " ", info.ModTime().UnixNano()))
-		return true
-	}
-	value := func(name string) string {
-		at := slices.IndexFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
-		if at < 0 {
-			return ""
-		}
-		return env[at][len(name)+1:]
-	}
 	words := slices.Clone(c.Argv)
 	if c.Shell != "" {
 		words = strings.FieldsFunc(c.Shell, func(r rune) bool { return strings.ContainsRune(" \t\n;|&(){}<>`$=\"'", r) })
 	}
 	for _, w := range words {
-		if strings.ContainsRune(w, '/') {
-			continue
-		}
-		for _, dir := range filepath.SplitList(value("PATH")) {
-			file := filepath.Join(dir, w)
-			info, err := os.Stat(file)
-			if err == nil && !info.IsDir() && info.Mode()&fs.FileMode(0o111) != 0 && note(file) {
-				break
-			}
+		if tool := program(w, Value(env, "PATH")); tool != "" {
+			list = append(list, tool)
 		}
 	}
-	if home := value("HOME"); home != "" {
-		for _, v := range versions {
-			note(filepath.Join(home, filepath.FromSlash(v)))
+	home := Value(env, "HOME")
+	for _, v := range versions {
+		if tool, _ := tool(filepath.Join(home, filepath.FromSlash(v))); home != "" && tool != "" {
+			list = append(list, tool)
 		}
 	}
 	return list
+}
+
+// program is the program that a word means, "" for none.
+func program(word, path string) string {
+	if strings.ContainsRune(word, '/') {
+		return ""
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if t, mode := tool(filepath.Join(dir, word)); mode&0o111 != 0 {
+			return t
+		}
+	}
+	return ""
+}
+
+// tool tells a file from others, and from itself before it was changed; "" for none.
+func tool(file string) (id string, mode fs.FileMode) {
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return "", 0
+	}
+	info, err := os.Stat(real)
+	if err != nil || info.IsDir() {
+		return "", 0
+	}
+	return fmt.Sprint(real, " ", info.Size(), " ", info.ModTime().UnixNano()), info.Mode()
+}
+
+// Value is that of a variable in an environment, "" for none.
+func Value(env []string, name string) string {
+	for _, entry := range env {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
