@@ -216,10 +216,10 @@ func baseReason(run *gate.Run, red, flaky []session.TestID) string {
 	}
 	var parts []string
 	if len(red) > 0 {
-		parts = append(parts, safetext.Plural(len(red), "test fails", "tests fail")+" already: "+safetext.Some(red))
+		parts = append(parts, safetext.Listed(red, "test fails already", "tests fail already"))
 	}
 	if len(flaky) > 0 {
-		parts = append(parts, safetext.Plural(len(flaky), "test is", "tests are")+" flaky: "+safetext.Some(flaky))
+		parts = append(parts, safetext.Listed(flaky, "test is flaky", "tests are flaky"))
 	}
 	if len(parts) == 0 {
 		return "everything passes"

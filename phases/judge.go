@@ -169,7 +169,7 @@ func (j *Judge) forbidden(ctx context.Context, r session.JudgeRequest) (class se
 	if path, to := j.leadsOut(ctx, r); path != "" {
 		return session.ClassGuard, fmt.Sprintf(
 			"%s is a link to %s, outside the work tree: it would be broken for everyone else",
-			path, j.Secrets.String(safetext.Line(to, process.MaxShown))), []string{path}
+			path, j.Secrets.String(process.Shown(to))), []string{path}
 	}
 	var names []string
 	for _, s := range r.Given {

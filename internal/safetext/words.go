@@ -13,6 +13,11 @@ func Plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// Listed is "1 test fails: a", "3 tests fail: a, b, c".
+func Listed[T ~string](names []T, one, many string) string {
+	return Plural(len(names), one, many) + ": " + Some(names)
+}
+
 // Some lists the first few of many.
 func Some[T ~string](names []T) string {
 	const most = 3

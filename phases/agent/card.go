@@ -17,7 +17,6 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/proc"
-	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases/brief"
 	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/session"
@@ -79,9 +78,9 @@ func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult,
 	}
 	told := io.Writer(errs)
 	if warnings := agents.NewWarnings(card.Decoder, options); warnings != nil {
-		told = process.Both{Log: errs, To: warnings}
+		told = io.MultiWriter(errs, warnings)
 	}
-	stdout := a.Secrets.Stream(process.Both{Log: a.out.log, To: decoder})
+	stdout := a.Secrets.Stream(io.MultiWriter(a.out.log, decoder))
 	stderr := a.Secrets.Stream(told)
 	p, err := a.start(ctx, proc.Spec{Argv: argv, Env: append(a.env(card.Env), card.Environ(agent.Allow)...), Stdin: stdin,
 		Stdout: stdout, Stderr: stderr, Signs: w.signs, Interrupt: card.Interrupt})
@@ -179,7 +178,7 @@ func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res sessio
 		Conversation: clipped(o.Conversation), Place: a.place(),
 		Tokens: tokensOf(o.Spent), Total: cost.Total{CostUSD: o.Total.USD, Tokens: tokensOf(o.Total)},
 		Turns: o.Turns, Tools: o.Tools, Denials: len(o.Denials), Denied: denied(o.Denials),
-		Refused: refused(o.Denials, a.req.Plan.Agent), Message: safetext.Line(o.Message, process.MaxShown),
+		Refused: refused(o.Denials, a.req.Plan.Agent), Message: process.Shown(o.Message),
 	}
 	if res.CostUSD == 0 {
 		res.CostUSD = said.cost
@@ -273,7 +272,7 @@ func outcomeOf(c agents.Class) session.Outcome {
 func denied(calls []agents.Tool) []string {
 	var names []string
 	for _, c := range calls {
-		if name := safetext.Line(c.Name, process.MaxShown); !slices.Contains(names, name) && len(names) < session.MaxNamed {
+		if name := process.Shown(c.Name); !slices.Contains(names, name) && len(names) < session.MaxNamed {
 			names = append(names, name)
 		}
 	}
@@ -294,7 +293,7 @@ var (
 func refused(calls []agents.Tool, agent workflows.Agent) []session.RefusedCommand {
 	var list []session.RefusedCommand
 	for _, c := range calls {
-		whole := safetext.Line(c.Detail, process.MaxShown)
+		whole := process.Shown(c.Detail)
 		if c.Action != agents.Runs || whole == "" {
 			continue
 		}
@@ -319,7 +318,7 @@ func refused(calls []agents.Tool, agent workflows.Agent) []session.RefusedComman
 func refusedPart(line string, agent workflows.Agent) (text string, substitutes bool) {
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("&|;", r) }) {
 		if agent.Card.Decoder == "claude" && substituted.MatchString(singleQuoted.ReplaceAllString(part, "")) {
-			return safetext.Line(part, process.MaxShown), true
+			return process.Shown(part), true
 		}
 		if words := (workflows.Command{Shell: part}).Beginning(); text == "" && words != "" && !allowed(words, agent) {
 			text = words

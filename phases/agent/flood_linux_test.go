@@ -120,7 +120,7 @@ func BenchmarkAgent(b *testing.B) {
 				var to io.Writer = out
 				if name == "claude" {
 					decoder, _ := agents.New("claude", agents.Options{Emit: events.Event})
-					to = r.Secrets.Stream(process.Both{Log: log, To: decoder})
+					to = r.Secrets.Stream(io.MultiWriter(log, decoder))
 				}
 				if _, err := proc.Run(b.Context(), proc.Spec{Argv: []string{"cat", file}, Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}, Stdout: to, Stderr: to}); err != nil {
 					b.Fatal(err)

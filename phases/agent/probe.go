@@ -12,7 +12,6 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
-	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -67,7 +66,7 @@ func (p *Prober) Find(ctx context.Context, c *workflows.Card) Installed {
 		}
 	}
 	out, errs, exit, err := p.ask(ctx, c.Probe, env)
-	switch in.Version = safetext.Line(workflows.VersionIn(out+"\n"+errs), process.MaxShown); {
+	switch in.Version = process.Shown(workflows.VersionIn(out + "\n" + errs)); {
 	case err != nil:
 		in.Problem = process.Reason(err)
 	case exit != 0:

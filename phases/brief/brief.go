@@ -161,7 +161,7 @@ func person(s string) string { return strings.TrimSpace(cut(safetext.Strip(s), m
 
 // name is a path, a test's name or the like, on one line and without what would end its quotation.
 func name[T ~string](s T) string {
-	return strings.ReplaceAll(safetext.Line(string(s), process.MaxShown), "`", "'")
+	return strings.ReplaceAll(process.Shown(string(s)), "`", "'")
 }
 
 // quotable is a name that may stand in a sentence: it has no room for a sentence of its own. Other names of

@@ -106,7 +106,7 @@ func (b standing) lapsDone() string {
 	}
 	var items []string
 	for _, item := range b.S.Items[max(0, done-session.MaxTold):done] {
-		items = append(items, "- "+safetext.Line(item, process.MaxShown))
+		items = append(items, "- "+process.Shown(item))
 	}
 	return "Earlier laps:\n" + strings.Join(items, "\n")
 }

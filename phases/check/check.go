@@ -204,6 +204,12 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (Gate, error) {
 	return to, nil
 }
 
+// now are the results of the change.
+func (c *checking) now() session.Tests { return c.Out.Evidence.Gates[c.Gate.Name] }
+
+// whole stands for the gate as a whole.
+func (c *checking) whole() session.TestID { return report.GateID(c.Gate.Name) }
+
 // inChecks puts what is said of a lap into words for a change that had none.
 var inChecks = strings.NewReplacer("the lap's tests", "the new and changed tests", "this lap's", "these commits'",
 	"this lap", "these commits")
@@ -276,7 +282,7 @@ func (c *checking) failing(ctx context.Context, run *gate.Run) error {
 	if len(lower) > 0 {
 		c.found(Finding{Kind: checkHeadFails, Path: c.declaredIn(lower[0]), Test: string(lower[0]),
 			Tried: "the tests of the change with its code, twice",
-			Happened: fmt.Sprintf("%s: %s", safetext.Plural(len(lower), "test fails", "tests fail"), safetext.Some(lower)) +
+			Happened: safetext.Listed(lower, "test fails", "tests fail") +
 				printed(second, lower[0])})
 	}
 	return nil
@@ -284,7 +290,7 @@ func (c *checking) failing(ctx context.Context, run *gate.Run) error {
 
 // printed is the first line that a failing test printed, to be put behind a sentence.
 func printed(run *gate.Run, id session.TestID) string {
-	if line := safetext.Line(strings.TrimSpace(run.Report.Messages[id]), process.MaxShown); line != "" {
+	if line := process.Shown(strings.TrimSpace(run.Report.Messages[id])); line != "" {
 		return " (" + line + ")"
 	}
 	return ""
@@ -442,15 +448,14 @@ func (c *checking) needCode(failing, passing []session.TestID, sure bool) {
 	c.Tried(tryWithout, trial.Holds, says)
 	if len(passing) > 0 {
 		c.name(Finding{Kind: checkAsWell, Path: c.fileOf(passing[0]), Test: string(passing[0]),
-			Tried: "the new and changed tests with the code of the base",
-			Happened: fmt.Sprintf("%s there as well: %s", safetext.Plural(len(passing), "passes", "pass"),
-				safetext.Some(passing))})
+			Tried:    "the new and changed tests with the code of the base",
+			Happened: safetext.Listed(passing, "passes there as well", "pass there as well")})
 	}
 }
 
 // needNoCode enters that no new or changed test fails without the code. It reports whether they have no reason to.
 func (c *checking) needNoCode(passing []session.TestID) bool {
-	now := c.Out.Evidence.Gates[c.Gate.Name]
+	now := c.now()
 	skipped := slices.DeleteFunc(report.SortedKeys(now), func(id session.TestID) bool {
 		return c.before[id] != "" || now[id] != session.TestSkip
 	})
@@ -465,7 +470,7 @@ func (c *checking) needNoCode(passing []session.TestID) bool {
 		return true
 	case len(passing) > 0:
 		test = passing[0]
-		says = fmt.Sprintf("%s, and none fails: %s", safetext.Plural(len(passing), "passes", "pass"), safetext.Some(passing))
+		says = safetext.Listed(passing, "passes, and none fails", "pass, and none fails")
 	}
 	c.Tried(tryWithout, trial.Fails, "with the code of the base "+says)
 	c.found(Finding{Kind: checkWithout, Path: c.fileOf(test), Test: string(test),
@@ -475,7 +480,7 @@ func (c *checking) needNoCode(passing []session.TestID) bool {
 
 // namesVary reports whether a row of a table did not run although others of its table did: its name may hold the time.
 func (c *checking) namesVary(run *gate.Run, id session.TestID) bool {
-	p, now := report.Parent(id), c.Out.Evidence.Gates[c.Gate.Name]
+	p, now := report.Parent(id), c.now()
 	return p != "" && slices.ContainsFunc(report.SortedKeys(run.Report.Tests), func(other session.TestID) bool {
 		return now[other] == "" && report.Parent(other) == p
 	})
@@ -483,10 +488,10 @@ func (c *checking) namesVary(run *gate.Run, id session.TestID) bool {
 
 // alsoChanged adds tests of the base to those of the change that pass with its code, and do not without.
 func (c *checking) alsoChanged(bare *gate.Run) {
-	now := c.Out.Evidence.Gates[c.Gate.Name]
+	now := c.now()
 	for _, id := range report.SortedKeys(c.before) {
 		if s := bare.Report.Tests[id]; c.edited && c.before[id] == session.TestPass && now[id] == session.TestPass &&
-			s != session.TestPass && s != session.TestSkip && id != report.GateID(c.Gate.Name) {
+			s != session.TestPass && s != session.TestSkip && id != c.whole() {
 			c.Tests = append(c.Tests, id)
 		}
 	}
@@ -497,7 +502,7 @@ func (c *checking) alsoChanged(bare *gate.Run) {
 // asksMore reports whether there are more tests than there were, or more values are compared with. Where neither is so,
 // tests were renamed, merged or edited, and have no reason to fail with the old code.
 func (c *checking) asksMore() bool {
-	more, now := 0, c.Out.Evidence.Gates[c.Gate.Name]
+	more, now := 0, c.now()
 	for _, id := range c.Tests {
 		if c.before[id] == "" {
 			more++

@@ -112,7 +112,7 @@ func (c *checking) compare(ctx context.Context, run *gate.Run) error {
 func (c *checking) failingOld(run *gate.Run) []session.TestID {
 	old := c.lap.AsOf(run)
 	return slices.DeleteFunc(report.SortedKeys(c.before), func(id session.TestID) bool {
-		if c.before[id] != session.TestPass || id == report.GateID(c.Gate.Name) || run.Passes(id) || old.HasFailingSubtest(id) {
+		if c.before[id] != session.TestPass || id == c.whole() || run.Passes(id) || old.HasFailingSubtest(id) {
 			return true
 		}
 		// it has no name of its own, or nobody could ask
@@ -122,7 +122,7 @@ func (c *checking) failingOld(run *gate.Run) []session.TestID {
 
 // became says what has become of a test of the base that fails with the code of the change.
 func (c *checking) became(id session.TestID, run *gate.Run) (kind, so string) {
-	now, is := c.Out.Evidence.Gates[c.Gate.Name], c.become(id)
+	now, is := c.now(), c.become(id)
 	s, there := now[is]
 	switch {
 	case s == session.TestPass:
@@ -152,7 +152,7 @@ func (c *checking) passesNow(id, is session.TestID) (kind, so string) {
 
 // become is the id that a test of the base has now: where it is gone, a new one of its name stands elsewhere.
 func (c *checking) become(id session.TestID) session.TestID {
-	now := c.Out.Evidence.Gates[c.Gate.Name]
+	now := c.now()
 	if _, there := now[id]; there {
 		return id
 	}
@@ -182,7 +182,7 @@ func (c *checking) notBuilt(id session.TestID, run *gate.Run) bool {
 
 // alsoWithout runs what tests of the base have become on its code, as far as that was not done.
 func (c *checking) alsoWithout(ctx context.Context, failing []session.TestID) error {
-	now := c.Out.Evidence.Gates[c.Gate.Name]
+	now := c.now()
 	var ids []session.TestID
 	for _, id := range failing {
 		if _, known := c.without[c.become(id)]; !known && now[c.become(id)] == session.TestPass {

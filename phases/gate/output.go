@@ -1,11 +1,9 @@
 package gate
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/wfs-dev/wfs/internal/redact"
-	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/phases/report"
 )
@@ -31,21 +29,12 @@ type lastLines struct {
 	report.End
 }
 
-const (
-	maxTail = 64 << 10           // bytes in which the last lines are looked for
-	maxKept = 2 * report.MaxName // bytes of a line
-)
+const maxTail = 64 << 10 // bytes in which the last lines are looked for
 
 func newLastLines() *lastLines { return &lastLines{End: report.End{Most: maxTail}} }
 
 func (l *lastLines) add(line string) { _, _ = l.Write([]byte(line + "\n")) }
 
 func (l *lastLines) lines() []string {
-	var list []string
-	for line := range strings.SplitSeq(l.secrets.String(l.String()), "\n") {
-		if line = safetext.Line(line[:min(len(line), maxKept)], 300); line != "" {
-			list = append(list, line)
-		}
-	}
-	return list[max(0, len(list)-process.PrintedLines):]
+	return process.LastLines(l.secrets.String(l.String()), process.PrintedLines, 300)
 }

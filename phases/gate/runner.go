@@ -159,7 +159,7 @@ func (x *execution) execute(ctx context.Context) error {
 // at a time. Parsers keep names, and beginnings and ends of texts: half a secret would not be recognised.
 func (x *execution) connect(log *process.Log) (pipes []*lockedStream) {
 	var mu sync.Mutex
-	people := io.Writer(process.Both{Log: log, To: x.tail})
+	people := io.MultiWriter(log, x.tail)
 	if x.run.Gate.Format == workflows.FormatGoTest {
 		people, x.tail.secrets = log, x.Secrets // what is in the events of one test comes together only there
 	}

@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"io"
 	"io/fs"
 	"os"
@@ -92,13 +93,8 @@ func (l *Log) Close() error { return errors.Join(l.err, l.f.Close()) }
 // MaxShown is how many characters of one line of output are shown as progress.
 const MaxShown = 200
 
-// Both writes to two, and hears of no failure: the log must not stop a run.
-type Both struct{ Log, To io.Writer }
-
-func (b Both) Write(p []byte) (int, error) {
-	_, _ = b.Log.Write(p)
-	return b.To.Write(p)
-}
+// Shown is the beginning of a text of others on one line.
+func Shown(s string) string { return safetext.Line(s, MaxShown) }
 
 // MaxSaid bounds a note or a question, in characters.
 const MaxSaid = 2000

@@ -111,7 +111,7 @@ func tryGone(ctx context.Context, r session.JudgeRequest, t *Trial, why string, 
 	out *session.Judgement) ([]report.Failure, error) {
 	failed := *out
 	failed.Question = &session.Question{Evidence: []string{failed.Reason}}
-	passAll(out, safetext.Plural(len(gone), "test is gone", "tests are gone")+": "+safetext.Some(gone))
+	passAll(out, safetext.Listed(gone, "test is gone", "tests are gone"))
 	out.Gone = gone
 	switch {
 	case r.Approved:
@@ -282,10 +282,13 @@ func asked(grave []session.Tampering) *session.Question {
 		if !slices.Contains(q.Paths, t.Path) {
 			q.Paths = append(q.Paths, t.Path)
 		}
-		q.Evidence = append(q.Evidence, safetext.Line(t.String(), process.MaxShown))
+		q.Evidence = append(q.Evidence, process.Shown(t.String()))
 	}
 	return q
 }
+
+// now are the results of the attempt.
+func (t *Variants) now() session.Tests { return t.Out.Evidence.Gates[t.Gate.Name] }
 
 // Tried enters what an experiment said.
 func (t *Variants) Tried(kind, result, says string) {

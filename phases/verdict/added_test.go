@@ -186,17 +186,4 @@ func asTests(names []string) []session.TestID {
 	return out
 }
 
-// What was expected by the name of a method is found below whatever runs the suite.
-func TestMethodOfASuite(t *testing.T) {
-	t.Parallel()
-	for id, want := range map[session.TestID]bool{
-		"x.org/a.TestS/TestBye": true, "x.org/a.TestAll/S/TestBye": true, "x.org/a.TestBye": false, "x.org/a.TestS/TestByeBye": false,
-		"x.org/b.TestS/TestBye": false, "x.org/a.TestS/TestBye/sub": false, "a::TestBye": false,
-	} {
-		if got := Matches(id, "x.org/a.*/TestBye"); got != want {
-			t.Errorf("%s: %v", id, got)
-		}
-	}
-}
-
 func namesOf(ids []session.TestID) string { return strings.Trim(fmt.Sprint(ids), "[]") }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
@@ -17,7 +16,6 @@ type Files struct {
 	Changes []session.Change
 	Now     func(path string) []byte // nil when it is gone, or no ordinary file
 	Before  func(path string) []byte // at the lap's start; nil when it cannot be known
-	modules map[string]string        // of Go, by directory; "" for none
 }
 
 // Was is the text of a file at the lap's start, nil when there was none or it cannot be known.
@@ -50,7 +48,7 @@ func (l *Files) changedTests(printed string) bool {
 // changedIn reports whether tests were changed in a Go package.
 func (l *Files) changedIn(pkg session.TestID) bool {
 	return slices.ContainsFunc(l.Changes, func(c session.Change) bool {
-		return strings.HasSuffix(c.Path, "_test.go") && l.inPackage(c.Path, string(pkg))
+		return strings.HasSuffix(c.Path, "_test.go") && InPackage(c.Path, string(pkg))
 	})
 }
 
@@ -86,37 +84,6 @@ func (l *Files) ownPackage(message string) string {
 	return name
 }
 
-// inPackage reports whether a Go file belongs to a package, or may where nobody can tell its module.
-func (l *Files) inPackage(file, pkg string) bool {
-	if module, dir := l.module(file); module != "" {
-		if dir != "." {
-			file = strings.TrimPrefix(file, dir+"/")
-		}
-		return pkg == path.Join(module, path.Dir(file))
-	}
-	return InPackage(file, pkg)
-}
-
-// module is the path of the Go module that a file is in, and its directory; "" if nobody can tell.
-func (l *Files) module(file string) (name, dir string) {
-	for _, dir := range above(file) {
-		name, known := l.modules[dir]
-		if !known {
-			if m := moduleRE.FindSubmatch(l.Now(path.Join(dir, "go.mod"))); m != nil {
-				name = string(m[1])
-			}
-			if l.modules == nil {
-				l.modules = map[string]string{}
-			}
-			l.modules[dir] = name
-		}
-		if name != "" {
-			return name, dir
-		}
-	}
-	return "", ""
-}
-
 // above are the directories that a file is in, the nearest first.
 func above(file string) (dirs []string) {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
@@ -125,8 +92,6 @@ func above(file string) (dirs []string) {
 		}
 	}
 }
-
-var moduleRE = lazyregexp.New(`(?m)^\s*module\s+"?([^\s"]+)`)
 
 // InPackage reports whether a Go file may belong to a package, judging by the end of its import path.
 func InPackage(file, pkg string) bool {

@@ -24,11 +24,10 @@ func judgeGreen(l *Lap) Finding {
 	}
 	broke, how := l.brokeGreen(broken{}, nil)
 	fresh := l.newlyFailing()
-	switch id := report.GateID(l.Gate); {
+	switch id := l.whole(); {
 	case len(missing) > 0:
 		f.Class, f.Failing = session.ClassTargetMissing, slices.Concat(missing, failing, broke)
-		f.Reason = safetext.Plural(len(missing), "test of this lap is", "tests of this lap are") + " missing or skipped: " +
-			safetext.Some(missing)
+		f.Reason = safetext.Listed(missing, "test of this lap is missing or skipped", "tests of this lap are missing or skipped")
 	case len(failing) > 0:
 		f.Class, f.Failing = session.ClassTargetFailing, slices.Concat(failing, broke)
 		f.Reason = fmt.Sprintf("still failing: %s", safetext.Some(failing))
@@ -39,8 +38,7 @@ func judgeGreen(l *Lap) Finding {
 		}
 	case len(fresh) > 0:
 		f.Class, f.Failing = session.ClassTargetFailing, fresh
-		f.Reason = safetext.Plural(len(fresh), "new test of this lap fails", "new tests of this lap fail") + ": " +
-			safetext.Some(fresh)
+		f.Reason = safetext.Listed(fresh, "new test of this lap fails", "new tests of this lap fail")
 	case report.Bad(l.Now.Tests[id]) && !l.Known[id]:
 		f = l.unexplained(f)
 	default:
@@ -88,7 +86,7 @@ func (l *Lap) passed(f Finding) Finding {
 
 // unexplained is the finding about a command that failed although no test did.
 func (l *Lap) unexplained(f Finding) Finding {
-	f.Class, f.Failing = session.ClassCommandFailed, []session.TestID{report.GateID(l.Gate)}
+	f.Class, f.Failing = session.ClassCommandFailed, []session.TestID{l.whole()}
 	f.Reason = fmt.Sprintf("the command exited with code %d, but no test failed", l.exit)
 	if l.Now.Damaged != "" {
 		f.Reason = "the report may be incomplete: " + l.Now.Damaged
@@ -147,7 +145,7 @@ func (l *Lap) newlyFailing() []session.TestID {
 	var out []session.TestID
 	for _, id := range report.SortedKeys(l.Now.Tests) {
 		was, had := l.Start[id]
-		if report.Bad(l.Now.Tests[id]) && (!had || was == session.TestSkip) && !l.Known[id] && id != report.GateID(l.Gate) &&
+		if report.Bad(l.Now.Tests[id]) && (!had || was == session.TestSkip) && !l.Known[id] && id != l.whole() &&
 			!l.about().isTarget[id] && !l.HasFailingSubtest(id) {
 			out = append(out, id)
 		}
@@ -160,7 +158,7 @@ func (l *Lap) newlyFailing() []session.TestID {
 func (l *Lap) brokeGreen(b broken, excused []session.TestID) (ids []session.TestID, how string) {
 	var failing, skipped, gone []session.TestID
 	for _, id := range report.SortedKeys(l.Start) {
-		if l.Start[id] != session.TestPass || l.Known[id] || id == report.GateID(l.Gate) || l.about().isTarget[id] {
+		if l.Start[id] != session.TestPass || l.Known[id] || id == l.whole() || l.about().isTarget[id] {
 			continue
 		}
 		s, ran := l.Now.Tests[id]
@@ -192,7 +190,7 @@ func (l *Lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 		{gone, "test that passed before is missing", "tests that passed before are missing"},
 	} {
 		if len(part.ids) > 0 {
-			says = append(says, safetext.Plural(len(part.ids), part.one, part.many)+": "+safetext.Some(part.ids))
+			says = append(says, safetext.Listed(part.ids, part.one, part.many))
 		}
 	}
 	return slices.Concat(failing, skipped, gone), strings.Join(says, "; ")

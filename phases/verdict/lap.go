@@ -37,7 +37,7 @@ func (l *Lap) Judge(g *gate.Run) Finding {
 		could.Reason = "its output has no per-test results, so wfs cannot see whether a new test fails"
 		return could
 	case !g.Gate.Format.PerTest():
-		return byExit(g, l.Known[report.GateID(l.Gate)])
+		return byExit(g, l.Known[l.whole()])
 	case g.Gate.Expect == workflows.ExpectRed:
 		return judgeRed(l)
 	}
@@ -122,6 +122,9 @@ type lapIndex struct {
 	ranBelow     map[session.TestID]bool // a subtest of it ran
 	isTarget     map[session.TestID]bool
 }
+
+// whole stands for the gate as a whole.
+func (l *Lap) whole() session.TestID { return report.GateID(l.Gate) }
 
 // RanBelow reports whether a subtest of a test ran.
 func (l *Lap) RanBelow(id session.TestID) bool { return l.about().ranBelow[id] }

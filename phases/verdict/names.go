@@ -20,19 +20,11 @@ func Belongs(id session.TestID, unit string) bool {
 	return ok && stem != unit && (class == stem || strings.HasSuffix(class, "."+stem))
 }
 
-// inSuite stood in the names that an older wfs wrote, between a Go package and the method of a suite.
-const inSuite = ".*/"
-
 // Matches reports whether a test is the one that is meant by a name: in full, as it is declared, or as a subtest of it.
 // Node reports a test that has subtests as their suite, not as a test.
 func Matches(id session.TestID, name string) bool {
 	if string(id) == name || report.Bare(string(id)) == name {
 		return true
-	}
-	if pkg, method, ok := strings.Cut(name, inSuite); ok {
-		if of, _ := report.SplitGo(id); of != "" && of == pkg {
-			return strings.HasSuffix(string(id), "/"+method)
-		}
 	}
 	return !strings.Contains(name, "::") && notGo(id) && slices.ContainsFunc(DeclaredNames(id), func(n string) bool {
 		return n == name || strings.Contains(string(id), "::") && strings.HasSuffix(n, " "+name) // behind its suites

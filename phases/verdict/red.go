@@ -46,8 +46,7 @@ func judgeRed(l *Lap) Finding {
 	f.targets = withParents(l.Now.Tests, slices.Concat(failed, errored, passed))
 	if len(failed) > 0 {
 		f.Class = session.ClassTargetFailed
-		f.Reason = fmt.Sprintf("%s as intended: %s",
-			safetext.Plural(len(failed), "new or changed test fails", "new or changed tests fail"), safetext.Some(failed))
+		f.Reason = safetext.Listed(failed, "new or changed test fails as intended", "new or changed tests fail as intended")
 	} else {
 		f.Class = session.ClassMissingSymbol
 		f.Reason = "new tests in " + safetext.Some(broken.expected) + " fail as intended: " + broken.waitsFor()
@@ -66,7 +65,7 @@ func (l *Lap) raises(id session.TestID) bool {
 // newTests are new and changed tests by what they did. One that raises an error by itself has failed.
 func (l *Lap) newTests(b broken) (failed, errored, passed []session.TestID) {
 	for _, id := range report.SortedKeys(l.Now.Tests) {
-		if id == report.GateID(l.Gate) || b.missing[id] || l.HasFailingSubtest(id) || !l.IsNew(id) {
+		if id == l.whole() || b.missing[id] || l.HasFailingSubtest(id) || !l.IsNew(id) {
 			continue
 		}
 		switch s := l.Now.Tests[id]; {
@@ -112,9 +111,8 @@ func (l *Lap) noneRed(f Finding, b broken, errored, passed []session.TestID) Fin
 			safetext.Some(b.unseen)
 	case len(passed) > 0:
 		f.Class = session.ClassUnexpectedGreen
-		f.Reason = safetext.Plural(len(passed), "new or changed test passes", "new or changed tests pass") + " already: " +
-			safetext.Some(passed)
-	case report.Bad(l.Now.Tests[report.GateID(l.Gate)]) && !l.Known[report.GateID(l.Gate)]:
+		f.Reason = safetext.Listed(passed, "new or changed test passes already", "new or changed tests pass already")
+	case report.Bad(l.Now.Tests[l.whole()]) && !l.Known[l.whole()]:
 		// Not "nothing added": something may have been, and the runner did not get to it.
 		return l.unexplained(f)
 	default:
@@ -232,7 +230,7 @@ func (l *Lap) waited(unit string) []session.TestID {
 	var here, elsewhere, old []session.TestID
 	for _, id := range report.SortedKeys(l.Now.Tests) {
 		p := report.Parent(id)
-		if _, both := l.Now.Tests[p]; p != "" && both || id == report.GateID(l.Gate) || l.Now.IsBroken(id) {
+		if _, both := l.Now.Tests[p]; p != "" && both || id == l.whole() || l.Now.IsBroken(id) {
 			continue
 		}
 		in := Belongs(id, unit) || report.SameFile(unit, l.Now.Files[id])
