@@ -24,7 +24,8 @@ func (r *Store) fromTree(ctx context.Context, dir string, tree session.Tree,
 	}
 	defer os.RemoveAll(dir)
 	index := filepath.Join(dir, "index")
-	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "read-tree",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false",
+		"read-tree",
 		string(tree)); err != nil {
 		return "", err
 	}

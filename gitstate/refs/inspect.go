@@ -146,7 +146,8 @@ func (r *Inspection) reflog(ctx context.Context, ref string) session.Commit {
 
 // NewestLedger returns the one of some ledger commits of a session that all others are ancestors of, "" when there is
 // none: none is there, or they are two histories.
-func (r *Inspection) NewestLedger(ctx context.Context, id session.ID, commits []session.Commit) (session.Commit, error) {
+func (r *Inspection) NewestLedger(ctx context.Context, id session.ID, commits []session.Commit) (session.Commit,
+	error) {
 	args := []string{"merge-base", "--independent"}
 	for _, c := range commits {
 		info, err := r.refs.Objects.CommitInfo(ctx, c)
@@ -190,7 +191,8 @@ func (r *Inspection) Lost(ctx context.Context, refs []string) (string, error) {
 
 // OnlyOurs reports whether a ref leads to a commit that no ref of the user's leads to.
 func (r *Inspection) OnlyOurs(ctx context.Context, ref string) (bool, error) {
-	out, err := r.refs.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--max-count=1", ref, "--not", "--exclude="+BranchPrefix+"*",
+	out, err := r.refs.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--max-count=1", ref, "--not",
+		"--exclude="+BranchPrefix+"*",
 		"--exclude="+RefsPrefix+"*",
 		"--exclude="+OpsPrefix+"*", "--exclude="+DeletedPrefix+"*", "--glob=refs/*")
 	return len(out) > 0, err
@@ -224,7 +226,8 @@ func dropEmpty(dir string) {
 // file of a broken one is kept in a directory, and its new name returned: below refs it would go on to be a
 // broken ref. Git refuses to move what it cannot read, so a broken file is replaced by a good one here, in one
 // step.
-func (r *Inspection) Replant(ctx context.Context, b BrokenRef, to session.Commit, asideDir string) (kept string, err error) {
+func (r *Inspection) Replant(ctx context.Context, b BrokenRef, to session.Commit, asideDir string) (kept string,
+	err error) {
 	if b.File == "" {
 		if err := r.refs.Move(ctx, session.RefMove{Ref: b.Ref, New: to}, "wfs: doctor"); err != nil {
 			return "", err

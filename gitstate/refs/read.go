@@ -1,12 +1,12 @@
 package refs
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -140,44 +140,19 @@ func (r *Refs) packedRefs() ([]byte, error) {
 func (r *Refs) List(ctx context.Context, dir string, want func(name string) bool) (map[string]session.Commit, error) {
 	if !r.Git.ReadsDirectly() {
 		refs, err := r.forEachRef(ctx, dir)
-		for name := range refs {
-			if !want(name) {
-				delete(refs, name)
-			}
-		}
+		maps.DeleteFunc(refs, func(name string, _ session.Commit) bool { return !want(name) })
 		return refs, err
 	}
-	names := map[string]bool{}
-	top := filepath.Join(r.Git.CommonDir, filepath.FromSlash(dir))
-	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		if gitcmd.Absent(err) {
-			return nil // gone since its directory was read
-		}
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(r.Git.CommonDir, path)
-		if name := filepath.ToSlash(rel); !strings.HasSuffix(name, ".lock") && want(name) {
-			names[name] = true
-		}
-		return err
-	})
+	names, err := r.namesBelow(dir)
 	if err != nil {
 		return nil, err
-	}
-	packed, err := r.packedRefs()
-	if err != nil {
-		return nil, err
-	}
-	for lines := bufio.NewScanner(bytes.NewReader(packed)); lines.Scan(); {
-		_, name, ok := strings.Cut(lines.Text(), " ")
-		if ok && strings.HasPrefix(name, dir+"/") && want(name) {
-			names[name] = true
-		}
 	}
 	refs := make(map[string]session.Commit, len(names))
 	var broken error
 	for name := range names {
+		if !want(name) {
+			continue
+		}
 		commit, err := r.Ref(ctx, name)
 		if err != nil {
 			broken = object.Join(broken, err)
@@ -186,6 +161,34 @@ func (r *Refs) List(ctx context.Context, dir string, want func(name string) bool
 		}
 	}
 	return refs, broken
+}
+
+// namesBelow are the names of refs below a directory, in files of their own or packed.
+func (r *Refs) namesBelow(dir string) (map[string]bool, error) {
+	names := map[string]bool{}
+	top := filepath.Join(r.Git.CommonDir, filepath.FromSlash(dir))
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if gitcmd.Absent(err) {
+			return nil // gone since its directory was read
+		}
+		if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
+			return err
+		}
+		rel, err := filepath.Rel(r.Git.CommonDir, path)
+		names[filepath.ToSlash(rel)] = true
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	packed, err := r.packedRefs()
+	for line := range bytes.Lines(packed) {
+		_, name, ok := strings.Cut(strings.TrimSpace(string(line)), " ")
+		if ok && strings.HasPrefix(name, dir+"/") {
+			names[name] = true
+		}
+	}
+	return names, err
 }
 
 // forEachRef lists refs through git: the one of that name, or those below it.

@@ -131,7 +131,8 @@ func (r *Writer) moveBy(ctx context.Context, m session.RefMove, why string, opti
 	if why != "" {
 		args = append(args, "-m", why)
 	}
-	_, err := r.refs.Git.Run(ctx, gitcmd.Opts{Write: true, Stdin: []byte(line + " " + old + "\n")}, append(args, "--stdin")...)
+	_, err := r.refs.Git.Run(ctx, gitcmd.Opts{Write: true, Stdin: []byte(line + " " + old + "\n")},
+		append(args, "--stdin")...)
 	if err == nil {
 		return r.SyncRef(m.Ref, m.Old == "" || m.New == "")
 	}
@@ -160,32 +161,54 @@ func (r *Writer) SyncRef(ref string, isNew bool) error {
 	return nil
 }
 
+// movesWithoutGit reports whether a ref is one that is moved without a git process.
+func (r *Writer) movesWithoutGit(m session.RefMove) bool {
+	switch {
+	case m.New == "", !r.refs.Git.ReadsDirectly():
+		return false
+	case strings.HasPrefix(m.Ref, BranchPrefix):
+		if m.Old == "" {
+			return false
+		}
+	case !strings.HasPrefix(m.Ref, RefsPrefix) && !strings.HasPrefix(m.Ref, OpsPrefix), gitcmd.IsThere(r.logOf(m.Ref)):
+		return false
+	}
+	// A group may share the repository: git knows the modes of new files and directories.
+	info, err := os.Stat(filepath.Join(r.refs.Git.CommonDir, "HEAD"))
+	return err == nil && (info.Mode()&0o020 == 0 || gitcmd.IsThere(r.refs.refPath(m.Ref)))
+}
+
+// reflogLine is what a move adds to reflogs, and to which: those of a branch, and of HEAD that is on it. Refs that only
+// wfs uses have none.
+func (r *Writer) reflogLine(ctx context.Context, m session.RefMove, why string) (line string, logs []string,
+	err error) {
+	if !strings.HasPrefix(m.Ref, BranchPrefix) {
+		return "", nil, nil
+	}
+	ident, err := r.refs.Git.Answers.Identity(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	head, err := r.refs.Head(ctx)
+	if logs = []string{m.Ref}; head.Ref == m.Ref {
+		logs = append(logs, "HEAD")
+	}
+	seconds := r.refs.Git.FileTime() / uint64(time.Second)
+	return fmt.Sprintf("%s %s %s %d +0000\t%s\n", m.Old, m.New, ident, seconds, why), logs, err
+}
+
 // moveOwnRef moves a ref that only wfs uses, or a session's branch that is there, without starting a git
 // process. It returns errLeftToGit, and has changed nothing, if the ref is locked, is not where the move
 // begins, or is kept in another way.
 func (r *Writer) moveOwnRef(ctx context.Context, m session.RefMove, why string) error {
-	own := strings.HasPrefix(m.Ref, RefsPrefix) || strings.HasPrefix(m.Ref, OpsPrefix)
-	branch := strings.HasPrefix(m.Ref, BranchPrefix) && m.Old != ""
-	if !own && !branch || m.New == "" || !r.refs.Git.ReadsDirectly() || own && gitcmd.IsThere(r.logOf(m.Ref)) {
+	if !r.movesWithoutGit(m) {
 		return errLeftToGit
 	}
-	line := ""
-	var logs []string
-	if branch { // the others have no reflog
-		ident, err := r.refs.Git.Answers.Identity(ctx)
-		head, err2 := r.refs.Head(ctx)
-		if err != nil || err2 != nil {
-			return errLeftToGit
-		}
-		line = fmt.Sprintf("%s %s %s %d +0000\t%s\n", m.Old, m.New, ident, r.refs.Git.FileTime()/uint64(time.Second), why)
-		if logs = []string{m.Ref}; head.Ref == m.Ref {
-			logs = append(logs, "HEAD")
-		}
+	line, logs, err := r.reflogLine(ctx, m, why)
+	if err != nil {
+		return errLeftToGit
 	}
 	file := r.refs.refPath(m.Ref)
-	if info, err := os.Stat(filepath.Join(r.refs.Git.CommonDir, "HEAD")); err != nil || info.Mode()&0o020 != 0 && !gitcmd.IsThere(file) {
-		return errLeftToGit // a group may share the repository: git knows the modes of new files and directories
-	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return errLeftToGit
 	}

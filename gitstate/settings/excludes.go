@@ -82,11 +82,7 @@ func (r *Settings) ExcludeLocally(line string, remove bool) (file string, change
 		return file, false, nil
 	}
 	if !remove {
-		if len(text) > 0 && text[len(text)-1] != '\n' {
-			text = append(text, '\n')
-		}
-		text = append(text, line...)
-		text = append(text, '\n')
+		text = append(endLine(text), line+"\n"...)
 	}
 	if err := durable.MkdirAll(filepath.Dir(file)); err != nil {
 		return file, false, err
@@ -119,7 +115,8 @@ func (r *Settings) Ignores(ctx context.Context, paths []string) (map[string]bool
 	for _, p := range paths {
 		in.WriteString(strings.TrimSuffix(p, "/") + "\x00")
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: in.Bytes(), OkExit: []int{1}}, "check-ignore", "--no-index", "-z", "--stdin")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: in.Bytes(), OkExit: []int{1}}, "check-ignore", "--no-index", "-z",
+		"--stdin")
 	if err != nil {
 		return nil, err
 	}
@@ -155,10 +152,7 @@ func (r *Settings) CombineExcludes(ctx context.Context, rules []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(all) > 0 && all[len(all)-1] != '\n' {
-		all = append(all, '\n')
-	}
-	all = append(all, rules...)
+	all = append(endLine(all), rules...)
 	if old, err := durable.ReadFile(r.ExcludesPath(), int64(len(all))); err == nil && bytes.Equal(old, all) {
 		return nil
 	}
@@ -223,4 +217,12 @@ func (r *Settings) ExcludeFile(path string) string {
 		return filepath.Join(home, ".config", "git", "ignore")
 	}
 	return ""
+}
+
+// endLine ends the last line of a text.
+func endLine(text []byte) []byte {
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(text, '\n')
+	}
+	return text
 }
