@@ -40,7 +40,7 @@ type Work struct {
 // Fate finds out what became of some work. A branch that has it counts, whether it was merged, squashed, rebased or
 // cherry-picked there; it is asked for in the branches of the user's, those of remotes, and tags.
 func (r *Repo) Fate(ctx context.Context, w Work) (Fate, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref", "--contains", string(w.Commit), "--format=%(refname)",
+	out, err := r.Git.Ask(ctx, "for-each-ref", "--contains", string(w.Commit), "--format=%(refname)",
 		"refs/heads", "refs/remotes", "refs/tags")
 	if err != nil {
 		return Fate{}, err
@@ -165,7 +165,7 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 	}
 	names := append([]string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames"}, string(base),
 		string(work))
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(names, withoutDocuments...)...)
+	out, err := r.Git.Ask(ctx, append(names, withoutDocuments...)...)
 	if err != nil {
 		return "", err
 	}
@@ -173,7 +173,7 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 	if len(changed) == 0 {
 		return FateNothing, nil
 	}
-	out, err = r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames",
+	out, err = r.Git.Ask(ctx, "diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames",
 		string(work), string(tip))
 	if err != nil {
 		return "", err

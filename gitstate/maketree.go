@@ -112,7 +112,7 @@ func (r *Repo) mustIgnore(ctx context.Context, tree, path string) error {
 		return err
 	}
 	at := repoOf(gitcmd.New(gitcmd.Place{Root: tree, Env: r.Git.Env, UserEnv: r.Git.UserEnv}))
-	_, err = at.Git.Run(ctx, gitcmd.Opts{}, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
+	_, err = at.Git.Ask(ctx, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
 	var failed *gitcmd.GitError
 	if errors.As(err, &failed) && failed.Exit == 1 {
 		return fmt.Errorf("%w: %s lies in the work tree %s, and is not ignored there", ErrDirTaken, path, tree)
@@ -388,7 +388,7 @@ func (r *Repo) AwaitFilled(ctx context.Context, name string) error {
 // Dirty reports how many paths of the work tree differ from HEAD or are untracked, directories counted once and
 // wfs's own not at all. It takes no lock.
 func (r *Repo) Dirty(ctx context.Context) (int, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", object.EverySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
+	out, err := r.Git.Ask(ctx, "status", object.EverySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
 		":(top,exclude)"+object.UserDir)
 	return strings.Count(string(out), "\x00"), err
 }

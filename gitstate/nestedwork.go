@@ -24,7 +24,7 @@ func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-z")
+	out, err := r.Git.Ask(ctx, "ls-files", "-z")
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 	}
 	if index != "" {
 		unlike := func(a, b string) ([]string, error) {
-			out, err := r.Git.Run(ctx, gitcmd.Opts{},
+			out, err := r.Git.Ask(ctx,
 				append([]string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames", a, b},
 					withoutDocuments...)...)
 			return gitcmd.SplitZ(out), err
@@ -75,7 +75,7 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 	if s.Raw == "" {
 		return parts, nil
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "--name-only", "-z", string(s.Raw))
+	out, err := r.Git.Ask(ctx, "ls-tree", "-r", "--name-only", "-z", string(s.Raw))
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (r *Repo) Unsaved(ctx context.Context, other *Repo) ([]string, error) {
 // ownChanges lists the files of the user's own directory that are there, or in the index, and not as HEAD's commit has
 // them. Ignored ones are left out.
 func (r *Repo) ownChanges(ctx context.Context) ([]string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
+	out, err := r.Git.Ask(ctx, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
 		"--ignore-submodules=all",
 		"--", ":(top,literal)"+object.UserDir)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *Repo) ownChanges(ctx context.Context) ([]string, error) {
 			names = append(names, strings.TrimSuffix(line[3:], "/"))
 		}
 	}
-	hidden, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-v", "-z", "--", ":(top,literal)"+object.UserDir)
+	hidden, err := r.Git.Ask(ctx, "ls-files", "-v", "-z", "--", ":(top,literal)"+object.UserDir)
 	for _, line := range gitcmd.SplitZ(hidden) { // with a small letter, or S: git was told not to look
 		if len(line) > 2 && (line[0] == 'S' || line[0] >= 'a') {
 			if _, gone := r.Git.Lstat(line[2:]); gone == nil {

@@ -117,7 +117,7 @@ func (f TreeFile) Regular() bool { return f.Mode == ModeFile || f.Mode == ModeEx
 
 // TreeFiles lists what a tree and those below it hold.
 func (r *Store) TreeFiles(ctx context.Context, t session.Tree) ([]TreeFile, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "-z", "--full-tree", string(t))
+	out, err := r.Git.Ask(ctx, "ls-tree", "-r", "-z", "--full-tree", string(t))
 	if err != nil {
 		return nil, err
 	}

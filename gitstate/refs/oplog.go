@@ -96,11 +96,11 @@ func takenAlong(ops []session.Op) []int {
 	return list
 }
 
-func (r *Operations) OpsRef() string { return OpsPrefix + r.refs.Git.Worktree }
+func (r *Operations) OpsRef() string { return OpsPrefix + r.Git.Worktree }
 
 // Ops lists this work tree's operations, newest first, as far as they can be read.
 func (r *Operations) Ops(ctx context.Context) ([]session.Op, error) {
-	ops, _, err := r.OpLog(ctx, r.refs.Git.Worktree)
+	ops, _, err := r.OpLog(ctx, r.Git.Worktree)
 	return ops, err
 }
 
@@ -144,7 +144,7 @@ func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err erro
 	if err != nil || len(names) == 0 {
 		return l, err
 	}
-	got, err := r.refs.Objects.Lookup(ctx, names...)
+	got, err := r.Objects.Lookup(ctx, names...)
 	if err != nil {
 		return l, err
 	}
@@ -155,11 +155,11 @@ func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err erro
 // ends as a log does, or is longer than one becomes.
 func (r *Operations) chain(ctx context.Context, tip session.Commit) (names []string, rescues []session.Commit,
 	whole bool, err error) {
-	out, err := r.refs.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*MaxOps),
+	out, err := r.Git.Ask(ctx, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*MaxOps),
 		"--no-commit-header", "--format=%H %T %P", string(tip), "--")
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
-		if f[1] == r.refs.Objects.NewObject("tree", nil).ID {
+		if f[1] == r.Objects.NewObject("tree", nil).ID {
 			return names, rescues, true, err
 		}
 		names, rescues = append(names, f[0]+":"+FileOp), append(rescues, "")
@@ -191,15 +191,15 @@ func (l *OpLog) add(names []string, rescues []session.Commit, got []object.Found
 func (r *Operations) newestOps(ctx context.Context) (l OpLog, ok bool) {
 	const enough = 16 // an operation is logged again after a kill, and then it is the last one
 	var err error
-	if l.tip, err = r.refs.Ref(ctx, r.OpsRef()); err != nil || l.tip == "" || !r.refs.Git.ReadsDirectly() {
+	if l.tip, err = r.refs.Ref(ctx, r.OpsRef()); err != nil || l.tip == "" || !r.Git.ReadsDirectly() {
 		return l, false
 	}
 	for c := l.tip; len(l.Ops) < enough; {
-		info, err := r.refs.Objects.CommitInfo(ctx, c)
-		if err == nil && info.Tree == r.refs.Objects.OrEmpty("") {
+		info, err := r.Objects.CommitInfo(ctx, c)
+		if err == nil && info.Tree == r.Objects.OrEmpty("") {
 			break
 		}
-		data, err2 := r.refs.Objects.File(ctx, c, FileOp)
+		data, err2 := r.Objects.File(ctx, c, FileOp)
 		op, err3 := ReadOp(string(c), object.Found{Kind: "blob", Data: data})
 		if cmp.Or(err, err2, err3) != nil || len(info.Parents) == 0 {
 			return l, false
@@ -215,7 +215,7 @@ func (r *Operations) newestOps(ctx context.Context) (l OpLog, ok bool) {
 // from the log. A log that cannot be read is moved aside: a new one begins, and what was there is kept below its first
 // commit.
 func (r *Operations) LogOp(ctx context.Context, op session.Op) (int64, error) {
-	ident, err := r.refs.Git.Answers.Identity(ctx)
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -254,14 +254,14 @@ func (r *Operations) logOp(ctx context.Context, op session.Op, ident string) (in
 	if err != nil {
 		return 0, err
 	}
-	if err := r.refs.Objects.WriteObjects(ctx, append(objects, entry...)...); err != nil {
+	if err := r.Objects.WriteObjects(ctx, append(objects, entry...)...); err != nil {
 		return 0, err
 	}
 	m := session.RefMove{Ref: r.OpsRef(), Old: l.tip, New: session.Commit(entry[len(entry)-1].ID)}
 	if err := r.moveOps(ctx, m, op.Kind); err != nil {
 		return 0, err
 	}
-	r.refs.Objects.LetGo(true)
+	r.Objects.LetGo(true)
 	durable.Hit(durable.OplogWritten)
 	return op.Number, nil
 }
@@ -296,10 +296,10 @@ func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int6
 
 // reachable is a commit that is there with all that it reaches, none for anything else.
 func (r *Operations) reachable(ctx context.Context, c session.Commit) ([]session.Commit, error) {
-	if _, err := r.refs.Objects.CommitInfo(ctx, c); err != nil {
+	if _, err := r.Objects.CommitInfo(ctx, c); err != nil {
 		return nil, nil
 	}
-	whole, err := r.refs.Objects.Exists(ctx, c)
+	whole, err := r.Objects.Exists(ctx, c)
 	if err != nil || !whole {
 		return nil, err
 	}
@@ -309,8 +309,8 @@ func (r *Operations) reachable(ctx context.Context, c session.Commit) ([]session
 // RootOfOps makes the commit that a log ends in, so that first parents are operations and nothing else.
 func (r *Operations) RootOfOps(parents []session.Commit, ident string, at int64, why string) ([]object.Object,
 	session.Commit) {
-	empty := r.refs.Objects.NewObject("tree", nil)
-	root := r.refs.Objects.NewCommit(empty.ID, parents, ident, at, "wfs: operations of work tree "+r.refs.Git.Worktree+why)
+	empty := r.Objects.NewObject("tree", nil)
+	root := r.Objects.NewCommit(empty.ID, parents, ident, at, "wfs: operations of work tree "+r.Git.Worktree+why)
 	return []object.Object{empty, root}, session.Commit(root.ID)
 }
 
@@ -349,13 +349,13 @@ func (r *Operations) OpEntry(op session.Op, tip, rescue session.Commit, ident st
 	if err != nil {
 		return nil, err
 	}
-	doc := r.refs.Objects.NewObject("blob", append(data, '\n'))
-	tree, err := r.refs.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: FileOp, ID: doc.ID}})
+	doc := r.Objects.NewObject("blob", append(data, '\n'))
+	tree, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: FileOp, ID: doc.ID}})
 	if err != nil {
 		return nil, err
 	}
 	message := fmt.Sprintf("wfs: %s %s\n\n%s", op.Kind, op.Session, op.Summary)
-	return []object.Object{doc, tree, r.refs.Objects.NewCommit(tree.ID, parents, ident, op.At, message)}, nil
+	return []object.Object{doc, tree, r.Objects.NewCommit(tree.ID, parents, ident, op.At, message)}, nil
 }
 
 // SetAside says what of an operation log this process could not read and has moved aside, "" for nothing.
@@ -371,15 +371,15 @@ func (r *Operations) noteAside(what string) { r.notedAside.Store(&what) }
 // moveAside renames a file that stands where the log's ref belongs and holds no commit: damaged, or a symbolic ref, by
 // which somebody's branch would be moved. Git can neither read nor replace such a file.
 func (r *Operations) moveAside() error {
-	if !r.refs.Git.ReadsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		return nil
 	}
 	next, _, err := r.refs.ReadRef(r.OpsRef())
 	if err == nil && next == "" || err != nil && !errors.Is(err, ErrBrokenRef) {
 		return err
 	}
-	path, to := r.refs.refPath(r.OpsRef()), filepath.Join(r.refs.Git.PrivateDir(), "ops.corrupt-1")
-	if err := durable.MkdirAll(r.refs.Git.PrivateDir()); err != nil {
+	path, to := r.refs.refPath(r.OpsRef()), filepath.Join(r.Git.PrivateDir(), "ops.corrupt-1")
+	if err := durable.MkdirAll(r.Git.PrivateDir()); err != nil {
 		return err
 	}
 	if err := os.Rename(path, to); err != nil {

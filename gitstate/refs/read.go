@@ -21,7 +21,7 @@ import (
 
 // Remote is the remote that the user would push to: origin, else the only one, else "".
 func (r *Refs) Remote(ctx context.Context) (string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "remote")
+	out, err := r.Git.Ask(ctx, "remote")
 	if err != nil {
 		return "", err
 	}
@@ -40,7 +40,7 @@ func (r *Refs) CheckBranchName(ctx context.Context, name string) error {
 	if strings.HasPrefix(name, "-") || strings.Contains(name, "@{") || name == "HEAD" { // as git switch -c has it
 		return fmt.Errorf("%q is not a valid branch name", name)
 	}
-	_, err := r.Git.Run(ctx, gitcmd.Opts{}, "check-ref-format", "refs/heads/"+name)
+	_, err := r.Git.Ask(ctx, "check-ref-format", "refs/heads/"+name)
 	return err
 }
 
@@ -229,7 +229,7 @@ func (r *Refs) Unreachable(ctx context.Context, commits []session.Commit) ([]ses
 	for _, c := range commits {
 		args = append(args, string(c))
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(args, "--not", "--glob=refs/*")...) // --all counts HEAD as well
+	out, err := r.Git.Ask(ctx, append(args, "--not", "--glob=refs/*")...) // --all counts HEAD as well
 	found := strings.Fields(string(out))
 	return slices.DeleteFunc(slices.Clone(commits),
 		func(c session.Commit) bool { return !slices.Contains(found, string(c)) }), err
@@ -237,7 +237,7 @@ func (r *Refs) Unreachable(ctx context.Context, commits []session.Commit) ([]ses
 
 // Previous returns the branch that HEAD was on before, as `git switch -` means it, "" when git does not remember one.
 func (r *Refs) Previous(ctx context.Context) (string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-parse", "--symbolic-full-name", "@{-1}")
+	out, err := r.Git.Ask(ctx, "rev-parse", "--symbolic-full-name", "@{-1}")
 	var failed *gitcmd.GitError
 	if errors.As(err, &failed) {
 		return "", nil

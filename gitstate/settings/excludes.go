@@ -52,7 +52,7 @@ func (r *Settings) Treats(ctx context.Context, path string) (tracked, ignored bo
 	if err != nil {
 		return false, false, err
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-z", "--", ":(top,literal)"+path)
+	out, err := r.Git.Ask(ctx, "ls-files", "-z", "--", ":(top,literal)"+path)
 	return len(out) > 0, said[path], err
 }
 
@@ -131,7 +131,7 @@ func (r *Settings) Ignores(ctx context.Context, paths []string) (map[string]bool
 // and ends in a slash. One whose files are ignored, and it is not, is no such directory, though `ls-files
 // --directory` names it: the next file in it may be none of them.
 func (r *Settings) Ignored(ctx context.Context) ([]string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all",
+	out, err := r.Git.Ask(ctx, "status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all",
 		"--no-renames", "--ignore-submodules=all")
 	var ignored []string
 	for _, line := range gitcmd.SplitZ(out) {
@@ -189,7 +189,7 @@ func (r *Settings) GlobalExcludes(ctx context.Context) (string, error) {
 	case set && path == "":
 		return noExcludes, nil
 	case path != "" && strings.Contains("~%:", path[:1]) && !strings.HasPrefix(path, "~/"): // only git can expand it
-		out, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--type=path", "--get", "core.excludesFile")
+		out, err := r.Git.Ask(ctx, "config", "--type=path", "--get", "core.excludesFile")
 		return strings.TrimSuffix(string(out), "\n"), err
 	}
 	return r.ExcludeFile(path), nil

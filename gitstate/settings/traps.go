@@ -20,7 +20,7 @@ type Trap struct {
 
 // Traps looks through the configuration for such settings.
 func (r *Settings) Traps(ctx context.Context) ([]Trap, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--list", "-z")
+	out, err := r.Git.Ask(ctx, "config", "--list", "-z")
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ const maxSpecs = 64 << 10
 // gitlink unless head has it as one, or somebody has made a submodule of it: a gitlink protects nothing of it.
 func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothingStaged bool, exclude string,
 	head session.Commit, headTree session.Tree) (made addition, err error) {
-	began := time.Unix(0, int64(r.files.Git.FileTime()))
+	began := time.Unix(0, int64(r.Git.FileTime()))
 	h, err := r.files.hold(ctx, index, x, exclude, head)
 	if err != nil {
 		return made, err
@@ -62,7 +62,7 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 		return made, err
 	}
 	if made.Copied, h.given = out.copied, out.skips; len(out.unstaged) > 0 {
-		if x, err = r.files.Objects.ReadIndex(ctx, index); err != nil {
+		if x, err = r.Objects.ReadIndex(ctx, index); err != nil {
 			return made, err
 		}
 		h.unsure = true
@@ -82,7 +82,7 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 			return made, nil
 		}
 	}
-	if err := cmp.Or(x.Store(), r.files.Objects.Doubt(index, x, h.doubted)); err != nil {
+	if err := cmp.Or(x.Store(), r.Objects.Doubt(index, x, h.doubted)); err != nil {
 		return made, err
 	}
 	added, err := r.addHeld(ctx, index, x, &h)
@@ -90,7 +90,7 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 		return made, err
 	}
 	if added != nil || len(h.doubted) > 0 {
-		if made.Now, err = r.files.Objects.ReadIndex(ctx, index); err != nil {
+		if made.Now, err = r.Objects.ReadIndex(ctx, index); err != nil {
 			return made, err
 		}
 	}
@@ -159,9 +159,9 @@ func everythingBut(h *holding, x *object.Index) []string {
 // outside of a sparse checkout, have nothing to lose.
 func (r *Adder) unseen(ctx context.Context, x *object.Index) (skipped []session.Skip, err error) {
 	var files []object.TreeFile
-	for _, p := range r.files.Git.ThoseThere(x.Marked()) {
+	for _, p := range r.Git.ThoseThere(x.Marked()) {
 		e, _ := object.Find(x.Entries, 0, p)
-		if f, ok := object.LookAt(filepath.Join(r.files.Git.Root, filepath.FromSlash(p))); !ok || !x.Unchanged(e, f, nil) {
+		if f, ok := object.LookAt(filepath.Join(r.Git.Root, filepath.FromSlash(p))); !ok || !x.Unchanged(e, f, nil) {
 			files = append(files, object.TreeFile{Path: p, Mode: fmt.Sprintf("%06o", e.Mode), ID: hex.EncodeToString(e.ID)})
 		}
 	}
@@ -178,12 +178,12 @@ func (r *Adder) unseen(ctx context.Context, x *object.Index) (skipped []session.
 func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]string, error) {
 	ids, named := map[string]string{}, []string{}
 	for _, f := range files {
-		full := filepath.Join(r.files.Git.Root, filepath.FromSlash(f.Path))
+		full := filepath.Join(r.Git.Root, filepath.FromSlash(f.Path))
 		switch info, err := os.Lstat(full); {
 		case err != nil, strings.Contains(f.Path, "\n"): // which git cannot be told of; so it counts as another one
 		case info.Mode()&fs.ModeSymlink != 0 && f.Mode == object.ModeLink:
 			if to, err := os.Readlink(full); err == nil {
-				ids[f.Path] = r.files.Objects.NewObject("blob", []byte(to)).ID
+				ids[f.Path] = r.Objects.NewObject("blob", []byte(to)).ID
 			}
 		case info.Mode().IsRegular() && f.Regular() && (info.Mode()&0o100 != 0) == (f.Mode == object.ModeExec):
 			named = append(named, f.Path)
@@ -192,7 +192,7 @@ func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]
 	if len(named) == 0 {
 		return ids, nil
 	}
-	out, err := r.files.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(named, "\n") + "\n")}, "hash-object",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(named, "\n") + "\n")}, "hash-object",
 		"--stdin-paths")
 	if lines := strings.Fields(string(out)); err == nil && len(lines) == len(named) {
 		for i, p := range named {
@@ -244,7 +244,7 @@ func (r *Adder) addRest(ctx context.Context, index, how string, paths []string) 
 func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, how string,
 	settings ...string) (addReport, error) {
 	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
-	args := append(settings, "-c", "core.excludesFile="+r.files.Settings.ExcludesPath(), "-c", "core.splitIndex=false",
+	args := append(settings, "-c", "core.excludesFile="+r.Settings.ExcludesPath(), "-c", "core.splitIndex=false",
 		"-c",
 		"core.safecrlf=false",
 		"add", how, "--ignore-errors", "--sparse")
@@ -258,7 +258,7 @@ func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, h
 	} else {
 		args = append(append(args, "--"), pathspecs...)
 	}
-	_, stderr, err := r.files.Git.RunBoth(ctx,
+	_, stderr, err := r.Git.RunBoth(ctx,
 		gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}, args...)
 	report := ReadAddReport(stderr)
 	report.Skipped = slices.DeleteFunc(report.Skipped, r.rulesOnly)
@@ -279,7 +279,7 @@ func (r *Adder) ungraft(ctx context.Context, path string, x *object.Index, head 
 	}
 	skipped, err := r.dropGitlinks(ctx, path, info.Gitlinks, head)
 	if err == nil && len(skipped) > 0 {
-		x, err = r.files.Objects.ReadIndex(ctx, path)
+		x, err = r.Objects.ReadIndex(ctx, path)
 	}
 	if err != nil {
 		return x, skipped, err
@@ -293,7 +293,7 @@ func (r *Adder) dropGitlinks(ctx context.Context, index string, gitlinks []strin
 	old := map[string]bool{}
 	if head != "" {
 		args := append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", string(head), "--"}, gitlinks...)
-		out, err := r.files.Git.Run(ctx, gitcmd.Opts{}, args...)
+		out, err := r.Git.Ask(ctx, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -321,7 +321,7 @@ func (r *Adder) dropGitlinks(ctx context.Context, index string, gitlinks []strin
 	if len(skipped) == 0 {
 		return nil, nil
 	}
-	_, err := r.files.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: drop.Bytes()},
+	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: drop.Bytes()},
 		"-c", "core.splitIndex=false", "update-index", "--force-remove", "-z", "--stdin")
 	return skipped, err
 }
@@ -331,7 +331,7 @@ func (r *Adder) putEntries(ctx context.Context, index string, entries []byte) er
 	if len(entries) == 0 {
 		return nil
 	}
-	_, err := r.files.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: entries}, "-c",
+	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: entries}, "-c",
 		"core.splitIndex=false",
 		"update-index", "-z", "--index-info")
 	return err

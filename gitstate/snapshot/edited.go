@@ -19,7 +19,7 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 		return nil, nil, err
 	}
 	if head.Commit != since { // committed by hand, say
-		moved, err := r.Git.Run(ctx, gitcmd.Opts{},
+		moved, err := r.Git.Ask(ctx,
 			append([]string{"diff-tree", "-r", "--name-only", "-z", "--no-renames", string(since), string(head.Commit)},
 				paths...)...)
 		if err != nil {
@@ -33,7 +33,7 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 	}
 	// Not git diff: it writes the index when a file only looks changed.
 	status := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all"}
-	changed, err := r.Git.Run(ctx, gitcmd.Opts{}, append(status, paths...)...)
+	changed, err := r.Git.Ask(ctx, append(status, paths...)...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -44,7 +44,7 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 	}
 	slices.Sort(tracked)
 	tracked = slices.Compact(tracked)
-	names, err := r.Git.Run(ctx, gitcmd.Opts{}, append(others, paths...)...)
+	names, err := r.Git.Ask(ctx, append(others, paths...)...)
 	if err != nil {
 		return nil, nil, err
 	}

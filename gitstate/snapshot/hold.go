@@ -63,7 +63,7 @@ func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude
 	if found.rules != nil {
 		return h, found.rules
 	}
-	if err := r.files.Settings.CombineExcludes(ctx, h.rules); err != nil {
+	if err := r.Settings.CombineExcludes(ctx, h.rules); err != nil {
 		return h, err
 	}
 	h.paths, h.doubted, h.unsure, h.force = found.Changed, found.Doubted, found.Unsure, r.forced(x, rules, g)
@@ -80,7 +80,7 @@ func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude
 		h.how = "-u" // git need not look for what is not there
 	}
 	there := r.heldBefore(x, g)
-	ignored, err := r.files.Settings.Ignores(ctx, slices.Concat(nothing, there))
+	ignored, err := r.Settings.Ignores(ctx, slices.Concat(nothing, there))
 	if err != nil {
 		return h, err
 	}
@@ -91,7 +91,7 @@ func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude
 		return h, nil
 	}
 	h.rules = session.WithGuard(rules, more)
-	return h, r.files.Settings.CombineExcludes(ctx, h.rules) // so that git does not look into directories either
+	return h, r.Settings.CombineExcludes(ctx, h.rules) // so that git does not look into directories either
 }
 
 // rulesIn reads a session's exclude file, "" for none.
@@ -136,7 +136,7 @@ func (h *holding) keepOut(g session.Guard, there []string, ignored map[string]bo
 func (r *Guard) heldBefore(x *object.Index, g session.Guard) (there []string) {
 	for i := range g.Held {
 		p := strings.TrimSuffix(g.Held[i].Path, "/")
-		info, err := r.files.Git.Lstat(p)
+		info, err := r.Git.Lstat(p)
 		if file, _ := object.Find(x.Entries, 0, p); err != nil || file != nil {
 			continue
 		}
@@ -154,9 +154,9 @@ func (r *Guard) heldBefore(x *object.Index, g session.Guard) (there []string) {
 // holdsOther reports whether a directory holds a file that an index does not track, and nobody let in.
 func (r *Guard) holdsOther(x *object.Index, g session.Guard, dir string) bool {
 	found := errors.New("found")
-	err := filepath.WalkDir(filepath.Join(r.files.Git.Root, filepath.FromSlash(dir)),
+	err := filepath.WalkDir(filepath.Join(r.Git.Root, filepath.FromSlash(dir)),
 		func(name string, d fs.DirEntry, err error) error {
-			rel := filepath.ToSlash(strings.TrimPrefix(name, r.files.Git.Root+string(filepath.Separator)))
+			rel := filepath.ToSlash(strings.TrimPrefix(name, r.Git.Root+string(filepath.Separator)))
 			switch {
 			case err != nil:
 				return err
@@ -189,7 +189,7 @@ func (r *Guard) forced(x *object.Index, rules []byte, g session.Guard) []string 
 		if !out || x.Tracks(a) {
 			continue
 		}
-		if _, err := r.files.Git.Lstat(a); err == nil {
+		if _, err := r.Git.Lstat(a); err == nil {
 			force = append(force, a)
 		}
 	}
@@ -202,7 +202,7 @@ func (r *Guard) sift(ctx context.Context, g session.Guard, paths []string, index
 	head session.Commit) (*sieve, error) {
 	dirs := sync.OnceValues(func() (map[string]bool, error) { return r.directoriesOf(ctx, head) })
 	s := &sieve{guard: g, size: func(p string) int64 {
-		info, err := os.Lstat(filepath.Join(r.files.Git.Root, filepath.FromSlash(p)))
+		info, err := os.Lstat(filepath.Join(r.Git.Root, filepath.FromSlash(p)))
 		if err != nil || !info.Mode().IsRegular() {
 			return 0
 		}
@@ -243,7 +243,7 @@ func (r *Guard) sift(ctx context.Context, g session.Guard, paths []string, index
 
 // siftByGit lets git list the untracked files at and below some paths.
 func (r *Guard) siftByGit(ctx context.Context, s *sieve, paths []string, index string, warned io.Writer) error {
-	args := []string{"-c", "core.excludesFile=" + r.files.Settings.ExcludesPath(), "ls-files", "-o",
+	args := []string{"-c", "core.excludesFile=" + r.Settings.ExcludesPath(), "ls-files", "-o",
 		"--exclude-standard", "-z", "--"}
 	const most = 1000 // arguments; beyond it, git looks at everything
 	for _, p := range paths {
@@ -251,7 +251,7 @@ func (r *Guard) siftByGit(ctx context.Context, s *sieve, paths []string, index s
 			args = append(args, ":(top,literal)"+strings.TrimSuffix(p, "/"))
 		}
 	}
-	return r.files.Git.Stream(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), Stderr: warned}, nil, s, args...)
+	return r.Git.Stream(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), Stderr: warned}, nil, s, args...)
 }
 
 // directoriesOf returns the paths of the directories of a commit.
@@ -260,7 +260,7 @@ func (r *Guard) directoriesOf(ctx context.Context, c session.Commit) (map[string
 	if c == "" {
 		return all, nil
 	}
-	out, err := r.files.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", string(c))
+	out, err := r.Git.Ask(ctx, "ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", string(c))
 	for _, p := range gitcmd.SplitZ(out) {
 		all[p] = true
 	}
@@ -278,7 +278,7 @@ func (r *Guard) inCommit(ctx context.Context, c session.Commit, held []session.H
 		for _, h := range some {
 			args = append(args, strings.TrimSuffix(h.Path, "/"))
 		}
-		out, err := r.files.Git.Run(ctx, gitcmd.Opts{}, args...)
+		out, err := r.Git.Ask(ctx, args...)
 		if err != nil {
 			return nil, err
 		}

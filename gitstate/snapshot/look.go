@@ -213,7 +213,7 @@ const WayUnseen = "marked assume-unchanged or skip-worktree in git"
 func (r *Guard) Look(x *object.Index, rules []byte, g session.Guard) looked {
 	l := &looker{repo: r.files, index: x, guard: g, pass: map[string]bool{}}
 	l.found.Unsure = !object.ComparesFiles || !x.Comparable()
-	l.empty, _ = hex.DecodeString(r.files.Objects.NewObject("blob", nil).ID)
+	l.empty, _ = hex.DecodeString(r.Objects.NewObject("blob", nil).ID)
 	for line := range bytes.Lines(rules) {
 		l.pass[session.ExcludedPath(string(bytes.TrimSuffix(line, []byte("\n"))))] = true
 	}
@@ -228,7 +228,7 @@ func (r *Guard) Look(x *object.Index, rules []byte, g session.Guard) looked {
 
 // hollow reports whether a directory holds nothing but directories: there is nothing in it that git could add.
 func (r *Guard) hollow(p string) bool {
-	todo := []string{filepath.Join(r.files.Git.Root, filepath.FromSlash(p))}
+	todo := []string{filepath.Join(r.Git.Root, filepath.FromSlash(p))}
 	for n := 0; n < len(todo); n++ {
 		entries, err := os.ReadDir(todo[n])
 		if err != nil {

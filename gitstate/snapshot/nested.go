@@ -88,14 +88,14 @@ func (r *Adder) editedSubmodules(ctx context.Context, index string, gitlinks []s
 		"--untracked-files=normal", "--"}
 	none := len(args)
 	for _, p := range gitlinks {
-		if IsRepository(filepath.Join(r.files.Git.Root, filepath.FromSlash(p))) {
+		if IsRepository(filepath.Join(r.Git.Root, filepath.FromSlash(p))) {
 			args = append(args, ":(top,literal)"+p)
 		}
 	}
 	if len(args) == none {
 		return nil, nil
 	}
-	out, err := r.files.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, args...)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -113,13 +113,13 @@ func (r *Adder) editedSubmodules(ctx context.Context, index string, gitlinks []s
 // stagedSubmodules returns those gitlinks of the user's own index that the .gitmodules of a private one names: what
 // `git submodule add` leaves.
 func (r *Adder) stagedSubmodules(ctx context.Context, index string) (map[string]bool, error) {
-	x, err := r.files.Objects.ReadIndex(ctx, r.files.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return nil, err
 	}
 	user := x.Info().Gitlinks
 	const none = 128 // there is no .gitmodules, or it cannot be read
-	out, err := r.files.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), OkExit: []int{1, none}}, "config", "-z",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), OkExit: []int{1, none}}, "config", "-z",
 		"--blob",
 		":.gitmodules", "--get-regexp", `^submodule\..*\.path$`)
 	if err != nil {

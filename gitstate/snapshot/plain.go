@@ -144,7 +144,7 @@ type plainAdd struct {
 // blobs, and trees but for the root. It answers false, and has done nothing, where git has to add them.
 func (r *Adder) addPlain(ctx context.Context, path string, x *object.Index, paths []string) (now *object.Index,
 	objects []object.Object, ok bool) {
-	if x.Special || x.Version != 2 && x.Version != 3 || !r.files.Git.ReadsDirectly() {
+	if x.Special || x.Version != 2 && x.Version != 3 || !r.Git.ReadsDirectly() {
 		return nil, nil, false
 	}
 	a := &plainAdd{repo: r, old: x, dirty: map[string]bool{}}
@@ -160,11 +160,11 @@ func (r *Adder) addPlain(ctx context.Context, path string, x *object.Index, path
 	if now, ok = a.index(); !ok {
 		return nil, nil, false
 	}
-	_, trees, ok := r.files.Objects.TreesOf(now, a.dirty)
+	_, trees, ok := r.Objects.TreesOf(now, a.dirty)
 	if !ok {
 		return nil, nil, false
 	}
-	r.files.Objects.EncodeIndex(now)
+	r.Objects.EncodeIndex(now)
 	if durable.WriteCache(path, now.Data, 0o600) != nil {
 		return nil, nil, false
 	}
@@ -173,7 +173,7 @@ func (r *Adder) addPlain(ctx context.Context, path string, x *object.Index, path
 
 // add looks at one path.
 func (a *plainAdd) add(p string) bool {
-	full := filepath.Join(a.repo.files.Git.Root, filepath.FromSlash(p))
+	full := filepath.Join(a.repo.Git.Root, filepath.FromSlash(p))
 	file, below := a.old.Position(p)
 	f, ok := object.LookAt(full)
 	if !ok {
@@ -226,7 +226,7 @@ func (a *plainAdd) blob(p, full string, f object.FileLook) (object.Object, bool)
 	if f.Mode&object.IndexType == object.KindRegular && !a.rules.keeps(p, data) {
 		return object.Object{}, false
 	}
-	return a.repo.files.Objects.NewObject("blob", data), true
+	return a.repo.Objects.NewObject("blob", data), true
 }
 
 // plainKind reports whether something is a file or a link.
@@ -297,7 +297,7 @@ func (a *plainAdd) index() (*object.Index, bool) {
 
 // plainRules answers false where settings make git look at files in another way than is done here.
 func (r *Adder) plainRules(ctx context.Context) (*plainRules, bool) {
-	s, err := r.files.Git.Answers.Settings(ctx)
+	s, err := r.Git.Answers.Settings(ctx)
 	if err != nil || !usual(s) {
 		return nil, false
 	}
@@ -307,12 +307,12 @@ func (r *Adder) plainRules(ctx context.Context) (*plainRules, bool) {
 		return nil, false
 	}
 	if global == "" {
-		global = strings.TrimSuffix(r.files.Settings.ExcludeFile(""), "ignore") + "attributes"
+		global = strings.TrimSuffix(r.Settings.ExcludeFile(""), "ignore") + "attributes"
 	} else {
-		global = r.files.Settings.ExcludeFile(global)
+		global = r.Settings.ExcludeFile(global)
 	}
 	p := &plainRules{repo: r.files, returns: s["core.autocrlf"] != "", texts: map[string]string{}}
-	p.all = []string{filepath.Join(r.files.Git.CommonDir, "info", "attributes"), global}
+	p.all = []string{filepath.Join(r.Git.CommonDir, "info", "attributes"), global}
 	for _, prefix := range []string{"/", "/usr/local", "/opt/homebrew"} {
 		p.all = append(p.all, filepath.Join(prefix, "etc", "gitattributes"))
 	}

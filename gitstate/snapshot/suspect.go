@@ -84,10 +84,10 @@ func (r *Guard) Suspect(p string) (why session.HoldReason, rule string) {
 
 // content is what is in a file of the work tree, nil for one that is not to be looked at.
 func (r *Guard) content(p string) []byte {
-	if info, err := r.files.Git.Lstat(p); err != nil || !info.Mode().IsRegular() || info.Size() > maxContent {
+	if info, err := r.Git.Lstat(p); err != nil || !info.Mode().IsRegular() || info.Size() > maxContent {
 		return nil
 	}
-	content, err := durable.ReadFile(filepath.Join(r.files.Git.Root, filepath.FromSlash(p)), maxContent)
+	content, err := durable.ReadFile(filepath.Join(r.Git.Root, filepath.FromSlash(p)), maxContent)
 	if err != nil { // git says what it makes of it
 		return nil
 	}
@@ -161,7 +161,7 @@ func (r *Guard) keysIn(paths []string, g session.Guard) map[string][]redact.Key 
 // suspects lists what differs from a commit, and the files among it that hold keys and that no filter changes.
 func (r *Guard) suspects(ctx context.Context, index string, head session.Commit,
 	g session.Guard) ([]object.TreeChange, map[string][]redact.Key, error) {
-	diff, err := r.files.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "diff-index", "--ignore-submodules", "-z",
+	diff, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "diff-index", "--ignore-submodules", "-z",
 		"--raw", "--no-renames", "--no-abbrev", string(head))
 	if err != nil {
 		return nil, nil, err
@@ -180,7 +180,7 @@ func (r *Guard) suspects(ctx context.Context, index string, head session.Commit,
 	if len(found) == 0 {
 		return changes, nil, nil
 	}
-	filtered, err := r.files.Git.Run(ctx,
+	filtered, err := r.Git.Run(ctx,
 		gitcmd.Opts{Stdin: []byte(strings.Join(slices.Collect(maps.Keys(found)), "\x00") +
 			"\x00")}, "check-attr", "-z", "--stdin", "filter")
 	for answer := range slices.Chunk(gitcmd.SplitZ(filtered), 3) { // path, attribute, value
@@ -193,7 +193,7 @@ func (r *Guard) suspects(ctx context.Context, index string, head session.Commit,
 
 // Keys names the files of a tree with a key that no changed file has in the other one.
 func (r *Guard) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error) {
-	changes, err := r.files.Objects.DiffTrees(ctx, from, to)
+	changes, err := r.Objects.DiffTrees(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +206,7 @@ func (r *Guard) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip
 		if !strings.HasPrefix(c.NewMode, "100") || large[c.NewID] {
 			continue
 		}
-		_, content, err := r.files.Objects.Read(ctx, c.NewID)
+		_, content, err := r.Objects.Read(ctx, c.NewID)
 		if err != nil {
 			return nil, err
 		}
@@ -238,7 +238,7 @@ func (r *Guard) large(ctx context.Context, changes []object.TreeChange) (map[str
 	if ids.Len() == 0 {
 		return nil, nil
 	}
-	sizes, err := r.files.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(ids.String())}, "cat-file",
+	sizes, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(ids.String())}, "cat-file",
 		"--batch-check=%(objectname) %(objectsize)")
 	large := map[string]bool{}
 	for line := range strings.Lines(string(sizes)) {
@@ -256,7 +256,7 @@ func (r *Guard) keysBefore(ctx context.Context, changes []object.TreeChange) (ma
 		if !strings.HasPrefix(c.OldMode, "100") {
 			continue
 		}
-		_, content, err := r.files.Objects.Read(ctx, c.OldID)
+		_, content, err := r.Objects.Read(ctx, c.OldID)
 		if err != nil {
 			return nil, err
 		}
