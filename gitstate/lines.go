@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -18,7 +19,7 @@ func (r *Repo) Ends(ctx context.Context, commits, held []session.Commit) ([]sess
 	for _, c := range held {
 		in.WriteString("^" + string(c) + "\n")
 	}
-	out, err := r.git(ctx, gitOpts{stdin: in.Bytes()}, "rev-list", "--parents", "--ignore-missing", "--stdin")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: in.Bytes()}, "rev-list", "--parents", "--ignore-missing", "--stdin")
 	if err != nil {
 		return nil, err
 	}
@@ -43,13 +44,13 @@ func (r *Repo) Ends(ctx context.Context, commits, held []session.Commit) ([]sess
 // of them counts as rebased.
 func (r *Repo) Beyond(ctx context.Context, from, end session.Commit) ([]session.Commit, error) {
 	beyond := append([]string{"--right-only", string(from) + "..." + string(end)}, withoutDocuments...)
-	out, err := r.git(ctx, gitOpts{}, append([]string{"rev-list"}, beyond...)...)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append([]string{"rev-list"}, beyond...)...)
 	all := strings.Fields(string(out))
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	own := map[string]bool{}
-	out, unknown := r.git(ctx, gitOpts{}, append([]string{"rev-list", "--cherry-pick"}, beyond...)...)
+	out, unknown := r.Git.Run(ctx, gitcmd.Opts{}, append([]string{"rev-list", "--cherry-pick"}, beyond...)...)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func (r *Repo) Beyond(ctx context.Context, from, end session.Commit) ([]session.
 
 // changesSubmodules reports whether a commit has other submodules than its one parent, or another commit of one.
 func (r *Repo) changesSubmodules(ctx context.Context, commit string) (bool, error) {
-	out, err := r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "--root", "--no-commit-id", "-r", "-z", "--raw",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", everySubmodule, "--root", "--no-commit-id", "-r", "-z", "--raw",
 		"--no-renames", "--no-abbrev", commit)
 	if err != nil {
 		return false, err

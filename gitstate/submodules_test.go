@@ -49,7 +49,7 @@ func TestSubmodulesAreCompared(t *testing.T) {
 				t.Errorf("dirty: %d, %v", n, err)
 			}
 			parent, err := r.indexOfTree(ctx, from)
-			now, err2 := r.readIndex(ctx, r.indexPath())
+			now, err2 := r.readIndex(ctx, r.Git.IndexPath())
 			if d := r.deletedFrom(parent, now); err != nil || err2 != nil || d != nil {
 				t.Errorf("deleted: %v, %v, %v", d, err, err2)
 			}

@@ -1,4 +1,4 @@
-package gitstate
+package gitcmd
 
 import (
 	"fmt"
@@ -9,18 +9,18 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// maxPackedRefs bounds that file, in bytes: two million refs.
-const maxPackedRefs = 256 << 20
+// MaxPackedRefs bounds that file, in bytes: two million refs.
+const MaxPackedRefs = 256 << 20
 
-// maxRef bounds the file of a ref, in bytes.
-const maxRef = 4096
+// MaxRef bounds the file of a ref, in bytes.
+const MaxRef = 4096
 
-// readFile reads a file of git's whole that may have up to 16 MiB, as readBounded does.
-func readFile(path string) ([]byte, error) { return readBounded(path, 16<<20) }
+// ReadFile reads a file of git's whole that may have up to 16 MiB, as readBounded does.
+func ReadFile(path string) ([]byte, error) { return ReadBounded(path, 16<<20) }
 
-// readBounded reads a file of git's, which may be a symbolic link. It never waits for a FIFO and never fills
+// ReadBounded reads a file of git's, which may be a symbolic link. It never waits for a FIFO and never fills
 // the memory: the errors are durable.ErrNotRegular and durable.ErrTooLarge, or what the system said.
-func readBounded(path string, most int64) ([]byte, error) {
+func ReadBounded(path string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package gitstate
+package gitcmd
 
 import (
 	"context"
@@ -18,10 +18,10 @@ import (
 // them, and a run would wait for the index's for as long as for a person with an editor open.
 
 // Locks are git's locks that are there now: of the repository, of refs, and of this work tree's HEAD and index.
-func (r *Repo) Locks() []session.GitLock {
+func (r *Git) Locks() []session.GitLock {
 	var found []string
-	for _, dir := range slices.Compact([]string{r.gitDir, r.commonDir}) {
-		some, _ := filepath.Glob(filepath.Join(globbed(dir), "*.lock"))
+	for _, dir := range slices.Compact([]string{r.GitDir, r.CommonDir}) {
+		some, _ := filepath.Glob(filepath.Join(Globbed(dir), "*.lock"))
 		found = append(found, some...)
 	}
 	found = append(found, r.refLocks()...)
@@ -38,9 +38,9 @@ func (r *Repo) Locks() []session.GitLock {
 }
 
 // refLocks are the paths of locks of refs. What cannot be looked at has none that are known.
-func (r *Repo) refLocks() []string {
+func (r *Git) refLocks() []string {
 	var found []string
-	_ = filepath.WalkDir(filepath.Join(r.commonDir, "refs"), func(path string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(filepath.Join(r.CommonDir, "refs"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".lock") {
 			found = append(found, path)
 		}
@@ -51,20 +51,20 @@ func (r *Repo) refLocks() []string {
 
 // SetLocksAside moves locks into a directory, if they are still there after LockPatience and it is certain that
 // no living process holds them. It returns the names of those that it moved, below the git directory.
-func (r *Repo) SetLocksAside(ctx context.Context, locks []session.GitLock, dir string) ([]string, error) {
+func (r *Git) SetLocksAside(ctx context.Context, locks []session.GitLock, dir string) ([]string, error) {
 	for w := (wait{}); w.waited < LockPatience && slices.ContainsFunc(locks, r.stillThere); {
-		w.pause = min(max(firstPause, 2*w.pause), lastPause)
-		if err := pause(ctx, w.pause); err != nil {
+		w.pause = min(max(firstPause, 2*w.pause), LastPause)
+		if err := Pause(ctx, w.pause); err != nil {
 			return nil, err
 		}
 		w.waited += w.pause
 	}
 	var moved []string
 	for _, l := range locks {
-		if !r.stillThere(l) || oursByMark(l.Path) {
+		if !r.stillThere(l) || OursByMark(l.Path) {
 			continue
 		}
-		if e := r.lockedBy(ctx, l.Path); e == nil || !e.Deserted() {
+		if e := r.LockedBy(ctx, l.Path); e == nil || !e.Deserted() {
 			continue
 		}
 		done, err := r.setLockAside(l, dir)
@@ -78,7 +78,7 @@ func (r *Repo) SetLocksAside(ctx context.Context, locks []session.GitLock, dir s
 	return moved, nil
 }
 
-func (r *Repo) stillThere(l session.GitLock) bool {
+func (r *Git) stillThere(l session.GitLock) bool {
 	info, err := os.Lstat(l.Path)
 	if err != nil {
 		return false
@@ -88,13 +88,13 @@ func (r *Repo) stillThere(l session.GitLock) bool {
 }
 
 // setLockAside moves one lock. If somebody was faster, and what was moved is another's new one, that is put back.
-func (r *Repo) setLockAside(l session.GitLock, dir string) (bool, error) {
+func (r *Git) setLockAside(l session.GitLock, dir string) (bool, error) {
 	if err := durable.MkdirAll(dir); err != nil {
 		return false, err
 	}
 	name := strings.ReplaceAll(r.nameBelow(l.Path), "/", "_")
 	kept := filepath.Join(dir, name)
-	for n := 2; isThere(kept); n++ {
+	for n := 2; IsThere(kept); n++ {
 		kept = filepath.Join(dir, fmt.Sprintf("%s.%d", name, n))
 	}
 	if err := os.Rename(l.Path, kept); err != nil {
@@ -113,8 +113,8 @@ func (r *Repo) setLockAside(l session.GitLock, dir string) (bool, error) {
 }
 
 // nameBelow is how a path below the git directory is called, with slashes.
-func (r *Repo) nameBelow(path string) string {
-	rel, err := filepath.Rel(r.commonDir, path)
+func (r *Git) nameBelow(path string) string {
+	rel, err := filepath.Rel(r.CommonDir, path)
 	if err != nil {
 		return path
 	}

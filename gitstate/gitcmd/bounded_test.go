@@ -1,4 +1,4 @@
-package gitstate
+package gitcmd
 
 import (
 	"errors"
@@ -21,16 +21,16 @@ func TestReadBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if data, err := readBounded(link, maxRef); err != nil || string(data) != "ref" {
+	if data, err := ReadBounded(link, MaxRef); err != nil || string(data) != "ref" {
 		t.Errorf("%q, %v", data, err)
 	}
-	if _, err := readBounded(large, maxRef); !errors.Is(err, durable.ErrTooLarge) {
+	if _, err := ReadBounded(large, MaxRef); !errors.Is(err, durable.ErrTooLarge) {
 		t.Error(err)
 	}
-	if _, err := readBounded(fifo, maxRef); !errors.Is(err, durable.ErrNotRegular) {
+	if _, err := ReadBounded(fifo, MaxRef); !errors.Is(err, durable.ErrNotRegular) {
 		t.Error(err)
 	}
-	if _, err := readBounded(filepath.Dir(file), maxRef); !errors.Is(err, syscall.EISDIR) {
+	if _, err := ReadBounded(filepath.Dir(file), MaxRef); !errors.Is(err, syscall.EISDIR) {
 		t.Error(err)
 	}
 }

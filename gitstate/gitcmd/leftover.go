@@ -1,4 +1,4 @@
-package gitstate
+package gitcmd
 
 import (
 	"context"
@@ -15,11 +15,11 @@ type LockFile struct {
 }
 
 // LockFiles lists the locks of git's in this repository: of refs, of HEADs and indexes, of configuration and packs.
-func (r *Repo) LockFiles(ctx context.Context) ([]LockFile, error) {
+func (r *Git) LockFiles(ctx context.Context) ([]LockFile, error) {
 	var found []string
 	for _, pattern := range []string{"*.lock", "worktrees/*/*.lock", "objects/*.lock", "objects/info/*.lock",
 		"objects/info/commit-graphs/*.lock", "objects/pack/*.lock"} {
-		some, err := filepath.Glob(filepath.Join(globbed(r.commonDir), filepath.FromSlash(pattern)))
+		some, err := filepath.Glob(filepath.Join(Globbed(r.CommonDir), filepath.FromSlash(pattern)))
 		if err != nil {
 			return nil, err
 		}
@@ -29,7 +29,7 @@ func (r *Repo) LockFiles(ctx context.Context) ([]LockFile, error) {
 	noted := r.notedAnywhere()
 	var list []LockFile
 	for _, path := range found {
-		if e := r.lockedBy(ctx, path); e != nil { // or it is gone by now
+		if e := r.LockedBy(ctx, path); e != nil { // or it is gone by now
 			worktree, ours := noted[path]
 			list = append(list, LockFile{e, ours, worktree, r.lockNeeded(path)})
 		}
@@ -38,22 +38,22 @@ func (r *Repo) LockFiles(ctx context.Context) ([]LockFile, error) {
 }
 
 // lockNeeded reports whether commands of ours take a lock: of HEAD, of the index, of packed refs, or of a ref of ours.
-func (r *Repo) lockNeeded(lock string) bool {
+func (r *Git) lockNeeded(lock string) bool {
 	switch filepath.Base(lock) {
 	case "HEAD.lock", "index.lock", packedLock:
 		return true
 	}
 	ref := r.nameBelow(lock)
-	return strings.HasPrefix(ref, "refs/wfs") || strings.HasPrefix(ref, branchPrefix)
+	return strings.HasPrefix(ref, "refs/wfs") || strings.HasPrefix(ref, "refs/heads/wfs/")
 }
 
 // Stays reports whether nobody holds the lock, and it is there all the same.
 func (l LockFile) Stays() bool { return l.Deserted() && l.There() }
 
 // There reports whether the lock is there now.
-func (l LockFile) There() bool { return isThere(l.Path) }
+func (l LockFile) There() bool { return IsThere(l.Path) }
 
-// globbed is a path in which a pattern finds nothing but itself.
-func globbed(path string) string {
+// Globbed is a path in which a pattern finds nothing but itself.
+func Globbed(path string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }
