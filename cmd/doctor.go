@@ -12,6 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -157,7 +158,7 @@ func (a *app) checkGit(ctx context.Context) (found []check.Finding, err error) {
 	var ready *gitstate.ReadyError
 	if errors.As(err, &ready) {
 		blocks("git", a.Repo.Root(), ready.Error(), "nothing can be written here", readyHints[ready.Code])
-	} else if err != nil && !errors.Is(err, gitstate.ErrBrokenRef) {
+	} else if err != nil && !errors.Is(err, refs.ErrBrokenRef) {
 		return nil, err
 	}
 	if head, err := a.Repo.Head(ctx); err == nil && head.Ref == "" {

@@ -14,6 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -144,7 +146,7 @@ var kinds = []kind{
 		gitcmd.ErrGone),
 	is("replaced", "the checkpoints are in git, and your files as they are: wfs status, then wfs run", exitError,
 		durable.ErrReplaced),
-	is(string(session.RefuseMoved), "wfs status, then run it again", exitError, gitstate.ErrMoved),
+	is(string(session.RefuseMoved), "wfs status, then run it again", exitError, refs.ErrMoved),
 	is(string(session.RefuseInTheWay), "move them aside, then run it again", exitError, gitstate.ErrInTheWay),
 	of("move_failed", "", exitError, func(_ *app, e *engine.MoveFailedError, f *failure) {
 		f.Hint = moveFailedHint(e)
@@ -181,7 +183,7 @@ var kinds = []kind{
 	is("not_private", "wfs doctor", exitError, durable.ErrNotPrivate),
 	is("no_locks", "clone the repository onto a local disk: git clone . DIRECTORY", exitError, durable.ErrNoLocks),
 	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, session.ErrBadLine, engine.ErrUnreadable,
-		gitstate.ErrBrokenRef, gitstate.ErrNoObject,
+		refs.ErrBrokenRef, object.ErrNoObject,
 		durable.ErrNotRegular, durable.ErrTooLarge),
 	{"interrupted", "", exitInterrupted, func(a *app, err error, f *failure) bool {
 		if f.Exit = a.signals.exitCode(); f.Error == context.Canceled.Error() {

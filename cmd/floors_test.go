@@ -41,6 +41,8 @@ var floors = map[string][]string{
 	"phases/detect":             {"workflows", "internal/lazyregexp"},
 	"gitstate":                  {"session", "internal/*", "gitstate/*"},
 	"gitstate/gitcmd":           {"session", "internal/*"},
+	"gitstate/object":           {"session", "internal/*", "gitstate/gitcmd"},
+	"gitstate/refs":             {"session", "internal/*", "gitstate/gitcmd", "gitstate/object"},
 	"gitstate/room":             {"session", "internal/*"},
 	"registry":                  {"session", "internal/*"},
 	"workspace":                 {"session", "workflows", "engine", "gitstate", "gitstate/*", "registry", "phases", "phases/detect", "workspace/check", "internal/*"},

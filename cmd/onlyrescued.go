@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -19,7 +20,7 @@ func (a *app) onlyRescued(ctx context.Context, s *session.Session, w gitstate.Wo
 	if err != nil {
 		return nil, err
 	}
-	prefix := gitstate.RescuePrefix(s.ID)
+	prefix := refs.RescuePrefix(s.ID)
 	maps.DeleteFunc(own, func(name string, _ session.Commit) bool { return !strings.HasPrefix(name, prefix) })
 	if len(own) == 0 {
 		return nil, nil

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -26,16 +27,16 @@ const maxRounds = 50
 // addition is what it took to bring a private index up to date with the work tree.
 type addition struct {
 	session.Staged
-	now     *index      // afterwards
-	copied  []byte      // see withheld
-	plain   bool        // it was added without git
-	objects []newObject // of what was added, then, which are nowhere yet
+	now     *object.Index   // afterwards
+	copied  []byte          // see withheld
+	plain   bool            // it was added without git
+	objects []object.Object // of what was added, then, which are nowhere yet
 }
 
 // addAll stages the whole work tree, but for .wfs and what is held out, into a private index, and names what it could
 // not. x is that index as it is before; nothingStaged says that it stands for headTree. A nested repository becomes no
 // gitlink unless head has it as one, or somebody has made a submodule of it: a gitlink protects nothing of it.
-func (r *Repo) addAll(ctx context.Context, index string, x *index, nothingStaged bool, exclude string,
+func (r *Repo) addAll(ctx context.Context, index string, x *object.Index, nothingStaged bool, exclude string,
 	head session.Commit, headTree session.Tree) (made addition, err error) {
 	began := time.Unix(0, int64(r.Git.FileTime()))
 	h, err := r.hold(ctx, index, x, exclude, head)
@@ -47,7 +48,7 @@ func (r *Repo) addAll(ctx context.Context, index string, x *index, nothingStaged
 		return made, err
 	}
 	if made.copied, h.given = out.copied, out.skips; len(out.unstaged) > 0 {
-		if x, err = r.readIndex(ctx, index); err != nil {
+		if x, err = r.Objects.ReadIndex(ctx, index); err != nil {
 			return made, err
 		}
 		h.unsure = true
@@ -67,7 +68,7 @@ func (r *Repo) addAll(ctx context.Context, index string, x *index, nothingStaged
 			return made, nil
 		}
 	}
-	if err := cmp.Or(x.store(), r.doubt(index, x, h.doubted)); err != nil {
+	if err := cmp.Or(x.Store(), r.Objects.Doubt(index, x, h.doubted)); err != nil {
 		return made, err
 	}
 	added, err := r.addHeld(ctx, index, x, &h)
@@ -75,7 +76,7 @@ func (r *Repo) addAll(ctx context.Context, index string, x *index, nothingStaged
 		return made, err
 	}
 	if added != nil || len(h.doubted) > 0 {
-		if made.now, err = r.readIndex(ctx, index); err != nil {
+		if made.now, err = r.Objects.ReadIndex(ctx, index); err != nil {
 			return made, err
 		}
 	}
@@ -106,7 +107,7 @@ func joinSkips(lists ...[]session.Skip) []session.Skip {
 //
 // Git is not told what to keep out beside single paths: with a path to be left out beside one in the same
 // directory, git 2.39 finds nothing there and does not say so.
-func (r *Repo) addHeld(ctx context.Context, index string, x *index, h *holding) (skipped []session.Skip, err error) {
+func (r *Repo) addHeld(ctx context.Context, index string, x *object.Index, h *holding) (skipped []session.Skip, err error) {
 	var paths []string
 	for _, p := range h.paths {
 		if !h.isGiven(p) {
@@ -126,7 +127,7 @@ func (r *Repo) addHeld(ctx context.Context, index string, x *index, h *holding) 
 		}
 		for _, p := range h.keep {
 			// A rule keeps git from looking into it; what is tracked there nevertheless was added by force.
-			if p = strings.TrimSuffix(p, "/"); !x.tracks(p) {
+			if p = strings.TrimSuffix(p, "/"); !x.Tracks(p) {
 				all = append(all, ":(exclude,top,literal)"+p)
 			}
 		}
@@ -148,36 +149,36 @@ func (r *Repo) addHeld(ctx context.Context, index string, x *index, h *holding) 
 
 // unseen names the files that differ from an index and that git does not look at. Files that are not there, as
 // outside of a sparse checkout, have nothing to lose.
-func (r *Repo) unseen(ctx context.Context, x *index) (skipped []session.Skip, err error) {
-	var files []treeFile
-	for _, p := range r.present(x.marked()) {
-		e, _ := find(x.entries, 0, p)
-		if f, ok := lookAt(filepath.Join(r.Git.Root, filepath.FromSlash(p))); !ok || !x.unchanged(e, f, nil) {
-			files = append(files, treeFile{p, fmt.Sprintf("%06o", e.mode), hex.EncodeToString(e.id)})
+func (r *Repo) unseen(ctx context.Context, x *object.Index) (skipped []session.Skip, err error) {
+	var files []object.TreeFile
+	for _, p := range r.present(x.Marked()) {
+		e, _ := object.Find(x.Entries, 0, p)
+		if f, ok := object.LookAt(filepath.Join(r.Git.Root, filepath.FromSlash(p))); !ok || !x.Unchanged(e, f, nil) {
+			files = append(files, object.TreeFile{Path: p, Mode: fmt.Sprintf("%06o", e.Mode), ID: hex.EncodeToString(e.ID)})
 		}
 	}
 	ids, err := r.idsOf(ctx, files)
 	for _, f := range files {
-		if ids[f.path] != f.id {
-			skipped = append(skipped, session.Skip{Path: f.path, Why: wayUnseen})
+		if ids[f.Path] != f.ID {
+			skipped = append(skipped, session.Skip{Path: f.Path, Why: wayUnseen})
 		}
 	}
 	return skipped, err
 }
 
 // idsOf returns the ids that git would add files of the work tree with, by path.
-func (r *Repo) idsOf(ctx context.Context, files []treeFile) (map[string]string, error) {
+func (r *Repo) idsOf(ctx context.Context, files []object.TreeFile) (map[string]string, error) {
 	ids, named := map[string]string{}, []string{}
 	for _, f := range files {
-		full := filepath.Join(r.Git.Root, filepath.FromSlash(f.path))
+		full := filepath.Join(r.Git.Root, filepath.FromSlash(f.Path))
 		switch info, err := os.Lstat(full); {
-		case err != nil, strings.Contains(f.path, "\n"): // which git cannot be told of; so it counts as another one
-		case info.Mode()&fs.ModeSymlink != 0 && f.mode == modeLink:
+		case err != nil, strings.Contains(f.Path, "\n"): // which git cannot be told of; so it counts as another one
+		case info.Mode()&fs.ModeSymlink != 0 && f.Mode == object.ModeLink:
 			if to, err := os.Readlink(full); err == nil {
-				ids[f.path] = r.newObject("blob", []byte(to)).id
+				ids[f.Path] = r.Objects.NewObject("blob", []byte(to)).ID
 			}
-		case info.Mode().IsRegular() && f.regular() && (info.Mode()&0o100 != 0) == (f.mode == modeExec):
-			named = append(named, f.path)
+		case info.Mode().IsRegular() && f.Regular() && (info.Mode()&0o100 != 0) == (f.Mode == object.ModeExec):
+			named = append(named, f.Path)
 		}
 	}
 	if len(named) == 0 {
@@ -199,7 +200,7 @@ func (r *Repo) addEverything(ctx context.Context, index, how string, all []strin
 			return nil, err
 		}
 		notStored := slices.ContainsFunc(skipped, func(s session.Skip) bool { return s.Why == skipNotStored })
-		if !notStored || try == maxTries {
+		if !notStored || try == object.MaxTries {
 			return skipped, nil // a full disk says so each time, git that collects garbage does not
 		}
 	}
@@ -261,19 +262,19 @@ func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, ho
 // ungraft takes those gitlinks out of a private index, x, that head does not have, and that nobody has made
 // submodules of, names them, and submodules that have edits of their own, and returns the index that there is
 // then.
-func (r *Repo) ungraft(ctx context.Context, path string, x *index, head session.Tree) (*index, []session.Skip, error) {
-	info := x.info()
-	if len(info.gitlinks) == 0 {
+func (r *Repo) ungraft(ctx context.Context, path string, x *object.Index, head session.Tree) (*object.Index, []session.Skip, error) {
+	info := x.Info()
+	if len(info.Gitlinks) == 0 {
 		return x, nil, nil
 	}
-	skipped, err := r.dropGitlinks(ctx, path, info.gitlinks, head)
+	skipped, err := r.dropGitlinks(ctx, path, info.Gitlinks, head)
 	if err == nil && len(skipped) > 0 {
-		x, err = r.readIndex(ctx, path)
+		x, err = r.Objects.ReadIndex(ctx, path)
 	}
 	if err != nil {
 		return x, skipped, err
 	}
-	edited, err := r.editedSubmodules(ctx, path, x.info().gitlinks)
+	edited, err := r.editedSubmodules(ctx, path, x.Info().Gitlinks)
 	return x, append(skipped, edited...), err
 }
 
@@ -287,7 +288,7 @@ func (r *Repo) dropGitlinks(ctx context.Context, index string, gitlinks []string
 			return nil, err
 		}
 		for _, line := range strings.Split(string(out), "\x00") {
-			if meta, name, ok := strings.Cut(line, "\t"); ok && strings.HasPrefix(meta, modeGitlink+" ") {
+			if meta, name, ok := strings.Cut(line, "\t"); ok && strings.HasPrefix(meta, object.ModeGitlink+" ") {
 				old[name] = true
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -31,26 +32,19 @@ const (
 // plainAdd is what is to become of an index.
 type plainAdd struct {
 	repo    *Repo
-	old     *index
+	old     *object.Index
 	rules   *plainRules
-	edits   []indexEdit
-	objects []newObject
+	edits   []object.IndexEdit
+	objects []object.Object
 	dirty   map[string]bool // directories with a change, see treesOf
 	bytes   int64
 }
 
-// indexEdit replaces some entries of an index, from one on, by at most one.
-type indexEdit struct {
-	from, n int
-	entry   *indexEntry
-	data    []byte // of entry in the file
-}
-
 // addPlain brings a private index up to date with some paths of the work tree, and returns the objects of that:
 // blobs, and trees but for the root. It answers false, and has done nothing, where git has to add them.
-func (r *Repo) addPlain(ctx context.Context, path string, x *index, paths []string) (now *index,
-	objects []newObject, ok bool) {
-	if x.special || x.version != 2 && x.version != 3 || !r.Git.ReadsDirectly() {
+func (r *Repo) addPlain(ctx context.Context, path string, x *object.Index, paths []string) (now *object.Index,
+	objects []object.Object, ok bool) {
+	if x.Special || x.Version != 2 && x.Version != 3 || !r.Git.ReadsDirectly() {
 		return nil, nil, false
 	}
 	a := &plainAdd{repo: r, old: x, dirty: map[string]bool{}}
@@ -66,12 +60,12 @@ func (r *Repo) addPlain(ctx context.Context, path string, x *index, paths []stri
 	if now, ok = a.index(); !ok {
 		return nil, nil, false
 	}
-	_, trees, ok := r.treesOf(now, a.dirty)
+	_, trees, ok := r.Objects.TreesOf(now, a.dirty)
 	if !ok {
 		return nil, nil, false
 	}
-	r.encodeIndex(now)
-	if durable.WriteCache(path, now.data, 0o600) != nil {
+	r.Objects.EncodeIndex(now)
+	if durable.WriteCache(path, now.Data, 0o600) != nil {
 		return nil, nil, false
 	}
 	return now, append(a.objects, trees...), true
@@ -80,54 +74,54 @@ func (r *Repo) addPlain(ctx context.Context, path string, x *index, paths []stri
 // add looks at one path.
 func (a *plainAdd) add(p string) bool {
 	full := filepath.Join(a.repo.Git.Root, filepath.FromSlash(p))
-	file, below := a.old.position(p)
-	f, ok := lookAt(full)
-	kind := f.mode & indexType
+	file, below := a.old.Position(p)
+	f, ok := object.LookAt(full)
+	kind := f.Mode & object.IndexType
 	switch {
 	case !ok:
 		if _, err := os.Lstat(full); !gitcmd.Absent(err) {
 			return false
 		}
-	case kind != kindRegular && kind != kindLink, !plainName(p):
+	case kind != object.KindRegular && kind != object.KindLink, !plainName(p):
 		return false
 	}
-	if below.n > 0 {
+	if below.N > 0 {
 		a.edits = append(a.edits, below)
 	}
 	if !ok {
-		if file.n > 0 {
+		if file.N > 0 {
 			a.edits = append(a.edits, file)
 		}
 		a.touch(p)
 		return true
 	}
 	data, ok := readPlain(full, f)
-	if a.bytes += int64(len(data)); !ok || a.bytes > maxPlainAll || kind == kindRegular && !a.rules.keeps(p, data) {
+	if a.bytes += int64(len(data)); !ok || a.bytes > maxPlainAll || kind == object.KindRegular && !a.rules.keeps(p, data) {
 		return false
 	}
-	blob := a.repo.newObject("blob", data)
-	id, err := hex.DecodeString(blob.id)
+	blob := a.repo.Objects.NewObject("blob", data)
+	id, err := hex.DecodeString(blob.ID)
 	if err != nil {
 		return false
 	}
-	mode := uint32(kindLink)
-	if kind == kindRegular {
-		mode = kindRegular | 0o644
-		if f.mode&0o100 != 0 {
+	mode := uint32(object.KindLink)
+	if kind == object.KindRegular {
+		mode = object.KindRegular | 0o644
+		if f.Mode&0o100 != 0 {
 			mode |= 0o111
 		}
 	}
-	same := file.n > 0 && a.old.entries[file.from].mode == mode && bytes.Equal(a.old.entries[file.from].id, id)
-	if !same || below.n > 0 {
+	same := file.N > 0 && a.old.Entries[file.From].Mode == mode && bytes.Equal(a.old.Entries[file.From].ID, id)
+	if !same || below.N > 0 {
 		a.touch(p)
 	}
 	if !same {
 		a.objects = append(a.objects, blob)
 	}
-	file.data = appendEntry(nil, f, mode, id, p)
-	e, _, ok := parseIndexEntry(file.data, len(id))
-	e.name = []byte(p)
-	file.entry = &e
+	file.Data = object.AppendEntry(nil, f, mode, id, p)
+	e, _, ok := object.ParseIndexEntry(file.Data, len(id))
+	e.Name = []byte(p)
+	file.Entry = &e
 	a.edits = append(a.edits, file)
 	return ok
 }
@@ -141,115 +135,51 @@ func (a *plainAdd) touch(p string) {
 	}
 }
 
-// position returns where a path is in an index, or would be, and what is below it.
-func (x *index) position(p string) (file, below indexEdit) {
-	at := func(name string) (int, bool) {
-		return slices.BinarySearchFunc(x.entries, name, func(e indexEntry, name string) int { return compare(e.name, name) })
-	}
-	var there bool
-	if file.from, there = at(p); there {
-		file.n = 1
-	}
-	below.from, _ = at(p + "/")
-	end, _ := at(p + "0") // the byte after the slash
-	below.n = end - below.from
-	return file, below
-}
-
 // index returns the index with all edits, of which the data lack notes of trees and the sum: see encodeIndex.
 // No file may lie where another one has a directory. It has no version: where its entries are in its file is
 // not known.
-func (a *plainAdd) index() (*index, bool) {
-	slices.SortStableFunc(a.edits, func(x, y indexEdit) int { return x.from - y.from })
+func (a *plainAdd) index() (*object.Index, bool) {
+	slices.SortStableFunc(a.edits, func(x, y object.IndexEdit) int { return x.From - y.From })
 	old := a.old
-	now := &index{at: old.at, written: old.written, cached: old.cached, sum: old.sum,
-		entries: make([]indexEntry, 0, len(old.entries)+len(a.edits)), data: make([]byte, 0, len(old.data)+len(old.data)/32)}
-	now.data = append(now.data, old.data[:12]...)
+	now := &object.Index{At: old.At, Written: old.Written, Cached: old.Cached, Sum: old.Sum,
+		Entries: make([]object.IndexEntry, 0, len(old.Entries)+len(a.edits)), Data: make([]byte, 0, len(old.Data)+len(old.Data)/32)}
+	now.Data = append(now.Data, old.Data[:12]...)
 	from := 0
 	keep := func(to int) {
-		now.entries = append(now.entries, old.entries[from:to]...)
-		now.data = append(now.data, old.data[old.offset(from):old.offset(to)]...)
+		now.Entries = append(now.Entries, old.Entries[from:to]...)
+		now.Data = append(now.Data, old.Data[old.Offset(from):old.Offset(to)]...)
 	}
 	for _, e := range a.edits {
-		if e.from < from {
+		if e.From < from {
 			return nil, false
 		}
-		keep(e.from)
-		from = e.from + e.n
-		if e.entry == nil {
+		keep(e.From)
+		from = e.From + e.N
+		if e.Entry == nil {
 			continue
 		}
-		if n := len(now.entries); n > 0 && bytes.Compare(now.entries[n-1].name, e.entry.name) >= 0 {
+		if n := len(now.Entries); n > 0 && bytes.Compare(now.Entries[n-1].Name, e.Entry.Name) >= 0 {
 			return nil, false
 		}
-		now.entries, now.data = append(now.entries, *e.entry), append(now.data, e.data...)
+		now.Entries, now.Data = append(now.Entries, *e.Entry), append(now.Data, e.Data...)
 	}
-	keep(len(old.entries))
+	keep(len(old.Entries))
 	for _, e := range a.edits {
-		if e.entry != nil && now.blocked(string(e.entry.name)) {
+		if e.Entry != nil && now.Blocked(string(e.Entry.Name)) {
 			return nil, false
 		}
 	}
-	now.end = len(now.data)
-	binary.BigEndian.PutUint32(now.data[8:], uint32(len(now.entries)))
+	now.End = len(now.Data)
+	binary.BigEndian.PutUint32(now.Data[8:], uint32(len(now.Entries)))
 	return now, true
 }
 
-// offset is where an entry begins in the file, or where the last one ends.
-func (x *index) offset(i int) int {
-	if i == len(x.entries) {
-		return x.end
-	}
-	return x.entries[i].at
-}
-
-// blocked reports whether an index has a file on the way to a path.
-func (x *index) blocked(p string) bool {
-	for i := range len(p) {
-		if p[i] != '/' {
-			continue
-		}
-		if file, _ := find(x.entries, 0, p[:i]); file != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// encodeIndex completes an index's file: entries are in its data, notes of its trees and its sum are not.
-func (r *Repo) encodeIndex(x *index) {
-	notes := x.cached.append(nil)
-	data := append(x.data[:x.end], "TREE"...)
-	data = append(binary.BigEndian.AppendUint32(data, uint32(len(notes))), notes...)
-	sum := make([]byte, r.Git.IDLength()/2)
-	if len(bytes.Trim(x.sum, "\x00")) > 0 { // else index.skipHash
-		h := r.newHash()
-		h.Write(data)
-		sum = h.Sum(nil)
-	}
-	x.data = append(data, sum...)
-	x.sum = x.data[len(x.data)-len(sum):]
-}
-
-// appendEntry encodes an entry as gitformat-index(5) has it.
-func appendEntry(b []byte, f fileLook, mode uint32, id []byte, name string) []byte {
-	start := len(b)
-	for _, n := range []uint32{f.changed, f.changedNano, f.modified, f.modifiedNano, f.device, f.inode, mode, f.user,
-		f.group, f.size} {
-		b = binary.BigEndian.AppendUint32(b, n)
-	}
-	b = append(b, id...)
-	b = binary.BigEndian.AppendUint16(b, uint16(min(len(name), 0xfff)))
-	b = append(b, name...)
-	return append(b, make([]byte, 8-(len(b)-start)%8)...)
-}
-
 // readPlain reads a file, or where a link leads, if it is as it was looked at before and afterwards.
-func readPlain(path string, was fileLook) (data []byte, ok bool) {
-	if was.size > maxPlain {
+func readPlain(path string, was object.FileLook) (data []byte, ok bool) {
+	if was.Size > maxPlain {
 		return nil, false
 	}
-	if was.mode&indexType == kindLink {
+	if was.Mode&object.IndexType == object.KindLink {
 		to, err := os.Readlink(path)
 		data = []byte(to)
 		ok = err == nil
@@ -259,12 +189,12 @@ func readPlain(path string, was fileLook) (data []byte, ok bool) {
 			return nil, false
 		}
 		defer f.Close()
-		data = make([]byte, was.size)
+		data = make([]byte, was.Size)
 		_, err = io.ReadFull(f, data)
 		n, err2 := f.Read(make([]byte, 1))
 		ok = err == nil && n == 0 && errors.Is(err2, io.EOF)
 	}
-	now, there := lookAt(path)
+	now, there := object.LookAt(path)
 	return data, ok && there && now == was
 }
 

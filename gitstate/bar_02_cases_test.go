@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -82,7 +83,7 @@ func TestBar02IntentToAdd(t *testing.T) {
 func TestBar02Submodules(t *testing.T) {
 	t.Parallel()
 	gitlink := func(r *testRepo, commit session.Commit) session.Tree {
-		return r.evilTree("sub", treeEntry{mode: modeGitlink, id: string(commit)})
+		return r.evilTree("sub", object.Entry{Mode: object.ModeGitlink, ID: string(commit)})
 	}
 	for name, c := range map[string]struct {
 		lay  func(r, sub *testRepo) // after the submodule is in the index

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -35,7 +36,7 @@ func (r *testRepo) aged() {
 // looksAt reports whether git is told which paths to look at, and which those are.
 func (r *testRepo) looksAt() (paths []string, sure bool) {
 	r.t.Helper()
-	x, err := r.readIndex(context.Background(), r.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(context.Background(), r.Git.IndexPath())
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -311,10 +312,10 @@ func TestChangedSinceItWasRead(t *testing.T) {
 	before := second()
 	p := r.prepare(r.draft(""))
 	r.publish(p)
-	x, err := r.readIndex(context.Background(), r.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(context.Background(), r.Git.IndexPath())
 	r.must(err)
-	if after := second(); uint64(x.written) < before || uint64(x.written) > after {
-		t.Errorf("read in %d; the checkpoint was made from %d to %d", x.written, before, after)
+	if after := second(); uint64(x.Written) < before || uint64(x.Written) > after {
+		t.Errorf("read in %d; the checkpoint was made from %d to %d", x.Written, before, after)
 	}
 	st := mustStat(t, r.path("c.txt"))
 	chtimes(t, r.Git.IndexPath(), st.ModTime()) // however slow this machine is
@@ -338,43 +339,43 @@ func TestUnchangedIsCertain(t *testing.T) {
 		return b
 	}
 	id, empty := []byte{1}, []byte{2}
-	is := fileLook{changed: 20, changedNano: 21, modified: 10, modifiedNano: 11, inode: 5, mode: 0o100644, user: 7, group: 8, size: 9}
-	e := indexEntry{mode: 0o100644, id: id, stat: stat(20, 21, 10, 11, 99, 5, 0o100644, 7, 8, 9)}
-	x := &index{written: 11}
-	if !x.unchanged(&e, is, empty) {
+	is := object.FileLook{Changed: 20, ChangedNano: 21, Modified: 10, ModifiedNano: 11, Inode: 5, Mode: 0o100644, User: 7, Group: 8, Size: 9}
+	e := object.IndexEntry{Mode: 0o100644, ID: id, Stat: stat(20, 21, 10, 11, 99, 5, 0o100644, 7, 8, 9)}
+	x := &object.Index{Written: 11}
+	if !x.Unchanged(&e, is, empty) {
 		t.Error("a file that is as it was has changed")
 	}
-	for name, change := range map[string]func(*fileLook){
-		"ctime": func(f *fileLook) { f.changed++ }, "its nanoseconds": func(f *fileLook) { f.changedNano++ },
-		"mtime": func(f *fileLook) { f.modified-- }, "its nanoseconds too": func(f *fileLook) { f.modifiedNano-- },
-		"inode": func(f *fileLook) { f.inode++ }, "user": func(f *fileLook) { f.user++ }, "group": func(f *fileLook) { f.group++ },
-		"size": func(f *fileLook) { f.size++ }, "executable": func(f *fileLook) { f.mode |= 0o111 }, "a link": func(f *fileLook) { f.mode = 0o120777 },
-		"a directory": func(f *fileLook) { f.mode = 0o040755 }, "a pipe": func(f *fileLook) { f.mode = 0o010644 },
+	for name, change := range map[string]func(*object.FileLook){
+		"ctime": func(f *object.FileLook) { f.Changed++ }, "its nanoseconds": func(f *object.FileLook) { f.ChangedNano++ },
+		"mtime": func(f *object.FileLook) { f.Modified-- }, "its nanoseconds too": func(f *object.FileLook) { f.ModifiedNano-- },
+		"inode": func(f *object.FileLook) { f.Inode++ }, "user": func(f *object.FileLook) { f.User++ }, "group": func(f *object.FileLook) { f.Group++ },
+		"size": func(f *object.FileLook) { f.Size++ }, "executable": func(f *object.FileLook) { f.Mode |= 0o111 }, "a link": func(f *object.FileLook) { f.Mode = 0o120777 },
+		"a directory": func(f *object.FileLook) { f.Mode = 0o040755 }, "a pipe": func(f *object.FileLook) { f.Mode = 0o010644 },
 	} {
 		now := is
-		if change(&now); x.unchanged(&e, now, empty) {
+		if change(&now); x.Unchanged(&e, now, empty) {
 			t.Errorf("another %s does not count", name)
 		}
 	}
 	for written := range int64(10) {
-		if x.written = written + 1; x.unchanged(&e, is, empty) {
+		if x.Written = written + 1; x.Unchanged(&e, is, empty) {
 			t.Error("a file as young as the index cannot have changed")
 		}
 	}
-	x.written = 15
-	if !x.unchanged(&e, is, empty) {
+	x.Written = 15
+	if !x.Unchanged(&e, is, empty) {
 		t.Error("a file that was modified before has changed")
 	}
-	e.stat, is.changedNano = stat(20, 0, 10, 11, 99, 5, 0o100644, 7, 8, 9), 0 // a file system that counts in seconds
-	if x.unchanged(&e, is, empty) {
+	e.Stat, is.ChangedNano = stat(20, 0, 10, 11, 99, 5, 0o100644, 7, 8, 9), 0 // a file system that counts in seconds
+	if x.Unchanged(&e, is, empty) {
 		t.Error("its time may have been set back")
 	}
-	x.written, is.changedNano = 11, 21
-	e.stat, is.size = stat(20, 21, 10, 11, 99, 5, 0o100644, 7, 8, 0), 0
-	if x.unchanged(&e, is, empty) { // git marks an entry that it could not tell from a changed one like that
+	x.Written, is.ChangedNano = 11, 21
+	e.Stat, is.Size = stat(20, 21, 10, 11, 99, 5, 0o100644, 7, 8, 0), 0
+	if x.Unchanged(&e, is, empty) { // git marks an entry that it could not tell from a changed one like that
 		t.Error("a file that had something in it, and has nothing, is as it was")
 	}
-	if e.id = empty; !x.unchanged(&e, is, empty) {
+	if e.ID = empty; !x.Unchanged(&e, is, empty) {
 		t.Error("a file that is empty, and was, has changed")
 	}
 }

@@ -41,11 +41,11 @@ func (r *Repo) Conversions(ctx context.Context) (session.Conversions, error) {
 			return c, err
 		}
 	}
-	x, err := r.readIndex(ctx, r.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return c, err
 	}
-	c.Marks = x.marked()
+	c.Marks = x.Marked()
 	all, _, err := r.shapingSettings(ctx, "--includes")
 	if err != nil {
 		return c, err

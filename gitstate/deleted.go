@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"strconv"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -13,19 +14,19 @@ const fewDeleted = 4
 
 // deletedFrom reports whether an index lacks more than half of the files of another one, nil when it does not.
 // What has only another name in it is not gone.
-func (r *Repo) deletedFrom(old, x *index) *session.Deleted {
-	d := session.Deleted{Of: len(old.entries)}
-	changes, renamed := r.indexChanges(old, x), map[string]int{}
+func (r *Repo) deletedFrom(old, x *object.Index) *session.Deleted {
+	d := session.Deleted{Of: len(old.Entries)}
+	changes, renamed := r.Objects.IndexChanges(old, x), map[string]int{}
 	for _, c := range changes {
 		if c.Status == "A" {
-			renamed[c.newID]++
+			renamed[c.NewID]++
 		}
 	}
 	for _, c := range changes {
 		if c.Status != "D" {
 			continue
 		}
-		if renamed[c.oldID]--; renamed[c.oldID] < 0 {
+		if renamed[c.OldID]--; renamed[c.OldID] < 0 {
 			d.Files++
 		}
 	}
@@ -36,13 +37,13 @@ func (r *Repo) deletedFrom(old, x *index) *session.Deleted {
 }
 
 // indexOfTree is an index of what a tree holds, without what files are like.
-func (r *Repo) indexOfTree(ctx context.Context, t session.Tree) (*index, error) {
-	files, err := r.filesOf(ctx, t)
-	x := &index{}
+func (r *Repo) indexOfTree(ctx context.Context, t session.Tree) (*object.Index, error) {
+	files, err := r.Objects.TreeFiles(ctx, t)
+	x := &object.Index{}
 	for _, f := range files {
-		id, _ := hex.DecodeString(f.id)
-		mode, _ := strconv.ParseUint(f.mode, 8, 32)
-		x.entries = append(x.entries, indexEntry{name: []byte(f.path), id: id, mode: uint32(mode)})
+		id, _ := hex.DecodeString(f.ID)
+		mode, _ := strconv.ParseUint(f.Mode, 8, 32)
+		x.Entries = append(x.Entries, object.IndexEntry{Name: []byte(f.Path), ID: id, Mode: uint32(mode)})
 	}
 	return x, err
 }

@@ -13,7 +13,7 @@ import (
 func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string) (tracked, untracked []string,
 	err error) {
 	paths := []string{"--", ":/", ":(top,exclude)" + userDir}
-	head, err := r.Head(ctx)
+	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -63,7 +64,7 @@ func TestOnlyIn(t *testing.T) {
 			r.run("switch", "-q", "-f", "main")
 			r.write("a.txt", "kept\n")
 			r.run("commit", "-q", "-am", "a checkpoint")
-			r.run("update-ref", LedgerRef("one"), "HEAD")
+			r.run("update-ref", refs.LedgerRef("one"), "HEAD")
 			trees, err := r.LedgerTrees(ctx, "one")
 			r.must(err)
 			only, err := r.OnlyIn(ctx, tip, state, trees)

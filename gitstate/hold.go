@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -53,7 +54,7 @@ type holding struct {
 
 // hold decides what of the work tree is kept out of a private index. x is that index; head is the commit that
 // the work tree builds on, "" for none: what that tracks is never held out.
-func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string, head session.Commit) (h holding,
+func (r *Repo) hold(ctx context.Context, index string, x *object.Index, exclude string, head session.Commit) (h holding,
 	err error) {
 	if exclude != "" {
 		if h.rules, err = durable.ReadFile(exclude, maxRules); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +70,7 @@ func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string,
 		return h, err
 	}
 	h.paths, h.doubted, h.unsure, h.force = found.changed, found.doubted, found.unsure, r.forced(x, rules, g)
-	if h.how = "-A"; len(found.others) == 0 && len(x.entries) > 0 {
+	if h.how = "-A"; len(found.others) == 0 && len(x.Entries) > 0 {
 		h.how = "-u" // git need not look for what is not there
 	}
 	var nothing []string // what holds nothing that git would add
@@ -112,11 +113,11 @@ func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string,
 }
 
 // heldBefore returns the paths of a guard at which there is something that an index does not track, and nobody let in.
-func (r *Repo) heldBefore(x *index, g session.Guard) (there []string) {
+func (r *Repo) heldBefore(x *object.Index, g session.Guard) (there []string) {
 	for i := range g.Held {
 		p := strings.TrimSuffix(g.Held[i].Path, "/")
 		info, err := r.lstat(p)
-		if file, _ := find(x.entries, 0, p); err != nil || file != nil {
+		if file, _ := object.Find(x.Entries, 0, p); err != nil || file != nil {
 			continue
 		}
 		if info.Mode().IsRegular() {
@@ -131,7 +132,7 @@ func (r *Repo) heldBefore(x *index, g session.Guard) (there []string) {
 }
 
 // holdsOther reports whether a directory holds a file that an index does not track, and nobody let in.
-func (r *Repo) holdsOther(x *index, g session.Guard, dir string) bool {
+func (r *Repo) holdsOther(x *object.Index, g session.Guard, dir string) bool {
 	found := errors.New("found")
 	err := filepath.WalkDir(filepath.Join(r.Git.Root, filepath.FromSlash(dir)),
 		func(name string, d fs.DirEntry, err error) error {
@@ -144,7 +145,7 @@ func (r *Repo) holdsOther(x *index, g session.Guard, dir string) bool {
 			case d.IsDir(), g.Allows(rel):
 				return nil
 			}
-			if file, _ := find(x.entries, 0, rel); file != nil {
+			if file, _ := object.Find(x.Entries, 0, rel); file != nil {
 				return nil
 			}
 			return found
@@ -174,7 +175,7 @@ func (r *Repo) ignoredNow(ctx context.Context, paths []string) (map[string]bool,
 
 // forced returns allowed paths that git would pass over: those below a directory that is held out, or that was ignored
 // before.
-func (r *Repo) forced(x *index, rules []byte, g session.Guard) []string {
+func (r *Repo) forced(x *object.Index, rules []byte, g session.Guard) []string {
 	var force []string
 	for _, a := range g.Allowed {
 		out := slices.ContainsFunc(g.Held, func(h session.Held) bool { return h.IsDir() && strings.HasPrefix(a, h.Path) })
@@ -185,7 +186,7 @@ func (r *Repo) forced(x *index, rules []byte, g session.Guard) []string {
 			p := session.ExcludedPath(string(bytes.TrimSuffix(line, []byte("\n"))))
 			out = strings.HasSuffix(p, "/") && strings.HasPrefix(a, p)
 		}
-		if !out || x.tracks(a) {
+		if !out || x.Tracks(a) {
 			continue
 		}
 		if _, err := r.lstat(a); err == nil {
@@ -197,7 +198,7 @@ func (r *Repo) forced(x *index, rules []byte, g session.Guard) []string {
 
 // sift asks git for the untracked files at and below some paths, and tells what of them is to be held out.
 // However many they are, only that is kept in memory.
-func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index string, x *index,
+func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index string, x *object.Index,
 	head session.Commit) (*sieve, error) {
 	dirs := sync.OnceValues(func() (map[string]bool, error) { return r.directoriesOf(ctx, head) })
 	s := &sieve{guard: g, size: func(p string) int64 {
@@ -208,7 +209,7 @@ func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index 
 		return info.Size()
 	}, suspect: r.suspect, tracked: func(dir string) bool {
 		all, _ := dirs()
-		return all[dir] || x.tracks(dir)
+		return all[dir] || x.Tracks(dir)
 	}, empty: map[string]bool{}}
 	for _, p := range paths {
 		if strings.HasSuffix(p, "/") || keyLike(path.Base(p)) {
@@ -220,7 +221,7 @@ func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index 
 		for _, p := range plain {
 			s.read(p)
 		}
-	} else if err := cmp.Or(x.store(), r.siftByGit(ctx, s, paths, index, &warned)); err != nil {
+	} else if err := cmp.Or(x.Store(), r.siftByGit(ctx, s, paths, index, &warned)); err != nil {
 		return nil, err
 	}
 	s.end()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -74,12 +75,14 @@ func (r *Repo) Beyond(ctx context.Context, from, end session.Commit) ([]session.
 
 // changesSubmodules reports whether a commit has other submodules than its one parent, or another commit of one.
 func (r *Repo) changesSubmodules(ctx context.Context, commit string) (bool, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", everySubmodule, "--root", "--no-commit-id", "-r", "-z", "--raw",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", object.EverySubmodule, "--root", "--no-commit-id", "-r", "-z", "--raw",
 		"--no-renames", "--no-abbrev", commit)
 	if err != nil {
 		return false, err
 	}
-	changes, err := parseRaw(out)
+	changes, err := object.ParseRaw(out)
 	return slices.ContainsFunc(changes,
-		func(c treeChange) bool { return c.oldMode == modeGitlink || c.newMode == modeGitlink }), err
+		func(c object.TreeChange) bool {
+			return c.OldMode == object.ModeGitlink || c.NewMode == object.ModeGitlink
+		}), err
 }

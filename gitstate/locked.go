@@ -3,6 +3,7 @@ package gitstate
 import (
 	"context"
 
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -18,7 +19,7 @@ func (r *Repo) AwaitLocks(ctx context.Context, id session.ID, t session.Turn) er
 // turnRefs are the refs that a turn moves, branch among them if it is given, and where they are kept if some
 // are deleted.
 func (r *Repo) turnRefs(id session.ID, t session.Turn, branch ...string) []string {
-	refs := append([]string{LedgerRef(id), r.opsRef()}, branch...)
+	refs := append([]string{refs.LedgerRef(id), r.Refs.OpsRef()}, branch...)
 	for _, m := range t.Refs {
 		refs = append(refs, m.Ref)
 		if m.New == "" && m.Old != "" {

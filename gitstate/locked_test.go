@@ -23,7 +23,7 @@ var turnThatLocks = map[string]func(r *testRepo, d session.Draft) error{
 	"refs/wfs/s/ledger.lock": publish,
 	"refs/wfs/s/index.lock":  publish,
 	"refs/wfs-ops/main.lock": func(r *testRepo, _ session.Draft) error {
-		_, err := r.LogOp(context.Background(), session.Op{Kind: "x", Session: testID})
+		_, err := r.Refs.LogOp(context.Background(), session.Op{Kind: "x", Session: testID})
 		return err
 	},
 	"refs/heads/handed.lock": func(r *testRepo, _ session.Draft) error {
@@ -31,7 +31,7 @@ var turnThatLocks = map[string]func(r *testRepo, d session.Draft) error{
 	},
 	"refs/wfs/s/rescue/1.lock": rescue,
 	"packed-refs.lock": func(r *testRepo, _ session.Draft) error {
-		return r.moveRef(context.Background(), session.RefMove{Ref: "refs/heads/packed", Old: r.head()}, "")
+		return r.Refs.Move(context.Background(), session.RefMove{Ref: "refs/heads/packed", Old: r.head()}, "")
 	},
 }
 

@@ -3,7 +3,6 @@ package gitstate
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -16,7 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
-	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -43,17 +42,17 @@ type looked struct {
 }
 
 // look compares the work tree with its index. What is not tracked is passed over where a session's rules name it.
-func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
+func (r *Repo) look(x *object.Index, rules []byte, g session.Guard) looked {
 	l := &looker{repo: r, index: x, guard: g, pass: map[string]bool{}}
-	l.found.unsure = !comparesFiles || !x.comparable()
-	l.empty, _ = hex.DecodeString(r.newObject("blob", nil).id)
+	l.found.unsure = !object.ComparesFiles || !x.Comparable()
+	l.empty, _ = hex.DecodeString(r.Objects.NewObject("blob", nil).ID)
 	for line := range bytes.Lines(rules) {
 		l.pass[session.ExcludedPath(string(bytes.TrimSuffix(line, []byte("\n"))))] = true
 	}
 	for _, h := range g.Held {
 		l.pass[h.Path] = true
 	}
-	l.walk(trackedDir{entries: x.entries})
+	l.walk(trackedDir{entries: x.Entries})
 	slices.Sort(l.found.changed)
 	slices.Sort(l.found.others)
 	return l.found
@@ -62,7 +61,7 @@ func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
 // looker compares directories with an index.
 type looker struct {
 	repo  *Repo
-	index *index
+	index *object.Index
 	empty []byte // id of an empty file
 	guard session.Guard
 	pass  map[string]bool
@@ -74,7 +73,7 @@ type looker struct {
 // trackedDir is a directory that holds something tracked.
 type trackedDir struct {
 	prefix  string // its path with a slash at its end, "" for the top
-	entries []indexEntry
+	entries []object.IndexEntry
 }
 
 // walk looks at a directory and all below it, some at the same time.
@@ -107,12 +106,12 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	here := map[string]bool{} // directories
 	for _, e := range list {
 		name := e.Name()
-		file, entries := find(d.entries, len(d.prefix), name)
+		file, entries := object.Find(d.entries, len(d.prefix), name)
 		switch {
 		case d.prefix == "" && (name == ".git" || name == userDir):
 		case name == ".git": // git has rules of its own for what lies in another repository
 			found.unsure = true
-		case file != nil && (!e.IsDir() || file.mode&indexType == indexGitlink):
+		case file != nil && (!e.IsDir() || file.Mode&object.IndexType == object.IndexGitlink):
 		case e.IsDir() && len(entries) > 0:
 			here[name] = true
 		case !l.passes(d.prefix+name, e.IsDir()):
@@ -137,7 +136,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 		}
 	}
 	for _, e := range files {
-		l.file(fd, string(e.name[len(d.prefix):]), e, &found)
+		l.file(fd, string(e.Name[len(d.prefix):]), e, &found)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -165,17 +164,17 @@ func (l *looker) passes(p string, isDir bool) bool {
 }
 
 // file compares a file with its entry.
-func (l *looker) file(dir int, name string, e *indexEntry, found *looked) {
-	if e.stage != 0 || e.intended || e.unseen || e.mode&indexType == indexGitlink {
+func (l *looker) file(dir int, name string, e *object.IndexEntry, found *looked) {
+	if e.Stage != 0 || e.Intended || e.Unseen || e.Mode&object.IndexType == object.IndexGitlink {
 		return // of which git has to look at everything, see comparable
 	}
-	f, ok := lookIn(dir, name)
-	if ok && l.index.unchanged(e, f, l.empty) {
+	f, ok := object.LookIn(dir, name)
+	if ok && l.index.Unchanged(e, f, l.empty) {
 		return
 	}
-	found.changed = append(found.changed, string(e.name))
-	if ok && (!e.isOf(f) || l.index.young(f)) {
-		found.doubted = append(found.doubted, string(e.name))
+	found.changed = append(found.changed, string(e.Name))
+	if ok && (!e.IsOf(f) || l.index.Young(f)) {
+		found.doubted = append(found.doubted, string(e.Name))
 	}
 }
 
@@ -201,133 +200,23 @@ func (r *Repo) hollow(p string) bool {
 }
 
 // children returns the directories in d that hold something tracked, and its tracked files.
-func (d trackedDir) children() (below []trackedDir, files []*indexEntry) {
+func (d trackedDir) children() (below []trackedDir, files []*object.IndexEntry) {
 	for i := 0; i < len(d.entries); {
-		name := d.entries[i].name[len(d.prefix):]
+		name := d.entries[i].Name[len(d.prefix):]
 		slash := bytes.IndexByte(name, '/')
 		if slash < 0 {
 			files = append(files, &d.entries[i])
 			i++
 			continue
 		}
-		prefix := d.entries[i].name[:len(d.prefix)+slash+1]
+		prefix := d.entries[i].Name[:len(d.prefix)+slash+1]
 		first := i
-		for i < len(d.entries) && bytes.HasPrefix(d.entries[i].name, prefix) {
+		for i < len(d.entries) && bytes.HasPrefix(d.entries[i].Name, prefix) {
 			i++
 		}
 		below = append(below, trackedDir{string(prefix), d.entries[first:i]})
 	}
 	return below, files
-}
-
-// comparable reports whether the stat data in an index say all that there is to know about a file: no entries of
-// submodules, conflicts, intentions, or files that git was told not to look at.
-func (x *index) comparable() bool {
-	return x.written > 0 && !slices.ContainsFunc(x.entries, func(e indexEntry) bool {
-		return e.stage != 0 || e.intended || e.unseen || e.mode&indexType == indexGitlink
-	})
-}
-
-// fileLook is what git remembers of a file: numbers of 32 bits, whatever is cut off.
-type fileLook struct {
-	changed, changedNano, modified, modifiedNano, device, inode, mode, user, group, size uint32
-}
-
-// The kinds of files, as systems with a stat number them and as the index does.
-const (
-	kindRegular = 0o100000
-	kindLink    = 0o120000
-)
-
-// unchanged reports whether a file is for certain as an entry says. That is stricter than git, whose settings
-// let it pass over some differences. Git sets the size of a file that it could not tell from a changed one to 0
-// when it writes the index anew: only what is empty for certain may have that.
-func (x *index) unchanged(e *indexEntry, f fileLook, empty []byte) bool {
-	switch f.mode & indexType {
-	case kindRegular:
-		if e.mode&indexType != kindRegular || (e.mode^f.mode)&0o100 != 0 {
-			return false
-		}
-	case kindLink:
-		if e.mode&indexType != kindLink {
-			return false
-		}
-	default:
-		return false
-	}
-	return e.isOf(f) && !x.young(f) && (f.size > 0 || bytes.Equal(e.id, empty))
-}
-
-// young reports whether a file that is as git read it may have changed since without a trace in its times: it
-// was modified in the second in which the files began to be looked at, or later (racy-git in git's
-// documentation).
-func (x *index) young(f fileLook) bool {
-	newest := f.modified
-	if f.changedNano == 0 { // times are whole seconds here, and that of modification can be set back
-		newest = max(newest, f.changed)
-	}
-	return int64(newest) >= x.written
-}
-
-// isOf reports whether a file is still as it was when git read it, as far as stat data tell. The device is left
-// out, as git does: it is numbered anew when a system starts.
-func (e *indexEntry) isOf(f fileLook) bool {
-	n := func(i int) uint32 { return binary.BigEndian.Uint32(e.stat[4*i:]) }
-	return n(0) == f.changed && n(1) == f.changedNano && n(2) == f.modified && n(3) == f.modifiedNano &&
-		n(5) == f.inode && n(7) == f.user && n(8) == f.group && n(9) == f.size
-}
-
-// doubt changes a private index so that git reads some of its files anew, whatever their times.
-func (r *Repo) doubt(path string, x *index, files []string) error {
-	if len(files) == 0 {
-		return nil
-	}
-	for _, p := range files {
-		if e, _ := find(x.entries, 0, p); e != nil {
-			for _, field := range [][]byte{e.stat[8:12], e.stat[36:40]} { // modified, size
-				binary.BigEndian.PutUint32(field, ^binary.BigEndian.Uint32(field))
-			}
-		}
-	}
-	if len(bytes.Trim(x.sum, "\x00")) > 0 { // else index.skipHash
-		h := r.newHash()
-		h.Write(x.data[:len(x.data)-len(x.sum)])
-		copy(x.sum, h.Sum(nil))
-	}
-	return durable.WriteCache(path, x.data, 0o600)
-}
-
-// find returns the entry called name in a directory, nil for none, and those below a directory of that name.
-// Every entry begins with the directory's path, which is skip bytes long.
-func find(entries []indexEntry, skip int, name string) (file *indexEntry, below []indexEntry) {
-	at := func(e indexEntry, to string) int { return compare(e.name[skip:], to) }
-	i, ok := slices.BinarySearchFunc(entries, name, at)
-	if ok {
-		return &entries[i], nil
-	}
-	first, _ := slices.BinarySearchFunc(entries[i:], name+"/", at)
-	first += i
-	if first == len(entries) || !bytes.HasPrefix(entries[first].name[skip:], []byte(name+"/")) {
-		return nil, nil
-	}
-	end, _ := slices.BinarySearchFunc(entries[first:], name+"0", at) // the byte after the slash
-	return nil, entries[first : first+end]
-}
-
-func compare(a []byte, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return int(a[i]) - int(b[i])
-		}
-	}
-	return len(a) - len(b)
-}
-
-// tracks reports whether an index has an entry at a path or below it.
-func (x *index) tracks(p string) bool {
-	file, below := find(x.entries, 0, p)
-	return file != nil || len(below) > 0
 }
 
 // Git can be told not to look at a file (git-update-index(1)): assume-unchanged and skip-worktree are how people keep
@@ -336,16 +225,6 @@ func (x *index) tracks(p string) bool {
 // not as the index has it is named as not held, and moves keep away from it.
 
 const wayUnseen = "marked assume-unchanged or skip-worktree in git"
-
-// marked lists the paths of an index that git does not look at.
-func (x *index) marked() (list []string) {
-	for _, e := range x.entries {
-		if e.unseen {
-			list = append(list, string(e.name))
-		}
-	}
-	return list
-}
 
 // present returns those of some paths of the index, marked or not, that are there as files. Of a directory that
 // is not there, as most are outside of a sparse checkout, only the first path is looked for.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -110,7 +111,7 @@ func (r *Repo) mustIgnore(ctx context.Context, tree, path string) error {
 	if err != nil {
 		return err
 	}
-	at := &Repo{Git: &gitcmd.Git{Root: tree, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}
+	at := repoOf(&gitcmd.Git{Root: tree, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
 	_, err = at.Git.Run(ctx, gitcmd.Opts{}, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
 	var failed *gitcmd.GitError
 	if errors.As(err, &failed) && failed.Exit == 1 {
@@ -135,13 +136,13 @@ func (r *Repo) AddWorktree(ctx context.Context, n NewWorktree, at session.Commit
 	if files == "" {
 		files = string(at)
 	}
-	if r.promised() { // what cannot be fetched is to be found while there is nothing yet
+	if r.Objects.Promised() { // what cannot be fetched is to be found while there is nothing yet
 		whole, err := tree, error(nil)
 		if whole == "" {
-			whole, err = r.TreeOf(ctx, at)
+			whole, err = r.Objects.TreeOf(ctx, at)
 		}
 		if err == nil {
-			err = r.fetchPromised(ctx, session.Tree(r.newObject("tree", nil).id), whole)
+			err = r.fetchPromised(ctx, session.Tree(r.Objects.NewObject("tree", nil).ID), whole)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("the files of the new work tree: %w", err)
@@ -177,7 +178,7 @@ func (r *Repo) addByGit(ctx context.Context, n NewWorktree, at session.Commit, f
 }
 
 func (r *Repo) fillWorktree(ctx context.Context, dir, gitDir, files string) error {
-	in := &Repo{Git: &gitcmd.Git{Root: dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}
+	in := repoOf(&gitcmd.Git{Root: dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
 	if _, err := in.Git.Run(ctx, gitcmd.Opts{Write: true, GitDir: gitDir}, "-c", "core.splitIndex=false", "read-tree", "-m",
 		"-u", files); err != nil {
 		return fmt.Errorf("the files of the new work tree: %w", err)
@@ -402,7 +403,7 @@ func (r *Repo) AwaitFilled(ctx context.Context, name string) error {
 // Dirty reports how many paths of the work tree differ from HEAD or are untracked, directories counted once and
 // wfs's own not at all. It takes no lock.
 func (r *Repo) Dirty(ctx context.Context) (int, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", everySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", object.EverySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
 		":(top,exclude)"+userDir)
 	return strings.Count(string(out), "\x00"), err
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -43,7 +44,7 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if err != nil {
 		return err
 	}
-	changes, err := r.diffTrees(ctx, m.From, target)
+	changes, err := r.Objects.DiffTrees(ctx, m.From, target)
 	if err != nil {
 		return err
 	}
@@ -172,9 +173,9 @@ func inTheWay(list []session.Skip) error {
 // throwAway makes a commit of each tree: a checkout takes commits. The same trees make the same commits.
 func (r *Repo) throwAway(ctx context.Context, from, to session.Tree) (a, b session.Commit, err error) {
 	const ident = "wfs <wfs@localhost>"
-	first := r.newCommit(string(from), nil, ident, 0, "wfs: before a move")
-	second := r.newCommit(string(to), []session.Commit{session.Commit(first.id)}, ident, 0, "wfs: after a move")
-	return session.Commit(first.id), session.Commit(second.id), r.writeObjects(ctx, first, second)
+	first := r.Objects.NewCommit(string(from), nil, ident, 0, "wfs: before a move")
+	second := r.Objects.NewCommit(string(to), []session.Commit{session.Commit(first.ID)}, ident, 0, "wfs: after a move")
+	return session.Commit(first.ID), session.Commit(second.ID), r.Objects.WriteObjects(ctx, first, second)
 }
 
 // makeGitDir makes a private git directory that shares refs, objects and configuration with the repository and has a
@@ -242,26 +243,26 @@ func copyKeepingTime(from, to string) error {
 
 // verifyMove checks that every change was made. Git only warns about a file that it cannot delete. What changed besides
 // is somebody else's work and no concern of the move.
-func (r *Repo) verifyMove(ctx context.Context, dir string, changes []treeChange, fold func(string) string) error {
-	made := map[string]treeChange{}
+func (r *Repo) verifyMove(ctx context.Context, dir string, changes []object.TreeChange, fold func(string) string) error {
+	made := map[string]object.TreeChange{}
 	for _, c := range changes {
 		made[c.Path] = c
 	}
 	present := map[string]bool{}
 	for _, c := range changes {
-		if c.newMode != modeNone {
+		if c.NewMode != object.ModeNone {
 			present[fold(c.Path)] = true
 		}
 	}
 	var wrong, stuck []string
 	for _, c := range changes {
-		if c.newMode != modeNone || present[fold(c.Path)] {
+		if c.NewMode != object.ModeNone || present[fold(c.Path)] {
 			continue
 		}
 		info, err := r.lstat(c.Path)
 		if err == nil && !info.IsDir() {
 			was := c
-			was.newMode, was.newID = c.oldMode, c.oldID
+			was.NewMode, was.NewID = c.OldMode, c.OldID
 			if same, err := r.sameFile(ctx, was, bytes.Equal); err != nil {
 				return err
 			} else if same {
@@ -280,7 +281,7 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []treeChange,
 	}
 	for _, line := range gitcmd.SplitZ(out) { // "XY path"
 		c, ok := made[line[min(3, len(line)):]]
-		if !ok || c.newMode == modeNone {
+		if !ok || c.NewMode == object.ModeNone {
 			continue
 		}
 		// A file whose content does not survive its filters looks changed to git as soon as it is written.
@@ -304,7 +305,7 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []treeChange,
 }
 
 // sameFile compares the file at a change's place with what git would write there.
-func (r *Repo) sameFile(ctx context.Context, c treeChange, same func(want, have []byte) bool) (bool, error) {
+func (r *Repo) sameFile(ctx context.Context, c object.TreeChange, same func(want, have []byte) bool) (bool, error) {
 	info, err := r.lstat(c.Path)
 	if gitcmd.Absent(err) {
 		return false, nil
@@ -314,19 +315,19 @@ func (r *Repo) sameFile(ctx context.Context, c treeChange, same func(want, have 
 	}
 	file := filepath.Join(r.Git.Root, filepath.FromSlash(c.Path))
 	switch {
-	case c.newMode == modeLink && info.Mode()&os.ModeSymlink != 0:
+	case c.NewMode == object.ModeLink && info.Mode()&os.ModeSymlink != 0:
 		link, err := os.Readlink(file)
 		if err != nil {
 			return false, err
 		}
-		_, want, err := r.object(ctx, c.newID)
+		_, want, err := r.Objects.Read(ctx, c.NewID)
 		return err == nil && filepath.ToSlash(link) == string(want), err
-	case c.newMode != modeLink && c.newMode != modeGitlink && info.Mode().IsRegular():
+	case c.NewMode != object.ModeLink && c.NewMode != object.ModeGitlink && info.Mode().IsRegular():
 		have, err := os.ReadFile(file)
 		if err != nil {
 			return false, err
 		}
-		want, err := r.Git.Run(ctx, gitcmd.Opts{}, "cat-file", "--filters", "--path="+c.Path, c.newID)
+		want, err := r.Git.Run(ctx, gitcmd.Opts{}, "cat-file", "--filters", "--path="+c.Path, c.NewID)
 		return err == nil && same(want, have), err
 	}
 	return false, nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -36,19 +37,19 @@ func (r *Repo) dropBegun(ctx context.Context, m session.Move, failed session.Tre
 	if err != nil {
 		return err
 	}
-	added, err := r.diffTrees(ctx, m.To, target)
+	added, err := r.Objects.DiffTrees(ctx, m.To, target)
 	if err != nil {
 		return err
 	}
-	now, err := r.diffTrees(ctx, m.From, target)
+	now, err := r.Objects.DiffTrees(ctx, m.From, target)
 	if err != nil {
 		return err
 	}
 	free := map[string]bool{} // where the snapshot has nothing
 	for _, c := range now {
-		free[c.Path] = c.oldMode == modeNone
+		free[c.Path] = c.OldMode == object.ModeNone
 	}
-	added = slices.DeleteFunc(added, func(c treeChange) bool { return c.oldMode != modeNone || !free[c.Path] })
+	added = slices.DeleteFunc(added, func(c object.TreeChange) bool { return c.OldMode != object.ModeNone || !free[c.Path] })
 	if len(added) == 0 {
 		return nil
 	}
@@ -80,8 +81,8 @@ func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []rawF
 	index := filepath.Join(r.Git.PrivateDir(), "sparing")
 	var without strings.Builder
 	for _, f := range files {
-		spared[f.path] = true
-		without.WriteString("0 " + r.zero() + "\t" + f.path + "\x00")
+		spared[f.Path] = true
+		without.WriteString("0 " + r.Objects.Zero() + "\t" + f.Path + "\x00")
 	}
 	trees := []session.Tree{from, to}
 	for i, t := range trees {
@@ -92,10 +93,10 @@ func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []rawF
 			string(t)); err != nil {
 			return "", "", err
 		}
-		if err := r.enter(ctx, index, without.String()); err != nil {
+		if err := r.Objects.Enter(ctx, index, without.String()); err != nil {
 			return "", "", err
 		}
-		if trees[i], err = r.writeTree(ctx, index); err != nil {
+		if trees[i], err = r.Objects.WriteTree(ctx, index); err != nil {
 			return "", "", err
 		}
 	}
@@ -103,9 +104,9 @@ func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []rawF
 }
 
 // unspared are the changes that git has made.
-func unspared(changes []treeChange, spared map[string]bool) []treeChange {
+func unspared(changes []object.TreeChange, spared map[string]bool) []object.TreeChange {
 	if len(spared) == 0 {
 		return changes
 	}
-	return slices.DeleteFunc(slices.Clone(changes), func(c treeChange) bool { return spared[c.Path] })
+	return slices.DeleteFunc(slices.Clone(changes), func(c object.TreeChange) bool { return spared[c.Path] })
 }

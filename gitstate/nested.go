@@ -44,11 +44,11 @@ func (r *Repo) editedSubmodules(ctx context.Context, index string, gitlinks []st
 // stagedSubmodules returns those gitlinks of the user's own index that the .gitmodules of a private one names: what
 // `git submodule add` leaves.
 func (r *Repo) stagedSubmodules(ctx context.Context, index string) (map[string]bool, error) {
-	x, err := r.readIndex(ctx, r.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return nil, err
 	}
-	user := x.info().gitlinks
+	user := x.Info().Gitlinks
 	const none = 128 // there is no .gitmodules, or it cannot be read
 	out, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), OkExit: []int{1, none}}, "config", "-z", "--blob",
 		":.gitmodules", "--get-regexp", `^submodule\..*\.path$`)

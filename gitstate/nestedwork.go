@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -18,7 +19,7 @@ import (
 // directory, and those around tracked files in it, if they hold something that is perhaps nowhere else. What
 // the other work tree has of the same submodules counts for tags only.
 func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
-	x, err := r.readIndex(ctx, r.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +29,7 @@ func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
 	}
 	var list []string
 	seen := map[string]bool{} // git directories
-	for _, name := range append(x.info().gitlinks, directoriesOf(gitcmd.SplitZ(out))...) {
+	for _, name := range append(x.Info().Gitlinks, directoriesOf(gitcmd.SplitZ(out))...) {
 		dir := filepath.Join(r.Git.Root, filepath.FromSlash(name))
 		if !isRepository(dir) {
 			continue
@@ -143,18 +144,18 @@ func (r *Repo) pushed(ctx context.Context, gitDir, dir, other string) bool {
 		return true
 	}
 	out, err = at.Git.Run(ctx, gitcmd.Opts{GitDir: gitDir}, "status", "--porcelain", "--untracked-files=normal",
-		"--ignored=traditional", everySubmodule)
+		"--ignored=traditional", object.EverySubmodule)
 	if err != nil || len(out) > 0 {
 		return false
 	}
 	if same, err := r.readsAsCommitted(ctx, at); err != nil || !same {
 		return false
 	}
-	inner, err := at.readIndex(ctx, filepath.Join(gitDir, "index"))
+	inner, err := at.Objects.ReadIndex(ctx, filepath.Join(gitDir, "index"))
 	if err != nil {
 		return false
 	}
-	for _, name := range inner.info().gitlinks { // with a git directory of their own in it, or there would be modules
+	for _, name := range inner.Info().Gitlinks { // with a git directory of their own in it, or there would be modules
 		if in := filepath.Join(dir, filepath.FromSlash(name)); isRepository(in) && !r.pushed(ctx, gitDirOf(in), in, "") {
 			return false
 		}
@@ -166,7 +167,7 @@ func (r *Repo) nestedIn(gitDir, dir string) *Repo {
 	if dir == "" {
 		dir = gitDir
 	}
-	return &Repo{Git: &gitcmd.Git{Root: dir, CommonDir: gitDir, GitDir: gitDir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}
+	return repoOf(&gitcmd.Git{Root: dir, CommonDir: gitDir, GitDir: gitDir, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
 }
 
 // commitTag ends what nestedTags says of a tag that leads to a commit.

@@ -8,39 +8,26 @@ import (
 	"sync/atomic"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/gitstate/room"
-	"github.com/wfs-dev/wfs/session"
 )
 
-// The names that wfs uses in a repository.
-const (
-	branchPrefix = "refs/heads/wfs/" // <slug>: the session's branch
-	refsPrefix   = "refs/wfs/"       // <slug>/ledger, <slug>/auto, <slug>/rescue/<n>
-	opsPrefix    = "refs/wfs-ops/"   // <work tree>: its operation log
+// Objects are the objects of the repository.
+type Objects = object.Store
 
-	deletedPrefix = "refs/wfs-deleted/" // <slug>/<when>/…: what was deleted, until gc
-)
-
-// BranchRef is the full name of a session's branch.
-func BranchRef(id session.ID) string { return branchPrefix + string(id) }
-
-// AutoRef is the full name of the ref of a session's newest auto-save.
-func AutoRef(id session.ID) string { return refsPrefix + string(id) + "/auto" }
-
-// LedgerRef is the full name of a session's ledger.
-func LedgerRef(id session.ID) string { return refsPrefix + string(id) + "/ledger" }
+// Refs are the refs of the repository.
+type Refs = refs.Refs
 
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
 type Repo struct {
 	*gitcmd.Git
-	reader reader // what is read without git
+	*Objects
+	*Refs
 
 	Rooms *room.Set
 
-	notedAside atomic.Pointer[string] // see SetAside
-
-	auto    autoSaves
-	keeping keeping
+	auto autoSaves
 
 	configured atomic.Pointer[string] // what files of settings were like when that was asked last
 }
@@ -51,7 +38,7 @@ func Open(ctx context.Context, o gitcmd.Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Repo{Git: git}
+	r := repoOf(git)
 	r.Rooms = r.rooms()
 	return r, nil
 }
@@ -67,3 +54,8 @@ func (r *Repo) CommonDir() string { return r.Git.CommonDir }
 
 // Worktree is the id of the work tree: "main", or a linked work tree's name.
 func (r *Repo) Worktree() string { return r.Git.Worktree }
+
+func repoOf(git *gitcmd.Git) *Repo {
+	objects := object.New(git)
+	return &Repo{Git: git, Objects: objects, Refs: refs.New(git, objects)}
+}

@@ -14,7 +14,7 @@ func (r *Repo) HealOthers(ctx context.Context, take func(worktree string) (giveB
 	error) {
 	var healed []string
 	for _, git := range r.Git.Others() {
-		o := &Repo{Git: git}
+		o := repoOf(git)
 		if !o.Git.LeftLocked() {
 			continue
 		}

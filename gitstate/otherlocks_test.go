@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 )
 
 // A git that takes the HEAD of a work tree that is gone off its branch is killed: the lock is that HEAD's, not ours.
@@ -67,7 +68,7 @@ func TestHealOthers(t *testing.T) {
 		tree := filepath.Join(r.home, name)
 		r.run("worktree", "add", "-q", "-b", name, tree)
 		r.open(tree)
-		mine := LedgerRef("of-" + "x")
+		mine := refs.LedgerRef("of-" + "x")
 		if name != "idle" {
 			mine = "refs/heads/" + name
 		}

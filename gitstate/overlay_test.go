@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -21,12 +22,12 @@ func (r *testRepo) treeFiles(tree session.Tree) map[string]string {
 	for _, line := range gitcmd.SplitZ([]byte(r.run("ls-tree", "-r", "-z", string(tree)))) {
 		meta, name, _ := strings.Cut(line, "\t")
 		f := strings.Fields(meta)
-		_, data, err := r.object(context.Background(), f[2])
+		_, data, err := r.Objects.Read(context.Background(), f[2])
 		if err != nil {
 			r.t.Fatal(err)
 		}
 		want[name] = string(data)
-		if f[0] == modeLink {
+		if f[0] == object.ModeLink {
 			want[name] = "-> " + string(data)
 		}
 	}
@@ -66,7 +67,7 @@ func TestOverlay(t *testing.T) {
 	r.write("test/one.txt", "weakened\n")
 	r.write("a.txt", "work\n")
 	r.write("test/new.txt", "new\n")
-	if err := errors.Join(os.Remove(filepath.Join(r.Git.Root, "test", "two.txt")), os.Remove(filepath.Join(r.root, "src", "x"))); err != nil {
+	if err := errors.Join(os.Remove(filepath.Join(r.Git.Root, "test", "two.txt")), os.Remove(filepath.Join(r.Git.Root, "src", "x"))); err != nil {
 		t.Fatal(err)
 	}
 	r.write("src/x/deep.txt", "a directory\n")
@@ -81,7 +82,7 @@ func TestOverlay(t *testing.T) {
 		{[]string{"test/new.txt", "nowhere"}, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "src/x/deep.txt": "a directory\n"}},
 		{[]string{"src"}, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "test/new.txt": "new\n", "src/x": "a file\n"}},
 	} {
-		tree, err := r.Overlay(ctx, base, from, c.paths)
+		tree, err := r.Objects.Overlay(ctx, base, from, c.paths)
 		if err != nil {
 			t.Fatal(err)
 		}

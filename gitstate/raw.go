@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -28,7 +29,7 @@ func (r *Repo) Raw(ctx context.Context, m session.Move) (session.Tree, error) {
 	if err != nil {
 		return "", err
 	}
-	changes, err := r.diffTrees(ctx, m.From, target)
+	changes, err := r.Objects.DiffTrees(ctx, m.From, target)
 	if err != nil {
 		return "", err
 	}
@@ -41,40 +42,17 @@ func (r *Repo) Raw(ctx context.Context, m session.Move) (session.Tree, error) {
 
 // RawFiles is Raw for every file of a snapshot: for a work tree that is about to be removed.
 func (r *Repo) RawFiles(ctx context.Context, s session.Snapshot) (session.Tree, error) {
-	files, err := r.filesOf(ctx, s.Tree)
+	files, err := r.Objects.TreeFiles(ctx, s.Tree)
 	if err != nil {
 		return "", err
 	}
 	return r.rawOf(ctx, files)
 }
 
-// treeFile is a file in a tree.
-type treeFile struct{ path, mode, id string }
-
-func (f treeFile) regular() bool { return f.mode == modeFile || f.mode == modeExec }
-
-// filesOf lists what a tree and those below it hold.
-func (r *Repo) filesOf(ctx context.Context, t session.Tree) ([]treeFile, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "-z", "--full-tree", string(t))
-	if err != nil {
-		return nil, err
-	}
-	var files []treeFile
-	for _, line := range gitcmd.SplitZ(out) { // <mode> <kind> <id> TAB <path>
-		meta, path, _ := strings.Cut(line, "\t")
-		f := strings.Fields(meta)
-		if len(f) != 3 {
-			return nil, fmt.Errorf("git ls-tree: unexpected answer %q", line)
-		}
-		files = append(files, treeFile{path, f[0], f[2]})
-	}
-	return files, nil
-}
-
 // rawFile is a file that is to have other bytes than those that a checkout of its tree writes.
 type rawFile struct {
-	treeFile        // as the tree has it
-	bytes    string // id of the blob with its bytes
+	object.TreeFile        // as the tree has it
+	bytes           string // id of the blob with its bytes
 }
 
 // toWrite lists the files of a tree of raw bytes that do not lie in the work tree as they are to. A path that the
@@ -83,62 +61,62 @@ func (r *Repo) toWrite(ctx context.Context, raw, target session.Tree) ([]rawFile
 	if raw == "" {
 		return nil, nil
 	}
-	all, err := r.filesOf(ctx, target)
+	all, err := r.Objects.TreeFiles(ctx, target)
 	if err != nil {
 		return nil, err
 	}
-	in := map[string]treeFile{}
+	in := map[string]object.TreeFile{}
 	for _, f := range all {
-		in[f.path] = f
+		in[f.Path] = f
 	}
-	want, err := r.filesOf(ctx, raw)
+	want, err := r.Objects.TreeFiles(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
-	want = slices.DeleteFunc(want, func(f treeFile) bool { return !f.regular() || !in[f.path].regular() })
+	want = slices.DeleteFunc(want, func(f object.TreeFile) bool { return !f.Regular() || !in[f.Path].Regular() })
 	now, err := r.rawIDs(ctx, want, false)
 	if err != nil {
 		return nil, err
 	}
 	var files []rawFile
 	for _, f := range want {
-		if now[f.path] != f.id {
-			files = append(files, rawFile{in[f.path], f.id})
+		if now[f.Path] != f.ID {
+			files = append(files, rawFile{in[f.Path], f.ID})
 		}
 	}
 	return files, nil
 }
 
 // endangered lists the files, as the snapshot has them, whose bytes a move overwrites or deletes.
-func endangered(changes []treeChange, back []rawFile) []treeFile {
-	var files []treeFile
+func endangered(changes []object.TreeChange, back []rawFile) []object.TreeFile {
+	var files []object.TreeFile
 	changed := map[string]bool{}
 	for _, c := range changes {
 		changed[c.Path] = true
-		files = append(files, treeFile{c.Path, c.oldMode, c.oldID})
+		files = append(files, object.TreeFile{Path: c.Path, Mode: c.OldMode, ID: c.OldID})
 	}
 	for _, b := range back {
-		if !changed[b.path] {
-			files = append(files, b.treeFile)
+		if !changed[b.Path] {
+			files = append(files, b.TreeFile)
 		}
 	}
 	return files
 }
 
 // rawOf keeps the bytes of those files that a checkout would not write again.
-func (r *Repo) rawOf(ctx context.Context, files []treeFile) (session.Tree, error) {
-	files = slices.DeleteFunc(files, func(f treeFile) bool { return !f.regular() })
+func (r *Repo) rawOf(ctx context.Context, files []object.TreeFile) (session.Tree, error) {
+	files = slices.DeleteFunc(files, func(f object.TreeFile) bool { return !f.Regular() })
 	converted, err := r.converted(ctx, files)
 	if err != nil {
 		return "", err
 	}
-	var there []treeFile
+	var there []object.TreeFile
 	for _, f := range files {
-		info, err := r.lstat(f.path)
+		info, err := r.lstat(f.Path)
 		if err != nil && !gitcmd.Absent(err) {
 			return "", err
 		}
-		if err == nil && info.Mode().IsRegular() && converted[f.path] {
+		if err == nil && info.Mode().IsRegular() && converted[f.Path] {
 			there = append(there, f)
 		}
 	}
@@ -162,32 +140,32 @@ func (r *Repo) rawOf(ctx context.Context, files []treeFile) (session.Tree, error
 		return "", err
 	}
 	for i, f := range raw {
-		if raw[i].id = ids[f.path]; raw[i].id == "" {
-			return "", fmt.Errorf("%q: %w", f.path, session.ErrTouched)
+		if raw[i].ID = ids[f.Path]; raw[i].ID == "" {
+			return "", fmt.Errorf("%q: %w", f.Path, session.ErrTouched)
 		}
 	}
 	index := filepath.Join(dir, "index")
 	if err := r.indexOf(ctx, index, raw); err != nil {
 		return "", err
 	}
-	return r.writeTree(ctx, index)
+	return r.Objects.WriteTree(ctx, index)
 }
 
 // indexOf makes an index of some files.
-func (r *Repo) indexOf(ctx context.Context, index string, files []treeFile) error {
+func (r *Repo) indexOf(ctx context.Context, index string, files []object.TreeFile) error {
 	if err := removeLeftovers(index); err != nil {
 		return err
 	}
 	var list strings.Builder
 	for _, f := range files {
-		fmt.Fprintf(&list, "%s %s\t%s\x00", f.mode, f.id, f.path)
+		fmt.Fprintf(&list, "%s %s\t%s\x00", f.Mode, f.ID, f.Path)
 	}
-	return r.enter(ctx, index, list.String())
+	return r.Objects.Enter(ctx, index, list.String())
 }
 
 // notWrittenSo returns those files that git would write with other bytes than lie there. It lets git write them, into a
 // directory of ours: only git knows what its filters do. What git fails to write counts as different.
-func (r *Repo) notWrittenSo(ctx context.Context, dir string, files []treeFile) ([]treeFile, error) {
+func (r *Repo) notWrittenSo(ctx context.Context, dir string, files []object.TreeFile) ([]object.TreeFile, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -201,9 +179,9 @@ func (r *Repo) notWrittenSo(ctx context.Context, dir string, files []treeFile) (
 		"--prefix="+filepath.ToSlash(out)+"/"); err != nil && !errors.As(err, &failed) {
 		return nil, err
 	}
-	var differ []treeFile
+	var differ []object.TreeFile
 	for _, f := range files {
-		path := filepath.FromSlash(f.path)
+		path := filepath.FromSlash(f.Path)
 		same, err := sameFile(filepath.Join(r.Git.Root, path), filepath.Join(out, path))
 		if err != nil {
 			return nil, err
@@ -217,16 +195,16 @@ func (r *Repo) notWrittenSo(ctx context.Context, dir string, files []treeFile) (
 
 // rawIDs returns the ids of blobs with the bytes that lie at the files' places, by path; none for what is no regular
 // file. With keep they are stored, durable.
-func (r *Repo) rawIDs(ctx context.Context, files []treeFile, keep bool) (map[string]string, error) {
+func (r *Repo) rawIDs(ctx context.Context, files []object.TreeFile, keep bool) (map[string]string, error) {
 	ids := map[string]string{}
 	var there []string
 	for _, f := range files {
-		info, err := r.lstat(f.path)
+		info, err := r.lstat(f.Path)
 		if err != nil && !gitcmd.Absent(err) {
 			return nil, err
 		}
 		if err == nil && info.Mode().IsRegular() {
-			there = append(there, f.path)
+			there = append(there, f.Path)
 		}
 	}
 	args := []string{"hash-object", "--no-filters"}
@@ -253,7 +231,7 @@ func (r *Repo) rawIDs(ctx context.Context, files []treeFile, keep bool) (map[str
 var converting = []string{"text", "crlf", "eol", "filter", "ident", "working-tree-encoding"}
 
 // converted says which files git may convert when it adds or writes them.
-func (r *Repo) converted(ctx context.Context, files []treeFile) (map[string]bool, error) {
+func (r *Repo) converted(ctx context.Context, files []object.TreeFile) (map[string]bool, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -265,7 +243,7 @@ func (r *Repo) converted(ctx context.Context, files []treeFile) (map[string]bool
 	all := set && (value == "" || value == "input" || gitcmd.Truth(value)) // files without attributes as well
 	var ask bytes.Buffer
 	for _, f := range files {
-		ask.WriteString(f.path + "\x00")
+		ask.WriteString(f.Path + "\x00")
 	}
 	if out, err = r.Git.Run(ctx, gitcmd.Opts{Stdin: ask.Bytes()}, "check-attr", "-z", "--stdin", "--all"); err != nil {
 		return nil, err
@@ -280,7 +258,7 @@ func (r *Repo) converted(ctx context.Context, files []treeFile) (map[string]bool
 		spared[answer[0]] = spared[answer[0]] || answer[2] == "unset" && (answer[1] == "text" || answer[1] == "crlf")
 	}
 	for _, f := range files {
-		found[f.path] = found[f.path] || all && !spared[f.path]
+		found[f.Path] = found[f.Path] || all && !spared[f.Path]
 	}
 	return found, nil
 }
@@ -296,12 +274,12 @@ func (r *Repo) writeRaw(ctx context.Context, files []rawFile, lay map[string]str
 	}
 	defer root.Close()
 	for _, f := range files {
-		err := r.untouched(lay, f.path)
+		err := r.untouched(lay, f.Path)
 		if err == nil {
 			err = r.writeRawFile(ctx, root, f)
 		}
 		if err != nil {
-			return fmt.Errorf("writing the bytes of %q: %w", f.path, err)
+			return fmt.Errorf("writing the bytes of %q: %w", f.Path, err)
 		}
 	}
 	return nil
@@ -309,11 +287,11 @@ func (r *Repo) writeRaw(ctx context.Context, files []rawFile, lay map[string]str
 
 // writeRawFile makes a file that git was not to write. What lies there is in the snapshot, or it is not there at all.
 func (r *Repo) writeRawFile(ctx context.Context, root *os.Root, f rawFile) error {
-	name, mode := filepath.FromSlash(f.path), os.FileMode(0o666)
-	if f.mode == modeExec {
+	name, mode := filepath.FromSlash(f.Path), os.FileMode(0o666)
+	if f.Mode == object.ModeExec {
 		mode = 0o777
 	}
-	if _, err := r.lstat(f.path); err == nil {
+	if _, err := r.lstat(f.Path); err == nil {
 		if err := root.Remove(name); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -47,29 +48,29 @@ func (r *Repo) lies(name string) (string, error) {
 // lying is what lies at the places of files that a move writes with bytes of their own. What rawOf finds
 // afterwards is that, or is noticed later. Of a file that git does not convert, and that it may not look at,
 // the snapshot must have the bytes.
-func (r *Repo) lying(ctx context.Context, changes []treeChange, files []rawFile) (map[string]string, error) {
+func (r *Repo) lying(ctx context.Context, changes []object.TreeChange, files []rawFile) (map[string]string, error) {
 	lay := map[string]string{}
 	for _, f := range files {
-		was, err := r.lies(f.path)
+		was, err := r.lies(f.Path)
 		if err != nil {
 			return nil, err
 		}
-		lay[f.path] = was
+		lay[f.Path] = was
 	}
 	mine := endangered(changes, files)
-	mine = slices.DeleteFunc(mine, func(f treeFile) bool { return lay[f.path] == "" || !f.regular() })
+	mine = slices.DeleteFunc(mine, func(f object.TreeFile) bool { return lay[f.Path] == "" || !f.Regular() })
 	converted, err := r.converted(ctx, mine)
 	if err != nil {
 		return nil, err
 	}
-	mine = slices.DeleteFunc(mine, func(f treeFile) bool { return converted[f.path] })
+	mine = slices.DeleteFunc(mine, func(f object.TreeFile) bool { return converted[f.Path] })
 	now, err := r.rawIDs(ctx, mine, false)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range mine {
-		if now[f.path] != f.id {
-			return nil, fmt.Errorf("moving the work tree: %q: %w", f.path, session.ErrTouched)
+		if now[f.Path] != f.ID {
+			return nil, fmt.Errorf("moving the work tree: %q: %w", f.Path, session.ErrTouched)
 		}
 	}
 	return lay, nil

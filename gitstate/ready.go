@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -66,7 +68,7 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	if operation != "" {
 		return &ReadyError{NotDone, operation}
 	}
-	head, err := r.Head(ctx)
+	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,9 +78,9 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	if head.Ref == "" && !detached {
 		return &ReadyError{NotOnBranch, string(head.Commit)}
 	}
-	for _, name := range []string{branchPrefix, refsPrefix, opsPrefix, deletedPrefix} {
+	for _, name := range []string{refs.BranchPrefix, refs.RefsPrefix, refs.OpsPrefix, refs.DeletedPrefix} {
 		name = strings.TrimSuffix(name, "/")
-		c, err := r.Ref(ctx, name)
+		c, err := r.Refs.Ref(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -86,7 +88,7 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 			return &ReadyError{NotNamespace, name}
 		}
 	}
-	x, err := r.readIndex(ctx, r.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	var failed *gitcmd.GitError
 	if errors.As(err, &failed) && failed.Exit == gitcmd.GitDied {
 		said, _, _ := strings.Cut(failed.Stderr, "\n")
@@ -95,7 +97,7 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	if err != nil {
 		return err
 	}
-	if info := x.info(); len(info.unmerged) > 0 {
+	if info := x.Info(); len(info.Unmerged) > 0 {
 		return unmerged(info)
 	}
 	return nil
@@ -132,17 +134,17 @@ func (r *Repo) Used() bool {
 
 // noCommit says which of two things a HEAD without a commit is.
 func (r *Repo) noCommit(ctx context.Context, head session.Head) error {
-	branches, err := r.Branches(ctx)
+	branches, err := r.Refs.Branches(ctx)
 	if err != nil || len(branches) == 0 {
-		return join(err, &ReadyError{NotCommitted, ""})
+		return object.Join(err, &ReadyError{NotCommitted, ""})
 	}
 	return &ReadyError{NotBorn, strings.TrimPrefix(head.Ref, "refs/heads/")}
 }
 
-func unmerged(i indexInfo) error {
+func unmerged(i object.IndexInfo) error {
 	const shown = 5
-	names := strings.Join(i.unmerged[:min(shown, len(i.unmerged))], ", ")
-	if more := len(i.unmerged) - shown; more > 0 {
+	names := strings.Join(i.Unmerged[:min(shown, len(i.Unmerged))], ", ")
+	if more := len(i.Unmerged) - shown; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	return &ReadyError{NotMerged, names}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 )
 
 // Locks that a note names are removed, and no others.
@@ -18,7 +19,7 @@ func TestHealLocks(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	ctx := context.Background()
-	mine, others := LedgerRef("one"), "refs/heads/main"
+	mine, others := refs.LedgerRef("one"), "refs/heads/main"
 	r.diesMoving(mine, "HEAD")
 	for _, ref := range []string{mine, others, "HEAD"} {
 		r.put(filepath.Join(r.Git.CommonDir, filepath.FromSlash(ref)+".lock"), "")
@@ -57,9 +58,9 @@ func (r *testRepo) diesMoving(refs ...string) {
 func TestHealNobodysLocksAlone(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	refs := []string{LedgerRef("one")}
+	refs := []string{refs.LedgerRef("one")}
 	lock := filepath.Join(r.Git.CommonDir, filepath.FromSlash(refs[0])+".lock")
-	other := &Repo{Git: &gitcmd.Git{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format}}
+	other := repoOf(&gitcmd.Git{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format})
 	done, err := other.Git.NoteLocks(refs)
 	r.must(err)
 	r.put(lock, "")
@@ -78,7 +79,7 @@ func TestHealNobodysLocksAlone(t *testing.T) {
 func TestHealLeftByOurselves(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	refs := []string{LedgerRef("one")}
+	refs := []string{refs.LedgerRef("one")}
 	lock := filepath.Join(r.Git.CommonDir, filepath.FromSlash(refs[0])+".lock")
 	done, err := r.Git.NoteLocks(refs)
 	r.must(err)

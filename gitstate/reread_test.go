@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -27,23 +28,23 @@ func (r *testRepo) seenAt(file string, later uint32) {
 	r.t.Helper()
 	data, err := os.ReadFile(r.Git.IndexPath())
 	r.must(err)
-	f, ok := lookAt(r.path(file))
-	x := r.parsed(data)
+	f, ok := object.LookAt(r.path(file))
+	x := r.Objects.Parsed(data)
 	if !ok || x == nil {
 		notHere(r.t, "nothing is told of files here")
 	}
-	e, _ := find(x.entries, 0, file)
-	for i, n := range []uint32{f.changed, f.changedNano, f.modified, f.modifiedNano} {
+	e, _ := object.Find(x.Entries, 0, file)
+	for i, n := range []uint32{f.Changed, f.ChangedNano, f.Modified, f.ModifiedNano} {
 		if i%2 == 1 {
 			n = (n + later) % uint32(time.Second)
 		}
-		binary.BigEndian.PutUint32(e.stat[4*i:], n)
+		binary.BigEndian.PutUint32(e.Stat[4*i:], n)
 	}
-	binary.BigEndian.PutUint32(e.stat[20:], f.inode)
+	binary.BigEndian.PutUint32(e.Stat[20:], f.Inode)
 	sum := sha1.Sum(data[:len(data)-sha1.Size])
 	copy(data[len(data)-sha1.Size:], sum[:])
 	r.must(os.WriteFile(r.Git.IndexPath(), data, 0o644))
-	written := time.Unix(int64(f.modified)+2, 0)
+	written := time.Unix(int64(f.Modified)+2, 0)
 	r.must(os.Chtimes(r.Git.IndexPath(), written, written))
 }
 
@@ -115,13 +116,13 @@ func TestRereadLeavesKinds(t *testing.T) {
 	}
 	r.aged()
 	r.open(r.Git.Root)
-	x, err := r.readIndex(context.Background(), r.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(context.Background(), r.Git.IndexPath())
 	r.must(err)
 	if _, sure := r.looksAt(); sure {
 		t.Error("git is told of some")
 	}
 	if again := r.look(x, nil, session.Guard{}).doubted; len(again) > 0 {
-		t.Errorf("%d of %d files would be read anew, %q first", len(again), len(x.entries), again[0])
+		t.Errorf("%d of %d files would be read anew, %q first", len(again), len(x.Entries), again[0])
 	}
 	if got, want := string(r.snapshot().Tree), r.byGit(); r.filesBut(got, userDir) != r.filesBut(want, userDir) {
 		t.Errorf("a snapshot holds\n%s\ngit adds\n%s", r.files(got), r.files(want))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -23,7 +24,7 @@ const userDir = ".wfs"
 func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, error) {
 	t, err := r.take(ctx, exclude, false)
 	if err == nil && t.Tree != t.HeadTree && t.Tree != t.Index {
-		err = r.writeObjects(ctx, t.objects...)
+		err = r.Objects.WriteObjects(ctx, t.objects...)
 	}
 	return t.Snapshot, err
 }
@@ -31,8 +32,8 @@ func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, 
 // newSnapshot is a snapshot whose newest objects are not stored yet.
 type newSnapshot struct {
 	session.Snapshot
-	before, now *index
-	objects     []newObject
+	before, now *object.Index
+	objects     []object.Object
 }
 
 // take takes a snapshot. With conflicts, an index that has them does not keep it from the files, and stands for
@@ -59,9 +60,9 @@ func (r *Repo) take(ctx context.Context, exclude string, conflicts bool) (t newS
 			return t, err
 		}
 	}
-	var own treeEntry
+	var own object.Entry
 	if t.HeadTree != "" {
-		if own, err = r.entry(ctx, t.HeadTree, userDir); err != nil {
+		if own, err = r.Objects.Entry(ctx, t.HeadTree, userDir); err != nil {
 			return t, err
 		}
 	}
@@ -69,15 +70,15 @@ func (r *Repo) take(ctx context.Context, exclude string, conflicts bool) (t newS
 	if err != nil {
 		return t, err
 	}
-	t.Tree = session.Tree(trees[len(trees)-1].id)
+	t.Tree = session.Tree(trees[len(trees)-1].ID)
 	t.objects = append(added.objects, unstored(trees)...)
 	return t, nil
 }
 
 // headSnapshot is a snapshot that knows nothing but where HEAD is.
 func (r *Repo) headSnapshot(ctx context.Context) (s session.Snapshot, err error) {
-	if s.Head, err = r.Head(ctx); err == nil && s.Head.Commit != "" {
-		s.HeadTree, err = r.TreeOf(ctx, s.Head.Commit)
+	if s.Head, err = r.Refs.Head(ctx); err == nil && s.Head.Commit != "" {
+		s.HeadTree, err = r.Objects.TreeOf(ctx, s.Head.Commit)
 	}
 	return s, err
 }
@@ -103,99 +104,61 @@ func removeLeftovers(index string) error {
 }
 
 // copyIndex reads the work tree's index, of which store makes a copy.
-func (r *Repo) copyIndex(ctx context.Context, to string) (*index, error) {
+func (r *Repo) copyIndex(ctx context.Context, to string) (*object.Index, error) {
 	if err := durable.MkdirAll(filepath.Dir(to)); err != nil {
 		return nil, err
 	}
 	if err := removeLeftovers(to); err != nil {
 		return nil, err
 	}
-	x, err := r.readIndex(ctx, r.Git.IndexPath())
-	if err == nil && x.data != nil {
-		x.copyTo = to
+	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
+	if err == nil && x.Data != nil {
+		x.CopyTo = to
 	}
 	return x, err
 }
 
-// store writes the private copy of an index, for git, if it is not written yet.
-func (x *index) store() error {
-	to := x.copyTo
-	if x.copyTo = ""; to == "" {
-		return nil
-	}
-	if err := durable.WriteCache(to, x.data, 0o600); err != nil {
-		return err
-	}
-	return os.Chtimes(to, x.at, x.at) // by which git tells which files may have changed since
-}
-
-// readWhole reads a file, and what it is like; nil when there is none.
-func readWhole(path string) ([]byte, fs.FileInfo, error) {
-	in, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	defer in.Close()
-	st, err := in.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	var data bytes.Buffer
-	data.Grow(int(st.Size()) + bytes.MinRead)
-	_, err = data.ReadFrom(in)
-	return data.Bytes(), st, err
-}
-
 // treeOfIndex returns the tree that a private index stands for, written if it was not yet. That it is the expected one,
 // which exists, is found out without a git process. Conflicts are a *ReadyError.
-func (r *Repo) treeOfIndex(ctx context.Context, path string, x *index, expected session.Tree) (session.Tree, error) {
-	info := x.info()
-	if len(info.unmerged) > 0 {
+func (r *Repo) treeOfIndex(ctx context.Context, path string, x *object.Index, expected session.Tree) (session.Tree, error) {
+	info := x.Info()
+	if len(info.Unmerged) > 0 {
 		return "", unmerged(info)
 	}
-	if info.tree != "" {
-		return session.Tree(info.tree), nil
+	if info.Tree != "" {
+		return session.Tree(info.Tree), nil
 	}
-	if root, ok := r.rootOf(x); ok && root.id == string(expected) {
+	if root, ok := r.Objects.RootOf(x); ok && root.ID == string(expected) {
 		return expected, nil
 	}
-	if err := x.store(); err != nil {
+	if err := x.Store(); err != nil {
 		return "", err
 	}
-	return r.writeTree(ctx, path)
+	return r.Objects.WriteTree(ctx, path)
 }
 
 // treeWithout is treeOfIndex of an index that has other entries for some paths.
-func (r *Repo) treeWithout(ctx context.Context, x *index, but []byte) (session.Tree, error) {
+func (r *Repo) treeWithout(ctx context.Context, x *object.Index, but []byte) (session.Tree, error) {
 	path := filepath.Join(r.Git.PrivateDir(), "before")
 	if err := removeLeftovers(path); err != nil {
 		return "", err
 	}
 	defer os.Remove(path)
-	if err := durable.WriteCache(path, x.data, 0o600); err != nil {
+	if err := durable.WriteCache(path, x.Data, 0o600); err != nil {
 		return "", err
 	}
 	if err := r.putEntries(ctx, path, but); err != nil {
 		return "", err
 	}
-	return r.writeTree(ctx, path)
-}
-
-// writeTree writes the tree of a private index. Git checks that every object in it is there.
-func (r *Repo) writeTree(ctx context.Context, index string) (session.Tree, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "write-tree")
-	return session.Tree(bytes.TrimSpace(out)), err
+	return r.Objects.WriteTree(ctx, path)
 }
 
 // withUserDir returns a tree with the .wfs of another one, or with none if that has none. from "" has none.
 func (r *Repo) withUserDir(ctx context.Context, tree, from session.Tree) (session.Tree, error) {
-	var own treeEntry
+	var own object.Entry
 	if from != "" {
 		var err error
-		if own, err = r.entry(ctx, from, userDir); err != nil {
+		if own, err = r.Objects.Entry(ctx, from, userDir); err != nil {
 			return "", err
 		}
 	}
@@ -203,9 +166,9 @@ func (r *Repo) withUserDir(ctx context.Context, tree, from session.Tree) (sessio
 }
 
 // withOwn returns a tree with the given .wfs, or with none if that is zero.
-func (r *Repo) withOwn(ctx context.Context, tree session.Tree, own treeEntry) (session.Tree, error) {
-	own.name = userDir
-	return r.withEntry(ctx, tree, own)
+func (r *Repo) withOwn(ctx context.Context, tree session.Tree, own object.Entry) (session.Tree, error) {
+	own.Name = userDir
+	return r.Objects.WithEntry(ctx, tree, own)
 }
 
 // excludesPath is a file with the user's own global excludes followed by a session's. Git reads only one

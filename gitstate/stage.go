@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -22,17 +24,17 @@ type staged struct {
 // stage brings a copy of the index up to date with the work tree, and returns the objects that are still to be written.
 // It holds index.lock until that copy is the index, so that killed at any moment the index is the old one or the new.
 func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, on ground,
-	ident string) (unwritten []newObject, _ *staged, err error) {
-	head, err := r.Head(ctx)
+	ident string) (unwritten []object.Object, _ *staged, err error) {
+	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	if head.Ref != d.Branch && d.Turn.HeadNew != d.Branch { // an agent may have taken HEAD away; the turn puts it back
-		return nil, nil, fmt.Errorf("HEAD is on %q, not on %s: %w", head.Ref, d.Branch, ErrMoved)
+		return nil, nil, fmt.Errorf("HEAD is on %q, not on %s: %w", head.Ref, d.Branch, refs.ErrMoved)
 	}
 	headTree := on.base
 	if head.Commit != d.Parents[0] {
-		if headTree, err = r.TreeOf(ctx, head.Commit); err != nil {
+		if headTree, err = r.Objects.TreeOf(ctx, head.Commit); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -47,7 +49,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, o
 }
 
 func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.Made, on ground,
-	headTree session.Tree, head session.Commit, ident string, s *staged) ([]newObject, error) {
+	headTree session.Tree, head session.Commit, ident string, s *staged) ([]object.Object, error) {
 	old, err := r.copyIndex(ctx, s.path)
 	if err != nil {
 		return nil, err
@@ -77,9 +79,9 @@ func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.M
 	if err != nil {
 		return nil, err
 	}
-	s.files = r.newFiles(r.indexChanges(old, added.now))
+	s.files = r.newFiles(r.Objects.IndexChanges(old, added.now))
 	// in the commit below, in this one, or anchored
-	made.Tree, made.IndexOld = session.Tree(trees[len(trees)-1].id), before
+	made.Tree, made.IndexOld = session.Tree(trees[len(trees)-1].ID), before
 	if made.Tree == d.Unless && before != made.Tree && !slices.Contains(d.Former, before) {
 		return nil, session.ErrUnchanged // what is staged besides the files stays as the user has it
 	}
@@ -92,9 +94,9 @@ func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.M
 	if added.plain {
 		return append(added.objects, trees...), nil
 	}
-	unwritten := append(r.newBlobs(old, added.now), trees...)
+	unwritten := append(r.Objects.NewBlobs(old, added.now), trees...)
 	// An index of files that are nowhere must not become the user's.
-	return unwritten, r.complete(ctx, unwritten, old)
+	return unwritten, r.Objects.Complete(ctx, unwritten, old)
 }
 
 // flush brings the private index to the disk, and the files that it has new: the work tree that a power cut
@@ -110,31 +112,31 @@ func (s *staged) install() error {
 
 // stagedTrees returns the trees of a private index that are to be made, with this .wfs, the root last. That has
 // no data if git has made it. x is what is in the index.
-func (r *Repo) stagedTrees(ctx context.Context, path string, x *index, own treeEntry) ([]newObject, error) {
-	if entries, below, ok := r.treesOf(x, nil); ok {
-		own.name = userDir
-		root, err := r.newTree(putEntry(entries, own))
+func (r *Repo) stagedTrees(ctx context.Context, path string, x *object.Index, own object.Entry) ([]object.Object, error) {
+	if entries, below, ok := r.Objects.TreesOf(x, nil); ok {
+		own.Name = userDir
+		root, err := r.Objects.NewTree(object.PutEntry(entries, own))
 		return append(below, root), err
 	}
-	staged, err := r.writeTree(ctx, path)
+	staged, err := r.Objects.WriteTree(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	tree, err := r.withOwn(ctx, staged, own)
-	return []newObject{{kind: "tree", id: string(tree)}}, err
+	return []object.Object{{Kind: "tree", ID: string(tree)}}, err
 }
 
 // unstored are those of some trees that git has not made.
-func unstored(trees []newObject) []newObject {
-	return slices.DeleteFunc(trees, func(o newObject) bool { return o.data == nil })
+func unstored(trees []object.Object) []object.Object {
+	return slices.DeleteFunc(trees, func(o object.Object) bool { return o.Data == nil })
 }
 
 // anchor returns the commit that keeps what is in the index alone, and makes it if need be. One that an earlier, killed
 // checkpoint left is taken along.
 func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit, index session.Tree, lost bool,
 	ident string) (session.Commit, error) {
-	ref := anchorRef(d.Session)
-	left, err := r.Ref(ctx, ref)
+	ref := refs.AnchorRef(d.Session)
+	left, err := r.Refs.Ref(ctx, ref)
 	if err != nil {
 		return "", err
 	}
@@ -145,12 +147,12 @@ func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit,
 	if left != "" {
 		parents = append(parents, left)
 	}
-	c := r.newCommit(string(index), parents, ident, d.At, "wfs: the index before a checkpoint of "+string(d.Session))
-	if err := r.writeObjects(ctx, c); err != nil {
+	c := r.Objects.NewCommit(string(index), parents, ident, d.At, "wfs: the index before a checkpoint of "+string(d.Session))
+	if err := r.Objects.WriteObjects(ctx, c); err != nil {
 		return "", err
 	}
-	anchor := session.Commit(c.id)
-	return anchor, r.moveRef(ctx, session.RefMove{Ref: ref, Old: left, New: anchor}, "wfs: keep the index")
+	anchor := session.Commit(c.ID)
+	return anchor, r.Refs.Move(ctx, session.RefMove{Ref: ref, Old: left, New: anchor}, "wfs: keep the index")
 }
 
 // installIndex makes a private index, which has reached the disk, the work tree's own. The caller holds index.lock.

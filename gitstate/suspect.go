@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/session"
@@ -83,7 +84,7 @@ type withheld struct {
 // withhold finds them. A tree has them as the commit does, and they stay as they are. A key that the commit
 // has, in this file or in another one that changed, is not new; what a filter makes of a file is not looked at.
 // x is the private index; what was added to it with its key is taken out again, unless nothing was.
-func (r *Repo) withhold(ctx context.Context, index string, x *index, nothingStaged bool, h *holding,
+func (r *Repo) withhold(ctx context.Context, index string, x *object.Index, nothingStaged bool, h *holding,
 	head session.Commit) (out withheld, err error) {
 	if head == "" {
 		return out, nil
@@ -97,7 +98,7 @@ func (r *Repo) withhold(ctx context.Context, index string, x *index, nothingStag
 	}
 	if nothingStaged && !h.unsure {
 		for _, p := range h.paths {
-			if file, _ := find(x.entries, 0, p); file != nil {
+			if file, _ := object.Find(x.Entries, 0, p); file != nil {
 				look(p)
 			}
 		}
@@ -105,7 +106,7 @@ func (r *Repo) withhold(ctx context.Context, index string, x *index, nothingStag
 			return out, nil
 		}
 	}
-	if err := x.store(); err != nil {
+	if err := x.Store(); err != nil {
 		return out, err
 	}
 	diff, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "diff-index", "--ignore-submodules", "-z", "--raw",
@@ -113,12 +114,12 @@ func (r *Repo) withhold(ctx context.Context, index string, x *index, nothingStag
 	if err != nil {
 		return out, err
 	}
-	changes, err := parseRaw(diff)
+	changes, err := object.ParseRaw(diff)
 	if err != nil {
 		return out, err
 	}
 	for _, c := range changes {
-		if c.newMode != modeNone && c.Path != userDir && !strings.HasPrefix(c.Path, userDir+"/") {
+		if c.NewMode != object.ModeNone && c.Path != userDir && !strings.HasPrefix(c.Path, userDir+"/") {
 			look(c.Path)
 		}
 	}
@@ -147,9 +148,9 @@ func (r *Repo) withhold(ctx context.Context, index string, x *index, nothingStag
 		out.skips = append(out.skips, skip)
 		delete(suspects, c.Path) // one with conflicts is listed twice
 		if !nothingStaged {
-			entry := fmt.Appendf(nil, "%s %s\t%s\x00", c.oldMode, c.oldID, c.Path)
+			entry := fmt.Appendf(nil, "%s %s\t%s\x00", c.OldMode, c.OldID, c.Path)
 			out.unstaged = append(out.unstaged, entry...)
-			if strings.Trim(c.newID, "0") != "" {
+			if strings.Trim(c.NewID, "0") != "" {
 				out.copied = append(out.copied, entry...)
 			}
 		}
@@ -172,7 +173,7 @@ func given(p string, keys []redact.Key, known map[string]bool) (session.Skip, bo
 
 // Keys names the files of a tree with a key that no changed file has in the other one.
 func (r *Repo) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error) {
-	changes, err := r.diffTrees(ctx, from, to)
+	changes, err := r.Objects.DiffTrees(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -182,10 +183,10 @@ func (r *Repo) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip,
 	}
 	suspects := map[string][]redact.Key{}
 	for _, c := range changes {
-		if !strings.HasPrefix(c.newMode, "100") || large[c.newID] {
+		if !strings.HasPrefix(c.NewMode, "100") || large[c.NewID] {
 			continue
 		}
-		_, content, err := r.object(ctx, c.newID)
+		_, content, err := r.Objects.Read(ctx, c.NewID)
 		if err != nil {
 			return nil, err
 		}
@@ -207,11 +208,11 @@ func (r *Repo) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip,
 }
 
 // large are those new files of a comparison whose content is too large to be looked at, by id.
-func (r *Repo) large(ctx context.Context, changes []treeChange) (map[string]bool, error) {
+func (r *Repo) large(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
 	var ids strings.Builder
 	for _, c := range changes {
-		if strings.HasPrefix(c.newMode, "100") {
-			ids.WriteString(c.newID + "\n")
+		if strings.HasPrefix(c.NewMode, "100") {
+			ids.WriteString(c.NewID + "\n")
 		}
 	}
 	if ids.Len() == 0 {
@@ -228,13 +229,13 @@ func (r *Repo) large(ctx context.Context, changes []treeChange) (map[string]bool
 }
 
 // keysBefore are the keys that changed files had.
-func (r *Repo) keysBefore(ctx context.Context, changes []treeChange) (map[string]bool, error) {
+func (r *Repo) keysBefore(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
 	known := map[string]bool{}
 	for _, c := range changes {
-		if !strings.HasPrefix(c.oldMode, "100") {
+		if !strings.HasPrefix(c.OldMode, "100") {
 			continue
 		}
-		_, content, err := r.object(ctx, c.oldID)
+		_, content, err := r.Objects.Read(ctx, c.OldID)
 		if err != nil {
 			return nil, err
 		}

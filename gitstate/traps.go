@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
@@ -61,7 +62,7 @@ func traps(list []setting) (found []Trap) {
 				t.Follows = strings.Replace(t.Follows, " --prune", "", 1)
 			}
 		case ofRemote && name == "push" && from == "" && into == "":
-			t.exposes(branchPrefix+"*", "git push publishes, whenever the remote has a branch of that name, ", list)
+			t.exposes(refs.BranchPrefix+"*", "git push publishes, whenever the remote has a branch of that name, ", list)
 		case ofRemote && name == "push":
 			t.exposes(from, "git push publishes ", list)
 		}
@@ -80,7 +81,7 @@ func (t *Trap) exposes(pattern, does string, list []setting) {
 	if !isPattern || !strings.HasPrefix(before, "refs/") {
 		return
 	}
-	for _, prefix := range []string{branchPrefix, strings.TrimSuffix(refsPrefix, "/")} {
+	for _, prefix := range []string{refs.BranchPrefix, strings.TrimSuffix(refs.RefsPrefix, "/")} {
 		out := slices.ContainsFunc(list, func(s setting) bool {
 			no, negative := strings.CutPrefix(s.value, "^")
 			kept, _, all := strings.Cut(no, "*")

@@ -1,4 +1,4 @@
-package gitstate
+package refs
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -21,8 +22,8 @@ const FileOp = "op.json"
 
 // An operation log that has grown to maxOps entries begins anew with the newest keptOps of them.
 const (
-	maxOps  = 400
-	keptOps = 200
+	MaxOps  = 400
+	KeptOps = 200
 )
 
 // opDocument is op.json.
@@ -31,43 +32,43 @@ type opDocument struct {
 	session.Op
 }
 
-func (r *Repo) opsRef() string { return opsPrefix + r.Git.Worktree }
+func (r *Refs) OpsRef() string { return OpsPrefix + r.Git.Worktree }
 
-// opLog is an operation log as far as it can be read.
-type opLog struct {
+// OpLog is an operation log as far as it can be read.
+type OpLog struct {
 	tip     session.Commit
-	ops     []session.Op     // newest first
-	rescues []session.Commit // second parents of their commits, "" for none
+	Ops     []session.Op     // newest first
+	Rescues []session.Commit // second parents of their commits, "" for none
 	damage  error            // why what is older cannot be read, nil when all of it was
 }
 
 // Ops lists this work tree's operations, newest first, as far as they can be read.
-func (r *Repo) Ops(ctx context.Context) ([]session.Op, error) {
+func (r *Refs) Ops(ctx context.Context) ([]session.Op, error) {
 	ops, _, err := r.OpLog(ctx, r.Git.Worktree)
 	return ops, err
 }
 
 // OpLog lists the operations of any work tree, by its id, newest first. damage says why those that are older than the
 // last of them cannot be read, if that is so. A log of a newer wfs is an error.
-func (r *Repo) OpLog(ctx context.Context, worktree string) (ops []session.Op, damage, err error) {
-	l, err := r.readOps(ctx, opsPrefix+worktree)
-	return l.ops, l.damage, err
+func (r *Refs) OpLog(ctx context.Context, worktree string) (ops []session.Op, damage, err error) {
+	l, err := r.readOps(ctx, OpsPrefix+worktree)
+	return l.Ops, l.damage, err
 }
 
 // OpLogs lists the work trees that have an operation log, those that are gone included.
-func (r *Repo) OpLogs(ctx context.Context) ([]string, error) {
-	refs, err := r.refs(ctx, strings.TrimSuffix(opsPrefix, "/"), func(string) bool { return true })
+func (r *Refs) OpLogs(ctx context.Context) ([]string, error) {
+	refs, err := r.List(ctx, strings.TrimSuffix(OpsPrefix, "/"), func(string) bool { return true })
 	if err != nil && !errors.Is(err, ErrBrokenRef) {
 		return nil, err
 	}
 	var names []string
 	for _, ref := range slices.Sorted(maps.Keys(refs)) {
-		names = append(names, strings.TrimPrefix(ref, opsPrefix))
+		names = append(names, strings.TrimPrefix(ref, OpsPrefix))
 	}
 	return names, nil
 }
 
-func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
+func (r *Refs) readOps(ctx context.Context, ref string) (l OpLog, err error) {
 	l.tip, err = r.Ref(ctx, ref)
 	if errors.Is(err, ErrBrokenRef) {
 		l.damage, err = err, nil
@@ -75,7 +76,7 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 	if err != nil || l.tip == "" {
 		return l, err
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*maxOps),
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*MaxOps),
 		"--no-commit-header", "--format=%H %T %P", string(l.tip), "--")
 	var failed *gitcmd.GitError
 	if errors.As(err, &failed) { // no commit, or some are missing
@@ -89,7 +90,7 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 	whole := false
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
-		if whole = f[1] == r.newObject("tree", nil).id; whole {
+		if whole = f[1] == r.Objects.NewObject("tree", nil).ID; whole {
 			break
 		}
 		names, rescues = append(names, f[0]+":"+FileOp), append(rescues, "")
@@ -103,12 +104,12 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 		}
 		return l, nil
 	}
-	got, err := r.lookup(ctx, names...)
+	got, err := r.Objects.Lookup(ctx, names...)
 	if err != nil {
 		return l, err
 	}
 	for i, g := range got {
-		op, err := readOp(names[i], g)
+		op, err := ReadOp(names[i], g)
 		if errors.Is(err, session.ErrNewer) {
 			return l, err
 		}
@@ -116,9 +117,9 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 			l.damage = err
 			return l, nil
 		}
-		l.ops, l.rescues = append(l.ops, op), append(l.rescues, rescues[i])
+		l.Ops, l.Rescues = append(l.Ops, op), append(l.Rescues, rescues[i])
 	}
-	if !whole && len(names) < 2*maxOps {
+	if !whole && len(names) < 2*MaxOps {
 		l.damage = fmt.Errorf("%s: its beginning is missing", ref)
 	}
 	return l, nil
@@ -126,35 +127,35 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 
 // newestOps reads the newest entries of this work tree's log without a git process. It answers false where the
 // log has to be looked at as a whole.
-func (r *Repo) newestOps(ctx context.Context) (l opLog, ok bool) {
+func (r *Refs) newestOps(ctx context.Context) (l OpLog, ok bool) {
 	const enough = 16 // an operation is logged again after a kill, and then it is the last one
 	var err error
-	if l.tip, err = r.Ref(ctx, r.opsRef()); err != nil || l.tip == "" || !r.Git.ReadsDirectly() {
+	if l.tip, err = r.Ref(ctx, r.OpsRef()); err != nil || l.tip == "" || !r.Git.ReadsDirectly() {
 		return l, false
 	}
-	for c := l.tip; len(l.ops) < enough; {
-		info, err := r.CommitInfo(ctx, c)
-		if err == nil && info.Tree == r.orEmpty("") {
+	for c := l.tip; len(l.Ops) < enough; {
+		info, err := r.Objects.CommitInfo(ctx, c)
+		if err == nil && info.Tree == r.Objects.OrEmpty("") {
 			break
 		}
-		data, err2 := r.File(ctx, c, FileOp)
-		op, err3 := readOp(string(c), found{kind: "blob", data: data})
+		data, err2 := r.Objects.File(ctx, c, FileOp)
+		op, err3 := ReadOp(string(c), object.Found{Kind: "blob", Data: data})
 		if cmp.Or(err, err2, err3) != nil || len(info.Parents) == 0 {
 			return l, false
 		}
-		l.ops = append(l.ops, op)
+		l.Ops = append(l.Ops, op)
 		c = info.Parents[0]
 	}
-	return l, len(l.ops) > 0 && l.ops[0].Number%keptOps != 0
+	return l, len(l.Ops) > 0 && l.Ops[0].Number%KeptOps != 0
 }
 
-// readOp reads one entry of an operation log.
-func readOp(name string, g found) (session.Op, error) {
+// ReadOp reads one entry of an operation log.
+func ReadOp(name string, g object.Found) (session.Op, error) {
 	var doc opDocument
-	if g.kind != "blob" {
+	if g.Kind != "blob" {
 		return doc.Op, fmt.Errorf("%s does not exist", name)
 	}
-	if err := json.Unmarshal(g.data, &doc); err != nil {
+	if err := json.Unmarshal(g.Data, &doc); err != nil {
 		return doc.Op, fmt.Errorf("%s: %w", name, err)
 	}
 	if doc.Version > session.FormatVersion {
@@ -170,7 +171,7 @@ func readOp(name string, g found) (session.Op, error) {
 // operation whose ledger commit is in the log already is not logged twice. The rescue that it names stays reachable
 // from the log. A log that cannot be read is moved aside: a new one begins, and what was there is kept below its first
 // commit.
-func (r *Repo) LogOp(ctx context.Context, op session.Op) (int64, error) {
+func (r *Refs) LogOp(ctx context.Context, op session.Op) (int64, error) {
 	ident, err := r.Git.Identity(ctx)
 	if err != nil {
 		return 0, err
@@ -182,11 +183,11 @@ func (r *Repo) LogOp(ctx context.Context, op session.Op) (int64, error) {
 		l, ok := r.newestOps(ctx)
 		if !ok {
 			var err error
-			if l, err = r.readOps(ctx, r.opsRef()); err != nil {
+			if l, err = r.readOps(ctx, r.OpsRef()); err != nil {
 				return 0, err
 			}
 		}
-		if n := loggedAs(l.ops, op); n > 0 {
+		if n := loggedAs(l.Ops, op); n > 0 {
 			return n, nil
 		}
 		objects, tip, err := r.uponOps(ctx, l, ident, op.At)
@@ -194,17 +195,17 @@ func (r *Repo) LogOp(ctx context.Context, op session.Op) (int64, error) {
 			return 0, err
 		}
 		op.Number = 1
-		if len(l.ops) > 0 {
-			op.Number = l.ops[0].Number + 1
+		if len(l.Ops) > 0 {
+			op.Number = l.Ops[0].Number + 1
 		}
 		entry, err := r.opCommit(ctx, op, tip, ident)
 		if err != nil {
 			return 0, err
 		}
-		if err := r.writeObjects(ctx, append(objects, entry...)...); err != nil {
+		if err := r.Objects.WriteObjects(ctx, append(objects, entry...)...); err != nil {
 			return 0, err
 		}
-		err = r.moveOps(ctx, session.RefMove{Ref: r.opsRef(), Old: l.tip, New: session.Commit(entry[len(entry)-1].id)},
+		err = r.moveOps(ctx, session.RefMove{Ref: r.OpsRef(), Old: l.tip, New: session.Commit(entry[len(entry)-1].ID)},
 			op.Kind)
 		if errors.Is(err, ErrMoved) {
 			continue
@@ -212,26 +213,26 @@ func (r *Repo) LogOp(ctx context.Context, op session.Op) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		r.letGo(true)
+		r.Objects.LetGo(true)
 		durable.Hit(durable.OplogWritten)
 		return op.Number, nil
 	}
 }
 
 // moveOps moves the log's ref itself, whatever somebody made it point to.
-func (r *Repo) moveOps(ctx context.Context, m session.RefMove, kind string) error {
-	return r.moveRefBy(ctx, m, "wfs: "+kind, "--no-deref")
+func (r *Refs) moveOps(ctx context.Context, m session.RefMove, kind string) error {
+	return r.moveBy(ctx, m, "wfs: "+kind, "--no-deref")
 }
 
 // uponOps is what the next entry of a log is made upon, and the objects that are to be made for that: none for a log
 // that is whole and short enough. One that has grown is made anew from its newest entries; one that cannot be read
 // begins anew, above what was there.
-func (r *Repo) uponOps(ctx context.Context, l opLog, ident string, at int64) ([]newObject, session.Commit, error) {
+func (r *Refs) uponOps(ctx context.Context, l OpLog, ident string, at int64) ([]object.Object, session.Commit, error) {
 	switch {
-	case l.tip != "" && len(l.ops) > 0 && len(l.ops) < maxOps:
+	case l.tip != "" && len(l.Ops) > 0 && len(l.Ops) < MaxOps:
 		return nil, l.tip, nil
-	case l.tip == "" && l.damage == nil || len(l.ops) >= maxOps:
-		objects, tip := r.rootOfOps(nil, ident, at, "")
+	case l.tip == "" && l.damage == nil || len(l.Ops) >= MaxOps:
+		objects, tip := r.RootOfOps(nil, ident, at, "")
 		return r.entriesUpon(ctx, objects, tip, l, ident)
 	case l.damage == nil: // a first commit and nothing else
 		return nil, l.tip, nil
@@ -241,26 +242,26 @@ func (r *Repo) uponOps(ctx context.Context, l opLog, ident string, at int64) ([]
 		return nil, "", err
 	}
 	r.noteAside(fmt.Sprintf("the operation log of this work tree could not be read (%v): starting a new one", l.damage))
-	root, tip := r.rootOfOps(aside, ident, at, "\n\nWhat was here could not be read: "+l.damage.Error())
+	root, tip := r.RootOfOps(aside, ident, at, "\n\nWhat was here could not be read: "+l.damage.Error())
 	return append(objects, root...), tip, nil
 }
 
-// rootOfOps makes the commit that a log ends in, so that first parents are operations and nothing else.
-func (r *Repo) rootOfOps(parents []session.Commit, ident string, at int64, why string) ([]newObject, session.Commit) {
-	empty := r.newObject("tree", nil)
-	root := r.newCommit(empty.id, parents, ident, at, "wfs: operations of work tree "+r.Git.Worktree+why)
-	return []newObject{empty, root}, session.Commit(root.id)
+// RootOfOps makes the commit that a log ends in, so that first parents are operations and nothing else.
+func (r *Refs) RootOfOps(parents []session.Commit, ident string, at int64, why string) ([]object.Object, session.Commit) {
+	empty := r.Objects.NewObject("tree", nil)
+	root := r.Objects.NewCommit(empty.ID, parents, ident, at, "wfs: operations of work tree "+r.Git.Worktree+why)
+	return []object.Object{empty, root}, session.Commit(root.ID)
 }
 
 // entriesUpon makes the entries of a log anew that are taken along.
-func (r *Repo) entriesUpon(ctx context.Context, objects []newObject, tip session.Commit, l opLog,
-	ident string) ([]newObject, session.Commit, error) {
-	for _, i := range slices.Backward(takenAlong(l.ops)) {
-		entry, err := r.opEntry(l.ops[i], tip, l.rescues[i], ident)
+func (r *Refs) entriesUpon(ctx context.Context, objects []object.Object, tip session.Commit, l OpLog,
+	ident string) ([]object.Object, session.Commit, error) {
+	for _, i := range slices.Backward(takenAlong(l.Ops)) {
+		entry, err := r.OpEntry(l.Ops[i], tip, l.Rescues[i], ident)
 		if err != nil {
 			return nil, "", err
 		}
-		objects, tip = append(objects, entry...), session.Commit(entry[len(entry)-1].id)
+		objects, tip = append(objects, entry...), session.Commit(entry[len(entry)-1].ID)
 	}
 	return objects, tip, nil
 }
@@ -279,7 +280,7 @@ func loggedAs(ops []session.Op, op session.Op) int64 {
 }
 
 // opCommit makes the objects of one entry, its commit last.
-func (r *Repo) opCommit(ctx context.Context, op session.Op, tip session.Commit, ident string) ([]newObject, error) {
+func (r *Refs) opCommit(ctx context.Context, op session.Op, tip session.Commit, ident string) ([]object.Object, error) {
 	var rescue session.Commit
 	if op.Turn.Rescue != "" {
 		var err error
@@ -287,10 +288,10 @@ func (r *Repo) opCommit(ctx context.Context, op session.Op, tip session.Commit, 
 			return nil, err
 		}
 	}
-	return r.opEntry(op, tip, rescue, ident)
+	return r.OpEntry(op, tip, rescue, ident)
 }
 
-func (r *Repo) opEntry(op session.Op, tip, rescue session.Commit, ident string) ([]newObject, error) {
+func (r *Refs) OpEntry(op session.Op, tip, rescue session.Commit, ident string) ([]object.Object, error) {
 	parents := []session.Commit{tip}
 	if rescue != "" {
 		parents = append(parents, rescue)
@@ -299,11 +300,32 @@ func (r *Repo) opEntry(op session.Op, tip, rescue session.Commit, ident string) 
 	if err != nil {
 		return nil, err
 	}
-	doc := r.newObject("blob", append(data, '\n'))
-	tree, err := r.newTree([]treeEntry{{modeFile, FileOp, doc.id}})
+	doc := r.Objects.NewObject("blob", append(data, '\n'))
+	tree, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: FileOp, ID: doc.ID}})
 	if err != nil {
 		return nil, err
 	}
 	message := fmt.Sprintf("wfs: %s %s\n\n%s", op.Kind, op.Session, op.Summary)
-	return []newObject{doc, tree, r.newCommit(tree.id, parents, ident, op.At, message)}, nil
+	return []object.Object{doc, tree, r.Objects.NewCommit(tree.ID, parents, ident, op.At, message)}, nil
+}
+
+// maxParked is how many of the operations that are too old for a log which begins anew are taken along, because what
+// they left behind on a branch has not come back.
+const maxParked = KeptOps / 2
+
+// takenAlong are the entries of a log that has grown which the new one begins with, newest first, as indexes:
+// the newest, and those of before by which uncommitted changes come back.
+func takenAlong(ops []session.Op) []int {
+	n := min(len(ops), KeptOps)
+	var list []int
+	for i := range n {
+		list = append(list, i)
+	}
+	for _, op := range session.ParkedAnywhere(ops) {
+		i := slices.IndexFunc(ops, func(o session.Op) bool { return o.Number == op.Number })
+		if i >= n && len(list) < n+maxParked {
+			list = append(list, i)
+		}
+	}
+	return list
 }

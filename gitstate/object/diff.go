@@ -1,4 +1,4 @@
-package gitstate
+package object
 
 import (
 	"bytes"
@@ -15,21 +15,21 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// treeChange is one difference between two trees, as git lists it.
-type treeChange struct {
+// TreeChange is one difference between two trees, as git lists it.
+type TreeChange struct {
 	session.Change
-	oldMode, newMode string // modeNone where there is nothing
-	oldID, newID     string
+	OldMode, NewMode string // modeNone where there is nothing
+	OldID, NewID     string
 }
 
 // Changes lists the differences between two trees, without renames, in the order of git's path names. "" is the empty
 // tree.
-func (r *Repo) Changes(ctx context.Context, from, to session.Tree) ([]session.Change, error) {
-	list, err := r.diffTrees(ctx, from, to)
-	return plainChanges(list), err
+func (r *Store) Changes(ctx context.Context, from, to session.Tree) ([]session.Change, error) {
+	list, err := r.DiffTrees(ctx, from, to)
+	return PlainChanges(list), err
 }
 
-func plainChanges(list []treeChange) []session.Change {
+func PlainChanges(list []TreeChange) []session.Change {
 	var changes []session.Change
 	for _, c := range list {
 		changes = append(changes, c.Change)
@@ -38,10 +38,10 @@ func plainChanges(list []treeChange) []session.Change {
 }
 
 // Lines counts the lines that differ between two trees, by file.
-func (r *Repo) Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", everySubmodule, "-r", "-z", "--numstat", "--no-renames",
+func (r *Store) Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", EverySubmodule, "-r", "-z", "--numstat", "--no-renames",
 		"--no-ext-diff", "--no-textconv",
-		string(r.orEmpty(from)), string(r.orEmpty(to)))
+		string(r.OrEmpty(from)), string(r.OrEmpty(to)))
 	if err != nil {
 		return nil, err
 	}
@@ -59,34 +59,34 @@ func (r *Repo) Lines(ctx context.Context, from, to session.Tree) ([]session.File
 	return files, nil
 }
 
-// everySubmodule tells git to compare submodules as all else. Without it git reads submodule.<name>.ignore,
+// EverySubmodule tells git to compare submodules as all else. Without it git reads submodule.<name>.ignore,
 // which an agent can set, in the configuration and the .gitmodules of the work tree, and fails when it cannot
 // parse the latter.
-const everySubmodule = "--ignore-submodules=none"
+const EverySubmodule = "--ignore-submodules=none"
 
-func (r *Repo) diffTrees(ctx context.Context, from, to session.Tree) ([]treeChange, error) {
-	from, to = r.orEmpty(from), r.orEmpty(to)
+func (r *Store) DiffTrees(ctx context.Context, from, to session.Tree) ([]TreeChange, error) {
+	from, to = r.OrEmpty(from), r.OrEmpty(to)
 	if from == to {
 		return nil, nil
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", everySubmodule, "-r", "-z", "--raw", "--no-renames", "--full-index",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", EverySubmodule, "-r", "-z", "--raw", "--no-renames", "--full-index",
 		"--no-abbrev",
 		string(from), string(to))
 	if err != nil {
 		return nil, err
 	}
-	return parseRaw(out)
+	return ParseRaw(out)
 }
 
-// indexChanges lists how the files of an index differ from those of another one. What has conflicts, or no
+// IndexChanges lists how the files of an index differ from those of another one. What has conflicts, or no
 // content, is not there.
-func (r *Repo) indexChanges(before, now *index) (changes []treeChange) {
-	files := func(x *index) []indexEntry {
-		absent := func(e indexEntry) bool { return e.stage != 0 || e.intended }
-		if slices.ContainsFunc(x.entries, absent) {
-			return slices.DeleteFunc(slices.Clone(x.entries), absent)
+func (r *Store) IndexChanges(before, now *Index) (changes []TreeChange) {
+	files := func(x *Index) []IndexEntry {
+		absent := func(e IndexEntry) bool { return e.Stage != 0 || e.Intended }
+		if slices.ContainsFunc(x.Entries, absent) {
+			return slices.DeleteFunc(slices.Clone(x.Entries), absent)
 		}
-		return x.entries
+		return x.Entries
 	}
 	was, is := files(before), files(now)
 	for len(was) > 0 || len(is) > 0 {
@@ -97,24 +97,24 @@ func (r *Repo) indexChanges(before, now *index) (changes []treeChange) {
 		case len(is) == 0:
 			order = -1
 		default:
-			order = bytes.Compare(was[0].name, is[0].name)
+			order = bytes.Compare(was[0].Name, is[0].Name)
 		}
-		if order == 0 && was[0].mode == is[0].mode && bytes.Equal(was[0].id, is[0].id) {
+		if order == 0 && was[0].Mode == is[0].Mode && bytes.Equal(was[0].ID, is[0].ID) {
 			was, is = was[1:], is[1:]
 			continue
 		}
-		c := treeChange{oldMode: modeNone, newMode: modeNone, oldID: r.zero(), newID: r.zero()}
+		c := TreeChange{OldMode: ModeNone, NewMode: ModeNone, OldID: r.Zero(), NewID: r.Zero()}
 		if order <= 0 {
-			c.Path, c.Status, c.oldMode, c.oldID = string(was[0].name), "D", fmt.Sprintf("%06o",
-				was[0].mode), hex.EncodeToString(was[0].id)
+			c.Path, c.Status, c.OldMode, c.OldID = string(was[0].Name), "D", fmt.Sprintf("%06o",
+				was[0].Mode), hex.EncodeToString(was[0].ID)
 			was = was[1:]
 		}
 		if order >= 0 {
-			c.Path, c.newMode, c.newID = string(is[0].name), fmt.Sprintf("%06o", is[0].mode), hex.EncodeToString(is[0].id)
+			c.Path, c.NewMode, c.NewID = string(is[0].Name), fmt.Sprintf("%06o", is[0].Mode), hex.EncodeToString(is[0].ID)
 			switch {
 			case order > 0:
 				c.Status = "A"
-			case c.oldMode[:3] != c.newMode[:3]:
+			case c.OldMode[:3] != c.NewMode[:3]:
 				c.Status = "T"
 			default:
 				c.Status = "M"
@@ -126,29 +126,29 @@ func (r *Repo) indexChanges(before, now *index) (changes []treeChange) {
 	return changes
 }
 
-// orEmpty turns "" into the empty tree, which git knows without having it.
-func (r *Repo) orEmpty(t session.Tree) session.Tree {
+// OrEmpty turns "" into the empty tree, which git knows without having it.
+func (r *Store) OrEmpty(t session.Tree) session.Tree {
 	if t != "" {
 		return t
 	}
-	h := r.newHash()
+	h := r.NewHash()
 	h.Write([]byte("tree 0\x00"))
 	return session.Tree(fmt.Sprintf("%x", h.Sum(nil)))
 }
 
-// parseRaw reads `--raw -z`: ":<mode> <mode> <id> <id> <status>" and the path, each with its NUL.
-func parseRaw(out []byte) ([]treeChange, error) {
+// ParseRaw reads `--raw -z`: ":<mode> <mode> <id> <id> <status>" and the path, each with its NUL.
+func ParseRaw(out []byte) ([]TreeChange, error) {
 	fields := gitcmd.SplitZ(out)
 	if len(fields)%2 != 0 {
 		return nil, fmt.Errorf("git diff-tree: the output ends early")
 	}
-	changes := make([]treeChange, 0, len(fields)/2)
+	changes := make([]TreeChange, 0, len(fields)/2)
 	for i := 0; i < len(fields); i += 2 {
 		f := strings.Fields(strings.TrimPrefix(fields[i], ":"))
 		if len(f) != 5 || len(f[4]) != 1 {
 			return nil, fmt.Errorf("git diff-tree: unexpected answer %q", fields[i])
 		}
-		changes = append(changes, treeChange{session.Change{Path: fields[i+1], Status: f[4]}, f[0], f[1], f[2], f[3]})
+		changes = append(changes, TreeChange{session.Change{Path: fields[i+1], Status: f[4]}, f[0], f[1], f[2], f[3]})
 	}
 	return changes, nil
 }
@@ -162,9 +162,9 @@ type DiffOptions struct {
 
 // DiffTo writes the difference between two commits or trees for people to read. It runs no external diff program and
 // no text conversion.
-func (r *Repo) DiffTo(ctx context.Context, from, to string, o DiffOptions, w io.Writer) error {
+func (r *Store) DiffTo(ctx context.Context, from, to string, o DiffOptions, w io.Writer) error {
 	argv := append([]string{"git", "-C", r.Git.Root}, gitcmd.Quiet...)
-	args := []string{"diff", everySubmodule, "--no-ext-diff", "--no-textconv", "--color=never"}
+	args := []string{"diff", EverySubmodule, "--no-ext-diff", "--no-textconv", "--color=never"}
 	if o.Color {
 		args[len(args)-1] = "--color=always"
 	}

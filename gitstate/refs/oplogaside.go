@@ -1,4 +1,4 @@
-package gitstate
+package refs
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -20,28 +21,28 @@ import (
 const maxSalvaged = 3
 
 // SetAside says what of an operation log this process could not read and has moved aside, "" for nothing.
-func (r *Repo) SetAside() string {
+func (r *Refs) SetAside() string {
 	if s := r.notedAside.Load(); s != nil {
 		return *s
 	}
 	return ""
 }
 
-func (r *Repo) noteAside(what string) { r.notedAside.Store(&what) }
+func (r *Refs) noteAside(what string) { r.notedAside.Store(&what) }
 
 // salvageOps moves a file aside that stands where the log's ref belongs and is none: damaged, or a symbolic ref, by
 // which somebody's branch would be moved. Git can neither read nor replace such a file.
-func (r *Repo) salvageOps() error {
+func (r *Refs) salvageOps() error {
 	if !r.Git.ReadsDirectly() {
 		return nil
 	}
-	path := filepath.Join(r.Git.CommonDir, filepath.FromSlash(r.opsRef()))
+	path := filepath.Join(r.Git.CommonDir, filepath.FromSlash(r.OpsRef()))
 	data, err := durable.ReadFile(path, 4096)
 	if gitcmd.Absent(err) {
 		return nil
 	}
 	if err == nil {
-		if ref, commit, err := r.parseRef(r.opsRef(), data); err == nil && ref == "" && commit != "" {
+		if ref, commit, err := r.parseRef(r.OpsRef(), data); err == nil && ref == "" && commit != "" {
 			return nil
 		}
 	} else if !errors.Is(err, durable.ErrNotRegular) && !errors.Is(err, durable.ErrTooLarge) {
@@ -62,35 +63,35 @@ func (r *Repo) salvageOps() error {
 	if err := os.Rename(path, to); err != nil {
 		return err
 	}
-	r.noteAside(fmt.Sprintf("%s was not an operation log (%q) and was moved to %s", r.opsRef(),
+	r.noteAside(fmt.Sprintf("%s was not an operation log (%q) and was moved to %s", r.OpsRef(),
 		bytes.TrimSpace(data[:min(len(data), 60)]), to))
 	return errors.Join(durable.SyncDir(filepath.Dir(to)), durable.SyncDir(filepath.Dir(path)))
 }
 
 // asideOps keeps what a log's ref points to, whatever that is: as parent of the new log's first commit.
-func (r *Repo) asideOps(ctx context.Context, tip session.Commit, ident string, at int64) ([]session.Commit,
-	[]newObject, error) {
+func (r *Refs) asideOps(ctx context.Context, tip session.Commit, ident string, at int64) ([]session.Commit,
+	[]object.Object, error) {
 	if tip == "" {
 		return nil, nil, nil
 	}
-	got, err := r.lookup(ctx, string(tip))
+	got, err := r.Objects.Lookup(ctx, string(tip))
 	if err != nil {
 		return nil, nil, err
 	}
-	mode := map[string]string{"blob": modeFile, "tree": modeTree}[got[0].kind]
+	mode := map[string]string{"blob": object.ModeFile, "tree": object.ModeTree}[got[0].Kind]
 	switch {
-	case got[0].kind == "commit":
-		if whole, err := r.Exists(ctx, tip); err != nil || !whole {
+	case got[0].Kind == "commit":
+		if whole, err := r.Objects.Exists(ctx, tip); err != nil || !whole {
 			return nil, nil, err
 		}
 		return []session.Commit{tip}, nil, nil
 	case mode == "": // not there, or a tag: nothing of ours
 		return nil, nil, nil
 	}
-	tree, err := r.newTree([]treeEntry{{mode, "aside", string(tip)}})
+	tree, err := r.Objects.NewTree([]object.Entry{{Mode: mode, Name: "aside", ID: string(tip)}})
 	if err != nil {
 		return nil, nil, err
 	}
-	c := r.newCommit(tree.id, nil, ident, at, "wfs: moved aside")
-	return []session.Commit{session.Commit(c.id)}, []newObject{tree, c}, nil
+	c := r.Objects.NewCommit(tree.ID, nil, ident, at, "wfs: moved aside")
+	return []session.Commit{session.Commit(c.ID)}, []object.Object{tree, c}, nil
 }

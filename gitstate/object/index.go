@@ -1,11 +1,13 @@
-package gitstate
+package object
 
 import (
 	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,33 +17,34 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
 )
 
-// indexInfo is what wfs asks an index about without changing it.
-type indexInfo struct {
-	tree     string   // id of the tree that it stands for, "" when git has to compute it
-	unmerged []string // paths with conflicts
-	gitlinks []string // paths of submodules and nested repositories
+// IndexInfo is what wfs asks an index about without changing it.
+type IndexInfo struct {
+	Tree     string   // id of the tree that it stands for, "" when git has to compute it
+	Unmerged []string // paths with conflicts
+	Gitlinks []string // paths of submodules and nested repositories
 }
 
-// readIndex reads an index file. An absent one is empty; one that only git can read (split, sparse) is read as
+// ReadIndex reads an index file. An absent one is empty; one that only git can read (split, sparse) is read as
 // git writes it in full.
-func (r *Repo) readIndex(ctx context.Context, path string) (*index, error) {
+func (r *Store) ReadIndex(ctx context.Context, path string) (*Index, error) {
 	data, info, err := readWhole(path)
 	if err != nil || info == nil {
-		return &index{}, err
+		return &Index{}, err
 	}
-	x := r.parsed(data)
+	x := r.Parsed(data)
 	if x == nil {
 		if x, err = r.flattened(ctx, path, data); err != nil {
 			return nil, err
 		}
 	}
-	x.at, x.written = info.ModTime(), info.ModTime().Unix()
+	x.At, x.Written = info.ModTime(), info.ModTime().Unix()
 	return x, nil
 }
 
-func (r *Repo) flattened(ctx context.Context, path string, data []byte) (*index, error) {
+func (r *Store) flattened(ctx context.Context, path string, data []byte) (*Index, error) {
 	if err := durable.MkdirAll(r.Git.PrivateDir()); err != nil {
 		return nil, err
 	}
@@ -62,44 +65,44 @@ func (r *Repo) flattened(ctx context.Context, path string, data []byte) (*index,
 	if data, err = os.ReadFile(flat); err != nil {
 		return nil, err
 	}
-	if x := r.parsed(data); x != nil {
+	if x := r.Parsed(data); x != nil {
 		return x, nil
 	}
 	return nil, fmt.Errorf("%s is an index of a kind that wfs does not know", path)
 }
 
-func (i *indexInfo) note(gitlink, unmerged bool, name string) {
-	if unmerged && (len(i.unmerged) == 0 || i.unmerged[len(i.unmerged)-1] != name) {
-		i.unmerged = append(i.unmerged, name)
+func (i *IndexInfo) note(gitlink, unmerged bool, name string) {
+	if unmerged && (len(i.Unmerged) == 0 || i.Unmerged[len(i.Unmerged)-1] != name) {
+		i.Unmerged = append(i.Unmerged, name)
 	}
 	if gitlink && !unmerged {
-		i.gitlinks = append(i.gitlinks, name)
+		i.Gitlinks = append(i.Gitlinks, name)
 	}
 }
 
-// index is an index file as it was parsed. It shares the file's bytes.
-type index struct {
-	entries []indexEntry
-	cached  *cachedTree // nil when git noted nothing
-	at      time.Time   // when its file was written, or when wfs began to read the files in it
-	written int64       // the same in Unix seconds; 0 for none
-	data    []byte      // of its file
-	sum     []byte      // that it ends with: of all that is in it
-	version uint32
-	end     int    // of the entries, in data
-	special bool   // it has more than a file made here can have
-	copyTo  string // see store
+// Index is an index file as it was parsed. It shares the file's bytes.
+type Index struct {
+	Entries []IndexEntry
+	Cached  *cachedTree // nil when git noted nothing
+	At      time.Time   // when its file was written, or when wfs began to read the files in it
+	Written int64       // the same in Unix seconds; 0 for none
+	Data    []byte      // of its file
+	Sum     []byte      // that it ends with: of all that is in it
+	Version uint32
+	End     int    // of the entries, in data
+	Special bool   // it has more than a file made here can have
+	CopyTo  string // see store
 }
 
-type indexEntry struct {
-	mode     uint32
-	stat     []byte // what the file looked like when git read it
-	id       []byte
-	name     []byte
+type IndexEntry struct {
+	Mode     uint32
+	Stat     []byte // what the file looked like when git read it
+	ID       []byte
+	Name     []byte
 	at       int // where it begins in the file
-	stage    int
-	intended bool // `git add -N`: no content yet
-	unseen   bool // git was told not to look at the file: assume-unchanged, or skip-worktree
+	Stage    int
+	Intended bool // `git add -N`: no content yet
+	Unseen   bool // git was told not to look at the file: assume-unchanged, or skip-worktree
 }
 
 // cachedTree is what git remembers about one directory of an index: its tree, unless something in it changed since.
@@ -112,27 +115,27 @@ type cachedTree struct {
 
 // The types of index entries, from gitformat-index(5).
 const (
-	indexType    = 0o170000 // mask
-	indexGitlink = 0o160000
+	IndexType    = 0o170000 // mask
+	IndexGitlink = 0o160000
 	indexDir     = 0o040000
 )
 
-func (x *index) info() indexInfo {
-	var info indexInfo
-	if x.cached != nil && x.cached.entries >= 0 {
-		info.tree = hex.EncodeToString(x.cached.id)
+func (x *Index) Info() IndexInfo {
+	var info IndexInfo
+	if x.Cached != nil && x.Cached.entries >= 0 {
+		info.Tree = hex.EncodeToString(x.Cached.id)
 	}
-	for _, e := range x.entries {
-		if e.stage != 0 || e.mode&indexType == indexGitlink {
-			info.note(e.mode&indexType == indexGitlink, e.stage != 0, string(e.name))
+	for _, e := range x.Entries {
+		if e.Stage != 0 || e.Mode&IndexType == IndexGitlink {
+			info.note(e.Mode&IndexType == IndexGitlink, e.Stage != 0, string(e.Name))
 		}
 	}
 	return info
 }
 
-// parseIndex reads an index of version 2 to 4 (gitformat-index(5)). It answers false for anything that it does not know
+// ParseIndex reads an index of version 2 to 4 (gitformat-index(5)). It answers false for anything that it does not know
 // for certain, such as an extension in small letters, which changes what the entries mean.
-func parseIndex(data []byte, idSize int) (*index, bool) {
+func ParseIndex(data []byte, idSize int) (*Index, bool) {
 	if len(data) < 12+idSize || string(data[:4]) != "DIRC" {
 		return nil, false
 	}
@@ -141,12 +144,12 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 		return nil, false
 	}
 	rest := data[12 : len(data)-idSize]
-	x := &index{data: data, sum: data[len(data)-idSize:], version: version,
-		entries: make([]indexEntry, 0, min(int(count), len(data)/(40+idSize+2)))}
+	x := &Index{Data: data, Sum: data[len(data)-idSize:], Version: version,
+		Entries: make([]IndexEntry, 0, min(int(count), len(data)/(40+idSize+2)))}
 	var name []byte
 	for range count {
-		e, fixed, ok := parseIndexEntry(rest, idSize)
-		if !ok || e.mode&indexType == indexDir { // a directory of a sparse index
+		e, fixed, ok := ParseIndexEntry(rest, idSize)
+		if !ok || e.Mode&IndexType == indexDir { // a directory of a sparse index
 			return nil, false
 		}
 		whole := rest
@@ -174,10 +177,10 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 			}
 			rest = whole[size:]
 		}
-		e.name = name
-		x.entries = append(x.entries, e)
+		e.Name = name
+		x.Entries = append(x.Entries, e)
 	}
-	x.end = len(data) - idSize - len(rest)
+	x.End = len(data) - idSize - len(rest)
 	for len(rest) >= 8 {
 		size := int(binary.BigEndian.Uint32(rest[4:]))
 		if size < 0 || len(rest)-8 < size || rest[0] < 'A' || rest[0] > 'Z' {
@@ -188,9 +191,9 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 			if !ok {
 				return nil, false
 			}
-			x.cached = tree
+			x.Cached = tree
 		} else if !slices.Contains(dispensable, string(rest[:4])) {
-			x.special = true
+			x.Special = true
 		}
 		rest = rest[8+size:]
 	}
@@ -200,30 +203,30 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 // dispensable are extensions that help git to read the file in parts, or to take a resolved conflict back.
 var dispensable = []string{"EOIE", "IEOT", "REUC"}
 
-// parsed is an index file's content, nil when only git can read it.
-func (r *Repo) parsed(data []byte) *index {
-	if x, ok := parseIndex(data, r.Git.IDLength()/2); ok {
+// Parsed is an index file's content, nil when only git can read it.
+func (r *Store) Parsed(data []byte) *Index {
+	if x, ok := ParseIndex(data, r.Git.IDLength()/2); ok {
 		return x
 	}
 	return nil
 }
 
-// parseIndexEntry reads what stands before an entry's name: stat data, object id, flags.
-func parseIndexEntry(b []byte, idSize int) (e indexEntry, size int, ok bool) {
+// ParseIndexEntry reads what stands before an entry's name: stat data, object id, flags.
+func ParseIndexEntry(b []byte, idSize int) (e IndexEntry, size int, ok bool) {
 	size = 40 + idSize + 2
 	if len(b) < size {
 		return e, 0, false
 	}
 	flags := binary.BigEndian.Uint16(b[size-2:])
-	e = indexEntry{stat: b[:40], mode: binary.BigEndian.Uint32(b[24:]), id: b[40 : 40+idSize],
-		stage: int(flags >> 12 & 3), unseen: flags&0x8000 != 0}
+	e = IndexEntry{Stat: b[:40], Mode: binary.BigEndian.Uint32(b[24:]), ID: b[40 : 40+idSize],
+		Stage: int(flags >> 12 & 3), Unseen: flags&0x8000 != 0}
 	if flags&0x4000 != 0 { // a second word of flags
 		size += 2
 		if len(b) < size {
 			return e, 0, false
 		}
 		more := binary.BigEndian.Uint16(b[size-2:])
-		e.intended, e.unseen = more&0x2000 != 0, e.unseen || more&0x4000 != 0
+		e.Intended, e.Unseen = more&0x2000 != 0, e.Unseen || more&0x4000 != 0
 	}
 	return e, size, true
 }
@@ -270,4 +273,42 @@ func offset(b []byte) (value, length int) {
 		value = (value + 1) << 7
 	}
 	return 0, 0
+}
+
+// Store writes the private copy of an index, for git, if it is not written yet.
+func (x *Index) Store() error {
+	to := x.CopyTo
+	if x.CopyTo = ""; to == "" {
+		return nil
+	}
+	if err := durable.WriteCache(to, x.Data, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(to, x.At, x.At) // by which git tells which files may have changed since
+}
+
+// readWhole reads a file, and what it is like; nil when there is none.
+func readWhole(path string) ([]byte, fs.FileInfo, error) {
+	in, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.Close()
+	st, err := in.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	var data bytes.Buffer
+	data.Grow(int(st.Size()) + bytes.MinRead)
+	_, err = data.ReadFrom(in)
+	return data.Bytes(), st, err
+}
+
+// WriteTree writes the tree of a private index. Git checks that every object in it is there.
+func (r *Store) WriteTree(ctx context.Context, index string) (session.Tree, error) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "write-tree")
+	return session.Tree(bytes.TrimSpace(out)), err
 }

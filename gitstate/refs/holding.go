@@ -1,4 +1,4 @@
-package gitstate
+package refs
 
 import (
 	"context"
@@ -22,19 +22,19 @@ const headsPatience = 10 * time.Minute
 // HoldHeads keeps other wfs, in any work tree of this repository, from taking HEAD to a branch until release is
 // called: two of them at once would both find it free. Branches share a few locks, so that their files do not
 // become many.
-func (r *Repo) HoldHeads(ctx context.Context, branch string) (release func(), err error) {
+func (r *Refs) HoldHeads(ctx context.Context, branch string) (release func(), err error) {
 	sum := sha256.Sum256([]byte(strings.ToLower(branch))) // they may be one file
 	return r.holdFor(ctx, fmt.Sprintf("heads-%x.lock", sum[0]>>4),
 		"goes to "+strings.TrimPrefix(branch, "refs/heads/")+" in "+r.Git.Root)
 }
 
 // HoldPlans keeps other wfs from planning a work tree: two of them at once would both find its name free.
-func (r *Repo) HoldPlans(ctx context.Context) (release func(), err error) {
+func (r *Refs) HoldPlans(ctx context.Context) (release func(), err error) {
 	return r.holdFor(ctx, "plans.lock", "plans a work tree")
 }
 
 // holdFor takes a lock of the repository's. does says to others what for.
-func (r *Repo) holdFor(ctx context.Context, name, does string) (release func(), err error) {
+func (r *Refs) holdFor(ctx context.Context, name, does string) (release func(), err error) {
 	if err := durable.MkdirAll(r.Git.StateDir()); err != nil {
 		return nil, err
 	}

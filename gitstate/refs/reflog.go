@@ -1,4 +1,4 @@
-package gitstate
+package refs
 
 import (
 	"cmp"
@@ -16,11 +16,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// setHead puts HEAD on a branch, which is at a commit, durably. Git moves a symbolic ref without syncing it first: a
+// SetHead puts HEAD on a branch, which is at a commit, durably. Git moves a symbolic ref without syncing it first: a
 // power cut right then leaves an empty HEAD, and with that no repository at all. So its steps are made here: the lock,
 // the reflog, the new file, renamed over the old one. Repositories of a new kind are left to git, and so is a HEAD that
 // somebody has locked: it waits, and says what is wrong.
-func (r *Repo) setHead(ctx context.Context, head session.Head, branch string, at session.Commit, why string) error {
+func (r *Refs) SetHead(ctx context.Context, head session.Head, branch string, at session.Commit, why string) error {
 	file := filepath.Join(r.Git.GitDir, "HEAD")
 	byGit := func() error {
 		if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true}, "symbolic-ref", "-m", why, "HEAD", branch); err != nil {
@@ -38,7 +38,7 @@ func (r *Repo) setHead(ctx context.Context, head session.Head, branch string, at
 	}
 	err = r.replaceLocked("HEAD", file, "ref: "+branch+"\n", func() error {
 		defer durable.Hit(durable.HeadLogged)
-		return r.logMove(ctx, "HEAD", fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.zero()), at,
+		return r.logMove(ctx, "HEAD", fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.Objects.Zero()), at,
 			strings.TrimSpace(string(who)), why))
 	})
 	if errors.Is(err, errLeftToGit) {
@@ -49,7 +49,7 @@ func (r *Repo) setHead(ctx context.Context, head session.Head, branch string, at
 
 // logMove appends a line to the reflog of HEAD or of a branch, which is made where git would make it: if nobody
 // configured otherwise.
-func (r *Repo) logMove(ctx context.Context, ref, line string) error {
+func (r *Refs) logMove(ctx context.Context, ref, line string) error {
 	flags := os.O_WRONLY | os.O_APPEND
 	file := r.logOf(ref)
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +71,7 @@ func (r *Repo) logMove(ctx context.Context, ref, line string) error {
 }
 
 // logOf is the reflog of a ref.
-func (r *Repo) logOf(ref string) string {
+func (r *Refs) logOf(ref string) string {
 	dir := r.Git.CommonDir
 	if ref == "HEAD" {
 		dir = r.Git.GitDir
@@ -80,7 +80,7 @@ func (r *Repo) logOf(ref string) string {
 }
 
 // logsMoves reports whether git begins a reflog of HEAD or a branch where there is none.
-func (r *Repo) logsMoves(ctx context.Context) (bool, error) {
+func (r *Refs) logsMoves(ctx context.Context) (bool, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--get", "core.logAllRefUpdates")
 	value := strings.ToLower(strings.TrimSpace(string(out)))
 	if value == "" || value == "always" {

@@ -1,4 +1,4 @@
-package gitstate
+package object
 
 import (
 	"bytes"
@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// maxNewTrees bounds the directories whose trees are made here. Beyond it `git write-tree` is called: it also notes in
+// MaxNewTrees bounds the directories whose trees are made here. Beyond it `git write-tree` is called: it also notes in
 // the index which trees are known, so that the next time there are few again.
-const maxNewTrees = 1000
+const MaxNewTrees = 1000
 
-// treesOf makes the trees of an index that are not noted in it: the objects, and the entries of the root. The
+// TreesOf makes the trees of an index that are not noted in it: the objects, and the entries of the root. The
 // index has notes of all of them then; what is in the directories of dirty (with a slash at their ends, "" for
 // the top) changed since its notes were made. It answers false for what is better left to git: conflicts,
 // entries without content, more than maxNewTrees directories. The objects that the trees name are not looked
@@ -22,62 +22,62 @@ const maxNewTrees = 1000
 //
 // `git write-tree` does the same, but it is one more process with one more wait for the disk; these trees reach
 // the disk together with the commit.
-func (r *Repo) treesOf(x *index, dirty map[string]bool) (root []treeEntry, made []newObject, ok bool) {
+func (r *Store) TreesOf(x *Index, dirty map[string]bool) (root []Entry, made []Object, ok bool) {
 	b := treeBuilder{repo: r, dirty: dirty}
 	if root, ok = b.root(x); !ok {
 		return nil, nil, false
 	}
-	o, err := r.newTree(root)
-	id, err2 := hex.DecodeString(o.id)
+	o, err := r.NewTree(root)
+	id, err2 := hex.DecodeString(o.ID)
 	if err != nil || err2 != nil {
 		return nil, nil, false
 	}
-	if x.info().tree != o.id {
+	if x.Info().Tree != o.ID {
 		b.made = append(b.made, o)
 	}
-	x.cached = &cachedTree{entries: len(x.entries), id: id, dirs: b.dirs}
+	x.Cached = &cachedTree{entries: len(x.Entries), id: id, dirs: b.dirs}
 	return root, b.made, true
 }
 
-// rootOf is the root of an index's tree, of which nothing is kept.
-func (r *Repo) rootOf(x *index) (root newObject, ok bool) {
+// RootOf is the root of an index's tree, of which nothing is kept.
+func (r *Store) RootOf(x *Index) (root Object, ok bool) {
 	b := treeBuilder{repo: r, only: true}
 	entries, ok := b.root(x)
 	if !ok {
 		return root, false
 	}
-	root, err := r.newTree(entries)
+	root, err := r.NewTree(entries)
 	return root, err == nil
 }
 
 type treeBuilder struct {
-	repo  *Repo
+	repo  *Store
 	dirty map[string]bool
 	only  bool // the root is wanted alone
-	made  []newObject
+	made  []Object
 	dirs  []*cachedTree // notes of the directories at the top
 }
 
 // root returns the entries of the top.
-func (b *treeBuilder) root(x *index) (entries []treeEntry, ok bool) {
-	b.dirs, ok = b.each(x.entries, 0, x.cached, 0, func(mode uint32, name, id []byte) {
-		entries = append(entries, treeEntry{fmt.Sprintf("%06o", mode), string(name), hex.EncodeToString(id)})
+func (b *treeBuilder) root(x *Index) (entries []Entry, ok bool) {
+	b.dirs, ok = b.each(x.Entries, 0, x.Cached, 0, func(mode uint32, name, id []byte) {
+		entries = append(entries, Entry{fmt.Sprintf("%06o", mode), string(name), hex.EncodeToString(id)})
 	})
 	return entries, ok
 }
 
 // each calls add for every entry of one directory's tree, in the order of a tree, which is that of an index,
 // and returns notes of the directories in it. known is what was noted about the directory, nil for nothing.
-func (b *treeBuilder) each(files []indexEntry, prefix int, known *cachedTree, depth int,
+func (b *treeBuilder) each(files []IndexEntry, prefix int, known *cachedTree, depth int,
 	add func(mode uint32, name, id []byte)) (dirs []*cachedTree, ok bool) {
 	for i := 0; i < len(files); {
 		f := files[i]
-		name, _, isDir := bytes.Cut(f.name[prefix:], []byte("/"))
-		if f.stage != 0 || f.intended || len(name) == 0 || depth > maxDepth {
+		name, _, isDir := bytes.Cut(f.Name[prefix:], []byte("/"))
+		if f.Stage != 0 || f.Intended || len(name) == 0 || depth > maxDepth {
 			return nil, false
 		}
 		if !isDir {
-			add(f.mode, name, f.id)
+			add(f.Mode, name, f.ID)
 			i++
 			continue
 		}
@@ -95,9 +95,9 @@ func (b *treeBuilder) each(files []indexEntry, prefix int, known *cachedTree, de
 
 // dir returns the note of the directory that some files of an index begin with, nil when its tree is not to be
 // made here. The directory's path is that of the first one up to prefix.
-func (b *treeBuilder) dir(files []indexEntry, prefix int, known *cachedTree, depth int) *cachedTree {
-	path := files[0].name[:prefix]
-	in := func(i int) bool { return i < len(files) && bytes.HasPrefix(files[i].name, path) }
+func (b *treeBuilder) dir(files []IndexEntry, prefix int, known *cachedTree, depth int) *cachedTree {
+	path := files[0].Name[:prefix]
+	in := func(i int) bool { return i < len(files) && bytes.HasPrefix(files[i].Name, path) }
 	if known != nil && known.entries > 0 && !b.dirty[string(path)] {
 		if !in(known.entries-1) || in(known.entries) {
 			return nil
@@ -113,14 +113,14 @@ func (b *treeBuilder) dir(files []indexEntry, prefix int, known *cachedTree, dep
 		data = strconv.AppendUint(data, uint64(mode), 8)
 		data = append(append(append(append(data, ' '), name...), 0), id...)
 	})
-	if !ok || len(b.made) >= maxNewTrees {
+	if !ok || len(b.made) >= MaxNewTrees {
 		return nil
 	}
-	tree := b.repo.newObject("tree", data)
+	tree := b.repo.NewObject("tree", data)
 	if !b.only {
 		b.made = append(b.made, tree)
 	}
-	id, err := hex.DecodeString(tree.id)
+	id, err := hex.DecodeString(tree.ID)
 	if err != nil {
 		return nil
 	}
@@ -145,14 +145,14 @@ func compareDirs(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// append adds the note to a file of an index.
-func (t *cachedTree) append(b []byte) []byte {
+// Append adds the note to a file of an index.
+func (t *cachedTree) Append(b []byte) []byte {
 	b = fmt.Appendf(b, "%s\x00%d %d\n", t.name, t.entries, len(t.dirs))
 	if t.entries >= 0 {
 		b = append(b, t.id...)
 	}
 	for _, d := range t.dirs {
-		b = d.append(b)
+		b = d.Append(b)
 	}
 	return b
 }

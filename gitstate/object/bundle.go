@@ -1,4 +1,4 @@
-package gitstate
+package object
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 // Bundle writes a git bundle of some refs and everything that they reach. What without reaches is left out; ""
 // is nothing.
-func (r *Repo) Bundle(ctx context.Context, refs []string, without session.Commit, out io.Writer) error {
+func (r *Store) Bundle(ctx context.Context, refs []string, without session.Commit, out io.Writer) error {
 	args := append([]string{"bundle", "create", "--quiet", "-"}, refs...)
 	if without != "" {
 		args = append(args, "^"+string(without))
@@ -26,7 +26,7 @@ func (r *Repo) Bundle(ctx context.Context, refs []string, without session.Commit
 }
 
 // Bundled reports whether a file is a bundle that has these refs, at the commits that they are at.
-func (r *Repo) Bundled(ctx context.Context, file string, refs []session.RefMove) bool {
+func (r *Store) Bundled(ctx context.Context, file string, refs []session.RefMove) bool {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "bundle", "list-heads", file)
 	heads := "\n" + string(out)
 	for _, m := range refs {

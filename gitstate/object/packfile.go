@@ -1,4 +1,4 @@
-package gitstate
+package object
 
 import (
 	"bytes"
@@ -22,9 +22,9 @@ import (
 // Object types of a pack entry, from gitformat-pack(5).
 var packTypes = map[string]byte{"commit": 1, "tree": 2, "blob": 3}
 
-// packEntry is where an object stands in a pack.
-type packEntry struct {
-	id     []byte
+// PackEntry is where an object stands in a pack.
+type PackEntry struct {
+	ID     []byte
 	offset uint32
 	crc    uint32 // of the entry as it is stored
 }
@@ -46,28 +46,28 @@ func writeStored(b *bytes.Buffer, data []byte) {
 	b.Write(binary.BigEndian.AppendUint32(nil, adler32.Checksum(data)))
 }
 
-// pack encodes objects as one pack stream, whole objects without deltas.
-func (r *Repo) pack(objects []newObject) ([]byte, []packEntry, error) {
+// Pack encodes objects as one pack stream, whole objects without deltas.
+func (r *Store) Pack(objects []Object) ([]byte, []PackEntry, error) {
 	var b bytes.Buffer
 	b.WriteString("PACK")
 	b.Write(binary.BigEndian.AppendUint32(nil, 2))
 	b.Write(binary.BigEndian.AppendUint32(nil, uint32(len(objects))))
 	var z *zlib.Writer
-	entries := make([]packEntry, 0, len(objects))
+	entries := make([]PackEntry, 0, len(objects))
 	for _, o := range objects {
-		id, err := hex.DecodeString(o.id)
+		id, err := hex.DecodeString(o.ID)
 		if err != nil {
 			return nil, nil, err
 		}
-		start, size := b.Len(), len(o.data)
-		first := packTypes[o.kind]<<4 | byte(size&15)
+		start, size := b.Len(), len(o.Data)
+		first := packTypes[o.Kind]<<4 | byte(size&15)
 		for size >>= 4; size > 0; size >>= 7 {
 			b.WriteByte(first | 0x80)
 			first = byte(size & 0x7f)
 		}
 		b.WriteByte(first)
-		if len(o.data) <= maxStored {
-			writeStored(&b, o.data)
+		if len(o.Data) <= maxStored {
+			writeStored(&b, o.Data)
 		} else {
 			if z == nil {
 				if z, err = zlib.NewWriterLevel(&b, zlib.BestSpeed); err != nil {
@@ -76,28 +76,28 @@ func (r *Repo) pack(objects []newObject) ([]byte, []packEntry, error) {
 			} else {
 				z.Reset(&b)
 			}
-			if _, err := z.Write(o.data); err != nil {
+			if _, err := z.Write(o.Data); err != nil {
 				return nil, nil, err
 			}
 			if err := z.Close(); err != nil {
 				return nil, nil, err
 			}
 		}
-		entries = append(entries, packEntry{id, uint32(start), crc32.ChecksumIEEE(b.Bytes()[start:])})
+		entries = append(entries, PackEntry{id, uint32(start), crc32.ChecksumIEEE(b.Bytes()[start:])})
 	}
-	h := r.newHash()
+	h := r.NewHash()
 	h.Write(b.Bytes())
 	b.Write(h.Sum(nil))
 	return b.Bytes(), entries, nil
 }
 
-// packIndex is the index, version 2 of gitformat-pack(5), of a pack that is smaller than 2 GB.
-func (r *Repo) packIndex(pack []byte, entries []packEntry) []byte {
+// PackIndex is the index, version 2 of gitformat-pack(5), of a pack that is smaller than 2 GB.
+func (r *Store) PackIndex(pack []byte, entries []PackEntry) []byte {
 	entries = slices.Clone(entries)
-	slices.SortFunc(entries, func(a, b packEntry) int { return bytes.Compare(a.id, b.id) })
+	slices.SortFunc(entries, func(a, b PackEntry) int { return bytes.Compare(a.ID, b.ID) })
 	var fanout [256]uint32
 	for _, e := range entries {
-		for i := int(e.id[0]); i < len(fanout); i++ {
+		for i := int(e.ID[0]); i < len(fanout); i++ {
 			fanout[i]++
 		}
 	}
@@ -106,7 +106,7 @@ func (r *Repo) packIndex(pack []byte, entries []packEntry) []byte {
 		out = binary.BigEndian.AppendUint32(out, n)
 	}
 	for _, e := range entries {
-		out = append(out, e.id...)
+		out = append(out, e.ID...)
 	}
 	for _, e := range entries {
 		out = binary.BigEndian.AppendUint32(out, e.crc)
@@ -115,56 +115,56 @@ func (r *Repo) packIndex(pack []byte, entries []packEntry) []byte {
 		out = binary.BigEndian.AppendUint32(out, e.offset)
 	}
 	out = append(out, pack[len(pack)-r.Git.IDLength()/2:]...)
-	h := r.newHash()
+	h := r.NewHash()
 	h.Write(out)
 	return h.Sum(out)
 }
 
 const packIndexMagic = "\xfftOc"
 
-// newPack is a pack on the disk that git does not see yet: both files are durable, under temporary names.
-type newPack struct {
-	dir, name           string
-	tempPack, tempIndex string
+// NewPack is a pack on the disk that git does not see yet: both files are durable, under temporary names.
+type NewPack struct {
+	Dir, Name           string
+	TempPack, TempIndex string
 	locks               [2]*durable.Lock // of these files: whoever finds one that nobody holds may remove it
 }
 
 // Files that are not complete begin like this. What begins with tmp_ is git's, and `git prune --expire=now`
 // removes all of it, whoever is at it.
 const (
-	tempOfPack  = "wfs_tmp_pack-"
-	tempOfIndex = "wfs_tmp_idx-"
-	tempOfMark  = "wfs_tmp_keep-"
+	TempOfPack  = "wfs_tmp_pack-"
+	TempOfIndex = "wfs_tmp_idx-"
+	TempOfMark  = "wfs_tmp_keep-"
 
-	tempOfRepack = ".tmp-" // made by git repack, which never removes those of another process
+	TempOfRepack = ".tmp-" // made by git repack, which never removes those of another process
 )
 
 // packName is a name that no pack has had, for one with the given checksum. Git takes any. It must be new: a
 // `git repack` that has seen a pack of that name without a mark removes it, whatever lies there by then.
-func (r *Repo) packName(checksum []byte) string {
-	h := r.newHash()
+func (r *Store) packName(checksum []byte) string {
+	h := r.NewHash()
 	h.Write(checksum)
 	h.Write([]byte(rand.Text()))
 	return "pack-" + hex.EncodeToString(h.Sum(nil))
 }
 
-// storePack writes a pack and its index durably.
-func (r *Repo) storePack(pack []byte, entries []packEntry) (p *newPack, err error) {
+// StorePack writes a pack and its index durably.
+func (r *Store) StorePack(pack []byte, entries []PackEntry) (p *NewPack, err error) {
 	dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, err
 	}
 	perm := info.Mode().Perm() & 0o444 // whoever may look into the directory may read what is in it
-	p = &newPack{dir: dir, name: r.packName(pack[len(pack)-r.Git.IDLength()/2:])}
-	index := r.packIndex(pack, entries)
+	p = &NewPack{Dir: dir, Name: r.packName(pack[len(pack)-r.Git.IDLength()/2:])}
+	index := r.PackIndex(pack, entries)
 	var both sync.WaitGroup
 	var err1, err2 error
-	both.Go(func() { p.tempPack, p.locks[0], err1 = writeTemp(dir, tempOfPack, pack, perm) })
-	p.tempIndex, p.locks[1], err2 = writeTemp(dir, tempOfIndex, index, perm)
+	both.Go(func() { p.TempPack, p.locks[0], err1 = writeTemp(dir, TempOfPack, pack, perm) })
+	p.TempIndex, p.locks[1], err2 = writeTemp(dir, TempOfIndex, index, perm)
 	both.Wait()
 	if err := errors.Join(err1, err2); err != nil {
-		p.discard()
+		p.Discard()
 		return nil, err
 	}
 	return p, nil
@@ -191,20 +191,20 @@ func writeTemp(dir, prefix string, data []byte, perm os.FileMode) (string, *dura
 	return name, lock, err
 }
 
-// show gives the pack its name, durably. Git looks for indexes, so the pack comes first.
-func (p *newPack) show() error {
+// Show gives the pack its name, durably. Git looks for indexes, so the pack comes first.
+func (p *NewPack) Show() error {
 	defer p.unlock()
-	for _, move := range [][2]string{{p.tempPack, ".pack"}, {p.tempIndex, ".idx"}} {
-		if err := os.Rename(move[0], filepath.Join(p.dir, p.name+move[1])); err != nil {
-			p.discard()
-			_ = os.Remove(filepath.Join(p.dir, p.name+".pack")) // it has no index
+	for _, move := range [][2]string{{p.TempPack, ".pack"}, {p.TempIndex, ".idx"}} {
+		if err := os.Rename(move[0], filepath.Join(p.Dir, p.Name+move[1])); err != nil {
+			p.Discard()
+			_ = os.Remove(filepath.Join(p.Dir, p.Name+".pack")) // it has no index
 			return err
 		}
 	}
-	return durable.SyncDir(p.dir)
+	return durable.SyncDir(p.Dir)
 }
 
-func (p *newPack) unlock() {
+func (p *NewPack) unlock() {
 	for i, l := range p.locks {
 		if l != nil {
 			_ = l.Release()
@@ -213,24 +213,24 @@ func (p *newPack) unlock() {
 	}
 }
 
-// discard removes what has not been shown.
-func (p *newPack) discard() {
+// Discard removes what has not been shown.
+func (p *NewPack) Discard() {
 	p.unlock()
-	for _, name := range []string{p.tempPack, p.tempIndex} {
+	for _, name := range []string{p.TempPack, p.TempIndex} {
 		if name != "" {
 			_ = os.Remove(name) // or git does
 		}
 	}
 }
 
-// packs returns the paths of the repository's packs, without their extension.
-func (r *Repo) packs() ([]string, error) {
+// Packs returns the paths of the repository's packs, without their extension.
+func (r *Store) Packs() ([]string, error) {
 	return packsIn(filepath.Join(r.Git.CommonDir, "objects", "pack"))
 }
 
-// promised reports whether the repository is a partial clone: it has got packs from a remote that has promised to keep
+// Promised reports whether the repository is a partial clone: it has got packs from a remote that has promised to keep
 // what they name and do not hold. Such objects may be missing, and to ask git about one is to fetch it.
-func (r *Repo) promised() bool {
+func (r *Store) Promised() bool {
 	files, err := filepath.Glob(filepath.Join(r.Git.CommonDir, "objects", "pack", "*.promisor"))
 	return err == nil && len(files) > 0
 }

@@ -1,4 +1,4 @@
-package gitstate
+package object
 
 import (
 	"bytes"
@@ -33,28 +33,28 @@ type reader struct {
 	listed bool // packs are those that there were a moment ago
 }
 
-// object returns an object's kind ("commit", "tree", "blob", "tag") and content, ErrNoObject when it is not there.
-func (r *Repo) object(ctx context.Context, id string) (kind string, data []byte, err error) {
+// Read returns an object's kind ("commit", "tree", "blob", "tag") and content, ErrNoObject when it is not there.
+func (r *Store) Read(ctx context.Context, id string) (kind string, data []byte, err error) {
 	if len(id) != r.Git.IDLength() || !gitcmd.IsHex(id) {
 		return "", nil, fmt.Errorf("%q is not an object id", id)
 	}
 	if r.Git.ReadsDirectly() {
 		// What is open does not show what gc and repack did since, so a failure is tried once more on what is there now.
 		for range 2 {
-			if kind, data, err = r.reader.object(r.Git.CommonDir, id); err == nil && r.newObject(kind, data).id == id {
+			if kind, data, err = r.reader.object(r.Git.CommonDir, id); err == nil && r.NewObject(kind, data).ID == id {
 				return kind, data, nil
 			}
 		}
 	}
-	got, err := r.lookup(ctx, id)
+	got, err := r.Lookup(ctx, id)
 	if err != nil {
 		return "", nil, err
 	}
-	if kind, data = got[0].kind, got[0].data; got[0].id == "" {
+	if kind, data = got[0].Kind, got[0].Data; got[0].id == "" {
 		return "", nil, fmt.Errorf("%s: %w", id, ErrNoObject)
 	}
 	// Git believes the name of an object's file, as go-git does.
-	if err == nil && r.newObject(kind, data).id != id {
+	if err == nil && r.NewObject(kind, data).ID != id {
 		return "", nil, fmt.Errorf("object %s is damaged", id)
 	}
 	return kind, data, err
@@ -80,7 +80,7 @@ func (rd *reader) object(commonDir, id string) (kind string, data []byte, err er
 	}
 	hash := plumbing.NewHash(id)
 	for _, p := range rd.packs {
-		if p.index.has(hash[:]) {
+		if p.index.Has(hash[:]) {
 			return p.object(hash)
 		}
 	}
@@ -93,7 +93,7 @@ func (rd *reader) list(dir string) error {
 		return err
 	}
 	for _, path := range packs {
-		index := openPackIndex(path+".idx", len(plumbing.ZeroHash))
+		index := OpenPackIndex(path+".idx", len(plumbing.ZeroHash))
 		if index == nil {
 			return fmt.Errorf("%s.idx cannot be read", path)
 		}
@@ -105,7 +105,7 @@ func (rd *reader) list(dir string) error {
 
 func (rd *reader) forget() {
 	for _, p := range rd.packs {
-		p.index.close()
+		p.index.Close()
 		if p.pack != nil {
 			p.pack.Close()
 		}
@@ -175,7 +175,7 @@ func (p *openPack) object(hash plumbing.Hash) (kind string, data []byte, err err
 		return "", nil, err
 	}
 	data, err = io.ReadAll(content)
-	return o.Type().String(), data, join(err, content.Close())
+	return o.Type().String(), data, Join(err, content.Close())
 }
 
 func (p *openPack) open() error {
@@ -194,8 +194,8 @@ func (p *openPack) open() error {
 	return nil
 }
 
-// join is errors.Join without its newlines in the common case of one error.
-func join(a, b error) error {
+// Join is errors.Join without its newlines in the common case of one error.
+func Join(a, b error) error {
 	switch {
 	case a == nil:
 		return b

@@ -1,4 +1,4 @@
-package gitstate
+package object
 
 import (
 	"cmp"
@@ -17,21 +17,21 @@ import (
 // Every turn leaves a pack, and every git command looks into every pack. `git gc --auto` merges them from 50 on
 // (gc.autoPackLimit), while the user waits for it; so they are merged before it comes to that.
 
-// repackFrom is how many packs there are before they are merged.
-const repackFrom = 20
+// RepackFrom is how many packs there are before they are merged.
+const RepackFrom = 20
 
 // Repack merges small packs if there are at least that many. Git adds the new pack before it removes the old
 // ones, leaves packs alone that have a mark beside them, and copies each object only a number of times that
 // grows with the logarithm of their number. Nothing is lost when it fails, or is killed: the next one does it.
 // Meanwhile gc.pid keeps `git gc` away, which fails when objects move at the wrong moment, and then refuses to
 // collect garbage for a day.
-func (r *Repo) Repack(ctx context.Context, from int) error {
-	packs, err := r.packs()
+func (r *Store) Repack(ctx context.Context, from int) error {
+	packs, err := r.Packs()
 	_, killed := r.readGC() // or another one is at work, which has the lock
-	if err != nil || len(packs) < from && !killed || r.borrows() || r.promised() {
+	if err != nil || len(packs) < from && !killed || r.borrows() || r.Promised() {
 		return err
 	}
-	unlock, err := r.lockGC()
+	unlock, err := r.LockGC()
 	if err != nil || unlock == nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (r *Repo) Repack(ctx context.Context, from int) error {
 
 // dropLoneIndexes removes what a killed repack left of packs that it had merged: git removes the pack first,
 // and makes an index only after its pack.
-func (r *Repo) dropLoneIndexes() error {
+func (r *Store) dropLoneIndexes() error {
 	indexes, err := filepath.Glob(filepath.Join(gitcmd.Globbed(r.Git.CommonDir), "objects", "pack", "pack-*.idx"))
 	for _, index := range indexes {
 		name := strings.TrimSuffix(index, ".idx")
@@ -54,11 +54,11 @@ func (r *Repo) dropLoneIndexes() error {
 	return err
 }
 
-// repackMany is Repack where nobody asked for it: what goes wrong leaves more packs.
-func (r *Repo) repackMany(ctx context.Context) { _ = r.Repack(ctx, repackFrom) }
+// RepackMany is Repack where nobody asked for it: what goes wrong leaves more packs.
+func (r *Store) RepackMany(ctx context.Context) { _ = r.Repack(ctx, RepackFrom) }
 
 // borrows reports whether objects of another repository are used. Old versions of git would copy its packs.
-func (r *Repo) borrows() bool {
+func (r *Store) borrows() bool {
 	_, err := os.Lstat(filepath.Join(r.Git.CommonDir, "objects", "info", "alternates"))
 	return !gitcmd.Absent(err)
 }
@@ -66,10 +66,10 @@ func (r *Repo) borrows() bool {
 // gcPatience is for how long git believes a gc.pid.
 const gcPatience = 12 * time.Hour
 
-func (r *Repo) gcPath() string { return filepath.Join(r.Git.CommonDir, "gc.pid") }
+func (r *Store) gcPath() string { return filepath.Join(r.Git.CommonDir, "gc.pid") }
 
-// lockGC keeps `git gc` away, as another `git gc` would, and other wfs. It returns nil when one of them is at work.
-func (r *Repo) lockGC() (unlock func(), err error) {
+// LockGC keeps `git gc` away, as another `git gc` would, and other wfs. It returns nil when one of them is at work.
+func (r *Store) LockGC() (unlock func(), err error) {
 	if err := durable.MkdirAll(r.Git.StateDir()); err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (r *Repo) lockGC() (unlock func(), err error) {
 
 // readGC reports whether a git gc may be at work, or the file is ours: git reads two words, a process and its host, and
 // we write a third. Under packs.lock, ours is what a killed wfs left.
-func (r *Repo) readGC() (held, ours bool) {
+func (r *Store) readGC() (held, ours bool) {
 	data, err := os.ReadFile(r.gcPath())
 	if err != nil {
 		return false, false

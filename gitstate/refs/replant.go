@@ -1,4 +1,4 @@
-package gitstate
+package refs
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 // file of a broken one is kept in a directory, and its new name returned: below refs it would go on to be a
 // broken ref. Git refuses to move what it cannot read, so a broken file is replaced by a good one here, in one
 // step.
-func (r *Repo) Replant(ctx context.Context, b BrokenRef, to session.Commit, asideDir string) (kept string, err error) {
+func (r *Refs) Replant(ctx context.Context, b BrokenRef, to session.Commit, asideDir string) (kept string, err error) {
 	if b.File == "" {
-		if err := r.moveRef(ctx, session.RefMove{Ref: b.Ref, New: to}, "wfs: doctor"); err != nil {
+		if err := r.Move(ctx, session.RefMove{Ref: b.Ref, New: to}, "wfs: doctor"); err != nil {
 			return "", err
 		}
 	} else if kept, err = r.replaceRef(b, to, asideDir); err != nil {
@@ -27,7 +27,7 @@ func (r *Repo) Replant(ctx context.Context, b BrokenRef, to session.Commit, asid
 	return kept, nil
 }
 
-func (r *Repo) replaceRef(b BrokenRef, to session.Commit, dir string) (kept string, err error) {
+func (r *Refs) replaceRef(b BrokenRef, to session.Commit, dir string) (kept string, err error) {
 	if err := durable.MkdirAll(dir); err != nil {
 		return "", err
 	}

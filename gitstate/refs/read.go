@@ -1,4 +1,4 @@
-package gitstate
+package refs
 
 import (
 	"bufio"
@@ -9,13 +9,77 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
+
+// Remote is the remote that the user would push to: origin, else the only one, else "".
+func (r *Refs) Remote(ctx context.Context) (string, error) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "remote")
+	if err != nil {
+		return "", err
+	}
+	names := strings.Fields(string(out))
+	switch {
+	case slices.Contains(names, "origin"):
+		return "origin", nil
+	case len(names) == 1:
+		return names[0], nil
+	}
+	return "", nil
+}
+
+// CheckBranchName returns an error for a name that no branch can have.
+func (r *Refs) CheckBranchName(ctx context.Context, name string) error {
+	if strings.HasPrefix(name, "-") || strings.Contains(name, "@{") || name == "HEAD" { // as git switch -c has it
+		return fmt.Errorf("%q is not a valid branch name", name)
+	}
+	_, err := r.Git.Run(ctx, gitcmd.Opts{}, "check-ref-format", "refs/heads/"+name)
+	return err
+}
+
+// OnlyOurs reports whether a ref leads to a commit that no ref of the user's leads to.
+func (r *Refs) OnlyOurs(ctx context.Context, ref string) (bool, error) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--max-count=1", ref, "--not", "--exclude="+BranchPrefix+"*",
+		"--exclude="+RefsPrefix+"*",
+		"--exclude="+OpsPrefix+"*", "--exclude="+DeletedPrefix+"*", "--glob=refs/*")
+	return len(out) > 0, err
+}
+
+// DropEmpty removes the directories of refs of ours in which nothing is: git, killed after it has removed the last ref
+// there, leaves them for good. One that makes a ref there now makes the directory again.
+func (r *Refs) DropEmpty() {
+	for _, name := range []string{BranchPrefix, RefsPrefix, OpsPrefix, DeletedPrefix} {
+		dir := filepath.Join(r.Git.CommonDir, filepath.FromSlash(strings.TrimSuffix(name, "/")))
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && r.Git.ReadsDirectly() { // a link may lead anywhere
+			dropEmpty(dir)
+		}
+	}
+}
+
+func dropEmpty(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			dropEmpty(filepath.Join(dir, e.Name()))
+		}
+	}
+	_ = os.Remove(dir) // not while anything is in it
+}
+
+// RefsBelow are the refs below a directory ("refs/wfs-deleted/auth") by their full names.
+func (r *Refs) RefsBelow(ctx context.Context, dir string) (map[string]session.Commit, error) {
+	return r.List(ctx, dir, func(string) bool { return true })
+}
 
 // Refs are read from their files, without a git process, where the repository keeps them in files. A loose file counts
 // more than packed-refs and is looked for first: git writes packed-refs before it removes what it has packed.
@@ -24,7 +88,7 @@ import (
 const maxSymbolic = 5
 
 // Ref returns a ref's commit, "" when it does not exist. name is a full name. A ref that cannot be read is an error.
-func (r *Repo) Ref(ctx context.Context, name string) (session.Commit, error) {
+func (r *Refs) Ref(ctx context.Context, name string) (session.Commit, error) {
 	if !plainRefName(name) {
 		return "", fmt.Errorf("%q is not a full ref name", name)
 	}
@@ -34,7 +98,7 @@ func (r *Repo) Ref(ctx context.Context, name string) (session.Commit, error) {
 	}
 	target := name
 	for range maxSymbolic {
-		next, commit, err := r.readRef(target)
+		next, commit, err := r.ReadRef(target)
 		if err != nil || next == "" {
 			return commit, err
 		}
@@ -43,8 +107,8 @@ func (r *Repo) Ref(ctx context.Context, name string) (session.Commit, error) {
 	return "", fmt.Errorf("%s: %w: it leads in a circle", name, ErrBrokenRef)
 }
 
-// readRef reads one ref without following it.
-func (r *Repo) readRef(name string) (next string, commit session.Commit, err error) {
+// ReadRef reads one ref without following it.
+func (r *Refs) ReadRef(name string) (next string, commit session.Commit, err error) {
 	path := r.refPath(name)
 	data, err := gitcmd.ReadBounded(path, gitcmd.MaxRef)
 	if err == nil {
@@ -71,7 +135,7 @@ func (r *Repo) readRef(name string) (next string, commit session.Commit, err err
 }
 
 // refPath is the file of a loose ref. Work trees share all refs but a few.
-func (r *Repo) refPath(name string) string {
+func (r *Refs) refPath(name string) string {
 	dir := r.Git.CommonDir
 	for _, own := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
 		if strings.HasPrefix(name, own) {
@@ -82,20 +146,20 @@ func (r *Repo) refPath(name string) string {
 }
 
 // parseRef reads the content of a ref's file: an object id, or the name of another ref.
-func (r *Repo) parseRef(name string, data []byte) (next string, commit session.Commit, err error) {
+func (r *Refs) parseRef(name string, data []byte) (next string, commit session.Commit, err error) {
 	text := strings.TrimRight(string(data), " \t\r\n")
 	if next, ok := strings.CutPrefix(text, "ref:"); ok {
 		if next = strings.TrimLeft(next, " \t"); plainRefName(next) {
 			return next, "", nil
 		}
-	} else if len(text) == r.Git.IDLength() && gitcmd.IsHex(text) && text != r.zero() {
+	} else if len(text) == r.Git.IDLength() && gitcmd.IsHex(text) && text != r.Objects.Zero() {
 		return "", session.Commit(text), nil
 	}
-	return "", "", fmt.Errorf("%s: %w: it holds %q", name, ErrBrokenRef, cut(text, 60))
+	return "", "", fmt.Errorf("%s: %w: it holds %q", name, ErrBrokenRef, Cut(text, 60))
 }
 
 // packedRefs is the file of refs that have no file of their own. nil when there is none.
-func (r *Repo) packedRefs() ([]byte, error) {
+func (r *Refs) packedRefs() ([]byte, error) {
 	data, err := gitcmd.ReadBounded(filepath.Join(r.Git.CommonDir, "packed-refs"), gitcmd.MaxPackedRefs)
 	if gitcmd.Absent(err) {
 		return nil, nil
@@ -103,9 +167,9 @@ func (r *Repo) packedRefs() ([]byte, error) {
 	return data, err
 }
 
-// refs lists the refs below dir ("refs/heads") whose names are wanted. The error names those that cannot be read; the
+// List lists the refs below dir ("refs/heads") whose names are wanted. The error names those that cannot be read; the
 // others are returned beside it.
-func (r *Repo) refs(ctx context.Context, dir string, want func(name string) bool) (map[string]session.Commit, error) {
+func (r *Refs) List(ctx context.Context, dir string, want func(name string) bool) (map[string]session.Commit, error) {
 	if !r.Git.ReadsDirectly() {
 		refs, err := r.forEachRef(ctx, dir)
 		for name := range refs {
@@ -148,7 +212,7 @@ func (r *Repo) refs(ctx context.Context, dir string, want func(name string) bool
 	for name := range names {
 		commit, err := r.Ref(ctx, name)
 		if err != nil {
-			broken = join(broken, err)
+			broken = object.Join(broken, err)
 		} else if commit != "" {
 			refs[name] = commit
 		}
@@ -157,7 +221,7 @@ func (r *Repo) refs(ctx context.Context, dir string, want func(name string) bool
 }
 
 // forEachRef lists refs through git: the one of that name, or those below it.
-func (r *Repo) forEachRef(ctx context.Context, pattern string) (map[string]session.Commit, error) {
+func (r *Refs) forEachRef(ctx context.Context, pattern string) (map[string]session.Commit, error) {
 	out, warned, err := r.Git.RunBoth(ctx, gitcmd.Opts{}, "for-each-ref", "--format=%(objectname) %(refname)", pattern)
 	if err != nil {
 		return nil, err
@@ -180,4 +244,32 @@ func plainRefName(name string) bool {
 		!strings.HasSuffix(name, "/") && !strings.HasSuffix(name, ".lock") && !strings.ContainsAny(name, "\\ :\x00\r\n")
 }
 
-func cut(s string, n int) string { return s[:min(n, len(s))] }
+func Cut(s string, n int) string { return s[:min(n, len(s))] }
+
+// Pushed reports whether git's log of a remote's branch says that a push was the last to move it.
+func (r *Refs) Pushed(ctx context.Context, ref string) bool {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1, gitcmd.GitDied}}, "reflog", "show", "-1", "--format=%gs", ref)
+	return err == nil && strings.TrimSpace(string(out)) == "update by push"
+}
+
+// Unreachable returns those of some commits that are there, and that no ref leads to.
+func (r *Refs) Unreachable(ctx context.Context, commits []session.Commit) ([]session.Commit, error) {
+	args := []string{"rev-list", "--ignore-missing"}
+	for _, c := range commits {
+		args = append(args, string(c))
+	}
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(args, "--not", "--glob=refs/*")...) // --all counts HEAD as well
+	found := strings.Fields(string(out))
+	return slices.DeleteFunc(slices.Clone(commits),
+		func(c session.Commit) bool { return !slices.Contains(found, string(c)) }), err
+}
+
+// Previous returns the branch that HEAD was on before, as `git switch -` means it, "" when git does not remember one.
+func (r *Refs) Previous(ctx context.Context) (string, error) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-parse", "--symbolic-full-name", "@{-1}")
+	var failed *gitcmd.GitError
+	if errors.As(err, &failed) {
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), err
+}

@@ -1,4 +1,4 @@
-package gitstate
+package object
 
 import (
 	"bytes"
@@ -23,28 +23,28 @@ import (
 
 // linksOf returns what objects point at and do not hold themselves: ids and the kinds that they must have. Commits of
 // submodules are in other repositories.
-func (r *Repo) linksOf(objects []newObject) (map[string]string, error) {
+func (r *Store) linksOf(objects []Object) (map[string]string, error) {
 	links := map[string]string{}
 	for _, o := range objects {
-		switch o.kind {
+		switch o.Kind {
 		case "tree":
-			entries, err := parseTree(o.data, r.Git.IDLength()/2)
+			entries, err := parseTree(o.Data, r.Git.IDLength()/2)
 			if err != nil {
-				return nil, fmt.Errorf("tree %s: %w", o.id, err)
+				return nil, fmt.Errorf("tree %s: %w", o.ID, err)
 			}
 			for _, e := range entries {
-				switch e.mode {
-				case modeGitlink:
-				case modeTree:
-					links[e.id] = "tree"
+				switch e.Mode {
+				case ModeGitlink:
+				case ModeTree:
+					links[e.ID] = "tree"
 				default:
-					links[e.id] = "blob"
+					links[e.ID] = "blob"
 				}
 			}
 		case "commit":
-			info, err := parseCommit(o.data)
+			info, err := parseCommit(o.Data)
 			if err != nil {
-				return nil, fmt.Errorf("commit %s: %w", o.id, err)
+				return nil, fmt.Errorf("commit %s: %w", o.ID, err)
 			}
 			links[string(info.Tree)] = "tree"
 			for _, p := range info.Parents {
@@ -53,17 +53,17 @@ func (r *Repo) linksOf(objects []newObject) (map[string]string, error) {
 		}
 	}
 	for _, o := range objects {
-		if links[o.id] == o.kind {
-			delete(links, o.id)
+		if links[o.ID] == o.Kind {
+			delete(links, o.ID)
 		}
 	}
 	return links, nil
 }
 
-// has reports whether all of these objects, of a kind or of any (""), are in the repository's own store. It is
+// Has reports whether all of these objects, of a kind or of any (""), are in the repository's own store. It is
 // sure of a yes; a no may also mean that they are where it does not look: git is to be asked then.
-func (r *Repo) has(links map[string]string) bool {
-	packs, err := r.packs()
+func (r *Store) Has(links map[string]string) bool {
+	packs, err := r.Packs()
 	if err != nil {
 		return false
 	}
@@ -76,13 +76,13 @@ func (r *Repo) has(links map[string]string) bool {
 		if err != nil || len(key) != r.Git.IDLength()/2 {
 			return false
 		}
-		found := len(open) > 0 && open[0].has(key)
+		found := len(open) > 0 && open[0].Has(key)
 		if !found {
 			k := looseKind(r.loosePath(id))
 			found = k != "" && (k == kind || kind == "")
 		}
 		for i := 1; i < len(open) && !found; i++ {
-			found = open[i].has(key)
+			found = open[i].Has(key)
 		}
 		if !found {
 			return false
@@ -91,16 +91,16 @@ func (r *Repo) has(links map[string]string) bool {
 	return true
 }
 
-// complete looks for what objects point at. Git itself may have failed to store that and not said so, see verify.
+// Complete looks for what objects point at. Git itself may have failed to store that and not said so, see verify.
 //
 // In a partial clone, what was in the index before may be missing; old is that index, nil when only git can read it.
-func (r *Repo) complete(ctx context.Context, objects []newObject, old *index) error {
+func (r *Store) Complete(ctx context.Context, objects []Object, old *Index) error {
 	links, err := r.linksOf(objects)
-	if err != nil || r.has(links) {
+	if err != nil || r.Has(links) {
 		return err
 	}
-	if r.promised() {
-		if links = newLinks(links, old); r.has(links) {
+	if r.Promised() {
+		if links = newLinks(links, old); r.Has(links) {
 			return nil
 		}
 	}
@@ -119,13 +119,13 @@ func (r *Repo) complete(ctx context.Context, objects []newObject, old *index) er
 
 // newLinks returns those links that an index did not have. Without one it is not known which are new, and none is
 // looked for: that would be to fetch all that is missing.
-func newLinks(links map[string]string, old *index) map[string]string {
+func newLinks(links map[string]string, old *Index) map[string]string {
 	if old == nil {
 		return nil
 	}
 	had := map[string]bool{}
-	for _, e := range old.entries {
-		had[hex.EncodeToString(e.id)] = true
+	for _, e := range old.Entries {
+		had[hex.EncodeToString(e.ID)] = true
 	}
 	links = maps.Clone(links)
 	maps.DeleteFunc(links, func(id, kind string) bool { return had[id] || kind == "tree" }) // trees that git knew before
@@ -142,21 +142,21 @@ const packIndexHead = 4 + 4 + 256*4 // magic, version, fanout
 
 // openPackIndexes opens the indexes of packs, given without extension, as far as they can be read, and returns what
 // closes them.
-func (r *Repo) openPackIndexes(packs []string) (open []*packIndexFile, end func()) {
+func (r *Store) openPackIndexes(packs []string) (open []*packIndexFile, end func()) {
 	for _, path := range packs {
-		if p := openPackIndex(path+".idx", r.Git.IDLength()/2); p != nil {
+		if p := OpenPackIndex(path+".idx", r.Git.IDLength()/2); p != nil {
 			open = append(open, p)
 		}
 	}
 	return open, func() {
 		for _, p := range open {
-			p.close()
+			p.Close()
 		}
 	}
 }
 
-// openPackIndex returns nil for what cannot be read.
-func openPackIndex(path string, idSize int) *packIndexFile {
+// OpenPackIndex returns nil for what cannot be read.
+func OpenPackIndex(path string, idSize int) *packIndexFile {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil
@@ -176,13 +176,13 @@ func openPackIndex(path string, idSize int) *packIndexFile {
 		ok = p.fanout(i-1) <= p.fanout(i)
 	}
 	if !ok {
-		p.close()
+		p.Close()
 		return nil
 	}
 	return p
 }
 
-func (p *packIndexFile) close() { _ = unix.Munmap(p.data) }
+func (p *packIndexFile) Close() { _ = unix.Munmap(p.data) }
 
 // fanout is the number of ids whose first byte is not larger.
 func (p *packIndexFile) fanout(first int) int {
@@ -191,8 +191,8 @@ func (p *packIndexFile) fanout(first int) int {
 
 func (p *packIndexFile) count() int { return p.fanout(255) }
 
-// has looks an id up among those that begin alike: they are sorted.
-func (p *packIndexFile) has(id []byte) bool {
+// Has looks an id up among those that begin alike: they are sorted.
+func (p *packIndexFile) Has(id []byte) bool {
 	low, high := 0, p.fanout(int(id[0]))
 	if id[0] > 0 {
 		low = p.fanout(int(id[0]) - 1)

@@ -1,0 +1,176 @@
+package refs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// ErrMoved says that a ref is no longer where a turn began: somebody else moved it.
+var ErrMoved = errors.New("moved by another process")
+
+// Move makes one move durably. A ref that is at its new value already is left as it is; one that is neither there
+// nor at its old value is an error that wraps ErrMoved.
+func (r *Refs) Move(ctx context.Context, m session.RefMove, why string) error {
+	return r.moveBy(ctx, m, why)
+}
+
+// moveBy is moveRef with options of git update-ref.
+func (r *Refs) moveBy(ctx context.Context, m session.RefMove, why string, options ...string) error {
+	if err := r.moveOwnRef(ctx, m, why); !errors.Is(err, errLeftToGit) {
+		if err == nil && m.Old == "" {
+			err = r.SyncRef(m.Ref, true)
+		}
+		return err
+	}
+	old, line := string(m.Old), "delete "+m.Ref
+	if old == "" {
+		old = r.Objects.Zero()
+	}
+	if m.New != "" {
+		line = "update " + m.Ref + " " + string(m.New)
+	} else if m.Old == "" {
+		return nil
+	}
+	args := append([]string{"update-ref"}, options...)
+	if why != "" {
+		args = append(args, "-m", why)
+	}
+	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Stdin: []byte(line + " " + old + "\n")}, append(args, "--stdin")...)
+	if err == nil {
+		return r.SyncRef(m.Ref, m.Old == "" || m.New == "")
+	}
+	now, readErr := r.Ref(ctx, m.Ref)
+	switch {
+	case readErr != nil:
+		return errors.Join(err, readErr)
+	case now == m.New:
+		return r.SyncRef(m.Ref, m.Old == "" || m.New == "")
+	case now != m.Old:
+		return fmt.Errorf("%s is at %s: %w", m.Ref, orNothing(now), ErrMoved)
+	}
+	return err
+}
+
+func orNothing(c session.Commit) string {
+	if c == "" {
+		return "nothing"
+	}
+	return c.Short()
+}
+
+// SyncRef syncs the directory of a ref, and those above it when the ref is new: git syncs the file alone. Refs that are
+// kept in another way, or that are gone, have no directory.
+func (r *Refs) SyncRef(ref string, isNew bool) error {
+	dir := filepath.FromSlash(ref)
+	for first := true; dir != "refs" && dir != "." && (first || isNew); first = false {
+		dir = filepath.Dir(dir)
+		if err := durable.SyncDir(filepath.Join(r.Git.CommonDir, dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// errLeftToGit says that git has to move a ref, or to say why it cannot be moved.
+var errLeftToGit = errors.New("left to git")
+
+// moveOwnRef moves a ref that only wfs uses, or a session's branch that is there, without starting a git
+// process. It returns errLeftToGit, and has changed nothing, if the ref is locked, is not where the move
+// begins, or is kept in another way.
+func (r *Refs) moveOwnRef(ctx context.Context, m session.RefMove, why string) error {
+	own := strings.HasPrefix(m.Ref, RefsPrefix) || strings.HasPrefix(m.Ref, OpsPrefix)
+	branch := strings.HasPrefix(m.Ref, BranchPrefix) && m.Old != ""
+	if !own && !branch || m.New == "" || !r.Git.ReadsDirectly() || own && gitcmd.IsThere(r.logOf(m.Ref)) {
+		return errLeftToGit
+	}
+	line := ""
+	var logs []string
+	if branch { // the others have no reflog
+		ident, err := r.Git.Identity(ctx)
+		head, err2 := r.Head(ctx)
+		if err != nil || err2 != nil {
+			return errLeftToGit
+		}
+		line = fmt.Sprintf("%s %s %s %d +0000\t%s\n", m.Old, m.New, ident, r.Git.FileTime()/uint64(time.Second), why)
+		if logs = []string{m.Ref}; head.Ref == m.Ref {
+			logs = append(logs, "HEAD")
+		}
+	}
+	file := r.refPath(m.Ref)
+	if info, err := os.Stat(filepath.Join(r.Git.CommonDir, "HEAD")); err != nil || info.Mode()&0o020 != 0 && !gitcmd.IsThere(file) {
+		return errLeftToGit // a group may share the repository: git knows the modes of new files and directories
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return errLeftToGit
+	}
+	return r.replaceLocked(m.Ref, file, string(m.New)+"\n", func() error {
+		next, now, err := r.ReadRef(m.Ref)
+		if err != nil || next != "" || now != m.Old {
+			return errLeftToGit
+		}
+		for _, ref := range logs {
+			if err := r.logMove(ctx, ref, line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// replaceLocked replaces the file of a ref or of HEAD as git does: it takes git's lock, writes the new text to
+// the disk, and renames it over the file, whose mode stays. check is called with the lock held, before the
+// rename. The result is errLeftToGit when the lock is taken.
+func (r *Refs) replaceLocked(ref, file, text string, check func() error) error {
+	done, err := r.Git.NoteLocks([]string{ref})
+	if err != nil {
+		return err
+	}
+	lock := file + ".lock"
+	f, err := os.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		done(lock)
+		return errLeftToGit
+	}
+	defer done("")
+	_, err = f.WriteString(text)
+	if info, there := os.Stat(file); there == nil {
+		err = errors.Join(err, f.Chmod(info.Mode().Perm()))
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		durable.Hit(durable.RefLocked)
+		err = check()
+	}
+	if err == nil {
+		err = os.Rename(lock, file)
+	}
+	if err != nil {
+		if left := os.Remove(lock); left != nil {
+			return errors.Join(err, left)
+		}
+		return err
+	}
+	durable.Hit(durable.RefMoved)
+	return durable.SyncDir(filepath.Dir(file))
+}
+
+// PutBack moves a ref to a commit from whatever it is at. It reports false when the commit is not there any more.
+func (r *Refs) PutBack(ctx context.Context, ref string, to session.Commit) (bool, error) {
+	if there, err := r.Objects.Exists(ctx, to); err != nil || !there {
+		return false, err
+	}
+	now, err := r.Ref(ctx, ref)
+	if err != nil {
+		return false, err
+	}
+	return true, r.Move(ctx, session.RefMove{Ref: ref, Old: now, New: to}, "wfs: put back")
+}
