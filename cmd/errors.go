@@ -16,6 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -154,8 +155,8 @@ var kinds = []kind{
 			f.Error = isFull + f.Error
 		}
 	}),
-	of("absent", "", exitError, func(_ *app, e *gitstate.AbsentError, f *failure) { f.Hint = absentHint(e) }),
-	of(string(session.RefuseInTheWay), "", exitError, func(_ *app, e *gitstate.MountedError, f *failure) {
+	of("absent", "", exitError, func(_ *app, e *object.AbsentError, f *failure) { f.Hint = absentHint(e) }),
+	of(string(session.RefuseInTheWay), "", exitError, func(_ *app, e *worktree.MountedError, f *failure) {
 		f.Hint = "umount " + e.Path + ", then run it again"
 	}),
 	is("overlap", "wfs finish", exitBlocked, gitstate.ErrOverlap),
@@ -166,7 +167,7 @@ var kinds = []kind{
 		}
 	}),
 	{"not_a_repository", "git init, or cd into a repository", exitError, func(a *app, err error, f *failure) bool {
-		root, was := gitstate.LostRepository(a.env.Dir)
+		root, was := worktree.LostRepository(a.env.Dir)
 		if was != "" {
 			f.Error += fmt.Sprintf("; it is a linked work tree, and its repository was %s, which no longer exists", was)
 			f.Hint = fmt.Sprintf("if it was moved: git -C NEW-PATH worktree repair %s", shellWord(root))
@@ -264,7 +265,7 @@ func moveFailedHint(e *engine.MoveFailedError) string {
 }
 
 // absentHint is what to type about files that a partial clone has not got.
-func absentHint(e *gitstate.AbsentError) string {
+func absentHint(e *object.AbsentError) string {
 	if e.Remote == "" {
 		return "git config remote.origin.promisor true, if origin is where it was cloned from, then {again}"
 	}

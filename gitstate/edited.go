@@ -3,8 +3,10 @@ package gitstate
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -52,4 +54,12 @@ func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string)
 		return is
 	})
 	return tracked, untracked, nil
+}
+
+// Dirty reports how many paths of the work tree differ from HEAD or are untracked, directories counted once and
+// wfs's own not at all. It takes no lock.
+func (r *Repo) Dirty(ctx context.Context) (int, error) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", object.EverySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
+		":(top,exclude)"+userDir)
+	return strings.Count(string(out), "\x00"), err
 }

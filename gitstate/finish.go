@@ -128,7 +128,7 @@ func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commi
 		return "", err
 	}
 	dir := filepath.Join(r.Git.PrivateDir(), "finish")
-	if err := r.makeGitDir(dir, "ref: "+branch); err != nil {
+	if err := r.Git.MakeGitDir(dir, "ref: "+branch); err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(dir)

@@ -86,7 +86,7 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if err != nil {
 		return err
 	}
-	if err := r.makeGitDir(dir, string(from)); err != nil {
+	if err := r.Git.MakeGitDir(dir, string(from)); err != nil {
 		return err
 	}
 	if err := r.letIn(ctx, dir, m.Index, m.To); err != nil {
@@ -176,31 +176,6 @@ func (r *Repo) throwAway(ctx context.Context, from, to session.Tree) (a, b sessi
 	first := r.Objects.NewCommit(string(from), nil, ident, 0, "wfs: before a move")
 	second := r.Objects.NewCommit(string(to), []session.Commit{session.Commit(first.ID)}, ident, 0, "wfs: after a move")
 	return session.Commit(first.ID), session.Commit(second.ID), r.Objects.WriteObjects(ctx, first, second)
-}
-
-// makeGitDir makes a private git directory that shares refs, objects and configuration with the repository and has a
-// HEAD and an index of its own, like that of a linked work tree. One that an interrupted command left is replaced.
-func (r *Repo) makeGitDir(dir, head string) error {
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	if err := durable.MkdirAll(filepath.Join(dir, "info")); err != nil {
-		return err
-	}
-	// With a sparse checkout these say which files are there at all.
-	for _, name := range []string{filepath.Join("info", "sparse-checkout"), "config.worktree"} {
-		data, err := gitcmd.ReadFile(filepath.Join(r.Git.GitDir, name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), data, 0o600)
-		}
-		if err != nil && !gitcmd.Absent(err) {
-			return err
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "commondir"), []byte(r.Git.CommonDir+"\n"), 0o600); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "HEAD"), []byte(head+"\n"), 0o600)
 }
 
 // fillMoveIndex makes the index that a move starts from. The one that the snapshot was made with knows every file's

@@ -360,7 +360,7 @@ func TestMoveRefusesLaterChanges(t *testing.T) {
 			}
 			dir := filepath.Join(r.Git.PrivateDir(), "last-look")
 			a, b, err := r.throwAway(ctx, m.From, to)
-			if err = object.Join(err, r.makeGitDir(dir, string(a))); err == nil {
+			if err = object.Join(err, r.Git.MakeGitDir(dir, string(a))); err == nil {
 				err = r.fillMoveIndex(ctx, dir, m.From)
 			}
 			if err != nil {

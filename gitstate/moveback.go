@@ -110,3 +110,17 @@ func unspared(changes []object.TreeChange, spared map[string]bool) []object.Tree
 	}
 	return slices.DeleteFunc(slices.Clone(changes), func(c object.TreeChange) bool { return spared[c.Path] })
 }
+
+// Present makes sure that the files are there which a move would write: of a partial clone they may be with the remote
+// still. They are fetched all at once, as git does it; but git finds out only when a checkout has begun and has removed
+// files. With a sparse checkout, of which some files need not be there, that is left to it.
+func (r *Repo) Present(ctx context.Context, m session.Move) error {
+	if len(m.Changes) == 0 || !r.Objects.Promised() {
+		return nil
+	}
+	target, err := r.withUserDir(ctx, m.To, m.From)
+	if err != nil {
+		return err
+	}
+	return r.Objects.FetchPromised(ctx, m.From, target)
+}

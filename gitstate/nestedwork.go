@@ -31,7 +31,7 @@ func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
 	seen := map[string]bool{} // git directories
 	for _, name := range append(x.Info().Gitlinks, directoriesOf(gitcmd.SplitZ(out))...) {
 		dir := filepath.Join(r.Git.Root, filepath.FromSlash(name))
-		if !isRepository(dir) {
+		if !gitcmd.IsRepository(dir) {
 			continue
 		}
 		gitDir := gitDirOf(dir)
@@ -45,7 +45,7 @@ func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
 		if err != nil && dir == modules && gitcmd.Absent(err) {
 			return fs.SkipAll
 		}
-		if err != nil || !d.IsDir() || !isGitDir(dir) {
+		if err != nil || !d.IsDir() || !gitcmd.IsGitDir(dir) {
 			return err
 		}
 		if real, err := filepath.EvalSymlinks(dir); err == nil && seen[real] {
@@ -93,7 +93,7 @@ func (r *Repo) counterpart(gitDir string, other *Repo) string {
 	}
 	rel, err := filepath.Rel(modules, gitDir)
 	theirs := filepath.Join(other.Git.GitDir, "modules", rel)
-	if err != nil || !filepath.IsLocal(rel) || !isGitDir(theirs) {
+	if err != nil || !filepath.IsLocal(rel) || !gitcmd.IsGitDir(theirs) {
 		return ""
 	}
 	return theirs
@@ -156,7 +156,7 @@ func (r *Repo) pushed(ctx context.Context, gitDir, dir, other string) bool {
 		return false
 	}
 	for _, name := range inner.Info().Gitlinks { // with a git directory of their own in it, or there would be modules
-		if in := filepath.Join(dir, filepath.FromSlash(name)); isRepository(in) && !r.pushed(ctx, gitDirOf(in), in, "") {
+		if in := filepath.Join(dir, filepath.FromSlash(name)); gitcmd.IsRepository(in) && !r.pushed(ctx, gitDirOf(in), in, "") {
 			return false
 		}
 	}

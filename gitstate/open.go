@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/gitstate/room"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 )
 
 // Objects are the objects of the repository.
@@ -19,11 +20,15 @@ type Objects = object.Store
 // Refs are the refs of the repository.
 type Refs = refs.Refs
 
+// Trees are the work trees of the repository.
+type Trees = worktree.Trees
+
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
 type Repo struct {
 	*gitcmd.Git
 	*Objects
 	*Refs
+	*Trees
 
 	Rooms *room.Set
 
@@ -57,5 +62,6 @@ func (r *Repo) Worktree() string { return r.Git.Worktree }
 
 func repoOf(git *gitcmd.Git) *Repo {
 	objects := object.New(git)
-	return &Repo{Git: git, Objects: objects, Refs: refs.New(git, objects)}
+	refs := refs.New(git, objects)
+	return &Repo{Git: git, Objects: objects, Refs: refs, Trees: &Trees{Git: git, Objects: objects, Refs: refs}}
 }

@@ -238,7 +238,7 @@ func (w *way) enter(dir string) (place, error) {
 	case !info.IsDir():
 		return taken, nil
 	}
-	if isRepository(w.file(dir)) {
+	if gitcmd.IsRepository(w.file(dir)) {
 		w.block(dir, wayRepository)
 		return taken, nil
 	}

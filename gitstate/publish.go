@@ -211,7 +211,7 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 	case !untouched || now == t.Index && t.Tree == t.TreeOld:
 		return nil
 	case now == t.Index: // a file that was there beyond a sparse checkout may have gone with its edits: it is not deleted
-		if on, err := r.sparse(ctx); err != nil || !on {
+		if on, err := r.Git.Sparse(ctx); err != nil || !on {
 			return err
 		}
 	default:

@@ -19,15 +19,6 @@ import (
 // alone does not know the patterns: with its index, all of those files would look deleted, and the user's next
 // `git commit -a` would delete them.
 
-// sparse reports whether the work tree is a sparse checkout.
-func (r *Repo) sparse(ctx context.Context) (bool, error) {
-	if _, err := os.Stat(filepath.Join(r.Git.GitDir, "info", "sparse-checkout")); err != nil {
-		return false, nil
-	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--type=bool", "--get", "core.sparseCheckout")
-	return strings.TrimSpace(string(out)) == "true", err
-}
-
 // reapplySparse lets git mark, in the index that o names, what the patterns leave out. It does so in a
 // directory with nothing in it: in the work tree it would delete the files that it marks, and, with a cone,
 // whatever is ignored beside them. Git takes the mark from files that are there all the same.
@@ -36,7 +27,7 @@ func (r *Repo) sparse(ctx context.Context) (bool, error) {
 // for a file that he deleted here: the next checkpoint would hold the one, and lack the other. Those are set
 // again, before the index is anybody's.
 func (r *Repo) reapplySparse(ctx context.Context, o gitcmd.Opts) error {
-	if on, err := r.sparse(ctx); err != nil || !on {
+	if on, err := r.Git.Sparse(ctx); err != nil || !on {
 		return err
 	}
 	nothing := filepath.Join(r.Git.PrivateDir(), "nothing")
@@ -85,7 +76,7 @@ func (r *Repo) skipped(ctx context.Context, o gitcmd.Opts) (map[string]bool, err
 // letIn lets the files of a tree that an index has otherwise into a sparse checkout, for one move with a
 // private git directory: they are edits.
 func (r *Repo) letIn(ctx context.Context, dir string, index, tree session.Tree) error {
-	if on, err := r.sparse(ctx); err != nil || !on || index == "" || index == tree {
+	if on, err := r.Git.Sparse(ctx); err != nil || !on || index == "" || index == tree {
 		return err
 	}
 	changes, err := r.Objects.DiffTrees(ctx, index, tree)

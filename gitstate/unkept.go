@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -100,7 +101,7 @@ func sameIn(dir, other, name string) (bool, error) {
 				if err != nil {
 					return err
 				}
-				if theirs, err := os.Readlink(there); err == nil && theirs == to || filepath.IsAbs(to) && inside(to, target) {
+				if theirs, err := os.Readlink(there); err == nil && theirs == to || filepath.IsAbs(to) && durable.Inside(to, target) {
 					return nil
 				}
 				return differs
@@ -125,7 +126,7 @@ func leadsInto(real, mine, theirs string) bool {
 	if err != nil {
 		return false // there is none
 	}
-	if inside(to, real) {
+	if durable.Inside(to, real) {
 		return true
 	}
 	a, errA := os.Stat(mine)

@@ -104,7 +104,7 @@ func contentStamp(top string) (string, error) {
 			if d.Name() == ".cache" && filepath.Base(filepath.Dir(path)) == "node_modules" {
 				return fs.SkipDir
 			}
-			if rel != "." && isRepository(path) {
+			if rel != "." && gitcmd.IsRepository(path) {
 				return errRepository
 			}
 			return nil

@@ -1,4 +1,4 @@
-package gitstate
+package worktree
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 // CopyOf returns the path of the work tree that this directory is a copy of, "" when it is none: git's entry says that
 // the linked work tree is elsewhere, and there it is. Git would take both for one.
-func (r *Repo) CopyOf() (string, error) {
+func (r *Trees) CopyOf() (string, error) {
 	if r.Git.GitDir == r.Git.CommonDir {
 		return "", nil
 	}

@@ -1,4 +1,4 @@
-package gitstate
+package worktree
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package gitstate
+package worktree
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
-	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -30,7 +29,7 @@ type NewWorktree struct {
 
 // PlanWorktree says where a new work tree would be. taken are names of others that are planned, and whose
 // entries may not be in their places yet. The error wraps ErrDirTaken when it cannot be made there.
-func (r *Repo) PlanWorktree(ctx context.Context, dir string, taken ...string) (NewWorktree, error) {
+func (r *Trees) PlanWorktree(ctx context.Context, dir string, taken ...string) (NewWorktree, error) {
 	var n NewWorktree
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -62,7 +61,7 @@ func (r *Repo) PlanWorktree(ctx context.Context, dir string, taken ...string) (N
 		return n, err
 	}
 	n.Path = filepath.Join(n.Above, rest)
-	if inside(n.Path, r.Git.CommonDir) {
+	if durable.Inside(n.Path, r.Git.CommonDir) {
 		return n, fmt.Errorf("%w: %s lies in git's own directory", ErrDirTaken, n.Path)
 	}
 	trees, err := r.Worktrees(ctx)
@@ -74,7 +73,7 @@ func (r *Repo) PlanWorktree(ctx context.Context, dir string, taken ...string) (N
 		case t.Path == n.Path:
 			return n, fmt.Errorf("%w: git remembers a work tree in %s, which is gone (git worktree prune forgets it)",
 				ErrDirTaken, n.Path)
-		case !t.Gone && inside(n.Path, t.Path):
+		case !t.Gone && durable.Inside(n.Path, t.Path):
 			if err := r.mustIgnore(ctx, t.Path, n.Path); err != nil {
 				return n, err
 			}
@@ -85,7 +84,7 @@ func (r *Repo) PlanWorktree(ctx context.Context, dir string, taken ...string) (N
 }
 
 // freeName makes the name of a work tree's git directory out of that of its directory, fit for refs as well.
-func (r *Repo) freeName(path string, taken []string) (string, error) {
+func (r *Trees) freeName(path string, taken []string) (string, error) {
 	base := strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
 			return c
@@ -106,13 +105,13 @@ func (r *Repo) freeName(path string, taken []string) (string, error) {
 
 // mustIgnore refuses a directory inside of a work tree that git does not ignore there: it would be seen as a
 // part of it.
-func (r *Repo) mustIgnore(ctx context.Context, tree, path string) error {
+func (r *Trees) mustIgnore(ctx context.Context, tree, path string) error {
 	rel, err := filepath.Rel(tree, path)
 	if err != nil {
 		return err
 	}
-	at := repoOf(&gitcmd.Git{Root: tree, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
-	_, err = at.Git.Run(ctx, gitcmd.Opts{}, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
+	at := (&gitcmd.Git{Root: tree, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
+	_, err = at.Run(ctx, gitcmd.Opts{}, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
 	var failed *gitcmd.GitError
 	if errors.As(err, &failed) && failed.Exit == 1 {
 		return fmt.Errorf("%w: %s lies in the work tree %s, and is not ignored there", ErrDirTaken, path, tree)
@@ -120,10 +119,7 @@ func (r *Repo) mustIgnore(ctx context.Context, tree, path string) error {
 	return err
 }
 
-// inside reports whether a path is another one or lies below it.
-func inside(path, dir string) bool { return durable.Inside(path, dir) }
-
-// AddWorktree makes a linked work tree, with HEAD detached at a commit and the files of a tree, "" for the
+// Add makes a linked work tree, with HEAD detached at a commit and the files of a tree, "" for the
 // commit's own. Files of another tree are as if they were staged. The error wraps ErrDirTaken when the
 // directory is somebody else's, who made it since it was planned: then nothing of it is ours.
 //
@@ -131,7 +127,7 @@ func inside(path, dir string) bool { return durable.Inside(path, dir) }
 // command of git's can read and that stops `git gc`. So the parts are made elsewhere, in the layout that
 // gitrepository-layout(5) describes, and the entry comes to its place whole, and after it the directory with
 // all files. Repositories of a new kind are left to git.
-func (r *Repo) AddWorktree(ctx context.Context, n NewWorktree, at session.Commit, tree session.Tree) (*Repo, error) {
+func (r *Trees) Add(ctx context.Context, n NewWorktree, at session.Commit, tree session.Tree) error {
 	files := string(tree)
 	if files == "" {
 		files = string(at)
@@ -142,30 +138,21 @@ func (r *Repo) AddWorktree(ctx context.Context, n NewWorktree, at session.Commit
 			whole, err = r.Objects.TreeOf(ctx, at)
 		}
 		if err == nil {
-			err = r.fetchPromised(ctx, session.Tree(r.Objects.NewObject("tree", nil).ID), whole)
+			err = r.Objects.FetchPromised(ctx, session.Tree(r.Objects.NewObject("tree", nil).ID), whole)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the files of the new work tree: %w", err)
+			return fmt.Errorf("the files of the new work tree: %w", err)
 		}
 	}
-	add := r.addWhole
 	if !r.Git.ReadsDirectly() {
-		add = r.addByGit
+		return r.addByGit(ctx, n, at, files)
 	}
-	if err := add(ctx, n, at, files); err != nil {
-		return nil, err
-	}
-	made, err := Open(ctx, gitcmd.Options{Dir: n.Path, Env: r.Git.UserEnv, Write: true, Waits: r.Git.Waits})
-	if err != nil {
-		return nil, err
-	}
-	durable.Hit(durable.WorktreeFilled)
-	return made, nil
+	return r.addWhole(ctx, n, at, files)
 }
 
 func dirTaken(dir string) error { return fmt.Errorf("%w: %s already exists", ErrDirTaken, dir) }
 
-func (r *Repo) addByGit(ctx context.Context, n NewWorktree, at session.Commit, files string) error {
+func (r *Trees) addByGit(ctx context.Context, n NewWorktree, at session.Commit, files string) error {
 	if _, err := os.Lstat(n.Path); err == nil {
 		return dirTaken(n.Path)
 	}
@@ -177,9 +164,9 @@ func (r *Repo) addByGit(ctx context.Context, n NewWorktree, at session.Commit, f
 	return r.fillWorktree(ctx, n.Path, "", files)
 }
 
-func (r *Repo) fillWorktree(ctx context.Context, dir, gitDir, files string) error {
-	in := repoOf(&gitcmd.Git{Root: dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
-	if _, err := in.Git.Run(ctx, gitcmd.Opts{Write: true, GitDir: gitDir}, "-c", "core.splitIndex=false", "read-tree", "-m",
+func (r *Trees) fillWorktree(ctx context.Context, dir, gitDir, files string) error {
+	in := &gitcmd.Git{Root: dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}
+	if _, err := in.Run(ctx, gitcmd.Opts{Write: true, GitDir: gitDir}, "-c", "core.splitIndex=false", "read-tree", "-m",
 		"-u", files); err != nil {
 		return fmt.Errorf("the files of the new work tree: %w", err)
 	}
@@ -197,11 +184,11 @@ func (r *Repo) fillWorktree(ctx context.Context, dir, gitDir, files string) erro
 }
 
 // newGitDir is where the git directory of a new work tree is made before it comes to its place.
-func (r *Repo) newGitDir(name string) string {
+func (r *Trees) newGitDir(name string) string {
 	return filepath.Join(r.Git.StateDir(), "worktrees", name, "new")
 }
 
-func (r *Repo) addWhole(ctx context.Context, n NewWorktree, at session.Commit, files string) error {
+func (r *Trees) addWhole(ctx context.Context, n NewWorktree, at session.Commit, files string) error {
 	if err := os.MkdirAll(filepath.Dir(n.Path), 0o777); err != nil {
 		return err
 	}
@@ -216,7 +203,7 @@ func (r *Repo) addWhole(ctx context.Context, n NewWorktree, at session.Commit, f
 		return err
 	}
 	dir := r.newGitDir(n.Name)
-	if err := r.makeGitDir(dir, string(at)); err != nil {
+	if err := r.Git.MakeGitDir(dir, string(at)); err != nil {
 		return err
 	}
 	if err := r.fillWorktree(ctx, n.Making, dir, files); err != nil {
@@ -276,25 +263,16 @@ func openUp(dir string) error {
 	})
 }
 
-// OpenLinked opens the linked work tree of this repository in a directory, nil when there is none.
-func (r *Repo) OpenLinked(ctx context.Context, dir string) (*Repo, error) {
-	t, err := r.linkedAt(ctx, dir)
-	if err != nil || t == nil || t.Gone {
-		return nil, err
-	}
-	return Open(ctx, gitcmd.Options{Dir: dir, Env: r.Git.UserEnv, Write: true})
-}
-
 // MoveWorktree renames a linked work tree to a place beside it, with everything in it. Whatever else lies in
 // its old place stays there. Git's entry stays, and leads to the old place.
-func (r *Repo) MoveWorktree(ctx context.Context, n NewWorktree, to string) error {
-	if inside(r.Git.Root, n.Path) || inside(r.Git.CommonDir, n.Path) {
+func (r *Trees) MoveWorktree(ctx context.Context, n NewWorktree, to string) error {
+	if durable.Inside(r.Git.Root, n.Path) || durable.Inside(r.Git.CommonDir, n.Path) {
 		return fmt.Errorf("%s is not removed: this repository lies in it", n.Path)
 	}
 	if err := r.AwaitFilled(ctx, n.Name); err != nil {
 		return err
 	}
-	t, err := r.linkedAt(ctx, n.Path)
+	t, err := r.LinkedAt(ctx, n.Path)
 	if err != nil || t == nil || t.Gone {
 		return err
 	}
@@ -317,7 +295,7 @@ func (r *Repo) MoveWorktree(ctx context.Context, n NewWorktree, to string) error
 // MoveWorktree made of it, "" for none, git's entry, and directories above that are empty then. Nothing in its
 // old place is touched but an empty directory. When the trash cannot be removed, all else is. It can be called
 // again.
-func (r *Repo) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) error {
+func (r *Trees) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) error {
 	var left error
 	if trash != "" {
 		if left = NotMounted(trash); left == nil {
@@ -334,7 +312,7 @@ func (r *Repo) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) 
 	if err := r.ForgetWorktree(ctx, n.Path); err != nil {
 		return errors.Join(left, err)
 	}
-	for above := filepath.Dir(n.Path); above != n.Above && inside(above, n.Above); above = filepath.Dir(above) {
+	for above := filepath.Dir(n.Path); above != n.Above && durable.Inside(above, n.Above); above = filepath.Dir(above) {
 		if os.Remove(above) != nil {
 			break // not empty, or not ours
 		}
@@ -343,8 +321,8 @@ func (r *Repo) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) 
 }
 
 // ForgetWorktree removes git's entry of a linked work tree of which nothing is left.
-func (r *Repo) ForgetWorktree(ctx context.Context, dir string) error {
-	t, err := r.linkedAt(ctx, dir)
+func (r *Trees) ForgetWorktree(ctx context.Context, dir string) error {
+	t, err := r.LinkedAt(ctx, dir)
 	if err != nil || t == nil {
 		return err
 	}
@@ -368,8 +346,8 @@ func (r *Repo) ForgetWorktree(ctx context.Context, dir string) error {
 	return os.RemoveAll(away)
 }
 
-// linkedAt returns the linked work tree that git has in a directory, nil for none.
-func (r *Repo) linkedAt(ctx context.Context, dir string) (*Worktree, error) {
+// LinkedAt returns the linked work tree that git has in a directory, nil for none.
+func (r *Trees) LinkedAt(ctx context.Context, dir string) (*Worktree, error) {
 	trees, err := r.Linked(ctx)
 	for i := range trees {
 		if trees[i].Path == dir {
@@ -381,7 +359,7 @@ func (r *Repo) linkedAt(ctx context.Context, dir string) (*Worktree, error) {
 
 // AwaitFilled waits for a git process that still fills a work tree, by the name under which git keeps it: it
 // may outlive the wfs that began it.
-func (r *Repo) AwaitFilled(ctx context.Context, name string) error {
+func (r *Trees) AwaitFilled(ctx context.Context, name string) error {
 	for waited := time.Duration(0); waited < gitcmd.LockPatience; waited += gitcmd.LeftPoll {
 		busy := false
 		for _, dir := range []string{r.Git.LinkedDir(name), r.newGitDir(name)} {
@@ -398,12 +376,4 @@ func (r *Repo) AwaitFilled(ctx context.Context, name string) error {
 		}
 	}
 	return nil
-}
-
-// Dirty reports how many paths of the work tree differ from HEAD or are untracked, directories counted once and
-// wfs's own not at all. It takes no lock.
-func (r *Repo) Dirty(ctx context.Context) (int, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", object.EverySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
-		":(top,exclude)"+userDir)
-	return strings.Count(string(out), "\x00"), err
 }

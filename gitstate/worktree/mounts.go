@@ -1,4 +1,4 @@
-package gitstate
+package worktree
 
 import (
 	"bufio"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/internal/durable"
 )
 
 // MountedError says that a file system, or a directory of another place, is mounted in a directory that was to
@@ -61,7 +62,7 @@ func mountIn(table []byte, dir string) string {
 			continue
 		}
 		at := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(f[4])
-		if inside(at, dir) {
+		if durable.Inside(at, dir) {
 			return at
 		}
 	}

@@ -1,4 +1,4 @@
-package gitstate
+package worktree
 
 import (
 	"context"
@@ -23,7 +23,7 @@ const (
 // Surroundings are everybody's refs, and the files of the git directory that say how git works here:
 // configuration, hooks, attributes, excludes, borrowed objects. The branches that are remembered of remotes are
 // among them: they show a push.
-func (r *Repo) Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error) {
+func (r *Trees) Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error) {
 	s := session.Surroundings{Refs: map[string]session.Commit{}, Wfs: map[string]session.Commit{},
 		Files: map[string]string{}, Texts: map[string]session.Text{}}
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref",
@@ -98,7 +98,7 @@ func watch(s *session.Surroundings, base, top string) {
 
 // SettingsBetween are the names of the settings that differ between two files of git's, without what may be a
 // password in them. Of files that git cannot read there are none.
-func (r *Repo) SettingsBetween(ctx context.Context, was, now string) []string {
+func (r *Trees) SettingsBetween(ctx context.Context, was, now string) []string {
 	var all [2]map[string]string
 	for i, file := range []string{was, now} {
 		out, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--file", file, "--list", "-z")
@@ -119,7 +119,7 @@ func (r *Repo) SettingsBetween(ctx context.Context, was, now string) []string {
 }
 
 // HasFile reports whether a commit has a file.
-func (r *Repo) HasFile(ctx context.Context, at session.Commit, file string) bool {
+func (r *Trees) HasFile(ctx context.Context, at session.Commit, file string) bool {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "--name-only", string(at), "--", file)
 	return err == nil && len(out) > 0
 }

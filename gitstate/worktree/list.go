@@ -1,4 +1,5 @@
-package gitstate
+// Package worktree lists, makes, moves and removes the work trees of a repository, and looks at what lies around one.
+package worktree
 
 import (
 	"context"
@@ -7,9 +8,18 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
+
+// Trees are the work trees of a repository, as seen from one of them.
+type Trees struct {
+	Git     *gitcmd.Git
+	Objects *object.Store
+	Refs    *refs.Refs
+}
 
 // Worktree is one work tree of the repository, as git's own files tell of it.
 type Worktree struct {
@@ -23,7 +33,7 @@ type Worktree struct {
 }
 
 // WorktreeIn returns a work tree of the repository that lies below a directory, nil for none.
-func (r *Repo) WorktreeIn(ctx context.Context, dir string) (*Worktree, error) {
+func (r *Trees) WorktreeIn(ctx context.Context, dir string) (*Worktree, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
@@ -33,7 +43,7 @@ func (r *Repo) WorktreeIn(ctx context.Context, dir string) (*Worktree, error) {
 		return nil, err
 	}
 	for _, t := range list {
-		if p, err := filepath.EvalSymlinks(t.Path); err == nil && p != real && inside(p, real) {
+		if p, err := filepath.EvalSymlinks(t.Path); err == nil && p != real && durable.Inside(p, real) {
 			return &t, nil
 		}
 	}
@@ -41,7 +51,7 @@ func (r *Repo) WorktreeIn(ctx context.Context, dir string) (*Worktree, error) {
 }
 
 // Worktrees lists the work trees of the repository, the main one first unless the repository is bare.
-func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
+func (r *Trees) Worktrees(ctx context.Context) ([]Worktree, error) {
 	var list []Worktree
 	if main, err := r.Git.MainWorktree(ctx); err != nil {
 		return nil, err
@@ -58,7 +68,7 @@ func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
 
 // Linked lists the linked work trees of the repository. Entries of git's that lead nowhere at all, as of a work tree
 // that is just being made, are left out.
-func (r *Repo) Linked(ctx context.Context) ([]Worktree, error) {
+func (r *Trees) Linked(ctx context.Context) ([]Worktree, error) {
 	dirs, err := os.ReadDir(filepath.Join(r.Git.CommonDir, "worktrees"))
 	if err != nil {
 		if gitcmd.Absent(err) {
@@ -121,7 +131,7 @@ func lockedWhy(gitDir string) (why string, locked bool, err error) {
 }
 
 // headOf fills in where the HEAD of a work tree is, by its git directory.
-func (r *Repo) headOf(ctx context.Context, gitDir string, t *Worktree) error {
+func (r *Trees) headOf(ctx context.Context, gitDir string, t *Worktree) error {
 	data, err := gitcmd.ReadBounded(filepath.Join(gitDir, "HEAD"), gitcmd.MaxRef)
 	if err != nil {
 		return err
@@ -151,7 +161,7 @@ func (r *Repo) headOf(ctx context.Context, gitDir string, t *Worktree) error {
 
 // ElsewhereOn returns the path of another work tree that has a branch checked out, "" for none. One that is gone does
 // not count, unless it is locked: then it may come back.
-func (r *Repo) ElsewhereOn(ctx context.Context, branch string) (string, error) {
+func (r *Trees) ElsewhereOn(ctx context.Context, branch string) (string, error) {
 	trees, err := r.On(ctx, branch)
 	for _, t := range trees {
 		if t.ID != r.Git.Worktree && (!t.Gone || t.Locked) {
@@ -162,7 +172,7 @@ func (r *Repo) ElsewhereOn(ctx context.Context, branch string) (string, error) {
 }
 
 // On lists the work trees that are on a branch, those that are gone included.
-func (r *Repo) On(ctx context.Context, branch string) ([]Worktree, error) {
+func (r *Trees) On(ctx context.Context, branch string) ([]Worktree, error) {
 	trees, err := r.Worktrees(ctx)
 	var on []Worktree
 	for _, t := range trees {
@@ -174,7 +184,7 @@ func (r *Repo) On(ctx context.Context, branch string) ([]Worktree, error) {
 }
 
 // WorktreePath returns the path of a work tree by its id (see Worktree), "" when there is none of that id any more.
-func (r *Repo) WorktreePath(ctx context.Context, id string) (string, error) {
+func (r *Trees) WorktreePath(ctx context.Context, id string) (string, error) {
 	if id == r.Git.Worktree {
 		return r.Git.Root, nil
 	}
@@ -197,7 +207,7 @@ func (r *Repo) WorktreePath(ctx context.Context, id string) (string, error) {
 // LeaveGone takes a branch away from work trees that are gone, by detaching their HEAD where it is: git would go on to
 // say that the branch is checked out there. All else that git remembers of them stays, so that one that comes back is
 // whole. It returns their paths.
-func (r *Repo) LeaveGone(ctx context.Context, branch string) ([]string, error) {
+func (r *Trees) LeaveGone(ctx context.Context, branch string) ([]string, error) {
 	tip, err := r.Refs.Ref(ctx, branch)
 	if err != nil || tip == "" {
 		return nil, err

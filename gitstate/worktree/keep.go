@@ -1,4 +1,4 @@
-package gitstate
+package worktree
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 // has goes on to be there: index, reflog, and the repositories of its submodules. HEAD is on no branch there
 // from then on, and its branch is free. It can be called again. stays is false for one that git knows nothing
 // of: it never came to its entry.
-func (r *Repo) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stays bool, err error) {
+func (r *Trees) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stays bool, err error) {
 	dir, link := r.Git.LinkedDir(n.Name), filepath.Join(to, ".git")
 	entry, err := os.Stat(dir)
 	own, _ := gitcmd.LeadsTo(to)
@@ -27,15 +27,15 @@ func (r *Repo) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stay
 	if err := durable.WriteFile(filepath.Join(dir, "gitdir"), []byte(filepath.ToSlash(link)+"\n"), 0o644); err != nil {
 		return false, err
 	}
-	at := repoOf(&gitcmd.Git{Root: to, CommonDir: r.Git.CommonDir, GitDir: dir, Worktree: gitcmd.WorktreeID(dir, r.Git.CommonDir),
-		Format: r.Git.Format, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
-	head, err := at.Git.Run(ctx, gitcmd.Opts{GitDir: dir}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	at := &gitcmd.Git{Root: to, CommonDir: r.Git.CommonDir, GitDir: dir, Worktree: gitcmd.WorktreeID(dir, r.Git.CommonDir),
+		Format: r.Git.Format, Env: r.Git.Env, UserEnv: r.Git.UserEnv}
+	head, err := at.Run(ctx, gitcmd.Opts{GitDir: dir}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	var none *gitcmd.GitError
 	if err != nil && !errors.As(err, &none) {
 		return false, err
 	}
 	if err == nil {
-		if _, err := at.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "update-ref", "--no-deref", "-m", "wfs: kept in "+to,
+		if _, err := at.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "update-ref", "--no-deref", "-m", "wfs: kept in "+to,
 			"HEAD", strings.TrimSpace(string(head))); err != nil {
 			return false, err
 		}
@@ -44,16 +44,16 @@ func (r *Repo) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stay
 }
 
 // leadModules tells the repositories of submodules where their work trees are, after the one around them was moved.
-func (r *Repo) leadModules(ctx context.Context, modules, from, to string) error {
+func (r *Trees) leadModules(ctx context.Context, modules, from, to string) error {
 	return filepath.WalkDir(modules, func(path string, d fs.DirEntry, err error) error {
 		if err != nil && path == modules && gitcmd.Absent(err) {
 			return fs.SkipAll
 		}
-		if err != nil || d.IsDir() || d.Name() != "config" && d.Name() != "config.worktree" || !isGitDir(filepath.Dir(path)) {
+		if err != nil || d.IsDir() || d.Name() != "config" && d.Name() != "config.worktree" || !gitcmd.IsGitDir(filepath.Dir(path)) {
 			return err
 		}
-		at := repoOf(&gitcmd.Git{Root: to, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
-		said, err := at.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--file", path, "--get", "core.worktree")
+		at := &gitcmd.Git{Root: to, Env: r.Git.Env, UserEnv: r.Git.UserEnv}
+		said, err := at.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--file", path, "--get", "core.worktree")
 		tree := strings.TrimSuffix(string(said), "\n")
 		if err != nil || tree == "" {
 			return err
@@ -65,7 +65,7 @@ func (r *Repo) leadModules(ctx context.Context, modules, from, to string) error 
 		if err != nil || !filepath.IsLocal(rel) {
 			return nil // somewhere else, or led already
 		}
-		_, err = at.Git.Run(ctx, gitcmd.Opts{Write: true}, "config", "--file", path, "core.worktree", filepath.Join(to, rel))
+		_, err = at.Run(ctx, gitcmd.Opts{Write: true}, "config", "--file", path, "core.worktree", filepath.Join(to, rel))
 		return err
 	})
 }

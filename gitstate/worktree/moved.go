@@ -1,4 +1,4 @@
-package gitstate
+package worktree
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 // RepairLinked connects linked work trees again after the repository was moved: those whose .git file leads to
 // where its git directory was, and to nothing there. A work tree that moved along, as with a directory that
 // holds both, is looked for at the same relative path. It returns the paths of those that it connected.
-func (r *Repo) RepairLinked(ctx context.Context, from string) ([]string, error) {
+func (r *Trees) RepairLinked(ctx context.Context, from string) ([]string, error) {
 	linked, err := r.Linked(ctx)
 	if err != nil {
 		return nil, err

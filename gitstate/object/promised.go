@@ -1,4 +1,4 @@
-package gitstate
+package object
 
 import (
 	"context"
@@ -34,23 +34,9 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// Present makes sure that the files are there which a move would write: of a partial clone they may be with the remote
-// still. They are fetched all at once, as git does it; but git finds out only when a checkout has begun and has removed
-// files. With a sparse checkout, of which some files need not be there, that is left to it.
-func (r *Repo) Present(ctx context.Context, m session.Move) error {
-	if len(m.Changes) == 0 || !r.Objects.Promised() {
-		return nil
-	}
-	target, err := r.withUserDir(ctx, m.To, m.From)
-	if err != nil {
-		return err
-	}
-	return r.fetchPromised(ctx, m.From, target)
-}
-
-// fetchPromised makes sure that everything is there which a tree has and another, which is there, has not.
-func (r *Repo) fetchPromised(ctx context.Context, from, target session.Tree) error {
-	if on, err := r.sparse(ctx); err != nil || on {
+// FetchPromised makes sure that everything is there which a tree has and another, which is there, has not.
+func (r *Store) FetchPromised(ctx context.Context, from, target session.Tree) error {
+	if on, err := r.Git.Sparse(ctx); err != nil || on {
 		return err
 	}
 	missing, err := r.missing(ctx, from, target)
@@ -78,7 +64,7 @@ func (r *Repo) fetchPromised(ctx context.Context, from, target session.Tree) err
 }
 
 // missing lists the objects that a tree has and another has not, and that are not there. It fetches none.
-func (r *Repo) missing(ctx context.Context, from, to session.Tree) ([]string, error) {
+func (r *Store) missing(ctx context.Context, from, to session.Tree) ([]string, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--objects", "--missing=print", string(to), "--not", string(from))
 	if err != nil {
 		return nil, err
@@ -93,7 +79,7 @@ func (r *Repo) missing(ctx context.Context, from, to session.Tree) ([]string, er
 }
 
 // promisors lists the remotes that have promised to keep what is not here.
-func (r *Repo) promisors(ctx context.Context) ([]string, error) {
+func (r *Store) promisors(ctx context.Context) ([]string, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "-z", "--get-regexp", `^remote\..*\.promisor$`)
 	var names []string
 	for _, entry := range gitcmd.SplitZ(out) {
