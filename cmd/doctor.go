@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -155,7 +154,7 @@ func (a *app) checkGit(ctx context.Context) (found []check.Finding, err error) {
 	if err == nil {
 		err = a.Repo.Able(ctx)
 	}
-	var ready *gitstate.ReadyError
+	var ready *gitcmd.ReadyError
 	if errors.As(err, &ready) {
 		blocks("git", a.Repo.Root(), ready.Error(), "nothing can be written here", readyHints[ready.Code])
 	} else if err != nil && !errors.Is(err, refs.ErrBrokenRef) {
@@ -163,7 +162,7 @@ func (a *app) checkGit(ctx context.Context) (found []check.Finding, err error) {
 	}
 	if head, err := a.Repo.Head(ctx); err == nil && head.Ref == "" {
 		blocks("git", "HEAD", "is on no branch", "wfs new works here, but no session can be checked out",
-			readyHints[gitstate.NotOnBranch])
+			readyHints[gitcmd.NotOnBranch])
 		found[len(found)-1].Level = check.Warns
 	}
 	var wrong *workspace.FindingsError

@@ -67,15 +67,15 @@ var refusals = map[session.RefusalCode]int{
 
 // readyHints are the remedies for a repository that cannot be written to now.
 var readyHints = map[string]string{
-	gitstate.NotCommitted:  "git commit --allow-empty -m start",
-	gitstate.NotBorn:       "git switch BRANCH, or git commit --allow-empty -m start",
-	gitstate.NotOnBranch:   "git switch BRANCH (or git switch -c NAME)",
-	gitstate.NotDone:       "finish it, or abort it: git status says how",
-	gitstate.NotMerged:     "git status, then git add the files that you have resolved",
-	gitstate.NotIdentified: `git config --global user.name "Your Name" && git config --global user.email you@example.com`,
-	gitstate.NotNamespace:  "git branch -m wfs another-name",
-	gitstate.NotExcludes:   "git config --show-origin core.excludesFile, and fix it",
-	gitstate.NotWhole:      "mv .git/index .git/index.damaged && git reset   # your files stay; staged changes are in the damaged index",
+	gitcmd.NotCommitted:  "git commit --allow-empty -m start",
+	gitcmd.NotBorn:       "git switch BRANCH, or git commit --allow-empty -m start",
+	gitcmd.NotOnBranch:   "git switch BRANCH (or git switch -c NAME)",
+	gitcmd.NotDone:       "finish it, or abort it: git status says how",
+	gitcmd.NotMerged:     "git status, then git add the files that you have resolved",
+	gitcmd.NotIdentified: `git config --global user.name "Your Name" && git config --global user.email you@example.com`,
+	gitcmd.NotNamespace:  "git branch -m wfs another-name",
+	gitcmd.NotExcludes:   "git config --show-origin core.excludesFile, and fix it",
+	gitcmd.NotWhole:      "mv .git/index .git/index.damaged && git reset   # your files stay; staged changes are in the damaged index",
 }
 
 // failure is an error as people and scripts see it.
@@ -160,9 +160,9 @@ var kinds = []kind{
 		f.Hint = "umount " + e.Path + ", then run it again"
 	}),
 	is("overlap", "wfs finish", exitBlocked, gitstate.ErrOverlap),
-	of("", "", exitError, func(_ *app, e *gitstate.ReadyError, f *failure) {
+	of("", "", exitError, func(_ *app, e *gitcmd.ReadyError, f *failure) {
 		f.Code, f.Hint = string(e.Code), readyHints[string(e.Code)]
-		if e.Code == gitstate.NotIdentified { // it stops a handover alone
+		if e.Code == gitcmd.NotIdentified { // it stops a handover alone
 			f.Exit = exitBlocked
 		}
 	}),

@@ -14,6 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -45,7 +46,7 @@ func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoS
 	if err != nil {
 		return done, err
 	}
-	var s newSnapshot
+	var s snapshot.Taken
 	if d.Snapshot != nil {
 		s.Snapshot = *d.Snapshot
 	} else {
@@ -98,23 +99,23 @@ func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoS
 }
 
 // autoChanges lists how the files of an auto-save differ from a tree.
-func (r *Repo) autoChanges(ctx context.Context, from session.Tree, s newSnapshot) ([]object.TreeChange, error) {
-	if s.now == nil {
+func (r *Repo) autoChanges(ctx context.Context, from session.Tree, s snapshot.Taken) ([]object.TreeChange, error) {
+	if s.Now == nil {
 		return r.Objects.DiffTrees(ctx, from, s.Tree)
 	}
-	before := s.before
+	before := s.Before
 	if s.Index != from {
 		var err error
-		if before, err = r.indexOfTree(ctx, from); err != nil {
+		if before, err = r.Files.IndexOfTree(ctx, from); err != nil {
 			return nil, err
 		}
 	}
-	return slices.DeleteFunc(r.Objects.IndexChanges(before, s.now),
-		func(c object.TreeChange) bool { return strings.HasPrefix(c.Path, userDir+"/") }), nil
+	return slices.DeleteFunc(r.Objects.IndexChanges(before, s.Now),
+		func(c object.TreeChange) bool { return strings.HasPrefix(c.Path, object.UserDir+"/") }), nil
 }
 
 // autoCommit makes the state commit of an auto-save and moves the ref to it.
-func (r *Repo) autoCommit(ctx context.Context, d session.AutoDraft, s newSnapshot, changes []object.TreeChange,
+func (r *Repo) autoCommit(ctx context.Context, d session.AutoDraft, s snapshot.Taken, changes []object.TreeChange,
 	tip session.Commit, ident string) (session.Commit, error) {
 	own, err := r.refsOf(ctx, d.Session)
 	if err != nil {
@@ -128,10 +129,10 @@ func (r *Repo) autoCommit(ctx context.Context, d session.AutoDraft, s newSnapsho
 	}
 	var pack *autoPack
 	if d.Snapshot == nil {
-		pack, err = r.makeAutoPack(ctx, append(s.objects, objects...))
+		pack, err = r.makeAutoPack(ctx, append(s.Objects, objects...))
 	}
 	if pack == nil && err == nil {
-		err = r.Objects.WriteObjects(ctx, append(s.objects, objects...)...)
+		err = r.Objects.WriteObjects(ctx, append(s.Objects, objects...)...)
 	}
 	if err != nil {
 		return "", err
@@ -258,7 +259,7 @@ func (r *Repo) lost(ctx context.Context, from session.Tree, before session.AutoS
 }
 
 // autoSnapshot is Snapshot for an auto-save. ours is false when HEAD is not on the session's branch.
-func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (s newSnapshot, ours bool, err error) {
+func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (s snapshot.Taken, ours bool, err error) {
 	on, err := r.Refs.BranchOf(ctx) // a rebase of the branch counts
 	if err != nil || on != refs.BranchRef(d.Session) && !d.Anywhere {
 		return s, false, err
@@ -275,7 +276,7 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (s newSnap
 		}
 		a.ledger = d.Ledger
 	}
-	s, err = a.side.take(ctx, d.Exclude, true)
+	s, err = a.side.Files.Take(ctx, d.Exclude, true)
 	return s, err == nil, err
 }
 

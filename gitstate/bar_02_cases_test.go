@@ -23,7 +23,7 @@ func (r *testRepo) thereAndBack(to session.Tree) {
 	before, snap := r.disk(), r.snapshot()
 	m, err := r.PlanMove(context.Background(), snap, to, "")
 	if err == nil {
-		m.Raw, err = r.Raw(context.Background(), m)
+		m.Raw, err = r.RawBytes.Raw(context.Background(), m)
 	}
 	if err == nil {
 		err = r.MoveTree(context.Background(), m)
@@ -36,7 +36,7 @@ func (r *testRepo) thereAndBack(to session.Tree) {
 	}
 	back, err := r.PlanMove(context.Background(), r.snapshot(), snap.Tree, m.Raw)
 	if err == nil {
-		back.Raw, err = r.Raw(context.Background(), back)
+		back.Raw, err = r.RawBytes.Raw(context.Background(), back)
 	}
 	if err == nil {
 		err = r.MoveTree(context.Background(), back)

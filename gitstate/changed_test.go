@@ -16,6 +16,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -40,12 +41,12 @@ func (r *testRepo) looksAt() (paths []string, sure bool) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	found := r.look(x, nil, session.Guard{})
-	for _, p := range found.others {
-		found.changed = append(found.changed, strings.TrimSuffix(p, "/"))
+	found := r.Files.Look(x, nil, session.Guard{})
+	for _, p := range found.Others {
+		found.Changed = append(found.Changed, strings.TrimSuffix(p, "/"))
 	}
-	slices.Sort(found.changed)
-	return found.changed, !found.unsure && len(found.changed) <= maxNamed
+	slices.Sort(found.Changed)
+	return found.Changed, !found.Unsure && len(found.Changed) <= snapshot.MaxNamed
 }
 
 // byGit is the tree that `git add -A` makes of the work tree, from the index as it is now.
@@ -103,7 +104,7 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 		trees["a checkpoint"] = r.prepare(r.draft("")).Tree
 		for what, got := range trees {
 			// .wfs is as in HEAD, whatever is in the index.
-			if got, want := r.filesBut(string(got), userDir), r.filesBut(want, userDir); got != want {
+			if got, want := r.filesBut(string(got), object.UserDir), r.filesBut(want, object.UserDir); got != want {
 				rt.Errorf("%s holds\n%s\ngit adds\n%s", what, got, want)
 			}
 		}
@@ -141,7 +142,7 @@ func TestOneChangeIsWhatGitFinds(t *testing.T) {
 				told++
 			}
 			want := r.byGit()
-			if got := r.snapshot().Tree; r.filesBut(string(got), userDir) != r.filesBut(want, userDir) {
+			if got := r.snapshot().Tree; r.filesBut(string(got), object.UserDir) != r.filesBut(want, object.UserDir) {
 				t.Errorf("%s: %s: a snapshot holds\n%s\ngit adds\n%s", p, what, r.files(string(got)), r.files(want))
 			}
 			r.mustRemove(".git/index") // with what it was told
@@ -263,7 +264,7 @@ func TestChangedIsLittle(t *testing.T) {
 	if got, sure := r.looksAt(); !sure || strings.Join(got, " ") != "d1/e/f1 d1/new d2/e/f2 d3 d4/e/f4" {
 		t.Fatalf("%q, sure: %v", got, sure)
 	}
-	for i := range maxNamed { // more than git is told of
+	for i := range snapshot.MaxNamed { // more than git is told of
 		r.write(fmt.Sprintf("many%d", i), "x\n")
 	}
 	if _, sure := r.looksAt(); sure {

@@ -51,7 +51,7 @@ func TestOnlyIn(t *testing.T) {
 			s := r.snapshot()
 			if strings.Contains(c.want, "converts") {
 				var err error
-				s.Raw, err = r.RawFiles(ctx, s)
+				s.Raw, err = r.RawBytes.RawFiles(ctx, s)
 				r.must(err)
 			}
 			ref, err := r.Rescue(ctx, "one", "a test", s, at)

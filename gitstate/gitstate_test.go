@@ -112,7 +112,7 @@ func (r *testRepo) head() session.Commit { return session.Commit(r.run("rev-pars
 // snapshot is Snapshot without excludes, which must work.
 func (r *testRepo) snapshot() session.Snapshot {
 	r.t.Helper()
-	s, err := r.Snapshot(context.Background(), "")
+	s, err := r.Files.Snapshot(context.Background(), "")
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func publish(r *testRepo, d session.Draft) error {
 
 func rescue(r *testRepo, _ session.Draft) error {
 	ctx := context.Background()
-	snap, err := r.Snapshot(ctx, "")
+	snap, err := r.Files.Snapshot(ctx, "")
 	if err == nil {
 		_, err = r.Rescue(ctx, testID, "test", snap, at)
 	}

@@ -27,7 +27,7 @@ func (r *Repo) flagged(ctx context.Context, changes []object.TreeChange) (flagge
 		if c.OldMode == object.ModeNone || c.OldMode == object.ModeGitlink || !marked[c.Path] {
 			continue
 		}
-		info, err := r.lstat(c.Path)
+		info, err := r.Git.Lstat(c.Path)
 		if gitcmd.Absent(err) || err == nil && info.IsDir() { // left out of a sparse checkout, deleted, replaced
 			continue
 		}

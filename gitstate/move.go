@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/raw"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -40,7 +40,7 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if len(m.InTheWay) > 0 {
 		return inTheWay(m.InTheWay)
 	}
-	target, err := r.withUserDir(ctx, m.To, m.From)
+	target, err := r.Objects.WithUserDir(ctx, m.To, m.From)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if err != nil {
 		return err
 	}
-	back, err := r.toWrite(ctx, m.RawTo, target)
+	back, err := r.RawBytes.ToWrite(ctx, m.RawTo, target)
 	if err != nil {
 		return err
 	}
@@ -66,11 +66,11 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if found := w.found(); len(found) > 0 {
 		return fmt.Errorf("%w: %w", session.ErrTouched, inTheWay(found)) // the plan had none
 	}
-	lay, err := r.lying(ctx, changes, back)
+	lay, err := r.RawBytes.Lying(ctx, changes, back)
 	if err != nil {
 		return err
 	}
-	if raw, err := r.rawOf(ctx, endangered(changes, back)); err != nil {
+	if raw, err := r.RawBytes.Of(ctx, raw.Endangered(changes, back)); err != nil {
 		return err
 	} else if raw != m.Raw {
 		return fmt.Errorf("moving the work tree: %w", session.ErrTouched)
@@ -117,8 +117,8 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if err := r.verifyMove(ctx, dir, unspared(changes, spared), w.fold); err != nil {
 		return err
 	}
-	if back, err = r.toWrite(ctx, m.RawTo, target); err == nil {
-		err = r.writeRaw(ctx, back, lay)
+	if back, err = r.RawBytes.ToWrite(ctx, m.RawTo, target); err == nil {
+		err = r.RawBytes.Write(ctx, back, lay)
 	}
 	if err == nil {
 		err = r.writeOut(changes, back)
@@ -234,7 +234,7 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []object.Tree
 		if c.NewMode != object.ModeNone || present[fold(c.Path)] {
 			continue
 		}
-		info, err := r.lstat(c.Path)
+		info, err := r.Git.Lstat(c.Path)
 		if err == nil && !info.IsDir() {
 			was := c
 			was.NewMode, was.NewID = c.OldMode, c.OldID
@@ -281,7 +281,7 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []object.Tree
 
 // sameFile compares the file at a change's place with what git would write there.
 func (r *Repo) sameFile(ctx context.Context, c object.TreeChange, same func(want, have []byte) bool) (bool, error) {
-	info, err := r.lstat(c.Path)
+	info, err := r.Git.Lstat(c.Path)
 	if gitcmd.Absent(err) {
 		return false, nil
 	}
@@ -306,21 +306,4 @@ func (r *Repo) sameFile(ctx context.Context, c object.TreeChange, same func(want
 		return err == nil && same(want, have), err
 	}
 	return false, nil
-}
-
-// lstat looks at a path of the work tree. Below a symbolic link there is nothing: what it leads to has another path.
-func (r *Repo) lstat(name string) (fs.FileInfo, error) {
-	for i, c := range name {
-		if c != '/' {
-			continue
-		}
-		info, err := os.Lstat(filepath.Join(r.Git.Root, filepath.FromSlash(name[:i])))
-		if err == nil && !info.IsDir() {
-			err = fs.ErrNotExist
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return os.Lstat(filepath.Join(r.Git.Root, filepath.FromSlash(name)))
 }

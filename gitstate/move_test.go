@@ -34,7 +34,7 @@ func (r *testRepo) tryMove(to session.Tree) error { return r.moveFrom(r.snapshot
 func (r *testRepo) moveFrom(from session.Snapshot, to session.Tree) error {
 	m, err := r.PlanMove(context.Background(), from, to, "")
 	if err == nil {
-		m.Raw, err = r.Raw(context.Background(), m)
+		m.Raw, err = r.RawBytes.Raw(context.Background(), m)
 	}
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/raw"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -33,7 +34,7 @@ func (r *Repo) DropBegun(ctx context.Context, from, failed session.Tree) error {
 
 // dropBegun removes files that a failed move added or began to add and that the snapshot it is taken back from has not.
 func (r *Repo) dropBegun(ctx context.Context, m session.Move, failed session.Tree) error {
-	target, err := r.withUserDir(ctx, failed, m.To)
+	target, err := r.Objects.WithUserDir(ctx, failed, m.To)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (r *Repo) dropBegun(ctx context.Context, m session.Move, failed session.Tre
 }
 
 // sparing notes files that git is not to write, and returns both trees of a move without them.
-func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []rawFile, from, to session.Tree) (a,
+func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []raw.File, from, to session.Tree) (a,
 	b session.Tree, err error) {
 	index := filepath.Join(r.Git.PrivateDir(), "sparing")
 	var without strings.Builder
@@ -86,7 +87,7 @@ func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []rawF
 	}
 	trees := []session.Tree{from, to}
 	for i, t := range trees {
-		if err := removeLeftovers(index); err != nil {
+		if err := object.RemoveLeftovers(index); err != nil {
 			return "", "", err
 		}
 		if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "read-tree",
@@ -109,18 +110,4 @@ func unspared(changes []object.TreeChange, spared map[string]bool) []object.Tree
 		return changes
 	}
 	return slices.DeleteFunc(slices.Clone(changes), func(c object.TreeChange) bool { return spared[c.Path] })
-}
-
-// Present makes sure that the files are there which a move would write: of a partial clone they may be with the remote
-// still. They are fetched all at once, as git does it; but git finds out only when a checkout has begun and has removed
-// files. With a sparse checkout, of which some files need not be there, that is left to it.
-func (r *Repo) Present(ctx context.Context, m session.Move) error {
-	if len(m.Changes) == 0 || !r.Objects.Promised() {
-		return nil
-	}
-	target, err := r.withUserDir(ctx, m.To, m.From)
-	if err != nil {
-		return err
-	}
-	return r.Objects.FetchPromised(ctx, m.From, target)
 }

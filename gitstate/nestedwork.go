@@ -190,7 +190,7 @@ func (r *Repo) nestedTags(ctx context.Context) (map[string]string, error) {
 // them: with an index of our own, in which nothing is marked as not to be looked at, and no file as looked at already.
 func (r *Repo) readsAsCommitted(ctx context.Context, at *Repo) (bool, error) {
 	index := filepath.Join(r.Git.PrivateDir(), durable.TempPrefix+"nested")
-	if err := removeLeftovers(index); err != nil {
+	if err := object.RemoveLeftovers(index); err != nil {
 		return false, err
 	}
 	defer os.Remove(index)

@@ -5,12 +5,14 @@ package gitstate
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/raw"
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/gitstate/room"
+	"github.com/wfs-dev/wfs/gitstate/settings"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 )
 
@@ -23,18 +25,28 @@ type Refs = refs.Refs
 // Trees are the work trees of the repository.
 type Trees = worktree.Trees
 
+// Settings are git's settings, as far as they say how files are treated.
+type Settings = settings.Settings
+
+// RawBytes are files' bytes as they lie in the work tree.
+type RawBytes = raw.Files
+
+// Files are the files of the work tree, as git would add them.
+type Files = snapshot.Files
+
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
 type Repo struct {
 	*gitcmd.Git
 	*Objects
 	*Refs
 	*Trees
+	*Files
+	*RawBytes
+	*Settings
 
 	Rooms *room.Set
 
 	auto autoSaves
-
-	configured atomic.Pointer[string] // what files of settings were like when that was asked last
 }
 
 // Open opens the repository of the work tree that contains a directory.
@@ -62,6 +74,7 @@ func (r *Repo) Worktree() string { return r.Git.Worktree }
 
 func repoOf(git *gitcmd.Git) *Repo {
 	objects := object.New(git)
-	refs := refs.New(git, objects)
-	return &Repo{Git: git, Objects: objects, Refs: refs, Trees: &Trees{Git: git, Objects: objects, Refs: refs}}
+	own, set := refs.New(git, objects), settings.New(git, objects)
+	return &Repo{Git: git, Objects: objects, Refs: own, Settings: set, RawBytes: raw.New(git, objects),
+		Trees: worktree.New(git, objects, own), Files: snapshot.New(git, objects, own, set)}
 }

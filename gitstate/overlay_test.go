@@ -50,7 +50,7 @@ func sameFiles(t *testing.T, got, want map[string]string) {
 
 func (r *testRepo) snap() session.Tree {
 	r.t.Helper()
-	s, err := r.Snapshot(context.Background(), "")
+	s, err := r.Files.Snapshot(context.Background(), "")
 	if err != nil {
 		r.t.Fatal(err)
 	}

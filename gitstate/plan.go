@@ -35,7 +35,7 @@ const (
 // for none; see Raw.
 func (r *Repo) PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error) {
 	m := session.Move{From: from.Tree, To: to, RawTo: raw}
-	target, err := r.withUserDir(ctx, to, from.Tree)
+	target, err := r.Objects.WithUserDir(ctx, to, from.Tree)
 	if err != nil {
 		return m, err
 	}

@@ -52,7 +52,7 @@ func (r *Repo) prepare(ctx context.Context, d session.Draft,
 	case d.Stage:
 		trees, index, err = r.stage(ctx, d, &p.Made, on, ident)
 	default:
-		if p.Tree, err = r.withOwn(ctx, d.Tree, on.userDir); err == nil {
+		if p.Tree, err = r.Objects.WithOwn(ctx, d.Tree, on.userDir); err == nil {
 			trees = r.Objects.LooseBelow(p.Tree)
 		}
 	}
@@ -135,7 +135,7 @@ func (r *Repo) groundOf(ctx context.Context, d session.Draft) (on ground, err er
 		if on.base, err = r.Objects.TreeOf(ctx, d.Parents[0]); err != nil {
 			return on, err
 		}
-		if on.userDir, err = r.Objects.Entry(ctx, on.base, userDir); err != nil {
+		if on.userDir, err = r.Objects.Entry(ctx, on.base, object.UserDir); err != nil {
 			return on, err
 		}
 	}
@@ -166,7 +166,7 @@ func (r *Repo) writeTurn(ctx context.Context, tree session.Tree, own object.Entr
 	}
 	same, err2 := r.Objects.WriteTree(ctx, index.path)
 	if err2 == nil {
-		same, err2 = r.withOwn(ctx, same, own)
+		same, err2 = r.Objects.WithOwn(ctx, same, own)
 	}
 	if err2 == nil {
 		err2 = durable.SyncFile(index.path)

@@ -190,15 +190,15 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 	}
 	defer unlock()
 	index := filepath.Join(r.Git.PrivateDir(), "settle")
-	x, err := r.copyIndex(ctx, index)
+	x, err := r.Files.CopyIndex(ctx, index)
 	if err == nil {
 		err = x.Store()
 	}
 	if err != nil {
 		return err
 	}
-	now, err := r.treeOfIndex(ctx, index, x, t.Index)
-	var conflict *ReadyError
+	now, err := r.Files.TreeOfIndex(ctx, index, x, t.Index)
+	var conflict *gitcmd.ReadyError
 	if errors.As(err, &conflict) { // no turn begins in one: somebody is at work
 		return nil
 	}

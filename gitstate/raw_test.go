@@ -95,7 +95,7 @@ func testRaw(t *testing.T, c rawCase, gone bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Raw, err = r.Raw(ctx, m); err != nil {
+	if m.Raw, err = r.RawBytes.Raw(ctx, m); err != nil {
 		t.Fatal(err)
 	}
 	var raw []string
@@ -133,7 +133,7 @@ func testRaw(t *testing.T, c rawCase, gone bool) {
 		now := r.snapshot()
 		m, err := r.PlanMove(ctx, now, snap.Tree, snap.Raw)
 		if err == nil {
-			m.Raw, err = r.Raw(ctx, m)
+			m.Raw, err = r.RawBytes.Raw(ctx, m)
 		}
 		if err == nil {
 			err = r.MoveTree(ctx, m)
@@ -172,7 +172,7 @@ func TestMoveSeesRawEdits(t *testing.T) {
 	r.write("f.t", "a\n")
 	m, err := r.PlanMove(ctx, r.snapshot(), r.treeOf(map[string]string{"a.txt": "a\n"}), "")
 	if err == nil {
-		m.Raw, err = r.Raw(ctx, m)
+		m.Raw, err = r.RawBytes.Raw(ctx, m)
 	}
 	if err != nil || m.Raw != "" {
 		t.Fatal(m.Raw, err)
@@ -248,7 +248,7 @@ func TestMoveSeesWhatIsSavedWhileGitWrites(t *testing.T) {
 			first := r.snapshot()
 			m, err := r.PlanMove(ctx, first, r.treeOf(map[string]string{"a.txt": "a\n"}), "")
 			if err == nil {
-				m.Raw, err = r.Raw(ctx, m)
+				m.Raw, err = r.RawBytes.Raw(ctx, m)
 			}
 			if err != nil || m.Raw == "" {
 				t.Fatal(m.Raw, err)
@@ -257,7 +257,7 @@ func TestMoveSeesWhatIsSavedWhileGitWrites(t *testing.T) {
 			r.write("f.crlf", "a\r\nb\r\n") // the same to git
 			r.write("g.slow", "new\n")
 			if m, err = r.PlanMove(ctx, r.snapshot(), first.Tree, raw); err == nil {
-				m.Raw, err = r.Raw(ctx, m)
+				m.Raw, err = r.RawBytes.Raw(ctx, m)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -272,7 +272,7 @@ func TestMoveSeesWhatIsSavedWhileGitWrites(t *testing.T) {
 				t.Errorf("what was saved is %q now: %v", r.read("f.crlf"), err)
 			}
 			if m, err = r.PlanMove(ctx, r.snapshot(), first.Tree, raw); err == nil {
-				m.Raw, err = r.Raw(ctx, m)
+				m.Raw, err = r.RawBytes.Raw(ctx, m)
 			}
 			if err == nil {
 				err = r.MoveTree(ctx, m)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
@@ -30,19 +29,4 @@ func (r *Repo) InProgress(context.Context) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// Ignored lists what the work tree ignores now. A directory that a rule matches stands for all that is in it,
-// and ends in a slash. One whose files are ignored, and it is not, is no such directory, though `ls-files
-// --directory` names it: the next file in it may be none of them.
-func (r *Repo) Ignored(ctx context.Context) ([]string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all",
-		"--no-renames", "--ignore-submodules=all")
-	var ignored []string
-	for _, line := range gitcmd.SplitZ(out) {
-		if p, ok := strings.CutPrefix(line, "!! "); ok {
-			ignored = append(ignored, p)
-		}
-	}
-	return ignored, err
 }

@@ -318,7 +318,7 @@ func TestIgnored(t *testing.T) {
 	r.write("x.log", "")
 	r.write("out/a/b", "")
 	r.write("new", "")
-	got, err := r.Ignored(context.Background())
+	got, err := r.Settings.Ignored(context.Background())
 	slices.Sort(got)
 	if err != nil || !slices.Equal(got, []string{"out/", "x.log"}) {
 		t.Errorf("%q, %v", got, err)
@@ -360,7 +360,7 @@ func TestIgnoredNamesWhatRulesMatch(t *testing.T) {
 	r.write("out/a/b", "5")
 	r.write("deep/er/f", "6")
 	r.write("odd \n/x.log", "7")
-	got, err := r.Ignored(context.Background())
+	got, err := r.Settings.Ignored(context.Background())
 	slices.Sort(got)
 	want := []string{"deep/er/", "mixed/x.log", "odd \n/x.log", "only/deeper/still/y.log", "only/x.log", "out/"}
 	if err != nil || !slices.Equal(got, want) {

@@ -60,8 +60,8 @@ func TestSettingsAreGits(t *testing.T) {
 			if _, settings, ok := gitcmd.ReadTrace(string(said)); name == "usual" && (err != nil || want == "" || !ok || both[0].Git.IdentityIn(settings) != want) {
 				t.Errorf("%q was not read at once", want)
 			}
-			excludes, err := both[0].globalExcludes(ctx)
-			want, wantErr = both[1].globalExcludes(ctx)
+			excludes, err := both[0].Settings.GlobalExcludes(ctx)
+			want, wantErr = both[1].Settings.GlobalExcludes(ctx)
 			if excludes != want || (err == nil) != (wantErr == nil) {
 				t.Errorf("excludes %q, %v; git says %q, %v", excludes, err, want, wantErr)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -50,36 +51,36 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, o
 
 func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.Made, on ground,
 	headTree session.Tree, head session.Commit, ident string, s *staged) ([]object.Object, error) {
-	old, err := r.copyIndex(ctx, s.path)
+	old, err := r.Files.CopyIndex(ctx, s.path)
 	if err != nil {
 		return nil, err
 	}
-	before, err := r.treeOfIndex(ctx, s.path, old, headTree)
+	before, err := r.Files.TreeOfIndex(ctx, s.path, old, headTree)
 	if err != nil {
 		return nil, err
 	}
-	added, err := r.addAll(ctx, s.path, old, before == headTree, d.Exclude, head, headTree)
+	added, err := r.Files.AddAll(ctx, s.path, old, before == headTree, d.Exclude, head, headTree)
 	if err != nil {
 		return nil, err
 	}
-	if len(added.copied) > 0 {
-		if before, err = r.treeWithout(ctx, old, added.copied); err != nil {
+	if len(added.Copied) > 0 {
+		if before, err = r.Files.TreeWithout(ctx, old, added.Copied); err != nil {
 			return nil, err
 		}
 	}
 	made.Staged = added.Staged
 	parent := old
 	if before != on.base { // the parent has other files than the index that was found
-		if parent, err = r.indexOfTree(ctx, on.base); err != nil {
+		if parent, err = r.Files.IndexOfTree(ctx, on.base); err != nil {
 			return nil, err
 		}
 	}
-	made.Deleted = r.deletedFrom(parent, added.now)
-	trees, err := r.stagedTrees(ctx, s.path, added.now, on.userDir)
+	made.Deleted = r.Files.DeletedFrom(parent, added.Now)
+	trees, err := r.Files.StagedTrees(ctx, s.path, added.Now, on.userDir)
 	if err != nil {
 		return nil, err
 	}
-	s.files = r.newFiles(r.Objects.IndexChanges(old, added.now))
+	s.files = r.newFiles(r.Objects.IndexChanges(old, added.Now))
 	// in the commit below, in this one, or anchored
 	made.Tree, made.IndexOld = session.Tree(trees[len(trees)-1].ID), before
 	if made.Tree == d.Unless && before != made.Tree && !slices.Contains(d.Former, before) {
@@ -90,11 +91,11 @@ func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.M
 		return nil, err
 	}
 	durable.Hit(durable.CheckpointAnchored)
-	trees = unstored(trees)
-	if added.plain {
-		return append(added.objects, trees...), nil
+	trees = snapshot.Unstored(trees)
+	if added.Plain {
+		return append(added.Objects, trees...), nil
 	}
-	unwritten := append(r.Objects.NewBlobs(old, added.now), trees...)
+	unwritten := append(r.Objects.NewBlobs(old, added.Now), trees...)
 	// An index of files that are nowhere must not become the user's.
 	return unwritten, r.Objects.Complete(ctx, unwritten, old)
 }
@@ -108,27 +109,6 @@ func (s *staged) flush() error { return durable.WriteOut(append(s.files, s.path)
 func (s *staged) install() error {
 	defer s.unlock()
 	return s.repo.installIndex(s.path)
-}
-
-// stagedTrees returns the trees of a private index that are to be made, with this .wfs, the root last. That has
-// no data if git has made it. x is what is in the index.
-func (r *Repo) stagedTrees(ctx context.Context, path string, x *object.Index, own object.Entry) ([]object.Object, error) {
-	if entries, below, ok := r.Objects.TreesOf(x, nil); ok {
-		own.Name = userDir
-		root, err := r.Objects.NewTree(object.PutEntry(entries, own))
-		return append(below, root), err
-	}
-	staged, err := r.Objects.WriteTree(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := r.withOwn(ctx, staged, own)
-	return []object.Object{{Kind: "tree", ID: string(tree)}}, err
-}
-
-// unstored are those of some trees that git has not made.
-func unstored(trees []object.Object) []object.Object {
-	return slices.DeleteFunc(trees, func(o object.Object) bool { return o.Data == nil })
 }
 
 // anchor returns the commit that keeps what is in the index alone, and makes it if need be. One that an earlier, killed

@@ -312,3 +312,20 @@ func (r *Store) WriteTree(ctx context.Context, index string) (session.Tree, erro
 	out, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "write-tree")
 	return session.Tree(bytes.TrimSpace(out)), err
 }
+
+// RemoveLeftovers removes a private index and its lock. Whoever makes one holds the work tree's own lock, so
+// that what is there was left by a process that was killed.
+func RemoveLeftovers(index string) error {
+	for _, old := range []string{index, index + ".lock"} {
+		err := os.Remove(old)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			_, err = durable.MoveAside(old) // a directory, and not by us
+		} else {
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

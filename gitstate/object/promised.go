@@ -34,6 +34,20 @@ func plural(n int, one, many string) string {
 	return many
 }
 
+// Present makes sure that the files are there which a move would write: of a partial clone they may be with the remote
+// still. They are fetched all at once, as git does it; but git finds out only when a checkout has begun and has removed
+// files. With a sparse checkout, of which some files need not be there, that is left to it.
+func (r *Store) Present(ctx context.Context, m session.Move) error {
+	if len(m.Changes) == 0 || !r.Promised() {
+		return nil
+	}
+	target, err := r.WithUserDir(ctx, m.To, m.From)
+	if err != nil {
+		return err
+	}
+	return r.FetchPromised(ctx, m.From, target)
+}
+
 // FetchPromised makes sure that everything is there which a tree has and another, which is there, has not.
 func (r *Store) FetchPromised(ctx context.Context, from, target session.Tree) error {
 	if on, err := r.Git.Sparse(ctx); err != nil || on {

@@ -21,6 +21,11 @@ type Trees struct {
 	Refs    *refs.Refs
 }
 
+// New are the work trees of the repository of one of them.
+func New(git *gitcmd.Git, objects *object.Store, refs *refs.Refs) *Trees {
+	return &Trees{Git: git, Objects: objects, Refs: refs}
+}
+
 // Worktree is one work tree of the repository, as git's own files tell of it.
 type Worktree struct {
 	ID     string         // "main", or a linked work tree's name; see Repo.Worktree

@@ -96,28 +96,6 @@ func watch(s *session.Surroundings, base, top string) {
 	})
 }
 
-// SettingsBetween are the names of the settings that differ between two files of git's, without what may be a
-// password in them. Of files that git cannot read there are none.
-func (r *Trees) SettingsBetween(ctx context.Context, was, now string) []string {
-	var all [2]map[string]string
-	for i, file := range []string{was, now} {
-		out, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--file", file, "--list", "-z")
-		if err != nil {
-			return nil
-		}
-		all[i] = map[string]string{}
-		for entry := range strings.SplitSeq(string(out), "\x00") {
-			if name, value, _ := strings.Cut(entry, "\n"); name != "" {
-				if strings.Contains(name, "@") { // url.https://user:password@host.insteadof
-					name = name[:strings.Index(name, ".")] + ".*" + name[strings.LastIndex(name, "."):]
-				}
-				all[i][name] += value + "\x00"
-			}
-		}
-	}
-	return session.Differing(all[0], all[1])
-}
-
 // HasFile reports whether a commit has a file.
 func (r *Trees) HasFile(ctx context.Context, at session.Commit, file string) bool {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "--name-only", string(at), "--", file)

@@ -1,4 +1,4 @@
-package gitstate
+package snapshot
 
 import (
 	"bytes"
@@ -27,16 +27,16 @@ const maxRounds = 50
 // addition is what it took to bring a private index up to date with the work tree.
 type addition struct {
 	session.Staged
-	now     *object.Index   // afterwards
-	copied  []byte          // see withheld
-	plain   bool            // it was added without git
-	objects []object.Object // of what was added, then, which are nowhere yet
+	Now     *object.Index   // afterwards
+	Copied  []byte          // see withheld
+	Plain   bool            // it was added without git
+	Objects []object.Object // of what was added, then, which are nowhere yet
 }
 
-// addAll stages the whole work tree, but for .wfs and what is held out, into a private index, and names what it could
+// AddAll stages the whole work tree, but for .wfs and what is held out, into a private index, and names what it could
 // not. x is that index as it is before; nothingStaged says that it stands for headTree. A nested repository becomes no
 // gitlink unless head has it as one, or somebody has made a submodule of it: a gitlink protects nothing of it.
-func (r *Repo) addAll(ctx context.Context, index string, x *object.Index, nothingStaged bool, exclude string,
+func (r *Files) AddAll(ctx context.Context, index string, x *object.Index, nothingStaged bool, exclude string,
 	head session.Commit, headTree session.Tree) (made addition, err error) {
 	began := time.Unix(0, int64(r.Git.FileTime()))
 	h, err := r.hold(ctx, index, x, exclude, head)
@@ -47,13 +47,13 @@ func (r *Repo) addAll(ctx context.Context, index string, x *object.Index, nothin
 	if err != nil {
 		return made, err
 	}
-	if made.copied, h.given = out.copied, out.skips; len(out.unstaged) > 0 {
+	if made.Copied, h.given = out.copied, out.skips; len(out.unstaged) > 0 {
 		if x, err = r.Objects.ReadIndex(ctx, index); err != nil {
 			return made, err
 		}
 		h.unsure = true
 	}
-	made.HeldOut, made.Ignored, made.now = h.held, h.ignored, x
+	made.HeldOut, made.Ignored, made.Now = h.held, h.ignored, x
 	slices.SortFunc(made.HeldOut, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
 	// Git would set it to when the index was written: what changed since it was read must not look older than that.
 	defer func() {
@@ -64,7 +64,7 @@ func (r *Repo) addAll(ctx context.Context, index string, x *object.Index, nothin
 	if !h.unsure && len(h.force) == 0 {
 		paths := slices.DeleteFunc(slices.Clone(h.paths), h.isGiven)
 		if now, objects, ok := r.addPlain(ctx, index, x, paths); ok {
-			made.now, made.objects, made.plain, made.Skipped = now, objects, true, joinSkips(out.skips)
+			made.Now, made.Objects, made.Plain, made.Skipped = now, objects, true, joinSkips(out.skips)
 			return made, nil
 		}
 	}
@@ -76,16 +76,16 @@ func (r *Repo) addAll(ctx context.Context, index string, x *object.Index, nothin
 		return made, err
 	}
 	if added != nil || len(h.doubted) > 0 {
-		if made.now, err = r.Objects.ReadIndex(ctx, index); err != nil {
+		if made.Now, err = r.Objects.ReadIndex(ctx, index); err != nil {
 			return made, err
 		}
 	}
-	unseen, err := r.unseen(ctx, made.now) // where a checkout is sparse, git takes marks from files that are there
+	unseen, err := r.unseen(ctx, made.Now) // where a checkout is sparse, git takes marks from files that are there
 	if err != nil {
 		return made, err
 	}
 	var nested []session.Skip
-	if made.now, nested, err = r.ungraft(ctx, index, made.now, headTree); err != nil {
+	if made.Now, nested, err = r.ungraft(ctx, index, made.Now, headTree); err != nil {
 		return made, err
 	}
 	made.Skipped = joinSkips(added, unseen, out.skips, nested)
@@ -107,21 +107,21 @@ func joinSkips(lists ...[]session.Skip) []session.Skip {
 //
 // Git is not told what to keep out beside single paths: with a path to be left out beside one in the same
 // directory, git 2.39 finds nothing there and does not say so.
-func (r *Repo) addHeld(ctx context.Context, index string, x *object.Index, h *holding) (skipped []session.Skip, err error) {
+func (r *Files) addHeld(ctx context.Context, index string, x *object.Index, h *holding) (skipped []session.Skip, err error) {
 	var paths []string
 	for _, p := range h.paths {
 		if !h.isGiven(p) {
 			paths = append(paths, ":(top,literal)"+p)
 		}
 	}
-	sure := !h.unsure && len(paths) <= maxNamed
+	sure := !h.unsure && len(paths) <= MaxNamed
 	if sure && len(paths) > 0 {
 		// its threads would compare nothing
 		report, err := r.addOnce(ctx, index, paths, h.how, "-c", "core.preloadIndex=false")
-		sure, skipped = err == nil && report.fatal == nil && len(report.skipped) == 0, []session.Skip{}
+		sure, skipped = err == nil && report.Fatal == nil && len(report.Skipped) == 0, []session.Skip{}
 	}
 	if !sure {
-		all := []string{".", ":(exclude,top)" + userDir}
+		all := []string{".", ":(exclude,top)" + object.UserDir}
 		for _, s := range h.given {
 			all = append(all, ":(exclude,top,literal)"+s.Path)
 		}
@@ -144,14 +144,14 @@ func (r *Repo) addHeld(ctx context.Context, index string, x *object.Index, h *ho
 		paths = append(paths, ":(top,literal)"+p)
 	}
 	report, err := r.addOnce(ctx, index, paths, "-f")
-	return append([]session.Skip{}, append(skipped, report.skipped...)...), err
+	return append([]session.Skip{}, append(skipped, report.Skipped...)...), err
 }
 
 // unseen names the files that differ from an index and that git does not look at. Files that are not there, as
 // outside of a sparse checkout, have nothing to lose.
-func (r *Repo) unseen(ctx context.Context, x *object.Index) (skipped []session.Skip, err error) {
+func (r *Files) unseen(ctx context.Context, x *object.Index) (skipped []session.Skip, err error) {
 	var files []object.TreeFile
-	for _, p := range r.present(x.Marked()) {
+	for _, p := range r.Git.ThoseThere(x.Marked()) {
 		e, _ := object.Find(x.Entries, 0, p)
 		if f, ok := object.LookAt(filepath.Join(r.Git.Root, filepath.FromSlash(p))); !ok || !x.Unchanged(e, f, nil) {
 			files = append(files, object.TreeFile{Path: p, Mode: fmt.Sprintf("%06o", e.Mode), ID: hex.EncodeToString(e.ID)})
@@ -160,14 +160,14 @@ func (r *Repo) unseen(ctx context.Context, x *object.Index) (skipped []session.S
 	ids, err := r.idsOf(ctx, files)
 	for _, f := range files {
 		if ids[f.Path] != f.ID {
-			skipped = append(skipped, session.Skip{Path: f.Path, Why: wayUnseen})
+			skipped = append(skipped, session.Skip{Path: f.Path, Why: WayUnseen})
 		}
 	}
 	return skipped, err
 }
 
 // idsOf returns the ids that git would add files of the work tree with, by path.
-func (r *Repo) idsOf(ctx context.Context, files []object.TreeFile) (map[string]string, error) {
+func (r *Files) idsOf(ctx context.Context, files []object.TreeFile) (map[string]string, error) {
 	ids, named := map[string]string{}, []string{}
 	for _, f := range files {
 		full := filepath.Join(r.Git.Root, filepath.FromSlash(f.Path))
@@ -194,7 +194,7 @@ func (r *Repo) idsOf(ctx context.Context, files []object.TreeFile) (map[string]s
 }
 
 // addEverything adds what some pathspecs of the whole work tree say, and names what was passed over.
-func (r *Repo) addEverything(ctx context.Context, index, how string, all []string) (skipped []session.Skip, err error) {
+func (r *Files) addEverything(ctx context.Context, index, how string, all []string) (skipped []session.Skip, err error) {
 	for try := 1; ; try++ {
 		if skipped, err = r.addRest(ctx, index, how, all); err != nil {
 			return nil, err
@@ -207,24 +207,24 @@ func (r *Repo) addEverything(ctx context.Context, index, how string, all []strin
 }
 
 // addRest runs `git add` with -A or -u, goes on where it gives up, and names what was passed over.
-func (r *Repo) addRest(ctx context.Context, index, how string, paths []string) ([]session.Skip, error) {
+func (r *Files) addRest(ctx context.Context, index, how string, paths []string) ([]session.Skip, error) {
 	var skipped []session.Skip
 	report, err := r.addOnce(ctx, index, paths, how)
 	for round := 0; ; round++ {
 		var failed *gitcmd.GitError
-		if err != nil && (!errors.As(err, &failed) || report.fatal == nil) {
+		if err != nil && (!errors.As(err, &failed) || report.Fatal == nil) {
 			return nil, err
 		}
-		if report.fatal == nil {
-			return append(skipped, report.skipped...), nil
+		if report.Fatal == nil {
+			return append(skipped, report.Skipped...), nil
 		}
 		// Git gave up as a whole because of one path: leave that out and try again.
-		known := slices.ContainsFunc(skipped, func(s session.Skip) bool { return s.Path == report.fatal.Path })
+		known := slices.ContainsFunc(skipped, func(s session.Skip) bool { return s.Path == report.Fatal.Path })
 		if known || round == maxRounds {
 			return nil, err
 		}
-		skipped = append(skipped, *report.fatal)
-		paths = append(paths, ":(exclude,top,literal)"+report.fatal.Path)
+		skipped = append(skipped, *report.Fatal)
+		paths = append(paths, ":(exclude,top,literal)"+report.Fatal.Path)
 		report, err = r.addOnce(ctx, index, paths, how)
 	}
 }
@@ -234,10 +234,10 @@ const maxSpecs = 64 << 10
 
 // addOnce runs one `git add`. Git has all of the pathspecs before it begins, and never has them from a pipe:
 // one that is cut short by a kill lacks what is to be left out, and an empty one means everything.
-func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, how string,
+func (r *Files) addOnce(ctx context.Context, index string, pathspecs []string, how string,
 	settings ...string) (addReport, error) {
 	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
-	args := append(settings, "-c", "core.excludesFile="+r.excludesPath(), "-c", "core.splitIndex=false", "-c",
+	args := append(settings, "-c", "core.excludesFile="+r.Settings.ExcludesPath(), "-c", "core.splitIndex=false", "-c",
 		"core.safecrlf=false",
 		"add", how, "--ignore-errors", "--sparse")
 	if all := strings.Join(pathspecs, "\x00"); len(all) > maxSpecs {
@@ -251,10 +251,10 @@ func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, ho
 		args = append(append(args, "--"), pathspecs...)
 	}
 	_, stderr, err := r.Git.RunBoth(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}, args...)
-	report := readAddReport(stderr)
-	report.skipped = slices.DeleteFunc(report.skipped, r.rulesOnly)
-	if err == nil && report.fatal == nil && report.unknown != "" {
-		err = &gitcmd.GitError{Args: []string{"add"}, Exit: 1, Stderr: report.unknown}
+	report := ReadAddReport(stderr)
+	report.Skipped = slices.DeleteFunc(report.Skipped, r.rulesOnly)
+	if err == nil && report.Fatal == nil && report.Unknown != "" {
+		err = &gitcmd.GitError{Args: []string{"add"}, Exit: 1, Stderr: report.Unknown}
 	}
 	return report, err
 }
@@ -262,7 +262,7 @@ func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, ho
 // ungraft takes those gitlinks out of a private index, x, that head does not have, and that nobody has made
 // submodules of, names them, and submodules that have edits of their own, and returns the index that there is
 // then.
-func (r *Repo) ungraft(ctx context.Context, path string, x *object.Index, head session.Tree) (*object.Index, []session.Skip, error) {
+func (r *Files) ungraft(ctx context.Context, path string, x *object.Index, head session.Tree) (*object.Index, []session.Skip, error) {
 	info := x.Info()
 	if len(info.Gitlinks) == 0 {
 		return x, nil, nil
@@ -278,7 +278,7 @@ func (r *Repo) ungraft(ctx context.Context, path string, x *object.Index, head s
 	return x, append(skipped, edited...), err
 }
 
-func (r *Repo) dropGitlinks(ctx context.Context, index string, gitlinks []string,
+func (r *Files) dropGitlinks(ctx context.Context, index string, gitlinks []string,
 	head session.Tree) ([]session.Skip, error) {
 	old := map[string]bool{}
 	if head != "" {

@@ -1,4 +1,4 @@
-package gitstate
+package settings
 
 import (
 	"bytes"
@@ -9,12 +9,27 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
 )
+
+// Settings are those of git's in one work tree, as far as they say which files git looks at and what it makes of them.
+type Settings struct {
+	Git     *gitcmd.Git
+	Objects *object.Store
+
+	configured atomic.Pointer[string] // what files of settings were like when that was asked last
+}
+
+// New returns the settings of a repository.
+func New(git *gitcmd.Git, objects *object.Store) *Settings {
+	return &Settings{Git: git, Objects: objects}
+}
 
 // shaping are git's settings that say which files it looks at and what it makes of them on their way into objects and
 // back. No clone brings them along: with others, what is judged here is not what is delivered. Those of git-lfs are
@@ -22,7 +37,7 @@ import (
 var shaping = lazyregexp.New(`^(filter\..*|include\.path|includeif\..*|core\.(attributesfile|autocrlf|checkstat|eol|excludesfile|filemode|fsmonitor|ignorecase|precomposeunicode|symlinks|trustctime|worktree))$`)
 
 // Conversions are those settings as they are now, in the files that only this repository has and in all together.
-func (r *Repo) Conversions(ctx context.Context) (session.Conversions, error) {
+func (r *Settings) Conversions(ctx context.Context) (session.Conversions, error) {
 	c := session.Conversions{Settings: map[string]map[string]string{}, Texts: map[string][]byte{},
 		Listed: map[string]string{}}
 	for _, name := range r.shapingFiles() {
@@ -61,13 +76,13 @@ func (r *Repo) Conversions(ctx context.Context) (session.Conversions, error) {
 }
 
 // shapingFiles are the files of the git directory that hold such settings.
-func (r *Repo) shapingFiles() []string {
+func (r *Settings) shapingFiles() []string {
 	return []string{filepath.Join(r.Git.CommonDir, "config"), filepath.Join(r.Git.GitDir, "config.worktree"),
 		filepath.Join(r.Git.CommonDir, "info", "attributes")}
 }
 
 // shapingSettings are the settings that shape, with all their values; listed are all settings.
-func (r *Repo) shapingSettings(ctx context.Context, from ...string) (all map[string]string, listed string, err error) {
+func (r *Settings) shapingSettings(ctx context.Context, from ...string) (all map[string]string, listed string, err error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(append([]string{"config"}, from...), "--list", "-z")...)
 	all = map[string]string{}
 	entries := strings.Split(string(out), "\x00")
@@ -83,7 +98,7 @@ func (r *Repo) shapingSettings(ctx context.Context, from ...string) (all map[str
 // PutConversionsBack makes such settings what they were, in the files that only this repository has, and has git look
 // again at files that it was told to pass over. It names what it put back, and what differs elsewhere, in files that
 // are the user's.
-func (r *Repo) PutConversionsBack(ctx context.Context, was session.Conversions) (back, elsewhere []string, err error) {
+func (r *Settings) PutConversionsBack(ctx context.Context, was session.Conversions) (back, elsewhere []string, err error) {
 	now, err := r.Conversions(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -104,7 +119,7 @@ func (r *Repo) PutConversionsBack(ctx context.Context, was session.Conversions) 
 		}
 	}
 	marks := slices.DeleteFunc(now.Marks, func(p string) bool { return slices.Contains(was.Marks, p) })
-	if marks = r.present(slices.Sorted(slices.Values(marks))); len(marks) > 0 {
+	if marks = r.Git.ThoseThere(slices.Sorted(slices.Values(marks))); len(marks) > 0 {
 		for _, how := range []string{"--no-skip-worktree", "--no-assume-unchanged"} {
 			if _, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(marks, "\x00") + "\x00")},
 				"update-index", how, "-z", "--stdin"); err != nil {
@@ -125,7 +140,7 @@ func (r *Repo) PutConversionsBack(ctx context.Context, was session.Conversions) 
 
 // putSettingsBack makes some settings of a file what they were; the file is what it was, when nothing else changed in
 // it.
-func (r *Repo) putSettingsBack(ctx context.Context, file string, keys []string, was session.Conversions) error {
+func (r *Settings) putSettingsBack(ctx context.Context, file string, keys []string, was session.Conversions) error {
 	for _, key := range keys {
 		// 5: it is not there
 		if _, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{5}}, "config", "--file", file, "--unset-all", key); err != nil {
@@ -159,4 +174,26 @@ func putTextBack(file string, was session.Conversions) error {
 		mode = info.Mode().Perm()
 	}
 	return durable.WriteFile(file, text, mode)
+}
+
+// SettingsBetween are the names of the settings that differ between two files of git's, without what may be a
+// password in them. Of files that git cannot read there are none.
+func (r *Settings) SettingsBetween(ctx context.Context, was, now string) []string {
+	var all [2]map[string]string
+	for i, file := range []string{was, now} {
+		out, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--file", file, "--list", "-z")
+		if err != nil {
+			return nil
+		}
+		all[i] = map[string]string{}
+		for entry := range strings.SplitSeq(string(out), "\x00") {
+			if name, value, _ := strings.Cut(entry, "\n"); name != "" {
+				if strings.Contains(name, "@") { // url.https://user:password@host.insteadof
+					name = name[:strings.Index(name, ".")] + ".*" + name[strings.LastIndex(name, "."):]
+				}
+				all[i][name] += value + "\x00"
+			}
+		}
+	}
+	return session.Differing(all[0], all[1])
 }

@@ -1,4 +1,4 @@
-package gitstate
+package snapshot
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 // editedSubmodules names those submodules of a private index that have edits or new files which are not
 // committed there: a gitlink holds nothing of them.
-func (r *Repo) editedSubmodules(ctx context.Context, index string, gitlinks []string) ([]session.Skip, error) {
+func (r *Files) editedSubmodules(ctx context.Context, index string, gitlinks []string) ([]session.Skip, error) {
 	args := []string{"status", "--porcelain=v2", "-z", "--no-renames", "--ignore-submodules=none",
 		"--untracked-files=normal", "--"}
 	none := len(args)
@@ -40,7 +40,7 @@ func (r *Repo) editedSubmodules(ctx context.Context, index string, gitlinks []st
 
 // stagedSubmodules returns those gitlinks of the user's own index that the .gitmodules of a private one names: what
 // `git submodule add` leaves.
-func (r *Repo) stagedSubmodules(ctx context.Context, index string) (map[string]bool, error) {
+func (r *Files) stagedSubmodules(ctx context.Context, index string) (map[string]bool, error) {
 	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return nil, err
@@ -63,12 +63,12 @@ func (r *Repo) stagedSubmodules(ctx context.Context, index string) (map[string]b
 
 // Nested returns the outermost directory on the way to a path of the work tree, or at it, that is a repository
 // of its own, "" for none. Links are not followed.
-func (r *Repo) Nested(path string) string {
+func (r *Files) Nested(path string) string {
 	for i := range len(path) + 1 {
 		if i < len(path) && path[i] != '/' {
 			continue
 		}
-		info, err := r.lstat(path[:i])
+		info, err := r.Git.Lstat(path[:i])
 		if err != nil || !info.IsDir() {
 			return ""
 		}

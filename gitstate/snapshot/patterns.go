@@ -1,4 +1,4 @@
-package gitstate
+package snapshot
 
 import (
 	"path"
@@ -10,9 +10,9 @@ import (
 // oneOf finds what mayMatch takes for any character: one out of a set, or an escaped one.
 var oneOf = lazyregexp.New(`\\.|\[[^\]]*\]`)
 
-// mayMatch reports whether a pattern of gitignore(5) may fit a path, or a directory on the way to it. A no is
+// MayMatch reports whether a pattern of gitignore(5) may fit a path, or a directory on the way to it. A no is
 // certain: of the pattern only the last part counts that is not a mere star, wherever in the path it fits.
-func mayMatch(pattern, name string) bool {
+func MayMatch(pattern, name string) bool {
 	if strings.ContainsAny(pattern, `[]\`) {
 		if pattern = oneOf.ReplaceAllString(pattern, "?"); strings.ContainsAny(pattern, `[]\`) {
 			return true

@@ -1,4 +1,4 @@
-package gitstate
+package snapshot
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/settings"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -35,9 +36,6 @@ func filled(name string) bool {
 	return false
 }
 
-// maxRules bounds a session's exclude file, in bytes.
-const maxRules = 16 << 20
-
 // holding is what a snapshot is to do about what git does not track.
 type holding struct {
 	rules   []byte         // the session's exclude file
@@ -54,28 +52,28 @@ type holding struct {
 
 // hold decides what of the work tree is kept out of a private index. x is that index; head is the commit that
 // the work tree builds on, "" for none: what that tracks is never held out.
-func (r *Repo) hold(ctx context.Context, index string, x *object.Index, exclude string, head session.Commit) (h holding,
+func (r *Files) hold(ctx context.Context, index string, x *object.Index, exclude string, head session.Commit) (h holding,
 	err error) {
 	if exclude != "" {
-		if h.rules, err = durable.ReadFile(exclude, maxRules); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if h.rules, err = durable.ReadFile(exclude, settings.MaxRules); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return h, err
 		}
 	}
 	rules, g := session.SplitGuard(h.rules)
-	found := r.look(x, rules, g)
+	found := r.Look(x, rules, g)
 	if found.rules != nil {
 		return h, found.rules
 	}
-	if err := r.combineExcludes(ctx, h.rules); err != nil {
+	if err := r.Settings.CombineExcludes(ctx, h.rules); err != nil {
 		return h, err
 	}
-	h.paths, h.doubted, h.unsure, h.force = found.changed, found.doubted, found.unsure, r.forced(x, rules, g)
-	if h.how = "-A"; len(found.others) == 0 && len(x.Entries) > 0 {
+	h.paths, h.doubted, h.unsure, h.force = found.Changed, found.Doubted, found.Unsure, r.forced(x, rules, g)
+	if h.how = "-A"; len(found.Others) == 0 && len(x.Entries) > 0 {
 		h.how = "-u" // git need not look for what is not there
 	}
 	var nothing []string // what holds nothing that git would add
-	if len(found.others) > 0 {
-		s, err := r.sift(ctx, g, found.others, index, x, head)
+	if len(found.Others) > 0 {
+		s, err := r.sift(ctx, g, found.Others, index, x, head)
 		if err != nil {
 			return h, err
 		}
@@ -83,7 +81,7 @@ func (r *Repo) hold(ctx context.Context, index string, x *object.Index, exclude 
 		h.paths, h.unsure = append(h.paths, s.fresh...), h.unsure || s.more
 	}
 	there := r.heldBefore(x, g)
-	ignored, err := r.ignoredNow(ctx, slices.Concat(nothing, there))
+	ignored, err := r.Settings.Ignores(ctx, slices.Concat(nothing, there))
 	if err != nil {
 		return h, err
 	}
@@ -94,7 +92,7 @@ func (r *Repo) hold(ctx context.Context, index string, x *object.Index, exclude 
 	}
 	if more, grown := g.Hold(h.held); grown { // so that git does not look into directories either
 		h.rules = session.WithGuard(rules, more)
-		if err := r.combineExcludes(ctx, h.rules); err != nil {
+		if err := r.Settings.CombineExcludes(ctx, h.rules); err != nil {
 			return h, err
 		}
 	}
@@ -113,10 +111,10 @@ func (r *Repo) hold(ctx context.Context, index string, x *object.Index, exclude 
 }
 
 // heldBefore returns the paths of a guard at which there is something that an index does not track, and nobody let in.
-func (r *Repo) heldBefore(x *object.Index, g session.Guard) (there []string) {
+func (r *Files) heldBefore(x *object.Index, g session.Guard) (there []string) {
 	for i := range g.Held {
 		p := strings.TrimSuffix(g.Held[i].Path, "/")
-		info, err := r.lstat(p)
+		info, err := r.Git.Lstat(p)
 		if file, _ := object.Find(x.Entries, 0, p); err != nil || file != nil {
 			continue
 		}
@@ -132,7 +130,7 @@ func (r *Repo) heldBefore(x *object.Index, g session.Guard) (there []string) {
 }
 
 // holdsOther reports whether a directory holds a file that an index does not track, and nobody let in.
-func (r *Repo) holdsOther(x *object.Index, g session.Guard, dir string) bool {
+func (r *Files) holdsOther(x *object.Index, g session.Guard, dir string) bool {
 	found := errors.New("found")
 	err := filepath.WalkDir(filepath.Join(r.Git.Root, filepath.FromSlash(dir)),
 		func(name string, d fs.DirEntry, err error) error {
@@ -153,29 +151,9 @@ func (r *Repo) holdsOther(x *object.Index, g session.Guard, dir string) bool {
 	return err != nil // a directory that cannot be read may hold anything
 }
 
-// ignoredNow returns those of some untracked paths that the repository's and the user's rules ignore.
-func (r *Repo) ignoredNow(ctx context.Context, paths []string) (map[string]bool, error) {
-	if len(paths) == 0 {
-		return nil, nil
-	}
-	var in bytes.Buffer
-	for _, p := range paths {
-		in.WriteString(strings.TrimSuffix(p, "/") + "\x00")
-	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: in.Bytes(), OkExit: []int{1}}, "check-ignore", "--no-index", "-z", "--stdin")
-	if err != nil {
-		return nil, err
-	}
-	said := map[string]bool{}
-	for _, p := range gitcmd.SplitZ(out) {
-		said[p], said[p+"/"] = true, true
-	}
-	return said, nil
-}
-
 // forced returns allowed paths that git would pass over: those below a directory that is held out, or that was ignored
 // before.
-func (r *Repo) forced(x *object.Index, rules []byte, g session.Guard) []string {
+func (r *Files) forced(x *object.Index, rules []byte, g session.Guard) []string {
 	var force []string
 	for _, a := range g.Allowed {
 		out := slices.ContainsFunc(g.Held, func(h session.Held) bool { return h.IsDir() && strings.HasPrefix(a, h.Path) })
@@ -189,7 +167,7 @@ func (r *Repo) forced(x *object.Index, rules []byte, g session.Guard) []string {
 		if !out || x.Tracks(a) {
 			continue
 		}
-		if _, err := r.lstat(a); err == nil {
+		if _, err := r.Git.Lstat(a); err == nil {
 			force = append(force, a)
 		}
 	}
@@ -198,7 +176,7 @@ func (r *Repo) forced(x *object.Index, rules []byte, g session.Guard) []string {
 
 // sift asks git for the untracked files at and below some paths, and tells what of them is to be held out.
 // However many they are, only that is kept in memory.
-func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index string, x *object.Index,
+func (r *Files) sift(ctx context.Context, g session.Guard, paths []string, index string, x *object.Index,
 	head session.Commit) (*sieve, error) {
 	dirs := sync.OnceValues(func() (map[string]bool, error) { return r.directoriesOf(ctx, head) })
 	s := &sieve{guard: g, size: func(p string) int64 {
@@ -207,7 +185,7 @@ func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index 
 			return 0
 		}
 		return info.Size()
-	}, suspect: r.suspect, tracked: func(dir string) bool {
+	}, suspect: r.Suspect, tracked: func(dir string) bool {
 		all, _ := dirs()
 		return all[dir] || x.Tracks(dir)
 	}, empty: map[string]bool{}}
@@ -242,8 +220,8 @@ func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index 
 }
 
 // siftByGit lets git list the untracked files at and below some paths.
-func (r *Repo) siftByGit(ctx context.Context, s *sieve, paths []string, index string, warned io.Writer) error {
-	args := []string{"-c", "core.excludesFile=" + r.excludesPath(), "ls-files", "-o", "--exclude-standard", "-z", "--"}
+func (r *Files) siftByGit(ctx context.Context, s *sieve, paths []string, index string, warned io.Writer) error {
+	args := []string{"-c", "core.excludesFile=" + r.Settings.ExcludesPath(), "ls-files", "-o", "--exclude-standard", "-z", "--"}
 	const most = 1000 // arguments; beyond it, git looks at everything
 	for _, p := range paths {
 		if len(paths) <= most {
@@ -254,7 +232,7 @@ func (r *Repo) siftByGit(ctx context.Context, s *sieve, paths []string, index st
 }
 
 // directoriesOf returns the paths of the directories of a commit.
-func (r *Repo) directoriesOf(ctx context.Context, c session.Commit) (map[string]bool, error) {
+func (r *Files) directoriesOf(ctx context.Context, c session.Commit) (map[string]bool, error) {
 	all := map[string]bool{}
 	if c == "" {
 		return all, nil
@@ -267,7 +245,7 @@ func (r *Repo) directoriesOf(ctx context.Context, c session.Commit) (map[string]
 }
 
 // inCommit returns those files that a commit has.
-func (r *Repo) inCommit(ctx context.Context, c session.Commit, held []session.Held) (map[string]bool, error) {
+func (r *Files) inCommit(ctx context.Context, c session.Commit, held []session.Held) (map[string]bool, error) {
 	has := map[string]bool{}
 	if c == "" {
 		return has, nil

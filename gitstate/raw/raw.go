@@ -1,4 +1,4 @@
-package gitstate
+package raw
 
 import (
 	"bytes"
@@ -22,10 +22,19 @@ import (
 // move overwrites or deletes a file whose bytes a checkout would not write again, those bytes are kept as they
 // are, in a tree of such files beside that of the snapshot; and a move back writes them.
 
+// Files are the files of a work tree, byte by byte.
+type Files struct {
+	Git     *gitcmd.Git
+	Objects *object.Store
+}
+
+// New returns the files of a work tree.
+func New(git *gitcmd.Git, objects *object.Store) *Files { return &Files{Git: git, Objects: objects} }
+
 // Raw keeps the bytes of those files that a plan's move overwrites or deletes and that no checkout of From would write
 // again: a tree of them, durable, "" for none. Nothing refers to that tree yet.
-func (r *Repo) Raw(ctx context.Context, m session.Move) (session.Tree, error) {
-	target, err := r.withUserDir(ctx, m.To, m.From)
+func (r *Files) Raw(ctx context.Context, m session.Move) (session.Tree, error) {
+	target, err := r.Objects.WithUserDir(ctx, m.To, m.From)
 	if err != nil {
 		return "", err
 	}
@@ -33,31 +42,31 @@ func (r *Repo) Raw(ctx context.Context, m session.Move) (session.Tree, error) {
 	if err != nil {
 		return "", err
 	}
-	back, err := r.toWrite(ctx, m.RawTo, target)
+	back, err := r.ToWrite(ctx, m.RawTo, target)
 	if err != nil {
 		return "", err
 	}
-	return r.rawOf(ctx, endangered(changes, back))
+	return r.Of(ctx, Endangered(changes, back))
 }
 
 // RawFiles is Raw for every file of a snapshot: for a work tree that is about to be removed.
-func (r *Repo) RawFiles(ctx context.Context, s session.Snapshot) (session.Tree, error) {
+func (r *Files) RawFiles(ctx context.Context, s session.Snapshot) (session.Tree, error) {
 	files, err := r.Objects.TreeFiles(ctx, s.Tree)
 	if err != nil {
 		return "", err
 	}
-	return r.rawOf(ctx, files)
+	return r.Of(ctx, files)
 }
 
-// rawFile is a file that is to have other bytes than those that a checkout of its tree writes.
-type rawFile struct {
+// File is a file that is to have other bytes than those that a checkout of its tree writes.
+type File struct {
 	object.TreeFile        // as the tree has it
-	bytes           string // id of the blob with its bytes
+	Bytes           string // id of the blob with its bytes
 }
 
-// toWrite lists the files of a tree of raw bytes that do not lie in the work tree as they are to. A path that the
+// ToWrite lists the files of a tree of raw bytes that do not lie in the work tree as they are to. A path that the
 // target does not have as a file is left out.
-func (r *Repo) toWrite(ctx context.Context, raw, target session.Tree) ([]rawFile, error) {
+func (r *Files) ToWrite(ctx context.Context, raw, target session.Tree) ([]File, error) {
 	if raw == "" {
 		return nil, nil
 	}
@@ -78,17 +87,17 @@ func (r *Repo) toWrite(ctx context.Context, raw, target session.Tree) ([]rawFile
 	if err != nil {
 		return nil, err
 	}
-	var files []rawFile
+	var files []File
 	for _, f := range want {
 		if now[f.Path] != f.ID {
-			files = append(files, rawFile{in[f.Path], f.ID})
+			files = append(files, File{in[f.Path], f.ID})
 		}
 	}
 	return files, nil
 }
 
-// endangered lists the files, as the snapshot has them, whose bytes a move overwrites or deletes.
-func endangered(changes []object.TreeChange, back []rawFile) []object.TreeFile {
+// Endangered lists the files, as the snapshot has them, whose bytes a move overwrites or deletes.
+func Endangered(changes []object.TreeChange, back []File) []object.TreeFile {
 	var files []object.TreeFile
 	changed := map[string]bool{}
 	for _, c := range changes {
@@ -103,8 +112,8 @@ func endangered(changes []object.TreeChange, back []rawFile) []object.TreeFile {
 	return files
 }
 
-// rawOf keeps the bytes of those files that a checkout would not write again.
-func (r *Repo) rawOf(ctx context.Context, files []object.TreeFile) (session.Tree, error) {
+// Of keeps the bytes of those files that a checkout would not write again.
+func (r *Files) Of(ctx context.Context, files []object.TreeFile) (session.Tree, error) {
 	files = slices.DeleteFunc(files, func(f object.TreeFile) bool { return !f.Regular() })
 	converted, err := r.converted(ctx, files)
 	if err != nil {
@@ -112,7 +121,7 @@ func (r *Repo) rawOf(ctx context.Context, files []object.TreeFile) (session.Tree
 	}
 	var there []object.TreeFile
 	for _, f := range files {
-		info, err := r.lstat(f.Path)
+		info, err := r.Git.Lstat(f.Path)
 		if err != nil && !gitcmd.Absent(err) {
 			return "", err
 		}
@@ -152,8 +161,8 @@ func (r *Repo) rawOf(ctx context.Context, files []object.TreeFile) (session.Tree
 }
 
 // indexOf makes an index of some files.
-func (r *Repo) indexOf(ctx context.Context, index string, files []object.TreeFile) error {
-	if err := removeLeftovers(index); err != nil {
+func (r *Files) indexOf(ctx context.Context, index string, files []object.TreeFile) error {
+	if err := object.RemoveLeftovers(index); err != nil {
 		return err
 	}
 	var list strings.Builder
@@ -165,7 +174,7 @@ func (r *Repo) indexOf(ctx context.Context, index string, files []object.TreeFil
 
 // notWrittenSo returns those files that git would write with other bytes than lie there. It lets git write them, into a
 // directory of ours: only git knows what its filters do. What git fails to write counts as different.
-func (r *Repo) notWrittenSo(ctx context.Context, dir string, files []object.TreeFile) ([]object.TreeFile, error) {
+func (r *Files) notWrittenSo(ctx context.Context, dir string, files []object.TreeFile) ([]object.TreeFile, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -182,7 +191,7 @@ func (r *Repo) notWrittenSo(ctx context.Context, dir string, files []object.Tree
 	var differ []object.TreeFile
 	for _, f := range files {
 		path := filepath.FromSlash(f.Path)
-		same, err := sameFile(filepath.Join(r.Git.Root, path), filepath.Join(out, path))
+		same, err := gitcmd.SameContent(filepath.Join(r.Git.Root, path), filepath.Join(out, path))
 		if err != nil {
 			return nil, err
 		}
@@ -195,11 +204,11 @@ func (r *Repo) notWrittenSo(ctx context.Context, dir string, files []object.Tree
 
 // rawIDs returns the ids of blobs with the bytes that lie at the files' places, by path; none for what is no regular
 // file. With keep they are stored, durable.
-func (r *Repo) rawIDs(ctx context.Context, files []object.TreeFile, keep bool) (map[string]string, error) {
+func (r *Files) rawIDs(ctx context.Context, files []object.TreeFile, keep bool) (map[string]string, error) {
 	ids := map[string]string{}
 	var there []string
 	for _, f := range files {
-		info, err := r.lstat(f.Path)
+		info, err := r.Git.Lstat(f.Path)
 		if err != nil && !gitcmd.Absent(err) {
 			return nil, err
 		}
@@ -231,7 +240,7 @@ func (r *Repo) rawIDs(ctx context.Context, files []object.TreeFile, keep bool) (
 var converting = []string{"text", "crlf", "eol", "filter", "ident", "working-tree-encoding"}
 
 // converted says which files git may convert when it adds or writes them.
-func (r *Repo) converted(ctx context.Context, files []object.TreeFile) (map[string]bool, error) {
+func (r *Files) converted(ctx context.Context, files []object.TreeFile) (map[string]bool, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -263,8 +272,8 @@ func (r *Repo) converted(ctx context.Context, files []object.TreeFile) (map[stri
 	return found, nil
 }
 
-// writeRaw writes files with bytes of their own, in the place of what lay there when the move began.
-func (r *Repo) writeRaw(ctx context.Context, files []rawFile, lay map[string]string) error {
+// Write writes files with bytes of their own, in the place of what lay there when the move began.
+func (r *Files) Write(ctx context.Context, files []File, lay map[string]string) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -286,12 +295,12 @@ func (r *Repo) writeRaw(ctx context.Context, files []rawFile, lay map[string]str
 }
 
 // writeRawFile makes a file that git was not to write. What lies there is in the snapshot, or it is not there at all.
-func (r *Repo) writeRawFile(ctx context.Context, root *os.Root, f rawFile) error {
+func (r *Files) writeRawFile(ctx context.Context, root *os.Root, f File) error {
 	name, mode := filepath.FromSlash(f.Path), os.FileMode(0o666)
 	if f.Mode == object.ModeExec {
 		mode = 0o777
 	}
-	if _, err := r.lstat(f.Path); err == nil {
+	if _, err := r.Git.Lstat(f.Path); err == nil {
 		if err := root.Remove(name); err != nil {
 			return err
 		}
@@ -306,6 +315,6 @@ func (r *Repo) writeRawFile(ctx context.Context, root *os.Root, f rawFile) error
 	if err != nil {
 		return err
 	}
-	err = r.Git.Stream(ctx, gitcmd.Opts{}, nil, io.Writer(out), "cat-file", "blob", f.bytes)
+	err = r.Git.Stream(ctx, gitcmd.Opts{}, nil, io.Writer(out), "cat-file", "blob", f.Bytes)
 	return errors.Join(err, out.Close())
 }

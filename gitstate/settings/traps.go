@@ -1,4 +1,4 @@
-package gitstate
+package settings
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type Trap struct {
 }
 
 // Traps looks through the configuration for such settings.
-func (r *Repo) Traps(ctx context.Context) ([]Trap, error) {
+func (r *Settings) Traps(ctx context.Context) ([]Trap, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--list", "-z")
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package gitstate
+package settings
 
 import (
 	"context"
@@ -15,7 +15,7 @@ const refusing = "pushing-is-off-in-runs-of-wfs--see-agent.push::"
 // is that of every address, and the whole address of a remote wins over what the user's own settings put in its
 // place. It is a guard against mistakes and no wall: git can be given other settings, and other programs can
 // write to a remote as well.
-func (r *Repo) NoPush(ctx context.Context) ([]string, error) {
+func (r *Settings) NoPush(ctx context.Context) ([]string, error) {
 	settings := []string{"url." + refusing + ".pushInsteadOf", ""}
 	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "-z", "--get-regexp", `^remote\..*\.(url|pushurl)$`)
 	if err != nil {

@@ -1,4 +1,4 @@
-package gitstate
+package snapshot
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ const (
 
 // plainAdd is what is to become of an index.
 type plainAdd struct {
-	repo    *Repo
+	repo    *Files
 	old     *object.Index
 	rules   *plainRules
 	edits   []object.IndexEdit
@@ -42,7 +42,7 @@ type plainAdd struct {
 
 // addPlain brings a private index up to date with some paths of the work tree, and returns the objects of that:
 // blobs, and trees but for the root. It answers false, and has done nothing, where git has to add them.
-func (r *Repo) addPlain(ctx context.Context, path string, x *object.Index, paths []string) (now *object.Index,
+func (r *Files) addPlain(ctx context.Context, path string, x *object.Index, paths []string) (now *object.Index,
 	objects []object.Object, ok bool) {
 	if x.Special || x.Version != 2 && x.Version != 3 || !r.Git.ReadsDirectly() {
 		return nil, nil, false
@@ -200,14 +200,14 @@ func readPlain(path string, was object.FileLook) (data []byte, ok bool) {
 
 // plainRules are what the repository's and the user's settings say about files.
 type plainRules struct {
-	repo    *Repo
+	repo    *Files
 	returns bool              // git may convert line ends without an attribute
 	texts   map[string]string // files of attributes that were read
 	all     []string          // of everybody
 }
 
 // plainRules answers false where settings make git look at files in another way than is done here.
-func (r *Repo) plainRules(ctx context.Context) (*plainRules, bool) {
+func (r *Files) plainRules(ctx context.Context) (*plainRules, bool) {
 	s, err := r.Git.Settings(ctx)
 	off := func(key string) bool { value, set := s[key]; return set && !gitcmd.Truth(value) }
 	if err != nil || off("core.filemode") || off("core.symlinks") || gitcmd.Truth(s["core.ignorecase"]) ||
@@ -221,9 +221,9 @@ func (r *Repo) plainRules(ctx context.Context) (*plainRules, bool) {
 		return nil, false
 	}
 	if global == "" {
-		global = strings.TrimSuffix(r.excludeFile(""), "ignore") + "attributes"
+		global = strings.TrimSuffix(r.Settings.ExcludeFile(""), "ignore") + "attributes"
 	} else {
-		global = r.excludeFile(global)
+		global = r.Settings.ExcludeFile(global)
 	}
 	p := &plainRules{repo: r, returns: s["core.autocrlf"] != "", texts: map[string]string{}}
 	p.all = []string{filepath.Join(r.Git.CommonDir, "info", "attributes"), global}
@@ -277,7 +277,7 @@ func (p *plainRules) keeps(name string, data []byte) bool {
 			line = strings.TrimSpace(line)
 			end := max(strings.IndexAny(line, " \t"), 0)
 			pattern, attributes := line[:end], line[end:]
-			concerns := strings.HasPrefix(pattern, "[attr]") || strings.HasPrefix(pattern, `"`) || mayMatch(pattern, name)
+			concerns := strings.HasPrefix(pattern, "[attr]") || strings.HasPrefix(pattern, `"`) || MayMatch(pattern, name)
 			if concerns && converts(attributes, returns, ident) {
 				return false
 			}

@@ -1,4 +1,4 @@
-package gitstate
+package raw
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 // between git may let slow filters work for minutes.
 
 // lies tells what lies at a path of the work tree from what lay there before: "" for nothing.
-func (r *Repo) lies(name string) (string, error) {
-	info, err := r.lstat(name)
+func (r *Files) lies(name string) (string, error) {
+	info, err := r.Git.Lstat(name)
 	if gitcmd.Absent(err) {
 		return "", nil
 	}
@@ -45,10 +45,10 @@ func (r *Repo) lies(name string) (string, error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)), err
 }
 
-// lying is what lies at the places of files that a move writes with bytes of their own. What rawOf finds
+// Lying is what lies at the places of files that a move writes with bytes of their own. What rawOf finds
 // afterwards is that, or is noticed later. Of a file that git does not convert, and that it may not look at,
 // the snapshot must have the bytes.
-func (r *Repo) lying(ctx context.Context, changes []object.TreeChange, files []rawFile) (map[string]string, error) {
+func (r *Files) Lying(ctx context.Context, changes []object.TreeChange, files []File) (map[string]string, error) {
 	lay := map[string]string{}
 	for _, f := range files {
 		was, err := r.lies(f.Path)
@@ -57,7 +57,7 @@ func (r *Repo) lying(ctx context.Context, changes []object.TreeChange, files []r
 		}
 		lay[f.Path] = was
 	}
-	mine := endangered(changes, files)
+	mine := Endangered(changes, files)
 	mine = slices.DeleteFunc(mine, func(f object.TreeFile) bool { return lay[f.Path] == "" || !f.Regular() })
 	converted, err := r.converted(ctx, mine)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *Repo) lying(ctx context.Context, changes []object.TreeChange, files []r
 }
 
 // untouched refuses when something else lies there than did when the move began.
-func (r *Repo) untouched(lay map[string]string, name string) error {
+func (r *Files) untouched(lay map[string]string, name string) error {
 	was, known := lay[name]
 	now, err := r.lies(name)
 	if err == nil && (!known || now != was) {

@@ -1,4 +1,4 @@
-package gitstate
+package snapshot
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 // fewDeleted is how many files may be gone without a word, however few there were.
 const fewDeleted = 4
 
-// deletedFrom reports whether an index lacks more than half of the files of another one, nil when it does not.
+// DeletedFrom reports whether an index lacks more than half of the files of another one, nil when it does not.
 // What has only another name in it is not gone.
-func (r *Repo) deletedFrom(old, x *object.Index) *session.Deleted {
+func (r *Files) DeletedFrom(old, x *object.Index) *session.Deleted {
 	d := session.Deleted{Of: len(old.Entries)}
 	changes, renamed := r.Objects.IndexChanges(old, x), map[string]int{}
 	for _, c := range changes {
@@ -36,8 +36,8 @@ func (r *Repo) deletedFrom(old, x *object.Index) *session.Deleted {
 	return &d
 }
 
-// indexOfTree is an index of what a tree holds, without what files are like.
-func (r *Repo) indexOfTree(ctx context.Context, t session.Tree) (*object.Index, error) {
+// IndexOfTree is an index of what a tree holds, without what files are like.
+func (r *Files) IndexOfTree(ctx context.Context, t session.Tree) (*object.Index, error) {
 	files, err := r.Objects.TreeFiles(ctx, t)
 	x := &object.Index{}
 	for _, f := range files {

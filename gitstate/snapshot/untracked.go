@@ -1,4 +1,4 @@
-package gitstate
+package snapshot
 
 import (
 	"context"
@@ -16,12 +16,12 @@ const maxUntracked = 10000
 
 // untracked lists the files at and below some untracked paths, sorted, if it is certain that no rule ignores
 // any of them, and that git takes all of them for files. Otherwise it answers false: git has to be asked.
-func (r *Repo) untracked(ctx context.Context, paths []string) ([]string, bool) {
+func (r *Files) untracked(ctx context.Context, paths []string) ([]string, bool) {
 	if _, ok := r.plainRules(ctx); !ok {
 		return nil, false
 	}
 	u := untrackedFiles{root: r.Git.Root, rules: map[string][]string{}}
-	everywhere, ok := readRules(r.excludesPath())
+	everywhere, ok := readRules(r.Settings.ExcludesPath())
 	local, ok2 := readRules(filepath.Join(r.Git.CommonDir, "info", "exclude"))
 	if u.everywhere = append(everywhere, local...); !ok || !ok2 {
 		return nil, false
@@ -61,7 +61,7 @@ func readRules(file string) (lines []string, ok bool) {
 
 // wanted reports whether no rule of the directories on the way to a path may fit some parts of it.
 func (u *untrackedFiles) wanted(path, parts string) bool {
-	if slices.ContainsFunc(u.everywhere, func(rule string) bool { return mayMatch(rule, parts) }) {
+	if slices.ContainsFunc(u.everywhere, func(rule string) bool { return MayMatch(rule, parts) }) {
 		return false
 	}
 	for dir := path; dir != "."; {
@@ -74,7 +74,7 @@ func (u *untrackedFiles) wanted(path, parts string) bool {
 			}
 			u.rules[dir] = rules
 		}
-		if slices.ContainsFunc(rules, func(rule string) bool { return mayMatch(rule, parts) }) {
+		if slices.ContainsFunc(rules, func(rule string) bool { return MayMatch(rule, parts) }) {
 			return false
 		}
 	}

@@ -1,4 +1,4 @@
-package gitstate
+package snapshot
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -25,26 +24,26 @@ import (
 // the work tree is looked at here, by nanoseconds and on all processors, and git is told which paths to look
 // at, and to read what may have changed. It is git that adds them: a path too many costs a little time.
 
-// maxNamed is how many paths git is told of. It compares each of them with the name of each file in the index:
+// MaxNamed is how many paths git is told of. It compares each of them with the name of each file in the index:
 // beyond this many, to look at every file is no slower.
-const maxNamed = 100
+const MaxNamed = 100
 
 // maxFresh is how many new files are told apart; beyond it, git adds whatever is there.
 const maxFresh = 4096
 
 // looked is what a look at the work tree found. Nothing of .wfs is in it.
 type looked struct {
-	changed []string // tracked files that may differ from the index, and tracked directories that are gone
-	doubted []string // those of them that git may take for unchanged
-	others  []string // what is not tracked; a directory, whose path ends in a slash, stands for all in it
-	unsure  bool     // git has to look at everything
+	Changed []string // tracked files that may differ from the index, and tracked directories that are gone
+	Doubted []string // those of them that git may take for unchanged
+	Others  []string // what is not tracked; a directory, whose path ends in a slash, stands for all in it
+	Unsure  bool     // git has to look at everything
 	rules   error    // an *UnusableError: git would wait for ever where rules may be
 }
 
-// look compares the work tree with its index. What is not tracked is passed over where a session's rules name it.
-func (r *Repo) look(x *object.Index, rules []byte, g session.Guard) looked {
+// Look compares the work tree with its index. What is not tracked is passed over where a session's rules name it.
+func (r *Files) Look(x *object.Index, rules []byte, g session.Guard) looked {
 	l := &looker{repo: r, index: x, guard: g, pass: map[string]bool{}}
-	l.found.unsure = !object.ComparesFiles || !x.Comparable()
+	l.found.Unsure = !object.ComparesFiles || !x.Comparable()
 	l.empty, _ = hex.DecodeString(r.Objects.NewObject("blob", nil).ID)
 	for line := range bytes.Lines(rules) {
 		l.pass[session.ExcludedPath(string(bytes.TrimSuffix(line, []byte("\n"))))] = true
@@ -53,14 +52,14 @@ func (r *Repo) look(x *object.Index, rules []byte, g session.Guard) looked {
 		l.pass[h.Path] = true
 	}
 	l.walk(trackedDir{entries: x.Entries})
-	slices.Sort(l.found.changed)
-	slices.Sort(l.found.others)
+	slices.Sort(l.found.Changed)
+	slices.Sort(l.found.Others)
 	return l.found
 }
 
 // looker compares directories with an index.
 type looker struct {
-	repo  *Repo
+	repo  *Files
 	index *object.Index
 	empty []byte // id of an empty file
 	guard session.Guard
@@ -100,7 +99,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	dir := filepath.Join(l.repo.Git.Root, filepath.FromSlash(d.prefix))
 	list, fd, end, err := listDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // git says what it makes of it
-		found.unsure, found.others = true, append(found.others, d.prefix)
+		found.Unsure, found.Others = true, append(found.Others, d.prefix)
 	}
 	defer end()
 	here := map[string]bool{} // directories
@@ -108,14 +107,14 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 		name := e.Name()
 		file, entries := object.Find(d.entries, len(d.prefix), name)
 		switch {
-		case d.prefix == "" && (name == ".git" || name == userDir):
+		case d.prefix == "" && (name == ".git" || name == object.UserDir):
 		case name == ".git": // git has rules of its own for what lies in another repository
-			found.unsure = true
+			found.Unsure = true
 		case file != nil && (!e.IsDir() || file.Mode&object.IndexType == object.IndexGitlink):
 		case e.IsDir() && len(entries) > 0:
 			here[name] = true
 		case !l.passes(d.prefix+name, e.IsDir()):
-			found.others = append(found.others, d.prefix+name+slashOf(e))
+			found.Others = append(found.Others, d.prefix+name+slashOf(e))
 		}
 		if special := e.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0; special &&
 			(name == ".gitignore" || name == ".gitattributes") {
@@ -128,11 +127,11 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	for _, t := range tracked {
 		name := t.prefix[len(d.prefix) : len(t.prefix)-1]
 		switch {
-		case d.prefix == "" && name == userDir:
+		case d.prefix == "" && name == object.UserDir:
 		case here[name]:
 			below = append(below, t)
 		default:
-			found.changed = append(found.changed, d.prefix+name)
+			found.Changed = append(found.Changed, d.prefix+name)
 		}
 	}
 	for _, e := range files {
@@ -140,10 +139,10 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.found.changed = append(l.found.changed, found.changed...)
-	l.found.doubted = append(l.found.doubted, found.doubted...)
-	l.found.others = append(l.found.others, found.others...)
-	l.found.unsure = l.found.unsure || found.unsure
+	l.found.Changed = append(l.found.Changed, found.Changed...)
+	l.found.Doubted = append(l.found.Doubted, found.Doubted...)
+	l.found.Others = append(l.found.Others, found.Others...)
+	l.found.Unsure = l.found.Unsure || found.Unsure
 	l.found.rules = cmp.Or(l.found.rules, found.rules)
 	return below
 }
@@ -172,9 +171,9 @@ func (l *looker) file(dir int, name string, e *object.IndexEntry, found *looked)
 	if ok && l.index.Unchanged(e, f, l.empty) {
 		return
 	}
-	found.changed = append(found.changed, string(e.Name))
+	found.Changed = append(found.Changed, string(e.Name))
 	if ok && (!e.IsOf(f) || l.index.Young(f)) {
-		found.doubted = append(found.doubted, string(e.Name))
+		found.Doubted = append(found.Doubted, string(e.Name))
 	}
 }
 
@@ -182,7 +181,7 @@ func (l *looker) file(dir int, name string, e *object.IndexEntry, found *looked)
 const maxHollow = 100
 
 // hollow reports whether a directory holds nothing but directories: there is nothing in it that git could add.
-func (r *Repo) hollow(p string) bool {
+func (r *Files) hollow(p string) bool {
 	todo := []string{filepath.Join(r.Git.Root, filepath.FromSlash(p))}
 	for n := 0; n < len(todo); n++ {
 		entries, err := os.ReadDir(todo[n])
@@ -224,28 +223,4 @@ func (d trackedDir) children() (below []trackedDir, files []*object.IndexEntry) 
 // file that is assumed unchanged for what the index says and overwrites it. So such files are looked at here: what is
 // not as the index has it is named as not held, and moves keep away from it.
 
-const wayUnseen = "marked assume-unchanged or skip-worktree in git"
-
-// present returns those of some paths of the index, marked or not, that are there as files. Of a directory that
-// is not there, as most are outside of a sparse checkout, only the first path is looked for.
-func (r *Repo) present(paths []string) (there []string) {
-	gone := "/"
-	for _, p := range paths {
-		if strings.HasPrefix(p, gone) {
-			continue
-		}
-		if info, err := r.lstat(p); err == nil {
-			if !info.IsDir() {
-				there = append(there, p)
-			}
-			continue
-		}
-		for dir := filepath.ToSlash(filepath.Dir(p)); dir != "."; dir = filepath.ToSlash(filepath.Dir(dir)) {
-			if _, err := r.lstat(dir); err == nil {
-				break
-			}
-			gone = dir + "/"
-		}
-	}
-	return there
-}
+const WayUnseen = "marked assume-unchanged or skip-worktree in git"

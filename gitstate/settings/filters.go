@@ -1,4 +1,4 @@
-package gitstate
+package settings
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 // Filters are the commands that the repository's own configuration puts between files and what git stores of
 // them, as "KEY: COMMAND". Git runs them whenever it reads or writes such a file. Those of git-lfs are left
 // out, which most people know.
-func (r *Repo) Filters(ctx context.Context) ([]string, error) {
+func (r *Settings) Filters(ctx context.Context) ([]string, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--local", "--includes", "-z", "--get-regexp",
 		`^filter\..*\.(clean|smudge|process)$`)
 	var list []string

@@ -1,4 +1,4 @@
-package gitstate
+package snapshot
 
 import (
 	"bytes"
@@ -44,9 +44,9 @@ const maxContent = 1 << 20
 
 var secretKinds = sync.OnceValue(func() *redact.Redactor { return redact.New(nil) })
 
-// suspect says why a file that is new to git is to be held out for what it seems to be: by its name, or by what
+// Suspect says why a file that is new to git is to be held out for what it seems to be: by its name, or by what
 // is in it. "" is no reason.
-func (r *Repo) suspect(p string) (why session.HoldReason, rule string) {
+func (r *Files) Suspect(p string) (why session.HoldReason, rule string) {
 	name := path.Base(p)
 	if keyLike(name) {
 		return session.HoldKey, ""
@@ -63,8 +63,8 @@ func (r *Repo) suspect(p string) (why session.HoldReason, rule string) {
 }
 
 // content is what is in a file of the work tree, nil for one that is not to be looked at.
-func (r *Repo) content(p string) []byte {
-	if info, err := r.lstat(p); err != nil || !info.Mode().IsRegular() || info.Size() > maxContent {
+func (r *Files) content(p string) []byte {
+	if info, err := r.Git.Lstat(p); err != nil || !info.Mode().IsRegular() || info.Size() > maxContent {
 		return nil
 	}
 	content, err := durable.ReadFile(filepath.Join(r.Git.Root, filepath.FromSlash(p)), maxContent)
@@ -84,7 +84,7 @@ type withheld struct {
 // withhold finds them. A tree has them as the commit does, and they stay as they are. A key that the commit
 // has, in this file or in another one that changed, is not new; what a filter makes of a file is not looked at.
 // x is the private index; what was added to it with its key is taken out again, unless nothing was.
-func (r *Repo) withhold(ctx context.Context, index string, x *object.Index, nothingStaged bool, h *holding,
+func (r *Files) withhold(ctx context.Context, index string, x *object.Index, nothingStaged bool, h *holding,
 	head session.Commit) (out withheld, err error) {
 	if head == "" {
 		return out, nil
@@ -119,7 +119,7 @@ func (r *Repo) withhold(ctx context.Context, index string, x *object.Index, noth
 		return out, err
 	}
 	for _, c := range changes {
-		if c.NewMode != object.ModeNone && c.Path != userDir && !strings.HasPrefix(c.Path, userDir+"/") {
+		if c.NewMode != object.ModeNone && c.Path != object.UserDir && !strings.HasPrefix(c.Path, object.UserDir+"/") {
 			look(c.Path)
 		}
 	}
@@ -172,7 +172,7 @@ func given(p string, keys []redact.Key, known map[string]bool) (session.Skip, bo
 }
 
 // Keys names the files of a tree with a key that no changed file has in the other one.
-func (r *Repo) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error) {
+func (r *Files) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error) {
 	changes, err := r.Objects.DiffTrees(ctx, from, to)
 	if err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func (r *Repo) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip,
 }
 
 // large are those new files of a comparison whose content is too large to be looked at, by id.
-func (r *Repo) large(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
+func (r *Files) large(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
 	var ids strings.Builder
 	for _, c := range changes {
 		if strings.HasPrefix(c.NewMode, "100") {
@@ -229,7 +229,7 @@ func (r *Repo) large(ctx context.Context, changes []object.TreeChange) (map[stri
 }
 
 // keysBefore are the keys that changed files had.
-func (r *Repo) keysBefore(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
+func (r *Files) keysBefore(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
 	known := map[string]bool{}
 	for _, c := range changes {
 		if !strings.HasPrefix(c.OldMode, "100") {
@@ -249,7 +249,7 @@ func (r *Repo) keysBefore(ctx context.Context, changes []object.TreeChange) (map
 }
 
 // putEntries puts entries into a private index, as update-index reads them.
-func (r *Repo) putEntries(ctx context.Context, index string, entries []byte) error {
+func (r *Files) putEntries(ctx context.Context, index string, entries []byte) error {
 	if len(entries) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package gitstate
+package snapshot
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 
 // Edited lists the files of the work tree that differ from a commit, without writing anything: a look, no snapshot. The
 // user's own directory is not looked at. exclude is the session's extra exclude file, "" for none.
-func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string) (tracked, untracked []string,
+func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string) (tracked, untracked []string,
 	err error) {
-	paths := []string{"--", ":/", ":(top,exclude)" + userDir}
+	paths := []string{"--", ":/", ":(top,exclude)" + object.UserDir}
 	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -58,8 +58,8 @@ func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string)
 
 // Dirty reports how many paths of the work tree differ from HEAD or are untracked, directories counted once and
 // wfs's own not at all. It takes no lock.
-func (r *Repo) Dirty(ctx context.Context) (int, error) {
+func (r *Files) Dirty(ctx context.Context) (int, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", object.EverySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
-		":(top,exclude)"+userDir)
+		":(top,exclude)"+object.UserDir)
 	return strings.Count(string(out), "\x00"), err
 }

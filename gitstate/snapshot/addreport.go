@@ -1,4 +1,4 @@
-package gitstate
+package snapshot
 
 import (
 	"io/fs"
@@ -10,9 +10,9 @@ import (
 
 // addReport is what `git add --ignore-errors` said about paths.
 type addReport struct {
-	skipped []session.Skip
-	fatal   *session.Skip // the path because of which git gave up as a whole
-	unknown string        // an error that names no path which we could recognise
+	Skipped []session.Skip
+	Fatal   *session.Skip // the path because of which git gave up as a whole
+	Unknown string        // an error that names no path which we could recognise
 }
 
 // skipRules is why a file is skipped that git could not read as a file of rules.
@@ -52,23 +52,23 @@ var fatalSentences = []struct{ before, after, why string }{
 		"a submodule in which git does not work, as in one that was moved by hand"},
 }
 
-// readAddReport reads what git said. A message may span lines, because a path may.
-func readAddReport(stderr []byte) addReport {
+// ReadAddReport reads what git said. A message may span lines, because a path may.
+func ReadAddReport(stderr []byte) addReport {
 	var report addReport
 	for _, msg := range messages(string(stderr)) {
 		switch {
 		case strings.HasPrefix(msg, "fatal: "):
 			if path, why, ok := match(fatalSentences, msg); ok && path != "" {
-				report.fatal = &session.Skip{Path: path, Why: why}
+				report.Fatal = &session.Skip{Path: path, Why: why}
 			}
 		case strings.HasPrefix(msg, "error: "), strings.HasPrefix(msg, "warning: "):
 			path, why, ok := match(addSentences, msg)
 			if ok && why != "" {
-				report.skipped = append(report.skipped, session.Skip{Path: path, Why: why})
+				report.Skipped = append(report.Skipped, session.Skip{Path: path, Why: why})
 			}
 			// Filters say in their own words that they failed; a fatal message with the path follows if it matters.
 			if !ok && strings.HasPrefix(msg, "error: ") && !saidByFilter(msg) {
-				report.unknown = msg
+				report.Unknown = msg
 			}
 		}
 	}
@@ -78,14 +78,14 @@ func readAddReport(stderr []byte) addReport {
 // rulesOnly reports whether something said to be skipped is only not read for its rules: a .gitignore or
 // .gitattributes that is a link, which git does not follow there and adds as any other, or a file of rules
 // outside of the work tree.
-func (r *Repo) rulesOnly(s session.Skip) bool {
+func (r *Files) rulesOnly(s session.Skip) bool {
 	if s.Why != skipRules {
 		return false
 	}
 	if !filepath.IsLocal(filepath.FromSlash(s.Path)) || strings.HasPrefix(s.Path, ".git/") {
 		return true
 	}
-	info, err := r.lstat(s.Path)
+	info, err := r.Git.Lstat(s.Path)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
