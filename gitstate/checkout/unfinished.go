@@ -1,4 +1,4 @@
-package gitstate
+package checkout
 
 import (
 	"bytes"
@@ -22,9 +22,9 @@ import (
 const maxMoving = 1 << 20 // bytes
 
 // movingFile holds a line "<from> <target>" for every move since the last one that ended.
-func (r *Repo) movingFile() string { return filepath.Join(r.Git.PrivateDir(), "moving") }
+func (r *Mover) movingFile() string { return filepath.Join(r.Git.PrivateDir(), "moving") }
 
-func (r *Repo) beginMove(from, target session.Tree) error {
+func (r *Mover) beginMove(from, target session.Tree) error {
 	noted, err := durable.ReadFile(r.movingFile(), maxMoving)
 	if err != nil && !gitcmd.Absent(err) {
 		return err
@@ -36,7 +36,7 @@ func (r *Repo) beginMove(from, target session.Tree) error {
 	return durable.WriteFile(r.movingFile(), append(noted, line...), 0o600)
 }
 
-func (r *Repo) endMove() error {
+func (r *Mover) endMove() error {
 	if err := os.Remove(r.movingFile()); err != nil && !gitcmd.Absent(err) {
 		return err
 	}
@@ -44,7 +44,7 @@ func (r *Repo) endMove() error {
 }
 
 // tornFiles returns those paths that changes add and that hold what an interrupted move began to write there.
-func (r *Repo) tornFiles(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
+func (r *Mover) tornFiles(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
 	noted, err := durable.ReadFile(r.movingFile(), maxMoving)
 	if gitcmd.Absent(err) {
 		return nil, nil

@@ -1,4 +1,4 @@
-package gitstate
+package unsaved
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // Unsaved lists what is in a linked work tree, or goes with it, and can be in no snapshot: what differs from
 // HEAD's commit in the user's own directory, and submodules with anything that no remote of theirs is known to
 // have. What is exactly as in another work tree is not in the list.
-func (r *Repo) Unsaved(ctx context.Context, other *Repo) ([]string, error) {
+func (r *Finder) Unsaved(ctx context.Context, other *Repo) ([]string, error) {
 	own, err := r.ownChanges(ctx)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (r *Repo) Unsaved(ctx context.Context, other *Repo) ([]string, error) {
 
 // ownChanges lists the files of the user's own directory that are there, or in the index, and not as HEAD's commit has
 // them. Ignored ones are left out.
-func (r *Repo) ownChanges(ctx context.Context) ([]string, error) {
+func (r *Finder) ownChanges(ctx context.Context) ([]string, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
 		"--ignore-submodules=all",
 		"--", ":(top,literal)"+object.UserDir)
@@ -65,7 +65,7 @@ func (r *Repo) ownChanges(ctx context.Context) ([]string, error) {
 
 // Packages reports whether a directory of the work tree is one that installers of packages make, with no
 // repository in it.
-func (r *Repo) Packages(name string) bool {
+func (r *Finder) Packages(name string) bool {
 	name = filepath.FromSlash(strings.TrimSuffix(name, "/"))
 	_, err := r.Git.Lstat(filepath.ToSlash(filepath.Join(name, "pyvenv.cfg")))
 	if err != nil && filepath.Base(name) != "node_modules" {
@@ -78,7 +78,7 @@ func (r *Repo) Packages(name string) bool {
 // Stamps returns a digest for each of some paths of the work tree, by which a change in it is seen: names,
 // sizes and times of all files there. Directories may end in a slash. What a run makes anew each time, compiled
 // Python and caches of packages, does not count. What cannot be read has none.
-func (r *Repo) Stamps(names []string) map[string]string {
+func (r *Finder) Stamps(names []string) map[string]string {
 	stamps := map[string]string{}
 	for _, name := range names {
 		if stamp, err := contentStamp(filepath.Join(r.Git.Root, filepath.FromSlash(strings.TrimSuffix(name, "/")))); err == nil {

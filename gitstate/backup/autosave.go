@@ -1,4 +1,4 @@
-package gitstate
+package backup
 
 import (
 	"context"
@@ -38,7 +38,7 @@ type autoSaves struct {
 // An auto-save holds what is there, so it would forget with the agent what the agent has thrown away. When most of what
 // the newest one has is gone and nothing new has come, that one stays; when something new has come, or with Last, it is
 // kept as a rescue.
-func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoSaved, error) {
+func (r *Backups) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoSaved, error) {
 	r.auto.mu.Lock()
 	defer r.auto.mu.Unlock()
 	var done session.AutoSaved
@@ -99,7 +99,7 @@ func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoS
 }
 
 // autoChanges lists how the files of an auto-save differ from a tree.
-func (r *Repo) autoChanges(ctx context.Context, from session.Tree, s snapshot.Taken) ([]object.TreeChange, error) {
+func (r *Backups) autoChanges(ctx context.Context, from session.Tree, s snapshot.Taken) ([]object.TreeChange, error) {
 	if s.Now == nil {
 		return r.Objects.DiffTrees(ctx, from, s.Tree)
 	}
@@ -115,7 +115,7 @@ func (r *Repo) autoChanges(ctx context.Context, from session.Tree, s snapshot.Ta
 }
 
 // autoCommit makes the state commit of an auto-save and moves the ref to it.
-func (r *Repo) autoCommit(ctx context.Context, d session.AutoDraft, s snapshot.Taken, changes []object.TreeChange,
+func (r *Backups) autoCommit(ctx context.Context, d session.AutoDraft, s snapshot.Taken, changes []object.TreeChange,
 	tip session.Commit, ident string) (session.Commit, error) {
 	own, err := r.refsOf(ctx, d.Session)
 	if err != nil {
@@ -158,7 +158,7 @@ func (r *Repo) autoCommit(ctx context.Context, d session.AutoDraft, s snapshot.T
 }
 
 // moveAuto moves the ref of an auto-save, durably. It never has a reflog: what was saved before is let go of.
-func (r *Repo) moveAuto(ctx context.Context, m session.RefMove) error {
+func (r *Backups) moveAuto(ctx context.Context, m session.RefMove) error {
 	line := "delete " + m.Ref
 	if m.New != "" {
 		line = "update " + m.Ref + " " + string(m.New)
@@ -175,12 +175,12 @@ func (r *Repo) moveAuto(ctx context.Context, m session.RefMove) error {
 }
 
 // Auto returns a session's newest auto-save, nil when there is none. Whether it is stale is for the caller to see.
-func (r *Repo) Auto(ctx context.Context, id session.ID) (*session.AutoSave, error) {
+func (r *Backups) Auto(ctx context.Context, id session.ID) (*session.AutoSave, error) {
 	return r.Backup(ctx, refs.AutoRef(id))
 }
 
 // Backup returns the state commit of a ref, an auto-save or a rescue, nil when there is none.
-func (r *Repo) Backup(ctx context.Context, ref string) (*session.AutoSave, error) {
+func (r *Backups) Backup(ctx context.Context, ref string) (*session.AutoSave, error) {
 	tip, err := r.Refs.Ref(ctx, ref)
 	if err != nil || tip == "" {
 		return nil, err
@@ -203,7 +203,7 @@ func (r *Repo) Backup(ctx context.Context, ref string) (*session.AutoSave, error
 }
 
 // keepAuto gives an auto-save a name of its own among the rescues.
-func (r *Repo) keepAuto(ctx context.Context, id session.ID, auto session.Commit) (string, error) {
+func (r *Backups) keepAuto(ctx context.Context, id session.ID, auto session.Commit) (string, error) {
 	for {
 		own, err := r.refsOf(ctx, id)
 		if err != nil {
@@ -226,7 +226,7 @@ func (r *Repo) keepAuto(ctx context.Context, id session.ID, auto session.Commit)
 // lost compares what an auto-save holds beyond a tree with the changes of now, and returns how many of its
 // paths are gone or as before, 0 unless that is more than half of them. more says that there is something now
 // that it does not have.
-func (r *Repo) lost(ctx context.Context, from session.Tree, before session.AutoSave, now []object.TreeChange) (gone int,
+func (r *Backups) lost(ctx context.Context, from session.Tree, before session.AutoSave, now []object.TreeChange) (gone int,
 	more bool, err error) {
 	had, err := r.Objects.DiffTrees(ctx, from, before.Tree)
 	if err != nil {
@@ -259,7 +259,7 @@ func (r *Repo) lost(ctx context.Context, from session.Tree, before session.AutoS
 }
 
 // autoSnapshot is Snapshot for an auto-save. ours is false when HEAD is not on the session's branch.
-func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (s snapshot.Taken, ours bool, err error) {
+func (r *Backups) autoSnapshot(ctx context.Context, d session.AutoDraft) (s snapshot.Taken, ours bool, err error) {
 	on, err := r.Refs.BranchOf(ctx) // a rebase of the branch counts
 	if err != nil || on != refs.BranchRef(d.Session) && !d.Anywhere {
 		return s, false, err
@@ -281,20 +281,20 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (s snapsho
 }
 
 // autoDir holds the private files of auto-saves: other commands may be at work.
-func (r *Repo) autoDir() string { return filepath.Join(r.Git.PrivateDir(), "auto") }
+func (r *Backups) autoDir() string { return filepath.Join(r.Git.PrivateDir(), "auto") }
 
 // droppedDir is where packs are that are being removed.
-func (r *Repo) droppedDir() string { return filepath.Join(r.autoDir(), "dropped") }
+func (r *Backups) droppedDir() string { return filepath.Join(r.autoDir(), "dropped") }
 
 // beginAuto makes an empty directory for auto-saves.
-func (r *Repo) beginAuto() error {
+func (r *Backups) beginAuto() error {
 	if err := r.endAuto(); err != nil {
 		return err
 	}
 	return durable.MkdirAll(r.droppedDir())
 }
 
-func (r *Repo) endAuto() error {
+func (r *Backups) endAuto() error {
 	if err := r.putBack(); err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (r *Repo) endAuto() error {
 }
 
 // indexSum is a sum of what an index holds, without the files' stat data.
-func (r *Repo) indexSum(path string) (string, error) {
+func (r *Backups) indexSum(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if gitcmd.Absent(err) {
 		return "none", nil
@@ -323,7 +323,7 @@ func (r *Repo) indexSum(path string) (string, error) {
 
 // EndAutoSaves removes the private files of auto-saves, and what those of a killed process left. The caller holds
 // the work tree's lock. The newest auto-save stays.
-func (r *Repo) EndAutoSaves() error {
+func (r *Backups) EndAutoSaves() error {
 	r.auto.mu.Lock()
 	defer r.auto.mu.Unlock()
 	r.auto.side = nil

@@ -1,4 +1,4 @@
-package gitstate
+package backup
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ type Rescued struct {
 // RescuedWork are the parts of a rescue, those left out that others of them hold: the files; what was staged,
 // if files were something else by then; the bytes of files that git converts, but for a session's documents and
 // for ends of lines.
-func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) ([]Rescued, error) {
+func (r *Backups) RescuedWork(ctx context.Context, rescue session.Commit, s State) ([]Rescued, error) {
 	info, err := r.Objects.CommitInfo(ctx, rescue)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("
 // RescuedParts are the parts of a rescue, by what git calls them wherever it is typed
 // ("refs/wfs/x/rescue/1^2"); none when there is no such rescue. Files that are as in the commit below are left
 // out where there is another part.
-func (r *Repo) RescuedParts(ctx context.Context, ref string) ([]Rescued, error) {
+func (r *Backups) RescuedParts(ctx context.Context, ref string) ([]Rescued, error) {
 	tip, err := r.Refs.Ref(ctx, ref)
 	if err != nil || tip == "" {
 		return nil, err
@@ -144,7 +144,7 @@ func (p Rescued) Show() string {
 
 // WaysBack are lines that say how to have back what a rescue keeps: why with a command, and one for each further part.
 // There are none once the branch that it was left on has it all.
-func (r *Repo) WaysBack(ctx context.Context, ref, why string) []string {
+func (r *Backups) WaysBack(ctx context.Context, ref, why string) []string {
 	parts, err := r.RescuedParts(ctx, ref)
 	if err != nil || len(parts) == 0 { // this is a reminder; git says what is wrong with it
 		return []string{why + ": git cherry-pick -n " + ref + "^2"}

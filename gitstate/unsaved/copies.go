@@ -1,4 +1,4 @@
-package gitstate
+package unsaved
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // that the exclude file leaves out, and what a snapshot has skipped or held out. What is exactly as in another
 // work tree is not in the list, and neither are links into it. See Unsaved for what no setting of git's brings
 // into one.
-func (r *Repo) Unkept(ctx context.Context, exclude string, not session.Staged, other *Repo) ([]string, error) {
+func (r *Finder) Unkept(ctx context.Context, exclude string, not session.Staged, other *Repo) ([]string, error) {
 	ignored, err := r.Settings.Ignored(ctx)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (r *Repo) Unkept(ctx context.Context, exclude string, not session.Staged, o
 
 // Kept reports whether nothing in a snapshot would be lost with its work tree: the files and the index are
 // those of HEAD's commit, and a ref leads to that.
-func (r *Repo) Kept(ctx context.Context, s session.Snapshot) (bool, error) {
+func (r *Finder) Kept(ctx context.Context, s session.Snapshot) (bool, error) {
 	if !s.Clean() || s.Head.Ref != "" || s.Head.Commit == "" {
 		return s.Clean(), nil
 	}

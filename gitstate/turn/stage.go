@@ -1,4 +1,4 @@
-package gitstate
+package turn
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type staged struct {
 
 // stage brings a copy of the index up to date with the work tree, and returns the objects that are still to be written.
 // It holds index.lock until that copy is the index, so that killed at any moment the index is the old one or the new.
-func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, on ground,
+func (r *Turns) stage(ctx context.Context, d session.Draft, made *session.Made, on ground,
 	ident string) (unwritten []object.Object, _ *staged, err error) {
 	head, err := r.Refs.Head(ctx)
 	if err != nil {
@@ -49,7 +49,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, o
 	return unwritten, s, err
 }
 
-func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.Made, on ground,
+func (r *Turns) stageLocked(ctx context.Context, d session.Draft, made *session.Made, on ground,
 	headTree session.Tree, head session.Commit, ident string, s *staged) ([]object.Object, error) {
 	old, err := r.Files.CopyIndex(ctx, s.path)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *staged) install() error {
 
 // anchor returns the commit that keeps what is in the index alone, and makes it if need be. One that an earlier, killed
 // checkpoint left is taken along.
-func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit, index session.Tree, lost bool,
+func (r *Turns) anchor(ctx context.Context, d session.Draft, head session.Commit, index session.Tree, lost bool,
 	ident string) (session.Commit, error) {
 	ref := refs.AnchorRef(d.Session)
 	left, err := r.Refs.Ref(ctx, ref)
@@ -136,7 +136,7 @@ func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit,
 }
 
 // installIndex makes a private index, which has reached the disk, the work tree's own. The caller holds index.lock.
-func (r *Repo) installIndex(private string) error {
+func (r *Turns) installIndex(private string) error {
 	if was, err := os.Stat(r.Git.IndexPath()); err == nil {
 		if err := os.Chmod(private, was.Mode().Perm()); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package gitstate
+package checkout
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ var ErrInTheWay = errors.New("a file is in the way that is not in any snapshot")
 // The bytes that the plan's Raw does not have, and no snapshot, are looked for once more, and those of RawTo
 // are written at the end: git does not write these files, not even for a moment, because a filter may refuse
 // to.
-func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
+func (r *Mover) MoveTree(ctx context.Context, m session.Move) error {
 	durable.Hit(durable.MoveFiles)
 	if len(m.InTheWay) > 0 {
 		return inTheWay(m.InTheWay)
@@ -133,7 +133,7 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	return nil
 }
 
-func (r *Repo) checkout(ctx context.Context, dir string, to session.Commit) error {
+func (r *Mover) checkout(ctx context.Context, dir string, to session.Commit) error {
 	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "-c", "core.splitIndex=false",
 		"checkout", "--quiet", "--no-overwrite-ignore", "--no-recurse-submodules", "--detach", string(to), "--")
 	var refused *gitcmd.GitError
@@ -171,7 +171,7 @@ func inTheWay(list []session.Skip) error {
 }
 
 // throwAway makes a commit of each tree: a checkout takes commits. The same trees make the same commits.
-func (r *Repo) throwAway(ctx context.Context, from, to session.Tree) (a, b session.Commit, err error) {
+func (r *Mover) throwAway(ctx context.Context, from, to session.Tree) (a, b session.Commit, err error) {
 	const ident = "wfs <wfs@localhost>"
 	first := r.Objects.NewCommit(string(from), nil, ident, 0, "wfs: before a move")
 	second := r.Objects.NewCommit(string(to), []session.Commit{session.Commit(first.ID)}, ident, 0, "wfs: after a move")
@@ -180,7 +180,7 @@ func (r *Repo) throwAway(ctx context.Context, from, to session.Tree) (a, b sessi
 
 // fillMoveIndex makes the index that a move starts from. The one that the snapshot was made with knows every file's
 // stat data; without it, every file is read.
-func (r *Repo) fillMoveIndex(ctx context.Context, dir string, from session.Tree) error {
+func (r *Mover) fillMoveIndex(ctx context.Context, dir string, from session.Tree) error {
 	index := filepath.Join(dir, "index")
 	if err := copyKeepingTime(filepath.Join(r.Git.PrivateDir(), "index"), index); err == nil {
 		out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir}, "write-tree")
@@ -218,7 +218,7 @@ func copyKeepingTime(from, to string) error {
 
 // verifyMove checks that every change was made. Git only warns about a file that it cannot delete. What changed besides
 // is somebody else's work and no concern of the move.
-func (r *Repo) verifyMove(ctx context.Context, dir string, changes []object.TreeChange, fold func(string) string) error {
+func (r *Mover) verifyMove(ctx context.Context, dir string, changes []object.TreeChange, fold func(string) string) error {
 	made := map[string]object.TreeChange{}
 	for _, c := range changes {
 		made[c.Path] = c
@@ -280,7 +280,7 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []object.Tree
 }
 
 // sameFile compares the file at a change's place with what git would write there.
-func (r *Repo) sameFile(ctx context.Context, c object.TreeChange, same func(want, have []byte) bool) (bool, error) {
+func (r *Mover) sameFile(ctx context.Context, c object.TreeChange, same func(want, have []byte) bool) (bool, error) {
 	info, err := r.Git.Lstat(c.Path)
 	if gitcmd.Absent(err) {
 		return false, nil

@@ -1,4 +1,4 @@
-package gitstate
+package handover
 
 import (
 	"bytes"
@@ -39,7 +39,7 @@ type Work struct {
 
 // Fate finds out what became of some work. A branch that has it counts, whether it was merged, squashed, rebased or
 // cherry-picked there; it is asked for in the branches of the user's, those of remotes, and tags.
-func (r *Repo) Fate(ctx context.Context, w Work) (Fate, error) {
+func (r *Handover) Fate(ctx context.Context, w Work) (Fate, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref", "--contains", string(w.Commit), "--format=%(refname)",
 		"refs/heads", "refs/remotes", "refs/tags")
 	if err != nil {
@@ -119,7 +119,7 @@ func shortRef(ref string) string {
 }
 
 // counterparts are the branches that are there out of some names, and what remotes have by the same names.
-func (r *Repo) counterparts(ctx context.Context, names ...string) ([]string, error) {
+func (r *Handover) counterparts(ctx context.Context, names ...string) ([]string, error) {
 	remotes, err := r.Refs.RefsBelow(ctx, "refs/remotes")
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ var withoutDocuments = []string{"--", ".", ":(exclude)" + workDir}
 // hasChanges reports whether what a commit changed, since it went its own way, is in a branch: FateNothing when
 // it changed nothing, FateSquashed when the branch has the same files there now, or had one commit with the
 // same patch.
-func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch string) (FateHow, error) {
+func (r *Handover) hasChanges(ctx context.Context, work session.Commit, branch string) (FateHow, error) {
 	tip, err := r.Refs.Ref(ctx, branch)
 	if err != nil || tip == "" {
 		return FateNowhere, err
@@ -205,7 +205,7 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 }
 
 // patchIDs are the ids of the patches that a git command prints, without regard to line numbers and white space.
-func (r *Repo) patchIDs(ctx context.Context, args []string) ([]string, error) {
+func (r *Handover) patchIDs(ctx context.Context, args []string) ([]string, error) {
 	in, out := io.Pipe()
 	failed := make(chan error, 1)
 	go func() {

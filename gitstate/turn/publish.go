@@ -1,4 +1,4 @@
-package gitstate
+package turn
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // Publish moves the ledger's ref, which is the commit point, and settles the turn. The error wraps ErrMoved when
 // somebody else moved the ledger: then nothing was published.
-func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled, error) {
+func (r *Turns) Publish(ctx context.Context, p session.Prepared) (session.Settled, error) {
 	ledger := session.RefMove{Ref: refs.LedgerRef(p.Session), Old: p.LedgerOld, New: p.Ledger}
 	if err := r.Refs.Move(ctx, ledger, "wfs: ledger"); err != nil {
 		return session.Settled{}, err
@@ -40,12 +40,12 @@ func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled
 // that are deleted. It can be repeated at any time: what is at its new value is done, and what is at neither value
 // belongs to somebody who moved on and is left alone. The caller holds the work tree's lock. Of a turn of another work
 // tree only the refs are moved.
-func (r *Repo) Settle(ctx context.Context, id session.ID, t session.Turn) (session.Settled, error) {
+func (r *Turns) Settle(ctx context.Context, id session.ID, t session.Turn) (session.Settled, error) {
 	return r.settle(ctx, id, t, false)
 }
 
 // settle is Settle. first says that the turn was published just now, so that nobody has settled it before.
-func (r *Repo) settle(ctx context.Context, id session.ID, t session.Turn, first bool) (session.Settled, error) {
+func (r *Turns) settle(ctx context.Context, id session.ID, t session.Turn, first bool) (session.Settled, error) {
 	var settled session.Settled
 	here := t.Worktree == "" || t.Worktree == r.Git.Worktree
 	state, err := r.examine(ctx, t)
@@ -80,7 +80,7 @@ func (r *Repo) settle(ctx context.Context, id session.ID, t session.Turn, first 
 }
 
 // settleRefs makes those moves that delete a ref, or all others.
-func (r *Repo) settleRefs(ctx context.Context, id session.ID, moves []session.RefMove, deletions bool,
+func (r *Turns) settleRefs(ctx context.Context, id session.ID, moves []session.RefMove, deletions bool,
 	settled *session.Settled) error {
 	for _, m := range moves {
 		if (m.New == "") != deletions {
@@ -130,7 +130,7 @@ func (s turnState) indexPending(first bool) bool {
 	return first || len(s.pending) > 0 || s.head == oldPart || nothingElse
 }
 
-func (r *Repo) examine(ctx context.Context, t session.Turn) (turnState, error) {
+func (r *Turns) examine(ctx context.Context, t session.Turn) (turnState, error) {
 	var s turnState
 	for _, m := range t.Refs {
 		now, err := r.Refs.Ref(ctx, m.Ref)
@@ -183,7 +183,7 @@ func headPart(head session.Head, t session.Turn) part {
 }
 
 // settleIndex installs the index that the turn leads to, if the present one is the turn's old one.
-func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState) error {
+func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState) error {
 	unlock, err := r.Git.LockIndex(ctx)
 	if err != nil {
 		return err
@@ -234,7 +234,7 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 }
 
 // readInto makes an index that of a tree.
-func (r *Repo) readInto(ctx context.Context, o gitcmd.Opts, tree session.Tree) error {
+func (r *Turns) readInto(ctx context.Context, o gitcmd.Opts, tree session.Tree) error {
 	// Entries that stay as they are keep their stat data; the rest is compared with the files, so that the user's
 	// next `git status` need not do it. The exit code tells that some differ, which is none of our business. With
 	// -i git does not compare them by itself: it would refuse where the move has written a file that it was told
@@ -251,7 +251,7 @@ func (r *Repo) readInto(ctx context.Context, o gitcmd.Opts, tree session.Tree) e
 // HEAD is. If the branch that it leads to was moved or deleted meanwhile, or another work tree has got it, HEAD
 // goes to the commit whose files are here, on no branch: upon any other one the next commit would take back
 // what was done there. first says that nobody has settled the turn before, and that HEADs are held.
-func (r *Repo) settleHead(ctx context.Context, t session.Turn, first bool) (foreign string, behind *session.RefMove,
+func (r *Turns) settleHead(ctx context.Context, t session.Turn, first bool) (foreign string, behind *session.RefMove,
 	err error) {
 	head, err := r.Refs.Head(ctx)
 	if err != nil {

@@ -1,4 +1,4 @@
-package gitstate
+package backup
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 )
 
 // Rescues lists the rescues of a session by ref, with what each says of itself.
-func (r *Repo) Rescues(ctx context.Context, id session.ID) (map[string]State, error) {
+func (r *Backups) Rescues(ctx context.Context, id session.ID) (map[string]State, error) {
 	refs, err := r.Refs.RefsBelow(ctx, strings.TrimSuffix(refs.RescuePrefix(id), "/"))
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (r *Repo) Rescues(ctx context.Context, id session.ID) (map[string]State, er
 }
 
 // LedgerTrees are the trees of all commits that a session's ledger leads to: what stays as long as the session does.
-func (r *Repo) LedgerTrees(ctx context.Context, id session.ID) (map[session.Tree]bool, error) {
+func (r *Backups) LedgerTrees(ctx context.Context, id session.ID) (map[session.Tree]bool, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "log", "--format=%T", refs.LedgerRef(id), "--")
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (r *Repo) LedgerTrees(ctx context.Context, id session.ID) (map[session.Tree
 }
 
 // OnlyIn says what nothing but a rescue tells or keeps, "" for nothing. trees are those that stay, see LedgerTrees.
-func (r *Repo) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees map[session.Tree]bool) (string,
+func (r *Backups) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees map[session.Tree]bool) (string,
 	error) {
 	var head session.Tree
 	if s.Head.Commit != "" {

@@ -1,4 +1,4 @@
-package gitstate
+package turn
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 // AwaitLocks waits until nobody else holds what a turn will lock, so that this is found out before anything is moved. A
 // directory in which no lock can be made is an *UnusableError.
-func (r *Repo) AwaitLocks(ctx context.Context, id session.ID, t session.Turn) error {
+func (r *Turns) AwaitLocks(ctx context.Context, id session.ID, t session.Turn) error {
 	if err := r.Git.AwaitRefLocks(ctx, r.turnRefs(id, t)...); err != nil || t.Index == "" {
 		return err
 	}
@@ -18,7 +18,7 @@ func (r *Repo) AwaitLocks(ctx context.Context, id session.ID, t session.Turn) er
 
 // turnRefs are the refs that a turn moves, branch among them if it is given, and where they are kept if some
 // are deleted.
-func (r *Repo) turnRefs(id session.ID, t session.Turn, branch ...string) []string {
+func (r *Turns) turnRefs(id session.ID, t session.Turn, branch ...string) []string {
 	refs := append([]string{refs.LedgerRef(id), r.Refs.OpsRef()}, branch...)
 	for _, m := range t.Refs {
 		refs = append(refs, m.Ref)

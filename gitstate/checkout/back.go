@@ -1,4 +1,4 @@
-package gitstate
+package checkout
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 
 // MoveBack is MoveTree back to where a move began that failed on its way to a tree. What the move began to
 // write in places that no snapshot has, because it is ignored where the move began, is removed again.
-func (r *Repo) MoveBack(ctx context.Context, m session.Move, failed session.Tree) error {
+func (r *Mover) MoveBack(ctx context.Context, m session.Move, failed session.Tree) error {
 	if err := r.dropBegun(ctx, m, failed); err != nil {
 		return err
 	}
@@ -28,12 +28,12 @@ func (r *Repo) MoveBack(ctx context.Context, m session.Move, failed session.Tree
 
 // DropBegun removes files that a failed move has added, as far as they hold what it was to write, or the
 // beginning of that.
-func (r *Repo) DropBegun(ctx context.Context, from, failed session.Tree) error {
+func (r *Mover) DropBegun(ctx context.Context, from, failed session.Tree) error {
 	return r.dropBegun(ctx, session.Move{From: from, To: from}, failed)
 }
 
 // dropBegun removes files that a failed move added or began to add and that the snapshot it is taken back from has not.
-func (r *Repo) dropBegun(ctx context.Context, m session.Move, failed session.Tree) error {
+func (r *Mover) dropBegun(ctx context.Context, m session.Move, failed session.Tree) error {
 	target, err := r.Objects.WithUserDir(ctx, failed, m.To)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (r *Repo) dropBegun(ctx context.Context, m session.Move, failed session.Tre
 }
 
 // sparing notes files that git is not to write, and returns both trees of a move without them.
-func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []raw.File, from, to session.Tree) (a,
+func (r *Mover) sparing(ctx context.Context, spared map[string]bool, files []raw.File, from, to session.Tree) (a,
 	b session.Tree, err error) {
 	index := filepath.Join(r.Git.PrivateDir(), "sparing")
 	var without strings.Builder

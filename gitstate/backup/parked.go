@@ -1,4 +1,4 @@
-package gitstate
+package backup
 
 import (
 	"cmp"
@@ -8,7 +8,7 @@ import (
 
 // Lacks reports whether a branch, or "" for the one that a rescue was left on, has not by now what the rescue keeps of
 // uncommitted work: neither the same files nor a commit that made the same change.
-func (r *Repo) Lacks(ctx context.Context, branch, ref string) bool {
+func (r *Backups) Lacks(ctx context.Context, branch, ref string) bool {
 	rescue, err := r.Refs.Ref(ctx, ref)
 	if err != nil || rescue == "" {
 		return false // what cannot be read is named by wfs doctor

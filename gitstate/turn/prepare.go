@@ -1,4 +1,4 @@
-package gitstate
+package turn
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 //
 // With Stage, the work tree's index then holds what the commit holds: it must never be older than the branch, or the
 // user's next plain `git commit` would take the checkpoint back.
-func (r *Repo) Prepare(ctx context.Context, d session.Draft,
+func (r *Turns) Prepare(ctx context.Context, d session.Draft,
 	seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
 	return object.WithTries(ctx, func() (session.Prepared, error) {
 		r.Objects.LetGo(false) // what was prepared before and not published
@@ -30,7 +30,7 @@ func (r *Repo) Prepare(ctx context.Context, d session.Draft,
 	})
 }
 
-func (r *Repo) prepare(ctx context.Context, d session.Draft,
+func (r *Turns) prepare(ctx context.Context, d session.Draft,
 	seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
 	p := session.Prepared{Session: d.Session, LedgerOld: d.Ledger, Made: session.Made{Tree: d.Tree, Turn: d.Turn}}
 	ident, err := r.Git.Identity(ctx)
@@ -91,10 +91,10 @@ func (r *Repo) prepare(ctx context.Context, d session.Draft,
 }
 
 // Quiet lets go of what was prepared for a turn that did not come about.
-func (r *Repo) Quiet() { r.Objects.LetGo(false) }
+func (r *Turns) Quiet() { r.Objects.LetGo(false) }
 
 // commits completes what was prepared with its commits, and returns their objects and those of the ledger's documents.
-func (r *Repo) commits(ctx context.Context, d session.Draft, p *session.Prepared, on ground, ident string,
+func (r *Turns) commits(ctx context.Context, d session.Draft, p *session.Prepared, on ground, ident string,
 	seal func(session.Made) (session.Files, error)) ([]object.Object, error) {
 	var objects []object.Object
 	if !d.NoCode {
@@ -127,7 +127,7 @@ type ground struct {
 }
 
 // groundOf reads it.
-func (r *Repo) groundOf(ctx context.Context, d session.Draft) (on ground, err error) {
+func (r *Turns) groundOf(ctx context.Context, d session.Draft) (on ground, err error) {
 	if !d.NoCode {
 		if len(d.Parents) == 0 {
 			return on, errors.New("a code commit needs a parent")
@@ -153,7 +153,7 @@ func (r *Repo) groundOf(ctx context.Context, d session.Draft) (on ground, err er
 
 // writeTurn stores what a turn is made of. Git checks more about trees that it is handed than about those that it makes
 // itself, such as what a .gitmodules says; what it refuses for that, it has to make.
-func (r *Repo) writeTurn(ctx context.Context, tree session.Tree, own object.Entry, index *staged, trees,
+func (r *Turns) writeTurn(ctx context.Context, tree session.Tree, own object.Entry, index *staged, trees,
 	others []object.Object) error {
 	err := r.Objects.WriteObjects(ctx, slices.Concat(trees, others)...)
 	var refused *gitcmd.GitError
@@ -178,7 +178,7 @@ func (r *Repo) writeTurn(ctx context.Context, tree session.Tree, own object.Entr
 }
 
 // branchMove completes a turn's moves with that of the branch to its new commit.
-func (r *Repo) branchMove(ctx context.Context, d session.Draft, code session.Commit) ([]session.RefMove, error) {
+func (r *Turns) branchMove(ctx context.Context, d session.Draft, code session.Commit) ([]session.RefMove, error) {
 	moves := slices.Clone(d.Turn.Refs)
 	for i := range moves {
 		if moves[i].Ref == d.Branch {
@@ -198,7 +198,7 @@ func (r *Repo) branchMove(ctx context.Context, d session.Draft, code session.Com
 
 // ledger makes the objects of the ledger commit, the commit last. Every parent is a commit and is named by a trailer,
 // but for the previous ledger commit, which is always first.
-func (r *Repo) ledger(d session.Draft, made session.Made, files session.Files, previous []object.Entry,
+func (r *Turns) ledger(d session.Draft, made session.Made, files session.Files, previous []object.Entry,
 	ident string) ([]object.Object, error) {
 	var objects []object.Object
 	var entries []object.Entry

@@ -1,4 +1,4 @@
-package gitstate
+package checkout
 
 import (
 	"context"
@@ -26,7 +26,7 @@ import (
 // Inside of the patterns git takes every mark away, also one that somebody has made for settings of his own, or
 // for a file that he deleted here: the next checkpoint would hold the one, and lack the other. Those are set
 // again, before the index is anybody's.
-func (r *Repo) reapplySparse(ctx context.Context, o gitcmd.Opts) error {
+func (r *Mover) reapplySparse(ctx context.Context, o gitcmd.Opts) error {
 	if on, err := r.Git.Sparse(ctx); err != nil || !on {
 		return err
 	}
@@ -62,7 +62,7 @@ func (r *Repo) reapplySparse(ctx context.Context, o gitcmd.Opts) error {
 
 // skipped are the files that git does not look at because the index that o names marks them so (skip-worktree). Without
 // sparse.expectFilesOutsideOfPatterns a mark counts only where there is no file.
-func (r *Repo) skipped(ctx context.Context, o gitcmd.Opts) (map[string]bool, error) {
+func (r *Mover) skipped(ctx context.Context, o gitcmd.Opts) (map[string]bool, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: o.GitDir, Env: o.Env}, "ls-files", "-v", "-z")
 	list := map[string]bool{}
 	for _, line := range gitcmd.SplitZ(out) { // a small letter is assume-unchanged as well
@@ -75,7 +75,7 @@ func (r *Repo) skipped(ctx context.Context, o gitcmd.Opts) (map[string]bool, err
 
 // letIn lets the files of a tree that an index has otherwise into a sparse checkout, for one move with a
 // private git directory: they are edits.
-func (r *Repo) letIn(ctx context.Context, dir string, index, tree session.Tree) error {
+func (r *Mover) letIn(ctx context.Context, dir string, index, tree session.Tree) error {
 	if on, err := r.Git.Sparse(ctx); err != nil || !on || index == "" || index == tree {
 		return err
 	}

@@ -1,4 +1,4 @@
-package gitstate
+package checkout
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 // flagged returns, of the files that changes replace or delete, those that git was told not to look at and that
 // are there: the move has to look at them after all. arrived are those that are already as the changes want
 // them, because an earlier move was killed before it came to the index: what is in them is not the user's.
-func (r *Repo) flagged(ctx context.Context, changes []object.TreeChange) (flagged []string, arrived map[string]bool,
+func (r *Mover) flagged(ctx context.Context, changes []object.TreeChange) (flagged []string, arrived map[string]bool,
 	err error) {
 	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
@@ -46,7 +46,7 @@ func (r *Repo) flagged(ctx context.Context, changes []object.TreeChange) (flagge
 
 // lookAgain takes those marks from paths of a private index, and adds what is there: what is neither as the
 // index had it nor as the target has it, a checkout then refuses to touch.
-func (r *Repo) lookAgain(ctx context.Context, gitDir string, paths []string) error {
+func (r *Mover) lookAgain(ctx context.Context, gitDir string, paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}

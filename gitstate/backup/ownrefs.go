@@ -1,4 +1,4 @@
-package gitstate
+package backup
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 // OwnRefs are the refs of one session: its branch and what is below refs/wfs/<id>, but for rescues that were made while
 // HEAD was on a branch of the user's: those hold the user's own uncommitted changes.
-func (r *Repo) OwnRefs(ctx context.Context, id session.ID) (map[string]session.Commit, error) {
+func (r *Backups) OwnRefs(ctx context.Context, id session.ID) (map[string]session.Commit, error) {
 	own, err := r.Refs.RefsBelow(ctx, refs.RefsPrefix+string(id))
 	if err != nil {
 		return nil, err

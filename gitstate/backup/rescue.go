@@ -1,4 +1,4 @@
-package gitstate
+package backup
 
 import (
 	"context"
@@ -43,7 +43,7 @@ const (
 // Rescue keeps a snapshot, durable, under a new ref refs/wfs/<id>/rescue/<n> and returns the ref's name. at is in Unix
 // seconds. The state commit's parents are the ledger's tip if there is one, a commit of the snapshot, and a commit of
 // the index if it holds anything but HEAD; trailers name the latter two.
-func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error) {
+func (r *Backups) Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error) {
 	ident, err := r.Git.Identity(ctx)
 	if err != nil {
 		return "", err
@@ -77,7 +77,7 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 
 // Rescued returns the newest rescue that was made for the same reason and holds what a snapshot holds, "" for
 // none. Only the last ones are looked at.
-func (r *Repo) Rescued(ctx context.Context, id session.ID, why string, s session.Snapshot) (string, error) {
+func (r *Backups) Rescued(ctx context.Context, id session.ID, why string, s session.Snapshot) (string, error) {
 	const looked = 3 // a move that fails leaves two
 	own, err := r.refsOf(ctx, id)
 	if err != nil {
@@ -105,7 +105,7 @@ func stateOf(why string, s session.Snapshot, own map[string]session.Commit) Stat
 
 // stateCommit makes the objects of a state commit, which comes last. when says in its message of which moment it is;
 // files are further documents.
-func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commit, when string, files session.Files,
+func (r *Backups) stateCommit(state State, s session.Snapshot, ledger session.Commit, when string, files session.Files,
 	ident string, at int64) ([]object.Object, error) {
 	var below []session.Commit
 	if s.Head.Commit != "" {
@@ -152,7 +152,7 @@ func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commi
 
 // refsOf returns every session's branch and the refs of one session. Damaged ones are left out: they must not keep
 // anybody from rescuing what is whole.
-func (r *Repo) refsOf(ctx context.Context, id session.ID) (map[string]session.Commit, error) {
+func (r *Backups) refsOf(ctx context.Context, id session.ID) (map[string]session.Commit, error) {
 	all := func(string) bool { return true }
 	own := map[string]session.Commit{}
 	for _, dir := range []string{strings.TrimSuffix(refs.BranchPrefix, "/"), refs.RefsPrefix + string(id)} {
@@ -176,7 +176,7 @@ func nextRescue(own map[string]session.Commit, prefix string) int {
 }
 
 // State reads the document of a state commit, such as a rescue.
-func (r *Repo) State(ctx context.Context, c session.Commit) (State, error) {
+func (r *Backups) State(ctx context.Context, c session.Commit) (State, error) {
 	text, err := r.Objects.File(ctx, c, FileState)
 	if err != nil {
 		return State{}, err

@@ -1,4 +1,4 @@
-package gitstate
+package backup
 
 import (
 	"context"
@@ -33,7 +33,7 @@ type autoPack struct {
 
 // makeAutoPack makes the pack of an auto-save, nil when git has to make it. Its time is one that nobody else
 // would give it: git sets it anew when it finds in it what it was about to write.
-func (r *Repo) makeAutoPack(ctx context.Context, objects []object.Object) (*autoPack, error) {
+func (r *Backups) makeAutoPack(ctx context.Context, objects []object.Object) (*autoPack, error) {
 	sum, err := r.everythingElse(ctx)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ const keptPacks = 2
 
 // dropOldPacks removes the packs of auto-saves that others have replaced, as far as that is safe. It is tidiness: what
 // goes wrong leaves a pack more.
-func (r *Repo) dropOldPacks(ctx context.Context) {
+func (r *Backups) dropOldPacks(ctx context.Context) {
 	a := &r.auto
 	if len(a.packs) <= keptPacks {
 		return
@@ -94,7 +94,7 @@ func (r *Repo) dropOldPacks(ctx context.Context) {
 
 // dropPack takes a pack away, and brings it back if git turns out to have needed it at the last moment. It leaves the
 // store index first, so that nobody new finds anything in it; killed in between, putBack completes it.
-func (r *Repo) dropPack(p autoPack) error {
+func (r *Backups) dropPack(p autoPack) error {
 	from := filepath.Join(r.Git.CommonDir, "objects", "pack", p.name)
 	to := filepath.Join(r.droppedDir(), p.name)
 	if others, err := filepath.Glob(from + ".*"); err != nil || len(others) != 2 {
@@ -115,7 +115,7 @@ func (r *Repo) dropPack(p autoPack) error {
 }
 
 // putBack brings an index back whose pack is still in the store: a process was killed between the two.
-func (r *Repo) putBack() error {
+func (r *Backups) putBack() error {
 	store := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	left, err := os.ReadDir(r.droppedDir())
 	if err != nil && !gitcmd.Absent(err) {
@@ -138,7 +138,7 @@ func (r *Repo) putBack() error {
 
 // everythingElse is a sum of everything in the repository that could lead to an object, auto-saves apart: refs, and of
 // each work tree HEAD, reflog and index.
-func (r *Repo) everythingElse(ctx context.Context) (string, error) {
+func (r *Backups) everythingElse(ctx context.Context) (string, error) {
 	h := r.Objects.NewHash()
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref", "--format=%(refname) %(objectname)")
 	if err != nil {

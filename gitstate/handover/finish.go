@@ -1,4 +1,4 @@
-package gitstate
+package handover
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func (e *HookChangedError) Error() string {
 // commit has exactly the given tree; a *HookChangedError tells of hooks that would have it otherwise. They may change
 // the message. On error nothing is left behind. What hooks and signing programs print is in the error; they have no
 // terminal to ask on.
-func (r *Repo) CommitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
+func (r *Handover) CommitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
 	message string) (session.Commit, error) {
 	if !strings.HasPrefix(branch, "refs/heads/") {
 		return "", fmt.Errorf("%q is not a full branch name", branch)
@@ -60,7 +60,7 @@ func (r *Repo) CommitOnto(ctx context.Context, branch string, base session.Commi
 
 // unused is an ErrBranchInUse if a work tree is on a branch: it has the files of the base, and its next commit would
 // take back what is handed over.
-func (r *Repo) unused(ctx context.Context, branch string) error {
+func (r *Handover) unused(ctx context.Context, branch string) error {
 	on, err := r.On(ctx, branch)
 	if err == nil && len(on) > 0 {
 		err = ErrBranchInUse
@@ -68,7 +68,7 @@ func (r *Repo) unused(ctx context.Context, branch string) error {
 	return err
 }
 
-func (r *Repo) createBranch(ctx context.Context, branch string, base session.Commit) error {
+func (r *Handover) createBranch(ctx context.Context, branch string, base session.Commit) error {
 	exists := func() error {
 		if tip, err := r.Refs.Ref(ctx, branch); err != nil || tip == "" {
 			return err
@@ -95,7 +95,7 @@ func (r *Repo) createBranch(ctx context.Context, branch string, base session.Com
 // dropBranch removes the branch of a handover that failed. While hooks ran everybody could see it: it stays
 // when it is neither at its base nor at the commit that we made, if any, and when a work tree is on it. That
 // one finds it at its base, as it was when it came.
-func (r *Repo) dropBranch(ctx context.Context, branch string, base, made session.Commit) error {
+func (r *Handover) dropBranch(ctx context.Context, branch string, base, made session.Commit) error {
 	tip, err := r.Refs.Ref(ctx, branch)
 	if err != nil || tip == "" {
 		return err
@@ -121,7 +121,7 @@ func (r *Repo) dropBranch(ctx context.Context, branch string, base, made session
 }
 
 // commitOnto makes the commit of CommitOnto. Beside an error it returns the one that was made all the same, if any.
-func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
+func (r *Handover) commitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
 	message string) (session.Commit, error) {
 	v, err := r.Git.Version(ctx)
 	if err != nil {

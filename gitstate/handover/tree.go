@@ -1,4 +1,4 @@
-package gitstate
+package handover
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func (e *OverlapError) Is(target error) bool { return target == ErrOverlap }
 // HandoverTree is the tree that finish hands over: the gated tree with the .workflow of the base, which is
 // mostly none, and, if carried is given, without the difference between base and carried. An *OverlapError
 // names the files where that cannot be taken out.
-func (r *Repo) HandoverTree(ctx context.Context, gated session.Tree, base, carried session.Tree) (session.Tree, error) {
+func (r *Handover) HandoverTree(ctx context.Context, gated session.Tree, base, carried session.Tree) (session.Tree, error) {
 	tree := gated
 	if base != carried && base != "" && carried != "" {
 		var err error
@@ -57,7 +57,7 @@ func (r *Repo) HandoverTree(ctx context.Context, gated session.Tree, base, carri
 
 // withoutChange takes the change from base to carried out of a tree: a three-way merge with carried as the common
 // ancestor, in git's object store alone.
-func (r *Repo) withoutChange(ctx context.Context, tree, base, carried session.Tree) (session.Tree, error) {
+func (r *Handover) withoutChange(ctx context.Context, tree, base, carried session.Tree) (session.Tree, error) {
 	const ident = "wfs <wfs@localhost>"
 	start := r.Objects.NewCommit(string(carried), nil, ident, 0, "wfs: the session began")
 	upon := []session.Commit{session.Commit(start.ID)}

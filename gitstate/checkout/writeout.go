@@ -1,4 +1,4 @@
-package gitstate
+package checkout
 
 import (
 	"path/filepath"
@@ -11,7 +11,7 @@ import (
 // writeOut brings the files that a move made to the disk, for git does not: once the move has become true, a power cut
 // must not leave empty ones, which the next checkpoint would take for edits. The ledger, which is synced later, makes
 // that complete.
-func (r *Repo) writeOut(changes []object.TreeChange, raw []raw.File) error {
+func (r *Mover) writeOut(changes []object.TreeChange, raw []raw.File) error {
 	files := r.newFiles(changes)
 	for _, f := range raw {
 		files = append(files, filepath.Join(r.Git.Root, filepath.FromSlash(f.Path)))
@@ -20,7 +20,7 @@ func (r *Repo) writeOut(changes []object.TreeChange, raw []raw.File) error {
 }
 
 // newFiles are the files of the work tree that changes have made or given another content.
-func (r *Repo) newFiles(changes []object.TreeChange) (files []string) {
+func (r *Mover) newFiles(changes []object.TreeChange) (files []string) {
 	for _, c := range changes {
 		if c.NewMode != object.ModeNone && c.NewMode != object.ModeLink && c.NewMode != object.ModeGitlink {
 			files = append(files, filepath.Join(r.Git.Root, filepath.FromSlash(c.Path)))

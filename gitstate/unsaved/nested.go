@@ -1,4 +1,4 @@
-package gitstate
+package unsaved
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // nestedWork names the repositories of submodules that are removed with a linked work tree, in it or in its git
 // directory, and those around tracked files in it, if they hold something that is perhaps nowhere else. What
 // the other work tree has of the same submodules counts for tags only.
-func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
+func (r *Finder) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
 	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func gitDirOf(dir string) string {
 
 // counterpart returns the git directory that another work tree has for the submodule whose git directory in this one is
 // given, "" for none.
-func (r *Repo) counterpart(gitDir string, other *Repo) string {
+func (r *Finder) counterpart(gitDir string, other *Repo) string {
 	modules, err := filepath.EvalSymlinks(filepath.Join(r.Git.GitDir, "modules"))
 	if err != nil || r.Git.GitDir == other.Git.GitDir {
 		return ""
@@ -104,7 +104,7 @@ func (r *Repo) counterpart(gitDir string, other *Repo) string {
 // those that git was told not to look at included, and no submodule or work tree of its own. dir is where it is
 // checked out, "" for nowhere. Nobody knows which tags a remote has: those that the repository in other, "" for
 // none, has as well are not lost. What cannot be read is not pushed.
-func (r *Repo) pushed(ctx context.Context, gitDir, dir, other string) bool {
+func (r *Finder) pushed(ctx context.Context, gitDir, dir, other string) bool {
 	if gitDir == "" {
 		return false
 	}
@@ -163,7 +163,7 @@ func (r *Repo) pushed(ctx context.Context, gitDir, dir, other string) bool {
 	return true
 }
 
-func (r *Repo) nestedIn(gitDir, dir string) *Repo {
+func (r *Finder) nestedIn(gitDir, dir string) *Repo {
 	if dir == "" {
 		dir = gitDir
 	}
@@ -174,7 +174,7 @@ func (r *Repo) nestedIn(gitDir, dir string) *Repo {
 const commitTag = " commit"
 
 // nestedTags returns the object of each tag of a nested repository and what kind of thing it leads to.
-func (r *Repo) nestedTags(ctx context.Context) (map[string]string, error) {
+func (r *Finder) nestedTags(ctx context.Context) (map[string]string, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: r.Git.GitDir}, "for-each-ref",
 		"--format=%(refname) %(objectname) %(if)%(*objecttype)%(then)%(*objecttype)%(else)%(objecttype)%(end)", "refs/tags")
 	tags := map[string]string{}
@@ -188,7 +188,7 @@ func (r *Repo) nestedTags(ctx context.Context) (map[string]string, error) {
 
 // readsAsCommitted reports whether the files of a nested repository that are there are those of its HEAD, by what is in
 // them: with an index of our own, in which nothing is marked as not to be looked at, and no file as looked at already.
-func (r *Repo) readsAsCommitted(ctx context.Context, at *Repo) (bool, error) {
+func (r *Finder) readsAsCommitted(ctx context.Context, at *Repo) (bool, error) {
 	index := filepath.Join(r.Git.PrivateDir(), durable.TempPrefix+"nested")
 	if err := object.RemoveLeftovers(index); err != nil {
 		return false, err

@@ -1,4 +1,4 @@
-package gitstate
+package checkout
 
 import (
 	"bytes"
@@ -33,7 +33,7 @@ const (
 // same reason the session's exclude file need not be asked: it is in what the snapshot lacks. `.wfs` is never
 // part of a move. raw are files of the tree that are to have other bytes than those that a checkout writes, ""
 // for none; see Raw.
-func (r *Repo) PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error) {
+func (r *Mover) PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error) {
 	m := session.Move{From: from.Tree, To: to, RawTo: raw}
 	target, err := r.Objects.WithUserDir(ctx, to, from.Tree)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *Repo) PlanMove(ctx context.Context, from session.Snapshot, to, raw sess
 }
 
 // explain says which of the obstacles are held out, and which are ignored.
-func (r *Repo) explain(ctx context.Context, found []session.Skip, held []session.Held) error {
+func (r *Mover) explain(ctx context.Context, found []session.Skip, held []session.Held) error {
 	var ask bytes.Buffer
 	for i, s := range found {
 		switch {
@@ -99,7 +99,7 @@ type way struct {
 	arrived map[string]bool         // those of them that a move has written already
 }
 
-func (r *Repo) survey(ctx context.Context, changes []object.TreeChange) (*way, error) {
+func (r *Mover) survey(ctx context.Context, changes []object.TreeChange) (*way, error) {
 	w := &way{root: r.Git.Root, fold: func(s string) string { return s }, known: map[string]bool{},
 		places: map[string]place{}, opened: map[string]bool{},
 		skips: map[string]session.Skip{}, above: map[string]session.Skip{}, blocked: map[string]session.Skip{}}
