@@ -45,7 +45,7 @@ var floors = map[string][]string{
 	"gitstate/raw":              {"session", "internal/*", "gitstate/gitcmd", "gitstate/object"},
 	"gitstate/refs":             {"session", "internal/*", "gitstate/gitcmd", "gitstate/object"},
 	"gitstate/room":             {"session", "internal/*"},
-	"gitstate/settings":         {"session", "internal/*", "gitstate/gitcmd", "gitstate/object"},
+	"gitstate/settings":         {"session", "internal/*", "gitstate/gitcmd", "gitstate/object", "gitstate/refs"},
 	"gitstate/snapshot":         {"session", "internal/*", "gitstate/gitcmd", "gitstate/object", "gitstate/refs", "gitstate/settings"},
 	"gitstate/worktree":         {"session", "internal/*", "gitstate/gitcmd", "gitstate/object", "gitstate/refs"},
 	"registry":                  {"session", "internal/*"},

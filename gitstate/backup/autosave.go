@@ -42,7 +42,7 @@ func (r *Backups) AutoSave(ctx context.Context, d session.AutoDraft) (session.Au
 	r.auto.mu.Lock()
 	defer r.auto.mu.Unlock()
 	var done session.AutoSaved
-	ident, err := r.Git.Identity(ctx)
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		return done, err
 	}
@@ -269,8 +269,8 @@ func (r *Backups) autoSnapshot(ctx context.Context, d session.AutoDraft) (s snap
 		if err := r.beginAuto(); err != nil {
 			return s, false, err
 		}
-		a.side = repoOf(&gitcmd.Git{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format,
-			Env: r.Git.Env, UserEnv: r.Git.UserEnv, Scratch: r.autoDir(), Idle: true})
+		a.side = repoOf(gitcmd.New(gitcmd.Place{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format,
+			Env: r.Git.Env, UserEnv: r.Git.UserEnv, Scratch: r.autoDir(), Idle: true}))
 		if a.ledger != d.Ledger {
 			a.packs = nil
 		}

@@ -44,7 +44,7 @@ const (
 // seconds. The state commit's parents are the ledger's tip if there is one, a commit of the snapshot, and a commit of
 // the index if it holds anything but HEAD; trailers name the latter two.
 func (r *Backups) Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error) {
-	ident, err := r.Git.Identity(ctx)
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -42,7 +42,7 @@ func (r *Mover) reapplySparse(ctx context.Context, o gitcmd.Opts) error {
 	if err != nil {
 		return err
 	}
-	in, o := repoOf(&gitcmd.Git{Root: nothing, Env: r.Git.Env, UserEnv: r.Git.UserEnv}), gitcmd.Opts{Write: true, GitDir: r.Git.GitDir, Env: o.Env}
+	in, o := repoOf(gitcmd.New(gitcmd.Place{Root: nothing, Env: r.Git.Env, UserEnv: r.Git.UserEnv})), gitcmd.Opts{Write: true, GitDir: r.Git.GitDir, Env: o.Env}
 	if _, err := in.Git.Run(ctx, o, "-c", "core.splitIndex=false", "sparse-checkout", "reapply"); err != nil ||
 		len(marked) == 0 {
 		return err

@@ -55,7 +55,7 @@ func (r *Mover) tornFiles(ctx context.Context, changes []object.TreeChange) (map
 	torn := map[string]bool{}
 	for line := range strings.Lines(string(noted)) {
 		from, target, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if len(from) != r.Git.IDLength() || len(target) != r.Git.IDLength() {
+		if len(from) != r.Objects.IDLength() || len(target) != r.Objects.IDLength() {
 			continue
 		}
 		moved, err := r.Objects.DiffTrees(ctx, session.Tree(from), session.Tree(target))

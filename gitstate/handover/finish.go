@@ -123,7 +123,7 @@ func (r *Handover) dropBranch(ctx context.Context, branch string, base, made ses
 // commitOnto makes the commit of CommitOnto. Beside an error it returns the one that was made all the same, if any.
 func (r *Handover) commitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
 	message string) (session.Commit, error) {
-	v, err := r.Git.Version(ctx)
+	v, err := r.Git.Answers.Version(ctx)
 	if err != nil {
 		return "", err
 	}

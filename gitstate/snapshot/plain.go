@@ -208,7 +208,7 @@ type plainRules struct {
 
 // plainRules answers false where settings make git look at files in another way than is done here.
 func (r *Files) plainRules(ctx context.Context) (*plainRules, bool) {
-	s, err := r.Git.Settings(ctx)
+	s, err := r.Git.Answers.Settings(ctx)
 	off := func(key string) bool { value, set := s[key]; return set && !gitcmd.Truth(value) }
 	if err != nil || off("core.filemode") || off("core.symlinks") || gitcmd.Truth(s["core.ignorecase"]) ||
 		gitcmd.Truth(s["core.precomposeunicode"]) ||

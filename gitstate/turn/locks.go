@@ -10,10 +10,10 @@ import (
 // AwaitLocks waits until nobody else holds what a turn will lock, so that this is found out before anything is moved. A
 // directory in which no lock can be made is an *UnusableError.
 func (r *Turns) AwaitLocks(ctx context.Context, id session.ID, t session.Turn) error {
-	if err := r.Git.AwaitRefLocks(ctx, r.turnRefs(id, t)...); err != nil || t.Index == "" {
+	if err := r.Git.Locks.AwaitRefLocks(ctx, r.turnRefs(id, t)...); err != nil || t.Index == "" {
 		return err
 	}
-	return r.Git.AwaitIndexLock(ctx)
+	return r.Git.Locks.AwaitIndexLock(ctx)
 }
 
 // turnRefs are the refs that a turn moves, branch among them if it is given, and where they are kept if some

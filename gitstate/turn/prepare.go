@@ -33,12 +33,12 @@ func (r *Turns) Prepare(ctx context.Context, d session.Draft,
 func (r *Turns) prepare(ctx context.Context, d session.Draft,
 	seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
 	p := session.Prepared{Session: d.Session, LedgerOld: d.Ledger, Made: session.Made{Tree: d.Tree, Turn: d.Turn}}
-	ident, err := r.Git.Identity(ctx)
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		return p, err
 	}
 	// Somebody else's lock is better met before anything is true than after the ledger has moved.
-	if err := r.Git.AwaitRefLocks(ctx, r.turnRefs(d.Session, d.Turn, d.Branch)...); err != nil {
+	if err := r.Git.Locks.AwaitRefLocks(ctx, r.turnRefs(d.Session, d.Turn, d.Branch)...); err != nil {
 		return p, err
 	}
 	on, err := r.groundOf(ctx, d)

@@ -184,7 +184,7 @@ func headPart(head session.Head, t session.Turn) part {
 
 // settleIndex installs the index that the turn leads to, if the present one is the turn's old one.
 func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState) error {
-	unlock, err := r.Git.LockIndex(ctx)
+	unlock, err := r.Git.Locks.LockIndex(ctx)
 	if err != nil {
 		return err
 	}

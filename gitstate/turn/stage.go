@@ -40,7 +40,7 @@ func (r *Turns) stage(ctx context.Context, d session.Draft, made *session.Made, 
 		}
 	}
 	s := &staged{repo: r, path: filepath.Join(r.Git.PrivateDir(), "stage")}
-	if s.unlock, err = r.Git.LockIndex(ctx); err != nil {
+	if s.unlock, err = r.Git.Locks.LockIndex(ctx); err != nil {
 		return nil, nil, err
 	}
 	if unwritten, err = r.stageLocked(ctx, d, made, on, headTree, head.Commit, ident, s); err != nil {

@@ -167,7 +167,7 @@ func (r *Finder) nestedIn(gitDir, dir string) *Repo {
 	if dir == "" {
 		dir = gitDir
 	}
-	return repoOf(&gitcmd.Git{Root: dir, CommonDir: gitDir, GitDir: gitDir, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
+	return repoOf(gitcmd.New(gitcmd.Place{Root: dir, CommonDir: gitDir, GitDir: gitDir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}))
 }
 
 // commitTag ends what nestedTags says of a tag that leads to a commit.

@@ -6,14 +6,6 @@ import (
 	"strings"
 )
 
-// IDLength is the number of hexadecimal digits of the repository's object ids.
-func (r *Git) IDLength() int {
-	if r.Format == "sha256" {
-		return 64
-	}
-	return 40
-}
-
 // ReadsDirectly reports whether the repository can be read without git: nothing in it is of a kind that go-git, or our
 // own reading of refs, does not know.
 func (r *Git) ReadsDirectly() bool {
