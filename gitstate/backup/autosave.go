@@ -14,6 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/settings"
 	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -26,9 +27,9 @@ import (
 // autoSaves is what is known of the auto-saves of one attempt.
 type autoSaves struct {
 	mu     sync.Mutex
-	ledger session.Commit // that they build on
-	side   *Repo          // with files of its own, nil before the first
-	packs  []autoPack     // of auto-saves, the oldest first; the last one holds the newest
+	ledger session.Commit  // that they build on
+	side   *snapshot.Files // with files of its own, nil before the first
+	packs  []autoPack      // of auto-saves, the oldest first; the last one holds the newest
 }
 
 // AutoSave saves the work tree, as it is now, as the session's newest auto-save, durable. Nothing else is touched, and
@@ -269,15 +270,21 @@ func (r *Backups) autoSnapshot(ctx context.Context, d session.AutoDraft) (s snap
 		if err := r.beginAuto(); err != nil {
 			return s, false, err
 		}
-		a.side = repoOf(gitcmd.New(gitcmd.Place{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format,
+		a.side = filesOf(gitcmd.New(gitcmd.Place{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format,
 			Env: r.Git.Env, UserEnv: r.Git.UserEnv, Scratch: r.autoDir(), Idle: true}))
 		if a.ledger != d.Ledger {
 			a.packs = nil
 		}
 		a.ledger = d.Ledger
 	}
-	s, err = a.side.Files.Take(ctx, d.Exclude, true)
+	s, err = a.side.Take(ctx, d.Exclude, true)
 	return s, err == nil, err
+}
+
+// filesOf are the files of a work tree with git processes of their own.
+func filesOf(git *gitcmd.Git) *snapshot.Files {
+	objects := object.New(git)
+	return snapshot.New(git, objects, refs.New(git, objects), settings.New(git, objects))
 }
 
 // autoDir holds the private files of auto-saves: other commands may be at work.

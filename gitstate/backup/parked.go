@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/wfs-dev/wfs/gitstate/handover"
 )
 
 // Lacks reports whether a branch, or "" for the one that a rescue was left on, has not by now what the rescue keeps of
@@ -25,7 +27,7 @@ func (r *Backups) Lacks(ctx context.Context, branch, ref string) bool {
 		if p.bytes() {
 			return false
 		}
-		how, err := r.hasChanges(ctx, p.Commit, cmp.Or(branch, state.Head.Ref))
-		return err != nil || how == FateNowhere
+		how, err := r.Handover.HasChanges(ctx, p.Commit, cmp.Or(branch, state.Head.Ref))
+		return err != nil || how == handover.FateNowhere
 	})
 }

@@ -146,7 +146,7 @@ func (r *Backups) stateCommit(state State, s session.Snapshot, ledger session.Co
 	if err != nil {
 		return nil, err
 	}
-	message := withTrailers("wfs: state "+when, trailers...)
+	message := object.WithTrailers("wfs: state "+when, trailers...)
 	return append(objects, tree, r.Objects.NewCommit(tree.ID, parents, ident, at, message)), nil
 }
 

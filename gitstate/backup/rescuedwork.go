@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/handover"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -46,7 +47,7 @@ func (r *Backups) RescuedWork(ctx context.Context, rescue session.Commit, s Stat
 		unlike := func(a, b string) ([]string, error) {
 			out, err := r.Git.Run(ctx, gitcmd.Opts{},
 				append([]string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames", a, b},
-					withoutDocuments...)...)
+					handover.WithoutDocuments...)...)
 			return gitcmd.SplitZ(out), err
 		}
 		staged, err := unlike(string(s.Tree), string(s.Index))
@@ -80,7 +81,7 @@ func (r *Backups) RescuedWork(ctx context.Context, rescue session.Commit, s Stat
 		return nil, err
 	}
 	for _, name := range gitcmd.SplitZ(out) {
-		if strings.HasPrefix(name, workDir+"/") {
+		if strings.HasPrefix(name, handover.WorkDir+"/") {
 			continue
 		}
 		kept := Rescued{"bytes of files that git converts,", "-bytes", rescue, ":" + DirRaw, false}

@@ -19,18 +19,18 @@ import (
 // alone does not know the patterns: with its index, all of those files would look deleted, and the user's next
 // `git commit -a` would delete them.
 
-// reapplySparse lets git mark, in the index that o names, what the patterns leave out. It does so in a
+// ReapplySparse lets git mark, in the index that o names, what the patterns leave out. It does so in a
 // directory with nothing in it: in the work tree it would delete the files that it marks, and, with a cone,
 // whatever is ignored beside them. Git takes the mark from files that are there all the same.
 //
 // Inside of the patterns git takes every mark away, also one that somebody has made for settings of his own, or
 // for a file that he deleted here: the next checkpoint would hold the one, and lack the other. Those are set
 // again, before the index is anybody's.
-func (r *Mover) reapplySparse(ctx context.Context, o gitcmd.Opts) error {
-	if on, err := r.Git.Sparse(ctx); err != nil || !on {
+func ReapplySparse(ctx context.Context, git *gitcmd.Git, o gitcmd.Opts) error {
+	if on, err := git.Sparse(ctx); err != nil || !on {
 		return err
 	}
-	nothing := filepath.Join(r.Git.PrivateDir(), "nothing")
+	nothing := filepath.Join(git.PrivateDir(), "nothing")
 	if err := os.RemoveAll(nothing); err != nil { // of a killed command
 		return err
 	}
@@ -38,16 +38,16 @@ func (r *Mover) reapplySparse(ctx context.Context, o gitcmd.Opts) error {
 		return err
 	}
 	defer os.RemoveAll(nothing)
-	marked, err := r.skipped(ctx, o)
+	marked, err := skipped(ctx, git, o)
 	if err != nil {
 		return err
 	}
-	in, o := repoOf(gitcmd.New(gitcmd.Place{Root: nothing, Env: r.Git.Env, UserEnv: r.Git.UserEnv})), gitcmd.Opts{Write: true, GitDir: r.Git.GitDir, Env: o.Env}
-	if _, err := in.Git.Run(ctx, o, "-c", "core.splitIndex=false", "sparse-checkout", "reapply"); err != nil ||
+	in, o := gitcmd.New(gitcmd.Place{Root: nothing, Env: git.Env, UserEnv: git.UserEnv}), gitcmd.Opts{Write: true, GitDir: git.GitDir, Env: o.Env}
+	if _, err := in.Run(ctx, o, "-c", "core.splitIndex=false", "sparse-checkout", "reapply"); err != nil ||
 		len(marked) == 0 {
 		return err
 	}
-	left, err := in.skipped(ctx, o)
+	left, err := skipped(ctx, in, o)
 	if err != nil {
 		return err
 	}
@@ -56,14 +56,14 @@ func (r *Mover) reapplySparse(ctx context.Context, o gitcmd.Opts) error {
 		return nil
 	}
 	o.Stdin = []byte(strings.Join(slices.Collect(maps.Keys(marked)), "\x00") + "\x00")
-	_, err = in.Git.Run(ctx, o, "-c", "core.splitIndex=false", "update-index", "--skip-worktree", "-z", "--stdin")
+	_, err = in.Run(ctx, o, "-c", "core.splitIndex=false", "update-index", "--skip-worktree", "-z", "--stdin")
 	return err
 }
 
 // skipped are the files that git does not look at because the index that o names marks them so (skip-worktree). Without
 // sparse.expectFilesOutsideOfPatterns a mark counts only where there is no file.
-func (r *Mover) skipped(ctx context.Context, o gitcmd.Opts) (map[string]bool, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: o.GitDir, Env: o.Env}, "ls-files", "-v", "-z")
+func skipped(ctx context.Context, git *gitcmd.Git, o gitcmd.Opts) (map[string]bool, error) {
+	out, err := git.Run(ctx, gitcmd.Opts{GitDir: o.GitDir, Env: o.Env}, "ls-files", "-v", "-z")
 	list := map[string]bool{}
 	for _, line := range gitcmd.SplitZ(out) { // a small letter is assume-unchanged as well
 		if tag, p, ok := strings.Cut(line, " "); ok && strings.EqualFold(tag, "S") {

@@ -12,19 +12,9 @@ import (
 // must not leave empty ones, which the next checkpoint would take for edits. The ledger, which is synced later, makes
 // that complete.
 func (r *Mover) writeOut(changes []object.TreeChange, raw []raw.File) error {
-	files := r.newFiles(changes)
+	files := object.NewFiles(r.Git.Root, changes)
 	for _, f := range raw {
 		files = append(files, filepath.Join(r.Git.Root, filepath.FromSlash(f.Path)))
 	}
 	return durable.WriteOut(files)
-}
-
-// newFiles are the files of the work tree that changes have made or given another content.
-func (r *Mover) newFiles(changes []object.TreeChange) (files []string) {
-	for _, c := range changes {
-		if c.NewMode != object.ModeNone && c.NewMode != object.ModeLink && c.NewMode != object.ModeGitlink {
-			files = append(files, filepath.Join(r.Git.Root, filepath.FromSlash(c.Path)))
-		}
-	}
-	return files
 }

@@ -67,7 +67,7 @@ func (r *Handover) Fate(ctx context.Context, w Work) (Fate, error) {
 		candidates = append(candidates, w.Handed)
 	}
 	for _, ref := range candidates {
-		in, err := r.hasChanges(ctx, w.Commit, ref)
+		in, err := r.HasChanges(ctx, w.Commit, ref)
 		if err != nil {
 			return Fate{}, err
 		}
@@ -148,13 +148,13 @@ func (r *Handover) counterparts(ctx context.Context, names ...string) ([]string,
 	return list, nil
 }
 
-// withoutDocuments is the pathspec of what a handover holds.
-var withoutDocuments = []string{"--", ".", ":(exclude)" + workDir}
+// WithoutDocuments is the pathspec of what a handover holds.
+var WithoutDocuments = []string{"--", ".", ":(exclude)" + WorkDir}
 
-// hasChanges reports whether what a commit changed, since it went its own way, is in a branch: FateNothing when
+// HasChanges reports whether what a commit changed, since it went its own way, is in a branch: FateNothing when
 // it changed nothing, FateSquashed when the branch has the same files there now, or had one commit with the
 // same patch.
-func (r *Handover) hasChanges(ctx context.Context, work session.Commit, branch string) (FateHow, error) {
+func (r *Handover) HasChanges(ctx context.Context, work session.Commit, branch string) (FateHow, error) {
 	tip, err := r.Refs.Ref(ctx, branch)
 	if err != nil || tip == "" {
 		return FateNowhere, err
@@ -165,7 +165,7 @@ func (r *Handover) hasChanges(ctx context.Context, work session.Commit, branch s
 	}
 	names := append([]string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames"}, string(base),
 		string(work))
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(names, withoutDocuments...)...)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(names, WithoutDocuments...)...)
 	if err != nil {
 		return "", err
 	}
@@ -188,7 +188,7 @@ func (r *Handover) hasChanges(ctx context.Context, work session.Commit, branch s
 	patch := []string{"-p", object.EverySubmodule, "--no-renames", "--full-index", "--binary", "--no-color", "--no-ext-diff",
 		"--no-textconv"}
 	ours, err := r.patchIDs(ctx, slices.Concat([]string{"diff-tree"}, patch, []string{string(base), string(work)},
-		withoutDocuments))
+		WithoutDocuments))
 	if err != nil || len(ours) == 0 {
 		return FateNowhere, err
 	}

@@ -61,7 +61,7 @@ func (r *Handover) CommitOnto(ctx context.Context, branch string, base session.C
 // unused is an ErrBranchInUse if a work tree is on a branch: it has the files of the base, and its next commit would
 // take back what is handed over.
 func (r *Handover) unused(ctx context.Context, branch string) error {
-	on, err := r.On(ctx, branch)
+	on, err := r.Trees.On(ctx, branch)
 	if err == nil && len(on) > 0 {
 		err = ErrBranchInUse
 	}
@@ -104,7 +104,7 @@ func (r *Handover) dropBranch(ctx context.Context, branch string, base, made ses
 	if tip != base && tip != made {
 		return fmt.Errorf("the branch %s was left at %s, a commit that wfs did not make", name, tip.Short())
 	}
-	on, err := r.On(ctx, branch)
+	on, err := r.Trees.On(ctx, branch)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// workDir is the directory in the work tree that holds a session's documents. Handovers leave it out.
-const workDir = ".workflow"
+// WorkDir is the directory in the work tree that holds a session's documents. Handovers leave it out.
+const WorkDir = ".workflow"
 
 // ErrOverlap is what an *OverlapError is.
 var ErrOverlap = errors.New("the session changed your uncommitted files")
@@ -37,13 +37,13 @@ func (r *Handover) HandoverTree(ctx context.Context, gated session.Tree, base, c
 			return "", err
 		}
 	}
-	documents, err := r.Objects.Entry(ctx, tree, workDir)
+	documents, err := r.Objects.Entry(ctx, tree, WorkDir)
 	if err != nil {
 		return "", err
 	}
-	theirs := object.Entry{Name: workDir}
+	theirs := object.Entry{Name: WorkDir}
 	if base != "" {
-		if e, err := r.Objects.Entry(ctx, base, workDir); err != nil {
+		if e, err := r.Objects.Entry(ctx, base, WorkDir); err != nil {
 			return "", err
 		} else if e.Mode != "" {
 			theirs = e

@@ -238,6 +238,6 @@ func (r *Turns) ledger(d session.Draft, made session.Made, files session.Files, 
 	for _, c := range d.Anchors {
 		add(c, "Wfs-Ledger-Anchor")
 	}
-	c := r.Objects.NewCommit(tree.ID, parents, ident, d.At, withTrailers(d.LedgerMessage, trailers...))
+	c := r.Objects.NewCommit(tree.ID, parents, ident, d.At, object.WithTrailers(d.LedgerMessage, trailers...))
 	return append(objects, tree, c), nil
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/checkout"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -219,7 +220,7 @@ func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState
 			return err
 		}
 	}
-	if err := r.reapplySparse(ctx, o); err != nil {
+	if err := checkout.ReapplySparse(ctx, r.Git, o); err != nil {
 		return err
 	}
 	durable.Hit(durable.SettleIndexLocked)
@@ -277,7 +278,7 @@ func (r *Turns) settleHead(ctx context.Context, t session.Turn, first bool) (for
 		}
 		other := ""
 		if !first && t.HeadNewCommit != "" {
-			if other, err = r.ElsewhereOn(ctx, to); err != nil {
+			if other, err = r.Trees.ElsewhereOn(ctx, to); err != nil {
 				return "", nil, err
 			}
 		}

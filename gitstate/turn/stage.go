@@ -16,7 +16,7 @@ import (
 
 // staged is a private index that holds what the work tree holds. index.lock is held until it is installed.
 type staged struct {
-	repo   *Repo
+	turns  *Turns
 	path   string
 	files  []string // that it has new
 	unlock func()
@@ -39,7 +39,7 @@ func (r *Turns) stage(ctx context.Context, d session.Draft, made *session.Made, 
 			return nil, nil, err
 		}
 	}
-	s := &staged{repo: r, path: filepath.Join(r.Git.PrivateDir(), "stage")}
+	s := &staged{turns: r, path: filepath.Join(r.Git.PrivateDir(), "stage")}
 	if s.unlock, err = r.Git.Locks.LockIndex(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -80,7 +80,7 @@ func (r *Turns) stageLocked(ctx context.Context, d session.Draft, made *session.
 	if err != nil {
 		return nil, err
 	}
-	s.files = r.newFiles(r.Objects.IndexChanges(old, added.Now))
+	s.files = object.NewFiles(r.Git.Root, r.Objects.IndexChanges(old, added.Now))
 	// in the commit below, in this one, or anchored
 	made.Tree, made.IndexOld = session.Tree(trees[len(trees)-1].ID), before
 	if made.Tree == d.Unless && before != made.Tree && !slices.Contains(d.Former, before) {
@@ -108,7 +108,7 @@ func (s *staged) flush() error { return durable.WriteOut(append(s.files, s.path)
 // trusts its index: after a power cut it must be neither older than the branch nor torn.
 func (s *staged) install() error {
 	defer s.unlock()
-	return s.repo.installIndex(s.path)
+	return s.turns.installIndex(s.path)
 }
 
 // anchor returns the commit that keeps what is in the index alone, and makes it if need be. One that an earlier, killed

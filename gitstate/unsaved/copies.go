@@ -19,7 +19,7 @@ import (
 // that the exclude file leaves out, and what a snapshot has skipped or held out. What is exactly as in another
 // work tree is not in the list, and neither are links into it. See Unsaved for what no setting of git's brings
 // into one.
-func (r *Finder) Unkept(ctx context.Context, exclude string, not session.Staged, other *Repo) ([]string, error) {
+func (r *Finder) Unkept(ctx context.Context, exclude string, not session.Staged, other *gitcmd.Git) ([]string, error) {
 	ignored, err := r.Settings.Ignored(ctx)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (r *Finder) Unkept(ctx context.Context, exclude string, not session.Staged,
 	slices.Sort(names)
 	var list []string
 	for _, name := range slices.Compact(names) {
-		same, err := sameIn(r.Git.Root, other.Git.Root, strings.TrimSuffix(name, "/"))
+		same, err := sameIn(r.Git.Root, other.Root, strings.TrimSuffix(name, "/"))
 		if err != nil {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ import (
 // nestedWork names the repositories of submodules that are removed with a linked work tree, in it or in its git
 // directory, and those around tracked files in it, if they hold something that is perhaps nowhere else. What
 // the other work tree has of the same submodules counts for tags only.
-func (r *Finder) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
+func (r *Finder) nestedWork(ctx context.Context, other *gitcmd.Git) ([]string, error) {
 	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return nil, err
@@ -86,13 +86,13 @@ func gitDirOf(dir string) string {
 
 // counterpart returns the git directory that another work tree has for the submodule whose git directory in this one is
 // given, "" for none.
-func (r *Finder) counterpart(gitDir string, other *Repo) string {
+func (r *Finder) counterpart(gitDir string, other *gitcmd.Git) string {
 	modules, err := filepath.EvalSymlinks(filepath.Join(r.Git.GitDir, "modules"))
-	if err != nil || r.Git.GitDir == other.Git.GitDir {
+	if err != nil || r.Git.GitDir == other.GitDir {
 		return ""
 	}
 	rel, err := filepath.Rel(modules, gitDir)
-	theirs := filepath.Join(other.Git.GitDir, "modules", rel)
+	theirs := filepath.Join(other.GitDir, "modules", rel)
 	if err != nil || !filepath.IsLocal(rel) || !gitcmd.IsGitDir(theirs) {
 		return ""
 	}
@@ -163,11 +163,12 @@ func (r *Finder) pushed(ctx context.Context, gitDir, dir, other string) bool {
 	return true
 }
 
-func (r *Finder) nestedIn(gitDir, dir string) *Repo {
+func (r *Finder) nestedIn(gitDir, dir string) *Finder {
 	if dir == "" {
 		dir = gitDir
 	}
-	return repoOf(gitcmd.New(gitcmd.Place{Root: dir, CommonDir: gitDir, GitDir: gitDir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}))
+	git := gitcmd.New(gitcmd.Place{Root: dir, CommonDir: gitDir, GitDir: gitDir, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
+	return &Finder{Git: git, Objects: object.New(git)}
 }
 
 // commitTag ends what nestedTags says of a tag that leads to a commit.
@@ -188,7 +189,7 @@ func (r *Finder) nestedTags(ctx context.Context) (map[string]string, error) {
 
 // readsAsCommitted reports whether the files of a nested repository that are there are those of its HEAD, by what is in
 // them: with an index of our own, in which nothing is marked as not to be looked at, and no file as looked at already.
-func (r *Finder) readsAsCommitted(ctx context.Context, at *Repo) (bool, error) {
+func (r *Finder) readsAsCommitted(ctx context.Context, at *Finder) (bool, error) {
 	index := filepath.Join(r.Git.PrivateDir(), durable.TempPrefix+"nested")
 	if err := object.RemoveLeftovers(index); err != nil {
 		return false, err

@@ -19,14 +19,14 @@ import (
 // Unsaved lists what is in a linked work tree, or goes with it, and can be in no snapshot: what differs from
 // HEAD's commit in the user's own directory, and submodules with anything that no remote of theirs is known to
 // have. What is exactly as in another work tree is not in the list.
-func (r *Finder) Unsaved(ctx context.Context, other *Repo) ([]string, error) {
+func (r *Finder) Unsaved(ctx context.Context, other *gitcmd.Git) ([]string, error) {
 	own, err := r.ownChanges(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var list []string
 	for _, name := range own {
-		if same, err := sameIn(r.Git.Root, other.Git.Root, name); err != nil {
+		if same, err := sameIn(r.Git.Root, other.Root, name); err != nil {
 			return nil, err
 		} else if !same {
 			list = append(list, name)

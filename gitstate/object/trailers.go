@@ -1,11 +1,11 @@
-package gitstate
+package object
 
 import (
 	"strings"
 )
 
-// withTrailers adds trailers to a message: to its last paragraph if that consists of trailers, else as a new one.
-func withTrailers(message string, trailers ...string) string {
+// WithTrailers adds trailers to a message: to its last paragraph if that consists of trailers, else as a new one.
+func WithTrailers(message string, trailers ...string) string {
 	message = strings.TrimRight(message, "\n")
 	if len(trailers) == 0 {
 		return message + "\n"
