@@ -122,9 +122,9 @@ func (r *Backups) autoCommit(ctx context.Context, d session.AutoDraft, s snapsho
 	if err != nil {
 		return "", err
 	}
-	state := stateOf(d.Why, s.Snapshot, own)
+	state := StateOf(d.Why, s.Snapshot, own)
 	state.Changes, state.Changed = len(changes), object.PlainChanges(changes[:min(len(changes), session.MaxAutoChanges)])
-	objects, err := r.stateCommit(state, s.Snapshot, d.Ledger, "at a backup", d.Files, ident, d.At)
+	objects, err := r.StateCommit(state, s.Snapshot, d.Ledger, "at a backup", d.Files, ident, d.At)
 	if err != nil {
 		return "", err
 	}

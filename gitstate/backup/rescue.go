@@ -53,7 +53,7 @@ func (r *Backups) Rescue(ctx context.Context, id session.ID, why string, s sessi
 		if err != nil {
 			return "", err
 		}
-		objects, err := r.stateCommit(stateOf(why, s, own), s, own[refs.LedgerRef(id)], "before "+why, nil, ident, at)
+		objects, err := r.StateCommit(StateOf(why, s, own), s, own[refs.LedgerRef(id)], "before "+why, nil, ident, at)
 		if err != nil {
 			return "", err
 		}
@@ -98,14 +98,14 @@ func (r *Backups) Rescued(ctx context.Context, id session.ID, why string, s sess
 	return "", nil
 }
 
-func stateOf(why string, s session.Snapshot, own map[string]session.Commit) State {
+func StateOf(why string, s session.Snapshot, own map[string]session.Commit) State {
 	return State{Version: session.FormatVersion, Why: why, Head: s.Head, Tree: s.Tree, Index: s.Index, Raw: s.Raw,
 		Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: own}
 }
 
-// stateCommit makes the objects of a state commit, which comes last. when says in its message of which moment it is;
+// StateCommit makes the objects of a state commit, which comes last. when says in its message of which moment it is;
 // files are further documents.
-func (r *Backups) stateCommit(state State, s session.Snapshot, ledger session.Commit, when string, files session.Files,
+func (r *Backups) StateCommit(state State, s session.Snapshot, ledger session.Commit, when string, files session.Files,
 	ident string, at int64) ([]object.Object, error) {
 	var below []session.Commit
 	if s.Head.Commit != "" {

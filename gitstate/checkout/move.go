@@ -82,7 +82,7 @@ func (r *Mover) MoveTree(ctx context.Context, m session.Move) error {
 			return err
 		}
 	}
-	from, to, err := r.throwAway(ctx, fromTree, toTree)
+	from, to, err := r.ThrowAway(ctx, fromTree, toTree)
 	if err != nil {
 		return err
 	}
@@ -92,14 +92,14 @@ func (r *Mover) MoveTree(ctx context.Context, m session.Move) error {
 	if err := r.letIn(ctx, dir, m.Index, m.To); err != nil {
 		return err
 	}
-	if err := r.fillMoveIndex(ctx, dir, fromTree); err != nil {
+	if err := r.FillIndex(ctx, dir, fromTree); err != nil {
 		return err
 	}
 	flagged := slices.DeleteFunc(w.flagged, func(p string) bool { return spared[p] })
 	if err := r.lookAgain(ctx, dir, flagged); err != nil {
 		return err
 	}
-	if err := r.beginMove(m.From, target); err != nil {
+	if err := r.Begin(m.From, target); err != nil {
 		return err
 	}
 	durable.Hit(durable.MovePlanned)
@@ -110,7 +110,7 @@ func (r *Mover) MoveTree(ctx context.Context, m session.Move) error {
 			}
 		}
 	}
-	if err := r.checkout(ctx, dir, to); err != nil {
+	if err := r.Checkout(ctx, dir, to); err != nil {
 		return err
 	}
 	durable.Hit(durable.MoveHalf)
@@ -133,7 +133,7 @@ func (r *Mover) MoveTree(ctx context.Context, m session.Move) error {
 	return nil
 }
 
-func (r *Mover) checkout(ctx context.Context, dir string, to session.Commit) error {
+func (r *Mover) Checkout(ctx context.Context, dir string, to session.Commit) error {
 	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "-c", "core.splitIndex=false",
 		"checkout", "--quiet", "--no-overwrite-ignore", "--no-recurse-submodules", "--detach", string(to), "--")
 	var refused *gitcmd.GitError
@@ -170,19 +170,19 @@ func inTheWay(list []session.Skip) error {
 	return fmt.Errorf("%w:%s", ErrInTheWay, b.String())
 }
 
-// throwAway makes a commit of each tree: a checkout takes commits. The same trees make the same commits.
-func (r *Mover) throwAway(ctx context.Context, from, to session.Tree) (a, b session.Commit, err error) {
+// ThrowAway makes a commit of each tree: a checkout takes commits. The same trees make the same commits.
+func (r *Mover) ThrowAway(ctx context.Context, from, to session.Tree) (a, b session.Commit, err error) {
 	const ident = "wfs <wfs@localhost>"
 	first := r.Objects.NewCommit(string(from), nil, ident, 0, "wfs: before a move")
 	second := r.Objects.NewCommit(string(to), []session.Commit{session.Commit(first.ID)}, ident, 0, "wfs: after a move")
 	return session.Commit(first.ID), session.Commit(second.ID), r.Objects.WriteObjects(ctx, first, second)
 }
 
-// fillMoveIndex makes the index that a move starts from. The one that the snapshot was made with knows every file's
+// FillIndex makes the index that a move starts from. The one that the snapshot was made with knows every file's
 // stat data; without it, every file is read.
-func (r *Mover) fillMoveIndex(ctx context.Context, dir string, from session.Tree) error {
+func (r *Mover) FillIndex(ctx context.Context, dir string, from session.Tree) error {
 	index := filepath.Join(dir, "index")
-	if err := copyKeepingTime(filepath.Join(r.Git.PrivateDir(), "index"), index); err == nil {
+	if err := gitcmd.CopyKeepingTime(filepath.Join(r.Git.PrivateDir(), "index"), index); err == nil {
 		out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir}, "write-tree")
 		if err == nil && strings.TrimSpace(string(out)) == string(from) {
 			return nil
@@ -199,21 +199,6 @@ func (r *Mover) fillMoveIndex(ctx context.Context, dir string, from session.Tree
 	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true, OkExit: []int{1}}, "-c", "core.splitIndex=false",
 		"update-index", "-q", "--refresh")
 	return err
-}
-
-func copyKeepingTime(from, to string) error {
-	info, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(to, data, 0o600); err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
 // verifyMove checks that every change was made. Git only warns about a file that it cannot delete. What changed besides

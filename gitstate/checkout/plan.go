@@ -18,7 +18,7 @@ import (
 // What stands in the way of a move, for people.
 const (
 	wayIgnored    = "git ignores it, so it is in no snapshot"
-	wayUnknown    = "it is not in the snapshot"
+	WayUnknown    = "it is not in the snapshot"
 	wayHeldOut    = "it is excluded from checkpoints"
 	wayRepository = "it holds a repository of its own, which wfs does not touch"
 	wayClosed     = "its directory cannot be written to"
@@ -61,7 +61,7 @@ func (r *Mover) explain(ctx context.Context, found []session.Skip, held []sessio
 	var ask bytes.Buffer
 	for i, s := range found {
 		switch {
-		case s.Why != wayUnknown:
+		case s.Why != WayUnknown:
 		case slices.ContainsFunc(held,
 			func(h session.Held) bool { return session.IsWithin(s.Path, strings.TrimSuffix(h.Path, "/")) }):
 			found[i].Why = wayHeldOut
@@ -284,7 +284,7 @@ func (w *way) allowed(p string) bool {
 	if w.known[w.fold(p)] || w.torn[p] {
 		return true
 	}
-	w.block(p, wayUnknown)
+	w.block(p, WayUnknown)
 	return false
 }
 

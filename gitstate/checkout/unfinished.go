@@ -24,7 +24,7 @@ const maxMoving = 1 << 20 // bytes
 // movingFile holds a line "<from> <target>" for every move since the last one that ended.
 func (r *Mover) movingFile() string { return filepath.Join(r.Git.PrivateDir(), "moving") }
 
-func (r *Mover) beginMove(from, target session.Tree) error {
+func (r *Mover) Begin(from, target session.Tree) error {
 	noted, err := durable.ReadFile(r.movingFile(), maxMoving)
 	if err != nil && !gitcmd.Absent(err) {
 		return err

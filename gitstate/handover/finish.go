@@ -43,7 +43,7 @@ func (r *Handover) CommitOnto(ctx context.Context, branch string, base session.C
 	if !strings.HasPrefix(branch, "refs/heads/") {
 		return "", fmt.Errorf("%q is not a full branch name", branch)
 	}
-	if err := r.createBranch(ctx, branch, base); err != nil {
+	if err := r.CreateBranch(ctx, branch, base); err != nil {
 		return "", err
 	}
 	durable.Hit(durable.FinishBranch)
@@ -68,7 +68,7 @@ func (r *Handover) unused(ctx context.Context, branch string) error {
 	return err
 }
 
-func (r *Handover) createBranch(ctx context.Context, branch string, base session.Commit) error {
+func (r *Handover) CreateBranch(ctx context.Context, branch string, base session.Commit) error {
 	exists := func() error {
 		if tip, err := r.Refs.Ref(ctx, branch); err != nil || tip == "" {
 			return err

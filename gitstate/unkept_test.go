@@ -59,7 +59,7 @@ func TestLinksIntoAWorkTreeAreNoCopies(t *testing.T) {
 			there := &testRepo{Repo: repoOf(gitcmd.New(gitcmd.Place{Root: dir})), t: t, home: r.home, env: r.env}
 			there.open(dir)
 			c.lay(r, there)
-			list, err := there.Unkept(context.Background(), "", there.snapshot().Staged, r.Repo)
+			list, err := there.Unkept(context.Background(), "", there.snapshot().Staged, r.Git)
 			if err != nil || (len(list) == 0) != c.same {
 				t.Errorf("not kept: %q, %v", list, err)
 			}
