@@ -21,6 +21,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -184,7 +185,7 @@ var kinds = []kind{
 	is("newer", "install that version; this one is: wfs --version", exitError, session.ErrNewer, workflows.ErrNewer),
 	is("not_private", "wfs doctor", exitError, durable.ErrNotPrivate),
 	is("no_locks", "clone the repository onto a local disk: git clone . DIRECTORY", exitError, durable.ErrNoLocks),
-	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, session.ErrBadLine, engine.ErrUnreadable,
+	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, codec.ErrBadLine, engine.ErrUnreadable,
 		refs.ErrBrokenRef, object.ErrNoObject,
 		durable.ErrNotRegular, durable.ErrTooLarge),
 	{"interrupted", "", exitInterrupted, func(a *app, err error, f *failure) bool {

@@ -16,7 +16,7 @@ import (
 // takes the index next removes it.
 func (r *Locks) AwaitIndexLock(ctx context.Context) error {
 	path := r.git.IndexPath() + ".lock"
-	return r.await(ctx, path, func() bool { return !IsThere(path) || OursByMark(path) })
+	return await(ctx, r, path, func() bool { return !IsThere(path) || OursByMark(path) })
 }
 
 // A lock of ours holds this text, so that one that a killed wfs left behind is told from another program's.

@@ -3,7 +3,6 @@ package gitcmd
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -148,39 +147,25 @@ func (r *Locks) HealRefLocks(ctx context.Context) error {
 	if len(noted) == 0 {
 		return nil
 	}
-	for waited := time.Duration(0); ; waited += LeftPoll {
-		left := r.leftLocks(noted)
-		if len(left) == 0 {
-			break
-		}
-		if waited >= leftPatience {
-			alone, err := durable.TryLock(r.movingRefs(), nil)
-			if errors.Is(err, durable.ErrLocked) {
-				break // they may be those of somebody who lives
-			}
-			if err != nil {
+	for waited := time.Duration(0); len(r.leftLocks(noted)) > 0; waited += LeftPoll {
+		if waited < leftPatience {
+			if err := Pause(ctx, LeftPoll); err != nil {
 				return err
 			}
-			defer alone.Release()
-			for _, path := range left {
-				if filepath.Base(path) == packedLock {
-					if !r.nobodyPacks(ctx) {
-						continue
-					}
-					// Git writes it under this lock, and never over one that is there: nobody could delete a ref any more.
-					if err := IgnoreAbsent(os.Remove(filepath.Join(r.git.CommonDir, "packed-refs.new"))); err != nil {
-						return err
-					}
-				}
-				if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-					return err
-				}
-			}
-			break
+			continue
 		}
-		if err := Pause(ctx, LeftPoll); err != nil {
+		alone, err := durable.TryLock(r.movingRefs(), nil)
+		if errors.Is(err, durable.ErrLocked) {
+			break // they may be those of somebody who lives
+		}
+		if err == nil {
+			err = r.removeLeft(ctx, r.leftLocks(noted))
+			_ = alone.Release()
+		}
+		if err != nil {
 			return err
 		}
+		break
 	}
 	r.dropNotes(slices.DeleteFunc(noted, func(ref string) bool { return len(r.leftLocks([]string{ref})) > 0 }))
 	return nil
@@ -188,11 +173,24 @@ func (r *Locks) HealRefLocks(ctx context.Context) error {
 
 const packedLock = "packed-refs.lock"
 
-// nobodyPacks reports whether no git is at work in this repository. Whoever packs refs holds that lock for as long as
-// there are refs, and two at once would lose some: only when that is sure it is removed.
-func (r *Locks) nobodyPacks(ctx context.Context) bool {
-	list, known := r.git.gits(ctx)
-	return known && len(list) == 0
+// removeLeft removes locks of refs that a git of ours left which has ended. Whoever packs refs holds that lock for as
+// long as there are refs, and two at once would lose some: it is removed only when no git is at work here for certain.
+func (r *Locks) removeLeft(ctx context.Context, locks []string) error {
+	for _, path := range locks {
+		if filepath.Base(path) == packedLock {
+			if gits, known := r.git.gits(ctx); !known || len(gits) > 0 {
+				continue
+			}
+			// Git writes it under this lock, and never over one that is there: nobody could delete a ref any more.
+			if err := IgnoreAbsent(os.Remove(filepath.Join(r.git.CommonDir, "packed-refs.new"))); err != nil {
+				return err
+			}
+		}
+		if err := IgnoreAbsent(os.Remove(path)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // leftLocks returns the lock files of refs that are there.

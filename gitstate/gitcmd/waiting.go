@@ -196,7 +196,7 @@ func (r *Locks) AwaitRefLocks(ctx context.Context, refs ...string) error {
 		if path == "" {
 			continue
 		}
-		if err := r.await(ctx, path, func() bool { return !IsThere(path) || IsThere(r.lockNote(ref)) }); err != nil {
+		if err := await(ctx, r, path, func() bool { return !IsThere(path) || IsThere(r.lockNote(ref)) }); err != nil {
 			return err
 		}
 		dir := filepath.Dir(path)
@@ -210,7 +210,7 @@ func (r *Locks) AwaitRefLocks(ctx context.Context, refs ...string) error {
 	return nil
 }
 
-func (r *Locks) await(ctx context.Context, path string, free func() bool) error {
+func await(ctx context.Context, r *Locks, path string, free func() bool) error {
 	for w := (wait{}); !free(); {
 		if err := w.on(ctx, r, path); err != nil {
 			return err

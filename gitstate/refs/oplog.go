@@ -17,6 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
 )
 
 // FileOp is the name of the document in each commit of an operation log. The log of a work tree is the chain of first
@@ -86,7 +87,7 @@ func takenAlong(ops []session.Op) []int {
 	for i := range n {
 		list = append(list, i)
 	}
-	for _, op := range session.ParkedAnywhere(ops) {
+	for _, op := range oplog.ParkedAnywhere(ops) {
 		i := slices.IndexFunc(ops, func(o session.Op) bool { return o.Number == op.Number })
 		if i >= n && len(list) < n+maxParked {
 			list = append(list, i)

@@ -1,10 +1,12 @@
-package session_test
+package fold_test
 
 import (
 	"testing"
 	"time"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/fold"
+	"github.com/wfs-dev/wfs/session/items"
 )
 
 // TestItemStates: what an item is said to be follows the line of checkpoints that the session stands on.
@@ -15,19 +17,21 @@ func TestItemStates(t *testing.T) {
 		t.Helper()
 		for _, b := range bodies {
 			var err error
-			if s, err = session.Extend(s, []session.Event{{Seq: s.Seq + 1, At: time.Unix(0, 0), Body: b}}); err != nil {
+			if s, err = fold.Extend(s, []session.Event{{Seq: s.Seq + 1, At: time.Unix(0, 0), Body: b}}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	attempt := func(phase session.PhaseName, d session.Decided) {
 		t.Helper()
-		add(session.AttemptStarted{Phase: phase, Lap: s.Lap}, session.RunEnded{}, session.Judged{Judgement: session.Judgement{Verdict: d.Verdict}}, d,
-			session.Checkpointed{Number: s.NextNumber(), Trigger: session.TriggerAttempt, Phase: phase, Lap: s.Lap, Verdict: d.Verdict})
+		add(session.AttemptStarted{Phase: phase, Lap: s.Lap}, session.RunEnded{},
+			session.Judged{Judgement: session.Judgement{Verdict: d.Verdict}}, d,
+			session.Checkpointed{Number: s.NextNumber(), Trigger: session.TriggerAttempt, Phase: phase, Lap: s.Lap,
+				Verdict: d.Verdict})
 	}
 	want := func(status session.Status, states ...session.ItemState) {
 		t.Helper()
-		for i, item := range s.ItemStates() {
+		for i, item := range items.States(&s) {
 			if item.State != states[i] {
 				t.Errorf("item %d is %s, want %s", item.Number, item.State, states[i])
 			}
@@ -60,8 +64,8 @@ func TestItemStates(t *testing.T) {
 	s = before // a no: the skipped one is worked on, the others are what they were
 	add(session.PhaseMoved{From: "done", To: "RED", Lap: 2, NewLap: true})
 	want(session.StatusPaused, session.ItemDelivered, session.ItemOpen, session.ItemShown)
-	if s.NextItem() != 0 {
-		t.Errorf("item %d comes next", s.NextItem())
+	if items.Next(&s) != 0 {
+		t.Errorf("item %d comes next", items.Next(&s))
 	}
 	attempt("RED", session.Decided{Verdict: session.Pass, Next: "GREEN", NextLap: 2})
 	attempt("GREEN", session.Decided{Verdict: session.Pass, Next: "done", NextLap: 2, LapEnded: true})
@@ -88,8 +92,9 @@ func TestQuestionsComeBack(t *testing.T) {
 		approve bool
 		ask     string
 	}{
-		"an item that nothing judged": {items: []string{"one"}, ask: `1 of 1 items was not judged: "one" (open). Is it done anyway?`},
-		"no gate":                     {approve: true, ask: "no gate judges this work: look at it, then approve or reject it"},
+		"an item that nothing judged": {items: []string{"one"},
+			ask: `1 of 1 items was not judged: "one" (open). Is it done anyway?`},
+		"no gate": {approve: true, ask: "no gate judges this work: look at it, then approve or reject it"},
 	} {
 		s := history(t, session.Edited{Spec: true, Items: c.items, Lap: 1, Phase: "WORK"},
 			session.Checkpointed{Trigger: session.TriggerBirth, Phase: "WORK", Lap: 1},
@@ -100,7 +105,7 @@ func TestQuestionsComeBack(t *testing.T) {
 			t.Helper()
 			for _, b := range bodies {
 				var err error
-				if s, err = session.Extend(s, []session.Event{{Seq: s.Seq + 1, At: time.Unix(0, 0), Body: b}}); err != nil {
+				if s, err = fold.Extend(s, []session.Event{{Seq: s.Seq + 1, At: time.Unix(0, 0), Body: b}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -125,11 +130,12 @@ func TestQuestionsComeBack(t *testing.T) {
 func TestForkOfAgreedWork(t *testing.T) {
 	t.Parallel()
 	s := history(t, session.Checkpointed{Trigger: session.TriggerBirth, Phase: "WORK", Lap: 1},
-		session.AttemptStarted{Phase: "WORK", Lap: 1}, session.RunEnded{}, session.Judged{}, session.Decided{Verdict: session.Pass, Next: "done", NextLap: 1, Approve: true},
+		session.AttemptStarted{Phase: "WORK", Lap: 1}, session.RunEnded{}, session.Judged{},
+		session.Decided{Verdict: session.Pass, Next: "done", NextLap: 1, Approve: true},
 		session.Checkpointed{Number: 1, Trigger: session.TriggerAttempt, Phase: "WORK", Lap: 1, Verdict: session.Pass},
 		session.Agreed{By: "person"}, session.Checkpointed{Number: 2, Trigger: session.TriggerManual, Phase: "done", Lap: 1})
 	for number, want := range []int{0, 1, 0} {
-		f, err := s.ForkAt(number)
+		f, err := fold.ForkAt(&s, number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +143,7 @@ func TestForkOfAgreedWork(t *testing.T) {
 			t.Errorf("at checkpoint %d: %+v", number, f.Settlements)
 		}
 	}
-	if _, err := session.Fold([]session.Event{{Seq: 1, Body: session.Created{ID: "x", Fork: &session.Fork{}}}}); err == nil {
+	if _, err := fold.Fold([]session.Event{{Seq: 1, Body: session.Created{ID: "x", Fork: &session.Fork{}}}}); err == nil {
 		t.Error("a fork of nothing was folded")
 	}
 }

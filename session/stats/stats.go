@@ -1,27 +1,31 @@
-package session
+// Package stats counts how attempts went, by agent, model and phase.
+package stats
 
 import (
 	"cmp"
 	"slices"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
 )
 
 // Stat is how the attempts of an agent with a model went in a phase.
 type Stat struct {
-	Agent    string    `json:"agent"`
-	Model    string    `json:"model,omitempty"`
-	Phase    PhaseName `json:"phase"`
-	Attempts int       `json:"attempts"` // judged
-	Passed   int       `json:"passed"`
-	Claims   int       `json:"claims"` // to be done, that were checked
-	True     int       `json:"true"`
-	Used     Usage     `json:"used,omitzero"` // by runs, those that were not judged included
+	Agent    string            `json:"agent"`
+	Model    string            `json:"model,omitempty"`
+	Phase    session.PhaseName `json:"phase"`
+	Attempts int               `json:"attempts"` // judged
+	Passed   int               `json:"passed"`
+	Claims   int               `json:"claims"` // to be done, that were checked
+	True     int               `json:"true"`
+	Used     cost.Usage        `json:"used,omitzero"` // by runs, those that were not judged included
 }
 
 // Stats counts the events of one session. An agent without a card has the name of its runner.
-func Stats(events []Event) []Stat {
+func Of(events []session.Event) []Stat {
 	var all []Stat
-	last := &RunResult{} // names the agent of a run that was cut off before it said so
-	of := func(o *Open) *Stat {
+	last := &session.RunResult{} // names the agent of a run that was cut off before it said so
+	of := func(o *session.Open) *Stat {
 		r := cmp.Or(o.Run, last)
 		who := Stat{Agent: cmp.Or(r.Agent, o.Agent, o.Runner), Model: r.Model, Phase: o.Phase}
 		i := slices.IndexFunc(all, who.like)
@@ -30,36 +34,36 @@ func Stats(events []Event) []Stat {
 		}
 		return &all[i]
 	}
-	var open *Open
+	var open *session.Open
 	for _, e := range events {
-		if b, ok := e.Body.(AttemptStarted); ok {
-			open = &Open{AttemptStarted: b}
+		if b, ok := e.Body.(session.AttemptStarted); ok {
+			open = &session.Open{AttemptStarted: b}
 		}
 		if open == nil || open.Runner == "person" {
 			continue
 		}
 		switch b := e.Body.(type) {
-		case RunEnded:
+		case session.RunEnded:
 			open.Run, last = &b.RunResult, &b.RunResult
 			s := of(open)
 			s.Used = s.Used.Plus(b.Usage())
-		case UsageFound:
+		case session.UsageFound:
 			s := of(open)
 			s.Used = s.Used.Plus(b.Usage)
-		case Judged:
+		case session.Judged:
 			open.Judgement = &b.Judgement
-		case Reopened:
+		case session.Reopened:
 			open.Judgement = nil
-		case Decided:
+		case session.Decided:
 			open.Decided = &b
-		case Checkpointed:
-			if d := open.Decided; b.Trigger == TriggerAttempt && d != nil && d.Class != ClassAsked {
+		case session.Checkpointed:
+			if d := open.Decided; b.Trigger == session.TriggerAttempt && d != nil && d.Class != session.ClassAsked {
 				s := of(open)
 				s.Attempts++
-				if d.Verdict == Pass {
+				if d.Verdict == session.Pass {
 					s.Passed++
 				}
-				if open.claimed() {
+				if open.Claimed() {
 					s.Claims++
 					if !d.Refuted {
 						s.True++
@@ -73,7 +77,7 @@ func Stats(events []Event) []Stat {
 }
 
 // AddStats adds the rows of another session.
-func AddStats(all, more []Stat) []Stat {
+func Add(all, more []Stat) []Stat {
 	for _, m := range more {
 		i := slices.IndexFunc(all, m.like)
 		if i < 0 {
@@ -97,13 +101,4 @@ func (s Stat) Plus(t Stat) Stat {
 	s.True += t.True
 	s.Used = s.Used.Plus(t.Used)
 	return s
-}
-
-// claimed reports whether the agent said that it was done, and that was checked: what nobody judged is neither true nor
-// refuted.
-func (o *Open) claimed() bool {
-	d := o.Decided
-	judged := d.Refuted || o.Judgement != nil &&
-		slices.ContainsFunc(o.Judgement.Gates, func(g GateResult) bool { return g.Where != InTree })
-	return o.Run != nil && o.Run.Done && judged && d.Verdict != Blocked && !d.NothingLeft
 }

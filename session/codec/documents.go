@@ -1,4 +1,4 @@
-package session
+package codec
 
 import (
 	"bytes"
@@ -8,10 +8,15 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// SessionVersion is the version of session.json. An older one is not used, and a newer one is refused.
-const SessionVersion = 2
+// newer is ErrNewer with the format that was found, and the newest one that can be read.
+func newer(format, known int) error {
+	return fmt.Errorf("%w (format %d; this one reads up to %d)", session.ErrNewer, format, known)
+}
 
 // segment is how many entries of a list that grows with its session go into a document of their own.
 const segment = 64
@@ -19,8 +24,8 @@ const segment = 64
 // stored is session.json. Builds that know version 1 only have to be able to read it, or they would not see that it is
 // newer: no field of a session may get another type.
 type stored struct {
-	Session       // without the lists that follow
-	Lists   lists `json:"lists"`
+	session.Session       // without the lists that follow
+	Lists           lists `json:"lists"`
 }
 
 // lists are those that grow with a session, and its fork's line.
@@ -40,8 +45,8 @@ type stretch struct {
 }
 
 // Documents are the files in a ledger commit that hold the session.
-func (s Session) Documents() (Files, error) {
-	files, doc := Files{}, stored{Session: s}
+func Documents(s session.Session) (session.Files, error) {
+	files, doc := session.Files{}, stored{Session: s}
 	var errs [6]error
 	doc.Lists.Checkpoints, errs[0] = split(files, "checkpoints", s.Checkpoints)
 	doc.Lists.Refuted, errs[1] = split(files, "refuted", s.Refuted)
@@ -54,37 +59,37 @@ func (s Session) Documents() (Files, error) {
 		doc.Fork, fork.Line = &fork, nil
 	}
 	data, err := json.Marshal(doc)
-	files[FileSession], errs[5] = append(data, '\n'), err
+	files[session.FileSession], errs[5] = append(data, '\n'), err
 	return files, cmp.Or(errs[:]...)
 }
 
 // ReadSession reads a session from the documents of a ledger commit. read returns nil for a document that is not there.
 // The session is not up to date when they are those of an older version.
-func ReadSession(read func(name string) ([]byte, error)) (Session, error) {
-	data, err := read(FileSession)
+func ReadSession(read func(name string) ([]byte, error)) (session.Session, error) {
+	data, err := read(session.FileSession)
 	if err != nil {
-		return Session{}, err
+		return session.Session{}, err
 	}
 	var head struct{ Version, Folded int }
 	err = json.Unmarshal(data, &head)
 	switch {
-	case err == nil && head.Version > SessionVersion:
-		return Session{}, newer(head.Version, SessionVersion)
-	case err == nil && (head.Version != SessionVersion || head.Folded != FoldVersion):
-		return Session{}, nil
+	case err == nil && head.Version > session.SessionVersion:
+		return session.Session{}, newer(head.Version, session.SessionVersion)
+	case err == nil && (head.Version != session.SessionVersion || head.Folded != session.FoldVersion):
+		return session.Session{}, nil
 	}
 	var doc stored
 	if err := json.Unmarshal(data, &doc); err != nil {
-		return Session{}, fmt.Errorf("%s: %w", FileSession, err)
+		return session.Session{}, fmt.Errorf("%s: %w", session.FileSession, err)
 	}
 	s := doc.Session
 	var errs [5]error
-	s.Checkpoints, errs[0] = join[Checkpoint](read, "checkpoints", doc.Lists.Checkpoints)
-	s.Refuted, errs[1] = join[Refuted](read, "refuted", doc.Lists.Refuted)
-	s.Settlements, errs[2] = join[Settlement](read, "settlements", doc.Lists.Settlements)
-	s.RecentUsage, errs[3] = join[QuarterUsage](read, "recent_usage", doc.Lists.RecentUsage)
+	s.Checkpoints, errs[0] = join[session.Checkpoint](read, "checkpoints", doc.Lists.Checkpoints)
+	s.Refuted, errs[1] = join[session.Refuted](read, "refuted", doc.Lists.Refuted)
+	s.Settlements, errs[2] = join[session.Settlement](read, "settlements", doc.Lists.Settlements)
+	s.RecentUsage, errs[3] = join[cost.QuarterUsage](read, "recent_usage", doc.Lists.RecentUsage)
 	if s.Fork != nil {
-		s.Fork.Line, errs[4] = join[Checkpoint](read, "fork_line", doc.Lists.ForkLine)
+		s.Fork.Line, errs[4] = join[session.Checkpoint](read, "fork_line", doc.Lists.ForkLine)
 	}
 	return s, cmp.Or(errs[:]...)
 }
@@ -92,7 +97,7 @@ func ReadSession(read func(name string) ([]byte, error)) (Session, error) {
 func segmentName(list string, n int) string { return fmt.Sprintf("%s-%d.json", list, n) }
 
 // split puts the full segments of a list into files of their own. At least one entry stays.
-func split[T any](files Files, name string, list []T) (stretch, error) {
+func split[T any](files session.Files, name string, list []T) (stretch, error) {
 	var s stretch
 	for part := range slices.Chunk(list, segment) {
 		data, err := json.Marshal(part)

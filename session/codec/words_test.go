@@ -1,21 +1,35 @@
-package session
+package codec_test
 
 import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// TestWorded fills every text of every kind of event, and expects that those which people, agents or gates write are put
-// through the function, and no other.
+func emptyBody(t *testing.T, k session.Kind) reflect.Value {
+	t.Helper()
+	b, ok := k.Empty()
+	if !ok {
+		t.Fatalf("%s has no body", k)
+	}
+	return reflect.New(reflect.TypeOf(b)).Elem()
+}
+
+// TestWorded fills every text of every kind of event, and expects that those which people, agents or gates
+// write are put through the function, and no other.
 func TestWorded(t *testing.T) {
 	t.Parallel()
-	free := map[string]bool{"Goal": true, "Note": true, "Ask": true, "Message": true, "Reason": true, "Why": true, "Evidence": true,
-		"Hint": true, "Text": true, "Title": true, "Changes": true, "TestChange": true, "Anyway": true, "NothingLeft": true, "Before": true, "After": true, "Whole": true}
-	for _, kind := range Kinds() {
-		v := reflect.New(reflect.TypeOf(bodies[kind])).Elem()
+	free := map[string]bool{"Goal": true, "Note": true, "Ask": true, "Message": true, "Reason": true, "Why": true,
+		"Evidence": true,
+		"Hint":     true, "Text": true, "Title": true, "Changes": true, "TestChange": true, "Anyway": true,
+		"NothingLeft": true, "Before": true, "After": true, "Whole": true}
+	for _, kind := range session.Kinds() {
+		v := emptyBody(t, kind)
 		fillTexts(v, 0)
-		worded := Worded(v.Interface().(Body), strings.ToUpper)
+		worded := codec.Worded(v.Interface().(session.Body), strings.ToUpper)
 		checkTexts(t, string(kind), "", reflect.ValueOf(worded), free)
 	}
 }
@@ -48,9 +62,11 @@ func checkTexts(t *testing.T, kind, name string, v reflect.Value, free map[strin
 				continue
 			case n == "Reason" && f.Type != reflect.TypeFor[string](): // one of a few words
 				n = ""
-			case n == "Why" && (v.Type() == reflect.TypeFor[Skip]() || v.Type() == reflect.TypeFor[Held]() || v.Type() == reflect.TypeFor[NotRun]()): // git's, the rule's, and the engine's
+			// git's, the rule's, and the engine's
+			case n == "Why" && (v.Type() == reflect.TypeFor[session.Skip]() || v.Type() == reflect.TypeFor[session.Held]() ||
+				v.Type() == reflect.TypeFor[session.NotRun]()):
 				n = ""
-			case n == "Summary" && (kind == string(KindCheckpointed) || kind == string(KindAnswered)):
+			case n == "Summary" && (kind == string(session.KindCheckpointed) || kind == string(session.KindAnswered)):
 				n = "Text"
 			case n == "Evidence" && f.Type.Kind() == reflect.Struct:
 				continue // a document of its own: names of tests

@@ -1,4 +1,4 @@
-package session_test
+package fold_test
 
 import (
 	"bytes"
@@ -18,6 +18,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
+	"github.com/wfs-dev/wfs/session/cost"
+	"github.com/wfs-dev/wfs/session/fold"
 )
 
 func hexOf(s string) string { return fmt.Sprintf("%x", sha1.Sum([]byte(s))) }
@@ -31,16 +34,19 @@ func longLife(t testing.TB, attempts int) []session.Event {
 	add := func(b session.Body) {
 		at = at.Add(time.Duration(1+r.Intn(60)) * time.Second)
 		e := session.Event{Seq: s.Seq + 1, At: at, Body: b}
-		next, err := session.Extend(s, []session.Event{e})
+		next, err := fold.Extend(s, []session.Event{e})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s, events = next, append(events, e)
 	}
-	created := session.Created{ID: "x", Goal: "add a parser", Start: "RED", Laps: true, Workflow: "tdd", Agent: "claude", PlanDigest: hexOf("p"), Base: session.Commit(hexOf("b"))}
+	created := session.Created{ID: "x", Goal: "add a parser", Start: "RED", Laps: true, Workflow: "tdd",
+		Agent: "claude", PlanDigest: hexOf("p"), Base: session.Commit(hexOf("b"))}
 	add(created)
 	cp := func(trig session.Trigger, tree session.Tree, o *session.Open) {
-		c := session.Checkpointed{Number: s.NextNumber(), Trigger: trig, Code: session.Commit(hexOf(fmt.Sprint("c", s.NextNumber()))), Tree: tree, Phase: s.Phase, Lap: s.Lap, Summary: "start"}
+		c := session.Checkpointed{Number: s.NextNumber(), Trigger: trig,
+			Code: session.Commit(hexOf(fmt.Sprint("c", s.NextNumber()))), Tree: tree, Phase: s.Phase, Lap: s.Lap,
+			Summary: "start"}
 		if o != nil {
 			c.Attempt, c.Verdict, c.Class = o.Attempt, o.Decided.Verdict, o.Decided.Class
 			c.Summary = fmt.Sprintf("%s attempt %d: %s", o.Phase, o.Attempt, o.Decided.Reason)
@@ -55,25 +61,34 @@ func longLife(t testing.TB, attempts int) []session.Event {
 	try := 0
 	for i := range attempts {
 		tree := session.Tree(hexOf(fmt.Sprint("t", i)))
-		add(session.AttemptStarted{Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: fmt.Sprintf("r%04d-%x", i, r.Int31()), Tree: s.At(s.Current).Tree, Runner: "agent", Agent: "claude"})
-		add(session.RunEnded{RunResult: session.RunResult{Outcome: session.OutcomeOK, Millis: int64(20000 + r.Intn(400000)), Done: true, Agent: "claude", Model: "m", Conversation: hexOf(fmt.Sprint(i)),
-			Turns: 10 + r.Intn(90), Tools: 100, Tokens: session.Tokens{Input: int64(r.Intn(10000)), Output: int64(r.Intn(30000)), CacheRead: int64(r.Intn(3000000))}}, Tree: tree})
-		j := session.Judgement{Tree: tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "all expected tests pass"}
+		add(session.AttemptStarted{Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1,
+			RunID: fmt.Sprintf("r%04d-%x", i, r.Int31()), Tree: s.At(s.Current).Tree, Runner: "agent", Agent: "claude"})
+		add(session.RunEnded{RunResult: session.RunResult{Outcome: session.OutcomeOK,
+			Millis: int64(20000 + r.Intn(400000)), Done: true, Agent: "claude", Model: "m", Conversation: hexOf(fmt.Sprint(i)),
+			Turns: 10 + r.Intn(90), Tools: 100,
+			Tokens: cost.Tokens{Input: int64(r.Intn(10000)), Output: int64(r.Intn(30000)),
+				CacheRead: int64(r.Intn(3000000))}}, Tree: tree})
+		j := session.Judgement{Tree: tree, Verdict: session.Pass, Class: session.ClassGreen,
+			Reason: "all expected tests pass"}
 		d := session.Decided{Verdict: session.Pass, NextLap: s.Lap, Progress: true}
-		g := session.GateResult{Gate: "tests", Where: "clean", Verdict: session.Pass, Class: session.ClassGreen, Reason: "all expected tests pass", Counts: session.Counts{Passed: 100 + i}, Millis: int64(r.Intn(20000))}
+		g := session.GateResult{Gate: "tests", Where: "clean", Verdict: session.Pass, Class: session.ClassGreen,
+			Reason: "all expected tests pass", Counts: session.Counts{Passed: 100 + i}, Millis: int64(r.Intn(20000))}
 		switch {
 		case s.Phase == "RED":
 			targets = nil
 			for k := range 1 + s.Lap%2 {
-				targets = append(targets, session.TestID(fmt.Sprintf("github.com/acme/parser/internal/%s.Test%s%s%s%d", strings.ToLower(word()), word(), word(), word(), k)))
+				targets = append(targets, session.TestID(fmt.Sprintf("github.com/acme/parser/internal/%s.Test%s%s%s%d",
+					strings.ToLower(word()), word(), word(), word(), k)))
 			}
-			g.Expect, g.Targets, g.Class, g.Reason = "red", targets, session.ClassTargetFailed, fmt.Sprintf("%d new tests fail as intended", len(targets))
+			g.Expect, g.Targets, g.Class, g.Reason = "red", targets, session.ClassTargetFailed, fmt.Sprintf(
+				"%d new tests fail as intended", len(targets))
 			j.Class, j.Reason, d.Next = g.Class, g.Reason, "GREEN"
 		case s.Phase == "GREEN" && try < s.Lap%3-1:
 			try++
 			g.Verdict, g.Class, g.Reason = session.Fail, session.ClassTargetFailing, "still failing: "+string(targets[0])
 			g.Failing, g.Fingerprint = targets, hexOf(fmt.Sprint("f", i))[:16]
-			j.Verdict, j.Class, j.Reason, d.Next, d.Verdict, d.Refuted = g.Verdict, g.Class, g.Reason, "GREEN", session.Fail, true
+			j.Verdict, j.Class, j.Reason, d.Next, d.Verdict, d.Refuted = g.Verdict, g.Class, g.Reason, "GREEN", session.Fail,
+				true
 		case s.Phase == "GREEN":
 			try = 0
 			g.Passing = len(targets)
@@ -102,7 +117,7 @@ func packed(data []byte) int {
 }
 
 func readFrom(files session.Files) (session.Session, error) {
-	return session.ReadSession(func(name string) ([]byte, error) { return files[name], nil })
+	return codec.ReadSession(func(name string) ([]byte, error) { return files[name], nil })
 }
 
 // TestDocumentsStaySmall: however long a session is, its documents are small, and a further checkpoint writes no more
@@ -114,10 +129,10 @@ func TestDocumentsStaySmall(t *testing.T) {
 	var kept session.Files
 	for some := range slices.Chunk(events, 97) {
 		var err error
-		if s, err = session.Extend(s, some); err != nil {
+		if s, err = fold.Extend(s, some); err != nil {
 			t.Fatal(err)
 		}
-		files, err := s.Documents()
+		files, err := codec.Documents(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,11 +176,11 @@ func plain(t testing.TB, s session.Session) (v any) {
 func TestDocumentsReadBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		s, err := session.Fold(life(rt))
+		s, err := fold.Fold(life(rt))
 		if err != nil {
 			rt.Fatal(err)
 		}
-		fork, err := s.ForkAt(s.Current)
+		fork, err := fold.ForkAt(&s, s.Current)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -174,7 +189,7 @@ func TestDocumentsReadBack(t *testing.T) {
 			s.Settlements = append(s.Settlements, session.Settlement{Item: len(s.Settlements) + 1, State: session.ItemAgreed})
 		}
 		s.Fork = fork
-		files, err := s.Documents()
+		files, err := codec.Documents(s)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -188,11 +203,11 @@ func TestDocumentsReadBack(t *testing.T) {
 // TestOtherDocuments: a missing part is an error, older documents are not used, and newer ones refused.
 func TestOtherDocuments(t *testing.T) {
 	t.Parallel()
-	s, err := session.Fold(longLife(t, 100))
+	s, err := fold.Fold(longLife(t, 100))
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := s.Documents()
+	files, err := codec.Documents(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,10 +217,12 @@ func TestOtherDocuments(t *testing.T) {
 		other[name] = data
 		return other
 	}
-	if _, err := readFrom(with("checkpoints-0.json", nil)); err == nil || !strings.Contains(err.Error(), "checkpoints-0.json") {
+	if _, err := readFrom(with("checkpoints-0.json", nil)); err == nil ||
+		!strings.Contains(err.Error(), "checkpoints-0.json") {
 		t.Errorf("without a segment: %v", err)
 	}
-	for _, older := range []string{strings.Replace(text, `"version":2`, `"version":1`, 1), strings.Replace(text, `"folded":`, `"folded":9`, 1)} {
+	for _, older := range []string{strings.Replace(text, `"version":2`, `"version":1`, 1),
+		strings.Replace(text, `"folded":`, `"folded":9`, 1)} {
 		if old, err := readFrom(with(session.FileSession, []byte(older))); err != nil || old.UpToDate() {
 			t.Errorf("older documents: %v, up to date: %v", err, old.UpToDate())
 		}
@@ -223,11 +240,11 @@ func TestOtherDocuments(t *testing.T) {
 }
 
 func BenchmarkReadSession(b *testing.B) {
-	s, err := session.Fold(longLife(b, 1000))
+	s, err := fold.Fold(longLife(b, 1000))
 	if err != nil {
 		b.Fatal(err)
 	}
-	files, err := s.Documents()
+	files, err := codec.Documents(s)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -243,7 +260,7 @@ func BenchmarkFold(b *testing.B) {
 	events := longLife(b, 2000)[:10_000]
 	b.ResetTimer()
 	for range b.N {
-		if _, err := session.Fold(events); err != nil {
+		if _, err := fold.Fold(events); err != nil {
 			b.Fatal(err)
 		}
 	}

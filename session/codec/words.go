@@ -1,15 +1,19 @@
-package session
+package codec
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/wfs-dev/wfs/session"
+)
 
 // Worded returns the body with every text that people, agents or gates wrote put through f: what takes secrets
 // out stands before the journal. Such fields, and those that hold some, are tagged `text:"free"`. Names, paths,
 // ids and the pinned plan stay as they are, since things are found by them.
-func Worded(b Body, f func(string) string) Body {
+func Worded(b session.Body, f func(string) string) session.Body {
 	v := reflect.New(reflect.TypeOf(b)).Elem()
 	v.Set(reflect.ValueOf(b))
 	worded(v, f)
-	return v.Interface().(Body)
+	return v.Interface().(session.Body)
 }
 
 func worded(v reflect.Value, f func(string) string) {

@@ -1,4 +1,4 @@
-package session_test
+package fold_test
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/fold"
 )
 
 // TestLifecycleOfStories: what sessions did while all stories of package cmd ran is possible. Each line has a state, an
@@ -21,7 +22,7 @@ func TestLifecycleOfStories(t *testing.T) {
 	}
 	for line := range strings.Lines(string(text)) {
 		step := strings.Fields(line)
-		if !session.Leads(step[0], session.Kind(step[1]), step[2]) {
+		if !fold.Leads(step[0], session.Kind(step[1]), step[2]) {
 			t.Errorf("the life cycle does not have: %s", line)
 		}
 	}
@@ -33,13 +34,13 @@ func TestLifecycleOfHistories(t *testing.T) {
 	check := func(t interface{ Fatalf(string, ...any) }, events []session.Event) {
 		var s session.Session
 		for _, e := range events {
-			from := s.State()
-			next, err := session.Extend(s, []session.Event{e})
+			from := fold.State(&s)
+			next, err := fold.Extend(s, []session.Event{e})
 			if err != nil {
 				t.Fatalf("%v", err)
 			}
-			if s = next; !session.Leads(from, e.Kind(), s.State()) {
-				t.Fatalf("the life cycle does not have: %s %s %s", from, e.Kind(), s.State())
+			if s = next; !fold.Leads(from, e.Kind(), fold.State(&s)) {
+				t.Fatalf("the life cycle does not have: %s %s %s", from, e.Kind(), fold.State(&s))
 			}
 		}
 	}
@@ -50,7 +51,8 @@ func TestLifecycleOfHistories(t *testing.T) {
 // TestLifecycleRefuses: what makes no sense is refused by name.
 func TestLifecycleRefuses(t *testing.T) {
 	t.Parallel()
-	begin := []session.Body{session.Created{ID: "x", Goal: "g", Start: "WORK"}, session.Checkpointed{Trigger: session.TriggerBirth, Tree: "t", Phase: "WORK", Lap: 1}}
+	begin := []session.Body{session.Created{ID: "x", Goal: "g", Start: "WORK"},
+		session.Checkpointed{Trigger: session.TriggerBirth, Tree: "t", Phase: "WORK", Lap: 1}}
 	attempt := []session.Body{session.Driving{}, session.AttemptStarted{Phase: "WORK", Lap: 1}}
 	ran := append(attempt, session.RunEnded{})
 	finished := []session.Body{session.FinishStarted{}, session.Finished{}}
@@ -66,29 +68,33 @@ func TestLifecycleRefuses(t *testing.T) {
 		{nil, session.Finished{}, "event 3: finished is not possible while the session is created"},
 		{nil, session.Revived{}, "event 3: revived is not possible while the session is created"},
 		{attempt, session.Judged{}, "event 5: judged is not possible while the session is running (attempt started)"},
-		{attempt, session.AttemptStarted{}, "event 5: attempt_started is not possible while the session is running (attempt started)"},
+		{attempt, session.AttemptStarted{},
+			"event 5: attempt_started is not possible while the session is running (attempt started)"},
 		{ran, session.Decided{}, "event 6: decided is not possible while the session is running (attempt ran)"},
 		{ran, session.RunEnded{}, "event 6: run_ended is not possible while the session is running (attempt ran)"},
-		{[]session.Body{session.MoveStarted{}}, session.Driving{}, "event 4: driving is not possible while the session is moving"},
-		{[]session.Body{session.DeleteStarted{}}, session.Edited{}, "event 4: edited is not possible while the session is deleting"},
+		{[]session.Body{session.MoveStarted{}}, session.Driving{},
+			"event 4: driving is not possible while the session is moving"},
+		{[]session.Body{session.DeleteStarted{}}, session.Edited{},
+			"event 4: edited is not possible while the session is deleting"},
 		{finished, session.Driving{}, "event 5: driving is not possible while the session is finished"},
 		{finished, session.AttemptStarted{}, "event 5: attempt_started is not possible while the session is finished"},
 		{finished, session.Judged{}, "event 5: judged is not possible while the session is finished"},
 		{finished, session.PhaseMoved{}, "event 5: phase_moved is not possible while the session is finished"},
-		{[]session.Body{session.Abandoned{}}, session.Agreed{}, "event 4: agreed is not possible while the session is abandoned"},
+		{[]session.Body{session.Abandoned{}}, session.Agreed{},
+			"event 4: agreed is not possible while the session is abandoned"},
 	} {
 		var events []session.Event
 		for _, b := range append(append(append([]session.Body{}, begin...), c.events...), c.next) {
 			events = append(events, session.Event{Seq: int64(len(events) + 1), At: time.Unix(0, 0), Body: b})
 		}
-		if _, err := session.Fold(events[:len(events)-1]); err != nil {
+		if _, err := fold.Fold(events[:len(events)-1]); err != nil {
 			t.Errorf("%s: %v", c.want, err)
 		}
-		if _, err := session.Fold(events); err == nil || err.Error() != c.want {
+		if _, err := fold.Fold(events); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want: %s", err, c.want)
 		}
 	}
-	_, err := session.Fold([]session.Event{{Seq: 1, Body: session.Judged{}}})
+	_, err := fold.Fold([]session.Event{{Seq: 1, Body: session.Judged{}}})
 	if want := "event 1: judged is not possible before the session is created"; err == nil || err.Error() != want {
 		t.Errorf("%v, want: %s", err, want)
 	}
@@ -97,22 +103,22 @@ func TestLifecycleRefuses(t *testing.T) {
 // TestLifecycleDiagram: docs/formats.md has the diagram that is drawn from the table.
 func TestLifecycleDiagram(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../docs/formats.md")
+	text, err := os.ReadFile("../../docs/formats.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	diagram := "```mermaid\n" + session.DrawLifecycle() + "```\n"
+	diagram := "```mermaid\n" + fold.DrawLifecycle() + "```\n"
 	if !strings.Contains(strings.ReplaceAll(string(text), "\r\n", "\n"), diagram) {
 		t.Errorf("docs/formats.md lacks the diagram of the life cycle:\n%s", diagram)
 	}
 }
 
 func BenchmarkMayFollow(b *testing.B) {
-	s, err := session.Fold(longLife(b, 1))
+	s, err := fold.Fold(longLife(b, 1))
 	if err != nil {
 		b.Fatal(err)
 	}
 	for range b.N {
-		_ = s.MayFollow(session.KindNoted)
+		_ = fold.MayFollow(&s, session.KindNoted)
 	}
 }

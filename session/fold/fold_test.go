@@ -1,4 +1,4 @@
-package session_test
+package fold_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
+	"github.com/wfs-dev/wfs/session/fold"
+	"github.com/wfs-dev/wfs/session/oplog"
+	"github.com/wfs-dev/wfs/session/stats"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -26,7 +30,7 @@ func life(t *rapid.T) []session.Event {
 	var s session.Session
 	add := func(b session.Body) {
 		e := session.Event{Seq: s.Seq + 1, At: start.Add(time.Duration(s.Seq) * time.Second), Body: b}
-		next, err := session.Extend(s, []session.Event{e})
+		next, err := fold.Extend(s, []session.Event{e})
 		if err != nil {
 			t.Fatalf("%s: %v", session.Event{Body: b}.Kind(), err)
 		}
@@ -36,7 +40,8 @@ func life(t *rapid.T) []session.Event {
 		return session.Tree(fmt.Sprintf("%040x", rapid.IntRange(0, 5).Draw(t, "tree")))
 	}
 	save := func(trigger session.Trigger) {
-		add(session.Checkpointed{Number: s.NextNumber(), Trigger: trigger, Code: session.Commit(fmt.Sprintf("%040x", s.NextNumber()+1)), Tree: tree(), Phase: s.Phase, Lap: s.Lap})
+		add(session.Checkpointed{Number: s.NextNumber(), Trigger: trigger,
+			Code: session.Commit(fmt.Sprintf("%040x", s.NextNumber()+1)), Tree: tree(), Phase: s.Phase, Lap: s.Lap})
 	}
 	add(created)
 	save(session.TriggerBirth)
@@ -58,20 +63,24 @@ func life(t *rapid.T) []session.Event {
 			add(m)
 			add(session.Moved{MoveStarted: m})
 		case 4:
-			add(session.AttemptStarted{Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: fmt.Sprint("r", s.Runs), Tree: tree()})
+			add(session.AttemptStarted{Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1,
+				RunID: fmt.Sprint("r", s.Runs), Tree: tree()})
 			add(session.Interrupted{Why: "killed"})
 		case 10:
 			add(session.Abandoned{Reason: "r", Summary: "abandon"})
-			add(session.Revived{Status: s.Alive(), Summary: "back"})
+			add(session.Revived{Status: oplog.Alive(&s), Summary: "back"})
 		case 11:
 			add(session.Renamed{Title: "t"})
 		case 12:
-			e := session.Edited{Goal: "h", Spec: rapid.Bool().Draw(t, "spec"), Items: append(s.Items[:len(s.Items):len(s.Items)], "one more"), Lap: s.Lap, Phase: s.Phase}
+			e := session.Edited{Goal: "h", Spec: rapid.Bool().Draw(t, "spec"),
+				Items: append(s.Items[:len(s.Items):len(s.Items)], "one more"), Lap: s.Lap, Phase: s.Phase}
 			add(e)
 		case 13:
-			add(session.Repinned{Workflow: "w", Start: "RED", Laps: true, PlanDigest: "d", Agent: "a", Phase: rapid.SampledFrom([]session.PhaseName{"RED", "GREEN"}).Draw(t, "phase")})
+			add(session.Repinned{Workflow: "w", Start: "RED", Laps: true, PlanDigest: "d", Agent: "a",
+				Phase: rapid.SampledFrom([]session.PhaseName{"RED", "GREEN"}).Draw(t, "phase")})
 		default:
-			add(session.AttemptStarted{Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: fmt.Sprint("r", s.Runs), Tree: tree()})
+			add(session.AttemptStarted{Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1,
+				RunID: fmt.Sprint("r", s.Runs), Tree: tree()})
 			done := rapid.Bool().Draw(t, "done")
 			add(session.RunEnded{RunResult: session.RunResult{Outcome: session.OutcomeOK, Done: done}, Tree: tree()})
 			j := session.Judgement{Tree: tree(), Verdict: session.Fail, Class: session.ClassTargetFailing}
@@ -79,7 +88,8 @@ func life(t *rapid.T) []session.Event {
 				j.Verdict, j.Class = session.Pass, session.ClassGreen
 			}
 			add(session.Judged{Judgement: j})
-			d := session.Decided{Verdict: j.Verdict, Class: j.Class, Next: s.Phase, NextLap: s.Lap, Progress: rapid.Bool().Draw(t, "progress")}
+			d := session.Decided{Verdict: j.Verdict, Class: j.Class, Next: s.Phase, NextLap: s.Lap,
+				Progress: rapid.Bool().Draw(t, "progress")}
 			if j.Verdict == session.Pass {
 				switch s.Phase {
 				case "RED":
@@ -93,7 +103,8 @@ func life(t *rapid.T) []session.Event {
 			}
 			d.Refuted = done && j.Verdict == session.Fail
 			add(d)
-			add(session.Checkpointed{Number: s.NextNumber(), Trigger: session.TriggerAttempt, Code: session.Commit(fmt.Sprintf("%040x", s.NextNumber()+1)), Tree: j.Tree,
+			add(session.Checkpointed{Number: s.NextNumber(), Trigger: session.TriggerAttempt,
+				Code: session.Commit(fmt.Sprintf("%040x", s.NextNumber()+1)), Tree: j.Tree,
 				Phase: s.Phase, Lap: s.Lap, Attempt: s.Open.Attempt, Verdict: d.Verdict, Class: d.Class})
 		}
 	}
@@ -103,12 +114,12 @@ func life(t *rapid.T) []session.Event {
 func TestFoldInPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := life(t)
-		whole, err := session.Fold(events)
+		whole, err := fold.Fold(events)
 		if err != nil {
 			t.Fatal(err)
 		}
 		cut := rapid.IntRange(1, len(events)).Draw(t, "cut")
-		part, err := session.Fold(events[:cut])
+		part, err := fold.Fold(events[:cut])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +132,7 @@ func TestFoldInPieces(t *testing.T) {
 		if err := json.Unmarshal(data, &cached); err != nil {
 			t.Fatal(err)
 		}
-		rest, err := session.Extend(cached, events[cut:])
+		rest, err := fold.Extend(cached, events[cut:])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,12 +148,12 @@ func TestExtendLeavesTheOldSessionAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := life(t)
 		cut := rapid.IntRange(1, len(events)).Draw(t, "cut")
-		old, err := session.Fold(events[:cut])
+		old, err := fold.Fold(events[:cut])
 		if err != nil {
 			t.Fatal(err)
 		}
 		before, _ := json.Marshal(old)
-		if _, err := session.Extend(old, events[cut:]); err != nil {
+		if _, err := fold.Extend(old, events[cut:]); err != nil {
 			t.Fatal(err)
 		}
 		if after, _ := json.Marshal(old); string(after) != string(before) {
@@ -154,16 +165,17 @@ func TestExtendLeavesTheOldSessionAlone(t *testing.T) {
 func TestFoldInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := life(t)
-		s, err := session.Fold(events)
+		s, err := fold.Fold(events)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var sum session.Stat
-		for _, x := range session.Stats(events) {
+		var sum stats.Stat
+		for _, x := range stats.Of(events) {
 			sum = sum.Plus(x)
 		}
 		if sum.Claims != s.Claims || sum.Claims-sum.True != len(s.Refuted) {
-			t.Fatalf("counted %d claims, %d true; the session has %d, %d refuted", sum.Claims, sum.True, s.Claims, len(s.Refuted))
+			t.Fatalf("counted %d claims, %d true; the session has %d, %d refuted", sum.Claims, sum.True, s.Claims,
+				len(s.Refuted))
 		}
 		for i, c := range s.Checkpoints {
 			if c.Number != i {
@@ -191,16 +203,17 @@ func TestFoldInvariants(t *testing.T) {
 func TestEventLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := life(t)
-		data, err := session.EncodeLines(events)
+		data, err := codec.EncodeLines(events)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := session.DecodeLines(data)
+		back, err := codec.DecodeLines(data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range back {
-			if !back[i].At.Equal(events[i].At) || !reflect.DeepEqual(back[i].Body, events[i].Body) || back[i].Seq != events[i].Seq {
+			if !back[i].At.Equal(events[i].At) || !reflect.DeepEqual(back[i].Body, events[i].Body) ||
+				back[i].Seq != events[i].Seq {
 				t.Fatalf("event %d came back as %+v, was %+v", i, back[i], events[i])
 			}
 		}
@@ -208,8 +221,8 @@ func TestEventLines(t *testing.T) {
 		at := rapid.IntRange(0, len(data)-1).Draw(t, "at")
 		bad := append([]byte{}, data...)
 		bad[at] ^= 1 << rapid.IntRange(0, 6).Draw(t, "bit")
-		if again, err := session.DecodeLines(bad); err == nil && len(again) == len(events) {
-			if enc, _ := session.EncodeLines(again); string(enc) == string(data) {
+		if again, err := codec.DecodeLines(bad); err == nil && len(again) == len(events) {
+			if enc, _ := codec.EncodeLines(again); string(enc) == string(data) {
 				t.Fatal("the flipped bit made no difference")
 			}
 			t.Fatalf("byte %d was flipped and nobody noticed", at)
@@ -226,7 +239,7 @@ func TestDroppedTurnNeverHappened(t *testing.T) {
 		{Seq: 4, Body: session.Dropped{Why: "died"}},
 		{Seq: 5, Body: turn},
 	}
-	s, err := session.Fold(events)
+	s, err := fold.Fold(events)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,43 +250,7 @@ func TestDroppedTurnNeverHappened(t *testing.T) {
 
 func TestGapsAreRefused(t *testing.T) {
 	events := []session.Event{{Seq: 1, Body: session.Created{ID: "x"}}, {Seq: 3, Body: session.Noted{Text: "n"}}}
-	if _, err := session.Fold(events); err == nil {
+	if _, err := fold.Fold(events); err == nil {
 		t.Fatal("a gap went unnoticed")
 	}
-}
-
-func TestEveryKindIsFolded(t *testing.T) {
-	for _, k := range session.Kinds() {
-		line := fmt.Sprintf(`{"v":1,"seq":1,"at":"2030-01-01T00:00:00Z","kind":%q,"data":{}}`, k)
-		if _, err := session.DecodeLine(session.Seal([]byte(line))); err != nil {
-			t.Errorf("%s: %v", k, err)
-		}
-	}
-}
-
-func FuzzDecodeLine(f *testing.F) {
-	f.Add([]byte(`{"v":1,"seq":1,"at":"2030-01-01T00:00:00Z","kind":"noted","data":{"text":"x"},"sum":"00000000"}`))
-	f.Fuzz(func(t *testing.T, line []byte) {
-		// Sealed, so that the fuzzer gets past the checksum.
-		for _, l := range [][]byte{line, session.Seal(line)} {
-			if e, err := session.DecodeLine(l); err == nil {
-				if _, err := session.EncodeLine(e); err != nil {
-					t.Fatalf("decoded and could not be encoded: %v", err)
-				}
-			}
-		}
-	})
-}
-
-func FuzzSlug(f *testing.F) {
-	f.Add("CSV export für alle!")
-	f.Add("-rf")
-	f.Add("con")
-	f.Fuzz(func(t *testing.T, topic string) {
-		n := 0
-		id := session.Slug(topic, func(session.ID) bool { n++; return n < 12 })
-		if _, err := session.ParseID(string(id)); err != nil {
-			t.Fatalf("%q became %q: %v", topic, id, err)
-		}
-	})
 }

@@ -1,4 +1,4 @@
-package session
+package fold
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/looplab/fsm"
+
+	"github.com/wfs-dev/wfs/session"
 )
 
 // The states of the life cycle that are no status: unborn is before the first event, the others are stages of
@@ -35,51 +37,52 @@ const unchanged = "unchanged"
 
 // transition is a line of the life cycle: events of these kinds lead from each of some states to one of others.
 type transition struct {
-	kinds    []Kind
+	kinds    []session.Kind
 	from, to string // states and groups
 }
 
 // lifecycle is every order that the events of a session can have. An attempt can be left after its run has
 // ended: then a person may do what can be done at rest, but for what would be about another attempt.
 var lifecycle = []transition{
-	{[]Kind{KindCreated}, unborn, "created waiting completed"}, // a fork may begin with finished work
-	{[]Kind{KindBaseline}, "rest", unchanged},
+	{[]session.Kind{session.KindCreated}, unborn, "created waiting completed"}, // a fork may begin with finished work
+	{[]session.Kind{session.KindBaseline}, "rest", unchanged},
 
-	{[]Kind{KindDriving}, "rest ran", "running waiting ran"},
-	{[]Kind{KindAttemptStarted}, "rest", started},
-	{[]Kind{KindRunEnded}, started, ran},
-	{[]Kind{KindJudged}, ran, judged},
-	{[]Kind{KindDecided}, judged, decided},
-	{[]Kind{KindReopened}, "ran judged decided", ran},
-	{[]Kind{KindCheckpointed}, decided, "running waiting completed"},
-	{[]Kind{KindCheckpointed}, ran, "running"},
-	{[]Kind{KindCheckpointed}, "rest over", unchanged},
-	{[]Kind{KindVoided}, "started ran", "running"},
-	{[]Kind{KindInterrupted}, "rest attempt", "interrupted"},
-	{[]Kind{KindPaused}, "rest attempt", "paused"},
-	{[]Kind{KindWaiting}, "rest attempt", "waiting"},
-	{[]Kind{KindBlocked}, "rest attempt", "blocked"},
+	{[]session.Kind{session.KindDriving}, "rest ran", "running waiting ran"},
+	{[]session.Kind{session.KindAttemptStarted}, "rest", started},
+	{[]session.Kind{session.KindRunEnded}, started, ran},
+	{[]session.Kind{session.KindJudged}, ran, judged},
+	{[]session.Kind{session.KindDecided}, judged, decided},
+	{[]session.Kind{session.KindReopened}, "ran judged decided", ran},
+	{[]session.Kind{session.KindCheckpointed}, decided, "running waiting completed"},
+	{[]session.Kind{session.KindCheckpointed}, ran, "running"},
+	{[]session.Kind{session.KindCheckpointed}, "rest over", unchanged},
+	{[]session.Kind{session.KindVoided}, "started ran", "running"},
+	{[]session.Kind{session.KindInterrupted}, "rest attempt", "interrupted"},
+	{[]session.Kind{session.KindPaused}, "rest attempt", "paused"},
+	{[]session.Kind{session.KindWaiting}, "rest attempt", "waiting"},
+	{[]session.Kind{session.KindBlocked}, "rest attempt", "blocked"},
 
-	{[]Kind{KindStrayed, KindUsageFound, KindBudgetWarned, KindBudgetSet, KindAllowed, KindNoted}, "rest attempt over",
+	{[]session.Kind{session.KindStrayed, session.KindUsageFound, session.KindBudgetWarned, session.KindBudgetSet,
+		session.KindAllowed, session.KindNoted}, "rest attempt over",
 		unchanged},
-	{[]Kind{KindNoted}, "waiting", "paused"},
-	{[]Kind{KindBudgetSet, KindBreakerReset}, "blocked", "paused"},
-	{[]Kind{KindBreakerReset}, "rest ran", unchanged},
-	{[]Kind{KindAgreed, KindPhaseMoved}, "rest", "paused waiting completed"},
-	{[]Kind{KindRenamed, KindAnswered}, "rest ran over", unchanged},
-	{[]Kind{KindEdited}, "rest ran", "unchanged paused waiting completed"},
-	{[]Kind{KindRepinned}, "rest", "unchanged paused"},
-	{[]Kind{KindTakenBack}, "rest ran over", "rest ran over"},
-	{[]Kind{KindAbandoned}, "rest ran", "abandoned"},
-	{[]Kind{KindRevived}, "abandoned", "rest"},
+	{[]session.Kind{session.KindNoted}, "waiting", "paused"},
+	{[]session.Kind{session.KindBudgetSet, session.KindBreakerReset}, "blocked", "paused"},
+	{[]session.Kind{session.KindBreakerReset}, "rest ran", unchanged},
+	{[]session.Kind{session.KindAgreed, session.KindPhaseMoved}, "rest", "paused waiting completed"},
+	{[]session.Kind{session.KindRenamed, session.KindAnswered}, "rest ran over", unchanged},
+	{[]session.Kind{session.KindEdited}, "rest ran", "unchanged paused waiting completed"},
+	{[]session.Kind{session.KindRepinned}, "rest", "unchanged paused"},
+	{[]session.Kind{session.KindTakenBack}, "rest ran over", "rest ran over"},
+	{[]session.Kind{session.KindAbandoned}, "rest ran", "abandoned"},
+	{[]session.Kind{session.KindRevived}, "abandoned", "rest"},
 
-	{[]Kind{KindMoveStarted}, "rest ran over moving", moving},
-	{[]Kind{KindMoved}, moving, "rest ran over"},
-	{[]Kind{KindFinishStarted}, "rest ran", finishing},
-	{[]Kind{KindFinished}, finishing, "finished"},
-	{[]Kind{KindDeleteStarted}, "rest ran over", deleting},
-	{[]Kind{KindDropped}, "begun", "rest ran over"},
-	{[]Kind{KindDropped}, "rest attempt over begun", unchanged}, // a turn before it
+	{[]session.Kind{session.KindMoveStarted}, "rest ran over moving", moving},
+	{[]session.Kind{session.KindMoved}, moving, "rest ran over"},
+	{[]session.Kind{session.KindFinishStarted}, "rest ran", finishing},
+	{[]session.Kind{session.KindFinished}, finishing, "finished"},
+	{[]session.Kind{session.KindDeleteStarted}, "rest ran over", deleting},
+	{[]session.Kind{session.KindDropped}, "begun", "rest ran over"},
+	{[]session.Kind{session.KindDropped}, "rest attempt over begun", unchanged}, // a turn before it
 }
 
 // states are the states that a list of states and groups names.
@@ -109,7 +112,7 @@ var machine = sync.OnceValue(func() *fsm.FSM {
 var machineLock sync.Mutex // of its current state
 
 // state is where the session is in its life cycle.
-func (s *Session) state() string {
+func state(s *session.Session) string {
 	switch o := s.Open; {
 	case s.Version == 0:
 		return unborn
@@ -119,7 +122,7 @@ func (s *Session) state() string {
 		return finishing
 	case s.Moving != nil:
 		return moving
-	case o == nil || s.Status != StatusRunning: // what was interrupted may be gone on with, or be left
+	case o == nil || s.Status != session.StatusRunning: // what was interrupted may be gone on with, or be left
 		return string(s.Status)
 	case o.Decided != nil:
 		return decided
@@ -132,8 +135,8 @@ func (s *Session) state() string {
 }
 
 // mayFollow refuses an event that is against the life cycle.
-func (s *Session) mayFollow(k Kind) error {
-	state := s.state()
+func mayFollow(s *session.Session, k session.Kind) error {
+	state := state(s)
 	machineLock.Lock()
 	defer machineLock.Unlock()
 	m := machine()

@@ -1,17 +1,18 @@
-package session
+package fold
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/wfs-dev/wfs/session"
 )
 
 // State is where the session is in its life cycle.
-func (s *Session) State() string { return s.state() }
+func State(s *session.Session) string { return state(s) }
 
 // Leads reports whether the life cycle has a transition.
-func Leads(from string, k Kind, to string) bool {
+func Leads(from string, k session.Kind, to string) bool {
 	return slices.ContainsFunc(lifecycle, func(t transition) bool {
 		ends := states(strings.ReplaceAll(t.to, unchanged, from))
 		return slices.Contains(t.kinds, k) && slices.Contains(states(t.from), from) && slices.Contains(ends, to)
@@ -19,7 +20,7 @@ func Leads(from string, k Kind, to string) bool {
 }
 
 // MayFollow is what Extend asks before it folds an event in.
-func (s *Session) MayFollow(k Kind) error { return s.mayFollow(k) }
+func MayFollow(s *session.Session, k session.Kind) error { return mayFollow(s, k) }
 
 // DrawLifecycle draws the life cycle as a Mermaid diagram, without what leaves a state as it is.
 func DrawLifecycle() string {
@@ -55,6 +56,3 @@ func DrawLifecycle() string {
 	}
 	return b.String()
 }
-
-// Kinds lists every kind of event, sorted.
-func Kinds() []Kind { return slices.Sorted(maps.Keys(bodies)) }

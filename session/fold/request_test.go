@@ -1,4 +1,4 @@
-package session_test
+package fold_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/fold"
 )
 
 // history folds bodies, a minute between each.
@@ -16,7 +17,7 @@ func history(t *testing.T, bodies ...session.Body) session.Session {
 	for i, b := range append(all, bodies...) {
 		events = append(events, session.Event{Seq: int64(i) + 1, At: time.Unix(int64(i)*60, 0), Body: b})
 	}
-	s, err := session.Fold(events)
+	s, err := fold.Fold(events)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +31,8 @@ func TestHeard(t *testing.T) {
 	for i := range 40 {
 		bodies = append(bodies, session.Noted{Text: "n", Request: fmt.Sprint(i)})
 	}
-	bodies = append(bodies, session.Paused{Why: "stopped", Request: "stop"}, session.Interrupted{Why: "stopped", Request: "now"})
+	bodies = append(bodies, session.Paused{Why: "stopped", Request: "stop"},
+		session.Interrupted{Why: "stopped", Request: "now"})
 	s := history(t, bodies...)
 	if n := len(s.Heard); n != 16 || s.Heard[15] != "now" || s.Heard[14] != "stop" || s.Heard[13] != "39" {
 		t.Errorf("heard %q", s.Heard)
@@ -46,7 +48,8 @@ func TestNoteBetweenCheckpointAndConclusion(t *testing.T) {
 	attempt := []session.Body{
 		session.AttemptStarted{Number: 1, Phase: "WORK", Lap: 1, Attempt: 1, RunID: "r"},
 		session.RunEnded{RunResult: session.RunResult{Outcome: session.OutcomeOK, Millis: 70}},
-		session.Judged{Judgement: session.Judgement{Verdict: session.Pass, Gates: []session.GateResult{{Millis: 5}, {Millis: 6}}}},
+		session.Judged{Judgement: session.Judgement{Verdict: session.Pass,
+			Gates: []session.GateResult{{Millis: 5}, {Millis: 6}}}},
 		session.Decided{Verdict: session.Pass, Next: "WORK", NextLap: 1, NothingLeft: true},
 		session.Checkpointed{Trigger: session.TriggerAttempt},
 	}
@@ -66,9 +69,12 @@ func TestNoteAnswers(t *testing.T) {
 		want session.Status
 	}{
 		{session.Waiting{Reason: session.WaitHuman, Ask: "?"}, session.Noted{Text: "n", Request: "r"}, session.StatusPaused},
-		{session.Waiting{Reason: session.WaitHuman, Ask: "?"}, session.Noted{Text: "n"}, session.StatusWaiting}, // a run that takes it goes on anyway
-		{session.Waiting{Reason: session.WaitHuman, Agree: true}, session.Noted{Text: "n", Request: "r"}, session.StatusWaiting},
-		{session.Waiting{Reason: session.WaitHuman, Approve: true}, session.Noted{Text: "n", Request: "r"}, session.StatusWaiting},
+		// a run that takes it goes on anyway
+		{session.Waiting{Reason: session.WaitHuman, Ask: "?"}, session.Noted{Text: "n"}, session.StatusWaiting},
+		{session.Waiting{Reason: session.WaitHuman, Agree: true}, session.Noted{Text: "n", Request: "r"},
+			session.StatusWaiting},
+		{session.Waiting{Reason: session.WaitHuman, Approve: true}, session.Noted{Text: "n", Request: "r"},
+			session.StatusWaiting},
 		{session.Waiting{Reason: session.WaitLimit, Until: 1}, session.Noted{Text: "n", Request: "r"}, session.StatusWaiting},
 	} {
 		if s := history(t, c.w, c.note); s.Status != c.want {
@@ -93,10 +99,13 @@ func TestWaited(t *testing.T) {
 	}{
 		{"going on", []session.Body{session.Driving{}, limit, note}, 0, session.StatusWaiting},
 		{"over", []session.Body{session.Driving{}, limit, note, note, start}, 180, session.StatusRunning},
-		{"longer than the limit", []session.Body{session.Driving{}, session.Waiting{Reason: session.WaitLimit, Until: 150}, note, note, start}, 30, session.StatusRunning},
+		{"longer than the limit", []session.Body{session.Driving{},
+			session.Waiting{Reason: session.WaitLimit, Until: 150}, note, note, start}, 30, session.StatusRunning},
 		{"stopped", []session.Body{session.Driving{}, limit, stop}, 60, session.StatusPaused},
-		{"gone on with", []session.Body{session.Driving{}, limit, stop, note, note, session.Driving{}}, 60, session.StatusWaiting},
-		{"in two parts", []session.Body{session.Driving{}, limit, stop, note, note, session.Driving{}, note, start}, 180, session.StatusRunning},
+		{"gone on with", []session.Body{session.Driving{}, limit, stop, note, note, session.Driving{}}, 60,
+			session.StatusWaiting},
+		{"in two parts", []session.Body{session.Driving{}, limit, stop, note, note, session.Driving{}, note, start}, 180,
+			session.StatusRunning},
 	} {
 		s := history(t, c.bodies...)
 		if s.Spent.Waited != c.waited || s.Status != c.status {

@@ -1,4 +1,4 @@
-package session_test
+package fold_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
+	"github.com/wfs-dev/wfs/session/fold"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -31,7 +33,7 @@ func newSpender(t *rapid.T) *spender {
 
 func (p *spender) add(b session.Body) {
 	e := session.Event{Seq: p.s.Seq + 1, At: p.at, Body: b}
-	s, err := session.Extend(p.s, []session.Event{e})
+	s, err := fold.Extend(p.s, []session.Event{e})
 	if err != nil {
 		p.t.Fatalf("%s: %v", session.Event{Body: b}.Kind(), err)
 	}
@@ -39,26 +41,31 @@ func (p *spender) add(b session.Body) {
 }
 
 func (p *spender) checkpoint(trigger session.Trigger) {
-	p.add(session.Checkpointed{Number: p.s.NextNumber(), Trigger: trigger, Code: "c", Tree: "t", Phase: p.s.Phase, Lap: p.s.Lap})
+	p.add(session.Checkpointed{Number: p.s.NextNumber(), Trigger: trigger, Code: "c", Tree: "t", Phase: p.s.Phase,
+		Lap: p.s.Lap})
 }
 
 func (p *spender) attempt() {
-	p.add(session.AttemptStarted{Number: p.s.Runs + 1, Phase: p.s.Phase, Lap: p.s.Lap, Attempt: 1, RunID: fmt.Sprint("r", p.s.Runs), Tree: "t",
+	p.add(session.AttemptStarted{Number: p.s.Runs + 1, Phase: p.s.Phase, Lap: p.s.Lap, Attempt: 1,
+		RunID: fmt.Sprint("r", p.s.Runs), Tree: "t",
 		Runner: rapid.SampledFrom([]string{"agent", "agent", "command", "script"}).Draw(p.t, "runner")})
 }
 
 func drawResult(t *rapid.T) session.RunResult {
-	usd := rapid.OneOf(rapid.Float64Range(0, 3), rapid.SampledFrom([]float64{0, 0.1, 0.25, -4, math.NaN(), math.Inf(1), math.Inf(-1), 1e300})).Draw(t, "usd")
+	usd := rapid.OneOf(rapid.Float64Range(0, 3),
+		rapid.SampledFrom([]float64{0, 0.1, 0.25, -4, math.NaN(), math.Inf(1), math.Inf(-1), 1e300})).Draw(t, "usd")
 	tokens := rapid.OneOf(rapid.Int64Range(-5, 1<<20), rapid.SampledFrom([]int64{math.MaxInt64, math.MinInt64}))
 	return session.RunResult{
-		Outcome: rapid.SampledFrom([]session.Outcome{session.OutcomeOK, session.OutcomeFailed, session.OutcomeLimit, session.OutcomeInterrupted}).Draw(t, "outcome"),
+		Outcome: rapid.SampledFrom([]session.Outcome{session.OutcomeOK, session.OutcomeFailed, session.OutcomeLimit,
+			session.OutcomeInterrupted}).Draw(t, "outcome"),
 		CostUSD: usd, Turns: rapid.IntRange(-3, 40).Draw(t, "turns"), Millis: rapid.Int64Range(-5, 1<<30).Draw(t, "millis"),
-		Tokens: session.Tokens{Input: tokens.Draw(t, "input"), Output: tokens.Draw(t, "output"), CacheRead: tokens.Draw(t, "read"), CacheWrite: tokens.Draw(t, "write")},
+		Tokens: cost.Tokens{Input: tokens.Draw(t, "input"), Output: tokens.Draw(t, "output"),
+			CacheRead: tokens.Draw(t, "read"), CacheWrite: tokens.Draw(t, "write")},
 	}
 }
 
 // end ends the open attempt in one of the ways in which attempts end, and returns what it used up.
-func (p *spender) end(r session.RunResult) session.Usage {
+func (p *spender) end(r session.RunResult) cost.Usage {
 	if math.IsNaN(r.CostUSD) || math.IsInf(r.CostUSD, 0) { // no event can hold that
 		r.CostUSD = 0
 	}
@@ -86,7 +93,8 @@ func (p *spender) end(r session.RunResult) session.Usage {
 		p.add(session.BlockedBy{Reason: session.BlockRunner})
 	default:
 		gate := rapid.Int64Range(0, 10000).Draw(p.t, "gate")
-		p.add(session.Judged{Judgement: session.Judgement{Tree: "u", Verdict: session.Fail, Gates: []session.GateResult{{Millis: gate}}}})
+		p.add(session.Judged{Judgement: session.Judgement{Tree: "u", Verdict: session.Fail,
+			Gates: []session.GateResult{{Millis: gate}}}})
 		p.add(session.Decided{Verdict: session.Fail, Next: p.s.Phase, NextLap: p.s.Lap})
 		p.checkpoint(session.TriggerAttempt)
 		u.Millis, u.Attempts = u.Millis+gate, 1
@@ -98,7 +106,7 @@ func (p *spender) end(r session.RunResult) session.Usage {
 func TestUsageIsTheSumOfRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newSpender(t)
-		var want session.Usage
+		var want cost.Usage
 		for range rapid.IntRange(0, 30).Draw(t, "steps") {
 			p.at = p.at.Add(time.Duration(rapid.IntRange(-100, 3600).Draw(t, "later")) * time.Second)
 			switch rapid.IntRange(0, 6).Draw(t, "step") {
@@ -122,7 +130,7 @@ func TestUsageIsTheSumOfRuns(t *testing.T) {
 		if p.s.CostUSD != want.USD.USD() {
 			t.Fatalf("cost %v, want %v", p.s.CostUSD, want.USD)
 		}
-		var phases, recent session.Usage
+		var phases, recent cost.Usage
 		for _, x := range p.s.UsageByPhase() {
 			phases = phases.Plus(x.Usage)
 		}
@@ -139,7 +147,8 @@ func TestUsageIsTheSumOfRuns(t *testing.T) {
 		if all := p.s.UsedBetween(0, math.MaxInt64); all != want {
 			t.Fatalf("between always and never: %+v", all)
 		}
-		for _, n := range []int64{int64(want.USD), want.Turns, want.Runs, want.Priced, want.Attempts, want.Millis, want.Tokens.Sum()} {
+		for _, n := range []int64{int64(want.USD), want.Turns, want.Runs, want.Priced, want.Attempts, want.Millis,
+			want.Tokens.Sum()} {
 			if n < 0 {
 				t.Fatalf("negative: %+v", want)
 			}
@@ -162,7 +171,7 @@ func TestUsageHasNoOrder(t *testing.T) {
 		for range rapid.IntRange(0, 40).Draw(t, "runs") {
 			runs = append(runs, drawResult(t))
 		}
-		sum := func() (u session.Usage) {
+		sum := func() (u cost.Usage) {
 			for _, r := range runs {
 				u = u.Plus(r.Usage())
 			}
@@ -183,20 +192,22 @@ func TestBudgetsThatWereTyped(t *testing.T) {
 		for i, b := range bodies {
 			events = append(events, session.Event{Seq: int64(i + 1), At: start, Body: b})
 		}
-		s, err := session.Fold(events)
+		s, err := fold.Fold(events)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
 	s := fold(session.Created{ID: "x", Start: "RED", Budget: workflows.Budget{Session: workflows.Cap{USD: 5, Turns: 9}}},
-		session.BudgetSet{Budget: workflows.Budget{Session: workflows.Cap{USD: 7}, Day: workflows.Cap{Tokens: workflows.NoCap}}, Request: "q"},
+		session.BudgetSet{Budget: workflows.Budget{Session: workflows.Cap{USD: 7},
+			Day: workflows.Cap{Tokens: workflows.NoCap}}, Request: "q"},
 		session.BudgetWarned{Key: "k"})
 	want := workflows.Budget{Session: workflows.Cap{USD: 7, Turns: 9}, Day: workflows.Cap{Tokens: -1}}
 	if s.Budget != want || len(s.Heard) != 1 || len(s.Warned) != 1 {
 		t.Errorf("%+v, heard %v, warned %v", s.Budget, s.Heard, s.Warned)
 	}
-	if got := s.Budget.Over(workflows.Budget{Day: workflows.Cap{Tokens: 10, Attempts: 3}}); got.Day.Tokens != -1 || got.Day.Attempts != 3 || got.Session.Turns != 9 {
+	if got := s.Budget.Over(workflows.Budget{Day: workflows.Cap{Tokens: 10, Attempts: 3}}); got.Day.Tokens != -1 ||
+		got.Day.Attempts != 3 || got.Session.Turns != 9 {
 		t.Errorf("over a plan: %+v", got)
 	}
 }
@@ -206,7 +217,7 @@ func TestCallsOfTheLastHour(t *testing.T) {
 	var s session.Session
 	add := func(at int64, b session.Body) {
 		var err error
-		if s, err = session.Extend(s, []session.Event{{Seq: s.Seq + 1, At: time.Unix(at, 0), Body: b}}); err != nil {
+		if s, err = fold.Extend(s, []session.Event{{Seq: s.Seq + 1, At: time.Unix(at, 0), Body: b}}); err != nil {
 			t.Fatal(err)
 		}
 	}
