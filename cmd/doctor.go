@@ -143,7 +143,7 @@ func (a *app) checkGit(ctx context.Context) (found []check.Finding, err error) {
 		found = append(found, check.Finding{Level: check.Blocks, About: about, Where: where, What: what, Follows: follows,
 			Next: next})
 	}
-	_, err = a.Repo.Version(ctx)
+	_, err = a.Repo.Answers.Version(ctx)
 	if errors.Is(err, gitcmd.ErrGitTooOld) {
 		blocks("git", "git", err.Error(), "nothing can be written", "install git 2.34 or newer")
 		return found, nil

@@ -18,7 +18,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/handover"
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -287,7 +287,7 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 		if err != nil {
 			return err
 		}
-		if became.How == gitstate.FateNowhere {
+		if became.How == handover.FateNowhere {
 			at := v.Session.At(v.Session.Current)
 			only(fmt.Sprintf(": checkpoint %d (%s)", at.Number, at.Summary))
 		}

@@ -32,7 +32,7 @@ func newRepo(t *testing.T, initArgs ...string) *testRepo {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r := &testRepo{Repo: repoOf(&gitcmd.Git{Root: root}), t: t, home: home, env: testEnv(home)}
+	r := &testRepo{Repo: repoOf(gitcmd.New(gitcmd.Place{Root: root})), t: t, home: home, env: testEnv(home)}
 	r.run(append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
 	r.write("a.txt", "a\n")
 	r.run("add", "a.txt")

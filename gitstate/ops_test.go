@@ -31,16 +31,10 @@ func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 	const ref = "refs/wfs-ops/main"
 	for name, rubbish := range map[string]func(r *testRepo) (kept string){
 		"a commit of the user's": func(r *testRepo) string { r.run("update-ref", ref, "HEAD"); return r.run("rev-parse", "HEAD") },
-		"a tree": func(r *testRepo) string {
-			r.run("update-ref", ref, "HEAD^{tree}")
-			return r.run("rev-parse", "HEAD^{tree}")
-		},
-		"a blob": func(r *testRepo) string {
-			r.run("update-ref", ref, "HEAD:a.txt")
-			return r.run("rev-parse", "HEAD:a.txt")
-		},
-		"a damaged file": func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), "rubbish\n"); return "" },
-		"an empty file":  func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), ""); return "" },
+		"a tree":                 func(r *testRepo) string { r.run("update-ref", ref, "HEAD^{tree}"); return "" },
+		"a blob":                 func(r *testRepo) string { r.run("update-ref", ref, "HEAD:a.txt"); return "" },
+		"a damaged file":         func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), "rubbish\n"); return "" },
+		"an empty file":          func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), ""); return "" },
 		"an object that does not exist": func(r *testRepo) string {
 			mustWrite(r, filepath.Join(r.Git.GitDir, ref), strings.Repeat("1", 40)+"\n")
 			return ""
@@ -121,7 +115,7 @@ func TestOperationLogIsCut(t *testing.T) {
 	number := func(n int64) *session.Op { return &l.Ops[refs.MaxOps-n] }
 	number(3).Turn, number(9).Turn = leave, leave
 	number(5).Turn = session.Turn{HeadOld: refs.BranchRef(testID), HeadNew: "refs/heads/main", Tree: "a", Index: "a"}
-	ident, err := r.Git.Identity(ctx)
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

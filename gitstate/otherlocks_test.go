@@ -74,16 +74,16 @@ func TestHealOthers(t *testing.T) {
 		}
 		r.diesMoving("HEAD", mine)
 		index := r.Git.IndexPath() + ".lock"
-		for path, text := range map[string]string{r.Git.LockOf("HEAD"): "", r.Git.LockOf(mine): "", index: string(gitcmd.LockMark)} {
+		for path, text := range map[string]string{r.Git.Locks.LockOf("HEAD"): "", r.Git.Locks.LockOf(mine): "", index: string(gitcmd.LockMark)} {
 			r.put(path, text)
 			locks = append(locks, path)
 		}
 	}
 	r.must(os.RemoveAll(filepath.Join(r.home, "gone")))
 	r.open(filepath.Join(r.home, "repo"))
-	theirs := r.Git.LockOf("refs/heads/main")
+	theirs := r.Git.Locks.LockOf("refs/heads/main")
 	r.put(theirs, "")
-	list, err := r.Git.LockFiles(ctx)
+	list, err := r.Git.Locks.Files(ctx)
 	r.must(err)
 	if len(list) != len(locks)+1 {
 		t.Errorf("%d locks of %d", len(list), len(locks)+1)

@@ -82,7 +82,7 @@ func TestPacksAreGits(t *testing.T) {
 			if left, _ := filepath.Glob(filepath.Join(p.Dir, "*tmp_*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
-			if packs, err := r.Objects.Packs(); err != nil || len(packs) != 2 || again.Name == p.Name {
+			if packs, err := r.Objects.PackFiles(); err != nil || len(packs) != 2 || again.Name == p.Name {
 				t.Errorf("packs: %v, %v", packs, err)
 			}
 		})
@@ -243,7 +243,7 @@ func TestPackThatCannotBeShown(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.run("cat-file", "-e", o.ID)
-		packs, err := r.Objects.Packs()
+		packs, err := r.Objects.PackFiles()
 		if err != nil || slices.Contains(packs, filepath.Join(p.Dir, p.Name)) {
 			t.Errorf("without %s: %v, %v", gone, packs, err)
 		}

@@ -400,7 +400,7 @@ func TestWriteObjectsFindsMissingOnes(t *testing.T) {
 	if err := r.Objects.WriteObjects(context.Background(), append(objects, objects...)...); err != nil {
 		t.Errorf("objects twice: %v", err)
 	}
-	if packs, err := r.Objects.Packs(); err != nil || len(packs) != 1 {
+	if packs, err := r.Objects.PackFiles(); err != nil || len(packs) != 1 {
 		t.Errorf("there are %d packs, %v", len(packs), err)
 	}
 	if kind := r.run("cat-file", "-t", objects[1].ID); kind != "blob" {

@@ -120,7 +120,7 @@ func TestReads(t *testing.T) {
 			if err != nil || fmt.Sprint(changes) != "[{a.txt A} {empty A} {session.json A}]" {
 				t.Errorf("changes: %v, %v", changes, err)
 			}
-			missing := session.Commit(strings.Repeat("1", r.Git.IDLength()))
+			missing := session.Commit(strings.Repeat("1", r.Objects.IDLength()))
 			if _, err := r.Objects.File(ctx, missing, "session.json"); !errors.Is(err, object.ErrNoObject) {
 				t.Errorf("a file of a missing commit: %v", err)
 			}

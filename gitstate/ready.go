@@ -19,10 +19,10 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	if err := r.Fit(ctx, detached); err != nil {
 		return err
 	}
-	if err := r.Git.AwaitRefLocks(ctx); err != nil {
+	if err := r.Git.Locks.AwaitRefLocks(ctx); err != nil {
 		return err
 	}
-	return r.Git.AwaitIndexLock(ctx)
+	return r.Git.Locks.AwaitIndexLock(ctx)
 }
 
 // Fit is Ready for somebody who only wants to know: what is locked now is not looked at.
@@ -72,10 +72,10 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 // Able reports what else keeps wfs from writing here: a git that is too old, or exclude rules that cannot be
 // read. Git was asked when the repository was opened, and may still be about to answer.
 func (r *Repo) Able(ctx context.Context) error {
-	if _, err := r.Git.Version(ctx); err != nil {
+	if _, err := r.Git.Answers.Version(ctx); err != nil {
 		return err
 	}
-	_, err := r.Git.Identity(ctx)
+	_, err := r.Git.Answers.Identity(ctx)
 	if err == nil {
 		_, err = r.Settings.UserExcludes(ctx)
 	}
@@ -84,7 +84,7 @@ func (r *Repo) Able(ctx context.Context) error {
 
 // Identified is a *ReadyError when neither configuration nor environment say who commits here.
 func (r *Repo) Identified(ctx context.Context) error {
-	_, err := r.Git.Committer(ctx)
+	_, err := r.Git.Answers.Committer(ctx)
 	var said *gitcmd.GitError
 	if errors.As(err, &said) {
 		return &gitcmd.ReadyError{Code: gitcmd.NotIdentified, Detail: gitcmd.LastLine(said.Stderr)}

@@ -65,7 +65,7 @@ func (r *testRepo) holds(ids map[string]string) {
 // packsHere counts packs.
 func (r *testRepo) packsHere() int {
 	r.t.Helper()
-	packs, err := r.Objects.Packs()
+	packs, err := r.Objects.PackFiles()
 	if err != nil {
 		r.t.Fatal(err)
 	}

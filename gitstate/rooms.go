@@ -15,7 +15,7 @@ func (r *Repo) rooms() *room.Set {
 		Git: func(ctx context.Context, c room.Call, args ...string) ([]byte, error) {
 			in, o := r.Git, gitcmd.Opts{GitDir: c.GitDir, Stdin: c.Stdin, OkExit: c.OkExit}
 			if c.Dir != "" {
-				in = &gitcmd.Git{Root: c.Dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}
+				in = gitcmd.New(gitcmd.Place{Root: c.Dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
 			}
 			if c.Index != "" {
 				o.Env = gitcmd.WithIndex(c.Index)

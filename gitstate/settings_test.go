@@ -51,13 +51,13 @@ func TestSettingsAreGits(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			ident, err := both[0].Git.Identity(ctx)
-			want, wantErr := both[1].Git.Identity(ctx)
+			ident, err := both[0].Git.Answers.Identity(ctx)
+			want, wantErr := both[1].Git.Answers.Identity(ctx)
 			if ident != want || (err == nil) != (wantErr == nil) {
 				t.Errorf("identity %q, %v; git says %q, %v", ident, err, want, wantErr)
 			}
 			_, said, err := both[0].Git.RunBoth(ctx, gitcmd.Opts{Env: gitcmd.Traced}, "rev-parse", "--git-dir")
-			if _, settings, ok := gitcmd.ReadTrace(string(said)); name == "usual" && (err != nil || want == "" || !ok || both[0].Git.IdentityIn(settings) != want) {
+			if _, settings, ok := gitcmd.ReadTrace(string(said)); name == "usual" && (err != nil || want == "" || !ok || both[0].Git.Answers.IdentityIn(settings) != want) {
 				t.Errorf("%q was not read at once", want)
 			}
 			excludes, err := both[0].Settings.GlobalExcludes(ctx)

@@ -3,12 +3,14 @@ package gitcmd
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -133,4 +135,60 @@ func SameContent(a, b string) (bool, error) {
 			return errX == nil, errX
 		}
 	}
+}
+
+// MaxPackedRefs bounds that file, in bytes: two million refs.
+const MaxPackedRefs = 256 << 20
+
+// MaxRef bounds the file of a ref, in bytes.
+const MaxRef = 4096
+
+// ReadFile reads a file of git's whole that may have up to 16 MiB, as readBounded does.
+func ReadFile(path string) ([]byte, error) { return ReadBounded(path, 16<<20) }
+
+// ReadBounded reads a file of git's, which may be a symbolic link. It never waits for a FIFO and never fills
+// the memory: the errors are durable.ErrNotRegular and durable.ErrTooLarge, or what the system said.
+func ReadBounded(path string, most int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, &os.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: %w", path, durable.ErrNotRegular)
+	case info.Size() > most:
+		return nil, fmt.Errorf("%s: %w: %d bytes, the limit is %d", path, durable.ErrTooLarge, info.Size(), most)
+	}
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// FileTime is now, by the clock of the file system, in nanoseconds; 0 when that cannot be told.
+func (r *Git) FileTime() uint64 {
+	path := filepath.Join(r.PrivateDir(), "clock")
+	_ = os.Remove(path) // of a killed command
+	if durable.MkdirAll(r.PrivateDir()) != nil {
+		return 0
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0
+	}
+	defer os.Remove(path)
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	return uint64(st.ModTime().UnixNano())
+}
+
+// FileAge is how long ago a file was changed, by the clock of the file system.
+func (r *Git) FileAge(info os.FileInfo) time.Duration {
+	return time.Duration(int64(r.FileTime()) - info.ModTime().UnixNano())
 }

@@ -93,3 +93,19 @@ func (r *Git) Sparse(ctx context.Context) (bool, error) {
 	out, err := r.Run(ctx, Opts{OkExit: []int{1}}, "config", "--type=bool", "--get", "core.sparseCheckout")
 	return strings.TrimSpace(string(out)) == "true", err
 }
+
+// CopyKeepingTime copies an index. Its time says to git which files it need not read.
+func CopyKeepingTime(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, data, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -31,101 +30,6 @@ func (r *Store) Show(ctx context.Context, tree session.Tree, name string) ([]byt
 	}
 	_, data, err := r.Read(ctx, e.ID)
 	return data, err
-}
-
-// MergeBase returns the best common ancestor of two commits, "" when they have none.
-func (r *Store) MergeBase(ctx context.Context, a, b session.Commit) (session.Commit, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "merge-base", string(a), string(b))
-	return session.Commit(strings.TrimSpace(string(out))), err
-}
-
-// Conflicts lists the paths in which two commits cannot be merged. tried is false with a git that cannot find
-// out without a work tree (before 2.38).
-func (r *Store) Conflicts(ctx context.Context, a, b session.Commit) (paths []string, tried bool) {
-	_, paths, err := r.MergeTrees(ctx, a, b)
-	return paths, err == nil
-}
-
-// Weight is about how many bytes on the disk git can free once some refs are gone. What reflogs hold is not looked at.
-func (r *Store) Weight(ctx context.Context, refs []string) (int64, error) {
-	if len(refs) == 0 {
-		return 0, nil
-	}
-	args := append([]string{"rev-list", "--objects", "--disk-usage"}, refs...)
-	args = append(args, "--not")
-	for _, ref := range refs {
-		args = append(args, "--exclude="+ref)
-	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(args, "--all")...)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
-}
-
-// MergeTrees merges two commits without a work tree, and lists the paths in which they conflict. It takes git 2.38.
-func (r *Store) MergeTrees(ctx context.Context, a, b session.Commit, settings ...string) (merged session.Tree,
-	conflicts []string, err error) {
-	args := append(settings, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", string(a), string(b))
-	out, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, OkExit: []int{1}}, args...)
-	if err != nil {
-		return "", nil, fmt.Errorf("merging trees (it takes git 2.38): %w", err)
-	}
-	fields := gitcmd.SplitZ(out)
-	return session.Tree(fields[0]), fields[1:], nil
-}
-
-// ErrNoRevision is returned for a name that stands for no commit.
-var ErrNoRevision = errors.New("no such commit")
-
-// Resolve returns the commit that a name stands for: anything that git understands. ErrNoRevision when there is none.
-func (r *Store) Resolve(ctx context.Context, rev string) (session.Commit, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) {
-		return "", fmt.Errorf("%q: %w", rev, ErrNoRevision)
-	}
-	return session.Commit(strings.TrimSpace(string(out))), err
-}
-
-// IsAncestor reports whether a is b or an ancestor of b.
-func (r *Store) IsAncestor(ctx context.Context, a, b session.Commit) (bool, error) {
-	if a == b {
-		return true, nil
-	}
-	_, err := r.Git.Run(ctx, gitcmd.Opts{}, "merge-base", "--is-ancestor", string(a), string(b))
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) && failed.Exit == 1 {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// Exists reports whether a commit, its whole tree and its history are there. What other refs reach is taken on trust,
-// except for the commit's own tree.
-func (r *Store) Exists(ctx context.Context, c session.Commit) (bool, error) {
-	for _, how := range [][]string{{"--no-walk", string(c)}, {string(c), "--not", "--all"}} {
-		_, err := r.Git.Run(ctx, gitcmd.Opts{}, append([]string{"rev-list", "--objects", "--quiet"}, how...)...)
-		var failed *gitcmd.GitError
-		if errors.As(err, &failed) && saysMissing(failed.Stderr) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// saysMissing reports whether git complained that an object is not there, rather than that it could not look.
-func saysMissing(stderr string) bool {
-	for _, s := range []string{"missing ", "bad object", "bad tree object", "bad revision", "Failed to traverse parents",
-		"ould not read ", "nable to read tree"} {
-		if strings.Contains(stderr, s) {
-			return true
-		}
-	}
-	return false
 }
 
 // CommitInfo is what people want to know about a commit.
@@ -214,7 +118,7 @@ func (r *Store) Tree(ctx context.Context, t session.Tree) ([]Entry, error) {
 	if kind != "tree" {
 		return nil, fmt.Errorf("%s is a %s, not a tree", t, kind)
 	}
-	entries, err := parseTree(data, r.Git.IDLength()/2)
+	entries, err := parseTree(data, r.IDLength()/2)
 	if err != nil {
 		return nil, fmt.Errorf("tree %s: %w", t, err)
 	}

@@ -1,17 +1,13 @@
 package object
 
 import (
-	"bytes"
 	"context"
-	"encoding/hex"
 	"fmt"
-	"io"
-	"slices"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
-	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -78,64 +74,6 @@ func (r *Store) DiffTrees(ctx context.Context, from, to session.Tree) ([]TreeCha
 	return ParseRaw(out)
 }
 
-// IndexChanges lists how the files of an index differ from those of another one. What has conflicts, or no
-// content, is not there.
-func (r *Store) IndexChanges(before, now *Index) (changes []TreeChange) {
-	files := func(x *Index) []IndexEntry {
-		absent := func(e IndexEntry) bool { return e.Stage != 0 || e.Intended }
-		if slices.ContainsFunc(x.Entries, absent) {
-			return slices.DeleteFunc(slices.Clone(x.Entries), absent)
-		}
-		return x.Entries
-	}
-	was, is := files(before), files(now)
-	for len(was) > 0 || len(is) > 0 {
-		order := 0
-		switch {
-		case len(was) == 0:
-			order = 1
-		case len(is) == 0:
-			order = -1
-		default:
-			order = bytes.Compare(was[0].Name, is[0].Name)
-		}
-		if order == 0 && was[0].Mode == is[0].Mode && bytes.Equal(was[0].ID, is[0].ID) {
-			was, is = was[1:], is[1:]
-			continue
-		}
-		c := TreeChange{OldMode: ModeNone, NewMode: ModeNone, OldID: r.Zero(), NewID: r.Zero()}
-		if order <= 0 {
-			c.Path, c.Status, c.OldMode, c.OldID = string(was[0].Name), "D", fmt.Sprintf("%06o",
-				was[0].Mode), hex.EncodeToString(was[0].ID)
-			was = was[1:]
-		}
-		if order >= 0 {
-			c.Path, c.NewMode, c.NewID = string(is[0].Name), fmt.Sprintf("%06o", is[0].Mode), hex.EncodeToString(is[0].ID)
-			switch {
-			case order > 0:
-				c.Status = "A"
-			case c.OldMode[:3] != c.NewMode[:3]:
-				c.Status = "T"
-			default:
-				c.Status = "M"
-			}
-			is = is[1:]
-		}
-		changes = append(changes, c)
-	}
-	return changes
-}
-
-// OrEmpty turns "" into the empty tree, which git knows without having it.
-func (r *Store) OrEmpty(t session.Tree) session.Tree {
-	if t != "" {
-		return t
-	}
-	h := r.NewHash()
-	h.Write([]byte("tree 0\x00"))
-	return session.Tree(fmt.Sprintf("%x", h.Sum(nil)))
-}
-
 // ParseRaw reads `--raw -z`: ":<mode> <mode> <id> <id> <status>" and the path, each with its NUL.
 func ParseRaw(out []byte) ([]TreeChange, error) {
 	fields := gitcmd.SplitZ(out)
@@ -153,36 +91,12 @@ func ParseRaw(out []byte) ([]TreeChange, error) {
 	return changes, nil
 }
 
-// DiffOptions say how a difference is shown.
-type DiffOptions struct {
-	Stat     bool // the files and how much changed in each, instead of the lines
-	NameOnly bool // the files only
-	Color    bool // with the user's colours
-}
-
-// DiffTo writes the difference between two commits or trees for people to read. It runs no external diff program and
-// no text conversion.
-func (r *Store) DiffTo(ctx context.Context, from, to string, o DiffOptions, w io.Writer) error {
-	argv := append([]string{"git", "-C", r.Git.Root}, gitcmd.Quiet...)
-	args := []string{"diff", EverySubmodule, "--no-ext-diff", "--no-textconv", "--color=never"}
-	if o.Color {
-		args[len(args)-1] = "--color=always"
+// NewFiles are the paths of the files of a work tree that changes have made or given another content.
+func NewFiles(root string, changes []TreeChange) (files []string) {
+	for _, c := range changes {
+		if c.NewMode != ModeNone && c.NewMode != ModeLink && c.NewMode != ModeGitlink {
+			files = append(files, filepath.Join(root, filepath.FromSlash(c.Path)))
+		}
 	}
-	if o.Stat {
-		args = append(args, "--stat")
-	}
-	if o.NameOnly {
-		args = append(args, "--name-only")
-	}
-	args = append(args, "--end-of-options", from, to, "--")
-	env := append(r.Git.Env[:len(r.Git.Env):len(r.Git.Env)], "GIT_OPTIONAL_LOCKS=0")
-	var stderr bytes.Buffer
-	exit, err := proc.Stream(ctx, proc.Cmd{Argv: append(argv, args...), Env: env}, w, &stderr)
-	if err != nil {
-		return gitcmd.NotStarted(err)
-	}
-	if exit != 0 {
-		return &gitcmd.GitError{Args: args, Exit: exit, Stderr: stderr.String()}
-	}
-	return nil
+	return files
 }

@@ -36,7 +36,7 @@ func (r *Store) ReadIndex(ctx context.Context, path string) (*Index, error) {
 	}
 	x := r.Parsed(data)
 	if x == nil {
-		if x, err = r.flattened(ctx, path, data); err != nil {
+		if x, err = r.flattened(ctx, r.Git, path, data); err != nil {
 			return nil, err
 		}
 	}
@@ -44,11 +44,11 @@ func (r *Store) ReadIndex(ctx context.Context, path string) (*Index, error) {
 	return x, nil
 }
 
-func (r *Store) flattened(ctx context.Context, path string, data []byte) (*Index, error) {
-	if err := durable.MkdirAll(r.Git.PrivateDir()); err != nil {
+func (r Format) flattened(ctx context.Context, git *gitcmd.Git, path string, data []byte) (*Index, error) {
+	if err := durable.MkdirAll(git.PrivateDir()); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(r.Git.PrivateDir(), durable.TempPrefix)
+	dir, err := os.MkdirTemp(git.PrivateDir(), durable.TempPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (r *Store) flattened(ctx context.Context, path string, data []byte) (*Index
 		return nil, err
 	}
 	o := gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(flat)}
-	if _, err := r.Git.Run(ctx, o, "-c", "core.splitIndex=false", "-c", "index.sparse=false", "update-index",
+	if _, err := git.Run(ctx, o, "-c", "core.splitIndex=false", "-c", "index.sparse=false", "update-index",
 		"--force-write-index"); err != nil {
 		return nil, err
 	}
@@ -202,14 +202,6 @@ func ParseIndex(data []byte, idSize int) (*Index, bool) {
 
 // dispensable are extensions that help git to read the file in parts, or to take a resolved conflict back.
 var dispensable = []string{"EOIE", "IEOT", "REUC"}
-
-// Parsed is an index file's content, nil when only git can read it.
-func (r *Store) Parsed(data []byte) *Index {
-	if x, ok := ParseIndex(data, r.Git.IDLength()/2); ok {
-		return x
-	}
-	return nil
-}
 
 // ParseIndexEntry reads what stands before an entry's name: stat data, object id, flags.
 func ParseIndexEntry(b []byte, idSize int) (e IndexEntry, size int, ok bool) {

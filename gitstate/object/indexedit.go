@@ -1,7 +1,6 @@
 package object
 
 import (
-	"bytes"
 	"encoding/binary"
 	"slices"
 )
@@ -47,21 +46,6 @@ func (x *Index) Blocked(p string) bool {
 		}
 	}
 	return false
-}
-
-// EncodeIndex completes an index's file: entries are in its data, notes of its trees and its sum are not.
-func (r *Store) EncodeIndex(x *Index) {
-	notes := x.Cached.Append(nil)
-	data := append(x.Data[:x.End], "TREE"...)
-	data = append(binary.BigEndian.AppendUint32(data, uint32(len(notes))), notes...)
-	sum := make([]byte, r.Git.IDLength()/2)
-	if len(bytes.Trim(x.Sum, "\x00")) > 0 { // else index.skipHash
-		h := r.NewHash()
-		h.Write(data)
-		sum = h.Sum(nil)
-	}
-	x.Data = append(data, sum...)
-	x.Sum = x.Data[len(x.Data)-len(sum):]
 }
 
 // AppendEntry encodes an entry as gitformat-index(5) has it.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
-
-	"github.com/wfs-dev/wfs/internal/durable"
 )
 
 // Comparable reports whether the stat data in an index say all that there is to know about a file: no entries of
@@ -63,26 +61,6 @@ func (e *IndexEntry) IsOf(f FileLook) bool {
 	n := func(i int) uint32 { return binary.BigEndian.Uint32(e.Stat[4*i:]) }
 	return n(0) == f.Changed && n(1) == f.ChangedNano && n(2) == f.Modified && n(3) == f.ModifiedNano &&
 		n(5) == f.Inode && n(7) == f.User && n(8) == f.Group && n(9) == f.Size
-}
-
-// Doubt changes a private index so that git reads some of its files anew, whatever their times.
-func (r *Store) Doubt(path string, x *Index, files []string) error {
-	if len(files) == 0 {
-		return nil
-	}
-	for _, p := range files {
-		if e, _ := Find(x.Entries, 0, p); e != nil {
-			for _, field := range [][]byte{e.Stat[8:12], e.Stat[36:40]} { // modified, size
-				binary.BigEndian.PutUint32(field, ^binary.BigEndian.Uint32(field))
-			}
-		}
-	}
-	if len(bytes.Trim(x.Sum, "\x00")) > 0 { // else index.skipHash
-		h := r.NewHash()
-		h.Write(x.Data[:len(x.Data)-len(x.Sum)])
-		copy(x.Sum, h.Sum(nil))
-	}
-	return durable.WriteCache(path, x.Data, 0o600)
 }
 
 // Find returns the entry called name in a directory, nil for none, and those below a directory of that name.

@@ -6,16 +6,12 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"hash/adler32"
 	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 
-	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -46,80 +42,6 @@ func writeStored(b *bytes.Buffer, data []byte) {
 	b.Write(binary.BigEndian.AppendUint32(nil, adler32.Checksum(data)))
 }
 
-// Pack encodes objects as one pack stream, whole objects without deltas.
-func (r *Store) Pack(objects []Object) ([]byte, []PackEntry, error) {
-	var b bytes.Buffer
-	b.WriteString("PACK")
-	b.Write(binary.BigEndian.AppendUint32(nil, 2))
-	b.Write(binary.BigEndian.AppendUint32(nil, uint32(len(objects))))
-	var z *zlib.Writer
-	entries := make([]PackEntry, 0, len(objects))
-	for _, o := range objects {
-		id, err := hex.DecodeString(o.ID)
-		if err != nil {
-			return nil, nil, err
-		}
-		start, size := b.Len(), len(o.Data)
-		first := packTypes[o.Kind]<<4 | byte(size&15)
-		for size >>= 4; size > 0; size >>= 7 {
-			b.WriteByte(first | 0x80)
-			first = byte(size & 0x7f)
-		}
-		b.WriteByte(first)
-		if len(o.Data) <= maxStored {
-			writeStored(&b, o.Data)
-		} else {
-			if z == nil {
-				if z, err = zlib.NewWriterLevel(&b, zlib.BestSpeed); err != nil {
-					return nil, nil, err
-				}
-			} else {
-				z.Reset(&b)
-			}
-			if _, err := z.Write(o.Data); err != nil {
-				return nil, nil, err
-			}
-			if err := z.Close(); err != nil {
-				return nil, nil, err
-			}
-		}
-		entries = append(entries, PackEntry{id, uint32(start), crc32.ChecksumIEEE(b.Bytes()[start:])})
-	}
-	h := r.NewHash()
-	h.Write(b.Bytes())
-	b.Write(h.Sum(nil))
-	return b.Bytes(), entries, nil
-}
-
-// PackIndex is the index, version 2 of gitformat-pack(5), of a pack that is smaller than 2 GB.
-func (r *Store) PackIndex(pack []byte, entries []PackEntry) []byte {
-	entries = slices.Clone(entries)
-	slices.SortFunc(entries, func(a, b PackEntry) int { return bytes.Compare(a.ID, b.ID) })
-	var fanout [256]uint32
-	for _, e := range entries {
-		for i := int(e.ID[0]); i < len(fanout); i++ {
-			fanout[i]++
-		}
-	}
-	out := append([]byte(packIndexMagic), 0, 0, 0, 2)
-	for _, n := range fanout {
-		out = binary.BigEndian.AppendUint32(out, n)
-	}
-	for _, e := range entries {
-		out = append(out, e.ID...)
-	}
-	for _, e := range entries {
-		out = binary.BigEndian.AppendUint32(out, e.crc)
-	}
-	for _, e := range entries {
-		out = binary.BigEndian.AppendUint32(out, e.offset)
-	}
-	out = append(out, pack[len(pack)-r.Git.IDLength()/2:]...)
-	h := r.NewHash()
-	h.Write(out)
-	return h.Sum(out)
-}
-
 const packIndexMagic = "\xfftOc"
 
 // NewPack is a pack on the disk that git does not see yet: both files are durable, under temporary names.
@@ -138,37 +60,6 @@ const (
 
 	TempOfRepack = ".tmp-" // made by git repack, which never removes those of another process
 )
-
-// packName is a name that no pack has had, for one with the given checksum. Git takes any. It must be new: a
-// `git repack` that has seen a pack of that name without a mark removes it, whatever lies there by then.
-func (r *Store) packName(checksum []byte) string {
-	h := r.NewHash()
-	h.Write(checksum)
-	h.Write([]byte(rand.Text()))
-	return "pack-" + hex.EncodeToString(h.Sum(nil))
-}
-
-// StorePack writes a pack and its index durably.
-func (r *Store) StorePack(pack []byte, entries []PackEntry) (p *NewPack, err error) {
-	dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
-	info, err := os.Stat(dir)
-	if err != nil {
-		return nil, err
-	}
-	perm := info.Mode().Perm() & 0o444 // whoever may look into the directory may read what is in it
-	p = &NewPack{Dir: dir, Name: r.packName(pack[len(pack)-r.Git.IDLength()/2:])}
-	index := r.PackIndex(pack, entries)
-	var both sync.WaitGroup
-	var err1, err2 error
-	both.Go(func() { p.TempPack, p.locks[0], err1 = writeTemp(dir, TempOfPack, pack, perm) })
-	p.TempIndex, p.locks[1], err2 = writeTemp(dir, TempOfIndex, index, perm)
-	both.Wait()
-	if err := errors.Join(err1, err2); err != nil {
-		p.Discard()
-		return nil, err
-	}
-	return p, nil
-}
 
 // writeTemp returns the name of a new file that is on the disk, "" when there is none, and the lock that is held on it.
 func writeTemp(dir, prefix string, data []byte, perm os.FileMode) (string, *durable.Lock, error) {
@@ -223,28 +114,85 @@ func (p *NewPack) Discard() {
 	}
 }
 
-// Packs returns the paths of the repository's packs, without their extension.
-func (r *Store) Packs() ([]string, error) {
-	return packsIn(filepath.Join(r.Git.CommonDir, "objects", "pack"))
-}
-
-// Promised reports whether the repository is a partial clone: it has got packs from a remote that has promised to keep
-// what they name and do not hold. Such objects may be missing, and to ask git about one is to fetch it.
-func (r *Store) Promised() bool {
-	files, err := filepath.Glob(filepath.Join(r.Git.CommonDir, "objects", "pack", "*.promisor"))
-	return err == nil && len(files) > 0
-}
-
-func packsIn(dir string) ([]string, error) {
-	files, err := os.ReadDir(dir)
-	if err != nil && !gitcmd.Absent(err) {
-		return nil, err
+// Pack encodes objects as one pack stream, whole objects without deltas.
+func (r Format) Pack(objects []Object) ([]byte, []PackEntry, error) {
+	var b bytes.Buffer
+	b.WriteString("PACK")
+	b.Write(binary.BigEndian.AppendUint32(nil, 2))
+	b.Write(binary.BigEndian.AppendUint32(nil, uint32(len(objects))))
+	var z *zlib.Writer
+	entries := make([]PackEntry, 0, len(objects))
+	for _, o := range objects {
+		id, err := hex.DecodeString(o.ID)
+		if err != nil {
+			return nil, nil, err
+		}
+		start, size := b.Len(), len(o.Data)
+		first := packTypes[o.Kind]<<4 | byte(size&15)
+		for size >>= 4; size > 0; size >>= 7 {
+			b.WriteByte(first | 0x80)
+			first = byte(size & 0x7f)
+		}
+		b.WriteByte(first)
+		if len(o.Data) <= maxStored {
+			writeStored(&b, o.Data)
+		} else {
+			if z == nil {
+				if z, err = zlib.NewWriterLevel(&b, zlib.BestSpeed); err != nil {
+					return nil, nil, err
+				}
+			} else {
+				z.Reset(&b)
+			}
+			if _, err := z.Write(o.Data); err != nil {
+				return nil, nil, err
+			}
+			if err := z.Close(); err != nil {
+				return nil, nil, err
+			}
+		}
+		entries = append(entries, PackEntry{id, uint32(start), crc32.ChecksumIEEE(b.Bytes()[start:])})
 	}
-	var packs []string
-	for _, f := range files {
-		if name, ok := strings.CutSuffix(f.Name(), ".pack"); ok {
-			packs = append(packs, filepath.Join(dir, name))
+	h := r.NewHash()
+	h.Write(b.Bytes())
+	b.Write(h.Sum(nil))
+	return b.Bytes(), entries, nil
+}
+
+// PackIndex is the index, version 2 of gitformat-pack(5), of a pack that is smaller than 2 GB.
+func (r Format) PackIndex(pack []byte, entries []PackEntry) []byte {
+	entries = slices.Clone(entries)
+	slices.SortFunc(entries, func(a, b PackEntry) int { return bytes.Compare(a.ID, b.ID) })
+	var fanout [256]uint32
+	for _, e := range entries {
+		for i := int(e.ID[0]); i < len(fanout); i++ {
+			fanout[i]++
 		}
 	}
-	return packs, nil
+	out := append([]byte(packIndexMagic), 0, 0, 0, 2)
+	for _, n := range fanout {
+		out = binary.BigEndian.AppendUint32(out, n)
+	}
+	for _, e := range entries {
+		out = append(out, e.ID...)
+	}
+	for _, e := range entries {
+		out = binary.BigEndian.AppendUint32(out, e.crc)
+	}
+	for _, e := range entries {
+		out = binary.BigEndian.AppendUint32(out, e.offset)
+	}
+	out = append(out, pack[len(pack)-r.IDLength()/2:]...)
+	h := r.NewHash()
+	h.Write(out)
+	return h.Sum(out)
+}
+
+// packName is a name that no pack has had, for one with the given checksum. Git takes any. It must be new: a
+// `git repack` that has seen a pack of that name without a mark removes it, whatever lies there by then.
+func (r Format) packName(checksum []byte) string {
+	h := r.NewHash()
+	h.Write(checksum)
+	h.Write([]byte(rand.Text()))
+	return "pack-" + hex.EncodeToString(h.Sum(nil))
 }

@@ -35,7 +35,7 @@ type reader struct {
 
 // Read returns an object's kind ("commit", "tree", "blob", "tag") and content, ErrNoObject when it is not there.
 func (r *Store) Read(ctx context.Context, id string) (kind string, data []byte, err error) {
-	if len(id) != r.Git.IDLength() || !gitcmd.IsHex(id) {
+	if len(id) != r.IDLength() || !gitcmd.IsHex(id) {
 		return "", nil, fmt.Errorf("%q is not an object id", id)
 	}
 	if r.Git.ReadsDirectly() {

@@ -20,13 +20,16 @@ import (
 // RepackFrom is how many packs there are before they are merged.
 const RepackFrom = 20
 
+// gcPatience is for how long git believes a gc.pid.
+const gcPatience = 12 * time.Hour
+
 // Repack merges small packs if there are at least that many. Git adds the new pack before it removes the old
 // ones, leaves packs alone that have a mark beside them, and copies each object only a number of times that
 // grows with the logarithm of their number. Nothing is lost when it fails, or is killed: the next one does it.
 // Meanwhile gc.pid keeps `git gc` away, which fails when objects move at the wrong moment, and then refuses to
 // collect garbage for a day.
-func (r *Store) Repack(ctx context.Context, from int) error {
-	packs, err := r.Packs()
+func (r *Packs) Repack(ctx context.Context, from int) error {
+	packs, err := r.PackFiles()
 	_, killed := r.readGC() // or another one is at work, which has the lock
 	if err != nil || len(packs) < from && !killed || r.borrows() || r.Promised() {
 		return err
@@ -43,7 +46,7 @@ func (r *Store) Repack(ctx context.Context, from int) error {
 
 // dropLoneIndexes removes what a killed repack left of packs that it had merged: git removes the pack first,
 // and makes an index only after its pack.
-func (r *Store) dropLoneIndexes() error {
+func (r *Packs) dropLoneIndexes() error {
 	indexes, err := filepath.Glob(filepath.Join(gitcmd.Globbed(r.Git.CommonDir), "objects", "pack", "pack-*.idx"))
 	for _, index := range indexes {
 		name := strings.TrimSuffix(index, ".idx")
@@ -55,21 +58,18 @@ func (r *Store) dropLoneIndexes() error {
 }
 
 // RepackMany is Repack where nobody asked for it: what goes wrong leaves more packs.
-func (r *Store) RepackMany(ctx context.Context) { _ = r.Repack(ctx, RepackFrom) }
+func (r *Packs) RepackMany(ctx context.Context) { _ = r.Repack(ctx, RepackFrom) }
 
 // borrows reports whether objects of another repository are used. Old versions of git would copy its packs.
-func (r *Store) borrows() bool {
+func (r *Packs) borrows() bool {
 	_, err := os.Lstat(filepath.Join(r.Git.CommonDir, "objects", "info", "alternates"))
 	return !gitcmd.Absent(err)
 }
 
-// gcPatience is for how long git believes a gc.pid.
-const gcPatience = 12 * time.Hour
-
-func (r *Store) gcPath() string { return filepath.Join(r.Git.CommonDir, "gc.pid") }
+func (r *Packs) gcPath() string { return filepath.Join(r.Git.CommonDir, "gc.pid") }
 
 // LockGC keeps `git gc` away, as another `git gc` would, and other wfs. It returns nil when one of them is at work.
-func (r *Store) LockGC() (unlock func(), err error) {
+func (r *Packs) LockGC() (unlock func(), err error) {
 	if err := durable.MkdirAll(r.Git.StateDir()); err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (r *Store) LockGC() (unlock func(), err error) {
 
 // readGC reports whether a git gc may be at work, or the file is ours: git reads two words, a process and its host, and
 // we write a third. Under packs.lock, ours is what a killed wfs left.
-func (r *Store) readGC() (held, ours bool) {
+func (r *Packs) readGC() (held, ours bool) {
 	data, err := os.ReadFile(r.gcPath())
 	if err != nil {
 		return false, false

@@ -14,48 +14,12 @@ import (
 // the index which trees are known, so that the next time there are few again.
 const MaxNewTrees = 1000
 
-// TreesOf makes the trees of an index that are not noted in it: the objects, and the entries of the root. The
-// index has notes of all of them then; what is in the directories of dirty (with a slash at their ends, "" for
-// the top) changed since its notes were made. It answers false for what is better left to git: conflicts,
-// entries without content, more than maxNewTrees directories. The objects that the trees name are not looked
-// for.
-//
-// `git write-tree` does the same, but it is one more process with one more wait for the disk; these trees reach
-// the disk together with the commit.
-func (r *Store) TreesOf(x *Index, dirty map[string]bool) (root []Entry, made []Object, ok bool) {
-	b := treeBuilder{repo: r, dirty: dirty}
-	if root, ok = b.root(x); !ok {
-		return nil, nil, false
-	}
-	o, err := r.NewTree(root)
-	id, err2 := hex.DecodeString(o.ID)
-	if err != nil || err2 != nil {
-		return nil, nil, false
-	}
-	if x.Info().Tree != o.ID {
-		b.made = append(b.made, o)
-	}
-	x.Cached = &cachedTree{entries: len(x.Entries), id: id, dirs: b.dirs}
-	return root, b.made, true
-}
-
-// RootOf is the root of an index's tree, of which nothing is kept.
-func (r *Store) RootOf(x *Index) (root Object, ok bool) {
-	b := treeBuilder{repo: r, only: true}
-	entries, ok := b.root(x)
-	if !ok {
-		return root, false
-	}
-	root, err := r.NewTree(entries)
-	return root, err == nil
-}
-
 type treeBuilder struct {
-	repo  *Store
-	dirty map[string]bool
-	only  bool // the root is wanted alone
-	made  []Object
-	dirs  []*cachedTree // notes of the directories at the top
+	format Format
+	dirty  map[string]bool
+	only   bool // the root is wanted alone
+	made   []Object
+	dirs   []*cachedTree // notes of the directories at the top
 }
 
 // root returns the entries of the top.
@@ -116,7 +80,7 @@ func (b *treeBuilder) dir(files []IndexEntry, prefix int, known *cachedTree, dep
 	if !ok || len(b.made) >= MaxNewTrees {
 		return nil
 	}
-	tree := b.repo.NewObject("tree", data)
+	tree := b.format.NewObject("tree", data)
 	if !b.only {
 		b.made = append(b.made, tree)
 	}
@@ -155,4 +119,40 @@ func (t *cachedTree) Append(b []byte) []byte {
 		b = d.Append(b)
 	}
 	return b
+}
+
+// TreesOf makes the trees of an index that are not noted in it: the objects, and the entries of the root. The
+// index has notes of all of them then; what is in the directories of dirty (with a slash at their ends, "" for
+// the top) changed since its notes were made. It answers false for what is better left to git: conflicts,
+// entries without content, more than maxNewTrees directories. The objects that the trees name are not looked
+// for.
+//
+// `git write-tree` does the same, but it is one more process with one more wait for the disk; these trees reach
+// the disk together with the commit.
+func (r Format) TreesOf(x *Index, dirty map[string]bool) (root []Entry, made []Object, ok bool) {
+	b := treeBuilder{format: r, dirty: dirty}
+	if root, ok = b.root(x); !ok {
+		return nil, nil, false
+	}
+	o, err := r.NewTree(root)
+	id, err2 := hex.DecodeString(o.ID)
+	if err != nil || err2 != nil {
+		return nil, nil, false
+	}
+	if x.Info().Tree != o.ID {
+		b.made = append(b.made, o)
+	}
+	x.Cached = &cachedTree{entries: len(x.Entries), id: id, dirs: b.dirs}
+	return root, b.made, true
+}
+
+// RootOf is the root of an index's tree, of which nothing is kept.
+func (r Format) RootOf(x *Index) (root Object, ok bool) {
+	b := treeBuilder{format: r, only: true}
+	entries, ok := b.root(x)
+	if !ok {
+		return root, false
+	}
+	root, err := r.NewTree(entries)
+	return root, err == nil
 }

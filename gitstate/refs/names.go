@@ -37,9 +37,32 @@ func RescuePrefix(id session.ID) string { return RefsPrefix + string(id) + "/res
 type Refs struct {
 	Git     *gitcmd.Git
 	Objects *object.Store
+	*Operations
+	*Writer
+	*Inspection
+}
 
+// Operations are the operation logs of work trees, from which `wfs undo` works.
+type Operations struct {
+	refs       *Refs
 	notedAside atomic.Pointer[string] // see SetAside
 }
 
+// Inspection finds and repairs refs of ours that are damaged or lost.
+type Inspection struct {
+	refs *Refs
+}
+
+// Writer moves refs and HEAD.
+type Writer struct {
+	refs *Refs
+}
+
 // New returns the refs of a repository.
-func New(git *gitcmd.Git, objects *object.Store) *Refs { return &Refs{Git: git, Objects: objects} }
+func New(git *gitcmd.Git, objects *object.Store) *Refs {
+	r := &Refs{Git: git, Objects: objects}
+	r.Operations = &Operations{refs: r}
+	r.Inspection = &Inspection{refs: r}
+	r.Writer = &Writer{refs: r}
+	return r
+}

@@ -1,12 +1,15 @@
 package refs
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
 )
 
 // FileOp is the name of the document in each commit of an operation log. The log of a work tree is the chain of first
@@ -32,8 +36,6 @@ type opDocument struct {
 	session.Op
 }
 
-func (r *Refs) OpsRef() string { return OpsPrefix + r.Git.Worktree }
-
 // OpLog is an operation log as far as it can be read.
 type OpLog struct {
 	tip     session.Commit
@@ -42,22 +44,76 @@ type OpLog struct {
 	damage  error            // why what is older cannot be read, nil when all of it was
 }
 
+// ReadOp reads one entry of an operation log.
+func ReadOp(name string, g object.Found) (session.Op, error) {
+	var doc opDocument
+	if g.Kind != "blob" {
+		return doc.Op, fmt.Errorf("%s does not exist", name)
+	}
+	if err := json.Unmarshal(g.Data, &doc); err != nil {
+		return doc.Op, fmt.Errorf("%s: %w", name, err)
+	}
+	if doc.Version > session.FormatVersion {
+		return doc.Op, fmt.Errorf("%s: %w", name, session.ErrNewer)
+	}
+	if doc.Version < 1 || doc.Number < 1 {
+		return doc.Op, fmt.Errorf("%s is not an operation", name)
+	}
+	return doc.Op, nil
+}
+
+// loggedAs returns the number under which an operation is in the log, newest first, 0 for none. Those that make
+// no ledger commit may happen again upon the same one, once they have been undone.
+func loggedAs(ops []session.Op, op session.Op) int64 {
+	undone := map[int64]bool{}
+	for _, o := range ops {
+		if op.Ledger != "" && o.Ledger == op.Ledger && o.Kind == op.Kind && o.Undoes == op.Undoes && !undone[o.Number] {
+			return o.Number
+		}
+		undone[o.Undoes] = true
+	}
+	return 0
+}
+
+// maxParked is how many of the operations that are too old for a log which begins anew are taken along, because what
+// they left behind on a branch has not come back.
+const maxParked = KeptOps / 2
+
+// takenAlong are the entries of a log that has grown which the new one begins with, newest first, as indexes:
+// the newest, and those of before by which uncommitted changes come back.
+func takenAlong(ops []session.Op) []int {
+	n := min(len(ops), KeptOps)
+	var list []int
+	for i := range n {
+		list = append(list, i)
+	}
+	for _, op := range oplog.ParkedAnywhere(ops) {
+		i := slices.IndexFunc(ops, func(o session.Op) bool { return o.Number == op.Number })
+		if i >= n && len(list) < n+maxParked {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+func (r *Operations) OpsRef() string { return OpsPrefix + r.refs.Git.Worktree }
+
 // Ops lists this work tree's operations, newest first, as far as they can be read.
-func (r *Refs) Ops(ctx context.Context) ([]session.Op, error) {
-	ops, _, err := r.OpLog(ctx, r.Git.Worktree)
+func (r *Operations) Ops(ctx context.Context) ([]session.Op, error) {
+	ops, _, err := r.OpLog(ctx, r.refs.Git.Worktree)
 	return ops, err
 }
 
 // OpLog lists the operations of any work tree, by its id, newest first. damage says why those that are older than the
 // last of them cannot be read, if that is so. A log of a newer wfs is an error.
-func (r *Refs) OpLog(ctx context.Context, worktree string) (ops []session.Op, damage, err error) {
+func (r *Operations) OpLog(ctx context.Context, worktree string) (ops []session.Op, damage, err error) {
 	l, err := r.readOps(ctx, OpsPrefix+worktree)
 	return l.Ops, l.damage, err
 }
 
 // OpLogs lists the work trees that have an operation log, those that are gone included.
-func (r *Refs) OpLogs(ctx context.Context) ([]string, error) {
-	refs, err := r.List(ctx, strings.TrimSuffix(OpsPrefix, "/"), func(string) bool { return true })
+func (r *Operations) OpLogs(ctx context.Context) ([]string, error) {
+	refs, err := r.refs.List(ctx, strings.TrimSuffix(OpsPrefix, "/"), func(string) bool { return true })
 	if err != nil && !errors.Is(err, ErrBrokenRef) {
 		return nil, err
 	}
@@ -68,15 +124,15 @@ func (r *Refs) OpLogs(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-func (r *Refs) readOps(ctx context.Context, ref string) (l OpLog, err error) {
-	l.tip, err = r.Ref(ctx, ref)
+func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err error) {
+	l.tip, err = r.refs.Ref(ctx, ref)
 	if errors.Is(err, ErrBrokenRef) {
 		l.damage, err = err, nil
 	}
 	if err != nil || l.tip == "" {
 		return l, err
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*MaxOps),
+	out, err := r.refs.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*MaxOps),
 		"--no-commit-header", "--format=%H %T %P", string(l.tip), "--")
 	var failed *gitcmd.GitError
 	if errors.As(err, &failed) { // no commit, or some are missing
@@ -90,7 +146,7 @@ func (r *Refs) readOps(ctx context.Context, ref string) (l OpLog, err error) {
 	whole := false
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
-		if whole = f[1] == r.Objects.NewObject("tree", nil).ID; whole {
+		if whole = f[1] == r.refs.Objects.NewObject("tree", nil).ID; whole {
 			break
 		}
 		names, rescues = append(names, f[0]+":"+FileOp), append(rescues, "")
@@ -104,7 +160,7 @@ func (r *Refs) readOps(ctx context.Context, ref string) (l OpLog, err error) {
 		}
 		return l, nil
 	}
-	got, err := r.Objects.Lookup(ctx, names...)
+	got, err := r.refs.Objects.Lookup(ctx, names...)
 	if err != nil {
 		return l, err
 	}
@@ -127,18 +183,18 @@ func (r *Refs) readOps(ctx context.Context, ref string) (l OpLog, err error) {
 
 // newestOps reads the newest entries of this work tree's log without a git process. It answers false where the
 // log has to be looked at as a whole.
-func (r *Refs) newestOps(ctx context.Context) (l OpLog, ok bool) {
+func (r *Operations) newestOps(ctx context.Context) (l OpLog, ok bool) {
 	const enough = 16 // an operation is logged again after a kill, and then it is the last one
 	var err error
-	if l.tip, err = r.Ref(ctx, r.OpsRef()); err != nil || l.tip == "" || !r.Git.ReadsDirectly() {
+	if l.tip, err = r.refs.Ref(ctx, r.OpsRef()); err != nil || l.tip == "" || !r.refs.Git.ReadsDirectly() {
 		return l, false
 	}
 	for c := l.tip; len(l.Ops) < enough; {
-		info, err := r.Objects.CommitInfo(ctx, c)
-		if err == nil && info.Tree == r.Objects.OrEmpty("") {
+		info, err := r.refs.Objects.CommitInfo(ctx, c)
+		if err == nil && info.Tree == r.refs.Objects.OrEmpty("") {
 			break
 		}
-		data, err2 := r.Objects.File(ctx, c, FileOp)
+		data, err2 := r.refs.Objects.File(ctx, c, FileOp)
 		op, err3 := ReadOp(string(c), object.Found{Kind: "blob", Data: data})
 		if cmp.Or(err, err2, err3) != nil || len(info.Parents) == 0 {
 			return l, false
@@ -149,35 +205,17 @@ func (r *Refs) newestOps(ctx context.Context) (l OpLog, ok bool) {
 	return l, len(l.Ops) > 0 && l.Ops[0].Number%KeptOps != 0
 }
 
-// ReadOp reads one entry of an operation log.
-func ReadOp(name string, g object.Found) (session.Op, error) {
-	var doc opDocument
-	if g.Kind != "blob" {
-		return doc.Op, fmt.Errorf("%s does not exist", name)
-	}
-	if err := json.Unmarshal(g.Data, &doc); err != nil {
-		return doc.Op, fmt.Errorf("%s: %w", name, err)
-	}
-	if doc.Version > session.FormatVersion {
-		return doc.Op, fmt.Errorf("%s: %w", name, session.ErrNewer)
-	}
-	if doc.Version < 1 || doc.Number < 1 {
-		return doc.Op, fmt.Errorf("%s is not an operation", name)
-	}
-	return doc.Op, nil
-}
-
 // LogOp appends an operation to this work tree's log, durable, and returns its number; op.Number is not looked at. An
 // operation whose ledger commit is in the log already is not logged twice. The rescue that it names stays reachable
 // from the log. A log that cannot be read is moved aside: a new one begins, and what was there is kept below its first
 // commit.
-func (r *Refs) LogOp(ctx context.Context, op session.Op) (int64, error) {
-	ident, err := r.Git.Identity(ctx)
+func (r *Operations) LogOp(ctx context.Context, op session.Op) (int64, error) {
+	ident, err := r.refs.Git.Answers.Identity(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for {
-		if err := r.salvageOps(); err != nil {
+		if err := r.moveAside(); err != nil {
 			return 0, err
 		}
 		l, ok := r.newestOps(ctx)
@@ -202,7 +240,7 @@ func (r *Refs) LogOp(ctx context.Context, op session.Op) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if err := r.Objects.WriteObjects(ctx, append(objects, entry...)...); err != nil {
+		if err := r.refs.Objects.WriteObjects(ctx, append(objects, entry...)...); err != nil {
 			return 0, err
 		}
 		err = r.moveOps(ctx, session.RefMove{Ref: r.OpsRef(), Old: l.tip, New: session.Commit(entry[len(entry)-1].ID)},
@@ -213,21 +251,21 @@ func (r *Refs) LogOp(ctx context.Context, op session.Op) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		r.Objects.LetGo(true)
+		r.refs.Objects.LetGo(true)
 		durable.Hit(durable.OplogWritten)
 		return op.Number, nil
 	}
 }
 
 // moveOps moves the log's ref itself, whatever somebody made it point to.
-func (r *Refs) moveOps(ctx context.Context, m session.RefMove, kind string) error {
-	return r.moveBy(ctx, m, "wfs: "+kind, "--no-deref")
+func (r *Operations) moveOps(ctx context.Context, m session.RefMove, kind string) error {
+	return r.refs.moveBy(ctx, m, "wfs: "+kind, "--no-deref")
 }
 
 // uponOps is what the next entry of a log is made upon, and the objects that are to be made for that: none for a log
 // that is whole and short enough. One that has grown is made anew from its newest entries; one that cannot be read
 // begins anew, above what was there.
-func (r *Refs) uponOps(ctx context.Context, l OpLog, ident string, at int64) ([]object.Object, session.Commit, error) {
+func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int64) ([]object.Object, session.Commit, error) {
 	switch {
 	case l.tip != "" && len(l.Ops) > 0 && len(l.Ops) < MaxOps:
 		return nil, l.tip, nil
@@ -237,24 +275,28 @@ func (r *Refs) uponOps(ctx context.Context, l OpLog, ident string, at int64) ([]
 	case l.damage == nil: // a first commit and nothing else
 		return nil, l.tip, nil
 	}
-	aside, objects, err := r.asideOps(ctx, l.tip, ident, at)
-	if err != nil {
-		return nil, "", err
+	var was []session.Commit // stays reachable
+	if _, err := r.refs.Objects.CommitInfo(ctx, l.tip); err == nil {
+		if whole, err := r.refs.Objects.Exists(ctx, l.tip); err != nil {
+			return nil, "", err
+		} else if whole {
+			was = append(was, l.tip)
+		}
 	}
 	r.noteAside(fmt.Sprintf("the operation log of this work tree could not be read (%v): starting a new one", l.damage))
-	root, tip := r.RootOfOps(aside, ident, at, "\n\nWhat was here could not be read: "+l.damage.Error())
-	return append(objects, root...), tip, nil
+	root, tip := r.RootOfOps(was, ident, at, "\n\nWhat was here could not be read: "+l.damage.Error())
+	return root, tip, nil
 }
 
 // RootOfOps makes the commit that a log ends in, so that first parents are operations and nothing else.
-func (r *Refs) RootOfOps(parents []session.Commit, ident string, at int64, why string) ([]object.Object, session.Commit) {
-	empty := r.Objects.NewObject("tree", nil)
-	root := r.Objects.NewCommit(empty.ID, parents, ident, at, "wfs: operations of work tree "+r.Git.Worktree+why)
+func (r *Operations) RootOfOps(parents []session.Commit, ident string, at int64, why string) ([]object.Object, session.Commit) {
+	empty := r.refs.Objects.NewObject("tree", nil)
+	root := r.refs.Objects.NewCommit(empty.ID, parents, ident, at, "wfs: operations of work tree "+r.refs.Git.Worktree+why)
 	return []object.Object{empty, root}, session.Commit(root.ID)
 }
 
 // entriesUpon makes the entries of a log anew that are taken along.
-func (r *Refs) entriesUpon(ctx context.Context, objects []object.Object, tip session.Commit, l OpLog,
+func (r *Operations) entriesUpon(ctx context.Context, objects []object.Object, tip session.Commit, l OpLog,
 	ident string) ([]object.Object, session.Commit, error) {
 	for _, i := range slices.Backward(takenAlong(l.Ops)) {
 		entry, err := r.OpEntry(l.Ops[i], tip, l.Rescues[i], ident)
@@ -266,32 +308,19 @@ func (r *Refs) entriesUpon(ctx context.Context, objects []object.Object, tip ses
 	return objects, tip, nil
 }
 
-// loggedAs returns the number under which an operation is in the log, newest first, 0 for none. Those that make
-// no ledger commit may happen again upon the same one, once they have been undone.
-func loggedAs(ops []session.Op, op session.Op) int64 {
-	undone := map[int64]bool{}
-	for _, o := range ops {
-		if op.Ledger != "" && o.Ledger == op.Ledger && o.Kind == op.Kind && o.Undoes == op.Undoes && !undone[o.Number] {
-			return o.Number
-		}
-		undone[o.Undoes] = true
-	}
-	return 0
-}
-
 // opCommit makes the objects of one entry, its commit last.
-func (r *Refs) opCommit(ctx context.Context, op session.Op, tip session.Commit, ident string) ([]object.Object, error) {
+func (r *Operations) opCommit(ctx context.Context, op session.Op, tip session.Commit, ident string) ([]object.Object, error) {
 	var rescue session.Commit
 	if op.Turn.Rescue != "" {
 		var err error
-		if rescue, err = r.Ref(ctx, op.Turn.Rescue); err != nil {
+		if rescue, err = r.refs.Ref(ctx, op.Turn.Rescue); err != nil {
 			return nil, err
 		}
 	}
 	return r.OpEntry(op, tip, rescue, ident)
 }
 
-func (r *Refs) OpEntry(op session.Op, tip, rescue session.Commit, ident string) ([]object.Object, error) {
+func (r *Operations) OpEntry(op session.Op, tip, rescue session.Commit, ident string) ([]object.Object, error) {
 	parents := []session.Commit{tip}
 	if rescue != "" {
 		parents = append(parents, rescue)
@@ -300,32 +329,44 @@ func (r *Refs) OpEntry(op session.Op, tip, rescue session.Commit, ident string) 
 	if err != nil {
 		return nil, err
 	}
-	doc := r.Objects.NewObject("blob", append(data, '\n'))
-	tree, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: FileOp, ID: doc.ID}})
+	doc := r.refs.Objects.NewObject("blob", append(data, '\n'))
+	tree, err := r.refs.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: FileOp, ID: doc.ID}})
 	if err != nil {
 		return nil, err
 	}
 	message := fmt.Sprintf("wfs: %s %s\n\n%s", op.Kind, op.Session, op.Summary)
-	return []object.Object{doc, tree, r.Objects.NewCommit(tree.ID, parents, ident, op.At, message)}, nil
+	return []object.Object{doc, tree, r.refs.Objects.NewCommit(tree.ID, parents, ident, op.At, message)}, nil
 }
 
-// maxParked is how many of the operations that are too old for a log which begins anew are taken along, because what
-// they left behind on a branch has not come back.
-const maxParked = KeptOps / 2
+// SetAside says what of an operation log this process could not read and has moved aside, "" for nothing.
+func (r *Operations) SetAside() string {
+	if s := r.notedAside.Load(); s != nil {
+		return *s
+	}
+	return ""
+}
 
-// takenAlong are the entries of a log that has grown which the new one begins with, newest first, as indexes:
-// the newest, and those of before by which uncommitted changes come back.
-func takenAlong(ops []session.Op) []int {
-	n := min(len(ops), KeptOps)
-	var list []int
-	for i := range n {
-		list = append(list, i)
+func (r *Operations) noteAside(what string) { r.notedAside.Store(&what) }
+
+// moveAside renames a file that stands where the log's ref belongs and holds no commit: damaged, or a symbolic ref, by
+// which somebody's branch would be moved. Git can neither read nor replace such a file.
+func (r *Operations) moveAside() error {
+	if !r.refs.Git.ReadsDirectly() {
+		return nil
 	}
-	for _, op := range session.ParkedAnywhere(ops) {
-		i := slices.IndexFunc(ops, func(o session.Op) bool { return o.Number == op.Number })
-		if i >= n && len(list) < n+maxParked {
-			list = append(list, i)
-		}
+	next, _, err := r.refs.ReadRef(r.OpsRef())
+	if err == nil && next == "" || err != nil && !errors.Is(err, ErrBrokenRef) {
+		return err
 	}
-	return list
+	path, to := r.refs.refPath(r.OpsRef()), filepath.Join(r.refs.Git.PrivateDir(), "ops.corrupt-1")
+	if err := durable.MkdirAll(r.refs.Git.PrivateDir()); err != nil {
+		return err
+	}
+	if err := os.Rename(path, to); err != nil {
+		return err
+	}
+	data, _ := gitcmd.ReadBounded(to, gitcmd.MaxRef)
+	r.noteAside(fmt.Sprintf("%s was not an operation log (%q) and was moved to %s", r.OpsRef(),
+		bytes.TrimSpace(data[:min(len(data), 60)]), to))
+	return errors.Join(durable.SyncDir(filepath.Dir(to)), durable.SyncDir(filepath.Dir(path)))
 }

@@ -44,38 +44,6 @@ func (r *Refs) CheckBranchName(ctx context.Context, name string) error {
 	return err
 }
 
-// OnlyOurs reports whether a ref leads to a commit that no ref of the user's leads to.
-func (r *Refs) OnlyOurs(ctx context.Context, ref string) (bool, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--max-count=1", ref, "--not", "--exclude="+BranchPrefix+"*",
-		"--exclude="+RefsPrefix+"*",
-		"--exclude="+OpsPrefix+"*", "--exclude="+DeletedPrefix+"*", "--glob=refs/*")
-	return len(out) > 0, err
-}
-
-// DropEmpty removes the directories of refs of ours in which nothing is: git, killed after it has removed the last ref
-// there, leaves them for good. One that makes a ref there now makes the directory again.
-func (r *Refs) DropEmpty() {
-	for _, name := range []string{BranchPrefix, RefsPrefix, OpsPrefix, DeletedPrefix} {
-		dir := filepath.Join(r.Git.CommonDir, filepath.FromSlash(strings.TrimSuffix(name, "/")))
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && r.Git.ReadsDirectly() { // a link may lead anywhere
-			dropEmpty(dir)
-		}
-	}
-}
-
-func dropEmpty(dir string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if e.IsDir() {
-			dropEmpty(filepath.Join(dir, e.Name()))
-		}
-	}
-	_ = os.Remove(dir) // not while anything is in it
-}
-
 // RefsBelow are the refs below a directory ("refs/wfs-deleted/auth") by their full names.
 func (r *Refs) RefsBelow(ctx context.Context, dir string) (map[string]session.Commit, error) {
 	return r.List(ctx, dir, func(string) bool { return true })
@@ -152,7 +120,7 @@ func (r *Refs) parseRef(name string, data []byte) (next string, commit session.C
 		if next = strings.TrimLeft(next, " \t"); plainRefName(next) {
 			return next, "", nil
 		}
-	} else if len(text) == r.Git.IDLength() && gitcmd.IsHex(text) && text != r.Objects.Zero() {
+	} else if len(text) == r.Objects.IDLength() && gitcmd.IsHex(text) && text != r.Objects.Zero() {
 		return "", session.Commit(text), nil
 	}
 	return "", "", fmt.Errorf("%s: %w: it holds %q", name, ErrBrokenRef, Cut(text, 60))

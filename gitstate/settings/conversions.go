@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
@@ -22,8 +21,6 @@ import (
 type Settings struct {
 	Git     *gitcmd.Git
 	Objects *object.Store
-
-	configured atomic.Pointer[string] // what files of settings were like when that was asked last
 }
 
 // New returns the settings of a repository.

@@ -187,11 +187,7 @@ func (r *Settings) UserExcludes(ctx context.Context) ([]byte, error) {
 
 // GlobalExcludes is the path of the user's own exclude file, "" for none. While agents work, settings may change.
 func (r *Settings) GlobalExcludes(ctx context.Context) (string, error) {
-	now := r.Git.SettingsStamp()
-	if was := r.configured.Swap(&now); was != nil && *was != now {
-		r.Git.Config.Forget()
-	}
-	s, err := r.Git.Settings(ctx)
+	s, err := r.Git.Answers.FreshSettings(ctx)
 	path, set := s["core.excludesfile"]
 	switch {
 	case err != nil:

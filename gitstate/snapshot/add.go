@@ -33,22 +33,36 @@ type addition struct {
 	Objects []object.Object // of what was added, then, which are nowhere yet
 }
 
+// isGiven reports whether a file was given a key.
+func (h *holding) isGiven(p string) bool {
+	return slices.ContainsFunc(h.given, func(s session.Skip) bool { return s.Path == p })
+}
+
+func joinSkips(lists ...[]session.Skip) []session.Skip {
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, func(a, b session.Skip) int { return strings.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(all, func(a, b session.Skip) bool { return a.Path == b.Path })
+}
+
+// maxSpecs is the size of pathspecs, in bytes, that are given as arguments. Systems allow some more.
+const maxSpecs = 64 << 10
+
 // AddAll stages the whole work tree, but for .wfs and what is held out, into a private index, and names what it could
 // not. x is that index as it is before; nothingStaged says that it stands for headTree. A nested repository becomes no
 // gitlink unless head has it as one, or somebody has made a submodule of it: a gitlink protects nothing of it.
-func (r *Files) AddAll(ctx context.Context, index string, x *object.Index, nothingStaged bool, exclude string,
+func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothingStaged bool, exclude string,
 	head session.Commit, headTree session.Tree) (made addition, err error) {
-	began := time.Unix(0, int64(r.Git.FileTime()))
-	h, err := r.hold(ctx, index, x, exclude, head)
+	began := time.Unix(0, int64(r.files.Git.FileTime()))
+	h, err := r.files.hold(ctx, index, x, exclude, head)
 	if err != nil {
 		return made, err
 	}
-	out, err := r.withhold(ctx, index, x, nothingStaged, &h, head)
+	out, err := r.files.withhold(ctx, index, x, nothingStaged, &h, head)
 	if err != nil {
 		return made, err
 	}
 	if made.Copied, h.given = out.copied, out.skips; len(out.unstaged) > 0 {
-		if x, err = r.Objects.ReadIndex(ctx, index); err != nil {
+		if x, err = r.files.Objects.ReadIndex(ctx, index); err != nil {
 			return made, err
 		}
 		h.unsure = true
@@ -68,7 +82,7 @@ func (r *Files) AddAll(ctx context.Context, index string, x *object.Index, nothi
 			return made, nil
 		}
 	}
-	if err := cmp.Or(x.Store(), r.Objects.Doubt(index, x, h.doubted)); err != nil {
+	if err := cmp.Or(x.Store(), r.files.Objects.Doubt(index, x, h.doubted)); err != nil {
 		return made, err
 	}
 	added, err := r.addHeld(ctx, index, x, &h)
@@ -76,7 +90,7 @@ func (r *Files) AddAll(ctx context.Context, index string, x *object.Index, nothi
 		return made, err
 	}
 	if added != nil || len(h.doubted) > 0 {
-		if made.Now, err = r.Objects.ReadIndex(ctx, index); err != nil {
+		if made.Now, err = r.files.Objects.ReadIndex(ctx, index); err != nil {
 			return made, err
 		}
 	}
@@ -92,22 +106,11 @@ func (r *Files) AddAll(ctx context.Context, index string, x *object.Index, nothi
 	return made, nil
 }
 
-// isGiven reports whether a file was given a key.
-func (h *holding) isGiven(p string) bool {
-	return slices.ContainsFunc(h.given, func(s session.Skip) bool { return s.Path == p })
-}
-
-func joinSkips(lists ...[]session.Skip) []session.Skip {
-	all := slices.Concat(lists...)
-	slices.SortFunc(all, func(a, b session.Skip) int { return strings.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(all, func(a, b session.Skip) bool { return a.Path == b.Path })
-}
-
 // addHeld adds what was decided, and names what was passed over; nil when there was nothing to add.
 //
 // Git is not told what to keep out beside single paths: with a path to be left out beside one in the same
 // directory, git 2.39 finds nothing there and does not say so.
-func (r *Files) addHeld(ctx context.Context, index string, x *object.Index, h *holding) (skipped []session.Skip, err error) {
+func (r *Adder) addHeld(ctx context.Context, index string, x *object.Index, h *holding) (skipped []session.Skip, err error) {
 	var paths []string
 	for _, p := range h.paths {
 		if !h.isGiven(p) {
@@ -149,11 +152,11 @@ func (r *Files) addHeld(ctx context.Context, index string, x *object.Index, h *h
 
 // unseen names the files that differ from an index and that git does not look at. Files that are not there, as
 // outside of a sparse checkout, have nothing to lose.
-func (r *Files) unseen(ctx context.Context, x *object.Index) (skipped []session.Skip, err error) {
+func (r *Adder) unseen(ctx context.Context, x *object.Index) (skipped []session.Skip, err error) {
 	var files []object.TreeFile
-	for _, p := range r.Git.ThoseThere(x.Marked()) {
+	for _, p := range r.files.Git.ThoseThere(x.Marked()) {
 		e, _ := object.Find(x.Entries, 0, p)
-		if f, ok := object.LookAt(filepath.Join(r.Git.Root, filepath.FromSlash(p))); !ok || !x.Unchanged(e, f, nil) {
+		if f, ok := object.LookAt(filepath.Join(r.files.Git.Root, filepath.FromSlash(p))); !ok || !x.Unchanged(e, f, nil) {
 			files = append(files, object.TreeFile{Path: p, Mode: fmt.Sprintf("%06o", e.Mode), ID: hex.EncodeToString(e.ID)})
 		}
 	}
@@ -167,15 +170,15 @@ func (r *Files) unseen(ctx context.Context, x *object.Index) (skipped []session.
 }
 
 // idsOf returns the ids that git would add files of the work tree with, by path.
-func (r *Files) idsOf(ctx context.Context, files []object.TreeFile) (map[string]string, error) {
+func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]string, error) {
 	ids, named := map[string]string{}, []string{}
 	for _, f := range files {
-		full := filepath.Join(r.Git.Root, filepath.FromSlash(f.Path))
+		full := filepath.Join(r.files.Git.Root, filepath.FromSlash(f.Path))
 		switch info, err := os.Lstat(full); {
 		case err != nil, strings.Contains(f.Path, "\n"): // which git cannot be told of; so it counts as another one
 		case info.Mode()&fs.ModeSymlink != 0 && f.Mode == object.ModeLink:
 			if to, err := os.Readlink(full); err == nil {
-				ids[f.Path] = r.Objects.NewObject("blob", []byte(to)).ID
+				ids[f.Path] = r.files.Objects.NewObject("blob", []byte(to)).ID
 			}
 		case info.Mode().IsRegular() && f.Regular() && (info.Mode()&0o100 != 0) == (f.Mode == object.ModeExec):
 			named = append(named, f.Path)
@@ -184,7 +187,7 @@ func (r *Files) idsOf(ctx context.Context, files []object.TreeFile) (map[string]
 	if len(named) == 0 {
 		return ids, nil
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(named, "\n") + "\n")}, "hash-object", "--stdin-paths")
+	out, err := r.files.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(named, "\n") + "\n")}, "hash-object", "--stdin-paths")
 	if lines := strings.Fields(string(out)); err == nil && len(lines) == len(named) {
 		for i, p := range named {
 			ids[p] = lines[i]
@@ -194,7 +197,7 @@ func (r *Files) idsOf(ctx context.Context, files []object.TreeFile) (map[string]
 }
 
 // addEverything adds what some pathspecs of the whole work tree say, and names what was passed over.
-func (r *Files) addEverything(ctx context.Context, index, how string, all []string) (skipped []session.Skip, err error) {
+func (r *Adder) addEverything(ctx context.Context, index, how string, all []string) (skipped []session.Skip, err error) {
 	for try := 1; ; try++ {
 		if skipped, err = r.addRest(ctx, index, how, all); err != nil {
 			return nil, err
@@ -207,7 +210,7 @@ func (r *Files) addEverything(ctx context.Context, index, how string, all []stri
 }
 
 // addRest runs `git add` with -A or -u, goes on where it gives up, and names what was passed over.
-func (r *Files) addRest(ctx context.Context, index, how string, paths []string) ([]session.Skip, error) {
+func (r *Adder) addRest(ctx context.Context, index, how string, paths []string) ([]session.Skip, error) {
 	var skipped []session.Skip
 	report, err := r.addOnce(ctx, index, paths, how)
 	for round := 0; ; round++ {
@@ -229,15 +232,12 @@ func (r *Files) addRest(ctx context.Context, index, how string, paths []string) 
 	}
 }
 
-// maxSpecs is the size of pathspecs, in bytes, that are given as arguments. Systems allow some more.
-const maxSpecs = 64 << 10
-
 // addOnce runs one `git add`. Git has all of the pathspecs before it begins, and never has them from a pipe:
 // one that is cut short by a kill lacks what is to be left out, and an empty one means everything.
-func (r *Files) addOnce(ctx context.Context, index string, pathspecs []string, how string,
+func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, how string,
 	settings ...string) (addReport, error) {
 	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
-	args := append(settings, "-c", "core.excludesFile="+r.Settings.ExcludesPath(), "-c", "core.splitIndex=false", "-c",
+	args := append(settings, "-c", "core.excludesFile="+r.files.Settings.ExcludesPath(), "-c", "core.splitIndex=false", "-c",
 		"core.safecrlf=false",
 		"add", how, "--ignore-errors", "--sparse")
 	if all := strings.Join(pathspecs, "\x00"); len(all) > maxSpecs {
@@ -250,7 +250,7 @@ func (r *Files) addOnce(ctx context.Context, index string, pathspecs []string, h
 	} else {
 		args = append(append(args, "--"), pathspecs...)
 	}
-	_, stderr, err := r.Git.RunBoth(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}, args...)
+	_, stderr, err := r.files.Git.RunBoth(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}, args...)
 	report := ReadAddReport(stderr)
 	report.Skipped = slices.DeleteFunc(report.Skipped, r.rulesOnly)
 	if err == nil && report.Fatal == nil && report.Unknown != "" {
@@ -262,14 +262,14 @@ func (r *Files) addOnce(ctx context.Context, index string, pathspecs []string, h
 // ungraft takes those gitlinks out of a private index, x, that head does not have, and that nobody has made
 // submodules of, names them, and submodules that have edits of their own, and returns the index that there is
 // then.
-func (r *Files) ungraft(ctx context.Context, path string, x *object.Index, head session.Tree) (*object.Index, []session.Skip, error) {
+func (r *Adder) ungraft(ctx context.Context, path string, x *object.Index, head session.Tree) (*object.Index, []session.Skip, error) {
 	info := x.Info()
 	if len(info.Gitlinks) == 0 {
 		return x, nil, nil
 	}
 	skipped, err := r.dropGitlinks(ctx, path, info.Gitlinks, head)
 	if err == nil && len(skipped) > 0 {
-		x, err = r.Objects.ReadIndex(ctx, path)
+		x, err = r.files.Objects.ReadIndex(ctx, path)
 	}
 	if err != nil {
 		return x, skipped, err
@@ -278,12 +278,12 @@ func (r *Files) ungraft(ctx context.Context, path string, x *object.Index, head 
 	return x, append(skipped, edited...), err
 }
 
-func (r *Files) dropGitlinks(ctx context.Context, index string, gitlinks []string,
+func (r *Adder) dropGitlinks(ctx context.Context, index string, gitlinks []string,
 	head session.Tree) ([]session.Skip, error) {
 	old := map[string]bool{}
 	if head != "" {
 		args := append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", string(head), "--"}, gitlinks...)
-		out, err := r.Git.Run(ctx, gitcmd.Opts{}, args...)
+		out, err := r.files.Git.Run(ctx, gitcmd.Opts{}, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -311,7 +311,17 @@ func (r *Files) dropGitlinks(ctx context.Context, index string, gitlinks []strin
 	if len(skipped) == 0 {
 		return nil, nil
 	}
-	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: drop.Bytes()},
+	_, err := r.files.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: drop.Bytes()},
 		"-c", "core.splitIndex=false", "update-index", "--force-remove", "-z", "--stdin")
 	return skipped, err
+}
+
+// putEntries puts entries into a private index, as update-index reads them.
+func (r *Adder) putEntries(ctx context.Context, index string, entries []byte) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	_, err := r.files.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: entries}, "-c", "core.splitIndex=false",
+		"update-index", "-z", "--index-info")
+	return err
 }

@@ -75,20 +75,6 @@ func ReadAddReport(stderr []byte) addReport {
 	return report
 }
 
-// rulesOnly reports whether something said to be skipped is only not read for its rules: a .gitignore or
-// .gitattributes that is a link, which git does not follow there and adds as any other, or a file of rules
-// outside of the work tree.
-func (r *Files) rulesOnly(s session.Skip) bool {
-	if s.Why != skipRules {
-		return false
-	}
-	if !filepath.IsLocal(filepath.FromSlash(s.Path)) || strings.HasPrefix(s.Path, ".git/") {
-		return true
-	}
-	info, err := r.Git.Lstat(s.Path)
-	return err == nil && info.Mode()&fs.ModeSymlink != 0
-}
-
 // saidByFilter reports whether a message is about a filter's program. A file whose filter is not required is
 // added as it is.
 func saidByFilter(msg string) bool {
@@ -133,4 +119,18 @@ func match(sentences []struct{ before, after, why string }, msg string) (path, w
 		}
 	}
 	return "", "", false
+}
+
+// rulesOnly reports whether something said to be skipped is only not read for its rules: a .gitignore or
+// .gitattributes that is a link, which git does not follow there and adds as any other, or a file of rules
+// outside of the work tree.
+func (r *Adder) rulesOnly(s session.Skip) bool {
+	if s.Why != skipRules {
+		return false
+	}
+	if !filepath.IsLocal(filepath.FromSlash(s.Path)) || strings.HasPrefix(s.Path, ".git/") {
+		return true
+	}
+	info, err := r.files.Git.Lstat(s.Path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }

@@ -52,7 +52,7 @@ type holding struct {
 
 // hold decides what of the work tree is kept out of a private index. x is that index; head is the commit that
 // the work tree builds on, "" for none: what that tracks is never held out.
-func (r *Files) hold(ctx context.Context, index string, x *object.Index, exclude string, head session.Commit) (h holding,
+func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude string, head session.Commit) (h holding,
 	err error) {
 	if exclude != "" {
 		if h.rules, err = durable.ReadFile(exclude, settings.MaxRules); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +64,7 @@ func (r *Files) hold(ctx context.Context, index string, x *object.Index, exclude
 	if found.rules != nil {
 		return h, found.rules
 	}
-	if err := r.Settings.CombineExcludes(ctx, h.rules); err != nil {
+	if err := r.files.Settings.CombineExcludes(ctx, h.rules); err != nil {
 		return h, err
 	}
 	h.paths, h.doubted, h.unsure, h.force = found.Changed, found.Doubted, found.Unsure, r.forced(x, rules, g)
@@ -81,7 +81,7 @@ func (r *Files) hold(ctx context.Context, index string, x *object.Index, exclude
 		h.paths, h.unsure = append(h.paths, s.fresh...), h.unsure || s.more
 	}
 	there := r.heldBefore(x, g)
-	ignored, err := r.Settings.Ignores(ctx, slices.Concat(nothing, there))
+	ignored, err := r.files.Settings.Ignores(ctx, slices.Concat(nothing, there))
 	if err != nil {
 		return h, err
 	}
@@ -92,7 +92,7 @@ func (r *Files) hold(ctx context.Context, index string, x *object.Index, exclude
 	}
 	if more, grown := g.Hold(h.held); grown { // so that git does not look into directories either
 		h.rules = session.WithGuard(rules, more)
-		if err := r.Settings.CombineExcludes(ctx, h.rules); err != nil {
+		if err := r.files.Settings.CombineExcludes(ctx, h.rules); err != nil {
 			return h, err
 		}
 	}
@@ -111,10 +111,10 @@ func (r *Files) hold(ctx context.Context, index string, x *object.Index, exclude
 }
 
 // heldBefore returns the paths of a guard at which there is something that an index does not track, and nobody let in.
-func (r *Files) heldBefore(x *object.Index, g session.Guard) (there []string) {
+func (r *Guard) heldBefore(x *object.Index, g session.Guard) (there []string) {
 	for i := range g.Held {
 		p := strings.TrimSuffix(g.Held[i].Path, "/")
-		info, err := r.Git.Lstat(p)
+		info, err := r.files.Git.Lstat(p)
 		if file, _ := object.Find(x.Entries, 0, p); err != nil || file != nil {
 			continue
 		}
@@ -130,11 +130,11 @@ func (r *Files) heldBefore(x *object.Index, g session.Guard) (there []string) {
 }
 
 // holdsOther reports whether a directory holds a file that an index does not track, and nobody let in.
-func (r *Files) holdsOther(x *object.Index, g session.Guard, dir string) bool {
+func (r *Guard) holdsOther(x *object.Index, g session.Guard, dir string) bool {
 	found := errors.New("found")
-	err := filepath.WalkDir(filepath.Join(r.Git.Root, filepath.FromSlash(dir)),
+	err := filepath.WalkDir(filepath.Join(r.files.Git.Root, filepath.FromSlash(dir)),
 		func(name string, d fs.DirEntry, err error) error {
-			rel := filepath.ToSlash(strings.TrimPrefix(name, r.Git.Root+string(filepath.Separator)))
+			rel := filepath.ToSlash(strings.TrimPrefix(name, r.files.Git.Root+string(filepath.Separator)))
 			switch {
 			case err != nil:
 				return err
@@ -153,7 +153,7 @@ func (r *Files) holdsOther(x *object.Index, g session.Guard, dir string) bool {
 
 // forced returns allowed paths that git would pass over: those below a directory that is held out, or that was ignored
 // before.
-func (r *Files) forced(x *object.Index, rules []byte, g session.Guard) []string {
+func (r *Guard) forced(x *object.Index, rules []byte, g session.Guard) []string {
 	var force []string
 	for _, a := range g.Allowed {
 		out := slices.ContainsFunc(g.Held, func(h session.Held) bool { return h.IsDir() && strings.HasPrefix(a, h.Path) })
@@ -167,7 +167,7 @@ func (r *Files) forced(x *object.Index, rules []byte, g session.Guard) []string 
 		if !out || x.Tracks(a) {
 			continue
 		}
-		if _, err := r.Git.Lstat(a); err == nil {
+		if _, err := r.files.Git.Lstat(a); err == nil {
 			force = append(force, a)
 		}
 	}
@@ -176,11 +176,11 @@ func (r *Files) forced(x *object.Index, rules []byte, g session.Guard) []string 
 
 // sift asks git for the untracked files at and below some paths, and tells what of them is to be held out.
 // However many they are, only that is kept in memory.
-func (r *Files) sift(ctx context.Context, g session.Guard, paths []string, index string, x *object.Index,
+func (r *Guard) sift(ctx context.Context, g session.Guard, paths []string, index string, x *object.Index,
 	head session.Commit) (*sieve, error) {
 	dirs := sync.OnceValues(func() (map[string]bool, error) { return r.directoriesOf(ctx, head) })
 	s := &sieve{guard: g, size: func(p string) int64 {
-		info, err := os.Lstat(filepath.Join(r.Git.Root, filepath.FromSlash(p)))
+		info, err := os.Lstat(filepath.Join(r.files.Git.Root, filepath.FromSlash(p)))
 		if err != nil || !info.Mode().IsRegular() {
 			return 0
 		}
@@ -195,7 +195,7 @@ func (r *Files) sift(ctx context.Context, g session.Guard, paths []string, index
 		}
 	}
 	var warned bytes.Buffer
-	if plain, ok := r.untracked(ctx, paths); ok {
+	if plain, ok := r.files.untracked(ctx, paths); ok {
 		for _, p := range plain {
 			s.read(p)
 		}
@@ -220,24 +220,24 @@ func (r *Files) sift(ctx context.Context, g session.Guard, paths []string, index
 }
 
 // siftByGit lets git list the untracked files at and below some paths.
-func (r *Files) siftByGit(ctx context.Context, s *sieve, paths []string, index string, warned io.Writer) error {
-	args := []string{"-c", "core.excludesFile=" + r.Settings.ExcludesPath(), "ls-files", "-o", "--exclude-standard", "-z", "--"}
+func (r *Guard) siftByGit(ctx context.Context, s *sieve, paths []string, index string, warned io.Writer) error {
+	args := []string{"-c", "core.excludesFile=" + r.files.Settings.ExcludesPath(), "ls-files", "-o", "--exclude-standard", "-z", "--"}
 	const most = 1000 // arguments; beyond it, git looks at everything
 	for _, p := range paths {
 		if len(paths) <= most {
 			args = append(args, ":(top,literal)"+strings.TrimSuffix(p, "/"))
 		}
 	}
-	return r.Git.Stream(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), Stderr: warned}, nil, s, args...)
+	return r.files.Git.Stream(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), Stderr: warned}, nil, s, args...)
 }
 
 // directoriesOf returns the paths of the directories of a commit.
-func (r *Files) directoriesOf(ctx context.Context, c session.Commit) (map[string]bool, error) {
+func (r *Guard) directoriesOf(ctx context.Context, c session.Commit) (map[string]bool, error) {
 	all := map[string]bool{}
 	if c == "" {
 		return all, nil
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", string(c))
+	out, err := r.files.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", string(c))
 	for _, p := range gitcmd.SplitZ(out) {
 		all[p] = true
 	}
@@ -245,7 +245,7 @@ func (r *Files) directoriesOf(ctx context.Context, c session.Commit) (map[string
 }
 
 // inCommit returns those files that a commit has.
-func (r *Files) inCommit(ctx context.Context, c session.Commit, held []session.Held) (map[string]bool, error) {
+func (r *Guard) inCommit(ctx context.Context, c session.Commit, held []session.Held) (map[string]bool, error) {
 	has := map[string]bool{}
 	if c == "" {
 		return has, nil
@@ -255,7 +255,7 @@ func (r *Files) inCommit(ctx context.Context, c session.Commit, held []session.H
 		for _, h := range some {
 			args = append(args, strings.TrimSuffix(h.Path, "/"))
 		}
-		out, err := r.Git.Run(ctx, gitcmd.Opts{}, args...)
+		out, err := r.files.Git.Run(ctx, gitcmd.Opts{}, args...)
 		if err != nil {
 			return nil, err
 		}

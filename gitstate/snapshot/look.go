@@ -40,23 +40,6 @@ type looked struct {
 	rules   error    // an *UnusableError: git would wait for ever where rules may be
 }
 
-// Look compares the work tree with its index. What is not tracked is passed over where a session's rules name it.
-func (r *Files) Look(x *object.Index, rules []byte, g session.Guard) looked {
-	l := &looker{repo: r, index: x, guard: g, pass: map[string]bool{}}
-	l.found.Unsure = !object.ComparesFiles || !x.Comparable()
-	l.empty, _ = hex.DecodeString(r.Objects.NewObject("blob", nil).ID)
-	for line := range bytes.Lines(rules) {
-		l.pass[session.ExcludedPath(string(bytes.TrimSuffix(line, []byte("\n"))))] = true
-	}
-	for _, h := range g.Held {
-		l.pass[h.Path] = true
-	}
-	l.walk(trackedDir{entries: x.Entries})
-	slices.Sort(l.found.Changed)
-	slices.Sort(l.found.Others)
-	return l.found
-}
-
 // looker compares directories with an index.
 type looker struct {
 	repo  *Files
@@ -180,24 +163,6 @@ func (l *looker) file(dir int, name string, e *object.IndexEntry, found *looked)
 // maxHollow bounds the directories that are looked into for a file.
 const maxHollow = 100
 
-// hollow reports whether a directory holds nothing but directories: there is nothing in it that git could add.
-func (r *Files) hollow(p string) bool {
-	todo := []string{filepath.Join(r.Git.Root, filepath.FromSlash(p))}
-	for n := 0; n < len(todo); n++ {
-		entries, err := os.ReadDir(todo[n])
-		if err != nil {
-			return false
-		}
-		for _, e := range entries {
-			if !e.IsDir() || e.Name() == ".git" || len(todo) == maxHollow {
-				return false
-			}
-			todo = append(todo, filepath.Join(todo[n], e.Name()))
-		}
-	}
-	return true
-}
-
 // children returns the directories in d that hold something tracked, and its tracked files.
 func (d trackedDir) children() (below []trackedDir, files []*object.IndexEntry) {
 	for i := 0; i < len(d.entries); {
@@ -224,3 +189,38 @@ func (d trackedDir) children() (below []trackedDir, files []*object.IndexEntry) 
 // not as the index has it is named as not held, and moves keep away from it.
 
 const WayUnseen = "marked assume-unchanged or skip-worktree in git"
+
+// Look compares the work tree with its index. What is not tracked is passed over where a session's rules name it.
+func (r *Guard) Look(x *object.Index, rules []byte, g session.Guard) looked {
+	l := &looker{repo: r.files, index: x, guard: g, pass: map[string]bool{}}
+	l.found.Unsure = !object.ComparesFiles || !x.Comparable()
+	l.empty, _ = hex.DecodeString(r.files.Objects.NewObject("blob", nil).ID)
+	for line := range bytes.Lines(rules) {
+		l.pass[session.ExcludedPath(string(bytes.TrimSuffix(line, []byte("\n"))))] = true
+	}
+	for _, h := range g.Held {
+		l.pass[h.Path] = true
+	}
+	l.walk(trackedDir{entries: x.Entries})
+	slices.Sort(l.found.Changed)
+	slices.Sort(l.found.Others)
+	return l.found
+}
+
+// hollow reports whether a directory holds nothing but directories: there is nothing in it that git could add.
+func (r *Guard) hollow(p string) bool {
+	todo := []string{filepath.Join(r.files.Git.Root, filepath.FromSlash(p))}
+	for n := 0; n < len(todo); n++ {
+		entries, err := os.ReadDir(todo[n])
+		if err != nil {
+			return false
+		}
+		for _, e := range entries {
+			if !e.IsDir() || e.Name() == ".git" || len(todo) == maxHollow {
+				return false
+			}
+			todo = append(todo, filepath.Join(todo[n], e.Name()))
+		}
+	}
+	return true
+}

@@ -29,9 +29,110 @@ const (
 	maxPlainAll = 128 << 20
 )
 
+// readPlain reads a file, or where a link leads, if it is as it was looked at before and afterwards.
+func readPlain(path string, was object.FileLook) (data []byte, ok bool) {
+	if was.Size > maxPlain {
+		return nil, false
+	}
+	if was.Mode&object.IndexType == object.KindLink {
+		to, err := os.Readlink(path)
+		data = []byte(to)
+		ok = err == nil
+	} else {
+		f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+		if err != nil {
+			return nil, false
+		}
+		defer f.Close()
+		data = make([]byte, was.Size)
+		_, err = io.ReadFull(f, data)
+		n, err2 := f.Read(make([]byte, 1))
+		ok = err == nil && n == 0 && errors.Is(err2, io.EOF)
+	}
+	now, there := object.LookAt(path)
+	return data, ok && there && now == was
+}
+
+// plainRules are what the repository's and the user's settings say about files.
+type plainRules struct {
+	repo    *Files
+	returns bool              // git may convert line ends without an attribute
+	texts   map[string]string // files of attributes that were read
+	all     []string          // of everybody
+}
+
+// plainName reports whether git takes the path of a file as it is.
+func plainName(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		lower := strings.ToLower(part)
+		switch lower {
+		case ".gitignore", ".gitattributes", ".gitkeep", ".github", ".gitlab-ci.yml":
+			continue
+		}
+		if part == "" || strings.HasPrefix(lower, ".git") || strings.Contains(lower, "git~") ||
+			strings.ContainsFunc(part, odd) {
+			return false
+		}
+	}
+	return true
+}
+
+// odd characters are those that some file systems make other names of.
+func odd(c rune) bool { return c > 126 || c < ' ' || c == '\\' || c == ':' }
+
+// keeps reports whether git stores a file's bytes as they are.
+func (p *plainRules) keeps(name string, data []byte) bool {
+	returns, ident := bytes.IndexByte(data, '\r') >= 0, bytes.Contains(data, []byte("$Id"))
+	if returns && p.returns {
+		return false
+	}
+	files := slices.Clone(p.all)
+	for dir := name; dir != "."; {
+		dir = filepath.ToSlash(filepath.Dir(dir))
+		files = append(files, filepath.Join(p.repo.Git.Root, filepath.FromSlash(dir), ".gitattributes"))
+	}
+	for _, file := range files {
+		text, read := p.texts[file]
+		if !read {
+			data, err := gitcmd.ReadFile(file)
+			if err != nil && !gitcmd.Absent(err) {
+				return false
+			}
+			text = strings.TrimPrefix(string(data), byteOrderMark)
+			p.texts[file] = text
+		}
+		for line := range strings.Lines(text) {
+			line = strings.TrimSpace(line)
+			end := max(strings.IndexAny(line, " \t"), 0)
+			pattern, attributes := line[:end], line[end:]
+			concerns := strings.HasPrefix(pattern, "[attr]") || strings.HasPrefix(pattern, `"`) || MayMatch(pattern, name)
+			if concerns && converts(attributes, returns, ident) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// converts reports whether attributes may change a file's bytes on their way into git. Line ends are only
+// changed where there are carriage returns.
+func converts(attributes string, returns, ident bool) bool {
+	for _, name := range []string{"filter", "encoding"} {
+		if strings.Contains(attributes, name) {
+			return true
+		}
+	}
+	for _, name := range []string{"text", "crlf", "eol"} {
+		if returns && strings.Contains(attributes, name) {
+			return true
+		}
+	}
+	return ident && strings.Contains(attributes, "ident")
+}
+
 // plainAdd is what is to become of an index.
 type plainAdd struct {
-	repo    *Files
+	repo    *Adder
 	old     *object.Index
 	rules   *plainRules
 	edits   []object.IndexEdit
@@ -42,9 +143,9 @@ type plainAdd struct {
 
 // addPlain brings a private index up to date with some paths of the work tree, and returns the objects of that:
 // blobs, and trees but for the root. It answers false, and has done nothing, where git has to add them.
-func (r *Files) addPlain(ctx context.Context, path string, x *object.Index, paths []string) (now *object.Index,
+func (r *Adder) addPlain(ctx context.Context, path string, x *object.Index, paths []string) (now *object.Index,
 	objects []object.Object, ok bool) {
-	if x.Special || x.Version != 2 && x.Version != 3 || !r.Git.ReadsDirectly() {
+	if x.Special || x.Version != 2 && x.Version != 3 || !r.files.Git.ReadsDirectly() {
 		return nil, nil, false
 	}
 	a := &plainAdd{repo: r, old: x, dirty: map[string]bool{}}
@@ -60,11 +161,11 @@ func (r *Files) addPlain(ctx context.Context, path string, x *object.Index, path
 	if now, ok = a.index(); !ok {
 		return nil, nil, false
 	}
-	_, trees, ok := r.Objects.TreesOf(now, a.dirty)
+	_, trees, ok := r.files.Objects.TreesOf(now, a.dirty)
 	if !ok {
 		return nil, nil, false
 	}
-	r.Objects.EncodeIndex(now)
+	r.files.Objects.EncodeIndex(now)
 	if durable.WriteCache(path, now.Data, 0o600) != nil {
 		return nil, nil, false
 	}
@@ -73,7 +174,7 @@ func (r *Files) addPlain(ctx context.Context, path string, x *object.Index, path
 
 // add looks at one path.
 func (a *plainAdd) add(p string) bool {
-	full := filepath.Join(a.repo.Git.Root, filepath.FromSlash(p))
+	full := filepath.Join(a.repo.files.Git.Root, filepath.FromSlash(p))
 	file, below := a.old.Position(p)
 	f, ok := object.LookAt(full)
 	kind := f.Mode & object.IndexType
@@ -99,7 +200,7 @@ func (a *plainAdd) add(p string) bool {
 	if a.bytes += int64(len(data)); !ok || a.bytes > maxPlainAll || kind == object.KindRegular && !a.rules.keeps(p, data) {
 		return false
 	}
-	blob := a.repo.Objects.NewObject("blob", data)
+	blob := a.repo.files.Objects.NewObject("blob", data)
 	id, err := hex.DecodeString(blob.ID)
 	if err != nil {
 		return false
@@ -174,41 +275,9 @@ func (a *plainAdd) index() (*object.Index, bool) {
 	return now, true
 }
 
-// readPlain reads a file, or where a link leads, if it is as it was looked at before and afterwards.
-func readPlain(path string, was object.FileLook) (data []byte, ok bool) {
-	if was.Size > maxPlain {
-		return nil, false
-	}
-	if was.Mode&object.IndexType == object.KindLink {
-		to, err := os.Readlink(path)
-		data = []byte(to)
-		ok = err == nil
-	} else {
-		f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-		if err != nil {
-			return nil, false
-		}
-		defer f.Close()
-		data = make([]byte, was.Size)
-		_, err = io.ReadFull(f, data)
-		n, err2 := f.Read(make([]byte, 1))
-		ok = err == nil && n == 0 && errors.Is(err2, io.EOF)
-	}
-	now, there := object.LookAt(path)
-	return data, ok && there && now == was
-}
-
-// plainRules are what the repository's and the user's settings say about files.
-type plainRules struct {
-	repo    *Files
-	returns bool              // git may convert line ends without an attribute
-	texts   map[string]string // files of attributes that were read
-	all     []string          // of everybody
-}
-
 // plainRules answers false where settings make git look at files in another way than is done here.
-func (r *Files) plainRules(ctx context.Context) (*plainRules, bool) {
-	s, err := r.Git.Settings(ctx)
+func (r *Adder) plainRules(ctx context.Context) (*plainRules, bool) {
+	s, err := r.files.Git.Answers.Settings(ctx)
 	off := func(key string) bool { value, set := s[key]; return set && !gitcmd.Truth(value) }
 	if err != nil || off("core.filemode") || off("core.symlinks") || gitcmd.Truth(s["core.ignorecase"]) ||
 		gitcmd.Truth(s["core.precomposeunicode"]) ||
@@ -221,83 +290,14 @@ func (r *Files) plainRules(ctx context.Context) (*plainRules, bool) {
 		return nil, false
 	}
 	if global == "" {
-		global = strings.TrimSuffix(r.Settings.ExcludeFile(""), "ignore") + "attributes"
+		global = strings.TrimSuffix(r.files.Settings.ExcludeFile(""), "ignore") + "attributes"
 	} else {
-		global = r.Settings.ExcludeFile(global)
+		global = r.files.Settings.ExcludeFile(global)
 	}
-	p := &plainRules{repo: r, returns: s["core.autocrlf"] != "", texts: map[string]string{}}
-	p.all = []string{filepath.Join(r.Git.CommonDir, "info", "attributes"), global}
+	p := &plainRules{repo: r.files, returns: s["core.autocrlf"] != "", texts: map[string]string{}}
+	p.all = []string{filepath.Join(r.files.Git.CommonDir, "info", "attributes"), global}
 	for _, prefix := range []string{"/", "/usr/local", "/opt/homebrew"} {
 		p.all = append(p.all, filepath.Join(prefix, "etc", "gitattributes"))
 	}
 	return p, true
-}
-
-// plainName reports whether git takes the path of a file as it is.
-func plainName(name string) bool {
-	for part := range strings.SplitSeq(name, "/") {
-		lower := strings.ToLower(part)
-		switch lower {
-		case ".gitignore", ".gitattributes", ".gitkeep", ".github", ".gitlab-ci.yml":
-			continue
-		}
-		if part == "" || strings.HasPrefix(lower, ".git") || strings.Contains(lower, "git~") ||
-			strings.ContainsFunc(part, odd) {
-			return false
-		}
-	}
-	return true
-}
-
-// odd characters are those that some file systems make other names of.
-func odd(c rune) bool { return c > 126 || c < ' ' || c == '\\' || c == ':' }
-
-// keeps reports whether git stores a file's bytes as they are.
-func (p *plainRules) keeps(name string, data []byte) bool {
-	returns, ident := bytes.IndexByte(data, '\r') >= 0, bytes.Contains(data, []byte("$Id"))
-	if returns && p.returns {
-		return false
-	}
-	files := slices.Clone(p.all)
-	for dir := name; dir != "."; {
-		dir = filepath.ToSlash(filepath.Dir(dir))
-		files = append(files, filepath.Join(p.repo.Git.Root, filepath.FromSlash(dir), ".gitattributes"))
-	}
-	for _, file := range files {
-		text, read := p.texts[file]
-		if !read {
-			data, err := gitcmd.ReadFile(file)
-			if err != nil && !gitcmd.Absent(err) {
-				return false
-			}
-			text = strings.TrimPrefix(string(data), byteOrderMark)
-			p.texts[file] = text
-		}
-		for line := range strings.Lines(text) {
-			line = strings.TrimSpace(line)
-			end := max(strings.IndexAny(line, " \t"), 0)
-			pattern, attributes := line[:end], line[end:]
-			concerns := strings.HasPrefix(pattern, "[attr]") || strings.HasPrefix(pattern, `"`) || MayMatch(pattern, name)
-			if concerns && converts(attributes, returns, ident) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// converts reports whether attributes may change a file's bytes on their way into git. Line ends are only
-// changed where there are carriage returns.
-func converts(attributes string, returns, ident bool) bool {
-	for _, name := range []string{"filter", "encoding"} {
-		if strings.Contains(attributes, name) {
-			return true
-		}
-	}
-	for _, name := range []string{"text", "crlf", "eol"} {
-		if returns && strings.Contains(attributes, name) {
-			return true
-		}
-	}
-	return ident && strings.Contains(attributes, "ident")
 }

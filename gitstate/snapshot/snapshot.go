@@ -18,11 +18,22 @@ type Files struct {
 	Objects  *object.Store
 	Refs     *refs.Refs
 	Settings *settings.Settings
+	*Adder
+	*Guard
 }
+
+// Guard holds files out of snapshots: keys, and what no rule of the user allows.
+type Guard struct{ files *Files }
+
+// Adder brings a private index up to date with the work tree.
+type Adder struct{ files *Files }
 
 // New returns the files of a work tree.
 func New(git *gitcmd.Git, objects *object.Store, refs *refs.Refs, settings *settings.Settings) *Files {
-	return &Files{Git: git, Objects: objects, Refs: refs, Settings: settings}
+	f := &Files{Git: git, Objects: objects, Refs: refs, Settings: settings}
+	f.Adder = &Adder{files: f}
+	f.Guard = &Guard{files: f}
+	return f
 }
 
 // Snapshot writes the work tree as a tree object, durable, through a private index; the user's index is only

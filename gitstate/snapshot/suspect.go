@@ -44,9 +44,29 @@ const maxContent = 1 << 20
 
 var secretKinds = sync.OnceValue(func() *redact.Redactor { return redact.New(nil) })
 
+// withheld are tracked files that were given a key since the last commit.
+type withheld struct {
+	skips    []session.Skip
+	unstaged []byte // entries that were taken out of the index, with those of the commit in their place: for update-index
+	copied   []byte // those of them whose content the work tree has as well
+}
+
+// given names a file with a key that is not known, if there is one.
+func given(p string, keys []redact.Key, known map[string]bool) (session.Skip, bool) {
+	i := slices.IndexFunc(keys, func(k redact.Key) bool {
+		return slices.ContainsFunc(k.Text,
+			func(t string) bool { return !known[t] })
+	})
+	if i < 0 {
+		return session.Skip{}, false
+	}
+	return session.Skip{Path: p, Why: fmt.Sprintf("contains: %s, line %d", keys[i].Kind, keys[i].Line),
+		Rule: keys[i].Kind}, true
+}
+
 // Suspect says why a file that is new to git is to be held out for what it seems to be: by its name, or by what
 // is in it. "" is no reason.
-func (r *Files) Suspect(p string) (why session.HoldReason, rule string) {
+func (r *Guard) Suspect(p string) (why session.HoldReason, rule string) {
 	name := path.Base(p)
 	if keyLike(name) {
 		return session.HoldKey, ""
@@ -63,28 +83,21 @@ func (r *Files) Suspect(p string) (why session.HoldReason, rule string) {
 }
 
 // content is what is in a file of the work tree, nil for one that is not to be looked at.
-func (r *Files) content(p string) []byte {
-	if info, err := r.Git.Lstat(p); err != nil || !info.Mode().IsRegular() || info.Size() > maxContent {
+func (r *Guard) content(p string) []byte {
+	if info, err := r.files.Git.Lstat(p); err != nil || !info.Mode().IsRegular() || info.Size() > maxContent {
 		return nil
 	}
-	content, err := durable.ReadFile(filepath.Join(r.Git.Root, filepath.FromSlash(p)), maxContent)
+	content, err := durable.ReadFile(filepath.Join(r.files.Git.Root, filepath.FromSlash(p)), maxContent)
 	if err != nil { // git says what it makes of it
 		return nil
 	}
 	return content
 }
 
-// withheld are tracked files that were given a key since the last commit.
-type withheld struct {
-	skips    []session.Skip
-	unstaged []byte // entries that were taken out of the index, with those of the commit in their place: for update-index
-	copied   []byte // those of them whose content the work tree has as well
-}
-
 // withhold finds them. A tree has them as the commit does, and they stay as they are. A key that the commit
 // has, in this file or in another one that changed, is not new; what a filter makes of a file is not looked at.
 // x is the private index; what was added to it with its key is taken out again, unless nothing was.
-func (r *Files) withhold(ctx context.Context, index string, x *object.Index, nothingStaged bool, h *holding,
+func (r *Guard) withhold(ctx context.Context, index string, x *object.Index, nothingStaged bool, h *holding,
 	head session.Commit) (out withheld, err error) {
 	if head == "" {
 		return out, nil
@@ -109,7 +122,7 @@ func (r *Files) withhold(ctx context.Context, index string, x *object.Index, not
 	if err := x.Store(); err != nil {
 		return out, err
 	}
-	diff, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "diff-index", "--ignore-submodules", "-z", "--raw",
+	diff, err := r.files.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "diff-index", "--ignore-submodules", "-z", "--raw",
 		"--no-renames", "--no-abbrev", string(head))
 	if err != nil {
 		return out, err
@@ -130,7 +143,7 @@ func (r *Files) withhold(ctx context.Context, index string, x *object.Index, not
 	if err != nil {
 		return out, err
 	}
-	filtered, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(slices.Collect(maps.Keys(suspects)), "\x00") +
+	filtered, err := r.files.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(slices.Collect(maps.Keys(suspects)), "\x00") +
 		"\x00")}, "check-attr", "-z", "--stdin", "filter")
 	if err != nil {
 		return out, err
@@ -155,25 +168,12 @@ func (r *Files) withhold(ctx context.Context, index string, x *object.Index, not
 			}
 		}
 	}
-	return out, r.putEntries(ctx, index, out.unstaged)
-}
-
-// given names a file with a key that is not known, if there is one.
-func given(p string, keys []redact.Key, known map[string]bool) (session.Skip, bool) {
-	i := slices.IndexFunc(keys, func(k redact.Key) bool {
-		return slices.ContainsFunc(k.Text,
-			func(t string) bool { return !known[t] })
-	})
-	if i < 0 {
-		return session.Skip{}, false
-	}
-	return session.Skip{Path: p, Why: fmt.Sprintf("contains: %s, line %d", keys[i].Kind, keys[i].Line),
-		Rule: keys[i].Kind}, true
+	return out, r.files.putEntries(ctx, index, out.unstaged)
 }
 
 // Keys names the files of a tree with a key that no changed file has in the other one.
-func (r *Files) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error) {
-	changes, err := r.Objects.DiffTrees(ctx, from, to)
+func (r *Guard) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error) {
+	changes, err := r.files.Objects.DiffTrees(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (r *Files) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip
 		if !strings.HasPrefix(c.NewMode, "100") || large[c.NewID] {
 			continue
 		}
-		_, content, err := r.Objects.Read(ctx, c.NewID)
+		_, content, err := r.files.Objects.Read(ctx, c.NewID)
 		if err != nil {
 			return nil, err
 		}
@@ -208,7 +208,7 @@ func (r *Files) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip
 }
 
 // large are those new files of a comparison whose content is too large to be looked at, by id.
-func (r *Files) large(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
+func (r *Guard) large(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
 	var ids strings.Builder
 	for _, c := range changes {
 		if strings.HasPrefix(c.NewMode, "100") {
@@ -218,7 +218,7 @@ func (r *Files) large(ctx context.Context, changes []object.TreeChange) (map[str
 	if ids.Len() == 0 {
 		return nil, nil
 	}
-	sizes, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(ids.String())}, "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	sizes, err := r.files.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(ids.String())}, "cat-file", "--batch-check=%(objectname) %(objectsize)")
 	large := map[string]bool{}
 	for line := range strings.Lines(string(sizes)) {
 		id, size, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -229,13 +229,13 @@ func (r *Files) large(ctx context.Context, changes []object.TreeChange) (map[str
 }
 
 // keysBefore are the keys that changed files had.
-func (r *Files) keysBefore(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
+func (r *Guard) keysBefore(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
 	known := map[string]bool{}
 	for _, c := range changes {
 		if !strings.HasPrefix(c.OldMode, "100") {
 			continue
 		}
-		_, content, err := r.Objects.Read(ctx, c.OldID)
+		_, content, err := r.files.Objects.Read(ctx, c.OldID)
 		if err != nil {
 			return nil, err
 		}
@@ -246,14 +246,4 @@ func (r *Files) keysBefore(ctx context.Context, changes []object.TreeChange) (ma
 		}
 	}
 	return known, nil
-}
-
-// putEntries puts entries into a private index, as update-index reads them.
-func (r *Files) putEntries(ctx context.Context, index string, entries []byte) error {
-	if len(entries) == 0 {
-		return nil
-	}
-	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: entries}, "-c", "core.splitIndex=false",
-		"update-index", "-z", "--index-info")
-	return err
 }

@@ -14,15 +14,28 @@ import (
 // maxUntracked is how many untracked files are listed without git.
 const maxUntracked = 10000
 
+const byteOrderMark = "\ufeff" // which git passes over
+
+// readRules reads a file of rules, without those that make files wanted again.
+func readRules(file string) (lines []string, ok bool) {
+	text, err := gitcmd.ReadFile(file)
+	for line := range strings.Lines(strings.TrimPrefix(string(text), byteOrderMark)) {
+		if line = strings.TrimRight(line, " \t\r\n"); line != "" && line[0] != '!' && line[0] != '#' {
+			lines = append(lines, line)
+		}
+	}
+	return lines, err == nil || gitcmd.Absent(err)
+}
+
 // untracked lists the files at and below some untracked paths, sorted, if it is certain that no rule ignores
 // any of them, and that git takes all of them for files. Otherwise it answers false: git has to be asked.
-func (r *Files) untracked(ctx context.Context, paths []string) ([]string, bool) {
+func (r *Adder) untracked(ctx context.Context, paths []string) ([]string, bool) {
 	if _, ok := r.plainRules(ctx); !ok {
 		return nil, false
 	}
-	u := untrackedFiles{root: r.Git.Root, rules: map[string][]string{}}
-	everywhere, ok := readRules(r.Settings.ExcludesPath())
-	local, ok2 := readRules(filepath.Join(r.Git.CommonDir, "info", "exclude"))
+	u := untrackedFiles{root: r.files.Git.Root, rules: map[string][]string{}}
+	everywhere, ok := readRules(r.files.Settings.ExcludesPath())
+	local, ok2 := readRules(filepath.Join(r.files.Git.CommonDir, "info", "exclude"))
 	if u.everywhere = append(everywhere, local...); !ok || !ok2 {
 		return nil, false
 	}
@@ -44,19 +57,6 @@ type untrackedFiles struct {
 	everywhere []string            // lines of rules
 	rules      map[string][]string // of directories
 	files      []string
-}
-
-const byteOrderMark = "\ufeff" // which git passes over
-
-// readRules reads a file of rules, without those that make files wanted again.
-func readRules(file string) (lines []string, ok bool) {
-	text, err := gitcmd.ReadFile(file)
-	for line := range strings.Lines(strings.TrimPrefix(string(text), byteOrderMark)) {
-		if line = strings.TrimRight(line, " \t\r\n"); line != "" && line[0] != '!' && line[0] != '#' {
-			lines = append(lines, line)
-		}
-	}
-	return lines, err == nil || gitcmd.Absent(err)
 }
 
 // wanted reports whether no rule of the directories on the way to a path may fit some parts of it.

@@ -110,7 +110,7 @@ func (r *Trees) mustIgnore(ctx context.Context, tree, path string) error {
 	if err != nil {
 		return err
 	}
-	at := (&gitcmd.Git{Root: tree, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
+	at := gitcmd.New(gitcmd.Place{Root: tree, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
 	_, err = at.Run(ctx, gitcmd.Opts{}, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
 	var failed *gitcmd.GitError
 	if errors.As(err, &failed) && failed.Exit == 1 {
@@ -165,7 +165,7 @@ func (r *Trees) addByGit(ctx context.Context, n NewWorktree, at session.Commit, 
 }
 
 func (r *Trees) fillWorktree(ctx context.Context, dir, gitDir, files string) error {
-	in := &gitcmd.Git{Root: dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}
+	in := gitcmd.New(gitcmd.Place{Root: dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
 	if _, err := in.Run(ctx, gitcmd.Opts{Write: true, GitDir: gitDir}, "-c", "core.splitIndex=false", "read-tree", "-m",
 		"-u", files); err != nil {
 		return fmt.Errorf("the files of the new work tree: %w", err)
