@@ -51,6 +51,9 @@ type Handover = handover.Handover
 // Backups are rescues and auto-saves.
 type Backups = backup.Backups
 
+// AutoSaves are those of one attempt.
+type AutoSaves = backup.AutoSaves
+
 // Finder finds what the work tree alone has.
 type Finder = unsaved.Finder
 
@@ -67,6 +70,7 @@ type Repo struct {
 	*Turns
 	*Handover
 	*Backups
+	*AutoSaves
 	*Finder
 
 	Rooms *room.Set
@@ -102,7 +106,8 @@ func repoOf(git *gitcmd.Git) *Repo {
 	r.Mover = checkout.New(git, r.Objects, r.RawBytes)
 	r.Turns = &Turns{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Trees: r.Trees}
 	r.Handover = &Handover{Git: git, Objects: r.Objects, Refs: r.Refs, Trees: r.Trees}
-	r.Backups = &Backups{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Handover: r.Handover}
+	r.Backups = &Backups{Git: git, Objects: r.Objects, Refs: r.Refs, Handover: r.Handover}
+	r.AutoSaves = &AutoSaves{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Backups: r.Backups}
 	r.Finder = &Finder{Git: git, Objects: r.Objects, Settings: r.Settings}
 	return r
 }

@@ -33,7 +33,7 @@ type autoPack struct {
 
 // makeAutoPack makes the pack of an auto-save, nil when git has to make it. Its time is one that nobody else
 // would give it: git sets it anew when it finds in it what it was about to write.
-func (r *Backups) makeAutoPack(ctx context.Context, objects []object.Object) (*autoPack, error) {
+func (r *AutoSaves) makeAutoPack(ctx context.Context, objects []object.Object) (*autoPack, error) {
 	sum, err := r.everythingElse(ctx)
 	if err != nil {
 		return nil, err
@@ -69,9 +69,8 @@ const keptPacks = 2
 
 // dropOldPacks removes the packs of auto-saves that others have replaced, as far as that is safe. It is tidiness: what
 // goes wrong leaves a pack more.
-func (r *Backups) dropOldPacks(ctx context.Context) {
-	a := &r.auto
-	if len(a.packs) <= keptPacks {
+func (r *AutoSaves) dropOldPacks(ctx context.Context) {
+	if len(r.packs) <= keptPacks {
 		return
 	}
 	sum, err := r.everythingElse(ctx)
@@ -83,9 +82,9 @@ func (r *Backups) dropOldPacks(ctx context.Context) {
 		return
 	}
 	defer unlock()
-	for len(a.packs) > keptPacks {
-		old := a.packs[0]
-		a.packs = a.packs[1:]
+	for len(r.packs) > keptPacks {
+		old := r.packs[0]
+		r.packs = r.packs[1:]
 		if old.sum == sum {
 			_ = r.dropPack(old)
 		}
@@ -94,7 +93,7 @@ func (r *Backups) dropOldPacks(ctx context.Context) {
 
 // dropPack takes a pack away, and brings it back if git turns out to have needed it at the last moment. It leaves the
 // store index first, so that nobody new finds anything in it; killed in between, putBack completes it.
-func (r *Backups) dropPack(p autoPack) error {
+func (r *AutoSaves) dropPack(p autoPack) error {
 	from := filepath.Join(r.Git.CommonDir, "objects", "pack", p.name)
 	to := filepath.Join(r.droppedDir(), p.name)
 	if others, err := filepath.Glob(from + ".*"); err != nil || len(others) != 2 {
@@ -115,7 +114,7 @@ func (r *Backups) dropPack(p autoPack) error {
 }
 
 // putBack brings an index back whose pack is still in the store: a process was killed between the two.
-func (r *Backups) putBack() error {
+func (r *AutoSaves) putBack() error {
 	store := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	left, err := os.ReadDir(r.droppedDir())
 	if err != nil && !gitcmd.Absent(err) {
@@ -138,7 +137,7 @@ func (r *Backups) putBack() error {
 
 // everythingElse is a sum of everything in the repository that could lead to an object, auto-saves apart: refs, and of
 // each work tree HEAD, reflog and index.
-func (r *Backups) everythingElse(ctx context.Context) (string, error) {
+func (r *AutoSaves) everythingElse(ctx context.Context) (string, error) {
 	h := r.Objects.NewHash()
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref", "--format=%(refname) %(objectname)")
 	if err != nil {

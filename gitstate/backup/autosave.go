@@ -2,12 +2,10 @@ package backup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -24,8 +22,14 @@ import (
 // refs/wfs/<id>/auto: one state commit, which the next one replaces. It is made beside everything else, with
 // private files of its own, and comes to the repository as one pack.
 
-// autoSaves is what is known of the auto-saves of one attempt.
-type autoSaves struct {
+// AutoSaves are those of one attempt.
+type AutoSaves struct {
+	Git     *gitcmd.Git
+	Objects *object.Store
+	Refs    *refs.Refs
+	Files   *snapshot.Files
+	Backups *Backups
+
 	mu     sync.Mutex
 	ledger session.Commit  // that they build on
 	side   *snapshot.Files // with files of its own, nil before the first
@@ -39,9 +43,9 @@ type autoSaves struct {
 // An auto-save holds what is there, so it would forget with the agent what the agent has thrown away. When most of what
 // the newest one has is gone and nothing new has come, that one stays; when something new has come, or with Last, it is
 // kept as a rescue.
-func (r *Backups) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoSaved, error) {
-	r.auto.mu.Lock()
-	defer r.auto.mu.Unlock()
+func (r *AutoSaves) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoSaved, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var done session.AutoSaved
 	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
@@ -53,7 +57,7 @@ func (r *Backups) AutoSave(ctx context.Context, d session.AutoDraft) (session.Au
 	} else {
 		var ours bool
 		if s, ours, err = r.autoSnapshot(ctx, d); err != nil {
-			r.auto.packs = nil // somebody may have come to need what is in them: they stay
+			r.packs = nil // somebody may have come to need what is in them: they stay
 			return done, err
 		} else if !ours {
 			return done, nil
@@ -63,7 +67,7 @@ func (r *Backups) AutoSave(ctx context.Context, d session.AutoDraft) (session.Au
 	if err != nil {
 		return done, err
 	}
-	before, err := r.Auto(ctx, d.Session)
+	before, err := r.Backups.Auto(ctx, d.Session)
 	if err != nil || before != nil && (before.Ledger != d.Ledger || before.Commit != tip) {
 		before = nil // stale, or not to be read: it is replaced, and says nothing
 	}
@@ -86,7 +90,7 @@ func (r *Backups) AutoSave(ctx context.Context, d session.AutoDraft) (session.Au
 			if !more && !d.Last {
 				return done, nil
 			}
-			if done.Kept, err = r.keepAuto(ctx, d.Session, before.Commit); err != nil {
+			if done.Kept, err = r.Backups.keepAuto(ctx, d.Session, before.Commit); err != nil {
 				return done, err
 			}
 		}
@@ -100,7 +104,7 @@ func (r *Backups) AutoSave(ctx context.Context, d session.AutoDraft) (session.Au
 }
 
 // autoChanges lists how the files of an auto-save differ from a tree.
-func (r *Backups) autoChanges(ctx context.Context, from session.Tree, s snapshot.Taken) ([]object.TreeChange, error) {
+func (r *AutoSaves) autoChanges(ctx context.Context, from session.Tree, s snapshot.Taken) ([]object.TreeChange, error) {
 	if s.Now == nil {
 		return r.Objects.DiffTrees(ctx, from, s.Tree)
 	}
@@ -116,15 +120,15 @@ func (r *Backups) autoChanges(ctx context.Context, from session.Tree, s snapshot
 }
 
 // autoCommit makes the state commit of an auto-save and moves the ref to it.
-func (r *Backups) autoCommit(ctx context.Context, d session.AutoDraft, s snapshot.Taken, changes []object.TreeChange,
+func (r *AutoSaves) autoCommit(ctx context.Context, d session.AutoDraft, s snapshot.Taken, changes []object.TreeChange,
 	tip session.Commit, ident string) (session.Commit, error) {
-	own, err := r.refsOf(ctx, d.Session)
+	own, err := r.Backups.refsOf(ctx, d.Session)
 	if err != nil {
 		return "", err
 	}
 	state := StateOf(d.Why, s.Snapshot, own)
 	state.Changes, state.Changed = len(changes), object.PlainChanges(changes[:min(len(changes), session.MaxAutoChanges)])
-	objects, err := r.StateCommit(state, s.Snapshot, d.Ledger, "at a backup", d.Files, ident, d.At)
+	objects, err := r.Backups.StateCommit(state, s.Snapshot, d.Ledger, "at a backup", d.Files, ident, d.At)
 	if err != nil {
 		return "", err
 	}
@@ -151,7 +155,7 @@ func (r *Backups) autoCommit(ctx context.Context, d session.AutoDraft, s snapsho
 	}
 	durable.Hit(durable.AutoMoved)
 	if pack != nil {
-		r.auto.packs = append(r.auto.packs, *pack)
+		r.packs = append(r.packs, *pack)
 	}
 	r.dropOldPacks(ctx)
 	r.Objects.RepackMany(ctx) // those that had to stay
@@ -159,7 +163,7 @@ func (r *Backups) autoCommit(ctx context.Context, d session.AutoDraft, s snapsho
 }
 
 // moveAuto moves the ref of an auto-save, durably. It never has a reflog: what was saved before is let go of.
-func (r *Backups) moveAuto(ctx context.Context, m session.RefMove) error {
+func (r *AutoSaves) moveAuto(ctx context.Context, m session.RefMove) error {
 	line := "delete " + m.Ref
 	if m.New != "" {
 		line = "update " + m.Ref + " " + string(m.New)
@@ -175,59 +179,11 @@ func (r *Backups) moveAuto(ctx context.Context, m session.RefMove) error {
 	return r.Refs.SyncRef(m.Ref, m.Old == "" || m.New == "")
 }
 
-// Auto returns a session's newest auto-save, nil when there is none. Whether it is stale is for the caller to see.
-func (r *Backups) Auto(ctx context.Context, id session.ID) (*session.AutoSave, error) {
-	return r.Backup(ctx, refs.AutoRef(id))
-}
-
-// Backup returns the state commit of a ref, an auto-save or a rescue, nil when there is none.
-func (r *Backups) Backup(ctx context.Context, ref string) (*session.AutoSave, error) {
-	tip, err := r.Refs.Ref(ctx, ref)
-	if err != nil || tip == "" {
-		return nil, err
-	}
-	info, err := r.Objects.CommitInfo(ctx, tip)
-	if err != nil {
-		return nil, err
-	}
-	state, err := r.State(ctx, tip)
-	if err != nil {
-		return nil, err
-	}
-	a := &session.AutoSave{Commit: tip, Tree: state.Tree, Index: state.Index, Raw: state.Raw, Head: state.Head,
-		At: info.At, Why: state.Why,
-		Changes: state.Changes, Changed: state.Changed, HeldOut: state.HeldOut, Skipped: state.Skipped}
-	if len(info.Parents) > 1 {
-		a.Ledger, a.Code = info.Parents[0], info.Parents[1]
-	}
-	return a, nil
-}
-
-// keepAuto gives an auto-save a name of its own among the rescues.
-func (r *Backups) keepAuto(ctx context.Context, id session.ID, auto session.Commit) (string, error) {
-	for {
-		own, err := r.refsOf(ctx, id)
-		if err != nil {
-			return "", err
-		}
-		for name, c := range own {
-			if c == auto && strings.HasPrefix(name, refs.RescuePrefix(id)) {
-				return name, nil
-			}
-		}
-		ref := refs.RescuePrefix(id) + strconv.Itoa(nextRescue(own, refs.RescuePrefix(id)))
-		err = r.Refs.Move(ctx, session.RefMove{Ref: ref, New: auto}, "wfs: backup of a running attempt")
-		if errors.Is(err, refs.ErrMoved) {
-			continue
-		}
-		return ref, err
-	}
-}
-
 // lost compares what an auto-save holds beyond a tree with the changes of now, and returns how many of its
 // paths are gone or as before, 0 unless that is more than half of them. more says that there is something now
 // that it does not have.
-func (r *Backups) lost(ctx context.Context, from session.Tree, before session.AutoSave, now []object.TreeChange) (gone int,
+func (r *AutoSaves) lost(ctx context.Context, from session.Tree, before session.AutoSave,
+	now []object.TreeChange) (gone int,
 	more bool, err error) {
 	had, err := r.Objects.DiffTrees(ctx, from, before.Tree)
 	if err != nil {
@@ -260,24 +216,24 @@ func (r *Backups) lost(ctx context.Context, from session.Tree, before session.Au
 }
 
 // autoSnapshot is Snapshot for an auto-save. ours is false when HEAD is not on the session's branch.
-func (r *Backups) autoSnapshot(ctx context.Context, d session.AutoDraft) (s snapshot.Taken, ours bool, err error) {
+func (r *AutoSaves) autoSnapshot(ctx context.Context, d session.AutoDraft) (s snapshot.Taken, ours bool, err error) {
 	on, err := r.Refs.BranchOf(ctx) // a rebase of the branch counts
 	if err != nil || on != refs.BranchRef(d.Session) && !d.Anywhere {
 		return s, false, err
 	}
-	a := &r.auto
-	if a.side == nil || a.ledger != d.Ledger {
+	if r.side == nil || r.ledger != d.Ledger {
 		if err := r.beginAuto(); err != nil {
 			return s, false, err
 		}
-		a.side = filesOf(gitcmd.New(gitcmd.Place{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format,
+		r.side = filesOf(gitcmd.New(gitcmd.Place{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir,
+			Worktree: r.Git.Worktree, Format: r.Git.Format,
 			Env: r.Git.Env, UserEnv: r.Git.UserEnv, Scratch: r.autoDir(), Idle: true}))
-		if a.ledger != d.Ledger {
-			a.packs = nil
+		if r.ledger != d.Ledger {
+			r.packs = nil
 		}
-		a.ledger = d.Ledger
+		r.ledger = d.Ledger
 	}
-	s, err = a.side.Take(ctx, d.Exclude, true)
+	s, err = r.side.Take(ctx, d.Exclude, true)
 	return s, err == nil, err
 }
 
@@ -288,20 +244,20 @@ func filesOf(git *gitcmd.Git) *snapshot.Files {
 }
 
 // autoDir holds the private files of auto-saves: other commands may be at work.
-func (r *Backups) autoDir() string { return filepath.Join(r.Git.PrivateDir(), "auto") }
+func (r *AutoSaves) autoDir() string { return filepath.Join(r.Git.PrivateDir(), "auto") }
 
 // droppedDir is where packs are that are being removed.
-func (r *Backups) droppedDir() string { return filepath.Join(r.autoDir(), "dropped") }
+func (r *AutoSaves) droppedDir() string { return filepath.Join(r.autoDir(), "dropped") }
 
 // beginAuto makes an empty directory for auto-saves.
-func (r *Backups) beginAuto() error {
+func (r *AutoSaves) beginAuto() error {
 	if err := r.endAuto(); err != nil {
 		return err
 	}
 	return durable.MkdirAll(r.droppedDir())
 }
 
-func (r *Backups) endAuto() error {
+func (r *AutoSaves) endAuto() error {
 	if err := r.putBack(); err != nil {
 		return err
 	}
@@ -309,7 +265,7 @@ func (r *Backups) endAuto() error {
 }
 
 // indexSum is a sum of what an index holds, without the files' stat data.
-func (r *Backups) indexSum(path string) (string, error) {
+func (r *AutoSaves) indexSum(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if gitcmd.Absent(err) {
 		return "none", nil
@@ -330,9 +286,9 @@ func (r *Backups) indexSum(path string) (string, error) {
 
 // EndAutoSaves removes the private files of auto-saves, and what those of a killed process left. The caller holds
 // the work tree's lock. The newest auto-save stays.
-func (r *Backups) EndAutoSaves() error {
-	r.auto.mu.Lock()
-	defer r.auto.mu.Unlock()
-	r.auto.side = nil
+func (r *AutoSaves) EndAutoSaves() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.side = nil
 	return r.endAuto()
 }

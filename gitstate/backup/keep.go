@@ -67,7 +67,8 @@ func (r *Backups) OnlyIn(ctx context.Context, rescue session.Commit, s State, tr
 			}
 		}
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-list", string(rescue), "--not", "--exclude="+refs.RefsPrefix+"*/rescue/*",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-list", string(rescue), "--not",
+		"--exclude="+refs.RefsPrefix+"*/rescue/*",
 		"--exclude="+refs.RefsPrefix+"*/auto",
 		"--exclude="+refs.OpsPrefix+"*", "--exclude="+refs.DeletedPrefix+"*", "--exclude=refs/stash", "--all")
 	if err != nil {

@@ -50,7 +50,8 @@ func (r *Mover) dropBegun(ctx context.Context, m session.Move, failed session.Tr
 	for _, c := range now {
 		free[c.Path] = c.OldMode == object.ModeNone
 	}
-	added = slices.DeleteFunc(added, func(c object.TreeChange) bool { return c.OldMode != object.ModeNone || !free[c.Path] })
+	added = slices.DeleteFunc(added,
+		func(c object.TreeChange) bool { return c.OldMode != object.ModeNone || !free[c.Path] })
 	if len(added) == 0 {
 		return nil
 	}
@@ -90,7 +91,8 @@ func (r *Mover) sparing(ctx context.Context, spared map[string]bool, files []raw
 		if err := object.RemoveLeftovers(index); err != nil {
 			return "", "", err
 		}
-		if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "read-tree",
+		if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false",
+			"read-tree",
 			string(t)); err != nil {
 			return "", "", err
 		}

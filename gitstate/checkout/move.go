@@ -203,7 +203,8 @@ func (r *Mover) FillIndex(ctx context.Context, dir string, from session.Tree) er
 
 // verifyMove checks that every change was made. Git only warns about a file that it cannot delete. What changed besides
 // is somebody else's work and no concern of the move.
-func (r *Mover) verifyMove(ctx context.Context, dir string, changes []object.TreeChange, fold func(string) string) error {
+func (r *Mover) verifyMove(ctx context.Context, dir string, changes []object.TreeChange,
+	fold func(string) string) error {
 	made := map[string]object.TreeChange{}
 	for _, c := range changes {
 		made[c.Path] = c
@@ -234,7 +235,8 @@ func (r *Mover) verifyMove(ctx context.Context, dir string, changes []object.Tre
 			return err
 		}
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir}, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir}, "status", "--porcelain", "-z", "--no-renames",
+		"--untracked-files=no",
 		"--ignore-submodules=dirty")
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package checkout brings a work tree from a snapshot to a tree, and back: it plans a move, says what is in the way, and
-// moves the files.
+// Package checkout brings a work tree from a snapshot to a tree, and back: it plans a move, says what is in the
+// way, and moves the files.
 package checkout
 
 import (

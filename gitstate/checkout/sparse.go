@@ -42,7 +42,8 @@ func ReapplySparse(ctx context.Context, git *gitcmd.Git, o gitcmd.Opts) error {
 	if err != nil {
 		return err
 	}
-	in, o := gitcmd.New(gitcmd.Place{Root: nothing, Env: git.Env, UserEnv: git.UserEnv}), gitcmd.Opts{Write: true, GitDir: git.GitDir, Env: o.Env}
+	in, o := gitcmd.New(gitcmd.Place{Root: nothing, Env: git.Env, UserEnv: git.UserEnv}), gitcmd.Opts{Write: true,
+		GitDir: git.GitDir, Env: o.Env}
 	if _, err := in.Run(ctx, o, "-c", "core.splitIndex=false", "sparse-checkout", "reapply"); err != nil ||
 		len(marked) == 0 {
 		return err

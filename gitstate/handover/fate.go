@@ -48,7 +48,8 @@ func (r *Handover) Fate(ctx context.Context, w Work) (Fate, error) {
 	held := ""
 	for _, ref := range preferred(strings.Fields(string(out)), w.Base) {
 		switch {
-		case strings.HasPrefix(ref, refs.BranchPrefix), strings.HasPrefix(ref, "refs/remotes/") && strings.Contains(ref, "/wfs/"):
+		case strings.HasPrefix(ref, refs.BranchPrefix), strings.HasPrefix(ref, "refs/remotes/") &&
+			strings.Contains(ref, "/wfs/"):
 		case sameBranch(ref, w.Handed):
 			held = ref
 		default:
@@ -185,7 +186,8 @@ func (r *Handover) HasChanges(ctx context.Context, work session.Commit, branch s
 	if !slices.ContainsFunc(changed, func(name string) bool { return differ[name] }) {
 		return FateSquashed, nil
 	}
-	patch := []string{"-p", object.EverySubmodule, "--no-renames", "--full-index", "--binary", "--no-color", "--no-ext-diff",
+	patch := []string{"-p", object.EverySubmodule, "--no-renames", "--full-index", "--binary", "--no-color",
+		"--no-ext-diff",
 		"--no-textconv"}
 	ours, err := r.patchIDs(ctx, slices.Concat([]string{"diff-tree"}, patch, []string{string(base), string(work)},
 		WithoutDocuments))

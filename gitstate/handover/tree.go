@@ -29,7 +29,8 @@ func (e *OverlapError) Is(target error) bool { return target == ErrOverlap }
 // HandoverTree is the tree that finish hands over: the gated tree with the .workflow of the base, which is
 // mostly none, and, if carried is given, without the difference between base and carried. An *OverlapError
 // names the files where that cannot be taken out.
-func (r *Handover) HandoverTree(ctx context.Context, gated session.Tree, base, carried session.Tree) (session.Tree, error) {
+func (r *Handover) HandoverTree(ctx context.Context, gated session.Tree, base, carried session.Tree) (session.Tree,
+	error) {
 	tree := gated
 	if base != carried && base != "" && carried != "" {
 		var err error

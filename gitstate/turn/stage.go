@@ -127,7 +127,8 @@ func (r *Turns) anchor(ctx context.Context, d session.Draft, head session.Commit
 	if left != "" {
 		parents = append(parents, left)
 	}
-	c := r.Objects.NewCommit(string(index), parents, ident, d.At, "wfs: the index before a checkpoint of "+string(d.Session))
+	c := r.Objects.NewCommit(string(index), parents, ident, d.At,
+		"wfs: the index before a checkpoint of "+string(d.Session))
 	if err := r.Objects.WriteObjects(ctx, c); err != nil {
 		return "", err
 	}

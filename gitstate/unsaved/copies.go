@@ -99,7 +99,8 @@ func sameIn(dir, other, name string) (bool, error) {
 				if err != nil {
 					return err
 				}
-				if theirs, err := os.Readlink(there); err == nil && theirs == to || filepath.IsAbs(to) && durable.Inside(to, target) {
+				if theirs, err := os.Readlink(there); err == nil && theirs == to || filepath.IsAbs(to) &&
+					durable.Inside(to, target) {
 					return nil
 				}
 				return differs

@@ -156,7 +156,8 @@ func (r *Finder) pushed(ctx context.Context, gitDir, dir, other string) bool {
 		return false
 	}
 	for _, name := range inner.Info().Gitlinks { // with a git directory of their own in it, or there would be modules
-		if in := filepath.Join(dir, filepath.FromSlash(name)); gitcmd.IsRepository(in) && !r.pushed(ctx, gitDirOf(in), in, "") {
+		if in := filepath.Join(dir, filepath.FromSlash(name)); gitcmd.IsRepository(in) &&
+			!r.pushed(ctx, gitDirOf(in), in, "") {
 			return false
 		}
 	}

@@ -81,7 +81,8 @@ func (r *Finder) Packages(name string) bool {
 func (r *Finder) Stamps(names []string) map[string]string {
 	stamps := map[string]string{}
 	for _, name := range names {
-		if stamp, err := contentStamp(filepath.Join(r.Git.Root, filepath.FromSlash(strings.TrimSuffix(name, "/")))); err == nil {
+		if stamp, err := contentStamp(filepath.Join(r.Git.Root,
+			filepath.FromSlash(strings.TrimSuffix(name, "/")))); err == nil {
 			stamps[name] = stamp
 		}
 	}

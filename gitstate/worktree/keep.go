@@ -27,8 +27,9 @@ func (r *Trees) KeepWorktree(ctx context.Context, n NewWorktree, to string) (sta
 	if err := durable.WriteFile(filepath.Join(dir, "gitdir"), []byte(filepath.ToSlash(link)+"\n"), 0o644); err != nil {
 		return false, err
 	}
-	at := gitcmd.New(gitcmd.Place{Root: to, CommonDir: r.Git.CommonDir, GitDir: dir, Worktree: gitcmd.WorktreeID(dir, r.Git.CommonDir),
-		Format: r.Git.Format, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
+	at := gitcmd.New(gitcmd.Place{Root: to, CommonDir: r.Git.CommonDir, GitDir: dir,
+		Worktree: gitcmd.WorktreeID(dir, r.Git.CommonDir),
+		Format:   r.Git.Format, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
 	head, err := at.Run(ctx, gitcmd.Opts{GitDir: dir}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	var none *gitcmd.GitError
 	if err != nil && !errors.As(err, &none) {
@@ -49,7 +50,8 @@ func (r *Trees) leadModules(ctx context.Context, modules, from, to string) error
 		if err != nil && path == modules && gitcmd.Absent(err) {
 			return fs.SkipAll
 		}
-		if err != nil || d.IsDir() || d.Name() != "config" && d.Name() != "config.worktree" || !gitcmd.IsGitDir(filepath.Dir(path)) {
+		if err != nil || d.IsDir() || d.Name() != "config" && d.Name() != "config.worktree" ||
+			!gitcmd.IsGitDir(filepath.Dir(path)) {
 			return err
 		}
 		at := gitcmd.New(gitcmd.Place{Root: to, Env: r.Git.Env, UserEnv: r.Git.UserEnv})

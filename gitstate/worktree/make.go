@@ -156,7 +156,8 @@ func (r *Trees) addByGit(ctx context.Context, n NewWorktree, at session.Commit, 
 	if _, err := os.Lstat(n.Path); err == nil {
 		return dirTaken(n.Path)
 	}
-	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true}, "worktree", "add", "--quiet", "--detach", "--no-checkout", n.Path,
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true}, "worktree", "add", "--quiet", "--detach", "--no-checkout",
+		n.Path,
 		string(at)); err != nil {
 		return err
 	}

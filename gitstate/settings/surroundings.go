@@ -1,4 +1,4 @@
-package worktree
+package settings
 
 import (
 	"context"
@@ -23,7 +23,7 @@ const (
 // Surroundings are everybody's refs, and the files of the git directory that say how git works here:
 // configuration, hooks, attributes, excludes, borrowed objects. The branches that are remembered of remotes are
 // among them: they show a push.
-func (r *Trees) Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error) {
+func (r *Settings) Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error) {
 	s := session.Surroundings{Refs: map[string]session.Commit{}, Wfs: map[string]session.Commit{},
 		Files: map[string]string{}, Texts: map[string]session.Text{}}
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref",
@@ -97,7 +97,7 @@ func watch(s *session.Surroundings, base, top string) {
 }
 
 // HasFile reports whether a commit has a file.
-func (r *Trees) HasFile(ctx context.Context, at session.Commit, file string) bool {
+func (r *Settings) HasFile(ctx context.Context, at session.Commit, file string) bool {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "--name-only", string(at), "--", file)
 	return err == nil && len(out) > 0
 }
