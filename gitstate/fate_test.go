@@ -24,33 +24,33 @@ func TestFate(t *testing.T) {
 		do   func(r *testRepo) // HEAD is on main; the work is branch feature, handed over as such
 		want handover.Fate
 	}{
-		{"left alone", func(*testRepo) {}, handover.Fate{handover.FateHeld, "feature"}},
+		{"left alone", func(*testRepo) {}, handover.Fate{How: handover.FateHeld, Branch: "feature"}},
 		{"the branch is gone", func(r *testRepo) { r.run("branch", "-q", "-D", "feature") }, handover.Fate{How: handover.FateNowhere}},
 		{"merged, and the branch deleted", func(r *testRepo) {
 			elsewhere(r)
 			r.run("merge", "-q", "--no-edit", "feature")
 			r.run("branch", "-q", "-d", "feature")
-		}, handover.Fate{handover.FateMerged, "main"}},
-		{"fast-forwarded", func(r *testRepo) { r.run("merge", "-q", "--ff-only", "feature") }, handover.Fate{handover.FateMerged, "main"}},
-		{"in a tag", func(r *testRepo) { r.run("tag", "v1", "feature"); r.run("branch", "-q", "-D", "feature") }, handover.Fate{handover.FateMerged, "tags/v1"}},
+		}, handover.Fate{How: handover.FateMerged, Branch: "main"}},
+		{"fast-forwarded", func(r *testRepo) { r.run("merge", "-q", "--ff-only", "feature") }, handover.Fate{How: handover.FateMerged, Branch: "main"}},
+		{"in a tag", func(r *testRepo) { r.run("tag", "v1", "feature"); r.run("branch", "-q", "-D", "feature") }, handover.Fate{How: handover.FateMerged, Branch: "tags/v1"}},
 		{"squashed", func(r *testRepo) {
 			elsewhere(r)
 			r.run("merge", "-q", "--squash", "feature")
 			r.run("commit", "-q", "-m", "my words")
 			r.run("branch", "-q", "-D", "feature")
-		}, handover.Fate{handover.FateSquashed, "main"}},
+		}, handover.Fate{How: handover.FateSquashed, Branch: "main"}},
 		{"squashed, and changed again since", func(r *testRepo) {
 			elsewhere(r)
 			r.run("merge", "-q", "--squash", "feature")
 			r.run("commit", "-q", "-m", "my words")
 			r.write("new.txt", "another\n")
 			commit(r, "again")
-		}, handover.Fate{handover.FateSquashed, "main"}},
+		}, handover.Fate{How: handover.FateSquashed, Branch: "main"}},
 		{"picked", func(r *testRepo) {
 			elsewhere(r)
 			r.run("cherry-pick", "feature")
 			r.run("branch", "-q", "-D", "feature")
-		}, handover.Fate{handover.FateSquashed, "main"}},
+		}, handover.Fate{How: handover.FateSquashed, Branch: "main"}},
 		{"squashed into a remote's main, fetched", func(r *testRepo) {
 			r.run("switch", "-q", "-c", "tmp")
 			r.run("merge", "-q", "--squash", "feature")
@@ -58,23 +58,23 @@ func TestFate(t *testing.T) {
 			r.run("update-ref", "refs/remotes/origin/main", "HEAD")
 			r.run("switch", "-q", "main")
 			r.run("branch", "-q", "-D", "feature", "tmp")
-		}, handover.Fate{handover.FateSquashed, "origin/main"}},
+		}, handover.Fate{How: handover.FateSquashed, Branch: "origin/main"}},
 		{"amended where it was handed over", func(r *testRepo) {
 			r.run("switch", "-q", "feature")
 			r.run("commit", "-q", "--amend", "-m", "my words")
 			r.run("switch", "-q", "main")
-		}, handover.Fate{handover.FateHeld, "feature"}},
-		{"while HEAD is on it", func(r *testRepo) { r.run("switch", "-q", "feature") }, handover.Fate{handover.FateHeld, "feature"}},
+		}, handover.Fate{How: handover.FateHeld, Branch: "feature"}},
+		{"while HEAD is on it", func(r *testRepo) { r.run("switch", "-q", "feature") }, handover.Fate{How: handover.FateHeld, Branch: "feature"}},
 		{"while HEAD is on it, and a remote has it", func(r *testRepo) {
 			r.run("switch", "-q", "feature")
 			r.run("update-ref", "refs/remotes/origin/feature", "HEAD")
 			r.run("commit", "-q", "--amend", "-m", "my words")
-		}, handover.Fate{handover.FateHeld, "origin/feature"}},
+		}, handover.Fate{How: handover.FateHeld, Branch: "origin/feature"}},
 		{"merged, while HEAD is on it", func(r *testRepo) {
 			r.run("merge", "-q", "--squash", "feature")
 			r.run("commit", "-q", "-m", "in")
 			r.run("switch", "-q", "feature")
-		}, handover.Fate{handover.FateSquashed, "main"}},
+		}, handover.Fate{How: handover.FateSquashed, Branch: "main"}},
 		{"only some of it was taken", func(r *testRepo) {
 			r.run("checkout", "-q", "feature", "--", "new.txt")
 			commit(r, "some")
@@ -97,7 +97,7 @@ func TestFate(t *testing.T) {
 			r.run("commit", "-q", "-m", "in")
 			r.run("revert", "--no-edit", "HEAD")
 			r.run("branch", "-q", "-D", "feature")
-		}, handover.Fate{handover.FateSquashed, "main"}},
+		}, handover.Fate{How: handover.FateSquashed, Branch: "main"}},
 		{"only on another session's branch", func(r *testRepo) { r.run("branch", "wfs/other", "feature"); r.run("branch", "-q", "-D", "feature") }, handover.Fate{How: handover.FateNowhere}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

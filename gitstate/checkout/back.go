@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -34,37 +35,25 @@ func (r *Mover) DropBegun(ctx context.Context, from, failed session.Tree) error 
 
 // dropBegun removes files that a failed move added or began to add and that the snapshot it is taken back from has not.
 func (r *Mover) dropBegun(ctx context.Context, m session.Move, failed session.Tree) error {
-	target, err := r.Objects.WithUserDir(ctx, failed, m.To)
-	if err != nil {
+	added, err := r.added(ctx, m, failed)
+	if err != nil || len(added) == 0 {
 		return err
-	}
-	added, err := r.Objects.DiffTrees(ctx, m.To, target)
-	if err != nil {
-		return err
-	}
-	now, err := r.Objects.DiffTrees(ctx, m.From, target)
-	if err != nil {
-		return err
-	}
-	free := map[string]bool{} // where the snapshot has nothing
-	for _, c := range now {
-		free[c.Path] = c.OldMode == object.ModeNone
-	}
-	added = slices.DeleteFunc(added,
-		func(c object.TreeChange) bool { return c.OldMode != object.ModeNone || !free[c.Path] })
-	if len(added) == 0 {
-		return nil
 	}
 	begun, err := r.tornFiles(ctx, added)
 	if err != nil || len(begun) == 0 {
 		return err
 	}
-	root, err := os.OpenRoot(r.Git.Root) // links must not lead elsewhere
+	return r.remove(slices.Collect(maps.Keys(begun)))
+}
+
+// remove removes files of the work tree, and directories that are empty then. Links lead nowhere.
+func (r *Mover) remove(names []string) error {
+	root, err := os.OpenRoot(r.Git.Root)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	for name := range begun {
+	for _, name := range names {
 		if err := root.Remove(filepath.FromSlash(name)); err != nil && !gitcmd.Absent(err) {
 			return err
 		}
@@ -75,6 +64,28 @@ func (r *Mover) dropBegun(ctx context.Context, m session.Move, failed session.Tr
 		}
 	}
 	return nil
+}
+
+// added are the changes of a failed move that add a file where the snapshot that it is taken back from has nothing.
+func (r *Mover) added(ctx context.Context, m session.Move, failed session.Tree) ([]object.TreeChange, error) {
+	target, err := r.Objects.WithUserDir(ctx, failed, m.To)
+	if err != nil {
+		return nil, err
+	}
+	added, err := r.Objects.DiffTrees(ctx, m.To, target)
+	if err != nil {
+		return nil, err
+	}
+	now, err := r.Objects.DiffTrees(ctx, m.From, target)
+	if err != nil {
+		return nil, err
+	}
+	free := map[string]bool{} // where the snapshot has nothing
+	for _, c := range now {
+		free[c.Path] = c.OldMode == object.ModeNone
+	}
+	return slices.DeleteFunc(added,
+		func(c object.TreeChange) bool { return c.OldMode != object.ModeNone || !free[c.Path] }), nil
 }
 
 // sparing notes files that git is not to write, and returns both trees of a move without them.

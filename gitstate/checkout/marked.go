@@ -28,7 +28,7 @@ func (r *Mover) flagged(ctx context.Context, changes []object.TreeChange) (flagg
 			continue
 		}
 		info, err := r.Git.Lstat(c.Path)
-		if gitcmd.Absent(err) || err == nil && info.IsDir() { // left out of a sparse checkout, deleted, replaced
+		if err == nil && info.IsDir() || gitcmd.Absent(err) { // left out of a sparse checkout, deleted, replaced
 			continue
 		}
 		if err != nil {

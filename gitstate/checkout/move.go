@@ -40,45 +40,91 @@ func (r *Mover) MoveTree(ctx context.Context, m session.Move) error {
 	if len(m.InTheWay) > 0 {
 		return inTheWay(m.InTheWay)
 	}
-	target, err := r.Objects.WithUserDir(ctx, m.To, m.From)
+	v, err := r.changesOf(ctx, m)
 	if err != nil {
 		return err
 	}
-	changes, err := r.Objects.DiffTrees(ctx, m.From, target)
-	if err != nil {
-		return err
-	}
-	back, err := r.RawBytes.ToWrite(ctx, m.RawTo, target)
-	if err != nil {
-		return err
-	}
-	if len(changes) == 0 && len(back) == 0 {
+	if len(v.changes) == 0 && len(v.back) == 0 {
 		return r.endMove()
 	}
-	// The plan may be minutes old: somebody read it.
-	w, err := r.survey(ctx, changes)
-	if err != nil {
+	if err := r.recheck(ctx, v); err != nil {
 		return err
 	}
-	if err := w.look(changes); err != nil {
+	if err := r.arrange(ctx, v); err != nil {
 		return err
 	}
-	if found := w.found(); len(found) > 0 {
+	if err := r.Begin(m.From, v.target); err != nil {
+		return err
+	}
+	durable.Hit(durable.MovePlanned)
+	if err := v.way.removeTorn(v.changes); err != nil {
+		return err
+	}
+	if err := r.Checkout(ctx, v.dir, v.to); err != nil {
+		return err
+	}
+	durable.Hit(durable.MoveHalf)
+	if err := r.complete(ctx, v); err != nil {
+		return err
+	}
+	durable.Hit(durable.MoveTree)
+	return nil
+}
+
+// moving is a move that is being carried out.
+type moving struct {
+	session.Move
+	target  session.Tree        // To, with the `.wfs` of From
+	changes []object.TreeChange // from From to target
+	back    []raw.File          // whose bytes are written at the end
+	lay     map[string]string   // what lies in their places
+	spared  map[string]bool     // files that git is not to write
+	way     *way
+	dir     string         // the private git directory
+	to      session.Commit // that is checked out there
+}
+
+func (r *Mover) changesOf(ctx context.Context, m session.Move) (*moving, error) {
+	v := &moving{Move: m, spared: map[string]bool{}, dir: filepath.Join(r.Git.PrivateDir(), "move")}
+	var err error
+	if v.target, err = r.Objects.WithUserDir(ctx, m.To, m.From); err != nil {
+		return nil, err
+	}
+	if v.changes, err = r.Objects.DiffTrees(ctx, m.From, v.target); err != nil {
+		return nil, err
+	}
+	v.back, err = r.RawBytes.ToWrite(ctx, m.RawTo, v.target)
+	return v, err
+}
+
+// recheck looks once more for what is in the way: the plan may be minutes old, somebody read it.
+func (r *Mover) recheck(ctx context.Context, v *moving) error {
+	var err error
+	if v.way, err = r.survey(ctx, v.changes); err != nil {
+		return err
+	}
+	if err := v.way.look(v.changes); err != nil {
+		return err
+	}
+	if found := v.way.found(); len(found) > 0 {
 		return fmt.Errorf("%w: %w", session.ErrTouched, inTheWay(found)) // the plan had none
 	}
-	lay, err := r.RawBytes.Lying(ctx, changes, back)
-	if err != nil {
+	if v.lay, err = r.RawBytes.Lying(ctx, v.changes, v.back); err != nil {
 		return err
 	}
-	if raw, err := r.RawBytes.Of(ctx, raw.Endangered(changes, back)); err != nil {
-		return err
-	} else if raw != m.Raw {
-		return fmt.Errorf("moving the work tree: %w", session.ErrTouched)
+	raw, err := r.RawBytes.Of(ctx, raw.Endangered(v.changes, v.back))
+	if err == nil && raw != v.Raw {
+		err = fmt.Errorf("moving the work tree: %w", session.ErrTouched)
 	}
-	dir := filepath.Join(r.Git.PrivateDir(), "move")
-	fromTree, toTree, spared := m.From, target, map[string]bool{}
-	if len(back) > 0 {
-		if fromTree, toTree, err = r.sparing(ctx, spared, back, m.From, target); err != nil {
+	return err
+}
+
+// arrange makes the private git directory in which git carries the move out.
+func (r *Mover) arrange(ctx context.Context, v *moving) error {
+	fromTree, toTree := v.From, v.target
+	var err error
+	if len(v.back) > 0 {
+		if fromTree, toTree, err = r.sparing(ctx, v.spared, v.back, v.From, v.target); err != nil {
 			return err
 		}
 	}
@@ -86,53 +132,39 @@ func (r *Mover) MoveTree(ctx context.Context, m session.Move) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Git.MakeGitDir(dir, string(from)); err != nil {
+	v.to = to
+	if err := r.Git.MakeGitDir(v.dir, string(from)); err != nil {
 		return err
 	}
-	if err := r.letIn(ctx, dir, m.Index, m.To); err != nil {
+	if err := r.letIn(ctx, v.dir, v.Index, v.To); err != nil {
 		return err
 	}
-	if err := r.FillIndex(ctx, dir, fromTree); err != nil {
+	if err := r.FillIndex(ctx, v.dir, fromTree); err != nil {
 		return err
 	}
-	flagged := slices.DeleteFunc(w.flagged, func(p string) bool { return spared[p] })
-	if err := r.lookAgain(ctx, dir, flagged); err != nil {
+	flagged := slices.DeleteFunc(v.way.flagged, func(p string) bool { return v.spared[p] })
+	return r.lookAgain(ctx, v.dir, flagged)
+}
+
+// complete checks what git has done, and does what git does not.
+func (r *Mover) complete(ctx context.Context, v *moving) error {
+	if err := r.verifyMove(ctx, v.dir, unspared(v.changes, v.spared), v.way.fold); err != nil {
 		return err
 	}
-	if err := r.Begin(m.From, target); err != nil {
-		return err
-	}
-	durable.Hit(durable.MovePlanned)
-	for _, c := range changes {
-		if w.torn[c.Path] {
-			if err := os.Remove(w.file(c.Path)); err != nil && !gitcmd.Absent(err) {
-				return err
-			}
-		}
-	}
-	if err := r.Checkout(ctx, dir, to); err != nil {
-		return err
-	}
-	durable.Hit(durable.MoveHalf)
-	if err := r.verifyMove(ctx, dir, unspared(changes, spared), w.fold); err != nil {
-		return err
-	}
-	if back, err = r.RawBytes.ToWrite(ctx, m.RawTo, target); err == nil {
-		err = r.RawBytes.Write(ctx, back, lay)
-	}
-	if err == nil {
-		err = r.writeOut(changes, back)
-	}
+	back, err := r.RawBytes.ToWrite(ctx, v.RawTo, v.target)
 	if err != nil {
 		return err
 	}
-	if err := r.endMove(); err != nil {
+	if err := r.RawBytes.Write(ctx, back, v.lay); err != nil {
 		return err
 	}
-	durable.Hit(durable.MoveTree)
-	return nil
+	if err := r.writeOut(v.changes, back); err != nil {
+		return err
+	}
+	return r.endMove()
 }
 
+// Checkout has git check a commit out, with the index and the HEAD of a private git directory.
 func (r *Mover) Checkout(ctx context.Context, dir string, to session.Commit) error {
 	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "-c", "core.splitIndex=false",
 		"checkout", "--quiet", "--no-overwrite-ignore", "--no-recurse-submodules", "--detach", string(to), "--")
@@ -205,57 +237,22 @@ func (r *Mover) FillIndex(ctx context.Context, dir string, from session.Tree) er
 // is somebody else's work and no concern of the move.
 func (r *Mover) verifyMove(ctx context.Context, dir string, changes []object.TreeChange,
 	fold func(string) string) error {
-	made := map[string]object.TreeChange{}
-	for _, c := range changes {
-		made[c.Path] = c
-	}
 	present := map[string]bool{}
 	for _, c := range changes {
 		if c.NewMode != object.ModeNone {
 			present[fold(c.Path)] = true
 		}
 	}
-	var wrong, stuck []string
-	for _, c := range changes {
-		if c.NewMode != object.ModeNone || present[fold(c.Path)] {
-			continue
-		}
-		info, err := r.Git.Lstat(c.Path)
-		if err == nil && !info.IsDir() {
-			was := c
-			was.NewMode, was.NewID = c.OldMode, c.OldID
-			if same, err := r.sameFile(ctx, was, bytes.Equal); err != nil {
-				return err
-			} else if same {
-				stuck = append(stuck, c.Path)
-			} else {
-				wrong = append(wrong, c.Path)
-			}
-		} else if err != nil && !gitcmd.Absent(err) {
-			return err
-		}
-	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir}, "status", "--porcelain", "-z", "--no-renames",
-		"--untracked-files=no",
-		"--ignore-submodules=dirty")
+	deleted := slices.DeleteFunc(slices.Clone(changes), func(c object.TreeChange) bool { return present[fold(c.Path)] })
+	stuck, wrong, err := r.undeleted(ctx, deleted)
 	if err != nil {
 		return err
 	}
-	for _, line := range gitcmd.SplitZ(out) { // "XY path"
-		c, ok := made[line[min(3, len(line)):]]
-		if !ok || c.NewMode == object.ModeNone {
-			continue
-		}
-		// A file whose content does not survive its filters looks changed to git as soon as it is written.
-		same, err := r.sameFile(ctx, c, bytes.Equal)
-		if err != nil {
-			return err
-		}
-		if !same {
-			wrong = append(wrong, c.Path)
-		}
+	unlike, err := r.unwritten(ctx, dir, changes)
+	if err != nil {
+		return err
 	}
-	if len(wrong) > 0 {
+	if wrong = append(wrong, unlike...); len(wrong) > 0 {
 		return fmt.Errorf("the work tree is not what it was moved to: %q differ: %w", wrong[:min(5, len(wrong))],
 			session.ErrTouched)
 	}
@@ -266,25 +263,76 @@ func (r *Mover) verifyMove(ctx context.Context, dir string, changes []object.Tre
 	return nil
 }
 
+// undeleted lists files that should have been deleted: those that are as before, and others.
+func (r *Mover) undeleted(ctx context.Context, deleted []object.TreeChange) (stuck, wrong []string, err error) {
+	for _, c := range deleted {
+		info, err := r.Git.Lstat(c.Path)
+		if gitcmd.Absent(err) || err == nil && info.IsDir() {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		c.NewMode, c.NewID = c.OldMode, c.OldID
+		same, err := r.sameFile(ctx, c, bytes.Equal)
+		if err != nil {
+			return nil, nil, err
+		}
+		if same {
+			stuck = append(stuck, c.Path)
+		} else {
+			wrong = append(wrong, c.Path)
+		}
+	}
+	return stuck, wrong, nil
+}
+
+// unwritten lists files that should have been written and are not as the target has them.
+func (r *Mover) unwritten(ctx context.Context, dir string, changes []object.TreeChange) (wrong []string, err error) {
+	made := map[string]object.TreeChange{}
+	for _, c := range changes {
+		if c.NewMode != object.ModeNone {
+			made[c.Path] = c
+		}
+	}
+	out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir}, "status", "--porcelain", "-z", "--no-renames",
+		"--untracked-files=no", "--ignore-submodules=dirty")
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range gitcmd.SplitZ(out) { // "XY path"
+		c, ok := made[line[min(3, len(line)):]]
+		if !ok {
+			continue
+		}
+		// A file whose content does not survive its filters looks changed to git as soon as it is written.
+		same, err := r.sameFile(ctx, c, bytes.Equal)
+		if err != nil {
+			return nil, err
+		}
+		if !same {
+			wrong = append(wrong, c.Path)
+		}
+	}
+	return wrong, nil
+}
+
 // sameFile compares the file at a change's place with what git would write there.
 func (r *Mover) sameFile(ctx context.Context, c object.TreeChange, same func(want, have []byte) bool) (bool, error) {
 	info, err := r.Git.Lstat(c.Path)
-	if gitcmd.Absent(err) {
-		return false, nil
-	}
 	if err != nil {
-		return false, err
+		return false, gitcmd.IgnoreAbsent(err)
 	}
 	file := filepath.Join(r.Git.Root, filepath.FromSlash(c.Path))
-	switch {
-	case c.NewMode == object.ModeLink && info.Mode()&os.ModeSymlink != 0:
+	switch isLink := info.Mode()&os.ModeSymlink != 0; {
+	case isLink && c.NewMode == object.ModeLink:
 		link, err := os.Readlink(file)
 		if err != nil {
 			return false, err
 		}
 		_, want, err := r.Objects.Read(ctx, c.NewID)
 		return err == nil && filepath.ToSlash(link) == string(want), err
-	case c.NewMode != object.ModeLink && c.NewMode != object.ModeGitlink && info.Mode().IsRegular():
+	case info.Mode().IsRegular() && c.NewMode != object.ModeLink && c.NewMode != object.ModeGitlink:
 		have, err := os.ReadFile(file)
 		if err != nil {
 			return false, err

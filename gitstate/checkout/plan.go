@@ -147,17 +147,10 @@ func (w *way) look(changes []object.TreeChange) error {
 			w.block(c.Path, wayClosed)
 			continue
 		}
-		if c.OldMode == object.ModeGitlink {
-			// Git leaves a submodule's files behind, or deletes them with its repository: it never saves them. A
-			// submodule that is not checked out is an empty directory.
-			entries, err := os.ReadDir(w.file(c.Path))
-			if err != nil && !gitcmd.Absent(err) {
-				return err
-			}
-			if len(entries) > 0 {
-				w.block(c.Path, wayRepository)
-				continue
-			}
+		if kept, err := w.submodule(c); err != nil {
+			return err
+		} else if kept {
+			continue
 		}
 		at, err := w.reach(path.Dir(c.Path)) // of a deletion as well: what an undo could not put back is not taken away
 		if err == nil && at == directory && c.NewMode != object.ModeNone {
@@ -168,6 +161,19 @@ func (w *way) look(changes []object.TreeChange) error {
 		}
 	}
 	return nil
+}
+
+// submodule blocks a change of a submodule that is checked out: git leaves its files behind, or deletes them with its
+// repository, and never saves them. One that is not is an empty directory.
+func (w *way) submodule(c object.TreeChange) (blocked bool, err error) {
+	if c.OldMode != object.ModeGitlink {
+		return false, nil
+	}
+	entries, err := os.ReadDir(w.file(c.Path))
+	if len(entries) > 0 {
+		w.block(c.Path, wayRepository)
+	}
+	return len(entries) > 0, gitcmd.IgnoreAbsent(err)
 }
 
 // open reports whether names can be made and removed in a directory, or in the nearest one above that is there. A move
@@ -294,6 +300,19 @@ func (w *way) block(p, why string) {
 	if _, ok := w.blocked[p]; !ok {
 		w.blocked[p] = session.Skip{Path: p, Why: why}
 	}
+}
+
+// removeTorn removes what an interrupted move has begun to write in the places of changes.
+func (w *way) removeTorn(changes []object.TreeChange) error {
+	for _, c := range changes {
+		if !w.torn[c.Path] {
+			continue
+		}
+		if err := os.Remove(w.file(c.Path)); err != nil && !gitcmd.Absent(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // found lists what is in the way by path.

@@ -55,22 +55,9 @@ func (r *Mover) tornFiles(ctx context.Context, changes []object.TreeChange) (map
 	torn := map[string]bool{}
 	for line := range strings.Lines(string(noted)) {
 		from, target, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if len(from) != r.Objects.IDLength() || len(target) != r.Objects.IDLength() {
-			continue
-		}
-		moved, err := r.Objects.DiffTrees(ctx, session.Tree(from), session.Tree(target))
-		var failed *gitcmd.GitError
-		if errors.As(err, &failed) {
-			continue // one of the trees is gone: the move is weeks old
-		}
+		added, err := r.addedBetween(ctx, from, target)
 		if err != nil {
 			return nil, err
-		}
-		added := map[string]object.TreeChange{}
-		for _, c := range moved {
-			if c.OldMode == object.ModeNone {
-				added[c.Path] = c
-			}
 		}
 		for _, c := range changes {
 			was, ok := added[c.Path]
@@ -87,4 +74,24 @@ func (r *Mover) tornFiles(ctx context.Context, changes []object.TreeChange) (map
 		}
 	}
 	return torn, nil
+}
+
+// addedBetween are the files that a tree has and another has not, by path; none when one of them is not there: that move
+// is weeks old.
+func (r *Mover) addedBetween(ctx context.Context, from, target string) (map[string]object.TreeChange, error) {
+	if len(from) != r.Objects.IDLength() || len(target) != r.Objects.IDLength() {
+		return nil, nil
+	}
+	moved, err := r.Objects.DiffTrees(ctx, session.Tree(from), session.Tree(target))
+	var failed *gitcmd.GitError
+	if errors.As(err, &failed) {
+		return nil, nil
+	}
+	added := map[string]object.TreeChange{}
+	for _, c := range moved {
+		if c.OldMode == object.ModeNone {
+			added[c.Path] = c
+		}
+	}
+	return added, err
 }

@@ -47,12 +47,9 @@ func (r *Handover) Fate(ctx context.Context, w Work) (Fate, error) {
 	}
 	held := ""
 	for _, ref := range preferred(strings.Fields(string(out)), w.Base) {
-		switch {
-		case strings.HasPrefix(ref, refs.BranchPrefix), strings.HasPrefix(ref, "refs/remotes/") &&
-			strings.Contains(ref, "/wfs/"):
-		case sameBranch(ref, w.Handed):
+		if sameBranch(ref, w.Handed) && !ofSession(ref) {
 			held = ref
-		default:
+		} else if !ofSession(ref) {
 			return Fate{FateMerged, shortRef(ref)}, nil
 		}
 	}
@@ -61,28 +58,35 @@ func (r *Handover) Fate(ctx context.Context, w Work) (Fate, error) {
 		return Fate{}, err
 	}
 	candidates, err := r.counterparts(ctx, w.Base, head.Ref)
-	if err != nil {
-		return Fate{}, err
-	}
 	if w.Handed != "" && held == "" { // amended, for instance
 		candidates = append(candidates, w.Handed)
 	}
 	for _, ref := range candidates {
-		in, err := r.HasChanges(ctx, w.Commit, ref)
-		if err != nil {
-			return Fate{}, err
+		in := FateNowhere
+		if err == nil {
+			in, err = r.HasChanges(ctx, w.Commit, ref)
 		}
 		switch {
-		case in != FateNowhere && sameBranch(ref, w.Handed): // HEAD is on it, or it was amended
+		case err != nil || in == FateNowhere:
+		case sameBranch(ref, w.Handed): // HEAD is on it, or it was amended
 			held = ref
-		case in != FateNowhere:
+		default:
 			return Fate{in, shortRef(ref)}, nil
 		}
+	}
+	if err != nil {
+		return Fate{}, err
 	}
 	if held != "" {
 		return Fate{FateHeld, shortRef(held)}, nil
 	}
 	return Fate{How: FateNowhere}, nil
+}
+
+// ofSession reports whether a ref is the branch of a session, here or in a remote.
+func ofSession(ref string) bool {
+	return strings.HasPrefix(ref, refs.BranchPrefix) ||
+		strings.HasPrefix(ref, "refs/remotes/") && strings.Contains(ref, "/wfs/")
 }
 
 // preferred puts a branch first, then its counterparts in remotes.
@@ -164,26 +168,19 @@ func (r *Handover) HasChanges(ctx context.Context, work session.Commit, branch s
 	if err != nil || base == "" {
 		return FateNowhere, err
 	}
-	names := append([]string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames"}, string(base),
-		string(work))
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(names, WithoutDocuments...)...)
+	changed, err := r.namesBetween(ctx, append([]string{string(base), string(work)}, WithoutDocuments...)...)
 	if err != nil {
 		return "", err
 	}
-	changed := gitcmd.SplitZ(out)
 	if len(changed) == 0 {
 		return FateNothing, nil
 	}
-	out, err = r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames",
-		string(work), string(tip))
+	differ, err := r.namesBetween(ctx, string(work), string(tip)) // in git's order, of bytes
 	if err != nil {
 		return "", err
 	}
-	differ := map[string]bool{}
-	for _, name := range gitcmd.SplitZ(out) {
-		differ[name] = true
-	}
-	if !slices.ContainsFunc(changed, func(name string) bool { return differ[name] }) {
+	isDifferent := func(name string) bool { _, is := slices.BinarySearch(differ, name); return is }
+	if !slices.ContainsFunc(changed, isDifferent) {
 		return FateSquashed, nil
 	}
 	patch := []string{"-p", object.EverySubmodule, "--no-renames", "--full-index", "--binary", "--no-color",
@@ -204,6 +201,13 @@ func (r *Handover) HasChanges(ctx context.Context, work session.Commit, branch s
 		return FateSquashed, nil
 	}
 	return FateNowhere, nil
+}
+
+// namesBetween are the paths that differ between two commits.
+func (r *Handover) namesBetween(ctx context.Context, args ...string) ([]string, error) {
+	diff := []string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames"}
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(diff, args...)...)
+	return gitcmd.SplitZ(out), err
 }
 
 // patchIDs are the ids of the patches that a git command prints, without regard to line numbers and white space.

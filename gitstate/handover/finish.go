@@ -155,28 +155,33 @@ func (r *Handover) commitOnto(ctx context.Context, branch string, base session.C
 	if err != nil {
 		return "", err
 	}
+	if made, err := r.unhooked(ctx, base, tip, tree); err != nil {
+		return made, err
+	}
+	return tip, r.Refs.SyncRef(branch, true)
+}
+
+// unhooked is a *HookChangedError when hooks made another commit than was asked for, beside that commit if it is made upon
+// the base alone.
+func (r *Handover) unhooked(ctx context.Context, base, tip session.Commit, tree session.Tree) (session.Commit, error) {
 	info, err := r.Objects.CommitInfo(ctx, tip)
 	if err != nil {
 		return "", err
 	}
+	alone := slices.Equal(info.Parents, []session.Commit{base})
 	if info.Tree != tree {
 		changes, err := r.Objects.Changes(ctx, tree, info.Tree)
 		changed := &HookChangedError{}
 		for _, c := range changes {
 			changed.Paths = append(changed.Paths, c.Path)
 		}
-		return onlyOn(base, tip, info), object.Join(changed, err)
+		if !alone {
+			tip = ""
+		}
+		return tip, object.Join(changed, err)
 	}
-	if !slices.Equal(info.Parents, []session.Commit{base}) {
+	if !alone {
 		return "", &HookChangedError{}
 	}
-	return tip, r.Refs.SyncRef(branch, true)
-}
-
-// onlyOn is a commit if it is made upon the base alone, else none.
-func onlyOn(base, tip session.Commit, info object.CommitInfo) session.Commit {
-	if slices.Equal(info.Parents, []session.Commit{base}) {
-		return tip
-	}
-	return ""
+	return tip, nil
 }

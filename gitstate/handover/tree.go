@@ -42,14 +42,13 @@ func (r *Handover) HandoverTree(ctx context.Context, gated session.Tree, base, c
 	if err != nil {
 		return "", err
 	}
-	theirs := object.Entry{Name: WorkDir}
+	theirs := object.Entry{}
 	if base != "" {
-		if e, err := r.Objects.Entry(ctx, base, WorkDir); err != nil {
+		if theirs, err = r.Objects.Entry(ctx, base, WorkDir); err != nil {
 			return "", err
-		} else if e.Mode != "" {
-			theirs = e
 		}
 	}
+	theirs.Name = WorkDir
 	if documents.Mode == theirs.Mode && documents.ID == theirs.ID {
 		return tree, nil
 	}

@@ -60,14 +60,28 @@ func (r *Turns) prepare(ctx context.Context, d session.Draft,
 		return p, err
 	}
 	others, err := r.commits(ctx, d, &p, on, ident, seal)
+	write := func() error {
+		if err != nil {
+			return err
+		}
+		return r.writeTurn(ctx, p.Tree, on.userDir, index, trees, others)
+	}
+	if index == nil {
+		if err = write(); err == nil {
+			durable.Hit(durable.CheckpointObjects)
+		}
+		return p, err
+	}
+	return p, index.installAfter(write)
+}
+
+// installAfter installs the private index when its objects are written: after the objects that it names, and before the
+// branch, as it must never be older than that. It is flushed meanwhile.
+func (s *staged) installAfter(write func() error) error {
 	var flushing sync.WaitGroup
 	var failed error
-	if index != nil {
-		flushing.Go(func() { failed = index.flush() })
-	}
-	if err == nil {
-		err = r.writeTurn(ctx, p.Tree, on.userDir, index, trees, others)
-	}
+	flushing.Go(func() { failed = s.flush() })
+	err := write()
 	flushing.Wait()
 	if err == nil {
 		err = failed
@@ -75,19 +89,15 @@ func (r *Turns) prepare(ctx context.Context, d session.Draft,
 	if err == nil {
 		durable.Hit(durable.CheckpointObjects)
 	}
-	if index == nil {
-		return p, err
-	}
-	// After the objects that it names, and before the branch: it must never be older than that.
 	if err != nil && !errors.Is(err, session.ErrUnchanged) {
-		index.unlock()
-		return p, err
+		s.unlock()
+		return err
 	}
-	if e := index.install(); e != nil {
-		return p, e
+	if e := s.install(); e != nil {
+		return e
 	}
 	durable.Hit(durable.CheckpointStaged)
-	return p, err
+	return err
 }
 
 // Quiet lets go of what was prepared for a turn that did not come about.
@@ -200,23 +210,9 @@ func (r *Turns) branchMove(ctx context.Context, d session.Draft, code session.Co
 // but for the previous ledger commit, which is always first.
 func (r *Turns) ledger(d session.Draft, made session.Made, files session.Files, previous []object.Entry,
 	ident string) ([]object.Object, error) {
-	var objects []object.Object
-	var entries []object.Entry
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		data := files[name]
-		was := slices.IndexFunc(previous, func(e object.Entry) bool { return e.Name == name })
-		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
-			return nil, fmt.Errorf("%q is not a valid document name", name)
-		}
-		if data != nil {
-			o := r.Objects.NewObject("blob", data)
-			if was < 0 || previous[was].ID != o.ID {
-				objects = append(objects, o)
-			}
-			entries = append(entries, object.Entry{Mode: object.ModeFile, Name: name, ID: o.ID})
-		} else if was >= 0 {
-			entries = append(entries, previous[was])
-		}
+	objects, entries, err := r.documents(files, previous)
+	if err != nil {
+		return nil, err
 	}
 	tree, err := r.Objects.NewTree(entries)
 	if err != nil {
@@ -240,4 +236,28 @@ func (r *Turns) ledger(d session.Draft, made session.Made, files session.Files, 
 	}
 	c := r.Objects.NewCommit(tree.ID, parents, ident, d.At, object.WithTrailers(d.LedgerMessage, trailers...))
 	return append(objects, tree, c), nil
+}
+
+// documents makes the entries of the ledger's documents, and the objects of new ones. Those without data stay as they
+// were, if they were there.
+func (r *Turns) documents(files session.Files, previous []object.Entry) (objects []object.Object, entries []object.Entry,
+	err error) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
+			return nil, nil, fmt.Errorf("%q is not a valid document name", name)
+		}
+		was := slices.IndexFunc(previous, func(e object.Entry) bool { return e.Name == name })
+		if files[name] == nil {
+			if was >= 0 {
+				entries = append(entries, previous[was])
+			}
+			continue
+		}
+		o := r.Objects.NewObject("blob", files[name])
+		if was < 0 || previous[was].ID != o.ID {
+			objects = append(objects, o)
+		}
+		entries = append(entries, object.Entry{Mode: object.ModeFile, Name: name, ID: o.ID})
+	}
+	return objects, entries, nil
 }

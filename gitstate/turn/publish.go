@@ -54,11 +54,14 @@ func (r *Turns) settle(ctx context.Context, id session.ID, t session.Turn, first
 		return settled, err
 	}
 	settled.Foreign = state.foreign
-	if here && state.head == foreignPart {
+	if !here {
+		state.head = donePart
+	}
+	if state.head == foreignPart {
 		settled.HeadForeign = state.headNow
 	}
 	// else somebody has gone elsewhere: his
-	if here && t.Index != "" && state.indexPending(first) && (state.headMove || state.headNow == session.BranchOf(id)) {
+	if here && state.indexPending(first) && (state.headMove || state.headNow == session.BranchOf(id)) {
 		if err := r.settleIndex(ctx, t, state); err != nil {
 			return settled, err
 		}
@@ -67,7 +70,7 @@ func (r *Turns) settle(ctx context.Context, id session.ID, t session.Turn, first
 	if err := r.settleRefs(ctx, id, state.pending, false, &settled); err != nil {
 		return settled, err
 	}
-	if here && state.head == oldPart {
+	if state.head == oldPart {
 		if settled.HeadForeign, settled.HeadBehind, err = r.settleHead(ctx, t, first); err != nil {
 			return settled, err
 		}
@@ -118,13 +121,14 @@ type turnState struct {
 	head     part
 	headNow  string // full ref name, or a commit id when detached
 	headMove bool   // the turn moves HEAD
+	index    bool   // the turn moves the index
 }
 
 // indexPending reports whether the index may still be the old one. It comes before refs and HEAD, so once all
 // of those are done it is done as well, unless they were before the turn was: somebody can take HEAD there in
 // the middle of a move. And when somebody moved on, what he has staged since is his.
 func (s turnState) indexPending(first bool) bool {
-	if len(s.foreign) > 0 || s.head == foreignPart {
+	if !s.index || len(s.foreign) > 0 || s.head == foreignPart {
 		return false
 	}
 	nothingElse := len(s.pending) == 0 && s.moved == 0 && !s.headMove
@@ -152,7 +156,7 @@ func (r *Turns) examine(ctx context.Context, t session.Turn) (turnState, error) 
 		return s, err
 	}
 	s.headNow = nameOf(head)
-	s.headMove = t.HeadNew != "" && t.HeadNew != t.HeadOld
+	s.index, s.headMove = t.Index != "", t.HeadNew != "" && t.HeadNew != t.HeadOld
 	if s.headMove {
 		s.head = headPart(head, t)
 	}
@@ -206,21 +210,11 @@ func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState
 	if err != nil {
 		return err
 	}
-	o := gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}
 	untouched := now == t.IndexOld || t.IndexOld == "" && state.moved == 0
-	switch {
-	case !untouched || now == t.Index && t.Tree == t.TreeOld:
+	if !untouched {
 		return nil
-	case now == t.Index: // a file that was there beyond a sparse checkout may have gone with its edits: it is not deleted
-		if on, err := r.Git.Sparse(ctx); err != nil || !on {
-			return err
-		}
-	default:
-		if err := r.readInto(ctx, o, t.Index); err != nil {
-			return err
-		}
 	}
-	if err := checkout.ReapplySparse(ctx, r.Git, o); err != nil {
+	if changed, err := r.leadIndex(ctx, index, now, t); err != nil || !changed {
 		return err
 	}
 	durable.Hit(durable.SettleIndexLocked)
@@ -232,6 +226,24 @@ func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState
 	}
 	durable.Hit(durable.SettleIndex)
 	return nil
+}
+
+// leadIndex makes a copy of the index, which holds now, what the turn leads to. It reports whether that changes anything.
+func (r *Turns) leadIndex(ctx context.Context, index string, now session.Tree, t session.Turn) (bool, error) {
+	o := gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}
+	switch {
+	case now != t.Index:
+		if err := r.readInto(ctx, o, t.Index); err != nil {
+			return false, err
+		}
+	case t.Tree == t.TreeOld:
+		return false, nil
+	default: // a file that was there beyond a sparse checkout may have gone with its edits: it is not deleted
+		if on, err := r.Git.Sparse(ctx); err != nil || !on {
+			return false, err
+		}
+	}
+	return true, checkout.ReapplySparse(ctx, r.Git, o)
 }
 
 // readInto makes an index that of a tree.
@@ -269,21 +281,14 @@ func (r *Turns) settleHead(ctx context.Context, t session.Turn, first bool) (for
 	}
 	to := t.HeadNew
 	if strings.HasPrefix(to, "refs/") {
-		target, err := r.Refs.Ref(ctx, to)
-		if err != nil {
+		target, free, err := r.headTarget(ctx, t, first)
+		switch {
+		case err != nil:
 			return "", nil, err
-		}
-		if target == "" && t.HeadNewCommit == "" {
-			return nameOf(head), nil, nil
-		}
-		other := ""
-		if !first && t.HeadNewCommit != "" {
-			if other, err = r.Trees.ElsewhereOn(ctx, to); err != nil {
-				return "", nil, err
-			}
-		}
-		if t.HeadNewCommit == "" || target == t.HeadNewCommit && other == "" {
+		case free:
 			return "", nil, r.Refs.SetHead(ctx, head, to, target, why)
+		case t.HeadNewCommit == "":
+			return nameOf(head), nil, nil
 		}
 		behind, to = &session.RefMove{Ref: to, Old: t.HeadNewCommit, New: target}, string(t.HeadNewCommit)
 	}
@@ -292,4 +297,17 @@ func (r *Turns) settleHead(ctx context.Context, t session.Turn, first bool) (for
 		return "", nil, err
 	}
 	return "", behind, durable.SyncFile(filepath.Join(r.Git.GitDir, "HEAD"))
+}
+
+// headTarget is the tip of the branch that a turn leads HEAD to. free says that HEAD may be there: the branch is where
+// the turn has it, and no other work tree has got it.
+func (r *Turns) headTarget(ctx context.Context, t session.Turn, first bool) (tip session.Commit, free bool, err error) {
+	if tip, err = r.Refs.Ref(ctx, t.HeadNew); err != nil || t.HeadNewCommit == "" {
+		return tip, tip != "", err
+	}
+	other := ""
+	if !first {
+		other, err = r.Trees.ElsewhereOn(ctx, t.HeadNew)
+	}
+	return tip, tip == t.HeadNewCommit && other == "", err
 }
