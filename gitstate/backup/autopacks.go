@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash"
 	"os"
 	"path/filepath"
 	"slices"
@@ -161,19 +162,24 @@ func (r *AutoSaves) everythingElse(ctx context.Context) (string, error) {
 	dirs := append(linked, r.Git.CommonDir)
 	slices.Sort(dirs)
 	for _, dir := range dirs {
-		head, err := gitcmd.ReadFile(filepath.Join(dir, "HEAD"))
-		if err != nil && !gitcmd.Absent(err) {
+		if err := r.addHead(h, dir); err != nil {
 			return "", err
 		}
-		index, err := r.indexSum(filepath.Join(dir, "index"))
-		if err != nil {
-			return "", err
-		}
-		size := int64(0)
-		if info, err := os.Stat(filepath.Join(dir, "logs", "HEAD")); err == nil {
-			size = info.Size()
-		}
-		fmt.Fprintf(h, "%s\x00%s\x00%s %d\x00", dir, head, index, size)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}
+
+// addHead adds what of a work tree could lead to an object, by its git directory.
+func (r *AutoSaves) addHead(h hash.Hash, dir string) error {
+	head, err := gitcmd.ReadFile(filepath.Join(dir, "HEAD"))
+	if err != nil && !gitcmd.Absent(err) {
+		return err
+	}
+	index, err := r.indexSum(filepath.Join(dir, "index"))
+	size := int64(0)
+	if info, err := os.Stat(filepath.Join(dir, "logs", "HEAD")); err == nil {
+		size = info.Size()
+	}
+	fmt.Fprintf(h, "%s\x00%s\x00%s %d\x00", dir, head, index, size)
+	return err
 }

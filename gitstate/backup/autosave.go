@@ -51,25 +51,13 @@ func (r *AutoSaves) AutoSave(ctx context.Context, d session.AutoDraft) (session.
 	if err != nil {
 		return done, err
 	}
-	var s snapshot.Taken
-	if d.Snapshot != nil {
-		s.Snapshot = *d.Snapshot
-	} else {
-		var ours bool
-		if s, ours, err = r.autoSnapshot(ctx, d); err != nil {
-			r.packs = nil // somebody may have come to need what is in them: they stay
-			return done, err
-		} else if !ours {
-			return done, nil
-		}
-	}
-	tip, err := r.Refs.Ref(ctx, refs.AutoRef(d.Session))
-	if err != nil {
+	s, ours, err := r.taken(ctx, d)
+	if err != nil || !ours {
 		return done, err
 	}
-	before, err := r.Backups.Auto(ctx, d.Session)
-	if err != nil || before != nil && (before.Ledger != d.Ledger || before.Commit != tip) {
-		before = nil // stale, or not to be read: it is replaced, and says nothing
+	tip, before, err := r.newest(ctx, d)
+	if err != nil {
+		return done, err
 	}
 	if before != nil {
 		done.Commit, done.Changes = before.Commit, before.Changes
@@ -78,29 +66,58 @@ func (r *AutoSaves) AutoSave(ctx context.Context, d session.AutoDraft) (session.
 		}
 	}
 	changes, err := r.autoChanges(ctx, d.Tree, s)
-	if err != nil {
-		return done, err
+	if err != nil || len(changes) == 0 && before == nil {
+		return session.AutoSaved{}, err
 	}
 	if before != nil {
-		lost, more, err := r.lost(ctx, d.Tree, *before, changes)
-		if err != nil {
+		if stays, err := r.keepLost(ctx, d, *before, changes, &done); err != nil || stays {
 			return done, err
 		}
-		if done.Lost = lost; lost > 0 {
-			if !more && !d.Last {
-				return done, nil
-			}
-			if done.Kept, err = r.Backups.keepAuto(ctx, d.Session, before.Commit); err != nil {
-				return done, err
-			}
-		}
-	}
-	if len(changes) == 0 && before == nil {
-		return session.AutoSaved{}, nil
 	}
 	done.Commit, err = r.autoCommit(ctx, d, s, changes, tip, ident)
 	done.New, done.Changes = err == nil, len(changes)
 	return done, err
+}
+
+// newest is the tip of the session's auto-saves, and what it says, nil when it is stale or cannot be read: then it is
+// replaced.
+func (r *AutoSaves) newest(ctx context.Context, d session.AutoDraft) (session.Commit, *session.AutoSave, error) {
+	tip, err := r.Refs.Ref(ctx, refs.AutoRef(d.Session))
+	if err != nil {
+		return "", nil, err
+	}
+	before, err := r.Backups.Auto(ctx, d.Session)
+	if err != nil || before != nil && (before.Ledger != d.Ledger || before.Commit != tip) {
+		before = nil
+	}
+	return tip, before, nil
+}
+
+// taken is the snapshot of a draft, or one of now. ours is false when HEAD is not on the session's branch.
+func (r *AutoSaves) taken(ctx context.Context, d session.AutoDraft) (s snapshot.Taken, ours bool, err error) {
+	if d.Snapshot != nil {
+		s.Snapshot = *d.Snapshot
+		return s, true, nil
+	}
+	if s, ours, err = r.autoSnapshot(ctx, d); err != nil {
+		r.packs = nil // somebody may have come to need what is in them: they stay
+	}
+	return s, ours, err
+}
+
+// keepLost keeps the newest auto-save as a rescue when most of what it has is gone. It reports true when that one stays
+// because nothing new has come.
+func (r *AutoSaves) keepLost(ctx context.Context, d session.AutoDraft, before session.AutoSave,
+	changes []object.TreeChange, done *session.AutoSaved) (stays bool, err error) {
+	lost, more, err := r.lost(ctx, d.Tree, before, changes)
+	if done.Lost = lost; err != nil || lost == 0 {
+		return false, err
+	}
+	if !more && !d.Last {
+		return true, nil
+	}
+	done.Kept, err = r.Backups.keepAuto(ctx, d.Session, before.Commit)
+	return false, err
 }
 
 // autoChanges lists how the files of an auto-save differ from a tree.

@@ -55,6 +55,11 @@ func (r *Backups) OnlyIn(ctx context.Context, rescue session.Commit, s State, tr
 	case s.Index != "" && s.Index != s.Tree && s.Index != head:
 		return "no other record of what was staged", nil
 	}
+	return r.onlyReference(ctx, rescue)
+}
+
+// onlyReference says so when nothing but a rescue leads to commits, "" when there are none.
+func (r *Backups) onlyReference(ctx context.Context, rescue session.Commit) (string, error) {
 	info, err := r.Objects.CommitInfo(ctx, rescue)
 	if err != nil {
 		return "", err

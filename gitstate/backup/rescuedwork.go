@@ -44,59 +44,66 @@ func (r *Backups) RescuedWork(ctx context.Context, rescue session.Commit, s Stat
 		}
 	}
 	if index != "" {
-		unlike := func(a, b string) ([]string, error) {
-			out, err := r.Git.Run(ctx, gitcmd.Opts{},
-				append([]string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames", a, b},
-					handover.WithoutDocuments...)...)
-			return gitcmd.SplitZ(out), err
-		}
-		staged, err := unlike(string(s.Tree), string(s.Index))
+		was, picks, err := r.staged(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		below := r.Objects.NewObject("tree", nil).ID
-		if s.Head.Commit != "" {
-			below = string(s.Head.Commit)
-		}
-		head, err := unlike(below, string(s.Index))
-		if err != nil {
-			return nil, err
-		}
-		staged = slices.DeleteFunc(staged, func(name string) bool { return !slices.Contains(head, name) })
-		if len(staged) > 0 {
-			edited, err := unlike(below, string(s.Tree))
-			if err != nil {
-				return nil, err
-			}
-			// Where a file was edited after it had been staged, a cherry-pick upon the files' meets a conflict, or does nothing.
-			again := slices.ContainsFunc(staged, func(name string) bool { return slices.Contains(edited, name) })
-			parts = append(parts, Rescued{"what was staged", "-staged", index, indexAt, !again})
+		if was {
+			parts = append(parts, Rescued{"what was staged", "-staged", index, indexAt, picks})
 		}
 	}
 	if s.Raw == "" {
 		return parts, nil
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "--name-only", "-z", string(s.Raw))
-	if err != nil {
-		return nil, err
+	more, err := r.bytesOnly(ctx, s)
+	if more {
+		parts = append(parts, Rescued{"bytes of files that git converts,", "-bytes", rescue, ":" + DirRaw, false})
 	}
+	return parts, err
+}
+
+// staged reports whether the index of a rescue has changes that its files have not. picks says that a
+// cherry-pick brings them back upon the files': where a file was edited after it had been staged, it meets a
+// conflict, or does nothing.
+func (r *Backups) staged(ctx context.Context, s State) (was, picks bool, err error) {
+	below := r.Objects.NewObject("tree", nil).ID
+	if s.Head.Commit != "" {
+		below = string(s.Head.Commit)
+	}
+	var unlike [3][]string // names by which two of them differ
+	for i, two := range [][]string{{string(s.Tree), string(s.Index)}, {below, string(s.Index)}, {below, string(s.Tree)}} {
+		diff := []string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames", two[0], two[1]}
+		out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(diff, handover.WithoutDocuments...)...)
+		if err != nil {
+			return false, false, err
+		}
+		unlike[i] = gitcmd.SplitZ(out)
+	}
+	staged := slices.DeleteFunc(unlike[0], func(name string) bool { return !slices.Contains(unlike[1], name) })
+	again := slices.ContainsFunc(staged, func(name string) bool { return slices.Contains(unlike[2], name) })
+	return len(staged) > 0, !again, nil
+}
+
+// bytesOnly reports whether a rescue has bytes of files that git converts, but for a session's documents and
+// for ends of lines.
+func (r *Backups) bytesOnly(ctx context.Context, s State) (bool, error) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "--name-only", "-z", string(s.Raw))
 	for _, name := range gitcmd.SplitZ(out) {
 		if strings.HasPrefix(name, handover.WorkDir+"/") {
 			continue
 		}
-		kept := Rescued{"bytes of files that git converts,", "-bytes", rescue, ":" + DirRaw, false}
 		if strings.Contains(name, "\n") { // which cannot be looked up
-			return append(parts, kept), nil
+			return true, nil
 		}
 		got, err := r.Objects.Lookup(ctx, string(s.Raw)+":"+name, string(s.Tree)+":"+name)
 		if err != nil {
-			return nil, err
+			return false, err
 		}
 		if !bytes.Equal(withoutReturns(got[0].Data), withoutReturns(got[1].Data)) {
-			return append(parts, kept), nil
+			return true, nil
 		}
 	}
-	return parts, nil
+	return false, err
 }
 
 func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }

@@ -76,8 +76,8 @@ func (r *Mover) tornFiles(ctx context.Context, changes []object.TreeChange) (map
 	return torn, nil
 }
 
-// addedBetween are the files that a tree has and another has not, by path; none when one of them is not there: that move
-// is weeks old.
+// addedBetween are the files that a tree has and another has not, by path; none when one of them is not there:
+// that move is weeks old.
 func (r *Mover) addedBetween(ctx context.Context, from, target string) (map[string]object.TreeChange, error) {
 	if len(from) != r.Objects.IDLength() || len(target) != r.Objects.IDLength() {
 		return nil, nil

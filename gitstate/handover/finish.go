@@ -161,8 +161,8 @@ func (r *Handover) commitOnto(ctx context.Context, branch string, base session.C
 	return tip, r.Refs.SyncRef(branch, true)
 }
 
-// unhooked is a *HookChangedError when hooks made another commit than was asked for, beside that commit if it is made upon
-// the base alone.
+// unhooked is a *HookChangedError when hooks made another commit than was asked for, beside that commit if it
+// is made upon the base alone.
 func (r *Handover) unhooked(ctx context.Context, base, tip session.Commit, tree session.Tree) (session.Commit, error) {
 	info, err := r.Objects.CommitInfo(ctx, tip)
 	if err != nil {

@@ -240,7 +240,8 @@ func (r *Turns) ledger(d session.Draft, made session.Made, files session.Files, 
 
 // documents makes the entries of the ledger's documents, and the objects of new ones. Those without data stay as they
 // were, if they were there.
-func (r *Turns) documents(files session.Files, previous []object.Entry) (objects []object.Object, entries []object.Entry,
+func (r *Turns) documents(files session.Files, previous []object.Entry) (objects []object.Object,
+	entries []object.Entry,
 	err error) {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {

@@ -228,7 +228,8 @@ func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState
 	return nil
 }
 
-// leadIndex makes a copy of the index, which holds now, what the turn leads to. It reports whether that changes anything.
+// leadIndex makes a copy of the index, which holds now, what the turn leads to. It reports whether that changes
+// anything.
 func (r *Turns) leadIndex(ctx context.Context, index string, now session.Tree, t session.Turn) (bool, error) {
 	o := gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}
 	switch {

@@ -78,7 +78,6 @@ func sameIn(dir, other, name string) (bool, error) {
 		filepath.Join(other, filepath.FromSlash(path.Dir(name)))) {
 		return false, nil
 	}
-	differs := errors.New("differs")
 	err = filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)),
 		func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
@@ -89,34 +88,40 @@ func sameIn(dir, other, name string) (bool, error) {
 				return err
 			}
 			there := filepath.Join(other, rel)
-			switch {
-			case d.IsDir() && leadsInto(real, path, there):
-				return differs
-			case d.IsDir():
+			if d.IsDir() {
+				if leadsInto(real, path, there) {
+					return errDiffers
+				}
 				return nil
-			case d.Type()&fs.ModeSymlink != 0:
-				to, err := os.Readlink(path)
-				if err != nil {
-					return err
-				}
-				if theirs, err := os.Readlink(there); err == nil && theirs == to || filepath.IsAbs(to) &&
-					durable.Inside(to, target) {
-					return nil
-				}
-				return differs
-			case !d.Type().IsRegular():
-				return differs
 			}
-			same, err := gitcmd.SameContent(path, there)
+			same, err := sameFile(path, there, d.Type(), target)
 			if err == nil && !same {
-				err = differs
+				err = errDiffers
 			}
 			return err
 		})
-	if errors.Is(err, differs) || errors.Is(err, fs.ErrPermission) { // what cannot be read is not known to be the same
+	if errors.Is(err, errDiffers) || errors.Is(err, fs.ErrPermission) { // what cannot be read is not known to be the same
 		return false, nil
 	}
 	return err == nil, err
+}
+
+var errDiffers = errors.New("differs")
+
+// sameFile reports whether two files are the same. A link may also lead into a directory.
+func sameFile(path, there string, kind fs.FileMode, target string) (bool, error) {
+	if kind.IsRegular() {
+		return gitcmd.SameContent(path, there)
+	}
+	if kind&fs.ModeSymlink == 0 {
+		return false, nil
+	}
+	to, err := os.Readlink(path)
+	if err != nil {
+		return false, err
+	}
+	theirs, err := os.Readlink(there)
+	return err == nil && theirs == to || filepath.IsAbs(to) && durable.Inside(to, target), nil
 }
 
 // leadsInto reports whether a directory of another work tree lies in fact in a real one, or is the same as mine.

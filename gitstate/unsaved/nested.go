@@ -2,6 +2,7 @@ package unsaved
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -40,6 +41,12 @@ func (r *Finder) nestedWork(ctx context.Context, other *gitcmd.Git) ([]string, e
 			list = append(list, name)
 		}
 	}
+	more, err := r.modulesLeft(ctx, other, seen)
+	return append(list, more...), err
+}
+
+// modulesLeft are the submodules that are not checked out any more, but whose commits are there. seen are the others.
+func (r *Finder) modulesLeft(ctx context.Context, other *gitcmd.Git, seen map[string]bool) (list []string, err error) {
 	modules := filepath.Join(r.Git.GitDir, "modules")
 	err = filepath.WalkDir(modules, func(dir string, d fs.DirEntry, err error) error {
 		if err != nil && dir == modules && gitcmd.Absent(err) {
@@ -52,7 +59,7 @@ func (r *Finder) nestedWork(ctx context.Context, other *gitcmd.Git) ([]string, e
 			return fs.SkipDir
 		}
 		if rel, err := filepath.Rel(modules, dir); err == nil && !r.pushed(ctx, dir, "", r.counterpart(dir, other)) {
-			list = append(list, filepath.ToSlash(rel)) // not checked out any more, but its commits are there
+			list = append(list, filepath.ToSlash(rel))
 		}
 		return fs.SkipDir
 	})
@@ -114,36 +121,22 @@ func (r *Finder) pushed(ctx context.Context, gitDir, dir, other string) bool {
 		}
 	}
 	at := r.nestedIn(gitDir, dir)
-	tags, err := at.nestedTags(ctx)
+	own, err := r.ownTags(ctx, at, other)
 	if err != nil {
 		return false
 	}
-	var theirs map[string]string
-	if other != "" {
-		if theirs, err = r.nestedIn(other, "").nestedTags(ctx); err != nil {
-			return false
-		}
-	}
-	var own strings.Builder
-	for name, tag := range tags {
-		id, commit := strings.CutSuffix(tag, commitTag)
-		switch {
-		case theirs[name] == tag:
-		case !commit:
-			return false // of a file, say: no branch of a remote leads to it
-		default:
-			own.WriteString(id + "\n")
-		}
-	}
-	out, err := at.Git.Run(ctx, gitcmd.Opts{GitDir: gitDir, Stdin: []byte(own.String())}, "rev-list", "--max-count=1",
+	out, err := at.Git.Run(ctx, gitcmd.Opts{GitDir: gitDir, Stdin: []byte(own)}, "rev-list", "--max-count=1",
 		"--stdin", "--exclude=refs/tags/*", "--all", "--reflog", "HEAD", "--not", "--remotes")
 	if err != nil || len(out) > 0 {
 		return false
 	}
-	if dir == "" {
-		return true
-	}
-	out, err = at.Git.Run(ctx, gitcmd.Opts{GitDir: gitDir}, "status", "--porcelain", "--untracked-files=normal",
+	return dir == "" || r.untouched(ctx, at, dir)
+}
+
+// untouched reports whether the files of a nested repository, and those nested in it, are as they were committed and
+// pushed.
+func (r *Finder) untouched(ctx context.Context, at *Finder, dir string) bool {
+	out, err := at.Git.Run(ctx, gitcmd.Opts{GitDir: at.Git.GitDir}, "status", "--porcelain", "--untracked-files=normal",
 		"--ignored=traditional", object.EverySubmodule)
 	if err != nil || len(out) > 0 {
 		return false
@@ -151,17 +144,46 @@ func (r *Finder) pushed(ctx context.Context, gitDir, dir, other string) bool {
 	if same, err := r.readsAsCommitted(ctx, at); err != nil || !same {
 		return false
 	}
-	inner, err := at.Objects.ReadIndex(ctx, filepath.Join(gitDir, "index"))
+	inner, err := at.Objects.ReadIndex(ctx, at.Git.IndexPath())
 	if err != nil {
 		return false
 	}
 	for _, name := range inner.Info().Gitlinks { // with a git directory of their own in it, or there would be modules
-		if in := filepath.Join(dir, filepath.FromSlash(name)); gitcmd.IsRepository(in) &&
-			!r.pushed(ctx, gitDirOf(in), in, "") {
+		in := filepath.Join(dir, filepath.FromSlash(name))
+		if gitcmd.IsRepository(in) && !r.pushed(ctx, gitDirOf(in), in, "") {
 			return false
 		}
 	}
 	return true
+}
+
+// errNoCommit says that a tag leads to a file, say: no branch of a remote leads there.
+var errNoCommit = errors.New("a tag that leads to no commit")
+
+// ownTags lists the commits of tags that another repository, "" for none, has not, one a line.
+func (r *Finder) ownTags(ctx context.Context, at *Finder, other string) (string, error) {
+	tags, err := at.nestedTags(ctx)
+	if err != nil {
+		return "", err
+	}
+	var theirs map[string]string
+	if other != "" {
+		if theirs, err = r.nestedIn(other, "").nestedTags(ctx); err != nil {
+			return "", err
+		}
+	}
+	var own strings.Builder
+	for name, tag := range tags {
+		if theirs[name] == tag {
+			continue
+		}
+		id, commit := strings.CutSuffix(tag, commitTag)
+		if !commit {
+			return "", errNoCommit
+		}
+		own.WriteString(id + "\n")
+	}
+	return own.String(), nil
 }
 
 func (r *Finder) nestedIn(gitDir, dir string) *Finder {

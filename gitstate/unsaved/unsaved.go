@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -51,16 +52,23 @@ func (r *Finder) ownChanges(ctx context.Context) ([]string, error) {
 			names = append(names, strings.TrimSuffix(line[3:], "/"))
 		}
 	}
-	hidden, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-v", "-z", "--", ":(top,literal)"+object.UserDir)
-	for _, line := range gitcmd.SplitZ(hidden) { // with a small letter, or S: git was told not to look
+	hidden, err := r.unlooked(ctx)
+	names = append(names, hidden...)
+	slices.Sort(names)
+	return slices.Compact(names), err
+}
+
+// unlooked lists the files of the user's own directory that are there, and that git was told not to look at.
+func (r *Finder) unlooked(ctx context.Context) (names []string, err error) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-v", "-z", "--", ":(top,literal)"+object.UserDir)
+	for _, line := range gitcmd.SplitZ(out) { // with a small letter, or S
 		if len(line) > 2 && (line[0] == 'S' || line[0] >= 'a') {
 			if _, gone := r.Git.Lstat(line[2:]); gone == nil {
 				names = append(names, line[2:])
 			}
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names), err
+	return names, err
 }
 
 // Packages reports whether a directory of the work tree is one that installers of packages make, with no
@@ -95,40 +103,39 @@ var errRepository = errors.New("a repository")
 func contentStamp(top string) (string, error) {
 	sum := sha256.New()
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		rel, err := filepath.Rel(top, path)
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if d.Name() == ".cache" && filepath.Base(filepath.Dir(path)) == "node_modules" {
-				return fs.SkipDir
-			}
-			if rel != "." && gitcmd.IsRepository(path) {
-				return errRepository
-			}
+		case d.IsDir() && d.Name() == ".cache" && filepath.Base(filepath.Dir(path)) == "node_modules":
+			return fs.SkipDir
+		case d.IsDir() && path != top && gitcmd.IsRepository(path):
+			return errRepository
+		case d.IsDir(), strings.HasSuffix(path, ".pyc") && filepath.Base(filepath.Dir(path)) == "__pycache__":
 			return nil
 		}
-		if strings.HasSuffix(rel, ".pyc") && filepath.Base(filepath.Dir(path)) == "__pycache__" {
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		to := ""
-		if d.Type()&fs.ModeSymlink != 0 {
-			if to, err = os.Readlink(path); err != nil {
-				return err
-			}
-		}
-		fmt.Fprintf(sum, "f %q %s %d %d %q\n", rel, d.Type(), info.Size(), info.ModTime().UnixNano(), to)
-		return nil
+		return addStamp(sum, top, path, d)
 	})
 	if err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+func addStamp(sum hash.Hash, top, path string, d fs.DirEntry) error {
+	rel, err := filepath.Rel(top, path)
+	if err != nil {
+		return err
+	}
+	info, err := d.Info()
+	if err != nil {
+		return err
+	}
+	to := ""
+	if d.Type()&fs.ModeSymlink != 0 {
+		if to, err = os.Readlink(path); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(sum, "f %q %s %d %d %q\n", rel, d.Type(), info.Size(), info.ModTime().UnixNano(), to)
+	return nil
 }

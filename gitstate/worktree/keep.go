@@ -54,20 +54,25 @@ func (r *Trees) leadModules(ctx context.Context, modules, from, to string) error
 			!gitcmd.IsGitDir(filepath.Dir(path)) {
 			return err
 		}
-		at := gitcmd.New(gitcmd.Place{Root: to, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
-		said, err := at.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--file", path, "--get", "core.worktree")
-		tree := strings.TrimSuffix(string(said), "\n")
-		if err != nil || tree == "" {
-			return err
-		}
-		if !filepath.IsAbs(tree) {
-			tree = filepath.Join(filepath.Dir(path), tree)
-		}
-		rel, err := filepath.Rel(from, tree)
-		if err != nil || !filepath.IsLocal(rel) {
-			return nil // somewhere else, or led already
-		}
-		_, err = at.Run(ctx, gitcmd.Opts{Write: true}, "config", "--file", path, "core.worktree", filepath.Join(to, rel))
-		return err
+		return r.leadModule(ctx, path, from, to)
 	})
+}
+
+// leadModule tells the repository of a submodule, by a file of its configuration.
+func (r *Trees) leadModule(ctx context.Context, path, from, to string) error {
+	at := gitcmd.New(gitcmd.Place{Root: to, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
+	said, err := at.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--file", path, "--get", "core.worktree")
+	tree := strings.TrimSuffix(string(said), "\n")
+	if err != nil || tree == "" {
+		return err
+	}
+	if !filepath.IsAbs(tree) {
+		tree = filepath.Join(filepath.Dir(path), tree)
+	}
+	rel, err := filepath.Rel(from, tree)
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil // somewhere else, or led already
+	}
+	_, err = at.Run(ctx, gitcmd.Opts{Write: true}, "config", "--file", path, "core.worktree", filepath.Join(to, rel))
+	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -30,37 +31,10 @@ type NewWorktree struct {
 // PlanWorktree says where a new work tree would be. taken are names of others that are planned, and whose
 // entries may not be in their places yet. The error wraps ErrDirTaken when it cannot be made there.
 func (r *Trees) PlanWorktree(ctx context.Context, dir string, taken ...string) (NewWorktree, error) {
-	var n NewWorktree
-	dir, err := filepath.Abs(dir)
+	n, err := placeFor(dir)
 	if err != nil {
 		return n, err
 	}
-	const maxName = 230 // bytes: it has a longer one while it is made or removed
-	if len(filepath.Base(dir)) > maxName {
-		return n, fmt.Errorf("%w: the name of %s is too long", ErrDirTaken, dir)
-	}
-	if _, err := os.Lstat(dir); err == nil {
-		return n, dirTaken(dir)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return n, fmt.Errorf("%w: %w", ErrDirTaken, err)
-	}
-	n.Above = filepath.Dir(dir)
-	for {
-		if _, err := os.Stat(n.Above); err == nil {
-			break
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return n, fmt.Errorf("%w: %w", ErrDirTaken, err)
-		}
-		n.Above = filepath.Dir(n.Above)
-	}
-	rest, err := filepath.Rel(n.Above, dir)
-	if err != nil {
-		return n, err
-	}
-	if n.Above, err = filepath.EvalSymlinks(n.Above); err != nil {
-		return n, err
-	}
-	n.Path = filepath.Join(n.Above, rest)
 	if durable.Inside(n.Path, r.Git.CommonDir) {
 		return n, fmt.Errorf("%w: %s lies in git's own directory", ErrDirTaken, n.Path)
 	}
@@ -83,14 +57,37 @@ func (r *Trees) PlanWorktree(ctx context.Context, dir string, taken ...string) (
 	return n, err
 }
 
+// placeFor finds the real path of a directory that is to be made, and the one above it that is there.
+func placeFor(dir string) (n NewWorktree, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return n, err
+	}
+	const maxName = 230 // bytes: it has a longer one while it is made or removed
+	if len(filepath.Base(dir)) > maxName {
+		return n, fmt.Errorf("%w: the name of %s is too long", ErrDirTaken, dir)
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		return n, dirTaken(dir)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return n, fmt.Errorf("%w: %w", ErrDirTaken, err)
+	}
+	above := filepath.Dir(dir)
+	for _, err := os.Stat(above); err != nil; _, err = os.Stat(above) {
+		if !errors.Is(err, fs.ErrNotExist) {
+			return n, fmt.Errorf("%w: %w", ErrDirTaken, err)
+		}
+		above = filepath.Dir(above)
+	}
+	n.Above, err = filepath.EvalSymlinks(above)
+	n.Path = filepath.Join(n.Above, strings.TrimPrefix(dir, above))
+	return n, err
+}
+
+var unfitForNames = lazyregexp.New(`[^a-zA-Z0-9_-]`)
+
 // freeName makes the name of a work tree's git directory out of that of its directory, fit for refs as well.
 func (r *Trees) freeName(path string, taken []string) (string, error) {
-	base := strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
-			return c
-		}
-		return '-'
-	}, filepath.Base(path))
+	base := unfitForNames.ReplaceAllString(filepath.Base(path), "-")
 	base = base[:min(len(base), 80)]
 	name := base
 	for i := 1; ; i++ {
@@ -199,36 +196,9 @@ func (r *Trees) addWhole(ctx context.Context, n NewWorktree, at session.Commit, 
 	if err := os.Mkdir(n.Making, 0o777); err != nil {
 		return err
 	}
-	link := filepath.Join(n.Making, ".git")
-	if err := os.WriteFile(link, []byte("gitdir: "+filepath.ToSlash(r.Git.LinkedDir(n.Name))+"\n"), 0o666); err != nil {
-		return err
-	}
 	dir := r.newGitDir(n.Name)
-	if err := r.Git.MakeGitDir(dir, string(at)); err != nil {
+	if err := r.makeParts(ctx, n, dir, at, files); err != nil {
 		return err
-	}
-	if err := r.fillWorktree(ctx, n.Making, dir, files); err != nil {
-		return err
-	}
-	for name, text := range map[string]string{"commondir": "../..\n",
-		"gitdir": filepath.ToSlash(filepath.Join(n.Path, ".git")) + "\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			return err
-		}
-	}
-	if err := openUp(dir); err != nil {
-		return err
-	}
-	for _, file := range []string{filepath.Join(dir, "HEAD"), filepath.Join(dir, "commondir"),
-		filepath.Join(dir, "gitdir"), filepath.Join(dir, "index"), link} {
-		if err := durable.SyncFile(file); err != nil {
-			return err
-		}
-	}
-	for _, d := range []string{dir, n.Making} {
-		if err := durable.SyncDir(d); err != nil {
-			return err
-		}
 	}
 	entries := filepath.Dir(r.Git.LinkedDir(n.Name))
 	if err := os.MkdirAll(entries, 0o777); err != nil {
@@ -248,6 +218,40 @@ func (r *Trees) addWhole(ctx context.Context, n NewWorktree, at session.Commit, 
 		return err
 	}
 	return durable.SyncDir(filepath.Dir(n.Path))
+}
+
+// makeParts makes both parts of a linked work tree, durable: the directory with all files, and what is to become its
+// entry.
+func (r *Trees) makeParts(ctx context.Context, n NewWorktree, dir string, at session.Commit, files string) error {
+	link := filepath.Join(n.Making, ".git")
+	if err := os.WriteFile(link, []byte("gitdir: "+filepath.ToSlash(r.Git.LinkedDir(n.Name))+"\n"), 0o666); err != nil {
+		return err
+	}
+	if err := r.Git.MakeGitDir(dir, string(at)); err != nil {
+		return err
+	}
+	if err := r.fillWorktree(ctx, n.Making, dir, files); err != nil {
+		return err
+	}
+	made := []string{link}
+	for name, text := range map[string]string{"commondir": "../..\n",
+		"gitdir": filepath.ToSlash(filepath.Join(n.Path, ".git")) + "\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			return err
+		}
+	}
+	if err := openUp(dir); err != nil {
+		return err
+	}
+	for _, name := range []string{"HEAD", "commondir", "gitdir", "index"} {
+		made = append(made, filepath.Join(dir, name))
+	}
+	for _, file := range made {
+		if err := durable.SyncFile(file); err != nil {
+			return err
+		}
+	}
+	return errors.Join(durable.SyncDir(dir), durable.SyncDir(n.Making))
 }
 
 // openUp gives a private git directory the modes that git's own entries have: as those of the directory that all share.
@@ -277,19 +281,25 @@ func (r *Trees) MoveWorktree(ctx context.Context, n NewWorktree, to string) erro
 	if err != nil || t == nil || t.Gone {
 		return err
 	}
-	if other, err := r.WorktreeIn(ctx, n.Path); err != nil || other != nil {
-		if err == nil {
-			err = fmt.Errorf("the work tree %s lies in it", other.Path)
-		}
-		return err
-	}
-	if err := NotMounted(n.Path); err != nil {
+	if err := r.nothingElse(ctx, n.Path); err != nil {
 		return err
 	}
 	if err := os.Rename(n.Path, to); err != nil {
 		return err
 	}
 	return durable.SyncDir(filepath.Dir(n.Path))
+}
+
+// nothingElse is an error when another work tree or a mount lies in a directory.
+func (r *Trees) nothingElse(ctx context.Context, dir string) error {
+	other, err := r.WorktreeIn(ctx, dir)
+	if err != nil {
+		return err
+	}
+	if other != nil {
+		return fmt.Errorf("the work tree %s lies in it", other.Path)
+	}
+	return NotMounted(dir)
 }
 
 // RemoveWorktree removes what is left of a linked work tree that is not in its place any more: trash, which

@@ -22,14 +22,11 @@ func TreeStamp(top string) (string, error) {
 			return err
 		}
 		rel, err := filepath.Rel(top, path)
-		if err != nil {
-			return err
-		}
 		if rel == ".git" && d.IsDir() {
 			return fs.SkipDir
 		}
-		if rel == ".git" || d.IsDir() {
-			return nil
+		if err != nil || rel == ".git" || d.IsDir() {
+			return err
 		}
 		info, err := os.Lstat(path)
 		if err != nil {
