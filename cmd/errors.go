@@ -157,7 +157,6 @@ var kinds = []kind{
 			f.Error = isFull + f.Error
 		}
 	}),
-	of("absent", "", exitError, func(_ *app, e *object.AbsentError, f *failure) { f.Hint = absentHint(e) }),
 	of(string(session.RefuseInTheWay), "", exitError, func(_ *app, e *worktree.MountedError, f *failure) {
 		f.Hint = "umount " + e.Path + ", then run it again"
 	}),
@@ -264,12 +263,4 @@ func moveFailedHint(e *engine.MoveFailedError) string {
 		return fmt.Sprintf("fix that, then wfs switch %s", e.ID)
 	}
 	return "fix that, then {again}"
-}
-
-// absentHint is what to type about files that a partial clone has not got.
-func absentHint(e *object.AbsentError) string {
-	if e.Remote == "" {
-		return "git config remote.origin.promisor true, if origin is where it was cloned from, then {again}"
-	}
-	return fmt.Sprintf("when %s can be reached: {again}", e.Remote)
 }

@@ -129,18 +129,6 @@ func (r *Trees) Add(ctx context.Context, n NewWorktree, at session.Commit, tree 
 	if files == "" {
 		files = string(at)
 	}
-	if r.Objects.Promised() { // what cannot be fetched is to be found while there is nothing yet
-		whole, err := tree, error(nil)
-		if whole == "" {
-			whole, err = r.Objects.TreeOf(ctx, at)
-		}
-		if err == nil {
-			err = r.Objects.FetchPromised(ctx, session.Tree(r.Objects.NewObject("tree", nil).ID), whole)
-		}
-		if err != nil {
-			return fmt.Errorf("the files of the new work tree: %w", err)
-		}
-	}
 	if !r.Git.ReadsDirectly() {
 		return r.addByGit(ctx, n, at, files)
 	}
