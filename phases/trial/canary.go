@@ -243,15 +243,13 @@ const longer = time.Minute
 // where none are named.
 func (t *Variants) Alter(ctx context.Context, tree session.Tree, name string, only []session.TestID) (*gate.Run,
 	error) {
-	at := t.Runner
-	at.Judged, at.Trial = tree, name
 	g := t.Gate
 	g.Where = workflows.Clean
 	g.Timeout = t.bound(g.Timeout)
 	if narrow, ok := t.Alone(g, only); ok {
 		g.Run = narrow.Run
 	}
-	run, err := at.Run(ctx, g, t.R.RunDir, len(only) == 0)
+	run, err := t.Run(ctx, g, gate.On{Tree: tree, Dir: t.R.RunDir, Name: name, Anew: len(only) == 0})
 	if err == nil {
 		t.runs, t.spent = t.runs+1, t.spent+run.Millis
 	}

@@ -321,15 +321,13 @@ func (t *Trial) found(kind, path, test, why, says string) []report.Failure {
 func (t *Variants) Judge(ctx context.Context, r session.JudgeRequest, tree session.Tree,
 	name string) (session.GateResult, *gate.Run, error) {
 	var err error
-	at := *t.Bench
-	at.Judged, at.Trial = tree, name
 	r.Tree = tree
 	if r.Changed, err = t.Changes(ctx, r.LapTree, tree); err != nil {
 		return session.GateResult{}, nil, err
 	}
 	g := t.Gate
 	g.Where, g.Timeout = workflows.Clean, t.bound(g.Timeout)
-	res, run, err := at.JudgeGate(ctx, g, r, at.Files(ctx, r))
+	res, run, err := t.JudgeGate(ctx, g, gate.On{Tree: tree, Dir: r.RunDir, Name: name}, r, t.Files(ctx, r))
 	if err == nil {
 		t.runs, t.spent = t.runs+1, t.spent+run.Millis
 	}
