@@ -250,7 +250,8 @@ func (h *heldRun) left(run *gate.Run, own map[session.TestID]string) {
 				return true
 			}
 		}
-		return run.Silent() || slices.ContainsFunc(run.Report.Broken, func(b report.Breakage) bool { return mayHold(b, path) })
+		return run.Silent() || slices.ContainsFunc(run.Report.Broken,
+			func(b report.Breakage) bool { return mayHold(b, path) })
 	})
 }
 

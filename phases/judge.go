@@ -75,7 +75,8 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 
 // runGates enters what the gates of the phase say, and returns what failing tests printed. The judgement is a question
 // where a gate has no place to run any more.
-func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure, error) {
+func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure,
+	error) {
 	files := j.Files(ctx, r)
 	var failures []report.Failure
 	for _, g := range inRunningOrder(r.Phase.Gates) {

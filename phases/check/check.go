@@ -129,7 +129,8 @@ func inWords(b *trial.Bench) *trial.Bench {
 // sort names the changed files of tests, and those of code.
 func (c *checking) sort(out *Report) {
 	for _, f := range c.changed {
-		if f.Aside && (testpaths.AboutTests(f.Path) || testpaths.MixesTests(f.Path) || c.NamedByGate(f.Path)) {
+		if f.Aside && (testpaths.AboutTests(f.Path) || testpaths.MixesTests(f.Path) ||
+			trial.NamedByGate(c.R.Phase.Gates, f.Path)) {
 			out.Tests = append(out.Tests, f.Path)
 		}
 		same := func() bool { // but for comments and layout
@@ -326,7 +327,7 @@ func (c *checking) questions(ctx context.Context) error {
 		return nil
 	}
 	if c.withCode {
-		if err := c.oldTests(ctx); err != nil {
+		if err := (oldTests{checking: c}).try(ctx); err != nil {
 			return err
 		}
 	}
@@ -356,7 +357,7 @@ func (c *checking) newTests(ctx context.Context) error {
 	sure := false
 	if c.withCode {
 		var err error
-		if sure, err = c.withoutCode(ctx); err != nil {
+		if sure, err = (bareTests{c}).withoutCode(ctx); err != nil {
 			return err
 		}
 	}
@@ -392,9 +393,12 @@ func (c *checking) backwards() []trial.File {
 	return back
 }
 
+// bareTests are the new and changed tests with the code of the base.
+type bareTests struct{ *checking }
+
 // withoutCode runs the tests of the change on the code of the base. It reports whether one of them fails there by what
 // it asserts: then it can fail, and needs the code.
-func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
+func (c bareTests) withoutCode(ctx context.Context) (sure bool, err error) {
 	c.Say("gate " + c.Gate.Name + " without the code …")
 	var passing []session.TestID
 	for again := range 2 {
@@ -426,7 +430,7 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 
 // parted are the new and changed tests that fail without the code, and those that pass. sure says that one of them
 // fails by what it asserts.
-func (c *checking) parted(run *gate.Run) (failing, passing []session.TestID, sure bool) {
+func (c bareTests) parted(run *gate.Run) (failing, passing []session.TestID, sure bool) {
 	for _, id := range c.Tests {
 		if run.Passes(id) {
 			passing = append(passing, id)
@@ -439,7 +443,7 @@ func (c *checking) parted(run *gate.Run) (failing, passing []session.TestID, sur
 }
 
 // needCode enters that new and changed tests fail without the code.
-func (c *checking) needCode(failing, passing []session.TestID, sure bool) {
+func (c bareTests) needCode(failing, passing []session.TestID, sure bool) {
 	says := safetext.Plural(len(failing), "new or changed test fails", "new or changed tests fail")
 	if !sure {
 		says = safetext.Plural(len(failing), "new or changed test", "new or changed tests") + " cannot be run"
@@ -454,7 +458,7 @@ func (c *checking) needCode(failing, passing []session.TestID, sure bool) {
 }
 
 // needNoCode enters that no new or changed test fails without the code. It reports whether they have no reason to.
-func (c *checking) needNoCode(passing []session.TestID) bool {
+func (c bareTests) needNoCode(passing []session.TestID) bool {
 	now := c.now()
 	skipped := slices.DeleteFunc(report.SortedKeys(now), func(id session.TestID) bool {
 		return c.before[id] != "" || now[id] != session.TestSkip
@@ -479,7 +483,7 @@ func (c *checking) needNoCode(passing []session.TestID) bool {
 }
 
 // namesVary reports whether a row of a table did not run although others of its table did: its name may hold the time.
-func (c *checking) namesVary(run *gate.Run, id session.TestID) bool {
+func (c bareTests) namesVary(run *gate.Run, id session.TestID) bool {
 	p, now := report.Parent(id), c.now()
 	return p != "" && slices.ContainsFunc(report.SortedKeys(run.Report.Tests), func(other session.TestID) bool {
 		return now[other] == "" && report.Parent(other) == p
@@ -487,7 +491,7 @@ func (c *checking) namesVary(run *gate.Run, id session.TestID) bool {
 }
 
 // alsoChanged adds tests of the base to those of the change that pass with its code, and do not without.
-func (c *checking) alsoChanged(bare *gate.Run) {
+func (c bareTests) alsoChanged(bare *gate.Run) {
 	now := c.now()
 	for _, id := range report.SortedKeys(c.before) {
 		if s := bare.Report.Tests[id]; c.edited && c.before[id] == session.TestPass && now[id] == session.TestPass &&
@@ -501,7 +505,7 @@ func (c *checking) alsoChanged(bare *gate.Run) {
 
 // asksMore reports whether there are more tests than there were, or more values are compared with. Where neither is so,
 // tests were renamed, merged or edited, and have no reason to fail with the old code.
-func (c *checking) asksMore() bool {
+func (c bareTests) asksMore() bool {
 	more, now := 0, c.now()
 	for _, id := range c.Tests {
 		if c.before[id] == "" {

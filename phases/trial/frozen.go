@@ -87,7 +87,7 @@ func (t *Trial) passesFrozen(ctx context.Context) (changed bool, failures []repo
 // cameInLap reports whether a test is one of the lap's own.
 func (t *Trial) cameInLap(id session.TestID) bool {
 	_, had := t.R.LapStart.Gates[t.Gate.Name][id]
-	return slices.Contains(t.R.Targets, id) || !had && t.ofLap(id)
+	return slices.Contains(t.R.Targets, id) || !had && ofLap(t.R, id)
 }
 
 // withTrees are the references that differ from the attempt and from each other, with the attempt's code and their
@@ -185,9 +185,9 @@ func (t *Trial) weigh(ctx context.Context, ref reference, result string) (err er
 }
 
 // ofLap reports whether a test is one that the lap is about.
-func (t *Variants) ofLap(id session.TestID) bool {
-	return slices.Contains(t.R.Targets, id) ||
-		slices.ContainsFunc(t.R.Expected, func(unit string) bool { return string(id) == unit || verdict.Belongs(id, unit) })
+func ofLap(r session.JudgeRequest, id session.TestID) bool {
+	return slices.Contains(r.Targets, id) ||
+		slices.ContainsFunc(r.Expected, func(unit string) bool { return string(id) == unit || verdict.Belongs(id, unit) })
 }
 
 // runsAsMany reports whether as many tests pass as did at the lap's start, and those of the lap.
@@ -248,7 +248,7 @@ func (t *Trial) failsFrozen(ctx context.Context, ref reference, res session.Gate
 		}
 	}
 	// What went before the tests were frozen nobody can give back in this phase.
-	if mayRemove(t.R) || !ref.newest && (t.gone || t.maybeMeant(res.Failing)) {
+	if mayRemove(t.R) || !ref.newest && (t.gone || maybeMeant(t.R, res.Failing)) {
 		t.ask(ref.aside, fmt.Sprintf("the code fails %s, which were changed or removed: %s", ref.says, res.Reason))
 		return Fails, nil, nil
 	}
@@ -327,9 +327,9 @@ func (t *Variants) meant(ctx context.Context, failing []session.TestID, old *gat
 
 // maybeMeant reports whether all tests that fail are among those that the lap is about by name: they were changed where
 // nothing could be built, so that nobody knows whether they were red as they are now.
-func (t *Variants) maybeMeant(failing []session.TestID) bool {
+func maybeMeant(r session.JudgeRequest, failing []session.TestID) bool {
 	return len(failing) > 0 && !slices.ContainsFunc(failing, func(id session.TestID) bool {
-		return !slices.ContainsFunc(t.R.Expected, func(unit string) bool { return verdict.Belongs(id, unit) })
+		return !slices.ContainsFunc(r.Expected, func(unit string) bool { return verdict.Belongs(id, unit) })
 	})
 }
 

@@ -53,9 +53,9 @@ func otherResults(lines map[string]experiment.Lines, texts map[string][]byte) al
 // asksResults asks of tests that have not failed for other expected values whether one of them notices other results of
 // the lap's functions that tests speak of. They need not where nothing that could be changed is returned while they
 // run: then none would notice either that it raises there.
-func (t *Trial) asksResults(ctx context.Context, lap []File) error {
-	lines, texts, _ := codeLines(lap)
-	names := testWords(lap)
+func (t lapTests) asksResults(ctx context.Context) error {
+	lines, texts, _ := codeLines(t.lap)
+	names := testWords(t.lap)
 	for path, added := range lines { // what others return reaches no test as it is
 		called := experiment.Called(path, texts[path], names)
 		lines[path] = added.Only(func(n int) bool { return called[n] })
@@ -101,8 +101,8 @@ func (t *Trial) asksResults(ctx context.Context, lap []File) error {
 
 // noticed asks whether tests that were red only because something was missing notice anything about the code: of three
 // or more single changes at least one.
-func (t *Trial) noticed(ctx context.Context, lap []File) error {
-	lines, texts, _ := codeLines(lap)
+func (t lapTests) noticed(ctx context.Context) error {
+	lines, texts, _ := codeLines(t.lap)
 	list := mutants(lines, nil, texts)
 	switch {
 	case len(list) < 3:

@@ -246,7 +246,7 @@ func (t *Variants) passing(now session.Tests) []session.TestID {
 	start := t.R.LapStart.Gates[t.Gate.Name]
 	return slices.DeleteFunc(report.SortedKeys(now), func(id session.TestID) bool {
 		_, had := start[id]
-		return now[id] != session.TestPass || id == report.GateID(t.Gate.Name) || had && !t.ofLap(id)
+		return now[id] != session.TestPass || id == report.GateID(t.Gate.Name) || had && !ofLap(t.R, id)
 	})
 }
 
