@@ -31,15 +31,15 @@ func (c oldTests) try(ctx context.Context) error {
 	const says = "the tests of the base"
 	paths := slices.Clone(c.paths)
 	for range mostUnbuilt + 1 {
-		tree, err := c.WithTests(ctx, c.R.LapTree, c.changed, paths)
+		tree, err := c.WithTests(ctx, c.Req.LapTree, c.changed, paths)
 		if err != nil {
 			return err
 		}
-		if tree == c.R.Tree {
+		if tree == c.Req.Tree {
 			break
 		}
 		c.Say("gate " + c.Gate.Name + " with " + says + " …")
-		res, run, err := c.Judge(ctx, c.R, tree, trial.TryFrozen)
+		res, run, err := c.Judge(ctx, c.Req, tree, trial.TryFrozen)
 		if err != nil {
 			return ctx.Err()
 		}

@@ -23,7 +23,7 @@ func (t *Trial) Worth(ctx context.Context, code bool) error {
 		t.Tried(tryCanary, NotTried, "no test of this lap has a known name")
 		return nil
 	}
-	lap, err := t.Since(ctx, t.R.LapTree)
+	lap, err := t.Since(ctx, t.Req.LapTree)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (t *Trial) Worth(ctx context.Context, code bool) error {
 		}
 		return own.asksResults(ctx)
 	}, func() error {
-		if values > 0 || len(t.R.Targets) > 0 {
+		if values > 0 || len(t.Req.Targets) > 0 {
 			return nil
 		}
 		return own.noticed(ctx)
@@ -256,7 +256,7 @@ func (t *Variants) Alter(ctx context.Context, tree session.Tree, name string, on
 	if narrow, ok := t.Alone(g, only); ok {
 		g.Run = narrow.Run
 	}
-	run, err := t.Run(ctx, g, gate.On{Tree: tree, Dir: t.R.RunDir, Name: name, Anew: len(only) == 0})
+	run, err := t.Run(ctx, g, gate.On{Tree: tree, Dir: t.Req.RunDir, Name: name, Anew: len(only) == 0})
 	if err == nil {
 		t.runs, t.spent = t.runs+1, t.spent+run.Millis
 	}

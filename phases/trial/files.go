@@ -78,7 +78,7 @@ func (t *Variants) testsOrInstrument(f File) bool {
 	case testpaths.HoldsTests(f.Path), f.Status != "A" && report.IsCode(f.Path) && testpaths.Asserts(f.Path, f.Before):
 		return true
 	case !testpaths.AboutTests(f.Path) && !(testpaths.IsScript(f.Path) && f.Status != "A") &&
-		!testpaths.IsHidden(f.Path) && !NamedByGate(t.R.Phase.Gates, f.Path):
+		!testpaths.IsHidden(f.Path) && !NamedByGate(t.Req.Phase.Gates, f.Path):
 		return testpaths.MixesTests(f.Path) && string(testsIn(f.Path, f.Before)) != string(testsIn(f.Path, f.After))
 	case !testpaths.IsManifest(f.Path) || f.Status != "M":
 		return true

@@ -190,7 +190,7 @@ func (t *Variants) Weaker(ctx context.Context, was session.Tree) (result, says s
 // covered are changes of the functions that have some names. Functions that hold nothing to be changed are
 // asked about by what they call; helpers of tests speak of no function: then the lap's own code is changed.
 func (t *Variants) covered(ctx context.Context, names map[string]bool) ([]altered, error) {
-	lap, err := t.Since(ctx, t.R.LapTree)
+	lap, err := t.Since(ctx, t.Req.LapTree)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ func table(id session.TestID) session.TestID {
 // Notices are the tests that fail in a run.
 func (t *Variants) Notices(run *gate.Run) []session.TestID {
 	return slices.DeleteFunc(report.SortedKeys(run.Report.Tests), func(id session.TestID) bool {
-		return !report.Bad(run.Report.Tests[id]) || slices.Contains(t.R.Known, id)
+		return !report.Bad(run.Report.Tests[id]) || slices.Contains(t.Req.Known, id)
 	})
 }
 
