@@ -44,7 +44,7 @@ func TestPacksAreGits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := r.StorePack(stream, entries)
+			p, err := r.storePack(stream, entries)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestPacksAreGits(t *testing.T) {
 			if theirs, err := os.ReadFile(gits); err != nil || !slices.Equal(ours, theirs) {
 				t.Errorf("git's index of the same pack is another one (%v)", err)
 			}
-			again, err := r.StorePack(stream, entries)
+			again, err := r.storePack(stream, entries)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +99,7 @@ func TestPackIsReadableToWhomItsDirectoryIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := r.StorePack(stream, entries)
+		p, err := r.storePack(stream, entries)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 				id, kind, _ := strings.Cut(strings.TrimSpace(line), " ")
 				all[id] = kind
 			}
-			if len(all) < 700 || !r.Has(all) {
+			if len(all) < 700 || !r.has(all) {
 				t.Fatalf("not all of %d objects were found", len(all))
 			}
 			for id := range all { // neighbours of what is there
@@ -141,12 +141,12 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 				if strings.HasSuffix(id, "0") {
 					digit = "1"
 				}
-				if other := id[:len(id)-1] + digit; all[other] == "" && r.Has(map[string]string{other: "blob"}) {
+				if other := id[:len(id)-1] + digit; all[other] == "" && r.has(map[string]string{other: "blob"}) {
 					t.Fatalf("%s is said to be there", other)
 				}
 			}
 			blob := r.run("rev-parse", ":d0/loose")
-			if r.Has(map[string]string{blob: "tree"}) {
+			if r.has(map[string]string{blob: "tree"}) {
 				t.Error("a blob passes for a tree")
 			}
 			path := filepath.Join(r.Git.CommonDir, "objects", blob[:2], blob[2:])
@@ -156,7 +156,7 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 			if err := os.Truncate(path, 0); err != nil {
 				t.Fatal(err)
 			}
-			if r.Has(map[string]string{blob: "blob"}) {
+			if r.has(map[string]string{blob: "blob"}) {
 				t.Error("an empty file passes for a blob")
 			}
 		})
@@ -202,17 +202,17 @@ func TestLargePackIndex(t *testing.T) {
 		}
 	}
 	path := filepath.Join(r.home, "large.idx")
-	if err := os.WriteFile(path, r.PackIndex(make([]byte, 20), entries), 0o600); err != nil {
+	if err := os.WriteFile(path, r.packIndex(make([]byte, 20), entries), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := OpenPackIndex(path, 20)
+	p := openPackIndex(path, 20)
 	if p == nil {
 		t.Fatal("not opened")
 	}
 	defer p.Close()
 	for i := range 6000 {
 		for first, there := range map[byte]bool{0: true, 1: false, 7: true, 255: true} {
-			if got, want := p.Has(id(first, i)), there && i%2 == 0; got != want {
+			if got, want := p.has(id(first, i)), there && i%2 == 0; got != want {
 				t.Fatalf("id %x: %v", id(first, i), got)
 			}
 		}
@@ -234,7 +234,7 @@ func TestPackThatCannotBeShown(t *testing.T) {
 		if err := os.Remove(files[0]); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.ShowKept(p, []Object{o}); err == nil {
+		if err := r.showKept(p, []Object{o}); err == nil {
 			t.Fatal("shown")
 		}
 		if err := r.WriteObjects(context.Background(), o); err != nil {
@@ -259,7 +259,7 @@ func TestPackBesideGC(t *testing.T) {
 	for _, line := range []string{"gc -q --prune=now", "prune --expire=now", "repack -a -d -q"} {
 		r.run(strings.Fields(line)...)
 	}
-	if err := r.ShowKept(p, []Object{o}); err != nil {
+	if err := r.showKept(p, []Object{o}); err != nil {
 		t.Fatal(err)
 	}
 	r.run("repack", "-a", "-d", "-q")
@@ -271,7 +271,7 @@ func (r *testRepo) stored(o Object) *NewPack {
 	r.t.Helper()
 	stream, entries, err := r.Pack([]Object{o})
 	r.must(err)
-	p, err := r.StorePack(stream, entries)
+	p, err := r.storePack(stream, entries)
 	r.must(err)
 	return p
 }

@@ -107,11 +107,11 @@ func TestOperationLogIsCut(t *testing.T) {
 	rescue, state := "refs/wfs/s/rescue/1", session.Commit(r.run("commit-tree", "-m", "state", "HEAD^{tree}"))
 	r.run("update-ref", rescue, string(state))
 	var l OpLog
-	for n := int64(MaxOps); n > 0; n-- {
+	for n := int64(maxOps); n > 0; n-- {
 		l.Ops, l.Rescues = append(l.Ops, session.Op{Number: n, Kind: "switch", Session: testID, Summary: fmt.Sprint(n), Ledger: session.Commit(fmt.Sprintf("%040x", n)), At: at}), append(l.Rescues, state)
 	}
 	leave := session.Turn{HeadOld: "refs/heads/main", HeadNew: BranchRef(testID), Rescue: rescue, TreeOld: "a", IndexOld: "a"}
-	number := func(n int64) *session.Op { return &l.Ops[MaxOps-n] }
+	number := func(n int64) *session.Op { return &l.Ops[maxOps-n] }
 	number(3).Turn, number(9).Turn = leave, leave
 	number(5).Turn = session.Turn{HeadOld: BranchRef(testID), HeadNew: "refs/heads/main", Tree: "a", Index: "a"}
 	ident, err := r.Git.Answers.Identity(ctx)
@@ -119,10 +119,10 @@ func TestOperationLogIsCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	var objects []object.Object
-	root, tip := r.Refs.RootOfOps(nil, ident, at, "")
+	root, tip := r.Refs.rootOfOps(nil, ident, at, "")
 	objects = append(objects, root...)
 	for i := len(l.Ops) - 1; i >= 0; i-- {
-		entry, err := r.Refs.OpEntry(l.Ops[i], tip, l.Rescues[i], ident)
+		entry, err := r.Refs.opEntry(l.Ops[i], tip, l.Rescues[i], ident)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,11 +134,11 @@ func TestOperationLogIsCut(t *testing.T) {
 	r.run("update-ref", "refs/wfs-ops/main", string(tip))
 	r.run("update-ref", "-d", rescue)
 
-	if n := r.logged("one more"); n != MaxOps+1 {
+	if n := r.logged("one more"); n != maxOps+1 {
 		t.Errorf("number %d", n)
 	}
 	ops, damage, err := r.Refs.OpLog(ctx, "main")
-	if err != nil || damage != nil || len(ops) != KeptOps+2 || ops[0].Summary != "one more" || ops[KeptOps].Number != MaxOps-KeptOps+1 || ops[KeptOps+1].Number != 9 {
+	if err != nil || damage != nil || len(ops) != keptOps+2 || ops[0].Summary != "one more" || ops[keptOps].Number != maxOps-keptOps+1 || ops[keptOps+1].Number != 9 {
 		t.Errorf("%d operations, %v %v", len(ops), damage, err)
 	}
 	if !strings.Contains(r.run("rev-list", "refs/wfs-ops/main"), string(state)) {
@@ -153,7 +153,7 @@ func FuzzReadOp(f *testing.F) {
 	f.Add([]byte(`{"version":2,"number":1}`))
 	f.Add([]byte(`{"version":1,"number":-1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		op, err := ReadOp("x", object.Found{Kind: "blob", Data: data})
+		op, err := readOp("x", object.Found{Kind: "blob", Data: data})
 		if err != nil {
 			return
 		}
