@@ -49,7 +49,7 @@ type Variants struct {
 	Tests []session.TestID
 	runs  int
 	spent int64
-	files map[session.Tree][]File // see since
+	files map[session.Tree][]File // see Since
 }
 
 // Trial are the experiments with one attempt that passes.
