@@ -136,7 +136,7 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 
 // ownTree reports whether this work tree was made for a session.
 func (a *app) ownTree(id session.ID) bool {
-	p, err := a.Clone.Provided(a.Repo.Worktree(), id, a.Repo.Root())
+	p, err := a.Clone.Worktree(a.Repo.Worktree()).Provided(id, a.Repo.Root())
 	return err == nil && p.Session == id
 }
 

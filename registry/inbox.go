@@ -32,12 +32,12 @@ type requestFile struct {
 
 // Post puts a request into a session's inbox, durably, and returns it with its id. Its id comes after those of all
 // requests that are there. salt tells requests of the same nanosecond apart.
-func (c *Clone) Post(id session.ID, r session.Request, now time.Time, salt string) (session.Request, error) {
-	dir, err := c.inbox(id)
+func (s Session) Post(r session.Request, now time.Time, salt string) (session.Request, error) {
+	dir, err := s.inbox()
 	if err != nil {
 		return r, err
 	}
-	if err := c.make(dir); err != nil {
+	if err := s.clone.make(dir); err != nil {
 		return r, err
 	}
 	names, err := requestNames(dir)
@@ -71,17 +71,17 @@ func (c *Clone) Post(id session.ID, r session.Request, now time.Time, salt strin
 
 // Requests lists what waits in a session's inbox, in the order in which it was asked for. It writes nothing. What is no
 // request, and what a newer wfs asked for, is passed over.
-func (c *Clone) Requests(id session.ID) ([]session.Request, error) {
-	list, _, err := c.requests(id)
+func (s Session) Requests() ([]session.Request, error) {
+	list, _, err := s.requests()
 	return list, err
 }
 
-func (c *Clone) requests(id session.ID) (list []session.Request, bad []string, err error) {
-	dir, err := c.inbox(id)
+func (s Session) requests() (list []session.Request, bad []string, err error) {
+	dir, err := s.inbox()
 	if err != nil {
 		return nil, nil, err
 	}
-	if found, err := c.check(dir); !found || err != nil {
+	if found, err := s.clone.check(dir); !found || err != nil {
 		return nil, nil, err
 	}
 	names, err := requestNames(dir)
@@ -138,8 +138,8 @@ func requestNames(dir string) ([]string, error) {
 }
 
 // Withdraw removes a request, durably: one that came back after a power cut would be heard again.
-func (c *Clone) Withdraw(id session.ID, request string) error {
-	dir, err := c.inbox(id)
+func (s Session) Withdraw(request string) error {
+	dir, err := s.inbox()
 	if err != nil {
 		return err
 	}
@@ -152,14 +152,14 @@ func (c *Clone) Withdraw(id session.ID, request string) error {
 	return durable.SyncDir(dir)
 }
 
-func (c *Clone) inbox(id session.ID) (string, error) {
-	dir, err := c.sessionDir(id)
+func (s Session) inbox() (string, error) {
+	dir, err := s.dir()
 	return filepath.Join(dir, inboxName), err
 }
 
-// Requests is Clone.Requests for the journal's session. What is no request is set aside: nobody can answer it.
+// Requests is Session.Requests for the journal's session. What is no request is set aside: nobody can answer it.
 func (j *Journal) Requests() ([]session.Request, error) {
-	list, bad, err := j.clone.requests(j.id)
+	list, bad, err := j.of.requests()
 	for _, path := range bad {
 		if e := os.Rename(path, path+badExt); ifThere(e) != nil {
 			err = errors.Join(err, e)
@@ -168,9 +168,9 @@ func (j *Journal) Requests() ([]session.Request, error) {
 	return list, err
 }
 
-// Withdraw is Clone.Withdraw for the journal's session.
+// Withdraw is Session.Withdraw for the journal's session.
 func (j *Journal) Withdraw(request string) error {
-	if err := j.clone.Withdraw(j.id, request); err != nil {
+	if err := j.of.Withdraw(request); err != nil {
 		return err
 	}
 	durable.Hit(durable.InboxRemoved)
