@@ -50,7 +50,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) present.Sessio
 			j.Next = []string{"wfs show " + string(s.ID)}
 		}
 	}
-	if waiting, err := a.Clone.Session(s.ID).Requests(); err == nil {
+	if waiting, err := a.Clone.Session(s.ID).Inbox().Requests(); err == nil {
 		for _, r := range waiting {
 			if r.Driver == "" || r.Driver == driver { // one that its run did not live to see is void
 				j.Requests++

@@ -222,7 +222,7 @@ func (a *app) hookClaim(id session.ID, h agents.Hook) error {
 	if text == "" {
 		return nil
 	}
-	_, err := a.Clone.Session(id).Post(session.Request{Kind: session.RequestNote,
+	_, err := a.Clone.Session(id).Inbox().Post(session.Request{Kind: session.RequestNote,
 		Text: "An agent that a person worked with " + a.Redact(text)}, a.env.Now(), a.env.NewID(4))
 	return err
 }

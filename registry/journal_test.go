@@ -578,7 +578,7 @@ func TestMend(t *testing.T) {
 	if err := os.WriteFile(path, damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	good := c.Session("auth").Beginning(tip(1))
+	good, _, _ := c.Session("auth").Peek(tip(1))
 	if seqs(good) != "1" {
 		t.Fatalf("before the damage: %s", seqs(good))
 	}

@@ -38,17 +38,6 @@ func (c *Clone) Mend(f Flaw, keep int) (kept string, err error) {
 
 const journalKind = "journal"
 
-// Beginning returns the events at the beginning of the journal that extends a session's ledger tip, up to the first
-// damage. It never fails: a journal that cannot be read holds none.
-func (s Session) Beginning(tip session.Commit) []session.Event {
-	path, err := s.JournalPath(tip)
-	if err != nil {
-		return nil
-	}
-	content, _ := readJournal(path)
-	return content.events
-}
-
 // JournalPath is the path of the journal that extends a session's ledger tip, whether it is there or not.
 func (s Session) JournalPath(tip session.Commit) (string, error) {
 	dir, err := s.dir()

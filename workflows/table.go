@@ -10,7 +10,7 @@ import (
 )
 
 // The types say by tags which keys there are in a configuration, a workflow and an agent card. Reading, layers,
-// JSON Schemas and the text of `wfs init` follow from them, and from help.go. A key must be described in
+// JSON Schemas and the text of `wfs init` follow from them, and from help.txt. A key must be described in
 // docs/workflows.md: a test looks for it.
 //
 //	is        what a value may be: a word of shapes, the words of an enumeration (a|b), bounds (1..10); else its Go type

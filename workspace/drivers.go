@@ -151,7 +151,7 @@ func (d *Drivers) HeldBy(who registry.Holder, format string, args ...any) error 
 
 // Post leaves a request in a session's inbox.
 func (d *Drivers) Post(id session.ID, r session.Request) (session.Request, error) {
-	return d.clone.Session(id).Post(r, d.env.Now(), d.env.NewID(4))
+	return d.clone.Session(id).Inbox().Post(r, d.env.Now(), d.env.NewID(4))
 }
 
 const (
