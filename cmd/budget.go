@@ -17,6 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
 // budgetJSON is what was used up, and what may be.
@@ -137,7 +138,7 @@ func (a *app) planAt(ctx context.Context, v engine.View) (*workflows.Plan, error
 			return nil, err
 		}
 	}
-	return workflows.DecodePlan(data)
+	return plans.Decode(data)
 }
 
 func (a *app) sayBudget(s *session.Session, j budgetJSON) {

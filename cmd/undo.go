@@ -146,7 +146,8 @@ func (a *app) previewUndo(ctx context.Context, next func(context.Context) ([]ses
 	if err != nil {
 		return a.damagedLog(ctx, err)
 	}
-	p, err := a.Engine.PreviewUndo(ctx, ops, a.Clone.ExcludeFile)
+	p, err := a.Engine.PreviewUndo(ctx, ops,
+		func(id session.ID) string { return a.Clone.Session(id).ExcludeFile() })
 	if err != nil {
 		return err
 	}

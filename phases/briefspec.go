@@ -14,7 +14,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
 // maxSpec bounds what a brief quotes of a specification, in bytes. Of a longer one it has a part, and the name
@@ -39,7 +39,7 @@ func (b *brief) Specification() *specification {
 	if b.Req.SpecFile != "" {
 		part := ""
 		if item := b.Item(); item != "" {
-			part = workflows.Section([]byte(text), item, maxSpec)
+			part = checklist.Section([]byte(text), item, maxSpec)
 		}
 		s.Part = "the section with this lap's item"
 		if part == "" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
 // looking are the kinds of gates that look at the tree and run nothing. Each has a line here.
@@ -50,7 +51,7 @@ func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 	bad := finding{verdict: session.Fail, class: session.ClassDocument}
 	needs := func(n workflows.Need) bool { return slices.Contains(g.Needs, n) }
 	text := j.read(path)
-	tasks := workflows.ParseChecklist(text)
+	tasks := checklist.Parse(text)
 	var open, lacking []string
 	for _, task := range tasks {
 		if !task.Done {
@@ -91,12 +92,12 @@ func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 
 // tasksOf are the tasks of a document that stand for an item of the checklist: they begin with its words, and
 // not with those of a longer one.
-func tasksOf(item string, tasks []workflows.Item, items []string) []workflows.Item {
-	begins := func(task workflows.Item, words string) bool {
+func tasksOf(item string, tasks []checklist.Item, items []string) []checklist.Item {
+	begins := func(task checklist.Item, words string) bool {
 		rest, ok := strings.CutPrefix(task.Text, words)
 		return ok && strings.IndexFunc(rest, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) != 0
 	}
-	return slices.DeleteFunc(slices.Clone(tasks), func(task workflows.Item) bool {
+	return slices.DeleteFunc(slices.Clone(tasks), func(task checklist.Item) bool {
 		return !begins(task, item) || slices.ContainsFunc(items,
 			func(other string) bool { return len(other) > len(item) && begins(task, other) })
 	})
@@ -104,18 +105,18 @@ func tasksOf(item string, tasks []workflows.Item, items []string) []workflows.It
 
 // ticked are the numbers of the items that documents of the session tick.
 func (j *Judge) ticked(r session.JudgeRequest) []int {
-	var tasks []workflows.Item
+	var tasks []checklist.Item
 	for _, ph := range r.Plan.Workflow.Phases {
 		for _, g := range ph.Gates {
 			if g.Document != "" && len(r.Items) > 0 {
-				tasks = append(tasks, workflows.ParseChecklist(j.read(DocumentPath(r.Session, g.Document)))...)
+				tasks = append(tasks, checklist.Parse(j.read(DocumentPath(r.Session, g.Document)))...)
 			}
 		}
 	}
 	var all []int
 	for i, item := range r.Items {
 		mine := tasksOf(item, tasks, r.Items)
-		if len(mine) > 0 && !slices.ContainsFunc(mine, func(t workflows.Item) bool { return !t.Done }) {
+		if len(mine) > 0 && !slices.ContainsFunc(mine, func(t checklist.Item) bool { return !t.Done }) {
 			all = append(all, i+1)
 		}
 	}

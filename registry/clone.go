@@ -46,7 +46,8 @@ func (c *Clone) Dir() string { return c.dir }
 // noTip stands in file names for the tip of a ledger that does not exist yet.
 const noTip = "none"
 
-// Session is what a clone keeps of one session. What the clone cannot name, because its id is none, every method refuses.
+// Session is what a clone keeps of one session. What the clone cannot name, because its id is none, every
+// method refuses.
 type Session struct {
 	clone *Clone
 	id    session.ID

@@ -30,8 +30,8 @@ func (w Worktree) KeepProvided(p Provided) error {
 	return w.clone.writeDocument(w.providedFile(), p)
 }
 
-// Provided returns what was written down for the work tree of a session in a directory, the zero value when nothing was, or
-// when it was about another one of that name.
+// Provided returns what was written down for the work tree of a session in a directory, the zero value when
+// nothing was, or when it was about another one of that name.
 func (w Worktree) Provided(id session.ID, dir string) (Provided, error) {
 	p, err := readProvided(w.providedFile())
 	if err != nil || p.Session != id || p.Dir != dir {

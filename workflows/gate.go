@@ -57,3 +57,7 @@ func (g *Gate) check(r *reader, at string) {
 		g.Stable = 0
 	}
 }
+
+// UseAll stands for every gate of the configuration, in a phase; with ExpectRed for those that tell tests apart. Where
+// there is none, a person approves what the phase leads to.
+const UseAll = "all"

@@ -21,7 +21,7 @@ func (r *reader) checkGateNames(w *Workflow) {
 			case low == "":
 			case seen[low]:
 				r.fail(p.path(), ": two gates are called %s", g.Name)
-			case there && !sameGate(g, other):
+			case there && !SameGate(g, other):
 				r.fail(p.path(), ": gate %s is another one than in an earlier phase: give it another name", g.Name)
 			case !there:
 				first[low] = g
@@ -29,13 +29,6 @@ func (r *reader) checkGateNames(w *Workflow) {
 			seen[low] = true
 		}
 	}
-}
-
-// sameGate reports whether two gates are one gate, whatever is expected of it.
-func sameGate(a, b Gate) bool {
-	a.Expect, b.Expect = "", ""
-	a.Stable, b.Stable = 0, 0
-	return reflect.DeepEqual(a, b)
 }
 
 // checkGraph reports targets that are nowhere, phases that nothing leads to, and phases that lead nowhere. A target
@@ -47,7 +40,7 @@ func (r *reader) checkGraph(w *Workflow) {
 	}
 	start := w.Start
 	if start != "" && w.Phase(start) == nil {
-		r.fail("start", " is %s, which is not a phase (%s)", quote(string(start)), alternatives(string(start), names))
+		r.fail("start", " is %s, which is not a phase (%s)", quote(string(start)), Alternatives(string(start), names))
 		start = PhaseName(Suggest(string(start), names))
 	}
 	next := map[PhaseName][]PhaseName{} // the end of a lap leads to the start, and after the last lap to done
@@ -85,7 +78,7 @@ func (r *reader) checkTarget(w *Workflow, p Phase, v Verdict, names []string) Ph
 	case target == anywhere:
 	case !outside && w.Phase(target) == nil:
 		all := append(slices.Clone(names), string(Done), string(NextLap))
-		r.fail(at, " leads to %s, which is not a phase (%s)", quote(string(target)), alternatives(string(target), all))
+		r.fail(at, " leads to %s, which is not a phase (%s)", quote(string(target)), Alternatives(string(target), all))
 		return PhaseName(Suggest(string(target), all))
 	case v == Fail && outside:
 		r.fail(at, " leads to %s: work that failed its gates would count as done", target)
@@ -110,4 +103,11 @@ func from(start PhaseName, next map[PhaseName][]PhaseName) map[PhaseName]bool {
 		}
 	}
 	return reached
+}
+
+// sameGate reports whether two gates are one gate, whatever is expected of it.
+func SameGate(a, b Gate) bool {
+	a.Expect, b.Expect = "", ""
+	a.Stable, b.Stable = 0, 0
+	return reflect.DeepEqual(a, b)
 }

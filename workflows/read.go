@@ -37,7 +37,7 @@ var inMany = lazyregexp.New(`(phase|gate|agent)s\.([^.]+)`)
 func (r *reader) fail(at, message string, args ...any) { r.failIn(r.lines[at], at, message, args...) }
 
 func (r *reader) failIn(line int, at, message string, args ...any) {
-	f := finding(message, args...)
+	f := Findingf(message, args...)
 	what := strings.ReplaceAll(inMany.ReplaceAllString(at, "$1 $2"), ".", ": ")
 	if what == "" && strings.HasPrefix(message, " ") {
 		what = "the file"
@@ -238,7 +238,7 @@ func (r *reader) given(n *yaml.Node, at string, o *object) map[string]*yaml.Node
 		case k == nil && o == gateObject && gateUseObject.key(name) != nil:
 			r.failIn(line, at, ": %s belongs where a phase uses the gate", name)
 		case k == nil:
-			r.failIn(line, at, ": unknown key %s (%s)", quote(name), alternatives(name, o.names()))
+			r.failIn(line, at, ": unknown key %s (%s)", quote(name), Alternatives(name, o.names()))
 		case k.value.personal != "" && r.layer != nil && r.layer.Source == FromRepository:
 			r.failIn(line, at, ": %s is not for a repository to set: %s\nset it in .wfs/local.yaml, or in your own configuration: "+
 				"wfs config path", name, k.value.personal)

@@ -18,7 +18,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
 // Front is what a workspace needs of the command that uses it.
@@ -100,7 +100,7 @@ func (w *Workspace) open(ctx context.Context, write bool) error {
 	e.KeepTip = func(id session.ID, tip session.Commit, files session.Files) error {
 		return w.Clone.Session(id).KeepTip(tip, files)
 	}
-	e.DecodePlan, e.HoldsTests = workflows.DecodePlan, testpaths.HoldsTests
+	e.DecodePlan, e.HoldsTests = plans.Decode, testpaths.HoldsTests
 	e.NewRunID = func(id session.ID, number int) string {
 		return fmt.Sprintf("%s-%04d-%s", id, number, w.Env.NewID(4))
 	}

@@ -1,4 +1,5 @@
-package workflows
+// Package plans makes the plan of a session out of a workflow and a configuration, stores it, and compares two.
+package plans
 
 import (
 	"cmp"
@@ -7,52 +8,57 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // Resolve makes the plan of a session: the workflow with its gates taken from the configuration, every default filled
 // in, the agent, and the environment. agent overrides the configuration's; it and c may be nil. The arguments stay as
 // they are. Findings say why the workflow cannot run in this project; the plan is nil if there is one.
-func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
+func Resolve(w *workflows.Workflow, c *workflows.Config, agent *workflows.Agent) (*workflows.Plan,
+	[]workflows.Finding) {
 	if c == nil {
-		c = &Config{}
+		c = &workflows.Config{}
 	}
-	p := &Plan{Workflow: *w, Agent: resolveAgent(c.Agent, agent), Baseline: []Gate{}}
+	p := &workflows.Plan{Workflow: *w, Agent: resolveAgent(c.Agent, agent), Baseline: []workflows.Gate{}}
 	p.Env = slices.Compact(slices.Sorted(slices.Values(c.Env)))
 	p.Budget = c.Budget
-	p.Unproven, p.Provide = c.CleanProof == CleanProofOff, slices.Clone(c.CleanProvide)
+	p.Unproven, p.Provide = c.CleanProof == workflows.CleanProofOff, slices.Clone(c.CleanProvide)
 	p.Setup = c.Worktree.Setup
 	if w.Laps != nil {
-		p.Workflow.Laps = &Laps{Agree: cmp.Or(c.Agree, w.Laps.Agree), Max: cmp.Or(w.Laps.Max, DefaultMaxLaps)}
+		p.Workflow.Laps = &workflows.Laps{Agree: cmp.Or(c.Agree, w.Laps.Agree),
+			Max: cmp.Or(w.Laps.Max, workflows.DefaultMaxLaps)}
 	}
 	p.Workflow.Refactor = cmp.Or(c.Refactor, w.Refactor)
 	p.Workflow.Phases = slices.Clone(w.Phases)
 	var missing grouped
-	var findings []Finding
+	var findings []workflows.Finding
 	for i := range p.Workflow.Phases {
 		ph := &p.Workflow.Phases[i]
 		ph.On = maps.Clone(ph.On)
-		ph.Limits = ph.Limits.withDefaults()
+		ph.Limits = limitsOf(ph.Limits)
 		used := ph.Gates
 		ph.Gates = nil
 		for _, g := range used {
-			defined, ok := c.Gates[g.Use]
-			if g.Use == UseAll && !ok {
+			found, ok := c.Gates[g.Use]
+			if g.Use == workflows.UseAll && !ok {
 				all := everyGate(g, c, used)
 				ph.Gates = append(ph.Gates, all...)
 				switch {
 				case len(all) > 0:
-				case g.Expect != ExpectRed:
+				case g.Expect != workflows.ExpectRed:
 					ph.Approve = ph.Run.Agent
 				case len(c.Gates) == 0:
 					missing.add("tests", ph.Name)
 				default:
-					findings = append(findings, finding("phase %s expects red tests, and no gate of the configuration has per-test "+
-						"results\n%s", ph.Name, blindHint))
+					findings = append(findings, workflows.Findingf(
+						"phase %s expects red tests, and no gate of the configuration has per-test "+
+							"results\n%s", ph.Name, blindHint))
 				}
 				continue
 			}
 			if ok {
-				g = g.defined(defined)
+				g = defined(g, found)
 			} else if g.Use != "" {
 				missing.add(g.Use, ph.Name)
 			}
@@ -60,17 +66,18 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 		}
 	}
 	findings = slices.Concat(findings, sharedNames(p), resolveAgents(p, c),
-		missing.findings(func(name, phases string) Finding {
-			f := finding("there is no gate %q in .wfs/config.yaml (used in %s)\nrun `wfs init`, or write it under gates:",
+		missing.findings(func(name, phases string) workflows.Finding {
+			f := workflows.Findingf("there is no gate %q in .wfs/config.yaml (used in %s)\nrun `wfs init`, or write it under gates:",
 				name, phases)
-			if near := Suggest(name, slices.Sorted(maps.Keys(c.Gates))); near != "" {
+			if near := workflows.Suggest(name, slices.Sorted(maps.Keys(c.Gates))); near != "" {
 				f.Hint = fmt.Sprintf("there is a gate %q: write use: %s", near, near)
 			}
 			return f
 		}), checkPlan(p), checkReviewers(p))
 	// no session is made of a plan that cannot be read again
-	if err := p.Workflow.sound(); err != nil && len(findings) == 0 {
-		findings = []Finding{finding("workflow %s: %v\nwrite one under gates: in the configuration", p.Workflow.Name, err)}
+	if err := sound(&p.Workflow); err != nil && len(findings) == 0 {
+		findings = []workflows.Finding{workflows.Findingf("workflow %s: %v\nwrite one under gates: in the configuration",
+			p.Workflow.Name, err)}
 	}
 	if len(findings) > 0 {
 		return nil, findings
@@ -79,12 +86,8 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 	return p, nil
 }
 
-// UseAll stands for every gate of the configuration, in a phase; with ExpectRed for those that tell tests apart. Where
-// there is none, a person approves what the phase leads to.
-const UseAll = "all"
-
 // defined is the gate of the configuration that g uses, as g uses it.
-func (g Gate) defined(d Gate) Gate {
+func defined(g workflows.Gate, d workflows.Gate) workflows.Gate {
 	d.Name, d.Use, d.Expect = g.Use, "", g.Expect
 	if g.Stable > 0 {
 		d.Stable = g.Stable
@@ -93,33 +96,34 @@ func (g Gate) defined(d Gate) Gate {
 }
 
 // everyGate is what `use: all` stands for beside the other gates of a phase: "tests" first, because it speaks first.
-func everyGate(use Gate, c *Config, beside []Gate) []Gate {
+func everyGate(use workflows.Gate, c *workflows.Config, beside []workflows.Gate) []workflows.Gate {
 	names := slices.Sorted(maps.Keys(c.Gates))
 	if i := slices.Index(names, "tests"); i > 0 {
 		names = slices.Insert(slices.Delete(names, i, i+1), 0, "tests")
 	}
-	var all []Gate
+	var all []workflows.Gate
 	for _, name := range names {
-		blind := use.Expect == ExpectRed && !c.Gates[name].Format.PerTest()
-		if blind || slices.ContainsFunc(beside, func(o Gate) bool { return o.Use == name }) {
+		blind := use.Expect == workflows.ExpectRed && !c.Gates[name].Format.PerTest()
+		if blind || slices.ContainsFunc(beside, func(o workflows.Gate) bool { return o.Use == name }) {
 			continue
 		}
 		use.Use = name
-		all = append(all, use.defined(c.Gates[name]))
+		all = append(all, defined(use, c.Gates[name]))
 	}
 	return all
 }
 
 // sharedNames reports a gate of the configuration that has the name of another one of the workflow's own:
 // evidence is kept by name. Within a file that was looked at when it was read.
-func sharedNames(p *Plan) []Finding {
-	first := map[string]Gate{}
+func sharedNames(p *workflows.Plan) []workflows.Finding {
+	first := map[string]workflows.Gate{}
 	for _, ph := range p.Workflow.Phases {
 		for _, g := range ph.Gates {
 			low := strings.ToLower(g.Name)
-			if other, there := first[low]; there && !sameGate(g, other) {
-				return []Finding{finding("phase %s: workflow %s has a gate %s of its own, and the configuration has another one\n"+
-					"give the gate another name under gates: in the configuration", ph.Name, p.Workflow.Name, g.Name)}
+			if other, there := first[low]; there && !workflows.SameGate(g, other) {
+				return []workflows.Finding{workflows.Findingf(
+					"phase %s: workflow %s has a gate %s of its own, and the configuration has another one\n"+
+						"give the gate another name under gates: in the configuration", ph.Name, p.Workflow.Name, g.Name)}
 			}
 			first[low] = g
 		}
@@ -127,9 +131,9 @@ func sharedNames(p *Plan) []Finding {
 	return nil
 }
 
-func (l Limits) withDefaults() Limits {
-	d := DefaultLimits
-	return Limits{Attempts: cmp.Or(l.Attempts, d.Attempts), NoProgress: cmp.Or(l.NoProgress, d.NoProgress),
+func limitsOf(l workflows.Limits) workflows.Limits {
+	d := workflows.DefaultLimits
+	return workflows.Limits{Attempts: cmp.Or(l.Attempts, d.Attempts), NoProgress: cmp.Or(l.NoProgress, d.NoProgress),
 		SameFailure: cmp.Or(l.SameFailure, d.SameFailure), FailedRuns: cmp.Or(l.FailedRuns, d.FailedRuns)}
 }
 
@@ -139,7 +143,7 @@ type grouped struct {
 	phases map[string][]string
 }
 
-func (g *grouped) add(name string, phase PhaseName) {
+func (g *grouped) add(name string, phase workflows.PhaseName) {
 	if g.phases == nil {
 		g.phases = map[string][]string{}
 	}
@@ -150,8 +154,8 @@ func (g *grouped) add(name string, phase PhaseName) {
 }
 
 // findings are one for each name, with its phases as a text.
-func (g *grouped) findings(of func(name, phases string) Finding) []Finding {
-	var findings []Finding
+func (g *grouped) findings(of func(name, phases string) workflows.Finding) []workflows.Finding {
+	var findings []workflows.Finding
 	for _, name := range g.names {
 		findings = append(findings, of(name, phasesText(g.phases[name])))
 	}
@@ -168,7 +172,7 @@ func phasesText(names []string) string {
 const blindHint = "wfs init --force --test 'COMMAND' --format FORMAT; or take the workflow loop: --workflow loop"
 
 // checkPlan reports what keeps a plan from being run or judged. Gates that were not found have been reported already.
-func checkPlan(p *Plan) []Finding {
+func checkPlan(p *workflows.Plan) []workflows.Finding {
 	var blind grouped
 	var agents []string
 	for _, ph := range p.Workflow.Phases {
@@ -176,16 +180,16 @@ func checkPlan(p *Plan) []Finding {
 			agents = append(agents, string(ph.Name))
 		}
 		for _, g := range ph.Gates {
-			if g.Use == "" && g.Expect == ExpectRed && !g.Format.PerTest() {
+			if g.Use == "" && g.Expect == workflows.ExpectRed && !g.Format.PerTest() {
 				blind.add(g.Name, ph.Name)
 			}
 		}
 	}
-	findings := blind.findings(func(gate, phases string) Finding {
-		return finding("%s expects red tests from gate %q, and its format %s has no per-test results\n%s",
-			phases, gate, FormatExit, blindHint)
+	findings := blind.findings(func(gate, phases string) workflows.Finding {
+		return workflows.Findingf("%s expects red tests from gate %q, and its format %s has no per-test results\n%s",
+			phases, gate, workflows.FormatExit, blindHint)
 	})
-	if f := p.Agent.unfit(phasesText(agents), p.Workflow.Name); agents != nil && f.Message != "" {
+	if f := unfit(&p.Agent, phasesText(agents), p.Workflow.Name); agents != nil && f.Message != "" {
 		findings = append(findings, f)
 	}
 	return findings
@@ -193,27 +197,27 @@ func checkPlan(p *Plan) []Finding {
 
 // unfit says why no session can run with an agent, which works in these phases of a workflow. It is zero if
 // nothing does.
-func (a *Agent) unfit(phases, workflow string) Finding {
+func unfit(a *workflows.Agent, phases, workflow string) workflows.Finding {
 	switch {
 	case a.Use != "" && a.Card == nil:
-		return finding("there is no agent %q\nwfs agent list", a.Use)
+		return workflows.Findingf("there is no agent %q\nwfs agent list", a.Use)
 	case a.Card != nil, a.Script != "":
 	case a.Command.IsZero() && a.ScriptPath != "":
-		return finding("the agent's script %s is empty", a.ScriptPath)
+		return workflows.Findingf("the agent's script %s is empty", a.ScriptPath)
 	case a.Command.IsZero():
-		f := finding("%s of workflow %s: an agent works there, and none is configured\npass --agent, or write agent: into "+
+		f := workflows.Findingf("%s of workflow %s: an agent works there, and none is configured\npass --agent, or write agent: into "+
 			".wfs/local.yaml for every session of this clone; wfs agent list shows those that wfs knows", phases, workflow)
 		f.NoAgent = true
 		return f
 	case !utf8.ValidString(a.Command.Text()):
-		return finding("the agent's command is not UTF-8")
+		return workflows.Findingf("the agent's command is not UTF-8")
 	}
-	return Finding{}
+	return workflows.Finding{}
 }
 
 // baseline returns the gates that run, each once and without what is expected of it.
-func baseline(phases []Phase) []Gate {
-	var gates []Gate
+func baseline(phases []workflows.Phase) []workflows.Gate {
+	var gates []workflows.Gate
 	seen := map[string]bool{}
 	for _, ph := range phases {
 		for _, g := range ph.Gates {

@@ -1,4 +1,4 @@
-package workflows
+package plans
 
 import (
 	"bytes"
@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // Differences says in what two plans differ, one line each, for people. It is empty when they are the same.
-func Differences(a, b *Plan) []string {
+func Differences(a, b *workflows.Plan) []string {
 	was, is := asJSON(a), asJSON(b)
 	var d differences
 	d.walk("", inWords(was), inWords(is))
@@ -23,8 +25,8 @@ func Differences(a, b *Plan) []string {
 	return d
 }
 
-func asJSON(p *Plan) map[string]any {
-	text, _ := EncodePlan(p)
+func asJSON(p *workflows.Plan) map[string]any {
+	text, _ := Encode(p)
 	var v map[string]any
 	if err := json.Unmarshal(text, &v); err != nil {
 		panic(err) // EncodePlan wrote it
@@ -72,7 +74,7 @@ func inWords(v map[string]any) map[string]any {
 				case key != "gates":
 					out[label+" "+name] = inWords(named)
 				default: // of a phase; what they are is said of the baseline
-					if named["expect"] == string(ExpectRed) {
+					if named["expect"] == string(workflows.ExpectRed) {
 						name += " (expect red)"
 					}
 					uses, _ := out[label].([]string)
@@ -169,6 +171,6 @@ func (d *differences) value(what string, a, b any) {
 }
 
 // SameBaseline reports whether two plans run the same gates on the base.
-func SameBaseline(a, b *Plan) bool {
-	return bytes.Equal(asText(a.Baseline), asText(b.Baseline))
+func SameBaseline(a, b *workflows.Plan) bool {
+	return bytes.Equal(workflows.IndentedJSON(a.Baseline), workflows.IndentedJSON(b.Baseline))
 }

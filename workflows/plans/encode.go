@@ -1,4 +1,4 @@
-package workflows
+package plans
 
 import (
 	"bytes"
@@ -7,25 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // EncodePlan returns a plan as JSON that is the same for equal plans, and the SHA-256 of that text in hexadecimal.
-func EncodePlan(p *Plan) (data []byte, digest string) {
-	data = asText(p)
+func Encode(p *workflows.Plan) (data []byte, digest string) {
+	data = workflows.IndentedJSON(p)
 	sum := sha256.Sum256(data)
 	return data, hex.EncodeToString(sum[:])
-}
-
-// asText is JSON for people and digests.
-func asText(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // commands are full of < > &
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		panic(err) // texts, numbers and truth values only
-	}
-	return b.Bytes()
 }
 
 // ErrNewer says that a newer version of wfs wrote a plan.
@@ -33,7 +23,7 @@ var ErrNewer = errors.New("written by a newer version of wfs")
 
 // DecodePlan is the inverse of EncodePlan. It returns an error for text that is no plan, that a newer wfs
 // wrote, or that leads to phases which do not exist.
-func DecodePlan(data []byte) (*Plan, error) {
+func Decode(data []byte) (*workflows.Plan, error) {
 	var head struct {
 		Workflow struct {
 			Version int `json:"version"`
@@ -42,18 +32,18 @@ func DecodePlan(data []byte) (*Plan, error) {
 	if err := json.Unmarshal(data, &head); err != nil {
 		return nil, fmt.Errorf("not a plan: %w", err)
 	}
-	if v := head.Workflow.Version; v > FormatVersion {
-		return nil, fmt.Errorf("%w: the plan has version %d; this wfs reads version %d", ErrNewer, v, FormatVersion)
-	} else if v != FormatVersion {
-		return nil, fmt.Errorf("the plan has version %d; this wfs reads version %d", v, FormatVersion)
+	if v := head.Workflow.Version; v > workflows.FormatVersion {
+		return nil, fmt.Errorf("%w: the plan has version %d; this wfs reads version %d", ErrNewer, v, workflows.FormatVersion)
+	} else if v != workflows.FormatVersion {
+		return nil, fmt.Errorf("the plan has version %d; this wfs reads version %d", v, workflows.FormatVersion)
 	}
-	p := &Plan{}
+	p := &workflows.Plan{}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(p); err != nil {
 		return nil, fmt.Errorf("not a plan: %w", err)
 	}
-	if err := p.Workflow.sound(); err != nil {
+	if err := sound(&p.Workflow); err != nil {
 		return nil, fmt.Errorf("not a plan: %w", err)
 	}
 	return p, nil
@@ -61,18 +51,18 @@ func DecodePlan(data []byte) (*Plan, error) {
 
 // sound reports what a state machine cannot be built from. It asks for less than the checks of workflow files:
 // a session must stay readable when those become stricter.
-func (w *Workflow) sound() error {
+func sound(w *workflows.Workflow) error {
 	if w.Phase(w.Start) == nil {
 		return fmt.Errorf("start %q is not a phase", w.Start)
 	}
-	seen := map[PhaseName]bool{}
+	seen := map[workflows.PhaseName]bool{}
 	for _, p := range w.Phases {
 		if seen[p.Name] {
 			return fmt.Errorf("phase %q is duplicated", p.Name)
 		}
 		seen[p.Name] = true
-		for _, v := range []Verdict{Pass, Fail} {
-			if to := p.On[v]; to != Done && to != NextLap && w.Phase(to) == nil {
+		for _, v := range []workflows.Verdict{workflows.Pass, workflows.Fail} {
+			if to := p.On[v]; to != workflows.Done && to != workflows.NextLap && w.Phase(to) == nil {
 				return fmt.Errorf("phase %q: %s leads to %q, which is not a phase", p.Name, v, to)
 			}
 		}
