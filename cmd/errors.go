@@ -14,6 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -65,15 +67,15 @@ var refusals = map[session.RefusalCode]int{
 
 // readyHints are the remedies for a repository that cannot be written to now.
 var readyHints = map[string]string{
-	gitstate.NotCommitted:  "git commit --allow-empty -m start",
-	gitstate.NotBorn:       "git switch BRANCH, or git commit --allow-empty -m start",
-	gitstate.NotOnBranch:   "git switch BRANCH (or git switch -c NAME)",
-	gitstate.NotDone:       "finish it, or abort it: git status says how",
-	gitstate.NotMerged:     "git status, then git add the files that you have resolved",
-	gitstate.NotIdentified: `git config --global user.name "Your Name" && git config --global user.email you@example.com`,
-	gitstate.NotNamespace:  "git branch -m wfs another-name",
-	gitstate.NotExcludes:   "git config --show-origin core.excludesFile, and fix it",
-	gitstate.NotWhole:      "mv .git/index .git/index.damaged && git reset   # your files stay; staged changes are in the damaged index",
+	gitcmd.NotCommitted:  "git commit --allow-empty -m start",
+	gitcmd.NotBorn:       "git switch BRANCH, or git commit --allow-empty -m start",
+	gitcmd.NotOnBranch:   "git switch BRANCH (or git switch -c NAME)",
+	gitcmd.NotDone:       "finish it, or abort it: git status says how",
+	gitcmd.NotMerged:     "git status, then git add the files that you have resolved",
+	gitcmd.NotIdentified: `git config --global user.name "Your Name" && git config --global user.email you@example.com`,
+	gitcmd.NotNamespace:  "git branch -m wfs another-name",
+	gitcmd.NotExcludes:   "git config --show-origin core.excludesFile, and fix it",
+	gitcmd.NotWhole:      "mv .git/index .git/index.damaged && git reset   # your files stay; staged changes are in the damaged index",
 }
 
 // failure is an error as people and scripts see it.
@@ -145,7 +147,7 @@ var kinds = []kind{
 		gitcmd.ErrGone),
 	is("replaced", "the checkpoints are in git, and your files as they are: wfs status, then wfs run", exitError,
 		durable.ErrReplaced),
-	is(string(session.RefuseMoved), "wfs status, then run it again", exitError, gitstate.ErrMoved),
+	is(string(session.RefuseMoved), "wfs status, then run it again", exitError, refs.ErrMoved),
 	is(string(session.RefuseInTheWay), "move them aside, then run it again", exitError, gitstate.ErrInTheWay),
 	of("move_failed", "", exitError, func(_ *app, e *engine.MoveFailedError, f *failure) {
 		f.Hint = moveFailedHint(e)
@@ -158,9 +160,9 @@ var kinds = []kind{
 		f.Hint = "umount " + e.Path + ", then run it again"
 	}),
 	is("overlap", "wfs finish", exitBlocked, gitstate.ErrOverlap),
-	of("", "", exitError, func(_ *app, e *gitstate.ReadyError, f *failure) {
+	of("", "", exitError, func(_ *app, e *gitcmd.ReadyError, f *failure) {
 		f.Code, f.Hint = string(e.Code), readyHints[string(e.Code)]
-		if e.Code == gitstate.NotIdentified { // it stops a handover alone
+		if e.Code == gitcmd.NotIdentified { // it stops a handover alone
 			f.Exit = exitBlocked
 		}
 	}),
@@ -182,7 +184,7 @@ var kinds = []kind{
 	is("not_private", "wfs doctor", exitError, durable.ErrNotPrivate),
 	is("no_locks", "clone the repository onto a local disk: git clone . DIRECTORY", exitError, durable.ErrNoLocks),
 	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, codec.ErrBadLine, engine.ErrUnreadable,
-		gitstate.ErrBrokenRef, gitstate.ErrNoObject,
+		refs.ErrBrokenRef, object.ErrNoObject,
 		durable.ErrNotRegular, durable.ErrTooLarge),
 	{"interrupted", "", exitInterrupted, func(a *app, err error, f *failure) bool {
 		if f.Exit = a.signals.exitCode(); f.Error == context.Canceled.Error() {

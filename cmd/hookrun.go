@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases"
@@ -68,7 +68,7 @@ func (a *app) hookRun(ctx context.Context, event string) error {
 		return nil
 	}
 	if err := a.Open(ctx); err != nil {
-		var not *gitstate.ReadyError
+		var not *gitcmd.ReadyError
 		if errors.As(err, &not) {
 			return nil // nothing that wfs could work with
 		}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -23,43 +25,43 @@ import (
 
 // autoPack is the pack of one auto-save.
 type autoPack struct {
-	name  string    // without extension
-	stamp time.Time // its time as we have set it
-	sum   string    // of everything else, from before there was the pack
-	kept  *keptPack // until the ref leads to it
+	name  string           // without extension
+	stamp time.Time        // its time as we have set it
+	sum   string           // of everything else, from before there was the pack
+	kept  *object.KeptPack // until the ref leads to it
 }
 
 // makeAutoPack makes the pack of an auto-save, nil when git has to make it. Its time is one that nobody else
 // would give it: git sets it anew when it finds in it what it was about to write.
-func (r *Repo) makeAutoPack(ctx context.Context, objects []newObject) (*autoPack, error) {
+func (r *Repo) makeAutoPack(ctx context.Context, objects []object.Object) (*autoPack, error) {
 	sum, err := r.everythingElse(ctx)
 	if err != nil {
 		return nil, err
 	}
-	objects = onceEach(objects)
-	stream, entries, err := r.pack(objects)
+	objects = object.OnceEach(objects)
+	stream, entries, err := r.Objects.Pack(objects)
 	if err != nil {
 		return nil, err
 	}
-	p := r.newPack(objects, stream, entries, r.promised())
+	p := r.Objects.NewPack(objects, stream, entries, r.Objects.Promised())
 	if p == nil {
 		return nil, nil
 	}
 	stamp := time.Unix(0, int64(r.Git.FileTime())).Add(-10 * time.Second).Truncate(time.Second)
-	kept, err := keepPack(filepath.Join(p.dir, p.name))
-	for _, path := range []string{p.tempPack, p.tempIndex} {
+	kept, err := object.KeepPack(filepath.Join(p.Dir, p.Name))
+	for _, path := range []string{p.TempPack, p.TempIndex} {
 		err = errors.Join(err, os.Chtimes(path, stamp, stamp))
 	}
 	if err != nil {
-		p.discard()
+		p.Discard()
 	} else {
-		err = p.show()
+		err = p.Show()
 	}
 	if err != nil {
-		kept.letGo()
+		kept.LetGo()
 		return nil, err
 	}
-	return &autoPack{name: p.name, stamp: stamp, sum: sum, kept: kept}, nil
+	return &autoPack{name: p.Name, stamp: stamp, sum: sum, kept: kept}, nil
 }
 
 // keptPacks is how many packs stay, the newest included: who has just read the ref may still read what it named.
@@ -76,7 +78,7 @@ func (r *Repo) dropOldPacks(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	unlock, err := r.lockGC()
+	unlock, err := r.Objects.LockGC()
 	if err != nil || unlock == nil {
 		return
 	}
@@ -137,14 +139,14 @@ func (r *Repo) putBack() error {
 // everythingElse is a sum of everything in the repository that could lead to an object, auto-saves apart: refs, and of
 // each work tree HEAD, reflog and index.
 func (r *Repo) everythingElse(ctx context.Context) (string, error) {
-	h := r.newHash()
+	h := r.Objects.NewHash()
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref", "--format=%(refname) %(objectname)")
 	if err != nil {
 		return "", err
 	}
 	for line := range strings.Lines(string(out)) {
 		name, _, _ := strings.Cut(line, " ")
-		if !strings.HasPrefix(name, refsPrefix) || !strings.HasSuffix(name, "/auto") {
+		if !strings.HasPrefix(name, refs.RefsPrefix) || !strings.HasSuffix(name, "/auto") {
 			h.Write([]byte(line))
 		}
 	}

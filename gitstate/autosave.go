@@ -12,6 +12,9 @@ import (
 	"sync"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -39,11 +42,11 @@ func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoS
 	r.auto.mu.Lock()
 	defer r.auto.mu.Unlock()
 	var done session.AutoSaved
-	ident, err := r.Git.Identity(ctx)
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		return done, err
 	}
-	var s newSnapshot
+	var s snapshot.Taken
 	if d.Snapshot != nil {
 		s.Snapshot = *d.Snapshot
 	} else {
@@ -55,7 +58,7 @@ func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoS
 			return done, nil
 		}
 	}
-	tip, err := r.Ref(ctx, AutoRef(d.Session))
+	tip, err := r.Refs.Ref(ctx, refs.AutoRef(d.Session))
 	if err != nil {
 		return done, err
 	}
@@ -96,51 +99,51 @@ func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoS
 }
 
 // autoChanges lists how the files of an auto-save differ from a tree.
-func (r *Repo) autoChanges(ctx context.Context, from session.Tree, s newSnapshot) ([]treeChange, error) {
-	if s.now == nil {
-		return r.diffTrees(ctx, from, s.Tree)
+func (r *Repo) autoChanges(ctx context.Context, from session.Tree, s snapshot.Taken) ([]object.TreeChange, error) {
+	if s.Now == nil {
+		return r.Objects.DiffTrees(ctx, from, s.Tree)
 	}
-	before := s.before
+	before := s.Before
 	if s.Index != from {
 		var err error
-		if before, err = r.indexOfTree(ctx, from); err != nil {
+		if before, err = r.Files.IndexOfTree(ctx, from); err != nil {
 			return nil, err
 		}
 	}
-	return slices.DeleteFunc(r.indexChanges(before, s.now),
-		func(c treeChange) bool { return strings.HasPrefix(c.Path, userDir+"/") }), nil
+	return slices.DeleteFunc(r.Objects.IndexChanges(before, s.Now),
+		func(c object.TreeChange) bool { return strings.HasPrefix(c.Path, object.UserDir+"/") }), nil
 }
 
 // autoCommit makes the state commit of an auto-save and moves the ref to it.
-func (r *Repo) autoCommit(ctx context.Context, d session.AutoDraft, s newSnapshot, changes []treeChange,
+func (r *Repo) autoCommit(ctx context.Context, d session.AutoDraft, s snapshot.Taken, changes []object.TreeChange,
 	tip session.Commit, ident string) (session.Commit, error) {
-	refs, err := r.refsOf(ctx, d.Session)
+	own, err := r.refsOf(ctx, d.Session)
 	if err != nil {
 		return "", err
 	}
-	state := stateOf(d.Why, s.Snapshot, refs)
-	state.Changes, state.Changed = len(changes), plainChanges(changes[:min(len(changes), session.MaxAutoChanges)])
+	state := stateOf(d.Why, s.Snapshot, own)
+	state.Changes, state.Changed = len(changes), object.PlainChanges(changes[:min(len(changes), session.MaxAutoChanges)])
 	objects, err := r.stateCommit(state, s.Snapshot, d.Ledger, "at a backup", d.Files, ident, d.At)
 	if err != nil {
 		return "", err
 	}
 	var pack *autoPack
 	if d.Snapshot == nil {
-		pack, err = r.makeAutoPack(ctx, append(s.objects, objects...))
+		pack, err = r.makeAutoPack(ctx, append(s.Objects, objects...))
 	}
 	if pack == nil && err == nil {
-		err = r.writeObjects(ctx, append(s.objects, objects...)...)
+		err = r.Objects.WriteObjects(ctx, append(s.Objects, objects...)...)
 	}
 	if err != nil {
 		return "", err
 	}
 	durable.Hit(durable.AutoPacked)
-	made := session.Commit(objects[len(objects)-1].id)
-	err = r.moveAuto(ctx, session.RefMove{Ref: AutoRef(d.Session), Old: tip, New: made})
+	made := session.Commit(objects[len(objects)-1].ID)
+	err = r.moveAuto(ctx, session.RefMove{Ref: refs.AutoRef(d.Session), Old: tip, New: made})
 	if pack != nil {
-		pack.kept.letGo()
+		pack.kept.LetGo()
 	} else {
-		r.letGo(err == nil)
+		r.Objects.LetGo(err == nil)
 	}
 	if err != nil {
 		return "", err
@@ -150,7 +153,7 @@ func (r *Repo) autoCommit(ctx context.Context, d session.AutoDraft, s newSnapsho
 		r.auto.packs = append(r.auto.packs, *pack)
 	}
 	r.dropOldPacks(ctx)
-	r.repackMany(ctx) // those that had to stay
+	r.Objects.RepackMany(ctx) // those that had to stay
 	return made, nil
 }
 
@@ -162,27 +165,27 @@ func (r *Repo) moveAuto(ctx context.Context, m session.RefMove) error {
 	}
 	old := string(m.Old)
 	if old == "" {
-		old = r.zero()
+		old = r.Objects.Zero()
 	}
 	o := gitcmd.Opts{Write: true, Stdin: []byte(line + " " + old + "\n"), Refs: []string{m.Ref}}
 	if _, err := r.Git.Run(ctx, o, "-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"); err != nil {
 		return err
 	}
-	return r.syncRef(m.Ref, m.Old == "" || m.New == "")
+	return r.Refs.SyncRef(m.Ref, m.Old == "" || m.New == "")
 }
 
 // Auto returns a session's newest auto-save, nil when there is none. Whether it is stale is for the caller to see.
 func (r *Repo) Auto(ctx context.Context, id session.ID) (*session.AutoSave, error) {
-	return r.Backup(ctx, AutoRef(id))
+	return r.Backup(ctx, refs.AutoRef(id))
 }
 
 // Backup returns the state commit of a ref, an auto-save or a rescue, nil when there is none.
 func (r *Repo) Backup(ctx context.Context, ref string) (*session.AutoSave, error) {
-	tip, err := r.Ref(ctx, ref)
+	tip, err := r.Refs.Ref(ctx, ref)
 	if err != nil || tip == "" {
 		return nil, err
 	}
-	info, err := r.CommitInfo(ctx, tip)
+	info, err := r.Objects.CommitInfo(ctx, tip)
 	if err != nil {
 		return nil, err
 	}
@@ -202,18 +205,18 @@ func (r *Repo) Backup(ctx context.Context, ref string) (*session.AutoSave, error
 // keepAuto gives an auto-save a name of its own among the rescues.
 func (r *Repo) keepAuto(ctx context.Context, id session.ID, auto session.Commit) (string, error) {
 	for {
-		refs, err := r.refsOf(ctx, id)
+		own, err := r.refsOf(ctx, id)
 		if err != nil {
 			return "", err
 		}
-		for name, c := range refs {
-			if c == auto && strings.HasPrefix(name, RescuePrefix(id)) {
+		for name, c := range own {
+			if c == auto && strings.HasPrefix(name, refs.RescuePrefix(id)) {
 				return name, nil
 			}
 		}
-		ref := RescuePrefix(id) + strconv.Itoa(nextRescue(refs, RescuePrefix(id)))
-		err = r.moveRef(ctx, session.RefMove{Ref: ref, New: auto}, "wfs: backup of a running attempt")
-		if errors.Is(err, ErrMoved) {
+		ref := refs.RescuePrefix(id) + strconv.Itoa(nextRescue(own, refs.RescuePrefix(id)))
+		err = r.Refs.Move(ctx, session.RefMove{Ref: ref, New: auto}, "wfs: backup of a running attempt")
+		if errors.Is(err, refs.ErrMoved) {
 			continue
 		}
 		return ref, err
@@ -223,21 +226,21 @@ func (r *Repo) keepAuto(ctx context.Context, id session.ID, auto session.Commit)
 // lost compares what an auto-save holds beyond a tree with the changes of now, and returns how many of its
 // paths are gone or as before, 0 unless that is more than half of them. more says that there is something now
 // that it does not have.
-func (r *Repo) lost(ctx context.Context, from session.Tree, before session.AutoSave, now []treeChange) (gone int,
+func (r *Repo) lost(ctx context.Context, from session.Tree, before session.AutoSave, now []object.TreeChange) (gone int,
 	more bool, err error) {
-	had, err := r.diffTrees(ctx, from, before.Tree)
+	had, err := r.Objects.DiffTrees(ctx, from, before.Tree)
 	if err != nil {
 		return 0, false, err
 	}
 	present := map[string]string{}
 	for _, c := range now {
-		if c.newMode != modeNone {
-			present[c.Path] = c.newID
+		if c.NewMode != object.ModeNone {
+			present[c.Path] = c.NewID
 		}
 	}
 	all := 0
 	for _, c := range had {
-		if c.newMode == modeNone {
+		if c.NewMode == object.ModeNone {
 			continue
 		}
 		all++
@@ -245,7 +248,7 @@ func (r *Repo) lost(ctx context.Context, from session.Tree, before session.AutoS
 		if !ok {
 			gone++
 		}
-		if id == c.newID {
+		if id == c.NewID {
 			delete(present, c.Path)
 		}
 	}
@@ -256,9 +259,9 @@ func (r *Repo) lost(ctx context.Context, from session.Tree, before session.AutoS
 }
 
 // autoSnapshot is Snapshot for an auto-save. ours is false when HEAD is not on the session's branch.
-func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (s newSnapshot, ours bool, err error) {
-	on, err := r.BranchOf(ctx) // a rebase of the branch counts
-	if err != nil || on != BranchRef(d.Session) && !d.Anywhere {
+func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (s snapshot.Taken, ours bool, err error) {
+	on, err := r.Refs.BranchOf(ctx) // a rebase of the branch counts
+	if err != nil || on != refs.BranchRef(d.Session) && !d.Anywhere {
 		return s, false, err
 	}
 	a := &r.auto
@@ -266,14 +269,14 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (s newSnap
 		if err := r.beginAuto(); err != nil {
 			return s, false, err
 		}
-		a.side = &Repo{Git: &gitcmd.Git{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format,
-			Env: r.Git.Env, UserEnv: r.Git.UserEnv, Scratch: r.autoDir(), Idle: true}}
+		a.side = repoOf(gitcmd.New(gitcmd.Place{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format,
+			Env: r.Git.Env, UserEnv: r.Git.UserEnv, Scratch: r.autoDir(), Idle: true}))
 		if a.ledger != d.Ledger {
 			a.packs = nil
 		}
 		a.ledger = d.Ledger
 	}
-	s, err = a.side.take(ctx, d.Exclude, true)
+	s, err = a.side.Files.Take(ctx, d.Exclude, true)
 	return s, err == nil, err
 }
 
@@ -307,10 +310,10 @@ func (r *Repo) indexSum(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	h := r.newHash()
-	if x := r.parsed(data); x != nil {
-		for _, e := range x.entries {
-			fmt.Fprintf(h, "%o %x %d %s\x00", e.mode, e.id, e.stage, e.name)
+	h := r.Objects.NewHash()
+	if x := r.Objects.Parsed(data); x != nil {
+		for _, e := range x.Entries {
+			fmt.Fprintf(h, "%o %x %d %s\x00", e.Mode, e.ID, e.Stage, e.Name)
 		}
 	} else {
 		h.Write(data)

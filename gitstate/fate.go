@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -46,14 +48,14 @@ func (r *Repo) Fate(ctx context.Context, w Work) (Fate, error) {
 	held := ""
 	for _, ref := range preferred(strings.Fields(string(out)), w.Base) {
 		switch {
-		case strings.HasPrefix(ref, branchPrefix), strings.HasPrefix(ref, "refs/remotes/") && strings.Contains(ref, "/wfs/"):
+		case strings.HasPrefix(ref, refs.BranchPrefix), strings.HasPrefix(ref, "refs/remotes/") && strings.Contains(ref, "/wfs/"):
 		case sameBranch(ref, w.Handed):
 			held = ref
 		default:
 			return Fate{FateMerged, shortRef(ref)}, nil
 		}
 	}
-	head, err := r.Head(ctx)
+	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return Fate{}, err
 	}
@@ -118,7 +120,7 @@ func shortRef(ref string) string {
 
 // counterparts are the branches that are there out of some names, and what remotes have by the same names.
 func (r *Repo) counterparts(ctx context.Context, names ...string) ([]string, error) {
-	remotes, err := r.RefsBelow(ctx, "refs/remotes")
+	remotes, err := r.Refs.RefsBelow(ctx, "refs/remotes")
 	if err != nil {
 		return nil, err
 	}
@@ -129,10 +131,10 @@ func (r *Repo) counterparts(ctx context.Context, names ...string) ([]string, err
 		}
 	}
 	for _, name := range names {
-		if name == "" || strings.HasPrefix(name, branchPrefix) {
+		if name == "" || strings.HasPrefix(name, refs.BranchPrefix) {
 			continue
 		}
-		if tip, err := r.Ref(ctx, name); err != nil {
+		if tip, err := r.Refs.Ref(ctx, name); err != nil {
 			return nil, err
 		} else if tip != "" {
 			add(name)
@@ -153,15 +155,15 @@ var withoutDocuments = []string{"--", ".", ":(exclude)" + workDir}
 // it changed nothing, FateSquashed when the branch has the same files there now, or had one commit with the
 // same patch.
 func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch string) (FateHow, error) {
-	tip, err := r.Ref(ctx, branch)
+	tip, err := r.Refs.Ref(ctx, branch)
 	if err != nil || tip == "" {
 		return FateNowhere, err
 	}
-	base, err := r.MergeBase(ctx, tip, work)
+	base, err := r.Objects.MergeBase(ctx, tip, work)
 	if err != nil || base == "" {
 		return FateNowhere, err
 	}
-	names := append([]string{"diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames"}, string(base),
+	names := append([]string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames"}, string(base),
 		string(work))
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(names, withoutDocuments...)...)
 	if err != nil {
@@ -171,7 +173,7 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 	if len(changed) == 0 {
 		return FateNothing, nil
 	}
-	out, err = r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames",
+	out, err = r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames",
 		string(work), string(tip))
 	if err != nil {
 		return "", err
@@ -183,7 +185,7 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 	if !slices.ContainsFunc(changed, func(name string) bool { return differ[name] }) {
 		return FateSquashed, nil
 	}
-	patch := []string{"-p", everySubmodule, "--no-renames", "--full-index", "--binary", "--no-color", "--no-ext-diff",
+	patch := []string{"-p", object.EverySubmodule, "--no-renames", "--full-index", "--binary", "--no-color", "--no-ext-diff",
 		"--no-textconv"}
 	ours, err := r.patchIDs(ctx, slices.Concat([]string{"diff-tree"}, patch, []string{string(base), string(work)},
 		withoutDocuments))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -52,7 +53,7 @@ func (r *Repo) CommitOnto(ctx context.Context, branch string, base session.Commi
 		err = r.unused(ctx, branch)
 	}
 	if err != nil {
-		return "", join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base, commit))
+		return "", object.Join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base, commit))
 	}
 	return commit, nil
 }
@@ -69,7 +70,7 @@ func (r *Repo) unused(ctx context.Context, branch string) error {
 
 func (r *Repo) createBranch(ctx context.Context, branch string, base session.Commit) error {
 	exists := func() error {
-		if tip, err := r.Ref(ctx, branch); err != nil || tip == "" {
+		if tip, err := r.Refs.Ref(ctx, branch); err != nil || tip == "" {
 			return err
 		}
 		return fmt.Errorf("%s: %w", strings.TrimPrefix(branch, "refs/heads/"), ErrBranchExists)
@@ -85,8 +86,8 @@ func (r *Repo) createBranch(ctx context.Context, branch string, base session.Com
 		}
 		return err
 	}
-	if err := r.syncRef(branch, true); err != nil {
-		return join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base, ""))
+	if err := r.Refs.SyncRef(branch, true); err != nil {
+		return object.Join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base, ""))
 	}
 	return nil
 }
@@ -95,7 +96,7 @@ func (r *Repo) createBranch(ctx context.Context, branch string, base session.Com
 // when it is neither at its base nor at the commit that we made, if any, and when a work tree is on it. That
 // one finds it at its base, as it was when it came.
 func (r *Repo) dropBranch(ctx context.Context, branch string, base, made session.Commit) error {
-	tip, err := r.Ref(ctx, branch)
+	tip, err := r.Refs.Ref(ctx, branch)
 	if err != nil || tip == "" {
 		return err
 	}
@@ -109,20 +110,20 @@ func (r *Repo) dropBranch(ctx context.Context, branch string, base, made session
 	}
 	if len(on) > 0 {
 		if tip != base {
-			if err := r.moveRef(ctx, session.RefMove{Ref: branch, Old: tip, New: base}, "wfs: finish undone"); err != nil {
+			if err := r.Refs.Move(ctx, session.RefMove{Ref: branch, Old: tip, New: base}, "wfs: finish undone"); err != nil {
 				return err
 			}
 		}
 		return fmt.Errorf("the branch %s was left at %s, where it began: the work tree %s is on it", name, base.Short(),
 			on[0].Path)
 	}
-	return r.moveRef(ctx, session.RefMove{Ref: branch, Old: tip}, "")
+	return r.Refs.Move(ctx, session.RefMove{Ref: branch, Old: tip}, "")
 }
 
 // commitOnto makes the commit of CommitOnto. Beside an error it returns the one that was made all the same, if any.
 func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
 	message string) (session.Commit, error) {
-	v, err := r.Git.Version(ctx)
+	v, err := r.Git.Answers.Version(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -150,30 +151,30 @@ func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commi
 		}
 		return "", err
 	}
-	tip, err := r.Ref(ctx, branch)
+	tip, err := r.Refs.Ref(ctx, branch)
 	if err != nil {
 		return "", err
 	}
-	info, err := r.CommitInfo(ctx, tip)
+	info, err := r.Objects.CommitInfo(ctx, tip)
 	if err != nil {
 		return "", err
 	}
 	if info.Tree != tree {
-		changes, err := r.Changes(ctx, tree, info.Tree)
+		changes, err := r.Objects.Changes(ctx, tree, info.Tree)
 		changed := &HookChangedError{}
 		for _, c := range changes {
 			changed.Paths = append(changed.Paths, c.Path)
 		}
-		return onlyOn(base, tip, info), join(changed, err)
+		return onlyOn(base, tip, info), object.Join(changed, err)
 	}
 	if !slices.Equal(info.Parents, []session.Commit{base}) {
 		return "", &HookChangedError{}
 	}
-	return tip, r.syncRef(branch, true)
+	return tip, r.Refs.SyncRef(branch, true)
 }
 
 // onlyOn is a commit if it is made upon the base alone, else none.
-func onlyOn(base, tip session.Commit, info CommitInfo) session.Commit {
+func onlyOn(base, tip session.Commit, info object.CommitInfo) session.Commit {
 	if slices.Equal(info.Parents, []session.Commit{base}) {
 		return tip
 	}

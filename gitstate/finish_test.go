@@ -69,7 +69,7 @@ func TestCommitOnto(t *testing.T) {
 	if got := r.run("log", "-1", "--format=%H %P %T %an", handedOver); got != string(c)+" "+string(base)+" "+string(s.Tree)+" Ann" {
 		t.Errorf("commit: %s", got)
 	}
-	info, err := r.CommitInfo(context.Background(), c)
+	info, err := r.Objects.CommitInfo(context.Background(), c)
 	if err != nil || info.Subject != "subjéct" || info.Body != "# not a comment\n\nbody\nChange-Id: I1\n" || info.At != at || info.Author != "Ann <ann@example.org>" {
 		t.Errorf("info: %+v, %v", info, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -27,8 +28,8 @@ func (r *Repo) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stay
 	if err := durable.WriteFile(filepath.Join(dir, "gitdir"), []byte(filepath.ToSlash(link)+"\n"), 0o644); err != nil {
 		return false, err
 	}
-	at := &Repo{Git: &gitcmd.Git{Root: to, CommonDir: r.Git.CommonDir, GitDir: dir, Worktree: gitcmd.WorktreeID(dir, r.Git.CommonDir),
-		Format: r.Git.Format, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}
+	at := repoOf(gitcmd.New(gitcmd.Place{Root: to, CommonDir: r.Git.CommonDir, GitDir: dir, Worktree: gitcmd.WorktreeID(dir, r.Git.CommonDir),
+		Format: r.Git.Format, Env: r.Git.Env, UserEnv: r.Git.UserEnv}))
 	head, err := at.Git.Run(ctx, gitcmd.Opts{GitDir: dir}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	var none *gitcmd.GitError
 	if err != nil && !errors.As(err, &none) {
@@ -49,10 +50,10 @@ func (r *Repo) leadModules(ctx context.Context, modules, from, to string) error 
 		if err != nil && path == modules && gitcmd.Absent(err) {
 			return fs.SkipAll
 		}
-		if err != nil || d.IsDir() || d.Name() != "config" && d.Name() != "config.worktree" || !isGitDir(filepath.Dir(path)) {
+		if err != nil || d.IsDir() || d.Name() != "config" && d.Name() != "config.worktree" || !snapshot.IsGitDir(filepath.Dir(path)) {
 			return err
 		}
-		at := &Repo{Git: &gitcmd.Git{Root: to, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}
+		at := repoOf(gitcmd.New(gitcmd.Place{Root: to, Env: r.Git.Env, UserEnv: r.Git.UserEnv}))
 		said, err := at.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--file", path, "--get", "core.worktree")
 		tree := strings.TrimSuffix(string(said), "\n")
 		if err != nil || tree == "" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -61,7 +62,7 @@ func (r *Repo) PlanWorktree(ctx context.Context, dir string, taken ...string) (N
 		return n, err
 	}
 	n.Path = filepath.Join(n.Above, rest)
-	if inside(n.Path, r.Git.CommonDir) {
+	if gitcmd.Inside(n.Path, r.Git.CommonDir) {
 		return n, fmt.Errorf("%w: %s lies in git's own directory", ErrDirTaken, n.Path)
 	}
 	trees, err := r.Worktrees(ctx)
@@ -73,7 +74,7 @@ func (r *Repo) PlanWorktree(ctx context.Context, dir string, taken ...string) (N
 		case t.Path == n.Path:
 			return n, fmt.Errorf("%w: git remembers a work tree in %s, which is gone (git worktree prune forgets it)",
 				ErrDirTaken, n.Path)
-		case !t.Gone && inside(n.Path, t.Path):
+		case !t.Gone && gitcmd.Inside(n.Path, t.Path):
 			if err := r.mustIgnore(ctx, t.Path, n.Path); err != nil {
 				return n, err
 			}
@@ -110,7 +111,7 @@ func (r *Repo) mustIgnore(ctx context.Context, tree, path string) error {
 	if err != nil {
 		return err
 	}
-	at := &Repo{Git: &gitcmd.Git{Root: tree, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}
+	at := repoOf(gitcmd.New(gitcmd.Place{Root: tree, Env: r.Git.Env, UserEnv: r.Git.UserEnv}))
 	_, err = at.Git.Run(ctx, gitcmd.Opts{}, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
 	var failed *gitcmd.GitError
 	if errors.As(err, &failed) && failed.Exit == 1 {
@@ -118,9 +119,6 @@ func (r *Repo) mustIgnore(ctx context.Context, tree, path string) error {
 	}
 	return err
 }
-
-// inside reports whether a path is another one or lies below it.
-func inside(path, dir string) bool { return durable.Inside(path, dir) }
 
 // AddWorktree makes a linked work tree, with HEAD detached at a commit and the files of a tree, "" for the
 // commit's own. Files of another tree are as if they were staged. The error wraps ErrDirTaken when the
@@ -135,13 +133,13 @@ func (r *Repo) AddWorktree(ctx context.Context, n NewWorktree, at session.Commit
 	if files == "" {
 		files = string(at)
 	}
-	if r.promised() { // what cannot be fetched is to be found while there is nothing yet
+	if r.Objects.Promised() { // what cannot be fetched is to be found while there is nothing yet
 		whole, err := tree, error(nil)
 		if whole == "" {
-			whole, err = r.TreeOf(ctx, at)
+			whole, err = r.Objects.TreeOf(ctx, at)
 		}
 		if err == nil {
-			err = r.fetchPromised(ctx, session.Tree(r.newObject("tree", nil).id), whole)
+			err = r.fetchPromised(ctx, session.Tree(r.Objects.NewObject("tree", nil).ID), whole)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("the files of the new work tree: %w", err)
@@ -177,7 +175,7 @@ func (r *Repo) addByGit(ctx context.Context, n NewWorktree, at session.Commit, f
 }
 
 func (r *Repo) fillWorktree(ctx context.Context, dir, gitDir, files string) error {
-	in := &Repo{Git: &gitcmd.Git{Root: dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}
+	in := repoOf(gitcmd.New(gitcmd.Place{Root: dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}))
 	if _, err := in.Git.Run(ctx, gitcmd.Opts{Write: true, GitDir: gitDir}, "-c", "core.splitIndex=false", "read-tree", "-m",
 		"-u", files); err != nil {
 		return fmt.Errorf("the files of the new work tree: %w", err)
@@ -287,7 +285,7 @@ func (r *Repo) OpenLinked(ctx context.Context, dir string) (*Repo, error) {
 // MoveWorktree renames a linked work tree to a place beside it, with everything in it. Whatever else lies in
 // its old place stays there. Git's entry stays, and leads to the old place.
 func (r *Repo) MoveWorktree(ctx context.Context, n NewWorktree, to string) error {
-	if inside(r.Git.Root, n.Path) || inside(r.Git.CommonDir, n.Path) {
+	if gitcmd.Inside(r.Git.Root, n.Path) || gitcmd.Inside(r.Git.CommonDir, n.Path) {
 		return fmt.Errorf("%s is not removed: this repository lies in it", n.Path)
 	}
 	if err := r.AwaitFilled(ctx, n.Name); err != nil {
@@ -333,7 +331,7 @@ func (r *Repo) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) 
 	if err := r.ForgetWorktree(ctx, n.Path); err != nil {
 		return errors.Join(left, err)
 	}
-	for above := filepath.Dir(n.Path); above != n.Above && inside(above, n.Above); above = filepath.Dir(above) {
+	for above := filepath.Dir(n.Path); above != n.Above && gitcmd.Inside(above, n.Above); above = filepath.Dir(above) {
 		if os.Remove(above) != nil {
 			break // not empty, or not ours
 		}
@@ -402,7 +400,7 @@ func (r *Repo) AwaitFilled(ctx context.Context, name string) error {
 // Dirty reports how many paths of the work tree differ from HEAD or are untracked, directories counted once and
 // wfs's own not at all. It takes no lock.
 func (r *Repo) Dirty(ctx context.Context) (int, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", everySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
-		":(top,exclude)"+userDir)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", object.EverySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
+		":(top,exclude)"+object.UserDir)
 	return strings.Count(string(out), "\x00"), err
 }

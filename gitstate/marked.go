@@ -6,27 +6,28 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 )
 
 // flagged returns, of the files that changes replace or delete, those that git was told not to look at and that
 // are there: the move has to look at them after all. arrived are those that are already as the changes want
 // them, because an earlier move was killed before it came to the index: what is in them is not the user's.
-func (r *Repo) flagged(ctx context.Context, changes []treeChange) (flagged []string, arrived map[string]bool,
+func (r *Repo) flagged(ctx context.Context, changes []object.TreeChange) (flagged []string, arrived map[string]bool,
 	err error) {
-	x, err := r.readIndex(ctx, r.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return nil, nil, err
 	}
 	marked := map[string]bool{}
-	for _, p := range x.marked() {
+	for _, p := range x.Marked() {
 		marked[p] = true
 	}
 	arrived = map[string]bool{}
 	for _, c := range changes {
-		if c.oldMode == modeNone || c.oldMode == modeGitlink || !marked[c.Path] {
+		if c.OldMode == object.ModeNone || c.OldMode == object.ModeGitlink || !marked[c.Path] {
 			continue
 		}
-		info, err := r.lstat(c.Path)
+		info, err := r.Git.Lstat(c.Path)
 		if gitcmd.Absent(err) || err == nil && info.IsDir() { // left out of a sparse checkout, deleted, replaced
 			continue
 		}
@@ -34,7 +35,7 @@ func (r *Repo) flagged(ctx context.Context, changes []treeChange) (flagged []str
 			return nil, nil, err
 		}
 		flagged = append(flagged, c.Path)
-		if c.newMode != modeNone {
+		if c.NewMode != object.ModeNone {
 			if arrived[c.Path], err = r.sameFile(ctx, c, bytes.Equal); err != nil {
 				return nil, nil, err
 			}

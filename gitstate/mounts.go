@@ -61,7 +61,7 @@ func mountIn(table []byte, dir string) string {
 			continue
 		}
 		at := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(f[4])
-		if inside(at, dir) {
+		if gitcmd.Inside(at, dir) {
 			return at
 		}
 	}

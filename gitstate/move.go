@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/raw"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -39,15 +40,15 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if len(m.InTheWay) > 0 {
 		return inTheWay(m.InTheWay)
 	}
-	target, err := r.withUserDir(ctx, m.To, m.From)
+	target, err := r.Objects.WithUserDir(ctx, m.To, m.From)
 	if err != nil {
 		return err
 	}
-	changes, err := r.diffTrees(ctx, m.From, target)
+	changes, err := r.Objects.DiffTrees(ctx, m.From, target)
 	if err != nil {
 		return err
 	}
-	back, err := r.toWrite(ctx, m.RawTo, target)
+	back, err := r.RawBytes.ToWrite(ctx, m.RawTo, target)
 	if err != nil {
 		return err
 	}
@@ -65,11 +66,11 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if found := w.found(); len(found) > 0 {
 		return fmt.Errorf("%w: %w", session.ErrTouched, inTheWay(found)) // the plan had none
 	}
-	lay, err := r.lying(ctx, changes, back)
+	lay, err := r.RawBytes.Lying(ctx, changes, back)
 	if err != nil {
 		return err
 	}
-	if raw, err := r.rawOf(ctx, endangered(changes, back)); err != nil {
+	if raw, err := r.RawBytes.Of(ctx, raw.Endangered(changes, back)); err != nil {
 		return err
 	} else if raw != m.Raw {
 		return fmt.Errorf("moving the work tree: %w", session.ErrTouched)
@@ -116,8 +117,8 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if err := r.verifyMove(ctx, dir, unspared(changes, spared), w.fold); err != nil {
 		return err
 	}
-	if back, err = r.toWrite(ctx, m.RawTo, target); err == nil {
-		err = r.writeRaw(ctx, back, lay)
+	if back, err = r.RawBytes.ToWrite(ctx, m.RawTo, target); err == nil {
+		err = r.RawBytes.Write(ctx, back, lay)
 	}
 	if err == nil {
 		err = r.writeOut(changes, back)
@@ -172,9 +173,9 @@ func inTheWay(list []session.Skip) error {
 // throwAway makes a commit of each tree: a checkout takes commits. The same trees make the same commits.
 func (r *Repo) throwAway(ctx context.Context, from, to session.Tree) (a, b session.Commit, err error) {
 	const ident = "wfs <wfs@localhost>"
-	first := r.newCommit(string(from), nil, ident, 0, "wfs: before a move")
-	second := r.newCommit(string(to), []session.Commit{session.Commit(first.id)}, ident, 0, "wfs: after a move")
-	return session.Commit(first.id), session.Commit(second.id), r.writeObjects(ctx, first, second)
+	first := r.Objects.NewCommit(string(from), nil, ident, 0, "wfs: before a move")
+	second := r.Objects.NewCommit(string(to), []session.Commit{session.Commit(first.ID)}, ident, 0, "wfs: after a move")
+	return session.Commit(first.ID), session.Commit(second.ID), r.Objects.WriteObjects(ctx, first, second)
 }
 
 // makeGitDir makes a private git directory that shares refs, objects and configuration with the repository and has a
@@ -242,26 +243,26 @@ func copyKeepingTime(from, to string) error {
 
 // verifyMove checks that every change was made. Git only warns about a file that it cannot delete. What changed besides
 // is somebody else's work and no concern of the move.
-func (r *Repo) verifyMove(ctx context.Context, dir string, changes []treeChange, fold func(string) string) error {
-	made := map[string]treeChange{}
+func (r *Repo) verifyMove(ctx context.Context, dir string, changes []object.TreeChange, fold func(string) string) error {
+	made := map[string]object.TreeChange{}
 	for _, c := range changes {
 		made[c.Path] = c
 	}
 	present := map[string]bool{}
 	for _, c := range changes {
-		if c.newMode != modeNone {
+		if c.NewMode != object.ModeNone {
 			present[fold(c.Path)] = true
 		}
 	}
 	var wrong, stuck []string
 	for _, c := range changes {
-		if c.newMode != modeNone || present[fold(c.Path)] {
+		if c.NewMode != object.ModeNone || present[fold(c.Path)] {
 			continue
 		}
-		info, err := r.lstat(c.Path)
+		info, err := r.Git.Lstat(c.Path)
 		if err == nil && !info.IsDir() {
 			was := c
-			was.newMode, was.newID = c.oldMode, c.oldID
+			was.NewMode, was.NewID = c.OldMode, c.OldID
 			if same, err := r.sameFile(ctx, was, bytes.Equal); err != nil {
 				return err
 			} else if same {
@@ -280,7 +281,7 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []treeChange,
 	}
 	for _, line := range gitcmd.SplitZ(out) { // "XY path"
 		c, ok := made[line[min(3, len(line)):]]
-		if !ok || c.newMode == modeNone {
+		if !ok || c.NewMode == object.ModeNone {
 			continue
 		}
 		// A file whose content does not survive its filters looks changed to git as soon as it is written.
@@ -304,8 +305,8 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []treeChange,
 }
 
 // sameFile compares the file at a change's place with what git would write there.
-func (r *Repo) sameFile(ctx context.Context, c treeChange, same func(want, have []byte) bool) (bool, error) {
-	info, err := r.lstat(c.Path)
+func (r *Repo) sameFile(ctx context.Context, c object.TreeChange, same func(want, have []byte) bool) (bool, error) {
+	info, err := r.Git.Lstat(c.Path)
 	if gitcmd.Absent(err) {
 		return false, nil
 	}
@@ -314,37 +315,20 @@ func (r *Repo) sameFile(ctx context.Context, c treeChange, same func(want, have 
 	}
 	file := filepath.Join(r.Git.Root, filepath.FromSlash(c.Path))
 	switch {
-	case c.newMode == modeLink && info.Mode()&os.ModeSymlink != 0:
+	case c.NewMode == object.ModeLink && info.Mode()&os.ModeSymlink != 0:
 		link, err := os.Readlink(file)
 		if err != nil {
 			return false, err
 		}
-		_, want, err := r.object(ctx, c.newID)
+		_, want, err := r.Objects.Read(ctx, c.NewID)
 		return err == nil && filepath.ToSlash(link) == string(want), err
-	case c.newMode != modeLink && c.newMode != modeGitlink && info.Mode().IsRegular():
+	case c.NewMode != object.ModeLink && c.NewMode != object.ModeGitlink && info.Mode().IsRegular():
 		have, err := os.ReadFile(file)
 		if err != nil {
 			return false, err
 		}
-		want, err := r.Git.Run(ctx, gitcmd.Opts{}, "cat-file", "--filters", "--path="+c.Path, c.newID)
+		want, err := r.Git.Run(ctx, gitcmd.Opts{}, "cat-file", "--filters", "--path="+c.Path, c.NewID)
 		return err == nil && same(want, have), err
 	}
 	return false, nil
-}
-
-// lstat looks at a path of the work tree. Below a symbolic link there is nothing: what it leads to has another path.
-func (r *Repo) lstat(name string) (fs.FileInfo, error) {
-	for i, c := range name {
-		if c != '/' {
-			continue
-		}
-		info, err := os.Lstat(filepath.Join(r.Git.Root, filepath.FromSlash(name[:i])))
-		if err == nil && !info.IsDir() {
-			err = fs.ErrNotExist
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return os.Lstat(filepath.Join(r.Git.Root, filepath.FromSlash(name)))
 }

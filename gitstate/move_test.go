@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -33,7 +34,7 @@ func (r *testRepo) tryMove(to session.Tree) error { return r.moveFrom(r.snapshot
 func (r *testRepo) moveFrom(from session.Snapshot, to session.Tree) error {
 	m, err := r.PlanMove(context.Background(), from, to, "")
 	if err == nil {
-		m.Raw, err = r.Raw(context.Background(), m)
+		m.Raw, err = r.RawBytes.Raw(context.Background(), m)
 	}
 	if err != nil {
 		return err
@@ -104,19 +105,19 @@ func diskOf(t interface{ Fatal(...any) }, root string) map[string]string {
 func (r *testRepo) treeOf(files map[string]string) session.Tree {
 	r.t.Helper()
 	var list strings.Builder
-	var objects []newObject
+	var objects []object.Object
 	for path, content := range files {
-		mode := modeFile
+		mode := object.ModeFile
 		if link, ok := strings.CutPrefix(content, "-> "); ok {
-			mode, content = modeLink, link
+			mode, content = object.ModeLink, link
 		} else if data, ok := strings.CutPrefix(content, "x "); ok {
-			mode, content = modeExec, data
+			mode, content = object.ModeExec, data
 		}
-		o := r.newObject("blob", []byte(content))
+		o := r.Objects.NewObject("blob", []byte(content))
 		objects = append(objects, o)
-		fmt.Fprintf(&list, "%s %s\t%s\x00", mode, o.id, path)
+		fmt.Fprintf(&list, "%s %s\t%s\x00", mode, o.ID, path)
 	}
-	if err := r.writeObjects(context.Background(), objects...); err != nil {
+	if err := r.Objects.WriteObjects(context.Background(), objects...); err != nil {
 		r.t.Fatal(err)
 	}
 	index := filepath.Join(r.home, "tree-index")
@@ -125,7 +126,7 @@ func (r *testRepo) treeOf(files map[string]string) session.Tree {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	tree, err := r.writeTree(context.Background(), index)
+	tree, err := r.Objects.WriteTree(context.Background(), index)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -359,7 +360,7 @@ func TestMoveRefusesLaterChanges(t *testing.T) {
 			}
 			dir := filepath.Join(r.Git.PrivateDir(), "last-look")
 			a, b, err := r.throwAway(ctx, m.From, to)
-			if err = join(err, r.makeGitDir(dir, string(a))); err == nil {
+			if err = object.Join(err, r.makeGitDir(dir, string(a))); err == nil {
 				err = r.fillMoveIndex(ctx, dir, m.From)
 			}
 			if err != nil {

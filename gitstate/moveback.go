@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/raw"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -32,23 +34,23 @@ func (r *Repo) DropBegun(ctx context.Context, from, failed session.Tree) error {
 
 // dropBegun removes files that a failed move added or began to add and that the snapshot it is taken back from has not.
 func (r *Repo) dropBegun(ctx context.Context, m session.Move, failed session.Tree) error {
-	target, err := r.withUserDir(ctx, failed, m.To)
+	target, err := r.Objects.WithUserDir(ctx, failed, m.To)
 	if err != nil {
 		return err
 	}
-	added, err := r.diffTrees(ctx, m.To, target)
+	added, err := r.Objects.DiffTrees(ctx, m.To, target)
 	if err != nil {
 		return err
 	}
-	now, err := r.diffTrees(ctx, m.From, target)
+	now, err := r.Objects.DiffTrees(ctx, m.From, target)
 	if err != nil {
 		return err
 	}
 	free := map[string]bool{} // where the snapshot has nothing
 	for _, c := range now {
-		free[c.Path] = c.oldMode == modeNone
+		free[c.Path] = c.OldMode == object.ModeNone
 	}
-	added = slices.DeleteFunc(added, func(c treeChange) bool { return c.oldMode != modeNone || !free[c.Path] })
+	added = slices.DeleteFunc(added, func(c object.TreeChange) bool { return c.OldMode != object.ModeNone || !free[c.Path] })
 	if len(added) == 0 {
 		return nil
 	}
@@ -75,27 +77,27 @@ func (r *Repo) dropBegun(ctx context.Context, m session.Move, failed session.Tre
 }
 
 // sparing notes files that git is not to write, and returns both trees of a move without them.
-func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []rawFile, from, to session.Tree) (a,
+func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []raw.File, from, to session.Tree) (a,
 	b session.Tree, err error) {
 	index := filepath.Join(r.Git.PrivateDir(), "sparing")
 	var without strings.Builder
 	for _, f := range files {
-		spared[f.path] = true
-		without.WriteString("0 " + r.zero() + "\t" + f.path + "\x00")
+		spared[f.Path] = true
+		without.WriteString("0 " + r.Objects.Zero() + "\t" + f.Path + "\x00")
 	}
 	trees := []session.Tree{from, to}
 	for i, t := range trees {
-		if err := removeLeftovers(index); err != nil {
+		if err := object.RemoveLeftovers(index); err != nil {
 			return "", "", err
 		}
 		if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "read-tree",
 			string(t)); err != nil {
 			return "", "", err
 		}
-		if err := r.enter(ctx, index, without.String()); err != nil {
+		if err := r.Objects.Enter(ctx, index, without.String()); err != nil {
 			return "", "", err
 		}
-		if trees[i], err = r.writeTree(ctx, index); err != nil {
+		if trees[i], err = r.Objects.WriteTree(ctx, index); err != nil {
 			return "", "", err
 		}
 	}
@@ -103,9 +105,9 @@ func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []rawF
 }
 
 // unspared are the changes that git has made.
-func unspared(changes []treeChange, spared map[string]bool) []treeChange {
+func unspared(changes []object.TreeChange, spared map[string]bool) []object.TreeChange {
 	if len(spared) == 0 {
 		return changes
 	}
-	return slices.DeleteFunc(slices.Clone(changes), func(c treeChange) bool { return spared[c.Path] })
+	return slices.DeleteFunc(slices.Clone(changes), func(c object.TreeChange) bool { return spared[c.Path] })
 }

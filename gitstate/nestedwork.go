@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -18,7 +20,7 @@ import (
 // directory, and those around tracked files in it, if they hold something that is perhaps nowhere else. What
 // the other work tree has of the same submodules counts for tags only.
 func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
-	x, err := r.readIndex(ctx, r.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return nil, err
 	}
@@ -28,9 +30,9 @@ func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
 	}
 	var list []string
 	seen := map[string]bool{} // git directories
-	for _, name := range append(x.info().gitlinks, directoriesOf(gitcmd.SplitZ(out))...) {
+	for _, name := range append(x.Info().Gitlinks, directoriesOf(gitcmd.SplitZ(out))...) {
 		dir := filepath.Join(r.Git.Root, filepath.FromSlash(name))
-		if !isRepository(dir) {
+		if !snapshot.IsRepository(dir) {
 			continue
 		}
 		gitDir := gitDirOf(dir)
@@ -44,7 +46,7 @@ func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
 		if err != nil && dir == modules && gitcmd.Absent(err) {
 			return fs.SkipAll
 		}
-		if err != nil || !d.IsDir() || !isGitDir(dir) {
+		if err != nil || !d.IsDir() || !snapshot.IsGitDir(dir) {
 			return err
 		}
 		if real, err := filepath.EvalSymlinks(dir); err == nil && seen[real] {
@@ -92,7 +94,7 @@ func (r *Repo) counterpart(gitDir string, other *Repo) string {
 	}
 	rel, err := filepath.Rel(modules, gitDir)
 	theirs := filepath.Join(other.Git.GitDir, "modules", rel)
-	if err != nil || !filepath.IsLocal(rel) || !isGitDir(theirs) {
+	if err != nil || !filepath.IsLocal(rel) || !snapshot.IsGitDir(theirs) {
 		return ""
 	}
 	return theirs
@@ -143,19 +145,19 @@ func (r *Repo) pushed(ctx context.Context, gitDir, dir, other string) bool {
 		return true
 	}
 	out, err = at.Git.Run(ctx, gitcmd.Opts{GitDir: gitDir}, "status", "--porcelain", "--untracked-files=normal",
-		"--ignored=traditional", everySubmodule)
+		"--ignored=traditional", object.EverySubmodule)
 	if err != nil || len(out) > 0 {
 		return false
 	}
 	if same, err := r.readsAsCommitted(ctx, at); err != nil || !same {
 		return false
 	}
-	inner, err := at.readIndex(ctx, filepath.Join(gitDir, "index"))
+	inner, err := at.Objects.ReadIndex(ctx, filepath.Join(gitDir, "index"))
 	if err != nil {
 		return false
 	}
-	for _, name := range inner.info().gitlinks { // with a git directory of their own in it, or there would be modules
-		if in := filepath.Join(dir, filepath.FromSlash(name)); isRepository(in) && !r.pushed(ctx, gitDirOf(in), in, "") {
+	for _, name := range inner.Info().Gitlinks { // with a git directory of their own in it, or there would be modules
+		if in := filepath.Join(dir, filepath.FromSlash(name)); snapshot.IsRepository(in) && !r.pushed(ctx, gitDirOf(in), in, "") {
 			return false
 		}
 	}
@@ -166,7 +168,7 @@ func (r *Repo) nestedIn(gitDir, dir string) *Repo {
 	if dir == "" {
 		dir = gitDir
 	}
-	return &Repo{Git: &gitcmd.Git{Root: dir, CommonDir: gitDir, GitDir: gitDir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}
+	return repoOf(gitcmd.New(gitcmd.Place{Root: dir, CommonDir: gitDir, GitDir: gitDir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}))
 }
 
 // commitTag ends what nestedTags says of a tag that leads to a commit.
@@ -189,7 +191,7 @@ func (r *Repo) nestedTags(ctx context.Context) (map[string]string, error) {
 // them: with an index of our own, in which nothing is marked as not to be looked at, and no file as looked at already.
 func (r *Repo) readsAsCommitted(ctx context.Context, at *Repo) (bool, error) {
 	index := filepath.Join(r.Git.PrivateDir(), durable.TempPrefix+"nested")
-	if err := removeLeftovers(index); err != nil {
+	if err := object.RemoveLeftovers(index); err != nil {
 		return false, err
 	}
 	defer os.Remove(index)

@@ -5,44 +5,43 @@ package gitstate
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/raw"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/gitstate/room"
-	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/gitstate/settings"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 )
 
-// The names that wfs uses in a repository.
-const (
-	branchPrefix = "refs/heads/wfs/" // <slug>: the session's branch
-	refsPrefix   = "refs/wfs/"       // <slug>/ledger, <slug>/auto, <slug>/rescue/<n>
-	opsPrefix    = "refs/wfs-ops/"   // <work tree>: its operation log
+// Objects are the objects of the repository.
+type Objects = object.Store
 
-	deletedPrefix = "refs/wfs-deleted/" // <slug>/<when>/…: what was deleted, until gc
-)
+// Refs are the refs of the repository.
+type Refs = refs.Refs
 
-// BranchRef is the full name of a session's branch.
-func BranchRef(id session.ID) string { return branchPrefix + string(id) }
+// Settings are git's settings, as far as they say how files are treated.
+type Settings = settings.Settings
 
-// AutoRef is the full name of the ref of a session's newest auto-save.
-func AutoRef(id session.ID) string { return refsPrefix + string(id) + "/auto" }
+// RawBytes are files' bytes as they lie in the work tree.
+type RawBytes = raw.Files
 
-// LedgerRef is the full name of a session's ledger.
-func LedgerRef(id session.ID) string { return refsPrefix + string(id) + "/ledger" }
+// Files are the files of the work tree, as git would add them.
+type Files = snapshot.Files
 
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
 type Repo struct {
 	*gitcmd.Git
-	reader reader // what is read without git
+	*Objects
+	*Refs
+	*Files
+	*RawBytes
+	*Settings
 
 	Rooms *room.Set
 
-	notedAside atomic.Pointer[string] // see SetAside
-
-	auto    autoSaves
-	keeping keeping
-
-	configured atomic.Pointer[string] // what files of settings were like when that was asked last
+	auto autoSaves
 }
 
 // Open opens the repository of the work tree that contains a directory.
@@ -51,7 +50,7 @@ func Open(ctx context.Context, o gitcmd.Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Repo{Git: git}
+	r := repoOf(git)
 	r.Rooms = r.rooms()
 	return r, nil
 }
@@ -67,3 +66,10 @@ func (r *Repo) CommonDir() string { return r.Git.CommonDir }
 
 // Worktree is the id of the work tree: "main", or a linked work tree's name.
 func (r *Repo) Worktree() string { return r.Git.Worktree }
+
+func repoOf(git *gitcmd.Git) *Repo {
+	objects := object.New(git)
+	own, set := refs.New(git, objects), settings.New(git, objects)
+	return &Repo{Git: git, Objects: objects, Refs: own, Settings: set, RawBytes: raw.New(git, objects),
+		Files: snapshot.New(git, objects, own, set)}
+}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -34,15 +36,15 @@ const (
 // for none; see Raw.
 func (r *Repo) PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error) {
 	m := session.Move{From: from.Tree, To: to, RawTo: raw}
-	target, err := r.withUserDir(ctx, to, from.Tree)
+	target, err := r.Objects.WithUserDir(ctx, to, from.Tree)
 	if err != nil {
 		return m, err
 	}
-	changes, err := r.diffTrees(ctx, from.Tree, target)
+	changes, err := r.Objects.DiffTrees(ctx, from.Tree, target)
 	if err != nil || len(changes) == 0 {
 		return m, err
 	}
-	m.Changes = plainChanges(changes)
+	m.Changes = object.PlainChanges(changes)
 	w, err := r.survey(ctx, changes)
 	if err != nil {
 		return m, err
@@ -98,7 +100,7 @@ type way struct {
 	arrived map[string]bool         // those of them that a move has written already
 }
 
-func (r *Repo) survey(ctx context.Context, changes []treeChange) (*way, error) {
+func (r *Repo) survey(ctx context.Context, changes []object.TreeChange) (*way, error) {
 	w := &way{root: r.Git.Root, fold: func(s string) string { return s }, known: map[string]bool{},
 		places: map[string]place{}, opened: map[string]bool{},
 		skips: map[string]session.Skip{}, above: map[string]session.Skip{}, blocked: map[string]session.Skip{}}
@@ -110,7 +112,7 @@ func (r *Repo) survey(ctx context.Context, changes []treeChange) (*way, error) {
 		w.fold = strings.ToLower
 	}
 	for _, c := range changes {
-		if c.oldMode != modeNone {
+		if c.OldMode != object.ModeNone {
 			w.known[w.fold(c.Path)] = true
 		}
 	}
@@ -137,7 +139,7 @@ func (w *way) skipped(skips []session.Skip) {
 }
 
 // look finds what is in the way of each change.
-func (w *way) look(changes []treeChange) error {
+func (w *way) look(changes []object.TreeChange) error {
 	for _, c := range changes {
 		if w.isSkipped(c) {
 			continue
@@ -146,7 +148,7 @@ func (w *way) look(changes []treeChange) error {
 			w.block(c.Path, wayClosed)
 			continue
 		}
-		if c.oldMode == modeGitlink {
+		if c.OldMode == object.ModeGitlink {
 			// Git leaves a submodule's files behind, or deletes them with its repository: it never saves them. A
 			// submodule that is not checked out is an empty directory.
 			entries, err := os.ReadDir(w.file(c.Path))
@@ -159,7 +161,7 @@ func (w *way) look(changes []treeChange) error {
 			}
 		}
 		at, err := w.reach(path.Dir(c.Path)) // of a deletion as well: what an undo could not put back is not taken away
-		if err == nil && at == directory && c.newMode != modeNone {
+		if err == nil && at == directory && c.NewMode != object.ModeNone {
 			err = w.lookAt(c)
 		}
 		if err != nil {
@@ -186,7 +188,7 @@ func (w *way) open(dir string) bool {
 }
 
 // isSkipped blocks a change of what the snapshot could not hold, above it or below it.
-func (w *way) isSkipped(c treeChange) bool {
+func (w *way) isSkipped(c object.TreeChange) bool {
 	for p := w.fold(c.Path); p != "."; p = path.Dir(p) {
 		if s, ok := w.skips[p]; ok {
 			w.block(strings.TrimSuffix(s.Path, "/"), s.Why)
@@ -237,7 +239,7 @@ func (w *way) enter(dir string) (place, error) {
 	case !info.IsDir():
 		return taken, nil
 	}
-	if isRepository(w.file(dir)) {
+	if snapshot.IsRepository(w.file(dir)) {
 		w.block(dir, wayRepository)
 		return taken, nil
 	}
@@ -245,7 +247,7 @@ func (w *way) enter(dir string) (place, error) {
 }
 
 // lookAt blocks what lies at the place of a change that puts something there.
-func (w *way) lookAt(c treeChange) error {
+func (w *way) lookAt(c object.TreeChange) error {
 	info, err := os.Lstat(w.file(c.Path))
 	if gitcmd.Absent(err) {
 		return nil

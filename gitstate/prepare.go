@@ -10,16 +10,11 @@ import (
 	"sync"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
-
-// ErrMoved says that a ref is no longer where a turn began: somebody else moved it.
-var ErrMoved = errors.New("moved by another process")
-
-// anchorRef keeps a commit of what was in the user's index alone, from before a checkpoint replaces that index until
-// the ledger has it as a parent.
-func anchorRef(id session.ID) string { return refsPrefix + string(id) + "/index" }
 
 // Prepare makes the code commit and the ledger commit that a draft describes, durable, and publishes nothing. seal is
 // called with what was made and returns the ledger's documents. The same draft on the same files makes the same
@@ -29,8 +24,8 @@ func anchorRef(id session.ID) string { return refsPrefix + string(id) + "/index"
 // user's next plain `git commit` would take the checkpoint back.
 func (r *Repo) Prepare(ctx context.Context, d session.Draft,
 	seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
-	return withTries(ctx, func() (session.Prepared, error) {
-		r.letGo(false) // what was prepared before and not published
+	return object.WithTries(ctx, func() (session.Prepared, error) {
+		r.Objects.LetGo(false) // what was prepared before and not published
 		return r.prepare(ctx, d, seal)
 	})
 }
@@ -38,27 +33,27 @@ func (r *Repo) Prepare(ctx context.Context, d session.Draft,
 func (r *Repo) prepare(ctx context.Context, d session.Draft,
 	seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
 	p := session.Prepared{Session: d.Session, LedgerOld: d.Ledger, Made: session.Made{Tree: d.Tree, Turn: d.Turn}}
-	ident, err := r.Git.Identity(ctx)
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		return p, err
 	}
 	// Somebody else's lock is better met before anything is true than after the ledger has moved.
-	if err := r.Git.AwaitRefLocks(ctx, r.turnRefs(d.Session, d.Turn, d.Branch)...); err != nil {
+	if err := r.Git.Locks.AwaitRefLocks(ctx, r.turnRefs(d.Session, d.Turn, d.Branch)...); err != nil {
 		return p, err
 	}
 	on, err := r.groundOf(ctx, d)
 	if err != nil {
 		return p, err
 	}
-	var trees []newObject
+	var trees []object.Object
 	var index *staged
 	switch {
 	case d.NoCode:
 	case d.Stage:
 		trees, index, err = r.stage(ctx, d, &p.Made, on, ident)
 	default:
-		if p.Tree, err = r.withOwn(ctx, d.Tree, on.userDir); err == nil {
-			trees = r.looseBelow(p.Tree)
+		if p.Tree, err = r.Objects.WithOwn(ctx, d.Tree, on.userDir); err == nil {
+			trees = r.Objects.LooseBelow(p.Tree)
 		}
 	}
 	if err != nil {
@@ -96,15 +91,15 @@ func (r *Repo) prepare(ctx context.Context, d session.Draft,
 }
 
 // Quiet lets go of what was prepared for a turn that did not come about.
-func (r *Repo) Quiet() { r.letGo(false) }
+func (r *Repo) Quiet() { r.Objects.LetGo(false) }
 
 // commits completes what was prepared with its commits, and returns their objects and those of the ledger's documents.
 func (r *Repo) commits(ctx context.Context, d session.Draft, p *session.Prepared, on ground, ident string,
-	seal func(session.Made) (session.Files, error)) ([]newObject, error) {
-	var objects []newObject
+	seal func(session.Made) (session.Files, error)) ([]object.Object, error) {
+	var objects []object.Object
 	if !d.NoCode {
-		code := r.newCommit(string(p.Tree), d.Parents, ident, d.At, d.Message)
-		p.Code = session.Commit(code.id)
+		code := r.Objects.NewCommit(string(p.Tree), d.Parents, ident, d.At, d.Message)
+		p.Code = session.Commit(code.ID)
 		objects = append(objects, code)
 		var err error
 		if p.Turn.Refs, err = r.branchMove(ctx, d, p.Code); err != nil {
@@ -119,16 +114,16 @@ func (r *Repo) commits(ctx context.Context, d session.Draft, p *session.Prepared
 	if err != nil {
 		return nil, err
 	}
-	p.Ledger = session.Commit(ledger[len(ledger)-1].id)
+	p.Ledger = session.Commit(ledger[len(ledger)-1].ID)
 	objects = append(objects, ledger...)
 	return objects, nil
 }
 
 // ground is what a draft builds on.
 type ground struct {
-	base      session.Tree // of the first code parent
-	userDir   treeEntry    // its .wfs, zero for none
-	documents []treeEntry  // of the ledger's tip
+	base      session.Tree   // of the first code parent
+	userDir   object.Entry   // its .wfs, zero for none
+	documents []object.Entry // of the ledger's tip
 }
 
 // groundOf reads it.
@@ -137,19 +132,19 @@ func (r *Repo) groundOf(ctx context.Context, d session.Draft) (on ground, err er
 		if len(d.Parents) == 0 {
 			return on, errors.New("a code commit needs a parent")
 		}
-		if on.base, err = r.TreeOf(ctx, d.Parents[0]); err != nil {
+		if on.base, err = r.Objects.TreeOf(ctx, d.Parents[0]); err != nil {
 			return on, err
 		}
-		if on.userDir, err = r.entry(ctx, on.base, userDir); err != nil {
+		if on.userDir, err = r.Objects.Entry(ctx, on.base, object.UserDir); err != nil {
 			return on, err
 		}
 	}
 	if d.Ledger != "" {
-		tree, err := r.TreeOf(ctx, d.Ledger)
+		tree, err := r.Objects.TreeOf(ctx, d.Ledger)
 		if err != nil {
 			return on, err
 		}
-		if on.documents, err = r.tree(ctx, tree); err != nil {
+		if on.documents, err = r.Objects.Tree(ctx, tree); err != nil {
 			return on, err
 		}
 	}
@@ -158,20 +153,20 @@ func (r *Repo) groundOf(ctx context.Context, d session.Draft) (on ground, err er
 
 // writeTurn stores what a turn is made of. Git checks more about trees that it is handed than about those that it makes
 // itself, such as what a .gitmodules says; what it refuses for that, it has to make.
-func (r *Repo) writeTurn(ctx context.Context, tree session.Tree, own treeEntry, index *staged, trees,
-	others []newObject) error {
-	err := r.writeObjects(ctx, slices.Concat(trees, others)...)
+func (r *Repo) writeTurn(ctx context.Context, tree session.Tree, own object.Entry, index *staged, trees,
+	others []object.Object) error {
+	err := r.Objects.WriteObjects(ctx, slices.Concat(trees, others)...)
 	var refused *gitcmd.GitError
 	if index == nil || !errors.As(err, &refused) {
 		return err
 	}
-	blobs := slices.DeleteFunc(trees, func(o newObject) bool { return o.kind != "blob" })
-	if e := r.writeObjects(ctx, blobs...); e != nil {
+	blobs := slices.DeleteFunc(trees, func(o object.Object) bool { return o.Kind != "blob" })
+	if e := r.Objects.WriteObjects(ctx, blobs...); e != nil {
 		return err
 	}
-	same, err2 := r.writeTree(ctx, index.path)
+	same, err2 := r.Objects.WriteTree(ctx, index.path)
 	if err2 == nil {
-		same, err2 = r.withOwn(ctx, same, own)
+		same, err2 = r.Objects.WithOwn(ctx, same, own)
 	}
 	if err2 == nil {
 		err2 = durable.SyncFile(index.path)
@@ -179,7 +174,7 @@ func (r *Repo) writeTurn(ctx context.Context, tree session.Tree, own treeEntry, 
 	if err2 != nil || same != tree {
 		return err
 	}
-	return r.writeObjects(ctx, others...)
+	return r.Objects.WriteObjects(ctx, others...)
 }
 
 // branchMove completes a turn's moves with that of the branch to its new commit.
@@ -191,39 +186,39 @@ func (r *Repo) branchMove(ctx context.Context, d session.Draft, code session.Com
 			return moves, nil
 		}
 	}
-	tip, err := r.Ref(ctx, d.Branch)
+	tip, err := r.Refs.Ref(ctx, d.Branch)
 	if err != nil {
 		return nil, err
 	}
 	if tip != "" && !slices.Contains(d.Parents, tip) {
-		return nil, fmt.Errorf("%s is at %s: %w", d.Branch, tip.Short(), ErrMoved)
+		return nil, fmt.Errorf("%s is at %s: %w", d.Branch, tip.Short(), refs.ErrMoved)
 	}
 	return append(moves, session.RefMove{Ref: d.Branch, Old: tip, New: code}), nil
 }
 
 // ledger makes the objects of the ledger commit, the commit last. Every parent is a commit and is named by a trailer,
 // but for the previous ledger commit, which is always first.
-func (r *Repo) ledger(d session.Draft, made session.Made, files session.Files, previous []treeEntry,
-	ident string) ([]newObject, error) {
-	var objects []newObject
-	var entries []treeEntry
+func (r *Repo) ledger(d session.Draft, made session.Made, files session.Files, previous []object.Entry,
+	ident string) ([]object.Object, error) {
+	var objects []object.Object
+	var entries []object.Entry
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		data := files[name]
-		was := slices.IndexFunc(previous, func(e treeEntry) bool { return e.name == name })
+		was := slices.IndexFunc(previous, func(e object.Entry) bool { return e.Name == name })
 		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 			return nil, fmt.Errorf("%q is not a valid document name", name)
 		}
 		if data != nil {
-			o := r.newObject("blob", data)
-			if was < 0 || previous[was].id != o.id {
+			o := r.Objects.NewObject("blob", data)
+			if was < 0 || previous[was].ID != o.ID {
 				objects = append(objects, o)
 			}
-			entries = append(entries, treeEntry{modeFile, name, o.id})
+			entries = append(entries, object.Entry{Mode: object.ModeFile, Name: name, ID: o.ID})
 		} else if was >= 0 {
 			entries = append(entries, previous[was])
 		}
 	}
-	tree, err := r.newTree(entries)
+	tree, err := r.Objects.NewTree(entries)
 	if err != nil {
 		return nil, err
 	}
@@ -243,6 +238,6 @@ func (r *Repo) ledger(d session.Draft, made session.Made, files session.Files, p
 	for _, c := range d.Anchors {
 		add(c, "Wfs-Ledger-Anchor")
 	}
-	c := r.newCommit(tree.id, parents, ident, d.At, withTrailers(d.LedgerMessage, trailers...))
+	c := r.Objects.NewCommit(tree.ID, parents, ident, d.At, withTrailers(d.LedgerMessage, trailers...))
 	return append(objects, tree, c), nil
 }

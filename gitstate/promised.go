@@ -38,10 +38,10 @@ func plural(n int, one, many string) string {
 // still. They are fetched all at once, as git does it; but git finds out only when a checkout has begun and has removed
 // files. With a sparse checkout, of which some files need not be there, that is left to it.
 func (r *Repo) Present(ctx context.Context, m session.Move) error {
-	if len(m.Changes) == 0 || !r.promised() {
+	if len(m.Changes) == 0 || !r.Objects.Promised() {
 		return nil
 	}
-	target, err := r.withUserDir(ctx, m.To, m.From)
+	target, err := r.Objects.WithUserDir(ctx, m.To, m.From)
 	if err != nil {
 		return err
 	}

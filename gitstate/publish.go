@@ -3,12 +3,11 @@ package gitstate
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -16,8 +15,8 @@ import (
 // Publish moves the ledger's ref, which is the commit point, and settles the turn. The error wraps ErrMoved when
 // somebody else moved the ledger: then nothing was published.
 func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled, error) {
-	ledger := session.RefMove{Ref: LedgerRef(p.Session), Old: p.LedgerOld, New: p.Ledger}
-	if err := r.moveRef(ctx, ledger, "wfs: ledger"); err != nil {
+	ledger := session.RefMove{Ref: refs.LedgerRef(p.Session), Old: p.LedgerOld, New: p.Ledger}
+	if err := r.Refs.Move(ctx, ledger, "wfs: ledger"); err != nil {
 		return session.Settled{}, err
 	}
 	durable.Hit(durable.LedgerMoved)
@@ -25,79 +24,16 @@ func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled
 	if err != nil {
 		return settled, err
 	}
-	r.letGo(true)
-	r.repackMany(ctx)
+	r.Objects.LetGo(true)
+	r.Objects.RepackMany(ctx)
 	if p.IndexAnchor == "" {
 		return settled, nil
 	}
-	err = r.moveRef(ctx, session.RefMove{Ref: anchorRef(p.Session), Old: p.IndexAnchor}, "")
-	if errors.Is(err, ErrMoved) {
+	err = r.Refs.Move(ctx, session.RefMove{Ref: refs.AnchorRef(p.Session), Old: p.IndexAnchor}, "")
+	if errors.Is(err, refs.ErrMoved) {
 		err = nil
 	}
 	return settled, err
-}
-
-// moveRef makes one move durably. A ref that is at its new value already is left as it is; one that is neither there
-// nor at its old value is an error that wraps ErrMoved.
-func (r *Repo) moveRef(ctx context.Context, m session.RefMove, why string) error {
-	return r.moveRefBy(ctx, m, why)
-}
-
-// moveRefBy is moveRef with options of git update-ref.
-func (r *Repo) moveRefBy(ctx context.Context, m session.RefMove, why string, options ...string) error {
-	if err := r.moveOwnRef(ctx, m, why); !errors.Is(err, errLeftToGit) {
-		if err == nil && m.Old == "" {
-			err = r.syncRef(m.Ref, true)
-		}
-		return err
-	}
-	old, line := string(m.Old), "delete "+m.Ref
-	if old == "" {
-		old = r.zero()
-	}
-	if m.New != "" {
-		line = "update " + m.Ref + " " + string(m.New)
-	} else if m.Old == "" {
-		return nil
-	}
-	args := append([]string{"update-ref"}, options...)
-	if why != "" {
-		args = append(args, "-m", why)
-	}
-	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Stdin: []byte(line + " " + old + "\n")}, append(args, "--stdin")...)
-	if err == nil {
-		return r.syncRef(m.Ref, m.Old == "" || m.New == "")
-	}
-	now, readErr := r.Ref(ctx, m.Ref)
-	switch {
-	case readErr != nil:
-		return errors.Join(err, readErr)
-	case now == m.New:
-		return r.syncRef(m.Ref, m.Old == "" || m.New == "")
-	case now != m.Old:
-		return fmt.Errorf("%s is at %s: %w", m.Ref, orNothing(now), ErrMoved)
-	}
-	return err
-}
-
-func orNothing(c session.Commit) string {
-	if c == "" {
-		return "nothing"
-	}
-	return c.Short()
-}
-
-// syncRef syncs the directory of a ref, and those above it when the ref is new: git syncs the file alone. Refs that are
-// kept in another way, or that are gone, have no directory.
-func (r *Repo) syncRef(ref string, isNew bool) error {
-	dir := filepath.FromSlash(ref)
-	for first := true; dir != "refs" && dir != "." && (first || isNew); first = false {
-		dir = filepath.Dir(dir)
-		if err := durable.SyncDir(filepath.Join(r.Git.CommonDir, dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }
 
 // Settle makes the moves of a turn whose ledger commit is published: index, then refs, then HEAD, and last those refs
@@ -150,9 +86,9 @@ func (r *Repo) settleRefs(ctx context.Context, id session.ID, moves []session.Re
 		if (m.New == "") != deletions {
 			continue
 		}
-		switch err := r.moveRef(ctx, m, "wfs: "+string(id)); {
-		case errors.Is(err, ErrMoved):
-			now, err := r.Ref(ctx, m.Ref)
+		switch err := r.Refs.Move(ctx, m, "wfs: "+string(id)); {
+		case errors.Is(err, refs.ErrMoved):
+			now, err := r.Refs.Ref(ctx, m.Ref)
 			if err != nil {
 				return err
 			}
@@ -197,7 +133,7 @@ func (s turnState) indexPending(first bool) bool {
 func (r *Repo) examine(ctx context.Context, t session.Turn) (turnState, error) {
 	var s turnState
 	for _, m := range t.Refs {
-		now, err := r.Ref(ctx, m.Ref)
+		now, err := r.Refs.Ref(ctx, m.Ref)
 		if err != nil {
 			return s, err
 		}
@@ -210,7 +146,7 @@ func (r *Repo) examine(ctx context.Context, t session.Turn) (turnState, error) {
 			s.foreign = append(s.foreign, session.RefMove{Ref: m.Ref, Old: m.Old, New: now})
 		}
 	}
-	head, err := r.Head(ctx)
+	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return s, err
 	}
@@ -248,21 +184,21 @@ func headPart(head session.Head, t session.Turn) part {
 
 // settleIndex installs the index that the turn leads to, if the present one is the turn's old one.
 func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState) error {
-	unlock, err := r.Git.LockIndex(ctx)
+	unlock, err := r.Git.Locks.LockIndex(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	index := filepath.Join(r.Git.PrivateDir(), "settle")
-	x, err := r.copyIndex(ctx, index)
+	x, err := r.Files.CopyIndex(ctx, index)
 	if err == nil {
-		err = x.store()
+		err = x.Store()
 	}
 	if err != nil {
 		return err
 	}
-	now, err := r.treeOfIndex(ctx, index, x, t.Index)
-	var conflict *ReadyError
+	now, err := r.Files.TreeOfIndex(ctx, index, x, t.Index)
+	var conflict *gitcmd.ReadyError
 	if errors.As(err, &conflict) { // no turn begins in one: somebody is at work
 		return nil
 	}
@@ -317,7 +253,7 @@ func (r *Repo) readInto(ctx context.Context, o gitcmd.Opts, tree session.Tree) e
 // what was done there. first says that nobody has settled the turn before, and that HEADs are held.
 func (r *Repo) settleHead(ctx context.Context, t session.Turn, first bool) (foreign string, behind *session.RefMove,
 	err error) {
-	head, err := r.Head(ctx)
+	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return "", nil, err
 	}
@@ -332,7 +268,7 @@ func (r *Repo) settleHead(ctx context.Context, t session.Turn, first bool) (fore
 	}
 	to := t.HeadNew
 	if strings.HasPrefix(to, "refs/") {
-		target, err := r.Ref(ctx, to)
+		target, err := r.Refs.Ref(ctx, to)
 		if err != nil {
 			return "", nil, err
 		}
@@ -346,7 +282,7 @@ func (r *Repo) settleHead(ctx context.Context, t session.Turn, first bool) (fore
 			}
 		}
 		if t.HeadNewCommit == "" || target == t.HeadNewCommit && other == "" {
-			return "", nil, r.setHead(ctx, head, to, target, why)
+			return "", nil, r.Refs.SetHead(ctx, head, to, target, why)
 		}
 		behind, to = &session.RefMove{Ref: to, Old: t.HeadNewCommit, New: target}, string(t.HeadNewCommit)
 	}

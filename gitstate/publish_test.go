@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -17,11 +18,11 @@ func TestPublishLosesToWhoWasFirst(t *testing.T) {
 	r.write("b.txt", "b\n")
 	p := r.prepare(d)
 	base := r.head()
-	r.run("update-ref", LedgerRef(testID), string(base))
-	if _, err := r.Publish(context.Background(), p); !errors.Is(err, ErrMoved) {
+	r.run("update-ref", refs.LedgerRef(testID), string(base))
+	if _, err := r.Publish(context.Background(), p); !errors.Is(err, refs.ErrMoved) {
 		t.Fatalf("%v", err)
 	}
-	if r.head() != base || r.resolve(LedgerRef(testID)) != base {
+	if r.head() != base || r.resolve(refs.LedgerRef(testID)) != base {
 		t.Error("something moved")
 	}
 }
@@ -56,8 +57,8 @@ func turn(t *testing.T) (*testRepo, session.Turn) {
 	r.write("c.txt", "c\n")
 	tree := session.Tree(r.run("rev-parse", string(target)+"^{tree}"))
 	return r, session.Turn{
-		Worktree: "main", Refs: []session.RefMove{{Ref: BranchRef(testID), New: target}},
-		HeadOld: "refs/heads/main", HeadOldCommit: s.Head.Commit, HeadNew: BranchRef(testID),
+		Worktree: "main", Refs: []session.RefMove{{Ref: refs.BranchRef(testID), New: target}},
+		HeadOld: "refs/heads/main", HeadOldCommit: s.Head.Commit, HeadNew: refs.BranchRef(testID),
 		Tree: tree, Index: tree, TreeOld: s.Tree, IndexOld: s.Index,
 	}
 }

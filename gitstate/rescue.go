@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -38,39 +40,36 @@ const (
 	DirRaw    = "raw"
 )
 
-// RescuePrefix is what the names of a session's rescues begin with; a number from 1 follows.
-func RescuePrefix(id session.ID) string { return refsPrefix + string(id) + "/rescue/" }
-
 // Rescue keeps a snapshot, durable, under a new ref refs/wfs/<id>/rescue/<n> and returns the ref's name. at is in Unix
 // seconds. The state commit's parents are the ledger's tip if there is one, a commit of the snapshot, and a commit of
 // the index if it holds anything but HEAD; trailers name the latter two.
 func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error) {
-	ident, err := r.Git.Identity(ctx)
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		return "", err
 	}
 	for {
-		refs, err := r.refsOf(ctx, id)
+		own, err := r.refsOf(ctx, id)
 		if err != nil {
 			return "", err
 		}
-		objects, err := r.stateCommit(stateOf(why, s, refs), s, refs[LedgerRef(id)], "before "+why, nil, ident, at)
+		objects, err := r.stateCommit(stateOf(why, s, own), s, own[refs.LedgerRef(id)], "before "+why, nil, ident, at)
 		if err != nil {
 			return "", err
 		}
-		if err := r.writeObjects(ctx, append(r.looseBelow(s.Tree, s.Index), objects...)...); err != nil {
+		if err := r.Objects.WriteObjects(ctx, append(r.Objects.LooseBelow(s.Tree, s.Index), objects...)...); err != nil {
 			return "", err
 		}
-		ref := RescuePrefix(id) + strconv.Itoa(nextRescue(refs, RescuePrefix(id)))
-		state := session.Commit(objects[len(objects)-1].id)
-		err = r.moveRef(ctx, session.RefMove{Ref: ref, New: state}, "wfs: backup before "+why)
-		if errors.Is(err, ErrMoved) {
+		ref := refs.RescuePrefix(id) + strconv.Itoa(nextRescue(own, refs.RescuePrefix(id)))
+		state := session.Commit(objects[len(objects)-1].ID)
+		err = r.Refs.Move(ctx, session.RefMove{Ref: ref, New: state}, "wfs: backup before "+why)
+		if errors.Is(err, refs.ErrMoved) {
 			continue // another rescue took the number
 		}
 		if err != nil {
 			return "", err
 		}
-		r.letGo(true)
+		r.Objects.LetGo(true)
 		durable.Hit(durable.RescueWritten)
 		return ref, nil
 	}
@@ -80,17 +79,17 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 // none. Only the last ones are looked at.
 func (r *Repo) Rescued(ctx context.Context, id session.ID, why string, s session.Snapshot) (string, error) {
 	const looked = 3 // a move that fails leaves two
-	refs, err := r.refsOf(ctx, id)
+	own, err := r.refsOf(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	newest := nextRescue(refs, RescuePrefix(id)) - 1
+	newest := nextRescue(own, refs.RescuePrefix(id)) - 1
 	for n := newest; n > max(0, newest-looked); n-- {
-		ref := RescuePrefix(id) + strconv.Itoa(n)
-		if refs[ref] == "" {
+		ref := refs.RescuePrefix(id) + strconv.Itoa(n)
+		if own[ref] == "" {
 			continue
 		}
-		then, err := r.State(ctx, refs[ref])
+		then, err := r.State(ctx, own[ref])
 		if err == nil && then.Why == why && then.Head == s.Head && then.Tree == s.Tree && then.Index == s.Index &&
 			then.Raw == s.Raw {
 			return ref, nil
@@ -99,15 +98,15 @@ func (r *Repo) Rescued(ctx context.Context, id session.ID, why string, s session
 	return "", nil
 }
 
-func stateOf(why string, s session.Snapshot, refs map[string]session.Commit) State {
+func stateOf(why string, s session.Snapshot, own map[string]session.Commit) State {
 	return State{Version: session.FormatVersion, Why: why, Head: s.Head, Tree: s.Tree, Index: s.Index, Raw: s.Raw,
-		Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: refs}
+		Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: own}
 }
 
 // stateCommit makes the objects of a state commit, which comes last. when says in its message of which moment it is;
 // files are further documents.
 func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commit, when string, files session.Files,
-	ident string, at int64) ([]newObject, error) {
+	ident string, at int64) ([]object.Object, error) {
 	var below []session.Commit
 	if s.Head.Commit != "" {
 		below = []session.Commit{s.Head.Commit}
@@ -116,15 +115,15 @@ func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commi
 	if ledger != "" {
 		parents = append(parents, ledger)
 	}
-	code := r.newCommit(string(s.Tree), below, ident, at, "wfs: files "+when)
-	objects := []newObject{code}
-	parents = append(parents, session.Commit(code.id))
-	trailers := []string{trailerStateCode + code.id}
+	code := r.Objects.NewCommit(string(s.Tree), below, ident, at, "wfs: files "+when)
+	objects := []object.Object{code}
+	parents = append(parents, session.Commit(code.ID))
+	trailers := []string{trailerStateCode + code.ID}
 	if s.Index != "" && s.Index != s.HeadTree {
-		index := r.newCommit(string(s.Index), below, ident, at, "wfs: index "+when)
+		index := r.Objects.NewCommit(string(s.Index), below, ident, at, "wfs: index "+when)
 		objects = append(objects, index)
-		parents = append(parents, session.Commit(index.id))
-		trailers = append(trailers, trailerStateIndex+index.id)
+		parents = append(parents, session.Commit(index.ID))
+		trailers = append(trailers, trailerStateIndex+index.ID)
 	}
 	data, err := json.MarshalIndent(state, "", "\t")
 	if err != nil {
@@ -135,40 +134,40 @@ func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commi
 		docs = session.Files{}
 	}
 	docs[FileState] = append(data, '\n')
-	var entries []treeEntry
+	var entries []object.Entry
 	for _, name := range slices.Sorted(maps.Keys(docs)) {
-		doc := r.newObject("blob", docs[name])
-		objects, entries = append(objects, doc), append(entries, treeEntry{modeFile, name, doc.id})
+		doc := r.Objects.NewObject("blob", docs[name])
+		objects, entries = append(objects, doc), append(entries, object.Entry{Mode: object.ModeFile, Name: name, ID: doc.ID})
 	}
 	if s.Raw != "" {
-		entries = append(entries, treeEntry{modeTree, DirRaw, string(s.Raw)})
+		entries = append(entries, object.Entry{Mode: object.ModeTree, Name: DirRaw, ID: string(s.Raw)})
 	}
-	tree, err := r.newTree(entries)
+	tree, err := r.Objects.NewTree(entries)
 	if err != nil {
 		return nil, err
 	}
 	message := withTrailers("wfs: state "+when, trailers...)
-	return append(objects, tree, r.newCommit(tree.id, parents, ident, at, message)), nil
+	return append(objects, tree, r.Objects.NewCommit(tree.ID, parents, ident, at, message)), nil
 }
 
 // refsOf returns every session's branch and the refs of one session. Damaged ones are left out: they must not keep
 // anybody from rescuing what is whole.
 func (r *Repo) refsOf(ctx context.Context, id session.ID) (map[string]session.Commit, error) {
 	all := func(string) bool { return true }
-	refs := map[string]session.Commit{}
-	for _, dir := range []string{strings.TrimSuffix(branchPrefix, "/"), refsPrefix + string(id)} {
-		some, err := r.refs(ctx, dir, all)
-		if err != nil && !errors.Is(err, ErrBrokenRef) {
+	own := map[string]session.Commit{}
+	for _, dir := range []string{strings.TrimSuffix(refs.BranchPrefix, "/"), refs.RefsPrefix + string(id)} {
+		some, err := r.Refs.List(ctx, dir, all)
+		if err != nil && !errors.Is(err, refs.ErrBrokenRef) {
 			return nil, err
 		}
-		maps.Copy(refs, some)
+		maps.Copy(own, some)
 	}
-	return refs, nil
+	return own, nil
 }
 
-func nextRescue(refs map[string]session.Commit, prefix string) int {
+func nextRescue(own map[string]session.Commit, prefix string) int {
 	highest := 0
-	for name := range refs {
+	for name := range own {
 		if n, err := strconv.Atoi(strings.TrimPrefix(name, prefix)); err == nil {
 			highest = max(highest, n)
 		}
@@ -178,7 +177,7 @@ func nextRescue(refs map[string]session.Commit, prefix string) int {
 
 // State reads the document of a state commit, such as a rescue.
 func (r *Repo) State(ctx context.Context, c session.Commit) (State, error) {
-	text, err := r.File(ctx, c, FileState)
+	text, err := r.Objects.File(ctx, c, FileState)
 	if err != nil {
 		return State{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -25,7 +26,7 @@ type Rescued struct {
 // if files were something else by then; the bytes of files that git converts, but for a session's documents and
 // for ends of lines.
 func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) ([]Rescued, error) {
-	info, err := r.CommitInfo(ctx, rescue)
+	info, err := r.Objects.CommitInfo(ctx, rescue)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 	if index != "" {
 		unlike := func(a, b string) ([]string, error) {
 			out, err := r.Git.Run(ctx, gitcmd.Opts{},
-				append([]string{"diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames", a, b},
+				append([]string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames", a, b},
 					withoutDocuments...)...)
 			return gitcmd.SplitZ(out), err
 		}
@@ -52,7 +53,7 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 		if err != nil {
 			return nil, err
 		}
-		below := r.newObject("tree", nil).id
+		below := r.Objects.NewObject("tree", nil).ID
 		if s.Head.Commit != "" {
 			below = string(s.Head.Commit)
 		}
@@ -86,11 +87,11 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 		if strings.Contains(name, "\n") { // which cannot be looked up
 			return append(parts, kept), nil
 		}
-		got, err := r.lookup(ctx, string(s.Raw)+":"+name, string(s.Tree)+":"+name)
+		got, err := r.Objects.Lookup(ctx, string(s.Raw)+":"+name, string(s.Tree)+":"+name)
 		if err != nil {
 			return nil, err
 		}
-		if !bytes.Equal(withoutReturns(got[0].data), withoutReturns(got[1].data)) {
+		if !bytes.Equal(withoutReturns(got[0].Data), withoutReturns(got[1].Data)) {
 			return append(parts, kept), nil
 		}
 	}
@@ -103,7 +104,7 @@ func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("
 // ("refs/wfs/x/rescue/1^2"); none when there is no such rescue. Files that are as in the commit below are left
 // out where there is another part.
 func (r *Repo) RescuedParts(ctx context.Context, ref string) ([]Rescued, error) {
-	tip, err := r.Ref(ctx, ref)
+	tip, err := r.Refs.Ref(ctx, ref)
 	if err != nil || tip == "" {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (r *Repo) RescuedParts(ctx context.Context, ref string) ([]Rescued, error) 
 		return nil, err
 	}
 	if len(parts) > 1 && state.Head.Commit != "" {
-		tree, err := r.TreeOf(ctx, state.Head.Commit)
+		tree, err := r.Objects.TreeOf(ctx, state.Head.Commit)
 		if err != nil {
 			return nil, err
 		}

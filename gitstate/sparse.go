@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -50,7 +51,7 @@ func (r *Repo) reapplySparse(ctx context.Context, o gitcmd.Opts) error {
 	if err != nil {
 		return err
 	}
-	in, o := &Repo{Git: &gitcmd.Git{Root: nothing, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}, gitcmd.Opts{Write: true, GitDir: r.Git.GitDir, Env: o.Env}
+	in, o := repoOf(gitcmd.New(gitcmd.Place{Root: nothing, Env: r.Git.Env, UserEnv: r.Git.UserEnv})), gitcmd.Opts{Write: true, GitDir: r.Git.GitDir, Env: o.Env}
 	if _, err := in.Git.Run(ctx, o, "-c", "core.splitIndex=false", "sparse-checkout", "reapply"); err != nil ||
 		len(marked) == 0 {
 		return err
@@ -87,13 +88,13 @@ func (r *Repo) letIn(ctx context.Context, dir string, index, tree session.Tree) 
 	if on, err := r.sparse(ctx); err != nil || !on || index == "" || index == tree {
 		return err
 	}
-	changes, err := r.diffTrees(ctx, index, tree)
+	changes, err := r.Objects.DiffTrees(ctx, index, tree)
 	if err != nil {
 		return err
 	}
 	var lines strings.Builder
 	for _, c := range changes {
-		if c.newMode != modeNone {
+		if c.NewMode != object.ModeNone {
 			lines.WriteString("\n/" + patternQuoter.Replace(c.Path))
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -22,22 +25,22 @@ type staged struct {
 // stage brings a copy of the index up to date with the work tree, and returns the objects that are still to be written.
 // It holds index.lock until that copy is the index, so that killed at any moment the index is the old one or the new.
 func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, on ground,
-	ident string) (unwritten []newObject, _ *staged, err error) {
-	head, err := r.Head(ctx)
+	ident string) (unwritten []object.Object, _ *staged, err error) {
+	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	if head.Ref != d.Branch && d.Turn.HeadNew != d.Branch { // an agent may have taken HEAD away; the turn puts it back
-		return nil, nil, fmt.Errorf("HEAD is on %q, not on %s: %w", head.Ref, d.Branch, ErrMoved)
+		return nil, nil, fmt.Errorf("HEAD is on %q, not on %s: %w", head.Ref, d.Branch, refs.ErrMoved)
 	}
 	headTree := on.base
 	if head.Commit != d.Parents[0] {
-		if headTree, err = r.TreeOf(ctx, head.Commit); err != nil {
+		if headTree, err = r.Objects.TreeOf(ctx, head.Commit); err != nil {
 			return nil, nil, err
 		}
 	}
 	s := &staged{repo: r, path: filepath.Join(r.Git.PrivateDir(), "stage")}
-	if s.unlock, err = r.Git.LockIndex(ctx); err != nil {
+	if s.unlock, err = r.Git.Locks.LockIndex(ctx); err != nil {
 		return nil, nil, err
 	}
 	if unwritten, err = r.stageLocked(ctx, d, made, on, headTree, head.Commit, ident, s); err != nil {
@@ -47,39 +50,39 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, o
 }
 
 func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.Made, on ground,
-	headTree session.Tree, head session.Commit, ident string, s *staged) ([]newObject, error) {
-	old, err := r.copyIndex(ctx, s.path)
+	headTree session.Tree, head session.Commit, ident string, s *staged) ([]object.Object, error) {
+	old, err := r.Files.CopyIndex(ctx, s.path)
 	if err != nil {
 		return nil, err
 	}
-	before, err := r.treeOfIndex(ctx, s.path, old, headTree)
+	before, err := r.Files.TreeOfIndex(ctx, s.path, old, headTree)
 	if err != nil {
 		return nil, err
 	}
-	added, err := r.addAll(ctx, s.path, old, before == headTree, d.Exclude, head, headTree)
+	added, err := r.Files.AddAll(ctx, s.path, old, before == headTree, d.Exclude, head, headTree)
 	if err != nil {
 		return nil, err
 	}
-	if len(added.copied) > 0 {
-		if before, err = r.treeWithout(ctx, old, added.copied); err != nil {
+	if len(added.Copied) > 0 {
+		if before, err = r.Files.TreeWithout(ctx, old, added.Copied); err != nil {
 			return nil, err
 		}
 	}
 	made.Staged = added.Staged
 	parent := old
 	if before != on.base { // the parent has other files than the index that was found
-		if parent, err = r.indexOfTree(ctx, on.base); err != nil {
+		if parent, err = r.Files.IndexOfTree(ctx, on.base); err != nil {
 			return nil, err
 		}
 	}
-	made.Deleted = r.deletedFrom(parent, added.now)
-	trees, err := r.stagedTrees(ctx, s.path, added.now, on.userDir)
+	made.Deleted = r.Files.DeletedFrom(parent, added.Now)
+	trees, err := r.Files.StagedTrees(ctx, s.path, added.Now, on.userDir)
 	if err != nil {
 		return nil, err
 	}
-	s.files = r.newFiles(r.indexChanges(old, added.now))
+	s.files = r.newFiles(r.Objects.IndexChanges(old, added.Now))
 	// in the commit below, in this one, or anchored
-	made.Tree, made.IndexOld = session.Tree(trees[len(trees)-1].id), before
+	made.Tree, made.IndexOld = session.Tree(trees[len(trees)-1].ID), before
 	if made.Tree == d.Unless && before != made.Tree && !slices.Contains(d.Former, before) {
 		return nil, session.ErrUnchanged // what is staged besides the files stays as the user has it
 	}
@@ -88,13 +91,13 @@ func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.M
 		return nil, err
 	}
 	durable.Hit(durable.CheckpointAnchored)
-	trees = unstored(trees)
-	if added.plain {
-		return append(added.objects, trees...), nil
+	trees = snapshot.Unstored(trees)
+	if added.Plain {
+		return append(added.Objects, trees...), nil
 	}
-	unwritten := append(r.newBlobs(old, added.now), trees...)
+	unwritten := append(r.Objects.NewBlobs(old, added.Now), trees...)
 	// An index of files that are nowhere must not become the user's.
-	return unwritten, r.complete(ctx, unwritten, old)
+	return unwritten, r.Objects.Complete(ctx, unwritten, old)
 }
 
 // flush brings the private index to the disk, and the files that it has new: the work tree that a power cut
@@ -108,33 +111,12 @@ func (s *staged) install() error {
 	return s.repo.installIndex(s.path)
 }
 
-// stagedTrees returns the trees of a private index that are to be made, with this .wfs, the root last. That has
-// no data if git has made it. x is what is in the index.
-func (r *Repo) stagedTrees(ctx context.Context, path string, x *index, own treeEntry) ([]newObject, error) {
-	if entries, below, ok := r.treesOf(x, nil); ok {
-		own.name = userDir
-		root, err := r.newTree(putEntry(entries, own))
-		return append(below, root), err
-	}
-	staged, err := r.writeTree(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := r.withOwn(ctx, staged, own)
-	return []newObject{{kind: "tree", id: string(tree)}}, err
-}
-
-// unstored are those of some trees that git has not made.
-func unstored(trees []newObject) []newObject {
-	return slices.DeleteFunc(trees, func(o newObject) bool { return o.data == nil })
-}
-
 // anchor returns the commit that keeps what is in the index alone, and makes it if need be. One that an earlier, killed
 // checkpoint left is taken along.
 func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit, index session.Tree, lost bool,
 	ident string) (session.Commit, error) {
-	ref := anchorRef(d.Session)
-	left, err := r.Ref(ctx, ref)
+	ref := refs.AnchorRef(d.Session)
+	left, err := r.Refs.Ref(ctx, ref)
 	if err != nil {
 		return "", err
 	}
@@ -145,12 +127,12 @@ func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit,
 	if left != "" {
 		parents = append(parents, left)
 	}
-	c := r.newCommit(string(index), parents, ident, d.At, "wfs: the index before a checkpoint of "+string(d.Session))
-	if err := r.writeObjects(ctx, c); err != nil {
+	c := r.Objects.NewCommit(string(index), parents, ident, d.At, "wfs: the index before a checkpoint of "+string(d.Session))
+	if err := r.Objects.WriteObjects(ctx, c); err != nil {
 		return "", err
 	}
-	anchor := session.Commit(c.id)
-	return anchor, r.moveRef(ctx, session.RefMove{Ref: ref, Old: left, New: anchor}, "wfs: keep the index")
+	anchor := session.Commit(c.ID)
+	return anchor, r.Refs.Move(ctx, session.RefMove{Ref: ref, Old: left, New: anchor}, "wfs: keep the index")
 }
 
 // installIndex makes a private index, which has reached the disk, the work tree's own. The caller holds index.lock.

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -41,11 +41,11 @@ func (r *Repo) Surroundings(ctx context.Context, id session.ID) (session.Surroun
 			commit = session.Commit(f[3])
 		}
 		switch {
-		case ref == BranchRef(id), ref == LedgerRef(id), strings.HasPrefix(ref, deletedPrefix):
-		case strings.HasPrefix(ref, branchPrefix), strings.HasPrefix(ref, opsPrefix), ledgerOf(ref) != "",
-			strings.HasPrefix(ref, refsPrefix) && strings.Contains(ref, "/rescue/"):
+		case ref == refs.BranchRef(id), ref == refs.LedgerRef(id), strings.HasPrefix(ref, refs.DeletedPrefix):
+		case strings.HasPrefix(ref, refs.BranchPrefix), strings.HasPrefix(ref, refs.OpsPrefix), refs.LedgerOf(ref) != "",
+			strings.HasPrefix(ref, refs.RefsPrefix) && strings.Contains(ref, "/rescue/"):
 			s.Wfs[ref] = commit
-		case !strings.HasPrefix(ref, refsPrefix): // what else is there comes and goes
+		case !strings.HasPrefix(ref, refs.RefsPrefix): // what else is there comes and goes
 			s.Refs[ref] = commit
 		}
 	}
@@ -96,60 +96,8 @@ func watch(s *session.Surroundings, base, top string) {
 	})
 }
 
-// SettingsBetween are the names of the settings that differ between two files of git's, without what may be a
-// password in them. Of files that git cannot read there are none.
-func (r *Repo) SettingsBetween(ctx context.Context, was, now string) []string {
-	var all [2]map[string]string
-	for i, file := range []string{was, now} {
-		out, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--file", file, "--list", "-z")
-		if err != nil {
-			return nil
-		}
-		all[i] = map[string]string{}
-		for entry := range strings.SplitSeq(string(out), "\x00") {
-			if name, value, _ := strings.Cut(entry, "\n"); name != "" {
-				if strings.Contains(name, "@") { // url.https://user:password@host.insteadof
-					name = name[:strings.Index(name, ".")] + ".*" + name[strings.LastIndex(name, "."):]
-				}
-				all[i][name] += value + "\x00"
-			}
-		}
-	}
-	return session.Differing(all[0], all[1])
-}
-
 // HasFile reports whether a commit has a file.
 func (r *Repo) HasFile(ctx context.Context, at session.Commit, file string) bool {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "--name-only", string(at), "--", file)
 	return err == nil && len(out) > 0
-}
-
-// Pushed reports whether git's log of a remote's branch says that a push was the last to move it.
-func (r *Repo) Pushed(ctx context.Context, ref string) bool {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1, gitcmd.GitDied}}, "reflog", "show", "-1", "--format=%gs", ref)
-	return err == nil && strings.TrimSpace(string(out)) == "update by push"
-}
-
-// Unreachable returns those of some commits that are there, and that no ref leads to.
-func (r *Repo) Unreachable(ctx context.Context, commits []session.Commit) ([]session.Commit, error) {
-	args := []string{"rev-list", "--ignore-missing"}
-	for _, c := range commits {
-		args = append(args, string(c))
-	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(args, "--not", "--glob=refs/*")...) // --all counts HEAD as well
-	found := strings.Fields(string(out))
-	return slices.DeleteFunc(slices.Clone(commits),
-		func(c session.Commit) bool { return !slices.Contains(found, string(c)) }), err
-}
-
-// PutBack moves a ref to a commit from whatever it is at. It reports false when the commit is not there any more.
-func (r *Repo) PutBack(ctx context.Context, ref string, to session.Commit) (bool, error) {
-	if there, err := r.Exists(ctx, to); err != nil || !there {
-		return false, err
-	}
-	now, err := r.Ref(ctx, ref)
-	if err != nil {
-		return false, err
-	}
-	return true, r.moveRef(ctx, session.RefMove{Ref: ref, Old: now, New: to}, "wfs: put back")
 }

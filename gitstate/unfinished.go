@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -43,7 +44,7 @@ func (r *Repo) endMove() error {
 }
 
 // tornFiles returns those paths that changes add and that hold what an interrupted move began to write there.
-func (r *Repo) tornFiles(ctx context.Context, changes []treeChange) (map[string]bool, error) {
+func (r *Repo) tornFiles(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
 	noted, err := durable.ReadFile(r.movingFile(), maxMoving)
 	if gitcmd.Absent(err) {
 		return nil, nil
@@ -54,10 +55,10 @@ func (r *Repo) tornFiles(ctx context.Context, changes []treeChange) (map[string]
 	torn := map[string]bool{}
 	for line := range strings.Lines(string(noted)) {
 		from, target, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if len(from) != r.Git.IDLength() || len(target) != r.Git.IDLength() {
+		if len(from) != r.Objects.IDLength() || len(target) != r.Objects.IDLength() {
 			continue
 		}
-		moved, err := r.diffTrees(ctx, session.Tree(from), session.Tree(target))
+		moved, err := r.Objects.DiffTrees(ctx, session.Tree(from), session.Tree(target))
 		var failed *gitcmd.GitError
 		if errors.As(err, &failed) {
 			continue // one of the trees is gone: the move is weeks old
@@ -65,15 +66,15 @@ func (r *Repo) tornFiles(ctx context.Context, changes []treeChange) (map[string]
 		if err != nil {
 			return nil, err
 		}
-		added := map[string]treeChange{}
+		added := map[string]object.TreeChange{}
 		for _, c := range moved {
-			if c.oldMode == modeNone {
+			if c.OldMode == object.ModeNone {
 				added[c.Path] = c
 			}
 		}
 		for _, c := range changes {
 			was, ok := added[c.Path]
-			if !ok || c.oldMode != modeNone {
+			if !ok || c.OldMode != object.ModeNone {
 				continue
 			}
 			ours, err := r.sameFile(ctx, was, bytes.HasPrefix)

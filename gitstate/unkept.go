@@ -1,10 +1,8 @@
 package gitstate
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -21,13 +19,13 @@ import (
 // work tree is not in the list, and neither are links into it. See Unsaved for what no setting of git's brings
 // into one.
 func (r *Repo) Unkept(ctx context.Context, exclude string, not session.Staged, other *Repo) ([]string, error) {
-	ignored, err := r.Ignored(ctx)
+	ignored, err := r.Settings.Ignored(ctx)
 	if err != nil {
 		return nil, err
 	}
 	names := ignored
 	if exclude != "" {
-		before, err := r.IgnoredBefore(ctx, exclude)
+		before, err := r.Settings.IgnoredBefore(ctx, exclude)
 		if err != nil {
 			return nil, err
 		}
@@ -100,14 +98,14 @@ func sameIn(dir, other, name string) (bool, error) {
 				if err != nil {
 					return err
 				}
-				if theirs, err := os.Readlink(there); err == nil && theirs == to || filepath.IsAbs(to) && inside(to, target) {
+				if theirs, err := os.Readlink(there); err == nil && theirs == to || filepath.IsAbs(to) && gitcmd.Inside(to, target) {
 					return nil
 				}
 				return differs
 			case !d.Type().IsRegular():
 				return differs
 			}
-			same, err := sameFile(path, there)
+			same, err := gitcmd.SameContent(path, there)
 			if err == nil && !same {
 				err = differs
 			}
@@ -125,48 +123,10 @@ func leadsInto(real, mine, theirs string) bool {
 	if err != nil {
 		return false // there is none
 	}
-	if inside(to, real) {
+	if gitcmd.Inside(to, real) {
 		return true
 	}
 	a, errA := os.Stat(mine)
 	b, errB := os.Stat(to)
 	return errA == nil && errB == nil && os.SameFile(a, b)
-}
-
-func sameFile(a, b string) (bool, error) {
-	info, err := os.Lstat(b)
-	if err != nil || !info.Mode().IsRegular() {
-		return false, nil
-	}
-	mine, err := os.Lstat(a)
-	if err != nil || mine.Size() != info.Size() {
-		return false, err
-	}
-	if os.SameFile(mine, info) && gitcmd.LinksOf(info) == 1 { // mounted there: no other name of it
-		return false, nil
-	}
-	x, err := os.Open(a)
-	if err != nil {
-		return false, err
-	}
-	defer x.Close()
-	y, err := os.Open(b)
-	if err != nil {
-		return false, nil // unreadable there: not known to be the same
-	}
-	defer y.Close()
-	var bx, by [64 << 10]byte
-	for {
-		n, errX := io.ReadFull(x, bx[:])
-		m, errY := io.ReadFull(y, by[:])
-		if !bytes.Equal(bx[:n], by[:m]) {
-			return false, nil
-		}
-		if errX != nil || errY != nil {
-			if errX == io.EOF || errX == io.ErrUnexpectedEOF {
-				errX = nil
-			}
-			return errX == nil, errX
-		}
-	}
 }

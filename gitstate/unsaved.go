@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 )
 
 // Unsaved lists what is in a linked work tree, or goes with it, and can be in no snapshot: what differs from
@@ -40,7 +42,7 @@ func (r *Repo) Unsaved(ctx context.Context, other *Repo) ([]string, error) {
 func (r *Repo) ownChanges(ctx context.Context) ([]string, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
 		"--ignore-submodules=all",
-		"--", ":(top,literal)"+userDir)
+		"--", ":(top,literal)"+object.UserDir)
 	if err != nil {
 		return nil, err
 	}
@@ -50,10 +52,10 @@ func (r *Repo) ownChanges(ctx context.Context) ([]string, error) {
 			names = append(names, strings.TrimSuffix(line[3:], "/"))
 		}
 	}
-	hidden, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-v", "-z", "--", ":(top,literal)"+userDir)
+	hidden, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-v", "-z", "--", ":(top,literal)"+object.UserDir)
 	for _, line := range gitcmd.SplitZ(hidden) { // with a small letter, or S: git was told not to look
 		if len(line) > 2 && (line[0] == 'S' || line[0] >= 'a') {
-			if _, gone := r.lstat(line[2:]); gone == nil {
+			if _, gone := r.Git.Lstat(line[2:]); gone == nil {
 				names = append(names, line[2:])
 			}
 		}
@@ -66,7 +68,7 @@ func (r *Repo) ownChanges(ctx context.Context) ([]string, error) {
 // repository in it.
 func (r *Repo) Packages(name string) bool {
 	name = filepath.FromSlash(strings.TrimSuffix(name, "/"))
-	_, err := r.lstat(filepath.ToSlash(filepath.Join(name, "pyvenv.cfg")))
+	_, err := r.Git.Lstat(filepath.ToSlash(filepath.Join(name, "pyvenv.cfg")))
 	if err != nil && filepath.Base(name) != "node_modules" {
 		return false
 	}
@@ -104,7 +106,7 @@ func contentStamp(top string) (string, error) {
 			if d.Name() == ".cache" && filepath.Base(filepath.Dir(path)) == "node_modules" {
 				return fs.SkipDir
 			}
-			if rel != "." && isRepository(path) {
+			if rel != "." && snapshot.IsRepository(path) {
 				return errRepository
 			}
 			return nil

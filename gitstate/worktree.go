@@ -2,12 +2,12 @@ package gitstate
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -33,7 +33,7 @@ func (r *Repo) WorktreeIn(ctx context.Context, dir string) (*Worktree, error) {
 		return nil, err
 	}
 	for _, t := range list {
-		if p, err := filepath.EvalSymlinks(t.Path); err == nil && p != real && inside(p, real) {
+		if p, err := filepath.EvalSymlinks(t.Path); err == nil && p != real && gitcmd.Inside(p, real) {
 			return &t, nil
 		}
 	}
@@ -145,7 +145,7 @@ func (r *Repo) headOf(ctx context.Context, gitDir string, t *Worktree) error {
 		return nil
 	}
 	t.Commit = session.Commit(text)
-	t.Branch, err = rebasing(gitDir)
+	t.Branch, err = refs.Rebasing(gitDir)
 	return err
 }
 
@@ -198,7 +198,7 @@ func (r *Repo) WorktreePath(ctx context.Context, id string) (string, error) {
 // say that the branch is checked out there. All else that git remembers of them stays, so that one that comes back is
 // whole. It returns their paths.
 func (r *Repo) LeaveGone(ctx context.Context, branch string) ([]string, error) {
-	tip, err := r.Ref(ctx, branch)
+	tip, err := r.Refs.Ref(ctx, branch)
 	if err != nil || tip == "" {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (r *Repo) LeaveGone(ctx context.Context, branch string) ([]string, error) {
 			continue
 		}
 		dir := r.Git.LinkedDir(t.ID)
-		if on, err := rebasing(dir); err != nil || on != "" {
+		if on, err := refs.Rebasing(dir); err != nil || on != "" {
 			continue // a rebase that somebody may want to end there
 		}
 		why := "checkout: moving from " + strings.TrimPrefix(branch, "refs/heads/") + " to " + string(tip)
@@ -223,14 +223,4 @@ func (r *Repo) LeaveGone(ctx context.Context, branch string) ([]string, error) {
 		left = append(left, t.Path)
 	}
 	return left, nil
-}
-
-// Previous returns the branch that HEAD was on before, as `git switch -` means it, "" when git does not remember one.
-func (r *Repo) Previous(ctx context.Context) (string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-parse", "--symbolic-full-name", "@{-1}")
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) {
-		return "", nil
-	}
-	return strings.TrimSpace(string(out)), err
 }
