@@ -24,7 +24,7 @@ var checks = map[string]func(path string) error{
 	"identity of this clone": reads(readIdentity), journalKind: checkJournal, "request": checkRequest,
 	"exclude rules": checkExclude, "claim": reads(readClaim),
 	"list of what a work tree was given": reads(readProvided),
-	"note of a half-made work tree": checkHalfMade,
+	"note of a half-made work tree":      checkHalfMade,
 }
 
 // Layout lists everything that this clone keeps outside refs and objects, also what other packages put there.

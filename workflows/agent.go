@@ -17,6 +17,12 @@ func (a *Agent) check(r *reader, at string) {
 		r.fail(at, " has both %s: choose one\nuse: names an agent that wfs knows how to start; a command is the whole "+
 			"command line of any other", strings.Join(chosen, " and "))
 	}
+	a.checkWords(r, at, uses)
+	a.checkScript(r, at)
+}
+
+// checkWords reports words for an agent that are for no agent, or not for this one.
+func (a *Agent) checkWords(r *reader, at string, uses bool) {
 	for _, key := range agentObject.with {
 		switch {
 		case !r.has(at, key):
@@ -27,6 +33,10 @@ func (a *Agent) check(r *reader, at string) {
 			r.fail(at+"."+key, ": the agent %s has no such setting", a.Use)
 		}
 	}
+}
+
+// checkScript reports a script that is not where it may be.
+func (a *Agent) checkScript(r *reader, at string) {
 	switch local := filepath.FromSlash(a.ScriptPath); {
 	case a.ScriptPath == "" || !r.has(at, "script"):
 	case at != "agent":

@@ -13,25 +13,8 @@ var launchers = []string{"node", "python", "python3", "ruby", "php", "perl", "sh
 // Beginning is the beginning of a command that says which program it is and what it does: "go test" of
 // `go test -json ./...`, "python3 -m pytest". It is "" when there is none that would not allow everything.
 func (c Command) Beginning() string {
-	fields := c.Argv
-	if c.Shell != "" {
-		fields = strings.Fields(c.Shell)
-	}
-	for len(fields) > 0 && strings.Contains(fields[0], "=") { // CI=true npx …
-		fields = fields[1:]
-	}
-	if len(fields) > 0 && fields[0] == "git" { // git -C . push
-		fields = append([]string{"git"}, pastOptions(fields[1:])...)
-	}
-	launches := func(words []string) bool {
-		if len(words) == 0 {
-			return false
-		}
-		last := words[len(words)-1] // an option is only taken behind a launcher
-		return slices.Contains(launchers, last) || strings.HasPrefix(last, "-") && last != "--test"
-	}
 	var out []string
-	for _, w := range fields {
+	for _, w := range c.words() {
 		if strings.ContainsAny(w, "$\"'`\\&|;<>(){}*?[]#~!,:") || strings.Contains(w, "...") {
 			break
 		}
@@ -44,6 +27,30 @@ func (c Command) Beginning() string {
 		return ""
 	}
 	return strings.Join(out, " ")
+}
+
+// words are those of a command, without variables that are set before it, and without git's own options.
+func (c Command) words() []string {
+	fields := c.Argv
+	if c.Shell != "" {
+		fields = strings.Fields(c.Shell)
+	}
+	for len(fields) > 0 && strings.Contains(fields[0], "=") { // CI=true npx …
+		fields = fields[1:]
+	}
+	if len(fields) > 0 && fields[0] == "git" { // git -C . push
+		fields = append([]string{"git"}, pastOptions(fields[1:])...)
+	}
+	return fields
+}
+
+// launches reports whether these words would run whatever comes next.
+func launches(words []string) bool {
+	if len(words) == 0 {
+		return false
+	}
+	last := words[len(words)-1] // an option is only taken behind a launcher
+	return slices.Contains(launchers, last) || strings.HasPrefix(last, "-") && last != "--test"
 }
 
 // pastOptions are the words after git's own options, which stand before its subcommand.

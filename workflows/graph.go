@@ -59,6 +59,11 @@ func (r *reader) checkGraph(w *Workflow) {
 	if !laps {
 		r.fail("laps", " is set, and no phase leads to %s", NextLap)
 	}
+	r.checkReach(w, start, next)
+}
+
+// checkReach reports phases that nothing leads to, and phases that lead nowhere.
+func (r *reader) checkReach(w *Workflow, start PhaseName, next map[PhaseName][]PhaseName) {
 	reached := from(start, next)
 	for _, p := range w.Phases {
 		ahead := from(p.Name, next)

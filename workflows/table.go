@@ -175,22 +175,7 @@ func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // shapeOf is the shape of values of a type, under a key with these tags.
 func shapeOf(t reflect.Type, tag reflect.StructTag) shape {
-	var s shape
-	for w := range strings.FieldsSeq(tag.Get("is")) {
-		low, high, bounds := strings.Cut(w, "..")
-		switch known, ok := shapes[w]; {
-		case ok:
-			s = known
-		case bounds:
-			s.low, _ = strconv.Atoi(low)
-			s.high, _ = strconv.Atoi(high)
-		default:
-			s.required, s.lowers = s.required || w == "required", s.lowers || w == "lowers"
-			if strings.Contains(w, "|") {
-				s.kind, s.words = aWord, strings.Split(w, "|")
-			}
-		}
-	}
+	s := declared(tag.Get("is"))
 	s.personal = tag.Get("personal")
 	if words := tag.Get("or"); words != "" {
 		s.words = strings.Split(words, "|")
@@ -210,8 +195,36 @@ func shapeOf(t reflect.Type, tag reflect.StructTag) shape {
 		}
 		return s
 	}
+	if s.kind == 0 {
+		s.setKind(t, tag)
+	}
+	return s
+}
+
+// declared is what a tag says that a value may be.
+func declared(is string) shape {
+	var s shape
+	for w := range strings.FieldsSeq(is) {
+		low, high, bounds := strings.Cut(w, "..")
+		switch known, ok := shapes[w]; {
+		case ok:
+			s = known
+		case bounds:
+			s.low, _ = strconv.Atoi(low)
+			s.high, _ = strconv.Atoi(high)
+		default:
+			s.required, s.lowers = s.required || w == "required", s.lowers || w == "lowers"
+			if strings.Contains(w, "|") {
+				s.kind, s.words = aWord, strings.Split(w, "|")
+			}
+		}
+	}
+	return s
+}
+
+// setKind goes by the type of a value whose tag says nothing about its kind.
+func (s *shape) setKind(t reflect.Type, tag reflect.StructTag) {
 	switch {
-	case s.kind != 0:
 	case t == reflect.TypeFor[Command]():
 		s.kind = aCommand
 	case t == reflect.TypeFor[time.Duration]():
@@ -225,7 +238,6 @@ func shapeOf(t reflect.Type, tag reflect.StructTag) shape {
 	default:
 		s.kind = aNumber
 	}
-	return s
 }
 
 // names returns the keys in the order of the table, for messages.

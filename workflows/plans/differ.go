@@ -47,40 +47,9 @@ func inWords(v map[string]any) map[string]any {
 		label := cmp.Or(labels[key], strings.ReplaceAll(key, "_", "-"))
 		switch x := x.(type) {
 		case map[string]any:
-			text := x["shell"]
-			if argv := texts(x["argv"]); argv != nil {
-				text = strings.Join(argv, " ")
-			}
-			switch {
-			case text != nil && key == "run": // of a gate
-				out["="] = text
-			case text != nil:
-				out[label] = text
-			case key == "holdout":
-				out[label] = fmt.Sprintf("%v files (%.8s)", x["files"], x["digest"])
-			case key == "agents":
-				for name, agent := range x {
-					out[label+" "+name] = inWords(agent.(map[string]any))
-				}
-			default:
-				out[label] = inWords(x)
-			}
+			objectInWords(out, key, label, x)
 		case []any:
-			for _, item := range x {
-				named, ok := item.(map[string]any)
-				switch name := fmt.Sprint(named["name"]); {
-				case !ok:
-					out[label] = texts(x)
-				case key != "gates":
-					out[label+" "+name] = inWords(named)
-				default: // of a phase; what they are is said of the baseline
-					if named["expect"] == string(workflows.ExpectRed) {
-						name += " (expect red)"
-					}
-					uses, _ := out[label].([]string)
-					out[label] = append(uses, name)
-				}
-			}
+			listInWords(out, key, label, x)
 		case float64:
 			out[label] = x
 			if key == "idle" || key == "timeout" {
@@ -91,6 +60,45 @@ func inWords(v map[string]any) map[string]any {
 		}
 	}
 	return out
+}
+
+func objectInWords(out map[string]any, key, label string, x map[string]any) {
+	text := x["shell"]
+	if argv := texts(x["argv"]); argv != nil {
+		text = strings.Join(argv, " ")
+	}
+	switch {
+	case text != nil && key == "run": // of a gate
+		out["="] = text
+	case text != nil:
+		out[label] = text
+	case key == "holdout":
+		out[label] = fmt.Sprintf("%v files (%.8s)", x["files"], x["digest"])
+	case key == "agents":
+		for name, agent := range x {
+			out[label+" "+name] = inWords(agent.(map[string]any))
+		}
+	default:
+		out[label] = inWords(x)
+	}
+}
+
+func listInWords(out map[string]any, key, label string, list []any) {
+	for _, item := range list {
+		named, ok := item.(map[string]any)
+		switch name := fmt.Sprint(named["name"]); {
+		case !ok:
+			out[label] = texts(list)
+		case key != "gates":
+			out[label+" "+name] = inWords(named)
+		default: // of a phase; what they are is said of the baseline
+			if named["expect"] == string(workflows.ExpectRed) {
+				name += " (expect red)"
+			}
+			uses, _ := out[label].([]string)
+			out[label] = append(uses, name)
+		}
+	}
 }
 
 func texts(v any) []string {

@@ -61,18 +61,25 @@ func sound(w *workflows.Workflow) error {
 			return fmt.Errorf("phase %q is duplicated", p.Name)
 		}
 		seen[p.Name] = true
-		for _, v := range []workflows.Verdict{workflows.Pass, workflows.Fail} {
-			if to := p.On[v]; to != workflows.Done && to != workflows.NextLap && w.Phase(to) == nil {
-				return fmt.Errorf("phase %q: %s leads to %q, which is not a phase", p.Name, v, to)
-			}
+		if err := soundPhase(w, p); err != nil {
+			return err
 		}
-		if len(p.Gates) == 0 && !p.Run.Human && !p.Approve {
-			return fmt.Errorf("phase %s has no gate", p.Name)
+	}
+	return nil
+}
+
+func soundPhase(w *workflows.Workflow, p workflows.Phase) error {
+	for _, v := range []workflows.Verdict{workflows.Pass, workflows.Fail} {
+		if to := p.On[v]; to != workflows.Done && to != workflows.NextLap && w.Phase(to) == nil {
+			return fmt.Errorf("phase %q: %s leads to %q, which is not a phase", p.Name, v, to)
 		}
-		for _, g := range p.Gates {
-			if g.Name == "" || g.Runs() && g.Run.IsZero() {
-				return fmt.Errorf("phase %q: gate %q has nothing to run", p.Name, g.Name)
-			}
+	}
+	if len(p.Gates) == 0 && !p.Run.Human && !p.Approve {
+		return fmt.Errorf("phase %s has no gate", p.Name)
+	}
+	for _, g := range p.Gates {
+		if g.Name == "" || g.Runs() && g.Run.IsZero() {
+			return fmt.Errorf("phase %q: gate %q has nothing to run", p.Name, g.Name)
 		}
 	}
 	return nil

@@ -37,33 +37,7 @@ func Resolve(w *workflows.Workflow, c *workflows.Config, agent *workflows.Agent)
 		ph := &p.Workflow.Phases[i]
 		ph.On = maps.Clone(ph.On)
 		ph.Limits = limitsOf(ph.Limits)
-		used := ph.Gates
-		ph.Gates = nil
-		for _, g := range used {
-			found, ok := c.Gates[g.Use]
-			if g.Use == workflows.UseAll && !ok {
-				all := everyGate(g, c, used)
-				ph.Gates = append(ph.Gates, all...)
-				switch {
-				case len(all) > 0:
-				case g.Expect != workflows.ExpectRed:
-					ph.Approve = ph.Run.Agent
-				case len(c.Gates) == 0:
-					missing.add("tests", ph.Name)
-				default:
-					findings = append(findings, workflows.Findingf(
-						"phase %s expects red tests, and no gate of the configuration has per-test "+
-							"results\n%s", ph.Name, blindHint))
-				}
-				continue
-			}
-			if ok {
-				g = defined(g, found)
-			} else if g.Use != "" {
-				missing.add(g.Use, ph.Name)
-			}
-			ph.Gates = append(ph.Gates, g)
-		}
+		findings = append(findings, useGates(ph, c, &missing)...)
 	}
 	findings = slices.Concat(findings, sharedNames(p), resolveAgents(p, c),
 		missing.findings(func(name, phases string) workflows.Finding {
@@ -84,6 +58,37 @@ func Resolve(w *workflows.Workflow, c *workflows.Config, agent *workflows.Agent)
 	}
 	p.Baseline = append(p.Baseline, baseline(p.Workflow.Phases)...)
 	return p, nil
+}
+
+// useGates puts gates of the configuration where a phase uses them. missing are those that are not there.
+func useGates(ph *workflows.Phase, c *workflows.Config, missing *grouped) []workflows.Finding {
+	used := ph.Gates
+	ph.Gates = nil
+	for _, g := range used {
+		found, ok := c.Gates[g.Use]
+		if g.Use != workflows.UseAll || ok {
+			if ok {
+				g = defined(g, found)
+			} else if g.Use != "" {
+				missing.add(g.Use, ph.Name)
+			}
+			ph.Gates = append(ph.Gates, g)
+			continue
+		}
+		all := everyGate(g, c, used)
+		ph.Gates = append(ph.Gates, all...)
+		switch {
+		case len(all) > 0:
+		case g.Expect != workflows.ExpectRed:
+			ph.Approve = ph.Run.Agent
+		case len(c.Gates) == 0:
+			missing.add("tests", ph.Name)
+		default:
+			return []workflows.Finding{workflows.Findingf("phase %s expects red tests, and no gate of the configuration has "+
+				"per-test results\n%s", ph.Name, blindHint)}
+		}
+	}
+	return nil
 }
 
 // defined is the gate of the configuration that g uses, as g uses it.
