@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
 // reader puts what a file says where the types say, and collects what is wrong. One mistake is one finding. Values are
@@ -192,7 +193,7 @@ var scalars = map[kind]func(n *yaml.Node, s *shape, v reflect.Value) (want strin
 		return fmt.Sprintf("a duration (90s, 10m, 1h30m), at most %dh", int(maxDuration.Hours())), ok
 	},
 	aSize: func(n *yaml.Node, _ *shape, v reflect.Value) (string, bool) { // units are 1024 times each other
-		ok := sizeText.MatchString(n.Value)
+		ok := spelling.SizeText.MatchString(n.Value)
 		if digits := len(n.Value) - 2; ok {
 			size, _ := strconv.ParseInt(n.Value[:digits], 10, 64)
 			v.SetInt(size << (10 * (1 + strings.IndexByte("KMG", n.Value[digits]))))

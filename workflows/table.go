@@ -2,11 +2,14 @@ package workflows
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
 // The types say by tags which keys there are in a configuration, a workflow and an agent card. Reading, layers,
@@ -87,11 +90,6 @@ const (
 // Patterns of texts. What wfs reads further rules into (a duration of at most a week) they let pass.
 const (
 	notBlank        = `\S`
-	namePattern     = `^[A-Za-z][A-Za-z0-9_-]{0,39}$`
-	filePattern     = `^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`
-	variablePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
-	startPattern    = `^[A-Za-z_][A-Za-z0-9_]*\*?$`
-	sizePattern     = `^[1-9][0-9]{0,5}(KB|MB|GB)$`
 	durationPattern = `^\+?([0-9]*\.?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$`
 )
 
@@ -100,23 +98,31 @@ var shapes = map[string]shape{
 	"version": {kind: aVersion},
 	"text":    isText,
 	"line":    oneLined("texts", "", nil),
-	"name":    {kind: aText, pattern: namePattern, problem: nameProblem},
-	"phase":   {kind: aText, pattern: namePattern, problem: phaseNameProblem},
-	"file":    {kind: aText, pattern: filePattern, problem: fileProblem},
-	"variable": {kind: aVariable, pattern: variablePattern, problem: variableProblem, before: ":",
+	"name":    {kind: aText, pattern: spelling.NamePattern, problem: spelling.Name},
+	"phase":   {kind: aText, pattern: spelling.NamePattern, problem: phaseNameProblem},
+	"file":    {kind: aText, pattern: spelling.FilePattern, problem: spelling.File},
+	"variable": {kind: aVariable, pattern: spelling.VariablePattern, problem: spelling.Variable, before: ":",
 		noun: "names of variables"},
-	"variables": {kind: aVariable, pattern: startPattern, problem: variablesProblem, before: ":",
+	"variables": {kind: aVariable, pattern: spelling.StartPattern, problem: spelling.Variables, before: ":",
 		noun: "names of variables"},
-	"guard":    oneLined("patterns", ": pattern", guardProblem),
-	"glob":     oneLined("patterns", ": pattern", globProblem),
-	"copy":     oneLined("patterns", ": pattern", copyProblem),
-	"document": oneLined("patterns", ": pattern", documentProblem),
-	"link":     oneLined("paths", "", linkProblem),
-	"dir":      oneLined("paths", "", dirProblem),
+	"guard":    oneLined("patterns", ": pattern", spelling.Guard),
+	"glob":     oneLined("patterns", ": pattern", spelling.Glob),
+	"copy":     oneLined("patterns", ": pattern", spelling.Copy),
+	"document": oneLined("patterns", ": pattern", spelling.Document),
+	"link":     oneLined("paths", "", spelling.Link),
+	"dir":      oneLined("paths", "", spelling.WorktreeDir),
 	"duration": {kind: aDuration, pattern: durationPattern},
-	"size":     {kind: aSize, pattern: sizePattern},
+	"size":     {kind: aSize, pattern: spelling.SizePattern},
 	"format":   {kind: aWord, words: formatWords()},
 	"decoder":  {kind: aWord, words: DecoderNames()},
+}
+
+// phaseNameProblem says what is wrong with the name of a phase, "" if nothing is.
+func phaseNameProblem(s string) string {
+	if strings.EqualFold(s, string(Done)) || strings.EqualFold(s, string(NextLap)) {
+		return fmt.Sprintf("is taken: %s is a target of on:", strings.ToLower(s))
+	}
+	return spelling.Name(s)
 }
 
 var isText = shape{kind: aText, pattern: notBlank, noun: "words"}

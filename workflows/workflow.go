@@ -80,8 +80,8 @@ func (w *Workflow) check(r *reader, _ string) {
 	case len(w.Phases) > maxPhases:
 		r.fail("phases", ": %d are too many: at most %d", len(w.Phases), maxPhases)
 	default:
-		r.checkGateNames(w)
-		r.checkGraph(w)
+		w.checkGateNames(r)
+		w.checkGraph(r)
 	}
 }
 

@@ -151,3 +151,27 @@ func operations(s *session.Session, e session.Event) (bool, error) {
 	}
 	return true, nil
 }
+
+// BuildsOn says of each checkpoint but the first which one the session stood on when it was made, out of a
+// whole history.
+func BuildsOn(events []session.Event) map[int]int {
+	below := map[int]int{}
+	current := -1
+	for i, e := range events {
+		if e.Kind().IsTurn() && i+1 < len(events) && events[i+1].Kind() == session.KindDropped {
+			continue
+		}
+		switch b := e.Body.(type) {
+		case session.Checkpointed:
+			if current >= 0 {
+				below[b.Number] = current
+			}
+			current = b.Number
+		case session.Moved:
+			if b.To >= 0 {
+				current = b.To
+			}
+		}
+	}
+	return below
+}
