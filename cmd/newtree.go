@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -188,7 +188,7 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 	w := a.Engine.Works.(*works)
 	w.setUp = true
 	err = w.runSetUp(ctx, "set-up", w.runner(),
-		phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
+		agent.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
 			Vars: []string{"WFS_SESSION=" + string(m.Session), "WFS_WORKTREE=" + a.Repo.Root(),
 				"WFS_MAIN_WORKTREE=" + main.Root()}})
 	if err != nil {
