@@ -33,7 +33,7 @@ func sortFindings(findings []Finding) {
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 }
 
-// finding makes one of a format for its message and, after a line break, for its hint.
+// Findingf makes one of a format for its message and, after a line break, for its hint.
 func Findingf(format string, args ...any) Finding {
 	message, hint, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
 	return Finding{Message: message, Hint: hint}

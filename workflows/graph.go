@@ -117,7 +117,7 @@ func from(start PhaseName, next map[PhaseName][]PhaseName) map[PhaseName]bool {
 	return reached
 }
 
-// sameGate reports whether two gates are one gate, whatever is expected of it.
+// SameGate reports whether two gates are one gate, whatever is expected of it.
 func SameGate(a, b Gate) bool {
 	a.Expect, b.Expect = "", ""
 	a.Stable, b.Stable = 0, 0

@@ -161,7 +161,7 @@ func defaultValue(k *key) any {
 	return plainValue(&yaml.Node{Kind: yaml.ScalarNode, Value: k.fallback})
 }
 
-// asText is JSON for people and digests.
+// IndentedJSON is JSON for people and digests.
 func IndentedJSON(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

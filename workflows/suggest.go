@@ -49,7 +49,7 @@ func distance(a, b string) int {
 	return last[len(y)]
 }
 
-// alternatives says what could have been meant: the nearest known word, or all of them.
+// Alternatives says what could have been meant: the nearest known word, or all of them.
 func Alternatives(word string, known []string) string {
 	if near := Suggest(word, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)

@@ -16,7 +16,7 @@ type Item struct {
 	Line int    // from 1
 }
 
-// ParseChecklist returns the task list items of a Markdown text, nested ones too, in the order of the text. Code blocks
+// Parse returns the task list items of a Markdown text, nested ones too, in the order of the text. Code blocks
 // and HTML comments hold no items.
 func Parse(text []byte) []Item { return read(linesOf(text)).items }
 
@@ -61,7 +61,7 @@ func read(lines []string) *checklist {
 	return &c
 }
 
-// oneLine joins the words of a text with single spaces and drops control characters.
+// OneLine joins the words of a text with single spaces and drops control characters.
 func OneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }),
 		" ")

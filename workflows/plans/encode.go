@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// EncodePlan returns a plan as JSON that is the same for equal plans, and the SHA-256 of that text in hexadecimal.
+// Encode returns a plan as JSON that is the same for equal plans, and the SHA-256 of that text in hexadecimal.
 func Encode(p *workflows.Plan) (data []byte, digest string) {
 	data = workflows.IndentedJSON(p)
 	sum := sha256.Sum256(data)
@@ -21,7 +21,7 @@ func Encode(p *workflows.Plan) (data []byte, digest string) {
 // ErrNewer says that a newer version of wfs wrote a plan.
 var ErrNewer = errors.New("written by a newer version of wfs")
 
-// DecodePlan is the inverse of EncodePlan. It returns an error for text that is no plan, that a newer wfs
+// Decode is the inverse of Encode. It returns an error for text that is no plan, that a newer wfs
 // wrote, or that leads to phases which do not exist.
 func Decode(data []byte) (*workflows.Plan, error) {
 	var head struct {
