@@ -137,8 +137,8 @@ func counted(v session.Visit, d *session.Decided, fingerprint string) session.Vi
 // maxFailing bounds Visit.Failing.
 const maxFailing = 4 * session.MaxNamed
 
-// conversation is what the next attempt at a visit may go on with after a run, nil for nothing: a conversation that led
-// to a failure, to silence or to its own end is not gone on with.
+// conversationAfter is what the next attempt at a visit may go on with after a run, nil for nothing: a conversation
+// that led to a failure, to silence or to its own end is not gone on with.
 func conversationAfter(r *session.RunResult, before *session.Conversation) *session.Conversation {
 	if r.Agent == "" {
 		return before // nobody with a memory
@@ -171,7 +171,7 @@ func conversationAfter(r *session.RunResult, before *session.Conversation) *sess
 	return &c
 }
 
-// conversation is what the next attempt may go on with after a run whose end nobody saw. What the conversation
+// conversationFound is what the next attempt may go on with after a run whose end nobody saw. What the conversation
 // had used up before that run stays known.
 func conversationFound(u *session.UsageFound, before *session.Conversation) *session.Conversation {
 	if u.Conversation == nil {
