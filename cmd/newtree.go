@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/room"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/registry"
@@ -112,7 +113,7 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 }
 
 func dirRefusal(err error) error {
-	if errors.Is(err, gitstate.ErrDirTaken) {
+	if errors.Is(err, worktree.ErrDirTaken) {
 		return session.Refuse(session.RefuseWorktree, "wfs new GOAL --worktree --dir ANOTHER", "%v", err)
 	}
 	return err
@@ -220,7 +221,7 @@ func (a *app) keepProvided(ctx context.Context, m registry.HalfMade, done room.P
 // takeBackTree removes a work tree whose session did not begin, and returns why it did not.
 func (a *app) takeBackTree(ctx context.Context, from *gitstate.Repo, m registry.HalfMade, why error) error {
 	a.Use(from, "")
-	if errors.Is(why, gitstate.ErrDirTaken) { // what is there is somebody else's
+	if errors.Is(why, worktree.ErrDirTaken) { // what is there is somebody else's
 		return errors.Join(dirRefusal(why), a.Clone.Session(m.Session).ForgetHalfMade())
 	}
 	if tip, err := from.Ref(ctx, session.LedgerOf(m.Session)); err != nil || tip != "" {

@@ -225,7 +225,7 @@ func TestBar20AutoSaves(t *testing.T) {
 	if err := r.EndAutoSaves(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Lstat(r.autoDir()); err == nil {
+	if _, err := os.Lstat(filepath.Join(r.Git.PrivateDir(), "auto")); err == nil {
 		t.Error("what they are made of is left")
 	}
 	r.wantSound()
@@ -233,6 +233,9 @@ func TestBar20AutoSaves(t *testing.T) {
 		t.Errorf("the newest holds %q", text)
 	}
 }
+
+// keptPacks is how many packs of auto-saves stay.
+const keptPacks = 2
 
 // TestAutoSavesLeaveWhatOthersNeed lets somebody else come to need what a replaced auto-save had.
 func TestAutoSavesLeaveWhatOthersNeed(t *testing.T) {
@@ -275,9 +278,10 @@ func TestAutoSavesAfterAKill(t *testing.T) {
 	d := r.autoDraft()
 	r.write("b.txt", "b\n")
 	r.autoSave(d)
-	name := r.auto.packs[0].name
+	packs, _ := filepath.Glob(r.path(".git/objects/pack/*.idx"))
+	name := strings.TrimSuffix(filepath.Base(packs[0]), ".idx")
 	from := filepath.Join(r.path(".git/objects/pack"), name+".idx")
-	if err := os.Rename(from, filepath.Join(r.droppedDir(), name+".idx")); err != nil {
+	if err := os.Rename(from, filepath.Join(filepath.Join(r.Git.PrivateDir(), "auto", "dropped"), name+".idx")); err != nil {
 		t.Fatal(err)
 	}
 	r.open(r.Git.Root)

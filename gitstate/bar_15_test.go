@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/checkout"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
@@ -99,7 +100,7 @@ func TestBar15RestoreEscape(t *testing.T) {
 				t.Fatal("moved")
 			}
 			refused++
-			if !errors.Is(err, ErrInTheWay) && !strings.Contains(err.Error(), "invalid path '"+name+"'") { // git looks at all names before it writes the first file
+			if !errors.Is(err, checkout.ErrInTheWay) && !strings.Contains(err.Error(), "invalid path '"+name+"'") { // git looks at all names before it writes the first file
 				t.Errorf("it says %v", err)
 			}
 			if got := r.disk(); !maps.Equal(got, files) {

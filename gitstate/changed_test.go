@@ -54,7 +54,7 @@ func (r *testRepo) byGit() string {
 	r.t.Helper()
 	index := filepath.Join(r.home, "theirs")
 	os.Remove(index)
-	if err := copyKeepingTime(r.Git.IndexPath(), index); err != nil && !gitcmd.Absent(err) {
+	if err := gitcmd.CopyKeepingTime(r.Git.IndexPath(), index); err != nil && !gitcmd.Absent(err) {
 		r.t.Fatal(err)
 	}
 	theirs := &testRepo{Repo: r.Repo, t: r.t, home: r.home, env: append(slices.Clone(r.env), "GIT_INDEX_FILE="+index)}

@@ -23,7 +23,8 @@ func (r *Repo) tidy() {
 	if files, err := os.ReadDir(packs); err == nil {
 		r.Objects.TidyPacks(packs, files)
 	}
-	if lock := r.Git.IndexPath() + ".lock"; gitcmd.OursByMark(lock) { // or the user's own git would be kept away until a turn
+	// or the user's own git would be kept away until a turn
+	if lock := r.Git.IndexPath() + ".lock"; gitcmd.OursByMark(lock) {
 		_ = os.Remove(lock)
 	}
 	for _, private := range []string{"*.lock", filepath.Join("*", "*.lock")} { // of indexes, and in git directories

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/backup"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
 )
@@ -118,7 +119,7 @@ func TestNothingOfARescueIsGarbage(t *testing.T) {
 	r, _ := newSession(t)
 	r.write("dir/new.txt", "new\n")
 	s := r.snapshot()
-	objects, err := r.stateCommit(stateOf("a test", s, nil), s, "", "before a test", nil, "T <t@example.com>", at)
+	objects, err := r.Backups.StateCommit(backup.StateOf("a test", s, nil), s, "", "before a test", nil, "T <t@example.com>", at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ var turnThatLocks = map[string]func(r *testRepo, d session.Draft) error{
 		return err
 	},
 	"refs/heads/handed.lock": func(r *testRepo, _ session.Draft) error {
-		return r.createBranch(context.Background(), "refs/heads/handed", r.head())
+		return r.Handover.CreateBranch(context.Background(), "refs/heads/handed", r.head())
 	},
 	"refs/wfs/s/rescue/1.lock": rescue,
 	"packed-refs.lock": func(r *testRepo, _ session.Draft) error {

@@ -16,6 +16,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wfs-dev/wfs/gitstate/checkout"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
@@ -50,7 +51,7 @@ func (r *testRepo) inTheWay(to session.Tree) []string {
 		r.t.Fatal(err)
 	}
 	before := r.disk()
-	if err := r.MoveTree(context.Background(), m); len(m.InTheWay) > 0 && !errors.Is(err, ErrInTheWay) {
+	if err := r.MoveTree(context.Background(), m); len(m.InTheWay) > 0 && !errors.Is(err, checkout.ErrInTheWay) {
 		r.t.Errorf("the move was not refused: %v", err)
 	}
 	if len(m.InTheWay) > 0 && !maps.Equal(before, r.disk()) {
@@ -296,7 +297,7 @@ func TestPlanRefusesWhatWasSkipped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(m.InTheWay) != 1 || m.InTheWay[0].Why == wayUnknown {
+		if len(m.InTheWay) != 1 || m.InTheWay[0].Why == checkout.WayUnknown {
 			t.Errorf("%v: in the way: %v", to, m.InTheWay)
 		}
 	}
@@ -359,16 +360,16 @@ func TestMoveRefusesLaterChanges(t *testing.T) {
 				t.Fatal(m.InTheWay, err)
 			}
 			dir := filepath.Join(r.Git.PrivateDir(), "last-look")
-			a, b, err := r.throwAway(ctx, m.From, to)
-			if err = object.Join(err, r.makeGitDir(dir, string(a))); err == nil {
-				err = r.fillMoveIndex(ctx, dir, m.From)
+			a, b, err := r.Mover.ThrowAway(ctx, m.From, to)
+			if err = object.Join(err, r.Git.MakeGitDir(dir, string(a))); err == nil {
+				err = r.Mover.FillIndex(ctx, dir, m.From)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			later(r)
 			before := r.disk()
-			if err := r.checkout(ctx, dir, b); err == nil {
+			if err := r.Mover.Checkout(ctx, dir, b); err == nil {
 				t.Error("git moved")
 			}
 			if err := r.MoveTree(ctx, m); err == nil {
@@ -458,7 +459,7 @@ func TestMoveAfterInterruption(t *testing.T) {
 				r.write(name, content)
 			}
 			target, before := r.treeOf(to), r.snapshot().Tree
-			if err := r.beginMove(before, target); err != nil {
+			if err := r.Mover.Begin(before, target); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.MkdirAll(filepath.Join(r.Git.PrivateDir(), "move"), 0o700); err != nil {
@@ -478,7 +479,7 @@ func TestMoveAfterInterruption(t *testing.T) {
 			if got := r.disk(); !maps.Equal(got, want) {
 				t.Errorf("got %q", got)
 			}
-			if _, err := os.Stat(r.movingFile()); !gitcmd.Absent(err) {
+			if _, err := os.Stat(filepath.Join(r.Git.PrivateDir(), "moving")); !gitcmd.Absent(err) {
 				t.Errorf("the note of the move is still there: %v", err)
 			}
 		})
@@ -490,7 +491,7 @@ func TestMoveAfterInterruption(t *testing.T) {
 			r.write(name, content)
 		}
 		target, before := r.treeOf(to), r.snapshot().Tree
-		if err := r.beginMove(before, target); err != nil {
+		if err := r.Mover.Begin(before, target); err != nil {
 			t.Fatal(err)
 		}
 		r.write("dist/kept", "mine\n")

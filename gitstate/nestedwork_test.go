@@ -89,7 +89,7 @@ func TestUnsavedSubmodules(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.do(there)
-			list, err := there.Unsaved(context.Background(), r.Repo)
+			list, err := there.Unsaved(context.Background(), r.Git)
 			if err != nil || (strings.Join(list, " ") == "sub") != c.lost || !c.lost && len(list) > 0 {
 				t.Errorf("unsaved: %q, %v; lost: %v", list, err, c.lost)
 			}

@@ -6,13 +6,19 @@ package gitstate
 import (
 	"context"
 
+	"github.com/wfs-dev/wfs/gitstate/backup"
+	"github.com/wfs-dev/wfs/gitstate/checkout"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/handover"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/gitstate/raw"
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/gitstate/settings"
 	"github.com/wfs-dev/wfs/gitstate/snapshot"
+	"github.com/wfs-dev/wfs/gitstate/turn"
+	"github.com/wfs-dev/wfs/gitstate/unsaved"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 )
 
 // Objects are the objects of the repository.
@@ -20,6 +26,9 @@ type Objects = object.Store
 
 // Refs are the refs of the repository.
 type Refs = refs.Refs
+
+// Trees are the work trees of the repository.
+type Trees = worktree.Trees
 
 // Settings are git's settings, as far as they say how files are treated.
 type Settings = settings.Settings
@@ -30,18 +39,41 @@ type RawBytes = raw.Files
 // Files are the files of the work tree, as git would add them.
 type Files = snapshot.Files
 
+// Mover moves files of the work tree.
+type Mover = checkout.Mover
+
+// Turns makes and publishes turns.
+type Turns = turn.Turns
+
+// Handover hands work over.
+type Handover = handover.Handover
+
+// Backups are rescues and auto-saves.
+type Backups = backup.Backups
+
+// AutoSaves are those of one attempt.
+type AutoSaves = backup.AutoSaves
+
+// Finder finds what the work tree alone has.
+type Finder = unsaved.Finder
+
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
 type Repo struct {
 	*gitcmd.Git
 	*Objects
 	*Refs
+	*Trees
 	*Files
 	*RawBytes
 	*Settings
+	*Mover
+	*Turns
+	*Handover
+	*Backups
+	*AutoSaves
+	*Finder
 
 	Rooms *room.Set
-
-	auto autoSaves
 }
 
 // Open opens the repository of the work tree that contains a directory.
@@ -68,8 +100,14 @@ func (r *Repo) CommonDir() string { return r.Git.CommonDir }
 func (r *Repo) Worktree() string { return r.Git.Worktree }
 
 func repoOf(git *gitcmd.Git) *Repo {
-	objects := object.New(git)
-	own, set := refs.New(git, objects), settings.New(git, objects)
-	return &Repo{Git: git, Objects: objects, Refs: own, Settings: set, RawBytes: raw.New(git, objects),
-		Files: snapshot.New(git, objects, own, set)}
+	r := &Repo{Git: git, Objects: object.New(git)}
+	r.Refs, r.Settings, r.RawBytes = refs.New(git, r.Objects), settings.New(git, r.Objects), raw.New(git, r.Objects)
+	r.Trees, r.Files = worktree.New(git, r.Objects, r.Refs), snapshot.New(git, r.Objects, r.Refs, r.Settings)
+	r.Mover = checkout.New(git, r.Objects, r.RawBytes)
+	r.Turns = &Turns{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Trees: r.Trees}
+	r.Handover = &Handover{Git: git, Objects: r.Objects, Refs: r.Refs, Trees: r.Trees}
+	r.Backups = &Backups{Git: git, Objects: r.Objects, Refs: r.Refs, Handover: r.Handover}
+	r.AutoSaves = &AutoSaves{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Backups: r.Backups}
+	r.Finder = &Finder{Git: git, Objects: r.Objects, Settings: r.Settings}
+	return r
 }

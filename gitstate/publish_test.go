@@ -38,8 +38,8 @@ func TestPublishTwice(t *testing.T) {
 	r.wantClean()
 }
 
-// turn is a move from main, where b.txt is staged, to a branch that has c.txt, with the files moved already.
-func turn(t *testing.T) (*testRepo, session.Turn) {
+// aMove is a move from main, where b.txt is staged, to a branch that has c.txt, with the files moved already.
+func aMove(t *testing.T) (*testRepo, session.Turn) {
 	r := newRepo(t)
 	r.run("switch", "-q", "-c", "wfs/s")
 	r.write("c.txt", "c\n")
@@ -88,7 +88,7 @@ func (r *testRepo) wantSettled(turn session.Turn) {
 
 func TestSettle(t *testing.T) {
 	t.Parallel()
-	r, turn := turn(t)
+	r, turn := aMove(t)
 	for range 3 {
 		if s := r.settle(turn); !reflect.DeepEqual(s, session.Settled{}) {
 			t.Errorf("%+v", s)
@@ -135,7 +135,7 @@ func TestSettleAfterAKill(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, turn := turn(t)
+			r, turn := aMove(t)
 			step(r, turn)
 			if s := r.settle(turn); !reflect.DeepEqual(s, session.Settled{}) {
 				t.Errorf("%+v", s)
@@ -192,7 +192,7 @@ func TestSettleLeavesTheUsersStepsAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, turn := turn(t)
+			r, turn := aMove(t)
 			c.user(r, turn)
 			index := r.run("write-tree")
 			s := r.settle(turn)
@@ -206,7 +206,7 @@ func TestSettleLeavesTheUsersStepsAlone(t *testing.T) {
 
 func TestSettleDetachedHead(t *testing.T) {
 	t.Parallel()
-	r, turn := turn(t)
+	r, turn := aMove(t)
 	r.settle(turn)
 	r.settle(session.Turn{
 		Worktree: "main", HeadOld: turn.HeadNew, HeadOldCommit: turn.Refs[0].New, HeadNew: string(turn.HeadOldCommit),
@@ -223,7 +223,7 @@ func TestSettleDetachedHead(t *testing.T) {
 
 func TestSettleForAnotherWorktree(t *testing.T) {
 	t.Parallel()
-	r, turn := turn(t)
+	r, turn := aMove(t)
 	turn.Worktree = "other"
 	index := r.run("write-tree")
 	r.settle(turn)

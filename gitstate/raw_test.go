@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/backup"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
@@ -117,7 +118,7 @@ func testRaw(t *testing.T, c rawCase, gone bool) {
 		t.Fatal(err)
 	}
 	for _, name := range c.raw {
-		if got := r.run("cat-file", "blob", ref+":"+DirRaw+"/"+name) + "\n"; name != ".gitattributes" && got != c.files[name] && got != c.files[name]+"\n" {
+		if got := r.run("cat-file", "blob", ref+":"+backup.DirRaw+"/"+name) + "\n"; name != ".gitattributes" && got != c.files[name] && got != c.files[name]+"\n" {
 			t.Errorf("the rescue has %q of %q", got, name)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 
 // rooms are those for gates of this work tree.
 func (r *Repo) rooms() *room.Set {
-	return &room.Set{Root: r.Git.Root, CommonDir: r.Git.CommonDir, Memory: filepath.Join(r.Git.StateDir(), "rooms"), Format: r.Git.Format,
+	return &room.Set{Root: r.Git.Root, CommonDir: r.Git.CommonDir, Memory: filepath.Join(r.Git.StateDir(), "rooms"),
+		Format: r.Git.Format,
 		Git: func(ctx context.Context, c room.Call, args ...string) ([]byte, error) {
 			in, o := r.Git, gitcmd.Opts{GitDir: c.GitDir, Stdin: c.Stdin, OkExit: c.OkExit}
 			if c.Dir != "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/handover"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -43,7 +44,7 @@ func TestSubmodulesAreCompared(t *testing.T) {
 					t.Errorf("diff %+v: %q, %v", o, &out, err)
 				}
 			}
-			if how, err := r.hasChanges(ctx, second, "refs/heads/side"); err != nil || how != FateNowhere {
+			if how, err := r.HasChanges(ctx, second, "refs/heads/side"); err != nil || how != handover.FateNowhere {
 				t.Errorf("its fate: %q, %v", how, err)
 			}
 			if n, err := r.Dirty(ctx); err != nil || n == 0 {

@@ -98,7 +98,8 @@ func (d document) lacks(g workflows.Gate) string {
 	case needs(workflows.NeedTasks) && len(d.tasks) == 0:
 		return d.path + " has no task list: lines that begin with \"- [ ] \""
 	case needs(workflows.NeedItems) && len(d.lacking) > 0:
-		return d.path + " has no task for " + safetext.Listed(d.lacking, "item of the checklist that begins with", "items of the checklist that begins with")
+		return d.path + " has no task for " +
+			safetext.Listed(d.lacking, "item of the checklist that begins with", "items of the checklist that begins with")
 	case needs(workflows.NeedTicked) && len(d.open) > 0:
 		return safetext.Plural(len(d.open), "task", "tasks") + " of " + d.path + " not ticked: " + safetext.Some(d.open)
 	}

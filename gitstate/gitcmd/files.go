@@ -46,13 +46,8 @@ func Writable(dir string) bool {
 	return !errors.Is(unix.Access(dir, unix.W_OK|unix.X_OK), syscall.EACCES)
 }
 
-// notDirectory reports whether a path leads through something that is no directory.
-func notDirectory(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
-
 // Absent reports whether a path is not there, a file in place of one of its directories included.
-func Absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || notDirectory(err)
-}
+func Absent(err error) bool { return durable.Absent(err) }
 
 func IsHex(s string) bool { return s != "" && strings.Trim(s, "0123456789abcdef") == "" }
 
@@ -86,9 +81,6 @@ func (r *Git) ThoseThere(paths []string) (there []string) {
 	}
 	return there
 }
-
-// Inside reports whether a path is another one or lies below it.
-func Inside(path, dir string) bool { return durable.Inside(path, dir) }
 
 // Lstat looks at a path of the work tree. Below a symbolic link there is nothing: what it leads to has another path.
 func (r *Git) Lstat(name string) (fs.FileInfo, error) {

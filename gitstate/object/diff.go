@@ -3,6 +3,7 @@ package object
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -88,4 +89,14 @@ func ParseRaw(out []byte) ([]TreeChange, error) {
 		changes = append(changes, TreeChange{session.Change{Path: fields[i+1], Status: f[4]}, f[0], f[1], f[2], f[3]})
 	}
 	return changes, nil
+}
+
+// NewFiles are the paths of the files of a work tree that changes have made or given another content.
+func NewFiles(root string, changes []TreeChange) (files []string) {
+	for _, c := range changes {
+		if c.NewMode != ModeNone && c.NewMode != ModeLink && c.NewMode != ModeGitlink {
+			files = append(files, filepath.Join(root, filepath.FromSlash(c.Path)))
+		}
+	}
+	return files
 }

@@ -2,14 +2,11 @@ package snapshot
 
 import (
 	"context"
-	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
-	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -24,61 +21,11 @@ func (r *Files) Nested(path string) string {
 		if err != nil || !info.IsDir() {
 			return ""
 		}
-		if IsRepository(filepath.Join(r.Git.Root, filepath.FromSlash(path[:i]))) {
+		if gitcmd.IsRepository(filepath.Join(r.Git.Root, filepath.FromSlash(path[:i]))) {
 			return path[:i]
 		}
 	}
 	return ""
-}
-
-// IsRepository reports whether git takes a directory of the work tree for a repository of its own, and so
-// neither adds nor moves what is in it. One whose .git leads nowhere is an ordinary directory to git, with
-// files like all others. What cannot be read counts as a repository.
-func IsRepository(dir string) bool {
-	path := filepath.Join(dir, ".git")
-	info, err := os.Stat(path)
-	switch {
-	case gitcmd.Absent(err):
-		return false
-	case err != nil:
-		return true
-	case info.IsDir():
-		return IsGitDir(path)
-	case !info.Mode().IsRegular():
-		return false
-	}
-	data, err := gitcmd.ReadFile(path)
-	if err != nil {
-		return !errors.Is(err, durable.ErrTooLarge) // it holds one path
-	}
-	to, ok := strings.CutPrefix(string(data), "gitdir: ")
-	if to = strings.TrimRight(to, "\r\n"); !ok || to == "" {
-		return false
-	}
-	if !filepath.IsAbs(to) {
-		to = filepath.Join(dir, to)
-	}
-	return IsGitDir(to)
-}
-
-// IsGitDir is git's own test: there are HEAD, objects and refs, the latter two in the common directory if there is one.
-func IsGitDir(dir string) bool {
-	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
-		return !gitcmd.Absent(err)
-	}
-	common := dir
-	if data, err := gitcmd.ReadFile(filepath.Join(dir, "commondir")); err == nil {
-		common = strings.TrimRight(string(data), "\r\n")
-		if !filepath.IsAbs(common) {
-			common = filepath.Join(dir, common)
-		}
-	}
-	for _, name := range []string{"objects", "refs"} {
-		if _, err := os.Stat(filepath.Join(common, name)); err != nil {
-			return !gitcmd.Absent(err)
-		}
-	}
-	return true
 }
 
 // editedSubmodules names those submodules of a private index that have edits or new files which are not
@@ -88,7 +35,7 @@ func (r *Adder) editedSubmodules(ctx context.Context, index string, gitlinks []s
 		"--untracked-files=normal", "--"}
 	none := len(args)
 	for _, p := range gitlinks {
-		if IsRepository(filepath.Join(r.files.Git.Root, filepath.FromSlash(p))) {
+		if gitcmd.IsRepository(filepath.Join(r.files.Git.Root, filepath.FromSlash(p))) {
 			args = append(args, ":(top,literal)"+p)
 		}
 	}
