@@ -23,10 +23,15 @@ func (c Command) Beginning() string {
 		}
 		out = append(out, w)
 	}
-	if len(out) == 0 || out[0] == "cd" || len(out) == 1 && out[0] == "git" || launches(out) {
+	if saysNothing(out) || launches(out) {
 		return ""
 	}
 	return strings.Join(out, " ")
+}
+
+// saysNothing reports whether these words do not say what a command does.
+func saysNothing(words []string) bool {
+	return len(words) == 0 || words[0] == "cd" || len(words) == 1 && words[0] == "git"
 }
 
 // words are those of a command, without variables that are set before it, and without git's own options.

@@ -57,6 +57,11 @@ func (g *Gate) checkRun(r *reader, at string) {
 	if g.MayChangeTree && g.Where == Clean {
 		r.fail(at+".may-change-tree", ": its changes in a clean checkout are thrown away\nuse where: %s", InPlace)
 	}
+	g.dropDefaults()
+}
+
+// dropDefaults leaves out what holds without being said.
+func (g *Gate) dropDefaults() {
 	if g.When == WhenAttempt {
 		g.When = ""
 	}

@@ -102,6 +102,10 @@ func (p *Phase) check(r *reader, at string) {
 	if !p.Run.Agent {
 		r.refuse(at, ": no agent works here", "half-open")
 	}
+	p.checkReview(r, at)
+}
+
+func (p *Phase) checkReview(r *reader, at string) {
 	if p.Review != nil && p.Signal != "" {
 		r.refuse(at, ": its verdict is the signal; leave signal away", "review")
 	}

@@ -118,16 +118,16 @@ func checkReviewers(p *workflows.Plan) []workflows.Finding {
 		if _, ok := p.Agents[review.Run.Name]; !ok && review.Run.Name != "" {
 			continue // there is no such agent, which has been reported
 		}
-		for _, ph := range p.Workflow.Phases {
-			if ph.Review != nil || !ph.Run.Agent || onlyDocuments(ph.Guards) || !sameWorker(p.AgentOf(&ph), p.AgentOf(&review)) {
-				continue
-			}
+		reviewer := p.AgentOf(&review)
+		own := slices.IndexFunc(p.Workflow.Phases, func(ph workflows.Phase) bool {
+			return ph.Review == nil && ph.Run.Agent && !onlyDocuments(ph.Guards) && sameWorker(p.AgentOf(&ph), reviewer)
+		})
+		if own >= 0 {
 			findings = append(findings, workflows.Findingf(
 				"phase %s reviews the work of phase %s with the same agent and model: %s\n"+
 					"name another one with `run: {agent: NAME}` and agents: in the configuration (another model is enough), "+
-					"or write review: {by: anyone}", review.Name, ph.Name,
-				cmp.Or(p.AgentOf(&review).Use, p.AgentOf(&review).Command.Text(), "script")))
-			break
+					"or write review: {by: anyone}", review.Name, p.Workflow.Phases[own].Name,
+				cmp.Or(reviewer.Use, reviewer.Command.Text(), "script")))
 		}
 	}
 	return findings

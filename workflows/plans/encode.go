@@ -68,9 +68,14 @@ func sound(w *workflows.Workflow) error {
 	return nil
 }
 
+// leads reports whether a target is there.
+func leads(w *workflows.Workflow, to workflows.PhaseName) bool {
+	return to == workflows.Done || to == workflows.NextLap || w.Phase(to) != nil
+}
+
 func soundPhase(w *workflows.Workflow, p workflows.Phase) error {
 	for _, v := range []workflows.Verdict{workflows.Pass, workflows.Fail} {
-		if to := p.On[v]; to != workflows.Done && to != workflows.NextLap && w.Phase(to) == nil {
+		if to := p.On[v]; !leads(w, to) {
 			return fmt.Errorf("phase %q: %s leads to %q, which is not a phase", p.Name, v, to)
 		}
 	}
