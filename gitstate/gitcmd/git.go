@@ -102,6 +102,13 @@ func (e *GitError) Error() string {
 	return fmt.Sprintf("%s: exit code %d", name, e.Exit)
 }
 
+// Failed returns the git process whose end an error is about, nil for another error.
+func Failed(err error) *GitError {
+	var failed *GitError
+	_ = errors.As(err, &failed)
+	return failed
+}
+
 // oneLine is what git said on several lines.
 func oneLine(said string) string {
 	var parts []string
