@@ -72,7 +72,7 @@ func (r *Git) moves(o Opts, args []string) []string {
 	}
 	for i, ref := range refs {
 		if ref == "HEAD" {
-			refs[i] = r.headOfDir(o.GitDir)
+			refs[i] = headOfDir(r.Place, o.GitDir)
 		}
 	}
 	return slices.DeleteFunc(refs, func(ref string) bool { return ref == "" })
