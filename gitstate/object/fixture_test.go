@@ -10,7 +10,6 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/testkit"
-	"github.com/wfs-dev/wfs/session"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
@@ -90,8 +89,6 @@ func (r *testRepo) must(err error) {
 		r.t.Fatal(err)
 	}
 }
-
-func (r *testRepo) head() session.Commit { return session.Commit(r.run("rev-parse", "HEAD")) }
 
 // fsck fails the test if anything in the repository is damaged.
 func (r *testRepo) fsck() {
