@@ -123,7 +123,7 @@ func short(c session.Commit) string { return string(c[:min(len(c), 10)]) }
 // tryCheck asks with each gate. Of several proposals for one project the first counts that can judge.
 func (a *app) tryCheck(ctx context.Context, r phases.CheckRequest, plan workflows.Plan,
 	groups [][]workflows.Gate) (phases.Check, error) {
-	defer a.leaveRooms()
+	defer a.rooms.Leave()
 	w := &works{app: a, report: func(line string) { a.note("    %s", line) }}
 	var all phases.Check
 	for i, group := range groups {

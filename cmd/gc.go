@@ -19,6 +19,7 @@ import (
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace/check"
+	"github.com/wfs-dev/wfs/workspace/rooms"
 )
 
 // defaultKeepDays is how long wfs gc leaves everything alone.
@@ -182,7 +183,7 @@ func (a *app) remove(ctx context.Context, r rubbish, held map[session.ID]string)
 	for _, path := range r.Paths {
 		remove := func() error { return a.Clone.Remove(registry.Litter{Path: path}) }
 		if r.outside {
-			remove = func() error { return a.removeRoom(path) }
+			remove = func() error { return a.rooms.Remove(path) }
 		}
 		if err := remove(); err != nil {
 			return "", err
@@ -214,7 +215,7 @@ func (g *search) add(r rubbish, id session.ID, kind, what string, dirs ...regist
 }
 
 func (g *search) addOutside(what, path string) {
-	g.add(rubbish{outside: true}, "", "left-over", what, registry.Litter{Path: path, Bytes: sizeBelow(path)})
+	g.add(rubbish{outside: true}, "", "left-over", what, registry.Litter{Path: path, Bytes: rooms.Size(path)})
 }
 
 func (a *app) findRubbish(ctx context.Context, before time.Time) ([]rubbish, error) {
@@ -226,11 +227,13 @@ func (a *app) findRubbish(ctx context.Context, before time.Time) ([]rubbish, err
 	if g.deleted, err = a.deletions(ctx); err != nil {
 		return nil, err
 	}
-	for _, find := range []func() error{g.runs, g.rescues, g.autoSaves, g.deletedSessions, g.leftOvers, g.cleanTrees,
-		g.holdouts} {
+	for _, find := range []func() error{g.runs, g.rescues, g.autoSaves, g.deletedSessions, g.leftOvers, g.holdouts} {
 		if err := find(); err != nil {
 			return nil, err
 		}
+	}
+	for _, path := range g.rooms.Unused(g.before) {
+		g.addOutside("clean tree for gates", path)
 	}
 	return g.found, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace/rooms"
 )
 
 // beginElsewhere looks at a work tree that the session does not use: another command may be at work there.
@@ -186,7 +187,7 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 	defer shown()
 	w := a.Engine.Works.(*works)
 	w.setUp = true
-	err = w.runSetUp(ctx, "set-up", w.runner(),
+	err = rooms.SetUp(ctx, "set-up", w.runner(),
 		phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
 			Vars: []string{"WFS_SESSION=" + string(m.Session), "WFS_WORKTREE=" + a.Repo.Root(),
 				"WFS_MAIN_WORKTREE=" + main.Root()}})

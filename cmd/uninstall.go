@@ -429,12 +429,8 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 			"%s was moved by another process, and is left there", settled.Foreign[0].Ref)
 	}
 	a.Repo.DropEmpty()
-	clean := &search{app: a, before: a.env.Now().Add(time.Hour)}
-	if err := clean.cleanTrees(); err != nil {
-		return err
-	}
-	for _, r := range clean.found {
-		if err := durable.RemoveTree(r.Paths[0]); err != nil {
+	for _, path := range a.rooms.Unused(a.env.Now().Add(time.Hour)) {
+		if err := durable.RemoveTree(path); err != nil {
 			return err
 		}
 	}
