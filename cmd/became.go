@@ -6,50 +6,47 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
-// became finds out what became of a session's work. It takes several git processes, so it is done only when asked for.
-func (a *app) became(ctx context.Context, s *session.Session) (gitstate.Fate, error) {
-	w, err := a.workOf(ctx, s)
+// fateOf finds out what became of a session's work. It takes several git processes, so it is done only when asked for.
+func fateOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitstate.Fate, error) {
+	w, err := workOf(ctx, repo, s)
 	if err != nil {
 		return gitstate.Fate{}, err
 	}
-	return a.Repo.Fate(ctx, w)
+	return repo.Fate(ctx, w)
 }
 
 // workOf is what was handed over, or where the session stands.
-func (a *app) workOf(ctx context.Context, s *session.Session) (gitstate.Work, error) {
+func workOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitstate.Work, error) {
 	w := gitstate.Work{Base: s.BaseRef}
 	if f := s.Finished; f != nil {
 		w.Handed = f.Branch
 		if s.Status == session.StatusFinished {
 			w.Commit = f.Commit
+			return w, nil
 		}
 	}
-	if w.Commit == "" {
-		tip, err := a.Repo.Ref(ctx, s.Branch())
-		if err != nil {
-			return w, err
-		}
-		if w.Commit = tip; tip == "" { // somebody deleted the branch
-			w.Commit = s.At(s.Current).Code
-		}
+	tip, err := repo.Ref(ctx, s.Branch())
+	if w.Commit = tip; err == nil && tip == "" { // somebody deleted the branch
+		w.Commit = s.At(s.Current).Code
 	}
-	return w, nil
+	return w, err
 }
 
 // withFate keeps the sessions whose work is merged, or those whose work is not, and says what became of it.
-func (a *app) withFate(ctx context.Context, list []present.Session, merged bool) ([]present.Session, error) {
+func withFate(ctx context.Context, w *workspace.Workspace, list []present.Session, merged bool) ([]present.Session, error) {
 	kept := []present.Session{}
 	for _, j := range list {
 		if j.Status == "unreadable" {
 			continue
 		}
-		v, err := a.View(ctx, j.ID)
+		v, err := w.View(ctx, j.ID)
 		if err != nil {
 			return nil, err
 		}
-		f, err := a.became(ctx, &v.Session)
+		f, err := fateOf(ctx, w.Repo, &v.Session)
 		if err != nil {
 			return nil, err
 		}
@@ -60,22 +57,16 @@ func (a *app) withFate(ctx context.Context, list []present.Session, merged bool)
 	return kept, nil
 }
 
-type deletedJSON struct {
-	ID        session.ID `json:"id"`
-	DeletedAt int64      `json:"deleted_at"`
-	Kept      string     `json:"kept"` // prefix of refs
-}
-
 // listDeleted shows what wfs delete put away.
 func (a *app) listDeleted(ctx context.Context) error {
-	all, err := a.deletions(ctx)
+	all, err := a.Deletions(ctx)
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return a.answer(struct {
-			Version int           `json:"version"`
-			Deleted []deletedJSON `json:"deleted"`
+			Version int                 `json:"version"`
+			Deleted []workspace.Deleted `json:"deleted"`
 		}{jsonVersion, list(all)})
 	}
 	var rows [][]any

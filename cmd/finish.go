@@ -11,6 +11,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -62,7 +63,7 @@ func (a *app) sayBase(ref string, b baseJSON) {
 	case b.Untried:
 		a.out("%s has moved since; whether that conflicts was not tried (it takes git 2.38)", on)
 	case len(b.Conflicts) > 0:
-		a.out("%s has moved since, and conflicts in: %s", on, shortList(b.Conflicts))
+		a.out("%s has moved since, and conflicts in: %s", on, safetext.Some(b.Conflicts, 5, " "))
 	default:
 		a.out("%s has moved since; it merges without a conflict", on)
 	}
@@ -178,7 +179,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	size, files := a.sizeOf(ctx, h.S.Base, f.Commit)
 	a.out("%s is handed over: %s on %s (%s)%s", id, what, branch, f.Commit.Short(), size)
 	if len(files) > 0 {
-		a.out("  %s", shortList(files))
+		a.out("  %s", safetext.Some(files, 5, " "))
 	}
 	moved := ""
 	if h.S.BaseRef != "" && !j.BaseMoved {
@@ -196,7 +197,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if len(j.Carried) > 0 {
 		a.out("also in it, uncommitted before the session: %d %s of yours: %s (--without-carried leaves them out)",
 			len(j.Carried),
-			plural(len(j.Carried), "file", "files"), shortList(j.Carried))
+			plural(len(j.Carried), "file", "files"), safetext.Some(j.Carried, 5, " "))
 	}
 	a.sayBase(h.S.BaseRef, j.baseJSON)
 	if o.WithoutCarried {

@@ -18,6 +18,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 	"github.com/wfs-dev/wfs/workspace/check"
 	"github.com/wfs-dev/wfs/workspace/rooms"
 )
@@ -198,7 +199,7 @@ type search struct {
 	ctx     context.Context
 	before  time.Time
 	there   map[session.ID]session.Commit
-	deleted []deletedJSON
+	deleted []workspace.Deleted
 	found   []rubbish
 }
 
@@ -224,7 +225,7 @@ func (a *app) findRubbish(ctx context.Context, before time.Time) ([]rubbish, err
 	if g.there, err = a.Repo.Sessions(ctx); err != nil {
 		return nil, err
 	}
-	if g.deleted, err = a.deletions(ctx); err != nil {
+	if g.deleted, err = a.Deletions(ctx); err != nil {
 		return nil, err
 	}
 	for _, find := range []func() error{g.runs, g.rescues, g.autoSaves, g.deletedSessions, g.leftOvers, g.holdouts} {
@@ -276,7 +277,7 @@ func (g *search) autoSaves() error {
 }
 
 func (g *search) wasDeleted(id session.ID) bool {
-	return slices.ContainsFunc(g.deleted, func(d deletedJSON) bool { return d.ID == id })
+	return slices.ContainsFunc(g.deleted, func(d workspace.Deleted) bool { return d.ID == id })
 }
 
 func (g *search) deletedSessions() error {

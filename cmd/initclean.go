@@ -62,7 +62,7 @@ func (a *app) tryClean(ctx context.Context, t initGate, setup workflows.Command)
 		c.Reason = safetext.Line(strings.TrimSpace(err.Error()), 400)
 		return c
 	case b.Gates[0].Exit != 0 || len(b.Red) > 0:
-		c.Reason = safetext.Line("it fails without the files that git ignores: "+present.Some(b.Red, 5, ", "), 300)
+		c.Reason = safetext.Line("it fails without the files that git ignores: "+safetext.Some(b.Red, 5, ", "), 300)
 		return c
 	}
 	return &initClean{Proves: true}

@@ -60,7 +60,7 @@ func (a *app) listCmd() *cobra.Command {
 			}
 			list, err := a.sessions(ctx)
 			if err == nil && (merged || noMerged) {
-				list, err = a.withFate(ctx, list, merged)
+				list, err = withFate(ctx, a.Workspace, list, merged)
 			}
 			if err != nil {
 				return err
@@ -69,7 +69,9 @@ func (a *app) listCmd() *cobra.Command {
 			if a.json {
 				return a.answer(listJSON{jsonVersion, list})
 			}
-			a.sayElsewhere(ctx)
+			if remote, command := a.SomeRemote(ctx); remote != "" {
+				a.note("%s has sessions that were not fetched: %s", remote, command)
+			}
 			if len(list) == 0 && !merged && !noMerged && status == "" {
 				a.note("no sessions; begin one: %s", a.newCommand(ctx))
 			}

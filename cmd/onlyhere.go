@@ -22,7 +22,7 @@ type unheld struct {
 // Attempts that somebody has gone back from, to hand over or merge another one, are given up by that. What a person has
 // made is not, and neither is anything as long as nothing came of the session.
 func (a *app) onlyHere(ctx context.Context, s *session.Session, asked gitstate.Fate) (*unheld, error) {
-	w, err := a.workOf(ctx, s)
+	w, err := workOf(ctx, a.Repo, s)
 	if err != nil {
 		return nil, err
 	}

@@ -131,7 +131,7 @@ func (a *app) root() *cobra.Command {
 		a.redoCmd(), a.finishCmd(),
 		(&abandonVerb{app: a}).command(), a.agentCmd(), (&allowVerb{app: a}).command(), a.backupsCmd(), a.budgetCmd(), a.checkCmd(), a.checkpointCmd(),
 		a.completionCmd(), a.configCmd(),
-		a.deleteCmd(), a.demoCmd(), a.doctorCmd(), a.editCmd(), a.exportCmd(), a.forkCmd(), a.gcCmd(), a.hookCmd(),
+		(&deleteVerb{app: a}).command(), a.demoCmd(), a.doctorCmd(), a.editCmd(), a.exportCmd(), a.forkCmd(), a.gcCmd(), a.hookCmd(),
 		a.pathCmd(), a.statsCmd(), a.trustCmd(), a.uninstallCmd(), a.versionCmd(), a.watchCmd(), a.workflowCmd())
 	root.AddCommand(topics()...)
 	root.AddCommand(a.oldPhase())

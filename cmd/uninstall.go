@@ -282,7 +282,7 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 			only(" (the session cannot be read)")
 			continue
 		}
-		became, err := a.became(ctx, &v.Session)
+		became, err := fateOf(ctx, a.Repo, &v.Session)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 	"github.com/wfs-dev/wfs/workspace/rooms"
+	"github.com/wfs-dev/wfs/workspace/worktrees"
 )
 
 // app is one command line: its flags and streams, and the workspace that it works in. This file connects the packages.
@@ -25,15 +26,21 @@ type app struct {
 	notices *notices            // of a run, nil for other verbs
 	mending map[session.ID]bool // whose locks the doctor has taken
 	rooms   *rooms.Rooms        // of gates
-	done    []recoveredJSON     // what dead processes had begun, for the next answer
+	trees   *worktrees.Trees
+	done    []recoveredJSON // what dead processes had begun, for the next answer
 }
 
 func newApp(env Env, sig *signals) *app {
 	a := &app{env: env, signals: sig}
 	a.env.Color, a.env.Clock, a.env.Getenv, a.env.AtExit, a.env.Facts = "auto", a.env.Now, a.env.Get, sig.atExit, facts{a}
 	a.Workspace = workspace.New(&a.env.Env,
-		workspace.Front{Note: a.note, Engine: a.engine, Tidy: a.sweep, Opening: a.clearLaid, Absent: a.absent})
+		workspace.Front{Note: a.note, Engine: a.engine, Tidy: func(ctx context.Context, command string) { a.trees.Sweep(ctx, command) }, Opening: a.clearLaid})
 	a.rooms = rooms.New(a.Workspace, func() *phases.Runner { return a.Engine.Works.(*works).runner() })
+	a.trees = &worktrees.Trees{Workspace: a.Workspace, Progress: a.showProgress, Runner: func() *phases.Runner {
+		w := a.Engine.Works.(*works)
+		w.setUp = true
+		return w.runner()
+	}}
 	return a
 }
 
@@ -56,19 +63,6 @@ func (a *app) pickHint(ctx context.Context) string {
 		return a.newCommand(ctx)
 	}
 	return "wfs list"
-}
-
-// absent says why a session that was named is not here, nil for no special reason; "" is the one that HEAD
-// should be on.
-func (a *app) absent(ctx context.Context, id session.ID) error {
-	if id == "" {
-		return a.lostLedger(ctx)
-	}
-	if kept, err := a.keptOf(ctx, id); err == nil && kept != "" {
-		return session.Refuse(session.RefuseNoSession, "wfs delete --restore "+string(id),
-			"session %q was deleted", id)
-	}
-	return a.notFetched(ctx, id)
 }
 
 // sayAside warns of an operation log that this command could not read.

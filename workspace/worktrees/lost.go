@@ -1,4 +1,4 @@
-package cmd
+package worktrees
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 // lostWith lists what is in a linked work tree, and in no snapshot of it nor anywhere else that is known: what
 // git ignores, and what it can save in no way. What the set-up made is left out as long as nobody has changed
 // it. here is the work tree where the command was typed.
-func (a *app) lostWith(ctx context.Context, tree, here *gitstate.Repo, id session.ID, dir, exclude string,
+func (t *Trees) lostWith(ctx context.Context, tree, here *gitstate.Repo, id session.ID, dir, exclude string,
 	snap session.Snapshot) (found lost, err error) {
-	other, err := a.MainRepo(ctx)
+	other, err := t.MainRepo(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -24,7 +24,7 @@ func (a *app) lostWith(ctx context.Context, tree, here *gitstate.Repo, id sessio
 	if err != nil {
 		return found, err
 	}
-	p, err := a.Clone.Provided(tree.Worktree(), id, dir)
+	p, err := t.Clone.Provided(tree.Worktree(), id, dir)
 	if err != nil {
 		return found, err
 	}

@@ -1,4 +1,4 @@
-package cmd
+package worktrees
 
 import (
 	"context"
@@ -6,52 +6,48 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
 
-type removedJSON struct {
-	Version   int        `json:"version"`
+const removeCommand = "wfs delete --worktree"
+
+// Removed is a work tree that was removed.
+type Removed struct {
 	Session   session.ID `json:"session"`
 	Removed   string     `json:"removed"`
 	Saved     int        `json:"saved_checkpoint,omitempty"`
 	Rescued   string     `json:"rescued,omitempty"`
 	Discarded []string   `json:"discarded,omitempty"`
-	Kept      string     `json:"kept,omitempty"`   // where all of it is, when somebody worked there meanwhile
-	Parked    []string   `json:"parked,omitempty"` // rescues of what was left behind there on branches
+	Kept      string     `json:"kept,omitempty"` // where all of it is, when somebody worked there meanwhile
+
+	Hand *engine.Hand `json:"-"`
+	Tree string       `json:"-"` // its id
 }
 
-// discards is what may go for good.
-type discards struct{ ignored, unsaved bool }
-
-func (d *discards) flags(f *pflag.FlagSet) {
-	f.BoolVar(&d.ignored, "discard-ignored", false,
-		"with --worktree: delete ignored files as well, which no checkpoint holds")
-	f.BoolVar(&d.unsaved, "discard-unsaved", false,
-		"with --worktree: delete edits of .wfs and submodules with work in them as well")
-}
+// Discards is what may go for good.
+type Discards struct{ Ignored, Unsaved bool }
 
 // refusal says what would be lost and may not go, nil for nothing. done is what was done before.
-func (d discards) refusal(l lost, id session.ID, dir, done string) error {
-	hint, what := "look at them, then wfs delete --worktree "+string(id), ""
+func (d Discards) refusal(l lost, id session.ID, dir, done string) error {
+	hint, what := "look at them, then "+removeCommand+" "+string(id), ""
 	if len(l.Ignored) > 0 {
 		hint += " --discard-ignored"
 	}
 	if len(l.Unsaved) > 0 {
 		hint += " --discard-unsaved"
 	}
-	if len(l.Ignored) > 0 && !d.ignored {
-		what = "what git ignores in " + dir + " would be lost: " + shortList(l.Ignored)
+	if len(l.Ignored) > 0 && !d.Ignored {
+		what = "what git ignores in " + dir + " would be lost: " + safetext.Some(l.Ignored, 5, " ")
 	}
-	if len(l.Unsaved) > 0 && !d.unsaved {
+	if len(l.Unsaved) > 0 && !d.Unsaved {
 		if what != "" {
 			what += "; "
 		}
-		what += "what no checkpoint can hold of " + dir + " would be lost: " + shortList(l.Unsaved)
+		what += "what no checkpoint can hold of " + dir + " would be lost: " + safetext.Some(l.Unsaved, 5, " ")
 	}
 	if what == "" {
 		return nil
@@ -59,149 +55,125 @@ func (d discards) refusal(l lost, id session.ID, dir, done string) error {
 	return session.Refuse(session.RefuseInTheWay, hint, "%s%s", done, what)
 }
 
-func (a *app) removeTree(ctx context.Context, name string, discard discards) error {
-	if err := a.OpenWriter(ctx); err != nil {
-		return err
-	}
-	a.sweep(ctx, "wfs delete --worktree")
-	id, err := a.Resolve(ctx, name)
+// Remove removes the work tree of the session that a name means. Its edits become a checkpoint before, or a rescue.
+func (t *Trees) Remove(ctx context.Context, name string, may Discards) (*Removed, error) {
+	here, r, err := t.enterRemoved(ctx, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t, err := a.Belonging(ctx, id)
+	id, dir := r.Session, r.Removed
+	seen, err := t.wouldLose(ctx, here, id, dir)
+	if err == nil {
+		err = may.refusal(seen, id, dir, "nothing was removed: ")
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := a.mayRemove(ctx, id, t); err != nil {
-		return err
-	}
-	here := a.Repo
-	if err := a.GoTo(ctx, t.Path, id); err != nil {
-		return err
-	}
-	if err := a.Begin(ctx, "wfs delete --worktree", true); err != nil {
-		return err
-	}
-	a.Away = "" // what is said from here on is to be typed elsewhere
-	h, err := a.HoldAndTake(ctx, "wfs delete --worktree", id)
+	saved, err := r.Hand.Save(ctx, fmt.Sprintf("edits of %s, kept when its work tree was removed", id))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if alive := a.Engine.Works.Alive(id, h.S.Started); h.S.Started != "" && len(alive) > 0 {
-		return session.Refuse(session.RefuseWorktree, "end them, then type it again",
+	if saved != nil {
+		r.Saved = saved.Number
+	}
+	m := registry.HalfMade{Session: id, Dir: dir, Above: filepath.Dir(dir), Name: strings.TrimSuffix(r.Tree, "@linked"),
+		Trash: registry.TrashOf(dir, t.Env.NewID(4))}
+	var now lost // that took its time, and somebody may be at work there
+	if r.Rescued, now, err = t.keep(ctx, t.Repo, here, &m, "removing the work tree of "+string(id)); err != nil {
+		return nil, err
+	}
+	if err := may.refusal(now, id, dir, "it is in use, and was not removed: "); err != nil {
+		return nil, err
+	}
+	t.Repo, t.Engine.Store = here, here
+	if r.Kept, err = t.remove(context.WithoutCancel(ctx), m); err != nil {
+		return nil, err
+	}
+	if r.Kept == "" {
+		r.Discarded = now.all()
+	}
+	return r, t.Clone.ForgetProvided(r.Tree)
+}
+
+// enterRemoved takes the session of a work tree that is to be removed in hand, there. here is where the command was typed.
+func (t *Trees) enterRemoved(ctx context.Context, name string) (here *gitstate.Repo, r *Removed, err error) {
+	if err := t.OpenWriter(ctx); err != nil {
+		return nil, nil, err
+	}
+	t.Sweep(ctx, removeCommand)
+	id, err := t.Resolve(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	tree, err := t.Belonging(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := t.mayRemove(ctx, id, tree); err != nil {
+		return nil, nil, err
+	}
+	here = t.Repo
+	if err := t.GoTo(ctx, tree.Path, id); err != nil {
+		return nil, nil, err
+	}
+	if err := t.Begin(ctx, removeCommand, true); err != nil {
+		return nil, nil, err
+	}
+	t.Away = "" // what is said from here on is to be typed elsewhere
+	h, err := t.HoldAndTake(ctx, removeCommand, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if alive := t.Engine.Works.Alive(id, h.S.Started); h.S.Started != "" && len(alive) > 0 {
+		return nil, nil, session.Refuse(session.RefuseWorktree, "end them, then type it again",
 			"processes of its last run are still alive there: %s", engine.Named(alive))
 	}
-	j := removedJSON{Version: jsonVersion, Session: id, Removed: t.Path}
-	seen, err := a.wouldLose(ctx, here, id, t.Path)
-	if err != nil {
-		return err
-	}
-	if err := discard.refusal(seen, id, t.Path, "nothing was removed: "); err != nil {
-		return err
-	}
-	if err := saveEdits(ctx, h, &j); err != nil {
-		return err
-	}
-	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path),
-		Name:  strings.TrimSuffix(t.ID, "@linked"),
-		Trash: registry.TrashOf(t.Path, a.env.NewID(4))}
-	var now lost // that took its time, and somebody may be at work there
-	if j.Rescued, now, err = a.keepTree(ctx, a.Repo, here, &m, "removing the work tree of "+string(id)); err != nil {
-		return err
-	}
-	if err := discard.refusal(now, id, t.Path, "it is in use, and was not removed: "); err != nil {
-		return err
-	}
-	work := a.Repo.Worktree()
-	a.Repo, a.Engine.Store = here, here
-	if j.Kept, err = a.removeHalfMade(context.WithoutCancel(ctx), m); err != nil {
-		return err
-	}
-	if j.Kept == "" {
-		j.Discarded = now.all()
-	}
-	if err := a.Clone.ForgetProvided(work); err != nil {
-		return err
-	}
-	j.Parked = a.strandedWith(ctx, work)
-	return a.sayRemoved(ctx, h, j)
+	return here, &Removed{Session: id, Removed: tree.Path, Hand: h, Tree: tree.ID}, nil
 }
 
 // mayRemove refuses work trees that are not to be removed, by what is known of them from outside.
-func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree) error {
-	main, err := a.Repo.WorktreePath(ctx, "main")
+func (t *Trees) mayRemove(ctx context.Context, id session.ID, tree *gitstate.Worktree) error {
+	main, err := t.Repo.WorktreePath(ctx, "main")
 	switch {
 	case err != nil:
 		return err
-	case t.ID == "main":
+	case tree.ID == "main":
 		return session.Refuse(session.RefuseWorktree, "wfs switch -",
 			"%s is checked out in the main work tree, which is not removed", id)
-	case t.ID == a.Repo.Worktree():
+	case tree.ID == t.Repo.Worktree():
 		return session.Refuse(session.RefuseWorktree, fmt.Sprintf("cd %s && wfs delete --worktree %s", main, id),
 			"this is the work tree of %s: it is removed from another one", id)
-	case t.Gone && !t.Locked:
+	case tree.Gone && !tree.Locked:
 		return session.Refuse(session.RefuseWorktree, "git worktree prune; if it was moved: git worktree repair NEW-PATH",
-			"the work tree of %s is gone already: %s", id, t.Path)
-	case t.Locked:
+			"the work tree of %s is gone already: %s", id, tree.Path)
+	case tree.Locked:
 		why := ""
-		if t.Why != "" {
-			why = ": " + t.Why
+		if tree.Why != "" {
+			why = ": " + tree.Why
 		}
-		return session.Refuse(session.RefuseWorktree, "git worktree unlock "+t.Path,
+		return session.Refuse(session.RefuseWorktree, "git worktree unlock "+tree.Path,
 			"git keeps the work tree of %s locked%s", id, why)
 	}
-	if err := gitstate.NotMounted(t.Path); err != nil {
+	if err := gitstate.NotMounted(tree.Path); err != nil {
 		return err
 	}
-	other, err := a.Repo.WorktreeIn(ctx, t.Path)
+	other, err := t.Repo.WorktreeIn(ctx, tree.Path)
 	if err != nil || other == nil {
 		return err
 	}
 	hint := "git worktree remove " + other.Path
 	if its, ok := strings.CutPrefix(other.Branch, session.BranchPrefix); ok {
-		hint = "wfs delete --worktree " + its
+		hint = removeCommand + " " + its
 	}
 	return session.Refuse(session.RefuseWorktree, hint, "another work tree lies in that of %s: %s", id, other.Path)
 }
 
 // wouldLose lists what is nowhere but in the work tree. here is the one where the command was typed.
-func (a *app) wouldLose(ctx context.Context, here *gitstate.Repo, id session.ID, dir string) (lost, error) {
-	exclude := a.Clone.ExcludeFile(id)
-	snap, err := a.Repo.Snapshot(ctx, exclude)
+func (t *Trees) wouldLose(ctx context.Context, here *gitstate.Repo, id session.ID, dir string) (lost, error) {
+	exclude := t.Clone.ExcludeFile(id)
+	snap, err := t.Repo.Snapshot(ctx, exclude)
 	if err != nil {
 		return lost{}, err
 	}
-	return a.lostWith(ctx, a.Repo, here, id, dir, exclude, snap)
-}
-
-// saveEdits makes a checkpoint of what is in the work tree, if the session can have one.
-func saveEdits(ctx context.Context, h *engine.Hand, j *removedJSON) error {
-	saved, err := h.Save(ctx, fmt.Sprintf("edits of %s, kept when its work tree was removed", h.ID))
-	if err == nil && saved != nil {
-		j.Saved = saved.Number
-	}
-	return err
-}
-
-func (a *app) sayRemoved(ctx context.Context, h *engine.Hand, j removedJSON) error {
-	if a.json {
-		return a.answer(j)
-	}
-	if j.Saved > 0 {
-		a.out("its edits are kept: checkpoint %d", j.Saved)
-	}
-	if j.Rescued != "" {
-		a.out("%s is saved in %s", wasThere, j.Rescued)
-		sayRescue(ctx, a.Repo, j.Rescued, a.out)
-	}
-	a.out("removed %s; %s stays, with its branch and its checkpoints", j.Removed, h.ID)
-	for _, ref := range j.Parked {
-		for _, line := range a.parkedLines(ctx, ref) {
-			a.out("%s", line)
-		}
-	}
-	if !h.S.Status.Final() {
-		a.next([]string{"wfs resume " + string(h.ID), fmt.Sprintf("git worktree add %s wfs/%s", j.Removed, h.ID)})
-	}
-	return nil
+	return t.lostWith(ctx, t.Repo, here, id, dir, exclude, snap)
 }

@@ -229,13 +229,13 @@ func FilesText(files []string, what string) string {
 	if len(files) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %s: %s", N(len(files), "file"), what, Some(files, 5, " "))
+	return fmt.Sprintf("%s %s: %s", N(len(files), "file"), what, safetext.Some(files, 5, " "))
 }
 
 // Flaky names tests that nothing is concluded from.
 func (c *Screen) Flaky(tests []session.TestID) {
 	if len(tests) > 0 {
-		c.Out("flaky, and ignored: %s", Some(tests, 5, ", "))
+		c.Out("flaky, and ignored: %s", safetext.Some(tests, 5, ", "))
 	}
 }
 
