@@ -8,12 +8,6 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// File systems tell times by the tick of the system's clock, of at most 10 ms, or by whole seconds, up to two.
-const (
-	freshByTick   = 20 * time.Millisecond
-	freshBySecond = 3 * time.Second
-)
-
 // fileTime is now, by the clock of the file system, in nanoseconds; 0 when that cannot be told.
 func (r *Repo) fileTime() uint64 {
 	path := filepath.Join(r.worktreeDir(), "clock")

@@ -119,10 +119,7 @@ func (r *Repo) mustIgnore(ctx context.Context, tree, path string) error {
 }
 
 // inside reports whether a path is another one or lies below it.
-func inside(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && (rel == "." || filepath.IsLocal(rel))
-}
+func inside(path, dir string) bool { return durable.Inside(path, dir) }
 
 // AddWorktree makes a linked work tree, with HEAD detached at a commit and the files of a tree, "" for the
 // commit's own. Files of another tree are as if they were staged. The error wraps ErrDirTaken when the

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
@@ -92,6 +93,8 @@ type Repo struct {
 	userEnv   []string
 	reader    reader // what is read without git
 
+	Rooms *room.Set
+
 	notedAside atomic.Pointer[string] // see SetAside
 
 	noting  sync.Mutex
@@ -162,6 +165,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if o.Write {
 		r.believe(string(said))
 	}
+	r.Rooms = r.rooms()
 	return r, nil
 }
 

@@ -2,6 +2,8 @@ package gitstate
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -75,4 +77,16 @@ func (r *Repo) Links(ctx context.Context, tree session.Tree) (map[string]string,
 		links[f.path] = string(text)
 	}
 	return links, nil
+}
+
+// WithoutRules is a digest of a tree without the files below .wfs/.
+func (r *Repo) WithoutRules(ctx context.Context, tree session.Tree) (string, error) {
+	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-z", string(tree))
+	h := sha256.New()
+	for _, entry := range splitZ(out) {
+		if !strings.HasSuffix(entry, "\t"+userDir) {
+			fmt.Fprintf(h, "%q\n", entry)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), err
 }

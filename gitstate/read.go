@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -201,6 +201,4 @@ func splitZ(out []byte) []string {
 }
 
 // absent reports whether a path is not there, a file in place of one of its directories included.
-func absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || notDirectory(err)
-}
+func absent(err error) bool { return durable.Absent(err) }

@@ -43,7 +43,7 @@ func (r *Repo) Repack(ctx context.Context, from int) error {
 // dropLoneIndexes removes what a killed repack left of packs that it had merged: git removes the pack first,
 // and makes an index only after its pack.
 func (r *Repo) dropLoneIndexes() error {
-	indexes, err := filepath.Glob(filepath.Join(escapeGlob(r.commonDir), "objects", "pack", "pack-*.idx"))
+	indexes, err := filepath.Glob(filepath.Join(globbed(r.commonDir), "objects", "pack", "pack-*.idx"))
 	for _, index := range indexes {
 		name := strings.TrimSuffix(index, ".idx")
 		if !isThere(name + ".pack") {

@@ -18,7 +18,7 @@ var setsWorkTree = lazyregexp.New(`(?im)(^|\])[ \t]*worktree[ \t]*=`)
 func (r *Repo) led() bool {
 	files := []string{filepath.Join(r.commonDir, "config"), filepath.Join(r.gitDir, "config.worktree")}
 	for _, file := range files {
-		data, err := durable.ReadFile(file, maxSaying)
+		data, err := durable.ReadFile(file, 1<<20)
 		if setsWorkTree.Match(data) || err != nil && !absent(err) { // then git has to be told
 			return true
 		}

@@ -1,9 +1,7 @@
-package gitstate
+package room
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,8 +16,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// RoomRequest says what a room is to hold.
-type RoomRequest struct {
+// Request says what a room is to hold.
+type Request struct {
 	Dir, Name string // the room, and its name among those of the repository
 	Tree      session.Tree
 	Further   []string     // patterns of untracked and ignored files of the work tree to copy
@@ -34,8 +32,8 @@ type RoomRequest struct {
 const maxFurther = 20000
 
 type room struct {
-	RoomRequest
-	*materialiser
+	Request
+	*layout
 	clean  *session.CleanTree
 	theirs []string // work trees: the real path of the live one first
 	had    seal     // what is installed, nil for nothing yet
@@ -48,8 +46,8 @@ type room struct {
 // session.ErrOtherPackages says that the work tree has others than those that are to be copied.
 //
 // The caller lets nobody else use the directory meanwhile.
-func (r *Repo) Room(ctx context.Context, q RoomRequest) (session.CleanTree, error) {
-	b, err := r.newRoom(ctx, q)
+func (s *Set) Make(ctx context.Context, q Request) (session.CleanTree, error) {
+	b, err := s.newRoom(ctx, q)
 	if err != nil {
 		return session.CleanTree{}, err
 	}
@@ -66,7 +64,7 @@ func (r *Repo) Room(ctx context.Context, q RoomRequest) (session.CleanTree, erro
 	if err == nil && b.had == nil {
 		err = errors.New("the clean checkout could not be laid out")
 	}
-	var leads *leadsBack
+	var leads *LeadsBackError
 	if errors.As(err, &leads) && q.SetUp == nil {
 		b.clean.LeadsBack = &leads.LeadsBack
 		return *b.clean, nil
@@ -86,35 +84,30 @@ func (r *Repo) Room(ctx context.Context, q RoomRequest) (session.CleanTree, erro
 	return *b.clean, err
 }
 
-func (r *Repo) newRoom(ctx context.Context, q RoomRequest) (*room, error) {
-	real, err := filepath.EvalSymlinks(r.root)
+func (s *Set) newRoom(ctx context.Context, q Request) (*room, error) {
+	real, err := filepath.EvalSymlinks(s.Root)
 	if err != nil {
 		return nil, err
 	}
-	b := &room{RoomRequest: q, materialiser: r.materialiser(q.Dir, q.Name), theirs: []string{real},
-		clean: &session.CleanTree{Root: q.Dir, Tree: q.Tree, Live: slices.Compact([]string{r.root, real})}}
-	trees, err := r.Worktrees(ctx)
+	b := &room{Request: q, layout: s.layout(q.Dir, q.Name), theirs: []string{real},
+		clean: &session.CleanTree{Root: q.Dir, Tree: q.Tree, Live: slices.Compact([]string{s.Root, real})}}
+	trees, err := s.Worktrees(ctx)
 	for _, t := range trees {
-		if p, err := filepath.EvalSymlinks(t.Path); err == nil {
+		if p, err := filepath.EvalSymlinks(t); err == nil {
 			b.theirs = append(b.theirs, p)
 		}
 	}
-	b.theirs = append(b.theirs, r.root)
+	b.theirs = append(b.theirs, s.Root)
 	if err != nil || len(q.Further) == 0 {
 		return b, err
 	}
-	b.copies, err = r.untrackedBy(ctx, q.Further)
+	b.copies, err = s.untrackedBy(ctx, q.Further)
 	return b, err
 }
 
-func (r *Repo) materialiser(dir, name string) *materialiser {
-	return &materialiser{repo: r, dir: dir, private: r.roomMemory(name)}
+func (s *Set) layout(dir, name string) *layout {
+	return &layout{set: s, dir: dir, private: s.memory(name)}
 }
-
-// ForgetRoom removes the notes about a room.
-func (r *Repo) ForgetRoom(name string) error { return os.RemoveAll(r.roomMemory(name)) }
-
-func (r *Repo) roomMemory(name string) string { return filepath.Join(r.StateDir(), "rooms", name) }
 
 // layAround lays the tree out, and leaves alone what is sealed and what builders left.
 func (b *room) layAround(ctx context.Context) error {
@@ -135,7 +128,7 @@ func (b *room) install(ctx context.Context) error {
 			return err
 		}
 	case b.Packages != NoPackages():
-		if got, err := b.repo.eachPackage(ctx, b.Judged, b.bringPackage); err != nil {
+		if got, err := b.set.eachPackage(ctx, b.Judged, b.bringPackage); err != nil {
 			return err
 		} else if got != b.Packages {
 			return session.ErrOtherPackages
@@ -174,7 +167,7 @@ func (b *room) sealBelow(dir string) error {
 			continue
 		}
 		if to := b.leads(b.at(name), e.Type()); to != "" {
-			return &leadsBack{session.LeadsBack{Path: name, To: to}}
+			return &LeadsBackError{session.LeadsBack{Path: name, To: to}}
 		}
 		if b.had[name], err = stateAt(b.at(name)); err != nil {
 			return err
@@ -186,7 +179,7 @@ func (b *room) sealBelow(dir string) error {
 // bringPackage copies a file, link or directory of what is installed in the work tree.
 func (b *room) bringPackage(from, rel string, info fs.FileInfo) (string, error) {
 	if info.IsDir() && isEnvironment(from) {
-		return "", &leadsBack{session.LeadsBack{Path: rel, To: b.repo.live(rel)}}
+		return "", &LeadsBackError{session.LeadsBack{Path: rel, To: b.set.live(rel)}}
 	}
 	return b.at(rel), b.bring(from, rel, info)
 }
@@ -203,8 +196,11 @@ func (b *room) bring(from, rel string, info fs.FileInfo) error {
 		return nil
 	}
 	if b.when.IsZero() {
-		var err error
-		if b.when, err = b.later(time.Unix(0, int64(b.repo.fileTime()))); err != nil {
+		now, err := b.clock()
+		if err != nil {
+			return err
+		}
+		if b.when, err = b.later(time.Unix(0, now)); err != nil {
 			return err
 		}
 	}
@@ -214,12 +210,12 @@ func (b *room) bring(from, rel string, info fs.FileInfo) error {
 
 // copyFurther copies one file of the work tree that was asked for: commands in the room may write to it.
 func (b *room) copyFurther(rel string) error {
-	info, err := os.Lstat(b.repo.live(rel))
-	if _, sealed := b.had[rel]; absent(err) || sealed || b.tree.files[rel] || b.repo.installedAbove(rel) {
+	info, err := os.Lstat(b.set.live(rel))
+	if _, sealed := b.had[rel]; durable.Absent(err) || sealed || b.tree.files[rel] || b.set.installedAbove(rel) {
 		return nil
 	}
 	if err == nil {
-		err = b.bring(b.repo.live(rel), rel, info)
+		err = b.bring(b.set.live(rel), rel, info)
 	}
 	if errors.Is(err, fs.ErrExist) { // among what builders left
 		return nil
@@ -228,9 +224,9 @@ func (b *room) copyFurther(rel string) error {
 }
 
 // installedAbove reports whether a path of the work tree is in what packages are installed into.
-func (r *Repo) installedAbove(rel string) bool {
+func (s *Set) installedAbove(rel string) bool {
 	for ; rel != "."; rel = path.Dir(rel) {
-		if r.isInstalled(rel) {
+		if s.isInstalled(rel) {
 			return true
 		}
 	}
@@ -258,12 +254,12 @@ func (b *room) dropCaches() error {
 
 // Bare reports whether the work tree has nothing that its clean tree would lack: neither files that are ignored nor
 // others beside those of a tree, but for what is installed and what further patterns bring.
-func (r *Repo) Bare(ctx context.Context, tree session.Tree, further []string) (bool, error) {
-	b, err := r.newRoom(ctx, RoomRequest{Further: further})
+func (s *Set) Bare(ctx context.Context, tree session.Tree, further []string) (bool, error) {
+	b, err := s.newRoom(ctx, Request{Further: further})
 	if err != nil {
 		return false, err
 	}
-	if b.tree, err = r.namesOf(ctx, tree); err != nil {
+	if b.tree, err = s.namesOf(ctx, tree); err != nil {
 		return false, err
 	}
 	return len(b.absent(ctx)) == 0, ctx.Err()
@@ -271,8 +267,8 @@ func (r *Repo) Bare(ctx context.Context, tree session.Tree, further []string) (b
 
 // absent are files and directories of the work tree that are neither in the room nor installed.
 func (b *room) absent(ctx context.Context) []string {
-	out, _ := b.repo.git(ctx, gitOpts{}, "ls-files", "-o", "--directory", "--no-empty-directory", "-z", "--", ":/")
-	return slices.DeleteFunc(splitZ(out), func(name string) bool {
+	names, _ := b.set.list(ctx, "ls-files", "-o", "--directory", "--no-empty-directory", "-z", "--", ":/")
+	return slices.DeleteFunc(names, func(name string) bool {
 		top := strings.TrimSuffix(name, "/")
 		return b.tree.files[top] || b.tree.dirs[top] || top == userDir || b.own(top)
 	})
@@ -283,7 +279,7 @@ func (b *room) written(ctx context.Context) []string {
 	var names []string
 	for _, args := range [][]string{{"diff-files", "--name-only", "-z", "--ignore-submodules=all"},
 		{"ls-files", "-o", "--exclude-standard", "--directory", "--no-empty-directory", "-z"}} {
-		out, err := b.git(ctx, gitOpts{}, args...)
+		out, err := b.git(ctx, Call{}, args...)
 		if err != nil {
 			return []string{err.Error()}
 		}
@@ -298,35 +294,22 @@ func (b *room) written(ctx context.Context) []string {
 
 // own reports whether a path is installed, or was asked for, or is above that.
 func (b *room) own(top string) bool {
-	return b.repo.installedAbove(top) || slices.ContainsFunc(b.copies, func(name string) bool {
+	return b.set.installedAbove(top) || slices.ContainsFunc(b.copies, func(name string) bool {
 		return name == top || strings.HasPrefix(name, top+"/")
 	})
 }
 
 // untrackedBy lists untracked files, ignored or not, that fit patterns.
-func (r *Repo) untrackedBy(ctx context.Context, patterns []string) ([]string, error) {
+func (s *Set) untrackedBy(ctx context.Context, patterns []string) ([]string, error) {
 	args := []string{"ls-files", "-o", "-z", "--"}
 	for _, p := range patterns {
 		p = strings.TrimSuffix(p, "/")
 		args = append(args, ":(top,glob)"+p, ":(top,glob)"+p+"/**")
 	}
-	out, err := r.git(ctx, gitOpts{}, args...)
-	nested := func(name string) bool { return strings.HasSuffix(name, "/") }
-	names := slices.DeleteFunc(splitZ(out), nested)
+	names, err := s.list(ctx, args...)
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "/") }) // nested repositories
 	if err == nil && len(names) > maxFurther {
 		err = fmt.Errorf("more than %d files are to be copied to a clean checkout", maxFurther)
 	}
 	return names, err
-}
-
-// WithoutRules is a digest of a tree without the files below .wfs/.
-func (r *Repo) WithoutRules(ctx context.Context, tree session.Tree) (string, error) {
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-z", string(tree))
-	h := sha256.New()
-	for _, entry := range splitZ(out) {
-		if !strings.HasSuffix(entry, "\t"+userDir) {
-			fmt.Fprintf(h, "%q\n", entry)
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil)), err
 }

@@ -1,4 +1,4 @@
-package gitstate
+package room
 
 import (
 	"context"
@@ -19,13 +19,13 @@ import (
 type treeNames struct{ files, dirs map[string]bool }
 
 // namesOf are the paths of a tree; "" has none.
-func (r *Repo) namesOf(ctx context.Context, tree session.Tree) (*treeNames, error) {
+func (s *Set) namesOf(ctx context.Context, tree session.Tree) (*treeNames, error) {
 	t := &treeNames{files: map[string]bool{}, dirs: map[string]bool{}}
 	if tree == "" {
 		return t, nil
 	}
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-r", "-z", string(tree))
-	for _, line := range splitZ(out) {
+	lines, err := s.list(ctx, "ls-tree", "-r", "-z", string(tree))
+	for _, line := range lines {
 		meta, name, _ := strings.Cut(line, "\t")
 		if strings.HasPrefix(meta, modeGitlink) {
 			continue
@@ -38,11 +38,11 @@ func (r *Repo) namesOf(ctx context.Context, tree session.Tree) (*treeNames, erro
 	return t, err
 }
 
-// materialiser makes a directory hold a tree and nothing else. What was put into it before is used again, but never
+// layout makes a directory hold a tree and nothing else. What was put into it before is used again, but never
 // believed: files that were changed since are written anew. What it remembers lies in the repository's state directory,
 // away from commands that run in the room: git's index, the state of each file that was written, and the room's path.
-type materialiser struct {
-	repo    *Repo
+type layout struct {
+	set     *Set
 	dir     string
 	private string
 
@@ -53,24 +53,25 @@ type materialiser struct {
 // keeps reports whether a path that is not in the tree stays, with everything below it.
 type keeps func(t *treeNames, rel string) bool
 
-func (m *materialiser) index() string { return filepath.Join(m.private, "index") }
-func (m *materialiser) place() string { return filepath.Join(m.private, "place") }
-func (m *materialiser) laid() string  { return filepath.Join(m.private, "laid") }
-func (m *materialiser) seal() string  { return filepath.Join(m.private, "seal") }
-func (m *materialiser) times() string { return filepath.Join(m.private, "times") }
+func (m *layout) index() string  { return filepath.Join(m.private, "index") }
+func (m *layout) gitDir() string { return filepath.Join(m.private, "git") }
+func (m *layout) place() string  { return filepath.Join(m.private, "place") }
+func (m *layout) laid() string   { return filepath.Join(m.private, "laid") }
+func (m *layout) seal() string   { return filepath.Join(m.private, "seal") }
+func (m *layout) times() string  { return filepath.Join(m.private, "times") }
 
-func (m *materialiser) at(rel string) string { return filepath.Join(m.dir, filepath.FromSlash(rel)) }
+func (m *layout) at(rel string) string { return filepath.Join(m.dir, filepath.FromSlash(rel)) }
 
 // lay makes the directory hold a tree. Killed in the middle, the next call begins anew.
-func (m *materialiser) lay(ctx context.Context, tree session.Tree, keep keeps) error {
-	for _, top := range []string{m.repo.root, m.repo.commonDir} {
-		if real, err := filepath.EvalSymlinks(top); err != nil || inside(m.dir, real) || inside(m.dir, top) {
+func (m *layout) lay(ctx context.Context, tree session.Tree, keep keeps) error {
+	for _, top := range []string{m.set.Root, m.set.CommonDir} {
+		if real, err := filepath.EvalSymlinks(top); err != nil || durable.Inside(m.dir, real) || durable.Inside(m.dir, top) {
 			return errors.Join(err, fmt.Errorf(
 				"%s lies in the repository: commands there would find the files of the work tree", m.dir))
 		}
 	}
 	var err error
-	if m.tree, err = m.repo.namesOf(ctx, tree); err != nil {
+	if m.tree, err = m.set.namesOf(ctx, tree); err != nil {
 		return err
 	}
 	m.anew = false
@@ -87,7 +88,7 @@ func (m *materialiser) lay(ctx context.Context, tree session.Tree, keep keeps) e
 
 // empty removes everything but the newest time that a file of the directory had: caches elsewhere may know its files by
 // path and time.
-func (m *materialiser) empty() error {
+func (m *layout) empty() error {
 	m.anew = true
 	newest, _ := os.ReadFile(m.times())
 	return errors.Join(os.RemoveAll(m.private), durable.RemoveTree(m.dir), durable.MkdirAll(m.private),
@@ -96,17 +97,16 @@ func (m *materialiser) empty() error {
 }
 
 // git runs git on the directory, with the private index.
-func (m *materialiser) git(ctx context.Context, o gitOpts, args ...string) ([]byte, error) {
-	in := &Repo{root: m.dir, env: m.repo.env, userEnv: m.repo.userEnv}
-	o.gitDir, o.env = filepath.Join(m.private, "git"), withIndex(m.index())
+func (m *layout) git(ctx context.Context, c Call, args ...string) ([]byte, error) {
+	c.Dir, c.GitDir, c.Index = m.dir, m.gitDir(), m.index()
 	own := []string{"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false", "-c", "core.trustctime=true",
 		"-c", "core.checkStat=default", "-c", "index.skipHash=false"}
-	out, err := in.git(ctx, o, append(own, args...)...)
+	out, err := m.set.Git(ctx, c, append(own, args...)...)
 	_ = os.Chmod(m.index(), 0o600) // git makes files as the umask says
 	return out, err
 }
 
-func (m *materialiser) write(ctx context.Context, tree session.Tree, keep keeps) error {
+func (m *layout) write(ctx context.Context, tree session.Tree, keep keeps) error {
 	laid := readSeal(m.laid())
 	if text, err := os.ReadFile(m.place()); err != nil || string(text) != m.dir || laid == nil {
 		laid = nil
@@ -123,20 +123,20 @@ func (m *materialiser) write(ctx context.Context, tree session.Tree, keep keeps)
 	}
 	left, _ := filepath.Glob(filepath.Join(escapeGlob(m.private), durable.TempPrefix+"*")) // of a killed process
 	for _, file := range append(left, m.index()+".lock", m.laid()) {
-		if err := os.Remove(file); err != nil && !absent(err) {
+		if err := os.Remove(file); err != nil && !durable.Absent(err) {
 			return err
 		}
 	}
-	if err := m.repo.makeGitDir(filepath.Join(m.private, "git"), "ref: refs/heads/none"); err != nil {
+	if err := m.makeGitDir(); err != nil {
 		return err
 	}
 	if changed.Len() > 0 { // git may compare whole seconds only: it writes files anew that are not in its index
-		if _, err := m.git(ctx, gitOpts{stdin: []byte(changed.String())}, "update-index", "--force-remove", "-z",
+		if _, err := m.git(ctx, Call{Stdin: []byte(changed.String())}, "update-index", "--force-remove", "-z",
 			"--stdin"); err != nil {
 			return err
 		}
 	}
-	if _, err := m.git(ctx, gitOpts{}, "read-tree", "--reset", "-u", string(tree)); err != nil {
+	if _, err := m.git(ctx, Call{}, "read-tree", "--reset", "-u", string(tree)); err != nil {
 		return err
 	}
 	durable.Hit(durable.CleanWritten)
@@ -157,8 +157,8 @@ func (m *materialiser) write(ctx context.Context, tree session.Tree, keep keeps)
 }
 
 // refresh tells git the new times of files. One that is not as the tree has it is an error.
-func (m *materialiser) refresh(ctx context.Context) error {
-	differ, err := m.git(ctx, gitOpts{okExit: []int{1}}, "update-index", "--refresh", "--ignore-submodules")
+func (m *layout) refresh(ctx context.Context) error {
+	differ, err := m.git(ctx, Call{OkExit: []int{1}}, "update-index", "--refresh", "--ignore-submodules")
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (m *materialiser) refresh(ctx context.Context) error {
 }
 
 // tidy removes what is neither in the tree nor kept. Links are not followed.
-func (m *materialiser) tidy(rel string, keep keeps) error {
+func (m *layout) tidy(rel string, keep keeps) error {
 	entries, err := os.ReadDir(m.at(rel))
 	if errors.Is(err, fs.ErrPermission) { // a command there may have taken it away
 		_ = os.Chmod(m.at(rel), 0o700)
@@ -196,4 +196,14 @@ func (m *materialiser) tidy(rel string, keep keeps) error {
 		}
 	}
 	return nil
+}
+
+// makeGitDir makes a private git directory, which shares objects and configuration with the repository.
+func (m *layout) makeGitDir() error {
+	if err := errors.Join(os.RemoveAll(m.gitDir()), durable.MkdirAll(m.gitDir())); err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(m.gitDir(), "commondir"), []byte(m.set.CommonDir+"\n"), 0o600),
+		os.WriteFile(filepath.Join(m.gitDir(), "HEAD"), []byte("ref: refs/heads/none\n"), 0o600))
 }

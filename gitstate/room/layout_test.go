@@ -1,14 +1,12 @@
-package gitstate
+package room
 
 import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -45,25 +43,6 @@ func under(t *testing.T, dir string) map[string]string {
 	return got
 }
 
-// treeFiles lists what a tree has, in the same form.
-func (r *testRepo) treeFiles(tree session.Tree) map[string]string {
-	r.t.Helper()
-	want := map[string]string{}
-	for _, line := range splitZ([]byte(r.run("ls-tree", "-r", "-z", string(tree)))) {
-		meta, name, _ := strings.Cut(line, "\t")
-		f := strings.Fields(meta)
-		_, data, err := r.object(context.Background(), f[2])
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		want[name] = string(data)
-		if f[0] == modeLink {
-			want[name] = "-> " + string(data)
-		}
-	}
-	return want
-}
-
 func sameFiles(t *testing.T, got, want map[string]string) {
 	t.Helper()
 	for name, text := range want {
@@ -78,17 +57,8 @@ func sameFiles(t *testing.T, got, want map[string]string) {
 	}
 }
 
-func (r *testRepo) snap() session.Tree {
-	r.t.Helper()
-	s, err := r.Snapshot(context.Background(), "")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return s.Tree
-}
-
 // freshRoom makes a room with the packages that the work tree has by now.
-func (r *testRepo) freshRoom(q RoomRequest) (session.CleanTree, error) {
+func (r *testRepo) freshRoom(q Request) (session.CleanTree, error) {
 	var err error
 	if q.Packages, err = r.PackagesDigest(context.Background(), q.Tree); err != nil {
 		return session.CleanTree{}, err
@@ -96,16 +66,16 @@ func (r *testRepo) freshRoom(q RoomRequest) (session.CleanTree, error) {
 	q.Name, q.Judged = "of-"+q.Packages, q.Tree
 	for _, other := range r.rooms() { // others lie in other directories
 		if other != q.Name {
-			if err := r.ForgetRoom(other); err != nil {
+			if err := r.Forget(other); err != nil {
 				return session.CleanTree{}, err
 			}
 		}
 	}
-	return r.Room(context.Background(), q)
+	return r.Make(context.Background(), q)
 }
 
 func (r *testRepo) rooms() (names []string) {
-	entries, _ := os.ReadDir(filepath.Dir(r.roomMemory("x")))
+	entries, _ := os.ReadDir(filepath.Dir(r.memory("x")))
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -114,7 +84,7 @@ func (r *testRepo) rooms() (names []string) {
 
 // layIn lays a tree out in a room called "test".
 func (r *testRepo) layIn(ctx context.Context, dir string, tree session.Tree, keep func(string) bool) error {
-	return r.materialiser(dir, "test").lay(ctx, tree,
+	return r.layout(dir, "test").lay(ctx, tree,
 		func(_ *treeNames, rel string) bool { return keep != nil && keep(rel) })
 }
 
@@ -125,7 +95,7 @@ func TestMaterialise(t *testing.T) {
 	r.write("pkg/b.txt", "b\n")
 	r.write("ignored.txt", "not part of it\n")
 	r.write(".gitignore", "ignored.txt\n")
-	if err := os.Symlink("pkg/b.txt", filepath.Join(r.root, "link")); err != nil {
+	if err := os.Symlink("pkg/b.txt", filepath.Join(r.Root, "link")); err != nil {
 		t.Fatal(err)
 	}
 	first := r.snap()
@@ -183,8 +153,8 @@ func TestMaterialise(t *testing.T) {
 	sameFiles(t, under(t, dir), r.treeFiles(first))
 
 	// What is remembered and what is there do not fit, in every way.
-	private := r.roomMemory("test")
-	live, err := os.Stat(filepath.Join(r.root, "pkg", "b.txt"))
+	private := r.memory("test")
+	live, err := os.Stat(filepath.Join(r.Root, "pkg", "b.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +168,7 @@ func TestMaterialise(t *testing.T) {
 		"half removed":     func() error { return os.RemoveAll(filepath.Join(dir, "pkg")) },
 		"led elsewhere": func() error {
 			return errors.Join(os.RemoveAll(filepath.Join(dir, "pkg")),
-				os.Symlink(filepath.Join(r.root, "pkg"), filepath.Join(dir, "pkg")))
+				os.Symlink(filepath.Join(r.Root, "pkg"), filepath.Join(dir, "pkg")))
 		},
 	} {
 		if err := spoil(); err != nil {
@@ -209,10 +179,10 @@ func TestMaterialise(t *testing.T) {
 			t.Fatalf("%s", name)
 		}
 	}
-	if now, err := os.Stat(filepath.Join(r.root, "pkg", "b.txt")); err != nil || !now.ModTime().Equal(live.ModTime()) {
+	if now, err := os.Stat(filepath.Join(r.Root, "pkg", "b.txt")); err != nil || !now.ModTime().Equal(live.ModTime()) {
 		t.Errorf("a file of the work tree was changed through a link: %v", err)
 	}
-	for _, inside := range []string{filepath.Join(r.root, "clean"), filepath.Join(r.commonDir, "wfs", "clean")} {
+	for _, inside := range []string{filepath.Join(r.Root, "clean"), filepath.Join(r.CommonDir, "wfs", "clean")} {
 		if err := r.layIn(ctx, inside, first, nil); err == nil {
 			t.Errorf("%s was taken", inside)
 		}
@@ -269,43 +239,6 @@ func TestMaterialisedGit(t *testing.T) {
 	}
 }
 
-func TestOverlay(t *testing.T) {
-	r := newRepo(t)
-	ctx := context.Background()
-	r.write("test/one.txt", "one\n")
-	r.write("test/two.txt", "two\n")
-	r.write("src/x", "a file\n")
-	from := r.snap()
-	r.write("test/one.txt", "weakened\n")
-	r.write("a.txt", "work\n")
-	r.write("test/new.txt", "new\n")
-	if err := errors.Join(os.Remove(filepath.Join(r.root, "test", "two.txt")), os.Remove(filepath.Join(r.root, "src", "x"))); err != nil {
-		t.Fatal(err)
-	}
-	r.write("src/x/deep.txt", "a directory\n")
-	base := r.snap()
-	for _, c := range []struct {
-		paths []string
-		want  map[string]string
-	}{
-		{nil, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "test/new.txt": "new\n", "src/x/deep.txt": "a directory\n"}},
-		{[]string{"test/one.txt"}, map[string]string{"a.txt": "work\n", "test/one.txt": "one\n", "test/new.txt": "new\n", "src/x/deep.txt": "a directory\n"}},
-		{[]string{"test/"}, map[string]string{"a.txt": "work\n", "test/one.txt": "one\n", "test/two.txt": "two\n", "src/x/deep.txt": "a directory\n"}},
-		{[]string{"test/new.txt", "nowhere"}, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "src/x/deep.txt": "a directory\n"}},
-		{[]string{"src"}, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "test/new.txt": "new\n", "src/x": "a file\n"}},
-	} {
-		tree, err := r.Overlay(ctx, base, from, c.paths)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := r.treeFiles(tree); !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(c.want))) {
-			t.Errorf("%q: %v, want %v", c.paths, got, c.want)
-		} else {
-			sameFiles(t, got, c.want)
-		}
-	}
-}
-
 // TestCleanTree brings dependencies to a clean tree: nothing in it leads back to the work tree, or that is told.
 func TestCleanTree(t *testing.T) {
 	r := newRepo(t)
@@ -329,7 +262,7 @@ func TestCleanTree(t *testing.T) {
 	}
 	link := func(to, name string) {
 		t.Helper()
-		file := filepath.Join(r.root, name)
+		file := filepath.Join(r.Root, name)
 		if err := errors.Join(os.RemoveAll(file), os.MkdirAll(filepath.Dir(file), 0o755), os.Symlink(to, file)); err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +271,7 @@ func TestCleanTree(t *testing.T) {
 	link("/usr/bin/env", "node_modules/.bin/env")
 	clean := func() session.CleanTree {
 		t.Helper()
-		c, err := r.freshRoom(RoomRequest{Dir: dir, Tree: tree, Further: []string{".env", "data/**"}})
+		c, err := r.freshRoom(Request{Dir: dir, Tree: tree, Further: []string{".env", "data/**"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -389,7 +322,7 @@ func TestCleanTree(t *testing.T) {
 		"node_modules/left/": func() error { return os.RemoveAll(filepath.Dir(installed)) },
 		"node_modules/": func() error {
 			return errors.Join(os.RemoveAll(filepath.Join(dir, "node_modules")),
-				os.Symlink(r.root, filepath.Join(dir, "node_modules")))
+				os.Symlink(r.Root, filepath.Join(dir, "node_modules")))
 		},
 		"node_modules/left/new": func() error { return os.WriteFile(filepath.Join(filepath.Dir(installed), "new"), nil, 0o644) },
 		"node_modules/spool/":   func() error { return os.Mkdir(filepath.Join(dir, "node_modules", "spool"), 0o755) },
@@ -409,7 +342,7 @@ func TestCleanTree(t *testing.T) {
 		}
 		clean()
 		sameFiles(t, under(t, dir), want)
-		if live, err := os.ReadFile(filepath.Join(r.root, "node_modules/left/index.js")); string(live) != "third party\n" {
+		if live, err := os.ReadFile(filepath.Join(r.Root, "node_modules/left/index.js")); string(live) != "third party\n" {
 			t.Fatalf("the work tree has %q, %v", live, err)
 		}
 	}
@@ -423,17 +356,17 @@ func TestCleanTree(t *testing.T) {
 	other := filepath.Join(r.home, "other")
 	r.run("worktree", "add", "-q", "--detach", other)
 	global := filepath.Join(r.home, "global")
-	if err := os.Symlink(filepath.Join(r.root, "packages", "a"), global); err != nil {
+	if err := os.Symlink(filepath.Join(r.Root, "packages", "a"), global); err != nil {
 		t.Fatal(err)
 	}
 	for name, lead := range map[string]func(){
 		"node_modules/a":         func() { link(other, "node_modules/a") },
-		"node_modules/absolute":  func() { link(filepath.Join(r.root, "packages", "a"), "node_modules/absolute") },
+		"node_modules/absolute":  func() { link(filepath.Join(r.Root, "packages", "a"), "node_modules/absolute") },
 		"node_modules/linked":    func() { link(global, "node_modules/linked") },
-		"node_modules/.bin/vite": func() { r.write("node_modules/.bin/vite", "NODE_PATH="+r.root+"/node_modules\n") },
+		"node_modules/.bin/vite": func() { r.write("node_modules/.bin/vite", "NODE_PATH="+r.Root+"/node_modules\n") },
 		"node_modules/.modules.yaml": func() { // which alone makes no other packages of those that were copied before
 			r.write("node_modules/.pnpm/lock.yaml", "")
-			r.write("node_modules/.modules.yaml", "virtualStoreDir: "+r.root+"/node_modules/.pnpm\n")
+			r.write("node_modules/.modules.yaml", "virtualStoreDir: "+r.Root+"/node_modules/.pnpm\n")
 		},
 		".venv": func() { r.write(".venv/pyvenv.cfg", "home = /usr/bin\n") },
 	} {
@@ -443,12 +376,12 @@ func TestCleanTree(t *testing.T) {
 				t.Errorf("%s: %+v", name, c.LeadsBack)
 			}
 		}
-		if err := os.RemoveAll(filepath.Join(r.root, name)); err != nil {
+		if err := os.RemoveAll(filepath.Join(r.Root, name)); err != nil {
 			t.Fatal(err)
 		}
 		link("../packages/a", "node_modules/a")
 	}
-	if err := os.RemoveAll(filepath.Join(r.root, ".venv")); err != nil {
+	if err := os.RemoveAll(filepath.Join(r.Root, ".venv")); err != nil {
 		t.Fatal(err)
 	}
 	if c := clean(); c.LeadsBack != nil {
@@ -463,16 +396,16 @@ func TestCleanOutside(t *testing.T) {
 	tree := r.snap()
 	venv := filepath.Join(r.home, "venvs", "calc-x")
 	site := filepath.Join(venv, "lib", "python3.12", "site-packages")
-	if err := errors.Join(os.MkdirAll(site, 0o755), os.WriteFile(filepath.Join(site, "calc.pth"), []byte(filepath.Join(r.root, "src")+"\n"), 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(site, 0o755), os.WriteFile(filepath.Join(site, "calc.pth"), []byte(filepath.Join(r.Root, "src")+"\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(r.home, "clean", "repo")
-	c, err := r.freshRoom(RoomRequest{Dir: dir, Tree: tree, Env: []string{"PATH=" + filepath.Join(venv, "bin") + ":/usr/bin"}})
+	c, err := r.freshRoom(Request{Dir: dir, Tree: tree, Env: []string{"PATH=" + filepath.Join(venv, "bin") + ":/usr/bin"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(site, "calc.pth")
-	if want := (session.LeadsBack{Path: file, To: r.root}); c.LeadsBack == nil ||
+	if want := (session.LeadsBack{Path: file, To: r.Root}); c.LeadsBack == nil ||
 		*c.LeadsBack != want {
 		t.Errorf("leads back: %+v, want %+v", c.LeadsBack, want)
 	}
@@ -481,7 +414,7 @@ func TestCleanOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := []string{"PATH=" + filepath.Join(venv, "bin")}
-	if c, err := r.freshRoom(RoomRequest{Dir: dir, Tree: tree, Env: env}); err != nil || c.LeadsBack != nil {
+	if c, err := r.freshRoom(Request{Dir: dir, Tree: tree, Env: env}); err != nil || c.LeadsBack != nil {
 		t.Errorf("another project: %+v %v", c.LeadsBack, err)
 	}
 }

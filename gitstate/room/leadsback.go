@@ -1,4 +1,4 @@
-package gitstate
+package room
 
 import (
 	"io"
@@ -9,13 +9,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
-// leadsBack says that something installed leads back to a work tree: gates would judge the files there.
-type leadsBack struct{ session.LeadsBack }
+// LeadsBackError says that something installed leads back to a work tree: gates would judge the files there.
+type LeadsBackError struct{ session.LeadsBack }
 
-func (e *leadsBack) Error() string { return e.Path + " leads to " + e.To }
+func (e *LeadsBackError) Error() string { return e.Path + " leads to " + e.To }
 
 // maxSaying bounds files that say where modules are, in bytes.
 const maxSaying = 1 << 20
@@ -54,8 +55,8 @@ func (b *room) leads(file string, kind fs.FileMode) string {
 	switch {
 	case kind&fs.ModeSymlink != 0:
 		to, err := filepath.EvalSymlinks(file)
-		ours := func(top string) bool { return inside(to, top) && !inside(to, b.repo.commonDir) }
-		if err == nil && !inside(to, b.Dir) && slices.ContainsFunc(b.theirs, ours) {
+		ours := func(top string) bool { return durable.Inside(to, top) && !durable.Inside(to, b.set.CommonDir) }
+		if err == nil && !durable.Inside(to, b.Dir) && slices.ContainsFunc(b.theirs, ours) {
 			return to
 		}
 	case kind.IsRegular() && says(file):
@@ -83,7 +84,7 @@ func (b *room) lookOutside(env []string) {
 		}
 	}
 	for _, prefix := range prefixes {
-		if !filepath.IsAbs(prefix) || inside(prefix, b.repo.root) || inside(prefix, b.theirs[0]) {
+		if !filepath.IsAbs(prefix) || durable.Inside(prefix, b.set.Root) || durable.Inside(prefix, b.theirs[0]) {
 			continue
 		}
 		found, _ := filepath.Glob(filepath.Join(escapeGlob(prefix), "lib*", "python*", "*-packages", "*"))

@@ -1,4 +1,4 @@
-package gitstate
+package room
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -30,9 +31,9 @@ var installersNotes = []string{".package-lock.json", ".yarn-integrity", ".yarn-s
 
 // isInstalled reports whether packages are installed in a path of the work tree. Of a .yarn the project may have a
 // part.
-func (r *Repo) isInstalled(rel string) bool {
+func (s *Set) isInstalled(rel string) bool {
 	return slices.Contains(installDirs, path.Base(rel)) || path.Base(path.Dir(rel)) == ".yarn" ||
-		strings.HasSuffix(rel, ".egg-info") || isEnvironment(r.live(rel))
+		strings.HasSuffix(rel, ".egg-info") || isEnvironment(s.live(rel))
 }
 
 // isEnvironment reports whether a directory is a virtual environment of Python's, which knows its own place.
@@ -41,20 +42,18 @@ func isEnvironment(dir string) bool {
 	return err == nil
 }
 
-func (r *Repo) live(rel string) string { return filepath.Join(r.root, filepath.FromSlash(rel)) }
-
 // Installed lists what is installed in the work tree beside files of a tree.
-func (r *Repo) Installed(ctx context.Context, tree session.Tree) ([]string, error) {
-	t, err := r.namesOf(ctx, tree)
+func (s *Set) Installed(ctx context.Context, tree session.Tree) ([]string, error) {
+	t, err := s.namesOf(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
 	var tops []string
 	for _, dir := range append(slices.Sorted(maps.Keys(t.dirs)), "") {
-		entries, _ := os.ReadDir(r.live(dir))
+		entries, _ := os.ReadDir(s.live(dir))
 		for _, e := range entries {
 			rel := path.Join(dir, e.Name())
-			if own := t.files[rel] || t.dirs[rel] || e.Name() == ".git"; !own && r.isInstalled(rel) {
+			if own := t.files[rel] || t.dirs[rel] || e.Name() == ".git"; !own && s.isInstalled(rel) {
 				tops = append(tops, rel)
 			}
 		}
@@ -64,8 +63,8 @@ func (r *Repo) Installed(ctx context.Context, tree session.Tree) ([]string, erro
 
 // PackagesDigest is the digest of what is installed in the work tree beside files of a tree. Installing the same again
 // changes nothing.
-func (r *Repo) PackagesDigest(ctx context.Context, tree session.Tree) (string, error) {
-	return r.eachPackage(ctx, tree, func(from, _ string, _ fs.FileInfo) (string, error) { return from, nil })
+func (s *Set) PackagesDigest(ctx context.Context, tree session.Tree) (string, error) {
+	return s.eachPackage(ctx, tree, func(from, _ string, _ fs.FileInfo) (string, error) { return from, nil })
 }
 
 // NoPackages is the digest when nothing is installed.
@@ -76,20 +75,20 @@ func packagesDigest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:
 // eachPackage calls visit for each file, link and directory of what is installed in the work tree, from where it really
 // is, but for caches. Of a virtual environment only the top is visited. visit returns the file whose content is to be
 // digested.
-func (r *Repo) eachPackage(ctx context.Context, tree session.Tree,
+func (s *Set) eachPackage(ctx context.Context, tree session.Tree,
 	visit func(from, rel string, info fs.FileInfo) (file string, err error)) (digest string, err error) {
-	tops, err := r.Installed(ctx, tree)
+	tops, err := s.Installed(ctx, tree)
 	if err != nil {
 		return "", err
 	}
 	h := sha256.New()
 	for _, top := range tops {
-		real, err := filepath.EvalSymlinks(r.live(top))
+		real, err := filepath.EvalSymlinks(s.live(top))
 		if err != nil {
 			continue
 		}
 		err = filepath.WalkDir(real, func(from string, d fs.DirEntry, err error) error {
-			if absent(err) {
+			if durable.Absent(err) {
 				return ctx.Err() // meanwhile
 			}
 			if err := errors.Join(err, ctx.Err()); err != nil {
@@ -193,15 +192,15 @@ var installing = lazyregexp.New(`(^|/)(go\.sum|(package-lock|npm-shrinkwrap|pack
 	`\.npmrc|\.yarnrc(\.yml)?|\.python-version|\.nvmrc|\.node-version|\.tool-versions)$`)
 
 // Installing is a digest of the files of a tree that say what is to be installed.
-func (r *Repo) Installing(ctx context.Context, tree session.Tree) (string, error) {
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-r", "-z", string(tree))
+func (s *Set) Installing(ctx context.Context, tree session.Tree) (string, error) {
+	lines, err := s.list(ctx, "ls-tree", "-r", "-z", string(tree))
 	if err != nil {
 		return "", err
 	}
 	locked := false
 	var manifests []string
 	h := sha256.New()
-	for _, line := range splitZ(out) {
+	for _, line := range lines {
 		_, name, _ := strings.Cut(line, "\t")
 		if installing.MatchString(name) {
 			base := path.Base(name)

@@ -1,4 +1,4 @@
-package gitstate
+package room
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -22,26 +23,18 @@ type Provisioned struct {
 	Skipped []session.Skip `json:"skipped,omitempty"`
 }
 
-// LeadsBackError says that what was to be copied or linked leads back to the main work tree: gates in the new one would
-// judge the files there.
-type LeadsBackError struct{ Path, To string }
-
-func (e *LeadsBackError) Error() string {
-	return fmt.Sprintf("%s leads back to %s: gates in the new work tree would judge the files there", e.Path, e.To)
-}
-
 // ErrCannotLink says that a path may not be linked to.
 var ErrCannotLink = errors.New("cannot be linked")
 
-// Provision brings untracked and ignored files of this work tree into another one: copies of what patterns match, and
+// Provision brings untracked and ignored files of the work tree into another one, by its top directory: copies of what patterns match, and
 // links. What is in the other one already stays as it is. Links are never followed, neither here nor there.
-func (r *Repo) Provision(ctx context.Context, into *Repo, copies, links []string) (Provisioned, error) {
-	p := provisioner{from: r, into: into}
+func (s *Set) Provision(ctx context.Context, into string, copies, links []string) (Provisioned, error) {
+	p := provisioner{from: s}
 	var err error
-	if p.source, err = filepath.EvalSymlinks(r.root); err != nil {
+	if p.source, err = filepath.EvalSymlinks(s.Root); err != nil {
 		return p.done, err
 	}
-	if p.dst, err = os.OpenRoot(into.root); err != nil {
+	if p.dst, err = os.OpenRoot(into); err != nil {
 		return p.done, err
 	}
 	defer p.dst.Close()
@@ -59,10 +52,10 @@ func (r *Repo) Provision(ctx context.Context, into *Repo, copies, links []string
 }
 
 type provisioner struct {
-	from, into *Repo
-	source     string // the real path of from's top
-	dst        *os.Root
-	done       Provisioned
+	from   *Set
+	source string // the real path of from's top
+	dst    *os.Root
+	done   Provisioned
 }
 
 func (p *provisioner) skip(name, why string) {
@@ -71,7 +64,7 @@ func (p *provisioner) skip(name, why string) {
 
 // tracked reports whether git tracks a path, or anything below it.
 func (p *provisioner) tracked(ctx context.Context, name string) (bool, error) {
-	out, err := p.from.git(ctx, gitOpts{}, "ls-files", "-z", "--", ":(top,literal)"+name)
+	out, err := p.from.list(ctx, "ls-files", "-z", "--", ":(top,literal)"+name)
 	return len(out) > 0, err
 }
 
@@ -91,16 +84,16 @@ func (p *provisioner) link(ctx context.Context, name string) error {
 	if err != nil {
 		return cannot(err)
 	}
-	if target == p.source || !inside(target, p.source) || inside(target, filepath.Join(p.source, ".git")) {
+	if target == p.source || !durable.Inside(target, p.source) || durable.Inside(target, filepath.Join(p.source, ".git")) {
 		return cannot(fmt.Errorf("it leads out of the main work tree, to %s", target))
 	}
 	// Where installed packages usually point back to a project's own files.
 	for _, pattern := range []string{"*", "@*/*", "lib/*/site-packages/*", "Lib/site-packages/*"} {
 		entries, _ := filepath.Glob(filepath.Join(escapeGlob(target), pattern))
 		for _, e := range entries {
-			if to := p.leads(e); to != "" && !inside(to, target) {
+			if to := p.leads(e); to != "" && !durable.Inside(to, target) {
 				rel, _ := filepath.Rel(target, e)
-				return &LeadsBackError{path.Join(name, filepath.ToSlash(rel)), to}
+				return &LeadsBackError{session.LeadsBack{Path: path.Join(name, filepath.ToSlash(rel)), To: to}}
 			}
 		}
 	}
@@ -118,18 +111,13 @@ func (p *provisioner) link(ctx context.Context, name string) error {
 // modules there, "" for neither.
 func (p *provisioner) leads(file string) string {
 	if _, err := os.Readlink(file); err == nil {
-		if to, err := filepath.EvalSymlinks(file); err == nil && inside(to, p.source) {
+		if to, err := filepath.EvalSymlinks(file); err == nil && durable.Inside(to, p.source) {
 			return to
 		}
-	} else if leadsPython(filepath.Base(file)) && namesTree(file, p.source, p.from.root) != "" {
+	} else if leadsPython(filepath.Base(file)) && namesTree(file, p.source, p.from.Root) != "" {
 		return p.source
 	}
 	return ""
-}
-
-// escapeGlob makes a path match itself alone.
-func escapeGlob(dir string) string {
-	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(dir)
 }
 
 // free reports whether nothing is at a place of the new work tree, and makes the directories above it.
@@ -147,12 +135,11 @@ func (p *provisioner) free(name string) (bool, error) {
 }
 
 func (p *provisioner) copies(ctx context.Context, pattern string) error {
-	out, err := p.from.git(ctx, gitOpts{}, "ls-files", "-o", "-z", "--", ":(top,glob)"+pattern,
+	names, err := p.from.list(ctx, "ls-files", "-o", "-z", "--", ":(top,glob)"+pattern,
 		":(top,glob)"+pattern+"/**")
 	if err != nil {
 		return err
 	}
-	names := splitZ(out)
 	if len(names) == 0 {
 		p.skip(pattern, "no untracked file of the main work tree has this name")
 		return nil
@@ -209,8 +196,8 @@ func (p *provisioner) copy(name string) (bool, error) {
 		p.skip(name, "neither a file nor a link")
 		return false, nil
 	}
-	if filepath.IsAbs(target) && (inside(target, p.source) || inside(target, p.from.root)) {
-		return false, &LeadsBackError{name, target}
+	if filepath.IsAbs(target) && (durable.Inside(target, p.source) || durable.Inside(target, p.from.Root)) {
+		return false, &LeadsBackError{session.LeadsBack{Path: name, To: target}}
 	}
 	if ok, err := p.free(name); err != nil || !ok {
 		return false, err
@@ -219,7 +206,7 @@ func (p *provisioner) copy(name string) (bool, error) {
 		return true, p.dst.Symlink(target, file)
 	}
 	if to := p.leads(from); to != "" {
-		return false, &LeadsBackError{name, to}
+		return false, &LeadsBackError{session.LeadsBack{Path: name, To: to}}
 	}
 	in, err := os.Open(from)
 	if err != nil {
@@ -238,7 +225,7 @@ func (p *provisioner) copy(name string) (bool, error) {
 }
 
 // Loose lists paths that git in this work tree would add, out of some that checkpoints leave out.
-func (r *Repo) Loose(ctx context.Context, paths []string) ([]string, error) {
+func (s *Set) Loose(ctx context.Context, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
@@ -246,6 +233,5 @@ func (r *Repo) Loose(ctx context.Context, paths []string) ([]string, error) {
 	for _, p := range paths {
 		args = append(args, ":(top,literal)"+p)
 	}
-	out, err := r.git(ctx, gitOpts{}, args...)
-	return splitZ(out), err
+	return s.list(ctx, args...)
 }

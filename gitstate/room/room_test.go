@@ -1,4 +1,4 @@
-package gitstate
+package room
 
 import (
 	"errors"
@@ -38,7 +38,7 @@ func TestSetUpRoom(t *testing.T) {
 	}
 	lay := func(tree session.Tree, want int) session.CleanTree {
 		t.Helper()
-		c, err := r.Room(t.Context(), RoomRequest{Dir: dir, Name: "key-0", Tree: tree, Further: []string{".env"}, SetUp: install})
+		c, err := r.Make(t.Context(), Request{Dir: dir, Name: "key-0", Tree: tree, Further: []string{".env"}, SetUp: install})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,14 +79,14 @@ func TestSetUpRoom(t *testing.T) {
 	for says, setUp := range map[string]func() error{
 		"no network": func() error { return errors.New("no network") },
 		"node_modules/us leads to": func() error {
-			return errors.Join(install(), os.Symlink(r.root, filepath.Join(dir, "node_modules", "us")))
+			return errors.Join(install(), os.Symlink(r.Root, filepath.Join(dir, "node_modules", "us")))
 		},
 	} {
 		if err := os.WriteFile(sealed, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			_, err := r.Room(t.Context(), RoomRequest{Dir: dir, Name: "key-0", Tree: first, SetUp: setUp})
+			_, err := r.Make(t.Context(), Request{Dir: dir, Name: "key-0", Tree: first, SetUp: setUp})
 			if err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("%s: %v", says, err)
 			}
@@ -148,8 +148,8 @@ func TestRoomKeepsPackages(t *testing.T) {
 	dir := filepath.Join(r.home, "clean", "repo")
 	room := func(packages, text string, other error) {
 		t.Helper()
-		q := RoomRequest{Dir: dir, Name: "key-0", Tree: tree, Judged: tree, Packages: packages}
-		if _, err := r.Room(t.Context(), q); !errors.Is(err, other) {
+		q := Request{Dir: dir, Name: "key-0", Tree: tree, Judged: tree, Packages: packages}
+		if _, err := r.Make(t.Context(), q); !errors.Is(err, other) {
 			t.Fatalf("it says %v, want %v", err, other)
 		}
 		data, _ := os.ReadFile(filepath.Join(dir, "node_modules", "m", "index.js"))
@@ -164,13 +164,13 @@ func TestRoomKeepsPackages(t *testing.T) {
 	if digest() == good {
 		t.Error("a package was changed, and the digest was not")
 	}
-	if err := r.ForgetRoom("key-0"); err != nil {
+	if err := r.Forget("key-0"); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
 		room(good, "", session.ErrOtherPackages) // the copy is gone
 	}
-	if err := os.RemoveAll(filepath.Join(r.root, "node_modules")); err != nil {
+	if err := os.RemoveAll(filepath.Join(r.Root, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
 	r.write("node_modules/m/index.js", "good")
@@ -179,7 +179,7 @@ func TestRoomKeepsPackages(t *testing.T) {
 	if digest() == good {
 		t.Error("a file came, and the digest is the same")
 	}
-	if err := r.ForgetRoom("key-0"); err != nil {
+	if err := r.Forget("key-0"); err != nil {
 		t.Fatal(err)
 	}
 	room(NoPackages(), "", nil) // and nothing that came since

@@ -1,4 +1,4 @@
-package gitstate
+package room
 
 import (
 	"bytes"
@@ -40,11 +40,12 @@ type seal map[string]string
 
 // fileState is what of a file changes with it. The time of its last change cannot be set back.
 func fileState(info fs.FileInfo) string {
-	changed, ok := changeOf(info)
+	changed, ok := durable.ChangedAt(info)
 	if !ok {
 		changed = info.ModTime().UnixNano()
 	}
-	return fmt.Sprintf("%d %d %o %d", inodeOf(info), info.Size(), info.Mode(), changed)
+	_, inode, _ := durable.FileID(info)
+	return fmt.Sprintf("%d %d %o %d", inode, info.Size(), info.Mode(), changed)
 }
 
 func stateAt(file string) (string, error) {

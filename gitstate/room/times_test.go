@@ -1,4 +1,4 @@
-package gitstate
+package room
 
 import (
 	"context"
@@ -63,7 +63,7 @@ func TestLaidTimes(t *testing.T) {
 	}
 	lay(one)
 	sameFiles(t, under(t, dir), r.treeFiles(one))
-	if err := os.Remove(filepath.Join(r.roomMemory("test"), "index")); err != nil {
+	if err := os.Remove(filepath.Join(r.memory("test"), "index")); err != nil {
 		t.Fatal(err)
 	}
 	lay(one)
