@@ -206,8 +206,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		a.out("not handed over, because no checkpoint has it: %s", text)
 	}
 	a.sayUnseen(ctx, &h.S)
-	a.env.Proof(j.Proof)
-	a.env.Holdout(j.Holdout)
+	a.env.Proved(j.Proof, j.Holdout)
 	a.sayIgnoredBefore(ctx, &h.S)
 	if ref := h.S.BaseRef; ref != "" {
 		parked, err := a.Engine.Parked(ctx, ref)

@@ -75,12 +75,7 @@ event as docs/formats.md describes it. It writes nothing and takes no lock.`,
 				}
 				return nil
 			}
-			for _, c := range list {
-				a.env.Line(present.CheckpointLine(s, c))
-			}
-			a.env.Flaky(s.FlakyTests())
-			a.env.Forced(s.SkippedPhases)
-			a.env.Tampered(s.TamperedOn(), "")
+			a.env.Checkpoints(s, list)
 			return nil
 		},
 	}

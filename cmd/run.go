@@ -223,7 +223,7 @@ func (a *app) sayEnd(ctx context.Context, d present.Session, code int) error {
 		d.Cost = a.costOf(ctx, &v)
 	}
 	a.note("")
-	a.env.Standing(&d, string(d.ID)+"  ", false)
+	a.env.Standing(&d, string(d.ID)+"  ")
 	for _, p := range d.Alive {
 		a.out("    alive: %s", engine.Named([]session.Process{p}))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,27 +12,6 @@ import (
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )
-
-// showJSON is a checkpoint with its evidence.
-type showJSON struct {
-	Version     int                    `json:"version"`
-	ID          session.ID             `json:"id"`
-	Address     string                 `json:"address"`
-	Checkpoint  session.Checkpoint     `json:"checkpoint"`
-	Reason      string                 `json:"reason,omitempty"` // of the verdict
-	Gates       []session.GateResult   `json:"gates,omitempty"`
-	NotRun      []session.NotRun       `json:"not_run,omitempty"` // gates that judge later
-	Proof       *session.Proof         `json:"proof,omitempty"`
-	Holdout     *session.HoldoutResult `json:"holdout,omitempty"`
-	Evidence    *session.Evidence      `json:"evidence,omitempty"`
-	Tampered    []session.Tampering    `json:"tampered,omitempty"` // what was done to tests
-	Experiments []session.Experiment   `json:"experiments,omitempty"`
-	Review      *session.Review        `json:"review,omitempty"` // of a phase that is a review
-	RunID       string                 `json:"run_id,omitempty"`
-	Logs        string                 `json:"logs,omitempty"`         // directory on this machine
-	HoldoutLogs string                 `json:"holdout_logs,omitempty"` // another one, of which whoever works is not told
-	Body        string                 `json:"body"`                   // of the commit message
-}
 
 func (a *app) showCmd() *cobra.Command {
 	var run bool
@@ -103,7 +81,7 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	if err != nil {
 		return err
 	}
-	j := showJSON{Version: jsonVersion, ID: id, Address: string(id) + "@" + itoa(n), Checkpoint: *c, Body: info.Body}
+	j := present.Checkpoint{Version: jsonVersion, ID: id, Address: string(id) + "@" + itoa(n), Checkpoint: *c, Body: info.Body}
 	if c.Trigger == session.TriggerAttempt {
 		if err := a.addEvidence(ctx, &j); err != nil {
 			return err
@@ -114,39 +92,7 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 		return a.answer(j)
 	}
 	a.page(ctx)
-	a.out("%s  %s", j.Address, info.Subject)
-	a.out("commit %s  %s", c.Code, time.Unix(c.At, 0).UTC().Format("2006-01-02 15:04 UTC"))
-	if j.Reason != "" {
-		a.out("%s: %s", present.Verdict(c.Verdict, c.Class), j.Reason)
-	}
-	if present.Refuted(s, n) {
-		a.out("the agent said it is done")
-	}
-	a.env.Review(j.Review)
-	a.env.Forced(c.SkippedPhases)
-	a.env.Gates(j.Gates, "", true)
-	a.env.NotRun(j.NotRun)
-	for _, x := range j.Experiments {
-		a.out("tried: %s", x.Says)
-	}
-	if j.Proof != nil {
-		a.out("%s", present.ProofLine(j.Proof))
-	}
-	a.env.Holdout(j.Holdout)
-	if j.HoldoutLogs != "" {
-		a.out("what the hold-out tests printed: %s", j.HoldoutLogs)
-	}
-	a.env.Tampered(j.Tampered, j.Reason)
-	if text := present.Cost(c.Used); text != "" {
-		a.out("cost: %s", text)
-	}
-	if text := present.Lacks(c); text != "" {
-		a.out("incomplete: it lacks %s", text)
-	}
-	a.env.Deletes(c)
-	if j.Logs != "" {
-		a.out("logs: %s", j.Logs)
-	}
+	a.env.Checkpoint(&j, info.Subject, present.Refuted(s, n))
 	from := session.Commit("")
 	if n > 0 {
 		from = s.At(n - 1).Code
@@ -159,7 +105,7 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 }
 
 // addEvidence finds what was judged at a checkpoint, in the ledger commit that made it.
-func (a *app) addEvidence(ctx context.Context, j *showJSON) error {
+func (a *app) addEvidence(ctx context.Context, j *present.Checkpoint) error {
 	commits, err := a.Repo.Ledgers(ctx, j.ID)
 	if err != nil {
 		return err
