@@ -72,7 +72,7 @@ func (a *app) abandon(ctx context.Context, name, reason string) error {
 		a.out("%s is abandoned already", h.ID)
 		return nil
 	}
-	a.saySaved(saved)
+	saySaved(a.out, saved)
 	a.out("%s is abandoned; everything of it is kept", h.ID)
 	a.out("undo: %s (or at any time: wfs resume %s)", a.typed("wfs undo"), h.ID)
 	a.next(j.Next)
@@ -87,13 +87,13 @@ func (a *app) baseBranch(ctx context.Context, s *session.Session) string {
 	return a.Engine.SwitchName(ctx, s.BaseRef)
 }
 
-func (a *app) rename(ctx context.Context, name, title string) error {
+func (a *editVerb) rename(ctx context.Context, name string) error {
 	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: name})
 	if err != nil {
 		return err
 	}
 	before := h.S.Headline()
-	n, err := h.Rename(ctx, title)
+	n, err := h.Rename(ctx, a.name)
 	if err != nil {
 		return err
 	}

@@ -9,16 +9,16 @@ import (
 )
 
 // became finds out what became of a session's work. It takes several git processes, so it is done only when asked for.
-func (a *app) became(ctx context.Context, s *session.Session) (gitstate.Fate, error) {
-	w, err := a.workOf(ctx, s)
+func became(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitstate.Fate, error) {
+	w, err := workOf(ctx, repo, s)
 	if err != nil {
 		return gitstate.Fate{}, err
 	}
-	return a.Repo.Fate(ctx, w)
+	return repo.Fate(ctx, w)
 }
 
 // workOf is what was handed over, or where the session stands.
-func (a *app) workOf(ctx context.Context, s *session.Session) (gitstate.Work, error) {
+func workOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitstate.Work, error) {
 	w := gitstate.Work{Base: s.BaseRef}
 	if f := s.Finished; f != nil {
 		w.Handed = f.Branch
@@ -27,7 +27,7 @@ func (a *app) workOf(ctx context.Context, s *session.Session) (gitstate.Work, er
 		}
 	}
 	if w.Commit == "" {
-		tip, err := a.Repo.Ref(ctx, s.Branch())
+		tip, err := repo.Ref(ctx, s.Branch())
 		if err != nil {
 			return w, err
 		}
@@ -39,7 +39,7 @@ func (a *app) workOf(ctx context.Context, s *session.Session) (gitstate.Work, er
 }
 
 // withFate keeps the sessions whose work is merged, or those whose work is not, and says what became of it.
-func (a *app) withFate(ctx context.Context, list []present.Session, merged bool) ([]present.Session, error) {
+func (a *listVerb) withFate(ctx context.Context, list []present.Session) ([]present.Session, error) {
 	kept := []present.Session{}
 	for _, j := range list {
 		if j.Status == "unreadable" {
@@ -49,11 +49,11 @@ func (a *app) withFate(ctx context.Context, list []present.Session, merged bool)
 		if err != nil {
 			return nil, err
 		}
-		f, err := a.became(ctx, &v.Session)
+		f, err := became(ctx, a.Repo, &v.Session)
 		if err != nil {
 			return nil, err
 		}
-		if j.Became = &f; merged != (f.How == gitstate.FateNowhere || f.How == gitstate.FateHeld) {
+		if j.Became = &f; a.merged != (f.How == gitstate.FateNowhere || f.How == gitstate.FateHeld) {
 			kept = append(kept, j)
 		}
 	}
@@ -67,7 +67,7 @@ type deletedJSON struct {
 }
 
 // listDeleted shows what wfs delete put away.
-func (a *app) listDeleted(ctx context.Context) error {
+func (a *listVerb) listDeleted(ctx context.Context) error {
 	all, err := a.deletions(ctx)
 	if err != nil {
 		return err

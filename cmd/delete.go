@@ -93,14 +93,14 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 		}
 		return session.Refuse(session.RefuseWorktree, hint, "%s is checked out in %s", id, tree.Path)
 	}
-	became, err := a.became(ctx, &h.S)
+	fate, err := became(ctx, a.Repo, &h.S)
 	if err != nil {
 		return err
 	}
-	if became.How == gitstate.FateNowhere && !force {
+	if fate.How == gitstate.FateNowhere && !force {
 		return a.notMerged(ctx, &h.S)
 	}
-	only, err := a.onlyHere(ctx, &h.S, became)
+	only, err := onlyHere(ctx, a.Repo, &h.S, fate)
 	if err != nil && !force {
 		return err
 	}
@@ -110,7 +110,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 			"no branch of yours has %s of %s", only.what, id)
 	}
 	if only != nil {
-		became = gitstate.Fate{How: gitstate.FateNowhere}
+		fate = gitstate.Fate{How: gitstate.FateNowhere}
 	}
 	if tree, err = a.Belonging(ctx, id); err != nil { // where it was handed over, if that has a work tree of its own
 		var none *session.Refusal
@@ -125,7 +125,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 	if tree != nil && tree.ID != "main" && tree.ID != a.Repo.Worktree() && !a.json {
 		defer a.out("its work tree stays: git worktree remove %s", tree.Path)
 	}
-	return a.sayDeleted(ctx, id, op, &became)
+	return a.sayDeleted(ctx, id, op, &fate)
 }
 
 // notMerged refuses to delete what only a session holds.
@@ -156,7 +156,7 @@ func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *g
 		a.out("its work: %s", present.BecameText(*became))
 	}
 	a.out("it is kept below %s until wfs gc removes it", kept)
-	stays, err := a.staysLines(ctx, id)
+	stays, err := stayBehind(ctx, a.Repo, id)
 	if err != nil {
 		return err
 	}
@@ -248,5 +248,5 @@ func (a *app) restoreDeleted(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return a.sayMoved(h, r, nil)
+	return moved{a, h, r, nil}.say()
 }

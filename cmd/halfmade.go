@@ -189,7 +189,7 @@ func (a *app) keepTree(ctx context.Context, tree, here *gitstate.Repo, m *regist
 		ref, err = tree.Rescue(ctx, m.Session, why, snap, a.env.Now().Unix())
 	}
 	if err == nil {
-		only, err = a.lostWith(ctx, tree, here, m.Session, m.Dir, exclude, snap)
+		only, err = lostWith(ctx, a.Workspace, tree, here, m.Session, m.Dir, exclude, snap)
 	}
 	return ref, only, err
 }

@@ -107,9 +107,9 @@ func (a *app) root() *cobra.Command {
 		Args: noArgs, SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if version {
-				return a.version()
+				return (&versionVerb{a}).run(c.Context(), nil)
 			}
-			return a.story(c.Context())
+			return (&statusVerb{app: a}).story(c.Context())
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			a.env.JSON = a.json
@@ -125,14 +125,14 @@ func (a *app) root() *cobra.Command {
 	root.Flags().BoolVarP(&version, "version", "v", false, "print the version: wfs version")
 	root.SetFlagErrorFunc(a.flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.initCmd(), a.startCmd(), a.newCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(),
-		a.rejectCmd(),
-		a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.switchCmd(), a.resumeCmd(), a.undoCmd(),
-		a.redoCmd(), a.finishCmd(),
+	root.AddCommand(a.initCmd(), (&startVerb{app: a}).command(), (&newVerb{app: a}).command(), (&runVerb{app: a}).command(), (&stopVerb{app: a}).command(), (&noteVerb{app: a}).command(), a.approveCmd(),
+		(&rejectVerb{app: a}).command(),
+		(&statusVerb{app: a}).command(), (&listVerb{app: a}).command(), (&logVerb{app: a}).command(), (&showVerb{app: a}).command(), a.diffCmd(), (&switchVerb{app: a}).command(), (&resumeVerb{app: a}).command(), (&undoVerb{app: a}).command(),
+		(&undoVerb{app: a}).redoCommand(), (&finishVerb{app: a}).command(),
 		a.abandonCmd(), a.agentCmd(), a.allowCmd(), a.backupsCmd(), a.budgetCmd(), a.checkCmd(), a.checkpointCmd(),
 		a.completionCmd(), a.configCmd(),
-		a.deleteCmd(), a.demoCmd(), a.doctorCmd(), a.editCmd(), a.exportCmd(), a.forkCmd(), a.gcCmd(), a.hookCmd(),
-		a.pathCmd(), a.statsCmd(), a.trustCmd(), a.uninstallCmd(), a.versionCmd(), a.watchCmd(), a.workflowCmd())
+		a.deleteCmd(), a.demoCmd(), a.doctorCmd(), (&editVerb{app: a}).command(), (&exportVerb{app: a}).command(), (&forkVerb{app: a}).command(), a.gcCmd(), a.hookCmd(),
+		(&pathVerb{a}).command(), (&statsVerb{a}).command(), (&trustVerb{app: a}).command(), a.uninstallCmd(), (&versionVerb{a}).command(), (&watchVerb{app: a}).command(), (&workflowVerb{a}).command())
 	root.AddCommand(topics()...)
 	root.AddCommand(a.oldPhase())
 	root.SetHelpCommand(a.helpCmd())
@@ -227,6 +227,11 @@ func noArgs(c *cobra.Command, args []string) error {
 		e.Hint = fmt.Sprintf("did you mean %q?", c.CommandPath()+" "+near[0])
 	}
 	return e
+}
+
+// with calls the body of a verb.
+func with(run func(context.Context, []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error { return run(c.Context(), args) }
 }
 
 // upTo refuses more than n arguments.

@@ -13,8 +13,13 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-func (a *app) showCmd() *cobra.Command {
-	var run bool
+// showVerb is `wfs show`.
+type showVerb struct {
+	*app
+	run bool // print what the agent did
+}
+
+func (a *showVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "show [SESSION | CHECKPOINT]", Short: "a session, or one checkpoint with its evidence",
 		Long: `Show prints a session's story, or a checkpoint: the verdict, every gate's result, the tests, and where
@@ -28,49 +33,48 @@ That comes from logs on this machine, outside Git, which wfs gc removes one day.
   wfs show @7 --run                what did the agent do there?
   wfs show csv-export@7 --json`,
 		Args: upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			ctx := c.Context()
-			if err := a.Open(ctx); err != nil {
-				return err
-			}
-			if id, ok, err := a.autoNamed(ctx, first(args)); err != nil {
-				return err
-			} else if ok {
-				return a.showAuto(ctx, id)
-			}
-			if len(args) == 1 {
-				id, n, err := a.Address(ctx, args[0])
-				if err == nil {
-					if run {
-						return a.showRun(ctx, id, n)
-					}
-					return a.showCheckpoint(ctx, id, n)
-				}
-				if strings.Contains(args[0], "@") {
-					return err
-				}
-				if _, isNumber := workspace.CheckpointNumber(args[0]); isNumber {
-					return err
-				}
-			}
-			id, err := a.Resolve(ctx, first(args))
-			if err != nil {
-				return err
-			}
-			if run {
-				return a.showRun(ctx, id, -1)
-			}
-			if !a.json {
-				a.page(ctx)
-			}
-			return a.tellOf(ctx, id)
-		},
+		RunE: with(a.show),
 	}
-	c.Flags().BoolVar(&run, "run", false, "tell what the agent did, step by step")
+	c.Flags().BoolVar(&a.run, "run", false, "tell what the agent did, step by step")
 	return c
 }
 
-func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
+func (a *showVerb) show(ctx context.Context, args []string) error {
+	if err := a.Open(ctx); err != nil {
+		return err
+	}
+	name := first(args)
+	if id, ok, err := a.autoNamed(ctx, name); err != nil {
+		return err
+	} else if ok {
+		return a.showAuto(ctx, id)
+	}
+	if name != "" {
+		id, n, err := a.Address(ctx, name)
+		if err == nil && a.run {
+			return a.showRun(ctx, id, n)
+		}
+		if err == nil {
+			return a.showCheckpoint(ctx, id, n)
+		}
+		if _, isNumber := workspace.CheckpointNumber(name); isNumber || strings.Contains(name, "@") {
+			return err
+		}
+	}
+	id, err := a.Resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	if a.run {
+		return a.showRun(ctx, id, -1)
+	}
+	if !a.json {
+		a.page(ctx)
+	}
+	return (&statusVerb{app: a.app}).tellOf(ctx, id)
+}
+
+func (a *showVerb) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	v, err := a.View(ctx, id)
 	if err != nil {
 		return err
@@ -105,7 +109,7 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 }
 
 // addEvidence finds what was judged at a checkpoint, in the ledger commit that made it.
-func (a *app) addEvidence(ctx context.Context, j *present.Checkpoint) error {
+func (a *showVerb) addEvidence(ctx context.Context, j *present.Checkpoint) error {
 	commits, err := a.Repo.Ledgers(ctx, j.ID)
 	if err != nil {
 		return err

@@ -123,7 +123,7 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if err := a.Clone.ForgetProvided(work); err != nil {
 		return err
 	}
-	j.Parked = a.strandedWith(ctx, work)
+	j.Parked = leftIn(ctx, a.Repo, work)
 	return a.sayRemoved(ctx, h, j)
 }
 
@@ -171,7 +171,7 @@ func (a *app) wouldLose(ctx context.Context, here *gitstate.Repo, id session.ID,
 	if err != nil {
 		return lost{}, err
 	}
-	return a.lostWith(ctx, a.Repo, here, id, dir, exclude, snap)
+	return lostWith(ctx, a.Workspace, a.Repo, here, id, dir, exclude, snap)
 }
 
 // saveEdits makes a checkpoint of what is in the work tree, if the session can have one.
@@ -196,7 +196,7 @@ func (a *app) sayRemoved(ctx context.Context, h *engine.Hand, j removedJSON) err
 	}
 	a.out("removed %s; %s stays, with its branch and its checkpoints", j.Removed, h.ID)
 	for _, ref := range j.Parked {
-		for _, line := range a.parkedLines(ctx, ref) {
+		for _, line := range waysBackTo(ctx, a.Repo, ref) {
 			a.out("%s", line)
 		}
 	}
