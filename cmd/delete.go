@@ -89,7 +89,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 	if tree != nil && !tree.Gone {
 		hint := "wfs delete --worktree " + string(id)
 		if tree.ID == "main" {
-			hint = fmt.Sprintf("cd %s && wfs switch %s", tree.Path, a.baseBranch(ctx, &h.S))
+			hint = fmt.Sprintf("cd %s && wfs switch %s", tree.Path, baseBranch(ctx, a.Engine, &h.S))
 		}
 		return session.Refuse(session.RefuseWorktree, hint, "%s is checked out in %s", id, tree.Path)
 	}
@@ -132,7 +132,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 func (a *app) notMerged(ctx context.Context, s *session.Session) error {
 	put := "wfs delete " + string(s.ID) + " --force"
 	if cur, err := a.Current(ctx); err == nil && cur == s.ID {
-		put = fmt.Sprintf("wfs switch %s && %s", a.baseBranch(ctx, s), put)
+		put = fmt.Sprintf("wfs switch %s && %s", baseBranch(ctx, a.Engine, s), put)
 	}
 	what := fmt.Sprintf("checkpoint %d (%s)", s.Current, s.At(s.Current).Summary)
 	if f := s.Finished; f != nil && s.Status == session.StatusFinished {

@@ -125,14 +125,18 @@ func (a *app) root() *cobra.Command {
 	root.Flags().BoolVarP(&version, "version", "v", false, "print the version: wfs version")
 	root.SetFlagErrorFunc(a.flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.initCmd(), (&startVerb{app: a}).command(), (&newVerb{app: a}).command(), (&runVerb{app: a}).command(), (&stopVerb{app: a}).command(), (&noteVerb{app: a}).command(), a.approveCmd(),
-		(&rejectVerb{app: a}).command(),
-		(&statusVerb{app: a}).command(), (&listVerb{app: a}).command(), (&logVerb{app: a}).command(), (&showVerb{app: a}).command(), a.diffCmd(), (&switchVerb{app: a}).command(), (&resumeVerb{app: a}).command(), (&undoVerb{app: a}).command(),
-		(&undoVerb{app: a}).redoCommand(), (&finishVerb{app: a}).command(),
-		a.abandonCmd(), a.agentCmd(), a.allowCmd(), a.backupsCmd(), a.budgetCmd(), a.checkCmd(), a.checkpointCmd(),
-		a.completionCmd(), a.configCmd(),
-		a.deleteCmd(), a.demoCmd(), a.doctorCmd(), (&editVerb{app: a}).command(), (&exportVerb{app: a}).command(), (&forkVerb{app: a}).command(), a.gcCmd(), a.hookCmd(),
-		(&pathVerb{a}).command(), (&statsVerb{a}).command(), (&trustVerb{app: a}).command(), a.uninstallCmd(), (&versionVerb{a}).command(), (&watchVerb{app: a}).command(), (&workflowVerb{a}).command())
+	for _, verb := range []interface{ command() *cobra.Command }{
+		&startVerb{app: a}, &newVerb{app: a}, &runVerb{app: a}, &stopVerb{app: a}, &noteVerb{app: a},
+		&rejectVerb{app: a}, &statusVerb{app: a}, &listVerb{app: a}, &logVerb{app: a}, &showVerb{app: a},
+		&switchVerb{app: a}, &resumeVerb{app: a}, &undoVerb{app: a}, &redoVerb{undoVerb{app: a}}, &finishVerb{app: a},
+		&abandonVerb{app: a}, &allowVerb{app: a}, &editVerb{app: a}, &exportVerb{app: a}, &forkVerb{app: a},
+		&pathVerb{a}, &statsVerb{a}, &trustVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a},
+	} {
+		root.AddCommand(verb.command())
+	}
+	root.AddCommand(a.initCmd(), a.approveCmd(), a.diffCmd(), a.agentCmd(), a.backupsCmd(), a.budgetCmd(),
+		a.checkCmd(), a.checkpointCmd(), a.completionCmd(), a.configCmd(), a.deleteCmd(), a.demoCmd(),
+		a.doctorCmd(), a.gcCmd(), a.hookCmd(), a.uninstallCmd())
 	root.AddCommand(topics()...)
 	root.AddCommand(a.oldPhase())
 	root.SetHelpCommand(a.helpCmd())

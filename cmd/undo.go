@@ -45,7 +45,10 @@ lock and writes nothing.`,
 	return c
 }
 
-func (a *undoVerb) redoCommand() *cobra.Command {
+// redoVerb is `wfs redo`.
+type redoVerb struct{ undoVerb }
+
+func (a *redoVerb) command() *cobra.Command {
 	a.redo = true
 	c := &cobra.Command{
 		Use: "redo [SESSION]", Short: "redo the last undo",
