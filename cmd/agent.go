@@ -64,7 +64,7 @@ type agentJSON struct {
 
 // agentSettings are the cards and the configuration here; outside a repository the person's own.
 func (a *app) agentSettings(ctx context.Context) (*workflows.Settings, workspace.Rules, error) {
-	list, err := a.ownRules(ctx)
+	list, err := ownRules(ctx, a.Workspace)
 	if err != nil {
 		return nil, nil, err
 	}

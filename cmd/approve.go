@@ -64,7 +64,7 @@ message of wfs finish.`,
 
 // answerFor takes a session in hand for a person's word about it, and says where it stands then.
 func (a *app) answerFor(ctx context.Context, command, name string, do func(*engine.Hand) error) error {
-	p := a.progress(live.Ordinary)
+	p := &live.Progress{Screen: &a.env.Screen}
 	h, err := a.InHand(ctx, workspace.Request{Command: command, Session: name, Trusted: true, Locked: func(session.ID) {
 		a.Engine.Tell = p.Event
 		a.Engine.Works.(*works).report = p.Tell
@@ -72,7 +72,7 @@ func (a *app) answerFor(ctx context.Context, command, name string, do func(*engi
 	if err != nil {
 		return err
 	}
-	mine, at := a.editsIn(ctx, &h.S, a.Here()), h.S.Current
+	mine, at := editsIn(ctx, a.Workspace, &h.S, a.Here()), h.S.Current
 	if err := do(h); err != nil {
 		return err
 	}
@@ -82,5 +82,5 @@ func (a *app) answerFor(ctx context.Context, command, name string, do func(*engi
 	if !a.json {
 		a.out("undo: %s", a.typed("wfs undo"))
 	}
-	return a.ended(ctx, h)
+	return ending{a}.of(ctx, h)
 }

@@ -118,7 +118,7 @@ func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSO
 		if err != nil {
 			return nil, err
 		}
-		switch _, err := a.findBackup(ctx, b.Session, b.Name); {
+		switch _, err := findBackup(ctx, a.Engine, b.Session, b.Name); {
 		case strings.HasPrefix(b.Ref, engine.DeletedPrefix):
 			b.Restore = []string{"wfs delete --restore " + string(b.Session)}
 		case err == nil && b.Name == autoName:

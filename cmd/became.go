@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// fateOf finds out what became of a session's work. It takes several git processes, so it is done only when asked for.
-func fateOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitstate.Fate, error) {
+// became finds out what became of a session's work. It takes several git processes, so it is done only when asked for.
+func became(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitstate.Fate, error) {
 	w, err := workOf(ctx, repo, s)
 	if err != nil {
 		return gitstate.Fate{}, err
@@ -36,21 +36,21 @@ func workOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitst
 }
 
 // withFate keeps the sessions whose work is merged, or those whose work is not, and says what became of it.
-func withFate(ctx context.Context, w *workspace.Workspace, list []present.Session, merged bool) ([]present.Session, error) {
+func (a *listVerb) withFate(ctx context.Context, list []present.Session) ([]present.Session, error) {
 	kept := []present.Session{}
 	for _, j := range list {
 		if j.Status == "unreadable" {
 			continue
 		}
-		v, err := w.View(ctx, j.ID)
+		v, err := a.View(ctx, j.ID)
 		if err != nil {
 			return nil, err
 		}
-		f, err := fateOf(ctx, w.Repo, &v.Session)
+		f, err := became(ctx, a.Repo, &v.Session)
 		if err != nil {
 			return nil, err
 		}
-		if j.Became = &f; merged != (f.How == gitstate.FateNowhere || f.How == gitstate.FateHeld) {
+		if j.Became = &f; a.merged != (f.How == gitstate.FateNowhere || f.How == gitstate.FateHeld) {
 			kept = append(kept, j)
 		}
 	}
@@ -58,7 +58,7 @@ func withFate(ctx context.Context, w *workspace.Workspace, list []present.Sessio
 }
 
 // listDeleted shows what wfs delete put away.
-func (a *app) listDeleted(ctx context.Context) error {
+func (a *listVerb) listDeleted(ctx context.Context) error {
 	all, err := a.Deletions(ctx)
 	if err != nil {
 		return err

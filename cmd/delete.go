@@ -93,7 +93,7 @@ func (a *deleteVerb) delete(ctx context.Context, name string) error {
 	if err := a.notCheckedOut(ctx, &h.S); err != nil {
 		return err
 	}
-	became, err := a.mayGo(ctx, &h.S)
+	fate, err := a.mayGo(ctx, &h.S)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (a *deleteVerb) delete(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.say(ctx, id, op, &became); err != nil {
+	if err := a.say(ctx, id, op, &fate); err != nil {
 		return err
 	}
 	if tree != nil && tree.ID != "main" && tree.ID != a.Repo.Worktree() && !a.json {
@@ -129,23 +129,23 @@ func (a *deleteVerb) notCheckedOut(ctx context.Context, s *session.Session) erro
 
 // mayGo refuses to delete work that nothing else holds, unless that is wanted, and says what became of it.
 func (a *deleteVerb) mayGo(ctx context.Context, s *session.Session) (gitstate.Fate, error) {
-	became, err := fateOf(ctx, a.Repo, s)
+	fate, err := became(ctx, a.Repo, s)
 	if err != nil {
-		return became, err
+		return fate, err
 	}
-	if became.How == gitstate.FateNowhere && !a.force {
-		return became, a.notMerged(ctx, s)
+	if fate.How == gitstate.FateNowhere && !a.force {
+		return fate, a.notMerged(ctx, s)
 	}
-	only, err := a.onlyHere(ctx, s, became)
+	only, err := onlyHere(ctx, a.Repo, s, fate)
 	switch {
 	case err != nil && !a.force:
-		return became, err
+		return fate, err
 	case only == nil:
-		return became, nil
+		return fate, nil
 	case a.force:
 		return gitstate.Fate{How: gitstate.FateNowhere}, nil
 	}
-	return became, session.Refuse(session.RefuseNotMerged,
+	return fate, session.Refuse(session.RefuseNotMerged,
 		fmt.Sprintf("git branch %s-%s %s; or wfs delete %s --force", s.ID, only.name, only.commit.Short(), s.ID),
 		"no branch of yours has %s of %s", only.what, s.ID)
 }
@@ -178,7 +178,7 @@ func (a *deleteVerb) say(ctx context.Context, id session.ID, op int64, became *g
 		a.out("its work: %s", present.BecameText(*became))
 	}
 	a.out("it is kept below %s until wfs gc removes it", kept)
-	stays, err := a.staysLines(ctx, id)
+	stays, err := stayBehind(ctx, a.Repo, id)
 	if err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ func (a *deleteVerb) bringBack(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return a.sayMoved(h, r, nil)
+	return moved{a.app, h, r, nil}.say()
 }
 
 type removedJSON struct {
@@ -250,7 +250,7 @@ func (a *deleteVerb) removeTree(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	parked := a.strandedWith(ctx, r.Tree)
+	parked := leftIn(ctx, a.Repo, r.Tree)
 	if a.json {
 		return a.answer(removedJSON{jsonVersion, r, parked})
 	}
@@ -263,7 +263,7 @@ func (a *deleteVerb) removeTree(ctx context.Context, name string) error {
 	}
 	a.out("removed %s; %s stays, with its branch and its checkpoints", r.Removed, r.Session)
 	for _, ref := range parked {
-		for _, line := range a.parkedLines(ctx, ref) {
+		for _, line := range waysBackTo(ctx, a.Repo, ref) {
 			a.out("%s", line)
 		}
 	}

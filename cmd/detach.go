@@ -26,7 +26,7 @@ func (a *app) detach(ctx context.Context, name string, o engine.RunOptions) erro
 		return err
 	}
 	if err := a.Ready(ctx, true); err != nil {
-		return a.unfinished(ctx, name, err)
+		return (&runVerb{app: a}).unfinished(ctx, name, err)
 	}
 	id, err := a.Workable(ctx, name)
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *app) tellLog(ctx context.Context, id session.ID, path string, code int)
 		if err != nil {
 			return err
 		}
-		return a.sayEnd(ctx, d, code)
+		return ending{a}.say(ctx, d, code)
 	}
 	return &ranError{safetext.Line(string(text), 0), code}
 }

@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
@@ -79,4 +81,49 @@ func (a *app) commandLine(ctx context.Context, s *session.Session, plan *workflo
 				Conversation: engine.Conversation(s, plan, started)})
 	}
 	return nil
+}
+
+// gateText says what a gate asks for.
+func gateText(g workflows.Gate) string {
+	switch {
+	case g.Document != "" && len(g.Needs) > 0:
+		return fmt.Sprintf("%s: the document %s, with %s", g.Name, g.Document, strings.Join(texts(g.Needs), ", "))
+	case g.Document != "":
+		return fmt.Sprintf("%s: the document %s", g.Name, g.Document)
+	case len(g.Changes) > 0:
+		return fmt.Sprintf("%s: a change of %s", g.Name, strings.Join(g.Changes, ", "))
+	}
+	return fmt.Sprintf("%s (expect %s): %s", g.Name, g.Expect, g.Run.Text())
+}
+
+func texts[T ~string](list []T) []string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = string(x)
+	}
+	return out
+}
+
+func commandOf(p *workflows.Plan, phase session.PhaseName) string {
+	ph := p.Workflow.Phase(phase)
+	if ph == nil {
+		return ""
+	}
+	if ph.Run.Human {
+		return "nothing: a person works there, and approves or rejects"
+	}
+	if !ph.Run.Agent {
+		return ph.Run.Command.Text()
+	}
+	return workspace.AgentName(p.AgentOf(ph))
+}
+
+func gatesOf(p *workflows.Plan, phase session.PhaseName) []string {
+	list := []string{}
+	if ph := p.Workflow.Phase(phase); ph != nil {
+		for _, g := range ph.Gates {
+			list = append(list, gateText(g))
+		}
+	}
+	return list
 }

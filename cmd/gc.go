@@ -363,7 +363,8 @@ func (g *search) leftOvers() error {
 	return err
 }
 
-func (a *app) sessionIDs(ctx context.Context) ([]session.ID, error) {
-	all, err := a.Repo.Sessions(ctx)
+// sessionIDs are the sessions of a repository, in order.
+func sessionIDs(ctx context.Context, repo *gitstate.Repo) ([]session.ID, error) {
+	all, err := repo.Sessions(ctx)
 	return slices.Sorted(maps.Keys(all)), err
 }

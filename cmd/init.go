@@ -236,7 +236,7 @@ func (a *app) mayTry(ctx context.Context, command string, o initOptions, list []
 	if err != nil {
 		return err
 	}
-	known, err := a.trustsFilters(filters)
+	known, err := trustsFilters(a.Workspace, filters)
 	if err != nil {
 		return err
 	}
@@ -272,7 +272,7 @@ func (a *app) mayTry(ctx context.Context, command string, o initOptions, list []
 		}
 	}
 	if o.yes {
-		return a.trustFilters(filters)
+		return trustFilters(a.Workspace, filters)
 	}
 	if !a.asksHere() {
 		return session.Refuse(session.RefuseUntrusted, command+" --yes",
@@ -286,7 +286,7 @@ func (a *app) mayTry(ctx context.Context, command string, o initOptions, list []
 		a.note("nothing was run, and nothing was written; to use another command: wfs init --test 'COMMAND'")
 		return exitWith(exitDecision)
 	}
-	return a.trustFilters(filters)
+	return trustFilters(a.Workspace, filters)
 }
 
 // tryAll tries every project that was found, and what its test command runs beyond the tests. The first must

@@ -87,7 +87,7 @@ func sayClean(say func(string, ...any), c *initClean) {
 
 // checkProofs tells when the work of sessions that are not over could not be proven.
 func (a *app) checkProofs(ctx context.Context) (found []check.Finding, err error) {
-	ids, err := a.sessionIDs(ctx)
+	ids, err := sessionIDs(ctx, a.Repo)
 	current, _ := a.Current(ctx)
 	for _, id := range ids {
 		v, err := a.View(ctx, id)

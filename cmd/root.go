@@ -107,9 +107,9 @@ func (a *app) root() *cobra.Command {
 		Args: noArgs, SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if version {
-				return a.version()
+				return (&versionVerb{a}).run(c.Context(), nil)
 			}
-			return a.story(c.Context())
+			return (&statusVerb{app: a}).story(c.Context())
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			a.env.JSON = a.json
@@ -125,14 +125,18 @@ func (a *app) root() *cobra.Command {
 	root.Flags().BoolVarP(&version, "version", "v", false, "print the version: wfs version")
 	root.SetFlagErrorFunc(a.flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.initCmd(), a.startCmd(), a.newCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(),
-		a.rejectCmd(),
-		a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.switchCmd(), a.resumeCmd(), a.undoCmd(),
-		a.redoCmd(), a.finishCmd(),
-		(&abandonVerb{app: a}).command(), a.agentCmd(), (&allowVerb{app: a}).command(), a.backupsCmd(), a.budgetCmd(), a.checkCmd(), a.checkpointCmd(),
-		a.completionCmd(), a.configCmd(),
-		(&deleteVerb{app: a}).command(), a.demoCmd(), a.doctorCmd(), a.editCmd(), a.exportCmd(), a.forkCmd(), a.gcCmd(), a.hookCmd(),
-		a.pathCmd(), a.statsCmd(), a.trustCmd(), a.uninstallCmd(), a.versionCmd(), a.watchCmd(), a.workflowCmd())
+	for _, verb := range []interface{ command() *cobra.Command }{
+		&startVerb{app: a}, &newVerb{app: a}, &runVerb{app: a}, &stopVerb{app: a}, &noteVerb{app: a},
+		&rejectVerb{app: a}, &statusVerb{app: a}, &listVerb{app: a}, &logVerb{app: a}, &showVerb{app: a},
+		&switchVerb{app: a}, &resumeVerb{app: a}, &undoVerb{app: a}, &redoVerb{undoVerb{app: a}}, &finishVerb{app: a},
+		&abandonVerb{app: a}, &allowVerb{app: a}, &deleteVerb{app: a}, &editVerb{app: a}, &exportVerb{app: a}, &forkVerb{app: a},
+		&pathVerb{a}, &statsVerb{a}, &trustVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a},
+	} {
+		root.AddCommand(verb.command())
+	}
+	root.AddCommand(a.initCmd(), a.approveCmd(), a.diffCmd(), a.agentCmd(), a.backupsCmd(), a.budgetCmd(),
+		a.checkCmd(), a.checkpointCmd(), a.completionCmd(), a.configCmd(), a.demoCmd(),
+		a.doctorCmd(), a.gcCmd(), a.hookCmd(), a.uninstallCmd())
 	root.AddCommand(topics()...)
 	root.AddCommand(a.oldPhase())
 	root.SetHelpCommand(a.helpCmd())

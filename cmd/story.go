@@ -12,7 +12,7 @@ import (
 
 // story is `wfs` alone: what happened, where it stands, why it stopped, what to type. Without a repository or a
 // session it is a short help.
-func (a *app) story(ctx context.Context) error {
+func (a *statusVerb) story(ctx context.Context) error {
 	err := a.Open(ctx)
 	if errors.Is(err, gitstate.ErrNotRepository) && !a.json {
 		a.out("this directory is not in a git repository")
@@ -36,7 +36,7 @@ func (a *app) story(ctx context.Context) error {
 }
 
 // tellOf tells the story of a session that may be checked out elsewhere.
-func (a *app) tellOf(ctx context.Context, id session.ID) error {
+func (a *statusVerb) tellOf(ctx context.Context, id session.ID) error {
 	in, err := a.PlaceOf(ctx, id)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (a *app) tellOf(ctx context.Context, id session.ID) error {
 
 // tell is a session's story: what `wfs`, `wfs status` and `wfs show` print. in is the work tree that has the session
 // checked out, nil for none.
-func (a *app) tell(ctx context.Context, id session.ID, in *gitstate.Worktree) error {
+func (a *statusVerb) tell(ctx context.Context, id session.ID, in *gitstate.Worktree) error {
 	v, err := a.View(ctx, id)
 	if err != nil {
 		return err

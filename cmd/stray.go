@@ -119,7 +119,7 @@ func (a *app) watchedNow(ctx context.Context, s *session.Session, f string) (wha
 }
 
 // sawAll records that a person has seen what runs changed beside a session.
-func (a *app) sawAll(ctx context.Context, name string) error {
+func (a *statusVerb) sawAll(ctx context.Context, name string) error {
 	h, err := a.InHand(ctx, workspace.Request{Command: "wfs status --seen", Session: name})
 	if err == nil {
 		err = h.Seen()

@@ -136,7 +136,7 @@ func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
 	if err := a.Begin(ctx, command, true); err != nil {
 		return nil, err
 	}
-	ids, err := a.sessionIDs(ctx)
+	ids, err := sessionIDs(ctx, a.Repo)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 
 // onlyOurs finds the work that is lost without the refs of wfs.
 func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
-	ids, err := a.sessionIDs(ctx)
+	ids, err := sessionIDs(ctx, a.Repo)
 	if err != nil {
 		return err
 	}
@@ -282,15 +282,15 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 			only(" (the session cannot be read)")
 			continue
 		}
-		became, err := fateOf(ctx, a.Repo, &v.Session)
+		fate, err := became(ctx, a.Repo, &v.Session)
 		if err != nil {
 			return err
 		}
-		held, err := a.onlyHere(ctx, &v.Session, became)
+		held, err := onlyHere(ctx, a.Repo, &v.Session, fate)
 		switch {
 		case err != nil:
 			return err
-		case became.How == gitstate.FateNowhere:
+		case fate.How == gitstate.FateNowhere:
 			at := v.Session.At(v.Session.Current)
 			only(fmt.Sprintf(": checkpoint %d (%s)", at.Number, at.Summary))
 		case held != nil:

@@ -6,26 +6,25 @@ import (
 	"errors"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// sayNew prints what was created. runs says that a run follows, so that there is nothing to type.
-func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint,
-	runs bool) error {
+// say prints what was created. Where a run follows, there is nothing to type.
+func (a *newborn) say(ctx context.Context) error {
+	h, r, saved := a.h, a.r, a.saved
 	s := &h.S
 	var ready *gitstate.ReadyError
 	if err := a.Repo.Identified(ctx); errors.As(err, &ready) {
 		a.note("%v: checkpoints are made without your name; before wfs finish: %s", ready, readyHints[ready.Code])
 	}
 	if a.json {
-		return a.sayMoved(h, r, saved)
+		return moved{a.app, h, r, saved}.say()
 	}
 	a.About = h.ID
-	a.saySaved(saved)
+	saySaved(a.out, saved)
 	base := baseName(s)
 	if short := s.Base.Short(); base != short {
 		base += " (" + short + ")"
@@ -52,13 +51,13 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 		a.out("%s changed here", present.N(n, "file"))
 	}
 	if len(s.Carried)+len(s.Left) == 0 || s.Fork != nil || len(r.Rescued) > 1 { // what became of them has been said
-		a.sayKept(wasThere, r.Rescued, a.out)
+		sayKept(a.Repo, wasThere, r.Rescued, a.out)
 	}
 	if r.Note != "" {
 		a.out("%s", r.Note)
 	}
 	a.out("undo: %s", a.typed("wfs undo"))
-	if !runs {
+	if !a.o.runs {
 		a.next(a.nextFor(s))
 	}
 	return nil
@@ -86,7 +85,7 @@ func baseName(s *session.Session) string {
 	return present.ShortRef(cmp.Or(s.BaseRef, string(s.Base)))
 }
 
-func (a *app) sayBaseline(b *session.Baseline) {
+func (a *newborn) sayBaseline(b *session.Baseline) {
 	var red []session.TestID
 	for _, g := range b.Gates {
 		cached := ""

@@ -21,8 +21,8 @@ type unheld struct {
 //
 // Attempts that somebody has gone back from, to hand over or merge another one, are given up by that. What a person has
 // made is not, and neither is anything as long as nothing came of the session.
-func (a *app) onlyHere(ctx context.Context, s *session.Session, asked gitstate.Fate) (*unheld, error) {
-	w, err := workOf(ctx, a.Repo, s)
+func onlyHere(ctx context.Context, repo *gitstate.Repo, s *session.Session, asked gitstate.Fate) (*unheld, error) {
+	w, err := workOf(ctx, repo, s)
 	if err != nil {
 		return nil, err
 	}
@@ -32,25 +32,25 @@ func (a *app) onlyHere(ctx context.Context, s *session.Session, asked gitstate.F
 		from = s.At(s.Finished.Checkpoint).Code
 		held = append(held, from)
 	}
-	all, err := a.movedFrom(ctx, s.ID)
+	all, err := movedFrom(ctx, repo, s.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range s.Checkpoints {
 		all = append(all, c.Code)
 	}
-	if tip, err := a.Repo.Ref(ctx, s.Branch()); err != nil {
+	if tip, err := repo.Ref(ctx, s.Branch()); err != nil {
 		return nil, err
 	} else if tip != "" { // commits by hand may be on it, also since it was handed over
 		all = append(all, tip)
 	}
-	ends, err := a.Repo.Ends(ctx, all, held)
+	ends, err := repo.Ends(ctx, all, held)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(ends, func(x, y session.Commit) int { return slices.Index(all, y) - slices.Index(all, x) })
 	for _, end := range ends {
-		line, err := a.Repo.Beyond(ctx, from, end)
+		line, err := repo.Beyond(ctx, from, end)
 		if err != nil {
 			return nil, err
 		}
@@ -68,36 +68,36 @@ func (a *app) onlyHere(ctx context.Context, s *session.Session, asked gitstate.F
 		if len(line) == 0 {
 			continue
 		}
-		fate, err := a.Repo.Fate(ctx, gitstate.Work{Commit: end, Base: w.Base, Handed: w.Handed})
+		fate, err := repo.Fate(ctx, gitstate.Work{Commit: end, Base: w.Base, Handed: w.Handed})
 		if err != nil {
 			return nil, err
 		}
 		if fate.How != gitstate.FateNowhere {
 			continue
 		}
-		if picked, err := a.picked(ctx, w.Base, end, line); err != nil || !picked {
+		if picked, err := picked(ctx, repo, w.Base, end, line); err != nil || !picked {
 			return &u, err
 		}
 	}
-	return a.onlyRescued(ctx, s, w)
+	return onlyRescued(ctx, repo, s, w)
 }
 
 // movedFrom are commits by hand that the session's branch was moved away from. The moves keep them.
-func (a *app) movedFrom(ctx context.Context, id session.ID) ([]session.Commit, error) {
-	commits, err := a.Repo.Ledgers(ctx, id)
+func movedFrom(ctx context.Context, repo *gitstate.Repo, id session.ID) ([]session.Commit, error) {
+	commits, err := repo.Ledgers(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	var list []session.Commit
 	for _, l := range commits {
-		info, err := a.Repo.CommitInfo(ctx, l.Commit)
+		info, err := repo.CommitInfo(ctx, l.Commit)
 		if err != nil {
 			return nil, err
 		}
 		if len(info.Parents) < 2 || strings.Contains(info.Body, "Wfs-Ledger-Code: ") {
 			continue
 		}
-		data, err := a.Repo.File(ctx, l.Commit, session.FileEvents)
+		data, err := repo.File(ctx, l.Commit, session.FileEvents)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -23,10 +24,10 @@ func keptIn(refs []string) keptJSON {
 const wasThere = "what you had not committed"
 
 // sayKept names rescues of something, and says how to look at them.
-func (a *app) sayKept(what string, refs []string, say func(string, ...any)) {
+func sayKept(repo *gitstate.Repo, what string, refs []string, say func(string, ...any)) {
 	for _, ref := range refs {
 		say("%s is saved in %s", what, ref)
-		workspace.SayRescue(context.Background(), a.Repo, ref, say)
+		workspace.SayRescue(context.Background(), repo, ref, say)
 	}
 	if len(refs) > 0 {
 		say("  wfs backups lists it")

@@ -46,7 +46,7 @@ func (n *newborn) pin(ctx context.Context) error {
 	if err := n.ReadSpec(ctx, &n.b, o.spec); err != nil {
 		return err
 	}
-	return n.sameSpec(ctx, &n.b.Created, *o)
+	return n.sameSpec(ctx)
 }
 
 // notePlan says who will work and review, and what they lack.

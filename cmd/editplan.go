@@ -5,42 +5,34 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-func repinFlags(f *pflag.FlagSet, o *editOptions) {
-	f.StringVar(&o.pin.agent, "agent", "", "the agent from now on: a `name` (wfs agent list), a command, or script:FILE")
-	f.StringVar(&o.pin.workflow, "workflow", "", "`name` of another workflow")
-	f.StringVar(&o.phase, "phase", "", "`name` of the phase in which the session continues")
-	f.StringVar(&o.pin.holdout, "holdout", "", "`directory` or ref with tests that the agent never sees, or none")
-	f.BoolVar(&o.dry, "dry-run", false, "only show what would change")
-}
-
-func (a *app) repin(ctx context.Context, name string, o newOptions, phase string, dry bool) error {
+// repin pins what the session runs anew.
+func (a *editVerb) repin(ctx context.Context, name string) error {
 	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: name})
 	if err != nil {
 		return err
 	}
+	n := &newborn{app: a.app, o: a.pin}
+	o := &n.o
 	o.goal, o.keep, o.keepTyped, o.pinned = h.S.Goal, &h.Plan.Agent, h.S.AgentTyped, h.Plan.Holdout
-	if err := a.takeHoldout(ctx, &o); err != nil {
+	if err := a.takeHoldout(ctx, o); err != nil {
 		return err
 	}
 	if o.workflow == "" {
 		o.workflow = h.S.Workflow
 	}
-	pinned := &newborn{app: a, o: o}
-	if err := pinned.pin(ctx); err != nil {
+	if err := n.pin(ctx); err != nil {
 		return err
 	}
-	b := pinned.b
+	b := n.b
 	c := b.Created
 	r := engine.Repin{Plan: b.Plan, PlanText: b.PlanText, PlanDigest: c.PlanDigest, Workflow: b.Workflow,
 		Agent: c.Agent, AgentTyped: c.AgentTyped,
-		Phase: session.PhaseName(phase)}
+		Phase: session.PhaseName(a.phase)}
 	_, r.Limits = session.SplitGuard(b.Exclude)
 	e, err := h.PlanRepin(r)
 	var refused *session.Refusal
@@ -52,10 +44,10 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 	if err != nil {
 		return err
 	}
-	if dry {
+	if a.dry {
 		return a.sayWouldChange(h.ID, e.Changes)
 	}
-	if err := a.keepHoldout(h.ID, &o); err != nil {
+	if err := a.keepHoldout(h.ID, o); err != nil {
 		return err
 	}
 	// before it is pinned: a kill in between must not leave a session that its owner does not trust
@@ -64,17 +56,17 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 			return err
 		}
 	}
-	_, n, err := h.Repin(ctx, r)
+	_, op, err := h.Repin(ctx, r)
 	if err != nil {
 		return err
 	}
 	if e.Baseline {
 		e.Changes = append(e.Changes, "the gates run on the base again before the next attempt")
 	}
-	return a.sayChanged(ctx, h, "repinned", n, e.Changes)
+	return a.sayChanged(ctx, h, "repinned", op, e.Changes)
 }
 
-func (a *app) sayWouldChange(id session.ID, changes []string) error {
+func (a *editVerb) sayWouldChange(id session.ID, changes []string) error {
 	if a.json {
 		return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Changes: changes,
 			Next: []string{"wfs edit " + string(id) + " --reload"}})

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -27,8 +25,17 @@ type movedJSON struct {
 	Next  []string `json:"next"`
 }
 
-// sayMoved tells what moved and how to undo it.
-func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint) error {
+// moved is the answer of a command that moved HEAD or files.
+type moved struct {
+	*app
+	h     *engine.Hand
+	r     *engine.Relocated   // nil: there was nothing to do
+	saved *session.Checkpoint // edits of the session that was left
+}
+
+// say tells what moved and how to undo it.
+func (a moved) say() error {
+	h, r, saved := a.h, a.r, a.saved
 	head, err := a.Repo.Head(context.Background())
 	if err != nil {
 		return err
@@ -50,7 +57,7 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 	if a.json {
 		return a.answer(j)
 	}
-	a.saySaved(saved)
+	saySaved(a.out, saved)
 	if r == nil {
 		where := fmt.Sprintf("%s is already checked out%s, at checkpoint %d", h.ID, a.InTree(), h.S.Current)
 		if !current {
@@ -78,7 +85,7 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		if r.Event.How == session.MoveNew && r.Event.Turn.Rescue != "" && len(h.S.Carried)+len(h.S.Left) > 0 {
 			rescued = r.Event.Turn.Found
 		}
-		a.sayKept(wasThere, rescued, a.out)
+		sayKept(a.Repo, wasThere, rescued, a.out)
 	}
 	if r.Note != "" {
 		a.out("%s", r.Note)
@@ -91,7 +98,7 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 }
 
 // headAt says where HEAD is.
-func (a *app) headAt(head session.Head) string {
+func (a moved) headAt(head session.Head) string {
 	switch {
 	case head.Ref != "":
 		return "on " + strings.TrimPrefix(head.Ref, "refs/heads/")
@@ -102,67 +109,10 @@ func (a *app) headAt(head session.Head) string {
 }
 
 // saySaved names the checkpoint that keeps the edits of a session, if there is one.
-func (a *app) saySaved(c *session.Checkpoint) {
+func saySaved(out func(string, ...any), c *session.Checkpoint) {
 	if c != nil {
-		a.out("checkpoint %d: %s", c.Number, c.Summary)
+		out("checkpoint %d: %s", c.Number, c.Summary)
 	}
-}
-
-func (a *app) switchCmd() *cobra.Command {
-	var dry bool
-	c := &cobra.Command{
-		Use: "switch SESSION|BRANCH|-", Short: "go to another session or branch",
-		Long: `Switch checks out another session in this work tree, or a branch of yours. Edits in the session that
-you leave become a checkpoint of it. Uncommitted changes on a branch of yours are saved there and come back when
-you switch to it again. A dash is the previous session or branch, as for git switch. If a session and a branch
-have the same name, an open session is meant, and the branch once the session is finished; wfs/NAME and
-heads/NAME say it exactly.`,
-		Example: "  wfs switch csv-export\n  wfs switch main\n  wfs switch -\n  wfs switch csv-export --dry-run",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage("wfs list", "switch needs a session or branch")
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error { return a.switchTo(c.Context(), args[0], dry) },
-	}
-	dryFlag(c, &dry)
-	return c
-}
-
-func (a *app) switchTo(ctx context.Context, name string, dry bool) error {
-	if err := a.BeginOr(ctx, dry, "wfs switch", false); err != nil {
-		return err
-	}
-	cur, err := a.Current(ctx)
-	if err != nil {
-		return err
-	}
-	target, branch, err := a.Destination(ctx, name)
-	if err != nil {
-		return err
-	}
-	if branch != "" {
-		return a.leave(ctx, cur, branch, dry)
-	}
-	if t, err := a.Elsewhere(ctx, target); err != nil {
-		return err
-	} else if t != nil && !t.Gone {
-		return session.Refuse(session.RefuseWorktree, fmt.Sprintf(`cd "$(wfs path %s)"`, target),
-			"%s is checked out in another work tree: %s", target, t.Path)
-	}
-	if dry {
-		return a.preview(ctx, target, func(l *engine.Look) (engine.Preview, error) { return l.Enter(ctx) })
-	}
-	h, saved, err := a.Enter(ctx, "wfs switch", target)
-	if err != nil {
-		return err
-	}
-	r, err := h.Enter(ctx)
-	if err != nil {
-		return err
-	}
-	return a.sayMoved(h, r, saved)
 }
 
 // changedFiles counts files that a move has changed.
@@ -182,33 +132,4 @@ func movedAs(did string) (said, again string) {
 		return "undid: " + what, "redo"
 	}
 	return did, "undo"
-}
-
-func (a *app) leave(ctx context.Context, cur session.ID, branch string, dry bool) error {
-	short := strings.TrimPrefix(branch, "refs/heads/")
-	if head, err := a.Repo.Head(ctx); err != nil {
-		return err
-	} else if head.Ref == branch && a.json {
-		return a.answer(movedJSON{Version: jsonVersion, Did: "nothing", Session: cur, Head: short,
-			Changes: []session.Change{}, Next: []string{}})
-	} else if head.Ref == branch {
-		a.out("HEAD is on %s already; nothing was moved", short)
-		return a.sayParked(ctx, branch)
-	}
-	if cur == "" {
-		return session.Refuse(session.RefuseNotCurrent, "git switch "+short,
-			"no session is current here: going from one branch of yours to another is git's business")
-	}
-	if dry {
-		return a.preview(ctx, cur, func(l *engine.Look) (engine.Preview, error) { return l.Leave(ctx, branch) })
-	}
-	h, saved, err := a.LeaveFor(ctx, "wfs switch", cur, branch)
-	if err != nil {
-		return err
-	}
-	r, err := h.Leave(ctx, branch)
-	if err != nil {
-		return err
-	}
-	return a.sayMoved(h, r, saved)
 }
