@@ -108,7 +108,7 @@ It knows Go, Node (node --test, Vitest, Jest, Mocha, AVA, tape; npm, pnpm, yarn,
 }
 
 func (a *app) init(ctx context.Context, o initOptions) error {
-	if err := a.fit(ctx); err != nil {
+	if err := a.Suits(ctx); err != nil {
 		return err
 	}
 	if err := a.Ready(ctx, true); err != nil {

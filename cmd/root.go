@@ -67,10 +67,11 @@ func Main(env Env) int {
 	out := &output{to: env.Stdout}
 	env.Stdout = out
 	a := newApp(env, sig)
-	a.env.Args = a.spelledNow(env.Args)
+	a.env.Args = spelledNow(env.Args, a.note)
+	a.args = a.env.Args
 	root := a.root()
 	if completing(env.Args) {
-		a.complete(root)
+		(&completer{a.Workspace}).answer(root)
 		env.Stderr = io.Discard // whatever is wrong must not end in the line that somebody types
 	}
 	root.SetArgs(a.env.Args)
@@ -130,17 +131,17 @@ func (a *app) root() *cobra.Command {
 		&rejectVerb{app: a}, &statusVerb{app: a}, &listVerb{app: a}, &logVerb{app: a}, &showVerb{app: a},
 		&switchVerb{app: a}, &resumeVerb{app: a}, &undoVerb{app: a}, &redoVerb{undoVerb{app: a}}, &finishVerb{app: a},
 		&abandonVerb{app: a}, &allowVerb{app: a}, &deleteVerb{app: a}, &editVerb{app: a}, &exportVerb{app: a}, &forkVerb{app: a},
-		&pathVerb{a}, &statsVerb{a}, &trustVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a},
+		&pathVerb{a}, &statsVerb{a}, &trustVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a}, &oldPhaseVerb{app: a}, &approveVerb{app: a},
 	} {
 		root.AddCommand(verb.command())
 	}
-	root.AddCommand(a.initCmd(), a.approveCmd(), a.diffCmd(), a.agentCmd(), a.backupsCmd(), a.budgetCmd(),
-		a.checkCmd(), a.checkpointCmd(), a.completionCmd(), a.configCmd(), a.demoCmd(),
-		a.doctorCmd(), a.gcCmd(), a.hookCmd(), a.uninstallCmd())
+	root.AddCommand(a.initCmd(),
+
+		a.gcCmd(), a.hookCmd(), a.uninstallCmd())
 	root.AddCommand(topics()...)
-	root.AddCommand(a.oldPhase())
-	root.SetHelpCommand(a.helpCmd())
-	root.SetHelpFunc(a.help)
+	help := &helpVerb{app: a}
+	root.SetHelpCommand(help.command())
+	root.SetHelpFunc(help.help)
 	return root
 }
 

@@ -44,7 +44,7 @@ func (a *showVerb) show(ctx context.Context, args []string) error {
 		return err
 	}
 	name := first(args)
-	if id, ok, err := a.autoNamed(ctx, name); err != nil {
+	if id, ok, err := autoNamed(ctx, a.Workspace, name); err != nil {
 		return err
 	} else if ok {
 		return a.showAuto(ctx, id)

@@ -162,7 +162,7 @@ func (a *undoVerb) preview(ctx context.Context, next func(context.Context) ([]se
 	if err != nil {
 		return err
 	}
-	return a.sayPreview(ops[0].Session, p, baseJSON{})
+	return preview{a.app, ops[0].Session}.say(p, baseJSON{})
 }
 
 // standing returns the operations that an undo or redo is about, their sessions held, and whether they bring a deleted

@@ -90,26 +90,32 @@ func unquoted(text string) string {
 	return b.String()
 }
 
+// hints makes commands for a person to type.
+type hints struct {
+	w    *workspace.Workspace
+	args []string // of this command line
+}
+
 // typed is a command to type for the session that this command line is about.
-func (a *app) typed(command string) string {
-	if a.About == "" && ofWfs.MatchString(command) { // what was typed was refused before anybody looked for a session
-		if ctx := context.Background(); a.Open(ctx) == nil {
-			a.About, _ = a.Current(ctx)
+func (h *hints) typed(command string) string {
+	if h.w.About == "" && ofWfs.MatchString(command) { // what was typed was refused before anybody looked for a session
+		if ctx := context.Background(); h.w.Open(ctx) == nil {
+			h.w.About, _ = h.w.Current(ctx)
 		}
 	}
-	return a.typedFor(command, a.About, "")
+	return h.typedFor(command, h.w.About, "")
 }
 
 // typedFor is a command to type for a session, in the work tree at root, "" for the one that this command acts in.
-func (a *app) typedFor(command string, id session.ID, root string) string {
+func (h *hints) typedFor(command string, id session.ID, root string) string {
 	named, there := forSession(command, id)
-	if !there || a.Repo == nil {
+	if !there || h.w.Repo == nil {
 		return named
 	}
 	if root == "" {
-		root = a.Repo.Root()
+		root = h.w.Repo.Root()
 	}
-	if linked, err := a.Repo.Linked(context.Background()); root == a.Repo.Root() && a.Away == "" && err == nil &&
+	if linked, err := h.w.Repo.Linked(context.Background()); root == h.w.Repo.Root() && h.w.Away == "" && err == nil &&
 		len(linked) == 0 {
 		return named
 	}
@@ -117,39 +123,39 @@ func (a *app) typedFor(command string, id session.ID, root string) string {
 }
 
 // fromMain is a command that cannot be typed in a linked work tree which it removes.
-func (a *app) fromMain(ctx context.Context, command string) string {
-	trees, err := a.Repo.Worktrees(ctx)
-	if err != nil || len(trees) == 0 || trees[0].ID == a.Repo.Worktree() {
+func (h *hints) fromMain(ctx context.Context, command string) string {
+	trees, err := h.w.Repo.Worktrees(ctx)
+	if err != nil || len(trees) == 0 || trees[0].ID == h.w.Repo.Worktree() {
 		return command
 	}
 	return inPlace(command, trees[0].Path)
 }
 
 // newCommand starts a session here: wfs init where no test command is configured; with an agent where none is.
-func (a *app) newCommand(ctx context.Context) string {
+func (h *hints) newCommand(ctx context.Context) string {
 	command := `wfs start "what you want to build"`
-	settings, err := a.OwnSettings(ctx)
+	settings, err := h.w.OwnSettings(ctx)
 	if err != nil {
 		return command
 	}
-	if a.Repo != nil && len(settings.Config.Gates) == 0 {
-		if _, err := os.Lstat(filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))); err != nil {
+	if h.w.Repo != nil && len(settings.Config.Gates) == 0 {
+		if _, err := os.Lstat(filepath.Join(h.w.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))); err != nil {
 			return "wfs init"
 		}
 	}
-	if agent, err := a.Agent(settings); err != nil || agent != nil {
+	if agent, err := h.w.Agent(settings); err != nil || agent != nil {
 		return command
 	}
-	return command + " --agent " + a.someAgent()
+	return command + " --agent " + h.someAgent()
 }
 
 // someAgent is an agent to suggest: one that is installed here, else a command of people's own.
-func (a *app) someAgent() string {
-	cards, err := a.Cards(nil)
+func (h *hints) someAgent() string {
+	cards, err := h.w.Cards(nil)
 	if err != nil {
 		return ownAgent
 	}
-	if names := a.InstalledAgents(cards); len(names) > 0 {
+	if names := h.w.InstalledAgents(cards); len(names) > 0 {
 		return names[0]
 	}
 	return ownAgent
@@ -159,13 +165,22 @@ func (a *app) someAgent() string {
 const ownAgent = "'COMMAND'"
 
 // again is this command as it was typed, with more flags.
-func (a *app) again(more ...string) string {
+func (h *hints) again(more ...string) string {
 	words := []string{"wfs"}
-	for _, arg := range append(slices.Clone(a.env.Args), more...) {
+	for _, arg := range append(slices.Clone(h.args), more...) {
 		if rest := strings.TrimLeft(arg, "-"); rest == "" || shellWord(rest) != rest {
 			arg = shellWord(arg)
 		}
 		words = append(words, arg)
 	}
-	return a.typed(strings.Join(words, " "))
+	return h.typed(strings.Join(words, " "))
+}
+
+// forNoSession is what to type when no session was found.
+func (h *hints) forNoSession(ctx context.Context) string {
+	all, err := h.w.Repo.Sessions(ctx)
+	if err != nil || len(all) == 0 {
+		return h.newCommand(ctx)
+	}
+	return "wfs list"
 }

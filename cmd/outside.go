@@ -19,27 +19,27 @@ import (
 )
 
 // sayUnseen tells what runs changed beside the session, until somebody says that it was seen, and what mends it.
-func (a *app) sayUnseen(ctx context.Context, s *session.Session) {
+func sayUnseen(ctx context.Context, w *workspace.Workspace, s *session.Session, say func(string, ...any)) {
 	if s.Unseen == nil {
 		return
 	}
 	said := false
 	line := func(what, mends string) {
 		if !said {
-			a.out("changed outside of the session while its agent ran:")
+			say("changed outside of the session while its agent ran:")
 			said = true
 		}
-		a.out("  %s", what)
+		say("  %s", what)
 		if mends != "" {
-			a.out("    to put it back: %s", mends)
+			say("    to put it back: %s", mends)
 		}
 	}
 	for _, m := range s.Unseen.Refs {
-		if now, err := a.Repo.Ref(ctx, m.Ref); err != nil || now == m.Old {
+		if now, err := w.Repo.Ref(ctx, m.Ref); err != nil || now == m.Old {
 			continue // it was put back
 		}
 		remote, branch, _ := strings.Cut(strings.TrimPrefix(m.Ref, "refs/remotes/"), "/")
-		pushed := strings.HasPrefix(m.Ref, "refs/remotes/") && m.New != "" && a.Repo.Pushed(ctx, m.Ref)
+		pushed := strings.HasPrefix(m.Ref, "refs/remotes/") && m.New != "" && w.Repo.Pushed(ctx, m.Ref)
 		switch name := present.ShortRef(m.Ref); {
 		case pushed && m.Old == "":
 			line(fmt.Sprintf("%s was pushed to %s", m.New.Short(), name),
@@ -61,33 +61,33 @@ func (a *app) sayUnseen(ctx context.Context, s *session.Session) {
 		}
 	}
 	for _, f := range s.Unseen.Files {
-		what, mends, put := a.watchedNow(ctx, s, f)
+		what, mends, put := watchedNow(ctx, w, s, f)
 		if put {
 			continue
 		}
-		if strings.HasPrefix(f, ".wfs/") && a.Repo.HasFile(ctx, s.Base, f) {
-			mends = fmt.Sprintf("git -C %s checkout %s -- %s", shellWord(a.Repo.Root()), s.Base.Short(), shellWord(f))
+		if strings.HasPrefix(f, ".wfs/") && w.Repo.HasFile(ctx, s.Base, f) {
+			mends = fmt.Sprintf("git -C %s checkout %s -- %s", shellWord(w.Repo.Root()), s.Base.Short(), shellWord(f))
 		}
 		line(what, mends)
 	}
 	if said {
-		a.out("  once you have seen it: wfs status %s --seen", s.ID)
+		say("  once you have seen it: wfs status %s --seen", s.ID)
 	}
 }
 
 // watchedNow says what became of a file beside a session, and the command that puts it back; put says that it is.
-func (a *app) watchedNow(ctx context.Context, s *session.Session, f string) (what, mends string, put bool) {
+func watchedNow(ctx context.Context, w *workspace.Workspace, s *session.Session, f string) (what, mends string, put bool) {
 	name, was := present.WatchedName(f), os.DevNull
-	file := filepath.Join(a.Repo.CommonDir(), filepath.FromSlash(f))
+	file := filepath.Join(w.Repo.CommonDir(), filepath.FromSlash(f))
 	if strings.HasPrefix(f, ".wfs/") {
-		file = filepath.Join(a.Repo.Root(), filepath.FromSlash(f))
+		file = filepath.Join(w.Repo.Root(), filepath.FromSlash(f))
 	}
 	now, err := os.Lstat(file)
 	gone := errors.Is(err, fs.ErrNotExist)
 	if slices.Contains(s.Unseen.Made, f) {
 		what, mends, put = name+" was made", "rm "+shellWord(file), gone
 	} else {
-		was = a.Clone.Was(s.ID, s.Unseen.Was[f], f)
+		was = w.Clone.Was(s.ID, s.Unseen.Was[f], f)
 		info, err := os.Lstat(was)
 		if err != nil {
 			return name + " was changed, made or removed", "", false
@@ -111,7 +111,7 @@ func (a *app) watchedNow(ctx context.Context, s *session.Session, f string) (wha
 		}
 	}
 	if base := path.Base(f); !gone && !put && now.Mode().IsRegular() && (base == "config" || base == "config.worktree") {
-		if keys := a.Repo.SettingsBetween(ctx, was, file); len(keys) > 0 {
+		if keys := w.Repo.SettingsBetween(ctx, was, file); len(keys) > 0 {
 			what += ": " + strings.Join(keys[:min(len(keys), present.MostSaid)], ", ")
 		}
 	}

@@ -36,7 +36,7 @@ func (o *opsFlags) flags(f *pflag.FlagSet) {
 }
 
 // listOps lists the operations of this work tree, or of a session.
-func (a *app) listOps(ctx context.Context, name string, o opsFlags) error {
+func (a *undoVerb) listOps(ctx context.Context, name string, o opsFlags) error {
 	if err := a.Open(ctx); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func statesOf(tree string, ops []session.Op) []opJSON {
 
 var stateMarks = map[string]string{"undo": "<", "redo": ">", "taken_back": "x"}
 
-func (a *app) sayOp(op opJSON, all, moves bool) {
+func (a *undoVerb) sayOp(op opJSON, all, moves bool) {
 	where := ""
 	if all {
 		where = op.Worktree + "  "

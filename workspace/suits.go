@@ -1,30 +1,32 @@
-package cmd
+package workspace
 
 import (
 	"context"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/wfs-dev/wfs/session"
 )
 
-// fit refuses work trees that no session belongs in: everything that a person has would go through snapshots and moves,
+// Suits refuses work trees that no session belongs in: everything that a person has would go through snapshots and moves,
 // what wfs itself remembers as well.
-func (a *app) fit(ctx context.Context) error {
-	if err := a.OpenWriter(ctx); err != nil {
+func (p *Places) Suits(ctx context.Context) error {
+	if err := p.w.OpenWriter(ctx); err != nil {
 		return err
 	}
-	root := a.Repo.Root()
+	root := p.w.Repo.Root()
 	unfit := func(why string) error {
-		return usage("cd into the repository of one project",
+		return session.Refuse(session.RefuseUsage, "cd into the repository of one project",
 			"%s is %s: a session there would take everything in it for its work", root, why)
 	}
 	if filepath.Dir(root) == root {
 		return unfit("the root of the file system")
 	}
-	if sameDir(root, a.env.Get("HOME")) {
+	if sameDir(root, p.w.Env.Get("HOME")) {
 		return unfit("your home directory")
 	}
-	state, err := a.env.StateDir()
+	state, err := p.w.Env.StateDir()
 	if err != nil {
 		return nil // whoever needs it says so
 	}
@@ -32,7 +34,7 @@ func (a *app) fit(ctx context.Context) error {
 	if err != nil || !filepath.IsLocal(rel) {
 		return nil
 	}
-	ignored, err := a.Repo.Ignored(ctx)
+	ignored, err := p.w.Repo.Ignored(ctx)
 	if err != nil {
 		return err
 	}
@@ -41,7 +43,7 @@ func (a *app) fit(ctx context.Context) error {
 			return nil
 		}
 	}
-	return usage("set XDG_STATE_HOME to a directory elsewhere",
+	return session.Refuse(session.RefuseUsage, "set XDG_STATE_HOME to a directory elsewhere",
 		"%s, where wfs remembers what you trust, lies in this work tree, and git does not ignore it", state)
 }
 

@@ -12,7 +12,7 @@ import (
 
 // addAutoSave tells of a session's auto-save when it holds something that no checkpoint has; not while the session is
 // driven: then it is about to be replaced. in is the work tree that has the session checked out, nil for none.
-func (a *app) addAutoSave(ctx context.Context, d *present.Session, s *session.Session, tip session.Commit,
+func (a *statusVerb) addAutoSave(ctx context.Context, d *present.Session, s *session.Session, tip session.Commit,
 	in *gitstate.Worktree) {
 	if s.Status.Final() {
 		return
