@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
@@ -66,7 +67,7 @@ func (b *bench) clean(installed, rounds int) error {
 
 func (b *bench) cleanOne(p project, repo string, rounds int) error {
 	ctx := context.Background()
-	r, err := gitstate.Open(ctx, gitstate.Options{Dir: repo, Env: b.env, Write: true})
+	r, err := gitstate.Open(ctx, gitcmd.Options{Dir: repo, Env: b.env, Write: true})
 	if err != nil {
 		return err
 	}

@@ -29,10 +29,9 @@ func (a *deleteVerb) command() *cobra.Command {
 becomes unreachable before wfs gc removes them permanently, after 30 days. Branches of yours are never touched.
 Changes that were uncommitted on them when the session began stay as well, and are named.
 
-It refuses when only the session has its work: no branch of yours has it, be it merged, squashed, rebased or
-cherry-picked. That includes edits and commits by hand that you went back from, in checkpoints and in backups;
-it does not include attempts that you went back from, once another one was handed over or merged. --force
-deletes it anyway. A session that is checked out in a work tree is not deleted.
+It refuses when only the session has its work: no branch of yours has its current checkpoint, be it merged,
+squashed, rebased or cherry-picked, nor the newest one, if you went back from that. Older ones that you went back
+from, and backups, go with the session. --force deletes it anyway. A session that is checked out in a work tree is not deleted.
 
 --worktree deletes only the linked work tree that has the session checked out, or where it was handed over. The
 session, its branch and its checkpoints stay. Edits become a checkpoint first, or after the handover a backup.
@@ -133,21 +132,39 @@ func (a *deleteVerb) mayGo(ctx context.Context, s *session.Session) (gitstate.Fa
 	if err != nil {
 		return fate, err
 	}
-	if fate.How == gitstate.FateNowhere && !a.force {
+	switch {
+	case a.force:
+		return fate, nil
+	case fate.How == gitstate.FateNowhere:
 		return fate, a.notMerged(ctx, s)
 	}
-	only, err := onlyHere(ctx, a.Repo, s, fate)
-	switch {
-	case err != nil && !a.force:
-		return fate, err
-	case only == nil:
-		return fate, nil
-	case a.force:
-		return gitstate.Fate{How: gitstate.FateNowhere}, nil
+	return fate, a.allMerged(ctx, s)
+}
+
+// allMerged refuses to delete a session whose newest commit beside its work no branch has.
+func (a *deleteVerb) allMerged(ctx context.Context, s *session.Session) error {
+	made, err := alsoMade(ctx, a.Repo, s)
+	if made == "" || err != nil {
+		return err
 	}
-	return fate, session.Refuse(session.RefuseNotMerged,
-		fmt.Sprintf("git branch %s-%s %s; or wfs delete %s --force", s.ID, only.name, only.commit.Short(), s.ID),
-		"no branch of yours has %s of %s", only.what, s.ID)
+	w, err := workOf(ctx, a.Repo, s)
+	if err != nil {
+		return err
+	}
+	w.Commit = made
+	fate, err := a.Repo.Fate(ctx, w)
+	if fate.How != gitstate.FateNowhere || err != nil {
+		return err
+	}
+	what := "commit " + made.Short()
+	for _, c := range s.Checkpoints {
+		if c.Code == made {
+			what = fmt.Sprintf("checkpoint %d (%s)", c.Number, c.Summary)
+		}
+	}
+	return session.Refuse(session.RefuseNotMerged,
+		fmt.Sprintf("git branch %s-%s %s; or wfs delete %s --force", s.ID, made.Short(), made.Short(), s.ID),
+		"no branch of yours has %s of %s", what, s.ID)
 }
 
 // notMerged refuses to delete what only a session holds.

@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -119,7 +120,7 @@ func (a *showVerb) addEvidence(ctx context.Context, j *present.Checkpoint) error
 		if err != nil {
 			return err
 		}
-		events, err := session.DecodeLines(data)
+		events, err := codec.DecodeLines(data)
 		if err != nil {
 			return err
 		}

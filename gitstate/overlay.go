@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -40,7 +41,7 @@ func (r *Repo) Overlay(ctx context.Context, base, from session.Tree, paths []str
 	if gone.Len()+there.Len() == 0 {
 		return base, nil
 	}
-	dir := filepath.Join(r.worktreeDir(), "overlay")
+	dir := filepath.Join(r.Git.PrivateDir(), "overlay")
 	return r.fromTree(ctx, dir, base,
 		func(index string) error { return r.enter(ctx, index, gone.String()+there.String()) })
 }
@@ -81,9 +82,9 @@ func (r *Repo) Links(ctx context.Context, tree session.Tree) (map[string]string,
 
 // WithoutRules is a digest of a tree without the files below .wfs/.
 func (r *Repo) WithoutRules(ctx context.Context, tree session.Tree) (string, error) {
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-z", string(tree))
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-z", string(tree))
 	h := sha256.New()
-	for _, entry := range splitZ(out) {
+	for _, entry := range gitcmd.SplitZ(out) {
 		if !strings.HasSuffix(entry, "\t"+userDir) {
 			fmt.Fprintf(h, "%q\n", entry)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -17,7 +18,7 @@ import (
 func (r *testRepo) treeFiles(tree session.Tree) map[string]string {
 	r.t.Helper()
 	want := map[string]string{}
-	for _, line := range splitZ([]byte(r.run("ls-tree", "-r", "-z", string(tree)))) {
+	for _, line := range gitcmd.SplitZ([]byte(r.run("ls-tree", "-r", "-z", string(tree)))) {
 		meta, name, _ := strings.Cut(line, "\t")
 		f := strings.Fields(meta)
 		_, data, err := r.object(context.Background(), f[2])
@@ -65,7 +66,7 @@ func TestOverlay(t *testing.T) {
 	r.write("test/one.txt", "weakened\n")
 	r.write("a.txt", "work\n")
 	r.write("test/new.txt", "new\n")
-	if err := errors.Join(os.Remove(filepath.Join(r.root, "test", "two.txt")), os.Remove(filepath.Join(r.root, "src", "x"))); err != nil {
+	if err := errors.Join(os.Remove(filepath.Join(r.Git.Root, "test", "two.txt")), os.Remove(filepath.Join(r.Git.Root, "src", "x"))); err != nil {
 		t.Fatal(err)
 	}
 	r.write("src/x/deep.txt", "a directory\n")

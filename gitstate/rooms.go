@@ -4,22 +4,23 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/session"
 )
 
 // rooms are those for gates of this work tree.
 func (r *Repo) rooms() *room.Set {
-	return &room.Set{Root: r.root, CommonDir: r.commonDir, Memory: filepath.Join(r.StateDir(), "rooms"), Format: r.format,
+	return &room.Set{Root: r.Git.Root, CommonDir: r.Git.CommonDir, Memory: filepath.Join(r.Git.StateDir(), "rooms"), Format: r.Git.Format,
 		Git: func(ctx context.Context, c room.Call, args ...string) ([]byte, error) {
-			in, o := r, gitOpts{gitDir: c.GitDir, stdin: c.Stdin, okExit: c.OkExit}
+			in, o := r.Git, gitcmd.Opts{GitDir: c.GitDir, Stdin: c.Stdin, OkExit: c.OkExit}
 			if c.Dir != "" {
-				in = &Repo{root: c.Dir, env: r.env, userEnv: r.userEnv}
+				in = &gitcmd.Git{Root: c.Dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}
 			}
 			if c.Index != "" {
-				o.env = withIndex(c.Index)
+				o.Env = gitcmd.WithIndex(c.Index)
 			}
-			return in.git(ctx, o, args...)
+			return in.Run(ctx, o, args...)
 		},
 		Head: func(ctx context.Context) (session.Commit, int64, error) {
 			head, err := r.Head(ctx)

@@ -103,7 +103,7 @@ func TestWorktreesOfABareRepository(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	bare := filepath.Join(r.home, "bare.git")
-	r.run("clone", "-q", "--bare", r.root, bare)
+	r.run("clone", "-q", "--bare", r.Git.Root, bare)
 	linked := filepath.Join(r.home, "linked")
 	r.run("-C", bare, "worktree", "add", "-q", linked, "main")
 	r.open(linked)
@@ -194,14 +194,14 @@ func TestPlanWorktree(t *testing.T) {
 	for _, good := range []struct{ dir, path, above string }{
 		{filepath.Join(r.home, "new"), filepath.Join(r.home, "new"), r.home},
 		{filepath.Join(r.home, "link", "x", "new"), filepath.Join(r.home, "x", "new"), r.home},
-		{r.path("trees/new"), r.path("trees/new"), r.root},
+		{r.path("trees/new"), r.path("trees/new"), r.Git.Root},
 	} {
 		if n, err := r.PlanWorktree(ctx, good.dir); err != nil || n.Path != good.path || n.Above != good.above || n.Name != "new" {
 			t.Errorf("%s: %+v, %v", good.dir, n, err)
 		}
 	}
 	for dir, want := range map[string]string{
-		r.root:                        "already exists",
+		r.Git.Root:                    "already exists",
 		r.path("a.txt"):               "already exists",
 		r.path("a.txt/x"):             "not a directory",
 		r.path(".git/x"):              "git's own directory",
