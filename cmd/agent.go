@@ -207,7 +207,8 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 		"no agent is configured here")
 }
 
-func (a *agentVerb) examine(ctx context.Context, agent *workflows.Agent, list workspace.Rules) (*agentCheckJSON, error) {
+func (a *agentVerb) examine(ctx context.Context, agent *workflows.Agent, list workspace.Rules) (*agentCheckJSON,
+	error) {
 	c := agent.Card
 	j := &agentCheckJSON{agentJSON: agentJSON{Version: jsonVersion, Name: c.Name, About: c.About, Source: c.Origin()},
 		LoggedIn: "unknown",

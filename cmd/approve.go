@@ -87,10 +87,11 @@ type decision struct {
 // take takes the session in hand for it, and says where it stands then.
 func (a decision) take(ctx context.Context, do func(*engine.Hand) error) error {
 	p := &live.Progress{Screen: &a.env.Screen}
-	h, err := a.InHand(ctx, workspace.Request{Command: a.command, Session: a.session, Trusted: true, Locked: func(session.ID) {
-		a.Engine.Tell = p.Event
-		a.Engine.Works.(*works).report = p.Tell
-	}})
+	h, err := a.InHand(ctx, workspace.Request{Command: a.command, Session: a.session, Trusted: true,
+		Locked: func(session.ID) {
+			a.Engine.Tell = p.Event
+			a.Engine.Works.(*works).report = p.Tell
+		}})
 	if err != nil {
 		return err
 	}

@@ -122,23 +122,29 @@ func (a *backupsVerb) find(ctx context.Context, of session.ID) ([]backupJSON, er
 		if err != nil {
 			return nil, err
 		}
-		switch _, err := findBackup(ctx, a.Engine, b.Session, b.Name); {
-		case strings.HasPrefix(b.Ref, engine.DeletedPrefix):
-			b.Restore = []string{"wfs delete --restore " + string(b.Session)}
-		case err == nil && b.Name == autoName:
-			b.Restore = []string{"wfs resume " + string(b.Session) + " --backup"}
-		case err == nil:
-			b.Restore = []string{"wfs resume " + string(b.Session) + " --backup=" + b.Name}
-		default:
-			for _, p := range parts {
-				if p.Picks {
-					b.Restore = append(b.Restore, "git cherry-pick -n "+p.At)
-				}
-			}
-		}
-		b.Restore = list(b.Restore)
+		b.Restore = a.waysToRestore(ctx, b, parts)
 	}
 	return all, nil
+}
+
+// waysToRestore are the commands that bring a backup back.
+func (a *backupsVerb) waysToRestore(ctx context.Context, b *backupJSON, parts []gitstate.Rescued) []string {
+	_, err := findBackup(ctx, a.Engine, b.Session, b.Name)
+	switch {
+	case strings.HasPrefix(b.Ref, engine.DeletedPrefix):
+		return []string{"wfs delete --restore " + string(b.Session)}
+	case err == nil && b.Name == autoName:
+		return []string{"wfs resume " + string(b.Session) + " --backup"}
+	case err == nil:
+		return []string{"wfs resume " + string(b.Session) + " --backup=" + b.Name}
+	}
+	ways := []string{}
+	for _, p := range parts {
+		if p.Picks {
+			ways = append(ways, "git cherry-pick -n "+p.At)
+		}
+	}
+	return ways
 }
 
 // describe says what a backup holds.

@@ -3,7 +3,6 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // checkedJSON is what check prints.
@@ -190,58 +190,58 @@ func (a *checkVerb) gates(ctx context.Context) (workflows.Plan, [][]workflows.Ga
 		if err != nil {
 			return plan, nil, err
 		}
-		c := &settings.Config
-		if len(c.Gates) > 0 {
-			if a.o.yes {
-				if err := a.TrustRules("--yes", list, "files below .wfs/"); err != nil {
-					return plan, nil, err
-				}
-			}
-			plan.Env, plan.Provide, plan.Setup, plan.Unproven = c.Env, c.CleanProvide, c.Worktree.Setup,
-				c.CleanProof == workflows.CleanProofOff
-			var groups [][]workflows.Gate
-			for _, name := range slices.Sorted(maps.Keys(c.Gates)) {
-				g := c.Gates[name]
-				g.Name = cmp.Or(g.Name, name)
-				if g.Runs() && g.Format.PerTest() {
-					groups = append(groups, []workflows.Gate{g})
-				}
-			}
-			if len(groups) == 0 {
-				return plan, nil, usage("wfs check --test 'COMMAND'",
-					"no gate of the configuration has per-test results")
-			}
-			return plan, groups, a.MustTrust(list)
+		if len(settings.Config.Gates) > 0 {
+			return a.configuredGates(list, &settings.Config)
 		}
 	}
-	io := initOptions{test: a.o.test, format: a.o.format, yes: a.o.yes}
-	proposals, err := a.propose(io)
+	return a.proposedGates(ctx)
+}
+
+// configuredGates are those of the configuration that tell about single tests.
+func (a *checkVerb) configuredGates(list workspace.Rules, c *workflows.Config) (plan workflows.Plan,
+	groups [][]workflows.Gate, err error) {
+	if a.o.yes {
+		if err := a.TrustRules("--yes", list, "files below .wfs/"); err != nil {
+			return plan, nil, err
+		}
+	}
+	plan.Env, plan.Provide, plan.Setup, plan.Unproven = c.Env, c.CleanProvide, c.Worktree.Setup,
+		c.CleanProof == workflows.CleanProofOff
+	for _, name := range sortedKeys(c.Gates) {
+		g := c.Gates[name]
+		g.Name = cmp.Or(g.Name, name)
+		if g.Runs() && g.Format.PerTest() {
+			groups = append(groups, []workflows.Gate{g})
+		}
+	}
+	if len(groups) == 0 {
+		return plan, nil, usage("wfs check --test 'COMMAND'", "no gate of the configuration has per-test results")
+	}
+	return plan, groups, a.MustTrust(list)
+}
+
+// proposedGates are those that wfs init would propose, or try.
+func (a *checkVerb) proposedGates(ctx context.Context) (plan workflows.Plan, groups [][]workflows.Gate, err error) {
+	o := initOptions{test: a.o.test, format: a.o.format, yes: a.o.yes}
+	proposals, err := a.propose(o)
 	if err != nil {
 		return plan, nil, err
-	}
-	for _, group := range proposals {
-		for i := range group {
-			group[i].Beyond = nil // they show nothing about tests
-		}
 	}
 	if len(proposals) == 0 {
 		return plan, nil, usage("wfs check --test 'COMMAND'", "no test command configured, and none found")
 	}
-	if a.o.test == "" {
-		plan.Setup = a.proposeSetup(proposals)
-	}
-	if err := a.mayTry(ctx, "wfs check", io, proposals, plan.Setup); err != nil {
-		return plan, nil, err
-	}
-	var groups [][]workflows.Gate
 	for _, group := range proposals {
 		var gates []workflows.Gate
-		for _, p := range group {
-			gates = append(gates, p.Gate)
+		for i := range group {
+			group[i].Beyond = nil // they show nothing about tests
+			gates = append(gates, group[i].Gate)
 		}
 		groups = append(groups, gates)
 	}
-	return plan, groups, nil
+	if a.o.test == "" {
+		plan.Setup = a.proposeSetup(proposals)
+	}
+	return plan, groups, a.mayTry(ctx, "wfs check", o, proposals, plan.Setup)
 }
 
 // commits is what is to be checked: from which commit to which.

@@ -88,13 +88,11 @@ func argumentsOf(use string) []argument {
 // list is what can stand in a place of one kind. named is the first argument that is there already. A shell
 // shows no errors.
 func (a *completer) list(ctx context.Context, kind, named, typed string) []cobra.Completion {
+	if fixed, is := map[string][]cobra.Completion{"WHEN": present.Whens, "STATUS": statuses, "SHELL": shells}[kind]; is {
+		return fixed
+	}
+	opened := a.Open(ctx) == nil
 	switch kind {
-	case "WHEN":
-		return present.Whens
-	case "STATUS":
-		return statuses
-	case "SHELL":
-		return shells
 	case "AGENT":
 		if s, _, err := agentSettings(ctx, a.Workspace); err == nil {
 			return s.Config.Cards.Names()
@@ -102,36 +100,30 @@ func (a *completer) list(ctx context.Context, kind, named, typed string) []cobra
 		return nil
 	case "KEY":
 		return a.keys(ctx)
-	}
-	opened := a.Open(ctx) == nil
-	if kind == "WORKFLOW" {
-		var list workspace.Rules // beside those that are built in
-		if opened {
-			list, _ = a.Rules(ctx)
-		}
+	case "WORKFLOW":
+		list, _ := ownRules(ctx, a.Workspace) // beside those that are built in
 		return list.WorkflowNames()
 	}
-	if !opened {
-		return nil
+	inRepository := map[string]func() []cobra.Completion{
+		"SESSION":    func() []cobra.Completion { return a.sessions(ctx) },
+		"DELETED":    func() []cobra.Completion { return a.deleted(ctx) },
+		"BRANCH":     func() []cobra.Completion { return a.branches(ctx) },
+		"CHECKPOINT": func() []cobra.Completion { return a.addresses(ctx, named, typed) },
+		"REF":        func() []cobra.Completion { return a.refs(ctx, typed) },
+		"PHASE":      func() []cobra.Completion { return a.phases(ctx, named) },
 	}
-	switch kind {
-	case "SESSION":
-		return a.sessions(ctx)
-	case "DELETED":
-		return a.deleted(ctx)
-	case "BRANCH":
-		return a.branches(ctx)
-	case "CHECKPOINT":
-		return a.addresses(ctx, named, typed)
-	case "REF":
-		if name, _, addressed := strings.Cut(typed, "@"); addressed { // a ref has no checkpoints of its own
-			return append(a.branches(ctx), a.addresses(ctx, name, typed)...)
-		}
-		return append(a.branches(ctx), a.addressable(ctx)...)
-	case "PHASE":
-		return a.phases(ctx, named)
+	if find := inRepository[kind]; find != nil && opened {
+		return find()
 	}
 	return nil
+}
+
+// refs are branches and checkpoints.
+func (a *completer) refs(ctx context.Context, typed string) []cobra.Completion {
+	if name, _, addressed := strings.Cut(typed, "@"); addressed { // a ref has no checkpoints of its own
+		return append(a.branches(ctx), a.addresses(ctx, name, typed)...)
+	}
+	return append(a.branches(ctx), a.addressable(ctx)...)
 }
 
 // candidates lists what may be meant.

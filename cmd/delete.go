@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -30,8 +31,9 @@ becomes unreachable before wfs gc removes them permanently, after 30 days. Branc
 Changes that were uncommitted on them when the session began stay as well, and are named.
 
 It refuses when only the session has its work: no branch of yours has its current checkpoint, be it merged,
-squashed, rebased or cherry-picked, nor the newest one, if you went back from that. Older ones that you went back
-from, and backups, go with the session. --force deletes it anyway. A session that is checked out in a work tree is not deleted.
+squashed, rebased or cherry-picked, nor the newest one, if you went back from that. Older ones that you went
+back from, and backups, go with the session. --force deletes it anyway. A session that is checked out in a work
+tree is not deleted.
 
 --worktree deletes only the linked work tree that has the session checked out, or where it was handed over. The
 session, its branch and its checkpoints stay. Edits become a checkpoint first, or after the handover a backup.
@@ -85,19 +87,8 @@ func (a *deleteVerb) delete(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	h, err := a.HoldAndTake(ctx, "wfs delete", id)
+	h, fate, tree, err := a.takeIfMerged(ctx, id)
 	if err != nil {
-		return err
-	}
-	if err := a.notCheckedOut(ctx, &h.S); err != nil {
-		return err
-	}
-	fate, err := a.mayGo(ctx, &h.S)
-	if err != nil {
-		return err
-	}
-	tree, err := a.Belonging(ctx, id) // where it was handed over, if that has a work tree of its own
-	if none := (*session.Refusal)(nil); err != nil && !errors.As(err, &none) {
 		return err
 	}
 	op, err := h.Delete(ctx, "delete "+string(id), 0)
@@ -111,6 +102,26 @@ func (a *deleteVerb) delete(ctx context.Context, name string) error {
 		a.out("its work tree stays: git worktree remove %s", tree.Path)
 	}
 	return nil
+}
+
+// takeIfMerged takes a session in hand that may be deleted, and says what became of its work. tree is the one where it
+// was handed over, nil for none.
+func (a *deleteVerb) takeIfMerged(ctx context.Context, id session.ID) (h *engine.Hand, fate gitstate.Fate,
+	tree *gitstate.Worktree, err error) {
+	if h, err = a.HoldAndTake(ctx, "wfs delete", id); err != nil {
+		return nil, fate, nil, err
+	}
+	if err := a.notCheckedOut(ctx, &h.S); err != nil {
+		return nil, fate, nil, err
+	}
+	if fate, err = a.mayGo(ctx, &h.S); err != nil {
+		return nil, fate, nil, err
+	}
+	tree, err = a.Belonging(ctx, id)
+	if none := (*session.Refusal)(nil); errors.As(err, &none) {
+		err = nil
+	}
+	return h, fate, tree, err
 }
 
 // notCheckedOut refuses to delete a session that another work tree has checked out.
@@ -217,19 +228,9 @@ func (a *deleteVerb) bringBack(ctx context.Context, name string) error {
 	if err := a.Hold("wfs delete", id); err != nil {
 		return err
 	}
-	tip, err := a.Repo.Ref(ctx, session.LedgerOf(id))
+	tip, kept, was, err := a.ledgers(ctx, id)
 	if err != nil {
 		return err
-	}
-	kept, err := a.KeptOf(ctx, id)
-	if err != nil {
-		return err
-	}
-	var was session.Commit
-	if kept != "" {
-		if was, err = a.Repo.Ref(ctx, kept+"ledger"); err != nil {
-			return err
-		}
 	}
 	there := tip != "" && tip != was // where both are the same, a restore was killed before the copies were gone
 	switch {
@@ -254,6 +255,19 @@ func (a *deleteVerb) bringBack(ctx context.Context, name string) error {
 		return err
 	}
 	return moved{a.app, h, r, nil}.say()
+}
+
+// ledgers are the ledger of a session, and that of its newest deletion, with the directory of its refs; "" for none.
+func (a *deleteVerb) ledgers(ctx context.Context, id session.ID) (tip session.Commit, kept string, was session.Commit,
+	err error) {
+	if tip, err = a.Repo.Ref(ctx, session.LedgerOf(id)); err != nil {
+		return "", "", "", err
+	}
+	if kept, err = a.KeptOf(ctx, id); err != nil || kept == "" {
+		return tip, "", "", err
+	}
+	was, err = a.Repo.Ref(ctx, kept+"ledger")
+	return tip, kept, was, err
 }
 
 type removedJSON struct {

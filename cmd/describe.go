@@ -27,7 +27,8 @@ type describer struct {
 }
 
 // seen describes a session as it is seen from here. in is the work tree that has it checked out, nil for none.
-func (d *describer) seen(ctx context.Context, s *session.Session) (j present.Session, in *gitstate.Worktree, err error) {
+func (d *describer) seen(ctx context.Context, s *session.Session) (j present.Session, in *gitstate.Worktree,
+	err error) {
 	if in, err = d.w.PlaceOf(ctx, s.ID); err != nil {
 		return j, nil, err
 	}

@@ -67,7 +67,8 @@ type dryJSON struct {
 const maxShownLine = 4000
 
 // commandLine is what the attempt that a decision begins would be started with.
-func (a *runVerb) commandLine(ctx context.Context, s *session.Session, plan *workflows.Plan, d engine.Decision) []string {
+func (a *runVerb) commandLine(ctx context.Context, s *session.Session, plan *workflows.Plan,
+	d engine.Decision) []string {
 	for _, b := range d.Events {
 		started, ok := b.(session.AttemptStarted)
 		ph := engine.PhaseOf(plan, started)

@@ -63,7 +63,8 @@ func (a *diffVerb) noteEdits(ctx context.Context, to session.Commit) {
 	if c := v.Session.At(v.Session.Current); c == nil || c.Code != to {
 		return
 	}
-	if text := present.FilesText(editsIn(ctx, a.Workspace, &v.Session, a.Here()), "edited since, not in this diff"); text != "" {
+	if text := present.FilesText(editsIn(ctx, a.Workspace, &v.Session, a.Here()),
+		"edited since, not in this diff"); text != "" {
 		a.note("%s (git status)", text)
 	}
 }

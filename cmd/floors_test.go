@@ -50,6 +50,8 @@ var floors = map[string][]string{
 	"gitstate/room":             {"session", "internal/*"},
 	"registry":                  {"session", "internal/*"},
 	"workspace/worktrees":       {"session", "workflows", "engine", "gitstate", "gitstate/*", "registry", "phases", "workspace", "workspace/rooms", "internal/*"},
+	"workspace/autosave":        {"engine", "workflows", "workspace", "internal/*"},
+	"workspace/onevent":         {"workflows", "phases", "workspace", "internal/*"},
 	"workspace/rooms":           {"session", "workflows", "gitstate/*", "phases", "workspace", "internal/*"},
 	"workspace":                 {"session", "workflows", "engine", "gitstate", "gitstate/*", "registry", "phases", "phases/detect", "workspace/check", "internal/*"},
 	"workspace/check":           {"session", "engine", "gitstate", "gitstate/*", "registry", "internal/*"},

@@ -74,5 +74,6 @@ func (a *oldPhaseVerb) back(ctx context.Context, args []string) error {
 
 func (a *oldPhaseVerb) skip(ctx context.Context, _ []string) error {
 	isNow(a.note, `wfs approve --anyway "why"`)
-	return decision{a.app, "wfs approve", a.session}.take(ctx, func(h *engine.Hand) error { return h.PhaseSkip(ctx, a.why) })
+	return decision{a.app, "wfs approve", a.session}.take(ctx,
+		func(h *engine.Hand) error { return h.PhaseSkip(ctx, a.why) })
 }

@@ -49,31 +49,10 @@ func (a *undoVerb) listOps(ctx context.Context, name string, o opsFlags) error {
 		}
 		of, o.all = id, true
 	}
-	trees := []string{a.Repo.Worktree()}
-	if o.all {
-		names, err := a.Repo.OpLogs(ctx)
-		if err != nil {
-			return err
-		}
-		trees = names
+	j, err := a.operations(ctx, o.all)
+	if err != nil {
+		return err
 	}
-	j := opsJSON{Version: jsonVersion, Operations: []opJSON{}, Damaged: map[string]string{}}
-	for _, tree := range trees {
-		ops, damage, err := a.Repo.OpLog(ctx, tree)
-		if err != nil {
-			return err
-		}
-		if damage != nil {
-			j.Damaged[tree] = damage.Error()
-		}
-		j.Operations = append(j.Operations, statesOf(tree, ops)...)
-	}
-	slices.SortStableFunc(j.Operations, func(x, y opJSON) int { // within a work tree the number says it
-		if x.Worktree == y.Worktree {
-			return cmp.Compare(y.Number, x.Number)
-		}
-		return cmp.Compare(y.At, x.At)
-	})
 	if of != "" {
 		j.Operations = slices.DeleteFunc(j.Operations, func(op opJSON) bool { return op.Session != of })
 	}
@@ -91,6 +70,36 @@ func (a *undoVerb) listOps(ctx context.Context, name string, o opsFlags) error {
 		a.out("what is older in the log of the work tree %s cannot be read: %s", tree, j.Damaged[tree])
 	}
 	return nil
+}
+
+// operations are those of this work tree, or of all, newest first.
+func (a *undoVerb) operations(ctx context.Context, all bool) (opsJSON, error) {
+	j := opsJSON{Version: jsonVersion, Operations: []opJSON{}, Damaged: map[string]string{}}
+	trees := []string{a.Repo.Worktree()}
+	if all {
+		names, err := a.Repo.OpLogs(ctx)
+		if err != nil {
+			return j, err
+		}
+		trees = names
+	}
+	for _, tree := range trees {
+		ops, damage, err := a.Repo.OpLog(ctx, tree)
+		if err != nil {
+			return j, err
+		}
+		if damage != nil {
+			j.Damaged[tree] = damage.Error()
+		}
+		j.Operations = append(j.Operations, statesOf(tree, ops)...)
+	}
+	slices.SortStableFunc(j.Operations, func(x, y opJSON) int { // within a work tree the number says it
+		if x.Worktree == y.Worktree {
+			return cmp.Compare(y.Number, x.Number)
+		}
+		return cmp.Compare(y.At, x.At)
+	})
+	return j, nil
 }
 
 // statesOf says of each operation of a work tree's log what can be done about it.
@@ -142,6 +151,7 @@ func (a *undoVerb) sayOp(op opJSON, all, moves bool) {
 	}
 	for _, ref := range t.Rescues() {
 		a.out("         kept in %s", ref)
-		workspace.SayRescue(context.Background(), a.Repo, ref, func(line string, args ...any) { a.out("       "+line, args...) })
+		workspace.SayRescue(context.Background(), a.Repo, ref,
+			func(line string, args ...any) { a.out("       "+line, args...) })
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -35,29 +36,8 @@ func sayUnseen(ctx context.Context, w *workspace.Workspace, s *session.Session, 
 		}
 	}
 	for _, m := range s.Unseen.Refs {
-		if now, err := w.Repo.Ref(ctx, m.Ref); err != nil || now == m.Old {
-			continue // it was put back
-		}
-		remote, branch, _ := strings.Cut(strings.TrimPrefix(m.Ref, "refs/remotes/"), "/")
-		pushed := strings.HasPrefix(m.Ref, "refs/remotes/") && m.New != "" && w.Repo.Pushed(ctx, m.Ref)
-		switch name := present.ShortRef(m.Ref); {
-		case pushed && m.Old == "":
-			line(fmt.Sprintf("%s was pushed to %s", m.New.Short(), name),
-				fmt.Sprintf("git push %s --delete %s", shellWord(remote), shellWord(branch)))
-		case pushed:
-			line(fmt.Sprintf("%s was pushed to %s, which was at %s", m.New.Short(), name, m.Old.Short()),
-				fmt.Sprintf("git push %s %s %s:refs/heads/%s", shellWord("--force-with-lease="+branch+":"+string(m.New)),
-					shellWord(remote), m.Old, shellWord(branch)))
-		case strings.HasPrefix(m.Ref, "refs/remotes/"): // a fetch
-		case m.Old == "":
-			line(fmt.Sprintf("%s was made at %s", name, m.New.Short()),
-				fmt.Sprintf("git update-ref -d %s %s", shellWord(m.Ref), m.New))
-		case m.New == "":
-			line(fmt.Sprintf("%s was deleted; it was at %s", name, m.Old.Short()),
-				fmt.Sprintf("git update-ref %s %s", shellWord(m.Ref), m.Old))
-		default:
-			line(fmt.Sprintf("%s was moved from %s to %s", name, m.Old.Short(), m.New.Short()),
-				fmt.Sprintf("git update-ref %s %s %s", shellWord(m.Ref), m.Old, m.New))
+		if what, mends := movedOutside(ctx, w.Repo, m); what != "" {
+			line(what, mends)
 		}
 	}
 	for _, f := range s.Unseen.Files {
@@ -75,8 +55,40 @@ func sayUnseen(ctx context.Context, w *workspace.Workspace, s *session.Session, 
 	}
 }
 
+// movedOutside says what became of a ref, and the command that puts it back; "" when it was put back, or fetched.
+func movedOutside(ctx context.Context, repo *gitstate.Repo, m session.RefMove) (what, mends string) {
+	if now, err := repo.Ref(ctx, m.Ref); err != nil || now == m.Old {
+		return "", ""
+	}
+	name := present.ShortRef(m.Ref)
+	if there, isRemote := strings.CutPrefix(m.Ref, "refs/remotes/"); isRemote {
+		if m.New == "" || !repo.Pushed(ctx, m.Ref) {
+			return "", "" // a fetch
+		}
+		remote, branch, _ := strings.Cut(there, "/")
+		if m.Old == "" {
+			return fmt.Sprintf("%s was pushed to %s", m.New.Short(), name),
+				fmt.Sprintf("git push %s --delete %s", shellWord(remote), shellWord(branch))
+		}
+		return fmt.Sprintf("%s was pushed to %s, which was at %s", m.New.Short(), name, m.Old.Short()),
+			fmt.Sprintf("git push %s %s %s:refs/heads/%s", shellWord("--force-with-lease="+branch+":"+string(m.New)),
+				shellWord(remote), m.Old, shellWord(branch))
+	}
+	switch {
+	case m.Old == "":
+		return fmt.Sprintf("%s was made at %s", name, m.New.Short()),
+			fmt.Sprintf("git update-ref -d %s %s", shellWord(m.Ref), m.New)
+	case m.New == "":
+		return fmt.Sprintf("%s was deleted; it was at %s", name, m.Old.Short()),
+			fmt.Sprintf("git update-ref %s %s", shellWord(m.Ref), m.Old)
+	}
+	return fmt.Sprintf("%s was moved from %s to %s", name, m.Old.Short(), m.New.Short()),
+		fmt.Sprintf("git update-ref %s %s %s", shellWord(m.Ref), m.Old, m.New)
+}
+
 // watchedNow says what became of a file beside a session, and the command that puts it back; put says that it is.
-func watchedNow(ctx context.Context, w *workspace.Workspace, s *session.Session, f string) (what, mends string, put bool) {
+func watchedNow(ctx context.Context, w *workspace.Workspace, s *session.Session, f string) (what, mends string,
+	put bool) {
 	name, was := present.WatchedName(f), os.DevNull
 	file := filepath.Join(w.Repo.CommonDir(), filepath.FromSlash(f))
 	if strings.HasPrefix(f, ".wfs/") {
@@ -88,34 +100,39 @@ func watchedNow(ctx context.Context, w *workspace.Workspace, s *session.Session,
 		what, mends, put = name+" was made", "rm "+shellWord(file), gone
 	} else {
 		was = w.Clone.Was(s.ID, s.Unseen.Was[f], f)
-		info, err := os.Lstat(was)
-		if err != nil {
-			return name + " was changed, made or removed", "", false
-		}
-		mends = "cp " + shellWord(was) + " " + shellWord(file)
-		switch {
-		case gone:
-			what = name + " was removed"
-		case !now.Mode().IsRegular():
-			what, mends = name+" was replaced", "rm "+shellWord(file)+" && "+mends
-		default:
-			what = name + " was changed"
-			before, err1 := os.ReadFile(was)
-			text, err2 := durable.ReadFile(file, info.Size())
-			same := err1 == nil && err2 == nil && bytes.Equal(before, text)
-			if sign := map[bool]string{true: "+", false: "-"}[info.Mode()&0o100 != 0]; info.Mode()&0o100 != now.Mode()&0o100 {
-				mends += " && chmod " + sign + "x " + shellWord(file)
-			} else {
-				put = same
-			}
-		}
+		what, mends, put = changedOutside(name, was, file, now)
 	}
-	if base := path.Base(f); !gone && !put && now.Mode().IsRegular() && (base == "config" || base == "config.worktree") {
+	if base := path.Base(f); now != nil && !put && now.Mode().IsRegular() &&
+		(base == "config" || base == "config.worktree") {
 		if keys := w.Repo.SettingsBetween(ctx, was, file); len(keys) > 0 {
 			what += ": " + strings.Join(keys[:min(len(keys), present.MostSaid)], ", ")
 		}
 	}
 	return what, mends, put
+}
+
+// changedOutside compares a file with how it was. now is nil when it is gone.
+func changedOutside(name, was, file string, now fs.FileInfo) (what, mends string, put bool) {
+	info, err := os.Lstat(was)
+	if err != nil {
+		return name + " was changed, made or removed", "", false
+	}
+	mends = "cp " + shellWord(was) + " " + shellWord(file)
+	switch {
+	case now == nil:
+		return name + " was removed", mends, false
+	case !now.Mode().IsRegular():
+		return name + " was replaced", "rm " + shellWord(file) + " && " + mends, false
+	case info.Mode()&0o100 != now.Mode()&0o100:
+		sign := "-"
+		if info.Mode()&0o100 != 0 {
+			sign = "+"
+		}
+		return name + " was changed", mends + " && chmod " + sign + "x " + shellWord(file), false
+	}
+	before, err1 := os.ReadFile(was)
+	text, err2 := durable.ReadFile(file, info.Size())
+	return name + " was changed", mends, err1 == nil && err2 == nil && bytes.Equal(before, text)
 }
 
 // sawAll records that a person has seen what runs changed beside a session.

@@ -130,8 +130,10 @@ func (a *app) root() *cobra.Command {
 		&startVerb{app: a}, &newVerb{app: a}, &runVerb{app: a}, &stopVerb{app: a}, &noteVerb{app: a},
 		&rejectVerb{app: a}, &statusVerb{app: a}, &listVerb{app: a}, &logVerb{app: a}, &showVerb{app: a},
 		&switchVerb{app: a}, &resumeVerb{app: a}, &undoVerb{app: a}, &redoVerb{undoVerb{app: a}}, &finishVerb{app: a},
-		&abandonVerb{app: a}, &allowVerb{app: a}, &deleteVerb{app: a}, &editVerb{app: a}, &exportVerb{app: a}, &forkVerb{app: a},
-		&pathVerb{a}, &statsVerb{a}, &trustVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a}, &oldPhaseVerb{app: a}, &approveVerb{app: a},
+		&abandonVerb{app: a}, &allowVerb{app: a}, &deleteVerb{app: a}, &editVerb{app: a}, &exportVerb{app: a},
+		&forkVerb{app: a},
+		&pathVerb{a}, &statsVerb{a}, &trustVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a},
+		&oldPhaseVerb{app: a}, &approveVerb{app: a},
 	} {
 		root.AddCommand(verb.command())
 	}
@@ -274,27 +276,12 @@ func withSignals(parent context.Context) (context.Context, *signals) {
 	done := make(chan struct{})
 	s.stop = func() { signal.Stop(s.ch); close(done); cancel() }
 	go func() {
-		for n := 0; ; n++ {
+		for n := 0; ; {
 			select {
 			case sig := <-s.ch:
-				if sig == os.Interrupt && s.patient.Load() {
-					n--
-					continue
-				}
-				switch n {
-				case 0:
-					s.first = sig
-					if stops := s.stops.Load(); stops != nil && sig == os.Interrupt {
-						(*stops)()
-					}
-					cancel()
-				case 1:
-					close(s.hurry)
-				default:
-					if leave := s.leave.Load(); leave != nil {
-						(*leave)()
-					}
-					os.Exit(s.exitCode())
+				if sig != os.Interrupt || !s.patient.Load() {
+					s.heed(n, sig, cancel)
+					n++
 				}
 			case <-done:
 				return
@@ -302,6 +289,25 @@ func withSignals(parent context.Context) (context.Context, *signals) {
 		}
 	}()
 	return ctx, s
+}
+
+// heed does what a signal asks for. n have come before.
+func (s *signals) heed(n int, sig os.Signal, cancel func()) {
+	switch n {
+	case 0:
+		s.first = sig
+		if stops := s.stops.Load(); stops != nil && sig == os.Interrupt {
+			(*stops)()
+		}
+		cancel()
+	case 1:
+		close(s.hurry)
+	default:
+		if leave := s.leave.Load(); leave != nil {
+			(*leave)()
+		}
+		os.Exit(s.exitCode())
+	}
 }
 
 // atFirst calls a function when Ctrl-C is typed for the first time.

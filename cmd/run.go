@@ -14,6 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
+	"github.com/wfs-dev/wfs/workspace/onevent"
 )
 
 // runVerb is `wfs run`.
@@ -131,7 +132,7 @@ func (a *runVerb) attend(ctx context.Context, name string, much live.How) error 
 
 // connect lets a run show what happens, save files, and tell the user's on-event command.
 func (a *runVerb) connect(ctx context.Context, p *live.Progress) {
-	a.notices = &notices{app: a.app, to: a.NewOnEvent(p.Tell, func() {
+	a.notices = &notices{app: a.app, to: onevent.New(a.Workspace, p.Tell, func() {
 		if a.env.StderrTTY {
 			fmt.Fprint(a.env.Stderr, "\a")
 		}
@@ -140,7 +141,7 @@ func (a *runVerb) connect(ctx context.Context, p *live.Progress) {
 		p.Event(e, s)
 		a.notices.event(e, s)
 	}
-	a.Engine.Saving = a.Saving(ctx, p.Tell)
+	a.Engine.Saving = a.saves.Saving(ctx, p.Tell)
 	if !a.detached { // what the agent does is in the log of its run
 		a.Engine.Works.(*works).report, a.Engine.Works.(*works).watch = p.Report, p.Agent
 	}

@@ -26,16 +26,24 @@ func (a *statusVerb) addAutoSave(ctx context.Context, d *present.Session, s *ses
 		return
 	}
 	j := &present.AutoSave{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(s.ID), Changes: auto.Changes}
-	for _, c := range auto.Changed {
-		if c.Status == "D" || in == nil || in.Gone {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(in.Path, filepath.FromSlash(c.Path))); err != nil {
-			j.Missing++
-		}
+	if in != nil && !in.Gone {
+		j.Missing = missingFrom(in.Path, auto.Changed)
 	}
 	d.AutoSave = j
 	if j.Missing > 0 && (s.Status == session.StatusInterrupted || s.Status == session.StatusPaused) {
 		d.Next = append([]string{a.typedFor("wfs resume --backup", d.ID, d.Worktree)}, d.Next...)
 	}
+}
+
+// missingFrom counts the files of a backup that are not in a directory.
+func missingFrom(dir string, changes []session.Change) (n int) {
+	for _, c := range changes {
+		if c.Status == "D" {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(c.Path))); err != nil {
+			n++
+		}
+	}
+	return n
 }

@@ -253,7 +253,7 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 	if _, err := os.Lstat(a.Repo.StateDir()); err == nil {
 		j.Files = append(j.Files, a.Repo.StateDir())
 	}
-	if dir := a.BaseRuns(workflows.Plan{}).Dir(); isDir(dir) {
+	if dir := a.rooms.BaseRuns(workflows.Plan{}).Dir(); isDir(dir) {
 		j.Files = append(j.Files, dir)
 	}
 	store, err := a.TrustStore()
@@ -413,7 +413,7 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 			}
 		}
 	}
-	a.BaseRuns(workflows.Plan{}).Forget()
+	a.rooms.BaseRuns(workflows.Plan{}).Forget()
 	settled, err := a.Repo.Settle(ctx, "", session.Turn{Refs: j.tips})
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
+	"github.com/wfs-dev/wfs/workspace/autosave"
 	"github.com/wfs-dev/wfs/workspace/rooms"
 	"github.com/wfs-dev/wfs/workspace/worktrees"
 )
@@ -29,6 +30,7 @@ type app struct {
 	notices *notices     // of a run, nil for other verbs
 	rooms   *rooms.Rooms // of gates
 	trees   *worktrees.Trees
+	saves   *autosave.Saves
 	done    []recoveredJSON // what dead processes had begun, for the next answer
 }
 
@@ -36,9 +38,11 @@ func newApp(env Env, sig *signals) *app {
 	a := &app{env: env, signals: sig}
 	a.env.Color, a.env.Clock, a.env.Getenv, a.env.AtExit, a.env.Facts = "auto", a.env.Now, a.env.Get, sig.atExit, facts{a}
 	a.Workspace = workspace.New(&a.env.Env,
-		workspace.Front{Note: a.note, Engine: a.engine, Tidy: func(ctx context.Context, command string) { a.trees.Sweep(ctx, command) }, Opening: a.clearLaid})
+		workspace.Front{Note: a.note, Engine: a.engine,
+			Tidy: func(ctx context.Context, command string) { a.trees.Sweep(ctx, command) }, Opening: a.clearLaid})
 	a.hints, a.describer = hints{a.Workspace, env.Args}, describer{a.Workspace, &a.hints}
 	a.prompter = prompter{&a.env.Screen, sig.exitCode}
+	a.saves = autosave.New(a.Workspace)
 	a.rooms = rooms.New(a.Workspace, func() *phases.Runner { return a.Engine.Works.(*works).runner() })
 	a.trees = &worktrees.Trees{Workspace: a.Workspace, Progress: a.showProgress, Runner: func() *phases.Runner {
 		w := a.Engine.Works.(*works)
@@ -93,7 +97,7 @@ func (w *works) say(line string) {
 }
 
 func (w *works) saw(e agents.Event) {
-	w.app.Saw(e)
+	w.app.saves.Saw(e)
 	if w.watch != nil {
 		w.watch(e)
 	}
@@ -106,7 +110,7 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 		w.say("there is no copy of what is installed: " + safetext.Line(err.Error(), 300))
 	}
 	j := w.judge(r.Plan, r.RunDir, r.Started.Tree, false)
-	runs := w.app.BaseRuns(r.Plan)
+	runs := w.app.rooms.BaseRuns(r.Plan)
 	j.Runs = runs
 	err := j.Places(ctx, session.JudgeRequest{Plan: r.Plan, Baseline: r.Baseline, Known: r.Known, RunDir: r.RunDir})
 	w.app.rooms.Leave()
@@ -138,7 +142,8 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 			cold.Cold = true
 			return w.app.rooms.CleanTree(ctx, plan, cold, tree)
 		},
-		RoomNote: w.app.rooms.GateNote(plan, runDir), Mend: w.app.rooms.Mend(plan), Setup: plan.Setup.Text(), SetUpHere: w.setUp,
+		RoomNote: w.app.rooms.GateNote(plan, runDir), Mend: w.app.rooms.Mend(plan), Setup: plan.Setup.Text(),
+		SetUpHere: w.setUp,
 		Dirty: func(ctx context.Context) (session.Tree, error) {
 			snap, err := repo.Snapshot(ctx, exclude)
 			return snap.Tree, err
@@ -147,7 +152,7 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 
 func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	defer w.app.rooms.Leave()
-	w.app.BaseRuns(r.Plan).Forget() // the run may have been killed before it did
+	w.app.rooms.BaseRuns(r.Plan).Forget() // the run may have been killed before it did
 	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Judge(ctx, r)
 }
 
@@ -160,7 +165,7 @@ func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 	session.Evidence, error) {
 	defer w.app.rooms.Leave()
 	j := w.judge(p, runDir, tree, false)
-	j.Runs = w.app.BaseRuns(p)
+	j.Runs = w.app.rooms.BaseRuns(p)
 	j.Bare = func(ctx context.Context, tree session.Tree) (bool, error) {
 		if there, err := w.app.Repo.Rooms.Installed(ctx, tree); err != nil || len(there) == 0 && !p.Setup.IsZero() {
 			return false, err // the set-up would bring to the clean tree what is not here

@@ -4,13 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Suits refuses work trees that no session belongs in: everything that a person has would go through snapshots and moves,
-// what wfs itself remembers as well.
+// Suits refuses work trees that no session belongs in: everything that a person has would go through snapshots
+// and moves, what wfs itself remembers as well.
 func (p *Places) Suits(ctx context.Context) error {
 	if err := p.w.OpenWriter(ctx); err != nil {
 		return err
@@ -35,13 +36,10 @@ func (p *Places) Suits(ctx context.Context) error {
 		return nil
 	}
 	ignored, err := p.w.Repo.Ignored(ctx)
-	if err != nil {
+	if err != nil || slices.ContainsFunc(ignored, func(path string) bool {
+		return strings.HasSuffix(path, "/") && strings.HasPrefix(filepath.ToSlash(rel)+"/", path)
+	}) {
 		return err
-	}
-	for _, path := range ignored {
-		if dir, ok := strings.CutSuffix(path, "/"); ok && strings.HasPrefix(filepath.ToSlash(rel)+"/", dir+"/") {
-			return nil
-		}
 	}
 	return session.Refuse(session.RefuseUsage, "set XDG_STATE_HOME to a directory elsewhere",
 		"%s, where wfs remembers what you trust, lies in this work tree, and git does not ignore it", state)

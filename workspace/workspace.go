@@ -48,7 +48,6 @@ type Workspace struct {
 	Places
 	Hands
 	Births
-	AutoSaves
 	Absent
 
 	secrets *redact.Redactor
@@ -65,7 +64,7 @@ func New(env *Env, front Front) *Workspace {
 func (w *Workspace) Forget() {
 	w.Repo = nil
 	w.Config, w.Trust, w.Hands, w.Births, w.Places = Config{w}, Trust{w}, Hands{w}, Births{w}, Places{w: w}
-	w.AutoSaves.w, w.Absent.w = w, w
+	w.Absent.w = w
 	w.Locks, w.Names = Locks{w: w, since: w.Locks.since}, Names{w: w, Verb: w.Verb}
 }
 

@@ -113,8 +113,8 @@ func (r *Rooms) copiedTree(ctx context.Context, plan workflows.Plan, in Packages
 	return c, nil
 }
 
-// KeepPackages copies what is installed before an agent starts, if there is no copy yet of what manifests ask for: gates
-// in clean trees run with that, whatever is done to it meanwhile.
+// KeepPackages copies what is installed before an agent starts, if there is no copy yet of what manifests ask
+// for: gates in clean trees run with that, whatever is done to it meanwhile.
 func (r *Rooms) KeepPackages(ctx context.Context, run session.RunRequest, say func(string)) error {
 	in := r.Packages(run.RunDir, run.Started.Tree, false)
 	if run.Plan.Unproven {

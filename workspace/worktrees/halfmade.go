@@ -48,21 +48,11 @@ func (t *Trees) settle(ctx context.Context, m registry.HalfMade, who registry.Ho
 	if err := t.Repo.AwaitFilled(ctx, m.Name); err != nil {
 		return err
 	}
-	if m.Trash != "" && !m.Moved {
-		moved, err := t.judgeTrash(m) // killed right after it
-		switch {
-		case err != nil:
-			return err
-		case moved.Moved:
-			m = moved
-		case m.RunID == "":
-			t.Front.Note("%s was to be removed, and nothing in it was touched: wfs delete --worktree %s", m.Dir, m.Session)
-			return t.Clone.ForgetHalfMade(m.Session)
-		default:
-			m.Trash = "" // somebody may have been there since: it is looked at again
-		}
-	}
-	if m.Moved {
+	m, untouched, err := t.settleTrash(m)
+	switch {
+	case err != nil || untouched:
+		return err
+	case m.Moved:
 		_, gone := os.Lstat(m.Trash)
 		if err := t.endRemoval(ctx, m); err != nil {
 			return err
@@ -82,6 +72,29 @@ func (t *Trees) settle(ctx context.Context, m registry.HalfMade, who registry.Ho
 	if alive := t.Engine.Works.Alive(m.Session, m.RunID); len(alive) > 0 {
 		return fmt.Errorf("processes of its set-up are still alive: %s (kill them, or wait)", engine.Named(alive))
 	}
+	return t.settleUnborn(ctx, m, who)
+}
+
+// settleTrash decides over a work tree that a process was about to rename when it was killed. untouched says that nothing
+// had been done to it, and that it stays.
+func (t *Trees) settleTrash(m registry.HalfMade) (_ registry.HalfMade, untouched bool, err error) {
+	if m.Trash == "" || m.Moved {
+		return m, false, nil
+	}
+	moved, err := t.judgeTrash(m) // killed right after it
+	if err != nil || moved.Moved {
+		return moved, false, err
+	}
+	if m.RunID == "" {
+		t.Front.Note("%s was to be removed, and nothing in it was touched: %s %s", m.Dir, removeCommand, m.Session)
+		return m, true, t.Clone.ForgetHalfMade(m.Session)
+	}
+	m.Trash = "" // somebody may have been there since: it is looked at again
+	return m, false, nil
+}
+
+// settleUnborn removes a work tree whose session has not begun, unless somebody has taken it for a branch.
+func (t *Trees) settleUnborn(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
 	repo, err := t.Repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
 		return err

@@ -95,7 +95,8 @@ func (t *Trees) Remove(ctx context.Context, name string, may Discards) (*Removed
 	return r, t.Clone.ForgetProvided(r.Tree)
 }
 
-// enterRemoved takes the session of a work tree that is to be removed in hand, there. here is where the command was typed.
+// enterRemoved takes the session of a work tree that is to be removed in hand, there. here is where the command
+// was typed.
 func (t *Trees) enterRemoved(ctx context.Context, name string) (here *gitstate.Repo, r *Removed, err error) {
 	if err := t.OpenWriter(ctx); err != nil {
 		return nil, nil, err
@@ -143,16 +144,12 @@ func (t *Trees) mayRemove(ctx context.Context, id session.ID, tree *gitstate.Wor
 	case tree.ID == t.Repo.Worktree():
 		return session.Refuse(session.RefuseWorktree, fmt.Sprintf("cd %s && wfs delete --worktree %s", main, id),
 			"this is the work tree of %s: it is removed from another one", id)
-	case tree.Gone && !tree.Locked:
+	case tree.Locked:
+		return session.Refuse(session.RefuseWorktree, "git worktree unlock "+tree.Path,
+			"%s", strings.TrimSuffix("git keeps the work tree of "+string(id)+" locked: "+tree.Why, ": "))
+	case tree.Gone:
 		return session.Refuse(session.RefuseWorktree, "git worktree prune; if it was moved: git worktree repair NEW-PATH",
 			"the work tree of %s is gone already: %s", id, tree.Path)
-	case tree.Locked:
-		why := ""
-		if tree.Why != "" {
-			why = ": " + tree.Why
-		}
-		return session.Refuse(session.RefuseWorktree, "git worktree unlock "+tree.Path,
-			"git keeps the work tree of %s locked%s", id, why)
 	}
 	if err := gitstate.NotMounted(tree.Path); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package workspace
+package autosave
 
 import (
 	"context"
@@ -13,18 +13,20 @@ import (
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
-// A gate that takes no time must not keep what an agent has thrown away from getting a ref: the next attempt's auto-save
-// replaces the one that holds it.
+// A gate that takes no time must not keep what an agent has thrown away from getting a ref: the next attempt's
+// auto-save replaces the one that holds it.
 func TestSaveOfWhatIsGoneIsNotCutShort(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // the judgement is over
 	saved := false
-	s := saver{every: time.Hour, now: time.Now, say: func(string) {}, save: func(ctx context.Context, _ string) (session.AutoSaved, error) {
-		saved = ctx.Err() == nil
-		return session.AutoSaved{}, ctx.Err()
-	}}
+	s := saver{every: time.Hour, now: time.Now, say: func(string) {},
+		save: func(ctx context.Context, _ string) (session.AutoSaved, error) {
+			saved = ctx.Err() == nil
+			return session.AutoSaved{}, ctx.Err()
+		}}
 	if s.once(ctx, true); !saved {
 		t.Error("the save was cut short")
 	}
@@ -40,11 +42,12 @@ func TestAutoSaveEvery(t *testing.T) {
 	}
 	every := func() time.Duration {
 		t.Helper()
-		w := New(&Env{Dir: dir, Environ: environ, Now: time.Now}, Front{Engine: func() engine.Engine { return engine.Engine{} }})
+		w := workspace.New(&workspace.Env{Dir: dir, Environ: environ, Now: time.Now},
+			workspace.Front{Engine: func() engine.Engine { return engine.Engine{} }})
 		if err := w.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return w.AutoSaves.every(t.Context())
+		return New(w).every(t.Context())
 	}
 	testkit.Write(t, dir, ".wfs/config.yaml", "version: 1\n")
 	for period, want := range map[string]time.Duration{"off": 0, "10ms": 10 * time.Millisecond, "2m": 2 * time.Minute} {
@@ -96,7 +99,8 @@ func TestAutoSavesByWhatAnAgentDoes(t *testing.T) {
 	now := time.Unix(1000, 0)
 	var asked []string
 	w := &watchful{now: func() time.Time { return now }}
-	w.event(agents.Event{Kind: agents.ToolCall, Tool: agents.Tool{Action: agents.Runs, Detail: "rm -rf ."}}) // nobody saves
+	// nobody saves
+	w.event(agents.Event{Kind: agents.ToolCall, Tool: agents.Tool{Action: agents.Runs, Detail: "rm -rf ."}})
 	w.saving(func(why string) { asked = append(asked, why) })
 	tool := func(kind agents.Kind, action agents.Action, detail string) {
 		w.event(agents.Event{Kind: kind, Tool: agents.Tool{Action: action, Detail: detail}})
@@ -132,13 +136,16 @@ func TestAutoSavesByWhatAnAgentDoes(t *testing.T) {
 
 func TestRiskyCommands(t *testing.T) {
 	t.Parallel()
-	for _, c := range []string{"rm -rf build", "cd x && rm -r y", "git reset --hard HEAD~1", "git -C sub clean -fdx", "git checkout .", "git stash",
-		"mv a b", "echo x > a.go", "cat a>b", "truncate -s 0 a", "find . -name '*.go' -delete", "git --no-pager restore a", "(rm -f a)"} {
+	for _, c := range []string{"rm -rf build", "cd x && rm -r y", "git reset --hard HEAD~1", "git -C sub clean -fdx",
+		"git checkout .", "git stash",
+		"mv a b", "echo x > a.go", "cat a>b", "truncate -s 0 a", "find . -name '*.go' -delete",
+		"git --no-pager restore a", "(rm -f a)"} {
 		if !risky(c) {
 			t.Errorf("%q is not seen", c)
 		}
 	}
-	for _, c := range []string{"go test ./... 2>&1", "git status", "git log --grep reset", "ls -l", "echo a >> log", "cat a | grep b", "go vet 2> /dev/null",
+	for _, c := range []string{"go test ./... 2>&1", "git status", "git log --grep reset", "ls -l", "echo a >> log",
+		"cat a | grep b", "go vet 2> /dev/null",
 		"grep -rn farm -e x", "npm run format", "git diff --stat", "echo 'a -> b'"} {
 		if risky(c) {
 			t.Errorf("%q is taken for risky", c)

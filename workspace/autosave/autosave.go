@@ -1,4 +1,5 @@
-package workspace
+// Package autosave saves the files of a work tree while an agent works or a gate runs.
+package autosave
 
 import (
 	"cmp"
@@ -12,6 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // judgedSoon is how long a judgement may take before what it judges is saved: most take less, and end in a checkpoint.
@@ -20,18 +22,21 @@ const judgedSoon = 5 * time.Second
 // troubleSaid is how many auto-saves in a row have to fail before somebody is told.
 const troubleSaid = 3
 
-// AutoSaves saves the files while an agent works or a gate runs.
-type AutoSaves struct {
-	w     *Workspace
+// Saves saves the files of one work tree.
+type Saves struct {
+	work  *workspace.Workspace
 	watch watchful
 }
 
+// New returns the auto-saves of a work tree.
+func New(work *workspace.Workspace) *Saves { return &Saves{work: work} }
+
 // Saw asks for an auto-save if what the agent does may lose work.
-func (a *AutoSaves) Saw(e agents.Event) { a.watch.event(e) }
+func (a *Saves) Saw(e agents.Event) { a.watch.event(e) }
 
 // Saving is the engine's port for auto-saves, nil when they are switched off. say prints warnings.
-func (a *AutoSaves) Saving(ctx context.Context, say func(string)) func(engine.AutoSaver, engine.SavingOptions) func() {
-	a.watch.now = a.w.Env.Now
+func (a *Saves) Saving(ctx context.Context, say func(string)) func(engine.AutoSaver, engine.SavingOptions) func() {
+	a.watch.now = a.work.Env.Now
 	every := a.every(ctx)
 	if every <= 0 {
 		return nil
@@ -39,7 +44,7 @@ func (a *AutoSaves) Saving(ctx context.Context, say func(string)) func(engine.Au
 	return func(save engine.AutoSaver, o engine.SavingOptions) (end func()) {
 		// It is ended by its caller: a signal to the run is none to what saves its files.
 		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		s := &saver{every: every, save: save, say: say, log: o.Log, now: a.w.Env.Now, soon: make(chan string, 1)}
+		s := &saver{every: every, save: save, say: say, log: o.Log, now: a.work.Env.Now, soon: make(chan string, 1)}
 		if !o.Once {
 			a.watch.saving(s.Soon)
 		}
@@ -60,10 +65,10 @@ func (a *AutoSaves) Saving(ctx context.Context, say func(string)) func(engine.Au
 }
 
 // every is how often files are saved, as it is configured now, 0 for never.
-func (a *AutoSaves) every(ctx context.Context) time.Duration {
+func (a *Saves) every(ctx context.Context) time.Duration {
 	every := time.Duration(0)
-	if list, err := a.w.Rules(ctx); err == nil { // what cannot be read does not switch it off
-		if s, err := a.w.Settings(list); err == nil {
+	if list, err := a.work.Rules(ctx); err == nil { // what cannot be read does not switch it off
+		if s, err := a.work.Settings(list); err == nil {
 			every = s.Config.AutoSave
 		}
 	}
@@ -139,9 +144,13 @@ func (s *saver) try(ctx context.Context, why string) {
 	if done.Lost > 0 {
 		where = cmp.Or(done.Kept, "the newest backup, and gets a ref of its own when the run has ended")
 	}
+	files := "files"
+	if done.Lost == 1 {
+		files = "file"
+	}
 	if where != "" && where != s.lost {
 		s.say(fmt.Sprintf("warning: what was done in %d %s is gone from the work tree; it is kept in %s", done.Lost,
-			plural(done.Lost, "file", "files"), where))
+			files, where))
 	}
 	s.lost = where
 }

@@ -1,4 +1,5 @@
-package workspace
+// Package onevent runs the user's on-event command beside a run.
+package onevent
 
 import (
 	"bytes"
@@ -13,14 +14,15 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
-// onEventTime limits one run of the on-event command. The end of wfs is not delayed longer than that.
-const onEventTime = 10 * time.Second
+// timeLimit limits one run of the on-event command. The end of wfs is not delayed longer than that.
+const timeLimit = 10 * time.Second
 
-// OnEvent runs the user's on-event command beside a run. Its failures do not touch the run.
-type OnEvent struct {
-	w       *Workspace
+// Commands runs the on-event command. Its failures do not touch the run.
+type Commands struct {
+	work    *workspace.Workspace
 	say     func(string)
 	bell    func()
 	Quiet   atomic.Bool // no warning any more
@@ -28,15 +30,15 @@ type OnEvent struct {
 	trouble sync.Once
 }
 
-// NewOnEvent returns one that prints warnings by say, and passes the bell of the command on: it has no terminal
+// New returns one that prints warnings by say, and passes the bell of the command on: it has no terminal
 // of its own.
-func (w *Workspace) NewOnEvent(say func(string), bell func()) *OnEvent {
-	return &OnEvent{w: w, say: say, bell: bell}
+func New(work *workspace.Workspace, say func(string), bell func()) *Commands {
+	return &Commands{work: work, say: say, bell: bell}
 }
 
 // Start starts the command, if there is one, and does not wait for it. What it gets is made when it is needed.
-func (o *OnEvent) Start(gets func() (input []byte, vars []string, err error)) {
-	command, env, err := o.w.onEvent(context.Background())
+func (o *Commands) Start(gets func() (input []byte, vars []string, err error)) {
+	command, env, err := configured(context.Background(), o.work)
 	if err != nil {
 		o.warn(err)
 	}
@@ -52,10 +54,10 @@ func (o *OnEvent) Start(gets func() (input []byte, vars []string, err error)) {
 	if command.Shell != "" {
 		argv = []string{"sh", "-c", command.Shell}
 	}
-	c := proc.Cmd{Argv: argv, Dir: o.w.Repo.Root(), Stdin: bytes.NewReader(append(input, '\n')),
-		Env: append(onEventEnv(o.w.Env.Environ, env), vars...)}
+	c := proc.Cmd{Argv: argv, Dir: o.work.Repo.Root(), Stdin: bytes.NewReader(append(input, '\n')),
+		Env: append(environ(o.work.Env.Environ, env), vars...)}
 	o.running.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), onEventTime)
+		ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 		defer cancel()
 		out, said := &lastBytes{}, &lastBytes{}
 		exit, err := proc.Stream(ctx, c, out, said)
@@ -72,7 +74,7 @@ func (o *OnEvent) Start(gets func() (input []byte, vars []string, err error)) {
 }
 
 // warn reports the first failure only: a command that fails each time is one piece of news.
-func (o *OnEvent) warn(err error) {
+func (o *Commands) warn(err error) {
 	o.trouble.Do(func() {
 		if !o.Quiet.Load() {
 			o.say("warning: on-event: " + err.Error())
@@ -81,23 +83,23 @@ func (o *OnEvent) warn(err error) {
 }
 
 // Wait gives commands that still run the time that they have.
-func (o *OnEvent) Wait() { o.running.Wait() }
+func (o *Commands) Wait() { o.running.Wait() }
 
-// onEvent reads the command from the files as they are now: it is about the user who waits, not about the work.
+// configured reads the command from the files as they are now: it is about the user who waits, not about the work.
 // While the files below .wfs/ are not trusted, or cannot be read, only the user's own file counts.
-func (c *Config) onEvent(ctx context.Context) (workflows.Command, []string, error) {
-	list, err := c.Rules(ctx)
+func configured(ctx context.Context, work *workspace.Workspace) (workflows.Command, []string, error) {
+	list, err := work.Rules(ctx)
 	var all *workflows.Settings
 	if err == nil {
-		all, err = c.Settings(list)
+		all, err = work.Settings(list)
 	}
 	if err == nil && !all.Config.OnEvent.IsZero() { // one that the user has not looked at does not run
-		err = c.w.MustTrust(list)
+		err = work.MustTrust(list)
 	}
 	if err == nil {
 		return all.Config.OnEvent, all.Config.Env, nil
 	}
-	own, e := c.Settings(nil)
+	own, e := work.Settings(nil)
 	if e != nil {
 		return workflows.Command{}, nil, e
 	}
@@ -110,10 +112,10 @@ func (c *Config) onEvent(ctx context.Context) (workflows.Command, []string, erro
 // desktop are the variables by which a command finds the user's screen.
 var desktop = []string{"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "TMUX", "STY"}
 
-// onEventEnv is the environment of an on-event command.
-func onEventEnv(environ, extra []string) []string {
+// environ is the environment of an on-event command.
+func environ(all, extra []string) []string {
 	var env []string
-	for _, entry := range phases.DefaultEnv(environ, append(desktop[:len(desktop):len(desktop)], extra...)) {
+	for _, entry := range phases.DefaultEnv(all, append(desktop[:len(desktop):len(desktop)], extra...)) {
 		if !strings.HasPrefix(entry, "WFS_") {
 			env = append(env, entry)
 		}
