@@ -133,7 +133,9 @@ func (a *app) root() *cobra.Command {
 		&abandonVerb{app: a}, &allowVerb{app: a}, &deleteVerb{app: a}, &editVerb{app: a}, &exportVerb{app: a},
 		&forkVerb{app: a},
 		&pathVerb{a}, &statsVerb{a}, &trustVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a},
-		&oldPhaseVerb{app: a}, &approveVerb{app: a},
+		&oldPhaseVerb{app: a}, &approveVerb{app: a}, &diffVerb{app: a}, &agentVerb{a}, &backupsVerb{app: a},
+		&budgetVerb{a}, &checkVerb{app: a}, &checkpointVerb{app: a}, &completionVerb{a}, &configVerb{app: a},
+		&demoVerb{app: a}, &doctorVerb{app: a},
 	} {
 		root.AddCommand(verb.command())
 	}
