@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/phases/agent"
+	"github.com/wfs-dev/wfs/phases/process"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -48,8 +50,8 @@ unattended. It starts no conversation and costs nothing. It exits 1 when it find
 }
 
 // prober asks agents about themselves.
-func prober(env *workspace.Env) *phases.Prober {
-	return &phases.Prober{Environ: env.Environ, Cache: env.CacheFile("agents.json")}
+func prober(env *workspace.Env) *agent.Prober {
+	return &agent.Prober{Environ: env.Environ, Cache: env.CacheFile("agents.json")}
 }
 
 type agentJSON struct {
@@ -219,8 +221,8 @@ func (a *agentVerb) examine(ctx context.Context, agent *workflows.Agent, list wo
 	if err != nil {
 		return nil, err
 	}
-	plainEnv := phases.DefaultEnv(a.env.Environ, nil)
-	for _, entry := range phases.DefaultEnv(a.env.Environ, c.Env) {
+	plainEnv := process.DefaultEnv(a.env.Environ, nil)
+	for _, entry := range process.DefaultEnv(a.env.Environ, c.Env) {
 		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(plainEnv, entry) {
 			j.Variables = append(j.Variables, name)
 		}

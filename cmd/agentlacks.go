@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/phases/agent"
+
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
@@ -30,7 +31,7 @@ func noteLacking(ctx context.Context, w *workspace.Workspace, p *workflows.Plan)
 
 // agentLacks is what an agent lacks to work here, "" for nothing that can be found out for nothing. Whether somebody is
 // logged in is asked on request, since that starts the agent's program.
-func agentLacks(ctx context.Context, p *phases.Prober, c *workflows.Card, login bool) string {
+func agentLacks(ctx context.Context, p *agent.Prober, c *workflows.Card, login bool) string {
 	in := p.Find(ctx, c)
 	switch {
 	case len(c.Command) > 0 && in.Path == "":

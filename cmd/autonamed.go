@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -83,5 +83,5 @@ func (a *showVerb) showAuto(ctx context.Context, id session.ID) error {
 	if c == nil {
 		return fmt.Errorf("%s has no checkpoint", id)
 	}
-	return a.diffTo(ctx, c.Code, auto.Code, gitstate.DiffOptions{Stat: true})
+	return a.diffTo(ctx, c.Code, auto.Code, object.DiffOptions{Stat: true})
 }

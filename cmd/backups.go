@@ -7,11 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/backup"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -128,7 +129,7 @@ func (a *backupsVerb) find(ctx context.Context, of session.ID) ([]backupJSON, er
 }
 
 // waysToRestore are the commands that bring a backup back.
-func (a *backupsVerb) waysToRestore(ctx context.Context, b *backupJSON, parts []gitstate.Rescued) []string {
+func (a *backupsVerb) waysToRestore(ctx context.Context, b *backupJSON, parts []backup.Rescued) []string {
 	_, err := findBackup(ctx, a.Engine, b.Session, b.Name)
 	switch {
 	case strings.HasPrefix(b.Ref, engine.DeletedPrefix):
@@ -148,7 +149,7 @@ func (a *backupsVerb) waysToRestore(ctx context.Context, b *backupJSON, parts []
 }
 
 // describe says what a backup holds.
-func (a *backupsVerb) describe(ctx context.Context, b *backupJSON) ([]gitstate.Rescued, error) {
+func (a *backupsVerb) describe(ctx context.Context, b *backupJSON) ([]backup.Rescued, error) {
 	state, err := a.Repo.State(ctx, b.commit)
 	if err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func (a *backupsVerb) say(b backupJSON) {
 	}
 	a.out("%s %s  %s  %s", b.Session, b.Name, present.Ago(b.At, a.env.Now()), when)
 	if len(b.Files) > 0 {
-		a.out("  files    %s", safetext.Some(b.Files, 5, " "))
+		a.out("  files    %s", safetext.First(b.Files, 5, " "))
 	}
 	for _, command := range b.Show {
 		a.out("  show     %s", command)

@@ -3,6 +3,8 @@ package cmd
 import (
 	"context"
 
+	"github.com/wfs-dev/wfs/gitstate/handover"
+
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
@@ -10,17 +12,17 @@ import (
 )
 
 // became finds out what became of a session's work. It takes several git processes, so it is done only when asked for.
-func became(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitstate.Fate, error) {
+func became(ctx context.Context, repo *gitstate.Repo, s *session.Session) (handover.Fate, error) {
 	w, err := workOf(ctx, repo, s)
 	if err != nil {
-		return gitstate.Fate{}, err
+		return handover.Fate{}, err
 	}
 	return repo.Fate(ctx, w)
 }
 
 // workOf is what was handed over, or where the session stands.
-func workOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitstate.Work, error) {
-	w := gitstate.Work{Base: s.BaseRef}
+func workOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (handover.Work, error) {
+	w := handover.Work{Base: s.BaseRef}
 	if f := s.Finished; f != nil {
 		w.Handed = f.Branch
 		if s.Status == session.StatusFinished {
@@ -72,7 +74,7 @@ func (a *listVerb) withFate(ctx context.Context, list []present.Session) ([]pres
 		if err != nil {
 			return nil, err
 		}
-		if j.Became = &f; a.merged != (f.How == gitstate.FateNowhere || f.How == gitstate.FateHeld) {
+		if j.Became = &f; a.merged != (f.How == handover.FateNowhere || f.How == handover.FateHeld) {
 			kept = append(kept, j)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/workflows"
@@ -290,5 +290,5 @@ func (w *works) Left(id session.ID, runID string) session.Remains {
 	if err != nil {
 		return session.Remains{}
 	}
-	return phases.Left(dir)
+	return agent.Left(dir)
 }

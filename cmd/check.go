@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/phases/check"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
-	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
@@ -24,7 +25,7 @@ type checkedJSON struct {
 	Result  string         `json:"result"` // nothing_found, found, not_judged
 	Base    session.Commit `json:"base"`
 	Head    session.Commit `json:"head"`
-	phases.Check
+	check.Report
 }
 
 // What a check comes to.
@@ -94,7 +95,7 @@ func (a *checkVerb) run(ctx context.Context, args []string) error {
 	if j.Base, j.Head, err = a.commits(ctx, first(args)); err != nil {
 		return err
 	}
-	r := phases.CheckRequest{}
+	r := check.Request{}
 	if r.Base, err = a.Repo.TreeOf(ctx, j.Base); err != nil {
 		return err
 	}
@@ -115,10 +116,10 @@ func (a *checkVerb) run(ctx context.Context, args []string) error {
 	defer os.RemoveAll(filepath.Join(a.Repo.StateDir(), "check"))
 	a.note("%s..%s", short(j.Base), short(j.Head))
 	r.RunDir = dir
-	if j.Check, err = a.try(ctx, r, plan, groups); err != nil {
+	if j.Report, err = a.try(ctx, r, plan, groups); err != nil {
 		return err
 	}
-	j.Result = checkResult(j.Check)
+	j.Result = checkResult(j.Report)
 	return a.say(j)
 }
 
@@ -126,16 +127,16 @@ func (a *checkVerb) run(ctx context.Context, args []string) error {
 func short(c session.Commit) string { return string(c[:min(len(c), 10)]) }
 
 // try asks with each gate. Of several proposals for one project the first counts that can judge.
-func (a *checkVerb) try(ctx context.Context, r phases.CheckRequest, plan workflows.Plan,
-	groups [][]workflows.Gate) (phases.Check, error) {
+func (a *checkVerb) try(ctx context.Context, r check.Request, plan workflows.Plan,
+	groups [][]workflows.Gate) (check.Report, error) {
 	defer a.rooms.Leave()
 	w := &works{app: a.app, report: func(line string) { a.note("    %s", line) }}
-	var all phases.Check
+	var all check.Report
 	for i, group := range groups {
 		for n, g := range group {
 			r.Plan = plan
 			r.Plan.Baseline = []workflows.Gate{g}
-			said, err := w.judge(plan, r.RunDir, r.Head, false).Check(ctx, r)
+			said, err := check.Run(ctx, &w.judge(plan, r.RunDir, r.Head, false).Bench, r)
 			if err != nil {
 				return all, err
 			}
@@ -161,7 +162,7 @@ func (a *checkVerb) try(ctx context.Context, r phases.CheckRequest, plan workflo
 }
 
 // checkResult sums a check up. Where there was something to ask, one gate must have been able to say something.
-func checkResult(c phases.Check) string {
+func checkResult(c check.Report) string {
 	judged := len(c.Gates) == 0
 	for _, g := range c.Gates {
 		if len(g.Findings) > 0 {
@@ -321,18 +322,18 @@ func (a *checkVerb) say(j checkedJSON) error {
 	return exit
 }
 
-func (a *checkVerb) sayGate(g phases.CheckedGate) {
+func (a *checkVerb) sayGate(g check.Gate) {
 	a.out("gate %s: %s", g.Gate, g.Command)
 	if g.CouldNot != "" {
 		a.out("  could not judge: %s", g.CouldNot)
 	}
 	if len(g.KnownRed) > 0 {
-		a.out("  already fails on the base: %s", safetext.Some(g.KnownRed, 5, ", "))
+		a.out("  already fails on the base: %s", safetext.First(g.KnownRed, 5, ", "))
 	}
 	for _, e := range g.Experiments {
 		a.out("  %s: %s: %s", e.Kind, strings.ReplaceAll(e.Result, "_", " "), e.Says)
 	}
-	say := func(word string, f phases.CheckFinding) {
+	say := func(word string, f check.Finding) {
 		about := cmp.Or(f.Path, f.Test)
 		if f.Path != "" && f.Test != "" {
 			about += " (" + f.Test + ")"
@@ -341,7 +342,7 @@ func (a *checkVerb) sayGate(g phases.CheckedGate) {
 		a.out("  tried: %s", f.Tried)
 		a.out("  result: %s", f.Happened)
 		if len(f.Also) > 0 {
-			a.out("  also: %s", safetext.Some(f.Also, 5, ", "))
+			a.out("  also: %s", safetext.First(f.Also, 5, ", "))
 		}
 	}
 	for _, f := range g.Named {

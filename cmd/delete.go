@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/handover"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 	"github.com/wfs-dev/wfs/workspace/worktrees"
@@ -106,8 +108,8 @@ func (a *deleteVerb) delete(ctx context.Context, name string) error {
 
 // takeIfMerged takes a session in hand that may be deleted, and says what became of its work. tree is the one where it
 // was handed over, nil for none.
-func (a *deleteVerb) takeIfMerged(ctx context.Context, id session.ID) (h *engine.Hand, fate gitstate.Fate,
-	tree *gitstate.Worktree, err error) {
+func (a *deleteVerb) takeIfMerged(ctx context.Context, id session.ID) (h *engine.Hand, fate handover.Fate,
+	tree *worktree.Worktree, err error) {
 	if h, err = a.HoldAndTake(ctx, "wfs delete", id); err != nil {
 		return nil, fate, nil, err
 	}
@@ -138,7 +140,7 @@ func (a *deleteVerb) notCheckedOut(ctx context.Context, s *session.Session) erro
 }
 
 // mayGo refuses to delete work that nothing else holds, unless that is wanted, and says what became of it.
-func (a *deleteVerb) mayGo(ctx context.Context, s *session.Session) (gitstate.Fate, error) {
+func (a *deleteVerb) mayGo(ctx context.Context, s *session.Session) (handover.Fate, error) {
 	fate, err := became(ctx, a.Repo, s)
 	if err != nil {
 		return fate, err
@@ -146,7 +148,7 @@ func (a *deleteVerb) mayGo(ctx context.Context, s *session.Session) (gitstate.Fa
 	switch {
 	case a.force:
 		return fate, nil
-	case fate.How == gitstate.FateNowhere:
+	case fate.How == handover.FateNowhere:
 		return fate, a.notMerged(ctx, s)
 	}
 	return fate, a.allMerged(ctx, s)
@@ -164,7 +166,7 @@ func (a *deleteVerb) allMerged(ctx context.Context, s *session.Session) error {
 	}
 	w.Commit = made
 	fate, err := a.Repo.Fate(ctx, w)
-	if fate.How != gitstate.FateNowhere || err != nil {
+	if fate.How != handover.FateNowhere || err != nil {
 		return err
 	}
 	what := "commit " + made.Short()
@@ -192,7 +194,7 @@ func (a *deleteVerb) notMerged(ctx context.Context, s *session.Session) error {
 		"no branch of yours has the work of %s: %s", s.ID, what)
 }
 
-func (a *deleteVerb) say(ctx context.Context, id session.ID, op int64, became *gitstate.Fate) error {
+func (a *deleteVerb) say(ctx context.Context, id session.ID, op int64, became *handover.Fate) error {
 	kept, err := a.KeptOf(ctx, id)
 	if err != nil {
 		return err

@@ -4,9 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/wfs-dev/wfs/gitstate/worktree"
+
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -27,7 +28,7 @@ type describer struct {
 }
 
 // seen describes a session as it is seen from here. in is the work tree that has it checked out, nil for none.
-func (d *describer) seen(ctx context.Context, s *session.Session) (j present.Session, in *gitstate.Worktree,
+func (d *describer) seen(ctx context.Context, s *session.Session) (j present.Session, in *worktree.Worktree,
 	err error) {
 	if in, err = d.w.PlaceOf(ctx, s.ID); err != nil {
 		return j, nil, err
@@ -44,7 +45,7 @@ func (d *describer) alive(s *session.Session) []session.Process {
 }
 
 // describe tells of a session. in is the work tree that has it checked out, nil for none.
-func (d *describer) describe(s *session.Session, in *gitstate.Worktree) present.Session {
+func (d *describer) describe(s *session.Session, in *worktree.Worktree) present.Session {
 	j := present.Describe(s)
 	j.Alive, j.Next, j.Ways = d.alive(s), d.nextIn(s, in), d.waysOn(s, in)
 	if in != nil {
@@ -92,7 +93,7 @@ func (d *describer) nextFor(s *session.Session) []string {
 }
 
 // nextIn are nextCommands as they have to be typed. in is the work tree that has the session checked out, nil for none.
-func (d *describer) nextIn(s *session.Session, in *gitstate.Worktree) []string {
+func (d *describer) nextIn(s *session.Session, in *worktree.Worktree) []string {
 	way := ""
 	if in == nil || in.Gone {
 		way = "wfs resume " + string(s.ID)
@@ -108,7 +109,7 @@ func (d *describer) nextIn(s *session.Session, in *gitstate.Worktree) []string {
 }
 
 // rootOf is the path of a work tree that is there, "" for none.
-func rootOf(in *gitstate.Worktree) string {
+func rootOf(in *worktree.Worktree) string {
 	if in == nil || in.Gone {
 		return ""
 	}
@@ -117,7 +118,7 @@ func rootOf(in *gitstate.Worktree) string {
 
 // waysOn are the ways on for a session that its breaker or failing runs have stopped, nil for others. in is the
 // work tree that has it checked out, nil for none.
-func (d *describer) waysOn(s *session.Session, in *gitstate.Worktree) []present.Way {
+func (d *describer) waysOn(s *session.Session, in *worktree.Worktree) []present.Way {
 	var ways []present.Way
 	switch {
 	case s.Status != session.StatusBlocked:

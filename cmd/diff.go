@@ -4,9 +4,10 @@ import (
 	"context"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
+
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -20,7 +21,7 @@ type diffJSON struct {
 // diffVerb is `wfs diff`.
 type diffVerb struct {
 	*app
-	o gitstate.DiffOptions
+	o object.DiffOptions
 }
 
 func (a *diffVerb) command() *cobra.Command {

@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/worktree"
+
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -15,7 +16,7 @@ import (
 // editsIn looks for edits in this work tree since the present checkpoint of its session. in is the work tree
 // that has the session checked out: another one is not looked into. Nor is one in which an attempt is open:
 // there they may be the agent's.
-func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in *gitstate.Worktree) (files []string) {
+func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in *worktree.Worktree) (files []string) {
 	c := s.At(s.Current)
 	if c == nil || s.Status.Final() || s.Open != nil || in == nil || in.Gone || in.ID != w.Repo.Worktree() {
 		return nil
@@ -34,7 +35,7 @@ func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in
 
 // addEdits tells of the edits since the present checkpoint. An attempt does not answer for those of tests that
 // judge it: they become a checkpoint first.
-func (a *statusVerb) addEdits(ctx context.Context, j *present.Session, v *engine.View, in *gitstate.Worktree) {
+func (a *statusVerb) addEdits(ctx context.Context, j *present.Session, v *engine.View, in *worktree.Worktree) {
 	s := &v.Session
 	j.Edits = editsIn(ctx, a.Workspace, s, in)
 	if s.Frozen == "" || len(j.Next) == 0 || !slices.ContainsFunc(j.Edits, a.Engine.HoldsTests) {

@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/wfs-dev/wfs/phases/agent"
+
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/agents"
-	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -45,7 +46,7 @@ func follow(ctx context.Context, work *workspace.Workspace, id session.ID, p *li
 
 func (w *following) watchRun(runID string) {
 	if dir, err := w.work.Clone.RunDir(w.S.ID, runID); err == nil {
-		w.log = tail{path: filepath.Join(dir, phases.EventsFile)}
+		w.log = tail{path: filepath.Join(dir, agent.EventsFile)}
 	}
 }
 

@@ -550,10 +550,10 @@ func (a *app) sayTried(say func(string, ...any), g initGate) {
 	}
 	say("  %-8s %-46s %8s", g.Gate.Name, what, took)
 	if len(g.base.Red) > 0 && g.Result.Counts.Total() > 0 {
-		say("  already failing, and ignored: %s", safetext.Some(g.base.Red, 5, ", "))
+		say("  already failing, and ignored: %s", safetext.First(g.base.Red, 5, ", "))
 	}
 	if len(g.base.Flaky) > 0 {
-		say("  flaky, and ignored: %s", safetext.Some(g.base.Flaky, 5, ", "))
+		say("  flaky, and ignored: %s", safetext.First(g.base.Flaky, 5, ", "))
 	}
 	sayClean(say, g.Clean)
 	if len(g.Gate.Paths) > 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/gate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
@@ -52,7 +53,7 @@ func (a *app) tryClean(ctx context.Context, t initGate, setup workflows.Command)
 		_ = a.rooms.Remove(made)
 	}
 	var changed *phases.ChangedTreeError
-	var lacks *phases.NotInstalledError
+	var lacks *gate.NotInstalledError
 	c := &initClean{setUp: !setup.IsZero()}
 	switch {
 	case ctx.Err() != nil, errors.As(err, &changed):
@@ -62,7 +63,7 @@ func (a *app) tryClean(ctx context.Context, t initGate, setup workflows.Command)
 		c.Reason = safetext.Line(strings.TrimSpace(err.Error()), 400)
 		return c
 	case b.Gates[0].Exit != 0 || len(b.Red) > 0:
-		c.Reason = safetext.Line("it fails without the files that git ignores: "+safetext.Some(b.Red, 5, ", "), 300)
+		c.Reason = safetext.Line("it fails without the files that git ignores: "+safetext.First(b.Red, 5, ", "), 300)
 		return c
 	}
 	return &initClean{Proves: true}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace/check"
@@ -96,7 +96,7 @@ func (a *listVerb) run(ctx context.Context, _ []string) error {
 func (a *listVerb) sessions(ctx context.Context) ([]present.Session, error) {
 	list := []present.Session{}
 	all, err := a.Repo.Sessions(ctx)
-	if errors.Is(err, gitstate.ErrBrokenRef) {
+	if errors.Is(err, refs.ErrBrokenRef) {
 		list, err = a.damagedSessions(ctx, err)
 	}
 	if err != nil {

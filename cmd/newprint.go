@@ -5,8 +5,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -16,7 +17,7 @@ import (
 func (a *newborn) say(ctx context.Context) error {
 	h, r, saved := a.h, a.r, a.saved
 	s := &h.S
-	var ready *gitstate.ReadyError
+	var ready *gitcmd.ReadyError
 	if err := a.Repo.Identified(ctx); errors.As(err, &ready) {
 		a.note("%v: checkpoints are made without your name; before wfs finish: %s", ready, readyHints[ready.Code])
 	}
@@ -98,12 +99,12 @@ func (a *newborn) sayBaseline(b *session.Baseline) {
 		}
 	}
 	if len(red) > 0 {
-		a.out("  already failing before this session; ignored: %s", safetext.Some(red, 5, ", "))
+		a.out("  already failing before this session; ignored: %s", safetext.First(red, 5, ", "))
 	}
 	if b.Holdout != nil {
 		a.out("%s", present.HoldoutBaseLine(b.Holdout))
 	}
 	if n := len(b.Flaky); n > 0 {
-		a.out("  flaky before this session; ignored: %s", safetext.Some(b.Flaky, 5, ", "))
+		a.out("  flaky before this session; ignored: %s", safetext.First(b.Flaky, 5, ", "))
 	}
 }

@@ -72,15 +72,15 @@ func (n *newborn) sayTree(ctx context.Context, p room.Provisioned) {
 		return
 	}
 	if len(p.Copied) > 0 {
-		n.note("copied from the main work tree: %s", safetext.Some(p.Copied, 5, " "))
+		n.note("copied from the main work tree: %s", safetext.First(p.Copied, 5, " "))
 	}
 	if len(p.Linked) > 0 {
-		n.note("linked to the main work tree, and shared with it: %s", safetext.Some(p.Linked, 5, " "))
+		n.note("linked to the main work tree, and shared with it: %s", safetext.First(p.Linked, 5, " "))
 	}
 	for _, s := range p.Skipped {
 		n.note("not brought: %s (%s)", s.Path, s.Why)
 	}
 	if loose, err := n.Repo.Rooms.Loose(ctx, p.Linked); err == nil && len(loose) > 0 { // a warning, not worth failing for
-		n.note("git does not ignore %s as a link, perhaps because of a slash at the end of the rule; checkpoints leave it out, git add -A would not", safetext.Some(loose, 5, " "))
+		n.note("git does not ignore %s as a link, perhaps because of a slash at the end of the rule; checkpoints leave it out, git add -A would not", safetext.First(loose, 5, " "))
 	}
 }

@@ -80,7 +80,7 @@ func pagerCommand(ctx context.Context, env *workspace.Env, repo *gitstate.Repo) 
 		}
 	}
 	if repo != nil {
-		if command, err := repo.Pager(ctx); err == nil {
+		if command, err := repo.Answers.Pager(ctx); err == nil {
 			return command
 		}
 	}

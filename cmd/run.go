@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -195,14 +196,14 @@ func (a *runVerb) howEnded(err error) registry.Ended {
 
 // unfinished turns a merge or rebase in progress into the conflict that it is for a session that is to be driven.
 func (a *runVerb) unfinished(ctx context.Context, name string, err error) error {
-	var not *gitstate.ReadyError
-	if !errors.As(err, &not) || not.Code != gitstate.NotDone && not.Code != gitstate.NotMerged {
+	var not *gitcmd.ReadyError
+	if !errors.As(err, &not) || not.Code != gitcmd.NotDone && not.Code != gitcmd.NotMerged {
 		return err
 	}
 	if _, e := a.Resolve(ctx, name); e != nil { // nothing to drive: then it is only a repository that is not ready
 		return err
 	}
-	if not.Code == gitstate.NotDone {
+	if not.Code == gitcmd.NotDone {
 		return engine.Unfinished(not.Detail)
 	}
 	return session.Refuse(session.RefuseConflict, a.diagnose(err).Hint, "%v", not)

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/wfs-dev/wfs/gitstate/worktree"
+
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -47,7 +48,7 @@ func (a *statusVerb) tellOf(ctx context.Context, id session.ID) error {
 
 // tell is a session's story: what `wfs`, `wfs status` and `wfs show` print. in is the work tree that has the session
 // checked out, nil for none.
-func (a *statusVerb) tell(ctx context.Context, id session.ID, in *gitstate.Worktree) error {
+func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Worktree) error {
 	v, err := a.View(ctx, id)
 	if err != nil {
 		return err

@@ -14,11 +14,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/handover"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -286,7 +288,7 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 		if err != nil {
 			return err
 		}
-		if fate.How == gitstate.FateNowhere {
+		if fate.How == handover.FateNowhere {
 			at := v.Session.At(v.Session.Current)
 			only(fmt.Sprintf(": checkpoint %d (%s)", at.Number, at.Summary))
 		}
@@ -314,7 +316,7 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 }
 
 // leavesTo finds a name for the branch of a work tree that is on one of wfs'.
-func (a *app) leavesTo(j *uninstallJSON, t gitstate.Worktree, branches map[string]session.Commit) error {
+func (a *app) leavesTo(j *uninstallJSON, t worktree.Worktree, branches map[string]session.Commit) error {
 	name, ok := strings.CutPrefix(t.Branch, session.BranchPrefix)
 	tip := branches[t.Branch]
 	m := headMove{Path: t.Path, From: present.ShortRef(t.Branch), New: true, commit: tip}

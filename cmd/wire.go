@@ -3,6 +3,11 @@ package cmd
 import (
 	"context"
 
+	"github.com/wfs-dev/wfs/phases/agent"
+	"github.com/wfs-dev/wfs/phases/gate"
+	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/phases/trial"
+
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -43,8 +48,8 @@ func newApp(env Env, sig *signals) *app {
 	a.hints, a.describer = hints{a.Workspace, env.Args}, describer{a.Workspace, &a.hints}
 	a.prompter = prompter{&a.env.Screen, sig.exitCode}
 	a.saves = autosave.New(a.Workspace)
-	a.rooms = rooms.New(a.Workspace, func() *phases.Runner { return a.Engine.Works.(*works).runner() })
-	a.trees = &worktrees.Trees{Workspace: a.Workspace, Progress: a.showProgress, Runner: func() *phases.Runner {
+	a.rooms = rooms.New(a.Workspace, func() *agent.Runner { return a.Engine.Works.(*works).runner() })
+	a.trees = &worktrees.Trees{Workspace: a.Workspace, Progress: a.showProgress, Runner: func() *agent.Runner {
 		w := a.Engine.Works.(*works)
 		w.setUp = true
 		return w.runner()
@@ -80,14 +85,14 @@ type works struct {
 	setUp  bool               // the set-up has just made this work tree
 }
 
-func (w *works) runner() *phases.Runner {
-	return &phases.Runner{Root: w.app.Repo.Root(), Temp: w.app.env.TempDir(), Prober: prober(&w.app.env.Env),
+func (w *works) runner() *agent.Runner {
+	return &agent.Runner{Root: w.app.Repo.Root(), Temp: w.app.env.TempDir(), Prober: prober(&w.app.env.Env),
 		Environ: w.app.env.Environ, Now: w.app.env.Now, Secrets: w.app.Redactor(), Report: w.say, Watch: w.saw,
 		Hurry: w.app.signals.hurry}
 }
 
 func (w *works) environ(plan workflows.Plan) []string {
-	return phases.DefaultEnv(w.app.env.Environ, plan.Env)
+	return process.DefaultEnv(w.app.env.Environ, plan.Env)
 }
 
 func (w *works) say(line string) {
@@ -112,7 +117,7 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 	j := w.judge(r.Plan, r.RunDir, r.Started.Tree, false)
 	runs := w.app.rooms.BaseRuns(r.Plan)
 	j.Runs = runs
-	err := j.Places(ctx, session.JudgeRequest{Plan: r.Plan, Baseline: r.Baseline, Known: r.Known, RunDir: r.RunDir})
+	err := j.Compare(ctx, session.JudgeRequest{Plan: r.Plan, Baseline: r.Baseline, Known: r.Known, RunDir: r.RunDir})
 	w.app.rooms.Leave()
 	if err != nil {
 		return session.RunResult{}, err
@@ -130,24 +135,27 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 	repo := w.app.Repo
 	in := w.app.rooms.Packages(runDir, judged, fresh)
 	exclude := rooms.BesideRuns(runDir, "exclude")
-	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.Redactor(), Report: w.say,
-		Counted: w.count,
-		Show:    repo.Show, Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts,
-		Paths: repo.Paths,
-		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
-			return w.app.rooms.CleanTree(ctx, plan, in, tree)
+	j := &phases.Judge{
+		Links: repo.Links,
+		Dirty: func(ctx context.Context) (session.Tree, error) {
+			snap, err := repo.Snapshot(ctx, exclude)
+			return snap.Tree, err
 		},
 		Cold: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
 			cold := in
 			cold.Cold = true
 			return w.app.rooms.CleanTree(ctx, plan, cold, tree)
 		},
-		RoomNote: w.app.rooms.GateNote(plan, runDir), Mend: w.app.rooms.Mend(plan), Setup: plan.Setup.Text(),
-		SetUpHere: w.setUp,
-		Dirty: func(ctx context.Context) (session.Tree, error) {
-			snap, err := repo.Snapshot(ctx, exclude)
-			return snap.Tree, err
+	}
+	j.Trees = trial.Trees{Show: repo.Show, Paths: repo.Paths, Changes: repo.Changes, Overlay: repo.Overlay,
+		WithTexts: repo.WithTexts}
+	j.RoomNote, j.Mend = w.app.rooms.GateNote(plan, runDir), w.app.rooms.Mend(plan)
+	j.Runner = gate.Runner{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.Redactor(), Report: w.say,
+		Counted: w.count, Setup: plan.Setup.Text(), SetUpHere: w.setUp,
+		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
+			return w.app.rooms.CleanTree(ctx, plan, in, tree)
 		}}
+	return j
 }
 
 func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {

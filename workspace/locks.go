@@ -273,7 +273,7 @@ const LongPatience = 10 * time.Minute
 // WaitLong lets a run wait for locks of git's until it is interrupted. say is called once for each lock.
 func (l *Locks) WaitLong(ctx context.Context, say func(string)) {
 	told := ""
-	l.w.Repo.WaitOn(func(waited time.Duration, e *gitcmd.LockedError) bool {
+	l.w.Repo.Git.Locks.WaitOn(func(waited time.Duration, e *gitcmd.LockedError) bool {
 		if waited >= gitcmd.LockPatience && told != e.Path {
 			told = e.Path
 			say(fmt.Sprintf("waiting, for 10 min at most: %v", e))

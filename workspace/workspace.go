@@ -136,9 +136,9 @@ func (w *Workspace) inOrder(ctx context.Context, detached bool) error {
 	if err == nil {
 		return w.know(ctx)
 	}
-	var not *gitstate.ReadyError
+	var not *gitcmd.ReadyError
 	// or HEAD is on a session's branch that was deleted
-	if errors.As(err, &not) && (not.Code == gitstate.NotCommitted || not.Code == gitstate.NotBorn) {
+	if errors.As(err, &not) && (not.Code == gitcmd.NotCommitted || not.Code == gitcmd.NotBorn) {
 		if id, e := w.Current(ctx); e == nil && id != "" {
 			if v, e := w.View(ctx, id); e == nil {
 				return engine.BranchGone(&v.Session)

@@ -139,7 +139,7 @@ func (r *Report) ended(v *engine.View) bool {
 
 // locks looks for locks of git's that no process seems to hold.
 func (r *Report) locks() error {
-	list, err := r.Repo.LockFiles(r.ctx)
+	list, err := r.Repo.Git.Locks.Files(r.ctx)
 	for _, l := range list {
 		if l.Ours {
 			r.lockOfOurs(l)

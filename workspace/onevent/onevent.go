@@ -10,9 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wfs-dev/wfs/phases/process"
+
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
-	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -115,7 +116,7 @@ var desktop = []string{"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION
 // environ is the environment of an on-event command.
 func environ(all, extra []string) []string {
 	var env []string
-	for _, entry := range phases.DefaultEnv(all, append(desktop[:len(desktop):len(desktop)], extra...)) {
+	for _, entry := range process.DefaultEnv(all, append(desktop[:len(desktop):len(desktop)], extra...)) {
 		if !strings.HasPrefix(entry, "WFS_") {
 			env = append(env, entry)
 		}

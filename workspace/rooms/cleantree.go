@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/wfs-dev/wfs/phases/agent"
+	"github.com/wfs-dev/wfs/phases/process"
+
 	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -48,7 +50,7 @@ func (r *Rooms) CleanTree(ctx context.Context, plan workflows.Plan, in Packages,
 			return *c, err
 		}
 	}
-	if len(c.Temp) > phases.MaxTempDir {
+	if len(c.Temp) > agent.MaxTempDir {
 		c.Temp = ""
 	}
 	return *c, nil
@@ -65,7 +67,7 @@ func (r *Rooms) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 	if err != nil {
 		return nil, err
 	}
-	tools := phases.Tools(phases.DefaultEnv(r.work.Env.Environ, plan.Env), plan.Setup)
+	tools := process.Tools(process.DefaultEnv(r.work.Env.Environ, plan.Env), plan.Setup)
 	key := r.key(fmt.Sprintf("%q %q %q", installs, plan.Setup, tools))
 	if r.failed[key] != nil {
 		return nil, nil

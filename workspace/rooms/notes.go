@@ -7,8 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/phases/gate"
+
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -77,7 +78,7 @@ type roomNote struct {
 }
 
 // GateNote is what a session knows about its gates in rooms.
-func (r *Rooms) GateNote(plan workflows.Plan, runDir string) phases.RoomNote {
+func (r *Rooms) GateNote(plan workflows.Plan, runDir string) gate.RoomNote {
 	_, gates := workflows.EncodePlan(&workflows.Plan{Baseline: plan.Baseline, Setup: plan.Setup, Provide: plan.Provide,
 		Env: plan.Env})
 	return &roomNote{r.note(runDir, "room"), gates}

@@ -19,10 +19,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/phases/agent"
+	"github.com/wfs-dev/wfs/phases/process"
+
 	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
-	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
@@ -45,7 +47,7 @@ const (
 // Rooms are those that this process has entered.
 type Rooms struct {
 	work   *workspace.Workspace
-	runner func() *phases.Runner    // of set-ups
+	runner func() *agent.Runner     // of set-ups
 	held   map[string]*durable.Lock // by name; released when a judgement is made
 	failed map[string]error         // set-ups that failed: they are not tried again
 	notes  map[string][]byte        // of sessions, by path
@@ -55,7 +57,7 @@ type Rooms struct {
 }
 
 // New returns the rooms of a repository, of which none is entered yet.
-func New(work *workspace.Workspace, runner func() *phases.Runner) *Rooms {
+func New(work *workspace.Workspace, runner func() *agent.Runner) *Rooms {
 	return &Rooms{work: work, runner: runner, held: map[string]*durable.Lock{}, failed: map[string]error{},
 		notes: map[string][]byte{}}
 }
@@ -98,7 +100,7 @@ func (r *Rooms) room(ctx context.Context, key string, plan workflows.Plan, q roo
 			return nil, err
 		}
 	}
-	q.Further, q.Env = plan.Provide, phases.DefaultEnv(env.Environ, plan.Env)
+	q.Further, q.Env = plan.Provide, process.DefaultEnv(env.Environ, plan.Env)
 	if setUp != nil {
 		q.SetUp = func() error { return setUp(q.Dir) }
 	}
@@ -156,12 +158,12 @@ func (r *Rooms) setUpIn(ctx context.Context, plan workflows.Plan, dir string) er
 		runner.Environ = append(runner.Environ, c.Lead(entry))
 	}
 	return SetUp(ctx, "set-up of a clean tree", runner,
-		phases.SetupRequest{Command: plan.Setup, Timeout: workflows.DefaultWorktreeTimeout, Env: plan.Env,
+		agent.SetupRequest{Command: plan.Setup, Timeout: workflows.DefaultWorktreeTimeout, Env: plan.Env,
 			RunDir: filepath.Dir(dir), RunID: "room-" + filepath.Base(filepath.Dir(dir))})
 }
 
 // SetUp runs a set-up, and says so. Its output is in its log.
-func SetUp(ctx context.Context, what string, r *phases.Runner, req phases.SetupRequest) error {
+func SetUp(ctx context.Context, what string, r *agent.Runner, req agent.SetupRequest) error {
 	r.Report(what + ": " + safetext.Line(req.Command.Text(), 200) + " …")
 	r.Report = nil
 	return r.Setup(ctx, req)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/worktree"
+
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -144,8 +146,8 @@ func (t *Trees) completeBirth(ctx context.Context, m registry.HalfMade, who regi
 	return t.Clone.ForgetHalfMade(m.Session)
 }
 
-func placeOfHalfMade(m registry.HalfMade) gitstate.NewWorktree {
-	return gitstate.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name, Making: m.Trash}
+func placeOfHalfMade(m registry.HalfMade) worktree.NewWorktree {
+	return worktree.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name, Making: m.Trash}
 }
 
 // clear takes away a work tree whose session has not begun. What somebody made there is kept: edits in
@@ -183,7 +185,7 @@ func (t *Trees) clear(ctx context.Context, m registry.HalfMade) (kept string, er
 // commit, and lists what no rescue holds. here is another work tree.
 func (t *Trees) keep(ctx context.Context, tree, here *gitstate.Repo, m *registry.HalfMade,
 	why string) (ref string, only lost, err error) {
-	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil {
+	if m.Seen, err = worktree.TreeStamp(m.Dir); err != nil {
 		return "", only, err
 	}
 	exclude := t.Clone.ExcludeFile(m.Session)
@@ -253,7 +255,7 @@ func (t *Trees) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	}
 	if err == nil && m.IsTrash() && m.Seen != "" { // else it was never in its place
 		var now string
-		if now, err = gitstate.TreeStamp(m.Trash); err == nil && now != m.Seen {
+		if now, err = worktree.TreeStamp(m.Trash); err == nil && now != m.Seen {
 			t.Front.Note("%s was changed while it was removed", m.Dir)
 			err = os.Rename(m.Trash, m.Aside())
 			m.Trash = m.Aside()
@@ -289,7 +291,7 @@ func (t *Trees) endRemoval(ctx context.Context, m registry.HalfMade) error {
 			return err
 		}
 		hint := "sudo rm -rf " + safetext.ShellWord(m.Trash)
-		if mounted := (*gitstate.MountedError)(nil); errors.As(err, &mounted) {
+		if mounted := (*worktree.MountedError)(nil); errors.As(err, &mounted) {
 			hint = "umount " + mounted.Path + ": the next command that changes something removes the rest"
 		}
 		return session.Refuse(session.RefuseInTheWay, hint,

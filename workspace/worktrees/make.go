@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/worktree"
+	"github.com/wfs-dev/wfs/phases/agent"
+
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
-	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -26,8 +28,8 @@ import (
 // Trees makes and removes linked work trees from the one that a command acts in.
 type Trees struct {
 	*workspace.Workspace
-	Runner   func() *phases.Runner // of the set-up of a work tree that was just made
-	Progress func() (done func())  // shows what set-up and gates do
+	Runner   func() *agent.Runner // of the set-up of a work tree that was just made
+	Progress func() (done func()) // shows what set-up and gates do
 }
 
 // Plan says where the work tree of a new session will be, and writes that down.
@@ -65,7 +67,7 @@ func (t *Trees) Plan(ctx context.Context, typed string, id session.ID, c workflo
 }
 
 func dirRefusal(err error) error {
-	if errors.Is(err, gitstate.ErrDirTaken) {
+	if errors.Is(err, worktree.ErrDirTaken) {
 		return session.Refuse(session.RefuseWorktree, "wfs new GOAL --worktree --dir ANOTHER", "%v", err)
 	}
 	return err
@@ -139,7 +141,7 @@ func (t *Trees) setUp(ctx context.Context, m registry.HalfMade, at session.Commi
 	shown := t.Progress()
 	defer shown()
 	err = rooms.SetUp(ctx, "set-up", t.Runner(),
-		phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
+		agent.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
 			Vars: []string{"WFS_SESSION=" + string(m.Session), "WFS_WORKTREE=" + t.Repo.Root(),
 				"WFS_MAIN_WORKTREE=" + main.Root()}})
 	if err != nil {
@@ -148,7 +150,7 @@ func (t *Trees) setUp(ctx context.Context, m registry.HalfMade, at session.Commi
 	_, left, err := t.Repo.Edited(ctx, at, "")
 	if len(left) > maxSetupFiles {
 		return nil, session.Refuse(session.RefuseSetup, "list them in .gitignore and commit that",
-			"the set-up made %d files that git does not ignore: %s", len(left), safetext.Some(left, 5, " "))
+			"the set-up made %d files that git does not ignore: %s", len(left), safetext.First(left, 5, " "))
 	}
 	return left, err
 }
@@ -171,7 +173,7 @@ func (t *Trees) keepProvided(ctx context.Context, m registry.HalfMade, done room
 // TakeBack removes a work tree whose session did not begin, and returns why it did not.
 func (t *Trees) TakeBack(ctx context.Context, from *gitstate.Repo, m registry.HalfMade, why error) error {
 	t.Use(from, "")
-	if errors.Is(why, gitstate.ErrDirTaken) { // what is there is somebody else's
+	if errors.Is(why, worktree.ErrDirTaken) { // what is there is somebody else's
 		return errors.Join(dirRefusal(why), t.Clone.ForgetHalfMade(m.Session))
 	}
 	if tip, err := from.Ref(ctx, session.LedgerOf(m.Session)); err != nil || tip != "" {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/worktree"
+
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -41,13 +43,13 @@ func (d Discards) refusal(l lost, id session.ID, dir, done string) error {
 		hint += " --discard-unsaved"
 	}
 	if len(l.Ignored) > 0 && !d.Ignored {
-		what = "what git ignores in " + dir + " would be lost: " + safetext.Some(l.Ignored, 5, " ")
+		what = "what git ignores in " + dir + " would be lost: " + safetext.First(l.Ignored, 5, " ")
 	}
 	if len(l.Unsaved) > 0 && !d.Unsaved {
 		if what != "" {
 			what += "; "
 		}
-		what += "what no checkpoint can hold of " + dir + " would be lost: " + safetext.Some(l.Unsaved, 5, " ")
+		what += "what no checkpoint can hold of " + dir + " would be lost: " + safetext.First(l.Unsaved, 5, " ")
 	}
 	if what == "" {
 		return nil
@@ -133,7 +135,7 @@ func (t *Trees) enterRemoved(ctx context.Context, name string) (here *gitstate.R
 }
 
 // mayRemove refuses work trees that are not to be removed, by what is known of them from outside.
-func (t *Trees) mayRemove(ctx context.Context, id session.ID, tree *gitstate.Worktree) error {
+func (t *Trees) mayRemove(ctx context.Context, id session.ID, tree *worktree.Worktree) error {
 	main, err := t.Repo.WorktreePath(ctx, "main")
 	switch {
 	case err != nil:
@@ -151,7 +153,7 @@ func (t *Trees) mayRemove(ctx context.Context, id session.ID, tree *gitstate.Wor
 		return session.Refuse(session.RefuseWorktree, "git worktree prune; if it was moved: git worktree repair NEW-PATH",
 			"the work tree of %s is gone already: %s", id, tree.Path)
 	}
-	if err := gitstate.NotMounted(tree.Path); err != nil {
+	if err := worktree.NotMounted(tree.Path); err != nil {
 		return err
 	}
 	other, err := t.Repo.WorktreeIn(ctx, tree.Path)
