@@ -286,7 +286,7 @@ func costOf(ctx context.Context, w *workspace.Workspace, v *engine.View) string 
 
 // Left is what is known of a run whose end nobody saw.
 func (w *works) Left(id session.ID, runID string) session.Remains {
-	dir, err := w.app.Clone.RunDir(id, runID)
+	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {
 		return session.Remains{}
 	}

@@ -53,7 +53,7 @@ func (d *describer) describe(s *session.Session, in *worktree.Worktree) present.
 		j.Current = !in.Gone && in.ID == d.w.Repo.Worktree()
 	}
 	driver := ""
-	if who, held, err := d.w.Clone.Driver(s.ID); err == nil && held {
+	if who, held, err := d.w.Clone.Session(s.ID).Driver(); err == nil && held {
 		driver = who.Name()
 		j.Driver = driverOf(who)
 		switch {
@@ -66,7 +66,7 @@ func (d *describer) describe(s *session.Session, in *worktree.Worktree) present.
 			j.Next = []string{"wfs show " + string(s.ID)}
 		}
 	}
-	if waiting, err := d.w.Clone.Requests(s.ID); err == nil {
+	if waiting, err := d.w.Clone.Session(s.ID).Inbox().Requests(); err == nil {
 		for _, r := range waiting {
 			if r.Driver == "" || r.Driver == driver { // one that its run did not live to see is void
 				j.Requests++

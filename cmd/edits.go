@@ -21,7 +21,7 @@ func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in
 	if c == nil || s.Status.Final() || s.Open != nil || in == nil || in.Gone || in.ID != w.Repo.Worktree() {
 		return nil
 	}
-	tracked, untracked, err := w.Repo.Edited(ctx, c.Code, w.Clone.ExcludeFile(s.ID))
+	tracked, untracked, err := w.Repo.Edited(ctx, c.Code, w.Clone.Session(s.ID).ExcludeFile())
 	if err != nil {
 		return nil // it is only said: what needs to know takes a snapshot
 	}

@@ -284,7 +284,7 @@ func sizeOf(ctx context.Context, repo *gitstate.Repo, from, to session.Commit) (
 }
 
 func (a *finishVerb) preview(ctx context.Context, id session.ID) error {
-	look, err := a.Engine.Look(ctx, id, a.Clone.ExcludeFile(id))
+	look, err := a.Engine.Look(ctx, id, a.Clone.Session(id).ExcludeFile())
 	if err != nil {
 		return err
 	}

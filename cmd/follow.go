@@ -45,7 +45,7 @@ func follow(ctx context.Context, work *workspace.Workspace, id session.ID, p *li
 }
 
 func (w *following) watchRun(runID string) {
-	if dir, err := w.work.Clone.RunDir(w.S.ID, runID); err == nil {
+	if dir, err := w.work.Clone.Session(w.S.ID).RunDir(runID); err == nil {
 		w.log = tail{path: filepath.Join(dir, agent.EventsFile)}
 	}
 }
@@ -101,7 +101,7 @@ func (w *following) look(ctx context.Context) error {
 func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bool, err error) {
 	for {
 		begun := w.drove
-		who, held, err := w.work.Clone.Driver(w.S.ID)
+		who, held, err := w.work.Clone.Session(w.S.ID).Driver()
 		if err != nil || held && workspace.IsRun(who) || begun {
 			return who, err == nil && held && workspace.IsRun(who), err
 		}
@@ -117,7 +117,7 @@ func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bo
 // untilEnd tells the news until the process that drives the session has ended.
 func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error {
 	for {
-		now, held, err := w.work.Clone.Driver(w.S.ID)
+		now, held, err := w.work.Clone.Session(w.S.ID).Driver()
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/wfs-dev/wfs/session/fold"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
@@ -71,7 +73,7 @@ func (a *logVerb) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		below = session.BuildsOn(events)
+		below = fold.BuildsOn(events)
 	}
 	list := slices.Clone(s.Checkpoints)
 	slices.Reverse(list)

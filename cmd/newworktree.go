@@ -36,7 +36,7 @@ func (n *newborn) createInTree(ctx context.Context) error {
 	if done, n.h, n.r, err = n.trees.Make(ctx, m, &n.b, &n.settings.Config, main); err != nil {
 		return n.trees.TakeBack(context.WithoutCancel(ctx), from, m, err)
 	}
-	if err := n.Clone.ForgetHalfMade(n.h.ID); err != nil {
+	if err := n.Clone.Session(n.h.ID).ForgetHalfMade(); err != nil {
 		return err
 	}
 	if !n.o.carry && !n.o.fork && left > 0 && !n.json {

@@ -99,7 +99,7 @@ func watchedNow(ctx context.Context, w *workspace.Workspace, s *session.Session,
 	if slices.Contains(s.Unseen.Made, f) {
 		what, mends, put = name+" was made", "rm "+shellWord(file), gone
 	} else {
-		was = w.Clone.Was(s.ID, s.Unseen.Was[f], f)
+		was = w.Clone.Session(s.ID).Was(s.Unseen.Was[f], f)
 		what, mends, put = changedOutside(name, was, file, now)
 	}
 	if base := path.Base(f); now != nil && !put && now.Mode().IsRegular() &&

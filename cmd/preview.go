@@ -36,7 +36,7 @@ type preview struct {
 
 // of says what a command would do to a session and the files here.
 func (a preview) of(ctx context.Context, ask func(*engine.Look) (engine.Preview, error)) error {
-	look, err := a.Engine.Look(ctx, a.id, a.Clone.ExcludeFile(a.id))
+	look, err := a.Engine.Look(ctx, a.id, a.Clone.Session(a.id).ExcludeFile())
 	if err != nil {
 		return err
 	}

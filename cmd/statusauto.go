@@ -23,7 +23,7 @@ func (a *statusVerb) addAutoSave(ctx context.Context, d *present.Session, s *ses
 	if err != nil || auto == nil || auto.Ledger != tip || c == nil || auto.Tree == c.Tree {
 		return
 	}
-	if _, held, err := a.Clone.Driver(s.ID); err != nil || held {
+	if _, held, err := a.Clone.Session(s.ID).Driver(); err != nil || held {
 		return
 	}
 	j := &present.AutoSave{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(s.ID), Changes: auto.Changes}

@@ -62,7 +62,7 @@ func (a *stopVerb) run(ctx context.Context, args []string) error {
 	if still, err := a.Drives(id, who); err != nil {
 		return err
 	} else if !still {
-		if err := a.Clone.Withdraw(id, r.ID); err != nil { // the run had no time for it
+		if err := a.Clone.Session(id).Inbox().Withdraw(r.ID); err != nil { // the run had no time for it
 			return err
 		}
 		return a.sayStopped(ctx, id, request, "the run has ended")

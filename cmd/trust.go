@@ -4,10 +4,11 @@ import (
 	"context"
 	"strings"
 
+	"github.com/wfs-dev/wfs/workflows/plans"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -108,7 +109,7 @@ func (a *trustVerb) session(ctx context.Context, name string) (*trustJSON, error
 	if err != nil {
 		return nil, err
 	}
-	plan, err := workflows.DecodePlan(data)
+	plan, err := plans.Decode(data)
 	if err != nil {
 		return nil, err
 	}

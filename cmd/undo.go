@@ -149,7 +149,7 @@ func (a *undoVerb) run(ctx context.Context, args []string) error {
 
 // ownTree reports whether this work tree was made for a session.
 func (a *undoVerb) ownTree(id session.ID) bool {
-	p, err := a.Clone.Provided(a.Repo.Worktree(), id, a.Repo.Root())
+	p, err := a.Clone.Worktree(a.Repo.Worktree()).Provided(id, a.Repo.Root())
 	return err == nil && p.Session == id
 }
 
@@ -159,7 +159,8 @@ func (a *undoVerb) preview(ctx context.Context, next func(context.Context) ([]se
 	if err != nil {
 		return a.damagedLog(ctx, err)
 	}
-	p, err := a.Engine.PreviewUndo(ctx, ops, a.Clone.ExcludeFile)
+	p, err := a.Engine.PreviewUndo(ctx, ops,
+		func(id session.ID) string { return a.Clone.Session(id).ExcludeFile() })
 	if err != nil {
 		return err
 	}

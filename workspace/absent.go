@@ -82,7 +82,7 @@ func (a *Absent) LostLedger(ctx context.Context) error {
 	if err != nil || tip != "" {
 		return err
 	}
-	if a.w.Clone.LastTip(id) == "" {
+	if a.w.Clone.Session(id).LastTip() == "" {
 		return a.notFetched(ctx, id)
 	}
 	return &session.NoLedgerError{ID: id}
@@ -137,7 +137,7 @@ func (a *Absent) SomeRemote(ctx context.Context) (remote, command string) {
 
 // LedgerHint is the command that puts a ledger back where this clone saw it last, if that commit is still there.
 func (a *Absent) LedgerHint(id session.ID) string {
-	if tip := a.w.Clone.LastTip(id); tip != "" {
+	if tip := a.w.Clone.Session(id).LastTip(); tip != "" {
 		if there, err := a.w.Repo.Exists(context.Background(), tip); err == nil && there {
 			return fmt.Sprintf("git update-ref %s %s", session.LedgerOf(id), tip)
 		}

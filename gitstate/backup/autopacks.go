@@ -140,7 +140,7 @@ func (r *AutoSaves) putBack() error {
 // each work tree HEAD, reflog and index.
 func (r *AutoSaves) everythingElse(ctx context.Context) (string, error) {
 	h := r.Objects.NewHash()
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref", "--format=%(refname) %(objectname)")
+	out, err := r.Git.Ask(ctx, "for-each-ref", "--format=%(refname) %(objectname)")
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/workflows/plans"
+
 	"github.com/wfs-dev/wfs/phases/gate"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -79,7 +81,7 @@ type roomNote struct {
 
 // GateNote is what a session knows about its gates in rooms.
 func (r *Rooms) GateNote(plan workflows.Plan, runDir string) gate.RoomNote {
-	_, gates := workflows.EncodePlan(&workflows.Plan{Baseline: plan.Baseline, Setup: plan.Setup, Provide: plan.Provide,
+	_, gates := plans.Encode(&workflows.Plan{Baseline: plan.Baseline, Setup: plan.Setup, Provide: plan.Provide,
 		Env: plan.Env})
 	return &roomNote{r.note(runDir, "room"), gates}
 }

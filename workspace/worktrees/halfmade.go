@@ -31,7 +31,7 @@ func (t *Trees) Sweep(ctx context.Context, command string) {
 	for _, m := range list {
 		who := t.Holder(command)
 		who.Session = string(m.Session)
-		l, err := t.Clone.LockSession(m.Session, who)
+		l, err := t.Clone.Session(m.Session).Lock(who)
 		var held *registry.HeldError
 		if errors.As(err, &held) {
 			continue // somebody is at it
@@ -89,7 +89,7 @@ func (t *Trees) settleTrash(m registry.HalfMade) (_ registry.HalfMade, untouched
 	}
 	if m.RunID == "" {
 		t.Front.Note("%s was to be removed, and nothing in it was touched: %s %s", m.Dir, removeCommand, m.Session)
-		return m, true, t.Clone.ForgetHalfMade(m.Session)
+		return m, true, t.Clone.Session(m.Session).ForgetHalfMade()
 	}
 	m.Trash = "" // somebody may have been there since: it is looked at again
 	return m, false, nil
@@ -113,7 +113,7 @@ func (t *Trees) settleUnborn(ctx context.Context, m registry.HalfMade, who regis
 		}
 		if head.Ref != "" { // one without a session is on no branch
 			t.Front.Note("%s stays as it is: it has %s checked out", m.Dir, strings.TrimPrefix(head.Ref, "refs/heads/"))
-			return t.Clone.ForgetHalfMade(m.Session)
+			return t.Clone.Session(m.Session).ForgetHalfMade()
 		}
 	}
 	kept, err := t.clear(ctx, m)
@@ -143,7 +143,7 @@ func (t *Trees) completeBirth(ctx context.Context, m registry.HalfMade, who regi
 			return err
 		}
 	}
-	return t.Clone.ForgetHalfMade(m.Session)
+	return t.Clone.Session(m.Session).ForgetHalfMade()
 }
 
 func placeOfHalfMade(m registry.HalfMade) worktree.NewWorktree {
@@ -188,7 +188,7 @@ func (t *Trees) keep(ctx context.Context, tree, here *gitstate.Repo, m *registry
 	if m.Seen, err = worktree.TreeStamp(m.Dir); err != nil {
 		return "", only, err
 	}
-	exclude := t.Clone.ExcludeFile(m.Session)
+	exclude := t.Clone.Session(m.Session).ExcludeFile()
 	if exclude == "" {
 		if exclude, err = t.GuardFile(nil); err != nil {
 			return "", only, err
@@ -238,7 +238,7 @@ func (t *Trees) remove(ctx context.Context, m registry.HalfMade) (kept string, e
 		m.Trash = ""
 		return "", errors.Join(err, t.Clone.KeepHalfMade(m))
 	}
-	return "", errors.Join(err, t.Clone.ForgetHalfMade(m.Session))
+	return "", errors.Join(err, t.Clone.Session(m.Session).ForgetHalfMade())
 }
 
 // judgeTrash decides over a work tree that was renamed, and writes that down: it is removed if all files are as
@@ -284,7 +284,7 @@ func (t *Trees) endRemoval(ctx context.Context, m registry.HalfMade) error {
 		}
 		t.Front.Note("what may be nowhere else was in %s, and all of it is kept in %s (when you have looked: %s%s)", m.Dir,
 			m.Trash, remove, safetext.ShellWord(m.Trash))
-		return t.Clone.ForgetHalfMade(m.Session)
+		return t.Clone.Session(m.Session).ForgetHalfMade()
 	}
 	if err := t.Repo.RemoveWorktree(ctx, placeOfHalfMade(m), m.Trash); err != nil {
 		if _, gone := os.Lstat(m.Trash); gone != nil {
@@ -297,5 +297,5 @@ func (t *Trees) endRemoval(ctx context.Context, m registry.HalfMade) error {
 		return session.Refuse(session.RefuseInTheWay, hint,
 			"%s is no work tree any more, but what is left of it, in %s, cannot be removed: %v", m.Dir, m.Trash, err)
 	}
-	return t.Clone.ForgetHalfMade(m.Session)
+	return t.Clone.Session(m.Session).ForgetHalfMade()
 }

@@ -24,7 +24,7 @@ func (t *Trees) lostWith(ctx context.Context, tree, here *gitstate.Repo, id sess
 	if err != nil {
 		return found, err
 	}
-	p, err := t.Clone.Provided(tree.Worktree(), id, dir)
+	p, err := t.Clone.Worktree(tree.Worktree()).Provided(id, dir)
 	if err != nil {
 		return found, err
 	}

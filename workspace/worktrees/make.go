@@ -131,7 +131,7 @@ func (t *Trees) setUp(ctx context.Context, m registry.HalfMade, at session.Commi
 	if c.Setup.IsZero() {
 		return nil, nil
 	}
-	dir, err := t.Clone.RunDir(m.Session, "setup")
+	dir, err := t.Clone.Session(m.Session).RunDir("setup")
 	if err != nil {
 		return nil, err
 	}
@@ -167,14 +167,14 @@ func (t *Trees) keepProvided(ctx context.Context, m registry.HalfMade, done room
 		n := strings.TrimSuffix(name, "/")
 		return slices.Contains(done.Copied, n) || slices.Contains(done.Linked, n)
 	}))
-	return t.Clone.KeepProvided(t.Repo.Worktree(), p)
+	return t.Clone.Worktree(t.Repo.Worktree()).KeepProvided(p)
 }
 
 // TakeBack removes a work tree whose session did not begin, and returns why it did not.
 func (t *Trees) TakeBack(ctx context.Context, from *gitstate.Repo, m registry.HalfMade, why error) error {
 	t.Use(from, "")
 	if errors.Is(why, worktree.ErrDirTaken) { // what is there is somebody else's
-		return errors.Join(dirRefusal(why), t.Clone.ForgetHalfMade(m.Session))
+		return errors.Join(dirRefusal(why), t.Clone.Session(m.Session).ForgetHalfMade())
 	}
 	if tip, err := from.Ref(ctx, session.LedgerOf(m.Session)); err != nil || tip != "" {
 		return errors.Join(why, err) // it has begun: the next command completes it

@@ -94,7 +94,7 @@ func (t *Trees) Remove(ctx context.Context, name string, may Discards) (*Removed
 	if r.Kept == "" {
 		r.Discarded = now.all()
 	}
-	return r, t.Clone.ForgetProvided(r.Tree)
+	return r, t.Clone.Worktree(r.Tree).ForgetProvided()
 }
 
 // enterRemoved takes the session of a work tree that is to be removed in hand, there. here is where the command
@@ -169,7 +169,7 @@ func (t *Trees) mayRemove(ctx context.Context, id session.ID, tree *worktree.Wor
 
 // wouldLose lists what is nowhere but in the work tree. here is the one where the command was typed.
 func (t *Trees) wouldLose(ctx context.Context, here *gitstate.Repo, id session.ID, dir string) (lost, error) {
-	exclude := t.Clone.ExcludeFile(id)
+	exclude := t.Clone.Session(id).ExcludeFile()
 	snap, err := t.Repo.Snapshot(ctx, exclude)
 	if err != nil {
 		return lost{}, err
