@@ -256,23 +256,7 @@ func (a *agentVerb) say(agent *workflows.Agent, j *agentCheckJSON) {
 	if j.Path != "" {
 		a.out("  program    %s", j.Path)
 	}
-	switch {
-	case j.AgentVersion == "":
-	case j.Tested:
-		a.out("  version    %s (tested with wfs)", j.AgentVersion)
-	case len(c.Tested) > 0:
-		a.out("  version    %s; tested with %s", j.AgentVersion, strings.Join(c.Tested, ", "))
-	default:
-		a.out("  version    %s", j.AgentVersion)
-	}
-	switch j.LoggedIn {
-	case "yes":
-		a.out("  logged in  yes")
-	case "unknown":
-		if j.Installed {
-			a.out("  logged in  unknown; to log in: %s", c.Login)
-		}
-	}
+	a.sayVersion(c, j)
 	a.out("  starts as  %s", shellLine(j.Command))
 	for _, entry := range c.Environ(agent.Allow) {
 		a.out("             with %s", entry)
@@ -295,5 +279,24 @@ func (a *agentVerb) say(agent *workflows.Agent, j *agentCheckJSON) {
 	}
 	if len(j.Missing) == 0 {
 		a.out("no problems found")
+	}
+}
+
+// sayVersion says which version is installed, and whether it is logged in.
+func (a *agentVerb) sayVersion(c *workflows.Card, j *agentCheckJSON) {
+	switch {
+	case j.AgentVersion == "":
+	case j.Tested:
+		a.out("  version    %s (tested with wfs)", j.AgentVersion)
+	case len(c.Tested) > 0:
+		a.out("  version    %s; tested with %s", j.AgentVersion, strings.Join(c.Tested, ", "))
+	default:
+		a.out("  version    %s", j.AgentVersion)
+	}
+	switch {
+	case j.LoggedIn == "yes":
+		a.out("  logged in  yes")
+	case j.LoggedIn == "unknown" && j.Installed:
+		a.out("  logged in  unknown; to log in: %s", c.Login)
 	}
 }

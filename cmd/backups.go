@@ -91,6 +91,30 @@ var ofBackup = lazyregexp.New(`^refs/wfs(?:-deleted)?/([^/]+)/(?:\d+/)?(?:rescue
 
 // find are the newest saved copies of uncommitted work, of a session or of all.
 func (a *backupsVerb) find(ctx context.Context, of session.ID) ([]backupJSON, error) {
+	all, err := a.refs(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(all, func(x, y backupJSON) int {
+		// a later one has a higher number
+		return cmp.Or(y.At.Compare(x.At), cmp.Compare(len(y.Name), len(x.Name)), cmp.Compare(y.Name, x.Name))
+	})
+	if a.most > 0 {
+		all = all[:min(a.most, len(all))]
+	}
+	for i := range all {
+		b := &all[i]
+		parts, err := a.describe(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		b.Restore = a.waysToRestore(ctx, b, parts)
+	}
+	return all, nil
+}
+
+// refs are the refs of backups.
+func (a *backupsVerb) refs(ctx context.Context, of session.ID) ([]backupJSON, error) {
 	all := []backupJSON{}
 	for _, dir := range []string{session.RefPrefix, engine.DeletedPrefix} {
 		refs, err := a.Repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
@@ -109,21 +133,6 @@ func (a *backupsVerb) find(ctx context.Context, of session.ID) ([]backupJSON, er
 			all = append(all, backupJSON{Session: session.ID(m[1]), Name: cmp.Or(m[2], autoName), Ref: ref,
 				At: unix(info.At).UTC(), commit: refs[ref]})
 		}
-	}
-	slices.SortStableFunc(all, func(x, y backupJSON) int {
-		// a later one has a higher number
-		return cmp.Or(y.At.Compare(x.At), cmp.Compare(len(y.Name), len(x.Name)), cmp.Compare(y.Name, x.Name))
-	})
-	if a.most > 0 {
-		all = all[:min(a.most, len(all))]
-	}
-	for i := range all {
-		b := &all[i]
-		parts, err := a.describe(ctx, b)
-		if err != nil {
-			return nil, err
-		}
-		b.Restore = a.waysToRestore(ctx, b, parts)
 	}
 	return all, nil
 }

@@ -100,27 +100,9 @@ func (a *budgetVerb) of(ctx context.Context, v engine.View) (budgetJSON, error) 
 	}
 	b := engine.BudgetOf(s, plan)
 	for _, scope := range engine.Scopes(s, b, day, others.Used) {
-		x := scopeJSON{Scope: scope.Name, Used: scope.Used, Cap: scope.Cap, scope: &scope}
-		switch scope.Name {
-		case "phase":
-			if s.Phase == workflows.Done {
-				continue
-			}
-			x.Phase, x.Lap = string(s.Phase), s.Lap
-		case "day":
-			from := time.Unix(day.From, 0).UTC()
-			x.From = &from
+		if scope.Name != "phase" || s.Phase != workflows.Done {
+			j.Scopes = append(j.Scopes, scopeOf(s, scope, day))
 		}
-		for _, l := range scope.Lines() {
-			if x.Left == nil {
-				x.Left = map[string]float64{}
-			}
-			x.Left[l.What] = max(0, math.Round((l.Cap-l.Spent)*1e6)/1e6)
-			if engine.Reached(l) {
-				x.Over = append(x.Over, l.What)
-			}
-		}
-		j.Scopes = append(j.Scopes, x)
 	}
 	now := a.env.Now()
 	calls := engine.CallsWithin(append(others.Calls, s.Calls...), now)
@@ -130,6 +112,28 @@ func (a *budgetVerb) of(ctx context.Context, v engine.View) (budgetJSON, error) 
 		j.Calls.Next = &at
 	}
 	return j, nil
+}
+
+// scopeOf says what is used up of a scope, and left of its caps.
+func scopeOf(s *session.Session, scope engine.Scope, day engine.Day) scopeJSON {
+	x := scopeJSON{Scope: scope.Name, Used: scope.Used, Cap: scope.Cap, scope: &scope}
+	switch scope.Name {
+	case "phase":
+		x.Phase, x.Lap = string(s.Phase), s.Lap
+	case "day":
+		from := time.Unix(day.From, 0).UTC()
+		x.From = &from
+	}
+	for _, l := range scope.Lines() {
+		if x.Left == nil {
+			x.Left = map[string]float64{}
+		}
+		x.Left[l.What] = max(0, math.Round((l.Cap-l.Spent)*1e6)/1e6)
+		if engine.Reached(l) {
+			x.Over = append(x.Over, l.What)
+		}
+	}
+	return x
 }
 
 func (a *budgetVerb) say(s *session.Session, j budgetJSON) {

@@ -56,15 +56,7 @@ func (d *describer) describe(s *session.Session, in *worktree.Worktree) present.
 	if who, held, err := d.w.Clone.Session(s.ID).Driver(); err == nil && held {
 		driver = who.Name()
 		j.Driver = driverOf(who)
-		switch {
-		case workspace.IsRun(who):
-			j.Next = []string{"wfs watch " + string(s.ID), "wfs stop " + string(s.ID)}
-			if s.Status == session.StatusWaiting {
-				j.Next = append(j.Next, "wfs run "+string(s.ID)+" --now")
-			}
-		case s.Status == session.StatusRunning:
-			j.Next = []string{"wfs show " + string(s.ID)}
-		}
+		j.Next = nextDriven(s, who, j.Next)
 	}
 	if waiting, err := d.w.Clone.Session(s.ID).Inbox().Requests(); err == nil {
 		for _, r := range waiting {
@@ -74,6 +66,19 @@ func (d *describer) describe(s *session.Session, in *worktree.Worktree) present.
 		}
 	}
 	return j
+}
+
+// nextDriven is what may be typed next of a session that a process holds.
+func nextDriven(s *session.Session, who registry.Holder, next []string) []string {
+	switch {
+	case workspace.IsRun(who) && s.Status == session.StatusWaiting:
+		return []string{"wfs watch " + string(s.ID), "wfs stop " + string(s.ID), "wfs run " + string(s.ID) + " --now"}
+	case workspace.IsRun(who):
+		return []string{"wfs watch " + string(s.ID), "wfs stop " + string(s.ID)}
+	case s.Status == session.StatusRunning:
+		return []string{"wfs show " + string(s.ID)}
+	}
+	return next
 }
 
 // describeOwn describes the session that this process drives, in its work tree.

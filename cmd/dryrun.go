@@ -36,12 +36,7 @@ func (a *runVerb) dryRun(ctx context.Context, name string) error {
 		return nil
 	}
 	a.sayDrift(ctx, s, plan)
-	who := commandOf(plan, s.Phase)
-	for _, b := range d.Events {
-		if started, ok := b.(session.AttemptStarted); ok && started.Agent != "" {
-			who = workspace.AgentName(plan.AgentOf(engine.PhaseOf(plan, started))) + " (the breaker opens if it gets no further)"
-		}
-	}
+	who := whoRuns(plan, s, d)
 	a.out("would run in %s: %s", s.Phase, who)
 	if ph := plan.Workflow.Phase(s.Phase); len(argv) > 0 && ph.Run.Agent && plan.AgentOf(ph).Card != nil {
 		a.out("  %s", safetext.Line(shellLine(argv), maxShownLine))
@@ -50,6 +45,17 @@ func (a *runVerb) dryRun(ctx context.Context, name string) error {
 		a.out("  then judge with gate %s", g)
 	}
 	return nil
+}
+
+// whoRuns says who carries the next attempt out.
+func whoRuns(plan *workflows.Plan, s *session.Session, d engine.Decision) string {
+	for _, b := range d.Events {
+		if started, ok := b.(session.AttemptStarted); ok && started.Agent != "" {
+			return workspace.AgentName(plan.AgentOf(engine.PhaseOf(plan, started))) +
+				" (the breaker opens if it gets no further)"
+		}
+	}
+	return commandOf(plan, s.Phase)
 }
 
 type dryJSON struct {

@@ -47,27 +47,34 @@ func forSession(command string, id session.ID) (named string, there bool) {
 		there = there || ofGit.MatchString(chunks[i])
 		chunks[i] = ofWfs.ReplaceAllStringFunc(chunks[i], func(found string) string {
 			m := ofWfs.FindStringSubmatch(found)
-			verb, next := m[1], strings.TrimSpace(m[2])
-			flag := slices.Contains(takesFlag, verb)
-			switch {
-			case !flag && !slices.Contains(takesSession, verb) || id == "":
-				there = there || slices.Contains(onlyThere, verb)
+			takes := slices.Contains(takesSession, m[1]) || slices.Contains(takesFlag, m[1])
+			if !takes || id == "" {
+				there = there || slices.Contains(onlyThere, m[1])
 				return found
-			case flag && strings.Contains(command, sessionFlag):
-				return found
-			case flag:
-				return "wfs " + verb + sessionFlag + string(id) + m[2]
-			case next == "":
-				return "wfs " + verb + " " + string(id)
-			case strings.HasPrefix(next, "@"):
-				return "wfs " + verb + " " + string(id) + next
-			case next == "auto" || strings.Trim(next, "0123456789") == "": // a checkpoint of it
-				return "wfs " + verb + " " + string(id) + "@" + next
 			}
-			return found // a session is named
+			if strings.Contains(command, sessionFlag) && slices.Contains(takesFlag, m[1]) {
+				return found
+			}
+			return withSession(m[1], m[2], id)
 		})
 	}
 	return strings.Join(chunks, `"`), there && !strings.HasPrefix(command, "cd ")
+}
+
+// withSession is a command with a session named in it. rest is what stands behind the verb.
+func withSession(verb, rest string, id session.ID) string {
+	next := strings.TrimSpace(rest)
+	switch {
+	case slices.Contains(takesFlag, verb):
+		return "wfs " + verb + sessionFlag + string(id) + rest
+	case next == "":
+		return "wfs " + verb + " " + string(id)
+	case strings.HasPrefix(next, "@"):
+		return "wfs " + verb + " " + string(id) + next
+	case next == autoName || strings.Trim(next, "0123456789") == "": // a checkpoint of it
+		return "wfs " + verb + " " + string(id) + "@" + next
+	}
+	return "wfs " + verb + rest // a session is named
 }
 
 // inPlace is a command as it has to be typed outside of the work tree that it acts on.

@@ -24,15 +24,10 @@ func sayUnseen(ctx context.Context, w *workspace.Workspace, s *session.Session, 
 	if s.Unseen == nil {
 		return
 	}
-	said := false
+	var lines []string
 	line := func(what, mends string) {
-		if !said {
-			say("changed outside of the session while its agent ran:")
-			said = true
-		}
-		say("  %s", what)
-		if mends != "" {
-			say("    to put it back: %s", mends)
+		if lines = append(lines, "  "+what); mends != "" {
+			lines = append(lines, "    to put it back: "+mends)
 		}
 	}
 	for _, m := range s.Unseen.Refs {
@@ -50,9 +45,14 @@ func sayUnseen(ctx context.Context, w *workspace.Workspace, s *session.Session, 
 		}
 		line(what, mends)
 	}
-	if said {
-		say("  once you have seen it: wfs status %s --seen", s.ID)
+	if len(lines) == 0 {
+		return
 	}
+	say("changed outside of the session while its agent ran:")
+	for _, text := range lines {
+		say("%s", text)
+	}
+	say("  once you have seen it: wfs status %s --seen", s.ID)
 }
 
 // movedOutside says what became of a ref, and the command that puts it back; "" when it was put back, or fetched.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strings"
+	"slices"
 	"sync/atomic"
 	"syscall"
 
@@ -31,11 +31,8 @@ const (
 // page sends the rest of the answer through the user's pager when a person reads it. A pager that cannot be started is
 // no error: the answer goes to the terminal.
 func (a *app) page(ctx context.Context) {
-	if a.json || a.noPager || !a.env.StdoutTTY {
-		return
-	}
 	out, ok := a.env.Stdout.(*output)
-	if !ok {
+	if !ok || a.json || a.noPager || !a.env.StdoutTTY {
 		return
 	}
 	terminal, ok := out.file()
@@ -51,13 +48,7 @@ func (a *app) page(ctx context.Context) {
 		return
 	}
 	p := &pager{stdout: out, w: w, done: make(chan struct{})}
-	env := a.env.Environ
-	// as git sets them: quit when it fits, pass colours, keep the screen
-	for _, kv := range []string{"LESS=FRX", "LV=-c"} {
-		if name, _, _ := strings.Cut(kv, "="); a.env.Get(name) == "" {
-			env = append(env[:len(env):len(env)], kv)
-		}
-	}
+	env := pagerEnviron(&a.env.Env)
 	a.signals.patient.Store(true) // Ctrl-C is the pager's
 	ctx = context.WithoutCancel(ctx)
 	go func() {
@@ -69,6 +60,18 @@ func (a *app) page(ctx context.Context) {
 		}
 	}()
 	a.pager, a.env.Stdout = p, p
+}
+
+// pagerEnviron is the environment of a pager, with the options that git sets: quit when it fits, pass colours, keep the
+// screen.
+func pagerEnviron(env *workspace.Env) []string {
+	all := slices.Clone(env.Environ)
+	for name, options := range map[string]string{"LESS": "FRX", "LV": "-c"} {
+		if env.Get(name) == "" {
+			all = append(all, name+"="+options)
+		}
+	}
+	return all
 }
 
 // pagerCommand is the user's pager as a line of shell, "" for none. Git knows its own configuration, PAGER and the

@@ -15,12 +15,11 @@ import (
 // driven: then it is about to be replaced. in is the work tree that has the session checked out, nil for none.
 func (a *statusVerb) addAutoSave(ctx context.Context, d *present.Session, s *session.Session, tip session.Commit,
 	in *worktree.Worktree) {
-	if s.Status.Final() {
+	auto, err := a.Repo.Auto(ctx, s.ID)
+	if s.Status.Final() || err != nil || auto == nil || auto.Ledger != tip {
 		return
 	}
-	auto, err := a.Repo.Auto(ctx, s.ID)
-	c := s.At(s.Current)
-	if err != nil || auto == nil || auto.Ledger != tip || c == nil || auto.Tree == c.Tree {
+	if c := s.At(s.Current); c == nil || auto.Tree == c.Tree {
 		return
 	}
 	if _, held, err := a.Clone.Session(s.ID).Driver(); err != nil || held {

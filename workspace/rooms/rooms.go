@@ -80,16 +80,7 @@ func (r *Rooms) setUpFailed(key string, err error) {
 func (r *Rooms) room(ctx context.Context, key string, plan workflows.Plan, q room.Request,
 	setUp func(dir string) error) (*session.CleanTree, error) {
 	var err error
-	q.Name, q.Dir, err = r.enter(key)
-	for err == nil && q.Name == "" {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(roomWait):
-			q.Name, q.Dir, err = r.enter(key)
-		}
-	}
-	if err != nil {
+	if q.Name, q.Dir, err = r.await(ctx, key); err != nil {
 		return nil, err
 	}
 	env := r.work.Env
@@ -109,6 +100,20 @@ func (r *Rooms) room(ctx context.Context, key string, plan workflows.Plan, q roo
 		r.Made(q.Dir, env.Now().Sub(began))
 	}
 	return &c, err
+}
+
+// await enters a room with a key, and waits for one if all are taken.
+func (r *Rooms) await(ctx context.Context, key string) (name, dir string, err error) {
+	name, dir, err = r.enter(key)
+	for err == nil && name == "" {
+		select {
+		case <-ctx.Done():
+			return "", "", ctx.Err()
+		case <-time.After(roomWait):
+			name, dir, err = r.enter(key)
+		}
+	}
+	return name, dir, err
 }
 
 // enter finds a room that no other session is in, and keeps others out of it. The name is "" when all are taken.

@@ -55,14 +55,7 @@ func (t *Trees) settle(ctx context.Context, m registry.HalfMade, who registry.Ho
 	case err != nil || untouched:
 		return err
 	case m.Moved:
-		_, gone := os.Lstat(m.Trash)
-		if err := t.endRemoval(ctx, m); err != nil {
-			return err
-		}
-		if gone == nil && m.IsTrash() {
-			t.Front.Note("removed what was left of a work tree in %s", m.Trash)
-		}
-		return nil
+		return t.settleMoved(ctx, m)
 	}
 	tip, err := t.Repo.Ref(ctx, session.LedgerOf(m.Session))
 	if err != nil {
@@ -77,8 +70,8 @@ func (t *Trees) settle(ctx context.Context, m registry.HalfMade, who registry.Ho
 	return t.settleUnborn(ctx, m, who)
 }
 
-// settleTrash decides over a work tree that a process was about to rename when it was killed. untouched says that nothing
-// had been done to it, and that it stays.
+// settleTrash decides over a work tree that a process was about to rename when it was killed. untouched says
+// that nothing had been done to it, and that it stays.
 func (t *Trees) settleTrash(m registry.HalfMade) (_ registry.HalfMade, untouched bool, err error) {
 	if m.Trash == "" || m.Moved {
 		return m, false, nil
@@ -93,6 +86,18 @@ func (t *Trees) settleTrash(m registry.HalfMade) (_ registry.HalfMade, untouched
 	}
 	m.Trash = "" // somebody may have been there since: it is looked at again
 	return m, false, nil
+}
+
+// settleMoved removes what is left of a work tree that has been renamed.
+func (t *Trees) settleMoved(ctx context.Context, m registry.HalfMade) error {
+	_, gone := os.Lstat(m.Trash)
+	if err := t.endRemoval(ctx, m); err != nil {
+		return err
+	}
+	if gone == nil && m.IsTrash() {
+		t.Front.Note("removed what was left of a work tree in %s", m.Trash)
+	}
+	return nil
 }
 
 // settleUnborn removes a work tree whose session has not begun, unless somebody has taken it for a branch.
