@@ -13,6 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -175,7 +176,7 @@ func (a *app) sayBackup(b backupJSON) {
 	}
 	a.out("%s %s  %s  %s", b.Session, b.Name, present.Ago(b.At, a.env.Now()), when)
 	if len(b.Files) > 0 {
-		a.out("  files    %s", shortList(b.Files))
+		a.out("  files    %s", safetext.Some(b.Files, 5, " "))
 	}
 	for _, command := range b.Show {
 		a.out("  show     %s", command)

@@ -6,10 +6,11 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
-// became finds out what became of a session's work. It takes several git processes, so it is done only when asked for.
-func became(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitstate.Fate, error) {
+// fateOf finds out what became of a session's work. It takes several git processes, so it is done only when asked for.
+func fateOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitstate.Fate, error) {
 	w, err := workOf(ctx, repo, s)
 	if err != nil {
 		return gitstate.Fate{}, err
@@ -24,18 +25,14 @@ func workOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitst
 		w.Handed = f.Branch
 		if s.Status == session.StatusFinished {
 			w.Commit = f.Commit
+			return w, nil
 		}
 	}
-	if w.Commit == "" {
-		tip, err := repo.Ref(ctx, s.Branch())
-		if err != nil {
-			return w, err
-		}
-		if w.Commit = tip; tip == "" { // somebody deleted the branch
-			w.Commit = s.At(s.Current).Code
-		}
+	tip, err := repo.Ref(ctx, s.Branch())
+	if w.Commit = tip; err == nil && tip == "" { // somebody deleted the branch
+		w.Commit = s.At(s.Current).Code
 	}
-	return w, nil
+	return w, err
 }
 
 // withFate keeps the sessions whose work is merged, or those whose work is not, and says what became of it.
@@ -49,7 +46,7 @@ func (a *listVerb) withFate(ctx context.Context, list []present.Session) ([]pres
 		if err != nil {
 			return nil, err
 		}
-		f, err := became(ctx, a.Repo, &v.Session)
+		f, err := fateOf(ctx, a.Repo, &v.Session)
 		if err != nil {
 			return nil, err
 		}
@@ -60,22 +57,16 @@ func (a *listVerb) withFate(ctx context.Context, list []present.Session) ([]pres
 	return kept, nil
 }
 
-type deletedJSON struct {
-	ID        session.ID `json:"id"`
-	DeletedAt int64      `json:"deleted_at"`
-	Kept      string     `json:"kept"` // prefix of refs
-}
-
 // listDeleted shows what wfs delete put away.
 func (a *listVerb) listDeleted(ctx context.Context) error {
-	all, err := a.deletions(ctx)
+	all, err := a.Deletions(ctx)
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return a.answer(struct {
-			Version int           `json:"version"`
-			Deleted []deletedJSON `json:"deleted"`
+			Version int                 `json:"version"`
+			Deleted []workspace.Deleted `json:"deleted"`
 		}{jsonVersion, list(all)})
 	}
 	var rows [][]any

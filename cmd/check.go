@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -123,7 +123,7 @@ func short(c session.Commit) string { return string(c[:min(len(c), 10)]) }
 // tryCheck asks with each gate. Of several proposals for one project the first counts that can judge.
 func (a *app) tryCheck(ctx context.Context, r phases.CheckRequest, plan workflows.Plan,
 	groups [][]workflows.Gate) (phases.Check, error) {
-	defer a.leaveRooms()
+	defer a.rooms.Leave()
 	w := &works{app: a, report: func(line string) { a.note("    %s", line) }}
 	var all phases.Check
 	for i, group := range groups {
@@ -322,7 +322,7 @@ func (a *app) sayCheckedGate(g phases.CheckedGate) {
 		a.out("  could not judge: %s", g.CouldNot)
 	}
 	if len(g.KnownRed) > 0 {
-		a.out("  already fails on the base: %s", present.Some(g.KnownRed, 5, ", "))
+		a.out("  already fails on the base: %s", safetext.Some(g.KnownRed, 5, ", "))
 	}
 	for _, e := range g.Experiments {
 		a.out("  %s: %s: %s", e.Kind, strings.ReplaceAll(e.Result, "_", " "), e.Says)
@@ -336,7 +336,7 @@ func (a *app) sayCheckedGate(g phases.CheckedGate) {
 		a.out("  tried: %s", f.Tried)
 		a.out("  result: %s", f.Happened)
 		if len(f.Also) > 0 {
-			a.out("  also: %s", present.Some(f.Also, 5, ", "))
+			a.out("  also: %s", safetext.Some(f.Also, 5, ", "))
 		}
 	}
 	for _, f := range g.Named {

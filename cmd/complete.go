@@ -194,7 +194,7 @@ func (a *app) addressable(ctx context.Context) (list []cobra.Completion) {
 }
 
 func (a *app) completeDeleted(ctx context.Context) (list []cobra.Completion) {
-	all, _ := a.deletions(ctx)
+	all, _ := a.Deletions(ctx)
 	for _, d := range all {
 		list = append(list, string(d.ID))
 	}

@@ -124,7 +124,7 @@ func (a *app) checks() *check.Doctor {
 	d := &check.Doctor{Repo: a.Repo, Files: a.Clone, Engine: a.Engine, PID: a.env.PID, Now: a.env.Now, Note: a.note,
 		Lock: a.lockFor,
 		Deleted: func(ctx context.Context, id session.ID) bool {
-			kept, err := a.keptOf(ctx, id)
+			kept, err := a.KeptOf(ctx, id)
 			return err == nil && kept != ""
 		},
 		Before: []check.Row{{Name: "git", Look: a.checkGit}},

@@ -108,7 +108,7 @@ func is(code, hint string, exit int, errs ...error) kind {
 // kinds is the one table from errors to what is shown and the exit code. The first that fits counts.
 var kinds = []kind{
 	of("output", "", exitError, func(_ *app, e *outputError, f *failure) { f.Error = e.Error() }),
-	of("no_ledger", "", exitError, func(a *app, e *session.NoLedgerError, f *failure) { f.Hint = a.ledgerHint(e.ID) }),
+	of("no_ledger", "", exitError, func(a *app, e *session.NoLedgerError, f *failure) { f.Hint = a.LedgerHint(e.ID) }),
 	{"disk_full", "free some disk space (df -h .), then {again}: nothing was lost", exitError,
 		func(_ *app, err error, f *failure) bool {
 			_, move := errors.AsType[*engine.MoveFailedError](err)

@@ -13,6 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -64,7 +65,7 @@ func (a *finishVerb) sayBase(ref string, b baseJSON) {
 	case b.Untried:
 		a.out("%s has moved since; whether that conflicts was not tried (it takes git 2.38)", on)
 	case len(b.Conflicts) > 0:
-		a.out("%s has moved since, and conflicts in: %s", on, shortList(b.Conflicts))
+		a.out("%s has moved since, and conflicts in: %s", on, safetext.Some(b.Conflicts, 5, " "))
 	default:
 		a.out("%s has moved since; it merges without a conflict", on)
 	}
@@ -205,7 +206,7 @@ func (a *finishVerb) say(ctx context.Context, h *engine.Hand, f *session.Finishe
 	}
 	if n := len(j.Carried); n > 0 {
 		a.out("also in it, uncommitted before the session: %s of yours: %s (--without-carried leaves them out)",
-			present.N(n, "file"), shortList(j.Carried))
+			present.N(n, "file"), safetext.Some(j.Carried, 5, " "))
 	}
 	a.sayBase(s.BaseRef, j.baseJSON)
 	if a.o.WithoutCarried {
@@ -237,7 +238,7 @@ func (a *finishVerb) sayCommit(ctx context.Context, j *finishJSON, s *session.Se
 	size, files := sizeOf(ctx, a.Repo, s.Base, j.Commit)
 	a.out("%s is handed over: %s on %s (%s)%s", s.ID, what, j.Branch, j.Commit.Short(), size)
 	if len(files) > 0 {
-		a.out("  %s", shortList(files))
+		a.out("  %s", safetext.Some(files, 5, " "))
 	}
 	still := ""
 	if s.BaseRef != "" && !j.BaseMoved {

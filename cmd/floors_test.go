@@ -42,6 +42,8 @@ var floors = map[string][]string{
 	"gitstate":                  {"session", "internal/*"},
 	"registry":                  {"session", "internal/*"},
 	"workspace":                 {"session", "workflows", "engine", "gitstate", "registry", "phases", "phases/detect", "workspace/check", "internal/*"},
+	"workspace/worktrees":       {"session", "workflows", "engine", "gitstate", "registry", "phases", "workspace", "workspace/rooms", "internal/*"},
+	"workspace/rooms":           {"session", "workflows", "gitstate", "phases", "workspace", "internal/*"},
 	"workspace/check":           {"session", "engine", "gitstate", "registry", "internal/*"},
 	"cmd":                       {"*"},
 	"cmd/internal/present":      {"session", "engine", "gitstate", "workflows", "internal/*"},

@@ -18,7 +18,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 	"github.com/wfs-dev/wfs/workspace/check"
+	"github.com/wfs-dev/wfs/workspace/rooms"
 )
 
 // defaultKeepDays is how long wfs gc leaves everything alone.
@@ -182,7 +184,7 @@ func (a *app) remove(ctx context.Context, r rubbish, held map[session.ID]string)
 	for _, path := range r.Paths {
 		remove := func() error { return a.Clone.Remove(registry.Litter{Path: path}) }
 		if r.outside {
-			remove = func() error { return a.removeRoom(path) }
+			remove = func() error { return a.rooms.Remove(path) }
 		}
 		if err := remove(); err != nil {
 			return "", err
@@ -197,7 +199,7 @@ type search struct {
 	ctx     context.Context
 	before  time.Time
 	there   map[session.ID]session.Commit
-	deleted []deletedJSON
+	deleted []workspace.Deleted
 	found   []rubbish
 }
 
@@ -214,7 +216,7 @@ func (g *search) add(r rubbish, id session.ID, kind, what string, dirs ...regist
 }
 
 func (g *search) addOutside(what, path string) {
-	g.add(rubbish{outside: true}, "", "left-over", what, registry.Litter{Path: path, Bytes: sizeBelow(path)})
+	g.add(rubbish{outside: true}, "", "left-over", what, registry.Litter{Path: path, Bytes: rooms.Size(path)})
 }
 
 func (a *app) findRubbish(ctx context.Context, before time.Time) ([]rubbish, error) {
@@ -223,14 +225,16 @@ func (a *app) findRubbish(ctx context.Context, before time.Time) ([]rubbish, err
 	if g.there, err = a.Repo.Sessions(ctx); err != nil {
 		return nil, err
 	}
-	if g.deleted, err = a.deletions(ctx); err != nil {
+	if g.deleted, err = a.Deletions(ctx); err != nil {
 		return nil, err
 	}
-	for _, find := range []func() error{g.runs, g.rescues, g.autoSaves, g.deletedSessions, g.leftOvers, g.cleanTrees,
-		g.holdouts} {
+	for _, find := range []func() error{g.runs, g.rescues, g.autoSaves, g.deletedSessions, g.leftOvers, g.holdouts} {
 		if err := find(); err != nil {
 			return nil, err
 		}
+	}
+	for _, path := range g.rooms.Unused(g.before) {
+		g.addOutside("clean tree for gates", path)
 	}
 	return g.found, nil
 }
@@ -273,7 +277,7 @@ func (g *search) autoSaves() error {
 }
 
 func (g *search) wasDeleted(id session.ID) bool {
-	return slices.ContainsFunc(g.deleted, func(d deletedJSON) bool { return d.ID == id })
+	return slices.ContainsFunc(g.deleted, func(d workspace.Deleted) bool { return d.ID == id })
 }
 
 func (g *search) deletedSessions() error {

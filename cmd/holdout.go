@@ -16,6 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/holdout"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace/rooms"
 )
 
 // Hold-out tests are kept in the person's state directory, below holdout/<first half of their digest>: not in
@@ -250,7 +251,7 @@ func (a *app) holdoutKept(digest string) (holdout.Pack, error) {
 // can read those.
 func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error) {
 	a, digest := w.app, r.Plan.Holdout.Digest
-	defer a.leaveRooms()
+	defer a.rooms.Leave()
 	cannot := func(err error) (session.HoldoutResult, error) {
 		return session.HoldoutResult{Tree: r.Tree, Digest: digest, Verdict: session.Blocked,
 			Reason: "the hold-out tests could not run: " + err.Error()}, ctx.Err()
@@ -343,17 +344,17 @@ func (a *app) markLaid(room string) error { return durable.WriteFile(laidMark(ro
 // clearLaid removes clean trees of this repository in which hold-out tests were left, such as by a process that was
 // killed.
 func (a *app) clearLaid() {
-	dir, err := a.roomsDir()
+	dir, err := a.rooms.Dir()
 	if err != nil {
 		return
 	}
 	marks, _ := filepath.Glob(filepath.Join(dir, "*", holdoutLaid))
 	for _, mark := range marks {
 		path := filepath.Dir(mark)
-		if _, whose, ok := cleanUsed(path); !ok || whose != a.Repo.CommonDir() {
+		if _, whose, ok := rooms.Used(path); !ok || whose != a.Repo.CommonDir() {
 			continue
 		}
-		if err := a.removeRoom(path); err != nil && !errors.Is(err, durable.ErrLocked) {
+		if err := a.rooms.Remove(path); err != nil && !errors.Is(err, durable.ErrLocked) {
 			a.note("a clean checkout with hold-out tests was not removed: %v", err)
 		}
 	}

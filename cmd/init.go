@@ -16,7 +16,6 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/phases/detect"
@@ -191,7 +190,7 @@ func (a *app) configure(ctx context.Context, command string, o initOptions) (*in
 		return nil, err
 	}
 	setupFor := func(gates []workflows.Gate) (workflows.Worktree, workflows.Command) {
-		provide := a.proposeWorktree(ignored, gates)
+		provide := a.ProposeWorktree(ignored, gates)
 		if !o.yes && provide.Setup.Text() != agreed.Text() { // git does not ignore what it makes, or another gate was taken
 			return provide, workflows.Command{}
 		}
@@ -434,17 +433,9 @@ func (a *app) tryGate(ctx context.Context, g workflows.Gate, setup workflows.Com
 	return b, err
 }
 
-// proposeWorktree says what a new work tree of this project lacks, and its gates need.
-func (a *app) proposeWorktree(ignored []string, gates []workflows.Gate) workflows.Worktree {
-	return detect.Worktree(a.Repo.Root(), ignored, gates, func(program string) bool {
-		_, err := proc.LookPath(program, a.env.Get("PATH"))
-		return err == nil
-	})
-}
-
 // proposeSetup is what installs packages here, before it is known which of the proposed gates can run.
 func (a *app) proposeSetup(list [][]detect.Proposal) workflows.Command {
-	return a.proposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, firstGates(list)).Setup
+	return a.ProposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, firstGates(list)).Setup
 }
 
 func firstGates(list [][]detect.Proposal) (gates []workflows.Gate) {
@@ -559,10 +550,10 @@ func (a *app) sayTried(say func(string, ...any), g initGate) {
 	}
 	say("  %-8s %-46s %8s", g.Gate.Name, what, took)
 	if len(g.base.Red) > 0 && g.Result.Counts.Total() > 0 {
-		say("  already failing, and ignored: %s", present.Some(g.base.Red, 5, ", "))
+		say("  already failing, and ignored: %s", safetext.Some(g.base.Red, 5, ", "))
 	}
 	if len(g.base.Flaky) > 0 {
-		say("  flaky, and ignored: %s", present.Some(g.base.Flaky, 5, ", "))
+		say("  flaky, and ignored: %s", safetext.Some(g.base.Flaky, 5, ", "))
 	}
 	sayClean(say, g.Clean)
 	if len(g.Gate.Paths) > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 	"github.com/wfs-dev/wfs/workspace/check"
+	"github.com/wfs-dev/wfs/workspace/rooms"
 )
 
 // cheapClean is how long a gate may have taken in the work tree to be tried in a clean one as well, in milliseconds.
@@ -40,15 +41,15 @@ func (a *app) tryClean(ctx context.Context, t initGate, setup workflows.Command)
 	}
 	g.Where = workflows.Clean
 	made := ""
-	a.rooms.made = func(dir string, took time.Duration) {
+	a.rooms.Made = func(dir string, took time.Duration) {
 		if !setup.IsZero() {
-			a.note("    the set-up took %s, and %s", took.Round(time.Millisecond), check.Bytes(sizeBelow(dir)))
+			a.note("    the set-up took %s, and %s", took.Round(time.Millisecond), check.Bytes(rooms.Size(dir)))
 		}
 		made = filepath.Dir(dir)
 	}
 	b, err := a.tryGate(ctx, g, setup)
 	if made != "" && setup.IsZero() {
-		_ = a.removeRoom(made)
+		_ = a.rooms.Remove(made)
 	}
 	var changed *phases.ChangedTreeError
 	var lacks *phases.NotInstalledError
@@ -61,7 +62,7 @@ func (a *app) tryClean(ctx context.Context, t initGate, setup workflows.Command)
 		c.Reason = safetext.Line(strings.TrimSpace(err.Error()), 400)
 		return c
 	case b.Gates[0].Exit != 0 || len(b.Red) > 0:
-		c.Reason = safetext.Line("it fails without the files that git ignores: "+present.Some(b.Red, 5, ", "), 300)
+		c.Reason = safetext.Line("it fails without the files that git ignores: "+safetext.Some(b.Red, 5, ", "), 300)
 		return c
 	}
 	return &initClean{Proves: true}

@@ -82,7 +82,9 @@ func (a *listVerb) run(ctx context.Context, _ []string) error {
 	if a.json {
 		return a.answer(listJSON{jsonVersion, list})
 	}
-	a.sayElsewhere(ctx)
+	if remote, command := a.SomeRemote(ctx); remote != "" {
+		a.note("%s has sessions that were not fetched: %s", remote, command)
+	}
 	if len(list) == 0 && !a.merged && !a.noMerged && a.status == "" {
 		a.note("no sessions; begin one: %s", a.newCommand(ctx))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -97,12 +98,12 @@ func (a *newborn) sayBaseline(b *session.Baseline) {
 		}
 	}
 	if len(red) > 0 {
-		a.out("  already failing before this session; ignored: %s", present.Some(red, 5, ", "))
+		a.out("  already failing before this session; ignored: %s", safetext.Some(red, 5, ", "))
 	}
 	if b.Holdout != nil {
 		a.out("%s", present.HoldoutBaseLine(b.Holdout))
 	}
 	if n := len(b.Flaky); n > 0 {
-		a.out("  flaky before this session; ignored: %s", present.Some(b.Flaky, 5, ", "))
+		a.out("  flaky before this session; ignored: %s", safetext.Some(b.Flaky, 5, ", "))
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // opJSON is one operation, and what can be done about it.
@@ -140,6 +141,6 @@ func (a *app) sayOp(op opJSON, all, moves bool) {
 	}
 	for _, ref := range t.Rescues() {
 		a.out("         kept in %s", ref)
-		sayRescue(context.Background(), a.Repo, ref, func(line string, args ...any) { a.out("       "+line, args...) })
+		workspace.SayRescue(context.Background(), a.Repo, ref, func(line string, args ...any) { a.out("       "+line, args...) })
 	}
 }

@@ -27,7 +27,7 @@ func (a *statusVerb) story(ctx context.Context) error {
 		return err
 	}
 	if id == "" {
-		if err := a.lostLedger(ctx); err != nil {
+		if err := a.LostLedger(ctx); err != nil {
 			return err
 		}
 		return a.noCurrent(ctx)

@@ -282,15 +282,15 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 			only(" (the session cannot be read)")
 			continue
 		}
-		fate, err := became(ctx, a.Repo, &v.Session)
+		became, err := fateOf(ctx, a.Repo, &v.Session)
 		if err != nil {
 			return err
 		}
-		held, err := onlyHere(ctx, a.Repo, &v.Session, fate)
+		held, err := onlyHere(ctx, a.Repo, &v.Session, became)
 		switch {
 		case err != nil:
 			return err
-		case fate.How == gitstate.FateNowhere:
+		case became.How == gitstate.FateNowhere:
 			at := v.Session.At(v.Session.Current)
 			only(fmt.Sprintf(": checkpoint %d (%s)", at.Number, at.Summary))
 		case held != nil:
@@ -429,12 +429,8 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 			"%s was moved by another process, and is left there", settled.Foreign[0].Ref)
 	}
 	a.Repo.DropEmpty()
-	clean := &search{app: a, before: a.env.Now().Add(time.Hour)}
-	if err := clean.cleanTrees(); err != nil {
-		return err
-	}
-	for _, r := range clean.found {
-		if err := durable.RemoveTree(r.Paths[0]); err != nil {
+	for _, path := range a.rooms.Unused(a.env.Now().Add(time.Hour)) {
+		if err := durable.RemoveTree(path); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
+	"github.com/wfs-dev/wfs/workspace/rooms"
+	"github.com/wfs-dev/wfs/workspace/worktrees"
 )
 
 // app is one command line: its flags and streams, and the workspace that it works in. This file connects the packages.
@@ -23,16 +25,22 @@ type app struct {
 
 	notices *notices            // of a run, nil for other verbs
 	mending map[session.ID]bool // whose locks the doctor has taken
-	rooms   rooms
-	notes   map[string][]byte // of sessions, about clean trees, by path
-	done    []recoveredJSON   // what dead processes had begun, for the next answer
+	rooms   *rooms.Rooms        // of gates
+	trees   *worktrees.Trees
+	done    []recoveredJSON // what dead processes had begun, for the next answer
 }
 
 func newApp(env Env, sig *signals) *app {
 	a := &app{env: env, signals: sig}
 	a.env.Color, a.env.Clock, a.env.Getenv, a.env.AtExit, a.env.Facts = "auto", a.env.Now, a.env.Get, sig.atExit, facts{a}
 	a.Workspace = workspace.New(&a.env.Env,
-		workspace.Front{Note: a.note, Engine: a.engine, Tidy: a.sweep, Opening: a.clearLaid, Absent: a.absent})
+		workspace.Front{Note: a.note, Engine: a.engine, Tidy: func(ctx context.Context, command string) { a.trees.Sweep(ctx, command) }, Opening: a.clearLaid})
+	a.rooms = rooms.New(a.Workspace, func() *phases.Runner { return a.Engine.Works.(*works).runner() })
+	a.trees = &worktrees.Trees{Workspace: a.Workspace, Progress: a.showProgress, Runner: func() *phases.Runner {
+		w := a.Engine.Works.(*works)
+		w.setUp = true
+		return w.runner()
+	}}
 	return a
 }
 
@@ -55,19 +63,6 @@ func (a *app) pickHint(ctx context.Context) string {
 		return a.newCommand(ctx)
 	}
 	return "wfs list"
-}
-
-// absent says why a session that was named is not here, nil for no special reason; "" is the one that HEAD
-// should be on.
-func (a *app) absent(ctx context.Context, id session.ID) error {
-	if id == "" {
-		return a.lostLedger(ctx)
-	}
-	if kept, err := a.keptOf(ctx, id); err == nil && kept != "" {
-		return session.Refuse(session.RefuseNoSession, "wfs delete --restore "+string(id),
-			"session %q was deleted", id)
-	}
-	return a.notFetched(ctx, id)
 }
 
 // sayAside warns of an operation log that this command could not read.
@@ -110,7 +105,7 @@ func (w *works) saw(e agents.Event) {
 }
 
 func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResult, error) {
-	if err := w.takePackages(ctx, r); ctx.Err() != nil {
+	if err := w.app.rooms.KeepPackages(ctx, r, w.say); ctx.Err() != nil {
 		return session.RunResult{}, ctx.Err()
 	} else if err != nil {
 		w.say("there is no copy of what is installed: " + safetext.Line(err.Error(), 300))
@@ -119,7 +114,7 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 	runs := w.app.BaseRuns(r.Plan)
 	j.Runs = runs
 	err := j.Places(ctx, session.JudgeRequest{Plan: r.Plan, Baseline: r.Baseline, Known: r.Known, RunDir: r.RunDir})
-	w.app.leaveRooms()
+	w.app.rooms.Leave()
 	if err != nil {
 		return session.RunResult{}, err
 	}
@@ -134,21 +129,21 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 // judge is the judge of one tree.
 func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, fresh bool) *phases.Judge {
 	repo := w.app.Repo
-	in := packagesOf{note: w.app.noteOf(runDir, "packages"), judged: judged, fresh: fresh}
-	exclude := besideRuns(runDir, "exclude")
+	in := w.app.rooms.Packages(runDir, judged, fresh)
+	exclude := rooms.BesideRuns(runDir, "exclude")
 	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.Redactor(), Report: w.say,
 		Counted: w.count,
 		Show:    repo.Show, Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts,
 		Paths: repo.Paths,
 		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
-			return w.app.cleanTree(ctx, plan, in, tree)
+			return w.app.rooms.CleanTree(ctx, plan, in, tree)
 		},
 		Cold: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
 			cold := in
-			cold.cold = true
-			return w.app.cleanTree(ctx, plan, cold, tree)
+			cold.Cold = true
+			return w.app.rooms.CleanTree(ctx, plan, cold, tree)
 		},
-		RoomNote: w.app.roomNote(plan, runDir), Mend: w.app.mendRooms(plan), Setup: plan.Setup.Text(), SetUpHere: w.setUp,
+		RoomNote: w.app.rooms.GateNote(plan, runDir), Mend: w.app.rooms.Mend(plan), Setup: plan.Setup.Text(), SetUpHere: w.setUp,
 		Dirty: func(ctx context.Context) (session.Tree, error) {
 			snap, err := repo.Snapshot(ctx, exclude)
 			return snap.Tree, err
@@ -156,19 +151,19 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 }
 
 func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
-	defer w.app.leaveRooms()
+	defer w.app.rooms.Leave()
 	w.app.BaseRuns(r.Plan).Forget() // the run may have been killed before it did
 	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Judge(ctx, r)
 }
 
 func (w *works) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
-	defer w.app.leaveRooms()
+	defer w.app.rooms.Leave()
 	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Prove(ctx, r)
 }
 
 func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline,
 	session.Evidence, error) {
-	defer w.app.leaveRooms()
+	defer w.app.rooms.Leave()
 	j := w.judge(p, runDir, tree, false)
 	j.Runs = w.app.BaseRuns(p)
 	j.Bare = func(ctx context.Context, tree session.Tree) (bool, error) {

@@ -22,7 +22,7 @@ func Lacks(c *session.Checkpoint) string {
 	for _, s := range c.Skipped {
 		names = append(names, fmt.Sprintf("%s (%s)", s.Path, s.Why))
 	}
-	return Some(names, MostSaid, ", ")
+	return safetext.Some(names, MostSaid, ", ")
 }
 
 // HeldName is what is held out, and why, in a few words.

@@ -157,7 +157,7 @@ func (c evidence) review(r *session.Review) {
 // flaky names tests that nothing is concluded from.
 func (c evidence) flaky(tests []session.TestID) {
 	if len(tests) > 0 {
-		c.Out("flaky, and ignored: %s", Some(tests, 5, ", "))
+		c.Out("flaky, and ignored: %s", safetext.Some(tests, 5, ", "))
 	}
 }
 

@@ -138,7 +138,7 @@ func (c report) done(head string) {
 			for _, t := range cp.Targets {
 				names = append(names, shortTest(t))
 			}
-			shown[cp.Lap] = Some(names, 5, ", ")
+			shown[cp.Lap] = safetext.Some(names, 5, ", ")
 		}
 	}
 	for _, item := range items {

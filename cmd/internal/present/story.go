@@ -205,7 +205,7 @@ func FilesText(files []string, what string) string {
 	if len(files) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %s: %s", N(len(files), "file"), what, Some(files, 5, " "))
+	return fmt.Sprintf("%s %s: %s", N(len(files), "file"), what, safetext.Some(files, 5, " "))
 }
 
 // On prints how to go on: the ways on from where a session was stopped, or what to type next.

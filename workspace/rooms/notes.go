@@ -1,4 +1,4 @@
-package cmd
+package rooms
 
 import (
 	"crypto/sha256"
@@ -22,13 +22,8 @@ type note struct {
 // maxNote bounds a note, in bytes: a line of some 110 for each gate, or set of manifests.
 const maxNote = 1 << 20
 
-// noteOf is a note of the session whose run has a directory.
-func (a *app) noteOf(runDir, name string) note {
-	if a.notes == nil {
-		a.notes = map[string][]byte{}
-	}
-	return note{a.notes, besideRuns(runDir, name)}
-}
+// note is a note of the session whose run has a directory.
+func (r *Rooms) note(runDir, name string) note { return note{r.notes, BesideRuns(runDir, name)} }
 
 func (n note) text() []byte {
 	data, ok := n.known[n.file]
@@ -70,8 +65,8 @@ func (n note) save() error {
 	return durable.WriteCache(n.file, n.text(), 0o600)
 }
 
-// besideRuns is a file of the session whose run has a directory.
-func besideRuns(runDir, name string) string {
+// BesideRuns is a file of the session whose run has a directory.
+func BesideRuns(runDir, name string) string {
 	return filepath.Join(filepath.Dir(filepath.Dir(runDir)), name)
 }
 
@@ -81,10 +76,11 @@ type roomNote struct {
 	plan string
 }
 
-func (a *app) roomNote(plan workflows.Plan, runDir string) phases.RoomNote {
+// GateNote is what a session knows about its gates in rooms.
+func (r *Rooms) GateNote(plan workflows.Plan, runDir string) phases.RoomNote {
 	_, gates := workflows.EncodePlan(&workflows.Plan{Baseline: plan.Baseline, Setup: plan.Setup, Provide: plan.Provide,
 		Env: plan.Env})
-	return &roomNote{a.noteOf(runDir, "room"), gates}
+	return &roomNote{r.note(runDir, "room"), gates}
 }
 
 func (n *roomNote) key(gate string) string {
@@ -96,12 +92,12 @@ func (n *roomNote) Read(gate string) (why string, known bool) { return n.read(n.
 
 func (n *roomNote) Write(gate, why string) error { return n.write(n.key(gate), why) }
 
-// mendRooms is the setting with which clean trees have what the project needs, "" when there is one or none is known.
-func (a *app) mendRooms(plan workflows.Plan) string {
+// Mend is the setting with which clean trees have what the project needs, "" when there is one or none is known.
+func (r *Rooms) Mend(plan workflows.Plan) string {
 	if !plan.Setup.IsZero() {
 		return ""
 	}
-	w := a.proposeWorktree([]string{"node_modules/", ".venv/"}, plan.Baseline)
+	w := r.work.ProposeWorktree([]string{"node_modules/", ".venv/"}, plan.Baseline)
 	if w.Setup.IsZero() {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package cmd
+package worktrees
 
 import (
 	"context"
@@ -6,15 +6,14 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workspace"
 )
 
 // lostWith lists what is in a linked work tree, and in no snapshot of it nor anywhere else that is known: what
 // git ignores, and what it can save in no way. What the set-up made is left out as long as nobody has changed
 // it. here is the work tree where the command was typed.
-func lostWith(ctx context.Context, w *workspace.Workspace, tree, here *gitstate.Repo, id session.ID, dir, exclude string,
+func (t *Trees) lostWith(ctx context.Context, tree, here *gitstate.Repo, id session.ID, dir, exclude string,
 	snap session.Snapshot) (found lost, err error) {
-	other, err := w.MainRepo(ctx)
+	other, err := t.MainRepo(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -25,7 +24,7 @@ func lostWith(ctx context.Context, w *workspace.Workspace, tree, here *gitstate.
 	if err != nil {
 		return found, err
 	}
-	p, err := w.Clone.Provided(tree.Worktree(), id, dir)
+	p, err := t.Clone.Provided(tree.Worktree(), id, dir)
 	if err != nil {
 		return found, err
 	}

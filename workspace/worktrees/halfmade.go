@@ -1,4 +1,4 @@
-package cmd
+package worktrees
 
 import (
 	"context"
@@ -13,79 +13,81 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
-// sweep deals with work trees that a dead process was making or removing: one whose session has begun is
+// Sweep deals with work trees that a dead process was making or removing: one whose session has begun is
 // completed, what is left of the others is removed. It is no reason for the command itself to fail.
-func (a *app) sweep(ctx context.Context, command string) {
-	list, err := a.Clone.HalfMade()
+func (t *Trees) Sweep(ctx context.Context, command string) {
+	list, err := t.Clone.HalfMade()
 	if err != nil {
-		a.note("work trees that were being made cannot be looked at: %v", err)
+		t.Front.Note("work trees that were being made cannot be looked at: %v", err)
 	}
 	for _, m := range list {
-		who := a.Holder(command)
+		who := t.Holder(command)
 		who.Session = string(m.Session)
-		l, err := a.Clone.LockSession(m.Session, who)
+		l, err := t.Clone.LockSession(m.Session, who)
 		var held *registry.HeldError
 		if errors.As(err, &held) {
 			continue // somebody is at it
 		}
 		if err == nil {
-			err = a.settleHalfMade(context.WithoutCancel(ctx), m, who)
+			err = t.settle(context.WithoutCancel(ctx), m, who)
 			l.Release()
 		}
 		if err != nil {
-			a.note("a work tree was being made or removed in %s, and that could not be brought to its end: %v", m.Dir, err)
+			t.Front.Note("a work tree was being made or removed in %s, and that could not be brought to its end: %v", m.Dir, err)
 		}
 	}
 }
 
-func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
-	if err := a.Repo.AwaitFilled(ctx, m.Name); err != nil {
+func (t *Trees) settle(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
+	if err := t.Repo.AwaitFilled(ctx, m.Name); err != nil {
 		return err
 	}
 	if m.Trash != "" && !m.Moved {
-		moved, err := a.judgeTrash(m) // killed right after it
+		moved, err := t.judgeTrash(m) // killed right after it
 		switch {
 		case err != nil:
 			return err
 		case moved.Moved:
 			m = moved
 		case m.RunID == "":
-			a.note("%s was to be removed, and nothing in it was touched: wfs delete --worktree %s", m.Dir, m.Session)
-			return a.Clone.ForgetHalfMade(m.Session)
+			t.Front.Note("%s was to be removed, and nothing in it was touched: wfs delete --worktree %s", m.Dir, m.Session)
+			return t.Clone.ForgetHalfMade(m.Session)
 		default:
 			m.Trash = "" // somebody may have been there since: it is looked at again
 		}
 	}
 	if m.Moved {
 		_, gone := os.Lstat(m.Trash)
-		if err := a.endRemoval(ctx, m); err != nil {
+		if err := t.endRemoval(ctx, m); err != nil {
 			return err
 		}
 		if gone == nil && m.IsTrash() {
-			a.note("removed what was left of a work tree in %s", m.Trash)
+			t.Front.Note("removed what was left of a work tree in %s", m.Trash)
 		}
 		return nil
 	}
-	tip, err := a.Repo.Ref(ctx, session.LedgerOf(m.Session))
+	tip, err := t.Repo.Ref(ctx, session.LedgerOf(m.Session))
 	if err != nil {
 		return err
 	}
 	if tip != "" {
-		return a.completeBirth(ctx, m, who)
+		return t.completeBirth(ctx, m, who)
 	}
-	if alive := a.Engine.Works.Alive(m.Session, m.RunID); len(alive) > 0 {
+	if alive := t.Engine.Works.Alive(m.Session, m.RunID); len(alive) > 0 {
 		return fmt.Errorf("processes of its set-up are still alive: %s (kill them, or wait)", engine.Named(alive))
 	}
-	repo, err := a.Repo.OpenLinked(ctx, m.Dir)
+	repo, err := t.Repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
 		return err
 	}
 	if repo != nil {
-		l, err := a.LockTree(ctx, repo, who)
+		l, err := t.LockTree(ctx, repo, who)
 		if err != nil {
 			return err
 		}
@@ -95,65 +97,65 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 			return err
 		}
 		if head.Ref != "" { // one without a session is on no branch
-			a.note("%s stays as it is: it has %s checked out", m.Dir, strings.TrimPrefix(head.Ref, "refs/heads/"))
-			return a.Clone.ForgetHalfMade(m.Session)
+			t.Front.Note("%s stays as it is: it has %s checked out", m.Dir, strings.TrimPrefix(head.Ref, "refs/heads/"))
+			return t.Clone.ForgetHalfMade(m.Session)
 		}
 	}
-	kept, err := a.clearHalfMade(ctx, m)
+	kept, err := t.clear(ctx, m)
 	if err == nil && kept == "" {
-		a.note("removed what was left of a work tree when wfs was killed: %s", m.Dir)
+		t.Front.Note("removed what was left of a work tree when wfs was killed: %s", m.Dir)
 	}
 	return err
 }
 
 // completeBirth lets a session that has begun in a work tree of its own come to stand there.
-func (a *app) completeBirth(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
-	repo, err := a.Repo.OpenLinked(ctx, m.Dir)
+func (t *Trees) completeBirth(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
+	repo, err := t.Repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
 		return err
 	}
 	if repo != nil {
-		l, err := a.LockTree(ctx, repo, who)
+		l, err := t.LockTree(ctx, repo, who)
 		if err != nil {
 			return err
 		}
 		defer l.Release()
-		here := a.Repo
-		a.Repo, a.Engine.Store = repo, repo
-		_, err = a.Engine.Open(ctx, m.Session)
-		a.Repo, a.Engine.Store = here, here
+		here := t.Repo
+		t.Repo, t.Engine.Store = repo, repo
+		_, err = t.Engine.Open(ctx, m.Session)
+		t.Repo, t.Engine.Store = here, here
 		if err != nil {
 			return err
 		}
 	}
-	return a.Clone.ForgetHalfMade(m.Session)
+	return t.Clone.ForgetHalfMade(m.Session)
 }
 
 func placeOfHalfMade(m registry.HalfMade) gitstate.NewWorktree {
 	return gitstate.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name, Making: m.Trash}
 }
 
-// clearHalfMade takes away a work tree whose session has not begun. What somebody made there is kept: edits in
+// clear takes away a work tree whose session has not begun. What somebody made there is kept: edits in
 // a rescue, and when there is something that git does not see, the whole beside its place, which is returned.
-func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) (kept string, err error) {
-	salt := a.env.NewID(4)
+func (t *Trees) clear(ctx context.Context, m registry.HalfMade) (kept string, err error) {
+	salt := t.Env.NewID(4)
 	if m.Trash == "" { // it had come to its place
 		m.Trash = registry.TrashOf(m.Dir, salt)
 	}
-	repo, err := a.Repo.OpenLinked(ctx, m.Dir)
+	repo, err := t.Repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
 		return "", err
 	}
 	if repo == nil {
-		return "", a.endRemoval(ctx, m)
+		return "", t.endRemoval(ctx, m)
 	}
-	ref, only, err := a.keepTree(ctx, repo, a.Repo, &m, "removing a work tree that was being made")
+	ref, only, err := t.keep(ctx, repo, t.Repo, &m, "removing a work tree that was being made")
 	if err != nil {
 		return "", err
 	}
 	if ref != "" {
-		a.note("what had been changed in %s is kept in %s", m.Dir, ref)
-		sayRescue(ctx, repo, ref, a.note)
+		t.Front.Note("what had been changed in %s is kept in %s", m.Dir, ref)
+		workspace.SayRescue(ctx, repo, ref, t.Front.Note)
 	}
 	if !only.provided { // packages that a set-up was installing when it ended too early are nobody's
 		only.Ignored = slices.DeleteFunc(only.Ignored, repo.Packages)
@@ -161,19 +163,19 @@ func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) (kept stri
 	if m.Trash = registry.TrashOf(m.Dir, salt); len(only.all()) > 0 {
 		m.Trash = registry.AsideOf(m.Dir, salt)
 	}
-	return a.removeHalfMade(ctx, m)
+	return t.remove(ctx, m)
 }
 
-// keepTree notes what the files of a linked work tree are like that is to be removed, rescues what is in it and in no
+// keep notes what the files of a linked work tree are like that is to be removed, rescues what is in it and in no
 // commit, and lists what no rescue holds. here is another work tree.
-func (a *app) keepTree(ctx context.Context, tree, here *gitstate.Repo, m *registry.HalfMade,
+func (t *Trees) keep(ctx context.Context, tree, here *gitstate.Repo, m *registry.HalfMade,
 	why string) (ref string, only lost, err error) {
 	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil {
 		return "", only, err
 	}
-	exclude := a.Clone.ExcludeFile(m.Session)
+	exclude := t.Clone.ExcludeFile(m.Session)
 	if exclude == "" {
-		if exclude, err = a.GuardFile(nil); err != nil {
+		if exclude, err = t.GuardFile(nil); err != nil {
 			return "", only, err
 		}
 	}
@@ -186,32 +188,32 @@ func (a *app) keepTree(ctx context.Context, tree, here *gitstate.Repo, m *regist
 	}
 	kept, err := tree.Kept(ctx, snap)
 	if err == nil && !kept {
-		ref, err = tree.Rescue(ctx, m.Session, why, snap, a.env.Now().Unix())
+		ref, err = tree.Rescue(ctx, m.Session, why, snap, t.Env.Now().Unix())
 	}
 	if err == nil {
-		only, err = lostWith(ctx, a.Workspace, tree, here, m.Session, m.Dir, exclude, snap)
+		only, err = t.lostWith(ctx, tree, here, m.Session, m.Dir, exclude, snap)
 	}
 	return ref, only, err
 }
 
-// removeHalfMade removes a work tree that somebody has just looked at, and returns where it is kept when
+// remove removes a work tree that somebody has just looked at, and returns where it is kept when
 // somebody else was at work there meanwhile. It is renamed, and from then on only what has the new name is
 // removed: should anything fail, nothing that comes to the old place is touched by whoever completes this.
-func (a *app) removeHalfMade(ctx context.Context, m registry.HalfMade) (kept string, err error) {
-	if err := a.Clone.KeepHalfMade(m); err != nil {
+func (t *Trees) remove(ctx context.Context, m registry.HalfMade) (kept string, err error) {
+	if err := t.Clone.KeepHalfMade(m); err != nil {
 		return "", err
 	}
 	durable.Hit(durable.WorktreeDoomed)
-	err = a.Repo.MoveWorktree(ctx, placeOfHalfMade(m), m.Trash)
+	err = t.Repo.MoveWorktree(ctx, placeOfHalfMade(m), m.Trash)
 	if err == nil {
 		durable.Hit(durable.WorktreeMoved)
-		if m, err = a.judgeTrash(m); err != nil {
+		if m, err = t.judgeTrash(m); err != nil {
 			return "", err
 		}
 		if !m.IsTrash() {
 			kept = m.Trash
 		}
-		return kept, a.endRemoval(ctx, m)
+		return kept, t.endRemoval(ctx, m)
 	}
 	if _, there := os.Lstat(m.Trash); there == nil {
 		return "", err // it was renamed: the next command goes on
@@ -219,14 +221,14 @@ func (a *app) removeHalfMade(ctx context.Context, m registry.HalfMade) (kept str
 	err = fmt.Errorf("%s stays as it is: %w", m.Dir, err)
 	if m.RunID != "" {
 		m.Trash = ""
-		return "", errors.Join(err, a.Clone.KeepHalfMade(m))
+		return "", errors.Join(err, t.Clone.KeepHalfMade(m))
 	}
-	return "", errors.Join(err, a.Clone.ForgetHalfMade(m.Session))
+	return "", errors.Join(err, t.Clone.ForgetHalfMade(m.Session))
 }
 
 // judgeTrash decides over a work tree that was renamed, and writes that down: it is removed if all files are as
 // they were before somebody looked at them, else it is kept. Moved is false when there is none.
-func (a *app) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
+func (t *Trees) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	_, err := os.Lstat(m.Trash)
 	if errors.Is(err, fs.ErrNotExist) && m.IsTrash() {
 		if _, aside := os.Lstat(m.Aside()); aside == nil { // killed after the second rename
@@ -239,7 +241,7 @@ func (a *app) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	if err == nil && m.IsTrash() && m.Seen != "" { // else it was never in its place
 		var now string
 		if now, err = gitstate.TreeStamp(m.Trash); err == nil && now != m.Seen {
-			a.note("%s was changed while it was removed", m.Dir)
+			t.Front.Note("%s was changed while it was removed", m.Dir)
 			err = os.Rename(m.Trash, m.Aside())
 			m.Trash = m.Aside()
 		}
@@ -251,13 +253,13 @@ func (a *app) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 		return m, err
 	}
 	m.Moved = true
-	return m, a.Clone.KeepHalfMade(m)
+	return m, t.Clone.KeepHalfMade(m)
 }
 
 // endRemoval removes what is left of a work tree that has been renamed. One that was set aside stays, and is named.
-func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
+func (t *Trees) endRemoval(ctx context.Context, m registry.HalfMade) error {
 	if !m.IsTrash() {
-		stays, err := a.Repo.KeepWorktree(ctx, placeOfHalfMade(m), m.Trash)
+		stays, err := t.Repo.KeepWorktree(ctx, placeOfHalfMade(m), m.Trash)
 		if err != nil {
 			return err
 		}
@@ -265,20 +267,20 @@ func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
 		if stays {
 			remove = "git worktree remove --force "
 		}
-		a.note("what may be nowhere else was in %s, and all of it is kept in %s (when you have looked: %s%s)", m.Dir,
-			m.Trash, remove, shellWord(m.Trash))
-		return a.Clone.ForgetHalfMade(m.Session)
+		t.Front.Note("what may be nowhere else was in %s, and all of it is kept in %s (when you have looked: %s%s)", m.Dir,
+			m.Trash, remove, safetext.ShellWord(m.Trash))
+		return t.Clone.ForgetHalfMade(m.Session)
 	}
-	if err := a.Repo.RemoveWorktree(ctx, placeOfHalfMade(m), m.Trash); err != nil {
+	if err := t.Repo.RemoveWorktree(ctx, placeOfHalfMade(m), m.Trash); err != nil {
 		if _, gone := os.Lstat(m.Trash); gone != nil {
 			return err
 		}
-		hint := "sudo rm -rf " + shellWord(m.Trash)
+		hint := "sudo rm -rf " + safetext.ShellWord(m.Trash)
 		if mounted := (*gitstate.MountedError)(nil); errors.As(err, &mounted) {
 			hint = "umount " + mounted.Path + ": the next command that changes something removes the rest"
 		}
 		return session.Refuse(session.RefuseInTheWay, hint,
 			"%s is no work tree any more, but what is left of it, in %s, cannot be removed: %v", m.Dir, m.Trash, err)
 	}
-	return a.Clone.ForgetHalfMade(m.Session)
+	return t.Clone.ForgetHalfMade(m.Session)
 }
