@@ -597,7 +597,7 @@ func (a *app) writeLocal(ctx context.Context, o initOptions, agent workflows.Age
 func (a *app) replaceFile(file string, text []byte) (copied string, err error) {
 	old, err := durable.ReadFile(file, maxSettings)
 	if err == nil {
-		copied, err = a.keepCopy("init", file, old)
+		copied, err = keepCopy(a.Env, "init", file, old)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err

@@ -130,13 +130,13 @@ func (a *app) root() *cobra.Command {
 		&rejectVerb{app: a}, &statusVerb{app: a}, &listVerb{app: a}, &logVerb{app: a}, &showVerb{app: a},
 		&switchVerb{app: a}, &resumeVerb{app: a}, &undoVerb{app: a}, &redoVerb{undoVerb{app: a}}, &finishVerb{app: a},
 		&abandonVerb{app: a}, &deleteVerb{app: a}, &allowVerb{app: a}, &editVerb{app: a}, &exportVerb{app: a}, &forkVerb{app: a},
-		&pathVerb{a}, &statsVerb{a}, &trustVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a},
+		&gcVerb{app: a}, &hookVerb{a}, &uninstallVerb{app: a}, &pathVerb{a}, &statsVerb{a}, &trustVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a},
 	} {
 		root.AddCommand(verb.command())
 	}
 	root.AddCommand(a.initCmd(), a.approveCmd(), a.diffCmd(), a.agentCmd(), a.backupsCmd(), a.budgetCmd(),
 		a.checkCmd(), a.checkpointCmd(), a.completionCmd(), a.configCmd(), a.demoCmd(),
-		a.doctorCmd(), a.gcCmd(), a.hookCmd(), a.uninstallCmd())
+		a.doctorCmd())
 	root.AddCommand(topics()...)
 	root.AddCommand(a.oldPhase())
 	root.SetHelpCommand(a.helpCmd())

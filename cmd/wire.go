@@ -34,7 +34,7 @@ func newApp(env Env, sig *signals) *app {
 	a := &app{env: env, signals: sig}
 	a.env.Color, a.env.Clock, a.env.Getenv, a.env.AtExit, a.env.Facts = "auto", a.env.Now, a.env.Get, sig.atExit, facts{a}
 	a.Workspace = workspace.New(&a.env.Env,
-		workspace.Front{Note: a.note, Engine: a.engine, Tidy: func(ctx context.Context, command string) { a.trees.Sweep(ctx, command) }, Opening: a.clearLaid})
+		workspace.Front{Note: a.note, Engine: a.engine, Tidy: func(ctx context.Context, command string) { a.trees.Sweep(ctx, command) }, Opening: func() { a.rooms.ClearHoldouts() }})
 	a.rooms = rooms.New(a.Workspace, func() *phases.Runner { return a.Engine.Works.(*works).runner() })
 	a.trees = &worktrees.Trees{Workspace: a.Workspace, Progress: a.showProgress, Runner: func() *phases.Runner {
 		w := a.Engine.Works.(*works)
