@@ -8,30 +8,31 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // autoName is how people name a session's newest auto-save: auto, or SESSION@auto.
 const autoName = "auto"
 
 // autoNamed returns the session whose auto-save a text names. ok is false when it names none.
-func (a *app) autoNamed(ctx context.Context, text string) (id session.ID, ok bool, err error) {
+func autoNamed(ctx context.Context, w *workspace.Workspace, text string) (id session.ID, ok bool, err error) {
 	name, isAuto := strings.CutSuffix(text, "@"+autoName)
 	if !isAuto && text != autoName {
 		return "", false, nil
 	}
 	if !isAuto { // a session may be called that
-		if all, err := a.Repo.Sessions(ctx); err == nil && all[autoName] != "" {
+		if all, err := w.Repo.Sessions(ctx); err == nil && all[autoName] != "" {
 			return "", false, nil
 		}
 		name = ""
 	}
-	id, err = a.Resolve(ctx, name)
+	id, err = w.Resolve(ctx, name)
 	return id, err == nil, err
 }
 
-// auto is a session's auto-save, which must be there.
-func (a *app) auto(ctx context.Context, id session.ID) (*session.AutoSave, error) {
-	auto, err := a.Repo.Auto(ctx, id)
+// autoSaveOf is a session's auto-save, which must be there.
+func autoSaveOf(ctx context.Context, w *workspace.Workspace, id session.ID) (*session.AutoSave, error) {
+	auto, err := w.Repo.Auto(ctx, id)
 	if err == nil && auto == nil {
 		err = session.Refuse(session.RefuseNothing, "wfs status "+string(id), "%s has no backup", id)
 	}
@@ -51,8 +52,8 @@ type showAutoJSON struct {
 	Skipped []session.Skip   `json:"skipped,omitempty"`
 }
 
-func (a *app) showAuto(ctx context.Context, id session.ID) error {
-	auto, err := a.auto(ctx, id)
+func (a *showVerb) showAuto(ctx context.Context, id session.ID) error {
+	auto, err := autoSaveOf(ctx, a.Workspace, id)
 	if err != nil {
 		return err
 	}

@@ -37,8 +37,13 @@ type backupJSON struct {
 	commit session.Commit
 }
 
-func (a *app) backupsCmd() *cobra.Command {
-	var most int
+// backupsVerb is `wfs backups`.
+type backupsVerb struct {
+	*app
+	most int
+}
+
+func (a *backupsVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "backups [SESSION]", Short: "list saved copies of uncommitted work",
 		Long: `Backups lists the copies of uncommitted work that wfs has saved, of all sessions or of one, newest
@@ -47,45 +52,44 @@ restore it. git cherry-pick -n adds the changes to what is there, and refuses to
 what is there first. It writes nothing and takes no lock.`,
 		Example: "  wfs backups\n  wfs backups csv-export -n 3\n  wfs backups --json | jq -r '.backups[].ref'",
 		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			ctx := c.Context()
-			if err := a.Open(ctx); err != nil {
-				return err
-			}
-			var of session.ID
-			if len(args) > 0 {
-				id, err := a.Resolve(ctx, args[0])
-				if err != nil {
-					return err
-				}
-				of = id
-			}
-			all, err := a.backups(ctx, of, most)
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.answer(backupsJSON{jsonVersion, all})
-			}
-			a.page(ctx)
-			for _, b := range all {
-				a.sayBackup(b)
-			}
-			if len(all) == 0 {
-				a.out("no backups")
-			}
-			return nil
-		},
+		RunE:    with(a.run),
 	}
-	c.Flags().IntVarP(&most, "max-count", "n", 0, "at most this many")
+	c.Flags().IntVarP(&a.most, "max-count", "n", 0, "at most this many")
 	return c
+}
+
+func (a *backupsVerb) run(ctx context.Context, args []string) (err error) {
+	if err := a.Open(ctx); err != nil {
+		return err
+	}
+	var of session.ID
+	if len(args) > 0 {
+		if of, err = a.Resolve(ctx, args[0]); err != nil {
+			return err
+		}
+	}
+	all, err := a.find(ctx, of)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(backupsJSON{jsonVersion, all})
+	}
+	a.page(ctx)
+	for _, b := range all {
+		a.say(b)
+	}
+	if len(all) == 0 {
+		a.out("no backups")
+	}
+	return nil
 }
 
 // ofBackup is the ref of a backup: of a session that is there, or of one that was deleted at a time.
 var ofBackup = lazyregexp.New(`^refs/wfs(?:-deleted)?/([^/]+)/(?:\d+/)?(?:rescue/(\d+)|auto)$`)
 
-// backups are the newest saved copies of uncommitted work, of a session or of all.
-func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSON, error) {
+// find are the newest saved copies of uncommitted work, of a session or of all.
+func (a *backupsVerb) find(ctx context.Context, of session.ID) ([]backupJSON, error) {
 	all := []backupJSON{}
 	for _, dir := range []string{session.RefPrefix, engine.DeletedPrefix} {
 		refs, err := a.Repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
@@ -109,12 +113,12 @@ func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSO
 		// a later one has a higher number
 		return cmp.Or(y.At.Compare(x.At), cmp.Compare(len(y.Name), len(x.Name)), cmp.Compare(y.Name, x.Name))
 	})
-	if most > 0 {
-		all = all[:min(most, len(all))]
+	if a.most > 0 {
+		all = all[:min(a.most, len(all))]
 	}
 	for i := range all {
 		b := &all[i]
-		parts, err := a.describeBackup(ctx, b)
+		parts, err := a.describe(ctx, b)
 		if err != nil {
 			return nil, err
 		}
@@ -137,8 +141,8 @@ func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSO
 	return all, nil
 }
 
-// describeBackup says what a backup holds.
-func (a *app) describeBackup(ctx context.Context, b *backupJSON) ([]gitstate.Rescued, error) {
+// describe says what a backup holds.
+func (a *backupsVerb) describe(ctx context.Context, b *backupJSON) ([]gitstate.Rescued, error) {
 	state, err := a.Repo.State(ctx, b.commit)
 	if err != nil {
 		return nil, err
@@ -166,7 +170,7 @@ func (a *app) describeBackup(ctx context.Context, b *backupJSON) ([]gitstate.Res
 	return parts, err
 }
 
-func (a *app) sayBackup(b backupJSON) {
+func (a *backupsVerb) say(b backupJSON) {
 	when := "before " + b.Why
 	if b.Name == autoName {
 		when = b.Why

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// fateOf finds out what became of a session's work. It takes several git processes, so it is done only when asked for.
-func fateOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitstate.Fate, error) {
+// became finds out what became of a session's work. It takes several git processes, so it is done only when asked for.
+func became(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitstate.Fate, error) {
 	w, err := workOf(ctx, repo, s)
 	if err != nil {
 		return gitstate.Fate{}, err
@@ -35,6 +35,28 @@ func workOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (gitst
 	return w, err
 }
 
+// alsoMade is the newest commit of a session beside its work, "" for none: the checkpoint that somebody went back from
+// before anything was handed over, or what is on its branch since.
+func alsoMade(ctx context.Context, repo *gitstate.Repo, s *session.Session) (session.Commit, error) {
+	last := s.Checkpoints[len(s.Checkpoints)-1].Code
+	from := s.At(s.Current).Code
+	if f := s.Finished; f != nil && s.Status == session.StatusFinished {
+		tip, err := repo.Ref(ctx, s.Branch())
+		if err != nil {
+			return "", err
+		}
+		last, from = tip, s.At(f.Checkpoint).Code
+	}
+	if last == "" || last == from {
+		return "", nil
+	}
+	old, err := repo.IsAncestor(ctx, last, from)
+	if old || err != nil {
+		return "", err
+	}
+	return last, nil
+}
+
 // withFate keeps the sessions whose work is merged, or those whose work is not, and says what became of it.
 func (a *listVerb) withFate(ctx context.Context, list []present.Session) ([]present.Session, error) {
 	kept := []present.Session{}
@@ -46,7 +68,7 @@ func (a *listVerb) withFate(ctx context.Context, list []present.Session) ([]pres
 		if err != nil {
 			return nil, err
 		}
-		f, err := fateOf(ctx, a.Repo, &v.Session)
+		f, err := became(ctx, a.Repo, &v.Session)
 		if err != nil {
 			return nil, err
 		}

@@ -15,16 +15,18 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // budgetJSON is what was used up, and what may be.
 type budgetJSON struct {
-	Version int                  `json:"version"`
-	Session session.ID           `json:"session"`
-	Scopes  []scopeJSON          `json:"scopes"`
-	Phases  []session.PhaseUsage `json:"phases,omitempty"` // by phase and lap
-	Calls   callsJSON            `json:"calls"`
+	Version int               `json:"version"`
+	Session session.ID        `json:"session"`
+	Scopes  []scopeJSON       `json:"scopes"`
+	Phases  []cost.PhaseUsage `json:"phases,omitempty"` // by phase and lap
+	Calls   callsJSON         `json:"calls"`
 }
 
 // scopeJSON is one thing that caps are on.
@@ -33,7 +35,7 @@ type scopeJSON struct {
 	Phase string             `json:"phase,omitempty"` // with phase: the present one
 	Lap   int                `json:"lap,omitempty"`
 	From  *time.Time         `json:"from,omitempty"` // with day: its beginning
-	Used  session.Usage      `json:"used"`
+	Used  cost.Usage         `json:"used"`
 	Cap   workflows.Cap      `json:"cap"`
 	Left  map[string]float64 `json:"left,omitempty"` // of the caps that are set
 	Over  []string           `json:"reached,omitempty"`
@@ -47,7 +49,10 @@ type callsJSON struct {
 	Next     *time.Time `json:"next,omitempty"`     // when the limit is reached: another one may begin then
 }
 
-func (a *app) budgetCmd() *cobra.Command {
+// budgetVerb is `wfs budget`.
+type budgetVerb struct{ *app }
+
+func (a *budgetVerb) command() *cobra.Command {
 	return &cobra.Command{
 		Use: "budget [SESSION]", Short: "usage and limits",
 		Long: `Budget shows what a session has used up in money, tokens, turns, attempts and time, what its caps
@@ -60,31 +65,31 @@ and from wfs edit --budget-usd. It writes nothing and takes no lock.`,
   wfs budget csv-export --json
   wfs edit --budget-usd 40               change it`,
 		Args: upTo(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.budget(c.Context(), first(args)) },
+		RunE: with(a.run),
 	}
 }
 
-func (a *app) budget(ctx context.Context, name string) error {
-	v, err := a.OpenView(ctx, name)
+func (a *budgetVerb) run(ctx context.Context, args []string) error {
+	v, err := a.OpenView(ctx, first(args))
 	if err != nil {
 		return err
 	}
-	j, err := a.budgetOf(ctx, v)
+	j, err := a.of(ctx, v)
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return a.answer(j)
 	}
-	a.sayBudget(&v.Session, j)
+	a.say(&v.Session, j)
 	return nil
 }
 
-// budgetOf collects what a session and its clone have used up.
-func (a *app) budgetOf(ctx context.Context, v engine.View) (budgetJSON, error) {
+// of collects what a session and its clone have used up.
+func (a *budgetVerb) of(ctx context.Context, v engine.View) (budgetJSON, error) {
 	s := &v.Session
 	j := budgetJSON{Version: jsonVersion, Session: s.ID, Phases: s.UsageByPhase()}
-	plan, err := a.planAt(ctx, v)
+	plan, err := a.PinnedPlan(ctx, v)
 	if err != nil {
 		return j, err
 	}
@@ -127,19 +132,7 @@ func (a *app) budgetOf(ctx context.Context, v engine.View) (budgetJSON, error) {
 	return j, nil
 }
 
-// planAt reads the plan of a session.
-func (a *app) planAt(ctx context.Context, v engine.View) (*workflows.Plan, error) {
-	data := a.Clone.Tip(v.Session.ID, v.Tip)[session.FilePlan]
-	if data == nil {
-		var err error
-		if data, err = a.Repo.File(ctx, v.Tip, session.FilePlan); err != nil {
-			return nil, err
-		}
-	}
-	return workflows.DecodePlan(data)
-}
-
-func (a *app) sayBudget(s *session.Session, j budgetJSON) {
+func (a *budgetVerb) say(s *session.Session, j budgetJSON) {
 	a.env.Short("%s  %s", s.ID, s.Headline())
 	rows := [][]any{{"", "", "used", "cap", "left"}}
 	for _, x := range j.Scopes {
@@ -228,9 +221,9 @@ func thousands(n int64) string {
 }
 
 // sayPhases sums up by phase what all laps used.
-func (a *app) sayPhases(s *session.Session) {
+func (a *budgetVerb) sayPhases(s *session.Session) {
 	var names []session.PhaseName
-	sums := map[session.PhaseName]session.Usage{}
+	sums := map[session.PhaseName]cost.Usage{}
 	for _, p := range s.UsageByPhase() {
 		if _, known := sums[p.Phase]; !known {
 			names = append(names, p.Phase)
@@ -255,13 +248,13 @@ func (a *app) sayPhases(s *session.Session) {
 }
 
 // costOf is what a session has cost, beside the caps on all of it, "" for nothing.
-func (a *app) costOf(ctx context.Context, v *engine.View) string {
+func costOf(ctx context.Context, w *workspace.Workspace, v *engine.View) string {
 	s := &v.Session
 	if s.Used.USD == 0 && s.Used.Tokens.Sum() == 0 {
 		return ""
 	}
 	var caps workflows.Cap
-	if plan, err := a.planAt(ctx, *v); err == nil { // without it the caps are not known, and the cost is
+	if plan, err := w.PinnedPlan(ctx, *v); err == nil { // without it the caps are not known, and the cost is
 		caps = engine.BudgetOf(s, plan).Session
 	}
 	var parts []string

@@ -40,8 +40,13 @@ type checkOptions struct {
 	yes          bool
 }
 
-func (a *app) checkCmd() *cobra.Command {
-	var o checkOptions
+// checkVerb is `wfs check`.
+type checkVerb struct {
+	*app
+	o checkOptions
+}
+
+func (a *checkVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "check [COMMIT | BASE..HEAD]", Short: "check how good the tests of a branch or pull request are",
 		Long: `Check judges commits that wfs did not make: it runs the tests of a change on variants of the project,
@@ -69,16 +74,16 @@ propose. They run the code of the commits: check nothing that you would not run.
   wfs check --test 'go test -json ./...' --json
   wfs check "origin/$BASE_REF...HEAD" --yes   # in CI; fetch the history first`,
 		Args: upTo(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.check(c.Context(), first(args), o) },
+		RunE: with(a.run),
 	}
-	c.Flags().StringVar(&o.test, "test", "", "the test `command`, instead of the gates of the configuration")
-	c.Flags().StringVar(&o.format, "format", "", "what it reports: "+workflows.FormatNames())
-	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "run what is configured or found here without asking")
+	c.Flags().StringVar(&a.o.test, "test", "", "the test `command`, instead of the gates of the configuration")
+	c.Flags().StringVar(&a.o.format, "format", "", "what it reports: "+workflows.FormatNames())
+	c.Flags().BoolVarP(&a.o.yes, "yes", "y", false, "run what is configured or found here without asking")
 	return c
 }
 
-func (a *app) check(ctx context.Context, what string, o checkOptions) error {
-	if err := a.fit(ctx); err != nil {
+func (a *checkVerb) run(ctx context.Context, args []string) error {
+	if err := a.Suits(ctx); err != nil {
 		return err
 	}
 	if err := a.Ready(ctx, true); err != nil {
@@ -86,7 +91,7 @@ func (a *app) check(ctx context.Context, what string, o checkOptions) error {
 	}
 	j := checkedJSON{Version: jsonVersion, Result: checkNothing}
 	var err error
-	if j.Base, j.Head, err = a.checkedRange(ctx, what); err != nil {
+	if j.Base, j.Head, err = a.commits(ctx, first(args)); err != nil {
 		return err
 	}
 	r := phases.CheckRequest{}
@@ -96,7 +101,7 @@ func (a *app) check(ctx context.Context, what string, o checkOptions) error {
 	if r.Head, err = a.Repo.TreeOf(ctx, j.Head); err != nil {
 		return err
 	}
-	plan, groups, err := a.checkedBy(ctx, o)
+	plan, groups, err := a.gates(ctx)
 	if err != nil {
 		return err
 	}
@@ -110,21 +115,21 @@ func (a *app) check(ctx context.Context, what string, o checkOptions) error {
 	defer os.RemoveAll(filepath.Join(a.Repo.StateDir(), "check"))
 	a.note("%s..%s", short(j.Base), short(j.Head))
 	r.RunDir = dir
-	if j.Check, err = a.tryCheck(ctx, r, plan, groups); err != nil {
+	if j.Check, err = a.try(ctx, r, plan, groups); err != nil {
 		return err
 	}
 	j.Result = checkResult(j.Check)
-	return a.sayCheck(j)
+	return a.say(j)
 }
 
 // short is a commit as people read it.
 func short(c session.Commit) string { return string(c[:min(len(c), 10)]) }
 
-// tryCheck asks with each gate. Of several proposals for one project the first counts that can judge.
-func (a *app) tryCheck(ctx context.Context, r phases.CheckRequest, plan workflows.Plan,
+// try asks with each gate. Of several proposals for one project the first counts that can judge.
+func (a *checkVerb) try(ctx context.Context, r phases.CheckRequest, plan workflows.Plan,
 	groups [][]workflows.Gate) (phases.Check, error) {
 	defer a.rooms.Leave()
-	w := &works{app: a, report: func(line string) { a.note("    %s", line) }}
+	w := &works{app: a.app, report: func(line string) { a.note("    %s", line) }}
 	var all phases.Check
 	for i, group := range groups {
 		for n, g := range group {
@@ -170,24 +175,24 @@ func checkResult(c phases.Check) string {
 	return checkNothing
 }
 
-// checkedBy are the gates to ask, those of one project together, and what else a plan says of how they run.
-func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, [][]workflows.Gate, error) {
+// gates are the gates to ask, those of one project together, and what else a plan says of how they run.
+func (a *checkVerb) gates(ctx context.Context) (workflows.Plan, [][]workflows.Gate, error) {
 	var plan workflows.Plan
-	if o.test == noAgent {
+	if a.o.test == noAgent {
 		return plan, nil, usage("wfs check --help", "no test command: nothing to check")
 	}
 	list, err := a.Rules(ctx)
 	if err != nil {
 		return plan, nil, err
 	}
-	if o.test == "" && len(list) > 0 {
+	if a.o.test == "" && len(list) > 0 {
 		settings, err := a.Settings(list)
 		if err != nil {
 			return plan, nil, err
 		}
 		c := &settings.Config
 		if len(c.Gates) > 0 {
-			if o.yes {
+			if a.o.yes {
 				if err := a.TrustRules("--yes", list, "files below .wfs/"); err != nil {
 					return plan, nil, err
 				}
@@ -209,27 +214,27 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 			return plan, groups, a.MustTrust(list)
 		}
 	}
-	io := initOptions{test: o.test, format: o.format, yes: o.yes}
-	proposals, err := a.propose(io)
-	if err != nil {
+	s := &setup{app: a.app, command: "wfs check", o: initOptions{test: a.o.test, format: a.o.format, yes: a.o.yes}}
+	if err := s.propose(); err != nil {
 		return plan, nil, err
 	}
-	for _, group := range proposals {
+	for _, group := range s.list {
 		for i := range group {
 			group[i].Beyond = nil // they show nothing about tests
 		}
 	}
-	if len(proposals) == 0 {
+	if len(s.list) == 0 {
 		return plan, nil, usage("wfs check --test 'COMMAND'", "no test command configured, and none found")
 	}
-	if o.test == "" {
-		plan.Setup = a.proposeSetup(proposals)
+	if a.o.test == "" {
+		s.agreed = s.proposeSetup()
+		plan.Setup = s.agreed
 	}
-	if err := a.mayTry(ctx, "wfs check", io, proposals, plan.Setup); err != nil {
+	if err := s.mayTry(ctx); err != nil {
 		return plan, nil, err
 	}
 	var groups [][]workflows.Gate
-	for _, group := range proposals {
+	for _, group := range s.list {
 		var gates []workflows.Gate
 		for _, p := range group {
 			gates = append(gates, p.Gate)
@@ -239,8 +244,8 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 	return plan, groups, nil
 }
 
-// checkedRange is what is to be checked: from which commit to which.
-func (a *app) checkedRange(ctx context.Context, what string) (base, head session.Commit, err error) {
+// commits is what is to be checked: from which commit to which.
+func (a *checkVerb) commits(ctx context.Context, what string) (base, head session.Commit, err error) {
 	from, to, isRange := strings.Cut(what, "..")
 	to, merged := strings.CutPrefix(to, ".")
 	if !isRange {
@@ -273,7 +278,7 @@ func noCommit(err error) error {
 }
 
 // leftFrom is where a commit left its upstream, or the default branch.
-func (a *app) leftFrom(ctx context.Context, head session.Commit) (session.Commit, error) {
+func (a *checkVerb) leftFrom(ctx context.Context, head session.Commit) (session.Commit, error) {
 	for _, name := range []string{"@{upstream}", "refs/remotes/origin/HEAD", "refs/remotes/origin/main",
 		"refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"} {
 		tip, err := a.Repo.Resolve(ctx, name)
@@ -292,8 +297,8 @@ func (a *app) leftFrom(ctx context.Context, head session.Commit) (session.Commit
 	return "", usage("wfs check HEAD", "HEAD has no commits beyond its upstream or the default branch")
 }
 
-// sayCheck tells what was found, and ends the command accordingly.
-func (a *app) sayCheck(j checkedJSON) error {
+// say tells what was found, and ends the command accordingly.
+func (a *checkVerb) say(j checkedJSON) error {
 	exit := exitWith(map[string]int{checkNothing: exitOK, checkFound: exitBlocked, checkNot: exitError}[j.Result])
 	if a.json {
 		if err := a.answer(j); err != nil {
@@ -305,7 +310,7 @@ func (a *app) sayCheck(j checkedJSON) error {
 		a.out("not checked: %s", says)
 	}
 	for _, g := range j.Gates {
-		a.sayCheckedGate(g)
+		a.sayGate(g)
 	}
 	switch j.Result {
 	case checkNothing:
@@ -316,7 +321,7 @@ func (a *app) sayCheck(j checkedJSON) error {
 	return exit
 }
 
-func (a *app) sayCheckedGate(g phases.CheckedGate) {
+func (a *checkVerb) sayGate(g phases.CheckedGate) {
 	a.out("gate %s: %s", g.Gate, g.Command)
 	if g.CouldNot != "" {
 		a.out("  could not judge: %s", g.CouldNot)

@@ -29,10 +29,9 @@ func (a *deleteVerb) command() *cobra.Command {
 becomes unreachable before wfs gc removes them permanently, after 30 days. Branches of yours are never touched.
 Changes that were uncommitted on them when the session began stay as well, and are named.
 
-It refuses when only the session has its work: no branch of yours has it, be it merged, squashed, rebased or
-cherry-picked. That includes edits and commits by hand that you went back from, in checkpoints and in backups;
-it does not include attempts that you went back from, once another one was handed over or merged. --force
-deletes it anyway. A session that is checked out in a work tree is not deleted.
+It refuses when only the session has its work: no branch of yours has its current checkpoint, be it merged,
+squashed, rebased or cherry-picked, nor the newest one, if you went back from that. Older ones that you went back
+from, and backups, go with the session. --force deletes it anyway. A session that is checked out in a work tree is not deleted.
 
 --worktree deletes only the linked work tree that has the session checked out, or where it was handed over. The
 session, its branch and its checkpoints stay. Edits become a checkpoint first, or after the handover a backup.
@@ -93,7 +92,7 @@ func (a *deleteVerb) delete(ctx context.Context, name string) error {
 	if err := a.notCheckedOut(ctx, &h.S); err != nil {
 		return err
 	}
-	became, err := a.mayGo(ctx, &h.S)
+	fate, err := a.mayGo(ctx, &h.S)
 	if err != nil {
 		return err
 	}
@@ -105,7 +104,7 @@ func (a *deleteVerb) delete(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.say(ctx, id, op, &became); err != nil {
+	if err := a.say(ctx, id, op, &fate); err != nil {
 		return err
 	}
 	if tree != nil && tree.ID != "main" && tree.ID != a.Repo.Worktree() && !a.json {
@@ -129,25 +128,43 @@ func (a *deleteVerb) notCheckedOut(ctx context.Context, s *session.Session) erro
 
 // mayGo refuses to delete work that nothing else holds, unless that is wanted, and says what became of it.
 func (a *deleteVerb) mayGo(ctx context.Context, s *session.Session) (gitstate.Fate, error) {
-	became, err := fateOf(ctx, a.Repo, s)
+	fate, err := became(ctx, a.Repo, s)
 	if err != nil {
-		return became, err
+		return fate, err
 	}
-	if became.How == gitstate.FateNowhere && !a.force {
-		return became, a.notMerged(ctx, s)
-	}
-	only, err := onlyHere(ctx, a.Repo, s, became)
 	switch {
-	case err != nil && !a.force:
-		return became, err
-	case only == nil:
-		return became, nil
 	case a.force:
-		return gitstate.Fate{How: gitstate.FateNowhere}, nil
+		return fate, nil
+	case fate.How == gitstate.FateNowhere:
+		return fate, a.notMerged(ctx, s)
 	}
-	return became, session.Refuse(session.RefuseNotMerged,
-		fmt.Sprintf("git branch %s-%s %s; or wfs delete %s --force", s.ID, only.name, only.commit.Short(), s.ID),
-		"no branch of yours has %s of %s", only.what, s.ID)
+	return fate, a.allMerged(ctx, s)
+}
+
+// allMerged refuses to delete a session whose newest commit beside its work no branch has.
+func (a *deleteVerb) allMerged(ctx context.Context, s *session.Session) error {
+	made, err := alsoMade(ctx, a.Repo, s)
+	if made == "" || err != nil {
+		return err
+	}
+	w, err := workOf(ctx, a.Repo, s)
+	if err != nil {
+		return err
+	}
+	w.Commit = made
+	fate, err := a.Repo.Fate(ctx, w)
+	if fate.How != gitstate.FateNowhere || err != nil {
+		return err
+	}
+	what := "commit " + made.Short()
+	for _, c := range s.Checkpoints {
+		if c.Code == made {
+			what = fmt.Sprintf("checkpoint %d (%s)", c.Number, c.Summary)
+		}
+	}
+	return session.Refuse(session.RefuseNotMerged,
+		fmt.Sprintf("git branch %s-%s %s; or wfs delete %s --force", s.ID, made.Short(), made.Short(), s.ID),
+		"no branch of yours has %s of %s", what, s.ID)
 }
 
 // notMerged refuses to delete what only a session holds.

@@ -20,24 +20,38 @@ func outlived(s *session.Session) bool {
 		s.Blocked.Reason == session.BlockSurvivors)
 }
 
+// describer describes sessions as they are seen from a work tree.
+type describer struct {
+	w    *workspace.Workspace
+	hint *hints
+}
+
+// seen describes a session as it is seen from here. in is the work tree that has it checked out, nil for none.
+func (d *describer) seen(ctx context.Context, s *session.Session) (j present.Session, in *gitstate.Worktree, err error) {
+	if in, err = d.w.PlaceOf(ctx, s.ID); err != nil {
+		return j, nil, err
+	}
+	return d.describe(s, in), in, nil
+}
+
 // alive are the processes of a session's newest run that live although its wfs may be dead.
-func (a *app) alive(s *session.Session) []session.Process {
+func (d *describer) alive(s *session.Session) []session.Process {
 	if !outlived(s) {
 		return nil
 	}
-	return a.Engine.Works.Alive(s.ID, s.Started)
+	return d.w.Engine.Works.Alive(s.ID, s.Started)
 }
 
 // describe tells of a session. in is the work tree that has it checked out, nil for none.
-func (a *app) describe(s *session.Session, in *gitstate.Worktree) present.Session {
+func (d *describer) describe(s *session.Session, in *gitstate.Worktree) present.Session {
 	j := present.Describe(s)
-	j.Alive, j.Next, j.Ways = a.alive(s), a.nextIn(s, in), a.waysOn(s, in)
+	j.Alive, j.Next, j.Ways = d.alive(s), d.nextIn(s, in), d.waysOn(s, in)
 	if in != nil {
 		j.Worktree, j.Gone = in.Path, in.Gone
-		j.Current = !in.Gone && in.ID == a.Repo.Worktree()
+		j.Current = !in.Gone && in.ID == d.w.Repo.Worktree()
 	}
 	driver := ""
-	if who, held, err := a.Clone.Driver(s.ID); err == nil && held {
+	if who, held, err := d.w.Clone.Driver(s.ID); err == nil && held {
 		driver = who.Name()
 		j.Driver = driverOf(who)
 		switch {
@@ -50,7 +64,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) present.Sessio
 			j.Next = []string{"wfs show " + string(s.ID)}
 		}
 	}
-	if waiting, err := a.Clone.Requests(s.ID); err == nil {
+	if waiting, err := d.w.Clone.Requests(s.ID); err == nil {
 		for _, r := range waiting {
 			if r.Driver == "" || r.Driver == driver { // one that its run did not live to see is void
 				j.Requests++
@@ -61,33 +75,33 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) present.Sessio
 }
 
 // describeOwn describes the session that this process drives, in its work tree.
-func (a *app) describeOwn(s *session.Session) present.Session {
-	d := a.describe(s, a.Here())
-	d.Driver, d.Next = nil, a.nextFor(s)
-	return d
+func (d *describer) describeOwn(s *session.Session) present.Session {
+	j := d.describe(s, d.w.Here())
+	j.Driver, j.Next = nil, d.nextFor(s)
+	return j
 }
 
 // nextFor are nextCommands for a session that the command acts on in its own work tree. HEAD may have been taken away.
-func (a *app) nextFor(s *session.Session) []string {
-	in := a.Here()
-	if head, err := a.Repo.Head(context.Background()); err == nil && head.Ref != s.Branch() {
+func (d *describer) nextFor(s *session.Session) []string {
+	in := d.w.Here()
+	if head, err := d.w.Repo.Head(context.Background()); err == nil && head.Ref != s.Branch() {
 		in = nil
 	}
-	return a.nextIn(s, in)
+	return d.nextIn(s, in)
 }
 
 // nextIn are nextCommands as they have to be typed. in is the work tree that has the session checked out, nil for none.
-func (a *app) nextIn(s *session.Session, in *gitstate.Worktree) []string {
+func (d *describer) nextIn(s *session.Session, in *gitstate.Worktree) []string {
 	way := ""
 	if in == nil || in.Gone {
 		way = "wfs resume " + string(s.ID)
-		if head, err := a.Repo.Head(context.Background()); err == nil {
+		if head, err := d.w.Repo.Head(context.Background()); err == nil {
 			way = engine.WayTo(head, s.ID)
 		}
 	}
-	next := present.NextCommands(s, a.alive(s), way)
+	next := present.NextCommands(s, d.alive(s), way)
 	for i := range next {
-		next[i] = a.typedFor(next[i], s.ID, rootOf(in))
+		next[i] = d.hint.typedFor(next[i], s.ID, rootOf(in))
 	}
 	return next
 }
@@ -102,26 +116,26 @@ func rootOf(in *gitstate.Worktree) string {
 
 // waysOn are the ways on for a session that its breaker or failing runs have stopped, nil for others. in is the
 // work tree that has it checked out, nil for none.
-func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []present.Way {
+func (d *describer) waysOn(s *session.Session, in *gitstate.Worktree) []present.Way {
 	var ways []present.Way
 	switch {
 	case s.Status != session.StatusBlocked:
 	case s.Blocked.Reason == session.BlockBreaker:
 		ways = present.WaysOfBreaker(s)
 	case s.Blocked.Reason == session.BlockRunner && s.Failed > 0:
-		ways = a.waysOfRunner(s)
+		ways = d.waysOfRunner(s)
 	}
 	for i := range ways {
-		ways[i].Command = a.typedFor(ways[i].Command, s.ID, rootOf(in))
+		ways[i].Command = d.hint.typedFor(ways[i].Command, s.ID, rootOf(in))
 	}
 	return ways
 }
 
 // waysOfRunner are those for a session whose runs fail.
-func (a *app) waysOfRunner(s *session.Session) []present.Way {
+func (d *describer) waysOfRunner(s *session.Session) []present.Way {
 	other := present.Way{What: "other agent", Command: "wfs edit --agent 'ANOTHER COMMAND' && wfs run"}
-	if v, err := a.View(context.Background(), s.ID); err == nil {
-		plan, err := a.planAt(context.Background(), v)
+	if v, err := d.w.View(context.Background(), s.ID); err == nil {
+		plan, err := d.w.PinnedPlan(context.Background(), v)
 		if err != nil {
 			return nil
 		}

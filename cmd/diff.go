@@ -17,8 +17,13 @@ type diffJSON struct {
 	Changes []session.Change `json:"changes"`
 }
 
-func (a *app) diffCmd() *cobra.Command {
-	var o gitstate.DiffOptions
+// diffVerb is `wfs diff`.
+type diffVerb struct {
+	*app
+	o gitstate.DiffOptions
+}
+
+func (a *diffVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff [SESSION | CHECKPOINT [CHECKPOINT]]",
 		Short: "what a session changed, or one checkpoint compared with another",
@@ -30,42 +35,43 @@ that are in no checkpoint yet are left out, and named. It writes nothing and tak
   wfs diff @3
   wfs diff csv-export@3 csv-export@7`,
 		Args: upTo(2),
-		RunE: func(c *cobra.Command, args []string) error {
-			ctx := c.Context()
-			if err := a.Open(ctx); err != nil {
-				return err
-			}
-			from, to, err := a.diffEnds(ctx, args)
-			if err != nil {
-				return err
-			}
-			if !a.json {
-				a.noteEdits(ctx, to)
-				a.page(ctx)
-				return a.diffTo(ctx, from, to, o)
-			}
-			x, err := a.Repo.TreeOf(ctx, from)
-			if err != nil {
-				return err
-			}
-			y, err := a.Repo.TreeOf(ctx, to)
-			if err != nil {
-				return err
-			}
-			changes, err := a.Repo.Changes(ctx, x, y)
-			if err != nil {
-				return err
-			}
-			return a.answer(diffJSON{jsonVersion, from, to, list(changes)})
-		},
+		RunE: with(a.run),
 	}
-	c.Flags().BoolVar(&o.Stat, "stat", false, "names and counts only")
-	c.Flags().BoolVar(&o.NameOnly, "name-only", false, "names only")
+	c.Flags().BoolVar(&a.o.Stat, "stat", false, "names and counts only")
+	c.Flags().BoolVar(&a.o.NameOnly, "name-only", false, "names only")
 	return c
 }
 
-// diffEnds turns arguments into the two commits to compare.
-func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Commit, err error) {
+func (a *diffVerb) run(ctx context.Context, args []string) error {
+	if err := a.Open(ctx); err != nil {
+		return err
+	}
+	from, to, err := a.ends(ctx, args)
+	if err != nil {
+		return err
+	}
+	if !a.json {
+		a.noteEdits(ctx, to)
+		a.page(ctx)
+		return a.diffTo(ctx, from, to, a.o)
+	}
+	x, err := a.Repo.TreeOf(ctx, from)
+	if err != nil {
+		return err
+	}
+	y, err := a.Repo.TreeOf(ctx, to)
+	if err != nil {
+		return err
+	}
+	changes, err := a.Repo.Changes(ctx, x, y)
+	if err != nil {
+		return err
+	}
+	return a.answer(diffJSON{jsonVersion, from, to, list(changes)})
+}
+
+// ends turns arguments into the two commits to compare.
+func (a *diffVerb) ends(ctx context.Context, args []string) (from, to session.Commit, err error) {
 	var ends []session.Commit
 	name, auto := "", false
 	for _, arg := range args {
@@ -99,14 +105,14 @@ func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Com
 }
 
 // commitNamed is a checkpoint's commit, or that of a session's newest backup.
-func (a *app) commitNamed(ctx context.Context, text string) (code session.Commit, id session.ID, isAuto bool,
+func (a *diffVerb) commitNamed(ctx context.Context, text string) (code session.Commit, id session.ID, isAuto bool,
 	err error) {
-	id, isAuto, err = a.autoNamed(ctx, text)
+	id, isAuto, err = autoNamed(ctx, a.Workspace, text)
 	if err != nil {
 		return "", id, isAuto, err
 	}
 	if isAuto {
-		auto, err := a.auto(ctx, id)
+		auto, err := autoSaveOf(ctx, a.Workspace, id)
 		if err != nil {
 			return "", id, true, err
 		}

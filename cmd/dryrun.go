@@ -14,12 +14,12 @@ import (
 )
 
 // dryRun says what the next attempt would be. It writes nothing.
-func (a *app) dryRun(ctx context.Context, name string) error {
+func (a *runVerb) dryRun(ctx context.Context, name string) error {
 	v, err := a.OpenView(ctx, name)
 	if err != nil {
 		return err
 	}
-	plan, err := a.planAt(ctx, v)
+	plan, err := a.PinnedPlan(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ type dryJSON struct {
 const maxShownLine = 4000
 
 // commandLine is what the attempt that a decision begins would be started with.
-func (a *app) commandLine(ctx context.Context, s *session.Session, plan *workflows.Plan, d engine.Decision) []string {
+func (a *runVerb) commandLine(ctx context.Context, s *session.Session, plan *workflows.Plan, d engine.Decision) []string {
 	for _, b := range d.Events {
 		started, ok := b.(session.AttemptStarted)
 		ph := engine.PhaseOf(plan, started)

@@ -40,7 +40,7 @@ func (a *statusVerb) addEdits(ctx context.Context, j *present.Session, v *engine
 	if s.Frozen == "" || len(j.Next) == 0 || !slices.ContainsFunc(j.Edits, a.Engine.HoldsTests) {
 		return
 	}
-	plan, err := a.planAt(ctx, *v)
+	plan, err := a.PinnedPlan(ctx, *v)
 	if err != nil {
 		return
 	}
@@ -51,7 +51,7 @@ func (a *statusVerb) addEdits(ctx context.Context, j *present.Session, v *engine
 }
 
 // noteEdits says that a comparison with the present checkpoint of this work tree's session leaves its edits out.
-func (a *app) noteEdits(ctx context.Context, to session.Commit) {
+func (a *diffVerb) noteEdits(ctx context.Context, to session.Commit) {
 	id, err := a.Current(ctx)
 	if err != nil || id == "" {
 		return

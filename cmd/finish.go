@@ -215,7 +215,7 @@ func (a *finishVerb) say(ctx context.Context, h *engine.Hand, f *session.Finishe
 	if text := present.Lacks(s.At(f.Checkpoint)); text != "" {
 		a.out("not handed over, because no checkpoint has it: %s", text)
 	}
-	a.sayUnseen(ctx, s)
+	sayUnseen(ctx, a.Workspace, s, a.out)
 	a.env.Proved(j.Proof, j.Holdout)
 	a.sayIgnoredBefore(ctx, s)
 	a.sayParked(ctx, s.BaseRef, f.Branch)
@@ -297,7 +297,7 @@ func (a *finishVerb) preview(ctx context.Context, id session.ID) error {
 		return err
 	}
 	base := compareBase(ctx, a.Repo, v.Session.BaseRef, v.Session.At(p.At).Code)
-	if err = a.sayPreview(id, p, base); err == nil && !a.json {
+	if err = (preview{a.app, id}).say(p, base); err == nil && !a.json {
 		a.sayBase(v.Session.BaseRef, base)
 	}
 	return err

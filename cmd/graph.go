@@ -64,7 +64,7 @@ func (a *graphVerb) workflow(ctx context.Context, name string) (*workflows.Workf
 			if err != nil {
 				return nil, err
 			}
-			plan, err := a.planAt(ctx, v)
+			plan, err := a.PinnedPlan(ctx, v)
 			if err != nil {
 				return nil, err
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -29,7 +30,7 @@ func sayLeftBehind(ctx context.Context, w *workspace.Workspace, branch string, s
 func leftIn(ctx context.Context, repo *gitstate.Repo, worktree string) []string {
 	ops, _, _ := repo.OpLog(ctx, worktree) // what can be read of it
 	var refs []string
-	for _, op := range session.ParkedAnywhere(ops) {
+	for _, op := range oplog.ParkedAnywhere(ops) {
 		if repo.Lacks(ctx, "", op.Turn.Rescue) {
 			refs = append(refs, op.Turn.Rescue)
 		}

@@ -67,7 +67,7 @@ func (a *logVerb) run(ctx context.Context, args []string) error {
 	s := &v.Session
 	var below map[int]int
 	if a.graph {
-		events, err := a.history(ctx, s.ID)
+		events, err := history(ctx, a.Workspace, s.ID)
 		if err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ in turn. If an open session has the same spec, wfs proposes to resume it; --agai
   wfs new "xml export" --from release-2`,
 		Args: func(c *cobra.Command, args []string) error {
 			if o.fork = workspace.IsCheckpoint(o.from); o.fork {
-				a.isNow("wfs fork " + o.from)
+				isNow(a.note, "wfs fork "+o.from)
 				return upTo(1)(c, args)
 			}
 			return oneGoal(c, args)
@@ -140,10 +140,10 @@ func beginNew(ctx context.Context, n *newborn) error {
 
 // begin creates a session, step by step. The last step but one creates it; until then nothing has to be undone.
 func (n *newborn) begin(ctx context.Context) error {
-	steps := []func(context.Context) error{n.fit, n.beginHere, n.choosePlan, n.chooseStart, n.carryOrLeave, n.name,
+	steps := []func(context.Context) error{n.Suits, n.beginHere, n.choosePlan, n.chooseStart, n.carryOrLeave, n.name,
 		n.create, n.trust}
 	if n.o.worktree {
-		steps = []func(context.Context) error{n.fit, n.beginElsewhere, n.choosePlan, n.chooseStart, n.carryAlong, n.name,
+		steps = []func(context.Context) error{n.Suits, n.beginElsewhere, n.choosePlan, n.chooseStart, n.carryAlong, n.name,
 			n.createInTree, n.trust}
 	}
 	for _, step := range steps {

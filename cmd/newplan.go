@@ -13,7 +13,7 @@ import (
 // pin resolves everything that the session will run, out of files that are read once and trusted as read.
 func (n *newborn) pin(ctx context.Context) error {
 	o := &n.o
-	if err := n.configured(ctx, *o); err != nil {
+	if err := n.configured(ctx); err != nil {
 		return err
 	}
 	list, err := n.Rules(ctx)
@@ -53,14 +53,14 @@ func (n *newborn) pin(ctx context.Context) error {
 func (n *newborn) notePlan(ctx context.Context) {
 	plan, config := n.b.Plan, &n.settings.Config
 	if c := plan.Agent.Card; c != nil && c == config.Agent.Card {
-		n.note("agent %s (%s)", c.Name, n.cardOrigin(c))
+		n.note("agent %s (%s)", c.Name, cardOrigin(c))
 	}
 	if w, _ := workflows.ParseWorkflow(plan.Workflow.Name, n.b.Workflow); w != nil {
 		if says := plan.ReviewedBy(w, config); says != "" {
 			n.note("%s", says)
 		}
 	}
-	n.noteLacking(ctx, plan)
+	noteLacking(ctx, n.Workspace, plan)
 }
 
 // fork takes over what the session runs that the new one is a fork of.

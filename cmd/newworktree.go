@@ -3,7 +3,7 @@ package cmd
 import (
 	"context"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
@@ -32,7 +32,7 @@ func (n *newborn) createInTree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	from, done := n.Repo, gitstate.Provisioned{}
+	from, done := n.Repo, room.Provisioned{}
 	if done, n.h, n.r, err = n.trees.Make(ctx, m, &n.b, &n.settings.Config, main); err != nil {
 		return n.trees.TakeBack(context.WithoutCancel(ctx), from, m, err)
 	}
@@ -67,7 +67,7 @@ func (n *newborn) carryAlong(ctx context.Context) (err error) {
 }
 
 // sayTree says what was brought into a new work tree.
-func (n *newborn) sayTree(ctx context.Context, p gitstate.Provisioned) {
+func (n *newborn) sayTree(ctx context.Context, p room.Provisioned) {
 	if n.json {
 		return
 	}
@@ -80,7 +80,7 @@ func (n *newborn) sayTree(ctx context.Context, p gitstate.Provisioned) {
 	for _, s := range p.Skipped {
 		n.note("not brought: %s (%s)", s.Path, s.Why)
 	}
-	if loose, err := n.Repo.Loose(ctx, p.Linked); err == nil && len(loose) > 0 { // a warning, not worth failing for
+	if loose, err := n.Repo.Rooms.Loose(ctx, p.Linked); err == nil && len(loose) > 0 { // a warning, not worth failing for
 		n.note("git does not ignore %s as a link, perhaps because of a slash at the end of the rule; checkpoints leave it out, git add -A would not", safetext.Some(loose, 5, " "))
 	}
 }

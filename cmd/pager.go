@@ -9,7 +9,9 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // pager is a program that shows what a command answers, screen by screen.
@@ -40,7 +42,7 @@ func (a *app) page(ctx context.Context) {
 	if !ok {
 		return
 	}
-	command := a.pagerCommand(ctx)
+	command := pagerCommand(ctx, &a.env.Env, a.Repo)
 	if command == "" || command == "cat" {
 		return
 	}
@@ -71,18 +73,18 @@ func (a *app) page(ctx context.Context) {
 
 // pagerCommand is the user's pager as a line of shell, "" for none. Git knows its own configuration, PAGER and the
 // system's pager.
-func (a *app) pagerCommand(ctx context.Context) string {
+func pagerCommand(ctx context.Context, env *workspace.Env, repo *gitstate.Repo) string {
 	for _, name := range []string{"WFS_PAGER", "GIT_PAGER"} {
-		if command, set := a.env.Lookup(name); set {
+		if command, set := env.Lookup(name); set {
 			return command
 		}
 	}
-	if a.Repo != nil {
-		if command, err := a.Repo.Pager(ctx); err == nil {
+	if repo != nil {
+		if command, err := repo.Pager(ctx); err == nil {
 			return command
 		}
 	}
-	if command, set := a.env.Lookup("PAGER"); set {
+	if command, set := env.Lookup("PAGER"); set {
 		return command
 	}
 	return "less"

@@ -48,7 +48,7 @@ func (a *rejectVerb) run(ctx context.Context, args []string) error {
 	if err := fitsBrief(nil, a.why); err != nil {
 		return err
 	}
-	return a.answerFor(ctx, "wfs reject", first(args), func(h *engine.Hand) error {
+	return decision{a.app, "wfs reject", first(args)}.take(ctx, func(h *engine.Hand) error {
 		if a.to != "" {
 			return h.PhaseBack(ctx, session.PhaseName(a.to), a.why)
 		}

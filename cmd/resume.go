@@ -51,10 +51,10 @@ func (a *resumeVerb) run(ctx context.Context, args []string) error {
 		word += "@" + a.at
 	}
 	if a.at != "" || a.fresh {
-		a.isNow("wfs resume " + word)
+		isNow(a.note, "wfs resume "+word)
 	}
 	if a.auto {
-		a.isNow("wfs resume --backup")
+		isNow(a.note, "wfs resume --backup")
 		a.backup = autoName
 	}
 	if n := strings.Count(word, "@"); n > 1 || n > 0 && a.backup != "" {
@@ -92,7 +92,7 @@ func (a *resumeVerb) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if a.dry {
-		return a.preview(ctx, id, func(l *engine.Look) (engine.Preview, error) {
+		return preview{a.app, id}.of(ctx, func(l *engine.Look) (engine.Preview, error) {
 			if auto != nil {
 				return l.ResumeAuto(ctx, auto)
 			}

@@ -67,10 +67,11 @@ func Main(env Env) int {
 	out := &output{to: env.Stdout}
 	env.Stdout = out
 	a := newApp(env, sig)
-	a.env.Args = a.spelledNow(env.Args)
+	a.env.Args = spelledNow(env.Args, a.note)
+	a.args = a.env.Args
 	root := a.root()
 	if completing(env.Args) {
-		a.complete(root)
+		(&completer{a.Workspace}).answer(root)
 		env.Stderr = io.Discard // whatever is wrong must not end in the line that somebody types
 	}
 	root.SetArgs(a.env.Args)
@@ -126,21 +127,22 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(a.flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	for _, verb := range []interface{ command() *cobra.Command }{
-		&startVerb{app: a}, &newVerb{app: a}, &runVerb{app: a}, &stopVerb{app: a}, &noteVerb{app: a},
-		&rejectVerb{app: a}, &statusVerb{app: a}, &listVerb{app: a}, &logVerb{app: a}, &showVerb{app: a},
+		&initVerb{app: a}, &startVerb{app: a}, &newVerb{app: a}, &runVerb{app: a}, &stopVerb{app: a}, &noteVerb{app: a},
+		&approveVerb{app: a}, &rejectVerb{app: a},
+		&statusVerb{app: a}, &listVerb{app: a}, &logVerb{app: a}, &showVerb{app: a}, &diffVerb{app: a},
 		&switchVerb{app: a}, &resumeVerb{app: a}, &undoVerb{app: a}, &redoVerb{undoVerb{app: a}}, &finishVerb{app: a},
-		&abandonVerb{app: a}, &deleteVerb{app: a}, &allowVerb{app: a}, &editVerb{app: a}, &exportVerb{app: a}, &forkVerb{app: a},
-		&gcVerb{app: a}, &hookVerb{a}, &uninstallVerb{app: a}, &pathVerb{a}, &statsVerb{a}, &trustVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a},
+		&abandonVerb{app: a}, &agentVerb{a}, &allowVerb{app: a}, &backupsVerb{app: a}, &budgetVerb{a},
+		&checkVerb{app: a}, &checkpointVerb{app: a}, &completionVerb{a}, &configVerb{app: a}, &deleteVerb{app: a},
+		&demoVerb{app: a}, &doctorVerb{app: a}, &editVerb{app: a}, &exportVerb{app: a}, &forkVerb{app: a},
+		&gcVerb{app: a}, &hookVerb{a}, &oldPhaseVerb{app: a}, &pathVerb{a}, &statsVerb{a}, &trustVerb{app: a},
+		&uninstallVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a},
 	} {
 		root.AddCommand(verb.command())
 	}
-	root.AddCommand(a.initCmd(), a.approveCmd(), a.diffCmd(), a.agentCmd(), a.backupsCmd(), a.budgetCmd(),
-		a.checkCmd(), a.checkpointCmd(), a.completionCmd(), a.configCmd(), a.demoCmd(),
-		a.doctorCmd())
 	root.AddCommand(topics()...)
-	root.AddCommand(a.oldPhase())
-	root.SetHelpCommand(a.helpCmd())
-	root.SetHelpFunc(a.help)
+	help := &helpVerb{app: a}
+	root.SetHelpCommand(help.command())
+	root.SetHelpFunc(help.help)
 	return root
 }
 

@@ -91,7 +91,7 @@ func (a *runVerb) run(ctx context.Context, args []string) error {
 		}
 	}
 	if a.detach {
-		return a.app.detach(ctx, name, a.o)
+		return background{a.app}.run(ctx, name, a.o)
 	}
 	return a.attend(ctx, name, much)
 }
@@ -229,7 +229,7 @@ func (a ending) say(ctx context.Context, d present.Session, code int) error {
 		return exitWith(code)
 	}
 	if v, err := a.View(ctx, d.ID); err == nil {
-		d.Cost = a.costOf(ctx, &v)
+		d.Cost = costOf(ctx, a.Workspace, &v)
 	}
 	a.note("")
 	a.env.Standing(&d, string(d.ID)+"  ")

@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -44,7 +45,7 @@ func (a *showVerb) show(ctx context.Context, args []string) error {
 		return err
 	}
 	name := first(args)
-	if id, ok, err := a.autoNamed(ctx, name); err != nil {
+	if id, ok, err := autoNamed(ctx, a.Workspace, name); err != nil {
 		return err
 	} else if ok {
 		return a.showAuto(ctx, id)
@@ -119,7 +120,7 @@ func (a *showVerb) addEvidence(ctx context.Context, j *present.Checkpoint) error
 		if err != nil {
 			return err
 		}
-		events, err := session.DecodeLines(data)
+		events, err := codec.DecodeLines(data)
 		if err != nil {
 			return err
 		}

@@ -88,7 +88,7 @@ func (a *startVerb) start(ctx context.Context) error {
 	a.Close()
 	a.Forget() // run opens the work tree that the session has
 	if a.detach || a.each {
-		err := a.app.detach(ctx, id, engine.RunOptions{})
+		err := background{a.app}.run(ctx, id, engine.RunOptions{})
 		a.Forget() // and the next session starts here again
 		return err
 	}

@@ -13,13 +13,14 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/stats"
 )
 
 type statsJSON struct {
 	Version    int               `json:"version"`
 	Sessions   int               `json:"sessions"`
 	Unreadable map[string]string `json:"unreadable,omitempty"` // by session: why it is not counted
-	Rows       []session.Stat    `json:"rows"`                 // by agent, model and phase
+	Rows       []stats.Stat      `json:"rows"`                 // by agent, model and phase
 }
 
 // statsVerb is `wfs stats`.
@@ -50,7 +51,7 @@ func (a *statsVerb) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	j := statsJSON{Version: jsonVersion, Unreadable: map[string]string{}, Rows: []session.Stat{}}
+	j := statsJSON{Version: jsonVersion, Unreadable: map[string]string{}, Rows: []stats.Stat{}}
 	for _, id := range ids {
 		events, err := a.Engine.History(ctx, id)
 		if err == nil && len(events) == 0 {
@@ -61,9 +62,9 @@ func (a *statsVerb) run(ctx context.Context, args []string) error {
 			continue
 		}
 		j.Sessions++
-		j.Rows = session.AddStats(j.Rows, session.Stats(events))
+		j.Rows = stats.Add(j.Rows, stats.Of(events))
 	}
-	slices.SortFunc(j.Rows, func(x, y session.Stat) int {
+	slices.SortFunc(j.Rows, func(x, y stats.Stat) int {
 		return cmp.Or(cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.Model, y.Model), cmp.Compare(x.Phase, y.Phase))
 	})
 	if a.json {
@@ -81,10 +82,10 @@ func (a *statsVerb) sayStats(j statsJSON) {
 		a.out("no attempts yet")
 		return
 	}
-	var agents []session.Stat
-	total := session.Stat{Agent: "all"}
+	var agents []stats.Stat
+	total := stats.Stat{Agent: "all"}
 	for _, r := range j.Rows {
-		agents = session.AddStats(agents, []session.Stat{{Agent: r.Agent, Claims: r.Claims, True: r.True}})
+		agents = stats.Add(agents, []stats.Stat{{Agent: r.Agent, Claims: r.Claims, True: r.True}})
 		total = total.Plus(r)
 	}
 	for _, r := range agents {

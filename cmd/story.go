@@ -6,6 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -14,7 +15,7 @@ import (
 // session it is a short help.
 func (a *statusVerb) story(ctx context.Context) error {
 	err := a.Open(ctx)
-	if errors.Is(err, gitstate.ErrNotRepository) && !a.json {
+	if errors.Is(err, gitcmd.ErrNotRepository) && !a.json {
 		a.out("this directory is not in a git repository")
 		a.next([]string{"git init && wfs init", "wfs help"})
 		return nil
@@ -65,15 +66,33 @@ func (a *statusVerb) tell(ctx context.Context, id session.ID, in *gitstate.Workt
 		return a.answer(j)
 	}
 	j.Next = a.sayHalfMoved(ctx, j.Next)
-	j.Cost = a.costOf(ctx, &v)
+	j.Cost = costOf(ctx, a.Workspace, &v)
 	a.env.Tell(&j)
-	a.sayUnseen(ctx, s)
+	sayUnseen(ctx, a.Workspace, s, a.out)
 	a.out("")
 	if !j.Current {
 		j.Ways = nil
 	}
 	a.env.On(&j.Session)
 	return nil
+}
+
+// sayHalfMoved says what a killed command had begun to do with this work tree, and returns what may be typed next: the
+// command that completes it, or what is given.
+func (a *statusVerb) sayHalfMoved(ctx context.Context, next []string) []string {
+	what, completes := a.HalfMoved(ctx)
+	if what != "" {
+		a.out("a command was interrupted: %s; the next command that changes something completes it first", what)
+	}
+	return a.nextOr(completes, next)
+}
+
+// nextOr is a command that comes before what else may be typed next, "" for none.
+func (a *statusVerb) nextOr(command string, next []string) []string {
+	if command == "" {
+		return next
+	}
+	return []string{a.typed(command)}
 }
 
 // stillSo reports whether a run that ended with an error is the last that is to be told of a session: it was no

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
 )
 
 // undoVerb is `wfs undo`, and `wfs redo`.
@@ -164,7 +165,7 @@ func (a *undoVerb) preview(ctx context.Context, next func(context.Context) ([]se
 	if err != nil {
 		return err
 	}
-	return a.sayPreview(ops[0].Session, p, baseJSON{})
+	return preview{a.app, ops[0].Session}.say(p, baseJSON{})
 }
 
 // standing returns the operations that an undo or redo is about, their sessions held, and whether they bring a deleted
@@ -260,7 +261,7 @@ func (a *undoVerb) undoable(ctx context.Context) ([]session.Op, error) {
 	var newest session.Op
 	for _, t := range trees {
 		list, _, _ := a.Repo.OpLog(ctx, t.ID)
-		if undo, _ := session.Standing(list); !t.Gone && len(undo) > 0 && undo[len(undo)-1].At >= newest.At {
+		if undo, _ := oplog.Standing(list); !t.Gone && len(undo) > 0 && undo[len(undo)-1].At >= newest.At {
 			newest = undo[len(undo)-1]
 		}
 	}
@@ -295,7 +296,7 @@ func (a *undoVerb) enterNewest(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		next, redo := session.Standing(ops)
+		next, redo := oplog.Standing(ops)
 		if a.redo {
 			next = redo
 		}

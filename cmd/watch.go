@@ -46,7 +46,7 @@ func (a *watchVerb) run(ctx context.Context, args []string) error {
 		return err
 	}
 	p := &live.Progress{Screen: &a.env.Screen, Much: much}
-	w, err := a.follow(ctx, id, p)
+	w, err := follow(ctx, a.Workspace, id, p)
 	if err != nil {
 		return err
 	}

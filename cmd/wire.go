@@ -17,15 +17,17 @@ import (
 // app is one command line: its flags and streams, and the workspace that it works in. This file connects the packages.
 type app struct {
 	*workspace.Workspace
+	hints
+	prompter
+	describer
 	env     Env
 	json    bool
 	noPager bool
 	pager   *pager // nil: standard output goes where it always did
 	signals *signals
 
-	notices *notices            // of a run, nil for other verbs
-	mending map[session.ID]bool // whose locks the doctor has taken
-	rooms   *rooms.Rooms        // of gates
+	notices *notices     // of a run, nil for other verbs
+	rooms   *rooms.Rooms // of gates
 	trees   *worktrees.Trees
 	done    []recoveredJSON // what dead processes had begun, for the next answer
 }
@@ -35,6 +37,8 @@ func newApp(env Env, sig *signals) *app {
 	a.env.Color, a.env.Clock, a.env.Getenv, a.env.AtExit, a.env.Facts = "auto", a.env.Now, a.env.Get, sig.atExit, facts{a}
 	a.Workspace = workspace.New(&a.env.Env,
 		workspace.Front{Note: a.note, Engine: a.engine, Tidy: func(ctx context.Context, command string) { a.trees.Sweep(ctx, command) }, Opening: func() { a.rooms.ClearHoldouts() }})
+	a.hints, a.describer = hints{a.Workspace, env.Args}, describer{a.Workspace, &a.hints}
+	a.prompter = prompter{&a.env.Screen, sig.exitCode}
 	a.rooms = rooms.New(a.Workspace, func() *phases.Runner { return a.Engine.Works.(*works).runner() })
 	a.trees = &worktrees.Trees{Workspace: a.Workspace, Progress: a.showProgress, Runner: func() *phases.Runner {
 		w := a.Engine.Works.(*works)
@@ -56,15 +60,6 @@ func (a *app) engine() engine.Engine {
 	}
 }
 
-// pickHint is what to type when no session was found.
-func (a *app) pickHint(ctx context.Context) string {
-	all, err := a.Repo.Sessions(ctx)
-	if err != nil || len(all) == 0 {
-		return a.newCommand(ctx)
-	}
-	return "wfs list"
-}
-
 // sayAside warns of an operation log that this command could not read.
 func (a *app) sayAside() {
 	if a.Repo != nil && a.Repo.SetAside() != "" {
@@ -82,7 +77,7 @@ type works struct {
 }
 
 func (w *works) runner() *phases.Runner {
-	return &phases.Runner{Root: w.app.Repo.Root(), Temp: w.app.env.TempDir(), Prober: w.app.prober(),
+	return &phases.Runner{Root: w.app.Repo.Root(), Temp: w.app.env.TempDir(), Prober: prober(&w.app.env.Env),
 		Environ: w.app.env.Environ, Now: w.app.env.Now, Secrets: w.app.Redactor(), Report: w.say, Watch: w.saw,
 		Hurry: w.app.signals.hurry}
 }
@@ -167,10 +162,10 @@ func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 	j := w.judge(p, runDir, tree, false)
 	j.Runs = w.app.BaseRuns(p)
 	j.Bare = func(ctx context.Context, tree session.Tree) (bool, error) {
-		if there, err := w.app.Repo.Installed(ctx, tree); err != nil || len(there) == 0 && !p.Setup.IsZero() {
+		if there, err := w.app.Repo.Rooms.Installed(ctx, tree); err != nil || len(there) == 0 && !p.Setup.IsZero() {
 			return false, err // the set-up would bring to the clean tree what is not here
 		}
-		return w.app.Repo.Bare(ctx, tree, p.Provide)
+		return w.app.Repo.Rooms.Bare(ctx, tree, p.Provide)
 	}
 	return j.Baseline(ctx, p, tree, runDir)
 }

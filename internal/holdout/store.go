@@ -42,7 +42,9 @@ func (s Source) String() string {
 	return s.Directory
 }
 
-func (s Store) dir(digest string) string { return filepath.Join(string(s), digest[:min(len(digest), 32)]) }
+func (s Store) dir(digest string) string {
+	return filepath.Join(string(s), digest[:min(len(digest), 32)])
+}
 
 // Keep keeps a pack for an owner. A copy that is there already is the same.
 func (s Store) Keep(p Pack, from Source, owner string) error {

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
@@ -61,7 +61,7 @@ func (r *Rooms) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 	if plan.Setup.IsZero() {
 		return nil, nil
 	}
-	installs, err := r.work.Repo.Installing(ctx, tree)
+	installs, err := r.work.Repo.Rooms.Installing(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (r *Rooms) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 	if r.failed[key] != nil {
 		return nil, nil
 	}
-	c, err := r.room(ctx, key, plan, gitstate.RoomRequest{Tree: tree, Cold: cold},
+	c, err := r.room(ctx, key, plan, room.Request{Tree: tree, Cold: cold},
 		func(dir string) error { return r.setUpIn(ctx, plan, dir) })
 	if err == nil || ctx.Err() != nil {
 		return c, err
@@ -85,7 +85,7 @@ func (r *Rooms) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 // copiedTree makes it with packages that are copied from the work tree.
 func (r *Rooms) copiedTree(ctx context.Context, plan workflows.Plan, in Packages,
 	tree session.Tree) (*session.CleanTree, error) {
-	key, err := r.work.Repo.Installing(ctx, in.Judged)
+	key, err := r.work.Repo.Rooms.Installing(ctx, in.Judged)
 	if err != nil {
 		return nil, err
 	}
@@ -94,20 +94,20 @@ func (r *Rooms) copiedTree(ctx context.Context, plan workflows.Plan, in Packages
 		if !plan.Setup.IsZero() && !in.Fresh && len(in.note.text()) > 0 {
 			return nil, session.ErrOtherPackages // the ones that manifests ask for now could not be installed
 		}
-		if packages, err = r.work.Repo.PackagesDigest(ctx, in.Judged); err != nil {
+		if packages, err = r.work.Repo.Rooms.PackagesDigest(ctx, in.Judged); err != nil {
 			return nil, err
 		}
 		if err := in.note.write(key, packages); err != nil {
 			return nil, err
 		}
 	}
-	c, err := r.room(ctx, r.key(packages), plan, gitstate.RoomRequest{Tree: tree, Cold: in.Cold, Judged: in.Judged,
+	c, err := r.room(ctx, r.key(packages), plan, room.Request{Tree: tree, Cold: in.Cold, Judged: in.Judged,
 		Packages: packages}, nil)
 	if err != nil {
 		return nil, err
 	}
 	c.Stale = func() bool {
-		now, err := r.work.Repo.PackagesDigest(ctx, in.Judged)
+		now, err := r.work.Repo.Rooms.PackagesDigest(ctx, in.Judged)
 		return err == nil && now != packages
 	}
 	return c, nil
@@ -123,16 +123,16 @@ func (r *Rooms) KeepPackages(ctx context.Context, run session.RunRequest, say fu
 	if err := in.note.save(); err != nil {
 		return err
 	}
-	key, err := r.work.Repo.Installing(ctx, in.Judged)
+	key, err := r.work.Repo.Rooms.Installing(ctx, in.Judged)
 	if err != nil {
 		return err
 	}
-	there, err := r.work.Repo.Installed(ctx, in.Judged)
+	there, err := r.work.Repo.Rooms.Installed(ctx, in.Judged)
 	if err != nil {
 		return err
 	}
 	if len(there) == 0 {
-		return in.note.write(key, gitstate.NoPackages())
+		return in.note.write(key, room.NoPackages())
 	}
 	defer r.Leave()
 	if c, err := r.setUpRoom(ctx, run.Plan, false, in.Judged); err != nil {

@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
@@ -75,7 +75,7 @@ func (r *Rooms) setUpFailed(key string, err error) {
 }
 
 // room makes a clean tree in a room with a key that no other session is in; it waits for one.
-func (r *Rooms) room(ctx context.Context, key string, plan workflows.Plan, q gitstate.RoomRequest,
+func (r *Rooms) room(ctx context.Context, key string, plan workflows.Plan, q room.Request,
 	setUp func(dir string) error) (*session.CleanTree, error) {
 	var err error
 	q.Name, q.Dir, err = r.enter(key)
@@ -102,7 +102,7 @@ func (r *Rooms) room(ctx context.Context, key string, plan workflows.Plan, q git
 	if setUp != nil {
 		q.SetUp = func() error { return setUp(q.Dir) }
 	}
-	c, err := r.work.Repo.Room(ctx, q)
+	c, err := r.work.Repo.Rooms.Make(ctx, q)
 	if there != nil && r.Made != nil {
 		r.Made(q.Dir, env.Now().Sub(began))
 	}
@@ -201,7 +201,7 @@ func (r *Rooms) Remove(path string) error {
 		}
 		defer lock.Release()
 	}
-	return errors.Join(r.work.Repo.ForgetRoom(filepath.Base(path)), durable.RemoveTree(path))
+	return errors.Join(r.work.Repo.Rooms.Forget(filepath.Base(path)), durable.RemoveTree(path))
 }
 
 // Dir is the directory of all rooms.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
@@ -72,8 +73,8 @@ func dirRefusal(err error) error {
 
 // Make makes the work tree, provides what git does not bring, and lets the session begin there.
 func (t *Trees) Make(ctx context.Context, m registry.HalfMade, b *engine.Birth, config *workflows.Config,
-	main *gitstate.Repo) (gitstate.Provisioned, *engine.Hand, *engine.Relocated, error) {
-	var done gitstate.Provisioned
+	main *gitstate.Repo) (room.Provisioned, *engine.Hand, *engine.Relocated, error) {
+	var done room.Provisioned
 	made, err := t.Repo.AddWorktree(ctx, placeOfHalfMade(m), b.At, b.Tree)
 	if err != nil {
 		return done, nil, nil, err
@@ -84,7 +85,7 @@ func (t *Trees) Make(ctx context.Context, m registry.HalfMade, b *engine.Birth, 
 		return done, nil, nil, err
 	}
 	t.KeepLock(l)
-	if done, err = main.Provision(ctx, made, config.Worktree.Copy, config.Worktree.Link); err != nil {
+	if done, err = main.Rooms.Provision(ctx, made.Root(), config.Worktree.Copy, config.Worktree.Link); err != nil {
 		return done, nil, nil, provisionRefusal(err)
 	}
 	left, err := t.setUp(ctx, m, b.At, config, main)
@@ -104,13 +105,13 @@ func (t *Trees) Make(ctx context.Context, m registry.HalfMade, b *engine.Birth, 
 }
 
 func provisionRefusal(err error) error {
-	var back *gitstate.LeadsBackError
+	var back *room.LeadsBackError
 	switch {
 	case errors.As(err, &back):
 		return session.Refuse(session.RefuseSetup,
 			"let worktree: setup in .wfs/config.yaml install it, instead of copy or link",
-			"%v", err)
-	case errors.Is(err, gitstate.ErrCannotLink):
+			"%s leads back to %s: gates in the new work tree would judge the files there", back.Path, back.To)
+	case errors.Is(err, room.ErrCannotLink):
 		return session.Refuse(session.RefuseSetup, "fix worktree: link in .wfs/config.yaml", "%v", err)
 	}
 	return err
@@ -154,7 +155,7 @@ func (t *Trees) setUp(ctx context.Context, m registry.HalfMade, at session.Commi
 
 // keepProvided writes down what can be had again, for the day when the work tree is removed. left is what the
 // set-up made and git does not ignore.
-func (t *Trees) keepProvided(ctx context.Context, m registry.HalfMade, done gitstate.Provisioned, left []string) error {
+func (t *Trees) keepProvided(ctx context.Context, m registry.HalfMade, done room.Provisioned, left []string) error {
 	p := registry.Provided{Session: m.Session, Dir: m.Dir, Linked: done.Linked, Copied: done.Copied}
 	ignored, err := t.Repo.Ignored(ctx)
 	if err != nil {
