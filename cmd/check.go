@@ -223,15 +223,14 @@ func (a *checkVerb) configuredGates(list workspace.Rules, c *workflows.Config) (
 
 // proposedGates are those that wfs init would propose, or try.
 func (a *checkVerb) proposedGates(ctx context.Context) (plan workflows.Plan, groups [][]workflows.Gate, err error) {
-	o := initOptions{test: a.o.test, format: a.o.format, yes: a.o.yes}
-	proposals, err := a.propose(o)
-	if err != nil {
+	s := &setup{app: a.app, command: "wfs check", o: initOptions{test: a.o.test, format: a.o.format, yes: a.o.yes}}
+	if err := s.propose(); err != nil {
 		return plan, nil, err
 	}
-	if len(proposals) == 0 {
+	if len(s.list) == 0 {
 		return plan, nil, usage("wfs check --test 'COMMAND'", "no test command configured, and none found")
 	}
-	for _, group := range proposals {
+	for _, group := range s.list {
 		var gates []workflows.Gate
 		for i := range group {
 			group[i].Beyond = nil // they show nothing about tests
@@ -240,9 +239,10 @@ func (a *checkVerb) proposedGates(ctx context.Context) (plan workflows.Plan, gro
 		groups = append(groups, gates)
 	}
 	if a.o.test == "" {
-		plan.Setup = a.proposeSetup(proposals)
+		s.agreed = s.proposeSetup()
+		plan.Setup = s.agreed
 	}
-	return plan, groups, a.mayTry(ctx, "wfs check", o, proposals, plan.Setup)
+	return plan, groups, s.mayTry(ctx)
 }
 
 // commits is what is to be checked: from which commit to which.

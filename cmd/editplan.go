@@ -19,7 +19,7 @@ func (a *editVerb) repin(ctx context.Context, name string) error {
 	n := &newborn{app: a.app, o: a.pin}
 	o := &n.o
 	o.goal, o.keep, o.keepTyped, o.pinned = h.S.Goal, &h.Plan.Agent, h.S.AgentTyped, h.Plan.Holdout
-	if err := a.takeHoldout(ctx, o); err != nil {
+	if err := n.takeHoldout(ctx); err != nil {
 		return err
 	}
 	if o.workflow == "" {
@@ -47,7 +47,7 @@ func (a *editVerb) repin(ctx context.Context, name string) error {
 	if a.dry {
 		return a.sayWouldChange(h.ID, e.Changes)
 	}
-	if err := a.keepHoldout(h.ID, o); err != nil {
+	if err := n.keepHoldout(h.ID); err != nil {
 		return err
 	}
 	// before it is pinned: a kill in between must not leave a session that its owner does not trust

@@ -159,7 +159,7 @@ func (n *newborn) beginHere(ctx context.Context) error { return n.Begin(ctx, "wf
 
 // choosePlan fixes what the session will run.
 func (n *newborn) choosePlan(ctx context.Context) error {
-	if err := n.takeHoldout(ctx, &n.o); err != nil {
+	if err := n.takeHoldout(ctx); err != nil {
 		return err
 	}
 	if n.o.fork {
@@ -190,7 +190,7 @@ func (n *newborn) name(ctx context.Context) (err error) {
 	if n.b.Created.ID, err = n.HoldFree(ctx, n.o.goal, hold); err != nil {
 		return err
 	}
-	return n.keepHoldout(n.b.Created.ID, &n.o)
+	return n.keepHoldout(n.b.Created.ID)
 }
 
 func (n *newborn) create(ctx context.Context) (err error) {

@@ -14,7 +14,7 @@ import (
 // pin resolves everything that the session will run, out of files that are read once and trusted as read.
 func (n *newborn) pin(ctx context.Context) error {
 	o := &n.o
-	if err := n.configured(ctx, *o); err != nil {
+	if err := n.configured(ctx); err != nil {
 		return err
 	}
 	list, err := n.Rules(ctx)

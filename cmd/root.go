@@ -127,21 +127,18 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(a.flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	for _, verb := range []interface{ command() *cobra.Command }{
-		&startVerb{app: a}, &newVerb{app: a}, &runVerb{app: a}, &stopVerb{app: a}, &noteVerb{app: a},
-		&rejectVerb{app: a}, &statusVerb{app: a}, &listVerb{app: a}, &logVerb{app: a}, &showVerb{app: a},
+		&initVerb{app: a}, &startVerb{app: a}, &newVerb{app: a}, &runVerb{app: a}, &stopVerb{app: a}, &noteVerb{app: a},
+		&approveVerb{app: a}, &rejectVerb{app: a},
+		&statusVerb{app: a}, &listVerb{app: a}, &logVerb{app: a}, &showVerb{app: a}, &diffVerb{app: a},
 		&switchVerb{app: a}, &resumeVerb{app: a}, &undoVerb{app: a}, &redoVerb{undoVerb{app: a}}, &finishVerb{app: a},
-		&abandonVerb{app: a}, &allowVerb{app: a}, &deleteVerb{app: a}, &editVerb{app: a}, &exportVerb{app: a},
-		&forkVerb{app: a},
-		&pathVerb{a}, &statsVerb{a}, &trustVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a},
-		&oldPhaseVerb{app: a}, &approveVerb{app: a}, &diffVerb{app: a}, &agentVerb{a}, &backupsVerb{app: a},
-		&budgetVerb{a}, &checkVerb{app: a}, &checkpointVerb{app: a}, &completionVerb{a}, &configVerb{app: a},
-		&demoVerb{app: a}, &doctorVerb{app: a},
+		&abandonVerb{app: a}, &agentVerb{a}, &allowVerb{app: a}, &backupsVerb{app: a}, &budgetVerb{a},
+		&checkVerb{app: a}, &checkpointVerb{app: a}, &completionVerb{a}, &configVerb{app: a}, &deleteVerb{app: a},
+		&demoVerb{app: a}, &doctorVerb{app: a}, &editVerb{app: a}, &exportVerb{app: a}, &forkVerb{app: a},
+		&gcVerb{app: a}, &hookVerb{a}, &oldPhaseVerb{app: a}, &pathVerb{a}, &statsVerb{a}, &trustVerb{app: a},
+		&uninstallVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a},
 	} {
 		root.AddCommand(verb.command())
 	}
-	root.AddCommand(a.initCmd(),
-
-		a.gcCmd(), a.hookCmd(), a.uninstallCmd())
 	root.AddCommand(topics()...)
 	help := &helpVerb{app: a}
 	root.SetHelpCommand(help.command())

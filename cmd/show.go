@@ -92,7 +92,7 @@ func (a *showVerb) showCheckpoint(ctx context.Context, id session.ID, n int) err
 			return err
 		}
 	}
-	j.HoldoutLogs = a.holdoutLogs(j.Holdout)
+	j.HoldoutLogs = holdoutLogs(a.Env, j.Holdout)
 	if a.json {
 		return a.answer(j)
 	}

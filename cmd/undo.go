@@ -75,10 +75,8 @@ func (a *undoVerb) name() string {
 // it. Each is an operation by itself, so that a kill in between leaves nothing half done, and the same command
 // goes on.
 func (a *undoVerb) run(ctx context.Context, args []string) error {
-	name, next := first(args), a.undoable
+	name := first(args)
 	switch {
-	case a.redo:
-		next = a.Engine.Redoable
 	case a.ops.list && !a.dry:
 		return a.listOps(ctx, name, a.ops)
 	case a.ops.list || a.ops.all || a.ops.moves:
@@ -91,6 +89,10 @@ func (a *undoVerb) run(ctx context.Context, args []string) error {
 	}
 	if err := a.BeginOr(ctx, a.dry, a.name(), true); err != nil {
 		return err
+	}
+	next := a.undoable
+	if a.redo {
+		next = a.Engine.Redoable
 	}
 	if a.dry {
 		return a.preview(ctx, next)

@@ -31,7 +31,8 @@ type initClean struct {
 
 // tryClean runs a gate that passed in the work tree in a clean tree as well, nil when that would say nothing or
 // take long.
-func (a *app) tryClean(ctx context.Context, t initGate, setup workflows.Command) *initClean {
+func (a *setup) tryClean(ctx context.Context, t initGate) *initClean {
+	setup := a.setup
 	g, base := t.Gate, t.base
 	res := base.Gates[0]
 	if res.Exit != 0 || len(base.Red)+len(base.Flaky) > 0 || res.Millis > cheapClean || g.MayChangeTree {
@@ -48,7 +49,7 @@ func (a *app) tryClean(ctx context.Context, t initGate, setup workflows.Command)
 		}
 		made = filepath.Dir(dir)
 	}
-	b, err := a.tryGate(ctx, g, setup)
+	b, err := a.tryGate(ctx, g)
 	if made != "" && setup.IsZero() {
 		_ = a.rooms.Remove(made)
 	}

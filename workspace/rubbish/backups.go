@@ -1,8 +1,10 @@
-package cmd
+package rubbish
 
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -13,33 +15,33 @@ import (
 // rescues finds old rescues, also of sessions that were deleted. One goes only if everything that it says is said
 // elsewhere, for as long as the session is there: its files in a checkpoint, what was staged, the commits that HEAD was
 // on, bytes that git converts; and if no operation that can be undone or redone names it.
-func (g *search) rescues() error {
-	refs, err := g.Repo.RefsBelow(g.ctx, strings.TrimSuffix(session.RefPrefix, "/"))
+func (g *Search) rescues(ctx context.Context) error {
+	refs, err := g.Repo.RefsBelow(ctx, strings.TrimSuffix(session.RefPrefix, "/"))
 	if err != nil {
 		return err
 	}
-	named, err := g.namedRescues(g.ctx)
+	named, err := g.namedRescues(ctx)
 	if err != nil {
 		return err
 	}
 	trees := map[session.ID]map[session.Tree]bool{}
-	for _, name := range sortedKeys(refs) {
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
 		id, tip := check.SessionOf(name), refs[name]
 		if id == "" || !strings.Contains(name, "/rescue/") {
 			continue
 		}
-		state, err := g.Repo.State(g.ctx, tip)
+		state, err := g.Repo.State(ctx, tip)
 		if err != nil {
 			return err
 		}
-		info, err := g.Repo.CommitInfo(g.ctx, tip)
+		info, err := g.Repo.CommitInfo(ctx, tip)
 		if err != nil {
 			return err
 		}
 		if g.young(info.At) {
 			continue
 		}
-		r := rubbish{Refs: []string{name}, Kept: named[name]}
+		r := Item{Refs: []string{name}, Kept: named[name]}
 		on := state.Head.Ref
 		switch {
 		case on != "" && !strings.HasPrefix(on, session.BranchPrefix):
@@ -50,11 +52,11 @@ func (g *search) rescues() error {
 			r.Kept = "its session's history is gone: wfs doctor"
 		default:
 			if trees[id] == nil {
-				if trees[id], err = g.Repo.LedgerTrees(g.ctx, id); err != nil {
+				if trees[id], err = g.Repo.LedgerTrees(ctx, id); err != nil {
 					return err
 				}
 			}
-			if r.Kept, err = g.Repo.OnlyIn(g.ctx, tip, state, trees[id]); err != nil {
+			if r.Kept, err = g.Repo.OnlyIn(ctx, tip, state, trees[id]); err != nil {
 				return err
 			}
 		}
@@ -65,11 +67,11 @@ func (g *search) rescues() error {
 
 // namedRescues are the rescues that operations name which can be undone or redone, in any work tree, with the reason to
 // keep each.
-func (a *app) namedRescues(ctx context.Context) (map[string]string, error) {
-	trees, err := a.Repo.OpLogs(ctx)
+func (g *Search) namedRescues(ctx context.Context) (map[string]string, error) {
+	trees, err := g.Repo.OpLogs(ctx)
 	named := map[string]string{}
 	for _, tree := range trees {
-		ops, _, err := a.Repo.OpLog(ctx, tree)
+		ops, _, err := g.Repo.OpLog(ctx, tree)
 		if err != nil {
 			return nil, err
 		}

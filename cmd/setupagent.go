@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -19,57 +20,22 @@ const (
 	allowTests = "tests" // the command that judges
 )
 
-// workerOptions are the answers to the questions about who works and what it may do.
-type workerOptions struct {
-	agent string
-	allow []string
-}
-
 // worker is who shall work here: what was typed, or what a person at the terminal says. Nobody is asked without
 // one, and then nobody is written down but with --yes. next is what has to be typed at wfs new in that case.
-func (a *app) worker(ctx context.Context, o initOptions, list [][]detect.Proposal,
-	found []initGate) (agent workflows.Agent, next string, err error) {
+func (a *setup) worker(ctx context.Context) (agent workflows.Agent, next string, err error) {
 	cards, err := a.Cards(nil)
 	if err != nil {
 		return agent, "", err
 	}
-	installed := a.InstalledAgents(cards)
-	own, err := a.Settings(nil)
-	if err != nil {
-		return agent, "", err
-	}
-	choice := o.worker.agent
-	switch {
-	case o.typed:
-		return agent, "", nil
-	case choice != "":
-	case own.Config.Agent.Use != "" || !own.Config.Agent.Command.IsZero():
-		return agent, "", nil // the person has one for all repositories
-	case len(installed) == 0:
-		a.note("no agent found (looked for %s); any command that edits files can be one: --agent 'sh agent.sh'",
-			strings.Join(cards.Names(), ", "))
-		return agent, " --agent " + a.someAgent(), nil
-	case o.yes:
-		choice = installed[0]
-	case !a.asksHere():
-		return agent, " --agent " + installed[0], nil
-	default:
-		also := strings.Join(slices.Concat([]string{}, installed[1:], []string{noAgent}), ", ")
-		question := fmt.Sprintf("Agent? %s (also here: %s) [%s] ", installed[0],
-			strings.Replace(also, ", "+noAgent, "; "+noAgent, 1), installed[0])
-		if choice, err = a.promptFor(ctx, question, "wfs init --agent NAME",
-			append(cards.Names(), "", noAgent)...); err != nil {
-			return agent, "", err
-		}
-		if choice == "" {
-			choice = installed[0]
-		}
+	choice, next, err := a.chooseAgent(ctx, cards)
+	if err != nil || choice == "" {
+		return agent, next, err
 	}
 	c := cards[choice]
 	switch {
 	case choice == noAgent:
 		return agent, " --agent " + a.someAgent(), nil
-	case c == nil && len(o.worker.allow) > 0:
+	case c == nil && len(a.o.allow) > 0:
 		return agent, "", usage("wfs agent list",
 			"--allow is in words of an agent that wfs knows, and %q is none", choice)
 	case c == nil:
@@ -78,15 +44,45 @@ func (a *app) worker(ctx context.Context, o initOptions, list [][]detect.Proposa
 	}
 	agent.Use, agent.Card = choice, c
 	var tests workflows.Command
-	if len(found) > 0 {
-		tests = found[0].Gate.Run
+	if len(a.found) > 0 {
+		tests = a.found[0].Gate.Run
 	}
-	allowed := o.worker.allow
+	allowed := a.o.allow
 	if len(allowed) == 0 && c.Permit != "" {
-		allowed = a.usualCommands(list)
+		allowed = a.usualCommands()
 	}
 	agent.Allow, err = permissions(c, allowed, tests)
 	return agent, "", err
+}
+
+// chooseAgent returns a card's name, a command, or noAgent; "" when nobody is to be written down.
+func (a *setup) chooseAgent(ctx context.Context, cards workflows.Cards) (choice, next string, err error) {
+	installed := a.InstalledAgents(cards)
+	own, err := a.Settings(nil)
+	if err != nil {
+		return "", "", err
+	}
+	switch {
+	case a.o.typed:
+		return "", "", nil
+	case a.o.agent != "":
+		return a.o.agent, "", nil
+	case own.Config.Agent.Use != "" || !own.Config.Agent.Command.IsZero():
+		return "", "", nil // the person has one for all repositories
+	case len(installed) == 0:
+		a.note("no agent found (looked for %s); any command that edits files can be one: --agent 'sh agent.sh'",
+			strings.Join(cards.Names(), ", "))
+		return "", " --agent " + a.someAgent(), nil
+	case a.o.yes:
+		return installed[0], "", nil
+	case !a.asksHere():
+		return "", " --agent " + installed[0], nil
+	}
+	also := strings.Join(append(slices.Clone(installed[1:]), noAgent), ", ")
+	question := fmt.Sprintf("Agent? %s (also here: %s) [%s] ", installed[0],
+		strings.Replace(also, ", "+noAgent, "; "+noAgent, 1), installed[0])
+	choice, err = a.promptFor(ctx, question, "wfs init --agent NAME", append(cards.Names(), "", noAgent)...)
+	return cmp.Or(choice, installed[0]), "", err
 }
 
 // knownAgent refuses an agent that is neither a card nor a command: it would fail when the first attempt begins.
@@ -113,7 +109,7 @@ var commandWord = lazyregexp.New(`^[A-Za-z0-9_+.-]+$`)
 // usualCommands are the commands that somebody who works here types: those of the test commands, and the tools
 // of what was found. The repository's tests could run anything as well; what leaves it, or loses work, is
 // refused by the agents' cards.
-func (a *app) usualCommands(list [][]detect.Proposal) []string {
+func (a *setup) usualCommands() []string {
 	var commands []string
 	add := func(words ...string) {
 		for _, w := range words {
@@ -122,7 +118,7 @@ func (a *app) usualCommands(list [][]detect.Proposal) []string {
 			}
 		}
 	}
-	for _, group := range list {
+	for _, group := range a.list {
 		for _, p := range group {
 			add(p.Gate.Run.Beginning())
 		}
