@@ -223,7 +223,8 @@ func (w *works) holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	return res, nil
 }
 
-// holdoutLogs is the directory on this machine with what hold-out tests printed, "" when there is none. No agent is told.
+// holdoutLogs is the directory on this machine with what hold-out tests printed, "" when there is none. No
+// agent is told.
 func holdoutLogs(e *workspace.Env, r *session.HoldoutResult) string {
 	store, err := holdoutStore(e)
 	if r == nil || err != nil || e.Get("WFS_RUN_ID") != "" {

@@ -237,8 +237,8 @@ func (a *setup) tryAll(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// provideFor says what new work trees get for gates. A set-up that nobody has agreed to does not run: git does not ignore
-// what it makes, or another gate was taken.
+// provideFor says what new work trees get for gates. A set-up that nobody has agreed to does not run: git does
+// not ignore what it makes, or another gate was taken.
 func (a *setup) provideFor(ignored []string, gates []workflows.Gate) {
 	a.provide = a.ProposeWorktree(ignored, gates)
 	if a.setup = a.provide.Setup; !a.o.yes && a.setup.Text() != a.agreed.Text() {
@@ -350,6 +350,7 @@ func (a *setup) tryGate(ctx context.Context, g workflows.Gate) (session.Baseline
 		return session.Baseline{}, err
 	}
 	defer os.RemoveAll(filepath.Join(a.Repo.StateDir(), "init"))
-	b, _, err := a.Engine.Works.Baseline(ctx, workflows.Plan{Baseline: []workflows.Gate{g}, Setup: a.setup}, snap.Tree, dir)
+	b, _, err := a.Engine.Works.Baseline(ctx, workflows.Plan{Baseline: []workflows.Gate{g}, Setup: a.setup}, snap.Tree,
+		dir)
 	return b, err
 }
