@@ -189,6 +189,19 @@ func columns(values []json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
+// addColumn adds a field to objects, each of which begins with a comma as long as it is not complete.
+func addColumn(list [][]byte, name string, values [][]byte) {
+	for i, v := range values {
+		if len(v) == 0 || bytes.Equal(v, []byte("null")) {
+			continue
+		}
+		if list[i] == nil {
+			list[i] = make([]byte, 0, 512)
+		}
+		list[i] = append(append(strconv.AppendQuote(append(list[i], ','), name), ':'), v...)
+	}
+}
+
 // rows is the inverse of columns.
 func rows(data []byte) ([][]byte, error) {
 	if bytes.HasPrefix(data, []byte("[")) {
@@ -212,18 +225,11 @@ func rows(data []byte) ([][]byte, error) {
 		}
 		if list == nil {
 			list = make([][]byte, len(values))
-			for i := range list {
-				list[i] = make([]byte, 0, 512)
-			}
 		}
 		if len(values) != len(list) {
 			return nil, fmt.Errorf("%q has %d values in place of %d", name, len(values), len(list))
 		}
-		for i, v := range values {
-			if len(v) > 0 && !bytes.Equal(v, []byte("null")) {
-				list[i] = append(append(strconv.AppendQuote(append(list[i], ','), name), ':'), v...)
-			}
-		}
+		addColumn(list, name, values)
 	}
 	for i, object := range list {
 		if len(object) > 0 {
