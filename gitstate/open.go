@@ -83,7 +83,6 @@ func Open(ctx context.Context, o gitcmd.Options) (*Repo, error) {
 		return nil, err
 	}
 	r := repoOf(git)
-	r.Rooms = r.rooms()
 	return r, nil
 }
 
@@ -108,6 +107,7 @@ func repoOf(git *gitcmd.Git) *Repo {
 	r.Handover = &Handover{Git: git, Objects: r.Objects, Refs: r.Refs, Trees: r.Trees}
 	r.Backups = &Backups{Git: git, Objects: r.Objects, Refs: r.Refs, Handover: r.Handover}
 	r.AutoSaves = &AutoSaves{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Backups: r.Backups}
+	r.Rooms = &room.Set{Git: git, Objects: r.Objects, Refs: r.Refs, Trees: r.Trees}
 	r.Finder = &Finder{Git: git, Objects: r.Objects, Settings: r.Settings}
 	return r
 }
