@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -218,8 +219,8 @@ func TestBar20AutoSaves(t *testing.T) {
 	}
 	after, heavy := count()
 	t.Logf("%d auto-saves of one line in %d files: %d more files of objects, %d more bytes", saves, files, after-before, heavy-weight)
-	if most := 2 * (keptPacks + 1); after-before > most || heavy-weight > 64<<10 {
-		t.Errorf("more than %d files or 64 KB", most)
+	if most := 2 * object.RepackFrom; after-before > most || heavy-weight > int64(saves)*4<<10 {
+		t.Errorf("more than %d files, or 4 KB each", most)
 	}
 	r.wantSound()
 	if err := r.EndAutoSaves(); err != nil {
@@ -232,66 +233,4 @@ func TestBar20AutoSaves(t *testing.T) {
 	if text := r.run("show", refs.AutoRef(testID)+"^2:d00/f0000.txt"); text != fmt.Sprintf("line %d", saves-1) {
 		t.Errorf("the newest holds %q", text)
 	}
-}
-
-// keptPacks is how many packs of auto-saves stay.
-const keptPacks = 2
-
-// TestAutoSavesLeaveWhatOthersNeed lets somebody else come to need what a replaced auto-save had.
-func TestAutoSavesLeaveWhatOthersNeed(t *testing.T) {
-	t.Parallel()
-	for how, need := range map[string]func(*testRepo){
-		"added again": func(r *testRepo) { // git finds it in the pack, and does not write it
-			r.run("hash-object", "-w", r.path("b.txt"))
-		},
-		"in an index": func(r *testRepo) {
-			r.run("update-index", "--add", "--cacheinfo", "100644,"+r.run("rev-parse", refs.AutoRef(testID)+"^2:b.txt")+",taken.txt")
-		},
-		"under a ref":       func(r *testRepo) { r.run("update-ref", "refs/tags/t", refs.AutoRef(testID)+"^2") },
-		"in another pack":   func(r *testRepo) { r.run("gc", "-q", "--prune=now") },
-		"in a commit-graph": func(r *testRepo) { r.run("commit-graph", "write", "--reachable") },
-	} {
-		t.Run(how, func(t *testing.T) {
-			t.Parallel()
-			r := newSaving(t)
-			d := r.autoDraft()
-			r.write("b.txt", "needed\n")
-			r.autoSave(d)
-			id := r.run("rev-parse", refs.AutoRef(testID)+"^2:b.txt")
-			need(r)
-			for i := range 2 * keptPacks {
-				r.write("b.txt", fmt.Sprintf("line %d\n", i))
-				r.autoSave(d)
-			}
-			if out, err := r.try("cat-file", "-e", id); err != nil && how != "in another pack" {
-				t.Errorf("it is gone: %s", out)
-			}
-			r.wantSound()
-		})
-	}
-}
-
-// TestAutoSavesAfterAKill begins where a process was killed between taking a pack's index away and the pack.
-func TestAutoSavesAfterAKill(t *testing.T) {
-	t.Parallel()
-	r := newSaving(t)
-	d := r.autoDraft()
-	r.write("b.txt", "b\n")
-	r.autoSave(d)
-	packs, _ := filepath.Glob(r.path(".git/objects/pack/*.idx"))
-	name := strings.TrimSuffix(filepath.Base(packs[0]), ".idx")
-	from := filepath.Join(r.path(".git/objects/pack"), name+".idx")
-	if err := os.Rename(from, filepath.Join(filepath.Join(r.Git.PrivateDir(), "auto", "dropped"), name+".idx")); err != nil {
-		t.Fatal(err)
-	}
-	r.open(r.Git.Root)
-	r.write("c.txt", "c\n")
-	r.autoSave(d)
-	if _, err := os.Lstat(from); err != nil {
-		t.Errorf("the index is not back: %v", err)
-	}
-	if got := r.savedFiles(); got != "a.txt b.txt c.txt" {
-		t.Errorf("saved %s", got)
-	}
-	r.wantSound()
 }

@@ -106,7 +106,7 @@ func repoOf(git *gitcmd.Git) *Repo {
 	r.Turns = &Turns{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Trees: r.Trees}
 	r.Handover = &Handover{Git: git, Objects: r.Objects, Refs: r.Refs, Trees: r.Trees}
 	r.Backups = &Backups{Git: git, Objects: r.Objects, Refs: r.Refs, Handover: r.Handover}
-	r.AutoSaves = &AutoSaves{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Backups: r.Backups}
+	r.AutoSaves = &AutoSaves{Git: git, Objects: object.New(git), Refs: r.Refs, Files: r.Files, Backups: r.Backups}
 	r.Rooms = &room.Set{Git: git, Objects: r.Objects, Refs: r.Refs, Trees: r.Trees}
 	r.Finder = &Finder{Git: git, Objects: r.Objects, Settings: r.Settings}
 	return r
