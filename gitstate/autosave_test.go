@@ -15,7 +15,8 @@ import (
 
 // autoDraft describes an auto-save of session s upon its first checkpoint, which is the present commit.
 func (r *testRepo) autoDraft() session.AutoDraft {
-	return session.AutoDraft{Session: testID, Ledger: r.resolve(refs.LedgerRef(testID)), Tree: session.Tree(r.run("rev-parse", "HEAD^{tree}")), At: at,
+	return session.AutoDraft{Session: testID, Ledger: r.resolve(refs.LedgerRef(testID)),
+		Tree: session.Tree(r.run("rev-parse", "HEAD^{tree}")), At: at,
 		Why: "a test", Files: session.Files{session.FileSession: []byte("{}\n"), session.FileEvents: nil}}
 }
 
@@ -86,7 +87,8 @@ func TestAutoSave(t *testing.T) {
 		t.Errorf("it holds %s", got)
 	}
 	now, _ := os.ReadFile(r.path(".git/index"))
-	if after, err := os.Stat(r.path(".git/index")); err != nil || string(now) != string(index) || !after.ModTime().Equal(info.ModTime()) {
+	if after, err := os.Stat(r.path(".git/index")); err != nil || string(now) != string(index) ||
+		!after.ModTime().Equal(info.ModTime()) {
 		t.Error("the user's index was touched")
 	}
 	if now := r.run("count-objects"); now != loose {
@@ -105,7 +107,8 @@ func TestAutoSave(t *testing.T) {
 		t.Errorf("nothing changed, and it was saved again: %+v", again)
 	}
 	a, err := r.Auto(context.Background(), testID)
-	if err != nil || a.Commit != first.Commit || a.Ledger != d.Ledger || a.Changes != 2 || len(a.HeldOut) != 2 || string(a.Index) == "" {
+	if err != nil || a.Commit != first.Commit || a.Ledger != d.Ledger || a.Changes != 2 || len(a.HeldOut) != 2 ||
+		string(a.Index) == "" {
 		t.Errorf("Auto = %+v, %v", a, err)
 	}
 	r.wantSound()
@@ -138,7 +141,8 @@ func TestAutoSaveInConflict(t *testing.T) {
 	r.write("more.txt", "more\n")
 	before := r.run("status", "--porcelain") + r.run("ls-files", "-s")
 	r.autoSave(d)
-	if text := r.run("show", refs.AutoRef(testID)+"^2:a.txt"); !strings.Contains(text, "<<<<<<<") || r.savedFiles() != "a.txt more.txt" {
+	if text := r.run("show", refs.AutoRef(testID)+"^2:a.txt"); !strings.Contains(text, "<<<<<<<") ||
+		r.savedFiles() != "a.txt more.txt" {
 		t.Errorf("saved: %s in %s", text, r.savedFiles())
 	}
 	if now := r.run("status", "--porcelain") + r.run("ls-files", "-s"); now != before {
@@ -218,7 +222,8 @@ func TestBar20AutoSaves(t *testing.T) {
 		}
 	}
 	after, heavy := count()
-	t.Logf("%d auto-saves of one line in %d files: %d more files of objects, %d more bytes", saves, files, after-before, heavy-weight)
+	t.Logf("%d auto-saves of one line in %d files: %d more files of objects, %d more bytes", saves, files,
+		after-before, heavy-weight)
 	if most := 2 * object.RepackFrom; after-before > most || heavy-weight > int64(saves)*4<<10 {
 		t.Errorf("more than %d files, or 4 KB each", most)
 	}

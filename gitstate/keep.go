@@ -3,7 +3,6 @@ package gitstate
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
@@ -36,17 +35,16 @@ func (r *Repo) tidy() {
 	notes := filepath.Join(r.Git.StateDir(), "half-made") // see the registry, and phases
 	// The latter two are everybody's.
 	for dir, age := range map[string]time.Duration{r.Git.PrivateDir(): 0, r.Git.StateDir(): time.Hour, notes: time.Hour} {
-		files, err := os.ReadDir(dir)
-		if err != nil {
-			continue
-		}
-		for _, f := range files {
-			if !strings.HasPrefix(f.Name(), durable.TempPrefix) {
-				continue
-			}
-			if info, err := f.Info(); err == nil && (age == 0 || r.Git.FileAge(info) > age) {
-				_ = os.Remove(filepath.Join(dir, f.Name())) // not what is in a directory: wfs gc does that
-			}
+		r.dropTemporary(dir, age)
+	}
+}
+
+// dropTemporary removes temporary files that are older, 0 for all. What is in a directory wfs gc removes.
+func (r *Repo) dropTemporary(dir string, age time.Duration) {
+	files, _ := filepath.Glob(filepath.Join(gitcmd.Globbed(dir), durable.TempPrefix+"*"))
+	for _, file := range files {
+		if info, err := os.Lstat(file); err == nil && (age == 0 || r.Git.FileAge(info) > age) {
+			_ = os.Remove(file)
 		}
 	}
 }

@@ -17,7 +17,9 @@ import (
 // logged appends an operation to the log of the work tree and returns its number.
 func (r *testRepo) logged(summary string) int64 {
 	r.t.Helper()
-	n, err := r.Refs.LogOp(context.Background(), session.Op{Kind: "rename", Session: testID, Summary: summary, Ledger: session.Commit(fmt.Sprintf("%040x", len(summary)*7919)), At: at})
+	n, err := r.Refs.LogOp(context.Background(),
+		session.Op{Kind: "rename", Session: testID, Summary: summary,
+			Ledger: session.Commit(fmt.Sprintf("%040x", len(summary)*7919)), At: at})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -30,17 +32,25 @@ func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 	ctx := context.Background()
 	const ref = "refs/wfs-ops/main"
 	for name, rubbish := range map[string]func(r *testRepo) (kept string){
-		"a commit of the user's": func(r *testRepo) string { r.run("update-ref", ref, "HEAD"); return r.run("rev-parse", "HEAD") },
-		"a tree":                 func(r *testRepo) string { r.run("update-ref", ref, "HEAD^{tree}"); return "" },
-		"a blob":                 func(r *testRepo) string { r.run("update-ref", ref, "HEAD:a.txt"); return "" },
-		"a damaged file":         func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), "rubbish\n"); return "" },
-		"an empty file":          func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), ""); return "" },
+		"a commit of the user's": func(r *testRepo) string {
+			r.run("update-ref", ref, "HEAD")
+			return r.run("rev-parse",
+				"HEAD")
+		},
+		"a tree":         func(r *testRepo) string { r.run("update-ref", ref, "HEAD^{tree}"); return "" },
+		"a blob":         func(r *testRepo) string { r.run("update-ref", ref, "HEAD:a.txt"); return "" },
+		"a damaged file": func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), "rubbish\n"); return "" },
+		"an empty file":  func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), ""); return "" },
 		"an object that does not exist": func(r *testRepo) string {
 			mustWrite(r, filepath.Join(r.Git.GitDir, ref), strings.Repeat("1", 40)+"\n")
 			return ""
 		},
 		"a symbolic ref to a branch": func(r *testRepo) string { r.run("symbolic-ref", ref, "refs/heads/main"); return "" },
-		"a symbolic ref to nothing":  func(r *testRepo) string { r.run("symbolic-ref", ref, "refs/heads/nothing"); return "" },
+		"a symbolic ref to nothing": func(r *testRepo) string {
+			r.run("symbolic-ref", ref,
+				"refs/heads/nothing")
+			return ""
+		},
 		"an op.json that is none": func(r *testRepo) string {
 			mustWrite(r, r.home+"/op.json", `{"version":1,"number":"one"}`)
 			blob := r.run("hash-object", "-w", r.home+"/op.json")
@@ -88,7 +98,8 @@ func TestOperationLogOfANewerVersionIsLeftAlone(t *testing.T) {
 	r.run("update-index", "--add", "--cacheinfo", "100644,"+blob+",op.json")
 	tip := r.run("commit-tree", "-m", "newer", r.run("write-tree"))
 	r.run("update-ref", "refs/wfs-ops/main", tip)
-	if _, err := r.Refs.LogOp(context.Background(), session.Op{Kind: "rename", Ledger: "x", At: at}); !errors.Is(err, session.ErrNewer) {
+	if _, err := r.Refs.LogOp(context.Background(), session.Op{Kind: "rename", Ledger: "x", At: at}); !errors.Is(err,
+		session.ErrNewer) {
 		t.Errorf("%v", err)
 	}
 	if now := r.run("rev-parse", "refs/wfs-ops/main"); now != tip {
@@ -96,8 +107,8 @@ func TestOperationLogOfANewerVersionIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestOperationLogIsCut lets a log grow past its limit: it begins anew with the newest entries, which keep their numbers
-// and their rescues, and with one of before whose changes have not come back to main.
+// TestOperationLogIsCut lets a log grow past its limit: it begins anew with the newest entries, which keep
+// their numbers and their rescues, and with one of before whose changes have not come back to main.
 func TestOperationLogIsCut(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -109,9 +120,12 @@ func TestOperationLogIsCut(t *testing.T) {
 	state := r.resolve(rescue)
 	var l refs.OpLog
 	for n := int64(refs.MaxOps); n > 0; n-- {
-		l.Ops, l.Rescues = append(l.Ops, session.Op{Number: n, Kind: "switch", Session: testID, Summary: fmt.Sprint(n), Ledger: session.Commit(fmt.Sprintf("%040x", n)), At: at}), append(l.Rescues, state)
+		l.Ops, l.Rescues = append(l.Ops,
+			session.Op{Number: n, Kind: "switch", Session: testID, Summary: fmt.Sprint(n),
+				Ledger: session.Commit(fmt.Sprintf("%040x", n)), At: at}), append(l.Rescues, state)
 	}
-	leave := session.Turn{HeadOld: "refs/heads/main", HeadNew: refs.BranchRef(testID), Rescue: rescue, TreeOld: "a", IndexOld: "a"}
+	leave := session.Turn{HeadOld: "refs/heads/main", HeadNew: refs.BranchRef(testID), Rescue: rescue, TreeOld: "a",
+		IndexOld: "a"}
 	number := func(n int64) *session.Op { return &l.Ops[refs.MaxOps-n] }
 	number(3).Turn, number(9).Turn = leave, leave
 	number(5).Turn = session.Turn{HeadOld: refs.BranchRef(testID), HeadNew: "refs/heads/main", Tree: "a", Index: "a"}
@@ -139,7 +153,8 @@ func TestOperationLogIsCut(t *testing.T) {
 		t.Errorf("number %d", n)
 	}
 	ops, damage, err := r.Refs.OpLog(ctx, "main")
-	if err != nil || damage != nil || len(ops) != refs.KeptOps+2 || ops[0].Summary != "one more" || ops[refs.KeptOps].Number != refs.MaxOps-refs.KeptOps+1 || ops[refs.KeptOps+1].Number != 9 {
+	if err != nil || damage != nil || len(ops) != refs.KeptOps+2 || ops[0].Summary != "one more" ||
+		ops[refs.KeptOps].Number != refs.MaxOps-refs.KeptOps+1 || ops[refs.KeptOps+1].Number != 9 {
 		t.Errorf("%d operations, %v %v", len(ops), damage, err)
 	}
 	if !strings.Contains(r.run("rev-list", "refs/wfs-ops/main"), string(state)) {

@@ -25,7 +25,8 @@ func (r *testRepo) someObjects() []object.Object {
 			data = append(data, byte(noise>>24))
 		}
 		o := r.Objects.NewObject("blob", data)
-		objects, entries = append(objects, o), append(entries, object.Entry{Mode: object.ModeFile, Name: fmt.Sprintf("f%03d", i), ID: o.ID})
+		objects, entries = append(objects, o), append(entries,
+			object.Entry{Mode: object.ModeFile, Name: fmt.Sprintf("f%03d", i), ID: o.ID})
 	}
 	tree, err := r.Objects.NewTree(entries)
 	if err != nil {
@@ -131,7 +132,8 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 			r.run("add", "-A")
 			r.run("commit", "-q", "-m", "loose")
 			all := map[string]string{}
-			for line := range strings.Lines(r.run("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")) {
+			for line := range strings.Lines(r.run("cat-file", "--batch-all-objects",
+				"--batch-check=%(objectname) %(objecttype)")) {
 				id, kind, _ := strings.Cut(strings.TrimSpace(line), " ")
 				all[id] = kind
 			}

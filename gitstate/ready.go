@@ -44,15 +44,8 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	if head.Ref == "" && !detached {
 		return &gitcmd.ReadyError{Code: gitcmd.NotOnBranch, Detail: string(head.Commit)}
 	}
-	for _, name := range []string{refs.BranchPrefix, refs.RefsPrefix, refs.OpsPrefix, refs.DeletedPrefix} {
-		name = strings.TrimSuffix(name, "/")
-		c, err := r.Refs.Ref(ctx, name)
-		if err != nil {
-			return err
-		}
-		if c != "" {
-			return &gitcmd.ReadyError{Code: gitcmd.NotNamespace, Detail: name}
-		}
+	if err := r.namesFree(ctx); err != nil {
+		return err
 	}
 	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	var failed *gitcmd.GitError
@@ -65,6 +58,21 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	}
 	if info := x.Info(); len(info.Unmerged) > 0 {
 		return snapshot.Unmerged(info)
+	}
+	return nil
+}
+
+// namesFree is an error when a ref has the name of a directory of ours.
+func (r *Repo) namesFree(ctx context.Context) error {
+	for _, name := range []string{refs.BranchPrefix, refs.RefsPrefix, refs.OpsPrefix, refs.DeletedPrefix} {
+		name = strings.TrimSuffix(name, "/")
+		c, err := r.Refs.Ref(ctx, name)
+		if err != nil {
+			return err
+		}
+		if c != "" {
+			return &gitcmd.ReadyError{Code: gitcmd.NotNamespace, Detail: name}
+		}
 	}
 	return nil
 }

@@ -118,7 +118,8 @@ func TestMaterialise(t *testing.T) {
 	second := r.snap()
 	make(second, nil)
 	sameFiles(t, under(t, dir), r.treeFiles(second))
-	if after, err := os.Stat(filepath.Join(dir, "pkg", "b.txt")); err != nil || !after.ModTime().Equal(before.ModTime()) || !os.SameFile(before, after) {
+	if after, err := os.Stat(filepath.Join(dir, "pkg", "b.txt")); err != nil ||
+		!after.ModTime().Equal(before.ModTime()) || !os.SameFile(before, after) {
 		t.Errorf("a file that is the same in both trees was written again: %v", err)
 	}
 
@@ -126,7 +127,8 @@ func TestMaterialise(t *testing.T) {
 	info, _ := os.Stat(filepath.Join(dir, "a.txt"))
 	write := func(name, text string) {
 		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755),
+			os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -324,8 +326,11 @@ func TestCleanTree(t *testing.T) {
 			return errors.Join(os.RemoveAll(filepath.Join(dir, "node_modules")),
 				os.Symlink(r.Git.Root, filepath.Join(dir, "node_modules")))
 		},
-		"node_modules/left/new": func() error { return os.WriteFile(filepath.Join(filepath.Dir(installed), "new"), nil, 0o644) },
-		"node_modules/spool/":   func() error { return os.Mkdir(filepath.Join(dir, "node_modules", "spool"), 0o755) },
+		"node_modules/left/new": func() error {
+			return os.WriteFile(filepath.Join(filepath.Dir(installed), "new"), nil,
+				0o644)
+		},
+		"node_modules/spool/": func() error { return os.Mkdir(filepath.Join(dir, "node_modules", "spool"), 0o755) },
 		"node_modules/.bin/env": func() error {
 			file := filepath.Join(dir, "node_modules/.bin/env")
 			return errors.Join(os.Remove(file), os.Symlink("/bin/true", file))
@@ -342,7 +347,8 @@ func TestCleanTree(t *testing.T) {
 		}
 		clean()
 		sameFiles(t, under(t, dir), want)
-		if live, err := os.ReadFile(filepath.Join(r.Git.Root, "node_modules/left/index.js")); string(live) != "third party\n" {
+		if live, err := os.ReadFile(filepath.Join(r.Git.Root,
+			"node_modules/left/index.js")); string(live) != "third party\n" {
 			t.Fatalf("the work tree has %q, %v", live, err)
 		}
 	}
@@ -396,7 +402,8 @@ func TestCleanOutside(t *testing.T) {
 	tree := r.snap()
 	venv := filepath.Join(r.home, "venvs", "calc-x")
 	site := filepath.Join(venv, "lib", "python3.12", "site-packages")
-	if err := errors.Join(os.MkdirAll(site, 0o755), os.WriteFile(filepath.Join(site, "calc.pth"), []byte(filepath.Join(r.Git.Root, "src")+"\n"), 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(site, 0o755),
+		os.WriteFile(filepath.Join(site, "calc.pth"), []byte(filepath.Join(r.Git.Root, "src")+"\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(r.home, "clean", "repo")
