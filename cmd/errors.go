@@ -167,14 +167,7 @@ var kinds = []kind{
 			f.Exit = exitBlocked
 		}
 	}),
-	{"not_a_repository", "git init, or cd into a repository", exitError, func(a *app, err error, f *failure) bool {
-		root, was := worktree.LostRepository(a.env.Dir)
-		if was != "" {
-			f.Error += fmt.Sprintf("; it is a linked work tree, and its repository was %s, which no longer exists", was)
-			f.Hint = fmt.Sprintf("if it was moved: git -C NEW-PATH worktree repair %s", shellWord(root))
-		}
-		return errors.Is(err, gitcmd.ErrNotRepository)
-	}},
+	is("not_a_repository", "git init, or cd into a repository", exitError, gitcmd.ErrNotRepository),
 	of("unusable", "fix it until git status works here", exitError, func(_ *app, e *gitcmd.UnusableError, f *failure) {
 		f.Hint = cmp.Or(e.Hint, f.Hint)
 	}),

@@ -50,7 +50,7 @@ func (p *Places) EnterNamed(ctx context.Context, name string) error {
 	if err := p.w.OpenWriter(ctx); err != nil {
 		return err
 	}
-	if err := p.w.know(ctx); err != nil { // a work tree may have to be connected again
+	if err := p.w.know(ctx); err != nil {
 		return err
 	}
 	id, err := p.w.Resolve(ctx, name)
