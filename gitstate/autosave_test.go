@@ -224,8 +224,8 @@ func TestBar20AutoSaves(t *testing.T) {
 	after, heavy := count()
 	t.Logf("%d auto-saves of one line in %d files: %d more files of objects, %d more bytes", saves, files,
 		after-before, heavy-weight)
-	if most := 2 * object.RepackFrom; after-before > most || heavy-weight > int64(saves)*4<<10 {
-		t.Errorf("more than %d files, or 4 KB each", most)
+	if most := 2 * object.RepackFrom; after-before > most || heavy-weight > int64(saves)*8<<10 {
+		t.Errorf("more than %d files, or 8 KB each", most)
 	}
 	r.wantSound()
 	if err := r.EndAutoSaves(); err != nil {
