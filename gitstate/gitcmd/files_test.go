@@ -15,8 +15,7 @@ func TestReadBounded(t *testing.T) {
 	t.Parallel()
 	at := func(name string) string { return filepath.Join(t.TempDir(), name) }
 	file, large, fifo, link := at("file"), at("large"), at("fifo"), at("link")
-	for _, err := range []error{os.WriteFile(file, []byte("ref"), 0o600), os.WriteFile(large, nil, 0o600),
-		os.Truncate(large, 1<<30),
+	for _, err := range []error{os.WriteFile(file, []byte("ref"), 0o600), os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<30),
 		syscall.Mkfifo(fifo, 0o600), os.Symlink(file, link)} {
 		if err != nil {
 			t.Fatal(err)

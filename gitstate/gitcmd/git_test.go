@@ -27,8 +27,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.open(sub)
-	if r.Root != top || r.GitDir != filepath.Join(top, ".git") || r.CommonDir != r.GitDir || r.Worktree != "main" ||
-		r.StateDir() != filepath.Join(top, ".git", "wfs") {
+	if r.Root != top || r.GitDir != filepath.Join(top, ".git") || r.CommonDir != r.GitDir || r.Worktree != "main" || r.StateDir() != filepath.Join(top, ".git", "wfs") {
 		t.Errorf("%+v", r.Git)
 	}
 	r.run("worktree", "add", "-q", r.home+"/side")
@@ -70,8 +69,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Open(context.Background(), Options{Dir: r.home + "/nowhere", Env: r.env}); err == nil ||
-		errors.Is(err, ErrNoGit) {
+	if _, err := Open(context.Background(), Options{Dir: r.home + "/nowhere", Env: r.env}); err == nil || errors.Is(err, ErrNoGit) {
 		t.Errorf("no directory: %v", err)
 	}
 }
@@ -106,8 +104,7 @@ func TestTracedVersion(t *testing.T) {
 			t.Errorf("%q: %v, %t", text, got, ok)
 		}
 	}
-	for _, text := range []string{"", "start git version 2.39\n", "version x.y\n", "warning: version 2.39\n",
-		"version 2.39.5\nuser.name=B\n"} {
+	for _, text := range []string{"", "start git version 2.39\n", "version x.y\n", "warning: version 2.39\n", "version 2.39.5\nuser.name=B\n"} {
 		if v, _, ok := ReadTrace(text); ok {
 			t.Errorf("%q: %v", text, v)
 		}

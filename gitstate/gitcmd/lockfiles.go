@@ -102,8 +102,7 @@ func (r *Locks) Found() []session.GitLock {
 			continue
 		}
 		device, file, _ := durable.FileID(info)
-		list = append(list, session.GitLock{Path: path, Name: nameBelow(r.git.CommonDir, path),
-			File: fmt.Sprint(device, "-", file)})
+		list = append(list, session.GitLock{Path: path, Name: nameBelow(r.git.CommonDir, path), File: fmt.Sprint(device, "-", file)})
 	}
 	return list
 }

@@ -65,8 +65,7 @@ func (r *Store) DiffTrees(ctx context.Context, from, to session.Tree) ([]TreeCha
 	if from == to {
 		return nil, nil
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", EverySubmodule, "-r", "-z", "--raw", "--no-renames",
-		"--full-index",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", EverySubmodule, "-r", "-z", "--raw", "--no-renames", "--full-index",
 		"--no-abbrev",
 		string(from), string(to))
 	if err != nil {

@@ -110,8 +110,7 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 //
 // Git is not told what to keep out beside single paths: with a path to be left out beside one in the same
 // directory, git 2.39 finds nothing there and does not say so.
-func (r *Adder) addHeld(ctx context.Context, index string, x *object.Index, h *holding) (skipped []session.Skip,
-	err error) {
+func (r *Adder) addHeld(ctx context.Context, index string, x *object.Index, h *holding) (skipped []session.Skip, err error) {
 	var paths []string
 	for _, p := range h.paths {
 		if !h.isGiven(p) {
@@ -188,8 +187,7 @@ func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]
 	if len(named) == 0 {
 		return ids, nil
 	}
-	out, err := r.files.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(named, "\n") + "\n")}, "hash-object",
-		"--stdin-paths")
+	out, err := r.files.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(named, "\n") + "\n")}, "hash-object", "--stdin-paths")
 	if lines := strings.Fields(string(out)); err == nil && len(lines) == len(named) {
 		for i, p := range named {
 			ids[p] = lines[i]
@@ -199,8 +197,7 @@ func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]
 }
 
 // addEverything adds what some pathspecs of the whole work tree say, and names what was passed over.
-func (r *Adder) addEverything(ctx context.Context, index, how string, all []string) (skipped []session.Skip,
-	err error) {
+func (r *Adder) addEverything(ctx context.Context, index, how string, all []string) (skipped []session.Skip, err error) {
 	for try := 1; ; try++ {
 		if skipped, err = r.addRest(ctx, index, how, all); err != nil {
 			return nil, err
@@ -240,7 +237,7 @@ func (r *Adder) addRest(ctx context.Context, index, how string, paths []string) 
 func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, how string,
 	settings ...string) (addReport, error) {
 	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
-	args := append(settings, "-c", "core.excludesFile="+r.files.Settings.ExcludesPath(), "-c",
+	args := append(settings, "-c", "core.excludesFile="+r.files.Settings.ExcludesPath(), "-c", "core.splitIndex=false", "-c",
 		"core.safecrlf=false",
 		"add", how, "--ignore-errors", "--sparse")
 	if all := strings.Join(pathspecs, "\x00"); len(all) > maxSpecs {
@@ -253,8 +250,7 @@ func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, h
 	} else {
 		args = append(append(args, "--"), pathspecs...)
 	}
-	_, stderr, err := r.files.Git.RunBoth(ctx,
-		gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}, args...)
+	_, stderr, err := r.files.Git.RunBoth(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}, args...)
 	report := ReadAddReport(stderr)
 	report.Skipped = slices.DeleteFunc(report.Skipped, r.rulesOnly)
 	if err == nil && report.Fatal == nil && report.Unknown != "" {
@@ -266,8 +262,7 @@ func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, h
 // ungraft takes those gitlinks out of a private index, x, that head does not have, and that nobody has made
 // submodules of, names them, and submodules that have edits of their own, and returns the index that there is
 // then.
-func (r *Adder) ungraft(ctx context.Context, path string, x *object.Index, head session.Tree) (*object.Index,
-	[]session.Skip, error) {
+func (r *Adder) ungraft(ctx context.Context, path string, x *object.Index, head session.Tree) (*object.Index, []session.Skip, error) {
 	info := x.Info()
 	if len(info.Gitlinks) == 0 {
 		return x, nil, nil
@@ -317,7 +312,7 @@ func (r *Adder) dropGitlinks(ctx context.Context, index string, gitlinks []strin
 		return nil, nil
 	}
 	_, err := r.files.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: drop.Bytes()},
-		"update-index", "--force-remove", "-z", "--stdin")
+		"-c", "core.splitIndex=false", "update-index", "--force-remove", "-z", "--stdin")
 	return skipped, err
 }
 
@@ -326,7 +321,7 @@ func (r *Adder) putEntries(ctx context.Context, index string, entries []byte) er
 	if len(entries) == 0 {
 		return nil
 	}
-	_, err := r.files.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: entries},
+	_, err := r.files.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: entries}, "-c", "core.splitIndex=false",
 		"update-index", "-z", "--index-info")
 	return err
 }

@@ -52,8 +52,7 @@ type holding struct {
 
 // hold decides what of the work tree is kept out of a private index. x is that index; head is the commit that
 // the work tree builds on, "" for none: what that tracks is never held out.
-func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude string,
-	head session.Commit) (h holding,
+func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude string, head session.Commit) (h holding,
 	err error) {
 	if exclude != "" {
 		if h.rules, err = durable.ReadFile(exclude, settings.MaxRules); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -222,8 +221,7 @@ func (r *Guard) sift(ctx context.Context, g session.Guard, paths []string, index
 
 // siftByGit lets git list the untracked files at and below some paths.
 func (r *Guard) siftByGit(ctx context.Context, s *sieve, paths []string, index string, warned io.Writer) error {
-	args := []string{"-c", "core.excludesFile=" + r.files.Settings.ExcludesPath(), "ls-files", "-o",
-		"--exclude-standard", "-z", "--"}
+	args := []string{"-c", "core.excludesFile=" + r.files.Settings.ExcludesPath(), "ls-files", "-o", "--exclude-standard", "-z", "--"}
 	const most = 1000 // arguments; beyond it, git looks at everything
 	for _, p := range paths {
 		if len(paths) <= most {

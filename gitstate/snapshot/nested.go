@@ -47,8 +47,7 @@ func (r *Adder) editedSubmodules(ctx context.Context, index string, gitlinks []s
 		return nil, err
 	}
 	var skipped []session.Skip
-	// "1 XY SCMU mode mode mode id id path": C, M, U say what of the submodule changed
-	for _, line := range gitcmd.SplitZ(out) {
+	for _, line := range gitcmd.SplitZ(out) { // "1 XY SCMU mode mode mode id id path": C, M, U say what of the submodule changed
 		f := strings.SplitN(line, " ", 9)
 		if len(f) == 9 && f[0] == "1" && len(f[2]) == 4 && (f[2][2] == 'M' || f[2][3] == 'U') {
 			skipped = append(skipped, session.Skip{Path: f[8], Why: "a submodule with changes that are not committed in it"})
@@ -66,8 +65,7 @@ func (r *Adder) stagedSubmodules(ctx context.Context, index string) (map[string]
 	}
 	user := x.Info().Gitlinks
 	const none = 128 // there is no .gitmodules, or it cannot be read
-	out, err := r.files.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), OkExit: []int{1, none}}, "config", "-z",
-		"--blob",
+	out, err := r.files.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), OkExit: []int{1, none}}, "config", "-z", "--blob",
 		":.gitmodules", "--get-regexp", `^submodule\..*\.path$`)
 	if err != nil {
 		return nil, err

@@ -243,8 +243,7 @@ func (a *plainAdd) index() (*object.Index, bool) {
 	slices.SortStableFunc(a.edits, func(x, y object.IndexEdit) int { return x.From - y.From })
 	old := a.old
 	now := &object.Index{At: old.At, Written: old.Written, Cached: old.Cached, Sum: old.Sum,
-		Entries: make([]object.IndexEntry, 0, len(old.Entries)+len(a.edits)),
-		Data:    make([]byte, 0, len(old.Data)+len(old.Data)/32)}
+		Entries: make([]object.IndexEntry, 0, len(old.Entries)+len(a.edits)), Data: make([]byte, 0, len(old.Data)+len(old.Data)/32)}
 	now.Data = append(now.Data, old.Data[:12]...)
 	from := 0
 	keep := func(to int) {

@@ -122,8 +122,7 @@ func (r *Guard) withhold(ctx context.Context, index string, x *object.Index, not
 	if err := x.Store(); err != nil {
 		return out, err
 	}
-	diff, err := r.files.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "diff-index", "--ignore-submodules",
-		"-z", "--raw",
+	diff, err := r.files.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "diff-index", "--ignore-submodules", "-z", "--raw",
 		"--no-renames", "--no-abbrev", string(head))
 	if err != nil {
 		return out, err
@@ -144,9 +143,8 @@ func (r *Guard) withhold(ctx context.Context, index string, x *object.Index, not
 	if err != nil {
 		return out, err
 	}
-	filtered, err := r.files.Git.Run(ctx,
-		gitcmd.Opts{Stdin: []byte(strings.Join(slices.Collect(maps.Keys(suspects)), "\x00") +
-			"\x00")}, "check-attr", "-z", "--stdin", "filter")
+	filtered, err := r.files.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(slices.Collect(maps.Keys(suspects)), "\x00") +
+		"\x00")}, "check-attr", "-z", "--stdin", "filter")
 	if err != nil {
 		return out, err
 	}
@@ -220,8 +218,7 @@ func (r *Guard) large(ctx context.Context, changes []object.TreeChange) (map[str
 	if ids.Len() == 0 {
 		return nil, nil
 	}
-	sizes, err := r.files.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(ids.String())}, "cat-file",
-		"--batch-check=%(objectname) %(objectsize)")
+	sizes, err := r.files.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(ids.String())}, "cat-file", "--batch-check=%(objectname) %(objectsize)")
 	large := map[string]bool{}
 	for line := range strings.Lines(string(sizes)) {
 		id, size, _ := strings.Cut(strings.TrimSpace(line), " ")
