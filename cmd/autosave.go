@@ -22,7 +22,7 @@ func (a *app) addAutoSave(ctx context.Context, d *present.Session, s *session.Se
 	if err != nil || auto == nil || auto.Ledger != tip || c == nil || auto.Tree == c.Tree {
 		return
 	}
-	if _, held, err := a.Clone.Driver(s.ID); err != nil || held {
+	if _, held, err := a.Clone.Session(s.ID).Driver(); err != nil || held {
 		return
 	}
 	j := &present.AutoSave{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(s.ID), Changes: auto.Changes}

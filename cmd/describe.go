@@ -37,7 +37,7 @@ func (a *app) describe(s *session.Session, in *worktree.Worktree) present.Sessio
 		j.Current = !in.Gone && in.ID == a.Repo.Worktree()
 	}
 	driver := ""
-	if who, held, err := a.Clone.Driver(s.ID); err == nil && held {
+	if who, held, err := a.Clone.Session(s.ID).Driver(); err == nil && held {
 		driver = who.Name()
 		j.Driver = driverOf(who)
 		switch {
@@ -50,7 +50,7 @@ func (a *app) describe(s *session.Session, in *worktree.Worktree) present.Sessio
 			j.Next = []string{"wfs show " + string(s.ID)}
 		}
 	}
-	if waiting, err := a.Clone.Requests(s.ID); err == nil {
+	if waiting, err := a.Clone.Session(s.ID).Inbox().Requests(); err == nil {
 		for _, r := range waiting {
 			if r.Driver == "" || r.Driver == driver { // one that its run did not live to see is void
 				j.Requests++

@@ -19,7 +19,7 @@ func (a *app) editsIn(ctx context.Context, s *session.Session, in *worktree.Work
 	if c == nil || s.Status.Final() || s.Open != nil || in == nil || in.Gone || in.ID != a.Repo.Worktree() {
 		return nil
 	}
-	tracked, untracked, err := a.Repo.Edited(ctx, c.Code, a.Clone.ExcludeFile(s.ID))
+	tracked, untracked, err := a.Repo.Edited(ctx, c.Code, a.Clone.Session(s.ID).ExcludeFile())
 	if err != nil {
 		return nil // it is only said: what needs to know takes a snapshot
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/codec"
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -174,7 +174,7 @@ var kinds = []kind{
 	is("bare", "cd to the files of the repository: git worktree list", exitError, gitcmd.ErrNoWorkTree),
 	is("bare", "git worktree add ../work && cd ../work", exitError, gitcmd.ErrBare),
 	is("git", "install git 2.34 or newer", exitError, gitcmd.ErrNoGit, gitcmd.ErrGitTooOld),
-	is("newer", "install that version; this one is: wfs --version", exitError, session.ErrNewer, workflows.ErrNewer),
+	is("newer", "install that version; this one is: wfs --version", exitError, session.ErrNewer, plans.ErrNewer),
 	is("not_private", "wfs doctor", exitError, durable.ErrNotPrivate),
 	is("no_locks", "clone the repository onto a local disk: git clone . DIRECTORY", exitError, durable.ErrNoLocks),
 	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, codec.ErrBadLine, engine.ErrUnreadable,

@@ -44,7 +44,7 @@ func (a *app) follow(ctx context.Context, id session.ID, p *live.Progress) (*fol
 }
 
 func (w *following) watchRun(runID string) {
-	if dir, err := w.app.Clone.RunDir(w.S.ID, runID); err == nil {
+	if dir, err := w.app.Clone.Session(w.S.ID).RunDir(runID); err == nil {
 		w.log = tail{path: filepath.Join(dir, agent.EventsFile)}
 	}
 }
@@ -100,7 +100,7 @@ func (w *following) look(ctx context.Context) error {
 func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bool, err error) {
 	for {
 		begun := w.drove
-		who, held, err := w.app.Clone.Driver(w.S.ID)
+		who, held, err := w.app.Clone.Session(w.S.ID).Driver()
 		if err != nil || held && workspace.IsRun(who) || begun {
 			return who, err == nil && held && workspace.IsRun(who), err
 		}
@@ -116,7 +116,7 @@ func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bo
 // untilEnd tells the news until the process that drives the session has ended.
 func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error {
 	for {
-		now, held, err := w.app.Clone.Driver(w.S.ID)
+		now, held, err := w.app.Clone.Session(w.S.ID).Driver()
 		if err != nil {
 			return err
 		}

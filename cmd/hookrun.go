@@ -78,7 +78,7 @@ func (a *app) hookRun(ctx context.Context, event string) error {
 	if err != nil || id == "" {
 		return err
 	}
-	if who, held, err := a.Clone.Driver(id); err != nil || held && workspace.IsRun(who) {
+	if who, held, err := a.Clone.Session(id).Driver(); err != nil || held && workspace.IsRun(who) {
 		return err // it makes checkpoints itself
 	}
 	run, err := a.hookRecord(id, h)
@@ -141,7 +141,7 @@ func (a *app) hookRecord(id session.ID, h agents.Hook) (hookedDir, error) {
 		return -1
 	}, h.Conversation)
 	name = hookedRun + name[:min(len(name), 64)]
-	dir, err := a.Clone.MakeRunDir(id, name)
+	dir, err := a.Clone.Session(id).MakeRunDir(name)
 	if err != nil {
 		return "", err
 	}
@@ -222,7 +222,7 @@ func (a *app) hookClaim(id session.ID, h agents.Hook) error {
 	if text == "" {
 		return nil
 	}
-	_, err := a.Clone.Post(id, session.Request{Kind: session.RequestNote,
+	_, err := a.Clone.Session(id).Inbox().Post(session.Request{Kind: session.RequestNote,
 		Text: "An agent that a person worked with " + a.Redact(text)}, a.env.Now(), a.env.NewID(4))
 	return err
 }

@@ -24,7 +24,7 @@ func (a *app) lostWith(ctx context.Context, tree, here *gitstate.Repo, id sessio
 	if err != nil {
 		return found, err
 	}
-	p, err := a.Clone.Provided(tree.Worktree(), id, dir)
+	p, err := a.Clone.Worktree(tree.Worktree()).Provided(id, dir)
 	if err != nil {
 		return found, err
 	}

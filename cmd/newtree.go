@@ -48,7 +48,7 @@ func (n *newborn) createInTree(ctx context.Context) error {
 	if done, n.h, n.r, err = n.makeTree(ctx, m, &n.b, &n.settings.Config, main); err != nil {
 		return n.takeBackTree(context.WithoutCancel(ctx), from, m, err)
 	}
-	if err := n.Clone.ForgetHalfMade(n.h.ID); err != nil {
+	if err := n.Clone.Session(n.h.ID).ForgetHalfMade(); err != nil {
 		return err
 	}
 	if !n.o.carry && !n.o.fork && left > 0 && !n.json {
@@ -177,7 +177,7 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 	if c.Setup.IsZero() {
 		return nil, nil
 	}
-	dir, err := a.Clone.RunDir(m.Session, "setup")
+	dir, err := a.Clone.Session(m.Session).RunDir("setup")
 	if err != nil {
 		return nil, err
 	}
@@ -215,14 +215,14 @@ func (a *app) keepProvided(ctx context.Context, m registry.HalfMade, done room.P
 		n := strings.TrimSuffix(name, "/")
 		return slices.Contains(done.Copied, n) || slices.Contains(done.Linked, n)
 	}))
-	return a.Clone.KeepProvided(a.Repo.Worktree(), p)
+	return a.Clone.Worktree(a.Repo.Worktree()).KeepProvided(p)
 }
 
 // takeBackTree removes a work tree whose session did not begin, and returns why it did not.
 func (a *app) takeBackTree(ctx context.Context, from *gitstate.Repo, m registry.HalfMade, why error) error {
 	a.Use(from, "")
 	if errors.Is(why, worktree.ErrDirTaken) { // what is there is somebody else's
-		return errors.Join(dirRefusal(why), a.Clone.ForgetHalfMade(m.Session))
+		return errors.Join(dirRefusal(why), a.Clone.Session(m.Session).ForgetHalfMade())
 	}
 	if tip, err := from.Ref(ctx, session.LedgerOf(m.Session)); err != nil || tip != "" {
 		return errors.Join(why, err) // it has begun: the next command completes it

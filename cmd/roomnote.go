@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases/gate"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
 // note is a small file of a session: a line for each key, with a blank and a value. The agent could write to it: what
@@ -82,7 +83,7 @@ type roomNote struct {
 }
 
 func (a *app) roomNote(plan workflows.Plan, runDir string) gate.RoomNote {
-	_, gates := workflows.EncodePlan(&workflows.Plan{Baseline: plan.Baseline, Setup: plan.Setup, Provide: plan.Provide,
+	_, gates := plans.Encode(&workflows.Plan{Baseline: plan.Baseline, Setup: plan.Setup, Provide: plan.Provide,
 		Env: plan.Env})
 	return &roomNote{a.noteOf(runDir, "room"), gates}
 }

@@ -117,7 +117,7 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much li
 	if v, e := a.View(context.WithoutCancel(ctx), id); e == nil {
 		end.Seq = v.Session.Seq
 	}
-	if e := a.Clone.KeepEnded(id, end); e != nil { // for those who watch; the run itself is not in question
+	if e := a.Clone.Session(id).KeepEnded(end); e != nil { // for those who watch; the run itself is not in question
 		a.note("warning: how the run ended could not be kept: %v", e)
 	}
 	return err

@@ -44,7 +44,7 @@ func (a *app) showRun(ctx context.Context, id session.ID, n int) error {
 		}
 		return usage("wfs show "+itoa(n), "no agent worked for checkpoint %d", n)
 	}
-	dir, err := a.Clone.RunDir(id, j.RunID)
+	dir, err := a.Clone.Session(id).RunDir(j.RunID)
 	if err != nil {
 		return err
 	}

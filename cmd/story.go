@@ -54,7 +54,7 @@ func (a *app) tell(ctx context.Context, id session.ID, in *worktree.Worktree) er
 	}
 	s := &v.Session
 	j := present.StoryOf(a.describe(s, in), a.env.Now())
-	if end, found := a.Clone.Ended(s.ID, ""); found && j.Driver == nil && stillSo(&end, s) {
+	if end, found := a.Clone.Session(s.ID).Ended(""); found && j.Driver == nil && stillSo(&end, s) {
 		j.Failed = &present.Failure{Version: jsonVersion, Error: end.Error, Hint: end.Hint, Exit: end.Exit}
 	}
 	a.addAutoSave(ctx, &j.Session, s, v.Tip, in)

@@ -167,12 +167,12 @@ func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
 		if t.ID == a.Repo.Worktree() {
 			continue
 		}
-		l, err := a.Clone.LockWorktree(t.ID, a.Holder(command))
+		l, err := a.Clone.Worktree(t.ID).Lock(a.Holder(command))
 		if err != nil {
 			return nil, err
 		}
 		a.KeepLock(l)
-		if id, err := a.Clone.Claimed(t.ID); err != nil {
+		if id, err := a.Clone.Worktree(t.ID).Claimed(); err != nil {
 			return nil, err
 		} else if id != "" {
 			return nil, session.Refuse(session.RefuseWorktree, fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id),

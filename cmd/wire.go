@@ -190,7 +190,7 @@ func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 
 // Alive finds nothing of a run that began in the clone that this one is a copy of: it goes on there.
 func (w *works) Alive(id session.ID, runID string) []session.Process {
-	dir, err := w.app.Clone.RunDir(id, runID)
+	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {
 		dir = ""
 	}
@@ -203,7 +203,7 @@ func (w *works) Alive(id session.ID, runID string) []session.Process {
 
 // End is asked for what Alive has found.
 func (w *works) End(id session.ID, runID string) []int {
-	dir, err := w.app.Clone.RunDir(id, runID)
+	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {
 		return nil
 	}

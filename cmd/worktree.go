@@ -121,7 +121,7 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if j.Kept == "" {
 		j.Discarded = now.all()
 	}
-	if err := a.Clone.ForgetProvided(work); err != nil {
+	if err := a.Clone.Worktree(work).ForgetProvided(); err != nil {
 		return err
 	}
 	j.Parked = a.strandedWith(ctx, work)
@@ -167,7 +167,7 @@ func (a *app) mayRemove(ctx context.Context, id session.ID, t *worktree.Worktree
 
 // wouldLose lists what is nowhere but in the work tree. here is the one where the command was typed.
 func (a *app) wouldLose(ctx context.Context, here *gitstate.Repo, id session.ID, dir string) (lost, error) {
-	exclude := a.Clone.ExcludeFile(id)
+	exclude := a.Clone.Session(id).ExcludeFile()
 	snap, err := a.Repo.Snapshot(ctx, exclude)
 	if err != nil {
 		return lost{}, err

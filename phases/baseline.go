@@ -111,13 +111,12 @@ func (b baseRuns) inCopy(ctx context.Context, g workflows.Gate) (*gate.Run, erro
 	if bare, err := b.Bare(ctx, *b.tree); err != nil || !bare {
 		return nil, ctx.Err()
 	}
-	b.Judged = *b.tree
-	left, at, err := b.EnterClean(ctx, g)
+	left, at, err := b.EnterClean(ctx, g, *b.tree)
 	if left != nil || err != nil {
 		return nil, ctx.Err()
 	}
 	b.Say("gate " + g.Name + " in a clean checkout …")
-	run, err := at.Run(ctx, g, b.runDir, false)
+	run, err := at.Run(ctx, g, gate.On{Dir: b.runDir})
 	if err != nil || run.Changed != "" || !run.Ran() {
 		return nil, ctx.Err()
 	}
@@ -144,8 +143,7 @@ func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gate.
 		more = " again, to check that every result is the same"
 	}
 	b.Say("gate " + g.Name + where + more + " …")
-	b.Judged = *b.tree
-	run, err := b.Run(ctx, g, b.runDir, again)
+	run, err := b.Run(ctx, g, gate.On{Tree: *b.tree, Dir: b.runDir, Anew: again})
 	if err == nil {
 		err = refused(run, where)
 	}

@@ -32,7 +32,6 @@ func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdou
 		old, err := j.Show(ctx, r.Tree, f.Path)
 		h.replaced[f.Path] = err == nil && old != nil
 	}
-	j.Judged = r.Tree
 	gates := slices.DeleteFunc(slices.Clone(r.Phase.Gates), func(g workflows.Gate) bool {
 		return !g.Runs() || g.MayChangeTree
 	})
@@ -65,7 +64,7 @@ func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdou
 func (h *heldRun) run(ctx context.Context, g workflows.Gate) (cannot string, err error) {
 	g.Where, g.Expect, g.Stable = workflows.Clean, workflows.ExpectPass, 0
 	h.j.Say("gate " + g.Name + " with hold-out tests …")
-	run, err := h.j.Run(ctx, g, h.r.RunDir, false)
+	run, err := h.j.Run(ctx, g, gate.On{Tree: h.r.Tree, Dir: h.r.RunDir})
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
@@ -124,7 +123,7 @@ func (h *heldRun) judge(ctx context.Context, g workflows.Gate, run *gate.Run) er
 	if h.base {
 		h.noteBase(l, bad, own)
 	} else if len(bad) > 0 {
-		again, err := h.j.Run(ctx, g, h.r.RunDir, true)
+		again, err := h.j.Run(ctx, g, gate.On{Tree: h.r.Tree, Dir: h.r.RunDir, Anew: true})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -251,7 +250,8 @@ func (h *heldRun) left(run *gate.Run, own map[session.TestID]string) {
 				return true
 			}
 		}
-		return run.Silent() || slices.ContainsFunc(run.Report.Broken, func(b report.Breakage) bool { return mayHold(b, path) })
+		return run.Silent() || slices.ContainsFunc(run.Report.Broken,
+			func(b report.Breakage) bool { return mayHold(b, path) })
 	})
 }
 

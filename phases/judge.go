@@ -75,7 +75,8 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 
 // runGates enters what the gates of the phase say, and returns what failing tests printed. The judgement is a question
 // where a gate has no place to run any more.
-func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure, error) {
+func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure,
+	error) {
 	files := j.Files(ctx, r)
 	var failures []report.Failure
 	for _, g := range inRunningOrder(r.Phase.Gates) {
@@ -113,13 +114,12 @@ func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *sessi
 // runGate runs a gate on the tree of a judgement. The tree is another one afterwards if the gate may change it.
 func (j *Judge) runGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest, files *verdict.Files,
 	out *session.Judgement) (res session.GateResult, run *gate.Run, err error) {
-	j.Judged = out.Tree
 	at, err := j.withoutCode(ctx, g, r)
 	if err != nil {
 		return res, nil, err
 	}
 	j.Say("gate " + g.Name + " …")
-	if res, run, err = at.JudgeGate(ctx, g, r, files); err != nil {
+	if res, run, err = at.JudgeGate(ctx, g, gate.On{Tree: out.Tree, Dir: r.RunDir}, r, files); err != nil {
 		return res, nil, err
 	}
 	if res.Verdict == session.Fail && g.Where == workflows.Clean {

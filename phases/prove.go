@@ -32,7 +32,6 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 		return p, nil
 	}
 	defer done()
-	j.Judged = r.Tree
 	if err := j.ChoosePlaces(ctx, &r); err != nil {
 		return p, err
 	}
@@ -52,7 +51,7 @@ func (j *Judge) proveGate(ctx context.Context, r session.JudgeRequest, g workflo
 	ranClean := g.Where == workflows.Clean
 	g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
 	j.Say("gate " + g.Name + " again in a clean checkout, without caches …")
-	res, run, err := j.JudgeGate(ctx, g, r, j.Files(ctx, r))
+	res, run, err := j.JudgeGate(ctx, g, gate.On{Tree: r.Tree, Dir: r.RunDir, Anew: true}, r, j.Files(ctx, r))
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -104,7 +103,7 @@ func (j *Judge) blame(ctx context.Context, r session.JudgeRequest, g workflows.G
 func (j *Judge) cold(runDir string) (cold *Judge, done func(), err error) {
 	empty, err := os.MkdirTemp(runDir, "compiled-")
 	at := *j
-	at.Anew, at.Env = true, append(slices.Clone(j.Env), "PYTHONPYCACHEPREFIX="+empty)
+	at.Env = append(slices.Clone(j.Env), "PYTHONPYCACHEPREFIX="+empty)
 	if j.Cold != nil {
 		began := false // gates may need what those before them have built
 		at.Clean = func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {

@@ -189,7 +189,7 @@ func (p *Places) Belonging(ctx context.Context, id session.ID) (*worktree.Worktr
 		if t.Branch != "" || t.Gone {
 			continue
 		}
-		if made, err := p.w.Clone.Provided(t.ID, id, t.Path); err != nil || made.Session == id {
+		if made, err := p.w.Clone.Worktree(t.ID).Provided(id, t.Path); err != nil || made.Session == id {
 			return &trees[i], err
 		}
 	}
@@ -200,11 +200,11 @@ func (p *Places) Belonging(ctx context.Context, id session.ID) (*worktree.Worktr
 // which command completes it, "" for any.
 func (p *Places) HalfMoved(ctx context.Context) (what, completes string) {
 	clone, tree := p.w.Clone, p.w.Repo.Worktree()
-	id, err := clone.Claimed(tree)
+	id, err := clone.Worktree(tree).Claimed()
 	if err != nil || id == "" {
 		return "", ""
 	}
-	if _, held, err := clone.WorktreeHolder(tree); err != nil || held {
+	if _, held, err := clone.Worktree(tree).Holder(); err != nil || held {
 		return "", ""
 	}
 	v, err := p.w.View(ctx, id)

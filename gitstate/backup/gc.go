@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -26,7 +25,7 @@ func (r *Backups) Rescues(ctx context.Context, id session.ID) (map[string]State,
 
 // LedgerTrees are the trees of all commits that a session's ledger leads to: what stays as long as the session does.
 func (r *Backups) LedgerTrees(ctx context.Context, id session.ID) (map[session.Tree]bool, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "log", "--format=%T", refs.LedgerRef(id), "--")
+	out, err := r.Git.Ask(ctx, "log", "--format=%T", refs.LedgerRef(id), "--")
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func (r *Backups) onlyReference(ctx context.Context, rescue session.Commit) (str
 			}
 		}
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-list", string(rescue), "--not",
+	out, err := r.Git.Ask(ctx, "rev-list", string(rescue), "--not",
 		"--exclude="+refs.RefsPrefix+"*/rescue/*",
 		"--exclude="+refs.RefsPrefix+"*/auto",
 		"--exclude="+refs.OpsPrefix+"*", "--exclude="+refs.DeletedPrefix+"*", "--exclude=refs/stash", "--all")

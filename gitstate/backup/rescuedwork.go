@@ -74,7 +74,7 @@ func (r *Backups) staged(ctx context.Context, s State) (was, picks bool, err err
 	var unlike [3][]string // names by which two of them differ
 	for i, two := range [][]string{{string(s.Tree), string(s.Index)}, {below, string(s.Index)}, {below, string(s.Tree)}} {
 		diff := []string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames", two[0], two[1]}
-		out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(diff, handover.WithoutDocuments...)...)
+		out, err := r.Git.Ask(ctx, append(diff, handover.WithoutDocuments...)...)
 		if err != nil {
 			return false, false, err
 		}
@@ -88,7 +88,7 @@ func (r *Backups) staged(ctx context.Context, s State) (was, picks bool, err err
 // bytesOnly reports whether a rescue has bytes of files that git converts, but for a session's documents and
 // for ends of lines.
 func (r *Backups) bytesOnly(ctx context.Context, s State) (bool, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "--name-only", "-z", string(s.Raw))
+	out, err := r.Git.Ask(ctx, "ls-tree", "-r", "--name-only", "-z", string(s.Raw))
 	for _, name := range gitcmd.SplitZ(out) {
 		if strings.HasPrefix(name, handover.WorkDir+"/") {
 			continue

@@ -338,7 +338,7 @@ func (r *Mover) sameFile(ctx context.Context, c object.TreeChange, same func(wan
 		if err != nil {
 			return false, err
 		}
-		want, err := r.Git.Run(ctx, gitcmd.Opts{}, "cat-file", "--filters", "--path="+c.Path, c.NewID)
+		want, err := r.Git.Ask(ctx, "cat-file", "--filters", "--path="+c.Path, c.NewID)
 		return err == nil && same(want, have), err
 	}
 	return false, nil

@@ -142,6 +142,11 @@ func (r *Git) Run(ctx context.Context, o Opts, args ...string) ([]byte, error) {
 	return out, err
 }
 
+// Ask is Run for a question that git answers by itself.
+func (r *Git) Ask(ctx context.Context, args ...string) ([]byte, error) {
+	return r.Run(ctx, Opts{}, args...)
+}
+
 // Stream is git with input and output as they come.
 func (r *Git) Stream(ctx context.Context, o Opts, in io.Reader, out io.Writer, args ...string) error {
 	if refs := r.moves(o, args); len(refs) > 0 {

@@ -301,7 +301,8 @@ func readWhole(path string) ([]byte, fs.FileInfo, error) {
 
 // WriteTree writes the tree of a private index. Git checks that every object in it is there.
 func (r *Store) WriteTree(ctx context.Context, index string) (session.Tree, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "write-tree")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false",
+		"write-tree")
 	return session.Tree(bytes.TrimSpace(out)), err
 }
 

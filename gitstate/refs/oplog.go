@@ -96,11 +96,11 @@ func takenAlong(ops []session.Op) []int {
 	return list
 }
 
-func (r *Operations) OpsRef() string { return OpsPrefix + r.refs.Git.Worktree }
+func (r *Operations) OpsRef() string { return OpsPrefix + r.Git.Worktree }
 
 // Ops lists this work tree's operations, newest first, as far as they can be read.
 func (r *Operations) Ops(ctx context.Context) ([]session.Op, error) {
-	ops, _, err := r.OpLog(ctx, r.refs.Git.Worktree)
+	ops, _, err := r.OpLog(ctx, r.Git.Worktree)
 	return ops, err
 }
 
@@ -132,53 +132,58 @@ func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err erro
 	if err != nil || l.tip == "" {
 		return l, err
 	}
-	out, err := r.refs.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*MaxOps),
-		"--no-commit-header", "--format=%H %T %P", string(l.tip), "--")
+	names, rescues, whole, err := r.chain(ctx, l.tip)
 	var failed *gitcmd.GitError
 	if errors.As(err, &failed) { // no commit, or some are missing
-		l.damage, err = fmt.Errorf("%s: %s", ref, strings.TrimSpace(failed.Stderr)), nil
+		l.damage = fmt.Errorf("%s: %s", ref, strings.TrimSpace(failed.Stderr))
+		return l, nil
 	}
-	if err != nil || l.damage != nil {
+	if !whole {
+		l.damage = fmt.Errorf("%s: its beginning is missing", ref)
+	}
+	if err != nil || len(names) == 0 {
 		return l, err
 	}
-	var names []string
-	var rescues []session.Commit
-	whole := false
+	got, err := r.Objects.Lookup(ctx, names...)
+	if err != nil {
+		return l, err
+	}
+	return l, l.add(names, rescues, got)
+}
+
+// chain lists the names of the documents in a log, newest first, and the rescues of their commits. whole says that it
+// ends as a log does, or is longer than one becomes.
+func (r *Operations) chain(ctx context.Context, tip session.Commit) (names []string, rescues []session.Commit,
+	whole bool, err error) {
+	out, err := r.Git.Ask(ctx, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*MaxOps),
+		"--no-commit-header", "--format=%H %T %P", string(tip), "--")
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
-		if whole = f[1] == r.refs.Objects.NewObject("tree", nil).ID; whole {
-			break
+		if f[1] == r.Objects.NewObject("tree", nil).ID {
+			return names, rescues, true, err
 		}
 		names, rescues = append(names, f[0]+":"+FileOp), append(rescues, "")
 		if len(f) > 3 {
 			rescues[len(rescues)-1] = session.Commit(f[3])
 		}
 	}
-	if len(names) == 0 {
-		if !whole {
-			l.damage = fmt.Errorf("%s is not a commit", ref)
-		}
-		return l, nil
-	}
-	got, err := r.refs.Objects.Lookup(ctx, names...)
-	if err != nil {
-		return l, err
-	}
+	return names, rescues, len(names) == 2*MaxOps, err
+}
+
+// add reads the documents of a log up to the first that is damaged. One of a newer version is an error.
+func (l *OpLog) add(names []string, rescues []session.Commit, got []object.Found) error {
 	for i, g := range got {
 		op, err := ReadOp(names[i], g)
 		if errors.Is(err, session.ErrNewer) {
-			return l, err
+			return err
 		}
 		if err != nil {
 			l.damage = err
-			return l, nil
+			return nil
 		}
 		l.Ops, l.Rescues = append(l.Ops, op), append(l.Rescues, rescues[i])
 	}
-	if !whole && len(names) < 2*MaxOps {
-		l.damage = fmt.Errorf("%s: its beginning is missing", ref)
-	}
-	return l, nil
+	return nil
 }
 
 // newestOps reads the newest entries of this work tree's log without a git process. It answers false where the
@@ -186,15 +191,15 @@ func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err erro
 func (r *Operations) newestOps(ctx context.Context) (l OpLog, ok bool) {
 	const enough = 16 // an operation is logged again after a kill, and then it is the last one
 	var err error
-	if l.tip, err = r.refs.Ref(ctx, r.OpsRef()); err != nil || l.tip == "" || !r.refs.Git.ReadsDirectly() {
+	if l.tip, err = r.refs.Ref(ctx, r.OpsRef()); err != nil || l.tip == "" || !r.Git.ReadsDirectly() {
 		return l, false
 	}
 	for c := l.tip; len(l.Ops) < enough; {
-		info, err := r.refs.Objects.CommitInfo(ctx, c)
-		if err == nil && info.Tree == r.refs.Objects.OrEmpty("") {
+		info, err := r.Objects.CommitInfo(ctx, c)
+		if err == nil && info.Tree == r.Objects.OrEmpty("") {
 			break
 		}
-		data, err2 := r.refs.Objects.File(ctx, c, FileOp)
+		data, err2 := r.Objects.File(ctx, c, FileOp)
 		op, err3 := ReadOp(string(c), object.Found{Kind: "blob", Data: data})
 		if cmp.Or(err, err2, err3) != nil || len(info.Parents) == 0 {
 			return l, false
@@ -210,51 +215,55 @@ func (r *Operations) newestOps(ctx context.Context) (l OpLog, ok bool) {
 // from the log. A log that cannot be read is moved aside: a new one begins, and what was there is kept below its first
 // commit.
 func (r *Operations) LogOp(ctx context.Context, op session.Op) (int64, error) {
-	ident, err := r.refs.Git.Answers.Identity(ctx)
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for {
-		if err := r.moveAside(); err != nil {
-			return 0, err
+		n, err := r.logOp(ctx, op, ident)
+		if !errors.Is(err, ErrMoved) {
+			return n, err
 		}
-		l, ok := r.newestOps(ctx)
-		if !ok {
-			var err error
-			if l, err = r.readOps(ctx, r.OpsRef()); err != nil {
-				return 0, err
-			}
-		}
-		if n := loggedAs(l.Ops, op); n > 0 {
-			return n, nil
-		}
-		objects, tip, err := r.uponOps(ctx, l, ident, op.At)
-		if err != nil {
-			return 0, err
-		}
-		op.Number = 1
-		if len(l.Ops) > 0 {
-			op.Number = l.Ops[0].Number + 1
-		}
-		entry, err := r.opCommit(ctx, op, tip, ident)
-		if err != nil {
-			return 0, err
-		}
-		if err := r.refs.Objects.WriteObjects(ctx, append(objects, entry...)...); err != nil {
-			return 0, err
-		}
-		err = r.moveOps(ctx, session.RefMove{Ref: r.OpsRef(), Old: l.tip, New: session.Commit(entry[len(entry)-1].ID)},
-			op.Kind)
-		if errors.Is(err, ErrMoved) {
-			continue
-		}
-		if err != nil {
-			return 0, err
-		}
-		r.refs.Objects.LetGo(true)
-		durable.Hit(durable.OplogWritten)
-		return op.Number, nil
 	}
+}
+
+// logOp is LogOp, unless somebody else moves the log meanwhile.
+func (r *Operations) logOp(ctx context.Context, op session.Op, ident string) (int64, error) {
+	if err := r.moveAside(); err != nil {
+		return 0, err
+	}
+	l, ok := r.newestOps(ctx)
+	if !ok {
+		var err error
+		if l, err = r.readOps(ctx, r.OpsRef()); err != nil {
+			return 0, err
+		}
+	}
+	if n := loggedAs(l.Ops, op); n > 0 {
+		return n, nil
+	}
+	objects, tip, err := r.uponOps(ctx, l, ident, op.At)
+	if err != nil {
+		return 0, err
+	}
+	op.Number = 1
+	if len(l.Ops) > 0 {
+		op.Number = l.Ops[0].Number + 1
+	}
+	entry, err := r.opCommit(ctx, op, tip, ident)
+	if err != nil {
+		return 0, err
+	}
+	if err := r.Objects.WriteObjects(ctx, append(objects, entry...)...); err != nil {
+		return 0, err
+	}
+	m := session.RefMove{Ref: r.OpsRef(), Old: l.tip, New: session.Commit(entry[len(entry)-1].ID)}
+	if err := r.moveOps(ctx, m, op.Kind); err != nil {
+		return 0, err
+	}
+	r.Objects.LetGo(true)
+	durable.Hit(durable.OplogWritten)
+	return op.Number, nil
 }
 
 // moveOps moves the log's ref itself, whatever somebody made it point to.
@@ -265,7 +274,8 @@ func (r *Operations) moveOps(ctx context.Context, m session.RefMove, kind string
 // uponOps is what the next entry of a log is made upon, and the objects that are to be made for that: none for a log
 // that is whole and short enough. One that has grown is made anew from its newest entries; one that cannot be read
 // begins anew, above what was there.
-func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int64) ([]object.Object, session.Commit, error) {
+func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int64) ([]object.Object, session.Commit,
+	error) {
 	switch {
 	case l.tip != "" && len(l.Ops) > 0 && len(l.Ops) < MaxOps:
 		return nil, l.tip, nil
@@ -275,23 +285,32 @@ func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int6
 	case l.damage == nil: // a first commit and nothing else
 		return nil, l.tip, nil
 	}
-	var was []session.Commit // stays reachable
-	if _, err := r.refs.Objects.CommitInfo(ctx, l.tip); err == nil {
-		if whole, err := r.refs.Objects.Exists(ctx, l.tip); err != nil {
-			return nil, "", err
-		} else if whole {
-			was = append(was, l.tip)
-		}
+	was, err := r.reachable(ctx, l.tip)
+	if err != nil {
+		return nil, "", err
 	}
 	r.noteAside(fmt.Sprintf("the operation log of this work tree could not be read (%v): starting a new one", l.damage))
 	root, tip := r.RootOfOps(was, ident, at, "\n\nWhat was here could not be read: "+l.damage.Error())
 	return root, tip, nil
 }
 
+// reachable is a commit that is there with all that it reaches, none for anything else.
+func (r *Operations) reachable(ctx context.Context, c session.Commit) ([]session.Commit, error) {
+	if _, err := r.Objects.CommitInfo(ctx, c); err != nil {
+		return nil, nil
+	}
+	whole, err := r.Objects.Exists(ctx, c)
+	if err != nil || !whole {
+		return nil, err
+	}
+	return []session.Commit{c}, nil
+}
+
 // RootOfOps makes the commit that a log ends in, so that first parents are operations and nothing else.
-func (r *Operations) RootOfOps(parents []session.Commit, ident string, at int64, why string) ([]object.Object, session.Commit) {
-	empty := r.refs.Objects.NewObject("tree", nil)
-	root := r.refs.Objects.NewCommit(empty.ID, parents, ident, at, "wfs: operations of work tree "+r.refs.Git.Worktree+why)
+func (r *Operations) RootOfOps(parents []session.Commit, ident string, at int64, why string) ([]object.Object,
+	session.Commit) {
+	empty := r.Objects.NewObject("tree", nil)
+	root := r.Objects.NewCommit(empty.ID, parents, ident, at, "wfs: operations of work tree "+r.Git.Worktree+why)
 	return []object.Object{empty, root}, session.Commit(root.ID)
 }
 
@@ -309,7 +328,8 @@ func (r *Operations) entriesUpon(ctx context.Context, objects []object.Object, t
 }
 
 // opCommit makes the objects of one entry, its commit last.
-func (r *Operations) opCommit(ctx context.Context, op session.Op, tip session.Commit, ident string) ([]object.Object, error) {
+func (r *Operations) opCommit(ctx context.Context, op session.Op, tip session.Commit,
+	ident string) ([]object.Object, error) {
 	var rescue session.Commit
 	if op.Turn.Rescue != "" {
 		var err error
@@ -329,13 +349,13 @@ func (r *Operations) OpEntry(op session.Op, tip, rescue session.Commit, ident st
 	if err != nil {
 		return nil, err
 	}
-	doc := r.refs.Objects.NewObject("blob", append(data, '\n'))
-	tree, err := r.refs.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: FileOp, ID: doc.ID}})
+	doc := r.Objects.NewObject("blob", append(data, '\n'))
+	tree, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: FileOp, ID: doc.ID}})
 	if err != nil {
 		return nil, err
 	}
 	message := fmt.Sprintf("wfs: %s %s\n\n%s", op.Kind, op.Session, op.Summary)
-	return []object.Object{doc, tree, r.refs.Objects.NewCommit(tree.ID, parents, ident, op.At, message)}, nil
+	return []object.Object{doc, tree, r.Objects.NewCommit(tree.ID, parents, ident, op.At, message)}, nil
 }
 
 // SetAside says what of an operation log this process could not read and has moved aside, "" for nothing.
@@ -351,15 +371,15 @@ func (r *Operations) noteAside(what string) { r.notedAside.Store(&what) }
 // moveAside renames a file that stands where the log's ref belongs and holds no commit: damaged, or a symbolic ref, by
 // which somebody's branch would be moved. Git can neither read nor replace such a file.
 func (r *Operations) moveAside() error {
-	if !r.refs.Git.ReadsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		return nil
 	}
 	next, _, err := r.refs.ReadRef(r.OpsRef())
 	if err == nil && next == "" || err != nil && !errors.Is(err, ErrBrokenRef) {
 		return err
 	}
-	path, to := r.refs.refPath(r.OpsRef()), filepath.Join(r.refs.Git.PrivateDir(), "ops.corrupt-1")
-	if err := durable.MkdirAll(r.refs.Git.PrivateDir()); err != nil {
+	path, to := r.refs.refPath(r.OpsRef()), filepath.Join(r.Git.PrivateDir(), "ops.corrupt-1")
+	if err := durable.MkdirAll(r.Git.PrivateDir()); err != nil {
 		return err
 	}
 	if err := os.Rename(path, to); err != nil {

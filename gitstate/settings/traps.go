@@ -20,7 +20,7 @@ type Trap struct {
 
 // Traps looks through the configuration for such settings.
 func (r *Settings) Traps(ctx context.Context) ([]Trap, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--list", "-z")
+	out, err := r.Git.Ask(ctx, "config", "--list", "-z")
 	if err != nil {
 		return nil, err
 	}
@@ -47,24 +47,11 @@ func traps(list []setting) (found []Trap) {
 		t := Trap{Key: s.key, Value: s.value}
 		dot := strings.LastIndexByte(s.key, '.')
 		remote, name := s.key[:max(dot, 0)], s.key[dot+1:]
-		from, into, pair := strings.Cut(strings.TrimPrefix(s.value, "+"), ":")
 		ofRemote, counts := strings.HasPrefix(remote, "remote."), last[s.key] == s.value
 		switch {
-		case counts && s.key == "push.default" && s.value == "matching":
-			t.Follows, t.Next = "git push publishes a session's branch whenever the remote has one of that name",
-				"git config push.default simple"
-		case counts && ofRemote && name == "mirror" && gitcmd.Truth(s.value):
-			t.Follows, t.Next = "git push publishes every session and its history", "git config --unset "+
-				safetext.ShellWord(t.Key)
-		case ofRemote && name == "fetch" && pair:
-			t.exposes(into, "git fetch --prune deletes ", list)
-			if prune, set := last[remote+".prune"]; set && gitcmd.Truth(prune) || !set && gitcmd.Truth(last["fetch.prune"]) {
-				t.Follows = strings.Replace(t.Follows, " --prune", "", 1)
-			}
-		case ofRemote && name == "push" && from == "" && into == "":
-			t.exposes(refs.BranchPrefix+"*", "git push publishes, whenever the remote has a branch of that name, ", list)
-		case ofRemote && name == "push":
-			t.exposes(from, "git push publishes ", list)
+		case counts && t.publishesAll(ofRemote, name):
+		case ofRemote:
+			t.refspec(name, prunes(remote, last), list)
 		}
 		if t.Follows != "" && !slices.Contains(found, t) {
 			found = append(found, t)
@@ -72,6 +59,42 @@ func traps(list []setting) (found []Trap) {
 	}
 	slices.SortStableFunc(found, func(a, b Trap) int { return strings.Compare(a.Key+a.Value, b.Key+b.Value) })
 	return found
+}
+
+// publishesAll says what a setting publishes that is for whole repositories, and reports whether it is one.
+func (t *Trap) publishesAll(ofRemote bool, name string) bool {
+	switch {
+	case t.Key == "push.default" && t.Value == "matching":
+		t.Follows, t.Next = "git push publishes a session's branch whenever the remote has one of that name",
+			"git config push.default simple"
+	case ofRemote && name == "mirror" && gitcmd.Truth(t.Value):
+		t.Follows, t.Next = "git push publishes every session and its history", "git config --unset "+
+			safetext.ShellWord(t.Key)
+	}
+	return t.Follows != ""
+}
+
+// prunes reports whether a fetch from a remote deletes refs without being told to.
+func prunes(remote string, last map[string]string) bool {
+	if prune, set := last[remote+".prune"]; set {
+		return gitcmd.Truth(prune)
+	}
+	return gitcmd.Truth(last["fetch.prune"])
+}
+
+// refspec says what a remote's refspec for fetch or push does to refs of ours.
+func (t *Trap) refspec(name string, prunes bool, list []setting) {
+	from, into, pair := strings.Cut(strings.TrimPrefix(t.Value, "+"), ":")
+	switch {
+	case name == "fetch" && pair && prunes:
+		t.exposes(into, "git fetch deletes ", list)
+	case name == "fetch" && pair:
+		t.exposes(into, "git fetch --prune deletes ", list)
+	case name == "push" && from == "" && into == "":
+		t.exposes(refs.BranchPrefix+"*", "git push publishes, whenever the remote has a branch of that name, ", list)
+	case name == "push":
+		t.exposes(from, "git push publishes ", list)
+	}
 }
 
 // exposes says what a git command does to refs of ours, if one side of a refspec means them and no negative

@@ -33,9 +33,9 @@ func (r *Adder) untracked(ctx context.Context, paths []string) ([]string, bool) 
 	if _, ok := r.plainRules(ctx); !ok {
 		return nil, false
 	}
-	u := untrackedFiles{root: r.files.Git.Root, rules: map[string][]string{}}
-	everywhere, ok := readRules(r.files.Settings.ExcludesPath())
-	local, ok2 := readRules(filepath.Join(r.files.Git.CommonDir, "info", "exclude"))
+	u := untrackedFiles{root: r.Git.Root, rules: map[string][]string{}}
+	everywhere, ok := readRules(r.Settings.ExcludesPath())
+	local, ok2 := readRules(filepath.Join(r.Git.CommonDir, "info", "exclude"))
 	if u.everywhere = append(everywhere, local...); !ok || !ok2 {
 		return nil, false
 	}

@@ -24,7 +24,7 @@ func (r *Finder) nestedWork(ctx context.Context, other *gitcmd.Git) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-z")
+	out, err := r.Git.Ask(ctx, "ls-files", "-z")
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func mustIgnore(ctx context.Context, git *gitcmd.Git, tree, path string) error {
 		return err
 	}
 	at := gitcmd.New(gitcmd.Place{Root: tree, Env: git.Env, UserEnv: git.UserEnv})
-	_, err = at.Run(ctx, gitcmd.Opts{}, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
+	_, err = at.Ask(ctx, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
 	var failed *gitcmd.GitError
 	if errors.As(err, &failed) && failed.Exit == 1 {
 		return fmt.Errorf("%w: %s lies in the work tree %s, and is not ignored there", ErrDirTaken, path, tree)

@@ -223,7 +223,8 @@ func functionHead(l *source.Language, head tokens) bool {
 	for head.is(0, "@", "}") {
 		head = head[1:]
 	}
-	if len(head) == 0 || control[head[0].Text] || !head.has(")") || head.has("class", "interface", "enum", "record", "new") {
+	if len(head) == 0 || control[head[0].Text] || !head.has(")") ||
+		head.has("class", "interface", "enum", "record", "new") {
 		return false
 	}
 	return l.Name != "script" || head.is(len(head)-1, ")") || head.has(":") // name(…) {

@@ -59,13 +59,15 @@ func mutated(src []byte, toks tokens, i int) string {
 
 func blank(src []byte, at int) bool { return at >= 0 && at < len(src) && src[at] == ' ' }
 
-// calculates reports whether an operator stands between two operands that are no texts: it is not a pointer, nor a sign.
+// calculates reports whether an operator stands between two operands that are no texts: it is not a pointer,
+// nor a sign.
 func calculates(toks tokens, i int) bool {
 	if i == 0 || i+1 >= len(toks) || toks[i+1].Kind == source.String {
 		return false
 	}
 	before := toks[i-1]
-	return (before.Kind != source.Punct || toks.is(i-1, ")", "]")) && before.Kind != source.String && before.Text != "return"
+	return (before.Kind != source.Punct || toks.is(i-1, ")", "]")) && before.Kind != source.String &&
+		before.Text != "return"
 }
 
 // twice is a negation that is taken back, "" for what is none: a macro, an attribute and the type of what never returns

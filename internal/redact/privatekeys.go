@@ -69,8 +69,8 @@ func lineAt(s string, at int) (end, next int) {
 	return end, end
 }
 
-// keyStops is where a key stops on a line: before another one begins, or behind the mark of its end. What is before body
-// is of the key; what is from there to stop is the mark.
+// keyStops is where a key stops on a line: before another one begins, or behind the mark of its end. What is
+// before body is of the key; what is from there to stop is the mark.
 func keyStops(line string) (body, stop int, stops bool) {
 	e := strings.Index(line, keyEnd)
 	if start, _, ok := keyBegin(line); ok && (e < 0 || start < e) {

@@ -194,8 +194,8 @@ func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res sessio
 	return res, class == agents.Lost
 }
 
-// reasonOf is the class of a run's end. What wfs stopped it for is a better reason than that it stopped, and one that was
-// interrupted, not by wfs, crashed.
+// reasonOf is the class of a run's end. What wfs stopped it for is a better reason than that it stopped, and
+// one that was interrupted, not by wfs, crashed.
 func reasonOf(p proc.Result, o *agents.Outcome, dead useless) agents.Class {
 	class := o.Class
 	if dead.class != "" && slices.Contains([]agents.Class{agents.Interrupted, agents.NoResult, agents.Crashed}, class) {

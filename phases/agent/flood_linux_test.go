@@ -92,7 +92,7 @@ func BenchmarkGate(b *testing.B) {
 			b.SetBytes(floodSize)
 			began := cpu()
 			for b.Loop() {
-				if _, err := j.Run(b.Context(), g, b.TempDir(), false); err != nil {
+				if _, err := j.Run(b.Context(), g, gate.On{Dir: b.TempDir()}); err != nil {
 					b.Fatal(err)
 				}
 			}

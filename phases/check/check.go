@@ -86,7 +86,7 @@ func Run(ctx context.Context, b *trial.Bench, r Request) (Report, error) {
 		return out, err
 	}
 	c := &checking{Trial: trial.Trial{Variants: trial.Variants{Bench: inWords(b), Out: &session.Judgement{Tree: r.Head}}}}
-	c.R = session.JudgeRequest{Tree: r.Head, LapTree: r.Base, Frozen: r.Base, Plan: r.Plan, RunDir: r.RunDir,
+	c.Req = session.JudgeRequest{Tree: r.Head, LapTree: r.Base, Frozen: r.Base, Plan: r.Plan, RunDir: r.RunDir,
 		Changed: changes, Phase: workflows.Phase{Gates: r.Plan.Baseline}}
 	if c.changed, err = c.Since(ctx, r.Base); err != nil {
 		return out, err
@@ -129,7 +129,8 @@ func inWords(b *trial.Bench) *trial.Bench {
 // sort names the changed files of tests, and those of code.
 func (c *checking) sort(out *Report) {
 	for _, f := range c.changed {
-		if f.Aside && (testpaths.AboutTests(f.Path) || testpaths.MixesTests(f.Path) || c.NamedByGate(f.Path)) {
+		if f.Aside && (testpaths.AboutTests(f.Path) || testpaths.MixesTests(f.Path) ||
+			trial.NamedByGate(c.Req.Phase.Gates, f.Path)) {
 			out.Tests = append(out.Tests, f.Path)
 		}
 		same := func() bool { // but for comments and layout
@@ -173,10 +174,10 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (Gate, error) {
 		Experiments: []session.Experiment{}}
 	c.to, c.Gate = &to, g
 	c.Gate.Expect = workflows.ExpectPass
-	c.Out = &session.Judgement{Tree: c.R.Tree, Verdict: session.Pass}
+	c.Out = &session.Judgement{Tree: c.Req.Tree, Verdict: session.Pass}
 	c.Tests, c.without, c.oldFail = nil, session.Tests{}, false
 	switch {
-	case c.R.Plan.Unproven:
+	case c.Req.Plan.Unproven:
 		to.CouldNot = "clean-proof is off, so there is no clean checkout for experiments"
 	case g.MayChangeTree:
 		to.CouldNot = "it may change the tree"
@@ -217,28 +218,29 @@ var inChecks = strings.NewReplacer("the lap's tests", "the new and changed tests
 // stands runs the gate on the base and on the change, and finds the tests that it is about. Tests that fail
 // with the code that they came with are a finding. An error says why there is nothing to ask.
 func (c *checking) stands(ctx context.Context) error {
-	base, gate := c.R.LapTree, c.Gate.Name
-	_, run, err := c.on(ctx, session.JudgeRequest{Plan: c.R.Plan, Phase: c.R.Phase, RunDir: c.R.RunDir, LapTree: base},
+	base, gate := c.Req.LapTree, c.Gate.Name
+	_, run, err := c.on(ctx, session.JudgeRequest{Plan: c.Req.Plan, Phase: c.Req.Phase, RunDir: c.Req.RunDir,
+		LapTree: base},
 		base, "base")
 	if err != nil {
 		return fmt.Errorf("on the base: %s", process.Reason(err))
 	}
 	c.before = run.Report.Tests
-	c.R.LapStart = session.Evidence{Tree: base, Gates: map[string]session.Tests{gate: c.before}}
-	c.R.Baseline = c.R.LapStart
-	c.R.Known = slices.DeleteFunc(report.SortedKeys(c.before),
+	c.Req.LapStart = session.Evidence{Tree: base, Gates: map[string]session.Tests{gate: c.before}}
+	c.Req.Baseline = c.Req.LapStart
+	c.Req.Known = slices.DeleteFunc(report.SortedKeys(c.before),
 		func(id session.TestID) bool { return !report.Bad(c.before[id]) })
-	c.to.KnownRed = verdict.Named(c.R.Known)
-	res, run, err := c.on(ctx, c.R, c.R.Tree, "change")
+	c.to.KnownRed = verdict.Named(c.Req.Known)
+	res, run, err := c.on(ctx, c.Req, c.Req.Tree, "change")
 	if err != nil {
 		return err
 	}
 	if report.Count(c.before, gate).Passed+report.Count(run.Report.Tests, gate).Passed == 0 {
 		return errors.New("no test passes on the base or with the change: " + res.Reason + run.LeftOut())
 	}
-	c.Out.Evidence = session.Evidence{Tree: c.R.Tree, Gates: map[string]session.Tests{gate: run.Report.Tests}}
+	c.Out.Evidence = session.Evidence{Tree: c.Req.Tree, Gates: map[string]session.Tests{gate: run.Report.Tests}}
 	c.Out.Gates = []session.GateResult{res}
-	c.lap = verdict.New(run, c.before, c.R.Known, c.Files(ctx, c.R))
+	c.lap = verdict.New(run, c.before, c.Req.Known, c.Files(ctx, c.Req))
 	if err := c.failing(ctx, run); err != nil {
 		return err
 	}
@@ -270,7 +272,7 @@ func (c *checking) failing(ctx context.Context, run *gate.Run) error {
 	if len(once) == 0 {
 		return nil
 	}
-	second, err := c.Alter(ctx, c.R.Tree, "change", nil)
+	second, err := c.Alter(ctx, c.Req.Tree, "change", nil)
 	if err != nil {
 		return err
 	}
@@ -326,7 +328,7 @@ func (c *checking) questions(ctx context.Context) error {
 		return nil
 	}
 	if c.withCode {
-		if err := c.oldTests(ctx); err != nil {
+		if err := (oldTests{checking: c}).try(ctx); err != nil {
 			return err
 		}
 	}
@@ -339,7 +341,7 @@ func (c *checking) askLess(ctx context.Context) error {
 	if c.withCode && (len(c.to.Findings) > 0 || c.oldFail) {
 		return nil
 	}
-	result, says, err := c.Weaker(ctx, c.R.LapTree)
+	result, says, err := c.Weaker(ctx, c.Req.LapTree)
 	if err != nil {
 		return c.Cannot(ctx, trial.TryMutants, err)
 	}
@@ -356,7 +358,7 @@ func (c *checking) newTests(ctx context.Context) error {
 	sure := false
 	if c.withCode {
 		var err error
-		if sure, err = c.withoutCode(ctx); err != nil {
+		if sure, err = (bareTests{c}).withoutCode(ctx); err != nil {
 			return err
 		}
 	}
@@ -375,8 +377,8 @@ func (c *checking) newTests(ctx context.Context) error {
 
 // bare runs tests of the change on the code of the base.
 func (c *checking) bare(ctx context.Context, name string, only []session.TestID) (*gate.Run, error) {
-	back := trial.Variants{Bench: c.Bench, R: c.R, Out: &session.Judgement{Tree: c.R.LapTree}, Gate: c.Gate}
-	tree, err := back.WithTests(ctx, c.R.Tree, c.backwards(), c.paths)
+	back := trial.Variants{Bench: c.Bench, Req: c.Req, Out: &session.Judgement{Tree: c.Req.LapTree}, Gate: c.Gate}
+	tree, err := back.WithTests(ctx, c.Req.Tree, c.backwards(), c.paths)
 	if err != nil {
 		return nil, err
 	}
@@ -392,9 +394,12 @@ func (c *checking) backwards() []trial.File {
 	return back
 }
 
+// bareTests are the new and changed tests with the code of the base.
+type bareTests struct{ *checking }
+
 // withoutCode runs the tests of the change on the code of the base. It reports whether one of them fails there by what
 // it asserts: then it can fail, and needs the code.
-func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
+func (c bareTests) withoutCode(ctx context.Context) (sure bool, err error) {
 	c.Say("gate " + c.Gate.Name + " without the code …")
 	var passing []session.TestID
 	for again := range 2 {
@@ -426,7 +431,7 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 
 // parted are the new and changed tests that fail without the code, and those that pass. sure says that one of them
 // fails by what it asserts.
-func (c *checking) parted(run *gate.Run) (failing, passing []session.TestID, sure bool) {
+func (c bareTests) parted(run *gate.Run) (failing, passing []session.TestID, sure bool) {
 	for _, id := range c.Tests {
 		if run.Passes(id) {
 			passing = append(passing, id)
@@ -439,7 +444,7 @@ func (c *checking) parted(run *gate.Run) (failing, passing []session.TestID, sur
 }
 
 // needCode enters that new and changed tests fail without the code.
-func (c *checking) needCode(failing, passing []session.TestID, sure bool) {
+func (c bareTests) needCode(failing, passing []session.TestID, sure bool) {
 	says := safetext.Plural(len(failing), "new or changed test fails", "new or changed tests fail")
 	if !sure {
 		says = safetext.Plural(len(failing), "new or changed test", "new or changed tests") + " cannot be run"
@@ -454,7 +459,7 @@ func (c *checking) needCode(failing, passing []session.TestID, sure bool) {
 }
 
 // needNoCode enters that no new or changed test fails without the code. It reports whether they have no reason to.
-func (c *checking) needNoCode(passing []session.TestID) bool {
+func (c bareTests) needNoCode(passing []session.TestID) bool {
 	now := c.now()
 	skipped := slices.DeleteFunc(report.SortedKeys(now), func(id session.TestID) bool {
 		return c.before[id] != "" || now[id] != session.TestSkip
@@ -479,7 +484,7 @@ func (c *checking) needNoCode(passing []session.TestID) bool {
 }
 
 // namesVary reports whether a row of a table did not run although others of its table did: its name may hold the time.
-func (c *checking) namesVary(run *gate.Run, id session.TestID) bool {
+func (c bareTests) namesVary(run *gate.Run, id session.TestID) bool {
 	p, now := report.Parent(id), c.now()
 	return p != "" && slices.ContainsFunc(report.SortedKeys(run.Report.Tests), func(other session.TestID) bool {
 		return now[other] == "" && report.Parent(other) == p
@@ -487,7 +492,7 @@ func (c *checking) namesVary(run *gate.Run, id session.TestID) bool {
 }
 
 // alsoChanged adds tests of the base to those of the change that pass with its code, and do not without.
-func (c *checking) alsoChanged(bare *gate.Run) {
+func (c bareTests) alsoChanged(bare *gate.Run) {
 	now := c.now()
 	for _, id := range report.SortedKeys(c.before) {
 		if s := bare.Report.Tests[id]; c.edited && c.before[id] == session.TestPass && now[id] == session.TestPass &&
@@ -501,7 +506,7 @@ func (c *checking) alsoChanged(bare *gate.Run) {
 
 // asksMore reports whether there are more tests than there were, or more values are compared with. Where neither is so,
 // tests were renamed, merged or edited, and have no reason to fail with the old code.
-func (c *checking) asksMore() bool {
+func (c bareTests) asksMore() bool {
 	more, now := 0, c.now()
 	for _, id := range c.Tests {
 		if c.before[id] == "" {

@@ -18,22 +18,28 @@ import (
 // again.
 const mostUnbuilt = 2
 
-// oldTests runs the tests of the base on the code of the change. What fails there was changed, or is gone. A changed
+// oldTests are the tests of the base with the code of the change.
+type oldTests struct {
+	*checking
+	run *gate.Run
+}
+
+// try runs the tests of the base on the code of the change. What fails there was changed, or is gone. A changed
 // test that passes with the code of the base as well asks for less than it did. One that fails there asks for something
 // else, which is named: it may be what the change is about.
-func (c *checking) oldTests(ctx context.Context) error {
+func (c oldTests) try(ctx context.Context) error {
 	const says = "the tests of the base"
 	paths := slices.Clone(c.paths)
 	for range mostUnbuilt + 1 {
-		tree, err := c.WithTests(ctx, c.R.LapTree, c.changed, paths)
+		tree, err := c.WithTests(ctx, c.Req.LapTree, c.changed, paths)
 		if err != nil {
 			return err
 		}
-		if tree == c.R.Tree {
+		if tree == c.Req.Tree {
 			break
 		}
 		c.Say("gate " + c.Gate.Name + " with " + says + " …")
-		res, run, err := c.Judge(ctx, c.R, tree, trial.TryFrozen)
+		res, run, err := c.Judge(ctx, c.Req, tree, trial.TryFrozen)
 		if err != nil {
 			return ctx.Err()
 		}
@@ -47,12 +53,13 @@ func (c *checking) oldTests(ctx context.Context) error {
 			c.Tried(trial.TryFrozen, trial.Holds, "only names differ from "+says)
 			return nil
 		}
-		kept := c.unbuilt(run, paths)
+		c.run = run
+		kept := c.unbuilt(paths)
 		if len(kept) < len(paths) {
 			paths = kept
 			continue
 		}
-		return c.compare(ctx, run)
+		return c.compare(ctx)
 	}
 	c.Tried(trial.TryFrozen, trial.NotTried, says+" cannot be built with the code of the change")
 	return nil
@@ -60,15 +67,15 @@ func (c *checking) oldTests(ctx context.Context) error {
 
 // unbuilt takes out of the paths those of tests that cannot be built or loaded with the code of the change, and names
 // them.
-func (c *checking) unbuilt(run *gate.Run, paths []string) []string {
+func (c oldTests) unbuilt(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
-		at := slices.IndexFunc(run.Report.Broken, func(b report.Breakage) bool {
+		at := slices.IndexFunc(c.run.Report.Broken, func(b report.Breakage) bool {
 			return !c.lap.Known[b.Unit] && report.SameFile(p, b.File)
 		})
 		if at < 0 || !testpaths.HoldsTests(p) {
 			return false
 		}
-		b := run.Report.Broken[at]
+		b := c.run.Report.Broken[at]
 		happened := "it cannot be built or loaded"
 		if b.Missing != "" {
 			happened += ": " + b.Missing + " is missing"
@@ -80,8 +87,8 @@ func (c *checking) unbuilt(run *gate.Run, paths []string) []string {
 }
 
 // compare says of each test of the base that fails with the code of the change what has become of it.
-func (c *checking) compare(ctx context.Context, run *gate.Run) error {
-	failing := c.failingOld(run)
+func (c oldTests) compare(ctx context.Context) error {
+	failing := c.failingNow()
 	if len(failing) == 0 {
 		c.Tried(trial.TryFrozen, trial.Holds, "with the tests of the base the code of the change passes")
 		return nil
@@ -92,9 +99,9 @@ func (c *checking) compare(ctx context.Context, run *gate.Run) error {
 	}
 	result := trial.Holds
 	for _, id := range failing {
-		kind, so := c.became(id, run)
+		kind, so := c.became(id)
 		f := Finding{Kind: kind, Path: c.fileOf(id), Test: string(id),
-			Happened: "it fails" + printed(run, id) + "; " + so,
+			Happened: "it fails" + printed(c.run, id) + "; " + so,
 			Tried:    "the test as it was on the base, with the code of the change"}
 		if kind == checkWeakened || kind == checkRemoved {
 			result = trial.Fails
@@ -103,25 +110,26 @@ func (c *checking) compare(ctx context.Context, run *gate.Run) error {
 			c.name(f)
 		}
 	}
-	c.Tried(trial.TryFrozen, result, fmt.Sprintf("with the tests of the base %s: %s", safetext.Plural(len(failing), "fails",
-		"fail"), safetext.Some(failing)))
+	c.Tried(trial.TryFrozen, result,
+		fmt.Sprintf("with the tests of the base %s: %s", safetext.Plural(len(failing), "fails",
+			"fail"), safetext.Some(failing)))
 	return nil
 }
 
-// failingOld are the tests of the base that passed there and fail with the code of the change.
-func (c *checking) failingOld(run *gate.Run) []session.TestID {
-	old := c.lap.AsOf(run)
+// failingNow are the tests of the base that passed there and fail with the code of the change.
+func (c oldTests) failingNow() []session.TestID {
+	old := c.lap.AsOf(c.run)
 	return slices.DeleteFunc(report.SortedKeys(c.before), func(id session.TestID) bool {
-		if c.before[id] != session.TestPass || id == c.whole() || run.Passes(id) || old.HasFailingSubtest(id) {
+		if c.before[id] != session.TestPass || id == c.whole() || c.run.Passes(id) || old.HasFailingSubtest(id) {
 			return true
 		}
 		// it has no name of its own, or nobody could ask
-		return run.Lacks(id) && (old.RanBelow(id) || report.Parent(id) != "" || c.notBuilt(id, run))
+		return c.run.Lacks(id) && (old.RanBelow(id) || report.Parent(id) != "" || c.notBuilt(id))
 	})
 }
 
 // became says what has become of a test of the base that fails with the code of the change.
-func (c *checking) became(id session.TestID, run *gate.Run) (kind, so string) {
+func (c oldTests) became(id session.TestID) (kind, so string) {
 	now, is := c.now(), c.become(id)
 	s, there := now[is]
 	switch {
@@ -129,7 +137,7 @@ func (c *checking) became(id session.TestID, run *gate.Run) (kind, so string) {
 		return c.passesNow(id, is)
 	case !there && c.otherRows(id):
 		return checkChanged, "it has other parameters now"
-	case report.MissingInScript(run.Report.Messages[id]) != "":
+	case report.MissingInScript(c.run.Report.Messages[id]) != "":
 		return checkUnbuilt, "it was removed with what it used"
 	case there:
 		return checkRemoved, "it is skipped now"
@@ -138,7 +146,7 @@ func (c *checking) became(id session.TestID, run *gate.Run) (kind, so string) {
 }
 
 // passesNow says of a test of the base what it is worth as it is now, when it passes.
-func (c *checking) passesNow(id, is session.TestID) (kind, so string) {
+func (c oldTests) passesNow(id, is session.TestID) (kind, so string) {
 	switch {
 	case c.without[is] != session.TestPass:
 		return checkChanged, "the new version fails with the code of the base: it expects something else"
@@ -151,7 +159,7 @@ func (c *checking) passesNow(id, is session.TestID) (kind, so string) {
 }
 
 // become is the id that a test of the base has now: where it is gone, a new one of its name stands elsewhere.
-func (c *checking) become(id session.TestID) session.TestID {
+func (c oldTests) become(id session.TestID) session.TestID {
 	now := c.now()
 	if _, there := now[id]; there {
 		return id
@@ -166,7 +174,7 @@ func (c *checking) become(id session.TestID) session.TestID {
 
 // otherRows reports whether a test is a row of a table that has rows which do not pass with the code of the base. Names
 // of rows may hold what is expected, or their place, so that a name may mean another row now.
-func (c *checking) otherRows(id session.TestID) bool {
+func (c oldTests) otherRows(id session.TestID) bool {
 	p := report.Parent(id)
 	return p != "" && slices.ContainsFunc(c.Tests, func(to session.TestID) bool {
 		return report.Parent(to) == p && c.without[to] != session.TestPass
@@ -174,14 +182,14 @@ func (c *checking) otherRows(id session.TestID) bool {
 }
 
 // notBuilt reports whether a test did not run because what it is in could not be built or loaded.
-func (c *checking) notBuilt(id session.TestID, run *gate.Run) bool {
-	return slices.ContainsFunc(run.Report.Broken,
+func (c oldTests) notBuilt(id session.TestID) bool {
+	return slices.ContainsFunc(c.run.Report.Broken,
 		func(b report.Breakage) bool { return b.Build || report.Under(id, b.Unit) }) ||
-		verdict.RanNothing(run.Report.Tests, c.Gate.Name)
+		verdict.RanNothing(c.run.Report.Tests, c.Gate.Name)
 }
 
 // alsoWithout runs what tests of the base have become on its code, as far as that was not done.
-func (c *checking) alsoWithout(ctx context.Context, failing []session.TestID) error {
+func (c oldTests) alsoWithout(ctx context.Context, failing []session.TestID) error {
 	now := c.now()
 	var ids []session.TestID
 	for _, id := range failing {

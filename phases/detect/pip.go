@@ -13,7 +13,8 @@ import (
 func (p *project) pipInstalls(pytest bool) string {
 	pyproject, requirements := p.has("pyproject.toml"), p.has("requirements.txt")
 	// without a build system it is often no package, and another file then says what it needs
-	builds := p.shows(`setup.py|pyproject.toml:^\[build-system\]`+when(!requirements, `|pyproject.toml:^\[project\]`)) != ""
+	builds := p.shows(`setup.py|pyproject.toml:^\[build-system\]`+
+		when(!requirements, `|pyproject.toml:^\[project\]`)) != ""
 	from := declaredIn{plain: isPytest.MatchString(p.text("requirements.txt"))}
 	if pytest && !from.plain {
 		from = p.pytestFrom(builds)

@@ -34,10 +34,10 @@ func (j *Runner) In(ctx context.Context, tree session.Tree) (*Runner, session.Cl
 	return &at, c, nil
 }
 
-// EnterClean makes the clean tree of the tree that is judged, and returns the runner in it, or the run of a gate
+// EnterClean makes the clean tree of a tree, and returns the runner in it, or the run of a gate
 // that may not run there.
-func (j *Runner) EnterClean(ctx context.Context, g workflows.Gate) (*Run, *Runner, error) {
-	at, c, err := j.In(ctx, j.Judged)
+func (j *Runner) EnterClean(ctx context.Context, g workflows.Gate, tree session.Tree) (*Run, *Runner, error) {
+	at, c, err := j.In(ctx, tree)
 	if err != nil {
 		return nil, nil, fmt.Errorf("gate %s: the clean checkout: %w", g.Name, err)
 	}

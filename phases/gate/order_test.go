@@ -17,7 +17,7 @@ func TestLinesOfBothStreamsStayInOrder(t *testing.T) {
 		j := &Runner{Root: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}}
 		g := workflows.Gate{Name: "g", Format: format, Timeout: time.Minute, Run: workflows.Command{
 			Shell: `i=0; while [ $i -lt 200 ]; do printf 'warning:' >&2; echo ' slow'; echo "ok $i - t$i" >&2; echo "# t$i"; i=$((i+1)); done; echo 1..200`}}
-		run, err := j.Run(t.Context(), g, t.TempDir(), false)
+		run, err := j.Run(t.Context(), g, On{Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -118,8 +118,7 @@ func (j *Rooms) NoteRoom(gate, why string) string {
 // differs runs a gate in the clean tree of the base, and says what is not as it was in the work tree, "" for nothing.
 func (j *Rooms) differs(ctx context.Context, g workflows.Gate, r session.JudgeRequest,
 	was session.Tests) (string, error) {
-	at := j.Runner
-	at.Judged, g.Where, g.Expect = r.Baseline.Tree, workflows.Clean, workflows.ExpectPass
+	g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
 	if run := j.Recall(ctx, g, r.Baseline.Tree); run != nil {
 		return j.Difference(run, g, was, r.Known), nil
 	}
@@ -128,7 +127,7 @@ func (j *Rooms) differs(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	if err := durable.MkdirAll(dir); err != nil {
 		return "", err
 	}
-	run, err := at.Run(ctx, g, dir, false)
+	run, err := j.Run(ctx, g, On{Tree: r.Baseline.Tree, Dir: dir})
 	if err != nil {
 		return "", err
 	}

@@ -40,23 +40,28 @@ type Runner struct {
 	Setup     string
 	SetUpHere bool
 
-	Judged session.Tree       // what gates in a clean tree run on
-	Anew   bool               // no result that a runner has cached counts
-	Trial  string             // what is tried there, for the names of logs; "" for a judgement
 	Inside *session.CleanTree // where it runs gates, nil in the work tree
 }
 
-// Run runs a gate where it says, in the work tree or in a clean one. With again, results that a runner has
-// cached do not count. An error means that the gate could not be watched, or that ctx ended it.
-func (j *Runner) Run(ctx context.Context, g workflows.Gate, runDir string, again bool) (*Run, error) {
+// On is what a gate runs on.
+type On struct {
+	Tree session.Tree // in a clean tree
+	Dir  string       // for its log and its report
+	Name string       // of what is tried, for the names of logs; "" for a judgement
+	Anew bool         // no result that a runner has cached counts
+}
+
+// Run runs a gate where it says, in the work tree or in a clean one. An error means that the gate could not be watched,
+// or that ctx ended it.
+func (j *Runner) Run(ctx context.Context, g workflows.Gate, on On) (*Run, error) {
 	if g.Where == workflows.Clean && j.Inside == nil {
-		run, at, err := j.EnterClean(ctx, g)
+		run, at, err := j.EnterClean(ctx, g, on.Tree)
 		if run != nil || err != nil {
 			return run, err
 		}
 		j = at
 	}
-	x, err := j.prepare(g, runDir, again)
+	x, err := j.prepare(g, on)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +82,7 @@ func (j *Runner) Run(ctx context.Context, g workflows.Gate, runDir string, again
 type execution struct {
 	*Runner
 	run        *Run
-	runDir     string
+	dir        string
 	spec       proc.Spec
 	reader     *report.Reader
 	tail       *lastLines
@@ -86,16 +91,16 @@ type execution struct {
 }
 
 // prepare makes a gate's command and its environment.
-func (j *Runner) prepare(g workflows.Gate, runDir string, again bool) (*execution, error) {
+func (j *Runner) prepare(g workflows.Gate, on On) (*execution, error) {
 	name := fileName(g.Name)
-	if j.Trial != "" {
-		name += "-" + j.Trial
+	if on.Name != "" {
+		name += "-" + on.Name
 	}
-	if again {
+	if on.Anew {
 		name += "-again"
 	}
-	x := &execution{Runner: j, run: &Run{Gate: g, Log: "gate-" + name + ".log"}, runDir: runDir, tail: newLastLines(),
-		reportFile: filepath.Join(runDir, "report-"+name+".xml")}
+	x := &execution{Runner: j, run: &Run{Gate: g, Log: "gate-" + name + ".log"}, dir: on.Dir, tail: newLastLines(),
+		reportFile: filepath.Join(on.Dir, "report-"+name+".xml")}
 	x.reader = report.NewReader(g, j.place(), x.tail.add)
 	if j.Inside != nil || j.SetUpHere {
 		x.run.setup = j.Setup
@@ -106,7 +111,7 @@ func (j *Runner) prepare(g workflows.Gate, runDir string, again bool) (*executio
 	}
 	argv := slices.Clone(process.Argv(g.Run))
 	for i, word := range argv {
-		if g.Run.Shell == "" { // see alone
+		if g.Run.Shell == "" { // see Alone
 			argv[i] = strings.ReplaceAll(word, process.ReportWord, x.reportFile)
 		}
 	}
@@ -115,7 +120,7 @@ func (j *Runner) prepare(g workflows.Gate, runDir string, again bool) (*executio
 	// second. What a gate compiled must not answer for what the next attempt wrote. Whatever the environment says
 	// comes later and counts.
 	env := append(append([]string{"PYTHONDONTWRITEBYTECODE=1"}, j.Env...), "WFS_REPORT="+x.reportFile, marker)
-	if again && g.Format == workflows.FormatGoTest {
+	if on.Anew && g.Format == workflows.FormatGoTest {
 		env = goWithoutCache(env)
 	}
 	x.spec = proc.Spec{Argv: argv, Dir: j.Root, Env: env, Timeout: g.Timeout, Marker: marker}
@@ -125,12 +130,12 @@ func (j *Runner) prepare(g workflows.Gate, runDir string, again bool) (*executio
 // execute runs the command. Its output goes to a log, and to the parser of its format.
 func (x *execution) execute(ctx context.Context) error {
 	run, g := x.run, x.run.Gate
-	log, err := process.NewLog(filepath.Join(x.runDir, run.Log), maxGateLog)
+	log, err := process.NewLog(filepath.Join(x.dir, run.Log), maxGateLog)
 	if err != nil {
 		return err
 	}
 	pipes := x.connect(log)
-	process.KeepBegan(x.runDir)
+	process.KeepBegan(x.dir)
 	res, err := proc.Run(ctx, x.spec)
 	for _, p := range pipes {
 		_ = p.Close() // what went wrong is known to the log

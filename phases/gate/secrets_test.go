@@ -41,7 +41,7 @@ func TestGatesAreClean(t *testing.T) {
 			at := strings.Index(text, value) + 7
 			g := workflows.Gate{Name: "g", Format: format, Timeout: time.Minute,
 				Run: workflows.Command{Argv: []string{"sh", "-c", `printf %s "$1" >&$3; sleep 0.05; printf %s "$2" >&$3; exit 1`, "sh", text[:at], text[at:], to}}}
-			run, err := j.Run(t.Context(), g, dir, false)
+			run, err := j.Run(t.Context(), g, On{Dir: dir})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -186,3 +186,11 @@ func (r *Report) IsBroken(id session.TestID) bool {
 
 // Explained reports whether it is known what a unit lacks.
 func (b Breakage) Explained() bool { return b.Missing != "" || b.Misfit != "" || b.Setup }
+
+// Raises reports whether a test with an error was running itself when it came, or waits for a name.
+func (r *Report) Raises(id session.TestID) bool {
+	return r.Raised[id] || MissingInScript(r.Messages[id]) != ""
+}
+
+// Fails reports whether a test fails; in no report none does.
+func (r *Report) Fails(id session.TestID) bool { return r != nil && Bad(r.Tests[id]) }

@@ -31,9 +31,9 @@ type Trees struct {
 }
 
 // JudgeGate runs one gate and judges its results. What is flaky is found out by further runs on the same tree.
-func (b *Bench) JudgeGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest,
+func (b *Bench) JudgeGate(ctx context.Context, g workflows.Gate, on gate.On, r session.JudgeRequest,
 	files *verdict.Files) (session.GateResult, *gate.Run, error) {
-	run, err := b.Run(ctx, g, r.RunDir, b.Anew)
+	run, err := b.Run(ctx, g, on)
 	if err != nil {
 		return session.GateResult{}, nil, err
 	}
@@ -42,7 +42,8 @@ func (b *Bench) JudgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 	if owner := targetGate(r); owner == "" || owner == g.Name {
 		l.Targets, l.Expected = r.Targets, r.Expected
 	}
-	f, err := doubts{b, g, r, l, run}.settled(ctx)
+	on.Anew = true
+	f, err := doubts{b, g, on, r, l, run}.settled(ctx)
 	if err != nil {
 		return session.GateResult{}, nil, err
 	}

@@ -23,29 +23,36 @@ func (t *Trial) Worth(ctx context.Context, code bool) error {
 		t.Tried(tryCanary, NotTried, "no test of this lap has a known name")
 		return nil
 	}
-	lap, err := t.Since(ctx, t.R.LapTree)
+	lap, err := t.Since(ctx, t.Req.LapTree)
 	if err != nil {
 		return err
 	}
-	values, passing, err := t.canary(ctx, lap)
+	own := lapTests{t, lap}
+	values, passing, err := own.canary(ctx)
 	if err != nil || !code {
 		return err
 	}
-	return t.inTurn(func() error { return t.needsCode(ctx, lap) }, func() error {
+	return own.inTurn(func() error { return own.needsCode(ctx) }, func() error {
 		if literals(lap) > 0 && len(passing) < len(t.Tests) { // beside tests with values others may look at effects alone
 			return nil
 		}
-		return t.asksResults(ctx, lap)
+		return own.asksResults(ctx)
 	}, func() error {
-		if values > 0 || len(t.R.Targets) > 0 {
+		if values > 0 || len(t.Req.Targets) > 0 {
 			return nil
 		}
-		return t.noticed(ctx, lap)
+		return own.noticed(ctx)
 	})
 }
 
+// lapTests are the tests of the lap as they are tried.
+type lapTests struct {
+	*Trial
+	lap []File // changed in it
+}
+
 // inTurn makes experiments for as long as the attempt passes.
-func (t *Trial) inTurn(experiments ...func() error) (err error) {
+func (t lapTests) inTurn(experiments ...func() error) (err error) {
 	for _, experiment := range experiments {
 		if err == nil && t.Out.Verdict == session.Pass {
 			err = experiment()
@@ -64,8 +71,8 @@ func literals(files []File) (all int) {
 }
 
 // needsCode asks whether the lap's tests fail if the code of the lap does.
-func (t *Trial) needsCode(ctx context.Context, lap []File) error {
-	hollow, quiet, why := hollowed(lap)
+func (t lapTests) needsCode(ctx context.Context) error {
+	hollow, quiet, why := hollowed(t.lap)
 	if why != "" {
 		t.Tried(tryHollow, NotTried, why)
 		return nil
@@ -77,11 +84,11 @@ func (t *Trial) needsCode(ctx context.Context, lap []File) error {
 // canary asks whether the lap's tests fail with other expected values: numbers, then texts and truth values, and what
 // may be values where there are none of these for certain. It returns how many there were, and the tests that pass with
 // all of them.
-func (t *Trial) canary(ctx context.Context, lap []File) (values int, passing []session.TestID, err error) {
+func (t lapTests) canary(ctx context.Context) (values int, passing []session.TestID, err error) {
 	passing = slices.Clone(t.Tests)
 	ran := 0
 	for _, sort := range []experiment.Sort{experiment.Numbers, experiment.Others, experiment.All} {
-		a := Turned(lap, sort)
+		a := Turned(t.lap, sort)
 		if a.N == 0 || sort == experiment.All && values > 0 {
 			continue
 		}
@@ -96,7 +103,7 @@ func (t *Trial) canary(ctx context.Context, lap []File) (values int, passing []s
 		}
 	}
 	if ran > 0 {
-		err = t.eachMustFail(ctx, lap, passing)
+		err = t.eachMustFail(ctx, passing)
 	}
 	if values == 0 {
 		t.Tried(tryCanary, NotTried, "the tests of this lap compare with no value that wfs could change")
@@ -113,12 +120,12 @@ func passingIn(ids []session.TestID, runs []*gate.Run) []session.TestID {
 
 // eachMustFail asks about each test of the lap by itself: one that compares with values, and passes with all of them
 // changed, says nothing. Whoever works is told, and a person is asked then.
-func (t *Trial) eachMustFail(ctx context.Context, lap []File, passing []session.TestID) error {
-	deaf, path := t.comparing(lap, passing)
+func (t lapTests) eachMustFail(ctx context.Context, passing []session.TestID) error {
+	deaf, path := t.comparing(passing)
 	if len(deaf) == 0 {
 		return nil
 	}
-	run, err := t.alterFiles(ctx, t.Out.Tree, Turned(lap, experiment.All), tryCanary, nil)
+	run, err := t.alterFiles(ctx, t.Out.Tree, Turned(t.lap, experiment.All), tryCanary, nil)
 	if err != nil {
 		return t.Cannot(ctx, tryCanary, err)
 	}
@@ -135,12 +142,12 @@ func (t *Trial) eachMustFail(ctx context.Context, lap []File, passing []session.
 
 // comparing are those of some tests that compare with values for certain, by the name that they have in the lap's
 // tests, and a file that has one.
-func (t *Trial) comparing(lap []File, ids []session.TestID) (list []session.TestID, path string) {
+func (t lapTests) comparing(ids []session.TestID) (list []session.TestID, path string) {
 	names := map[string][]session.TestID{}
 	for _, id := range t.Tests {
 		names[report.Leaf(id)] = append(names[report.Leaf(id)], id)
 	}
-	for _, f := range lap {
+	for _, f := range t.lap {
 		if !report.IsCode(f.Path) || !testpaths.HoldsTests(f.Path) {
 			continue
 		}
@@ -184,7 +191,7 @@ func hollowed(lap []File) (hollow, quiet altered, why string) {
 // mustFail runs the lap's tests on the attempt's tree with something changed that they must notice. If all of them
 // pass, twice, and where it can be changed in another way as well also with that, the judgement fails. It returns the
 // runs.
-func (t *Trial) mustFail(ctx context.Context, kind, finding string, a, other altered) (runs []*gate.Run, err error) {
+func (t lapTests) mustFail(ctx context.Context, kind, finding string, a, other altered) (runs []*gate.Run, err error) {
 	t.Say(fmt.Sprintf("gate %s with %s …", t.Gate.Name, a.says))
 	type step struct {
 		altered
@@ -243,18 +250,14 @@ const longer = time.Minute
 // where none are named.
 func (t *Variants) Alter(ctx context.Context, tree session.Tree, name string, only []session.TestID) (*gate.Run,
 	error) {
-	at := t.Runner
-	at.Judged, at.Trial = tree, name
 	g := t.Gate
 	g.Where = workflows.Clean
 	g.Timeout = t.bound(g.Timeout)
 	if narrow, ok := t.Alone(g, only); ok {
 		g.Run = narrow.Run
 	}
-	run, err := at.Run(ctx, g, t.R.RunDir, len(only) == 0)
-	if err == nil {
-		t.runs, t.spent = t.runs+1, t.spent+run.Millis
-	}
+	run, err := t.Run(ctx, g, gate.On{Tree: tree, Dir: t.Req.RunDir, Name: name, Anew: len(only) == 0})
+	t.count(run)
 	return run, err
 }
 

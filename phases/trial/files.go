@@ -14,6 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/phases/verdict"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // File is a file that an attempt has changed since another state, with its texts in that state and now.
@@ -77,7 +78,7 @@ func (t *Variants) testsOrInstrument(f File) bool {
 	case testpaths.HoldsTests(f.Path), f.Status != "A" && report.IsCode(f.Path) && testpaths.Asserts(f.Path, f.Before):
 		return true
 	case !testpaths.AboutTests(f.Path) && !(testpaths.IsScript(f.Path) && f.Status != "A") &&
-		!testpaths.IsHidden(f.Path) && !t.NamedByGate(f.Path):
+		!testpaths.IsHidden(f.Path) && !NamedByGate(t.Req.Phase.Gates, f.Path):
 		return testpaths.MixesTests(f.Path) && string(testsIn(f.Path, f.Before)) != string(testsIn(f.Path, f.After))
 	case !testpaths.IsManifest(f.Path) || f.Status != "M":
 		return true
@@ -86,8 +87,8 @@ func (t *Variants) testsOrInstrument(f File) bool {
 }
 
 // NamedByGate reports whether a gate's command names a path.
-func (t *Variants) NamedByGate(path string) bool {
-	for _, g := range t.R.Phase.Gates {
+func NamedByGate(gates []workflows.Gate, path string) bool {
+	for _, g := range gates {
 		words := strings.FieldsFunc(g.Run.Text(), func(c rune) bool { return strings.ContainsRune(" \t\n\"'=;&|()", c) })
 		if g.Runs() && slices.ContainsFunc(words, func(w string) bool { return strings.TrimPrefix(w, "./") == path }) {
 			return true

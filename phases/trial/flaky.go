@@ -17,6 +17,7 @@ import (
 type doubts struct {
 	*Bench
 	gate workflows.Gate
+	on   gate.On // anew
 	r    session.JudgeRequest
 	lap  *verdict.Lap
 	run  *gate.Run
@@ -50,7 +51,7 @@ func (d doubts) again(ctx context.Context, f verdict.Finding) (verdict.Finding, 
 	doubtful := f.Retry
 	if narrow, ok := d.Alone(d.gate, doubtful); ok {
 		d.Say(fmt.Sprintf("gate %s, alone: %s", d.gate.Name, safetext.Some(doubtful)))
-		only, err := d.Run(ctx, narrow, d.r.RunDir, true)
+		only, err := d.Run(ctx, narrow, d.on)
 		if err != nil {
 			return f, err
 		}
@@ -59,7 +60,7 @@ func (d doubts) again(ctx context.Context, f verdict.Finding) (verdict.Finding, 
 		}
 	}
 	d.Say(fmt.Sprintf("gate %s again: %s", d.gate.Name, safetext.Some(doubtful)))
-	all, err := d.Run(ctx, d.gate, d.r.RunDir, true)
+	all, err := d.Run(ctx, d.gate, d.on)
 	if err != nil {
 		return f, err
 	}
@@ -88,7 +89,7 @@ func (d doubts) stable(ctx context.Context, f verdict.Finding) (verdict.Finding,
 	g, l, run := d.gate, d.lap, d.run
 	for n := 2; n <= g.Stable && f.Verdict == session.Pass && g.Expect != workflows.ExpectRed; n++ {
 		d.Say(fmt.Sprintf("gate %s, run %d of %d …", g.Name, n, g.Stable))
-		next, err := d.Run(ctx, g, d.r.RunDir, true)
+		next, err := d.Run(ctx, g, d.on)
 		if err != nil {
 			return f, err
 		}

@@ -45,12 +45,13 @@ type reference struct {
 
 // references are the tests of the phase that wrote them, and those of the lap's start.
 func (t *Trial) references(ctx context.Context) ([]reference, error) {
-	list := []reference{{tree: t.R.Frozen, says: testsOf(t.R), r: t.R, newest: true}}
-	start := slices.Collect(maps.Values(t.R.LapStart.Gates[t.Gate.Name]))
-	if !mayRemove(t.R) && t.R.LapTree != "" && t.R.LapTree != t.R.Frozen && slices.Contains(start, session.TestPass) {
-		older := t.R
+	list := []reference{{tree: t.Req.Frozen, says: testsOf(t.Req), r: t.Req, newest: true}}
+	start := slices.Collect(maps.Values(t.Req.LapStart.Gates[t.Gate.Name]))
+	if !mayRemove(t.Req) && t.Req.LapTree != "" && t.Req.LapTree != t.Req.Frozen &&
+		slices.Contains(start, session.TestPass) {
+		older := t.Req
 		older.Targets, older.Expected, older.FrozenAt = nil, nil, nil
-		list = append(list, reference{tree: t.R.LapTree, says: "the tests of this lap's start", r: older})
+		list = append(list, reference{tree: t.Req.LapTree, says: "the tests of this lap's start", r: older})
 	}
 	for i := range list {
 		files, err := t.Since(ctx, list[i].tree)
@@ -86,8 +87,8 @@ func (t *Trial) passesFrozen(ctx context.Context) (changed bool, failures []repo
 
 // cameInLap reports whether a test is one of the lap's own.
 func (t *Trial) cameInLap(id session.TestID) bool {
-	_, had := t.R.LapStart.Gates[t.Gate.Name][id]
-	return slices.Contains(t.R.Targets, id) || !had && t.ofLap(id)
+	_, had := t.Req.LapStart.Gates[t.Gate.Name][id]
+	return slices.Contains(t.Req.Targets, id) || !had && ofLap(t.Req, id)
 }
 
 // withTrees are the references that differ from the attempt and from each other, with the attempt's code and their
@@ -95,7 +96,7 @@ func (t *Trial) cameInLap(id session.TestID) bool {
 func (t *Trial) withTrees(ctx context.Context, refs []reference) (list []reference, err error) {
 	seen := []session.Tree{t.Out.Tree}
 	for _, ref := range refs {
-		if len(ref.aside) == 0 || !ref.edited && (!ref.newest || mayRemove(t.R)) {
+		if len(ref.aside) == 0 || !ref.edited && (!ref.newest || mayRemove(t.Req)) {
 			continue // what only came since is judged with the newest
 		}
 		if ref.with, err = t.WithTests(ctx, ref.tree, ref.files, ref.aside); err != nil {
@@ -185,16 +186,16 @@ func (t *Trial) weigh(ctx context.Context, ref reference, result string) (err er
 }
 
 // ofLap reports whether a test is one that the lap is about.
-func (t *Variants) ofLap(id session.TestID) bool {
-	return slices.Contains(t.R.Targets, id) ||
-		slices.ContainsFunc(t.R.Expected, func(unit string) bool { return string(id) == unit || verdict.Belongs(id, unit) })
+func ofLap(r session.JudgeRequest, id session.TestID) bool {
+	return slices.Contains(r.Targets, id) ||
+		slices.ContainsFunc(r.Expected, func(unit string) bool { return string(id) == unit || verdict.Belongs(id, unit) })
 }
 
 // runsAsMany reports whether as many tests pass as did at the lap's start, and those of the lap.
 func (t *Variants) runsAsMany() bool {
-	start := t.R.LapStart.Gates[t.Gate.Name]
-	want := report.Count(start, t.Gate.Name).Passed + len(t.R.Expected)
-	for _, id := range t.R.Targets {
+	start := t.Req.LapStart.Gates[t.Gate.Name]
+	want := report.Count(start, t.Gate.Name).Passed + len(t.Req.Expected)
+	for _, id := range t.Req.Targets {
 		if _, had := start[id]; !had {
 			want++
 		}
@@ -248,7 +249,7 @@ func (t *Trial) failsFrozen(ctx context.Context, ref reference, res session.Gate
 		}
 	}
 	// What went before the tests were frozen nobody can give back in this phase.
-	if mayRemove(t.R) || !ref.newest && (t.gone || t.maybeMeant(res.Failing)) {
+	if mayRemove(t.Req) || !ref.newest && (t.gone || maybeMeant(t.Req, res.Failing)) {
 		t.ask(ref.aside, fmt.Sprintf("the code fails %s, which were changed or removed: %s", ref.says, res.Reason))
 		return Fails, nil, nil
 	}
@@ -312,14 +313,14 @@ func (t *Trial) withoutBroken(ctx context.Context, ref reference, run *gate.Run)
 // name.
 func (t *Variants) meant(ctx context.Context, failing []session.TestID, old *gate.Run) (bool, error) {
 	notAbout := func(id session.TestID) bool { // or it did not even run
-		return !report.Bad(old.Report.Tests[id]) || !slices.ContainsFunc(t.R.Targets, func(other session.TestID) bool {
+		return !report.Bad(old.Report.Tests[id]) || !slices.ContainsFunc(t.Req.Targets, func(other session.TestID) bool {
 			return other == id || report.Parent(id) != "" && report.Parent(other) == report.Parent(id)
 		})
 	}
 	if len(failing) == 0 || slices.ContainsFunc(failing, notAbout) {
 		return false, nil
 	}
-	run, err := t.Alter(ctx, t.R.Frozen, "red", nil)
+	run, err := t.Alter(ctx, t.Req.Frozen, "red", nil)
 	return err == nil && !slices.ContainsFunc(failing, func(id session.TestID) bool {
 		return run.Has(id) && !report.Bad(run.Report.Tests[id])
 	}), err
@@ -327,9 +328,9 @@ func (t *Variants) meant(ctx context.Context, failing []session.TestID, old *gat
 
 // maybeMeant reports whether all tests that fail are among those that the lap is about by name: they were changed where
 // nothing could be built, so that nobody knows whether they were red as they are now.
-func (t *Variants) maybeMeant(failing []session.TestID) bool {
+func maybeMeant(r session.JudgeRequest, failing []session.TestID) bool {
 	return len(failing) > 0 && !slices.ContainsFunc(failing, func(id session.TestID) bool {
-		return !slices.ContainsFunc(t.R.Expected, func(unit string) bool { return verdict.Belongs(id, unit) })
+		return !slices.ContainsFunc(r.Expected, func(unit string) bool { return verdict.Belongs(id, unit) })
 	})
 }
 
@@ -382,7 +383,7 @@ func (t *Trial) excused(ctx context.Context, ref reference, run *gate.Run,
 
 // ownFail reports whether the attempt fails in a clean tree with its own tests, too.
 func (t *Trial) ownFail(ctx context.Context) (bool, error) {
-	own, run, err := t.Judge(ctx, t.R, t.Out.Tree, "own")
+	own, run, err := t.Judge(ctx, t.Req, t.Out.Tree, "own")
 	return err == nil && (verdict.CouldNot(run, own) != "" || own.Verdict != session.Pass && !t.gone), err
 }
 
@@ -413,10 +414,10 @@ func (t *Variants) OnlyRenamed(ctx context.Context, files []File) (bool, error) 
 
 // asEntered adds code as it was when the phase was entered to that of the files that are not known from before.
 func (t *Variants) asEntered(ctx context.Context, files []File, code experiment.Files) error {
-	if t.R.VisitTree == "" {
+	if t.Req.VisitTree == "" {
 		return nil
 	}
-	entered, err := t.Since(ctx, t.R.VisitTree)
+	entered, err := t.Since(ctx, t.Req.VisitTree)
 	for _, f := range entered {
 		aside := slices.ContainsFunc(files, func(o File) bool { return o.Aside && o.Path == f.Path })
 		if f.Status != "A" && code[f.Path] == nil && !aside {

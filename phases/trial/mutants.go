@@ -53,9 +53,9 @@ func otherResults(lines map[string]experiment.Lines, texts map[string][]byte) al
 // asksResults asks of tests that have not failed for other expected values whether one of them notices other results of
 // the lap's functions that tests speak of. They need not where nothing that could be changed is returned while they
 // run: then none would notice either that it raises there.
-func (t *Trial) asksResults(ctx context.Context, lap []File) error {
-	lines, texts, _ := codeLines(lap)
-	names := testWords(lap)
+func (t lapTests) asksResults(ctx context.Context) error {
+	lines, texts, _ := codeLines(t.lap)
+	names := testWords(t.lap)
 	for path, added := range lines { // what others return reaches no test as it is
 		called := experiment.Called(path, texts[path], names)
 		lines[path] = added.Only(func(n int) bool { return called[n] })
@@ -101,8 +101,8 @@ func (t *Trial) asksResults(ctx context.Context, lap []File) error {
 
 // noticed asks whether tests that were red only because something was missing notice anything about the code: of three
 // or more single changes at least one.
-func (t *Trial) noticed(ctx context.Context, lap []File) error {
-	lines, texts, _ := codeLines(lap)
+func (t lapTests) noticed(ctx context.Context) error {
+	lines, texts, _ := codeLines(t.lap)
 	list := mutants(lines, nil, texts)
 	switch {
 	case len(list) < 3:
@@ -190,7 +190,7 @@ func (t *Variants) Weaker(ctx context.Context, was session.Tree) (result, says s
 // covered are changes of the functions that have some names. Functions that hold nothing to be changed are
 // asked about by what they call; helpers of tests speak of no function: then the lap's own code is changed.
 func (t *Variants) covered(ctx context.Context, names map[string]bool) ([]altered, error) {
-	lap, err := t.Since(ctx, t.R.LapTree)
+	lap, err := t.Since(ctx, t.Req.LapTree)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ func table(id session.TestID) session.TestID {
 // Notices are the tests that fail in a run.
 func (t *Variants) Notices(run *gate.Run) []session.TestID {
 	return slices.DeleteFunc(report.SortedKeys(run.Report.Tests), func(id session.TestID) bool {
-		return !report.Bad(run.Report.Tests[id]) || slices.Contains(t.R.Known, id)
+		return !report.Bad(run.Report.Tests[id]) || slices.Contains(t.Req.Known, id)
 	})
 }
 

@@ -23,7 +23,7 @@ func (d doubts) withOldTests(ctx context.Context) (*gate.Run, error) {
 		return nil, err
 	}
 	was := lapStart(d.r)
-	t := &Variants{Bench: d.Bench, R: d.r, Out: &session.Judgement{Tree: d.r.Tree}, Gate: d.gate}
+	t := &Variants{Bench: d.Bench, Req: d.r, Out: &session.Judgement{Tree: d.r.Tree}, Gate: d.gate}
 	files, err := t.Since(ctx, was)
 	if err != nil {
 		return nil, err

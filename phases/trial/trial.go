@@ -42,14 +42,14 @@ const (
 // not how the source reads.
 type Variants struct {
 	*Bench
-	R    session.JudgeRequest
+	Req  session.JudgeRequest
 	Out  *session.Judgement
 	Gate workflows.Gate // whose tests the lap is about
 	// Tests are those of the lap that passed, by their ids of now.
 	Tests []session.TestID
 	runs  int
 	spent int64
-	files map[session.Tree][]File // see since
+	files map[session.Tree][]File // see Since
 }
 
 // Trial are the experiments with one attempt that passes.
@@ -137,8 +137,8 @@ func tryGone(ctx context.Context, r session.JudgeRequest, t *Trial, why string, 
 // tryTests asks what the tests of an attempt are worth whose code passes the frozen ones.
 func (t *Trial) tryTests(ctx context.Context, changed bool) error {
 	t.nameFrozen()
-	makesPass := !mayRemove(t.R)
-	if t.R.Plan.Workflow.TamperIn(&t.R.Phase) == workflows.TamperOff || !makesPass && !changed {
+	makesPass := !mayRemove(t.Req)
+	if t.Req.Plan.Workflow.TamperIn(&t.Req.Phase) == workflows.TamperOff || !makesPass && !changed {
 		return nil
 	}
 	return t.Worth(ctx, makesPass)
@@ -160,7 +160,7 @@ func (t *Trial) nameFrozen() {
 // or a person is asked.
 func (t *Trial) untried(ctx context.Context, why string) error {
 	t.Tried(TryFrozen, NotTried, why)
-	files, err := t.Since(ctx, t.R.Frozen)
+	files, err := t.Since(ctx, t.Req.Frozen)
 	t.edited(files, why)
 	return err
 }
@@ -171,7 +171,7 @@ func (t *Trial) edited(files []File, why string) {
 	for _, f := range slices.Backward(files) {
 		if f.Aside && f.Status != "A" && (!report.IsCode(f.Path) || len(experiment.Added(f.After, f.Before)) > 0) {
 			t.found(session.FoundEdited, f.Path, "",
-				"the code could not be judged with "+testsOf(t.R)+", which were changed: "+f.Path, why)
+				"the code could not be judged with "+testsOf(t.Req)+", which were changed: "+f.Path, why)
 		}
 	}
 	t.Out.Tampered = t.Out.Tampered[:min(len(t.Out.Tampered), session.MaxNamed)]
@@ -224,7 +224,7 @@ func (b *Bench) trials(ctx context.Context, r session.JudgeRequest,
 	if r.Frozen == "" || r.Phase.WritesTests() {
 		return nil, "", nil
 	}
-	t = &Trial{Variants: Variants{Bench: b, R: r, Out: out}}
+	t = &Trial{Variants: Variants{Bench: b, Req: r, Out: out}}
 	owner := targetGate(r)
 	at := slices.IndexFunc(r.Phase.Gates, func(g workflows.Gate) bool {
 		return g.Runs() && g.Format.PerTest() && !g.MayChangeTree && (owner == "" || g.Name == owner)
@@ -243,10 +243,10 @@ func (b *Bench) trials(ctx context.Context, r session.JudgeRequest,
 
 // passing are the tests of the lap that pass: those that it is about, and those that came in it.
 func (t *Variants) passing(now session.Tests) []session.TestID {
-	start := t.R.LapStart.Gates[t.Gate.Name]
+	start := t.Req.LapStart.Gates[t.Gate.Name]
 	return slices.DeleteFunc(report.SortedKeys(now), func(id session.TestID) bool {
 		_, had := start[id]
-		return now[id] != session.TestPass || id == report.GateID(t.Gate.Name) || had && !t.ofLap(id)
+		return now[id] != session.TestPass || id == report.GateID(t.Gate.Name) || had && !ofLap(t.Req, id)
 	})
 }
 
@@ -269,7 +269,7 @@ func (t *Trial) asFrozen() []report.Failure {
 	if t.asked == nil {
 		return nil
 	}
-	t.asked.TestsOf = t.R.FrozenAt
+	t.asked.TestsOf = t.Req.FrozenAt
 	t.Out.Gates = []session.GateResult{*t.asked}
 	t.Out.Evidence.Tree, t.Out.Evidence.Gates = t.with, map[string]session.Tests{t.Gate.Name: t.ran.Report.Tests}
 	return verdict.Failures(*t.asked, t.ran)
@@ -289,6 +289,13 @@ func asked(grave []session.Tampering) *session.Question {
 
 // now are the results of the attempt.
 func (t *Variants) now() session.Tests { return t.Out.Evidence.Gates[t.Gate.Name] }
+
+// count enters the cost of a run, nil for none.
+func (t *Variants) count(run *gate.Run) {
+	if run != nil {
+		t.runs, t.spent = t.runs+1, t.spent+run.Millis
+	}
+}
 
 // Tried enters what an experiment said.
 func (t *Variants) Tried(kind, result, says string) {
@@ -321,18 +328,14 @@ func (t *Trial) found(kind, path, test, why, says string) []report.Failure {
 func (t *Variants) Judge(ctx context.Context, r session.JudgeRequest, tree session.Tree,
 	name string) (session.GateResult, *gate.Run, error) {
 	var err error
-	at := *t.Bench
-	at.Judged, at.Trial = tree, name
 	r.Tree = tree
 	if r.Changed, err = t.Changes(ctx, r.LapTree, tree); err != nil {
 		return session.GateResult{}, nil, err
 	}
 	g := t.Gate
 	g.Where, g.Timeout = workflows.Clean, t.bound(g.Timeout)
-	res, run, err := at.JudgeGate(ctx, g, r, at.Files(ctx, r))
-	if err == nil {
-		t.runs, t.spent = t.runs+1, t.spent+run.Millis
-	}
+	res, run, err := t.JudgeGate(ctx, g, gate.On{Tree: tree, Dir: r.RunDir, Name: name}, r, t.Files(ctx, r))
+	t.count(run)
 	return res, run, err
 }
 

@@ -20,14 +20,15 @@ func judgeGreen(l *Lap) Finding {
 		return f
 	}
 	if none, ok := l.nothingRan(broken{}); ok {
-		return l.with(f, none)
+		return f.with(l, none)
 	}
 	broke, how := l.brokeGreen(broken{}, nil)
 	fresh := l.newlyFailing()
 	switch id := l.whole(); {
 	case len(missing) > 0:
 		f.Class, f.Failing = session.ClassTargetMissing, slices.Concat(missing, failing, broke)
-		f.Reason = safetext.Listed(missing, "test of this lap is missing or skipped", "tests of this lap are missing or skipped")
+		f.Reason = safetext.Listed(missing, "test of this lap is missing or skipped",
+			"tests of this lap are missing or skipped")
 	case len(failing) > 0:
 		f.Class, f.Failing = session.ClassTargetFailing, slices.Concat(failing, broke)
 		f.Reason = fmt.Sprintf("still failing: %s", safetext.Some(failing))
@@ -40,7 +41,7 @@ func judgeGreen(l *Lap) Finding {
 		f.Class, f.Failing = session.ClassTargetFailing, fresh
 		f.Reason = safetext.Listed(fresh, "new test of this lap fails", "new tests of this lap fail")
 	case report.Bad(l.Now.Tests[id]) && !l.Known[id]:
-		f = l.unexplained(f)
+		f = f.unexplained(l)
 	default:
 		f = l.passed(f)
 	}
@@ -85,7 +86,7 @@ func (l *Lap) passed(f Finding) Finding {
 }
 
 // unexplained is the finding about a command that failed although no test did.
-func (l *Lap) unexplained(f Finding) Finding {
+func (f Finding) unexplained(l *Lap) Finding {
 	f.Class, f.Failing = session.ClassCommandFailed, []session.TestID{l.whole()}
 	f.Reason = fmt.Sprintf("the command exited with code %d, but no test failed", l.exit)
 	if l.Now.Damaged != "" {
@@ -313,7 +314,7 @@ func (l *Lap) nothingRan(b broken) (Finding, bool) {
 	return n, true
 }
 
-func (l *Lap) with(f, what Finding) Finding {
+func (f Finding) with(l *Lap, what Finding) Finding {
 	f.Class, f.Reason = what.Class, what.Reason
 	for id, s := range l.Start {
 		if s == session.TestPass && !l.Known[id] {

@@ -20,7 +20,7 @@ func judgeRed(l *Lap) Finding {
 	l.left = nil
 	broken := l.brokenUnits()
 	if none, ok := l.nothingRan(broken); ok {
-		return l.with(f, none)
+		return f.with(l, none)
 	}
 	if len(broken.wrong) > 0 {
 		f.Class, f.Failing, f.Reason = session.ClassBuildBroken, broken.wrong, broken.why
@@ -57,11 +57,6 @@ func judgeRed(l *Lap) Finding {
 	return f
 }
 
-// raises reports whether a test with an error was running itself when it came, or waits for a name.
-func (l *Lap) raises(id session.TestID) bool {
-	return l.Now.Raised[id] || report.MissingInScript(l.Now.Messages[id]) != ""
-}
-
 // newTests are new and changed tests by what they did. One that raises an error by itself has failed.
 func (l *Lap) newTests(b broken) (failed, errored, passed []session.TestID) {
 	for _, id := range report.SortedKeys(l.Now.Tests) {
@@ -69,7 +64,7 @@ func (l *Lap) newTests(b broken) (failed, errored, passed []session.TestID) {
 			continue
 		}
 		switch s := l.Now.Tests[id]; {
-		case s == session.TestFail, s == session.TestError && l.raises(id):
+		case s == session.TestFail, s == session.TestError && l.Now.Raises(id):
 			failed = append(failed, id)
 		case s == session.TestError:
 			errored = append(errored, id)
@@ -114,7 +109,7 @@ func (l *Lap) noneRed(f Finding, b broken, errored, passed []session.TestID) Fin
 		f.Reason = safetext.Listed(passed, "new or changed test passes already", "new or changed tests pass already")
 	case report.Bad(l.Now.Tests[l.whole()]) && !l.Known[l.whole()]:
 		// Not "nothing added": something may have been, and the runner did not get to it.
-		return l.unexplained(f)
+		return f.unexplained(l)
 	default:
 		f.Class, f.Reason = session.ClassNothingAdded, "no test was added or changed"
 		if len(l.left) > 0 {
@@ -157,7 +152,7 @@ func (l *Lap) brokenUnits() broken {
 		if before && !l.Files.unitChanged(unit, byUnit[unit]) {
 			continue
 		}
-		names, misfits, why := l.lacks(unit, byUnit[unit], before)
+		names, misfits, why := l.Files.lacks(byUnit[unit], before, l.Old.Fails(unit))
 		switch {
 		case why != "" && before:
 			b.unseen = append(b.unseen, unit)
@@ -176,10 +171,10 @@ func (l *Lap) brokenUnits() broken {
 }
 
 // lacks are the names and types that a unit waits for, or why it is broken for another reason.
-func (l *Lap) lacks(unit session.TestID, all []report.Breakage, before bool) (names, misfits []string, why string) {
+func (l *Files) lacks(all []report.Breakage, before, old bool) (names, misfits []string, why string) {
 	for _, x := range all {
-		x.Missing = cmp.Or(x.Missing, l.Files.ownPackage(x.Message))
-		why = cmp.Or(l.Files.mistake(x), l.Files.fault(x, before))
+		x.Missing = cmp.Or(x.Missing, l.ownPackage(x.Message))
+		why = cmp.Or(l.mistake(x), l.fault(x, before))
 		switch {
 		case why != "" && x.File != "":
 			return nil, nil, x.File + " " + why
@@ -191,7 +186,7 @@ func (l *Lap) lacks(unit session.TestID, all []report.Breakage, before bool) (na
 			names = append(names, x.Missing)
 		}
 	}
-	if l.Old != nil && report.Bad(l.Old.Tests[unit]) {
+	if old {
 		why = "cannot be built or loaded with the previous tests either: the code change broke it"
 	}
 	return names, misfits, why

@@ -1,4 +1,4 @@
-package workflows
+package plans
 
 import (
 	"bytes"
@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // Differences says in what two plans differ, one line each, for people. It is empty when they are the same.
-func Differences(a, b *Plan) []string {
+func Differences(a, b *workflows.Plan) []string {
 	was, is := asJSON(a), asJSON(b)
 	var d differences
 	d.walk("", inWords(was), inWords(is))
@@ -23,8 +25,8 @@ func Differences(a, b *Plan) []string {
 	return d
 }
 
-func asJSON(p *Plan) map[string]any {
-	text, _ := EncodePlan(p)
+func asJSON(p *workflows.Plan) map[string]any {
+	text, _ := Encode(p)
 	var v map[string]any
 	if err := json.Unmarshal(text, &v); err != nil {
 		panic(err) // EncodePlan wrote it
@@ -45,40 +47,9 @@ func inWords(v map[string]any) map[string]any {
 		label := cmp.Or(labels[key], strings.ReplaceAll(key, "_", "-"))
 		switch x := x.(type) {
 		case map[string]any:
-			text := x["shell"]
-			if argv := texts(x["argv"]); argv != nil {
-				text = strings.Join(argv, " ")
-			}
-			switch {
-			case text != nil && key == "run": // of a gate
-				out["="] = text
-			case text != nil:
-				out[label] = text
-			case key == "holdout":
-				out[label] = fmt.Sprintf("%v files (%.8s)", x["files"], x["digest"])
-			case key == "agents":
-				for name, agent := range x {
-					out[label+" "+name] = inWords(agent.(map[string]any))
-				}
-			default:
-				out[label] = inWords(x)
-			}
+			objectInWords(out, key, label, x)
 		case []any:
-			for _, item := range x {
-				named, ok := item.(map[string]any)
-				switch name := fmt.Sprint(named["name"]); {
-				case !ok:
-					out[label] = texts(x)
-				case key != "gates":
-					out[label+" "+name] = inWords(named)
-				default: // of a phase; what they are is said of the baseline
-					if named["expect"] == string(ExpectRed) {
-						name += " (expect red)"
-					}
-					uses, _ := out[label].([]string)
-					out[label] = append(uses, name)
-				}
-			}
+			listInWords(out, key, label, x)
 		case float64:
 			out[label] = x
 			if key == "idle" || key == "timeout" {
@@ -89,6 +60,45 @@ func inWords(v map[string]any) map[string]any {
 		}
 	}
 	return out
+}
+
+func objectInWords(out map[string]any, key, label string, x map[string]any) {
+	text := x["shell"]
+	if argv := texts(x["argv"]); argv != nil {
+		text = strings.Join(argv, " ")
+	}
+	switch {
+	case text != nil && key == "run": // of a gate
+		out["="] = text
+	case text != nil:
+		out[label] = text
+	case key == "holdout":
+		out[label] = fmt.Sprintf("%v files (%.8s)", x["files"], x["digest"])
+	case key == "agents":
+		for name, agent := range x {
+			out[label+" "+name] = inWords(agent.(map[string]any))
+		}
+	default:
+		out[label] = inWords(x)
+	}
+}
+
+func listInWords(out map[string]any, key, label string, list []any) {
+	for _, item := range list {
+		named, ok := item.(map[string]any)
+		switch name := fmt.Sprint(named["name"]); {
+		case !ok:
+			out[label] = texts(list)
+		case key != "gates":
+			out[label+" "+name] = inWords(named)
+		default: // of a phase; what they are is said of the baseline
+			if named["expect"] == string(workflows.ExpectRed) {
+				name += " (expect red)"
+			}
+			uses, _ := out[label].([]string)
+			out[label] = append(uses, name)
+		}
+	}
 }
 
 func texts(v any) []string {
@@ -169,6 +179,6 @@ func (d *differences) value(what string, a, b any) {
 }
 
 // SameBaseline reports whether two plans run the same gates on the base.
-func SameBaseline(a, b *Plan) bool {
-	return bytes.Equal(asText(a.Baseline), asText(b.Baseline))
+func SameBaseline(a, b *workflows.Plan) bool {
+	return bytes.Equal(workflows.IndentedJSON(a.Baseline), workflows.IndentedJSON(b.Baseline))
 }

@@ -1,4 +1,6 @@
-package workflows
+// Package spelling knows how names, patterns and paths are written in workflows and configurations, and says what is
+// wrong with one.
+package spelling
 
 import (
 	"fmt"
@@ -11,8 +13,8 @@ import (
 // maxName is the longest name of a phase, gate or workflow. They become file names, trailers and commit subjects.
 const maxName = 40
 
-// nameProblem says what is wrong with a name of a phase, gate or workflow, "" if nothing is.
-func nameProblem(s string) string {
+// Name says what is wrong with a name of a phase, gate or workflow, "" if nothing is.
+func Name(s string) string {
 	switch {
 	case s == "":
 		return "is empty"
@@ -26,25 +28,18 @@ func nameProblem(s string) string {
 	return ""
 }
 
-func phaseNameProblem(s string) string {
-	if strings.EqualFold(s, string(Done)) || strings.EqualFold(s, string(NextLap)) {
-		return fmt.Sprintf("is taken: %s is a target of on:", strings.ToLower(s))
-	}
-	return nameProblem(s)
-}
-
-// guardProblem says what is wrong with a pattern of a guard, "" if nothing is. As in a .gitignore, a leading / ties it
+// Guard says what is wrong with a pattern of a guard, "" if nothing is. As in a .gitignore, a leading / ties it
 // to the top of the work tree.
-func guardProblem(g string) string {
+func Guard(g string) string {
 	if strings.HasPrefix(g, "!") {
 		return "cannot be negated: use only and except"
 	}
-	return globProblem(strings.TrimPrefix(g, "/"))
+	return Glob(strings.TrimPrefix(g, "/"))
 }
 
-// globProblem says what is wrong with a pattern below the work tree, "" if nothing is. What is refused here would match
+// Glob says what is wrong with a pattern below the work tree, "" if nothing is. What is refused here would match
 // nothing, or something else than its author thinks.
-func globProblem(g string) string {
+func Glob(g string) string {
 	switch {
 	case strings.HasPrefix(g, "/"):
 		return "must be relative to the top of the work tree, without a leading /"
@@ -67,11 +62,11 @@ func globProblem(g string) string {
 	return ""
 }
 
-// copyProblem says what is wrong with a pattern of files to copy. Unlike a guard's it is always meant from the top:
+// Copy says what is wrong with a pattern of files to copy. Unlike a guard's it is always meant from the top:
 // that of a name would look into every directory of what is installed.
-func copyProblem(g string) string {
+func Copy(g string) string {
 	first, _, _ := strings.Cut(g, "/")
-	switch problem := globProblem(g); {
+	switch problem := Glob(g); {
 	case strings.HasPrefix(g, "!"):
 		return "cannot be negated"
 	case problem == "" && strings.EqualFold(first, ".git"):
@@ -81,26 +76,26 @@ func copyProblem(g string) string {
 	}
 }
 
-func linkProblem(p string) string {
+func Link(p string) string {
 	if strings.ContainsAny(p, "*?[") {
 		return "is a path, not a pattern"
 	}
-	return copyProblem(strings.TrimSuffix(p, "/"))
+	return Copy(strings.TrimSuffix(p, "/"))
 }
 
-// documentProblem says what is wrong with the name of a document, "" if nothing is.
-func documentProblem(s string) string {
+// Document says what is wrong with the name of a document, "" if nothing is.
+func Document(s string) string {
 	switch {
 	case strings.ContainsAny(s, "*?["):
 		return "must be the name of one document"
 	case strings.HasSuffix(s, "/"):
 		return "must be the name of one document, not of a directory"
 	}
-	return globProblem(s)
+	return Glob(s)
 }
 
-// dirProblem says what is wrong with the template of a work tree's directory, "" if nothing is.
-func dirProblem(dir string) string {
+// WorktreeDir says what is wrong with the template of a work tree's directory, "" if nothing is.
+func WorktreeDir(dir string) string {
 	switch rest := strings.NewReplacer("{repo}", "", "{slug}", "").Replace(dir); {
 	case !strings.Contains(dir, "{slug}"):
 		return "must hold {slug}, the session's name: each session has a work tree of its own"
@@ -112,14 +107,7 @@ func dirProblem(dir string) string {
 	return ""
 }
 
-var (
-	sizeText     = lazyregexp.New(sizePattern)
-	nameText     = lazyregexp.New(namePattern)
-	variableText = lazyregexp.New(variablePattern)
-	fileText     = lazyregexp.New(filePattern)
-)
-
-func variableProblem(name string) string {
+func Variable(name string) string {
 	switch {
 	case !variableText.MatchString(name):
 		return "is not a variable name"
@@ -129,17 +117,34 @@ func variableProblem(name string) string {
 	return ""
 }
 
-func variablesProblem(name string) string {
-	problem := variableProblem(strings.TrimSuffix(name, "*"))
+func Variables(name string) string {
+	problem := Variable(strings.TrimSuffix(name, "*"))
 	if problem == "is not a variable name" {
 		problem += "\na name, or the beginning of names with * behind it: AWS_*"
 	}
 	return problem
 }
 
-func fileProblem(name string) string {
+func File(name string) string {
 	if !fileText.MatchString(name) {
 		return "is not a file name"
 	}
 	return ""
 }
+
+var (
+	SizeText     = lazyregexp.New(SizePattern)
+	nameText     = lazyregexp.New(NamePattern)
+	variableText = lazyregexp.New(VariablePattern)
+	fileText     = lazyregexp.New(FilePattern)
+)
+
+const NamePattern = `^[A-Za-z][A-Za-z0-9_-]{0,39}$`
+
+const FilePattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`
+
+const VariablePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
+
+const StartPattern = `^[A-Za-z_][A-Za-z0-9_]*\*?$`
+
+const SizePattern = `^[1-9][0-9]{0,5}(KB|MB|GB)$`

@@ -1,4 +1,5 @@
-package workflows
+// Package checklist reads the task list of a specification in Markdown.
+package checklist
 
 import (
 	"slices"
@@ -15,16 +16,16 @@ type Item struct {
 	Line int    // from 1
 }
 
-// ParseChecklist returns the task list items of a Markdown text, nested ones too, in the order of the text. Code blocks
+// Parse returns the task list items of a Markdown text, nested ones too, in the order of the text. Code blocks
 // and HTML comments hold no items.
-func ParseChecklist(text []byte) []Item { return parseChecklist(linesOf(text)).items }
+func Parse(text []byte) []Item { return read(linesOf(text)).items }
 
 // Section returns the lines of a Markdown text that an item of its checklist stands in: from the heading above
 // it to the next one that is not below that. When they have more than most bytes it begins with the item
 // itself. It returns "" when there is no such item.
 func Section(text []byte, item string, most int) string {
 	lines := linesOf(text)
-	c := parseChecklist(lines)
+	c := read(lines)
 	i := slices.IndexFunc(c.items, func(i Item) bool { return i.Text == item })
 	if i < 0 {
 		return ""
@@ -51,7 +52,7 @@ func linesOf(text []byte) []string {
 	return strings.Split(strings.ReplaceAll(s, "\r", "\n"), "\n")
 }
 
-func parseChecklist(lines []string) *checklist {
+func read(lines []string) *checklist {
 	var c checklist
 	for n, line := range lines {
 		c.line(n+1, line)
@@ -60,8 +61,11 @@ func parseChecklist(lines []string) *checklist {
 	return &c
 }
 
-// section begins in a line, from 0, with a heading that is so deep, from 1.
-type section struct{ line, level int }
+// OneLine joins the words of a text with single spaces and drops control characters.
+func OneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }),
+		" ")
+}
 
 // checklist reads Markdown by lines, as far as it takes to tell what is a list item and what only looks like one.
 type checklist struct {
@@ -74,6 +78,34 @@ type checklist struct {
 	lists     []int  // columns where the text of the surrounding list items begins, ascending
 	fence     string // what ends the code block that we are in
 	comment   bool   // in an HTML comment
+}
+
+// column returns where the text of the innermost list item begins that holds a line of this indentation.
+func (c *checklist) column(indent int) int {
+	for i := len(c.lists) - 1; i >= 0; i-- {
+		if c.lists[i] <= indent {
+			return c.lists[i]
+		}
+	}
+	return 0
+}
+
+// end ends the present paragraph, and with it the text of the open item. A box without text is no item.
+func (c *checklist) end() {
+	if c.open {
+		last := &c.items[len(c.items)-1]
+		if last.Text = OneLine(strings.Join(c.text, " ")); last.Text == "" {
+			c.items = c.items[:len(c.items)-1]
+		}
+	}
+	c.open, c.text, c.paragraph = false, nil, false
+}
+
+// leave leaves the list items that do not hold a line of this indentation.
+func (c *checklist) leave(indent int) {
+	for len(c.lists) > 0 && c.lists[len(c.lists)-1] > indent {
+		c.lists = c.lists[:len(c.lists)-1]
+	}
 }
 
 func (c *checklist) line(number int, s string) {
@@ -130,33 +162,8 @@ func (c *checklist) line(number int, s string) {
 	}
 }
 
-// end ends the present paragraph, and with it the text of the open item. A box without text is no item.
-func (c *checklist) end() {
-	if c.open {
-		last := &c.items[len(c.items)-1]
-		if last.Text = oneLine(strings.Join(c.text, " ")); last.Text == "" {
-			c.items = c.items[:len(c.items)-1]
-		}
-	}
-	c.open, c.text, c.paragraph = false, nil, false
-}
-
-// column returns where the text of the innermost list item begins that holds a line of this indentation.
-func (c *checklist) column(indent int) int {
-	for i := len(c.lists) - 1; i >= 0; i-- {
-		if c.lists[i] <= indent {
-			return c.lists[i]
-		}
-	}
-	return 0
-}
-
-// leave leaves the list items that do not hold a line of this indentation.
-func (c *checklist) leave(indent int) {
-	for len(c.lists) > 0 && c.lists[len(c.lists)-1] > indent {
-		c.lists = c.lists[:len(c.lists)-1]
-	}
-}
+// section begins in a line, from 0, with a heading that is so deep, from 1.
+type section struct{ line, level int }
 
 // indentation returns the column of the first character, with tab stops every four columns, and the text from there.
 func indentation(s string) (int, string) {
@@ -189,10 +196,4 @@ func opensFence(s string) string {
 		return ""
 	}
 	return s[:len(s)-len(strings.TrimLeft(s, s[:1]))]
-}
-
-// oneLine joins the words of a text with single spaces and drops control characters.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }),
-		" ")
 }

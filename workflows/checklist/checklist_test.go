@@ -1,4 +1,4 @@
-package workflows
+package checklist
 
 import (
 	"fmt"
@@ -20,26 +20,32 @@ func TestParseChecklist(t *testing.T) {
 		{"no line feed at the end", "# Spec\n\n- [ ] one", []string{"3 - one"}},
 		{"nested", "- [ ] a\n  - [x] b\n    1. [ ] c\n\t- [ ] d\n- e\n    - [ ] f\n\n        - [ ] g\n",
 			[]string{"1 - a", "2 x b", "3 - c", "4 - d", "6 - f", "8 - g"}},
-		{"continued", "- [ ] one\n  and   more\nand lazy\n\n  but not this\n- [ ] two\n", []string{"1 - one and more and lazy", "6 - two"}},
-		{"continued far to the right", "- [ ] one\n        - [ ] two\n              more\n", []string{"1 - one", "2 - two more"}},
-		{"continuation ends", "- [ ] a\n# Title\n- [ ] b\n---\n- [ ] c\n> quote\n- [ ] d\n* * *\ntext\n", []string{"1 - a", "3 - b", "5 - c", "7 - d"}},
+		{"continued", "- [ ] one\n  and   more\nand lazy\n\n  but not this\n- [ ] two\n",
+			[]string{"1 - one and more and lazy", "6 - two"}},
+		{"continued far to the right", "- [ ] one\n        - [ ] two\n              more\n",
+			[]string{"1 - one", "2 - two more"}},
+		{"continuation ends", "- [ ] a\n# Title\n- [ ] b\n---\n- [ ] c\n> quote\n- [ ] d\n* * *\ntext\n",
+			[]string{"1 - a", "3 - b", "5 - c", "7 - d"}},
 		{"fences", "```\n- [ ] no\n```\n- [ ] yes\n  ~~~~ text\n  - [ ] no\n  ~~~\n  - [ ] no\n  ~~~~~\n  more\n- [ ] yes too\n",
 			[]string{"4 - yes", "11 - yes too"}},
 		{"fence that never ends", "- [ ] a\n```sh\n- [ ] b\n", []string{"1 - a"}},
-		{"no fence", "- [ ] run ```x``` now\n``` a ``` b\n- [ ] next\n", []string{"1 - run ```x``` now ``` a ``` b", "3 - next"}},
-		{"indented code", "text\n\n    - [ ] code\n\t- [ ] code\n\n- [ ] a\n\n      - [ ] code in a\n\n  - [ ] b\n", []string{"6 - a", "10 - b"}},
+		{"no fence", "- [ ] run ```x``` now\n``` a ``` b\n- [ ] next\n",
+			[]string{"1 - run ```x``` now ``` a ``` b", "3 - next"}},
+		{"indented code", "text\n\n    - [ ] code\n\t- [ ] code\n\n- [ ] a\n\n      - [ ] code in a\n\n  - [ ] b\n",
+			[]string{"6 - a", "10 - b"}},
 		{"after a list", "- [ ] a\n\ntext\n\n    - [ ] code\n", []string{"1 - a"}},
 		{"comments", "<!-- - [ ] no -->\n<!--\n- [ ] no\n-->\n- [ ] yes\n<!-- open\n- [ ] no\n", []string{"5 - yes"}},
 		{"no boxes", "- a\n-[ ] b\n- [] c\n- [y] d\n- [ ]e\n- [ ]\n- [ ]  \n[ ] f\n1 [ ] g\n1234567890. [ ] h\n- [link](x)\n-\n", nil},
 		{"text only below", "- [ ]\n  text\n- [ ] \n  text\n", nil},
-		{"formatting stays", "- [ ] `--csv` writes **all** rows [#3](x)\n", []string{"1 - `--csv` writes **all** rows [#3](x)"}},
+		{"formatting stays", "- [ ] `--csv` writes **all** rows [#3](x)\n",
+			[]string{"1 - `--csv` writes **all** rows [#3](x)"}},
 		{"control characters", "- [ ] a\x1b[31mb\x00c\td\n", []string{"1 - a [31mb c d"}},
 		{"tight after text", "Items:\n- [ ] a\n", []string{"2 - a"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, item := range ParseChecklist([]byte(tt.text)) {
+			for _, item := range Parse([]byte(tt.text)) {
 				mark := "-"
 				if item.Done {
 					mark = "x"
