@@ -66,7 +66,7 @@ func (r *Git) moves(o Opts, args []string) []string {
 	if !o.Write && o.Refs == nil {
 		return nil
 	}
-	refs := append(RefsIn(args, o.Stdin), o.Refs...)
+	refs := append(refsIn(args, o.Stdin), o.Refs...)
 	if o.GitDir == "" {
 		return refs
 	}
