@@ -167,8 +167,8 @@ func (v *moving) complete(ctx context.Context) error {
 
 // Checkout has git check a commit out, with the index and the HEAD of a private git directory.
 func (r *Mover) Checkout(ctx context.Context, dir string, to session.Commit) error {
-	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "-c", "core.splitIndex=false",
-		"checkout", "--quiet", "--no-overwrite-ignore", "--no-recurse-submodules", "--detach", string(to), "--")
+	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "checkout", "--quiet", "--no-overwrite-ignore",
+		"--no-recurse-submodules", "--detach", string(to), "--")
 	var refused *gitcmd.GitError
 	switch {
 	case err == nil:
@@ -224,13 +224,12 @@ func (r *Mover) FillIndex(ctx context.Context, dir string, from session.Tree) er
 	if err := os.Remove(index); err != nil && !gitcmd.Absent(err) {
 		return err
 	}
-	if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "-c", "core.splitIndex=false", "read-tree",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "read-tree",
 		string(from)); err != nil {
 		return err
 	}
 	// Exit 1 says that some files differ: in .wfs, or ones that the checkout will then refuse to touch.
-	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true, OkExit: []int{1}}, "-c", "core.splitIndex=false",
-		"update-index", "-q", "--refresh")
+	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true, OkExit: []int{1}}, "update-index", "-q", "--refresh")
 	return err
 }
 

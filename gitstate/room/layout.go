@@ -106,7 +106,7 @@ func (m *layout) inDir() *gitcmd.Git {
 // git runs git on the directory, with the private index.
 func (m *layout) git(ctx context.Context, o gitcmd.Opts, args ...string) ([]byte, error) {
 	o.GitDir, o.Env = m.gitDir(), gitcmd.WithIndex(m.index())
-	own := []string{"-c", "core.sparseCheckout=false", "-c", "core.splitIndex=false", "-c",
+	own := []string{"-c", "core.sparseCheckout=false", "-c",
 		"core.untrackedCache=false", "-c", "core.trustctime=true",
 		"-c", "core.checkStat=default", "-c", "index.skipHash=false"}
 	out, err := m.inDir().Run(ctx, o, append(own, args...)...)

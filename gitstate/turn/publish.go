@@ -253,11 +253,11 @@ func (r *Turns) readInto(ctx context.Context, o gitcmd.Opts, tree session.Tree) 
 	// next `git status` need not do it. The exit code tells that some differ, which is none of our business. With
 	// -i git does not compare them by itself: it would refuse where the move has written a file that it was told
 	// not to look at.
-	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: o.Env}, "-c", "core.splitIndex=false", "read-tree", "-i",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: o.Env}, "read-tree", "-i",
 		"--reset", string(tree)); err != nil {
 		return err
 	}
-	_, err := r.Git.Run(ctx, o, "-c", "core.splitIndex=false", "update-index", "-q", "--refresh")
+	_, err := r.Git.Run(ctx, o, "update-index", "-q", "--refresh")
 	return err
 }
 

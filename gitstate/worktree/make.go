@@ -152,7 +152,7 @@ func (r *Trees) addByGit(ctx context.Context, n NewWorktree, at session.Commit, 
 
 func fill(ctx context.Context, git *gitcmd.Git, dir, gitDir, files string) error {
 	in := gitcmd.New(gitcmd.Place{Root: dir, Env: git.Env, UserEnv: git.UserEnv})
-	if _, err := in.Run(ctx, gitcmd.Opts{Write: true, GitDir: gitDir}, "-c", "core.splitIndex=false", "read-tree", "-m",
+	if _, err := in.Run(ctx, gitcmd.Opts{Write: true, GitDir: gitDir}, "read-tree", "-m",
 		"-u", files); err != nil {
 		return fmt.Errorf("the files of the new work tree: %w", err)
 	}
