@@ -195,24 +195,14 @@ func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState
 	}
 	defer unlock()
 	index := filepath.Join(r.Git.PrivateDir(), "settle")
-	x, err := r.Files.CopyIndex(ctx, index)
-	if err == nil {
-		err = x.Store()
-	}
-	if err != nil {
-		return err
-	}
-	now, err := r.Files.TreeOfIndex(ctx, index, x, t.Index)
+	now, err := r.copyIndex(ctx, index, t.Index)
 	var conflict *gitcmd.ReadyError
 	if errors.As(err, &conflict) { // no turn begins in one: somebody is at work
 		return nil
 	}
-	if err != nil {
-		return err
-	}
 	untouched := now == t.IndexOld || t.IndexOld == "" && state.moved == 0
-	if !untouched {
-		return nil
+	if err != nil || !untouched {
+		return err
 	}
 	if changed, err := r.leadIndex(ctx, index, now, t); err != nil || !changed {
 		return err
@@ -226,6 +216,18 @@ func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState
 	}
 	durable.Hit(durable.SettleIndex)
 	return nil
+}
+
+// copyIndex copies the index, and returns the tree of what is in it.
+func (r *Turns) copyIndex(ctx context.Context, to string, likely session.Tree) (session.Tree, error) {
+	x, err := r.Files.CopyIndex(ctx, to)
+	if err == nil {
+		err = x.Store()
+	}
+	if err != nil {
+		return "", err
+	}
+	return r.Files.TreeOfIndex(ctx, to, x, likely)
 }
 
 // leadIndex makes a copy of the index, which holds now, what the turn leads to. It reports whether that changes
