@@ -49,8 +49,7 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 		return err
 	}
 	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) && failed.Exit == gitcmd.GitDied {
+	if failed := gitcmd.Failed(err); failed != nil && failed.Exit == gitcmd.GitDied {
 		said, _, _ := strings.Cut(failed.Stderr, "\n")
 		return &gitcmd.ReadyError{Code: gitcmd.NotWhole, Detail: strings.TrimPrefix(said, "error: ")}
 	}

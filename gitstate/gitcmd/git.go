@@ -72,7 +72,7 @@ func (r *Git) moves(o Opts, args []string) []string {
 	}
 	for i, ref := range refs {
 		if ref == "HEAD" {
-			refs[i] = r.headOfDir(o.GitDir)
+			refs[i] = headOfDir(r.Place, o.GitDir)
 		}
 	}
 	return slices.DeleteFunc(refs, func(ref string) bool { return ref == "" })
@@ -100,6 +100,13 @@ func (e *GitError) Error() string {
 		return name + ": " + msg
 	}
 	return fmt.Sprintf("%s: exit code %d", name, e.Exit)
+}
+
+// Failed returns the git process whose end an error is about, nil for another error.
+func Failed(err error) *GitError {
+	var failed *GitError
+	_ = errors.As(err, &failed)
+	return failed
 }
 
 // oneLine is what git said on several lines.

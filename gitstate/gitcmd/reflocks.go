@@ -237,7 +237,7 @@ func isLinkedHead(ref string) bool {
 }
 
 // headOfDir names the HEAD of a git directory, "" for a private one of ours, whose locks are tidied up with it.
-func (r *Git) headOfDir(dir string) string {
+func headOfDir(r Place, dir string) string {
 	switch {
 	case dir == r.GitDir:
 		return "HEAD"

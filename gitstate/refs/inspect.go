@@ -30,7 +30,7 @@ func (r *Inspection) OurRefs(ctx context.Context) (refs map[string]session.Commi
 	refs = map[string]session.Commit{}
 	for _, dir := range []string{BranchPrefix, RefsPrefix, OpsPrefix, DeletedPrefix} {
 		dir = strings.TrimSuffix(dir, "/")
-		some, err := r.refs.List(ctx, dir, func(string) bool { return true })
+		some, err := r.refs.RefsBelow(ctx, dir)
 		if err != nil && !errors.Is(err, ErrBrokenRef) && !r.Git.ReadsDirectly() {
 			return refs, broken, err
 		}
@@ -182,8 +182,7 @@ func (r *Inspection) Lost(ctx context.Context, refs []string) (string, error) {
 	args = append(args, "--not", "--exclude="+strings.TrimPrefix(BranchPrefix, "refs/heads/")+"*", "--branches",
 		"--tags", "--remotes")
 	_, err := r.Git.Ask(ctx, args...)
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) {
+	if failed := gitcmd.Failed(err); failed != nil {
 		return gitcmd.LastLine(failed.Stderr), nil
 	}
 	return "", err

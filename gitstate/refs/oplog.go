@@ -113,7 +113,7 @@ func (r *Operations) OpLog(ctx context.Context, worktree string) (ops []session.
 
 // OpLogs lists the work trees that have an operation log, those that are gone included.
 func (r *Operations) OpLogs(ctx context.Context) ([]string, error) {
-	refs, err := r.refs.List(ctx, strings.TrimSuffix(OpsPrefix, "/"), func(string) bool { return true })
+	refs, err := r.refs.RefsBelow(ctx, strings.TrimSuffix(OpsPrefix, "/"))
 	if err != nil && !errors.Is(err, ErrBrokenRef) {
 		return nil, err
 	}
@@ -133,8 +133,7 @@ func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err erro
 		return l, err
 	}
 	names, rescues, whole, err := r.chain(ctx, l.tip)
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) { // no commit, or some are missing
+	if failed := gitcmd.Failed(err); failed != nil { // no commit, or some are missing
 		l.damage = fmt.Errorf("%s: %s", ref, strings.TrimSpace(failed.Stderr))
 		return l, nil
 	}

@@ -109,8 +109,7 @@ func mustIgnore(ctx context.Context, git *gitcmd.Git, tree, path string) error {
 	}
 	at := gitcmd.New(gitcmd.Place{Root: tree, Env: git.Env, UserEnv: git.UserEnv})
 	_, err = at.Ask(ctx, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) && failed.Exit == 1 {
+	if failed := gitcmd.Failed(err); failed != nil && failed.Exit == 1 {
 		return fmt.Errorf("%w: %s lies in the work tree %s, and is not ignored there", ErrDirTaken, path, tree)
 	}
 	return err
