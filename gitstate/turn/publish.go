@@ -211,7 +211,7 @@ func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState
 	if err := durable.SyncFile(index); err != nil {
 		return err
 	}
-	if err := r.installIndex(index); err != nil {
+	if err := installIndex(r.Git, index); err != nil {
 		return err
 	}
 	durable.Hit(durable.SettleIndex)
