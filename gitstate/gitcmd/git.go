@@ -123,11 +123,12 @@ func oneLine(said string) string {
 
 // Every call gets these. What they switch off either runs somebody's program (hooks, fsmonitor), starts work in the
 // background (gc, maintenance), or changes what a command does (submodules, replaced objects, files that git is not to
-// look at again, a HEAD that is a link).
+// look at again, a HEAD that is a link, an index in two files).
 var Quiet = []string{
 	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false",
-	"-c", "core.ignoreStat=false", "-c", "core.preferSymlinkRefs=false", "-c", "submodule.recurse=false", "-c",
+	"-c", "core.splitIndex=false", "-c", "core.ignoreStat=false", "-c", "core.preferSymlinkRefs=false", "-c",
+	"submodule.recurse=false", "-c",
 	"core.protectHFS=true", "-c", "core.protectNTFS=true",
 	"-c", "advice.addEmbeddedRepo=false", "-c", "color.ui=false",
 }

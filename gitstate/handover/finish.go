@@ -132,7 +132,7 @@ func (r *Handover) commitOnto(ctx context.Context, branch string, base session.C
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "-c", "core.splitIndex=false", "read-tree",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "read-tree",
 		string(tree)); err != nil {
 		return "", err
 	}
