@@ -82,8 +82,7 @@ func (a *deleteVerb) delete(ctx context.Context, name string) error {
 		return err
 	}
 	id, err := a.Resolve(ctx, name)
-	if err != nil && a.Claimed != "" &&
-		strings.EqualFold(strings.TrimPrefix(strings.ToLower(name), "wfs-"), string(a.Claimed)) {
+	if err != nil && a.isClaimed(name) {
 		return a.say(ctx, a.Claimed, 0, nil) // one that was killed, and that has just been completed
 	}
 	if err != nil {
@@ -97,13 +96,15 @@ func (a *deleteVerb) delete(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.say(ctx, id, op, &fate); err != nil {
-		return err
-	}
 	if tree != nil && tree.ID != "main" && tree.ID != a.Repo.Worktree() && !a.json {
-		a.out("its work tree stays: git worktree remove %s", tree.Path)
+		defer a.out("its work tree stays: git worktree remove %s", tree.Path)
 	}
-	return nil
+	return a.say(ctx, id, op, &fate)
+}
+
+// isClaimed reports whether a name means the session that a killed command had begun to delete.
+func (a *deleteVerb) isClaimed(name string) bool {
+	return a.Claimed != "" && strings.EqualFold(strings.TrimPrefix(strings.ToLower(name), "wfs-"), string(a.Claimed))
 }
 
 // takeIfMerged takes a session in hand that may be deleted, and says what became of its work. tree is the one where it
@@ -234,19 +235,15 @@ func (a *deleteVerb) bringBack(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	there := tip != "" && tip != was // where both are the same, a restore was killed before the copies were gone
-	switch {
-	case there && a.json:
-		return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Next: []string{}})
-	case there:
+	if tip != "" && tip != was { // where both are the same, a restore was killed before the copies were gone
+		if a.json {
+			return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Next: []string{}})
+		}
 		a.out("there is a session %s: it is not deleted", id)
 		return nil
-	case kept == "":
-		hint := "wfs list"
-		if all, err := a.Deletions(ctx); err == nil && len(all) > 0 {
-			hint = "wfs list --deleted"
-		}
-		return session.Refuse(session.RefuseNoSession, hint, "no deleted session %q is kept", id)
+	}
+	if kept == "" {
+		return a.noneKept(ctx, id)
 	}
 	r, err := a.Engine.Restore(ctx, id, kept)
 	if err != nil {
@@ -257,6 +254,15 @@ func (a *deleteVerb) bringBack(ctx context.Context, name string) error {
 		return err
 	}
 	return moved{a.app, h, r, nil}.say()
+}
+
+// noneKept refuses to bring a session back that was not deleted, or is gone.
+func (a *deleteVerb) noneKept(ctx context.Context, id session.ID) error {
+	hint := "wfs list"
+	if all, err := a.Deletions(ctx); err == nil && len(all) > 0 {
+		hint = "wfs list --deleted"
+	}
+	return session.Refuse(session.RefuseNoSession, hint, "no deleted session %q is kept", id)
 }
 
 // ledgers are the ledger of a session, and that of its newest deletion, with the directory of its refs; "" for none.

@@ -77,14 +77,12 @@ func (a *diffVerb) ends(ctx context.Context, args []string) (from, to session.Co
 	name, auto := "", false
 	for _, arg := range args {
 		code, id, isAuto, err := a.commitNamed(ctx, arg)
-		if err != nil && len(args) == 1 && !strings.Contains(arg, "@") { // no checkpoint, so it may be a session
-			if id, e := a.Resolve(ctx, arg); e == nil {
-				name = string(id)
-				break
-			}
-		}
 		if err != nil {
-			return "", "", err
+			var is bool
+			if name, is = a.sessionAlone(ctx, args); !is {
+				return "", "", err
+			}
+			break
 		}
 		ends, name, auto = append(ends, code), string(id), isAuto
 	}
@@ -96,13 +94,22 @@ func (a *diffVerb) ends(ctx context.Context, args []string) (from, to session.Co
 		return "", "", err
 	}
 	now := v.Session.At(v.Session.Current).Code
-	switch {
-	case len(ends) == 0:
+	if len(ends) == 0 {
 		return v.Session.Base, now, nil
-	case auto: // what it holds beyond the checkpoint
+	}
+	if auto { // what it holds beyond the checkpoint
 		return now, ends[0], nil
 	}
 	return ends[0], now, nil
+}
+
+// sessionAlone is the session that a single argument names.
+func (a *diffVerb) sessionAlone(ctx context.Context, args []string) (name string, is bool) {
+	if len(args) != 1 || strings.Contains(args[0], "@") {
+		return "", false
+	}
+	id, err := a.Resolve(ctx, args[0])
+	return string(id), err == nil
 }
 
 // commitNamed is a checkpoint's commit, or that of a session's newest backup.

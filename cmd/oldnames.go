@@ -26,25 +26,31 @@ func spelledNow(args []string, say func(string, ...any)) []string {
 			continue
 		}
 		rest := slices.Clone(args[len(words):])
-		switch n.old {
-		case "rename": // SESSION TITLE
-			if now = []string{"edit", "--name"}; len(rest) > 1 {
-				now, rest = []string{"edit", rest[0], "--name"}, rest[1:]
-			}
-		case "budget set": // --usd
-			now = now[:1]
-			for i, word := range rest {
-				if flag, ok := strings.CutPrefix(word, "--"); ok && flag != "json" {
-					rest[i] = "--budget-" + flag
-				}
-			}
-		}
 		if !slices.Contains(rest, "--json") {
 			isNow(say, "wfs "+n.now)
+		}
+		switch n.old {
+		case "rename": // SESSION TITLE
+			if len(rest) > 1 {
+				return append([]string{"edit", rest[0], "--name"}, rest[1:]...)
+			}
+			return append([]string{"edit", "--name"}, rest...)
+		case "budget set": // --usd
+			return append(now[:1], budgetFlagsNow(rest)...)
 		}
 		return append(now, rest...)
 	}
 	return args
+}
+
+// budgetFlagsNow turns --usd into --budget-usd.
+func budgetFlagsNow(words []string) []string {
+	for i, word := range words {
+		if flag, ok := strings.CutPrefix(word, "--"); ok && flag != "json" {
+			words[i] = "--budget-" + flag
+		}
+	}
+	return words
 }
 
 func isNow(say func(string, ...any), command string) { say("note: this is now %q", command) }

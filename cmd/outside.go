@@ -36,14 +36,9 @@ func sayUnseen(ctx context.Context, w *workspace.Workspace, s *session.Session, 
 		}
 	}
 	for _, f := range s.Unseen.Files {
-		what, mends, put := watchedNow(ctx, w, s, f)
-		if put {
-			continue
+		if what, mends, put := watchedNow(ctx, w, s, f); !put {
+			line(what, mends)
 		}
-		if strings.HasPrefix(f, ".wfs/") && w.Repo.HasFile(ctx, s.Base, f) {
-			mends = fmt.Sprintf("git -C %s checkout %s -- %s", shellWord(w.Repo.Root()), s.Base.Short(), shellWord(f))
-		}
-		line(what, mends)
 	}
 	if len(lines) == 0 {
 		return
@@ -107,6 +102,9 @@ func watchedNow(ctx context.Context, w *workspace.Workspace, s *session.Session,
 		if keys := w.Repo.SettingsBetween(ctx, was, file); len(keys) > 0 {
 			what += ": " + strings.Join(keys[:min(len(keys), present.MostSaid)], ", ")
 		}
+	}
+	if strings.HasPrefix(f, ".wfs/") && w.Repo.HasFile(ctx, s.Base, f) {
+		mends = fmt.Sprintf("git -C %s checkout %s -- %s", shellWord(w.Repo.Root()), s.Base.Short(), shellWord(f))
 	}
 	return what, mends, put
 }

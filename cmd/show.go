@@ -86,7 +86,8 @@ func (a *showVerb) showCheckpoint(ctx context.Context, id session.ID, n int) err
 	if err != nil {
 		return err
 	}
-	j := present.Checkpoint{Version: jsonVersion, ID: id, Address: string(id) + "@" + itoa(n), Checkpoint: *c, Body: info.Body}
+	j := present.Checkpoint{Version: jsonVersion, ID: id, Address: string(id) + "@" + itoa(n), Checkpoint: *c,
+		Body: info.Body}
 	if c.Trigger == session.TriggerAttempt {
 		if err := a.addEvidence(ctx, &j); err != nil {
 			return err

@@ -44,7 +44,8 @@ func newApp(env Env, sig *signals) *app {
 	a.env.Color, a.env.Clock, a.env.Getenv, a.env.AtExit, a.env.Facts = "auto", a.env.Now, a.env.Get, sig.atExit, facts{a}
 	a.Workspace = workspace.New(&a.env.Env,
 		workspace.Front{Note: a.note, Engine: a.engine,
-			Tidy: func(ctx context.Context, command string) { a.trees.Sweep(ctx, command) }, Opening: func() { a.rooms.ClearHoldouts() }})
+			Tidy:    func(ctx context.Context, command string) { a.trees.Sweep(ctx, command) },
+			Opening: func() { a.rooms.ClearHoldouts() }})
 	a.hints, a.describer = hints{a.Workspace, env.Args}, describer{a.Workspace, &a.hints}
 	a.prompter = prompter{&a.env.Screen, sig.exitCode}
 	a.saves = autosave.New(a.Workspace)

@@ -15,14 +15,8 @@ import (
 // driven: then it is about to be replaced. in is the work tree that has the session checked out, nil for none.
 func (a *statusVerb) addAutoSave(ctx context.Context, d *present.Session, s *session.Session, tip session.Commit,
 	in *worktree.Worktree) {
-	auto, err := a.Repo.Auto(ctx, s.ID)
-	if s.Status.Final() || err != nil || auto == nil || auto.Ledger != tip {
-		return
-	}
-	if c := s.At(s.Current); c == nil || auto.Tree == c.Tree {
-		return
-	}
-	if _, held, err := a.Clone.Session(s.ID).Driver(); err != nil || held {
+	auto := a.newerAutoSave(ctx, s, tip)
+	if auto == nil {
 		return
 	}
 	j := &present.AutoSave{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(s.ID), Changes: auto.Changes}
@@ -33,6 +27,21 @@ func (a *statusVerb) addAutoSave(ctx context.Context, d *present.Session, s *ses
 	if j.Missing > 0 && (s.Status == session.StatusInterrupted || s.Status == session.StatusPaused) {
 		d.Next = append([]string{a.typedFor("wfs resume --backup", d.ID, d.Worktree)}, d.Next...)
 	}
+}
+
+// newerAutoSave is a session's auto-save if it holds something that no checkpoint has, nil if not.
+func (a *statusVerb) newerAutoSave(ctx context.Context, s *session.Session, tip session.Commit) *session.AutoSave {
+	auto, err := a.Repo.Auto(ctx, s.ID)
+	if s.Status.Final() || err != nil || auto == nil || auto.Ledger != tip {
+		return nil
+	}
+	if c := s.At(s.Current); c == nil || auto.Tree == c.Tree {
+		return nil
+	}
+	if _, held, err := a.Clone.Session(s.ID).Driver(); err != nil || held {
+		return nil
+	}
+	return auto
 }
 
 // missingFrom counts the files of a backup that are not in a directory.
