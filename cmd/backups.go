@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
@@ -86,7 +86,7 @@ var ofBackup = lazyregexp.New(`^refs/wfs(?:-deleted)?/([^/]+)/(?:\d+/)?(?:rescue
 // backups are the newest saved copies of uncommitted work, of a session or of all.
 func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSON, error) {
 	all := []backupJSON{}
-	for _, dir := range []string{session.RefPrefix, engine.DeletedPrefix} {
+	for _, dir := range []string{session.RefPrefix, transition.DeletedPrefix} {
 		refs, err := a.Repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
 		if err != nil {
 			return nil, err
@@ -118,7 +118,7 @@ func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSO
 			return nil, err
 		}
 		switch _, err := a.findBackup(ctx, b.Session, b.Name); {
-		case strings.HasPrefix(b.Ref, engine.DeletedPrefix):
+		case strings.HasPrefix(b.Ref, transition.DeletedPrefix):
 			b.Restore = []string{"wfs delete --restore " + string(b.Session)}
 		case err == nil && b.Name == autoName:
 			b.Restore = []string{"wfs resume " + string(b.Session) + " --backup"}

@@ -12,7 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -37,7 +38,7 @@ type scopeJSON struct {
 	Cap   workflows.Cap      `json:"cap"`
 	Left  map[string]float64 `json:"left,omitempty"` // of the caps that are set
 	Over  []string           `json:"reached,omitempty"`
-	scope *engine.Scope      // what the table is made of
+	scope *decide.Scope      // what the table is made of
 }
 
 // callsJSON is how often agents were started in the clone lately.
@@ -81,7 +82,7 @@ func (a *app) budget(ctx context.Context, name string) error {
 }
 
 // budgetOf collects what a session and its clone have used up.
-func (a *app) budgetOf(ctx context.Context, v engine.View) (budgetJSON, error) {
+func (a *app) budgetOf(ctx context.Context, v history.View) (budgetJSON, error) {
 	s := &v.Session
 	j := budgetJSON{Version: jsonVersion, Session: s.ID, Phases: s.UsageByPhase()}
 	plan, err := a.planAt(ctx, v)
@@ -93,8 +94,8 @@ func (a *app) budgetOf(ctx context.Context, v engine.View) (budgetJSON, error) {
 	if err != nil {
 		return j, err
 	}
-	b := engine.BudgetOf(s, plan)
-	for _, scope := range engine.Scopes(s, b, day, others.Used) {
+	b := decide.BudgetOf(s, plan)
+	for _, scope := range decide.Scopes(s, b, day, others.Used) {
 		x := scopeJSON{Scope: scope.Name, Used: scope.Used, Cap: scope.Cap, scope: &scope}
 		switch scope.Name {
 		case "phase":
@@ -111,24 +112,24 @@ func (a *app) budgetOf(ctx context.Context, v engine.View) (budgetJSON, error) {
 				x.Left = map[string]float64{}
 			}
 			x.Left[l.What] = max(0, math.Round((l.Cap-l.Spent)*1e6)/1e6)
-			if engine.Reached(l) {
+			if decide.Reached(l) {
 				x.Over = append(x.Over, l.What)
 			}
 		}
 		j.Scopes = append(j.Scopes, x)
 	}
 	now := a.env.Now()
-	calls := engine.CallsWithin(append(others.Calls, s.Calls...), now)
-	j.Calls = callsJSON{LastHour: len(calls), PerHour: engine.CallsPerHour(b)}
+	calls := decide.CallsWithin(append(others.Calls, s.Calls...), now)
+	j.Calls = callsJSON{LastHour: len(calls), PerHour: decide.CallsPerHour(b)}
 	if n := len(calls) - j.Calls.PerHour; j.Calls.PerHour > 0 && n >= 0 {
-		at := time.Unix(calls[n]+engine.CallWindow, 0).UTC()
+		at := time.Unix(calls[n]+decide.CallWindow, 0).UTC()
 		j.Calls.Next = &at
 	}
 	return j, nil
 }
 
 // planAt reads the plan of a session.
-func (a *app) planAt(ctx context.Context, v engine.View) (*workflows.Plan, error) {
+func (a *app) planAt(ctx context.Context, v history.View) (*workflows.Plan, error) {
 	data := a.Clone.Tip(v.Session.ID, v.Tip)[session.FilePlan]
 	if data == nil {
 		var err error
@@ -191,7 +192,7 @@ func (x *scopeJSON) rows() (rows [][]any) {
 		case l.Cap <= 0 && l.Spent == 0 && l.What != "usd":
 			continue
 		case l.Cap <= 0:
-		case engine.Reached(l):
+		case decide.Reached(l):
 			limit, left = amount(l.What, l.Cap), present.Bad("nothing")
 		default:
 			rest := amount(l.What, max(0, l.Cap-l.Spent))
@@ -255,14 +256,14 @@ func (a *app) sayPhases(s *session.Session) {
 }
 
 // costOf is what a session has cost, beside the caps on all of it, "" for nothing.
-func (a *app) costOf(ctx context.Context, v *engine.View) string {
+func (a *app) costOf(ctx context.Context, v *history.View) string {
 	s := &v.Session
 	if s.Used.USD == 0 && s.Used.Tokens.Sum() == 0 {
 		return ""
 	}
 	var caps workflows.Cap
 	if plan, err := a.planAt(ctx, *v); err == nil { // without it the caps are not known, and the cost is
-		caps = engine.BudgetOf(s, plan).Session
+		caps = decide.BudgetOf(s, plan).Session
 	}
 	var parts []string
 	add := func(there bool, used, most string) {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -169,19 +169,19 @@ func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *g
 
 // deletions lists what was deleted and is kept, the newest first.
 func (a *app) deletions(ctx context.Context) ([]deletedJSON, error) {
-	refs, err := a.Repo.RefsBelow(ctx, strings.TrimSuffix(engine.DeletedPrefix, "/"))
+	refs, err := a.Repo.RefsBelow(ctx, strings.TrimSuffix(transition.DeletedPrefix, "/"))
 	if err != nil {
 		return nil, err
 	}
 	var all []deletedJSON
 	for name := range refs {
-		parts := strings.SplitN(strings.TrimPrefix(name, engine.DeletedPrefix), "/", 3)
+		parts := strings.SplitN(strings.TrimPrefix(name, transition.DeletedPrefix), "/", 3)
 		id, err := session.ParseID(parts[0])
 		if err != nil || len(parts) < 3 {
 			continue
 		}
 		when, err := strconv.ParseInt(parts[1], 10, 64)
-		if d := (deletedJSON{id, when, fmt.Sprintf("%s%s/%d/", engine.DeletedPrefix, id, when)}); err == nil &&
+		if d := (deletedJSON{id, when, fmt.Sprintf("%s%s/%d/", transition.DeletedPrefix, id, when)}); err == nil &&
 			!slices.Contains(all, d) {
 			all = append(all, d)
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -82,7 +82,7 @@ func (a *app) nextIn(s *session.Session, in *gitstate.Worktree) []string {
 	if in == nil || in.Gone {
 		way = "wfs resume " + string(s.ID)
 		if head, err := a.Repo.Head(context.Background()); err == nil {
-			way = engine.WayTo(head, s.ID)
+			way = transition.WayTo(head, s.ID)
 		}
 	}
 	next := present.NextCommands(s, a.alive(s), way)

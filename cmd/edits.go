@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -33,7 +33,7 @@ func (a *app) editsIn(ctx context.Context, s *session.Session, in *gitstate.Work
 
 // addEdits tells of the edits since the present checkpoint. An attempt does not answer for those of tests that
 // judge it: they become a checkpoint first.
-func (a *app) addEdits(ctx context.Context, j *present.Session, v *engine.View, in *gitstate.Worktree) {
+func (a *app) addEdits(ctx context.Context, j *present.Session, v *history.View, in *gitstate.Worktree) {
 	s := &v.Session
 	j.Edits = a.editsIn(ctx, s, in)
 	if s.Frozen == "" || len(j.Next) == 0 || !slices.ContainsFunc(j.Edits, a.Engine.HoldsTests) {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/handover"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -69,7 +69,7 @@ func (a *app) sayBase(ref string, b baseJSON) {
 }
 
 func (a *app) finishCmd() *cobra.Command {
-	var o engine.Handover
+	var o handover.Options
 	var dry bool
 	c := &cobra.Command{
 		Use: "finish [SESSION]", Short: "hand the work over: one commit on a branch of yours",
@@ -95,7 +95,7 @@ refused. --anyway WHY hands it over anyway; the commit says what is not done, an
 	return c
 }
 
-func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bool) error {
+func (a *app) finish(ctx context.Context, name string, o handover.Options, dry bool) error {
 	if err := a.EnterNamed(ctx, name); err != nil {
 		return err
 	}
@@ -158,8 +158,8 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	j := finishJSON{Version: jsonVersion, Session: id, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint,
 		Operation: op, Proof: present.ProofAt(&h.S, f.Checkpoint),
 		Holdout: h.S.HoldoutAt(f.Checkpoint), keptJSON: keptIn(f.Turn.Rescues()), Agreed: h.Agreed}
-	if h.Stayed != nil {
-		j.Stayed = h.Stayed.Error()
+	if h.Finisher.Stayed != nil {
+		j.Stayed = h.Finisher.Stayed.Error()
 	}
 	if remote, err := a.Repo.Remote(ctx); err == nil && remote != "" {
 		j.Push = "git push -u " + remote + " " + branch
@@ -189,9 +189,9 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		a.out("that counts as your approval of the work")
 	}
 	a.sayKept(wasThere, f.Turn.Rescues(), a.out)
-	if h.Stayed != nil {
+	if h.Finisher.Stayed != nil {
 		a.out("the session's documents could not be removed from the work tree; they are in no commit of %s: %v", branch,
-			h.Stayed)
+			h.Finisher.Stayed)
 	}
 	if len(j.Carried) > 0 {
 		a.out("also in it, uncommitted before the session: %d %s of yours: %s (--without-carried leaves them out)",
@@ -249,7 +249,7 @@ func (a *app) sizeOf(ctx context.Context, from, to session.Commit) (size string,
 	return fmt.Sprintf(", %d %s +%d -%d", len(files), plural(len(files), "file", "files"), added, removed), files
 }
 
-func (a *app) previewFinish(ctx context.Context, id session.ID, o engine.Handover) error {
+func (a *app) previewFinish(ctx context.Context, id session.ID, o handover.Options) error {
 	look, err := a.Engine.Look(ctx, id, a.Clone.ExcludeFile(id))
 	if err != nil {
 		return err

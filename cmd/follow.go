@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
@@ -22,7 +22,7 @@ const lookEvery = 200 * time.Millisecond
 
 // following tells what happens to a session that another process drives, as `wfs run` tells it itself.
 type following struct {
-	*engine.Follower
+	*history.Follower
 	app   *app
 	p     *live.Progress
 	log   tail

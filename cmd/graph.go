@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -28,7 +28,7 @@ it is the workflow that the current session has pinned, or the one that the conf
 				return err
 			}
 			if a.json {
-				return a.answer(graphJSON{jsonVersion, w.Name, string(w.Start), engine.Transitions(w)})
+				return a.answer(graphJSON{jsonVersion, w.Name, string(w.Start), decide.Transitions(w)})
 			}
 			a.out("%s", present.Diagram(w, format == "dot"))
 			return nil
@@ -42,7 +42,7 @@ type graphJSON struct {
 	Version     int                 `json:"version"`
 	Name        string              `json:"name"`
 	Start       string              `json:"start"`
-	Transitions []engine.Transition `json:"transitions"`
+	Transitions []decide.Transition `json:"transitions"`
 }
 
 func (a *app) workflowToDraw(ctx context.Context, name string) (*workflows.Workflow, error) {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
@@ -78,7 +78,7 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 		return a.completeBirth(ctx, m, who)
 	}
 	if alive := a.Engine.Works.Alive(m.Session, m.RunID); len(alive) > 0 {
-		return fmt.Errorf("processes of its set-up are still alive: %s (kill them, or wait)", engine.Named(alive))
+		return fmt.Errorf("processes of its set-up are still alive: %s (kill them, or wait)", decide.Named(alive))
 	}
 	repo, err := a.Repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
@@ -119,9 +119,9 @@ func (a *app) completeBirth(ctx context.Context, m registry.HalfMade, who regist
 		}
 		defer l.Release()
 		here := a.Repo
-		a.Repo, a.Engine.Store = repo, repo
+		a.Act(repo)
 		_, err = a.Engine.Open(ctx, m.Session)
-		a.Repo, a.Engine.Store = here, here
+		a.Act(here)
 		if err != nil {
 			return err
 		}

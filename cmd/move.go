@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -28,7 +29,7 @@ type movedJSON struct {
 }
 
 // sayMoved tells what moved and how to undo it.
-func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint) error {
+func (a *app) sayMoved(h *engine.Hand, r *transition.Relocated, saved *session.Checkpoint) error {
 	head, err := a.Repo.Head(context.Background())
 	if err != nil {
 		return err
@@ -152,7 +153,7 @@ func (a *app) switchTo(ctx context.Context, name string, dry bool) error {
 			"%s is checked out in another work tree: %s", target, t.Path)
 	}
 	if dry {
-		return a.preview(ctx, target, func(l *engine.Look) (engine.Preview, error) { return l.Enter(ctx) })
+		return a.preview(ctx, target, func(l *engine.Look) (transition.Preview, error) { return l.Enter(ctx) })
 	}
 	h, saved, err := a.Enter(ctx, "wfs switch", target)
 	if err != nil {
@@ -200,7 +201,7 @@ func (a *app) leave(ctx context.Context, cur session.ID, branch string, dry bool
 			"no session is current here: going from one branch of yours to another is git's business")
 	}
 	if dry {
-		return a.preview(ctx, cur, func(l *engine.Look) (engine.Preview, error) { return l.Leave(ctx, branch) })
+		return a.preview(ctx, cur, func(l *engine.Look) (transition.Preview, error) { return l.Leave(ctx, branch) })
 	}
 	h, saved, err := a.LeaveFor(ctx, "wfs switch", cur, branch)
 	if err != nil {

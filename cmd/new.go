@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
@@ -108,11 +109,11 @@ func newFlags(c *cobra.Command, o *newOptions) {
 type newborn struct {
 	*app
 	o        newOptions
-	b        engine.Birth
+	b        transition.Birth
 	settings *workflows.Settings
 	saved    *session.Checkpoint // edits of the session that is left here
 	h        *engine.Hand
-	r        *engine.Relocated
+	r        *transition.Relocated
 }
 
 // newSession creates a session, step by step. The last step but one creates it; until then nothing has to be undone.

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases"
@@ -118,8 +120,8 @@ func dirRefusal(err error) error {
 }
 
 // makeTree makes the work tree, provides what git does not bring, and lets the session begin there.
-func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth, config *workflows.Config,
-	main *gitstate.Repo) (gitstate.Provisioned, *engine.Hand, *engine.Relocated, error) {
+func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *transition.Birth, config *workflows.Config,
+	main *gitstate.Repo) (gitstate.Provisioned, *engine.Hand, *transition.Relocated, error) {
 	var done gitstate.Provisioned
 	made, err := a.Repo.AddWorktree(ctx, placeOfHalfMade(m), b.At, b.Tree)
 	if err != nil {
@@ -139,7 +141,7 @@ func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth
 		return done, nil, nil, err
 	}
 	rules, guard := session.SplitGuard(b.Exclude)
-	b.Exclude = session.WithGuard(engine.AddExcludes(rules, slices.Concat(done.Linked, done.Copied, left)), guard)
+	b.Exclude = session.WithGuard(hand.AddExcludes(rules, slices.Concat(done.Linked, done.Copied, left)), guard)
 	if err := a.keepProvided(ctx, m, done, left); err != nil {
 		return done, nil, nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -29,7 +30,7 @@ type planJSON struct {
 }
 
 // preview says what a command would do to a session and the files here.
-func (a *app) preview(ctx context.Context, id session.ID, ask func(*engine.Look) (engine.Preview, error)) error {
+func (a *app) preview(ctx context.Context, id session.ID, ask func(*engine.Look) (transition.Preview, error)) error {
 	look, err := a.Engine.Look(ctx, id, a.Clone.ExcludeFile(id))
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func (a *app) preview(ctx context.Context, id session.ID, ask func(*engine.Look)
 	return a.sayPreview(id, p, baseJSON{})
 }
 
-func (a *app) sayPreview(id session.ID, p engine.Preview, base baseJSON) error {
+func (a *app) sayPreview(id session.ID, p transition.Preview, base baseJSON) error {
 	j := planJSON{Version: jsonVersion, Session: id, Would: p.What, Head: strings.TrimPrefix(p.Head, "refs/heads/"),
 		Changes: list(p.Move.Changes), InTheWay: list(p.Move.InTheWay), baseJSON: base}
 	if p.At >= 0 {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/steering"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -38,7 +38,7 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 	}
 	b := pinned.b
 	c := b.Created
-	r := engine.Repin{Plan: b.Plan, PlanText: b.PlanText, PlanDigest: c.PlanDigest, Workflow: b.Workflow,
+	r := steering.Repin{Plan: b.Plan, PlanText: b.PlanText, PlanDigest: c.PlanDigest, Workflow: b.Workflow,
 		Agent: c.Agent, AgentTyped: c.AgentTyped,
 		Phase: session.PhaseName(phase)}
 	_, r.Limits = session.SplitGuard(b.Exclude)

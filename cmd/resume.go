@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -91,7 +92,7 @@ func (a *app) resume(ctx context.Context, word, backup string, dry bool) error {
 		return err
 	}
 	if dry {
-		return a.preview(ctx, id, func(l *engine.Look) (engine.Preview, error) {
+		return a.preview(ctx, id, func(l *engine.Look) (transition.Preview, error) {
 			if auto != nil {
 				return l.ResumeAuto(ctx, auto)
 			}
@@ -102,7 +103,7 @@ func (a *app) resume(ctx context.Context, word, backup string, dry bool) error {
 	if err != nil {
 		return err
 	}
-	var r *engine.Relocated
+	var r *transition.Relocated
 	if auto != nil {
 		r, err = h.ResumeAuto(ctx, auto)
 	} else {
@@ -115,7 +116,7 @@ func (a *app) resume(ctx context.Context, word, backup string, dry bool) error {
 }
 
 // findBackup returns the backup of a session that has a name, nil for "".
-func (a *app) findBackup(ctx context.Context, id session.ID, name string) (*engine.AutoFound, error) {
+func (a *app) findBackup(ctx context.Context, id session.ID, name string) (*transition.AutoFound, error) {
 	switch name {
 	case "":
 		return nil, nil

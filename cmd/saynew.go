@@ -7,13 +7,14 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
 // sayNew prints what was created. runs says that a run follows, so that there is nothing to type.
-func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint,
+func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *transition.Relocated, saved *session.Checkpoint,
 	runs bool) error {
 	s := &h.S
 	var ready *gitstate.ReadyError

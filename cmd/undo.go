@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -86,9 +87,9 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 		return err
 	}
 	var h *engine.Hand
-	var done []*engine.Relocated
+	var done []*transition.Relocated
 	for _, op := range ops {
-		var r *engine.Relocated
+		var r *transition.Relocated
 		var put bool
 		if back {
 			r, err = a.Engine.UndoDelete(ctx, op)
@@ -170,7 +171,7 @@ func (a *app) standing(ctx context.Context, command string,
 		case errors.As(nothing, &none): // but recovery may log something
 			about = ops[:min(1, len(ops))]
 		case nothing == nil:
-			back, err = engine.Undeletes(ops, about[0])
+			back, err = transition.Undeletes(ops, about[0])
 		default:
 			err = nothing
 		}
@@ -208,7 +209,7 @@ func (a *app) standing(ctx context.Context, command string,
 }
 
 // sayUndone tells what an undo or redo did, the operations of one command together.
-func (a *app) sayUndone(h *engine.Hand, done []*engine.Relocated) error {
+func (a *app) sayUndone(h *engine.Hand, done []*transition.Relocated) error {
 	all := *done[len(done)-1]
 	all.Rescued = nil
 	for _, r := range done {

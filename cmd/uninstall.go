@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -183,7 +183,7 @@ func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
 
 // ourRefs are the directories of all refs of wfs.
 func ourRefs() []string {
-	return []string{session.BranchPrefix, session.RefPrefix, "refs/wfs-ops/", engine.DeletedPrefix}
+	return []string{session.BranchPrefix, session.RefPrefix, "refs/wfs-ops/", transition.DeletedPrefix}
 }
 
 // ourExcludes are the lines that wfs puts into the clone's own exclude file.
@@ -308,7 +308,7 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 			}
 			what := fmt.Sprintf("%s: uncommitted changes of yours (%s)", m.Ref, state.Why)
 			j.Only = append(j.Only, onlyOurs{m.Ref, what})
-		case strings.HasPrefix(m.Ref, session.BranchPrefix), strings.HasPrefix(m.Ref, engine.DeletedPrefix):
+		case strings.HasPrefix(m.Ref, session.BranchPrefix), strings.HasPrefix(m.Ref, transition.DeletedPrefix):
 			if only, err := a.Repo.OnlyOurs(ctx, m.Ref); err != nil {
 				return err
 			} else if only {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -89,7 +90,7 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	}
 	if alive := a.Engine.Works.Alive(id, h.S.Started); h.S.Started != "" && len(alive) > 0 {
 		return session.Refuse(session.RefuseWorktree, "end them, then type it again",
-			"processes of its last run are still alive there: %s", engine.Named(alive))
+			"processes of its last run are still alive there: %s", decide.Named(alive))
 	}
 	j := removedJSON{Version: jsonVersion, Session: id, Removed: t.Path}
 	seen, err := a.wouldLose(ctx, here, id, t.Path)
@@ -113,7 +114,7 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 		return err
 	}
 	work := a.Repo.Worktree()
-	a.Repo, a.Engine.Store = here, here
+	a.Act(here)
 	if j.Kept, err = a.removeHalfMade(context.WithoutCancel(ctx), m); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
@@ -40,7 +41,7 @@ func TestAutoSaveEvery(t *testing.T) {
 	}
 	every := func() time.Duration {
 		t.Helper()
-		w := New(&Env{Dir: dir, Environ: environ, Now: time.Now}, Front{Engine: func() engine.Engine { return engine.Engine{} }})
+		w := New(&Env{Dir: dir, Environ: environ, Now: time.Now}, Front{Engine: func(b *hand.Base) *engine.Engine { return engine.New(b, nil) }})
 		if err := w.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}

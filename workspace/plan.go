@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
@@ -23,8 +23,8 @@ type Pinning struct {
 }
 
 // Plan is what a session would run with these settings.
-func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (engine.Birth, error) {
-	var b engine.Birth
+func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (transition.Birth, error) {
+	var b transition.Birth
 	config := &settings.Config
 	name := config.Workflow
 	if name == "" {
