@@ -6,7 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine/transition"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -29,7 +29,7 @@ func (a *app) alive(s *session.Session) []session.Process {
 }
 
 // describe tells of a session. in is the work tree that has it checked out, nil for none.
-func (a *app) describe(s *session.Session, in *gitstate.Worktree) present.Session {
+func (a *app) describe(s *session.Session, in *worktree.Worktree) present.Session {
 	j := present.Describe(s)
 	j.Alive, j.Next, j.Ways = a.alive(s), a.nextIn(s, in), a.waysOn(s, in)
 	if in != nil {
@@ -77,7 +77,7 @@ func (a *app) nextFor(s *session.Session) []string {
 }
 
 // nextIn are nextCommands as they have to be typed. in is the work tree that has the session checked out, nil for none.
-func (a *app) nextIn(s *session.Session, in *gitstate.Worktree) []string {
+func (a *app) nextIn(s *session.Session, in *worktree.Worktree) []string {
 	way := ""
 	if in == nil || in.Gone {
 		way = "wfs resume " + string(s.ID)
@@ -93,7 +93,7 @@ func (a *app) nextIn(s *session.Session, in *gitstate.Worktree) []string {
 }
 
 // rootOf is the path of a work tree that is there, "" for none.
-func rootOf(in *gitstate.Worktree) string {
+func rootOf(in *worktree.Worktree) string {
 	if in == nil || in.Gone {
 		return ""
 	}
@@ -102,7 +102,7 @@ func rootOf(in *gitstate.Worktree) string {
 
 // waysOn are the ways on for a session that its breaker or failing runs have stopped, nil for others. in is the
 // work tree that has it checked out, nil for none.
-func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []present.Way {
+func (a *app) waysOn(s *session.Session, in *worktree.Worktree) []present.Way {
 	var ways []present.Way
 	switch {
 	case s.Status != session.StatusBlocked:

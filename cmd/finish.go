@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine/handover"
+	"github.com/wfs-dev/wfs/engine/finish"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -69,7 +69,7 @@ func (a *app) sayBase(ref string, b baseJSON) {
 }
 
 func (a *app) finishCmd() *cobra.Command {
-	var o handover.Options
+	var o finish.Options
 	var dry bool
 	c := &cobra.Command{
 		Use: "finish [SESSION]", Short: "hand the work over: one commit on a branch of yours",
@@ -95,7 +95,7 @@ refused. --anyway WHY hands it over anyway; the commit says what is not done, an
 	return c
 }
 
-func (a *app) finish(ctx context.Context, name string, o handover.Options, dry bool) error {
+func (a *app) finish(ctx context.Context, name string, o finish.Options, dry bool) error {
 	if err := a.EnterNamed(ctx, name); err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (a *app) sizeOf(ctx context.Context, from, to session.Commit) (size string,
 	return fmt.Sprintf(", %d %s +%d -%d", len(files), plural(len(files), "file", "files"), added, removed), files
 }
 
-func (a *app) previewFinish(ctx context.Context, id session.ID, o handover.Options) error {
+func (a *app) previewFinish(ctx context.Context, id session.ID, o finish.Options) error {
 	look, err := a.Engine.Look(ctx, id, a.Clone.ExcludeFile(id))
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/internal/agents"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -45,7 +45,7 @@ func (a *app) follow(ctx context.Context, id session.ID, p *live.Progress) (*fol
 
 func (w *following) watchRun(runID string) {
 	if dir, err := w.app.Clone.RunDir(w.S.ID, runID); err == nil {
-		w.log = tail{path: filepath.Join(dir, phases.EventsFile)}
+		w.log = tail{path: filepath.Join(dir, agent.EventsFile)}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -349,7 +349,7 @@ func (g *search) leftOvers() error {
 	}
 	gone, err := g.Clone.WorktreeLitter(func(id string) (bool, error) {
 		return id == g.Repo.Worktree() ||
-			slices.ContainsFunc(trees, func(t gitstate.Worktree) bool { return t.ID == id }), nil
+			slices.ContainsFunc(trees, func(t worktree.Worktree) bool { return t.ID == id }), nil
 	})
 	for _, l := range gone {
 		if l.Newest.Before(g.before) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -129,8 +130,8 @@ func (a *app) completeBirth(ctx context.Context, m registry.HalfMade, who regist
 	return a.Clone.ForgetHalfMade(m.Session)
 }
 
-func placeOfHalfMade(m registry.HalfMade) gitstate.NewWorktree {
-	return gitstate.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name, Making: m.Trash}
+func placeOfHalfMade(m registry.HalfMade) worktree.NewWorktree {
+	return worktree.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name, Making: m.Trash}
 }
 
 // clearHalfMade takes away a work tree whose session has not begun. What somebody made there is kept: edits in
@@ -168,7 +169,7 @@ func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) (kept stri
 // commit, and lists what no rescue holds. here is another work tree.
 func (a *app) keepTree(ctx context.Context, tree, here *gitstate.Repo, m *registry.HalfMade,
 	why string) (ref string, only lost, err error) {
-	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil {
+	if m.Seen, err = worktree.TreeStamp(m.Dir); err != nil {
 		return "", only, err
 	}
 	exclude := a.Clone.ExcludeFile(m.Session)
@@ -238,7 +239,7 @@ func (a *app) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	}
 	if err == nil && m.IsTrash() && m.Seen != "" { // else it was never in its place
 		var now string
-		if now, err = gitstate.TreeStamp(m.Trash); err == nil && now != m.Seen {
+		if now, err = worktree.TreeStamp(m.Trash); err == nil && now != m.Seen {
 			a.note("%s was changed while it was removed", m.Dir)
 			err = os.Rename(m.Trash, m.Aside())
 			m.Trash = m.Aside()
@@ -274,7 +275,7 @@ func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
 			return err
 		}
 		hint := "sudo rm -rf " + shellWord(m.Trash)
-		if mounted := (*gitstate.MountedError)(nil); errors.As(err, &mounted) {
+		if mounted := (*worktree.MountedError)(nil); errors.As(err, &mounted) {
 			hint = "umount " + mounted.Path + ": the next command that changes something removes the rest"
 		}
 		return session.Refuse(session.RefuseInTheWay, hint,

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -68,7 +68,7 @@ func (a *app) hookRun(ctx context.Context, event string) error {
 		return nil
 	}
 	if err := a.Open(ctx); err != nil {
-		var not *gitstate.ReadyError
+		var not *gitcmd.ReadyError
 		if errors.As(err, &not) {
 			return nil // nothing that wfs could work with
 		}
@@ -149,7 +149,7 @@ func (a *app) hookRecord(id session.ID, h agents.Hook) (hookedDir, error) {
 	if !ok {
 		return hookedDir(dir), nil
 	}
-	f, err := os.OpenFile(filepath.Join(dir, phases.EventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, agent.EventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return "", err
 	}
@@ -218,7 +218,7 @@ func (a *app) hookKeep(ctx context.Context, id session.ID, summary string) error
 // hookClaim leaves word for the next attempt when the agent says how far it is. It is a claim like any other:
 // gates decide.
 func (a *app) hookClaim(id session.ID, h agents.Hook) error {
-	text := phases.ClaimNote(h.Last, a.env.Now)
+	text := agent.ClaimNote(h.Last, a.env.Now)
 	if text == "" {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace/check"
@@ -88,7 +88,7 @@ func (a *app) listCmd() *cobra.Command {
 func (a *app) sessions(ctx context.Context) ([]present.Session, error) {
 	list := []present.Session{}
 	all, err := a.Repo.Sessions(ctx)
-	if errors.Is(err, gitstate.ErrBrokenRef) {
+	if errors.Is(err, refs.ErrBrokenRef) {
 		list, err = a.damagedSessions(ctx, err)
 	}
 	if err != nil {

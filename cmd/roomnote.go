@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/gate"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -81,7 +81,7 @@ type roomNote struct {
 	plan string
 }
 
-func (a *app) roomNote(plan workflows.Plan, runDir string) phases.RoomNote {
+func (a *app) roomNote(plan workflows.Plan, runDir string) gate.RoomNote {
 	_, gates := workflows.EncodePlan(&workflows.Plan{Baseline: plan.Baseline, Setup: plan.Setup, Provide: plan.Provide,
 		Env: plan.Env})
 	return &roomNote{a.noteOf(runDir, "room"), gates}

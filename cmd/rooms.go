@@ -13,10 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
+	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -64,7 +65,7 @@ func (a *app) setUpFailed(key string, err error) {
 }
 
 // room makes a clean tree in a room with a key that no other session is in; it waits for one.
-func (a *app) room(ctx context.Context, key string, plan workflows.Plan, q gitstate.RoomRequest,
+func (a *app) room(ctx context.Context, key string, plan workflows.Plan, q room.Request,
 	setUp func(dir string) error) (*session.CleanTree, error) {
 	var err error
 	q.Name, q.Dir, err = a.enterRoom(key)
@@ -86,11 +87,11 @@ func (a *app) room(ctx context.Context, key string, plan workflows.Plan, q gitst
 			return nil, err
 		}
 	}
-	q.Further, q.Env = plan.Provide, phases.DefaultEnv(a.env.Environ, plan.Env)
+	q.Further, q.Env = plan.Provide, process.DefaultEnv(a.env.Environ, plan.Env)
 	if setUp != nil {
 		q.SetUp = func() error { return setUp(q.Dir) }
 	}
-	c, err := a.Repo.Room(ctx, q)
+	c, err := a.Repo.Rooms.Make(ctx, q)
 	if there != nil && a.rooms.made != nil {
 		a.rooms.made(q.Dir, a.env.Now().Sub(began))
 	}
@@ -139,12 +140,12 @@ func (a *app) setUpIn(ctx context.Context, plan workflows.Plan, dir string) erro
 		r.Environ = append(r.Environ, c.Lead(entry))
 	}
 	return w.runSetUp(ctx, "set-up of a clean tree", r,
-		phases.SetupRequest{Command: plan.Setup, Timeout: workflows.DefaultWorktreeTimeout, Env: plan.Env,
+		agent.SetupRequest{Command: plan.Setup, Timeout: workflows.DefaultWorktreeTimeout, Env: plan.Env,
 			RunDir: filepath.Dir(dir), RunID: "room-" + filepath.Base(filepath.Dir(dir))})
 }
 
 // runSetUp runs a set-up. Its output is in its log.
-func (w *works) runSetUp(ctx context.Context, what string, r *phases.Runner, req phases.SetupRequest) error {
+func (w *works) runSetUp(ctx context.Context, what string, r *agent.Runner, req agent.SetupRequest) error {
 	w.say(what + ": " + safetext.Line(req.Command.Text(), 200) + " …")
 	r.Report = nil
 	return r.Setup(ctx, req)
@@ -191,7 +192,7 @@ func (a *app) removeRoom(path string) error {
 		}
 		defer lock.Release()
 	}
-	return errors.Join(a.Repo.ForgetRoom(filepath.Base(path)), durable.RemoveTree(path))
+	return errors.Join(a.Repo.Rooms.Forget(filepath.Base(path)), durable.RemoveTree(path))
 }
 
 func (a *app) roomsDir() (string, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/engine/transition"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -190,14 +190,14 @@ func (a *app) howEnded(err error) registry.Ended {
 
 // unfinished turns a merge or rebase in progress into the conflict that it is for a session that is to be driven.
 func (a *app) unfinished(ctx context.Context, name string, err error) error {
-	var not *gitstate.ReadyError
-	if !errors.As(err, &not) || not.Code != gitstate.NotDone && not.Code != gitstate.NotMerged {
+	var not *gitcmd.ReadyError
+	if !errors.As(err, &not) || not.Code != gitcmd.NotDone && not.Code != gitcmd.NotMerged {
 		return err
 	}
 	if _, e := a.Resolve(ctx, name); e != nil { // nothing to drive: then it is only a repository that is not ready
 		return err
 	}
-	if not.Code == gitstate.NotDone {
+	if not.Code == gitcmd.NotDone {
 		return transition.Unfinished(not.Detail)
 	}
 	return session.Refuse(session.RefuseConflict, a.diagnose(err).Hint, "%v", not)

@@ -5,7 +5,8 @@ import (
 	"errors"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -14,7 +15,7 @@ import (
 // session it is a short help.
 func (a *app) story(ctx context.Context) error {
 	err := a.Open(ctx)
-	if errors.Is(err, gitstate.ErrNotRepository) && !a.json {
+	if errors.Is(err, gitcmd.ErrNotRepository) && !a.json {
 		a.out("this directory is not in a git repository")
 		a.next([]string{"git init && wfs init", "wfs help"})
 		return nil
@@ -46,7 +47,7 @@ func (a *app) tellOf(ctx context.Context, id session.ID) error {
 
 // tell is a session's story: what `wfs`, `wfs status` and `wfs show` print. in is the work tree that has the session
 // checked out, nil for none.
-func (a *app) tell(ctx context.Context, id session.ID, in *gitstate.Worktree) error {
+func (a *app) tell(ctx context.Context, id session.ID, in *worktree.Worktree) error {
 	v, err := a.View(ctx, id)
 	if err != nil {
 		return err

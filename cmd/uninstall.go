@@ -18,7 +18,8 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine/transition"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/handover"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -286,15 +287,9 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 		if err != nil {
 			return err
 		}
-		held, err := a.onlyHere(ctx, &v.Session, became)
-		switch {
-		case err != nil:
-			return err
-		case became.How == gitstate.FateNowhere:
+		if became.How == handover.FateNowhere {
 			at := v.Session.At(v.Session.Current)
 			only(fmt.Sprintf(": checkpoint %d (%s)", at.Number, at.Summary))
-		case held != nil:
-			only(": " + held.what)
 		}
 	}
 	for _, m := range j.tips {
@@ -320,7 +315,7 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 }
 
 // leavesTo finds a name for the branch of a work tree that is on one of wfs'.
-func (a *app) leavesTo(j *uninstallJSON, t gitstate.Worktree, branches map[string]session.Commit) error {
+func (a *app) leavesTo(j *uninstallJSON, t worktree.Worktree, branches map[string]session.Commit) error {
 	name, ok := strings.CutPrefix(t.Branch, session.BranchPrefix)
 	tip := branches[t.Branch]
 	m := headMove{Path: t.Path, From: present.ShortRef(t.Branch), New: true, commit: tip}

@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -129,7 +130,7 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 }
 
 // mayRemove refuses work trees that are not to be removed, by what is known of them from outside.
-func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree) error {
+func (a *app) mayRemove(ctx context.Context, id session.ID, t *worktree.Worktree) error {
 	main, err := a.Repo.WorktreePath(ctx, "main")
 	switch {
 	case err != nil:
@@ -151,7 +152,7 @@ func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree
 		return session.Refuse(session.RefuseWorktree, "git worktree unlock "+t.Path,
 			"git keeps the work tree of %s locked%s", id, why)
 	}
-	if err := gitstate.NotMounted(t.Path); err != nil {
+	if err := worktree.NotMounted(t.Path); err != nil {
 		return err
 	}
 	other, err := a.Repo.WorktreeIn(ctx, t.Path)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
 // AutoSaver saves what is in the work tree now. why is for people. It may be called from any goroutine.
@@ -69,7 +70,7 @@ func (h *Saver) endSaving() {
 func (h *Saver) autoDraft() (session.AutoDraft, error) {
 	d := session.AutoDraft{Session: h.ID, Ledger: h.Tip, Tree: h.S.At(h.S.Current).Tree, Exclude: h.Files.ExcludeFile(),
 		At: h.Clock.Now().Unix()}
-	events, err := session.EncodeLines(h.Live)
+	events, err := codec.EncodeLines(h.Live)
 	d.Files = session.Files{session.FileEvents: events}
 	return d, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
 )
 
 // Today is the day that it is.
@@ -69,7 +70,7 @@ func (e *Engine) Elsewhere(ctx context.Context, but session.ID, day decide.Day) 
 }
 
 // found counts what the open attempt's run used up when its end will not be told.
-func (h *Outside) found(u session.Usage) error { return h.left(session.Remains{Usage: u}) }
+func (h *Outside) found(u cost.Usage) error { return h.left(session.Remains{Usage: u}) }
 
 // left notes what is known of the open attempt's run whose end nobody saw: what it used up, and the
 // conversation that its agent can go on with.

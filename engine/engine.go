@@ -1,7 +1,7 @@
 // Package engine drives sessions: it runs attempts, has them judged, and makes checkpoints of them.
 //
 // Its packages decide what happens next, and in which order it becomes true: decide (a pure function of a session),
-// verdict (what the gates are asked), transition (all that changes refs and files), handover (what `wfs finish` hands
+// judging (what the gates are asked), transition (all that changes refs and files), finish (what `wfs finish` hands
 // over), steering (what a person changes), hand (a session that is open for writing) and history (reading sessions).
 // They import no git, no processes and no operating system, and never ask for the time: all of that comes in through
 // interfaces, which engine.Git and Engine collect. What holds at every instruction:
@@ -18,18 +18,18 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/engine/finish"
 	"github.com/wfs-dev/wfs/engine/hand"
-	"github.com/wfs-dev/wfs/engine/handover"
 	"github.com/wfs-dev/wfs/engine/history"
+	"github.com/wfs-dev/wfs/engine/judging"
 	"github.com/wfs-dev/wfs/engine/steering"
 	"github.com/wfs-dev/wfs/engine/transition"
-	"github.com/wfs-dev/wfs/engine/verdict"
 	"github.com/wfs-dev/wfs/session"
 )
 
 // Works carries attempts out.
 type Works interface {
-	verdict.Gates
+	judging.Gates
 	// Run does what the phase says. An error means that the engine could not find out how it went.
 	Run(ctx context.Context, r session.RunRequest) (session.RunResult, error)
 	// Left is what is known of a run whose end nobody saw.
@@ -70,8 +70,8 @@ type Git struct {
 	History    history.Git
 	Hand       hand.Git
 	Transition transition.Git
-	Trees      verdict.Trees
-	Handover   handover.Git
+	Trees      judging.Trees
+	Handover   finish.Git
 	Around     Around
 	AutoSaves  AutoSaves
 }
@@ -81,11 +81,11 @@ type Engine struct {
 	*transition.Kit
 	transition.Restoring
 	transition.Saves
-	*verdict.Tools
+	*judging.Tools
 	Works     Works
 	Around    Around
 	AutoSaves AutoSaves
-	handover  handover.Git
+	handover  finish.Git
 	// Day is the day that a time is in, by the clock of the machine.
 	Day func(time.Time) decide.Day
 	// Saving begins to call save every now and then, while somebody works, until end is called; that waits for what goes
@@ -104,7 +104,7 @@ func New(base *hand.Base, works Works) *Engine {
 	kit := &transition.Kit{Base: base}
 	base.RunAlive = func(id session.ID, runID string) []session.Process { return works.Alive(id, runID) }
 	return &Engine{Kit: kit, Restoring: transition.Restoring{Kit: kit}, Saves: transition.Saves{Kit: kit},
-		Tools: &verdict.Tools{Gates: works}, Works: works}
+		Tools: &judging.Tools{Gates: works}, Works: works}
 }
 
 // Use makes the engine work in another repository, or in another work tree of it.
@@ -117,18 +117,18 @@ func (e *Engine) Use(g Git) {
 type Hand struct {
 	*Drive
 	*transition.All
-	*handover.Finisher
+	*finish.Finisher
 }
 
 // with is what can be done to a session in hand.
 func (e *Engine) with(h *hand.Hand) *Hand {
 	all := transition.Of(h, e.Kit)
-	judging := &verdict.Judging{Hand: h, Tools: e.Tools}
+	judging := &judging.Judging{Hand: h, Tools: e.Tools}
 	d := &Drive{Hand: h, Engine: e, Judging: judging, Steering: &steering.Steering{Checkpoints: all.Checkpoints},
 		Saver: &Saver{Hand: h, Engine: e}, Inbox: &Inbox{Hand: h, Engine: e},
 		Outside: &Outside{Hand: h, Engine: e, checkpoints: all.Checkpoints}}
 	h.Quiet, judging.Convert = d.endSaving, d.convertAsBefore
-	return &Hand{d, all, handover.Of(judging, all.FinishTurn, all.Checkpoints, e.handover)}
+	return &Hand{d, all, finish.Of(judging, all.FinishTurn, all.Checkpoints, e.handover)}
 }
 
 // Open takes a session in hand, whose driver lock the caller holds, and recovers what a dead process left half done.
@@ -145,7 +145,7 @@ func (e *Engine) Open(ctx context.Context, id session.ID) (*Hand, error) {
 // Look is a session that is only read, to say what a command would do to the files of this work tree.
 type Look struct {
 	*transition.Look
-	finisher *handover.Finisher
+	finisher *finish.Finisher
 }
 
 // Look reads a session. exclude is the path of its exclude file, "" for none.
@@ -158,7 +158,7 @@ func (e *Engine) Look(ctx context.Context, id session.ID, exclude string) (*Look
 }
 
 // Finish is what Hand.Finish would do.
-func (l *Look) Finish(ctx context.Context, o handover.Options) (transition.Preview, error) {
+func (l *Look) Finish(ctx context.Context, o finish.Options) (transition.Preview, error) {
 	return l.finisher.Preview(ctx, l.Exclude, o)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/fold"
 )
 
 // Fork is the birth of a session that goes on from a checkpoint of another: the same goal, items, plan and
@@ -39,7 +40,7 @@ func (e *Engine) Fork(ctx context.Context, id session.ID, at int) (b transition.
 	if err != nil {
 		return b, err
 	}
-	f, err := s.ForkAt(at)
+	f, err := fold.ForkAt(s, at)
 	if err != nil {
 		return b, err
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/engine/judging"
 	"github.com/wfs-dev/wfs/engine/steering"
-	"github.com/wfs-dev/wfs/engine/verdict"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -31,7 +31,7 @@ type RunOptions struct {
 type Drive struct {
 	*hand.Hand
 	*Engine
-	*verdict.Judging
+	*judging.Judging
 	*steering.Steering
 	*Saver
 	*Inbox

@@ -8,9 +8,10 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/engine/judging"
 	"github.com/wfs-dev/wfs/engine/transition"
-	"github.com/wfs-dev/wfs/engine/verdict"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
 )
 
 // Outside is what there is around a session, while it is driven.
@@ -25,7 +26,7 @@ type Outside struct {
 // hands on the session's own records: it is put back, what the run left is kept, and a person is to look.
 // Nobody but this process may move it.
 func (h *Outside) lookAround(ctx context.Context, before session.Surroundings, locked []session.GitLock,
-	used session.Usage) (tampered bool, err error) {
+	used cost.Usage) (tampered bool, err error) {
 	st := h.Git
 	locks, err := h.strandedLocks(ctx, locked) // first: they are in the way of what may have to be done here
 	if err != nil {
@@ -58,7 +59,7 @@ func (h *Outside) lookAround(ctx context.Context, before session.Surroundings, l
 		}
 		return true, h.stopFor(ctx, session.BlockedBy{Reason: session.BlockTamper,
 			Hint:     "git config --list --show-origin, restore it, then wfs run",
-			Evidence: []string{verdict.SettingsChanged(elsewhere)}}, used)
+			Evidence: []string{judging.SettingsChanged(elsewhere)}}, used)
 	}
 	back, err := h.Around.PutBack(ctx, ledger, h.Tip)
 	if err != nil {
@@ -85,7 +86,7 @@ func (h *Outside) lookAround(ctx context.Context, before session.Surroundings, l
 }
 
 // stopFor blocks the session for what its run did, and keeps what that left.
-func (h *Outside) stopFor(ctx context.Context, block session.BlockedBy, used session.Usage) error {
+func (h *Outside) stopFor(ctx context.Context, block session.BlockedBy, used cost.Usage) error {
 	if err := h.found(used); err != nil {
 		return err
 	}

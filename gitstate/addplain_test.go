@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 )
 
 // What git converts, git adds: a snapshot and a checkpoint hold what `git add -A` makes of a file, and no other file is left to
@@ -50,7 +52,7 @@ func TestConvertedFilesAreGits(t *testing.T) {
 			r.run("commit", "-q", "--allow-empty", "-m", "attributes")
 			r.write("d/f.txt", c.content)
 			r.write("f.txt", c.content)
-			r.open(r.root)
+			r.open(r.Git.Root)
 			log := r.home + "/added"
 			r.beforeGit(`for a; do if [ "$a" = add ]; then echo >> '` + log + "'; fi; done")
 			want := r.byGit()
@@ -79,7 +81,7 @@ func TestMayMatchIsSure(t *testing.T) {
 		for _, p := range paths {
 			out, err := r.try("check-ignore", "--no-index", "-v", "-n", "--", p)
 			ignored := err == nil && !strings.HasPrefix(out, "::")
-			if may := mayMatch(pattern, p); ignored && !may {
+			if may := snapshot.MayMatch(pattern, p); ignored && !may {
 				t.Errorf("%q ignores %s", pattern, p)
 			} else if !may {
 				sure++

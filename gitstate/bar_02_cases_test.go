@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -22,7 +23,7 @@ func (r *testRepo) thereAndBack(to session.Tree) {
 	before, snap := r.disk(), r.snapshot()
 	m, err := r.PlanMove(context.Background(), snap, to, "")
 	if err == nil {
-		m.Raw, err = r.Raw(context.Background(), m)
+		m.Raw, err = r.RawBytes.Raw(context.Background(), m)
 	}
 	if err == nil {
 		err = r.MoveTree(context.Background(), m)
@@ -35,7 +36,7 @@ func (r *testRepo) thereAndBack(to session.Tree) {
 	}
 	back, err := r.PlanMove(context.Background(), r.snapshot(), snap.Tree, m.Raw)
 	if err == nil {
-		back.Raw, err = r.Raw(context.Background(), back)
+		back.Raw, err = r.RawBytes.Raw(context.Background(), back)
 	}
 	if err == nil {
 		err = r.MoveTree(context.Background(), back)
@@ -82,29 +83,29 @@ func TestBar02IntentToAdd(t *testing.T) {
 func TestBar02Submodules(t *testing.T) {
 	t.Parallel()
 	gitlink := func(r *testRepo, commit session.Commit) session.Tree {
-		return r.evilTree("sub", treeEntry{mode: modeGitlink, id: string(commit)})
+		return r.evilTree("sub", object.Entry{Mode: object.ModeGitlink, ID: string(commit)})
 	}
 	for name, c := range map[string]struct {
 		lay  func(r, sub *testRepo) // after the submodule is in the index
 		to   func(r, sub *testRepo) session.Tree
 		want []string
 	}{
-		"checked out, to another commit": {func(r, sub *testRepo) { r.run("clone", "-q", sub.root, "sub") },
+		"checked out, to another commit": {func(r, sub *testRepo) { r.run("clone", "-q", sub.Git.Root, "sub") },
 			func(r, sub *testRepo) session.Tree {
 				sub.run("commit", "-q", "--allow-empty", "-m", "second")
 				return gitlink(r, sub.head())
 			}, []string{"sub"}},
-		"dirty, to a file": {func(r, sub *testRepo) { r.run("clone", "-q", sub.root, "sub"); r.write("sub/a.txt", "edited\n") },
+		"dirty, to a file": {func(r, sub *testRepo) { r.run("clone", "-q", sub.Git.Root, "sub"); r.write("sub/a.txt", "edited\n") },
 			func(r, _ *testRepo) session.Tree { return r.treeOf(map[string]string{"sub": "file\n"}) }, []string{"sub"}},
 		"moved on by hand, to a directory": {func(r, sub *testRepo) {
-			r.run("clone", "-q", sub.root, "sub")
+			r.run("clone", "-q", sub.Git.Root, "sub")
 			r.run("-C", "sub", "-c", "user.name=A", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "there")
 		}, func(r, _ *testRepo) session.Tree { return r.treeOf(map[string]string{"sub/f": "file\n"}) }, []string{"sub"}},
 		"not checked out, to nothing": {func(r, _ *testRepo) { _ = os.Mkdir(r.path("sub"), 0o755) },
 			func(r, _ *testRepo) session.Tree { return r.treeOf(map[string]string{"b": "b\n"}) }, nil},
 		"not checked out, with a file of the user's": {func(r, _ *testRepo) { r.write("sub/mine", "mine\n") },
 			func(r, _ *testRepo) session.Tree { return r.treeOf(map[string]string{"sub": "file\n"}) }, []string{"sub"}},
-		"the same commit": {func(r, sub *testRepo) { r.run("clone", "-q", sub.root, "sub"); r.write("sub/mine", "mine\n") },
+		"the same commit": {func(r, sub *testRepo) { r.run("clone", "-q", sub.Git.Root, "sub"); r.write("sub/mine", "mine\n") },
 			func(r, sub *testRepo) session.Tree { return gitlink(r, sub.head()) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

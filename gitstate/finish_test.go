@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/handover"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -18,7 +20,7 @@ const handedOver = "refs/heads/feature/x"
 
 func (r *testRepo) hook(name, script string) {
 	r.t.Helper()
-	path := filepath.Join(r.commonDir, "hooks", name)
+	path := filepath.Join(r.Git.CommonDir, "hooks", name)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755)); err != nil {
 		r.t.Fatal(err)
 	}
@@ -44,7 +46,7 @@ func (r *testRepo) failsToCommit(base session.Commit, tree session.Tree) error {
 	if got := r.everything(); !maps.Equal(got, before) {
 		r.t.Errorf("left behind: %q, before %q", got, before)
 	}
-	if _, err := os.Stat(filepath.Join(r.worktreeDir(), "finish")); !absent(err) {
+	if _, err := os.Stat(filepath.Join(r.Git.PrivateDir(), "finish")); !gitcmd.Absent(err) {
 		r.t.Errorf("the git directory is still there: %v", err)
 	}
 	return err
@@ -68,7 +70,7 @@ func TestCommitOnto(t *testing.T) {
 	if got := r.run("log", "-1", "--format=%H %P %T %an", handedOver); got != string(c)+" "+string(base)+" "+string(s.Tree)+" Ann" {
 		t.Errorf("commit: %s", got)
 	}
-	info, err := r.CommitInfo(context.Background(), c)
+	info, err := r.Objects.CommitInfo(context.Background(), c)
 	if err != nil || info.Subject != "subjéct" || info.Body != "# not a comment\n\nbody\nChange-Id: I1\n" || info.At != at || info.Author != "Ann <ann@example.org>" {
 		t.Errorf("info: %+v, %v", info, err)
 	}
@@ -83,7 +85,7 @@ func TestCommitOnto(t *testing.T) {
 	}
 	r.fsck()
 	_, err = r.CommitOnto(context.Background(), handedOver, base, s.Tree, "again\n")
-	if !errors.Is(err, ErrBranchExists) || r.run("rev-parse", handedOver) != string(c) {
+	if !errors.Is(err, handover.ErrBranchExists) || r.run("rev-parse", handedOver) != string(c) {
 		t.Errorf("a second time: %v", err)
 	}
 }
@@ -116,7 +118,7 @@ func TestCommitOntoFails(t *testing.T) {
 				}
 			}
 			r.run("config", "user.useConfigOnly", "true")
-			r.open(r.root)
+			r.open(r.Git.Root)
 		}, "tell me who you are"},
 	}
 	for _, tt := range tests {
@@ -141,7 +143,7 @@ func TestCommitOntoLeavesForeignCommits(t *testing.T) {
 	s := r.snapshot()
 	r.hook("post-commit", "test -e $GIT_DIR/once && exit\n: >$GIT_DIR/once\ngit commit -q --allow-empty -m theirs\n")
 	_, err := r.CommitOnto(context.Background(), handedOver, r.head(), s.Tree, "subject\n")
-	var changed *HookChangedError
+	var changed *handover.HookChangedError
 	if !errors.As(err, &changed) || !strings.Contains(err.Error(), "was left at") {
 		t.Errorf("error: %v", err)
 	}
@@ -206,8 +208,8 @@ func TestHandoverTree(t *testing.T) {
 		with[".workflow/x/plan.md"] = "plan\n"
 		got, err := r.HandoverTree(ctx, r.treeOf(with), r.treeOf(base), r.treeOf(carried))
 		if tt.want == nil {
-			var overlap *OverlapError
-			if !errors.As(err, &overlap) || !errors.Is(err, ErrOverlap) || !slices.Equal(overlap.Paths, tt.over) {
+			var overlap *handover.OverlapError
+			if !errors.As(err, &overlap) || !errors.Is(err, handover.ErrOverlap) || !slices.Equal(overlap.Paths, tt.over) {
 				t.Errorf("%s: error %v", tt.name, err)
 			}
 			continue
@@ -219,7 +221,7 @@ func TestHandoverTree(t *testing.T) {
 			t.Errorf("%s: without .workflow: %s, %v", tt.name, got, err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(r.worktreeDir(), "handover")); !absent(err) {
+	if _, err := os.Stat(filepath.Join(r.Git.PrivateDir(), "handover")); !gitcmd.Absent(err) {
 		t.Errorf("left behind: %v", err)
 	}
 }

@@ -32,7 +32,7 @@ func (r *testRepo) guard(rules string, g session.Guard) string {
 
 func (r *testRepo) snapshotBy(exclude string) session.Snapshot {
 	r.t.Helper()
-	s, err := r.Snapshot(context.Background(), exclude)
+	s, err := r.Files.Snapshot(context.Background(), exclude)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestGuardHoldsOut(t *testing.T) {
 	for name, prepare := range map[string]func(r *testRepo){
 		"an ordinary index": func(*testRepo) {},
 		"a split index":     func(r *testRepo) { r.run("update-index", "--split-index") },
-		"no index":          func(r *testRepo) { os.Remove(r.indexPath()) },
+		"no index":          func(r *testRepo) { os.Remove(r.Git.IndexPath()) },
 		"an empty index":    func(r *testRepo) { r.run("rm", "-q", "-r", "--cached", ".") },
 	} {
 		t.Run(name, func(t *testing.T) {

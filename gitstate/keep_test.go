@@ -7,6 +7,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wfs-dev/wfs/gitstate/backup"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 )
 
 // Git may collect garbage, at once and thoroughly, between any two steps of a checkpoint: nothing of it is garbage.
@@ -54,16 +58,16 @@ func TestNoLooseObjectsAreLeft(t *testing.T) {
 func TestTidyPacks(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	dir := filepath.Join(r.commonDir, "objects", "pack")
+	dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	ids := r.packed(1, 0)
-	gone := []string{tempOfPack + "1", tempOfIndex + "1", tempOfMark + "1", "pack-1.keep", "pack-1.pack", "pack-2.keep"}
+	gone := []string{object.TempOfPack + "1", object.TempOfIndex + "1", object.TempOfMark + "1", "pack-1.keep", "pack-1.pack", "pack-2.keep"}
 	stays := []string{"tmp_pack_git", "pack-2.pack", "pack-2.idx", "pack-3.keep", "pack-3.pack", "pack-4.keep", "pack-5.keep"}
 	for _, name := range append(gone, stays...) {
-		r.put(filepath.Join(dir, name), map[string]string{"pack-1.keep": keepMark, "pack-2.keep": keepMark,
-			"pack-3.keep": "a person's\n", "pack-4.keep": keepByGit + "\n"}[name])
+		r.put(filepath.Join(dir, name), map[string]string{"pack-1.keep": object.KeepMark, "pack-2.keep": object.KeepMark,
+			"pack-3.keep": "a person's\n", "pack-4.keep": object.KeepByGit + "\n"}[name])
 	}
 	os.Remove(filepath.Join(dir, "pack-5.keep"))
-	held, err := keepPack(filepath.Join(dir, "pack-5"))
+	held, err := object.KeepPack(filepath.Join(dir, "pack-5"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,27 +84,27 @@ func TestTidyPacks(t *testing.T) {
 		}
 	}
 	hours := time.Now().Add(-2 * time.Hour)
-	for path, stays := range map[string]bool{r.worktreeDir() + "/.tmp-1": false, r.worktreeDir() + "/stage.lock": false, r.StateDir() + "/.tmp-1": true,
-		r.StateDir() + "/half-made/.tmp-1": true, r.StateDir() + "/.tmp-old": false, r.StateDir() + "/half-made/.tmp-old": false} {
+	for path, stays := range map[string]bool{r.Git.PrivateDir() + "/.tmp-1": false, r.Git.PrivateDir() + "/stage.lock": false, r.Git.StateDir() + "/.tmp-1": true,
+		r.Git.StateDir() + "/half-made/.tmp-1": true, r.Git.StateDir() + "/.tmp-old": false, r.Git.StateDir() + "/half-made/.tmp-old": false} {
 		r.put(path, "")
 		if strings.HasSuffix(path, "old") {
 			if err := os.Chtimes(path, hours, hours); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r.put(r.indexPath()+".lock", string(lockMark))
+		r.put(r.Git.IndexPath()+".lock", string(gitcmd.LockMark))
 		if err := r.HealLocks(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Lstat(r.indexPath() + ".lock"); !absent(err) {
+		if _, err := os.Lstat(r.Git.IndexPath() + ".lock"); !gitcmd.Absent(err) {
 			t.Errorf("our index.lock is left: %v", err)
 		}
-		if _, err := os.Lstat(path); absent(err) == stays {
+		if _, err := os.Lstat(path); gitcmd.Absent(err) == stays {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	held.letGo()
-	if _, err := os.Lstat(filepath.Join(dir, "pack-5.keep")); !absent(err) {
+	held.LetGo()
+	if _, err := os.Lstat(filepath.Join(dir, "pack-5.keep")); !gitcmd.Absent(err) {
 		t.Errorf("let go of, and there: %v", err)
 	}
 	for _, name := range stays[1:] {
@@ -115,16 +119,16 @@ func TestNothingOfARescueIsGarbage(t *testing.T) {
 	r, _ := newSession(t)
 	r.write("dir/new.txt", "new\n")
 	s := r.snapshot()
-	objects, err := r.stateCommit(stateOf("a test", s, nil), s, "", "before a test", nil, "T <t@example.com>", at)
+	objects, err := r.Backups.StateCommit(backup.StateOf("a test", s, nil), s, "", "before a test", nil, "T <t@example.com>", at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.writeObjects(context.Background(), append(r.looseBelow(s.Tree, s.Index), objects...)...); err != nil {
+	if err := r.Objects.WriteObjects(context.Background(), append(r.Objects.LooseBelow(s.Tree, s.Index), objects...)...); err != nil {
 		t.Fatal(err)
 	}
 	r.run("gc", "-q", "--prune=now")
-	r.run("update-ref", "refs/wfs/s/rescue/1", objects[len(objects)-1].id)
-	r.letGo(true)
+	r.run("update-ref", "refs/wfs/s/rescue/1", objects[len(objects)-1].ID)
+	r.Objects.LetGo(true)
 	r.run("gc", "-q", "--prune=now")
 	r.fsck()
 }

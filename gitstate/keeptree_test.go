@@ -16,7 +16,7 @@ func TestKeepWorktree(t *testing.T) {
 	r := newRepo(t)
 	lib := newRepo(t)
 	lib.submodule("deep")
-	r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.root, "sub")
+	r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Git.Root, "sub")
 	r.commit()
 	n := r.planned(filepath.Join(r.home, "new"))
 	made := r.added(n.Path)
@@ -53,7 +53,7 @@ func TestKeepWorktree(t *testing.T) {
 		}
 	}
 	r.run("switch", "-q", "feature")
-	if _, err := made.Head(ctx); err != nil {
+	if _, err := made.Refs.Head(ctx); err != nil {
 		t.Error(err)
 	}
 	r.run("worktree", "remove", "--force", kept)

@@ -16,6 +16,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wfs-dev/wfs/gitstate/checkout"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -32,7 +35,7 @@ func (r *testRepo) tryMove(to session.Tree) error { return r.moveFrom(r.snapshot
 func (r *testRepo) moveFrom(from session.Snapshot, to session.Tree) error {
 	m, err := r.PlanMove(context.Background(), from, to, "")
 	if err == nil {
-		m.Raw, err = r.Raw(context.Background(), m)
+		m.Raw, err = r.RawBytes.Raw(context.Background(), m)
 	}
 	if err != nil {
 		return err
@@ -48,7 +51,7 @@ func (r *testRepo) inTheWay(to session.Tree) []string {
 		r.t.Fatal(err)
 	}
 	before := r.disk()
-	if err := r.MoveTree(context.Background(), m); len(m.InTheWay) > 0 && !errors.Is(err, ErrInTheWay) {
+	if err := r.MoveTree(context.Background(), m); len(m.InTheWay) > 0 && !errors.Is(err, checkout.ErrInTheWay) {
 		r.t.Errorf("the move was not refused: %v", err)
 	}
 	if len(m.InTheWay) > 0 && !maps.Equal(before, r.disk()) {
@@ -64,7 +67,7 @@ func (r *testRepo) inTheWay(to session.Tree) []string {
 // disk is the work tree as it lies there: what is at each path, directories left out.
 func (r *testRepo) disk() map[string]string {
 	r.t.Helper()
-	return diskOf(r.t, r.root)
+	return diskOf(r.t, r.Git.Root)
 }
 
 func diskOf(t interface{ Fatal(...any) }, root string) map[string]string {
@@ -103,28 +106,28 @@ func diskOf(t interface{ Fatal(...any) }, root string) map[string]string {
 func (r *testRepo) treeOf(files map[string]string) session.Tree {
 	r.t.Helper()
 	var list strings.Builder
-	var objects []newObject
+	var objects []object.Object
 	for path, content := range files {
-		mode := modeFile
+		mode := object.ModeFile
 		if link, ok := strings.CutPrefix(content, "-> "); ok {
-			mode, content = modeLink, link
+			mode, content = object.ModeLink, link
 		} else if data, ok := strings.CutPrefix(content, "x "); ok {
-			mode, content = modeExec, data
+			mode, content = object.ModeExec, data
 		}
-		o := r.newObject("blob", []byte(content))
+		o := r.Objects.NewObject("blob", []byte(content))
 		objects = append(objects, o)
-		fmt.Fprintf(&list, "%s %s\t%s\x00", mode, o.id, path)
+		fmt.Fprintf(&list, "%s %s\t%s\x00", mode, o.ID, path)
 	}
-	if err := r.writeObjects(context.Background(), objects...); err != nil {
+	if err := r.Objects.WriteObjects(context.Background(), objects...); err != nil {
 		r.t.Fatal(err)
 	}
 	index := filepath.Join(r.home, "tree-index")
 	os.Remove(index)
-	_, err := r.git(context.Background(), gitOpts{env: withIndex(index), stdin: []byte(list.String())}, "update-index", "-z", "--index-info")
+	_, err := r.Git.Run(context.Background(), gitcmd.Opts{Env: gitcmd.WithIndex(index), Stdin: []byte(list.String())}, "update-index", "-z", "--index-info")
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	tree, err := r.writeTree(context.Background(), index)
+	tree, err := r.Objects.WriteTree(context.Background(), index)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -294,7 +297,7 @@ func TestPlanRefusesWhatWasSkipped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(m.InTheWay) != 1 || m.InTheWay[0].Why == wayUnknown {
+		if len(m.InTheWay) != 1 || m.InTheWay[0].Why == checkout.WayUnknown {
 			t.Errorf("%v: in the way: %v", to, m.InTheWay)
 		}
 	}
@@ -314,7 +317,7 @@ func TestPlanSubmodules(t *testing.T) {
 		r.run("commit", "-q", "-m", "submodule")
 		var want []string
 		if populated {
-			r.run("clone", "-q", sub.root, "sub")
+			r.run("clone", "-q", sub.Git.Root, "sub")
 			want = []string{"sub"}
 		} else if err := os.Mkdir(r.path("sub"), 0o755); err != nil {
 			t.Fatal(err)
@@ -356,17 +359,17 @@ func TestMoveRefusesLaterChanges(t *testing.T) {
 			if err != nil || len(m.InTheWay) > 0 {
 				t.Fatal(m.InTheWay, err)
 			}
-			dir := filepath.Join(r.worktreeDir(), "last-look")
-			a, b, err := r.throwAway(ctx, m.From, to)
-			if err = join(err, r.makeGitDir(dir, string(a))); err == nil {
-				err = r.fillMoveIndex(ctx, dir, m.From)
+			dir := filepath.Join(r.Git.PrivateDir(), "last-look")
+			a, b, err := r.Mover.ThrowAway(ctx, m.From, to)
+			if err = object.Join(err, r.Git.MakeGitDir(dir, string(a))); err == nil {
+				err = r.Mover.FillIndex(ctx, dir, m.From)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			later(r)
 			before := r.disk()
-			if err := r.checkout(ctx, dir, b); err == nil {
+			if err := r.Mover.Checkout(ctx, dir, b); err == nil {
 				t.Error("git moved")
 			}
 			if err := r.MoveTree(ctx, m); err == nil {
@@ -396,7 +399,7 @@ func TestMoveSeesRacyEdits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settle(filepath.Join(r.worktreeDir(), "index"))
+	settle(filepath.Join(r.Git.PrivateDir(), "index"))
 	r.write("a.txt", "B\n")
 	settle(r.path("a.txt"))
 	if err := r.MoveTree(context.Background(), m); err == nil || r.read("a.txt") != "B\n" {
@@ -413,7 +416,7 @@ func TestMoveWithoutSnapshotIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(r.worktreeDir(), "index")); err != nil {
+	if err := os.Remove(filepath.Join(r.Git.PrivateDir(), "index")); err != nil {
 		t.Fatal(err)
 	}
 	r.write("b", "B\n")
@@ -456,14 +459,14 @@ func TestMoveAfterInterruption(t *testing.T) {
 				r.write(name, content)
 			}
 			target, before := r.treeOf(to), r.snapshot().Tree
-			if err := r.beginMove(before, target); err != nil {
+			if err := r.Mover.Begin(before, target); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.MkdirAll(filepath.Join(r.worktreeDir(), "move"), 0o700); err != nil {
+			if err := os.MkdirAll(filepath.Join(r.Git.PrivateDir(), "move"), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"index", "index.lock"} {
-				if err := os.WriteFile(filepath.Join(r.worktreeDir(), "move", name), []byte("torn"), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(r.Git.PrivateDir(), "move", name), []byte("torn"), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -476,7 +479,7 @@ func TestMoveAfterInterruption(t *testing.T) {
 			if got := r.disk(); !maps.Equal(got, want) {
 				t.Errorf("got %q", got)
 			}
-			if _, err := os.Stat(r.movingFile()); !absent(err) {
+			if _, err := os.Stat(filepath.Join(r.Git.PrivateDir(), "moving")); !gitcmd.Absent(err) {
 				t.Errorf("the note of the move is still there: %v", err)
 			}
 		})
@@ -488,7 +491,7 @@ func TestMoveAfterInterruption(t *testing.T) {
 			r.write(name, content)
 		}
 		target, before := r.treeOf(to), r.snapshot().Tree
-		if err := r.beginMove(before, target); err != nil {
+		if err := r.Mover.Begin(before, target); err != nil {
 			t.Fatal(err)
 		}
 		r.write("dist/kept", "mine\n")
@@ -564,7 +567,7 @@ func TestMoveInLinkedAndSparseWorkTree(t *testing.T) {
 	main := r.disk()
 	r.open(linked)
 	r.run("sparse-checkout", "set", "in")
-	if _, err := os.Stat(r.path("out")); !absent(err) {
+	if _, err := os.Stat(r.path("out")); !gitcmd.Absent(err) {
 		t.Fatal("not sparse")
 	}
 	r.move(r.treeOf(map[string]string{"in/f": "F\n", "in/g": "g\n", "out/f": "F\n", "out/g": "g\n"}))
@@ -619,7 +622,7 @@ func TestMoveIsIdentity(t *testing.T) {
 			if err := r.moveFrom(now, to); err != nil {
 				rt.Fatal(err)
 			}
-			if got := diskOf(rt, r.root); !maps.Equal(got, want) {
+			if got := diskOf(rt, r.Git.Root); !maps.Equal(got, want) {
 				rt.Fatalf("got %q, want %q", got, want)
 			}
 			if now = r.snapshot(); now.Tree != to {

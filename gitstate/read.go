@@ -1,83 +1,12 @@
 package gitstate
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
-
-// ErrBrokenRef is returned for a ref that is there and cannot be read: empty, garbage, or a circle.
-var ErrBrokenRef = errors.New("the ref is damaged")
-
-// ErrNoRevision is returned for a name that stands for no commit.
-var ErrNoRevision = errors.New("no such commit")
-
-// Head returns where the work tree's HEAD is.
-func (r *Repo) Head(ctx context.Context) (session.Head, error) {
-	ref, commit, err := r.headTarget(ctx)
-	if err != nil || ref == "" {
-		return session.Head{Commit: commit}, err
-	}
-	commit, err = r.Ref(ctx, ref)
-	return session.Head{Ref: ref, Commit: commit}, err
-}
-
-// headTarget returns the ref that HEAD names, or the commit of a detached HEAD.
-func (r *Repo) headTarget(ctx context.Context) (ref string, commit session.Commit, err error) {
-	path := filepath.Join(r.gitDir, "HEAD")
-	info, err := os.Lstat(path)
-	// HEAD used to be a symbolic link; reading through it would make a branch look like a detached HEAD.
-	if r.readsDirectly() && err == nil && info.Mode().IsRegular() {
-		data, err := readBounded(path, maxRef)
-		if err != nil {
-			return "", "", err
-		}
-		return r.parseRef("HEAD", data)
-	}
-	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "symbolic-ref", "-q", "HEAD")
-	if err != nil {
-		return "", "", err
-	}
-	if ref = strings.TrimSpace(string(out)); ref != "" {
-		return ref, "", nil
-	}
-	out, err = r.git(ctx, gitOpts{}, "rev-parse", "--verify", "HEAD")
-	return "", session.Commit(strings.TrimSpace(string(out))), err
-}
-
-// BranchOf returns the branch that the work tree is on, by its full name. During a rebase HEAD is detached, and the
-// branch is the one that is being rebased. "" when there is none.
-func (r *Repo) BranchOf(ctx context.Context) (string, error) {
-	ref, _, err := r.headTarget(ctx)
-	if err != nil || ref != "" {
-		return ref, err
-	}
-	return rebasing(r.gitDir)
-}
-
-// rebasing returns the branch that an unfinished rebase in a git directory will move, "" for none.
-func rebasing(gitDir string) (string, error) {
-	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
-		data, err := readFile(filepath.Join(gitDir, dir, "head-name"))
-		if err == nil {
-			if name := strings.TrimSpace(string(data)); strings.HasPrefix(name, "refs/") {
-				return name, nil
-			}
-			continue // a rebase of a detached HEAD
-		}
-		if !absent(err) {
-			return "", err
-		}
-	}
-	return "", nil
-}
 
 // InProgress names an unfinished merge, rebase, cherry-pick, revert or bisect of the work tree, "" for none.
 func (r *Repo) InProgress(context.Context) (string, error) {
@@ -91,116 +20,13 @@ func (r *Repo) InProgress(context.Context) (string, error) {
 		{"sequencer/todo", "cherry-pick or revert"}, // between two commits of a series
 		{"BISECT_LOG", "bisect"},
 	} {
-		_, err := os.Stat(filepath.Join(r.gitDir, filepath.FromSlash(op.file)))
+		_, err := os.Stat(filepath.Join(r.Git.GitDir, filepath.FromSlash(op.file)))
 		if err == nil {
 			return op.name, nil
 		}
-		if !absent(err) {
+		if !gitcmd.Absent(err) {
 			return "", err
 		}
 	}
 	return "", nil
-}
-
-// Sessions returns the ledger tip of every session. A ledger that cannot be read is an error, beside those that can.
-func (r *Repo) Sessions(ctx context.Context) (map[session.ID]session.Commit, error) {
-	refs, err := r.refs(ctx, strings.TrimSuffix(refsPrefix, "/"), func(name string) bool { return ledgerOf(name) != "" })
-	tips := make(map[session.ID]session.Commit, len(refs))
-	for name, tip := range refs {
-		tips[ledgerOf(name)] = tip
-	}
-	return tips, err
-}
-
-// ledgerOf returns the session whose ledger a ref is, "" for other refs and for names that no session can have.
-func ledgerOf(ref string) session.ID {
-	slug, ok := strings.CutSuffix(strings.TrimPrefix(ref, refsPrefix), "/ledger")
-	if id, err := session.ParseID(slug); ok && err == nil && LedgerRef(id) == ref {
-		return id
-	}
-	return ""
-}
-
-// Branches returns the local branches by their full names.
-func (r *Repo) Branches(ctx context.Context) (map[string]session.Commit, error) {
-	return r.refs(ctx, "refs/heads", func(string) bool { return true })
-}
-
-// Resolve returns the commit that a name stands for: anything that git understands. ErrNoRevision when there is none.
-func (r *Repo) Resolve(ctx context.Context, rev string) (session.Commit, error) {
-	out, err := r.git(ctx, gitOpts{}, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
-	var failed *GitError
-	if errors.As(err, &failed) {
-		return "", fmt.Errorf("%q: %w", rev, ErrNoRevision)
-	}
-	return session.Commit(strings.TrimSpace(string(out))), err
-}
-
-// IsAncestor reports whether a is b or an ancestor of b.
-func (r *Repo) IsAncestor(ctx context.Context, a, b session.Commit) (bool, error) {
-	if a == b {
-		return true, nil
-	}
-	_, err := r.git(ctx, gitOpts{}, "merge-base", "--is-ancestor", string(a), string(b))
-	var failed *GitError
-	if errors.As(err, &failed) && failed.Exit == 1 {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// Exists reports whether a commit, its whole tree and its history are there. What other refs reach is taken on trust,
-// except for the commit's own tree.
-func (r *Repo) Exists(ctx context.Context, c session.Commit) (bool, error) {
-	for _, how := range [][]string{{"--no-walk", string(c)}, {string(c), "--not", "--all"}} {
-		_, err := r.git(ctx, gitOpts{}, append([]string{"rev-list", "--objects", "--quiet"}, how...)...)
-		var failed *GitError
-		if errors.As(err, &failed) && saysMissing(failed.Stderr) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// saysMissing reports whether git complained that an object is not there, rather than that it could not look.
-func saysMissing(stderr string) bool {
-	for _, s := range []string{"missing ", "bad object", "bad tree object", "bad revision", "Failed to traverse parents",
-		"ould not read ", "nable to read tree"} {
-		if strings.Contains(stderr, s) {
-			return true
-		}
-	}
-	return false
-}
-
-// Ignored lists what the work tree ignores now. A directory that a rule matches stands for all that is in it,
-// and ends in a slash. One whose files are ignored, and it is not, is no such directory, though `ls-files
-// --directory` names it: the next file in it may be none of them.
-func (r *Repo) Ignored(ctx context.Context) ([]string, error) {
-	out, err := r.git(ctx, gitOpts{}, "status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all",
-		"--no-renames", "--ignore-submodules=all")
-	var ignored []string
-	for _, line := range splitZ(out) {
-		if p, ok := strings.CutPrefix(line, "!! "); ok {
-			ignored = append(ignored, p)
-		}
-	}
-	return ignored, err
-}
-
-// splitZ splits git's NUL-terminated lists.
-func splitZ(out []byte) []string {
-	out = bytes.TrimSuffix(out, []byte{0})
-	if len(out) == 0 {
-		return nil
-	}
-	return strings.Split(string(out), "\x00")
-}
-
-// absent reports whether a path is not there, a file in place of one of its directories included.
-func absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || notDirectory(err)
 }

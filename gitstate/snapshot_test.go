@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -23,7 +25,7 @@ func TestSnapshotHoldsTheWorkTree(t *testing.T) {
 			r.write("dir/b.txt", "b\n")
 			r.write("-odd name\n.txt", "odd\n")
 			status := r.run("status", "--porcelain")
-			before := mustStat(t, r.indexPath())
+			before := mustStat(t, r.Git.IndexPath())
 			s := r.snapshot()
 			if got, want := r.files(string(s.Tree)), "100644 \"-odd name\\n.txt\"\n100644 .gitignore\n100644 a.txt\n100644 dir/b.txt"; got != want {
 				t.Errorf("tree holds\n%s\nwant\n%s", got, want)
@@ -34,7 +36,7 @@ func TestSnapshotHoldsTheWorkTree(t *testing.T) {
 			if s.Clean() {
 				t.Error("a changed work tree is called clean")
 			}
-			if after := mustStat(t, r.indexPath()); !os.SameFile(before, after) || before.ModTime() != after.ModTime() {
+			if after := mustStat(t, r.Git.IndexPath()); !os.SameFile(before, after) || before.ModTime() != after.ModTime() {
 				t.Error("the user's index was touched")
 			}
 			if now := r.run("status", "--porcelain"); now != status {
@@ -67,7 +69,7 @@ func TestSnapshotSeesAnEditOfTheSameSecond(t *testing.T) {
 	when := time.Unix(at, 0)
 	chtimes(t, r.path("a.txt"), when)
 	r.run("update-index", "--refresh", "-q")
-	chtimes(t, r.indexPath(), when)
+	chtimes(t, r.Git.IndexPath(), when)
 	r.write("a.txt", "b\n")
 	chtimes(t, r.path("a.txt"), when)
 	if s := r.snapshot(); s.Tree == s.HeadTree {
@@ -179,7 +181,7 @@ func paths(skipped []session.Skip) string {
 // Root reads everything, so what a file that cannot be opened looks like is tested on git's words alone as well.
 func TestReadAddReport(t *testing.T) {
 	t.Parallel()
-	report := readAddReport([]byte(`warning: could not open directory 'closed/': Permission denied
+	report := snapshot.ReadAddReport([]byte(`warning: could not open directory 'closed/': Permission denied
 error: open("two
 lines"): Permission denied
 error: unable to index file 'two
@@ -191,22 +193,22 @@ The following paths are ignored by one of your .gitignore files:
 hint: Use -f if you really want to add them.
 error: pipe: can only add regular files, symbolic links or git-directories
 `))
-	if got := paths(report.skipped); got != "closed two\nlines two\nlines nested pipe" || report.unknown != "" || report.fatal != nil {
+	if got := paths(report.Skipped); got != "closed two\nlines two\nlines nested pipe" || report.Unknown != "" || report.Fatal != nil {
 		t.Errorf("%q %+v", got, report)
 	}
 	long := "warning: could not open directory '" + strings.Repeat("dir/", 1100)
-	report = readAddReport([]byte("error: unable to add 'git~1' to index\nerror: cannot run x: No such file or directory\nerror: external filter 'x' failed\n" + long[:4095]))
-	if got := paths(report.skipped); !strings.HasPrefix(got, "git~1 dir/dir/") || !strings.HasSuffix(got, "/dir") || report.unknown != "" {
+	report = snapshot.ReadAddReport([]byte("error: unable to add 'git~1' to index\nerror: cannot run x: No such file or directory\nerror: external filter 'x' failed\n" + long[:4095]))
+	if got := paths(report.Skipped); !strings.HasPrefix(got, "git~1 dir/dir/") || !strings.HasSuffix(got, "/dir") || report.Unknown != "" {
 		t.Errorf("%q %+v", got, report)
 	}
-	report = readAddReport([]byte("fatal: cannot chdir to '../../../sm': No such file or directory\nfatal: 'git status --porcelain=2' failed in submodule a/sm2\n"))
-	if report.fatal == nil || report.fatal.Path != "a/sm2" || report.unknown != "" {
+	report = snapshot.ReadAddReport([]byte("fatal: cannot chdir to '../../../sm': No such file or directory\nfatal: 'git status --porcelain=2' failed in submodule a/sm2\n"))
+	if report.Fatal == nil || report.Fatal.Path != "a/sm2" || report.Unknown != "" {
 		t.Errorf("%+v", report)
 	}
-	if report := readAddReport([]byte("error: something new\n")); report.unknown == "" {
+	if report := snapshot.ReadAddReport([]byte("error: something new\n")); report.Unknown == "" {
 		t.Error("an error that names nothing we know must not pass")
 	}
-	if report := readAddReport([]byte("fatal: out of memory\n")); report.fatal != nil || report.unknown != "" {
+	if report := snapshot.ReadAddReport([]byte("fatal: out of memory\n")); report.Fatal != nil || report.Unknown != "" {
 		t.Errorf("%+v", report)
 	}
 }
@@ -215,9 +217,9 @@ func TestSnapshotOfAnUnmergedIndex(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	leaveConflict(r)
-	_, err := r.Snapshot(context.Background(), "")
-	var ready *ReadyError
-	if !errors.As(err, &ready) || ready.Code != NotMerged || ready.Detail != "a.txt" {
+	_, err := r.Files.Snapshot(context.Background(), "")
+	var ready *gitcmd.ReadyError
+	if !errors.As(err, &ready) || ready.Code != gitcmd.NotMerged || ready.Detail != "a.txt" {
 		t.Errorf("%v", err)
 	}
 }
@@ -241,7 +243,7 @@ func TestSnapshotOfUnusualIndexes(t *testing.T) {
 		"intent to add": func(r *testRepo) { r.run("add", "-N", "new.txt") },
 		"version 4":     func(r *testRepo) { r.run("update-index", "--index-version", "4") },
 		"split":         func(r *testRepo) { r.run("update-index", "--split-index") },
-		"none":          func(r *testRepo) { os.Remove(r.indexPath()) },
+		"none":          func(r *testRepo) { os.Remove(r.Git.IndexPath()) },
 		"partly staged": func(r *testRepo) {
 			r.write("new.txt", "staged\n")
 			r.run("add", "new.txt")
@@ -254,7 +256,7 @@ func TestSnapshotOfUnusualIndexes(t *testing.T) {
 			r := newRepo(t)
 			r.write("new.txt", "new\n")
 			prepare(r)
-			before, _ := os.ReadFile(r.indexPath())
+			before, _ := os.ReadFile(r.Git.IndexPath())
 			s := r.snapshot()
 			if got := r.files(string(s.Tree)); got != "100644 a.txt\n100644 new.txt" {
 				t.Errorf("tree holds\n%s", got)
@@ -262,7 +264,7 @@ func TestSnapshotOfUnusualIndexes(t *testing.T) {
 			if got := r.run("cat-file", "-p", string(s.Tree)+":new.txt"); got != "new" {
 				t.Errorf("new.txt: %q", got)
 			}
-			if after, _ := os.ReadFile(r.indexPath()); string(after) != string(before) {
+			if after, _ := os.ReadFile(r.Git.IndexPath()); string(after) != string(before) {
 				t.Error("the user's index changed")
 			}
 		})
@@ -284,7 +286,7 @@ func TestSnapshotHonoursExcludes(t *testing.T) {
 	r.write(".env", "secret")
 	r.write("b.txt", "b\n")
 	for range 2 {
-		s, err := r.Snapshot(context.Background(), exclude)
+		s, err := r.Files.Snapshot(context.Background(), exclude)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,11 +301,11 @@ func TestSnapshotHonoursExcludes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(r.home, ".config", "git", "ignore"), []byte("b.txt\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(context.Background(), Options{Dir: r.Root(), Env: r.env}) // a new command: git is asked once each
+	again, err := Open(context.Background(), gitcmd.Options{Dir: r.Root(), Env: r.env}) // a new command: git is asked once each
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := again.Snapshot(context.Background(), exclude)
+	s, err := again.Files.Snapshot(context.Background(), exclude)
 	if err != nil {
 		t.Fatal(err)
 	}

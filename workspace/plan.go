@@ -7,7 +7,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -81,24 +81,24 @@ func agentTyped(settings *workflows.Settings) bool {
 
 // Agent is the configured agent, with the text of its script; nil when none is.
 func (c *Config) Agent(settings *workflows.Settings) (*workflows.Agent, error) {
-	agent := settings.Config.Agent
+	configured := settings.Config.Agent
 	x, ok := settings.Get("agent.script")
 	if !ok {
-		if agent.Command.IsZero() && agent.Card == nil {
+		if configured.Command.IsZero() && configured.Card == nil {
 			return nil, nil
 		}
-		return &agent, nil
+		return &configured, nil
 	}
-	text, err := c.readScript(x, agent.ScriptPath)
+	text, err := c.readScript(x, configured.ScriptPath)
 	if err != nil {
 		return nil, session.Refuse(session.RefuseUsage, "wfs config list --show-origin",
 			"the agent's script cannot be read: %v", err)
 	}
-	if _, err := phases.ParseScript(string(text)); err != nil {
-		return nil, session.Refuse(session.RefuseUsage, "wfs new --help", "%s: %v", filepath.Base(agent.ScriptPath), err)
+	if _, err := agent.ParseScript(string(text)); err != nil {
+		return nil, session.Refuse(session.RefuseUsage, "wfs new --help", "%s: %v", filepath.Base(configured.ScriptPath), err)
 	}
-	agent.Script, agent.ScriptPath = string(text), ""
-	return &agent, nil
+	configured.Script, configured.ScriptPath = string(text), ""
+	return &configured, nil
 }
 
 // readScript reads a script from where its layer may point: a repository not out of itself, by links neither. Only a

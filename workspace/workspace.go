@@ -14,6 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -92,7 +93,7 @@ func (w *Workspace) open(ctx context.Context, write bool) error {
 
 // RepoAt opens the repository that a directory is in.
 func (w *Workspace) RepoAt(ctx context.Context, dir string, write bool) (*gitstate.Repo, error) {
-	return gitstate.Open(ctx, gitstate.Options{Dir: dir, Env: w.Env.Environ, Write: write,
+	return gitstate.Open(ctx, gitcmd.Options{Dir: dir, Env: w.Env.Environ, Write: write,
 		Waits: func(why string) { w.Front.Note("%s", why) }})
 }
 
@@ -125,9 +126,9 @@ func (w *Workspace) inOrder(ctx context.Context, detached bool) error {
 	if err == nil {
 		return w.know(ctx)
 	}
-	var not *gitstate.ReadyError
+	var not *gitcmd.ReadyError
 	// or HEAD is on a session's branch that was deleted
-	if errors.As(err, &not) && (not.Code == gitstate.NotCommitted || not.Code == gitstate.NotBorn) {
+	if errors.As(err, &not) && (not.Code == gitcmd.NotCommitted || not.Code == gitcmd.NotBorn) {
 		if id, e := w.Current(ctx); e == nil && id != "" {
 			if v, e := w.View(ctx, id); e == nil {
 				return transition.BranchGone(&v.Session)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -278,7 +279,7 @@ func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 // left to do.
 func LapAfter(s *session.Session, p *workflows.Plan) int {
 	if len(s.Items) > 0 || p.Workflow.Red() == nil {
-		return s.NextItem()
+		return items.Next(s)
 	}
 	return s.Lap + 1
 }
@@ -295,7 +296,7 @@ func onlyUnchanged(j *session.Judgement) bool {
 // has to do it.
 func idleLap(s *session.Session) bool {
 	o, r := s.Open, s.Open.Run
-	return len(s.Items) == 0 && s.LapsJudged() > 0 && o.Judgement.Tree == s.LapTree && r.Outcome == session.OutcomeOK &&
+	return len(s.Items) == 0 && items.LapsJudged(s) > 0 && o.Judgement.Tree == s.LapTree && r.Outcome == session.OutcomeOK &&
 		!r.NotDone && !r.Unread && r.Denials == 0 && r.TestChange == "" &&
 		o.Told+o.Said+o.AttemptStarted.Meanwhile+s.Visit.Attempts == 0
 }
@@ -360,7 +361,7 @@ func Completes(s *session.Session, p *workflows.Plan, j session.Judgement) bool 
 	open, after := *s.Open, *s
 	open.Judgement, after.Open = &j, &open
 	d := conclude(&after, p)
-	return d.Verdict == session.Pass && (d.Next == workflows.Done || d.NothingLeft && s.NextItem() == 0)
+	return d.Verdict == session.Pass && (d.Next == workflows.Done || d.NothingLeft && items.Next(s) == 0)
 }
 
 // failedElsewhere is the phase to which work goes back that all gates of its own phase passed, and one of an

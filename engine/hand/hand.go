@@ -9,6 +9,8 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
+	"github.com/wfs-dev/wfs/session/fold"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -193,7 +195,7 @@ func (e *Base) Open(ctx context.Context, id session.ID) (*Hand, error) {
 func (h *Hand) Append(bodies ...session.Body) error {
 	for _, b := range bodies {
 		ev := h.next(b)
-		s, err := session.Extend(h.S, []session.Event{ev})
+		s, err := fold.Extend(h.S, []session.Event{ev})
 		if err != nil {
 			return err
 		}
@@ -209,7 +211,7 @@ func (h *Hand) Append(bodies ...session.Body) error {
 // next is where an event is made: what is in it is kept for ever.
 func (h *Hand) next(b session.Body) session.Event {
 	if h.base.Redact != nil {
-		b = session.Worded(b, h.base.Redact)
+		b = codec.Worded(b, h.base.Redact)
 	}
 	return session.Event{Seq: h.S.Seq + 1, At: h.base.Clock.Now().UTC(), Body: b}
 }

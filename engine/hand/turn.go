@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
+	"github.com/wfs-dev/wfs/session/fold"
 )
 
 // Turn makes something true: objects, then the journal, then the ledger's ref, then what follows from it. body is
@@ -27,7 +29,7 @@ func (h *Hand) Turn(ctx context.Context, d session.Draft, body func(session.Made
 			return nil, err
 		}
 		ev = h.next(b)
-		if after, err = session.Extend(h.S, []session.Event{ev}); err != nil {
+		if after, err = fold.Extend(h.S, []session.Event{ev}); err != nil {
 			return nil, err
 		}
 		files, err := h.documents(after, ev)
@@ -101,11 +103,11 @@ func foreign(s session.Settled) error {
 
 // documents are the documents of the ledger commit that a turn makes.
 func (h *Hand) documents(after session.Session, turn session.Event) (session.Files, error) {
-	files, err := after.Documents()
+	files, err := codec.Documents(after)
 	if err != nil {
 		return nil, err
 	}
-	if files[session.FileEvents], err = session.EncodeLines(append(h.Live[:len(h.Live):len(h.Live)], turn)); err != nil {
+	if files[session.FileEvents], err = codec.EncodeLines(append(h.Live[:len(h.Live):len(h.Live)], turn)); err != nil {
 		return nil, err
 	}
 	for name, data := range h.Docs {

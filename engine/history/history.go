@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
+	"github.com/wfs-dev/wfs/session/fold"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -65,7 +67,7 @@ func (e *Reader) ViewOf(ctx context.Context, id session.ID, tip session.Commit, 
 	if err != nil {
 		return v, err
 	}
-	if v.Session, err = session.Extend(s, v.Live); err != nil {
+	if v.Session, err = fold.Extend(s, v.Live); err != nil {
 		err = fmt.Errorf("session %s: %w: its journal: %w", id, ErrUnreadable, err)
 	}
 	return v, err
@@ -73,7 +75,7 @@ func (e *Reader) ViewOf(ctx context.Context, id session.ID, tip session.Commit, 
 
 // AtTip reads the session at a ledger commit from its documents, and folds its history anew when those cannot be used.
 func (e *Reader) AtTip(ctx context.Context, id session.ID, tip session.Commit) (session.Session, error) {
-	s, err := session.ReadSession(func(name string) ([]byte, error) { return e.Document(ctx, id, tip, name) })
+	s, err := codec.ReadSession(func(name string) ([]byte, error) { return e.Document(ctx, id, tip, name) })
 	switch {
 	case errors.Is(err, session.ErrNewer):
 		return s, fmt.Errorf("session %s: %w", id, err)
@@ -88,7 +90,7 @@ func (e *Reader) AtTip(ctx context.Context, id session.ID, tip session.Commit) (
 		return s, fmt.Errorf("session %s: %w: neither session.json at %s nor its history can be read: %w", id,
 			ErrUnreadable, tip.Short(), err)
 	}
-	if s, err = session.Fold(events); err != nil {
+	if s, err = fold.Fold(events); err != nil {
 		err = fmt.Errorf("session %s: %w: %w", id, ErrUnreadable, err)
 	}
 	return s, err
@@ -134,7 +136,7 @@ func (e *Reader) EventsOf(ctx context.Context, ledger session.Commit) ([]session
 	data, err := e.Git.File(ctx, ledger, session.FileEvents)
 	var events []session.Event
 	if err == nil {
-		events, err = session.DecodeLines(data)
+		events, err = codec.DecodeLines(data)
 	}
 	if err != nil {
 		err = fmt.Errorf("history commit %s: %w", ledger.Short(), err)

@@ -2,6 +2,7 @@ package steering
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine/hand"
@@ -82,7 +83,7 @@ func (h *Steering) Allow(ctx context.Context, paths []string, revoke bool) ([]st
 	var done []string
 	for _, p := range paths {
 		if revoke {
-			if !h.S.Allows(p) {
+			if !slices.Contains(h.S.Allowed, p) {
 				return nil, session.Refuse(session.RefuseUsage, "wfs allow --list",
 					"%s is not on the list of allowed paths", p)
 			}

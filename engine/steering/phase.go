@@ -8,6 +8,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -25,7 +26,7 @@ func (h *Steering) BackToWork(why string) session.PhaseMoved {
 	b := session.PhaseMoved{From: h.S.Phase, To: decide.WorkingPhase(w), Lap: h.S.Lap, Why: why}
 	if w.Laps != nil {
 		b.To, b.NewLap = w.Start, true
-		if open := h.S.OpenItems(); len(open) > 0 {
+		if open := items.Open(&h.S); len(open) > 0 {
 			b.Lap = open[0].Number
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
 )
 
 // Abandon says that nobody goes on with the session. Edits in the work tree, if it is current here, become a
@@ -30,7 +31,7 @@ func (h *Checkpoints) Abandon(ctx context.Context, reason string) (*session.Chec
 
 // Revive brings an abandoned session back.
 func (h *Going) Revive(ctx context.Context) (int64, error) {
-	r := session.Revived{Status: h.S.Alive(), Summary: reviveSummary(h.ID)}
+	r := session.Revived{Status: oplog.Alive(&h.S), Summary: reviveSummary(h.ID)}
 	if r.Status == session.StatusPaused {
 		r.Why = "restored"
 	}

@@ -67,13 +67,9 @@ func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated
 		}
 	case b.Carry:
 		tree = snap.Tree
-	case tree != snap.Tree: // what is in the way, or cannot be fetched, is to be found while there is no session yet
-		plan, err := h.PlanMove(ctx, snap, tree, "")
-		if err != nil {
+	case tree != snap.Tree: // what is in the way is to be found while there is no session yet
+		if _, err := h.PlanMove(ctx, snap, tree, ""); err != nil {
 			return nil, err
-		}
-		if err := h.Git.Present(ctx, plan); err != nil {
-			return nil, fmt.Errorf("%s: nothing was changed: %w", SummaryOfNew(h.ID), err)
 		}
 	}
 	bodies := []session.Body{b.Created}

@@ -59,9 +59,6 @@ func (h *Mover) Move(ctx context.Context, r Relocation) (*Relocated, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := st.Present(ctx, plan); err != nil {
-		return nil, fmt.Errorf("%s: nothing was changed: %w", r.Summary, err)
-	}
 	snap.Raw, plan.Index = plan.Raw, r.Index
 	t := session.Turn{Worktree: st.Worktree(), Refs: r.refs, Tree: r.Tree, Index: r.Index, Raw: r.raw,
 		HeadOldCommit: snap.Head.Commit, TreeOld: snap.Tree, IndexOld: snap.Index, RawOld: snap.Raw}

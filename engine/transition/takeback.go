@@ -6,6 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -60,8 +61,8 @@ func (h *Undoing) planTakeBack(ctx context.Context, op session.Op) (t turning, f
 	if t, err = h.around(ctx, op); err != nil {
 		return t, f, err
 	}
-	f = session.FormerOf(&t.before, &t.after)
-	if since := f.Overtaken(&t.after, &h.S); since != "" {
+	f = oplog.FormerOf(&t.before, &t.after)
+	if since := oplog.Overtaken(f, &t.after, &h.S); since != "" {
 		verb, about := verbOf(op)
 		return t, f, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f, t.before.Current),
 			Message: fmt.Sprintf("cannot %s %q: of %s, %s", verb, about, h.ID, since)}

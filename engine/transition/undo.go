@@ -8,6 +8,8 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/fold"
+	"github.com/wfs-dev/wfs/session/oplog"
 )
 
 // original follows undos down to the operation that they are about. Taking op back means to take that back, or
@@ -48,7 +50,7 @@ func (e *Kit) Undoable(ctx context.Context) ([]session.Op, error) {
 		}
 		err = r
 	}
-	return session.Together(undo), err
+	return oplog.Together(undo), err
 }
 
 // Redoable returns the undos that a redo takes back, in that order.
@@ -58,7 +60,7 @@ func (e *Kit) Redoable(ctx context.Context) ([]session.Op, error) {
 		err = &session.Refusal{Code: session.RefuseNothing,
 			Message: "nothing to redo in this work tree: nothing was undone since the last operation", Hint: "wfs undo --list"}
 	}
-	return session.Together(redo), err
+	return oplog.Together(redo), err
 }
 
 func (e *Kit) standing(ctx context.Context) (undo, redo []session.Op, err error) {
@@ -66,7 +68,7 @@ func (e *Kit) standing(ctx context.Context) (undo, redo []session.Op, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	undo, redo = session.Standing(ops)
+	undo, redo = oplog.Standing(ops)
 	return undo, redo, nil
 }
 
@@ -259,9 +261,9 @@ func (h *Undoing) bringBack(ctx context.Context, op session.Op, r *Relocation) e
 	if err != nil {
 		return err
 	}
-	f := session.FormerOf(&t.before, &t.after)
+	f := oplog.FormerOf(&t.before, &t.after)
 	if t.before.Current != t.after.Current {
-		r.To, f = t.before.Current, f.WithStand(&t.before)
+		r.To, f = t.before.Current, oplog.WithStand(f, &t.before)
 	}
 	if !f.Nothing() {
 		r.former = &f
@@ -313,7 +315,7 @@ func (h *Undoing) around(ctx context.Context, op session.Op) (turning, error) {
 		return t, err
 	}
 	t.ledger = commits[i+1].Commit
-	t.before, err = session.Extend(t.before, events[:begins(events)])
+	t.before, err = fold.Extend(t.before, events[:begins(events)])
 	return t, err
 }
 

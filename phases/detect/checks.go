@@ -49,17 +49,21 @@ var (
 	projectTasks = lazyregexp.New(`(?m)^\s*test\s*=(.*)`)
 )
 
+// withChecks adds those of some commands to a list that are checks.
+func withChecks(list []string, prefix string, commands []string) []string {
+	for _, c := range commands {
+		c = strings.TrimLeft(strings.TrimSpace(c), "@-")
+		if checks.MatchString(c) && !strings.ContainsAny(c, "$`{}") && !slices.Contains(list, prefix+c) {
+			list = append(list, prefix+c)
+		}
+	}
+	return list
+}
+
 // besideTests are the checks that a project's own test command runs: `make test`, tox, Composer's script, a task of
 // pyproject.toml.
 func (p *project) besideTests() (list []string) {
-	add := func(prefix string, commands ...string) {
-		for _, c := range commands {
-			c = strings.TrimLeft(strings.TrimSpace(c), "@-")
-			if checks.MatchString(c) && !strings.ContainsAny(c, "$`{}") && !slices.Contains(list, prefix+c) {
-				list = append(list, prefix+c)
-			}
-		}
-	}
+	add := func(prefix string, commands ...string) { list = withChecks(list, prefix, commands) }
 	for _, m := range makeTest.FindAllStringSubmatch(p.text("Makefile"), -1) {
 		add("make ", strings.Fields(m[1])...)
 		add("", strings.Split(m[2], "\n")...)

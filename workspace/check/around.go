@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/engine/history"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -139,7 +139,7 @@ func (r *Report) ended(v *history.View) bool {
 
 // locks looks for locks of git's that no process seems to hold.
 func (r *Report) locks() error {
-	list, err := r.Repo.LockFiles(r.ctx)
+	list, err := r.Repo.Git.Locks.Files(r.ctx)
 	for _, l := range list {
 		if l.Ours {
 			r.lockOfOurs(l)
@@ -166,7 +166,7 @@ func (r *Report) locks() error {
 }
 
 // lockOfOurs names a lock of wfs, unless a command is at it: taking the work tree's lock removes it.
-func (r *Report) lockOfOurs(l gitstate.LockFile) {
+func (r *Report) lockOfOurs(l gitcmd.LockFile) {
 	if who, held, err := r.Files.WorktreeHolder(l.Worktree); err == nil && held && who.PID != r.PID {
 		return
 	}

@@ -1,0 +1,277 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Provisioned is what was brought into a new work tree that git does not bring: paths from its top.
+type Provisioned struct {
+	// a directory of which git tracks nothing stands for all that is in it
+	Copied  []string       `json:"copied,omitempty"`
+	Linked  []string       `json:"linked,omitempty"`
+	Skipped []session.Skip `json:"skipped,omitempty"`
+}
+
+// ErrCannotLink says that a path may not be linked to.
+var ErrCannotLink = errors.New("cannot be linked")
+
+// Provision brings untracked and ignored files of the work tree into another one, by its top directory: copies
+// of what patterns match, and links. What is in the other one already stays as it is. Links are never followed,
+// neither here nor there.
+func (s *Set) Provision(ctx context.Context, into string, copies, links []string) (Provisioned, error) {
+	p := provisioner{from: s}
+	var err error
+	if p.source, err = filepath.EvalSymlinks(s.Root); err != nil {
+		return p.done, err
+	}
+	if p.dst, err = os.OpenRoot(into); err != nil {
+		return p.done, err
+	}
+	defer p.dst.Close()
+	for _, name := range links {
+		if err := p.link(ctx, name); err != nil {
+			return p.done, err
+		}
+	}
+	for _, pattern := range copies {
+		if err := p.copies(ctx, pattern); err != nil {
+			return p.done, err
+		}
+	}
+	return p.done, nil
+}
+
+type provisioner struct {
+	from   *Set
+	source string // the real path of from's top
+	dst    *os.Root
+	done   Provisioned
+}
+
+func (p *provisioner) skip(name, why string) {
+	p.done.Skipped = append(p.done.Skipped, session.Skip{Path: name, Why: why})
+}
+
+// tracked reports whether git tracks a path, or anything below it.
+func (p *provisioner) tracked(ctx context.Context, name string) (bool, error) {
+	out, err := p.from.list(ctx, "ls-files", "-z", "--", ":(top,literal)"+name)
+	return len(out) > 0, err
+}
+
+func (p *provisioner) link(ctx context.Context, name string) error {
+	file := p.from.live(name)
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		p.skip(name, "is not in the main work tree")
+		return nil
+	}
+	target, err := filepath.EvalSymlinks(file)
+	if err == nil {
+		err = p.mayLink(ctx, name, target)
+	}
+	if err != nil {
+		return fmt.Errorf("link: %s %w: %w", name, ErrCannotLink, err)
+	}
+	if err := p.linkedLeads(name, target); err != nil {
+		return err
+	}
+	if ok, err := p.free(name); err != nil || !ok {
+		return err
+	}
+	if err := p.dst.Symlink(target, filepath.FromSlash(name)); err != nil {
+		return err
+	}
+	p.done.Linked = append(p.done.Linked, name)
+	return nil
+}
+
+// mayLink is an error when a path must not be linked to.
+func (p *provisioner) mayLink(ctx context.Context, name, target string) error {
+	tracked, err := p.tracked(ctx, name)
+	if err != nil {
+		return err
+	}
+	if tracked {
+		return errors.New("git tracks it, or something in it")
+	}
+	if target == p.source || !durable.Inside(target, p.source) ||
+		durable.Inside(target, filepath.Join(p.source, ".git")) {
+		return fmt.Errorf("it leads out of the main work tree, to %s", target)
+	}
+	return nil
+}
+
+// linkedLeads looks where installed packages usually point back to a project's own files.
+func (p *provisioner) linkedLeads(name, target string) error {
+	for _, pattern := range []string{"*", "@*/*", "lib/*/site-packages/*", "Lib/site-packages/*"} {
+		entries, _ := filepath.Glob(filepath.Join(escapeGlob(target), pattern))
+		for _, e := range entries {
+			if to := p.leads(e); to != "" && !durable.Inside(to, target) {
+				rel, _ := filepath.Rel(target, e)
+				return leadsBack(path.Join(name, filepath.ToSlash(rel)), to)
+			}
+		}
+	}
+	return nil
+}
+
+// leads returns where a link leads to in the main work tree, or that work tree when a file tells Python to look for
+// modules there, "" for neither.
+func (p *provisioner) leads(file string) string {
+	if _, err := os.Readlink(file); err == nil {
+		if to, err := filepath.EvalSymlinks(file); err == nil && durable.Inside(to, p.source) {
+			return to
+		}
+	} else if leadsPython(filepath.Base(file)) && namesTree(file, p.source, p.from.Root) != "" {
+		return p.source
+	}
+	return ""
+}
+
+// free reports whether nothing is at a place of the new work tree, and makes the directories above it.
+func (p *provisioner) free(name string) (bool, error) {
+	if _, err := p.dst.Lstat(filepath.FromSlash(name)); err == nil {
+		p.skip(name, "already exists in the new work tree")
+		return false, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if dir := path.Dir(name); dir != "." {
+		return true, p.dst.MkdirAll(filepath.FromSlash(dir), 0o777)
+	}
+	return true, nil
+}
+
+func (p *provisioner) copies(ctx context.Context, pattern string) error {
+	names, err := p.from.list(ctx, "ls-files", "-o", "-z", "--", ":(top,glob)"+pattern,
+		":(top,glob)"+pattern+"/**")
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		p.skip(pattern, "no untracked file of the main work tree has this name")
+		return nil
+	}
+	whole, err := p.whole(ctx, pattern)
+	if err != nil {
+		return err
+	}
+	var copied []string
+	for _, name := range names {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		done, err := p.copy(name)
+		if err != nil {
+			return fmt.Errorf("copy: %s: %w", name, err)
+		}
+		if done {
+			copied = append(copied, name)
+		}
+	}
+	if whole {
+		copied = []string{pattern}
+	}
+	p.done.Copied = append(p.done.Copied, copied...)
+	return nil
+}
+
+// whole reports whether a path is a directory of which git tracks nothing.
+func (p *provisioner) whole(ctx context.Context, pattern string) (bool, error) {
+	info, err := os.Lstat(p.from.live(pattern))
+	if err != nil || !info.IsDir() {
+		return false, nil //nolint:nilerr // a pattern
+	}
+	tracked, err := p.tracked(ctx, pattern)
+	return !tracked, err
+}
+
+// copy copies one file, or a link as a link.
+func (p *provisioner) copy(name string) (bool, error) {
+	if strings.HasSuffix(name, "/") {
+		p.skip(name, "a nested repository")
+		return false, nil
+	}
+	from := p.from.live(name)
+	info, err := os.Lstat(from)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil // deleted meanwhile
+	case err != nil:
+		return false, err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return p.copyLink(name)
+	case !info.Mode().IsRegular():
+		p.skip(name, "neither a file nor a link")
+		return false, nil
+	}
+	if ok, err := p.free(name); err != nil || !ok {
+		return false, err
+	}
+	if to := p.leads(from); to != "" {
+		return false, leadsBack(name, to)
+	}
+	return true, p.copyFile(name, info)
+}
+
+// copyLink copies a link. What it leads to is not looked at, such as the system's Python.
+func (p *provisioner) copyLink(name string) (bool, error) {
+	target, err := os.Readlink(p.from.live(name))
+	if err != nil {
+		return false, err
+	}
+	file := filepath.FromSlash(name)
+	switch {
+	case !filepath.IsAbs(target):
+		if !filepath.IsLocal(filepath.Join(filepath.Dir(file), target)) {
+			p.skip(name, "a link out of the work tree, to "+target)
+			return false, nil
+		}
+	case durable.Inside(target, p.source), durable.Inside(target, p.from.Root):
+		return false, leadsBack(name, target)
+	}
+	if ok, err := p.free(name); err != nil || !ok {
+		return false, err
+	}
+	return true, p.dst.Symlink(target, file)
+}
+
+func (p *provisioner) copyFile(name string, info fs.FileInfo) error {
+	in, err := os.Open(p.from.live(name))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	file := filepath.FromSlash(name)
+	out, err := p.dst.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err := errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	return p.dst.Chtimes(file, info.ModTime(), info.ModTime())
+}
+
+// Loose lists paths that git in this work tree would add, out of some that checkpoints leave out.
+func (s *Set) Loose(ctx context.Context, paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	args := []string{"ls-files", "-o", "--exclude-standard", "--directory", "-z", "--"}
+	for _, p := range paths {
+		args = append(args, ":(top,literal)"+p)
+	}
+	return s.list(ctx, args...)
+}
