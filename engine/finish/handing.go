@@ -176,9 +176,10 @@ func (h *Finisher) handed(ctx context.Context, snap session.Snapshot) (*session.
 			if g.Green && g.Number > 0 && g.Number < c.Number && h.rejected(g.Tree) == nil {
 				r.Message += fmt.Sprintf("; the last one that passed is %d (%s)", g.Number, g.Summary)
 				r.Hint = fmt.Sprintf("wfs resume @%d && wfs finish", g.Number)
-				then := *h // as it is after going back
-				then.S.Current = g.Number
-				open, err := then.inTheWay(ctx, g)
+				now := h.S.Current
+				h.S.Current = g.Number // as it is after going back
+				open, err := h.inTheWay(ctx, g)
+				h.S.Current = now
 				if err != nil {
 					return c, err
 				}
