@@ -8,7 +8,7 @@ import (
 
 	"github.com/wfs-dev/wfs/phases/agent"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
@@ -51,7 +51,7 @@ func agentLacks(ctx context.Context, p *agent.Prober, c *workflows.Card, login b
 // the first attempt it is also said when nobody seems to be logged in: providers that an agent does not ask
 // about may do without.
 func (a *runVerb) mustHaveAgent(ctx context.Context, s *session.Session, p *workflows.Plan) error {
-	d := engine.Decide(s, p, engine.Facts{Now: a.env.Now(), RunID: "look"})
+	d := decide.Decide(s, p, decide.Facts{Now: a.env.Now(), RunID: "look"})
 	i := slices.IndexFunc(d.Events, func(b session.Body) bool { _, ok := b.(session.AttemptStarted); return ok })
 	if i < 0 {
 		return nil

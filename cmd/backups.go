@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -116,7 +116,7 @@ func (a *backupsVerb) find(ctx context.Context, of session.ID) ([]backupJSON, er
 // refs are the refs of backups.
 func (a *backupsVerb) refs(ctx context.Context, of session.ID) ([]backupJSON, error) {
 	all := []backupJSON{}
-	for _, dir := range []string{session.RefPrefix, engine.DeletedPrefix} {
+	for _, dir := range []string{session.RefPrefix, transition.DeletedPrefix} {
 		refs, err := a.Repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
 		if err != nil {
 			return nil, err
@@ -141,7 +141,7 @@ func (a *backupsVerb) refs(ctx context.Context, of session.ID) ([]backupJSON, er
 func (a *backupsVerb) waysToRestore(ctx context.Context, b *backupJSON, parts []backup.Rescued) []string {
 	_, err := findBackup(ctx, a.Engine, b.Session, b.Name)
 	switch {
-	case strings.HasPrefix(b.Ref, engine.DeletedPrefix):
+	case strings.HasPrefix(b.Ref, transition.DeletedPrefix):
 		return []string{"wfs delete --restore " + string(b.Session)}
 	case err == nil && b.Name == autoName:
 		return []string{"wfs resume " + string(b.Session) + " --backup"}

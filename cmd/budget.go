@@ -12,7 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
@@ -39,7 +40,7 @@ type scopeJSON struct {
 	Cap   workflows.Cap      `json:"cap"`
 	Left  map[string]float64 `json:"left,omitempty"` // of the caps that are set
 	Over  []string           `json:"reached,omitempty"`
-	scope *engine.Scope      // what the table is made of
+	scope *decide.Scope      // what the table is made of
 }
 
 // callsJSON is how often agents were started in the clone lately.
@@ -86,7 +87,7 @@ func (a *budgetVerb) run(ctx context.Context, args []string) error {
 }
 
 // of collects what a session and its clone have used up.
-func (a *budgetVerb) of(ctx context.Context, v engine.View) (budgetJSON, error) {
+func (a *budgetVerb) of(ctx context.Context, v history.View) (budgetJSON, error) {
 	s := &v.Session
 	j := budgetJSON{Version: jsonVersion, Session: s.ID, Phases: s.UsageByPhase()}
 	plan, err := a.PinnedPlan(ctx, v)
@@ -98,24 +99,24 @@ func (a *budgetVerb) of(ctx context.Context, v engine.View) (budgetJSON, error) 
 	if err != nil {
 		return j, err
 	}
-	b := engine.BudgetOf(s, plan)
-	for _, scope := range engine.Scopes(s, b, day, others.Used) {
+	b := decide.BudgetOf(s, plan)
+	for _, scope := range decide.Scopes(s, b, day, others.Used) {
 		if scope.Name != "phase" || s.Phase != workflows.Done {
 			j.Scopes = append(j.Scopes, scopeOf(s, scope, day))
 		}
 	}
 	now := a.env.Now()
-	calls := engine.CallsWithin(append(others.Calls, s.Calls...), now)
-	j.Calls = callsJSON{LastHour: len(calls), PerHour: engine.CallsPerHour(b)}
+	calls := decide.CallsWithin(append(others.Calls, s.Calls...), now)
+	j.Calls = callsJSON{LastHour: len(calls), PerHour: decide.CallsPerHour(b)}
 	if n := len(calls) - j.Calls.PerHour; j.Calls.PerHour > 0 && n >= 0 {
-		at := time.Unix(calls[n]+engine.CallWindow, 0).UTC()
+		at := time.Unix(calls[n]+decide.CallWindow, 0).UTC()
 		j.Calls.Next = &at
 	}
 	return j, nil
 }
 
 // scopeOf says what is used up of a scope, and left of its caps.
-func scopeOf(s *session.Session, scope engine.Scope, day engine.Day) scopeJSON {
+func scopeOf(s *session.Session, scope decide.Scope, day decide.Day) scopeJSON {
 	x := scopeJSON{Scope: scope.Name, Used: scope.Used, Cap: scope.Cap, scope: &scope}
 	switch scope.Name {
 	case "phase":
@@ -129,7 +130,7 @@ func scopeOf(s *session.Session, scope engine.Scope, day engine.Day) scopeJSON {
 			x.Left = map[string]float64{}
 		}
 		x.Left[l.What] = max(0, math.Round((l.Cap-l.Spent)*1e6)/1e6)
-		if engine.Reached(l) {
+		if decide.Reached(l) {
 			x.Over = append(x.Over, l.What)
 		}
 	}
@@ -188,7 +189,7 @@ func (x *scopeJSON) rows() (rows [][]any) {
 		case l.Cap <= 0 && l.Spent == 0 && l.What != "usd":
 			continue
 		case l.Cap <= 0:
-		case engine.Reached(l):
+		case decide.Reached(l):
 			limit, left = amount(l.What, l.Cap), present.Bad("nothing")
 		default:
 			rest := amount(l.What, max(0, l.Cap-l.Spent))
@@ -252,14 +253,14 @@ func (a *budgetVerb) sayPhases(s *session.Session) {
 }
 
 // costOf is what a session has cost, beside the caps on all of it, "" for nothing.
-func costOf(ctx context.Context, w *workspace.Workspace, v *engine.View) string {
+func costOf(ctx context.Context, w *workspace.Workspace, v *history.View) string {
 	s := &v.Session
 	if s.Used.USD == 0 && s.Used.Tokens.Sum() == 0 {
 		return ""
 	}
 	var caps workflows.Cap
 	if plan, err := w.PinnedPlan(ctx, *v); err == nil { // without it the caps are not known, and the cost is
-		caps = engine.BudgetOf(s, plan).Session
+		caps = decide.BudgetOf(s, plan).Session
 	}
 	var parts []string
 	add := func(there bool, used, most string) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -24,14 +24,14 @@ func (a *runVerb) dryRun(ctx context.Context, name string) error {
 		return err
 	}
 	s := &v.Session
-	d := engine.Decide(s, plan, engine.Facts{Now: a.env.Now(), RunID: "dry-run"})
+	d := decide.Decide(s, plan, decide.Facts{Now: a.env.Now(), RunID: "dry-run"})
 	argv := a.commandLine(ctx, s, plan, d)
 	if a.json {
 		return a.answer(dryJSON{jsonVersion, s.ID, s.Phase, s.Lap, string(d.Effect), commandOf(plan, s.Phase), argv,
 			gatesOf(plan, s.Phase)})
 	}
 	a.out("%s  %s", s.ID, present.Standing(s))
-	if d.Effect == engine.EffectStop {
+	if d.Effect == decide.EffectStop {
 		a.next(a.nextIn(s, a.Here()))
 		return nil
 	}
@@ -48,10 +48,10 @@ func (a *runVerb) dryRun(ctx context.Context, name string) error {
 }
 
 // whoRuns says who carries the next attempt out.
-func whoRuns(plan *workflows.Plan, s *session.Session, d engine.Decision) string {
+func whoRuns(plan *workflows.Plan, s *session.Session, d decide.Decision) string {
 	for _, b := range d.Events {
 		if started, ok := b.(session.AttemptStarted); ok && started.Agent != "" {
-			return workspace.AgentName(plan.AgentOf(engine.PhaseOf(plan, started))) +
+			return workspace.AgentName(plan.AgentOf(decide.PhaseOf(plan, started))) +
 				" (the breaker opens if it gets no further)"
 		}
 	}
@@ -74,10 +74,10 @@ const maxShownLine = 4000
 
 // commandLine is what the attempt that a decision begins would be started with.
 func (a *runVerb) commandLine(ctx context.Context, s *session.Session, plan *workflows.Plan,
-	d engine.Decision) []string {
+	d decide.Decision) []string {
 	for _, b := range d.Events {
 		started, ok := b.(session.AttemptStarted)
-		ph := engine.PhaseOf(plan, started)
+		ph := decide.PhaseOf(plan, started)
 		if !ok || ph == nil || ph.Run.Human {
 			continue
 		}
@@ -85,7 +85,7 @@ func (a *runVerb) commandLine(ctx context.Context, s *session.Session, plan *wor
 		runner.Prober = nil // this command starts nothing
 		return runner.CommandLine(ctx,
 			session.RunRequest{Session: *s, Phase: *ph, Started: started, RunDir: "{run}", Plan: *plan,
-				Conversation: engine.Conversation(s, plan, started)})
+				Conversation: decide.Conversation(s, plan, started)})
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/steering"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
@@ -109,11 +111,11 @@ func (a *editVerb) edit(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	var b engine.Birth
+	var b transition.Birth
 	if err := a.ReadSpec(ctx, &b, a.spec); err != nil {
 		return err
 	}
-	e, n, err := h.Edit(ctx, engine.Wish{Goal: a.Redact(strings.TrimSpace(a.goal)), Spec: b.Spec,
+	e, n, err := h.Edit(ctx, steering.Wish{Goal: a.Redact(strings.TrimSpace(a.goal)), Spec: b.Spec,
 		SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
 	if err != nil {
 		return err

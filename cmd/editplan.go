@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/steering"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -30,7 +30,7 @@ func (a *editVerb) repin(ctx context.Context, name string) error {
 	}
 	b := n.b
 	c := b.Created
-	r := engine.Repin{Plan: b.Plan, PlanText: b.PlanText, PlanDigest: c.PlanDigest, Workflow: b.Workflow,
+	r := steering.Repin{Plan: b.Plan, PlanText: b.PlanText, PlanDigest: c.PlanDigest, Workflow: b.Workflow,
 		Agent: c.Agent, AgentTyped: c.AgentTyped,
 		Phase: session.PhaseName(a.phase)}
 	_, r.Limits = session.SplitGuard(b.Exclude)

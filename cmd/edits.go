@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -35,7 +35,7 @@ func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in
 
 // addEdits tells of the edits since the present checkpoint. An attempt does not answer for those of tests that
 // judge it: they become a checkpoint first.
-func (a *statusVerb) addEdits(ctx context.Context, j *present.Session, v *engine.View, in *worktree.Worktree) {
+func (a *statusVerb) addEdits(ctx context.Context, j *present.Session, v *history.View, in *worktree.Worktree) {
 	s := &v.Session
 	j.Edits = editsIn(ctx, a.Workspace, s, in)
 	if s.Frozen == "" || len(j.Next) == 0 || !slices.ContainsFunc(j.Edits, a.Engine.HoldsTests) {

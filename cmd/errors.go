@@ -11,7 +11,8 @@ import (
 	"syscall"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/history"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/gitstate/checkout"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/handover"
@@ -117,7 +118,7 @@ var kinds = []kind{
 	of("no_ledger", "", exitError, func(a *app, e *session.NoLedgerError, f *failure) { f.Hint = a.LedgerHint(e.ID) }),
 	{"disk_full", "free some disk space (df -h .), then {again}: nothing was lost", exitError,
 		func(_ *app, err error, f *failure) bool {
-			_, move := errors.AsType[*engine.MoveFailedError](err)
+			_, move := errors.AsType[*transition.MoveFailedError](err)
 			f.Error = isFull + f.Error
 			return diskFull(err) && !move // which says where the files are
 		}},
@@ -151,7 +152,7 @@ var kinds = []kind{
 		durable.ErrReplaced),
 	is(string(session.RefuseMoved), "wfs status, then run it again", exitError, refs.ErrMoved),
 	is(string(session.RefuseInTheWay), "move them aside, then run it again", exitError, checkout.ErrInTheWay),
-	of("move_failed", "", exitError, func(_ *app, e *engine.MoveFailedError, f *failure) {
+	of("move_failed", "", exitError, func(_ *app, e *transition.MoveFailedError, f *failure) {
 		f.Hint = moveFailedHint(e)
 		if diskFull(e) {
 			f.Error = isFull + f.Error
@@ -177,7 +178,7 @@ var kinds = []kind{
 	is("newer", "install that version; this one is: wfs --version", exitError, session.ErrNewer, plans.ErrNewer),
 	is("not_private", "wfs doctor", exitError, durable.ErrNotPrivate),
 	is("no_locks", "clone the repository onto a local disk: git clone . DIRECTORY", exitError, durable.ErrNoLocks),
-	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, codec.ErrBadLine, engine.ErrUnreadable,
+	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, codec.ErrBadLine, history.ErrUnreadable,
 		refs.ErrBrokenRef, object.ErrNoObject,
 		durable.ErrNotRegular, durable.ErrTooLarge),
 	{"interrupted", "", exitInterrupted, func(a *app, err error, f *failure) bool {
@@ -199,7 +200,7 @@ func (a *app) diagnose(err error) failure {
 		}
 	}
 	again := a.again()
-	if half, is := errors.AsType[*engine.HalfWayError](err); is { // typed again, an undo would undo one more operation
+	if half, is := errors.AsType[*transition.HalfWayError](err); is { // typed again, an undo would undo one more operation
 		again = a.typed(half.Completes)
 		f.Hint = cmp.Or(f.Hint, "{again}")
 	}
@@ -248,7 +249,7 @@ func lockedHint(e *gitcmd.LockedError) string {
 }
 
 // moveFailedHint is what to type about a move that failed. {again} is the command that was typed.
-func moveFailedHint(e *engine.MoveFailedError) string {
+func moveFailedHint(e *transition.MoveFailedError) string {
 	switch {
 	case e.Stuck != nil:
 		return fmt.Sprintf("fix that, then {again}; or to give the move up, with the files as they lie there: %s, then wfs status", e.Way)

@@ -11,7 +11,7 @@ import (
 
 // sayEvents prints the history of a session, or its newest events.
 func (a *logVerb) sayEvents(ctx context.Context, id session.ID, most int) error {
-	events, err := history(ctx, a.Workspace, id)
+	events, err := eventsOf(ctx, a.Workspace, id)
 	if err != nil {
 		return err
 	}
@@ -33,8 +33,8 @@ func (a *logVerb) sayEvents(ctx context.Context, id session.ID, most int) error 
 	return nil
 }
 
-// history is every event of a session, oldest first, those of the journal included.
-func history(ctx context.Context, w *workspace.Workspace, id session.ID) ([]session.Event, error) {
+// eventsOf is every event of a session, oldest first, those of the journal included.
+func eventsOf(ctx context.Context, w *workspace.Workspace, id session.ID) ([]session.Event, error) {
 	v, err := w.View(ctx, id) // first: what the ledger has taken up since is in both
 	if err != nil {
 		return nil, err

@@ -182,7 +182,7 @@ func (a *exportVerb) write(ctx context.Context, id session.ID, w io.Writer) ([]s
 }
 
 func (a *exportVerb) story(ctx context.Context, s *session.Session) ([]byte, error) {
-	events, err := history(ctx, a.Workspace, s.ID)
+	events, err := eventsOf(ctx, a.Workspace, s.ID)
 	if err != nil {
 		return nil, err
 	}

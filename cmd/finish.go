@@ -12,6 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/finish"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -74,7 +75,7 @@ func (a *finishVerb) sayBase(ref string, b baseJSON) {
 // finishVerb is `wfs finish`.
 type finishVerb struct {
 	*app
-	o   engine.Handover
+	o   finish.Options
 	dry bool
 }
 
@@ -183,8 +184,8 @@ func (a *finishVerb) say(ctx context.Context, h *engine.Hand, f *session.Finishe
 	j := finishJSON{Version: jsonVersion, Session: s.ID, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint,
 		Operation: op, Proof: present.ProofAt(s, f.Checkpoint), Holdout: s.HoldoutAt(f.Checkpoint),
 		keptJSON: keptIn(f.Turn.Rescues()), Agreed: h.Agreed, baseJSON: compareBase(ctx, a.Repo, s.BaseRef, f.Commit)}
-	if h.Stayed != nil {
-		j.Stayed = h.Stayed.Error()
+	if h.Finisher.Stayed != nil {
+		j.Stayed = h.Finisher.Stayed.Error()
 	}
 	if remote, err := a.Repo.Remote(ctx); err == nil && remote != "" {
 		j.Push = "git push -u " + remote + " " + branch

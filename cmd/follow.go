@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/agent"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -23,7 +23,7 @@ const lookEvery = 200 * time.Millisecond
 
 // following tells what happens to a session that another process drives, as `wfs run` tells it itself.
 type following struct {
-	*engine.Follower
+	*history.Follower
 	work  *workspace.Workspace
 	p     *live.Progress
 	log   tail

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -34,7 +34,7 @@ type graphJSON struct {
 	Version     int                 `json:"version"`
 	Name        string              `json:"name"`
 	Start       string              `json:"start"`
-	Transitions []engine.Transition `json:"transitions"`
+	Transitions []decide.Transition `json:"transitions"`
 }
 
 func (a *graphVerb) run(ctx context.Context, args []string) error {
@@ -46,7 +46,7 @@ func (a *graphVerb) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if a.json {
-		return a.answer(graphJSON{jsonVersion, w.Name, string(w.Start), engine.Transitions(w)})
+		return a.answer(graphJSON{jsonVersion, w.Name, string(w.Start), decide.Transitions(w)})
 	}
 	a.out("%s", present.Diagram(w, a.format == "dot"))
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -35,7 +36,7 @@ type asked struct {
 }
 
 // request posts a request first, so that it is kept whatever happens, and then sees whether somebody has to take it in.
-func (a inbox) request(ctx context.Context, command string, v engine.View, request session.Request) (asked, error) {
+func (a inbox) request(ctx context.Context, command string, v history.View, request session.Request) (asked, error) {
 	id := v.Session.ID
 	r, err := a.Post(id, request)
 	if err != nil {

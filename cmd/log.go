@@ -69,7 +69,7 @@ func (a *logVerb) run(ctx context.Context, args []string) error {
 	s := &v.Session
 	var below map[int]int
 	if a.graph {
-		events, err := history(ctx, a.Workspace, s.ID)
+		events, err := eventsOf(ctx, a.Workspace, s.ID)
 		if err != nil {
 			return err
 		}

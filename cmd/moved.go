@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -29,8 +30,8 @@ type movedJSON struct {
 type moved struct {
 	*app
 	h     *engine.Hand
-	r     *engine.Relocated   // nil: there was nothing to do
-	saved *session.Checkpoint // edits of the session that was left
+	r     *transition.Relocated // nil: there was nothing to do
+	saved *session.Checkpoint   // edits of the session that was left
 }
 
 // say tells what moved and how to undo it.

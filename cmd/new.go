@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
@@ -115,11 +116,11 @@ func newFlags(c *cobra.Command, o *newOptions) {
 type newborn struct {
 	*app
 	o        newOptions
-	b        engine.Birth
+	b        transition.Birth
 	settings *workflows.Settings
 	saved    *session.Checkpoint // edits of the session that is left here
 	h        *engine.Hand
-	r        *engine.Relocated
+	r        *transition.Relocated
 }
 
 // beginNew begins a session here, or in a work tree of its own.

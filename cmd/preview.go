@@ -8,6 +8,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -35,7 +36,7 @@ type preview struct {
 }
 
 // of says what a command would do to a session and the files here.
-func (a preview) of(ctx context.Context, ask func(*engine.Look) (engine.Preview, error)) error {
+func (a preview) of(ctx context.Context, ask func(*engine.Look) (transition.Preview, error)) error {
 	look, err := a.Engine.Look(ctx, a.id, a.Clone.Session(a.id).ExcludeFile())
 	if err != nil {
 		return err
@@ -47,7 +48,7 @@ func (a preview) of(ctx context.Context, ask func(*engine.Look) (engine.Preview,
 	return a.say(p, baseJSON{})
 }
 
-func (a preview) say(p engine.Preview, base baseJSON) error {
+func (a preview) say(p transition.Preview, base baseJSON) error {
 	j := planJSON{Version: jsonVersion, Session: a.id, Would: p.What, Head: strings.TrimPrefix(p.Head, "refs/heads/"),
 		Changes: list(p.Move.Changes), InTheWay: list(p.Move.InTheWay), baseJSON: base}
 	if p.At >= 0 {

@@ -4,24 +4,24 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 )
 
 // recoveredJSON is what became of something that an earlier command had begun, and was killed.
 type recoveredJSON struct {
-	Session   session.ID    `json:"session"`
-	Did       string        `json:"did"` // the summary of the operation
-	Became    engine.Became `json:"became"`
-	Why       string        `json:"why,omitempty"`
-	Operation int64         `json:"operation,omitempty"`
+	Session   session.ID        `json:"session"`
+	Did       string            `json:"did"` // the summary of the operation
+	Became    transition.Became `json:"became"`
+	Why       string            `json:"why,omitempty"`
+	Operation int64             `json:"operation,omitempty"`
 	keptJSON
 	Note string `json:"note,omitempty"`
 }
 
 // sayRecovered tells whoever comes upon what a dead process had begun how it ended. Nobody has read what that
 // process did, and edits that were made since may be in rescues alone.
-func (a *app) sayRecovered(r engine.Recovered) {
+func (a *app) sayRecovered(r transition.Recovered) {
 	refs := r.Found
 	if r.Rescued != "" {
 		refs = append([]string{r.Rescued}, refs...)
@@ -31,14 +31,14 @@ func (a *app) sayRecovered(r engine.Recovered) {
 		return
 	}
 	switch r.Became {
-	case engine.Completed:
+	case transition.Completed:
 		a.note("%s was interrupted, and is completed now: operation %d of wfs undo --list", r.Did, r.Op)
 		if r.Why != "" {
 			a.note("%s", r.Why)
 		}
-	case engine.GivenUp:
+	case transition.GivenUp:
 		a.note("%s was interrupted, and is given up: %s; the files are as they lie there", r.Did, r.Why)
-	case engine.Dropped:
+	case transition.Dropped:
 		a.note("%s was interrupted, and did not happen", r.Did)
 	}
 	if r.Note != "" {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -92,7 +93,7 @@ func (a *resumeVerb) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if a.dry {
-		return preview{a.app, id}.of(ctx, func(l *engine.Look) (engine.Preview, error) {
+		return preview{a.app, id}.of(ctx, func(l *engine.Look) (transition.Preview, error) {
 			if auto != nil {
 				return l.ResumeAuto(ctx, auto)
 			}
@@ -103,7 +104,7 @@ func (a *resumeVerb) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	var r *engine.Relocated
+	var r *transition.Relocated
 	if auto != nil {
 		r, err = h.ResumeAuto(ctx, auto)
 	} else {
@@ -116,7 +117,7 @@ func (a *resumeVerb) run(ctx context.Context, args []string) error {
 }
 
 // findBackup returns the backup of a session that has a name, nil for "".
-func findBackup(ctx context.Context, e *engine.Engine, id session.ID, name string) (*engine.AutoFound, error) {
+func findBackup(ctx context.Context, e *engine.Engine, id session.ID, name string) (*transition.AutoFound, error) {
 	switch name {
 	case "":
 		return nil, nil

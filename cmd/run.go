@@ -12,6 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -204,7 +206,7 @@ func (a *runVerb) unfinished(ctx context.Context, name string, err error) error 
 		return err
 	}
 	if not.Code == gitcmd.NotDone {
-		return engine.Unfinished(not.Detail)
+		return transition.Unfinished(not.Detail)
 	}
 	return session.Refuse(session.RefuseConflict, a.diagnose(err).Hint, "%v", not)
 }
@@ -236,7 +238,7 @@ func (a ending) say(ctx context.Context, d present.Session, code int) error {
 	a.note("")
 	a.env.Standing(&d, string(d.ID)+"  ")
 	for _, p := range d.Alive {
-		a.out("    alive: %s", engine.Named([]session.Process{p}))
+		a.out("    alive: %s", decide.Named([]session.Process{p}))
 	}
 	a.sayIgnoredBefore(ctx, d.Of)
 	a.env.On(&d)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -60,7 +61,7 @@ func (a *switchVerb) run(ctx context.Context, args []string) error {
 			"%s is checked out in another work tree: %s", target, t.Path)
 	}
 	if a.dry {
-		return preview{a.app, target}.of(ctx, func(l *engine.Look) (engine.Preview, error) { return l.Enter(ctx) })
+		return preview{a.app, target}.of(ctx, func(l *engine.Look) (transition.Preview, error) { return l.Enter(ctx) })
 	}
 	h, saved, err := a.Enter(ctx, "wfs switch", target)
 	if err != nil {
@@ -90,7 +91,7 @@ func (a *switchVerb) leave(ctx context.Context, cur session.ID, branch string) e
 			"no session is current here: going from one branch of yours to another is git's business")
 	}
 	if a.dry {
-		return preview{a.app, cur}.of(ctx, func(l *engine.Look) (engine.Preview, error) { return l.Leave(ctx, branch) })
+		return preview{a.app, cur}.of(ctx, func(l *engine.Look) (transition.Preview, error) { return l.Leave(ctx, branch) })
 	}
 	h, saved, err := a.LeaveFor(ctx, "wfs switch", cur, branch)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/oplog"
 )
@@ -102,9 +103,9 @@ func (a *undoVerb) run(ctx context.Context, args []string) error {
 		return err
 	}
 	var h *engine.Hand
-	var done []*engine.Relocated
+	var done []*transition.Relocated
 	for _, op := range ops {
-		var r *engine.Relocated
+		var r *transition.Relocated
 		var put bool
 		if back {
 			r, err = a.Engine.UndoDelete(ctx, op)
@@ -187,7 +188,7 @@ func (a *undoVerb) standing(ctx context.Context,
 		case errors.As(nothing, &none): // but recovery may log something
 			about = ops[:min(1, len(ops))]
 		case nothing == nil:
-			back, err = engine.Undeletes(ops, about[0])
+			back, err = transition.Undeletes(ops, about[0])
 		default:
 			err = nothing
 		}
@@ -225,7 +226,7 @@ func (a *undoVerb) standing(ctx context.Context,
 }
 
 // sayUndone tells what an undo or redo did, the operations of one command together.
-func (a *undoVerb) sayUndone(h *engine.Hand, done []*engine.Relocated) error {
+func (a *undoVerb) sayUndone(h *engine.Hand, done []*transition.Relocated) error {
 	all := *done[len(done)-1]
 	all.Rescued = nil
 	for _, r := range done {

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -203,7 +203,7 @@ func (a *uninstallVerb) holdAll(ctx context.Context) error {
 
 // ourRefs are the directories of all refs of wfs.
 func ourRefs() []string {
-	return []string{session.BranchPrefix, session.RefPrefix, "refs/wfs-ops/", engine.DeletedPrefix}
+	return []string{session.BranchPrefix, session.RefPrefix, "refs/wfs-ops/", transition.DeletedPrefix}
 }
 
 // ourExcludes are the lines that wfs puts into the clone's own exclude file.

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 
+	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/phases/gate"
 	"github.com/wfs-dev/wfs/phases/process"
@@ -59,15 +60,15 @@ func newApp(env Env, sig *signals) *app {
 }
 
 // engine is the engine's side of this command: the workspace connects the rest.
-func (a *app) engine() engine.Engine {
-	return engine.Engine{
-		Works: &works{app: a}, Cut: a.signals.why, Recovered: a.sayRecovered, Version: Version,
-		Refused: func(r session.Request) {
-			command := map[session.RequestKind]string{session.RequestAllow: "wfs allow",
-				session.RequestBudget: "wfs edit"}[r.Kind]
-			a.note("refused: a request that %s left in the inbox during a run; type it again", command)
-		},
+func (a *app) engine(base *hand.Base) *engine.Engine {
+	e := engine.New(base, &works{app: a})
+	e.Cut, e.Recovered, e.Version = a.signals.why, a.sayRecovered, Version
+	e.Refused = func(r session.Request) {
+		command := map[session.RequestKind]string{session.RequestAllow: "wfs allow",
+			session.RequestBudget: "wfs edit"}[r.Kind]
+		a.note("refused: a request that %s left in the inbox during a run; type it again", command)
 	}
+	return e
 }
 
 // sayAside warns of an operation log that this command could not read.

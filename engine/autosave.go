@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/codec"
 )
@@ -21,12 +22,19 @@ type SavingOptions struct {
 	Log       string // file for what fails
 }
 
+// Saver saves the work tree beside the checkpoints.
+type Saver struct {
+	*hand.Hand
+	*Engine
+	end func() // ends the auto-saves that go on, nil for none
+}
+
 // beginSaving saves the work tree every now and then, until endSaving. The session and its journal stay as they
 // are meanwhile: what is going on outside is nothing that events are appended about. With snap, somebody has
 // looked already.
-func (h *Hand) beginSaving(snap *session.Snapshot) error {
+func (h *Saver) beginSaving(snap *session.Snapshot) error {
 	h.endSaving()
-	if h.e.Saving == nil {
+	if h.Saving == nil {
 		return nil
 	}
 	d, err := h.autoDraft()
@@ -34,61 +42,61 @@ func (h *Hand) beginSaving(snap *session.Snapshot) error {
 		return err
 	}
 	d.Snapshot, d.Last = snap, snap != nil
-	dir, err := h.j.RunDir(h.S.Open.RunID)
+	dir, err := h.Files.RunDir(h.S.Open.RunID)
 	if err != nil {
 		return err
 	}
 	o := SavingOptions{Once: snap != nil, Log: filepath.Join(dir, "auto-save.log")}
 	if o.Once { // what the last one has may be gone by now
-		a, err := h.e.Store.Auto(context.Background(), h.ID)
+		a, err := h.Git.Auto(context.Background(), h.ID)
 		o.Now = err == nil && a != nil && a.Ledger == h.Tip
 	}
-	h.saving = h.e.Saving(func(ctx context.Context, why string) (session.AutoSaved, error) {
+	h.end = h.Saving(func(ctx context.Context, why string) (session.AutoSaved, error) {
 		d := d
-		d.At, d.Why = h.e.Clock.Now().Unix(), why
-		return h.e.Store.AutoSave(ctx, d)
+		d.At, d.Why = h.Clock.Now().Unix(), why
+		return h.AutoSaves.AutoSave(ctx, d)
 	}, o)
 	return nil
 }
 
 // endSaving waits until no auto-save goes on any more.
-func (h *Hand) endSaving() {
-	if h.saving != nil {
-		h.saving()
-		h.saving = nil
+func (h *Saver) endSaving() {
+	if h.end != nil {
+		h.end()
+		h.end = nil
 	}
 }
 
-func (h *Hand) autoDraft() (session.AutoDraft, error) {
-	d := session.AutoDraft{Session: h.ID, Ledger: h.Tip, Tree: h.S.At(h.S.Current).Tree, Exclude: h.j.ExcludeFile(),
-		At: h.e.Clock.Now().Unix()}
-	events, err := codec.EncodeLines(h.live)
+func (h *Saver) autoDraft() (session.AutoDraft, error) {
+	d := session.AutoDraft{Session: h.ID, Ledger: h.Tip, Tree: h.S.At(h.S.Current).Tree, Exclude: h.Files.ExcludeFile(),
+		At: h.Clock.Now().Unix()}
+	events, err := codec.EncodeLines(h.Live)
 	d.Files = session.Files{session.FileEvents: events}
 	return d, err
 }
 
 // saveAside saves what is there beside the checkpoints when no checkpoint follows.
-func (h *Hand) saveAside(ctx context.Context, why string) (session.AutoSaved, error) {
+func (h *Saver) saveAside(ctx context.Context, why string) (session.AutoSaved, error) {
 	h.endSaving()
 	d, err := h.autoDraft()
 	if err != nil {
 		return session.AutoSaved{}, err
 	}
 	d.Why, d.Anywhere = why, true // no checkpoint follows: work that is gone stays in the one that has it
-	return h.e.Store.AutoSave(ctx, d)
+	return h.AutoSaves.AutoSave(ctx, d)
 }
 
 // keepAside saves what is there when it must not become a checkpoint, and says where, for the evidence of a block.
-func (h *Hand) keepAside(ctx context.Context, why string) string {
+func (h *Saver) keepAside(ctx context.Context, why string) string {
 	done, err := h.saveAside(ctx, why)
 	switch {
 	case err != nil:
-		return "could not back up the work tree: " + oneLine(err.Error(), 200)
+		return "could not back up the work tree: " + session.OneLine(err.Error(), 200)
 	case done.Commit == "":
 		return ""
 	}
 	saved := "backed up the work tree to " + session.AutoOf(h.ID)
-	gone := fmt.Sprintf("edits from %d %s, now gone from the work tree", done.Lost, plural(done.Lost, "file", "files"))
+	gone := fmt.Sprintf("edits from %d %s, now gone from the work tree", done.Lost, session.Plural(done.Lost, "file", "files"))
 	switch {
 	case done.Kept != "":
 		saved += "; " + gone + ", in " + done.Kept
@@ -100,7 +108,7 @@ func (h *Hand) keepAside(ctx context.Context, why string) string {
 
 // conflict turns a merge or rebase that an agent left unfinished into a block: no branch is moved, nothing is
 // touched, and what is there is saved.
-func (h *Hand) conflict(ctx context.Context, err error) (bool, error) {
+func (h *Saver) conflict(ctx context.Context, err error) (bool, error) {
 	var r *session.Refusal
 	if !errors.As(err, &r) || r.Code != session.RefuseConflict {
 		return false, err
@@ -110,9 +118,9 @@ func (h *Hand) conflict(ctx context.Context, err error) (bool, error) {
 }
 
 // block stops the work while its files cannot become a checkpoint, and saves them beside it.
-func (h *Hand) block(ctx context.Context, b session.BlockedBy) error {
+func (h *Saver) block(ctx context.Context, b session.BlockedBy) error {
 	if saved := h.keepAside(ctx, "blocked by "+string(b.Reason)); saved != "" {
 		b.Evidence = append(b.Evidence, saved)
 	}
-	return h.append(b)
+	return h.Append(b)
 }

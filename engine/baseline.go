@@ -9,12 +9,12 @@ import (
 
 // ensureBaseline runs the gates on the base if that has not been done: the files had to be moved there first, or the
 // process that would have done it died.
-func (h *Hand) ensureBaseline(ctx context.Context) error {
+func (h *Drive) ensureBaseline(ctx context.Context) error {
 	if h.S.Base0 != nil {
 		return nil
 	}
 	first := h.S.At(0)
-	snap, err := h.snapshot(ctx)
+	snap, err := h.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -26,19 +26,19 @@ func (h *Hand) ensureBaseline(ctx context.Context) error {
 }
 
 // baseline runs the gates on the base and checkpoints what they said.
-func (h *Hand) baseline(ctx context.Context, tree session.Tree) error {
-	b, ev, err := h.judgeBase(ctx, tree)
+func (h *Drive) baseline(ctx context.Context, tree session.Tree) error {
+	b, ev, err := h.JudgeBase(ctx, tree)
 	if err != nil {
 		return err
 	}
 	work := context.WithoutCancel(ctx)
-	if err := h.doc(session.FileBaseline, ev); err != nil {
+	if err := h.KeepJSON(session.FileBaseline, ev); err != nil {
 		return err
 	}
-	if err := h.append(b); err != nil {
+	if err := h.Append(b); err != nil {
 		return err
 	}
-	_, err = h.checkpoint(work, session.Checkpointed{Trigger: session.TriggerBaseline, Summary: baselineSummary(b)}, nil)
+	_, err = h.Make(work, session.Checkpointed{Trigger: session.TriggerBaseline, Summary: baselineSummary(b)}, nil)
 	return err
 }
 

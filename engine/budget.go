@@ -2,50 +2,41 @@ package engine
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
-	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Day is a day by the clock of the machine: Unix seconds from its beginning to before the next one's.
-type Day struct{ From, To int64 }
-
-// Elsewhere is what the other sessions of the clone did: what they used up on a day, and when their agents were
-// started.
-type Elsewhere struct {
-	Used  cost.Usage
-	Calls []int64
-}
-
 // Today is the day that it is.
-func (e *Engine) Today() Day {
+func (e *Engine) Today() decide.Day {
 	if e.Day == nil {
 		from := e.Clock.Now().Truncate(24 * time.Hour).Unix()
-		return Day{from, from + 24*3600}
+		return decide.Day{From: from, To: from + 24*3600}
 	}
 	return e.Day(e.Clock.Now())
 }
 
 // lookElsewhere tells the facts what other sessions did, and remembers it for the run that may begin.
-func (h *Hand) lookElsewhere(ctx context.Context, f *Facts) error {
+func (h *Drive) lookElsewhere(ctx context.Context, f *decide.Facts) error {
 	var err error
-	f.Day = h.e.Today()
-	f.Elsewhere, err = h.e.Elsewhere(ctx, h.ID, f.Day)
-	h.scopes = func() []Scope { return Scopes(&h.S, BudgetOf(&h.S, h.Plan), f.Day, f.Elsewhere.Used) }
+	f.Day = h.Today()
+	f.Elsewhere, err = h.Elsewhere(ctx, h.ID, f.Day)
+	h.scopes = func() []decide.Scope {
+		return decide.Scopes(&h.S, decide.BudgetOf(&h.S, h.Plan), f.Day, f.Elsewhere.Used)
+	}
 	return err
 }
 
 // Elsewhere looks at all sessions of the clone but one, also at those that were deleted lately: what is spent
 // is spent. One that cannot be read is passed over; it must not keep the others from working.
-func (e *Engine) Elsewhere(ctx context.Context, but session.ID, day Day) (Elsewhere, error) {
-	var sum Elsewhere
-	all, err := e.Store.Sessions(ctx)
+func (e *Engine) Elsewhere(ctx context.Context, but session.ID, day decide.Day) (decide.Elsewhere, error) {
+	var sum decide.Elsewhere
+	all, err := e.Git.Sessions(ctx)
 	if err != nil {
 		return sum, err
 	}
@@ -54,16 +45,16 @@ func (e *Engine) Elsewhere(ctx context.Context, but session.ID, day Day) (Elsewh
 			continue
 		}
 		if v, err := e.Load(ctx, id, tip); err == nil {
-			sum.add(&v.Session, day)
+			sum.Add(&v.Session, day)
 		}
 	}
-	below := strings.TrimSuffix(DeletedPrefix, "/")
-	deleted, err := e.Store.RefsBelow(ctx, below)
+	below := strings.TrimSuffix(transition.DeletedPrefix, "/")
+	deleted, err := e.Git.RefsBelow(ctx, below)
 	if err != nil {
 		return sum, err
 	}
 	for name, tip := range deleted { // refs/wfs-deleted/<id>/<when>/ledger
-		parts := strings.Split(strings.TrimPrefix(name, DeletedPrefix), "/")
+		parts := strings.Split(strings.TrimPrefix(name, transition.DeletedPrefix), "/")
 		if len(parts) != 3 || parts[2] != "ledger" {
 			continue
 		}
@@ -71,173 +62,19 @@ func (e *Engine) Elsewhere(ctx context.Context, but session.ID, day Day) (Elsewh
 		if err != nil || when < day.From-3600 {
 			continue
 		}
-		if s, err := e.cached(ctx, session.ID(parts[0]), tip); err == nil {
-			sum.add(&s, day)
+		if s, err := e.AtTip(ctx, session.ID(parts[0]), tip); err == nil {
+			sum.Add(&s, day)
 		}
 	}
 	return sum, nil
 }
 
-func (e *Elsewhere) add(s *session.Session, day Day) {
-	e.Used = e.Used.Plus(s.UsedBetween(day.From, day.To))
-	e.Calls = append(e.Calls, s.Calls...)
-}
-
-// SetBudget gives the session other caps.
-func (h *Hand) SetBudget(ctx context.Context, b workflows.Budget) error {
-	since := h.S.Seq
-	if err := h.append(session.BudgetSet{Budget: b}); err != nil {
-		return err
-	}
-	return h.logAnswer(ctx, since)
-}
-
-// BudgetOf are the caps that hold for a session: those that were typed, over those of its plan.
-func BudgetOf(s *session.Session, p *workflows.Plan) workflows.Budget { return s.Budget.Over(p.Budget) }
-
-// Scope is one thing that caps are on, and what of it is used up.
-type Scope struct {
-	Name string // "session", "phase", "day"
-	Of   string // which one, for keys: "GREEN 2", a day's beginning
-	Cap  workflows.Cap
-	Used cost.Usage
-}
-
-// Scopes are all that a budget is about, for a session in its present phase. others is what the other sessions
-// used up today.
-func Scopes(s *session.Session, b workflows.Budget, day Day, others cost.Usage) []Scope {
-	return []Scope{
-		{"session", "", b.Session, s.Used},
-		{"phase", fmt.Sprintf("%s %d", s.Phase, s.Lap), b.Phase, cost.In(s.UsageByPhase(), s.Phase, s.Lap)},
-		{"day", fmt.Sprint(day.From), b.Day, s.UsedBetween(day.From, day.To).Plus(others)},
-	}
-}
-
-// Lines are the caps of a scope that are set.
-func (s Scope) Lines() []session.BudgetLine {
-	return slices.DeleteFunc(s.All(), func(l session.BudgetLine) bool { return l.Cap <= 0 })
-}
-
-// All are all that a scope may have caps on.
-func (s Scope) All() []session.BudgetLine {
-	lines := []session.BudgetLine{
-		{What: "usd", Spent: s.Used.USD.USD(), Cap: s.Cap.USD},
-		{What: "tokens", Spent: float64(s.Used.Tokens.Sum()), Cap: float64(s.Cap.Tokens)},
-		{What: "turns", Spent: float64(s.Used.Turns), Cap: float64(s.Cap.Turns)},
-		{What: "attempts", Spent: float64(s.Used.Attempts), Cap: float64(s.Cap.Attempts)},
-		{What: "seconds", Spent: float64(s.Used.Millis) / 1000, Cap: float64(s.Cap.Seconds)},
-	}
-	for i := range lines {
-		lines[i].Scope = s.Name
-	}
-	return lines
-}
-
-// Reached reports whether nothing worth a run is left of a cap.
-func Reached(l session.BudgetLine) bool {
-	least := 0.0
-	if l.What == "usd" { // half a cent
-		least = min(0.005, l.Cap/100)
-	}
-	return l.Spent+least >= l.Cap
-}
-
-// Amount says how much of something there is, in words: "$2.50", "120 tokens", "1h30m0s".
-func Amount(what string, n float64) string {
-	switch what {
-	case "usd":
-		return fmt.Sprintf("$%.2f", n)
-	case "seconds":
-		return time.Duration(n * float64(time.Second)).Round(time.Second).String()
-	}
-	return strconv.FormatFloat(n, 'f', 0, 64) + " " + what
-}
-
-// warnAt is the share of a cap from which on it is warned of.
-const warnAt = 0.8
-
-// budget says that a cap is reached, or which ones are nearly.
-func budget(s *session.Session, p *workflows.Plan, f Facts) (warn []session.Body, block *session.BlockedBy) {
-	b := session.BlockedBy{Reason: session.BlockBudget}
-	for _, scope := range Scopes(s, BudgetOf(s, p), f.Day, f.Elsewhere.Used) {
-		for _, l := range scope.Lines() {
-			what := scope.Name
-			if what == "phase" {
-				what = fmt.Sprintf("phase %s, lap %d", s.Phase, s.Lap)
-			}
-			key := strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %g", scope.Name, scope.Of, l.What, l.Cap)), " ")
-			switch {
-			case Reached(l):
-				spent := Amount(l.What, l.Spent)
-				if l.What == "usd" && scope.Used.Estimated > 0 {
-					spent = "~" + spent
-				}
-				b.Evidence = append(b.Evidence, fmt.Sprintf("%s: used %s of %s", what, spent, Amount(l.What, l.Cap)))
-				if b.Hint == "" {
-					b.Hint = raise(l) + " && wfs run"
-				}
-			case l.Spent >= warnAt*l.Cap && !slices.Contains(s.Warned, key):
-				warn = append(warn, session.BudgetWarned{BudgetLine: l, Key: key})
-			}
-		}
-	}
-	if len(b.Evidence) > 0 {
-		return nil, &b
-	}
-	return warn, nil
-}
-
-// raise is a command that lifts a cap above what is used up.
-func raise(l session.BudgetLine) string {
-	to := l.Cap * 2
-	for to <= l.Spent*1.25 {
-		to *= 2
-	}
-	what, value := l.What, strconv.FormatFloat(to, 'f', -1, 64)
-	if l.What == "seconds" {
-		what, value = "time", (time.Duration(to) * time.Second).String()
-	}
-	if l.Scope != "session" {
-		what = l.Scope + "-" + what
-	}
-	return "wfs edit --budget-" + what + " " + value
-}
-
-// leave tells a run what budgets leave for it.
-func (h *Hand) leave(r *session.RunRequest) {
-	if h.scopes == nil {
-		return
-	}
-	least := func(left, n float64) float64 {
-		if left == 0 || n < left {
-			return n
-		}
-		return left
-	}
-	var usd, tokens, turns, seconds float64
-	for _, scope := range h.scopes() {
-		for _, l := range scope.Lines() {
-			switch n := l.Cap - l.Spent; l.What {
-			case "usd":
-				usd = least(usd, max(n, 0.001))
-			case "tokens":
-				tokens = least(tokens, max(n, 1))
-			case "turns":
-				turns = least(turns, max(n, 1))
-			case "seconds":
-				seconds = least(seconds, max(n, 1))
-			}
-		}
-	}
-	r.LeftUSD, r.LeftTokens, r.LeftTurns, r.LeftTime = usd, int64(tokens), int(turns), time.Duration(seconds)*time.Second
-}
-
 // found counts what the open attempt's run used up when its end will not be told.
-func (h *Hand) found(u cost.Usage) error { return h.left(session.Remains{Usage: u}) }
+func (h *Outside) found(u cost.Usage) error { return h.left(session.Remains{Usage: u}) }
 
 // left notes what is known of the open attempt's run whose end nobody saw: what it used up, and the
 // conversation that its agent can go on with.
-func (h *Hand) left(r session.Remains) error {
+func (h *Outside) left(r session.Remains) error {
 	o, u := h.S.Open, r.Usage
 	if r == (session.Remains{}) || o == nil || o.Found || o.Run != nil {
 		return nil
@@ -252,46 +89,5 @@ func (h *Hand) left(r session.Remains) error {
 			u.Priced = 1
 		}
 	}
-	return h.append(session.UsageFound{RunID: o.RunID, Usage: u, Conversation: r.Conversation})
-}
-
-// CallWindow is the time that the limit of calls per hour is about, in seconds.
-const CallWindow = 3600
-
-// CallsWithin are those of some calls that count now, the oldest first. What lies far in the future was made by another
-// clock.
-func CallsWithin(calls []int64, now time.Time) []int64 {
-	var list []int64
-	for _, c := range calls {
-		if c > now.Unix()-CallWindow && c <= now.Unix()+CallWindow {
-			list = append(list, c)
-		}
-	}
-	slices.Sort(list)
-	return list
-}
-
-// CallsPerHour is how often agents may be started within an hour.
-func CallsPerHour(b workflows.Budget) int {
-	switch {
-	case b.CallsPerHour < 0:
-		return 0 // without a limit
-	case b.CallsPerHour == 0:
-		return workflows.DefaultCallsPerHour
-	}
-	return int(b.CallsPerHour)
-}
-
-// tooFast is the wait until another agent may be started, nil for none.
-func tooFast(s *session.Session, p *workflows.Plan, f Facts) *session.Waiting {
-	most := CallsPerHour(BudgetOf(s, p))
-	calls := CallsWithin(append(slices.Clone(s.Calls), f.Elsewhere.Calls...), f.Now)
-	if most == 0 || len(calls) < most {
-		return nil
-	}
-	until := calls[len(calls)-most] + CallWindow
-	return &session.Waiting{Reason: session.WaitLimit, Cause: session.CauseCalls, Until: until,
-		Longest: max(1, until-f.Now.Unix()),
-		Why: fmt.Sprintf("agents were started %d times within the last hour in this clone, and may be %d times; to allow more: wfs edit %s --budget-calls-per-hour %d",
-			len(calls), most, s.ID, 2*most)}
+	return h.Append(session.UsageFound{RunID: o.RunID, Usage: u, Conversation: r.Conversation})
 }

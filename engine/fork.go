@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/fold"
 )
@@ -12,46 +13,39 @@ import (
 // Fork is the birth of a session that goes on from a checkpoint of another: the same goal, items, plan and
 // agent, in the phase and lap that the checkpoint led to, held to the same tests. Created.ID is left to the
 // caller.
-func (e *Engine) Fork(ctx context.Context, id session.ID, at int) (b Birth, err error) {
-	tip, err := e.Store.Ref(ctx, session.LedgerOf(id))
+func (e *Engine) Fork(ctx context.Context, id session.ID, at int) (b transition.Birth, err error) {
+	read, err := e.Reading(ctx, id)
 	if err != nil {
 		return b, err
 	}
-	v, err := e.Load(ctx, id, tip)
-	if err != nil {
-		return b, err
-	}
-	s, h := &v.Session, &Hand{e: e, ID: id, Tip: tip, S: v.Session}
+	h, s, tip := e.with(read), &read.S, read.Tip
 	c := s.At(at)
 	if s.Base0 == nil {
 		return b, &session.Refusal{Code: session.RefuseBaseline, Hint: "wfs run " + string(id),
 			Message: fmt.Sprintf("the gates have not run on the base of %s yet: there is nothing to fork", id)}
 	}
-	docs, err := h.docsAt(ctx, at)
+	docs, err := h.DocsAt(ctx, at)
 	if err != nil {
 		return b, err
 	}
-	read := func(from session.Commit, name string) []byte {
-		data, e := e.Store.File(ctx, from, name)
+	file := func(from session.Commit, name string) []byte {
+		data, e := e.Git.File(ctx, from, name)
 		err = errors.Join(err, e)
 		return data
 	}
-	b = Birth{At: c.Code, Base: s.Base0, Anchor: docs, Allowed: s.Allowed, Created: s.Created,
-		PlanText: read(tip, session.FilePlan), Workflow: read(tip, session.FileWorkflow), Spec: read(tip, session.FileSpec),
-		Exclude: read(tip, session.FileExclude), Docs: session.Files{session.FileBaseline: read(tip, session.FileBaseline),
-			session.FileLap: read(docs, session.FileLap), session.FileEvidence: read(docs, session.FileEvidence)}}
+	b = transition.Birth{At: c.Code, Base: s.Base0, Anchor: docs, Allowed: s.Allowed, Created: s.Created,
+		Plan: h.Plan, PlanText: h.PlanText, Workflow: file(tip, session.FileWorkflow), Spec: file(tip, session.FileSpec),
+		Exclude: file(tip, session.FileExclude), Docs: session.Files{session.FileBaseline: file(tip, session.FileBaseline),
+			session.FileLap: file(docs, session.FileLap), session.FileEvidence: file(docs, session.FileEvidence)}}
 	if err != nil {
 		return b, err
-	}
-	if b.Plan, err = e.DecodePlan(b.PlanText); err != nil {
-		return b, fmt.Errorf("session %s: %w: plan.json: %w", id, ErrUnreadable, err)
 	}
 	f, err := fold.ForkAt(s, at)
 	if err != nil {
 		return b, err
 	}
 	if c.Green {
-		if f.Gates, err = h.judgedAt(ctx, c); err != nil {
+		if f.Gates, err = h.JudgedAt(ctx, c); err != nil {
 			return b, err
 		}
 	}

@@ -5,23 +5,34 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/engine/judging"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
+// Outside is what there is around a session, while it is driven.
+type Outside struct {
+	*hand.Hand
+	*Engine
+	checkpoints *transition.Checkpoints
+	converts    *session.Conversions // when this command began to drive, nil when it does not
+}
+
 // lookAround records what a run changed beside the session's branch and files. Who moved the ledger has laid
 // hands on the session's own records: it is put back, what the run left is kept, and a person is to look.
 // Nobody but this process may move it.
-func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, locked []session.GitLock,
+func (h *Outside) lookAround(ctx context.Context, before session.Surroundings, locked []session.GitLock,
 	used cost.Usage) (tampered bool, err error) {
-	st := h.e.Store
+	st := h.Git
 	locks, err := h.strandedLocks(ctx, locked) // first: they are in the way of what may have to be done here
 	if err != nil {
 		return false, err
 	}
-	after, err := st.Surroundings(ctx, h.ID)
+	after, err := h.Around.Surroundings(ctx, h.ID)
 	if err != nil {
 		return false, err
 	}
@@ -39,7 +50,7 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 	}
 	if tip == h.Tip {
 		if !strayed.Empty() {
-			if err := h.append(strayed); err != nil {
+			if err := h.Append(strayed); err != nil {
 				return false, err
 			}
 		}
@@ -48,9 +59,9 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 		}
 		return true, h.stopFor(ctx, session.BlockedBy{Reason: session.BlockTamper,
 			Hint:     "git config --list --show-origin, restore it, then wfs run",
-			Evidence: []string{settingsChanged(elsewhere)}}, used)
+			Evidence: []string{judging.SettingsChanged(elsewhere)}}, used)
 	}
-	back, err := st.PutBack(ctx, ledger, h.Tip)
+	back, err := h.Around.PutBack(ctx, ledger, h.Tip)
 	if err != nil {
 		return false, err
 	}
@@ -65,7 +76,7 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 		what = "moved to " + tip.Short()
 	}
 	if !strayed.Empty() {
-		if err := h.append(strayed); err != nil {
+		if err := h.Append(strayed); err != nil {
 			return false, err
 		}
 	}
@@ -75,45 +86,41 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 }
 
 // stopFor blocks the session for what its run did, and keeps what that left.
-func (h *Hand) stopFor(ctx context.Context, block session.BlockedBy, used cost.Usage) error {
+func (h *Outside) stopFor(ctx context.Context, block session.BlockedBy, used cost.Usage) error {
 	if err := h.found(used); err != nil {
 		return err
 	}
-	if err := h.append(block); err != nil {
+	if err := h.Append(block); err != nil {
 		return err
 	}
-	_, err := h.save(ctx, session.TriggerInterrupted, "unjudged, from an attempt")
+	_, err := h.checkpoints.Keep(ctx, session.TriggerInterrupted, "unjudged, from an attempt")
 	return err
 }
 
 // convertAsBefore makes git treat files as it did when this command began to drive. Whatever ran since may have told it
 // otherwise, so that a tree here is not what others get of it. It names what it put back, and what stands in files that
 // are the user's, where nothing is put back.
-func (h *Hand) convertAsBefore(ctx context.Context) (back, elsewhere []string, err error) {
+func (h *Outside) convertAsBefore(ctx context.Context) (back, elsewhere []string, err error) {
 	if h.converts == nil {
 		return nil, nil, nil
 	}
-	return h.e.Store.PutConversionsBack(ctx, *h.converts)
+	return h.Around.PutConversionsBack(ctx, *h.converts)
 }
 
 // leaveConversions puts back what the last gate may have told git: the next command would take it for the user's.
-func (h *Hand) leaveConversions(ctx context.Context) error {
+func (h *Outside) leaveConversions(ctx context.Context) error {
 	back, _, err := h.convertAsBefore(ctx)
 	h.converts = nil
 	if err != nil || len(back) == 0 {
 		return err
 	}
-	return h.append(session.Strayed{Back: back})
-}
-
-func settingsChanged(names []string) string {
-	return oneLine("git's settings outside the repository changed during the run, so the result could not be trusted: "+strings.Join(names, ", "), 300)
+	return h.Append(session.Strayed{Back: back})
 }
 
 // keepWas writes copies of what changed files were into the run's directory, as far as that can be done.
-func (h *Hand) keepWas(strayed *session.Strayed, before session.Surroundings) {
+func (h *Outside) keepWas(strayed *session.Strayed, before session.Surroundings) {
 	for _, f := range strayed.Files {
-		if t, small := before.Texts[f]; small && h.j.KeepWas(h.S.Started, f, t) == nil {
+		if t, small := before.Texts[f]; small && h.Files.KeepWas(h.S.Started, f, t) == nil {
 			if strayed.Was == nil {
 				strayed.Was = map[string]string{}
 			}
@@ -122,53 +129,34 @@ func (h *Hand) keepWas(strayed *session.Strayed, before session.Surroundings) {
 	}
 }
 
-// Seen records that a person has seen what runs changed beside the session.
-func (h *Hand) Seen() error {
-	if h.S.Unseen == nil {
-		return nil
-	}
-	return h.append(session.Strayed{Seen: true})
-}
-
 // strandedLocks sets locks of git's aside that came while a run or its gates went on and that their processes,
 // all dead by now, have left. A lock that was there before, or that somebody holds, is left alone. It returns
 // their names.
-func (h *Hand) strandedLocks(ctx context.Context, before []session.GitLock) ([]string, error) {
-	since := slices.DeleteFunc(h.e.Store.Locks(), func(l session.GitLock) bool { return slices.Contains(before, l) })
-	if len(since) == 0 || len(h.alive()) > 0 {
+func (h *Outside) strandedLocks(ctx context.Context, before []session.GitLock) ([]string, error) {
+	since := slices.DeleteFunc(h.Around.Locks(), func(l session.GitLock) bool { return slices.Contains(before, l) })
+	if len(since) == 0 || len(h.Alive()) > 0 {
 		return nil, nil
 	}
-	dir, err := h.j.RunDir(h.S.Started)
+	dir, err := h.Files.RunDir(h.S.Started)
 	if err != nil {
 		return nil, err
 	}
-	return h.e.Store.SetLocksAside(ctx, since[:min(len(since), session.MaxNamed)], filepath.Join(dir, "locks"))
+	return h.Around.SetLocksAside(ctx, since[:min(len(since), session.MaxNamed)], filepath.Join(dir, "locks"))
 }
 
 // deadLocks sets locks aside that came since the open attempt began, which no process of ours saw the end of. A
 // lock that has the name of one that was there before is left alone.
-func (h *Hand) deadLocks(ctx context.Context) error {
-	if h.S.Open.Runner == runnerPerson {
+func (h *Outside) deadLocks(ctx context.Context) error {
+	if h.S.Open.Runner == decide.RunnerPerson {
 		return nil
 	}
-	before := slices.DeleteFunc(h.e.Store.Locks(),
+	before := slices.DeleteFunc(h.Around.Locks(),
 		func(l session.GitLock) bool { return !slices.Contains(h.S.Open.Locks, l.Name) })
 	locks, err := h.strandedLocks(ctx, before)
 	if err != nil || len(locks) == 0 {
 		return err
 	}
-	return h.append(session.Strayed{Locks: locks})
-}
-
-// unadopted reports, before a runner is started, whether the session's branch is at a commit of somebody else's
-// that the ledger does not lead to. An agent may reset the branch, and nobody would see that when wfs is killed
-// together with it.
-func (h *Hand) unadopted(ctx context.Context, a *session.AttemptStarted) (bool, error) {
-	if a == nil || a.Runner == runnerPerson {
-		return false, nil
-	}
-	tip, err := h.e.Store.Ref(ctx, h.S.Branch())
-	return tip != "" && tip != h.S.At(h.S.Current).Code, err
+	return h.Append(session.Strayed{Locks: locks})
 }
 
 // foundText is what a checkpoint says that is made before a runner is started: it names the first files, which will be
@@ -179,7 +167,7 @@ func foundText(committed bool, changes []session.Change) string {
 		text = "commits found before an attempt"
 	}
 	for i, c := range changes[:min(len(changes), 3)] {
-		text += [...]string{": ", ", ", ", "}[i] + oneLine(c.Path, 60)
+		text += [...]string{": ", ", ", ", "}[i] + session.OneLine(c.Path, 60)
 	}
 	if n := len(changes) - 3; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
@@ -188,21 +176,12 @@ func foundText(committed bool, changes []session.Change) string {
 }
 
 // lockNames are the names of the first locks of git's that are there now.
-func (h *Hand) lockNames() []string {
+func (h *Outside) lockNames() []string {
 	var names []string
-	for _, l := range h.e.Store.Locks() {
+	for _, l := range h.Around.Locks() {
 		if len(names) < session.MaxNamed {
 			names = append(names, l.Name)
 		}
 	}
 	return names
-}
-
-// kept are the commits that refs had before they were moved during a run, and that nothing leads to now: the next
-// checkpoint keeps them alive.
-func (h *Hand) kept(ctx context.Context) ([]session.Commit, error) {
-	if len(h.S.Keep) == 0 {
-		return nil, nil
-	}
-	return h.e.Store.Unreachable(ctx, h.S.Keep)
 }

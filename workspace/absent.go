@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -26,19 +26,19 @@ type Deleted struct {
 
 // Deletions lists what was deleted and is kept, the newest first.
 func (a *Absent) Deletions(ctx context.Context) ([]Deleted, error) {
-	refs, err := a.w.Repo.RefsBelow(ctx, strings.TrimSuffix(engine.DeletedPrefix, "/"))
+	refs, err := a.w.Repo.RefsBelow(ctx, strings.TrimSuffix(transition.DeletedPrefix, "/"))
 	if err != nil {
 		return nil, err
 	}
 	var all []Deleted
 	for name := range refs {
-		parts := strings.SplitN(strings.TrimPrefix(name, engine.DeletedPrefix), "/", 3)
+		parts := strings.SplitN(strings.TrimPrefix(name, transition.DeletedPrefix), "/", 3)
 		id, err := session.ParseID(parts[0])
 		if err != nil || len(parts) < 3 {
 			continue
 		}
 		when, err := strconv.ParseInt(parts[1], 10, 64)
-		if d := (Deleted{id, when, fmt.Sprintf("%s%s/%d/", engine.DeletedPrefix, id, when)}); err == nil &&
+		if d := (Deleted{id, when, fmt.Sprintf("%s%s/%d/", transition.DeletedPrefix, id, when)}); err == nil &&
 			!slices.Contains(all, d) {
 			all = append(all, d)
 		}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -14,7 +14,7 @@ type Births struct{ w *Workspace }
 
 // StartAt says where a session begins. On a session's branch a new one begins where that session began, not on
 // top of its checkpoints; from, a commit or branch, says otherwise.
-func (b *Births) StartAt(ctx context.Context, birth *engine.Birth, from string) error {
+func (b *Births) StartAt(ctx context.Context, birth *transition.Birth, from string) error {
 	repo := b.w.Repo
 	cur, err := b.w.Current(ctx)
 	if err != nil {
@@ -54,9 +54,9 @@ func (b *Births) StartAt(ctx context.Context, birth *engine.Birth, from string) 
 
 // Fork prepares a session that continues from a checkpoint of another one. budget replaces that session's, unless it is
 // zero.
-func (b *Births) Fork(ctx context.Context, from string, budget workflows.Budget) (engine.Birth, *workflows.Settings,
+func (b *Births) Fork(ctx context.Context, from string, budget workflows.Budget) (transition.Birth, *workflows.Settings,
 	error) {
-	none := func(err error) (engine.Birth, *workflows.Settings, error) { return engine.Birth{}, nil, err }
+	none := func(err error) (transition.Birth, *workflows.Settings, error) { return transition.Birth{}, nil, err }
 	list, err := b.w.Rules(ctx)
 	if err != nil {
 		return none(err)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -52,7 +52,7 @@ func (h *Hands) Detach(ctx context.Context, id session.ID, argv []string) (d Det
 }
 
 // isDriving reports whether a process has written that it drives the session.
-func (h *Hands) isDriving(ctx context.Context, f *engine.Follower, pid int) (bool, error) {
+func (h *Hands) isDriving(ctx context.Context, f *history.Follower, pid int) (bool, error) {
 	steps, err := f.Next(ctx)
 	for _, s := range steps {
 		if s.Event.Kind() == session.KindDriving && err == nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 )
 
 // Env is the part of a process's surroundings that commands use: package cmd reads it from the system, tests
@@ -30,11 +30,11 @@ func (e Env) Abs(path string) string {
 }
 
 // Day is the day that a time is in, by the clock of this machine.
-func (e Env) Day(t time.Time) engine.Day {
+func (e Env) Day(t time.Time) decide.Day {
 	t = t.In(e.Now().Location())
 	y, m, d := t.Date()
 	from := time.Date(y, m, d, 0, 0, 0, 0, t.Location())
-	return engine.Day{From: from.Unix(), To: from.AddDate(0, 0, 1).Unix()}
+	return decide.Day{From: from.Unix(), To: from.AddDate(0, 0, 1).Unix()}
 }
 
 // Get returns a variable of the environment, "" when it is not set.

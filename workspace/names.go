@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -135,13 +135,13 @@ func (n *Names) wayBack(ctx context.Context, id session.ID) string {
 	head, err := n.w.Repo.Head(ctx)
 	if tip, e := n.w.Repo.Ref(ctx, session.BranchOf(id)); e == nil && tip == "" {
 		if v, e := n.w.View(ctx, id); e == nil {
-			return engine.BranchGone(&v.Session).Hint
+			return transition.BranchGone(&v.Session).Hint
 		}
 	}
 	if err != nil {
 		return "wfs resume " + string(id)
 	}
-	return engine.WayTo(head, id)
+	return transition.WayTo(head, id)
 }
 
 // Address finds a checkpoint as people name it: 7, cp-0007, auth@7, or the beginning of its commit.
@@ -290,7 +290,7 @@ func (n *Names) free(ctx context.Context, goal string) (session.ID, error) {
 	if err != nil {
 		return "", err
 	}
-	deleted, err := w.Repo.RefsBelow(ctx, strings.TrimSuffix(engine.DeletedPrefix, "/"))
+	deleted, err := w.Repo.RefsBelow(ctx, strings.TrimSuffix(transition.DeletedPrefix, "/"))
 	if err != nil {
 		return "", err
 	}
@@ -301,7 +301,7 @@ func (n *Names) free(ctx context.Context, goal string) (session.ID, error) {
 		}
 		_, taken := all[id]
 		for ref := range deleted {
-			taken = taken || strings.HasPrefix(ref, engine.DeletedPrefix+string(id)+"/")
+			taken = taken || strings.HasPrefix(ref, transition.DeletedPrefix+string(id)+"/")
 		}
 		if taken || slices.ContainsFunc(half, func(m registry.HalfMade) bool { return m.Session == id }) {
 			return true

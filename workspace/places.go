@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/session"
@@ -30,7 +30,8 @@ func (p *Places) GoTo(ctx context.Context, path string, id session.ID) error {
 // Use lets the command act in another work tree that is open already. away is the session there, "" for where the
 // command was typed.
 func (p *Places) Use(repo *gitstate.Repo, away session.ID) {
-	p.w.Repo, p.w.Engine.Store, p.Away = repo, repo, away
+	p.w.Act(repo)
+	p.Away = away
 }
 
 // MainRepo is the main work tree; in a bare repository it is this one.
@@ -109,7 +110,7 @@ func (p *Places) mustBeCurrent(ctx context.Context, id session.ID) error {
 	if err := p.NotGone(ctx, id); err != nil {
 		return err
 	}
-	return session.Refuse(session.RefuseNotCurrent, engine.WayTo(head, id),
+	return session.Refuse(session.RefuseNotCurrent, transition.WayTo(head, id),
 		"%s is not current in this work tree, and has none of its own", id)
 }
 

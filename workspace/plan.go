@@ -6,7 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/history"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/session"
@@ -25,8 +26,8 @@ type Pinning struct {
 }
 
 // Plan is what a session would run with these settings.
-func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (engine.Birth, error) {
-	var b engine.Birth
+func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (transition.Birth, error) {
+	var b transition.Birth
 	config := &settings.Config
 	name := config.Workflow
 	if name == "" {
@@ -163,7 +164,7 @@ func (c *Config) GuardFile(text []byte) (string, error) {
 }
 
 // PinnedPlan reads the plan that a session has pinned.
-func (c *Config) PinnedPlan(ctx context.Context, v engine.View) (*workflows.Plan, error) {
+func (c *Config) PinnedPlan(ctx context.Context, v history.View) (*workflows.Plan, error) {
 	data := c.w.Clone.Session(v.Session.ID).Tip(v.Tip)[session.FilePlan]
 	if data == nil {
 		var err error

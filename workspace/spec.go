@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -23,7 +23,7 @@ import (
 const maxSpecFile = 1 << 20
 
 // ReadSpec reads a specification and its checklist into a birth. "" is none.
-func (b *Births) ReadSpec(ctx context.Context, birth *engine.Birth, file string) error {
+func (b *Births) ReadSpec(ctx context.Context, birth *transition.Birth, file string) error {
 	if file == "" {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (b *Births) NoItems(s *session.Session, spec []byte, file string) string {
 
 // Uncommitted is a snapshot of this work tree under a new session's exclude rules, and the files that are not
 // committed.
-func (b *Births) Uncommitted(ctx context.Context, birth *engine.Birth) (session.Snapshot, []string, error) {
+func (b *Births) Uncommitted(ctx context.Context, birth *transition.Birth) (session.Snapshot, []string, error) {
 	file, err := b.w.GuardFile(birth.Exclude)
 	if err != nil {
 		return session.Snapshot{}, nil, err
@@ -210,6 +210,6 @@ func (b *Births) Uncommitted(ctx context.Context, birth *engine.Birth) (session.
 }
 
 // Carries reports whether the uncommitted files go along into a session without a question: the only one is its spec.
-func Carries(birth *engine.Birth, snap session.Snapshot, names []string) bool {
+func Carries(birth *transition.Birth, snap session.Snapshot, names []string) bool {
 	return slices.Equal(names, []string{birth.Created.SpecPath}) && birth.At == snap.Head.Commit
 }

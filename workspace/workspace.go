@@ -6,26 +6,25 @@ package workspace
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/engine/history"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
-	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/redact"
-	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
 // Front is what a workspace needs of the command that uses it.
 type Front struct {
 	Note func(format string, args ...any) // prints progress or a warning
-	// Engine has the ports that the command connects: Works, Cut, Recovered, Refused, Version.
-	Engine func() engine.Engine
+	// Engine makes the engine, with what the command connects: Works, Cut, Recovered, Refused, Version.
+	Engine func(*hand.Base) *engine.Engine
 	// Tidy completes or removes work trees that a killed command was making. It is called before the first lock.
 	Tidy func(ctx context.Context, command string)
 	// Opening is called before a session is opened for writing.
@@ -82,27 +81,10 @@ func (w *Workspace) open(ctx context.Context, write bool) error {
 	if err != nil {
 		return err
 	}
-	w.Repo, w.Clone = repo, registry.Open(repo.StateDir())
+	w.Clone = registry.Open(repo.StateDir())
 	w.Drivers = Drivers{w.Clone, w.Env}
-	e := w.Front.Engine()
-	e.Store, e.Clock, e.Day, e.Redact = repo, clock{w.Env.Now}, w.Env.Day, w.Redact
-	e.OpenJournal = func(id session.ID, tip session.Commit) (engine.Journal, error) {
-		return w.Clone.Session(id).Journal(tip)
-	}
-	e.Peek = func(id session.ID, tip session.Commit) ([]session.Event, error) {
-		events, _, err := w.Clone.Session(id).Peek(tip)
-		return events, err
-	}
-	e.Tip = func(id session.ID, tip session.Commit) session.Files { return w.Clone.Session(id).Tip(tip) }
-	e.KeepTip = func(id session.ID, tip session.Commit, files session.Files) error {
-		return w.Clone.Session(id).KeepTip(tip, files)
-	}
-	e.DecodePlan, e.HoldsTests = plans.Decode, testpaths.HoldsTests
-	e.NewRunID = func(id session.ID, number int) string {
-		return fmt.Sprintf("%s-%04d-%s", id, number, w.Env.NewID(4))
-	}
-	e.Hit = func(point string) { durable.Hit(durable.Point(point)) }
-	w.Engine = &e
+	w.Engine = w.newEngine()
+	w.Act(repo)
 	return nil
 }
 
@@ -146,7 +128,7 @@ func (w *Workspace) inOrder(ctx context.Context, detached bool) error {
 	if errors.As(err, &not) && (not.Code == gitcmd.NotCommitted || not.Code == gitcmd.NotBorn) {
 		if id, e := w.Current(ctx); e == nil && id != "" {
 			if v, e := w.View(ctx, id); e == nil {
-				return engine.BranchGone(&v.Session)
+				return transition.BranchGone(&v.Session)
 			}
 		}
 	}
@@ -179,13 +161,13 @@ func (w *Workspace) Current(ctx context.Context) (session.ID, error) {
 }
 
 // View reads a session without locks.
-func (w *Workspace) View(ctx context.Context, id session.ID) (engine.View, error) {
+func (w *Workspace) View(ctx context.Context, id session.ID) (history.View, error) {
 	tip, err := w.Repo.Ref(ctx, session.LedgerOf(id))
 	if err != nil {
-		return engine.View{}, err
+		return history.View{}, err
 	}
 	if tip == "" {
-		return engine.View{}, session.Refuse(session.RefuseNoSession, "wfs list", "no session %q", id)
+		return history.View{}, session.Refuse(session.RefuseNoSession, "wfs list", "no session %q", id)
 	}
 	v, err := w.Engine.Load(ctx, id, tip)
 	if err != nil {
@@ -203,10 +185,10 @@ func (w *Workspace) OpenNamed(ctx context.Context, name string) (session.ID, err
 }
 
 // OpenView is OpenNamed, and reads that session.
-func (w *Workspace) OpenView(ctx context.Context, name string) (engine.View, error) {
+func (w *Workspace) OpenView(ctx context.Context, name string) (history.View, error) {
 	id, err := w.OpenNamed(ctx, name)
 	if err != nil {
-		return engine.View{}, err
+		return history.View{}, err
 	}
 	return w.View(ctx, id)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/settings"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -139,7 +139,7 @@ func (r *Report) claim() error {
 
 // ended reports whether a session has nothing under way that moves a work tree or refs. Without a journal at
 // its ledger's tip the last turn may have to be settled yet.
-func (r *Report) ended(v *engine.View) bool {
+func (r *Report) ended(v *history.View) bool {
 	s := &v.Session
 	return s.Moving == nil && s.Finishing == nil && s.Deleting == nil && v.Pending == nil &&
 		r.Files.Session(s.ID).Begun(v.Tip)

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -107,7 +107,7 @@ func (r fileChecks) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo s
 		}
 		events, _, _ = r.Files.Session(f.Session).Peek(tip) // up to the damage
 		if s, err := r.Engine.AtTip(ctx, f.Session, tip); err == nil {
-			n, _ := engine.Fitting(s, events)
+			n, _ := history.Fitting(s, events)
 			events = events[:n]
 		}
 	}

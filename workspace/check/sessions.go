@@ -6,7 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/history"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -70,7 +71,7 @@ func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
 	if err != nil {
 		return nil //nolint:nilerr // said of the ledger
 	}
-	if n, why := engine.Fitting(s, events); why != nil {
+	if n, why := history.Fitting(s, events); why != nil {
 		flaw, err := r.Files.Session(id).JournalFlaw(tip,
 			fmt.Errorf("event %d of %d does not fit the session: %w", n+1, len(events), why))
 		if err != nil {
@@ -97,7 +98,7 @@ func (r sessionChecks) branch(id session.ID, tip session.Commit) error {
 	at := r.refs[name]
 	if at == "" {
 		r.add(Blocks, "branch", id, name, "is missing; its checkpoints exist", "the session cannot run",
-			engine.BranchGone(s).Hint)
+			transition.BranchGone(s).Hint)
 		return nil
 	}
 	if below, err := r.Repo.IsAncestor(r.ctx, c.Code, at); err == nil && !below { // else said of the objects

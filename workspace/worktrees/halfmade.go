@@ -12,7 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -65,7 +65,7 @@ func (t *Trees) settle(ctx context.Context, m registry.HalfMade, who registry.Ho
 		return t.completeBirth(ctx, m, who)
 	}
 	if alive := t.Engine.Works.Alive(m.Session, m.RunID); len(alive) > 0 {
-		return fmt.Errorf("processes of its set-up are still alive: %s (kill them, or wait)", engine.Named(alive))
+		return fmt.Errorf("processes of its set-up are still alive: %s (kill them, or wait)", decide.Named(alive))
 	}
 	return t.settleUnborn(ctx, m, who)
 }
@@ -141,9 +141,9 @@ func (t *Trees) completeBirth(ctx context.Context, m registry.HalfMade, who regi
 		}
 		defer l.Release()
 		here := t.Repo
-		t.Repo, t.Engine.Store = repo, repo
+		t.Act(repo)
 		_, err = t.Engine.Open(ctx, m.Session)
-		t.Repo, t.Engine.Store = here, here
+		t.Act(here)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/phases/agent"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -74,8 +76,8 @@ func dirRefusal(err error) error {
 }
 
 // Make makes the work tree, provides what git does not bring, and lets the session begin there.
-func (t *Trees) Make(ctx context.Context, m registry.HalfMade, b *engine.Birth, config *workflows.Config,
-	main *gitstate.Repo) (room.Provisioned, *engine.Hand, *engine.Relocated, error) {
+func (t *Trees) Make(ctx context.Context, m registry.HalfMade, b *transition.Birth, config *workflows.Config,
+	main *gitstate.Repo) (room.Provisioned, *engine.Hand, *transition.Relocated, error) {
 	var done room.Provisioned
 	made, err := t.Repo.AddWorktree(ctx, placeOfHalfMade(m), b.At, b.Tree)
 	if err != nil {
@@ -95,7 +97,7 @@ func (t *Trees) Make(ctx context.Context, m registry.HalfMade, b *engine.Birth, 
 		return done, nil, nil, err
 	}
 	rules, guard := session.SplitGuard(b.Exclude)
-	b.Exclude = session.WithGuard(engine.AddExcludes(rules, slices.Concat(done.Linked, done.Copied, left)), guard)
+	b.Exclude = session.WithGuard(hand.AddExcludes(rules, slices.Concat(done.Linked, done.Copied, left)), guard)
 	if err := t.keepProvided(ctx, m, done, left); err != nil {
 		return done, nil, nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/registry"
@@ -87,7 +88,7 @@ func (t *Trees) Remove(ctx context.Context, name string, may Discards) (*Removed
 	if err := may.refusal(now, id, dir, "it is in use, and was not removed: "); err != nil {
 		return nil, err
 	}
-	t.Repo, t.Engine.Store = here, here
+	t.Act(here)
 	if r.Kept, err = t.remove(context.WithoutCancel(ctx), m); err != nil {
 		return nil, err
 	}
@@ -129,7 +130,7 @@ func (t *Trees) enterRemoved(ctx context.Context, name string) (here *gitstate.R
 	}
 	if alive := t.Engine.Works.Alive(id, h.S.Started); h.S.Started != "" && len(alive) > 0 {
 		return nil, nil, session.Refuse(session.RefuseWorktree, "end them, then type it again",
-			"processes of its last run are still alive there: %s", engine.Named(alive))
+			"processes of its last run are still alive there: %s", decide.Named(alive))
 	}
 	return here, &Removed{Session: id, Removed: tree.Path, Hand: h, Tree: tree.ID}, nil
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
 )
@@ -54,7 +54,7 @@ func Tokens(t cost.Tokens) string {
 
 // Budget says how near a cap is.
 func Budget(l session.BudgetLine) string {
-	return fmt.Sprintf("%s: %s of %s used up", l.Scope, engine.Amount(l.What, l.Spent), engine.Amount(l.What, l.Cap))
+	return fmt.Sprintf("%s: %s of %s used up", l.Scope, decide.Amount(l.What, l.Spent), decide.Amount(l.What, l.Cap))
 }
 
 // Ago says when something was.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -33,7 +33,7 @@ func Diagram(w *workflows.Workflow, graphviz bool) string {
 			}
 		}
 	}
-	for _, t := range engine.Transitions(w) {
+	for _, t := range decide.Transitions(w) {
 		from, verdict := string(t.From), string(t.Verdict)
 		switch t.To {
 		case workflows.Done:

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -68,7 +68,7 @@ func EventText(body session.Body) string {
 
 // RanAs says how a run ended.
 func RanAs(r session.RunResult) string {
-	text := engine.Ended(r)
+	text := decide.Ended(r)
 	if r.Message != "" && r.Outcome != session.OutcomeDenied { // which has named them
 		text += ": " + r.Message
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
@@ -27,7 +27,7 @@ func NextCommands(s *session.Session, alive []session.Process, way string) []str
 	case session.StatusBlocked:
 		switch {
 		case s.Blocked.Reason == session.BlockSurvivors:
-			return []string{engine.Ending(s, alive), "wfs show"}
+			return []string{decide.Ending(s, alive), "wfs show"}
 		case s.Blocked.Hint == "wfs resume "+id, // that has been typed: HEAD is on its branch again
 			s.Reworded && s.Blocked.Reason == session.BlockBreaker: // which is news to the next attempt
 			return []string{"wfs run", "wfs show"}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/finish"
 	"github.com/wfs-dev/wfs/gitstate/handover"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
@@ -221,7 +221,7 @@ func StoryOf(d Session, now time.Time) Story {
 		Newest: s.Checkpoints[:min(s.Current+1, len(s.Checkpoints))],
 		Spent:  spent{ms(s.Spent.RunMillis).Seconds(), ms(s.Spent.GateMillis).Seconds(), s.Spent.Waited}}
 	if s.Last != nil && s.Last.NothingLeft {
-		j.Gates = engine.AsHanded(j.Gates)
+		j.Gates = finish.AsHanded(j.Gates)
 	}
 	j.Newest = j.Newest[max(0, len(j.Newest)-shownCheckpoints):]
 	if w := s.Waiting; w != nil && s.Status == session.StatusWaiting && s.Spent.Since > 0 && j.Driver != nil {

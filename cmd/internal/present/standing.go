@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
@@ -132,7 +132,7 @@ func WhyStopped(s *session.Session, now time.Time) []string {
 		return p
 	case s.Status == session.StatusWaiting:
 		return append([]string{"waiting for you: " + s.Waiting.Ask}, QuestionLines(s.Waiting.Question, s.Waiting.Ask)...)
-	case s.Status == session.StatusInterrupted && engine.JudgedNext(s):
+	case s.Status == session.StatusInterrupted && decide.JudgedNext(s):
 		return []string{fmt.Sprintf("attempt %d at %s has run and is not judged yet: the next wfs run judges it first, without another run",
 			s.Open.Attempt, s.Open.Phase)}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -150,7 +150,7 @@ func (c report) driver() {
 		c.Out("running: %s (pid %d)", d.Driver.Command, d.Driver.PID)
 	}
 	if len(d.Alive) > 0 {
-		c.Out("still alive of its last run: %s", engine.Named(d.Alive))
+		c.Out("still alive of its last run: %s", decide.Named(d.Alive))
 		run := c.Facts.Typed("wfs run", d.ID, d.Worktree)
 		on := run + " --ignore-survivors"
 		if slices.ContainsFunc(d.Alive, func(p session.Process) bool { return !p.Own }) {

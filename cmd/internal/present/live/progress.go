@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -144,7 +144,7 @@ func (p *Progress) Event(e session.Event, s *session.Session) {
 		}
 	case session.Voided:
 		why := b.Why
-		if r := s.LastResult; r != nil && why == engine.VoidedWhy(*r) && p.Much != Quiet {
+		if r := s.LastResult; r != nil && why == decide.VoidedWhy(*r) && p.Much != Quiet {
 			why = "it changed nothing" // how it ended stands above
 		}
 		p.below("not counted: %s", why)
@@ -167,7 +167,7 @@ func (p *Progress) driving(b session.Driving, s *session.Session) {
 		p.Note("ended %d %s of the interrupted run (pid %s)", n, present.Plural(n, "process", "processes"),
 			strings.Trim(fmt.Sprint(b.Ended), "[]"))
 	}
-	if engine.JudgedNext(s) && s.Open.Runner != "person" {
+	if decide.JudgedNext(s) && s.Open.Runner != "person" {
 		p.attempt(s, s.Open.Phase, s.Open.Attempt)
 		p.row(s.Open.Runner, "has run; the gates judge what it left", "")
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -126,7 +126,7 @@ func (s *viewing) stands(now *session.Session) {
 	}
 	s.fails, s.most = now.Visit.NoProgress, workflows.DefaultLimits.NoProgress
 	if s.plan != nil {
-		s.cap = engine.BudgetOf(now, s.plan).Session.USD
+		s.cap = decide.BudgetOf(now, s.plan).Session.USD
 		if p := s.plan.Workflow.Phase(now.Phase); p != nil {
 			s.most = cmp.Or(p.Limits.NoProgress, s.most)
 		}

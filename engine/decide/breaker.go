@@ -1,0 +1,188 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// BreakerState is the circuit breaker's state for the present visit of a phase.
+type BreakerState string
+
+const (
+	BreakerClosed   BreakerState = "closed"
+	BreakerHalfOpen BreakerState = "half-open" // one more attempt, in which something is changed: see HalfOpen
+	BreakerOpen     BreakerState = "open"      // stop
+)
+
+const (
+	// maxDenied is after how many attempts in a row that could do nothing for want of a permission the breaker opens: what
+	// was refused twice is refused for ever, since nobody is there to permit it.
+	maxDenied = 2
+	// maxCircles is how often attempts may leave files that an earlier one had left. Taking a wrong way back once
+	// is honest work.
+	maxCircles = 2
+)
+
+// Trip is the breaker: a pure function of a phase's limits and of what happened since the phase was entered. reason
+// says which limit was met. Half-open comes one attempt before open, and never at the first attempt.
+func Trip(l workflows.Limits, v session.Visit) (state BreakerState, reason string) {
+	l = withDefaults(l)
+	stale := maxStale(l)
+	switch {
+	case v.Denied >= maxDenied:
+		return BreakerOpen, fmt.Sprintf("%d attempts in a row changed nothing: the agent's commands were not permitted",
+			v.Denied)
+	case v.Attempts-v.Fewer >= l.Attempts: // a list of tasks may be longer than that
+		return BreakerOpen, fmt.Sprintf("%d attempts without passing this phase", v.Attempts)
+	case v.NoProgress >= l.NoProgress:
+		return BreakerOpen, fmt.Sprintf("%d attempts in a row without progress%s", v.NoProgress, idle(v))
+	case v.SameFailure >= l.SameFailure:
+		return BreakerOpen, fmt.Sprintf("%d attempts in a row failed in the same way", v.SameFailure)
+	case v.Circles >= maxCircles:
+		return BreakerOpen, fmt.Sprintf("going in circles: %d attempts produced the same files as an earlier one", v.Circles)
+	case v.Stale >= stale:
+		return BreakerOpen, fmt.Sprintf("%d attempts in a row failed in new ways without getting further", v.Stale)
+	case v.Attempts > 0 && (v.NoProgress >= max(l.NoProgress-1, 1) || v.SameFailure >= max(l.SameFailure-1, 1)),
+		v.Circles >= maxCircles-1, v.Stale >= stale-1:
+		return BreakerHalfOpen, ""
+	}
+	return BreakerClosed, ""
+}
+
+// idle says how many of the attempts without progress did not even change a file.
+func idle(v session.Visit) string {
+	switch n := min(v.Idle, v.NoProgress); {
+	case n == 0:
+		return ""
+	case n == v.NoProgress:
+		return ": they changed nothing"
+	default:
+		return fmt.Sprintf(": the last %d changed nothing", n)
+	}
+}
+
+// maxStale is how many attempts in a row may fail in new ways without getting further: twice as many as may make no
+// progress at all, since a failure that changes is a sign of work, and never less than three more.
+func maxStale(l workflows.Limits) int { return max(2*l.NoProgress, l.NoProgress+3) }
+
+func withDefaults(l workflows.Limits) workflows.Limits {
+	d := workflows.DefaultLimits
+	fill := func(n *int, def int) {
+		if *n <= 0 {
+			*n = def
+		}
+	}
+	fill(&l.Attempts, d.Attempts)
+	fill(&l.NoProgress, d.NoProgress)
+	fill(&l.SameFailure, d.SameFailure)
+	fill(&l.FailedRuns, d.FailedRuns)
+	return l
+}
+
+// stepOf says how an attempt came closer to passing its phase, "" when it did not. An attempt got further when
+// more of what counts is true of its tree than was ever true at this visit. It moved when it fails on a tree
+// and in a way that this visit has not seen, and no test fails that passed so far. And it may once only look
+// around.
+func stepOf(s *session.Session, j *session.Judgement) session.Step {
+	v, run := &s.Visit, s.Open.Run
+	switch {
+	case j.Verdict == session.Pass:
+		return session.StepAhead
+	case j.Tree == s.Open.Tree:
+		if run != nil && run.Tools > 0 && run.Denials == 0 && !run.Done && v.Looked < maxLooks {
+			return session.StepLooked
+		}
+		return ""
+	case v.Known(j.Tree):
+		return ""
+	}
+	seen := slices.Contains(v.Seen, j.Fingerprint())
+	r := j.Reached()
+	if seen { // what fails is what failed before: somebody has added tests that pass
+		r.Tests = 0
+	}
+	switch {
+	case (v.Attempts > 0 || r.Targets > 0) && r.Beyond(reached(v)):
+		return session.StepAhead
+	case !seen && !breaksMore(v, j):
+		return session.StepMoved
+	}
+	return ""
+}
+
+// maxLooks is how many attempts at one visit may read and change nothing.
+const maxLooks = 1
+
+// reached is the most that was reached at a visit, which an older wfs may have begun.
+func reached(v *session.Visit) session.Reached {
+	r := v.High
+	r.Targets = max(r.Targets, v.Best)
+	return r
+}
+
+// breaksMore reports whether tests fail that did not fail at this visit before. Where tests could not be built nobody
+// knows that, and in a phase that expects red new failures are what is wanted.
+func breaksMore(v *session.Visit, j *session.Judgement) bool {
+	switch j.Class {
+	case session.ClassBrokeGreen, session.ClassTargetFailing, session.ClassTargetMissing:
+	default:
+		return false
+	}
+	if v.Attempts == 0 || !v.High.Ran || j.Red() != nil {
+		return false
+	}
+	ids, all := j.Failing()
+	return all && slices.ContainsFunc(ids, func(id session.TestID) bool { return !slices.Contains(v.Failing, id) })
+}
+
+// tripped is the block of an open breaker, with its evidence.
+func tripped(s *session.Session, why string) session.BlockedBy {
+	evidence := []string{fmt.Sprintf("%s: %s", s.Phase, why)}
+	if s.Last != nil && s.Last.Class == session.ClassNoReview { // to change nothing is its duty
+		evidence[0] = fmt.Sprintf("%s: %d attempts without a verdict", s.Phase, s.Visit.Attempts)
+	}
+	if s.Last != nil {
+		evidence = append(evidence, "last: "+s.Last.Reason)
+	}
+	if s.Review != nil {
+		evidence = append(evidence, "the reviewer sent it back"+remarks(s.Review))
+	}
+	hint := `wfs run --note "what to do differently"`
+	if r := s.LastResult; r != nil && (r.Outcome == session.OutcomeDenied || s.Visit.Denied > 0) {
+		evidence = append(evidence, "in the last attempt "+Denied(*r)+
+			"; add what it needs to agent: allow: in the configuration, then:")
+		hint = s.Repin(r.Agent) + " && wfs run"
+	}
+	return Blocked(session.BlockBreaker, hint, evidence...)
+}
+
+// halfOpen is the phase as the next attempt at it is made, and the name of the agent that makes it where the
+// workflow has another one for the last try.
+func halfOpen(ph *workflows.Phase, state BreakerState) (*workflows.Phase, string) {
+	if state != BreakerHalfOpen {
+		return ph, ""
+	}
+	return By(ph, ph.HalfOpen), ph.HalfOpen
+}
+
+// PhaseOf is the phase of an attempt as that attempt works at it: by another agent, maybe. It is nil when the
+// workflow has none of that name.
+func PhaseOf(p *workflows.Plan, a session.AttemptStarted) *workflows.Phase {
+	if ph := p.Workflow.Phase(a.Phase); ph != nil {
+		return By(ph, a.Agent)
+	}
+	return nil
+}
+
+// By is a phase in which the named agent works; "" leaves it as it is.
+func By(ph *workflows.Phase, agent string) *workflows.Phase {
+	if agent == "" {
+		return ph
+	}
+	other := *ph
+	other.Run.Name = agent
+	return &other
+}

@@ -1,0 +1,206 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Day is a day by the clock of the machine: Unix seconds from its beginning to before the next one's.
+type Day struct{ From, To int64 }
+
+// Elsewhere is what the other sessions of the clone did: what they used up on a day, and when their agents were
+// started.
+type Elsewhere struct {
+	Used  cost.Usage
+	Calls []int64
+}
+
+func (e *Elsewhere) Add(s *session.Session, day Day) {
+	e.Used = e.Used.Plus(s.UsedBetween(day.From, day.To))
+	e.Calls = append(e.Calls, s.Calls...)
+}
+
+// BudgetOf are the caps that hold for a session: those that were typed, over those of its plan.
+func BudgetOf(s *session.Session, p *workflows.Plan) workflows.Budget { return s.Budget.Over(p.Budget) }
+
+// Scope is one thing that caps are on, and what of it is used up.
+type Scope struct {
+	Name string // "session", "phase", "day"
+	Of   string // which one, for keys: "GREEN 2", a day's beginning
+	Cap  workflows.Cap
+	Used cost.Usage
+}
+
+// Scopes are all that a budget is about, for a session in its present phase. others is what the other sessions
+// used up today.
+func Scopes(s *session.Session, b workflows.Budget, day Day, others cost.Usage) []Scope {
+	return []Scope{
+		{"session", "", b.Session, s.Used},
+		{"phase", fmt.Sprintf("%s %d", s.Phase, s.Lap), b.Phase, cost.In(s.UsageByPhase(), s.Phase, s.Lap)},
+		{"day", fmt.Sprint(day.From), b.Day, s.UsedBetween(day.From, day.To).Plus(others)},
+	}
+}
+
+// Lines are the caps of a scope that are set.
+func (s Scope) Lines() []session.BudgetLine {
+	return slices.DeleteFunc(s.All(), func(l session.BudgetLine) bool { return l.Cap <= 0 })
+}
+
+// All are all that a scope may have caps on.
+func (s Scope) All() []session.BudgetLine {
+	lines := []session.BudgetLine{
+		{What: "usd", Spent: s.Used.USD.USD(), Cap: s.Cap.USD},
+		{What: "tokens", Spent: float64(s.Used.Tokens.Sum()), Cap: float64(s.Cap.Tokens)},
+		{What: "turns", Spent: float64(s.Used.Turns), Cap: float64(s.Cap.Turns)},
+		{What: "attempts", Spent: float64(s.Used.Attempts), Cap: float64(s.Cap.Attempts)},
+		{What: "seconds", Spent: float64(s.Used.Millis) / 1000, Cap: float64(s.Cap.Seconds)},
+	}
+	for i := range lines {
+		lines[i].Scope = s.Name
+	}
+	return lines
+}
+
+// Reached reports whether nothing worth a run is left of a cap.
+func Reached(l session.BudgetLine) bool {
+	least := 0.0
+	if l.What == "usd" { // half a cent
+		least = min(0.005, l.Cap/100)
+	}
+	return l.Spent+least >= l.Cap
+}
+
+// Amount says how much of something there is, in words: "$2.50", "120 tokens", "1h30m0s".
+func Amount(what string, n float64) string {
+	switch what {
+	case "usd":
+		return fmt.Sprintf("$%.2f", n)
+	case "seconds":
+		return time.Duration(n * float64(time.Second)).Round(time.Second).String()
+	}
+	return strconv.FormatFloat(n, 'f', 0, 64) + " " + what
+}
+
+// warnAt is the share of a cap from which on it is warned of.
+const warnAt = 0.8
+
+// budget says that a cap is reached, or which ones are nearly.
+func budget(s *session.Session, p *workflows.Plan, f Facts) (warn []session.Body, block *session.BlockedBy) {
+	b := session.BlockedBy{Reason: session.BlockBudget}
+	for _, scope := range Scopes(s, BudgetOf(s, p), f.Day, f.Elsewhere.Used) {
+		for _, l := range scope.Lines() {
+			what := scope.Name
+			if what == "phase" {
+				what = fmt.Sprintf("phase %s, lap %d", s.Phase, s.Lap)
+			}
+			key := strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %g", scope.Name, scope.Of, l.What, l.Cap)), " ")
+			switch {
+			case Reached(l):
+				spent := Amount(l.What, l.Spent)
+				if l.What == "usd" && scope.Used.Estimated > 0 {
+					spent = "~" + spent
+				}
+				b.Evidence = append(b.Evidence, fmt.Sprintf("%s: used %s of %s", what, spent, Amount(l.What, l.Cap)))
+				if b.Hint == "" {
+					b.Hint = raise(l) + " && wfs run"
+				}
+			case l.Spent >= warnAt*l.Cap && !slices.Contains(s.Warned, key):
+				warn = append(warn, session.BudgetWarned{BudgetLine: l, Key: key})
+			}
+		}
+	}
+	if len(b.Evidence) > 0 {
+		return nil, &b
+	}
+	return warn, nil
+}
+
+// raise is a command that lifts a cap above what is used up.
+func raise(l session.BudgetLine) string {
+	to := l.Cap * 2
+	for to <= l.Spent*1.25 {
+		to *= 2
+	}
+	what, value := l.What, strconv.FormatFloat(to, 'f', -1, 64)
+	if l.What == "seconds" {
+		what, value = "time", (time.Duration(to) * time.Second).String()
+	}
+	if l.Scope != "session" {
+		what = l.Scope + "-" + what
+	}
+	return "wfs edit --budget-" + what + " " + value
+}
+
+// Leave tells a run what budgets leave for it.
+func Leave(r *session.RunRequest, scopes []Scope) {
+	least := func(left, n float64) float64 {
+		if left == 0 || n < left {
+			return n
+		}
+		return left
+	}
+	var usd, tokens, turns, seconds float64
+	for _, scope := range scopes {
+		for _, l := range scope.Lines() {
+			switch n := l.Cap - l.Spent; l.What {
+			case "usd":
+				usd = least(usd, max(n, 0.001))
+			case "tokens":
+				tokens = least(tokens, max(n, 1))
+			case "turns":
+				turns = least(turns, max(n, 1))
+			case "seconds":
+				seconds = least(seconds, max(n, 1))
+			}
+		}
+	}
+	r.LeftUSD, r.LeftTokens, r.LeftTurns, r.LeftTime = usd, int64(tokens), int(turns), time.Duration(seconds)*time.Second
+}
+
+// CallWindow is the time that the limit of calls per hour is about, in seconds.
+const CallWindow = 3600
+
+// CallsWithin are those of some calls that count now, the oldest first. What lies far in the future was made by another
+// clock.
+func CallsWithin(calls []int64, now time.Time) []int64 {
+	var list []int64
+	for _, c := range calls {
+		if c > now.Unix()-CallWindow && c <= now.Unix()+CallWindow {
+			list = append(list, c)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// CallsPerHour is how often agents may be started within an hour.
+func CallsPerHour(b workflows.Budget) int {
+	switch {
+	case b.CallsPerHour < 0:
+		return 0 // without a limit
+	case b.CallsPerHour == 0:
+		return workflows.DefaultCallsPerHour
+	}
+	return int(b.CallsPerHour)
+}
+
+// tooFast is the wait until another agent may be started, nil for none.
+func tooFast(s *session.Session, p *workflows.Plan, f Facts) *session.Waiting {
+	most := CallsPerHour(BudgetOf(s, p))
+	calls := CallsWithin(append(slices.Clone(s.Calls), f.Elsewhere.Calls...), f.Now)
+	if most == 0 || len(calls) < most {
+		return nil
+	}
+	until := calls[len(calls)-most] + CallWindow
+	return &session.Waiting{Reason: session.WaitLimit, Cause: session.CauseCalls, Until: until,
+		Longest: max(1, until-f.Now.Unix()),
+		Why: fmt.Sprintf("agents were started %d times within the last hour in this clone, and may be %d times; to allow more: wfs edit %s --budget-calls-per-hour %d",
+			len(calls), most, s.ID, 2*most)}
+}

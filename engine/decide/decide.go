@@ -1,0 +1,390 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// WorkingPhase is the last phase in which an agent does the work and does not review it, the first one when
+// there is none.
+func WorkingPhase(w *workflows.Workflow) session.PhaseName {
+	for _, ph := range slices.Backward(w.Phases) {
+		if ph.Run.Agent && ph.Review == nil {
+			return ph.Name
+		}
+	}
+	return w.Start
+}
+
+// Facts are what Decide may know beside the session: observations, and the user's wishes for this run.
+type Facts struct {
+	Now         time.Time
+	Tree        session.Tree        // of the work tree, when no attempt is open
+	RunID       string              // for the next attempt
+	Started     int                 // attempts that this run has started
+	MaxAttempts int                 // 0: no limit
+	Auto        bool                // agree by itself that nothing is left
+	Ignore      bool                // processes of a run that are still alive after it
+	Stop        string              // id of a request to stop, once the present attempt has its checkpoint
+	Woken       bool                // somebody asked to wait no longer
+	Cut         session.Interrupted // what interrupts the run now
+	Day         Day                 // that it is
+	Elsewhere   Elsewhere           // what other sessions did
+	Locks       []string            // names of git's locks that are there
+}
+
+// Effect is the one thing to do next.
+type Effect string
+
+const (
+	EffectRun        Effect = "run"        // carry out the open attempt
+	EffectJudge      Effect = "judge"      // judge what it left
+	EffectCheckpoint Effect = "checkpoint" // make the decision durable
+	EffectSave       Effect = "save"       // checkpoint without judging (interrupted), then stop
+	EffectKeep       Effect = "keep"       // the same, and decide again
+	EffectSleep      Effect = "sleep"      // until Waiting.Until
+	EffectAgain      Effect = "again"      // nothing to do: decide again
+	EffectBlock      Effect = "block"      // save what is there beside the checkpoints, append Block, and stop
+	EffectStop       Effect = "stop"
+)
+
+// Decision is what to append, and then what to do.
+type Decision struct {
+	Events []session.Body
+	Effect Effect
+	Block  session.BlockedBy // with EffectBlock
+}
+
+// Decide says what happens next in a session that is being driven. It is pure: the same session, plan and facts give
+// the same decision.
+func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
+	if s.Open != nil {
+		return decideOpen(s, p, f)
+	}
+	if s.Conclude {
+		if d, done := Conclusion(s, p, f); done {
+			return d
+		}
+	}
+	if s.Phase == workflows.Done && s.Status == session.StatusRunning {
+		return judgeAgain(s, p, f)
+	}
+	switch s.Status {
+	case session.StatusCompleted, session.StatusFinished, session.StatusAbandoned, session.StatusBlocked:
+		return do(EffectStop)
+	case session.StatusWaiting:
+		w := s.Waiting
+		switch {
+		case w.Reason == session.WaitHuman:
+			return do(EffectStop)
+		case !f.Woken && !Waited(w, f.Now):
+			if f.Stop != "" {
+				return stop(stopped(f))
+			}
+			return do(EffectSleep)
+		}
+	}
+	return start(s, p, f)
+}
+
+// Conclusion draws what follows from the attempt whose checkpoint was just made, beyond the next phase.
+func Conclusion(s *session.Session, p *workflows.Plan, f Facts) (Decision, bool) {
+	switch d := s.Last; {
+	case d.Class == session.ClassAsked:
+		return stop(WaitsForAnswer(s)), true
+	case d.Verdict == session.Blocked:
+		return stop(Blocked(session.BlockGate, "wfs run", d.Reason)), true
+	case d.NothingLeft && (f.Auto || agree(p) == workflows.AgreeAuto):
+		return do(EffectAgain, session.Agreed{By: "auto"}), true
+	case d.NothingLeft:
+		return stop(session.Waiting{Reason: session.WaitHuman, Ask: isItDone(s), Agree: true}), true
+	}
+	return Decision{}, false
+}
+
+// isItDone asks about a lap in which nothing was left to do, as the agent says.
+func isItDone(s *session.Session) string {
+	ask, is := "the agent added no test and says that nothing is left to do", "Is the work done?"
+	if item := s.Item(); item != "" {
+		ask, is = fmt.Sprintf("%s for %q", ask, item), "Is this item done?"
+	}
+	named := ""
+	if s.LastResult != nil {
+		named = session.OneLine(s.LastResult.NothingLeft, 200)
+	}
+	if named == "" {
+		return "the attempt changed nothing, and the agent does not say that anything is missing. Is the work done?"
+	}
+	if s.Last.Shown != "" {
+		return fmt.Sprintf("%s: the existing test %s, which passes, should show it. %s", ask, s.Last.Shown, is)
+	}
+	return fmt.Sprintf("%s: it names %q, but no existing test of that name passes. %s", ask, named, is)
+}
+
+func stopped(f Facts) session.Paused {
+	return session.Paused{Why: "stopped on request", Request: f.Stop}
+}
+
+// interrupted is what ended a run that was cut short. A process that died right after it can say nothing any more.
+func interrupted(f Facts) session.Interrupted {
+	if f.Cut.Why == "" {
+		return session.Interrupted{Why: "killed"}
+	}
+	return f.Cut
+}
+
+func agree(p *workflows.Plan) workflows.Agree {
+	if p.Workflow.Laps == nil {
+		return ""
+	}
+	return p.Workflow.Laps.Agree
+}
+
+func do(e Effect, events ...session.Body) Decision { return Decision{Events: events, Effect: e} }
+
+func stop(b session.Body) Decision { return do(EffectStop, b) }
+
+// Blocked stops a session until somebody does something explicit: hint is the command to type.
+func Blocked(why session.BlockReason, hint string, evidence ...string) session.BlockedBy {
+	return session.BlockedBy{Reason: why, Hint: hint, Evidence: evidence}
+}
+
+// Asking waits for a person's yes or no.
+func Asking(question string) session.Waiting {
+	return session.Waiting{Reason: session.WaitHuman, Ask: question, Approve: true}
+}
+
+// start begins the next attempt, or says why not.
+func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
+	ph := p.Workflow.Phase(s.Phase)
+	if ph == nil { // gone back to a checkpoint from before the workflow was pinned anew
+		return stop(Blocked(session.BlockGate, "wfs edit --phase "+string(p.Workflow.Phases[0].Name),
+			fmt.Sprintf("the workflow has no phase %q", s.Phase)))
+	}
+	if ph.Run.Human {
+		return stop(Asking(Question(ph)))
+	}
+	if limit := withDefaults(ph.Limits).FailedRuns; s.Failed >= limit {
+		return stop(Blocked(session.BlockRunner, "wfs run", withPrinted(s.LastResult,
+			fmt.Sprintf("%d runs in a row failed and changed nothing: %s", s.Failed, s.Why))...))
+	}
+	if laps := p.Workflow.Laps; laps != nil && len(s.Items) == 0 && s.Lap > maxLaps(laps) {
+		return stop(Blocked(session.BlockLimit, "wfs finish",
+			fmt.Sprintf("%d laps are done, the workflow's maximum", s.Lap-1)))
+	}
+	if ask := asksPerson(s, ph); ask != "" {
+		return stop(Asking(ask))
+	}
+	if b := tampered(s, p); b != nil {
+		return stop(b)
+	}
+	state, why := Trip(ph.Limits, s.Visit)
+	if state == BreakerOpen {
+		return stop(tripped(s, why))
+	}
+	ph, other := halfOpen(ph, state)
+	warn, over := budget(s, p, f)
+	if over != nil {
+		return stop(*over)
+	}
+	if f.Stop != "" {
+		return stop(stopped(f))
+	}
+	if f.MaxAttempts > 0 && f.Started >= f.MaxAttempts {
+		return stop(session.Paused{Why: fmt.Sprintf("stopped after %d %s, as requested", f.Started,
+			session.Plural(f.Started, "attempt", "attempts"))})
+	}
+	if w := tooFast(s, p, f); w != nil && runner(ph, p) == "agent" {
+		return do(EffectAgain, append(warn, *w)...)
+	}
+	return do(EffectRun, append(warn, session.AttemptStarted{
+		Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: f.RunID, Tree: f.Tree,
+		Runner: runner(ph, p), HalfOpen: state == BreakerHalfOpen, Agent: other, Locks: f.Locks, Meanwhile: meanwhile(s, ph),
+	})...)
+}
+
+// meanwhile is how many notes that may not be from a person the next attempt is told. Reviewers are told none: one may
+// be from whoever did the work.
+func meanwhile(s *session.Session, ph *workflows.Phase) int {
+	if ph.Review != nil {
+		return 0
+	}
+	return len(s.Meanwhile)
+}
+
+// Question is what a phase asks the person whose work it is: the first line of its brief.
+func Question(ph *workflows.Phase) string {
+	if ask := session.OneLine(session.FirstLine(strings.TrimSpace(ph.Brief)), 300); ask != "" {
+		return string(ph.Name) + ": " + ask
+	}
+	return string(ph.Name) + ": look at the work, then approve or reject it"
+}
+
+// runnerPerson is the runner of an attempt for which nobody is started: it judges what is in the work tree.
+const RunnerPerson = "person"
+
+// judgeAgain judges work that was completed and edited since, as an attempt at the phase that leads to its end.
+func judgeAgain(s *session.Session, p *workflows.Plan, f Facts) Decision {
+	var last workflows.Phase
+	for _, ph := range p.Workflow.Phases {
+		if to := ph.On[workflows.Pass]; to == workflows.Done || to == workflows.NextLap {
+			last = ph
+		}
+	}
+	return do(EffectJudge,
+		session.AttemptStarted{Number: s.Runs + 1, Phase: last.Name, Lap: s.Lap, Attempt: 1, RunID: f.RunID, Tree: f.Tree,
+			Runner: RunnerPerson},
+		session.RunEnded{RunResult: session.RunResult{Outcome: session.OutcomeOK}, Tree: f.Tree})
+}
+
+func maxLaps(l *workflows.Laps) int {
+	if l.Max > 0 {
+		return l.Max
+	}
+	return workflows.DefaultMaxLaps
+}
+
+func runner(ph *workflows.Phase, p *workflows.Plan) string {
+	switch {
+	case !ph.Run.Agent:
+		return "command"
+	case p.AgentOf(ph).Script != "":
+		return "script"
+	}
+	return "agent"
+}
+
+// decideOpen carries an open attempt one step further.
+func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
+	switch o := s.Open; {
+	case o.Decided != nil:
+		return do(EffectCheckpoint)
+	case o.Judgement != nil:
+		return do(EffectCheckpoint, conclude(s, p))
+	case o.Run == nil:
+		return do(EffectRun)
+	default:
+		return decideRun(s, p, f)
+	}
+}
+
+// LapAfter is the lap after the present one, 0 when the checklist has no further item. Without one there is no
+// other lap in a workflow that writes no tests, because nothing there could show that another one has nothing
+// left to do.
+func LapAfter(s *session.Session, p *workflows.Plan) int {
+	if len(s.Items) > 0 || p.Workflow.Red() == nil {
+		return items.Next(s)
+	}
+	return s.Lap + 1
+}
+
+// onlyUnchanged reports whether nothing speaks against an attempt but that it changed nothing.
+func onlyUnchanged(j *session.Judgement) bool {
+	return j.Class == session.ClassUnchanged && !slices.ContainsFunc(j.Gates, func(g session.GateResult) bool {
+		return g.Verdict != session.Pass && g.Class != session.ClassUnchanged
+	})
+}
+
+// idleLap reports whether the first attempt at a lap, without a list of items, left the files as the lap before
+// was judged: most agents that find nothing more to do say only that they are done. Whoever was told to do more
+// has to do it.
+func idleLap(s *session.Session) bool {
+	o, r := s.Open, s.Open.Run
+	return len(s.Items) == 0 && items.LapsJudged(s) > 0 && o.Judgement.Tree == s.LapTree && r.Outcome == session.OutcomeOK &&
+		!r.NotDone && !r.Unread && r.Denials == 0 && r.TestChange == "" &&
+		o.Told+o.Said+o.AttemptStarted.Meanwhile+s.Visit.Attempts == 0
+}
+
+// conclude turns a judgement into a decision: the verdict, where it leads, and whether it was progress.
+func conclude(s *session.Session, p *workflows.Plan) session.Decided {
+	j, run := s.Open.Judgement, s.Open.Run
+	d := session.Decided{Verdict: j.Verdict, Class: j.Class, Reason: j.Reason, Next: s.Phase, NextLap: s.Lap}
+	if d.Progress = j.Verdict == session.Pass; !d.Progress {
+		d.Step = stepOf(s, j)
+		d.Progress = d.Step != ""
+	}
+	said := run != nil && run.Done
+	left := run != nil && (run.NothingLeft != "" || idleLap(s)) && p.Workflow.Laps != nil && s.Phase == p.Workflow.Start
+	if left && (j.Class == session.ClassNothingAdded && len(j.Beside) == 0 || onlyUnchanged(j)) {
+		d.Verdict, d.NothingLeft, d.Shown, d.Progress = session.Pass, true, j.Shown, true
+		return d
+	}
+	if j.Verdict == session.Blocked {
+		if j.Class == session.ClassAsked {
+			d.Progress, d.Step = false, ""
+		}
+		if j.Class == session.ClassAsked && !goesBack(s, p, &d) {
+			d.Question = j.Question
+		}
+		return d
+	}
+	if run != nil && run.Rejected && s.Last != nil && s.Last.Class == session.ClassAsked {
+		d.Question = s.Last.Question
+	}
+	d.Refuted = said && j.Verdict == session.Fail
+	if heard(s, p.Workflow.Phase(s.Open.Phase), &d) || goesBack(s, p, &d) {
+		return d
+	}
+	if to := failedElsewhere(s, p, j); to != "" && d.Verdict == session.Fail {
+		d.Next = to
+		return d
+	}
+	target, err := Next(&p.Workflow, s.Phase, d.Verdict)
+	if err != nil { // the plan was checked: only a ledger that somebody edited gets here
+		d.Verdict, d.Reason = session.Blocked, err.Error()
+		return d
+	}
+	if ph := leftOut(p, target, j); ph != nil && d.Verdict == session.Pass {
+		d.TooSmall, target = ph.Name, ph.On[workflows.Pass]
+	}
+	d.Next = target
+	if d.LapEnded = target == workflows.NextLap; d.LapEnded {
+		finished := s.Open.Runner == RunnerPerson && !run.Approved // it was before; see judgeAgain
+		d.Next = p.Workflow.Start
+		if d.NextLap = LapAfter(s, p); d.NextLap == 0 || finished {
+			d.Next, d.NextLap = workflows.Done, s.Lap
+		}
+	}
+	ph := p.Workflow.Phase(s.Phase)
+	d.Approve = d.Verdict == session.Pass && ph != nil && ph.Approve
+	return d
+}
+
+// Completes reports whether the work is complete if its open attempt is judged so, or when somebody agrees to that.
+func Completes(s *session.Session, p *workflows.Plan, j session.Judgement) bool {
+	open, after := *s.Open, *s
+	open.Judgement, after.Open = &j, &open
+	d := conclude(&after, p)
+	return d.Verdict == session.Pass && (d.Next == workflows.Done || d.NothingLeft && items.Next(s) == 0)
+}
+
+// failedElsewhere is the phase to which work goes back that all gates of its own phase passed, and one of an
+// earlier phase did not: as if that phase had failed. "" when it is not so.
+func failedElsewhere(s *session.Session, p *workflows.Plan, j *session.Judgement) session.PhaseName {
+	own := p.Workflow.Phase(s.Open.Phase)
+	if own == nil || j.Verdict != session.Fail {
+		return ""
+	}
+	at := slices.IndexFunc(j.Gates, func(r session.GateResult) bool { return r.Verdict != session.Pass })
+	if at < 0 || slices.ContainsFunc(own.Gates, func(g workflows.Gate) bool { return g.Name == j.Gates[at].Gate }) {
+		return ""
+	}
+	for _, ph := range p.Workflow.Phases {
+		if slices.ContainsFunc(ph.Gates,
+			func(g workflows.Gate) bool { return g.Name == j.Gates[at].Gate && g.Expect != workflows.ExpectRed }) {
+			if to := ph.On[workflows.Fail]; p.Workflow.Phase(to) != nil {
+				return to
+			}
+		}
+	}
+	return WorkingPhase(&p.Workflow)
+}
+
+// Waits reports whether a gate may be passed over before the work is complete.
+func Waits(g workflows.Gate) bool { return len(g.Paths) > 0 || g.When != "" }

@@ -1,0 +1,27 @@
+package decide
+
+import (
+	"slices"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// leftOut is the phase to which a judgement leads and which the lap is too small for, nil when it is entered. What it
+// would be judged by has judged the same tree.
+func leftOut(p *workflows.Plan, target session.PhaseName, j *session.Judgement) *workflows.Phase {
+	ph := p.Workflow.Tidying()
+	if p.Workflow.Refactor != workflows.RefactorAuto || ph == nil || ph.Name != target || j.Lines == nil ||
+		*j.Lines >= workflows.SmallLap {
+		return nil
+	}
+	for _, g := range ph.Gates {
+		judged := slices.ContainsFunc(j.Gates, func(r session.GateResult) bool {
+			return r.Gate == g.Name && r.Verdict == session.Pass
+		})
+		if g.Runs() && !judged {
+			return nil
+		}
+	}
+	return ph
+}

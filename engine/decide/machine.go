@@ -1,0 +1,55 @@
+package decide
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/looplab/fsm"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Next says where a verdict leads from a phase. The workflow is compiled into a table for looplab/fsm without
+// callbacks: those fire when the state has changed already and cannot veto.
+func Next(w *workflows.Workflow, from session.PhaseName, verdict session.Verdict) (session.PhaseName, error) {
+	m := fsm.NewFSM(string(from), table(w), fsm.Callbacks{})
+	err := m.Event(context.Background(), string(verdict))
+	var stays fsm.NoTransitionError
+	if err != nil && !errors.As(err, &stays) { // a phase that leads to itself is the commonest move of all
+		return "", fmt.Errorf("workflow %s: %w", w.Name, err)
+	}
+	return session.PhaseName(m.Current()), nil
+}
+
+// table is the workflow as transitions, in a fixed order.
+func table(w *workflows.Workflow) fsm.Events {
+	var t fsm.Events
+	for _, p := range w.Phases {
+		for _, v := range slices.Sorted(maps.Keys(p.On)) {
+			t = append(t, fsm.EventDesc{Name: string(v), Src: []string{string(p.Name)}, Dst: string(p.On[v])})
+		}
+	}
+	return t
+}
+
+// Transition is one arrow of a workflow: where a verdict leads from a phase.
+type Transition struct {
+	From    session.PhaseName `json:"from"`
+	Verdict session.Verdict   `json:"verdict"`
+	To      session.PhaseName `json:"to"` // a phase, workflows.Done or workflows.NextLap
+}
+
+// Transitions are the arrows of the table that the state machine is made of.
+func Transitions(w *workflows.Workflow) []Transition {
+	var list []Transition
+	for _, e := range table(w) {
+		for _, from := range e.Src {
+			list = append(list, Transition{session.PhaseName(from), session.Verdict(e.Name), session.PhaseName(e.Dst)})
+		}
+	}
+	return list
+}

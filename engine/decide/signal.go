@@ -1,0 +1,101 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// maxUnsigned is how many attempts in a row may pass all gates without their agent's word before a person is
+// asked: one to forget it, one to be told, one more.
+const maxUnsigned = 3
+
+// heard takes the word of whoever worked into a conclusion, where the phase asks for it: the dual gate, and reviews. It
+// reports whether that settles where the attempt leads. A person's word is in the judgement already.
+func heard(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
+	o := s.Open
+	if ph == nil || o.Runner == RunnerPerson || o.Run == nil {
+		return false
+	}
+	if ph.Review != nil {
+		return reviewed(s, ph, d)
+	}
+	if d.Verdict != session.Pass {
+		return false
+	}
+	switch {
+	case ph.Signal == workflows.SignalRequired && !o.Run.Done:
+		d.Reason = "the gates pass, but the agent did not report that the work is done"
+		if o.Run.NotDone {
+			d.Reason = "the gates pass, but the agent reports that the work is not done yet"
+		}
+	case ph.Signal == workflows.SignalVeto && o.Run.Unread:
+		d.Reason = "the gates pass, but wfs " + o.Run.Note
+	case ph.Signal == workflows.SignalVeto && o.Run.NotDone:
+		d.Reason = "the gates pass, but the agent reports that the work is not done yet"
+	default:
+		return false
+	}
+	// It is no failure of the work: the phase goes on, wherever a failure would lead.
+	d.Verdict, d.Class, d.Step, d.Progress, d.Next = session.Fail, session.ClassUnsigned, session.StepUnsigned, true,
+		s.Phase
+	return true
+}
+
+// reviewed concludes an attempt at a review. The gates outweigh the reviewer's yes. A review that gave no
+// verdict, or changed files, is made again; so is nothing when the work has been sent back often enough: then a
+// person decides.
+func reviewed(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
+	v := s.Open.Run.Review
+	switch {
+	case d.Class == session.ClassGuard || d.Class == session.ClassKey:
+		return true
+	case d.Verdict != session.Pass:
+		return false
+	case v == nil:
+		d.Verdict, d.Class, d.Reason = session.Fail, session.ClassNoReview, "the reviewer gave no verdict"
+		d.Step = stepOf(s, &session.Judgement{Tree: s.Open.Judgement.Tree, Verdict: session.Fail, Class: d.Class})
+		d.Progress = d.Step != ""
+		return true
+	case v.Verdict == session.Approve:
+		d.Class, d.Reason = session.ClassReviewed, "the reviewer approves"+remarks(v)
+		return false
+	}
+	d.Verdict, d.Class, d.Reason, d.Step = session.Fail, session.ClassRejected, "the reviewer rejects it"+
+		remarks(v), session.StepMoved
+	d.Progress = true
+	return s.Rounds[s.Open.Phase]+1 >= ph.Review.Rounds
+}
+
+func remarks(v *session.Review) string {
+	n := len(v.Findings) + v.More
+	if n == 0 {
+		return ""
+	}
+	f := v.Findings[0]
+	at := f.Path
+	if at != "" && f.Line > 0 {
+		at = fmt.Sprintf("%s:%d", at, f.Line)
+	}
+	if at != "" {
+		at += ": "
+	}
+	return fmt.Sprintf(", %d %s: %s", n, session.Plural(n, "finding", "findings"), session.OneLine(at+f.What, 200))
+}
+
+// asksPerson is the question at which a phase of an agent's stops for a person's yes or no, "" when there is none.
+func asksPerson(s *session.Session, ph *workflows.Phase) string {
+	switch n := s.Rounds[s.Phase]; {
+	case ph.Review != nil && n >= ph.Review.Rounds:
+		ask := fmt.Sprintf("%s: the work was sent back %d %s", s.Phase, n, session.Plural(n, "time", "times"))
+		if s.Last != nil && s.Last.Class == session.ClassRejected {
+			ask += "; at last " + strings.TrimPrefix(s.Last.Reason, "the reviewer rejects it, ")
+		}
+		return ask + ". Is it good as it is (approve), or what should change (reject)?"
+	case s.Visit.Unsigned >= maxUnsigned:
+		return fmt.Sprintf("%s: the gates pass, but in %d attempts the agent did not report that the work is done. Is it?", s.Phase, s.Visit.Unsigned)
+	}
+	return ""
+}

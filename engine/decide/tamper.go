@@ -1,0 +1,84 @@
+package decide
+
+import (
+	"fmt"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Bounds of tampering and of going back. The first time an attempt is told; whoever does it again has
+// understood and goes on. Going back to change tests is honest, and a way to go in circles.
+const (
+	maxTampered    = 2
+	maxTestChanges = 3
+)
+
+// Frozen is the tree whose tests hold in the present phase. Where tests are written it is what the lap began
+// with, and so it is in a workflow that never writes failing ones and asks for the guard all the same.
+func Frozen(s *session.Session, p *workflows.Plan) session.Tree {
+	ph := p.Workflow.Phase(s.Open.Phase)
+	switch red := p.Workflow.Red(); {
+	case p.Workflow.TamperIn(ph) == workflows.TamperOff:
+		return ""
+	case ph.WritesTests(), red == nil:
+		return s.LapTree
+	}
+	return s.Frozen
+}
+
+// goesBack leads an attempt that asks for it back to the phase that writes tests, whatever its gates say.
+func goesBack(s *session.Session, p *workflows.Plan, d *session.Decided) bool {
+	ph, red, run := p.Workflow.Phase(s.Open.Phase), p.Workflow.Red(), s.Open.Run
+	if run == nil || run.TestChange == "" || ph == nil || red == nil || ph.WritesTests() || s.Open.Runner == RunnerPerson {
+		return false
+	}
+	d.Verdict, d.Class, d.Refuted = session.Fail, session.ClassTestChange, false
+	d.Reason = "the agent asks to change tests: " + session.OneLine(run.TestChange, 300)
+	if s.TestChanges < maxTestChanges {
+		d.Next, d.Progress, d.Step = red.Name, true, session.StepMoved
+	}
+	return true
+}
+
+// tampered stops a session whose tests are not safe from whoever works, nil when they are.
+func tampered(s *session.Session, p *workflows.Plan) session.Body {
+	if s.Last == nil || s.Visit.Attempts == 0 {
+		return nil
+	}
+	switch {
+	case s.Last.Class == session.ClassTestChange:
+		return Blocked(session.BlockTamper, "wfs reject --to "+string(p.Workflow.Red().Name),
+			fmt.Sprintf("%s: after %d returns in this lap, %s", s.Phase, s.TestChanges, s.Last.Reason))
+	case s.Last.Class != session.ClassTampered:
+		return nil
+	case s.Visit.Tampered >= maxTampered || s.Visit.Again:
+		b := Blocked(session.BlockTamper, `wfs run --note "leave the tests alone"`,
+			fmt.Sprintf("%s: %s weakened the tests", s.Phase, twice(s)))
+		for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
+			if t.Grave {
+				b.Evidence = append(b.Evidence, session.OneLine(t.String(), 300))
+			}
+		}
+		b.Evidence = append(b.Evidence,
+			fmt.Sprintf("if the change is right: wfs approve %s -m WHY; if tests must change: wfs reject %s --to %s",
+				s.ID, s.ID, redName(p)))
+		return b
+	}
+	return nil
+}
+
+// twice counts the attempts that did what they had been told not to do.
+func twice(s *session.Session) string {
+	if s.Visit.Tampered < maxTampered {
+		return "2 attempts"
+	}
+	return fmt.Sprintf("%d attempts in a row", s.Visit.Tampered)
+}
+
+func redName(p *workflows.Plan) string {
+	if red := p.Workflow.Red(); red != nil {
+		return string(red.Name)
+	}
+	return "PHASE"
+}

@@ -1,0 +1,223 @@
+package finish
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/engine/transition"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
+)
+
+// nothingToHand refuses to hand over what changes nothing. A run would do nothing either, of a session that is
+// completed or waits for the word that it is.
+func (h *Finisher) nothingToHand(onto session.Commit) error {
+	r := session.Refuse(session.RefuseNotGreen, "wfs run",
+		"there is nothing to hand over: the files are the same as on the base")
+	switch w := h.S.Waiting; {
+	case h.S.Status == session.StatusWaiting && w != nil && w.Agree:
+		r.Hint = `wfs reject -m "what is still missing" && wfs run, or wfs abandon`
+	case h.S.Status == session.StatusCompleted:
+		r.Hint = `wfs run --note "what is to be done", or wfs abandon`
+	}
+	if onto != h.S.Base {
+		r.Message = "there is nothing to hand over: " + session.ShortRef(h.S.BaseRef) + " has all of it"
+		if m := h.movedBase(); m != nil && m.Old != "" && m.New != "" {
+			r.Message += fmt.Sprintf(", and was moved during a run, from %s to %s", m.Old.Short(), m.New.Short())
+			r.Hint = fmt.Sprintf("git update-ref %s %s %s", m.Ref, m.Old, m.New)
+		}
+	}
+	return r
+}
+
+// handing is what a finish hands over.
+type handing struct {
+	checkpoint  *session.Checkpoint
+	onto        session.Commit
+	files, tree session.Tree // of the work tree afterwards, and of the commit
+}
+
+// handing finds out what a finish hands over, or why it does not. snap is the work tree as it is.
+func (h *Finisher) handing(ctx context.Context, o Options, snap session.Snapshot) (v handing, err error) {
+	st := h.Git
+	if v.checkpoint, err = h.handed(ctx, snap); err != nil {
+		return v, err
+	}
+	if err := h.agreed(ctx, v.checkpoint, o); err != nil {
+		return v, err
+	}
+	if there, err := st.Ref(ctx, o.Branch); err != nil || there != "" {
+		if err == nil {
+			err = &session.Refusal{Code: session.RefuseBranch,
+				Message: fmt.Sprintf("branch %s already exists", session.ShortRef(o.Branch)), Hint: "wfs finish --branch NAME"}
+		}
+		return v, err
+	}
+	if err := h.MayMake(ctx, o.Branch, "wfs finish --branch NAME"); err != nil {
+		return v, err
+	}
+	if v.onto, err = h.handoverBase(ctx, snap.Head.Commit); err != nil {
+		return v, err
+	}
+	base, err := st.TreeOf(ctx, v.onto)
+	if err != nil {
+		return v, err
+	}
+	if v.files = v.checkpoint.Tree; !o.Keep { // the commits of a session have its documents
+		if v.files, err = st.HandoverTree(ctx, v.checkpoint.Tree, base, ""); err != nil {
+			return v, err
+		}
+	}
+	v.tree = v.files
+	if o.WithoutCarried {
+		if v.tree, err = h.withoutCarried(ctx, v.checkpoint, o, base); err != nil {
+			return v, err
+		}
+	}
+	if base == v.tree && !o.Keep {
+		return v, h.nothingToHand(v.onto)
+	}
+	return v, nil
+}
+
+// handedAlready returns nil when HEAD is where a finish, which may have been killed, has brought it.
+func (h *Finisher) handedAlready(ctx context.Context, f *session.Finished) error {
+	head, err := h.Git.Head(ctx)
+	if err != nil || head.Ref == f.Branch {
+		return err
+	}
+	there, err := h.Git.Ref(ctx, f.Branch)
+	if err != nil {
+		return err
+	}
+	hint := "git switch " + session.ShortRef(f.Branch)
+	if there == "" {
+		hint = fmt.Sprintf("git branch %s %s", session.ShortRef(f.Branch), f.Commit)
+	}
+	return &session.Refusal{Code: session.RefuseFinal,
+		Message: fmt.Sprintf("%s is already finished, on branch %s", h.ID, session.ShortRef(f.Branch)), Hint: hint}
+}
+
+// handoverBase is the commit that the handed-over one is made from: the session's base, or a later commit of its base
+// branch that the session has taken in since, by a rebase or a merge of the user's. From the old base that branch's own
+// changes would be handed over as the session's.
+func (h *Finisher) handoverBase(ctx context.Context, tip session.Commit) (session.Commit, error) {
+	st, base := h.Git, h.S.Base
+	if h.S.BaseRef == "" {
+		return base, nil
+	}
+	theirs, err := st.Ref(ctx, h.S.BaseRef)
+	if err != nil || theirs == "" || theirs == base {
+		return base, err
+	}
+	if m := h.movedBase(); m != nil && m.Old != "" && m.New != "" {
+		if own, err := h.inLine(ctx, h.S.At(0).Code, m.New, theirs); err != nil {
+			return base, err
+		} else if own { // a run put the session's own commits there
+			theirs = m.Old
+		}
+	}
+	common, err := h.git.MergeBase(ctx, theirs, tip)
+	if err != nil || common == "" || common == base {
+		return base, err
+	}
+	later, err := st.IsAncestor(ctx, base, common)
+	if err != nil || !later {
+		return base, err
+	}
+	return common, nil
+}
+
+// movedBase is what runs did to the session's base branch and no person has seen yet, nil for nothing.
+func (h *Finisher) movedBase() *session.RefMove {
+	if h.S.Unseen != nil {
+		for _, m := range h.S.Unseen.Refs {
+			if m.Ref == h.S.BaseRef {
+				return &m
+			}
+		}
+	}
+	return nil
+}
+
+// inLine reports whether each of some commits is an ancestor of the next.
+func (h *Finisher) inLine(ctx context.Context, commits ...session.Commit) (bool, error) {
+	for i := range len(commits) - 1 {
+		if is, err := h.Git.IsAncestor(ctx, commits[i], commits[i+1]); err != nil || !is {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// handed returns the checkpoint that can be handed over: the present one, judged green, with nothing changed since.
+func (h *Finisher) handed(ctx context.Context, snap session.Snapshot) (*session.Checkpoint, error) {
+	c := h.S.At(h.S.Current)
+	if !c.Green && c.Class == session.ClassRejected { // a rejection takes nothing from what gates said of the same tree
+		for g := range h.S.Back() {
+			if g.Green && g.Number > 0 && g.Tree == c.Tree {
+				c = g
+				break
+			}
+		}
+	}
+	if !c.Green {
+		r := &session.Refusal{Code: session.RefuseNotGreen,
+			Message: fmt.Sprintf("checkpoint %d did not pass (%s)", c.Number, c.Summary), Hint: "wfs run"}
+		if h.S.Status == session.StatusBlocked { // a plain run would say so, and no more
+			r.Hint = h.S.Blocked.Hint
+		}
+		// a run judges it, and does no more
+		edited := h.S.Status == session.StatusCompleted && c.Verdict == "" && !h.S.AsksMore()
+		if edited {
+			r.Message = fmt.Sprintf("checkpoint %d is not judged yet (%s)", c.Number, c.Summary)
+		}
+		for g := range h.S.Back() {
+			if g.Green && g.Number > 0 && g.Number < c.Number && h.rejected(g.Tree) == nil {
+				r.Message += fmt.Sprintf("; the last one that passed is %d (%s)", g.Number, g.Summary)
+				r.Hint = fmt.Sprintf("wfs resume @%d && wfs finish", g.Number)
+				now := h.S.Current
+				h.S.Current = g.Number // as it is after going back
+				open, err := h.inTheWay(ctx, g)
+				h.S.Current = now
+				if err != nil {
+					return c, err
+				}
+				if len(open) > 0 || items.Less(&h.S) {
+					r.Hint += ` --anyway "why"`
+				}
+				if edited {
+					r.Hint = "wfs run, to judge it, or " + r.Hint + ", to hand over without it"
+				}
+				break
+			}
+		}
+		return c, r
+	}
+	if snap.Tree != c.Tree {
+		changes, err := h.Trees.Changes(ctx, c.Tree, snap.Tree)
+		if err != nil {
+			return c, err
+		}
+		return c, &session.Refusal{Code: session.RefuseNotGreen,
+			Hint: fmt.Sprintf("wfs run, to have them judged, or wfs resume @%d, to set them aside", c.Number),
+			Message: fmt.Sprintf("%d %s changed since checkpoint %d was judged: %s", len(changes),
+				session.Plural(len(changes), "file has", "files have"), c.Number, transition.Paths(changes))}
+	}
+	return c, nil
+}
+
+func (h *Finisher) withoutCarried(ctx context.Context, c *session.Checkpoint, o Options,
+	base session.Tree) (session.Tree, error) {
+	if len(h.S.Carried) == 0 || o.Keep || h.S.Fork != nil {
+		why := "this session did not start with uncommitted changes"
+		switch {
+		case o.Keep:
+			why = "--keep keeps the checkpoints as they are, including your uncommitted changes"
+		case len(h.S.Carried) > 0:
+			why = fmt.Sprintf("this session is a fork of %s, which started with them: they cannot be separated from its work", h.S.Parent)
+		}
+		return "", &session.Refusal{Code: session.RefuseUsage, Message: why, Hint: "wfs finish"}
+	}
+	return h.Git.HandoverTree(ctx, c.Tree, base, h.S.At(0).Tree)
+}

@@ -1,0 +1,215 @@
+package finish
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/engine/transition"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// handedOver is what the message of the one commit tells beside the session.
+type handedOver struct {
+	gates    []session.GateResult // as they judged the tree
+	changed  []session.Change     // since the base
+	lines    []session.FileLines  // of the same
+	left     []string             // phases that were not passed, files with a key
+	unproven string               // why it was not proven in a clean tree, "" when it was
+}
+
+// handoverMessage is the message of the one commit: the goal, the gates, and what was claimed and refuted.
+func (h *Finisher) handoverMessage(c *session.Checkpoint, o Options, told handedOver) string {
+	s, unproven := &h.S, told.unproven
+	var b strings.Builder
+	subject := o.Subject
+	if subject == "" {
+		subject = session.OneLine(s.Headline(), 72)
+	}
+	b.WriteString(subject + "\n\n")
+	if g := session.OneLine(s.Goal, 2000); o.Subject != "" || s.Title != "" || len([]rune(g)) > 72 {
+		b.WriteString(g + "\n\n")
+	}
+	for _, item := range items.States(s) {
+		says := ""
+		if item.Settled() {
+			if item.State != session.ItemDelivered {
+				says = " (" + item.Says() + ")"
+			}
+			fmt.Fprintf(&b, "- %s%s\n", session.OneLine(item.Text, 200), says)
+		}
+	}
+	if len(s.Items) > len(items.Open(s)) {
+		b.WriteString("\n")
+	}
+	if o.Report == workflows.ReportFull {
+		h.fullReport(&b, c, told.gates, unproven)
+	} else {
+		if o.Report != workflows.ReportNone {
+			fmt.Fprintf(&b, "Tested: %s\n", h.tested(told))
+			b.WriteString(h.lessTests(told))
+			for _, a := range items.Approvals(s, &h.Plan.Workflow) {
+				fmt.Fprintf(&b, "Approved: %s, by a %s\n", a.Phase, a.By)
+			}
+			if items.ApprovedInTheEnd(s, c.Number) {
+				b.WriteString("Approved: the whole work, by a person\n")
+			}
+		}
+		if unproven != "" {
+			b.WriteString(unproven + "\n")
+		}
+	}
+	for _, item := range items.Open(s) {
+		fmt.Fprintf(&b, "Not done: %s\n", session.OneLine(item.Text, 200))
+	}
+	if o.Anyway != "" {
+		for _, what := range append(h.unpassed(c), told.left...) {
+			fmt.Fprintf(&b, "Not done: %s\n", session.OneLine(what, 200))
+		}
+		fmt.Fprintf(&b, "Not judged: %s\n", session.OneLine(o.Anyway, 500))
+	}
+	skipped := slices.Clone(s.SkippedPhases)
+	for _, p := range skipped {
+		if p.Anyway {
+			fmt.Fprintf(&b, "Not judged: %s, lap %d: %s\n", p.Phase, p.Lap, session.OneLine(p.Why, 200))
+		}
+	}
+	if skipped = slices.DeleteFunc(skipped, func(p session.SkippedPhase) bool { return p.Anyway }); len(skipped) > 0 {
+		b.WriteString("\nSkipped phases:\n")
+		for _, p := range skipped {
+			fmt.Fprintf(&b, "- %s, lap %d: %s\n", p.Phase, p.Lap, cmp.Or(session.OneLine(p.Why, 200), "no reason given"))
+		}
+	}
+	b.WriteString(tamperedText(s))
+	if o.WithoutCarried {
+		b.WriteString("\nChanges that were uncommitted when the session began are left out; the gates ran with them.\n")
+	}
+	fmt.Fprintf(&b, "\nWfs-Session: %s\nWfs-Checkpoint: %04d\n", s.ID.Trailer(), c.Number)
+	return b.String()
+}
+
+// tested names what passed on the tree that is handed over: commands, with how many tests and how many of them
+// are new, and files that a command names if they are not what they were.
+func (h *Finisher) tested(told handedOver) string {
+	var list []string
+	for _, g := range told.gates {
+		if g.Verdict != session.Pass || g.Where == session.InTree { // that one only looks at files
+			continue
+		}
+		text := g.Gate
+		for _, p := range h.Plan.Baseline {
+			if p.Name == g.Gate {
+				text = session.OneLine(cmp.Or(p.Run.Text(), g.Gate), 60)
+			}
+		}
+		for _, word := range strings.Fields(text) {
+			if slices.ContainsFunc(told.changed, func(c session.Change) bool { return c.Path == path.Clean(word) }) {
+				text += fmt.Sprintf(" (%s was changed)", word)
+			}
+		}
+		if n := g.Counts.Passed; n > 0 {
+			text += fmt.Sprintf(" (%d passed", n)
+			if before, known := h.testsBefore(g.Gate); known {
+				text += fmt.Sprintf("; before: %d", before)
+			}
+			text += ")"
+		}
+		list = append(list, text)
+	}
+	if len(list) == 0 {
+		return "nothing"
+	}
+	return strings.Join(list, ", ")
+}
+
+// lessTests names the files of the base with tests that are gone, and those that lost lines.
+func (h *Finisher) lessTests(told handedOver) string {
+	gone := map[string]bool{}
+	for _, c := range told.changed {
+		gone[c.Path] = c.Status == "D"
+	}
+	var deleted, changed []string
+	for _, l := range told.lines {
+		switch {
+		case !h.HoldsTests(l.Path):
+		case gone[l.Path]:
+			deleted = append(deleted, l.Path)
+		case l.Removed > 0:
+			changed = append(changed, fmt.Sprintf("%s (+%d -%d)", l.Path, l.Added, l.Removed))
+		}
+	}
+	text := ""
+	if len(deleted) > 0 {
+		text += "Deleted tests: " + session.OneLine(strings.Join(deleted, ", "), 300) + "\n"
+	}
+	if len(changed) > 0 {
+		text += "Changed tests: " + session.OneLine(strings.Join(changed, ", "), 300) + "\n"
+	}
+	return text
+}
+
+// testsBefore is how many tests a gate had on the base, where that is known.
+func (h *Finisher) testsBefore(gate string) (n int, known bool) {
+	if h.S.Base0 != nil {
+		for _, g := range h.S.Base0.Gates {
+			if g.Gate == gate {
+				return g.Counts.Total(), true
+			}
+		}
+	}
+	return 0, false
+}
+
+// fullReport tells all that was judged and claimed.
+func (h *Finisher) fullReport(b *strings.Builder, c *session.Checkpoint, gates []session.GateResult, unproven string) {
+	s := &h.S
+	laps := ""
+	if s.Laps {
+		laps = fmt.Sprintf("%d %s, ", s.LapsDone(), session.Plural(s.LapsDone(), "lap", "laps"))
+	}
+	fmt.Fprintf(b, "Judged by wfs at checkpoint %d, %s%d %s:\n%s", c.Number, laps, s.Tries,
+		session.Plural(s.Tries, "attempt", "attempts"), transition.GateTable(gates))
+	if c.Class == session.ClassApproved {
+		fmt.Fprintf(b, "%s: approved by a person\n", c.Phase)
+	}
+	if c.Class == session.ClassReviewed {
+		fmt.Fprintf(b, "%s: approved by a reviewing agent\n", c.Phase)
+	}
+	if unproven != "" {
+		b.WriteString("\n" + unproven + "\n")
+	}
+	if flaky := s.FlakyTests(); len(flaky) > 0 {
+		fmt.Fprintf(b, "\nFlaky, ignored: %s\n", session.ListTests(flaky))
+	}
+	if refuted := s.StillRefuted(); len(refuted) > 0 {
+		n := len(refuted)
+		fmt.Fprintf(b, "\nThe agent said it was done %d %s; %d true. Not true at:\n", s.Claims,
+			session.Plural(s.Claims, "time", "times"), s.Claims-n)
+		for _, r := range refuted {
+			fmt.Fprintf(b, "- checkpoint %d, %s: %s\n", r.Checkpoint, r.Phase, session.OneLine(r.Reason, 200))
+		}
+	}
+}
+
+// tamperedText is for the message of a finish: what was done to tests on the way, and let through, in a line each. It
+// is empty when that is nothing.
+func tamperedText(s *session.Session) string {
+	list := s.TamperedOn()
+	if len(list) == 0 {
+		return ""
+	}
+	const most = 20
+	var b strings.Builder
+	b.WriteString("\nExisting tests were weakened or changed:\n")
+	for _, t := range list[:min(len(list), most)] {
+		fmt.Fprintf(&b, "- %s\n", session.OneLine(t.String(), 200))
+	}
+	if more := len(list) - most; more > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", more)
+	}
+	return b.String()
+}

@@ -1,0 +1,27 @@
+package finish
+
+import (
+	"context"
+
+	"github.com/wfs-dev/wfs/engine/transition"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Preview is what Finish would do to the files of this work tree. exclude is the session's exclude file.
+func (h *Finisher) Preview(ctx context.Context, exclude string, o Options) (transition.Preview, error) {
+	p := transition.Preview{What: "finish " + string(h.ID) + " on " + session.ShortRef(o.Branch), Head: o.Branch}
+	if err := h.place.MayDrive(ctx); err != nil {
+		return p, err
+	}
+	snap, err := h.Git.Snapshot(ctx, exclude)
+	if err != nil {
+		return p, err
+	}
+	work, err := h.handing(ctx, o, snap)
+	if err != nil {
+		return p, err
+	}
+	p.At = work.checkpoint.Number
+	p.Move, err = h.Git.PlanMove(ctx, snap, work.files, "")
+	return p, err
+}

@@ -1,0 +1,155 @@
+package finish
+
+import (
+	"context"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// holdOutHanded runs hold-out tests on a checkpoint that is about to be handed over, if it is not known what
+// they say. nil: there are none, or nobody wants to know.
+func (h *Finisher) holdOutHanded(ctx context.Context, c *session.Checkpoint, o Options) (*session.HoldoutResult, error) {
+	pinned := h.Plan.Holdout
+	if pinned == nil {
+		return nil, nil
+	}
+	r := h.S.Holdout
+	if r == nil || r.Tree != c.Tree || r.Digest != pinned.Digest || r.Verdict == session.Blocked {
+		if o.Unproven {
+			return nil, nil
+		}
+		results, err := h.JudgedAt(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		req, err := h.handedRequest(c, h.HoldingOut(h.PassedLast(results)))
+		if err != nil {
+			return nil, err
+		}
+		if ev, err := h.Evidence(ctx, session.FileEvidence); err == nil && ev.Tree == c.Tree {
+			req.LapStart = ev
+		}
+		now, err := h.Gates.Holdout(ctx, req, false)
+		if err != nil {
+			return nil, err
+		}
+		r = &now
+	}
+	switch {
+	case r.Verdict == session.Pass || o.Unproven || o.Anyway != "":
+		return r, nil
+	case r.Verdict == session.Blocked:
+		return nil, session.Refuse(session.RefuseNotGreen, "wfs edit --holdout DIR, or wfs finish --unproven",
+			"%s", r.Reason)
+	}
+	hint := "wfs run, or wfs finish --unproven"
+	if h.S.Status == session.StatusCompleted { // they were pinned later: nothing is left to run
+		hint = `wfs run --note "what is to be done", or wfs finish --unproven`
+	}
+	return nil, session.Refuse(session.RefuseNotGreen, hint, "%s", r.Reason)
+}
+
+// saysHoldout is what the handed-over commit says of hold-out tests, "" when there are none.
+func saysHoldout(p *workflows.Plan, r *session.HoldoutResult) string {
+	switch {
+	case p.Holdout == nil:
+		return ""
+	case r == nil:
+		return "Hold-out tests: not run (--unproven)."
+	}
+	return "Hold-out tests: " + r.Reason + "."
+}
+
+// joinedLines puts those of some texts that say something below each other, cut to a bearable length.
+func joinedLines(texts ...string) string {
+	var lines []string
+	for _, t := range texts {
+		if t = session.OneLine(t, 300); t != "" {
+			lines = append(lines, t)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// proveHanded proves a checkpoint that is about to be handed over, if that has not been done. nil: there is nothing to
+// prove, or it is known.
+func (h *Finisher) proveHanded(ctx context.Context, c *session.Checkpoint, o Options) (*session.Proof, error) {
+	known := h.S.Proof
+	if known != nil && known.Tree == c.Tree && (known.Verdict != session.Fail || o.Unproven || o.Anyway != "") {
+		return known, nil
+	}
+	if h.Plan.Unproven || o.Unproven {
+		return nil, nil
+	}
+	results, err := h.JudgedAt(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	gates := h.PassedLast(results)
+	if len(gates) == 0 {
+		return nil, nil
+	}
+	req, err := h.handedRequest(c, gates)
+	if err != nil {
+		return nil, err
+	}
+	if req.Baseline, err = h.Evidence(ctx, session.FileBaseline); err != nil {
+		return nil, err
+	}
+	if req.LapStart, err = h.evidenceAt(ctx, c); err != nil {
+		return nil, err
+	}
+	p, err := h.Gates.Prove(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if p.Verdict == session.Fail && o.Anyway == "" {
+		hint := "add them to the work and wfs run, or wfs finish --unproven"
+		if len(p.Lacks) == 0 {
+			hint = "fix it and wfs run, or wfs finish --unproven"
+		}
+		return nil, session.Refuse(session.RefuseNotGreen, hint, "%s", p.Reason)
+	}
+	return &p, nil
+}
+
+// handedRequest asks gates about a checkpoint that is about to be handed over.
+func (h *Finisher) handedRequest(c *session.Checkpoint, gates []workflows.Gate) (req session.JudgeRequest, err error) {
+	req = session.JudgeRequest{Session: h.ID, Tree: c.Tree, Plan: *h.Plan, Known: h.Known(),
+		Phase: workflows.Phase{Name: c.Phase, Gates: gates}}
+	req.RunDir, err = h.Files.RunDir(h.NewRunID(h.ID, h.S.Runs+1))
+	return req, err
+}
+
+// evidenceAt is what every test said about the tree of a checkpoint: the same must come out in a clean tree. What the
+// session's laps took away since the base is not asked for again. Without such evidence it is that of the base.
+func (h *Finisher) evidenceAt(ctx context.Context, c *session.Checkpoint) (session.Evidence, error) {
+	ev, err := h.Evidence(ctx, session.FileEvidence)
+	if err != nil || ev.Tree == c.Tree {
+		return ev, err
+	}
+	commits, err := h.Git.Ledgers(ctx, h.ID)
+	if err != nil {
+		return ev, err
+	}
+	for _, l := range commits {
+		if ev, err = h.Kit.Evidence(ctx, l.Commit, session.FileEvidence); err != nil || ev.Tree == c.Tree {
+			return ev, err
+		}
+	}
+	return h.Evidence(ctx, session.FileBaseline)
+}
+
+// notProven is what the handed-over commit says of work that is not proven in a clean tree, "" when there is
+// nothing to say.
+func notProven(p *session.Proof, c *session.Checkpoint, o Options) string {
+	if why := p.Unproven(c.Tree); why != "" {
+		return "Not tested in a clean checkout: " + why
+	}
+	if o.Unproven && p == nil {
+		return "Not tested in a clean checkout (--unproven)."
+	}
+	return ""
+}

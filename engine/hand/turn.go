@@ -1,0 +1,165 @@
+package hand
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
+	"github.com/wfs-dev/wfs/session/fold"
+)
+
+// Turn makes something true: objects, then the journal, then the ledger's ref, then what follows from it. body is
+// asked for the event once the draft's objects are known. log, which may be nil, is called when the turn is true and
+// before the journal says so: what it does is done again if the process dies in between.
+func (h *Hand) Turn(ctx context.Context, d session.Draft, body func(session.Made) (session.Body, error),
+	log func() error) (session.Made, error) {
+	if h.Quiet != nil {
+		h.Quiet()
+	}
+	d.Session, d.Ledger, d.At = h.ID, h.Tip, h.base.Clock.Now().Unix()
+	var ev session.Event
+	var after session.Session
+	var cache []byte
+	p, err := h.base.Git.Prepare(ctx, d, func(m session.Made) (session.Files, error) {
+		b, err := body(m)
+		if err != nil {
+			return nil, err
+		}
+		ev = h.next(b)
+		if after, err = fold.Extend(h.S, []session.Event{ev}); err != nil {
+			return nil, err
+		}
+		files, err := h.documents(after, ev)
+		cache = files[session.FileSession]
+		return files, err
+	})
+	if err != nil {
+		return p.Made, err
+	}
+	if err := h.Files.Append(ev); err != nil {
+		return p.Made, err
+	}
+	h.base.Hit("checkpoint/journaled")
+	settled, err := h.base.Git.Publish(ctx, p)
+	if err != nil {
+		// Not published: what the journal says did not happen, and the next command reads it so.
+		return p.Made, errors.Join(err, h.Drop(ev, err))
+	}
+	h.S, h.Tip, h.Live, h.Docs = after, p.Ledger, nil, nil
+	if err := h.base.KeepTip(h.ID, h.Tip, session.Files{session.FileSession: cache, session.FilePlan: h.PlanText}); err != nil {
+		return p.Made, err
+	}
+	if log != nil {
+		if err := log(); err != nil {
+			return p.Made, err
+		}
+	}
+	if err := h.Files.Rotate(p.Ledger); err != nil {
+		return p.Made, err
+	}
+	h.tell(ev)
+	if len(settled.Foreign) > 0 || settled.HeadForeign != "" || settled.HeadBehind != nil {
+		if d.Turn.Tree != "" { // what it had claimed stays with somebody else
+			if err := h.Files.Unclaim(d.Turn.Worktree); err != nil {
+				return p.Made, err
+			}
+		}
+		return p.Made, foreign(settled)
+	}
+	return p.Made, nil
+}
+
+// Drop voids a turn that stands in the journal but was not published.
+func (h *Hand) Drop(turn session.Event, why error) error {
+	tip, err := h.base.Git.Ref(context.Background(), session.LedgerOf(h.ID))
+	if err != nil || tip != h.Tip {
+		return err // it was published after all, or nobody can tell: recovery will look again
+	}
+	h.S.Seq, h.Live = turn.Seq, append(h.Live, turn)
+	return h.Append(session.Dropped{Why: session.FirstLine(why.Error())})
+}
+
+func foreign(s session.Settled) error {
+	if s.HeadForeign != "" {
+		return &session.Refusal{Code: session.RefuseMoved,
+			Message: fmt.Sprintf("HEAD was moved to %s by another process and was left there; the checkpoint is recorded",
+				s.HeadForeign), Hint: "wfs status"}
+	}
+	if b := s.HeadBehind; b != nil {
+		hint := "git switch " + session.ShortRef(b.Ref)
+		if b.New == "" {
+			hint = "git switch -c " + session.ShortRef(b.Ref)
+		}
+		return &session.Refusal{Code: session.RefuseMoved, Message: Behind(b), Hint: hint}
+	}
+	m := s.Foreign[0]
+	return &session.Refusal{Code: session.RefuseMoved,
+		Message: fmt.Sprintf("%s was moved to %s by another process and was left there; the checkpoint is recorded",
+			m.Ref, m.New.Short()), Hint: "wfs status"}
+}
+
+// documents are the documents of the ledger commit that a turn makes.
+func (h *Hand) documents(after session.Session, turn session.Event) (session.Files, error) {
+	files, err := codec.Documents(after)
+	if err != nil {
+		return nil, err
+	}
+	if files[session.FileEvents], err = codec.EncodeLines(append(h.Live[:len(h.Live):len(h.Live)], turn)); err != nil {
+		return nil, err
+	}
+	for name, data := range h.Docs {
+		files[name] = data
+	}
+	for _, name := range []string{session.FilePlan, session.FileWorkflow, session.FileSpec, session.FileBaseline,
+		session.FileLap, session.FileEvidence, session.FileExclude} {
+		if _, ok := files[name]; !ok {
+			files[name] = nil // as in the previous ledger commit
+		}
+	}
+	return files, nil
+}
+
+// KeepJSON keeps a document for the next turn.
+func (h *Hand) KeepJSON(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if h.Docs == nil {
+		h.Docs = session.Files{}
+	}
+	h.Docs[name] = append(data, '\n')
+	return nil
+}
+
+func decodeEvidence(data []byte) (session.Evidence, error) {
+	var ev session.Evidence
+	return ev, json.Unmarshal(data, &ev)
+}
+
+// LedgerMessage is the subject of a ledger commit, so that `git log` of a ledger reads as a history.
+func LedgerMessage(id session.ID, what string) string {
+	return fmt.Sprintf("%s: %s\n\nWfs-Session: %s\n", id, session.OneLine(what, 72), id.Trailer())
+}
+
+func (h *Hand) KeepDoc(name string, data []byte) {
+	if h.Docs == nil {
+		h.Docs = session.Files{}
+	}
+	h.Docs[name] = data
+}
+
+// Behind says that HEAD is at a commit that a branch was moved away from meanwhile, "" for nil.
+func Behind(m *session.RefMove) string {
+	if m == nil {
+		return ""
+	}
+	if m.New == "" {
+		return fmt.Sprintf("%s is gone, so HEAD is detached at %s", session.ShortRef(m.Ref), m.Old.Short())
+	}
+	return fmt.Sprintf("%s is in another work tree or now at %s, so HEAD is detached at %s", session.ShortRef(m.Ref),
+		m.New.Short(), m.Old.Short())
+}

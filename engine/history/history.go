@@ -1,0 +1,155 @@
+// Package history reads sessions: from the ledger, its caches and the journal. It takes no lock and writes nothing.
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
+	"github.com/wfs-dev/wfs/session/fold"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Git is what is read of the repository.
+type Git interface {
+	// Ref returns a ref's commit, "" when it does not exist. A name that cannot be read is an error, never absence.
+	Ref(ctx context.Context, name string) (session.Commit, error)
+	// File returns one document of a ledger commit, nil when it has none of that name.
+	File(ctx context.Context, ledger session.Commit, name string) ([]byte, error)
+	// Ledgers lists a session's ledger commits, newest first.
+	Ledgers(ctx context.Context, id session.ID) ([]session.LedgerCommit, error)
+	// LedgersFrom lists a ledger commit and those before it, newest first, wherever the session's ref is.
+	LedgersFrom(ctx context.Context, tip session.Commit) ([]session.LedgerCommit, error)
+}
+
+// Reader reads sessions.
+type Reader struct {
+	Git Git
+	// Peek reads a journal without changing anything.
+	Peek func(id session.ID, tip session.Commit) ([]session.Event, error)
+	// Cached returns documents of a session's newest ledger commit from a cache, nil for what that lacks.
+	Cached func(id session.ID, tip session.Commit) session.Files
+	// DecodePlan reads plan.json.
+	DecodePlan func([]byte) (*workflows.Plan, error)
+}
+
+// ErrUnreadable is returned for a session whose events or documents are there and make no sense.
+var ErrUnreadable = errors.New("its saved data cannot be used")
+
+// View is what can be known of a session by reading alone.
+type View struct {
+	Tip     session.Commit
+	Session session.Session
+	Live    []session.Event // beyond the ledger's tip, without a pending turn
+	Pending *session.Event  // a turn whose ledger commit was not published
+}
+
+// Load reads a session: the ledger's cache of the fold, and the live journal on top.
+func (e *Reader) Load(ctx context.Context, id session.ID, tip session.Commit) (View, error) {
+	live, err := e.Peek(id, tip)
+	if err != nil {
+		return View{}, err
+	}
+	return e.ViewOf(ctx, id, tip, live)
+}
+
+// ViewOf is Load, given the events of the journal.
+func (e *Reader) ViewOf(ctx context.Context, id session.ID, tip session.Commit, live []session.Event) (View, error) {
+	v := View{Tip: tip, Live: live}
+	if n := len(live); n > 0 && live[n-1].Kind().IsTurn() {
+		v.Pending, v.Live = &live[n-1], live[:n-1]
+	}
+	s, err := e.AtTip(ctx, id, tip)
+	if err != nil {
+		return v, err
+	}
+	if v.Session, err = fold.Extend(s, v.Live); err != nil {
+		err = fmt.Errorf("session %s: %w: its journal: %w", id, ErrUnreadable, err)
+	}
+	return v, err
+}
+
+// AtTip reads the session at a ledger commit from its documents, and folds its history anew when those cannot be used.
+func (e *Reader) AtTip(ctx context.Context, id session.ID, tip session.Commit) (session.Session, error) {
+	s, err := codec.ReadSession(func(name string) ([]byte, error) { return e.Document(ctx, id, tip, name) })
+	switch {
+	case errors.Is(err, session.ErrNewer):
+		return s, fmt.Errorf("session %s: %w", id, err)
+	case err == nil && s.UpToDate() && s.ID == id:
+		return s, nil
+	}
+	events, err := e.historyTo(ctx, tip)
+	if err == nil && len(events) == 0 {
+		return s, &session.NoLedgerError{ID: id, At: tip}
+	}
+	if err != nil {
+		return s, fmt.Errorf("session %s: %w: neither session.json at %s nor its history can be read: %w", id,
+			ErrUnreadable, tip.Short(), err)
+	}
+	if s, err = fold.Fold(events); err != nil {
+		err = fmt.Errorf("session %s: %w: %w", id, ErrUnreadable, err)
+	}
+	return s, err
+}
+
+// Document reads one document of a session's newest ledger commit.
+func (e *Reader) Document(ctx context.Context, id session.ID, tip session.Commit, name string) ([]byte, error) {
+	if data := e.Cached(id, tip)[name]; data != nil {
+		return data, nil
+	}
+	return e.Git.File(ctx, tip, name)
+}
+
+// History reads every event that the session's ledger holds, oldest first.
+func (e *Reader) History(ctx context.Context, id session.ID) ([]session.Event, error) {
+	tip, err := e.Git.Ref(ctx, session.LedgerOf(id))
+	if err != nil {
+		return nil, err
+	}
+	return e.historyTo(ctx, tip)
+}
+
+// historyTo reads the events of a ledger commit and of those before it, oldest first. The ref may be elsewhere,
+// or gone: a session that was deleted is read before it is there again.
+func (e *Reader) historyTo(ctx context.Context, tip session.Commit) ([]session.Event, error) {
+	commits, err := e.Git.LedgersFrom(ctx, tip)
+	if err != nil {
+		return nil, err
+	}
+	var all []session.Event
+	for _, c := range slices.Backward(commits) {
+		events, err := e.EventsOf(ctx, c.Commit)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, events...)
+	}
+	return all, nil
+}
+
+// EventsOf reads the events of one ledger commit.
+func (e *Reader) EventsOf(ctx context.Context, ledger session.Commit) ([]session.Event, error) {
+	data, err := e.Git.File(ctx, ledger, session.FileEvents)
+	var events []session.Event
+	if err == nil {
+		events, err = codec.DecodeLines(data)
+	}
+	if err != nil {
+		err = fmt.Errorf("history commit %s: %w", ledger.Short(), err)
+	}
+	return events, err
+}
+
+// Evidence reads one of the evidence documents of a ledger commit; absent, it is empty.
+func (e *Reader) Evidence(ctx context.Context, ledger session.Commit, name string) (session.Evidence, error) {
+	var ev session.Evidence
+	data, err := e.Git.File(ctx, ledger, name)
+	if err != nil || data == nil {
+		return ev, err
+	}
+	return ev, json.Unmarshal(data, &ev)
+}

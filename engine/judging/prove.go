@@ -1,0 +1,73 @@
+package judging
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// prove has the gates judge a tree once more in a clean one, when the work is complete with the judgement j of it. What
+// fails there is not done. What could not be found out stops nothing, and is told.
+func (h *Judging) prove(ctx context.Context, req session.JudgeRequest, j session.Judgement) (session.Judgement, error) {
+	if h.Plan.Unproven || !decide.Completes(&h.S, h.Plan, j) {
+		return j, nil
+	}
+	back, elsewhere, err := h.Convert(ctx)
+	if err != nil {
+		return j, err
+	}
+	if len(back) > 0 { // by a gate: the clean tree is laid out without it
+		if err := h.Append(session.Strayed{Back: back}); err != nil {
+			return j, err
+		}
+	}
+	if len(elsewhere) > 0 {
+		j.Verdict, j.Class, j.Reason = session.Fail, session.ClassNotClean, SettingsChanged(elsewhere)
+		return j, nil
+	}
+	req.Tree, req.Gone = j.Tree, slices.Concat(req.Gone, j.Gone)
+	if req.Phase.Gates = h.proving(req.Phase.Gates, j.Gates); len(req.Phase.Gates) == 0 {
+		return j, nil
+	}
+	p, err := h.Gates.Prove(ctx, req)
+	if err != nil {
+		return j, err
+	}
+	j.Proof = &p
+	switch {
+	case p.Class == session.ClassAsked:
+		j.Verdict, j.Class, j.Reason = session.Blocked, session.ClassAsked, p.Reason
+		j.Question = &session.Question{Evidence: []string{p.Reason}, Packages: true}
+	case p.Verdict == session.Fail:
+		j.Verdict, j.Class, j.Reason = p.Verdict, p.Class, p.Reason
+	}
+	return j, nil
+}
+
+// SettingsChanged says that git treats files in another way, and wfs cannot undo that.
+func SettingsChanged(names []string) string {
+	return session.OneLine("git's settings outside the repository changed during the run, so the result could not be trusted: "+strings.Join(names, ", "), 300)
+}
+
+// proving are the gates that prove finished work: those of the phase that run something, with all that passed in the
+// judgement of it, or else those of the plan that passed last.
+func (h *Judging) proving(gates []workflows.Gate, judged []session.GateResult) []workflows.Gate {
+	runs := func(g workflows.Gate) bool { return g.Runs() && !g.MayChangeTree }
+	gates = slices.Clone(gates)
+	if own := slices.DeleteFunc(gates, func(g workflows.Gate) bool { return !runs(g) }); len(own) > 0 {
+		return unique(append(own, h.PassedLast(judged)...))
+	}
+	return h.PassedLast(h.S.LastGates)
+}
+
+// PassedLast are the gates of the plan that passed, by these results, and those that could wait until now.
+func (h *Judging) PassedLast(results []session.GateResult) []workflows.Gate {
+	return slices.DeleteFunc(slices.Clone(h.Plan.Baseline), func(g workflows.Gate) bool {
+		i := slices.IndexFunc(results, func(r session.GateResult) bool { return r.Gate == g.Name })
+		return g.MayChangeTree || i < 0 && !decide.Waits(g) || i >= 0 && results[i].Verdict != session.Pass
+	})
+}

@@ -1,0 +1,75 @@
+package judging
+
+import (
+	"context"
+	"slices"
+
+	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// judgeRest has the gates of the plan that were not asked yet judge work that is complete with the judgement j:
+// a gate that did not run is no pass. The first that says no decides.
+func (h *Judging) judgeRest(ctx context.Context, req session.JudgeRequest, j session.Judgement) (session.Judgement,
+	error) {
+	if !decide.Completes(&h.S, h.Plan, j) {
+		return j, nil
+	}
+	rest := slices.DeleteFunc(slices.Clone(h.Plan.Baseline), func(g workflows.Gate) bool { return !decide.Waits(g) })
+	rest = slices.DeleteFunc(append(rest, passedBefore(&h.S, h.Plan)...), func(g workflows.Gate) bool {
+		return slices.ContainsFunc(j.Gates, func(r session.GateResult) bool { return r.Gate == g.Name })
+	})
+	rest = unique(rest)
+	if len(rest) == 0 {
+		return j, nil
+	}
+	for i := range rest {
+		rest[i].Expect = workflows.ExpectPass
+	}
+	req.Tree, req.All, req.Phase.Gates, req.Phase.Guards = j.Tree, true, rest, workflows.Guards{}
+	last, err := h.Gates.Judge(ctx, req)
+	if err != nil {
+		return j, err
+	}
+	j.Gates, j.NotRun = append(slices.Clip(j.Gates), last.Gates...), nil
+	for gate, tests := range last.Evidence.Gates {
+		j.Evidence.Gates[gate] = tests
+	}
+	if last.Verdict != session.Pass {
+		j.Verdict, j.Class, j.Reason = last.Verdict, last.Class, last.Reason
+	}
+	return j, nil
+}
+
+// passedBefore are the gates that other phases were passed with, on the present line of checkpoints: what they
+// said was of an earlier tree. A new test that fails, and a change since a phase began, were asked for in their
+// phase alone.
+func passedBefore(s *session.Session, p *workflows.Plan) []workflows.Gate {
+	way := s.Way()
+	var gates []workflows.Gate
+	for _, ph := range p.Workflow.Phases {
+		if !slices.ContainsFunc(way, func(c session.Checkpoint) bool {
+			return c.Phase == ph.Name &&
+				c.Verdict == session.Pass
+		}) {
+			continue
+		}
+		for _, g := range ph.Gates {
+			if g.Expect != workflows.ExpectRed && len(g.Changes) == 0 {
+				gates = append(gates, g)
+			}
+		}
+	}
+	return gates
+}
+
+// unique are the gates with different names, the first of each.
+func unique(gates []workflows.Gate) []workflows.Gate {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(gates, func(g workflows.Gate) bool {
+		had := seen[g.Name]
+		seen[g.Name] = true
+		return had
+	})
+}

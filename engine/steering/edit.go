@@ -1,0 +1,226 @@
+package steering
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Rename changes what the session is called. It returns the operation's number, 0 when that is its name already.
+func (h *Steering) Rename(ctx context.Context, title string) (int64, error) {
+	title = session.OneLine(title, 200)
+	if title == h.S.Headline() {
+		return 0, nil
+	}
+	return h.RecordOp(ctx, func(t session.Turn) session.Body {
+		return session.Renamed{Title: title, Turn: t}
+	})
+}
+
+// Wish is what is wanted from now on.
+type Wish struct {
+	Goal       string // "" leaves it
+	Spec       []byte // nil leaves it, and the fields below are not looked at
+	SpecPath   string
+	SpecDigest string
+	Open       []string // open items of its checklist
+}
+
+// Edit changes what is wanted. Items that are done stay done, and the present lap goes on, unless its item is
+// not wanted any more and may be left. It returns nil when nothing changes, and else the operation's number as
+// well.
+func (h *Steering) Edit(ctx context.Context, w Wish) (*session.Edited, int64, error) {
+	if err := h.mayChange(); err != nil {
+		return nil, 0, err
+	}
+	e := edited(&h.S, w, h.mayLeave())
+	if len(e.Changes) == 0 {
+		return nil, 0, nil
+	}
+	if w.Spec != nil {
+		h.KeepDoc(session.FileSpec, w.Spec)
+	}
+	n, err := h.RecordOp(ctx, func(t session.Turn) session.Body {
+		e.Turn = t
+		return e
+	})
+	return &e, n, err
+}
+
+// mayLeave reports whether a lap that has begun may end where it is, without its item. Tests of the lap that
+// stay in the files would be taken for those of the next item: where tests are written first, nothing of the
+// lap may be there.
+func (h *Steering) mayLeave() bool {
+	c := h.S.At(h.S.Current)
+	return h.S.Open == nil && c != nil && (h.Plan.Workflow.Red() == nil || c.Tree == h.S.LapTree)
+}
+
+// Unwanted is the item that the session works on although its spec, which leaves these items open, does not have it any
+// more, "" for none. From the checkpoint at, where its lap began, the same spec drops it; -1 when there is no such one.
+func (h *Steering) Unwanted(open []string) (item string, at int) {
+	s := &h.S
+	item = s.Item()
+	switch {
+	case s.Status.Final(), s.Phase == workflows.Done, !begun(s), s.Lap <= passed(s), slices.Contains(open, item):
+		return "", -1
+	}
+	for _, c := range s.Way() {
+		if c.Next != s.Start || c.NextLap != s.Lap {
+			continue
+		}
+		if own := s.At(c.Number); own != nil && own.Code == c.Code { // else it is another session's, in a fork
+			return item, c.Number
+		}
+	}
+	return item, -1
+}
+
+// mayChange refuses to change a session that is over.
+func (h *Steering) mayChange() error {
+	if !h.S.Status.Final() {
+		return nil
+	}
+	hint := "wfs resume " + string(h.ID)
+	if h.S.Status == session.StatusFinished {
+		hint = fmt.Sprintf("wfs resume %s@%d", h.ID, h.S.Current)
+	}
+	return session.Refuse(session.RefuseFinal, hint, "%s is %s", h.ID, h.S.Status)
+}
+
+// edited is the event of an edit, without Changes when there are none. leave lets a lap that has begun end without its
+// item.
+func edited(s *session.Session, w Wish, leave bool) session.Edited {
+	var e session.Edited
+	if w.Goal != "" && w.Goal != s.Goal {
+		e.Goal = w.Goal
+		e.Changes = append(e.Changes, fmt.Sprintf("goal: %s → %s", session.OneLine(s.Goal, 200), session.OneLine(w.Goal, 200)))
+	}
+	if w.Spec == nil {
+		return e
+	}
+	items, lap, phase, left := checklist(s, w.Open, leave)
+	same := w.SpecDigest == s.SpecDigest && w.SpecPath == s.SpecPath
+	if same && slices.Equal(items, s.Items) {
+		return e
+	}
+	e.Spec, e.SpecPath, e.SpecDigest = true, w.SpecPath, w.SpecDigest
+	e.Items, e.Lap, e.Phase, e.Left = items, lap, phase, left
+	if !same { // else it has gone back to where an item that the spec does not have can be left
+		from, to := specName(s.SpecPath, s.SpecDigest), specName(w.SpecPath, w.SpecDigest)
+		e.Changes = append(e.Changes, fmt.Sprintf("spec: %s → %s", from, to))
+	}
+	done := passed(s)
+	was, is := todo(s.Items, done), todo(e.Items, done)
+	for _, item := range missing(is, was) {
+		e.Changes = append(e.Changes, "item added: "+session.OneLine(item, 200))
+	}
+	for _, item := range missing(was, is) {
+		e.Changes = append(e.Changes, "item removed: "+session.OneLine(item, 200))
+	}
+	switch {
+	case left == "":
+	case phase == workflows.Done:
+		e.Changes = append(e.Changes, "that item was in progress, and nothing else is left to do")
+	default:
+		e.Changes = append(e.Changes, "that item was in progress: the session continues with "+session.OneLine(items[lap-1], 200))
+	}
+	return e
+}
+
+func specName(path, digest string) string {
+	switch {
+	case digest == "":
+		return "none"
+	case path == "":
+		return digest[:min(10, len(digest))]
+	}
+	return path + " (" + digest[:min(10, len(digest))] + ")"
+}
+
+func todo(items []string, done int) []string { return items[min(done, len(items)):] }
+
+// missing lists what is in a and not in b, as often as it is.
+func missing(a, b []string) []string {
+	left := slices.Clone(b)
+	var list []string
+	for _, x := range a {
+		if i := slices.Index(left, x); i >= 0 {
+			left = slices.Delete(left, i, i+1)
+		} else {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// checklist puts together what is done, what is being done, and what the new spec leaves open. A lap that has
+// begun goes on with its item, unless the new spec does not have it and leave lets it go: then left is that
+// item, and a lap begins anew. One that has not begun takes the first item that is open now.
+func checklist(s *session.Session, open []string, leave bool) (items []string, lap int, phase session.PhaseName,
+	left string) {
+	lap, phase = s.Lap, s.Phase
+	over := s.Phase == workflows.Done
+	done := passed(s)
+	for n := range done {
+		items = append(items, itemOf(s, n+1))
+	}
+	green := s.At(s.Current) != nil && s.At(s.Current).Green
+	if s.Laps && begun(s) && !over && lap > done {
+		item := itemOf(s, lap)
+		other := len(missing(open, items)) > 0 || done > 0 && green // to go on with, or the end
+		if leave && other && lap <= len(s.Items) && !slices.Contains(open, item) {
+			left, phase = item, s.Start
+		} else {
+			items = append(items, item)
+		}
+	}
+	items = append(items, missing(open, items)...)
+	switch {
+	case len(open) == 0 && len(s.Items) == 0:
+		return nil, lap, phase, "" // there was no checklist, and there is none
+	case over && len(items) > done: // there is more to do
+		if s.Laps {
+			lap = done + 1
+		}
+		return items, lap, s.Start, ""
+	case !s.Laps, !over && lap <= done: // all is worked on at once, or it has come back to an item
+	case !over && len(items) == done && done > 0 && green: // what was still to do is not wanted any more
+		return items, done, workflows.Done, left
+	case !over && len(items) == done && done > 0:
+		return append(items, itemOf(s, lap)), lap, phase, ""
+	}
+	return items, lap, phase, left
+}
+
+// passed is how many items, from the first, keep their places: the work has been beyond them.
+func passed(s *session.Session) int {
+	n, then := 0, *s
+	if s.Laps {
+		n = s.LapsDone()
+	} else {
+		then.Phase = workflows.Done // what was delivered once, whatever is worked on now
+	}
+	for _, item := range items.States(&then) {
+		if item.State != session.ItemOpen {
+			n = max(n, item.Number)
+		}
+	}
+	return n
+}
+
+// begun reports whether somebody has worked in the present lap.
+func begun(s *session.Session) bool {
+	return s.Phase != s.Start || s.Visit.Attempts > 0 || s.Open != nil || len(s.Targets) > 0
+}
+
+// itemOf is the item of a lap; one from before there was a checklist gets a name.
+func itemOf(s *session.Session, lap int) string {
+	if lap <= len(s.Items) {
+		return s.Items[lap-1]
+	}
+	return fmt.Sprintf("lap %d, before the checklist existed", lap)
+}

@@ -1,0 +1,162 @@
+package steering
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// WorkOn takes work that seemed to be complete back to where its first open item is worked on, with a person's word.
+func (h *Steering) WorkOn(ctx context.Context, text string) error {
+	if err := h.Append(session.Noted{Text: text, Back: true}); err != nil {
+		return err
+	}
+	return h.Lead(ctx, h.BackToWork(session.WithReason("there is still something to do", text)))
+}
+
+// BackToWork leads from work that is complete to where its first open item is worked on, or its last one.
+func (h *Steering) BackToWork(why string) session.PhaseMoved {
+	w := &h.Plan.Workflow
+	b := session.PhaseMoved{From: h.S.Phase, To: decide.WorkingPhase(w), Lap: h.S.Lap, Why: why}
+	if w.Laps != nil {
+		b.To, b.NewLap = w.Start, true
+		if open := items.Open(&h.S); len(open) > 0 {
+			b.Lap = open[0].Number
+		}
+	}
+	return b
+}
+
+// PhaseBack takes the session back to an earlier phase: the named one, or the one before the present one.
+func (h *Steering) PhaseBack(ctx context.Context, to session.PhaseName, why string) error {
+	if err := h.mayLead(ctx); err != nil {
+		return err
+	}
+	phases, at := h.Plan.Workflow.Phases, h.phaseIndex(h.S.Phase)
+	if at < 0 {
+		at = len(phases) // the work is done
+	}
+	if to == "" {
+		if at == 0 {
+			return session.Refuse(session.RefuseUsage, "wfs resume @CHECKPOINT", "%s is the first phase", h.S.Phase)
+		}
+		to = phases[at-1].Name
+	}
+	switch i := h.phaseIndex(to); {
+	case i < 0:
+		return h.noPhase(to)
+	case i >= at:
+		return session.Refuse(session.RefuseUsage, `wfs approve --anyway "why"`,
+			"%s does not come before %s", to, h.S.Phase)
+	}
+	tests := slices.ContainsFunc(phases[h.phaseIndex(to):at], func(p workflows.Phase) bool { return p.WritesTests() })
+	return h.Lead(ctx, session.PhaseMoved{From: h.S.Phase, To: to, Lap: h.S.Lap, Tests: tests, Why: session.OneLine(why, 500)})
+}
+
+// PhaseSkip goes on as if the present phase had been passed. Nothing is judged by that: what is handed over later must
+// still be green, and says what was skipped.
+func (h *Steering) PhaseSkip(ctx context.Context, why string) error { return h.pass(ctx, why, false) }
+
+// pass leaves the present phase forward without a verdict.
+func (h *Steering) pass(ctx context.Context, why string, anyway bool) error {
+	if err := h.mayLead(ctx); err != nil {
+		return err
+	}
+	if h.phaseIndex(h.S.Phase) < 0 {
+		return session.Refuse(session.RefuseUsage, "wfs finish", "the work is done: there is no phase to skip")
+	}
+	target, err := decide.Next(&h.Plan.Workflow, h.S.Phase, session.Pass)
+	if err != nil {
+		return err
+	}
+	b := session.PhaseMoved{From: h.S.Phase, To: target, Lap: h.S.Lap, Skip: true, Anyway: anyway, Why: session.OneLine(why, 500)}
+	if target == workflows.NextLap {
+		b.NewLap, b.To, b.Lap = true, h.Plan.Workflow.Start, decide.LapAfter(&h.S, h.Plan)
+		if b.Lap == 0 {
+			b.To, b.Lap = workflows.Done, h.S.Lap
+		}
+	}
+	return h.Lead(ctx, b)
+}
+
+func (h *Steering) mayLead(ctx context.Context) error {
+	if err := h.MayDrive(ctx); err != nil {
+		return err
+	}
+	if h.S.Open != nil {
+		return session.Refuse(session.RefuseUsage, "wfs run --max-attempts 1",
+			"an attempt at %s is not judged yet", h.S.Open.Phase)
+	}
+	return h.NoSurvivors()
+}
+
+func (h *Steering) phaseIndex(name session.PhaseName) int {
+	for i, p := range h.Plan.Workflow.Phases {
+		if p.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func (h *Steering) noPhase(name session.PhaseName) error {
+	var names []string
+	for _, p := range h.Plan.Workflow.Phases {
+		names = append(names, string(p.Name))
+	}
+	r := session.Refuse(session.RefuseUsage, "wfs workflow show "+h.S.Workflow,
+		"workflow %s has no phase %q: %s", h.S.Workflow, name, strings.Join(names, ", "))
+	if near := workflows.Suggest(string(name), names); near != "" {
+		r.Hint = "wfs reject --to " + near
+	}
+	return r
+}
+
+func (h *Steering) Lead(ctx context.Context, b session.PhaseMoved) error {
+	if ph := h.Plan.Workflow.Phase(b.To); ph != nil && ph.Run.Human {
+		b.Ask = decide.Question(ph)
+	}
+	_, err := h.RecordOp(ctx, func(t session.Turn) session.Body {
+		b.Turn = t
+		return b
+	})
+	return err
+}
+
+// ApproveAnyway lets the present phase pass although nothing judged it so, or a gate says no. Nothing is judged by
+// that: it is told wherever the work is told of.
+func (h *Steering) ApproveAnyway(ctx context.Context, why string) error {
+	if w := h.S.Waiting; h.S.Status == session.StatusWaiting && w.Agree {
+		return session.Refuse(session.RefuseUsage, fmt.Sprintf("wfs approve %s -m WHY", h.ID),
+			"it needs a yes or a no")
+	}
+	return h.pass(ctx, why, true)
+}
+
+// WriteTestsAnew takes the work back to where tests are written, as its attempts ask for.
+func (h *Steering) WriteTestsAnew(ctx context.Context, text string) error {
+	red := h.Plan.Workflow.Red()
+	why := h.S.TestChange
+	if h.S.LastResult != nil && h.S.LastResult.TestChange != "" {
+		why = h.S.LastResult.TestChange
+	}
+	if text != "" {
+		why = text
+	}
+	return h.Lead(ctx, session.PhaseMoved{From: h.S.Phase, To: red.Name, Lap: h.S.Lap, Tests: true,
+		Why: session.OneLine(why, 500)})
+}
+
+// InPlan refuses an answer about a phase that the workflow does not have.
+func (h *Steering) InPlan() error {
+	if h.S.Phase == workflows.Done || h.phaseIndex(h.S.Phase) >= 0 {
+		return nil
+	}
+	return h.noPhase(h.S.Phase)
+}

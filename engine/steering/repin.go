@@ -1,0 +1,93 @@
+package steering
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
+)
+
+// otherHoldout reports whether a plan brings hold-out tests that nobody has run on the base.
+func otherHoldout(was, is *workflows.Plan) bool {
+	return is.Holdout != nil && (was.Holdout == nil || was.Holdout.Digest != is.Holdout.Digest)
+}
+
+// Repin is what a session runs from now on.
+type Repin struct {
+	Plan       *workflows.Plan
+	PlanText   []byte
+	PlanDigest string
+	Workflow   []byte // text of the workflow file
+	Agent      string // for people
+	AgentTyped bool
+	Phase      session.PhaseName // present phase from now on, "" for the one that it is
+	Limits     session.Guard     // what is configured of it: the limits
+}
+
+// PlanRepin says what a repin would change. Changes is empty when that is nothing.
+func (h *Steering) PlanRepin(r Repin) (session.Repinned, error) {
+	s, w := &h.S, &r.Plan.Workflow
+	e := session.Repinned{Workflow: w.Name, Start: w.Start, Laps: w.Laps != nil, PlanDigest: r.PlanDigest,
+		Agent: r.Agent, AgentTyped: r.AgentTyped,
+		Phase: s.Phase, Changes: plans.Differences(h.Plan, r.Plan)}
+	if err := h.mayChange(); err != nil {
+		return e, err
+	}
+	if o := s.Open; o != nil {
+		return e, session.Refuse(session.RefuseAttempt, "wfs run --max-attempts 1, then wfs edit --reload",
+			"attempt %d at %s is not judged yet, and is judged with the former configuration", o.Attempt, o.Phase)
+	}
+	if r.Phase != "" {
+		e.Phase = r.Phase
+	}
+	if e.Phase != s.Phase {
+		e.Changes = append(e.Changes, fmt.Sprintf("current phase: %s → %s", s.Phase, e.Phase))
+	}
+	if differ, err := h.LimitsDiffer(r.Limits); err != nil {
+		return e, err
+	} else if differ {
+		size, files := r.Limits.Limits()
+		e.Changes = append(e.Changes, fmt.Sprintf(
+			"untracked files above %d bytes and new directories above %d files are not included", size, files))
+	}
+	if e.Phase != workflows.Done && w.Phase(e.Phase) == nil {
+		var names []string
+		for _, p := range w.Phases {
+			names = append(names, string(p.Name))
+		}
+		near := workflows.Suggest(string(e.Phase), names)
+		if near == "" {
+			near = names[0]
+		}
+		return e, session.Refuse(session.RefuseUsage, "wfs edit --phase "+near,
+			"the workflow %s has no phase %s; it has: %s. Choose where the session continues", w.Name, e.Phase,
+			strings.Join(names, ", "))
+	}
+	// Further on nobody can run the gates on the base any more: its files are not here.
+	e.Baseline = s.Current == 0 && s.Tries == 0 && s.Fork == nil &&
+		(!plans.SameBaseline(h.Plan, r.Plan) || otherHoldout(h.Plan, r.Plan))
+	return e, nil
+}
+
+// Repin lets the session run another plan from now on. It returns nil when nothing changes, and else the operation's
+// number as well.
+func (h *Steering) Repin(ctx context.Context, r Repin) (*session.Repinned, int64, error) {
+	e, err := h.PlanRepin(r)
+	if err != nil || len(e.Changes) == 0 {
+		return nil, 0, err
+	}
+	if err := h.Limit(r.Limits); err != nil {
+		return nil, 0, err
+	}
+	h.PlanText, h.Plan = r.PlanText, r.Plan
+	h.KeepDoc(session.FilePlan, r.PlanText)
+	h.KeepDoc(session.FileWorkflow, r.Workflow)
+	n, err := h.RecordOp(ctx, func(t session.Turn) session.Body {
+		e.Turn = t
+		return e
+	})
+	return &e, n, err
+}

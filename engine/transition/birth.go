@@ -1,0 +1,150 @@
+package transition
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Birth is everything that a new session is made of.
+type Birth struct {
+	Created session.Created // ID, goal, workflow, base and so on; Carried and Left as the user chose
+	At      session.Commit  // the branch starts here
+	Carry   bool            // the work tree's uncommitted changes become part of checkpoint 0
+	// in a work tree that was made for it: HEAD is detached at At, and the files are those of Tree
+	Own      bool
+	Tree     session.Tree // with Own: of checkpoint 0
+	Plan     *workflows.Plan
+	PlanText []byte
+	Workflow []byte // text of the workflow file
+	Spec     []byte // nil without one
+	Exclude  []byte // the first exclude rules
+	// Of a fork: what the gates said about the base, paths that were allowed, evidence, and the ledger commit that
+	// it is of.
+	Base    *session.Baseline
+	Allowed []string
+	Docs    session.Files
+	Anchor  session.Commit
+}
+
+func SummaryOfNew(id session.ID) string { return fmt.Sprintf("new session %s", id) }
+
+func Discarded(j hand.Journal, err error) error {
+	if e := j.Discard(); e != nil {
+		return fmt.Errorf("%w (and its journal could not be removed: %v)", err, e)
+	}
+	return err
+}
+
+// JudgeBase has the gates judge a tree that nobody has worked on.
+type JudgeBase func(ctx context.Context, tree session.Tree) (session.Baseline, session.Evidence, error)
+
+// Begin makes the session's ledger, branch and checkpoint 0. The work tree, its index and HEAD stay as they are, except
+// that HEAD of a work tree of its own goes to the branch with the same turn.
+func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated, error) {
+	if err := h.Files.SetExclude(b.Exclude); err != nil {
+		return nil, err
+	}
+	snap, err := h.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := h.Git.TreeOf(ctx, b.At)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case b.Own:
+		tree = b.Tree
+		for _, held := range snap.HeldOut {
+			b.Created.HeldOut = append(b.Created.HeldOut, held.Path)
+		}
+		if err := h.unchanged(ctx, tree, snap.Tree); err != nil {
+			return nil, err
+		}
+	case b.Carry:
+		tree = snap.Tree
+	case tree != snap.Tree: // what is in the way is to be found while there is no session yet
+		if _, err := h.PlanMove(ctx, snap, tree, ""); err != nil {
+			return nil, err
+		}
+	}
+	bodies := []session.Body{b.Created}
+	if b.Base != nil {
+		bodies = append(bodies, *b.Base)
+	} else if tree == snap.Tree { // the base lies in the work tree: judge it before anything is changed
+		base, ev, err := judge(ctx, tree)
+		if err != nil {
+			return nil, err
+		}
+		if err := h.KeepJSON(session.FileBaseline, ev); err != nil {
+			return nil, err
+		}
+		bodies = append(bodies, base)
+	}
+	if len(b.Allowed) > 0 {
+		bodies = append(bodies, session.Allowed{Paths: b.Allowed})
+	}
+	if err := h.Append(bodies...); err != nil {
+		return nil, err
+	}
+	c := session.Checkpointed{Trigger: session.TriggerBirth, Phase: h.S.Phase, Lap: h.S.Lap,
+		Summary: session.OneLine(b.Created.Goal, 90)}
+	branch := h.S.Branch()
+	d := session.Draft{Branch: branch, Parents: []session.Commit{b.At}, Tree: tree, Exclude: h.Files.ExcludeFile(),
+		Message: message(c, &h.S, nil, h.S.Phase), LedgerMessage: hand.LedgerMessage(h.ID, "checkpoint 0: "+c.Summary),
+		Turn: session.Turn{Refs: []session.RefMove{{Ref: branch}}}}
+	if b.Anchor != "" {
+		d.Anchors = []session.Commit{b.Anchor} // the frozen tests and the lap's beginning stay reachable
+	}
+	if b.Own {
+		t := &d.Turn
+		t.Worktree, t.HeadOld, t.HeadOldCommit, t.HeadNew = h.Git.Worktree(), snap.Head.Name(), snap.Head.Commit, branch
+		t.Tree, t.TreeOld, t.Index, t.IndexOld = tree, snap.Tree, tree, snap.Index
+	}
+	work, op := context.WithoutCancel(ctx), session.Op{}
+	_, err = h.Turn(work, d, func(m session.Made) (session.Body, error) {
+		c.Code, c.Tree, c.Turn = m.Code, m.Tree, m.Turn
+		if tree == snap.Tree {
+			c.Skipped, c.HeldOut = snap.Skipped, named(snap.HeldOut)
+		}
+		return c, nil
+	}, func() (err error) {
+		if b.Own {
+			op = opOfBirth(h.Hand, session.Event{At: h.Clock.Now(), Body: c}, c.Turn)
+			op.Number, err = h.LogOp(work, op)
+		}
+		return err
+	})
+	if err != nil || !b.Own {
+		return nil, err
+	}
+	return &Relocated{Op: op.Number,
+		Event: session.Moved{MoveStarted: session.MoveStarted{How: session.MoveNew, Summary: op.Summary, To: -1,
+			Turn: op.Turn}}}, nil
+}
+
+// opOfBirth is the operation that a birth in a work tree of its own is logged as. Its undo leaves the branch
+// where it is.
+func opOfBirth(h *hand.Hand, ev session.Event, t session.Turn) session.Op {
+	t.Refs = nil
+	return h.Op(ev, string(session.MoveNew), SummaryOfNew(h.ID), 0, t)
+}
+
+// unchanged refuses a new work tree whose set-up has changed what checkpoint 0 is to hold.
+func (h *Mover) unchanged(ctx context.Context, want, have session.Tree) error {
+	if want == have {
+		return nil
+	}
+	changes, err := h.Git.Changes(ctx, want, have)
+	if err != nil {
+		return err
+	}
+	return &session.Refusal{Code: session.RefuseSetup,
+		Hint: "commit them as the set-up leaves them, or let worktree: setup in .wfs/config.yaml leave them as they are",
+		Message: fmt.Sprintf("the set-up changed %d %s of the project: %s", len(changes),
+			session.Plural(len(changes), "file", "files"), Paths(changes))}
+}

@@ -1,0 +1,231 @@
+package transition
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Checkpoint is `wfs checkpoint`: the work tree as it is, onto the session's branch, without a judgement. It returns
+// nil when nothing changed since the present checkpoint; Unheld is what could not be looked at, then.
+func (h *Checkpoints) Checkpoint(ctx context.Context, text string) (*session.Checkpoint, error) {
+	if text == "" {
+		text = "found in the work tree"
+	}
+	return h.Keep(ctx, session.TriggerManual, text)
+}
+
+// Save keeps the edits of a session that is being left.
+func (h *Checkpoints) Save(ctx context.Context, text string) (*session.Checkpoint, error) {
+	return h.Keep(ctx, session.TriggerSwitch, text)
+}
+
+// Hooked keeps what an agent has made of the files that a person works with. summary holds nothing that the agent said.
+func (h *Checkpoints) Hooked(ctx context.Context, summary string) (*session.Checkpoint, error) {
+	return h.Keep(ctx, session.TriggerHook, summary)
+}
+
+// Keep makes a checkpoint outside an attempt, unless nothing changed. Outside an attempt nothing is put onto a session
+// whose branch is not what HEAD is on.
+func (h *Checkpoints) Keep(ctx context.Context, trigger session.Trigger, summary string) (*session.Checkpoint, error) {
+	head, err := h.Git.Head(ctx)
+	if err != nil || head.Ref != h.S.Branch() {
+		return nil, err
+	}
+	c, err := h.Make(ctx, session.Checkpointed{Trigger: trigger, Summary: session.OneLine(summary, 120)}, nil)
+	if errors.Is(err, session.ErrUnchanged) {
+		return nil, nil
+	}
+	return c, err
+}
+
+// errOtherTree says that a checkpoint would hold something else than what passed its gates.
+var ErrOtherTree = errors.New("files changed after they were judged")
+
+// Make makes a code commit of the work tree on the session's branch, and records it.
+func (h *Checkpoints) Make(ctx context.Context, c session.Checkpointed, o *session.Open) (*session.Checkpoint, error) {
+	d, adopted, err := h.onto(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.Number, c.Phase, c.Lap, c.Adopted = h.S.NextNumber(), h.S.Phase, h.S.Lap, adopted
+	next := h.S.Phase
+	var j *session.Judgement
+	if o != nil {
+		j, next = o.Judgement, o.Decided.Next
+	}
+	d.Stage, d.Exclude = true, h.Files.ExcludeFile()
+	if d.Anchors, err = h.loose(ctx); err != nil {
+		return nil, err
+	}
+	d.Message = message(c, &h.S, j, next)
+	d.LedgerMessage = hand.LedgerMessage(h.ID, fmt.Sprintf("checkpoint %d: %s", c.Number, c.Summary))
+	cur := h.S.At(h.S.Current)
+	var run *session.RunResult
+	if o != nil {
+		run = o.Run
+	}
+	var log func() error
+	if hand.Logged(c.Trigger) || answers(run) {
+		log = func() error {
+			_, err := h.LogOp(ctx, opOfCheckpoint(h.Hand, session.Event{At: h.Clock.Now(), Body: c}, c, run))
+			return err
+		}
+	}
+	if o == nil && c.Trigger != session.TriggerBaseline && len(adopted) == 0 {
+		d.Unless = cur.Tree
+		for _, c := range h.S.Checkpoints {
+			d.Former = append(d.Former, c.Tree)
+		}
+	}
+	made, err := h.Turn(ctx, d, func(m session.Made) (session.Body, error) {
+		if d.Unless != "" && m.Tree == d.Unless {
+			return nil, session.ErrUnchanged
+		}
+		if j != nil && c.Verdict == session.Pass && m.Tree != j.Tree {
+			return nil, ErrOtherTree
+		}
+		if err := h.KeepFound(m.Staged); err != nil {
+			return nil, err
+		}
+		c.Code, c.Tree, c.Turn = m.Code, m.Tree, m.Turn
+		if log != nil {
+			c.Turn.IndexOld = m.IndexOld
+		}
+		c.Skipped, c.HeldOut, c.Deleted = m.Skipped, named(m.HeldOut), m.Deleted
+		return c, nil
+	}, log)
+	if errors.Is(err, session.ErrUnchanged) {
+		h.Unheld = made.Staged
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.S.At(h.S.Current), nil
+}
+
+// answers reports whether a checkpoint is a person's answer, given how the attempt ended that it is of, nil for none.
+func answers(run *session.RunResult) bool { return run != nil && (run.Approved || run.Rejected) }
+
+// opOfCheckpoint is the operation that a checkpoint is logged as. Its files stay as they are, whatever becomes of it.
+func opOfCheckpoint(h *hand.Hand, ev session.Event, c session.Checkpointed, run *session.RunResult) session.Op {
+	t := c.Turn
+	t.Tree, t.TreeOld, t.Index = c.Tree, c.Tree, c.Tree
+	if run == nil {
+		return h.Op(ev, hand.OpCheckpoint, fmt.Sprintf("checkpoint %d of %s: %s", c.Number, h.ID, c.Summary), 0, t)
+	}
+	kind := hand.OpApprove
+	if run.Rejected {
+		kind = hand.OpReject
+	}
+	return h.Op(ev, kind, session.WithReason(fmt.Sprintf("%s %s of %s", kind, c.Phase, h.ID), run.Note), 0, t)
+}
+
+// onto says where the next code commit goes. The session's branch may have moved since the last checkpoint: a
+// person or an agent committed (the tip descends, and becomes the parent), or rewrote history (the checkpoint
+// becomes a merge of both, so that neither is lost and the branch only moves forward). HEAD may have been taken
+// to another branch by an agent: that branch stays, its tip is adopted if it descends, and HEAD is put back. If
+// it does not descend the files are another line's, and would read as everything of the session deleted: that
+// is a conflict for a person.
+func (h *Checkpoints) onto(ctx context.Context) (d session.Draft, adopted []session.Commit, err error) {
+	st, branch := h.Git, h.S.Branch()
+	if err := h.NotInProgress(ctx); err != nil {
+		return d, nil, err
+	}
+	head, err := st.Head(ctx)
+	if err != nil {
+		return d, nil, err
+	}
+	tip, err := st.Ref(ctx, branch)
+	if err != nil {
+		return d, nil, err
+	}
+	if tip == "" {
+		return d, nil, BranchGone(&h.S)
+	}
+	last := h.S.At(h.S.Current).Code
+	d.Branch, d.Parents = branch, []session.Commit{tip}
+	d.Turn.Worktree = st.Worktree()
+	d.Turn.Refs = []session.RefMove{{Ref: branch, Old: tip}}
+	if head.Ref != branch {
+		d.Turn.HeadOld, d.Turn.HeadNew, d.Turn.HeadOldCommit = head.Name(), branch, head.Commit
+	}
+	if tip != last {
+		if d.Parents, adopted, err = h.adopt(ctx, last, tip); err != nil {
+			return d, nil, err
+		}
+	}
+	if head.Ref != branch && head.Commit != "" && head.Commit != d.Parents[0] {
+		if ahead, err := st.IsAncestor(ctx, d.Parents[0], head.Commit); err != nil {
+			return d, nil, err
+		} else if !ahead {
+			return d, nil, &session.Refusal{Code: session.RefuseConflict, Hint: "wfs resume " + string(h.ID),
+				Message: fmt.Sprintf("HEAD was moved to %s, which does not contain the session's work; the files were left as they are", session.ShortRef(head.Name()))}
+		}
+		d.Parents, adopted = []session.Commit{head.Commit}, append(adopted, head.Commit)
+	}
+	return d, adopted, nil
+}
+
+func (h *Checkpoints) adopt(ctx context.Context, last, tip session.Commit) (parents, adopted []session.Commit, err error) {
+	ahead, err := h.Git.IsAncestor(ctx, last, tip)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ahead {
+		return []session.Commit{tip}, []session.Commit{tip}, nil
+	}
+	return []session.Commit{last, tip}, []session.Commit{tip}, nil
+}
+
+// named is the part of a list that an event holds.
+func named(held []session.Held) []session.Held { return held[:min(len(held), session.MaxNamed)] }
+
+// MayDrive refuses what must not be driven: a session that is over, or one whose branch is not what HEAD is on here.
+func (h *Checkpoints) MayDrive(ctx context.Context) error {
+	if h.S.Status.Final() {
+		hint := "wfs show " + string(h.ID)
+		if h.S.Status == session.StatusAbandoned {
+			hint = "wfs resume " + string(h.ID)
+		}
+		return session.Refuse(session.RefuseFinal, hint, "%s is %s", h.ID, h.S.Status)
+	}
+	head, err := h.Git.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if head.Ref != h.S.Branch() {
+		return session.Refuse(session.RefuseNotCurrent, WayTo(head, h.ID),
+			"%s is not checked out in this work tree: HEAD is on %s", h.ID, session.ShortRef(head.Name()))
+	}
+	other, err := h.Git.ElsewhereOn(ctx, h.S.Branch())
+	if err != nil {
+		return err
+	}
+	if other != "" {
+		return session.Refuse(session.RefuseWorktree, "git worktree list",
+			"%s is also checked out in %s: two work trees on one branch undo each other's work", session.ShortRef(h.S.Branch()), other)
+	}
+	return h.NotInProgress(ctx)
+}
+
+// NotInProgress refuses a work tree in the middle of a merge, rebase or the like.
+func (h *Checkpoints) NotInProgress(ctx context.Context) error {
+	op, err := h.Git.InProgress(ctx)
+	if err == nil && op != "" {
+		err = Unfinished(op)
+	}
+	return err
+}
+
+// loose are the commits that refs had before they were moved during a run, and that nothing leads to now: the next
+// checkpoint keeps them alive.
+func (h *Checkpoints) loose(ctx context.Context) ([]session.Commit, error) {
+	if len(h.S.Keep) == 0 {
+		return nil, nil
+	}
+	return h.Git.Unreachable(ctx, h.S.Keep)
+}

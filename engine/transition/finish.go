@@ -1,0 +1,195 @@
+package transition
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Finish is what a finish makes true.
+type Finish struct {
+	Branch      string         // full name of the one that is made
+	Base        session.Commit // that it starts at
+	Tree, Files session.Tree   // of its commit, and of the work tree afterwards
+	Finished    session.Finished
+	Before      func() error                   // is called when nothing is in the way
+	Commit      func() (session.Commit, error) // makes the branch
+}
+
+// Make makes a finish true, whose work tree is as in a snapshot. The branch has to be there before the ledger moves,
+// since git's hooks run: until then it can be taken back.
+func (h *FinishTurn) Make(ctx context.Context, f *Finish, snap session.Snapshot) (n int64, err error) {
+	st := h.Git
+	// The session's documents leave the work tree at the end; the checkpoints hold them, but for bytes that git converts.
+	plan, err := h.PlanMove(ctx, snap, f.Files, "")
+	if err != nil {
+		return 0, err
+	}
+	t := session.Turn{Worktree: st.Worktree(), HeadOld: h.S.Branch(), HeadNew: f.Branch, HeadOldCommit: snap.Head.Commit,
+		Tree: f.Files, TreeOld: snap.Tree, Index: f.Tree, IndexOld: snap.Index, RawOld: plan.Raw}
+	made := t
+	made.Refs = []session.RefMove{{Ref: f.Branch}}
+	if err := st.AwaitLocks(ctx, h.ID, made); err != nil {
+		return 0, err
+	}
+	if err := f.Before(); err != nil {
+		return 0, err
+	}
+	if snap.Raw = plan.Raw; snap.Raw != "" {
+		if t.Rescue, err = h.rescue(ctx, "finish "+string(h.ID), snap, false); err != nil {
+			return 0, err
+		}
+	}
+	started := session.FinishStarted{Branch: f.Branch, Base: f.Base, Tree: f.Tree, Turn: t}
+	if err := h.begin(started, t, "finish/journaled"); err != nil {
+		return 0, err
+	}
+	commit, err := f.Commit()
+	if err != nil {
+		return 0, joined(err, h.dropFinish(err))
+	}
+	t.Refs = []session.RefMove{{Ref: f.Branch, New: commit}}
+	f.Finished.Branch, f.Finished.Commit = f.Branch, commit
+	d := session.Draft{NoCode: true, Turn: t, Anchors: []session.Commit{commit},
+		LedgerMessage: hand.LedgerMessage(h.ID, "finished on "+session.ShortRef(f.Branch))}
+	if _, err := h.Turn(ctx, d, func(m session.Made) (session.Body, error) {
+		f.Finished.Turn = m.Turn
+		return f.Finished, nil
+	}, func() (err error) {
+		n, err = h.LogOp(ctx, h.Op(session.Event{At: h.Clock.Now(), Body: f.Finished}, "finish",
+			SummaryOfFinish(h.ID, f.Branch), 0, f.Finished.Turn))
+		return err
+	}); err != nil {
+		if h.S.Status != session.StatusFinished { // it did not become true: take the branch back
+			err = joined(err, h.giveUpFinish(ctx, started, err))
+		}
+		return 0, err
+	}
+	h.Halfway = nil
+	h.Stayed = h.dropDocuments(ctx, t) // the work is handed over all the same
+	f.Finished.Turn.Found = h.Halfway  // to be said; the event is made
+	return n, h.Files.Unclaim(st.Worktree())
+}
+
+// begin says durably what is going to be changed: the work tree is claimed, and the journal has the intent. Until the
+// turn is true, the next command completes it or takes it back.
+func (h *Mover) begin(intent session.Body, t session.Turn, point string) error {
+	if err := h.Files.Claim(t.Worktree); err != nil {
+		return err
+	}
+	h.Halfway = nil
+	if err := h.Append(intent); err != nil {
+		return err
+	}
+	h.Hit(point)
+	return nil
+}
+
+func joined(err, second error) error {
+	if second != nil {
+		return fmt.Errorf("%w; then: %v", err, second)
+	}
+	return err
+}
+
+// dropDocuments takes .workflow/ out of the work tree, unless somebody has worked there since the finish began.
+// What else is another way by now (hooks and gates take their time) is somebody's work, which no ref has, and
+// stays as it is. The checkpoints and the turn's rescue hold the documents; if this fails nothing is lost.
+func (h *FinishTurn) dropDocuments(ctx context.Context, t session.Turn) error {
+	st := h.Git
+	snap, err := h.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if as, err := st.HandoverTree(ctx, t.TreeOld, snap.Tree, ""); err != nil || as != t.TreeOld {
+		return err // the documents are others
+	}
+	without, err := st.HandoverTree(ctx, snap.Tree, t.Tree, "")
+	if err != nil || without == snap.Tree {
+		return err
+	}
+	plan, err := h.PlanMove(ctx, snap, without, "")
+	if err != nil {
+		return err
+	}
+	if snap.Raw = plan.Raw; snap.Raw != "" && snap.Raw != t.RawOld { // written to since
+		ref, err := st.Rescue(ctx, h.ID, "documents of "+string(h.ID)+" leave the work tree", snap, h.Clock.Now().Unix())
+		if err != nil {
+			return err
+		}
+		h.keptAt(ref)
+	}
+	return st.MoveTree(ctx, plan)
+}
+
+// giveUpFinish takes a handover back that did not become true. When nobody can tell whether it did, it stays as
+// it is for the next command to look at.
+func (h *FinishTurn) giveUpFinish(ctx context.Context, f session.FinishStarted, cause error) error {
+	if events := h.Files.Events(); events[len(events)-1].Kind().IsTurn() {
+		return nil
+	}
+	if err := h.takeBackFinish(ctx, f); err != nil {
+		return err
+	}
+	if h.S.Finishing != nil {
+		return h.dropFinish(cause)
+	}
+	return h.Files.Unclaim(h.Git.Worktree())
+}
+
+// dropFinish ends a handover that left nothing behind, and the claim with it: there is nothing to complete.
+func (h *FinishTurn) dropFinish(cause error) error {
+	if err := h.Append(session.Dropped{Why: session.OneLine(cause.Error(), 200)}); err != nil {
+		return err
+	}
+	return h.Files.Unclaim(h.Git.Worktree())
+}
+
+// takeBackFinish removes a half-made branch, if it still looks like what the finish made of it and nobody is on it. Its
+// commit may have been amended, so it is kept.
+func (h *FinishTurn) takeBackFinish(ctx context.Context, f session.FinishStarted) error {
+	now, err := h.Git.Ref(ctx, f.Branch)
+	if err != nil || now == "" {
+		return err
+	}
+	head, err := h.Git.Head(ctx)
+	if err != nil || head.Ref == f.Branch {
+		return err
+	}
+	if other, err := h.Git.ElsewhereOn(ctx, f.Branch); err != nil || other != "" {
+		return err
+	}
+	if now != f.Base {
+		tree, err := h.Git.TreeOf(ctx, now)
+		if err != nil || tree != f.Tree {
+			return err // somebody has worked on it since: theirs
+		}
+		made := session.Snapshot{Tree: tree, HeadTree: tree, Head: session.Head{Ref: f.Branch, Commit: now}}
+		ref, err := h.Git.Rescue(ctx, h.ID, "undoing an incomplete finish", made, h.Clock.Now().Unix())
+		if err != nil {
+			return err
+		}
+		h.keptAt(ref)
+	}
+	_, err = h.Git.Settle(ctx, h.ID, session.Turn{Refs: []session.RefMove{{Ref: f.Branch, Old: now}}})
+	return err
+}
+
+// settleDocuments ends a finish: .workflow/ leaves the work tree, if nobody has changed anything there since.
+func (h *FinishTurn) settleDocuments(ctx context.Context, t session.Turn) error {
+	head, err := h.Git.Head(ctx)
+	if err != nil || head.Ref != t.HeadNew || t.Worktree != h.Git.Worktree() {
+		return err
+	}
+	snap, err := h.Snapshot(ctx)
+	if err != nil || snap.Tree != t.TreeOld {
+		return err
+	}
+	return h.dropDocuments(ctx, t)
+}
+
+func SummaryOfFinish(id session.ID, branch string) string {
+	return "finish " + string(id) + " on " + session.ShortRef(branch)
+}

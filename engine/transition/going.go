@@ -1,0 +1,191 @@
+package transition
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Enter makes the session current in this work tree.
+func (h *Going) Enter(ctx context.Context) (*Relocated, error) {
+	r, needed, err := h.entering(ctx)
+	if err != nil || !needed {
+		return nil, err
+	}
+	return h.Move(ctx, r)
+}
+
+// entering is what Enter needs; it reports false when HEAD is on the session's branch already.
+func (h *Going) entering(ctx context.Context) (r Relocation, needed bool, err error) {
+	head, err := h.Git.Head(ctx)
+	if err != nil || head.Ref == h.S.Branch() {
+		return r, false, err
+	}
+	tip, tree, err := h.tipTree(ctx)
+	if err != nil {
+		return r, false, err
+	}
+	return Relocation{How: session.MoveSwitch, Summary: fmt.Sprintf("switch from %s to %s", session.ShortRef(head.Name()), h.ID),
+		Tree: tree, Index: tree, Head: h.S.Branch(), Tip: tip, To: -1}, true, nil
+}
+
+// tipTree is the tip of the session's branch, which must exist and be free, and its tree.
+func (h *Going) tipTree(ctx context.Context) (tip session.Commit, tree session.Tree, err error) {
+	other, err := h.Git.ElsewhereOn(ctx, h.S.Branch())
+	if err != nil {
+		return "", "", err
+	}
+	if other != "" {
+		return "", "", &session.Refusal{Code: session.RefuseWorktree,
+			Message: fmt.Sprintf("%s is checked out in %s", session.ShortRef(h.S.Branch()), other),
+			Hint:    fmt.Sprintf(`cd "$(wfs path %s)"`, h.ID)}
+	}
+	tip, err = h.Git.Ref(ctx, h.S.Branch())
+	if err != nil {
+		return "", "", err
+	}
+	if tip == "" {
+		return "", "", BranchGone(&h.S)
+	}
+	tree, err = h.Git.TreeOf(ctx, tip)
+	return tip, tree, err
+}
+
+// Leave goes from the session to a branch of the user's. Uncommitted changes that stayed behind there come back.
+func (h *Going) Leave(ctx context.Context, branch string) (*Relocated, error) {
+	r, note, needed, err := h.leaving(ctx, branch)
+	if err != nil || !needed { // a killed try was completed when the session was taken in hand
+		return nil, err
+	}
+	out, err := h.Move(ctx, r)
+	if out != nil {
+		out.Note = note
+	}
+	return out, err
+}
+
+// leaving is what Leave needs, and what it says of uncommitted changes; it reports false when HEAD is there already.
+func (h *Going) leaving(ctx context.Context, branch string) (r Relocation, note string, needed bool, err error) {
+	head, err := h.Git.Head(ctx)
+	if err != nil || head.Ref == branch {
+		return r, "", false, err
+	}
+	if err := h.Free(ctx, branch); err != nil {
+		return r, "", false, err
+	}
+	tip, err := h.Git.Ref(ctx, branch)
+	if err != nil {
+		return r, "", false, err
+	}
+	tree, err := h.Git.TreeOf(ctx, tip)
+	if err != nil {
+		return r, "", false, err
+	}
+	r = Relocation{How: session.MoveLeave, Summary: fmt.Sprintf("switch from %s to %s", h.ID, session.ShortRef(branch)),
+		Tree: tree, Index: tree, Head: branch, Tip: tip, To: -1}
+	parked, err := h.Parked(ctx, branch)
+	if err != nil {
+		return r, "", false, err
+	}
+	back, note := h.comesBack(ctx, parked, branch, tip)
+	if back != nil {
+		r.Tree, r.Index, r.raw = back.TreeOld, back.IndexOld, back.RawOld
+	}
+	return r, note, true, nil
+}
+
+// Resume makes the session current and ready, at checkpoint at (-1: where it is, keeping the edits that are there). It
+// never drives.
+func (h *Going) Resume(ctx context.Context, at int) (*Relocated, error) {
+	if h.S.Status == session.StatusAbandoned && at < 0 {
+		if _, _, err := h.tipTree(ctx); err != nil { // nothing is brought back that cannot be gone to
+			return nil, err
+		}
+		n, err := h.Revive(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out, err := h.Enter(ctx)
+		if err == nil && out == nil {
+			out = recorded(n, reviveSummary(h.ID))
+		} else if err == nil {
+			out.Note = "it was abandoned; restored"
+		}
+		return out, err
+	}
+	if h.S.Status.Final() && at < 0 {
+		return nil, h.isFinal()
+	}
+	if at < 0 {
+		out, err := h.Enter(ctx)
+		if err != nil {
+			return out, err
+		}
+		switch {
+		case h.S.Status != session.StatusInterrupted && h.S.Status != session.StatusRunning:
+		case out != nil || !decide.JudgedNext(&h.S):
+			err = h.Append(session.Paused{Why: "resumed after an interruption; the edits were kept"})
+		case h.S.Status == session.StatusRunning: // no file was moved: the attempt is judged with the edits that are there
+			err = h.Append(session.Interrupted{Why: "killed", Unjudged: true})
+		}
+		return out, err
+	}
+	r, err := h.resumeAt(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	return h.Move(ctx, r)
+}
+
+func (h *Going) resumeAt(ctx context.Context, at int) (Relocation, error) {
+	c := h.S.At(at)
+	if c == nil {
+		return Relocation{}, &session.Refusal{Code: session.RefuseNoSuchCP,
+			Message: fmt.Sprintf("%s has no checkpoint %d: its latest is %d", h.ID, at, h.S.NextNumber()-1),
+			Hint:    "wfs log " + string(h.ID)}
+	}
+	tip, _, err := h.tipTree(ctx)
+	if err != nil { // the branch must be there, and nowhere else
+		return Relocation{}, err
+	}
+	docs, err := h.DocsAt(ctx, at)
+	if err != nil {
+		return Relocation{}, err
+	}
+	r := Relocation{How: session.MoveResume, Summary: fmt.Sprintf("resume %s at checkpoint %d", h.ID, at),
+		Tree: c.Tree, Index: c.Tree,
+		Head: h.S.Branch(), Tip: tip, To: at, Docs: docs}
+	if tip != c.Code {
+		r.refs = []session.RefMove{{Ref: h.S.Branch(), Old: tip, New: c.Code}}
+	}
+	return r, nil
+}
+
+// DocsAt is the ledger commit of a checkpoint, with the evidence as it was: the lap that it stands in has its
+// own beginning.
+func (h *Going) DocsAt(ctx context.Context, number int) (session.Commit, error) {
+	commits, err := h.Git.Ledgers(ctx, h.ID)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range commits {
+		events, err := h.EventsOf(ctx, c.Commit)
+		if err != nil {
+			return "", err
+		}
+		if n := len(events); n == 0 {
+			continue
+		} else if b, ok := events[n-1].Body.(session.Checkpointed); !ok || b.Number != number {
+			continue
+		}
+		return c.Commit, nil
+	}
+	return "", fmt.Errorf("the history of %s does not contain checkpoint %d", h.ID, number)
+}
+
+func (h *Going) isFinal() *session.Refusal {
+	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID, h.S.Status),
+		Hint: fmt.Sprintf("wfs resume %s@%d", h.ID, h.S.Current)}
+}

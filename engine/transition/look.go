@@ -1,0 +1,87 @@
+package transition
+
+import (
+	"context"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Look is a session that is only read, to say what a command would do to the files of this work tree. It takes no lock,
+// recovers nothing and writes nothing but objects that nothing refers to.
+type Look struct {
+	*Undoing
+	Exclude string
+}
+
+// Preview is what a command would do.
+type Preview struct {
+	What string // as its operation would be called
+	Head string // full name of the branch that HEAD would go to, "": it stays
+	At   int    // checkpoint that the files would be those of, -1: none
+	Move session.Move
+}
+
+// Look reads a session. exclude is the path of its exclude file, "" for none.
+func (e *Kit) Look(ctx context.Context, id session.ID, exclude string) (*Look, error) {
+	h, err := e.Reading(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &Look{Of(h, e).Undoing, exclude}, nil
+}
+
+func (l *Look) preview(ctx context.Context, r Relocation) (Preview, error) {
+	p := Preview{What: r.Summary, Head: r.Head, At: r.To}
+	snap, err := l.Git.Snapshot(ctx, l.Exclude)
+	if err != nil {
+		return p, err
+	}
+	if r.Head == snap.Head.Name() {
+		p.Head = ""
+	}
+	p.Move, err = l.Git.PlanMove(ctx, snap, r.Tree, r.raw)
+	return p, err
+}
+
+// Enter is what Hand.Enter would do.
+func (l *Look) Enter(ctx context.Context) (Preview, error) {
+	r, needed, err := l.entering(ctx)
+	if err != nil || !needed {
+		return Preview{At: l.S.Current}, err
+	}
+	r.To = l.S.Current
+	return l.preview(ctx, r)
+}
+
+// Leave is what Hand.Leave would do.
+func (l *Look) Leave(ctx context.Context, branch string) (Preview, error) {
+	r, _, needed, err := l.leaving(ctx, branch)
+	if err != nil || !needed {
+		return Preview{At: -1}, err
+	}
+	return l.preview(ctx, r)
+}
+
+// Resume is what Hand.Resume would do.
+func (l *Look) Resume(ctx context.Context, at int) (Preview, error) {
+	if at < 0 && l.S.Status.Final() && l.S.Status != session.StatusAbandoned {
+		return Preview{}, l.isFinal()
+	}
+	if at < 0 {
+		return l.Enter(ctx)
+	}
+	r, err := l.resumeAt(ctx, at)
+	if err != nil {
+		return Preview{}, err
+	}
+	return l.preview(ctx, r)
+}
+
+// ResumeAuto is what Hand.ResumeAuto would do.
+func (l *Look) ResumeAuto(ctx context.Context, a *AutoFound) (Preview, error) {
+	r, err := l.resumeAuto(ctx, a)
+	if err != nil {
+		return Preview{}, err
+	}
+	return l.preview(ctx, r)
+}

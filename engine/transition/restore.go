@@ -1,0 +1,193 @@
+package transition
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// keptIn is the directory that keeps the refs of a deletion, by its moves. The name ends in a slash; "" for none.
+func keptIn(t session.Turn) string {
+	for _, m := range t.Refs {
+		if dir, ok := strings.CutSuffix(m.Ref, "ledger"); ok && strings.HasPrefix(dir, DeletedPrefix) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// keptBelow are the moves that bring the refs back which are kept below a directory, the ledger last, and those that
+// remove the copies.
+func (e *Kit) keptBelow(ctx context.Context, id session.ID, dir string) (back, copies []session.RefMove, err error) {
+	if dir == "" {
+		return nil, nil, nil
+	}
+	kept, err := e.Git.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
+	var ledger []session.RefMove
+	for _, name := range slices.Sorted(maps.Keys(kept)) {
+		m := session.RefMove{Ref: session.BranchOf(id), New: kept[name]}
+		if rest := strings.TrimPrefix(name, dir); rest != "branch" {
+			m.Ref = session.RefPrefix + string(id) + "/" + rest
+		}
+		if copies = append(copies, session.RefMove{Ref: name, Old: m.New}); m.Ref == session.LedgerOf(id) {
+			ledger = append(ledger, m)
+		} else {
+			back = append(back, m)
+		}
+	}
+	return append(back, ledger...), copies, err
+}
+
+// Undeletes reports whether taking an operation back, or doing it again, brings a deleted session back. ops are
+// those of its work tree.
+func Undeletes(ops []session.Op, op session.Op) (bool, error) {
+	kind, redo, err := originalIn(ops, op)
+	return kind == hand.OpDelete && !redo || kind == hand.OpRestore && redo, err
+}
+
+// UndoDelete takes a deletion back. The caller holds the session's driver lock.
+func (e *Restoring) UndoDelete(ctx context.Context, op session.Op) (*Relocated, error) {
+	if err := e.mayUndelete(ctx, op); err != nil {
+		return nil, err
+	}
+	return e.restoreAs(ctx, op.Session, keptIn(op.Turn), summaryOfUndo(op), op.Number)
+}
+
+// mayUndelete refuses when a name that a deletion gave free is somebody else's by now, or when what was deleted
+// is gone.
+func (e *Kit) mayUndelete(ctx context.Context, op session.Op) error {
+	for _, m := range op.Turn.Refs {
+		if m.Old == "" {
+			continue
+		}
+		now, err := e.Git.Ref(ctx, m.Ref)
+		if err != nil {
+			return err
+		}
+		if now != "" && now != m.Old {
+			return movedOn(op, session.ShortRef(m.Ref), now.Short(), "nothing", "git branch -m "+session.ShortRef(m.Ref)+" another-name")
+		}
+	}
+	back, _, err := e.keptBelow(ctx, op.Session, keptIn(op.Turn))
+	if err == nil {
+		_, err = e.restorable(ctx, op.Session, back)
+	}
+	if err == nil {
+		err = e.mayMakeAll(ctx, back)
+	}
+	return err
+}
+
+// Restore brings a deleted session back whose refs are kept below dir, a name that ends in a slash.
+func (e *Restoring) Restore(ctx context.Context, id session.ID, dir string) (*Relocated, error) {
+	return e.restoreAs(ctx, id, dir, "restore "+string(id), 0)
+}
+
+// BringBack brings a session back that PutAway has deleted, for the redo that an operation is about.
+func (e *Restoring) BringBack(ctx context.Context, op session.Op) error {
+	kind, redo, err := e.original(ctx, op)
+	if err != nil || kind != string(session.MoveNew) || !redo {
+		return err
+	}
+	if tip, err := e.Git.Ref(ctx, session.LedgerOf(op.Session)); err != nil || tip != "" {
+		return err
+	}
+	all, err := e.Git.RefsBelow(ctx, DeletedPrefix+string(op.Session))
+	if err != nil {
+		return err
+	}
+	for name, tip := range all {
+		if dir, isLedger := strings.CutSuffix(name, "ledger"); isLedger && tip == op.Ledger {
+			return e.bringRefs(ctx, op.Session, dir, summaryOfUndo(op), nil)
+		}
+	}
+	_, err = e.restorable(ctx, op.Session, nil)
+	return err
+}
+
+// restoreAs makes the moves of a deletion the other way round, and logs that.
+func (e *Restoring) restoreAs(ctx context.Context, id session.ID, dir, summary string, undoes int64) (*Relocated, error) {
+	var n int64
+	err := e.bringRefs(ctx, id, dir, summary, func(tip session.Commit, back []session.RefMove) (err error) {
+		kind := string(session.MoveUndo)
+		if undoes == 0 {
+			kind = hand.OpRestore
+		}
+		n, err = e.LogOp(ctx, session.Op{At: e.Clock.Now().Unix(), Kind: kind, Session: id, Summary: summary, Ledger: tip,
+			Undoes: undoes, Turn: session.Turn{Refs: back}})
+		return err
+	})
+	return recorded(n, summary), err
+}
+
+// bringRefs brings the refs of a deletion back that are kept below a directory, logs that, and removes the copies. log
+// may be nil.
+func (e *Restoring) bringRefs(ctx context.Context, id session.ID, dir, why string,
+	log func(session.Commit, []session.RefMove) error) error {
+	back, copies, err := e.keptBelow(ctx, id, dir)
+	if err != nil {
+		return err
+	}
+	tip, err := e.restorable(ctx, id, back)
+	if err != nil {
+		return err
+	}
+	if err := e.mayMakeAll(ctx, back); err != nil {
+		return err
+	}
+	if err := e.Git.AwaitLocks(ctx, id, session.Turn{Refs: append(back[:len(back):len(back)], copies...)}); err != nil {
+		return err
+	}
+	if err := e.neverDeleted(ctx, id, tip, why); err != nil {
+		return err
+	}
+	settled, err := e.Git.Settle(ctx, id, session.Turn{Refs: back})
+	if err != nil {
+		return err
+	}
+	e.Hit("delete/restored")
+	if log != nil {
+		if err := log(tip, back); err != nil {
+			return err
+		}
+	}
+	_, err = e.Git.Settle(ctx, id, session.Turn{Refs: unneeded(copies, back, settled)})
+	return err
+}
+
+// restorable returns the ledger's tip that moves bring back, and refuses when it is not there any more.
+func (e *Kit) restorable(ctx context.Context, id session.ID, back []session.RefMove) (session.Commit, error) {
+	if n := len(back); n > 0 && back[n-1].Ref == session.LedgerOf(id) {
+		if there, err := e.Git.Exists(ctx, back[n-1].New); err != nil || there {
+			return back[n-1].New, err
+		}
+	}
+	return "", &session.Refusal{Code: session.RefuseNoSession,
+		Message: fmt.Sprintf("the deleted data of %s is permanently gone", id), Hint: "wfs list"}
+}
+
+// unneeded are the copies of what came back. A ref that is somebody else's by now did not, and its copy may be all that
+// holds the commits that were on it.
+func unneeded(copies, back []session.RefMove, s session.Settled) []session.RefMove {
+	there := map[session.Commit]bool{}
+	for _, m := range back {
+		foreign := slices.ContainsFunc(s.Foreign, func(f session.RefMove) bool { return f.Ref == m.Ref })
+		there[m.New] = there[m.New] || !foreign
+	}
+	return slices.DeleteFunc(copies, func(m session.RefMove) bool { return !there[m.Old] })
+}
+
+// neverDeleted says in the journal that the deletion is taken back, before the session is there again: or the next
+// command would complete it.
+func (e *Restoring) neverDeleted(ctx context.Context, id session.ID, tip session.Commit, why string) error {
+	h, err := e.At(ctx, id, tip)
+	if err != nil || h.S.Deleting == nil {
+		return err
+	}
+	return h.Append(session.Dropped{Why: why})
+}

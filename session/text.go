@@ -1,0 +1,72 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Name is how a turn names where HEAD is: a ref, or a commit when it is detached.
+func (h Head) Name() string {
+	if h.Ref != "" {
+		return h.Ref
+	}
+	return string(h.Commit)
+}
+
+// ShortRef is the name of a branch without refs/heads/; other names stay whole.
+func ShortRef(ref string) string {
+	if name := strings.TrimPrefix(ref, "refs/heads/"); name != "" {
+		return name
+	}
+	return ref
+}
+
+// FirstLine is a text up to its first line break.
+func FirstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// ListTests names the first tests of a list.
+func ListTests(ids []TestID) string {
+	const most = 5
+	var list []string
+	for i, id := range ids {
+		if i == most {
+			list = append(list, fmt.Sprintf("and %d more", len(ids)-most))
+			break
+		}
+		list = append(list, string(id))
+	}
+	return strings.Join(list, ", ")
+}
+
+// Plural is the word for one or for many.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// OneLine cuts text to one line of at most max characters.
+func OneLine(s string, max int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	r := []rune(s)
+	if len(r) <= max {
+		return s
+	}
+	s = string(r[:max-1])
+	if space := strings.LastIndexByte(s, ' '); space > len(s)/2 { // half a word may be half a secret
+		s = s[:space]
+	}
+	return s + "…"
+}
+
+// WithReason adds what somebody said about it, in one line.
+func WithReason(what, text string) string {
+	if text = OneLine(text, 200); text != "" {
+		what += ": " + text
+	}
+	return what
+}
