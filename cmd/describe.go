@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine/transition"
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -82,7 +82,7 @@ func (a *app) nextIn(s *session.Session, in *worktree.Worktree) []string {
 	if in == nil || in.Gone {
 		way = "wfs resume " + string(s.ID)
 		if head, err := a.Repo.Head(context.Background()); err == nil {
-			way = transition.WayTo(head, s.ID)
+			way = checkpoint.WayTo(head, s.ID)
 		}
 	}
 	next := present.NextCommands(s, a.alive(s), way)
