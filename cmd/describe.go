@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -103,7 +103,7 @@ func (d *describer) nextIn(s *session.Session, in *worktree.Worktree) []string {
 	if in == nil || in.Gone {
 		way = "wfs resume " + string(s.ID)
 		if head, err := d.w.Repo.Head(context.Background()); err == nil {
-			way = transition.WayTo(head, s.ID)
+			way = checkpoint.WayTo(head, s.ID)
 		}
 	}
 	next := present.NextCommands(s, d.alive(s), way)

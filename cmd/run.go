@@ -12,8 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/decide"
-	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -206,7 +206,7 @@ func (a *runVerb) unfinished(ctx context.Context, name string, err error) error 
 		return err
 	}
 	if not.Code == gitcmd.NotDone {
-		return transition.Unfinished(not.Detail)
+		return checkpoint.Unfinished(not.Detail)
 	}
 	return session.Refuse(session.RefuseConflict, a.diagnose(err).Hint, "%v", not)
 }

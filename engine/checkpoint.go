@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/wfs-dev/wfs/engine/transition"
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -18,7 +18,7 @@ const maxJudged = 3
 func (h *Drive) checkpointJudged(ctx context.Context) (done bool, err error) {
 	o, docs := h.S.Open, maps.Clone(h.Docs)
 	_, err = h.checkpointAttempt(ctx)
-	if !errors.Is(err, transition.ErrOtherTree) {
+	if !errors.Is(err, checkpoint.ErrOtherTree) {
 		return h.conflict(ctx, err)
 	}
 	h.Docs = docs
@@ -30,7 +30,7 @@ func (h *Drive) checkpointJudged(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	why := transition.ErrOtherTree.Error()
+	why := checkpoint.ErrOtherTree.Error()
 	if len(changed) > 0 { // else it was taken back meanwhile
 		why += fmt.Sprintf(" (%d, among them %s)", len(changed), changed[0].Path)
 	}

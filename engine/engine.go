@@ -17,6 +17,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/engine/finish"
 	"github.com/wfs-dev/wfs/engine/hand"
@@ -72,6 +73,7 @@ type Git struct {
 	Transition transition.Git
 	Trees      judging.Trees
 	Handover   finish.Git
+	Checkpoint checkpoint.Git
 	Around     Around
 	AutoSaves  AutoSaves
 }
@@ -86,6 +88,7 @@ type Engine struct {
 	Around    Around
 	AutoSaves AutoSaves
 	handover  finish.Git
+	place     checkpoint.Git
 	// Day is the day that a time is in, by the clock of the machine.
 	Day func(time.Time) decide.Day
 	// Saving begins to call save every now and then, while somebody works, until end is called; that waits for what goes
@@ -110,7 +113,7 @@ func New(base *hand.Base, works Works) *Engine {
 // Use makes the engine work in another repository, or in another work tree of it.
 func (e *Engine) Use(g Git) {
 	e.Kit.Base.Reader.Git, e.Kit.Base.Git, e.Kit.Git = g.History, g.Hand, g.Transition
-	e.Trees, e.handover, e.Around, e.AutoSaves = g.Trees, g.Handover, g.Around, g.AutoSaves
+	e.place, e.Trees, e.handover, e.Around, e.AutoSaves = g.Checkpoint, g.Trees, g.Handover, g.Around, g.AutoSaves
 }
 
 // Hand is a session in the hands of the one process that may write to it, with all that can be done to it.
@@ -123,12 +126,13 @@ type Hand struct {
 // with is what can be done to a session in hand.
 func (e *Engine) with(h *hand.Hand) *Hand {
 	all := transition.Of(h, e.Kit)
+	place := checkpoint.Of(h, e.Base, e.place)
 	judging := &judging.Judging{Hand: h, Tools: e.Tools}
-	d := &Drive{Hand: h, Engine: e, Judging: judging, Steering: &steering.Steering{Checkpoints: all.Checkpoints},
+	d := &Drive{Hand: h, Engine: e, Judging: judging, Steering: &steering.Steering{Checkpoints: place, Hit: e.Hit},
 		Saver: &Saver{Hand: h, Engine: e}, Inbox: &Inbox{Hand: h, Engine: e},
-		Outside: &Outside{Hand: h, Engine: e, checkpoints: all.Checkpoints}}
+		Outside: &Outside{Hand: h, Engine: e, checkpoints: place}}
 	h.Quiet, judging.Convert = d.endSaving, d.convertAsBefore
-	return &Hand{d, all, finish.Of(judging, all.FinishTurn, all.Checkpoints, e.handover)}
+	return &Hand{d, all, finish.Of(judging, all.FinishTurn, place, e.handover)}
 }
 
 // Open takes a session in hand, whose driver lock the caller holds, and recovers what a dead process left half done.

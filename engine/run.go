@@ -128,7 +128,7 @@ func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 		if open == nil && h.S.Open != nil {
 			started++
 			found, h.judgedAgain, h.woken = 0, 0, false
-			h.Hit("run/started")
+			h.Engine.Hit("run/started")
 		}
 		if open != nil && h.S.Status == session.StatusWaiting {
 			started-- // it does not count
@@ -164,7 +164,7 @@ func (h *Drive) perform(ctx, work context.Context, d decide.Decision, o RunOptio
 	case decide.EffectJudge:
 		return h.judgeOpen(ctx, work, ended)
 	case decide.EffectCheckpoint:
-		h.Hit("run/decided")
+		h.Engine.Hit("run/decided")
 		return h.checkpointJudged(work)
 	case decide.EffectSave:
 		_, err := h.Keep(work, session.TriggerInterrupted, "unjudged, from an attempt")
@@ -385,7 +385,7 @@ func (h *Drive) runOpen(ctx, work context.Context) (done bool, err error) {
 	if err := h.Append(session.RunEnded{RunResult: res, Tree: snap.Tree}); err != nil {
 		return false, err
 	}
-	h.Hit("run/ended")
+	h.Engine.Hit("run/ended")
 	h.ended = &snap
 	return false, h.beginSaving(&snap)
 }
@@ -449,7 +449,7 @@ func (h *Drive) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (d
 	if err := h.Append(session.Judged{Judgement: j}); err != nil {
 		return false, err
 	}
-	h.Hit("run/judged")
+	h.Engine.Hit("run/judged")
 	return false, nil
 }
 

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/engine/judging"
-	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
 )
@@ -18,7 +18,7 @@ import (
 type Outside struct {
 	*hand.Hand
 	*Engine
-	checkpoints *transition.Checkpoints
+	checkpoints *checkpoint.Checkpoints
 	converts    *session.Conversions // when this command began to drive, nil when it does not
 }
 

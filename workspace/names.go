@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
@@ -135,13 +136,13 @@ func (n *Names) wayBack(ctx context.Context, id session.ID) string {
 	head, err := n.w.Repo.Head(ctx)
 	if tip, e := n.w.Repo.Ref(ctx, session.BranchOf(id)); e == nil && tip == "" {
 		if v, e := n.w.View(ctx, id); e == nil {
-			return transition.BranchGone(&v.Session).Hint
+			return checkpoint.BranchGone(&v.Session).Hint
 		}
 	}
 	if err != nil {
 		return "wfs resume " + string(id)
 	}
-	return transition.WayTo(head, id)
+	return checkpoint.WayTo(head, id)
 }
 
 // Address finds a checkpoint as people name it: 7, cp-0007, auth@7, or the beginning of its commit.

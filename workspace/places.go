@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/wfs-dev/wfs/engine/transition"
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/session"
@@ -110,7 +110,7 @@ func (p *Places) mustBeCurrent(ctx context.Context, id session.ID) error {
 	if err := p.NotGone(ctx, id); err != nil {
 		return err
 	}
-	return session.Refuse(session.RefuseNotCurrent, transition.WayTo(head, id),
+	return session.Refuse(session.RefuseNotCurrent, checkpoint.WayTo(head, id),
 		"%s is not current in this work tree, and has none of its own", id)
 }
 

@@ -16,7 +16,7 @@ import (
 
 // gitOf are the ports of the engine that a repository implements.
 func gitOf(r *gitstate.Repo) engine.Git {
-	return engine.Git{History: r, Hand: r, Trees: r, Handover: r, Around: r, AutoSaves: r,
+	return engine.Git{History: r, Hand: r, Trees: r, Handover: r, Checkpoint: r, Around: r, AutoSaves: r,
 		Transition: transition.Git{Places: r, Refs: r, Trees: r, Checkout: r, Backups: r, Operations: r}}
 }
 

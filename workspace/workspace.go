@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/engine/history"
-	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/redact"
@@ -128,7 +128,7 @@ func (w *Workspace) inOrder(ctx context.Context, detached bool) error {
 	if errors.As(err, &not) && (not.Code == gitcmd.NotCommitted || not.Code == gitcmd.NotBorn) {
 		if id, e := w.Current(ctx); e == nil && id != "" {
 			if v, e := w.View(ctx, id); e == nil {
-				return transition.BranchGone(&v.Session)
+				return checkpoint.BranchGone(&v.Session)
 			}
 		}
 	}

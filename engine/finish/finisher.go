@@ -4,6 +4,7 @@ package finish
 import (
 	"context"
 
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/judging"
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
@@ -23,13 +24,13 @@ type Git interface {
 type Finisher struct {
 	*judging.Judging
 	*transition.FinishTurn
-	place *transition.Checkpoints
+	place *checkpoint.Checkpoints
 	git   Git
 	// Agreed says that a finish was the answer to the question whether the work is done.
 	Agreed bool
 }
 
 // Of hands over a session in hand.
-func Of(j *judging.Judging, t *transition.FinishTurn, place *transition.Checkpoints, git Git) *Finisher {
+func Of(j *judging.Judging, t *transition.FinishTurn, place *checkpoint.Checkpoints, git Git) *Finisher {
 	return &Finisher{Judging: j, FinishTurn: t, place: place, git: git}
 }

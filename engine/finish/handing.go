@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wfs-dev/wfs/engine/transition"
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
 )
@@ -202,7 +202,7 @@ func (h *Finisher) handed(ctx context.Context, snap session.Snapshot) (*session.
 		return c, &session.Refusal{Code: session.RefuseNotGreen,
 			Hint: fmt.Sprintf("wfs run, to have them judged, or wfs resume @%d, to set them aside", c.Number),
 			Message: fmt.Sprintf("%d %s changed since checkpoint %d was judged: %s", len(changes),
-				session.Plural(len(changes), "file has", "files have"), c.Number, transition.Paths(changes))}
+				session.Plural(len(changes), "file has", "files have"), c.Number, checkpoint.Paths(changes))}
 	}
 	return c, nil
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/engine/transition"
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
@@ -172,7 +172,7 @@ func (h *Finisher) fullReport(b *strings.Builder, c *session.Checkpoint, gates [
 		laps = fmt.Sprintf("%d %s, ", s.LapsDone(), session.Plural(s.LapsDone(), "lap", "laps"))
 	}
 	fmt.Fprintf(b, "Judged by wfs at checkpoint %d, %s%d %s:\n%s", c.Number, laps, s.Tries,
-		session.Plural(s.Tries, "attempt", "attempts"), transition.GateTable(gates))
+		session.Plural(s.Tries, "attempt", "attempts"), checkpoint.GateTable(gates))
 	if c.Class == session.ClassApproved {
 		fmt.Fprintf(b, "%s: approved by a person\n", c.Phase)
 	}

@@ -3,8 +3,11 @@
 package steering
 
 import (
-	"github.com/wfs-dev/wfs/engine/transition"
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 )
 
 // Steering changes a session in hand.
-type Steering struct{ *transition.Checkpoints }
+type Steering struct {
+	*checkpoint.Checkpoints
+	Hit func(point string) // marks a durable step for fault injection
+}

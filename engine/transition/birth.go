@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -95,7 +96,7 @@ func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated
 		Summary: session.OneLine(b.Created.Goal, 90)}
 	branch := h.S.Branch()
 	d := session.Draft{Branch: branch, Parents: []session.Commit{b.At}, Tree: tree, Exclude: h.Files.ExcludeFile(),
-		Message: message(c, &h.S, nil, h.S.Phase), LedgerMessage: hand.LedgerMessage(h.ID, "checkpoint 0: "+c.Summary),
+		Message: checkpoint.Message(c, &h.S, nil, h.S.Phase), LedgerMessage: hand.LedgerMessage(h.ID, "checkpoint 0: "+c.Summary),
 		Turn: session.Turn{Refs: []session.RefMove{{Ref: branch}}}}
 	if b.Anchor != "" {
 		d.Anchors = []session.Commit{b.Anchor} // the frozen tests and the lap's beginning stay reachable
@@ -109,7 +110,7 @@ func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated
 	_, err = h.Turn(work, d, func(m session.Made) (session.Body, error) {
 		c.Code, c.Tree, c.Turn = m.Code, m.Tree, m.Turn
 		if tree == snap.Tree {
-			c.Skipped, c.HeldOut = snap.Skipped, named(snap.HeldOut)
+			c.Skipped, c.HeldOut = snap.Skipped, checkpoint.Named(snap.HeldOut)
 		}
 		return c, nil
 	}, func() (err error) {
@@ -146,5 +147,5 @@ func (h *Mover) unchanged(ctx context.Context, want, have session.Tree) error {
 	return &session.Refusal{Code: session.RefuseSetup,
 		Hint: "commit them as the set-up leaves them, or let worktree: setup in .wfs/config.yaml leave them as they are",
 		Message: fmt.Sprintf("the set-up changed %d %s of the project: %s", len(changes),
-			session.Plural(len(changes), "file", "files"), Paths(changes))}
+			session.Plural(len(changes), "file", "files"), checkpoint.Paths(changes))}
 }

@@ -83,34 +83,10 @@ func (e *Kit) mayMakeAll(ctx context.Context, moves []session.RefMove) error {
 	return nil
 }
 
-// BranchGone refuses to go on without a session's branch: who deleted it may have meant it.
-func BranchGone(s *session.Session) *session.Refusal {
-	return &session.Refusal{Code: session.RefuseBranch,
-		Message: fmt.Sprintf("the session's branch %s is gone; its checkpoints are not", session.ShortRef(s.Branch())),
-		Hint:    fmt.Sprintf("git branch %s %s", session.ShortRef(s.Branch()), s.At(s.Current).Code)}
-}
-
 // Completes is the command that brings a move to its end, and does nothing else: it goes where the move goes.
 func (e *Kit) Completes(ctx context.Context, id session.ID, t session.Turn) string {
 	if strings.HasPrefix(t.HeadNew, "refs/heads/") {
 		return "wfs switch " + e.SwitchName(ctx, t.HeadNew)
 	}
 	return "wfs resume " + string(id)
-}
-
-// WayTo is the command that makes a session current where HEAD is. Nothing but git leaves a HEAD that is on no branch.
-func WayTo(head session.Head, id session.ID) string {
-	if head.Ref == "" {
-		return "git switch " + session.ShortRef(session.BranchOf(id))
-	}
-	return "wfs resume " + string(id)
-}
-
-// Unfinished refuses to drive in a work tree in the middle of an operation of git's.
-func Unfinished(op string) error {
-	hint := fmt.Sprintf("git %s --continue (or --abort), then wfs run", op)
-	if op == "bisect" {
-		hint = "git bisect reset, then wfs run"
-	}
-	return session.Refuse(session.RefuseConflict, hint, "a %s is in progress in this work tree", op)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -47,7 +48,7 @@ func (h *Going) tipTree(ctx context.Context) (tip session.Commit, tree session.T
 		return "", "", err
 	}
 	if tip == "" {
-		return "", "", BranchGone(&h.S)
+		return "", "", checkpoint.BranchGone(&h.S)
 	}
 	tree, err = h.Git.TreeOf(ctx, tip)
 	return tip, tree, err

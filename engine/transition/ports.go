@@ -29,8 +29,6 @@ type Places interface {
 	ElsewhereOn(ctx context.Context, branch string) (string, error)
 	// HoldHeads keeps other commands of ours, in any work tree, from taking HEAD to a branch until release is called.
 	HoldHeads(ctx context.Context, branch string) (release func(), err error)
-	// InProgress names an unfinished merge, rebase, cherry-pick, revert or bisect, "" for none.
-	InProgress(ctx context.Context) (string, error)
 }
 
 // Refs are the refs of the repository.
@@ -127,13 +125,6 @@ type Mover struct {
 // Going makes sessions current, and leaves them.
 type Going struct{ *Mover }
 
-// Checkpoints makes commits on the session's branch.
-type Checkpoints struct {
-	*hand.Hand
-	*Kit
-	Unheld session.Staged // what a checkpoint without changes could not hold
-}
-
 // Deleting puts a session away.
 type Deleting struct{ *Mover }
 
@@ -161,12 +152,11 @@ type All struct {
 	*Undoing
 	*Deleting
 	*FinishTurn
-	*Checkpoints
 }
 
 // Of are the transitions of a session in hand.
 func Of(h *hand.Hand, k *Kit) *All {
 	m := &Mover{Hand: h, Kit: k}
 	d := &Deleting{m}
-	return &All{&Undoing{&Going{m}, d}, d, &FinishTurn{Mover: m}, &Checkpoints{Hand: h, Kit: k}}
+	return &All{&Undoing{&Going{m}, d}, d, &FinishTurn{Mover: m}}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -138,8 +139,8 @@ func (h *FinishTurn) lastTurn(ctx context.Context) (*session.Turn, *session.Op, 
 				}
 			}
 		}
-		if hand.Logged(b.Trigger) || answers(run) {
-			op := opOfCheckpoint(h.Hand, ev, b, run)
+		if hand.Logged(b.Trigger) || checkpoint.Answers(run) {
+			op := checkpoint.OpOf(h.Hand, ev, b, run)
 			return &b.Turn, &op, nil
 		}
 		return &b.Turn, nil, nil

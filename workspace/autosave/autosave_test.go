@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
@@ -43,7 +44,7 @@ func TestAutoSaveEvery(t *testing.T) {
 	every := func() time.Duration {
 		t.Helper()
 		w := workspace.New(&workspace.Env{Dir: dir, Environ: environ, Now: time.Now},
-			workspace.Front{Engine: func() engine.Engine { return engine.Engine{} }})
+			workspace.Front{Engine: func(base *hand.Base) *engine.Engine { return engine.New(base, nil) }})
 		if err := w.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}

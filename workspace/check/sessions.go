@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/history"
-	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -98,7 +98,7 @@ func (r sessionChecks) branch(id session.ID, tip session.Commit) error {
 	at := r.refs[name]
 	if at == "" {
 		r.add(Blocks, "branch", id, name, "is missing; its checkpoints exist", "the session cannot run",
-			transition.BranchGone(s).Hint)
+			checkpoint.BranchGone(s).Hint)
 		return nil
 	}
 	if below, err := r.Repo.IsAncestor(r.ctx, c.Code, at); err == nil && !below { // else said of the objects

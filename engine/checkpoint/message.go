@@ -1,4 +1,4 @@
-package transition
+package checkpoint
 
 import (
 	"fmt"
@@ -18,10 +18,10 @@ func Paths(changes []session.Change) string {
 	return strings.Join(list, ", ")
 }
 
-// message is the commit message of a checkpoint: a subject that reads well in `git log`, the gates' results, and
+// Message is the commit message of a checkpoint: a subject that reads well in `git log`, the gates' results, and
 // trailers. It holds no duration, pid, host, path of this machine or clock time, so that the same work has the same
 // commit id everywhere.
-func message(c session.Checkpointed, s *session.Session, j *session.Judgement, next session.PhaseName) string {
+func Message(c session.Checkpointed, s *session.Session, j *session.Judgement, next session.PhaseName) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "wfs(%s): %s\n", scope(c), c.Summary)
 	if j != nil && len(j.Gates) > 0 {

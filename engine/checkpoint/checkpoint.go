@@ -1,4 +1,5 @@
-package transition
+// Package checkpoint makes commits of the work tree on the session's branch, and says what may be there.
+package checkpoint
 
 import (
 	"context"
@@ -8,6 +9,34 @@ import (
 	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/session"
 )
+
+// Git is what checkpoints ask of the repository.
+type Git interface {
+	// Worktree is the id of the work tree that the command runs in.
+	Worktree() string
+	Head(ctx context.Context) (session.Head, error)
+	Ref(ctx context.Context, name string) (session.Commit, error)
+	IsAncestor(ctx context.Context, a, b session.Commit) (bool, error)
+	// ElsewhereOn returns the path of another work tree that has a branch checked out, "" for none.
+	ElsewhereOn(ctx context.Context, branch string) (string, error)
+	// InProgress names an unfinished merge, rebase, cherry-pick, revert or bisect, "" for none.
+	InProgress(ctx context.Context) (string, error)
+	// Unreachable returns those of some commits that are there, and that no ref leads to.
+	Unreachable(ctx context.Context, commits []session.Commit) ([]session.Commit, error)
+}
+
+// Checkpoints makes commits on the branch of a session in hand.
+type Checkpoints struct {
+	*hand.Hand
+	Unheld session.Staged // what a checkpoint without changes could not hold
+	base   *hand.Base
+	git    Git
+}
+
+// Of makes checkpoints of a session in hand.
+func Of(h *hand.Hand, base *hand.Base, git Git) *Checkpoints {
+	return &Checkpoints{Hand: h, base: base, git: git}
+}
 
 // Checkpoint is `wfs checkpoint`: the work tree as it is, onto the session's branch, without a judgement. It returns
 // nil when nothing changed since the present checkpoint; Unheld is what could not be looked at, then.
@@ -31,7 +60,7 @@ func (h *Checkpoints) Hooked(ctx context.Context, summary string) (*session.Chec
 // Keep makes a checkpoint outside an attempt, unless nothing changed. Outside an attempt nothing is put onto a session
 // whose branch is not what HEAD is on.
 func (h *Checkpoints) Keep(ctx context.Context, trigger session.Trigger, summary string) (*session.Checkpoint, error) {
-	head, err := h.Git.Head(ctx)
+	head, err := h.git.Head(ctx)
 	if err != nil || head.Ref != h.S.Branch() {
 		return nil, err
 	}
@@ -61,7 +90,7 @@ func (h *Checkpoints) Make(ctx context.Context, c session.Checkpointed, o *sessi
 	if d.Anchors, err = h.loose(ctx); err != nil {
 		return nil, err
 	}
-	d.Message = message(c, &h.S, j, next)
+	d.Message = Message(c, &h.S, j, next)
 	d.LedgerMessage = hand.LedgerMessage(h.ID, fmt.Sprintf("checkpoint %d: %s", c.Number, c.Summary))
 	cur := h.S.At(h.S.Current)
 	var run *session.RunResult
@@ -69,9 +98,9 @@ func (h *Checkpoints) Make(ctx context.Context, c session.Checkpointed, o *sessi
 		run = o.Run
 	}
 	var log func() error
-	if hand.Logged(c.Trigger) || answers(run) {
+	if hand.Logged(c.Trigger) || Answers(run) {
 		log = func() error {
-			_, err := h.LogOp(ctx, opOfCheckpoint(h.Hand, session.Event{At: h.Clock.Now(), Body: c}, c, run))
+			_, err := h.base.LogOp(ctx, OpOf(h.Hand, session.Event{At: h.base.Clock.Now(), Body: c}, c, run))
 			return err
 		}
 	}
@@ -95,7 +124,7 @@ func (h *Checkpoints) Make(ctx context.Context, c session.Checkpointed, o *sessi
 		if log != nil {
 			c.Turn.IndexOld = m.IndexOld
 		}
-		c.Skipped, c.HeldOut, c.Deleted = m.Skipped, named(m.HeldOut), m.Deleted
+		c.Skipped, c.HeldOut, c.Deleted = m.Skipped, Named(m.HeldOut), m.Deleted
 		return c, nil
 	}, log)
 	if errors.Is(err, session.ErrUnchanged) {
@@ -107,11 +136,11 @@ func (h *Checkpoints) Make(ctx context.Context, c session.Checkpointed, o *sessi
 	return h.S.At(h.S.Current), nil
 }
 
-// answers reports whether a checkpoint is a person's answer, given how the attempt ended that it is of, nil for none.
-func answers(run *session.RunResult) bool { return run != nil && (run.Approved || run.Rejected) }
+// Answers reports whether a checkpoint is a person's answer, given how the attempt ended that it is of, nil for none.
+func Answers(run *session.RunResult) bool { return run != nil && (run.Approved || run.Rejected) }
 
-// opOfCheckpoint is the operation that a checkpoint is logged as. Its files stay as they are, whatever becomes of it.
-func opOfCheckpoint(h *hand.Hand, ev session.Event, c session.Checkpointed, run *session.RunResult) session.Op {
+// OpOf is the operation that a checkpoint is logged as. Its files stay as they are, whatever becomes of it.
+func OpOf(h *hand.Hand, ev session.Event, c session.Checkpointed, run *session.RunResult) session.Op {
 	t := c.Turn
 	t.Tree, t.TreeOld, t.Index = c.Tree, c.Tree, c.Tree
 	if run == nil {
@@ -131,7 +160,7 @@ func opOfCheckpoint(h *hand.Hand, ev session.Event, c session.Checkpointed, run 
 // it does not descend the files are another line's, and would read as everything of the session deleted: that
 // is a conflict for a person.
 func (h *Checkpoints) onto(ctx context.Context) (d session.Draft, adopted []session.Commit, err error) {
-	st, branch := h.Git, h.S.Branch()
+	st, branch := h.git, h.S.Branch()
 	if err := h.NotInProgress(ctx); err != nil {
 		return d, nil, err
 	}
@@ -171,7 +200,7 @@ func (h *Checkpoints) onto(ctx context.Context) (d session.Draft, adopted []sess
 }
 
 func (h *Checkpoints) adopt(ctx context.Context, last, tip session.Commit) (parents, adopted []session.Commit, err error) {
-	ahead, err := h.Git.IsAncestor(ctx, last, tip)
+	ahead, err := h.git.IsAncestor(ctx, last, tip)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -181,8 +210,8 @@ func (h *Checkpoints) adopt(ctx context.Context, last, tip session.Commit) (pare
 	return []session.Commit{last, tip}, []session.Commit{tip}, nil
 }
 
-// named is the part of a list that an event holds.
-func named(held []session.Held) []session.Held { return held[:min(len(held), session.MaxNamed)] }
+// Named is the part of a list that an event holds.
+func Named(held []session.Held) []session.Held { return held[:min(len(held), session.MaxNamed)] }
 
 // MayDrive refuses what must not be driven: a session that is over, or one whose branch is not what HEAD is on here.
 func (h *Checkpoints) MayDrive(ctx context.Context) error {
@@ -193,7 +222,7 @@ func (h *Checkpoints) MayDrive(ctx context.Context) error {
 		}
 		return session.Refuse(session.RefuseFinal, hint, "%s is %s", h.ID, h.S.Status)
 	}
-	head, err := h.Git.Head(ctx)
+	head, err := h.git.Head(ctx)
 	if err != nil {
 		return err
 	}
@@ -201,7 +230,7 @@ func (h *Checkpoints) MayDrive(ctx context.Context) error {
 		return session.Refuse(session.RefuseNotCurrent, WayTo(head, h.ID),
 			"%s is not checked out in this work tree: HEAD is on %s", h.ID, session.ShortRef(head.Name()))
 	}
-	other, err := h.Git.ElsewhereOn(ctx, h.S.Branch())
+	other, err := h.git.ElsewhereOn(ctx, h.S.Branch())
 	if err != nil {
 		return err
 	}
@@ -214,7 +243,7 @@ func (h *Checkpoints) MayDrive(ctx context.Context) error {
 
 // NotInProgress refuses a work tree in the middle of a merge, rebase or the like.
 func (h *Checkpoints) NotInProgress(ctx context.Context) error {
-	op, err := h.Git.InProgress(ctx)
+	op, err := h.git.InProgress(ctx)
 	if err == nil && op != "" {
 		err = Unfinished(op)
 	}
@@ -227,5 +256,50 @@ func (h *Checkpoints) loose(ctx context.Context) ([]session.Commit, error) {
 	if len(h.S.Keep) == 0 {
 		return nil, nil
 	}
-	return h.Git.Unreachable(ctx, h.S.Keep)
+	return h.git.Unreachable(ctx, h.S.Keep)
+}
+
+// Abandon says that nobody goes on with the session. Edits in the work tree, if it is current here, become a
+// checkpoint first. Nothing is removed. It returns that checkpoint, nil when there was nothing to keep, and the
+// operation's number.
+func (h *Checkpoints) Abandon(ctx context.Context, reason string) (*session.Checkpoint, int64, error) {
+	switch h.S.Status {
+	case session.StatusFinished:
+		return nil, 0, &session.Refusal{Code: session.RefuseFinal,
+			Message: fmt.Sprintf("%s is finished: there is nothing to abandon", h.ID), Hint: "wfs delete " + string(h.ID)}
+	case session.StatusAbandoned:
+		return nil, 0, nil
+	}
+	kept, err := h.Keep(ctx, session.TriggerSwitch, "edits saved when the session was abandoned")
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err := h.RecordOp(ctx, func(t session.Turn) session.Body {
+		return session.Abandoned{Reason: session.OneLine(reason, 300), Summary: "abandon " + string(h.ID), Turn: t}
+	})
+	return kept, n, err
+}
+
+// WayTo is the command that makes a session current where HEAD is. Nothing but git leaves a HEAD that is on no branch.
+func WayTo(head session.Head, id session.ID) string {
+	if head.Ref == "" {
+		return "git switch " + session.ShortRef(session.BranchOf(id))
+	}
+	return "wfs resume " + string(id)
+}
+
+// Unfinished refuses to drive in a work tree in the middle of an operation of git's.
+func Unfinished(op string) error {
+	hint := fmt.Sprintf("git %s --continue (or --abort), then wfs run", op)
+	if op == "bisect" {
+		hint = "git bisect reset, then wfs run"
+	}
+	return session.Refuse(session.RefuseConflict, hint, "a %s is in progress in this work tree", op)
+}
+
+// BranchGone refuses to go on without a session's branch: who deleted it may have meant it.
+func BranchGone(s *session.Session) *session.Refusal {
+	return &session.Refusal{Code: session.RefuseBranch,
+		Message: fmt.Sprintf("the session's branch %s is gone; its checkpoints are not", session.ShortRef(s.Branch())),
+		Hint:    fmt.Sprintf("git branch %s %s", session.ShortRef(s.Branch()), s.At(s.Current).Code)}
 }
