@@ -32,10 +32,7 @@ func (a *app) alive(s *session.Session) []session.Process {
 func (a *app) describe(s *session.Session, in *gitstate.Worktree) present.Session {
 	j := present.Describe(s)
 	j.Alive, j.Next, j.Ways = a.alive(s), a.nextIn(s, in), a.waysOn(s, in)
-	if in != nil {
-		j.Worktree, j.Gone = in.Path, in.Gone
-		j.Current = !in.Gone && in.ID == a.Repo.Worktree()
-	}
+	a.placed(&j, in)
 	driver := ""
 	if who, held, err := a.Clone.Driver(s.ID); err == nil && held {
 		driver = who.Name()
@@ -58,6 +55,14 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) present.Sessio
 		}
 	}
 	return j
+}
+
+// placed says which work tree has a session checked out, nil for none.
+func (a *app) placed(j *present.Session, in *gitstate.Worktree) {
+	if in != nil {
+		j.Worktree, j.Gone = in.Path, in.Gone
+		j.Current = !in.Gone && in.ID == a.Repo.Worktree()
+	}
 }
 
 // describeOwn describes the session that this process drives, in its work tree.

@@ -70,14 +70,14 @@ event as docs/formats.md describes it. It writes nothing and takes no lock.`,
 			}
 			a.page(ctx)
 			if graph {
-				for _, line := range present.DrawTree(s, list, below) {
-					a.env.Line(line)
-				}
+				a.env.Lines(present.DrawTree(s, list, below))
 				return nil
 			}
+			lines, wide := []present.Styled{}, present.PhaseColumns(s.Checkpoints)
 			for _, c := range list {
-				a.env.Line(present.CheckpointLine(s, c))
+				lines = append(lines, present.CheckpointLine(s, c, wide))
 			}
+			a.env.Lines(lines)
 			a.env.Flaky(s.FlakyTests())
 			a.env.Forced(s.SkippedPhases)
 			a.env.Tampered(s.TamperedOn(), "")

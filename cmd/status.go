@@ -55,7 +55,7 @@ func (a *app) status(ctx context.Context, name string) error {
 
 // noCurrent tells what there is when HEAD is on a branch of the user's.
 func (a *app) noCurrent(ctx context.Context) error {
-	list, err := a.sessions(ctx)
+	list, err := a.sessions(ctx, false)
 	if err != nil {
 		return err
 	}

@@ -165,14 +165,13 @@ func (a *app) remoteWith(ctx context.Context, wanted func(id string) bool) (stri
 	if err != nil {
 		return "", err
 	}
-	here, err := a.Repo.Sessions(ctx)
-	if err != nil {
-		return "", err
-	}
 	for _, name := range sortedKeys(refs) {
 		remote, id, is := strings.Cut(strings.TrimPrefix(name, "refs/remotes/"), "/wfs/")
-		if _, has := here[session.ID(id)]; is && !has && wanted(id) {
-			return remote, nil
+		if !is || !wanted(id) {
+			continue
+		}
+		if tip, err := a.Repo.Ref(ctx, session.LedgerOf(session.ID(id))); err != nil || tip == "" {
+			return remote, err
 		}
 	}
 	return "", nil

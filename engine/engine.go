@@ -37,7 +37,7 @@ type Engine struct {
 	Peek func(id session.ID, tip session.Commit) ([]session.Event, error)
 	// Tip and KeepTip are a cache of documents of a session's newest ledger commit. Tip returns nil for what it lacks.
 	Tip     func(id session.ID, tip session.Commit) session.Files
-	KeepTip func(id session.ID, tip session.Commit, files session.Files) error
+	KeepTip func(id session.ID, tip session.Commit, row map[string]any, files session.Files) error
 	// DecodePlan reads plan.json.
 	DecodePlan func([]byte) (*workflows.Plan, error)
 	NewRunID   func(id session.ID, number int) string
@@ -333,7 +333,8 @@ func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made
 		return p.Made, errors.Join(err, h.drop(ev, err))
 	}
 	h.S, h.Tip, h.live, h.docs = after, p.Ledger, nil, nil
-	if err := h.e.KeepTip(h.ID, h.Tip, session.Files{session.FileSession: cache, session.FilePlan: h.plan}); err != nil {
+	kept := session.Files{session.FileSession: cache, session.FilePlan: h.plan}
+	if err := h.e.KeepTip(h.ID, h.Tip, after.Row(), kept); err != nil {
 		return p.Made, err
 	}
 	if log != nil {

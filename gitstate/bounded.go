@@ -1,6 +1,7 @@
 package gitstate
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -37,5 +38,7 @@ func readBounded(path string, most int64) ([]byte, error) {
 	case info.Size() > most:
 		return nil, fmt.Errorf("%s: %w: %d bytes, the limit is %d", path, durable.ErrTooLarge, info.Size(), most)
 	}
-	return io.ReadAll(io.LimitReader(f, most))
+	b := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	_, err = b.ReadFrom(io.LimitReader(f, most))
+	return b.Bytes(), err
 }

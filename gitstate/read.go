@@ -104,7 +104,16 @@ func (r *Repo) InProgress(context.Context) (string, error) {
 
 // Sessions returns the ledger tip of every session. A ledger that cannot be read is an error, beside those that can.
 func (r *Repo) Sessions(ctx context.Context) (map[session.ID]session.Commit, error) {
-	refs, err := r.refs(ctx, strings.TrimSuffix(refsPrefix, "/"), func(name string) bool { return ledgerOf(name) != "" })
+	const dir = "refs/wfs"
+	dirs, err := os.ReadDir(filepath.Join(r.commonDir, dir))
+	if err != nil && !absent(err) {
+		return nil, err
+	}
+	var names []string
+	for _, d := range dirs { // a session may have many refs beside its ledger
+		names = append(names, refsPrefix+d.Name()+"/ledger")
+	}
+	refs, err := r.readRefs(ctx, names, dir, func(name string) bool { return ledgerOf(name) != "" })
 	tips := make(map[session.ID]session.Commit, len(refs))
 	for name, tip := range refs {
 		tips[ledgerOf(name)] = tip

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,16 +106,7 @@ func (r *Repo) packedRefs() ([]byte, error) {
 // refs lists the refs below dir ("refs/heads") whose names are wanted. The error names those that cannot be read; the
 // others are returned beside it.
 func (r *Repo) refs(ctx context.Context, dir string, want func(name string) bool) (map[string]session.Commit, error) {
-	if !r.readsDirectly() {
-		refs, err := r.forEachRef(ctx, dir)
-		for name := range refs {
-			if !want(name) {
-				delete(refs, name)
-			}
-		}
-		return refs, err
-	}
-	names := map[string]bool{}
+	var names []string
 	top := filepath.Join(r.commonDir, filepath.FromSlash(dir))
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if absent(err) {
@@ -124,34 +116,43 @@ func (r *Repo) refs(ctx context.Context, dir string, want func(name string) bool
 			return err
 		}
 		rel, err := filepath.Rel(r.commonDir, path)
-		if name := filepath.ToSlash(rel); !strings.HasSuffix(name, ".lock") && want(name) {
-			names[name] = true
-		}
+		names = append(names, filepath.ToSlash(rel))
 		return err
 	})
 	if err != nil {
 		return nil, err
+	}
+	return r.readRefs(ctx, names, dir, want)
+}
+
+// readRefs reads those of the names that are refs and wanted, and after them what packed-refs has below dir.
+func (r *Repo) readRefs(ctx context.Context, names []string, dir string, want func(string) bool,
+) (map[string]session.Commit, error) {
+	if !r.readsDirectly() {
+		refs, err := r.forEachRef(ctx, dir)
+		maps.DeleteFunc(refs, func(name string, _ session.Commit) bool { return !want(name) })
+		return refs, err
+	}
+	refs := make(map[string]session.Commit, len(names))
+	var broken error
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".lock") && want(name) {
+			commit, err := r.Ref(ctx, name)
+			refs[name], broken = commit, join(broken, err)
+		}
 	}
 	packed, err := r.packedRefs()
 	if err != nil {
 		return nil, err
 	}
 	for lines := bufio.NewScanner(bytes.NewReader(packed)); lines.Scan(); {
-		_, name, ok := strings.Cut(lines.Text(), " ")
-		if ok && strings.HasPrefix(name, dir+"/") && want(name) {
-			names[name] = true
-		}
-	}
-	refs := make(map[string]session.Commit, len(names))
-	var broken error
-	for name := range names {
-		commit, err := r.Ref(ctx, name)
-		if err != nil {
+		id, name, _ := strings.Cut(lines.Text(), " ")
+		if _, loose := refs[name]; !loose && strings.HasPrefix(name, dir+"/") && want(name) {
+			_, refs[name], err = r.parseRef(name, []byte(id))
 			broken = join(broken, err)
-		} else if commit != "" {
-			refs[name] = commit
 		}
 	}
+	maps.DeleteFunc(refs, func(_ string, commit session.Commit) bool { return commit == "" })
 	return refs, broken
 }
 

@@ -13,11 +13,17 @@ import (
 
 // A copy of some documents of a session's newest ledger commit, so that reading a session need not open the object
 // store. It is a cache: keyed by the commit's id, checked by a sum, deletable, and never missed.
+//
+// It begins with the row that a list prints of the session, so that a list reads nothing else.
 const (
-	tipFile  = "tip"
-	maxTip   = 64 << 20 // bytes
-	tipMagic = "wfs tip 1\n"
+	tipFile = "tip"
+	maxTip  = 64 << 20 // bytes
+
+	maxHeader = 256 // bytes of a journal's first line
 )
+
+// tipMagic is the file's first line. What another version of the fold has made is of no use.
+var tipMagic = fmt.Sprintf("wfs tip 2.%d\n", session.FoldVersion)
 
 // tipRead is what was read last.
 type tipRead struct {
@@ -30,9 +36,13 @@ type tipDocuments struct {
 	Files map[string][]byte `json:"files"`
 }
 
-// KeepTip stores documents of a ledger commit.
-func (c *Clone) KeepTip(id session.ID, tip session.Commit, files session.Files) error {
+// KeepTip stores documents of a ledger commit, and the row of the session there.
+func (c *Clone) KeepTip(id session.ID, tip session.Commit, row map[string]any, files session.Files) error {
 	dir, err := c.sessionDir(id)
+	if err != nil {
+		return err
+	}
+	head, err := json.Marshal(row)
 	if err != nil {
 		return err
 	}
@@ -40,11 +50,8 @@ func (c *Clone) KeepTip(id session.ID, tip session.Commit, files session.Files) 
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	b.WriteString(tipMagic)
-	b.WriteString(sumOf(body))
-	b.Write(body)
-	return durable.WriteCache(filepath.Join(dir, tipFile), b.Bytes(), 0o600)
+	data := fmt.Appendf(nil, "%s\n%s\n%s", tip, head, body)
+	return durable.WriteCache(filepath.Join(dir, tipFile), append([]byte(tipMagic+sumOf(data)), data...), 0o600)
 }
 
 // Tip returns the documents that were stored for a ledger commit, nil when there are none that can be used. A
@@ -57,6 +64,22 @@ func (c *Clone) Tip(id session.ID, tip session.Commit) session.Files {
 		return d.Files
 	}
 	return nil
+}
+
+// Row reads what a list prints of a session at a ledger commit, if that is known and no event has followed.
+func (c *Clone) Row(id session.ID, tip session.Commit, row any) bool {
+	path, err := c.JournalPath(id, tip)
+	if err != nil {
+		return false
+	}
+	journal, err := durable.ReadFile(path, maxHeader)
+	if err != nil || !bytes.HasPrefix(journal, []byte(`{"v":1,"journal":`)) || bytes.Count(journal, []byte("\n")) != 1 {
+		return false
+	}
+	data, err := durable.ReadFile(filepath.Join(filepath.Dir(path), tipFile), maxTip)
+	lines := bytes.SplitN(data, []byte("\n"), 5) // magic, sum, tip, row
+	return err == nil && len(lines) == 5 && string(lines[0])+"\n" == tipMagic && string(lines[2]) == string(tip) &&
+		json.Unmarshal(lines[3], row) == nil
 }
 
 // LastTip returns the ledger commit that documents were stored for last, "" when that is not known.
@@ -72,7 +95,9 @@ func (c *Clone) keptTip(id session.ID) (d tipDocuments) {
 		return d
 	}
 	data, ok := bytes.CutPrefix(data, []byte(tipMagic))
-	if !ok || len(data) < 9 || sumOf(data[9:]) != string(data[:9]) || json.Unmarshal(data[9:], &d) != nil {
+	lines := bytes.SplitN(data, []byte("\n"), 4) // sum, tip, row, documents
+	if !ok || len(lines) < 4 || sumOf(data[min(9, len(data)):]) != string(lines[0])+"\n" ||
+		json.Unmarshal(lines[3], &d) != nil {
 		return tipDocuments{}
 	}
 	c.tip.Store(&tipRead{id: id, tipDocuments: d})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 )
 
 // SessionVersion is the version of session.json. An older one is not used, and a newer one is refused.
@@ -116,33 +117,35 @@ func split[T any](files Files, name string, list []T) (stretch, error) {
 
 // join is the inverse of split.
 func join[T any](read func(string) ([]byte, error), name string, s stretch) (list []T, err error) {
-	list = make([]T, 0, (s.Segments+1)*segment)
+	parts, errs := make([][]T, s.Segments+1), make([]error, s.Segments+1)
+	var wait sync.WaitGroup
 	for n := range s.Segments {
-		data, err := read(segmentName(name, n))
-		if err == nil {
-			list, err = appendRows(list, data)
-		}
-		if err == nil && len(list) != (n+1)*segment {
-			err = errors.New("it is incomplete")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", segmentName(name, n), err)
-		}
+		wait.Go(func() {
+			data, err := read(segmentName(name, n))
+			if err == nil {
+				parts[n], err = listOf[T](data)
+			}
+			if err == nil && len(parts[n]) != segment {
+				err = errors.New("it is incomplete")
+			}
+			if err != nil {
+				errs[n] = fmt.Errorf("%s: %w", segmentName(name, n), err)
+			}
+		})
 	}
 	if s.Rest != nil {
-		list, err = appendRows(list, s.Rest)
+		parts[s.Segments], errs[s.Segments] = listOf[T](s.Rest)
 	}
-	return list, err
+	wait.Wait()
+	return slices.Concat(parts...), cmp.Or(errs...)
 }
 
-func appendRows[T any](list []T, data []byte) ([]T, error) {
+func listOf[T any](data []byte) (list []T, err error) {
 	values, err := rows(data)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = json.Unmarshal(slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]")), &list)
 	}
-	var part []T
-	err = json.Unmarshal(slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]")), &part)
-	return append(list, part...), err
+	return list, err
 }
 
 // columns turns objects into one object with a list of values for each field, null where an object lacks the field, and

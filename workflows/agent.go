@@ -10,7 +10,7 @@ import (
 
 // check reads which card an agent has, and reports more than one agent in one, and words that are for no agent.
 func (a *Agent) check(r *reader, at string) {
-	chosen := slices.DeleteFunc(slices.Clone(agentObject.either), func(key string) bool { return !r.has(at, key) })
+	chosen := slices.DeleteFunc(slices.Clone(table().agent.either), func(key string) bool { return !r.has(at, key) })
 	uses := r.has(at, "use")
 	if a.Card = r.cards[a.Use]; a.Card == nil && uses && a.Use != "" {
 		r.fail(at+".use", ": there is no agent %s (%s)\nwfs agent list", quote(a.Use), alternatives(a.Use, r.cards.Names()))
@@ -19,7 +19,7 @@ func (a *Agent) check(r *reader, at string) {
 		r.fail(at, " has both %s: choose one\nuse: names an agent that wfs knows how to start; a command is the whole "+
 			"command line of any other", strings.Join(chosen, " and "))
 	}
-	for _, key := range agentObject.with {
+	for _, key := range table().agent.with {
 		switch {
 		case !r.has(at, key):
 		case !uses:

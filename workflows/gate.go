@@ -13,7 +13,7 @@ func (g *Gate) check(r *reader, at string) {
 	}
 	if r.has(at, "use") {
 		refuse("belongs to the definition of the gate that it uses, in .wfs/config.yaml",
-			slices.DeleteFunc(gateUseObject.names(),
+			slices.DeleteFunc(table().gateUse.names(),
 				func(k string) bool { return k == "use" || k == "expect" || k == "stable" })...)
 		if !r.has(at, "stable") {
 			g.Stable = 0
@@ -29,7 +29,7 @@ func (g *Gate) check(r *reader, at string) {
 		refuse("is about a document, and there is none", "needs")
 	}
 	if document || changes {
-		refuse("belongs to a gate that runs a command", append(gateObject.names(), "expect")...)
+		refuse("belongs to a gate that runs a command", append(table().gate.names(), "expect")...)
 		if document && changes {
 			r.fail(at, " looks at a document and at changes: make it two gates")
 		}

@@ -11,10 +11,12 @@ const (
 
 // ConfigSchema returns the JSON Schema (draft-07) of configuration files. An editor that checks against it
 // finds most of what wfs would refuse, and nothing that wfs would accept.
-func ConfigSchema() []byte { return writeSchema(configObject, ConfigSchemaFile, "wfs configuration") }
+func ConfigSchema() []byte { return writeSchema(table().config, ConfigSchemaFile, "wfs configuration") }
 
 // WorkflowSchema returns the JSON Schema (draft-07) of workflow files, with the same promise as ConfigSchema.
-func WorkflowSchema() []byte { return writeSchema(workflowObject, WorkflowSchemaFile, "wfs workflow") }
+func WorkflowSchema() []byte {
+	return writeSchema(table().workflow, WorkflowSchemaFile, "wfs workflow")
+}
 
 // schema is what of JSON Schema is used here.
 type schema struct {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -126,15 +127,22 @@ func oneLined(noun, before string, problem func(string) string) shape {
 	return shape{kind: aText, pattern: notBlank, line: true, noun: noun, before: before, problem: problem}
 }
 
+// tables are the objects of the types that are read. They are made when they are needed: most commands start without.
+type tables struct{ config, workflow, card, agent, gate, gateUse, worktree *object }
+
 var (
-	objects        = map[string]*object{}
-	configObject   = objectOf(reflect.TypeFor[Config](), "config")
-	workflowObject = objectOf(reflect.TypeFor[Workflow](), "workflow")
-	cardObject     = objectOf(reflect.TypeFor[Card](), "card")
-	agentObject    = objectOf(reflect.TypeFor[Agent](), "agent")
-	gateObject     = objectOf(reflect.TypeFor[Gate](), "gate")
-	gateUseObject  = objectOf(reflect.TypeFor[Gate](), "gateUse")
-	worktreeObject = objectOf(reflect.TypeFor[Worktree](), "worktree")
+	objects = map[string]*object{}
+	table   = sync.OnceValue(func() tables {
+		return tables{
+			config:   objectOf(reflect.TypeFor[Config](), "config"),
+			workflow: objectOf(reflect.TypeFor[Workflow](), "workflow"),
+			card:     objectOf(reflect.TypeFor[Card](), "card"),
+			agent:    objectOf(reflect.TypeFor[Agent](), "agent"),
+			gate:     objectOf(reflect.TypeFor[Gate](), "gate"),
+			gateUse:  objectOf(reflect.TypeFor[Gate](), "gateUse"),
+			worktree: objectOf(reflect.TypeFor[Worktree](), "worktree"),
+		}
+	})
 )
 
 // objectOf is the object of a type by this name. There is only one.

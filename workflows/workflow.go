@@ -27,7 +27,7 @@ const maxPhases = 100
 // ParseWorkflow reads and checks a workflow. file names the text in findings. Findings are everything that is wrong, in
 // the order of lines; the workflow is nil if there is one.
 func ParseWorkflow(file string, text []byte) (*Workflow, []Finding) {
-	w, findings := parseFile[Workflow](file, text, workflowObject)
+	w, findings := parseFile[Workflow](file, text, table().workflow)
 	if w != nil {
 		w.Version = FormatVersion
 	}

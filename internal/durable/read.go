@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -30,14 +31,14 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	if info.Size() > limit {
 		return nil, tooLarge(path, info.Size(), limit)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1)) // it may grow while it is read
-	if err != nil {
+	b := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	if _, err := b.ReadFrom(io.LimitReader(f, limit+1)); err != nil { // it may grow while it is read
 		return nil, err
 	}
-	if n := int64(len(data)); n > limit {
+	if n := int64(b.Len()); n > limit {
 		return nil, tooLarge(path, n, limit)
 	}
-	return data, nil
+	return b.Bytes(), nil
 }
 
 func tooLarge(path string, size, limit int64) error {
