@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -65,7 +67,7 @@ func (b *bench) clean(installed, rounds int) error {
 
 func (b *bench) cleanOne(p project, repo string, rounds int) error {
 	ctx := context.Background()
-	r, err := gitstate.Open(ctx, gitstate.Options{Dir: repo, Env: b.env, Write: true})
+	r, err := gitstate.Open(ctx, gitcmd.Options{Dir: repo, Env: b.env, Write: true})
 	if err != nil {
 		return err
 	}
@@ -87,11 +89,11 @@ func (b *bench) cleanOne(p project, repo string, rounds int) error {
 	}
 	fill := func(t session.Tree) func() error {
 		return func() error {
-			packages, err := r.PackagesDigest(ctx, t)
+			packages, err := r.Rooms.PackagesDigest(ctx, t)
 			if err != nil {
 				return err
 			}
-			_, err = r.Room(ctx, gitstate.RoomRequest{Dir: dir, Name: "bench", Tree: t, Judged: t, Packages: packages,
+			_, err = r.Rooms.Make(ctx, room.Request{Dir: dir, Name: "bench", Tree: t, Judged: t, Packages: packages,
 				Env: b.env})
 			return err
 		}
@@ -101,7 +103,7 @@ func (b *bench) cleanOne(p project, repo string, rounds int) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(r.ForgetRoom("bench"), timed(&cold, func() error { return errors.Join(fill(t)(), b.run(dir, p.gate...)) })); err != nil {
+		if err := errors.Join(r.Rooms.Forget("bench"), timed(&cold, func() error { return errors.Join(fill(t)(), b.run(dir, p.gate...)) })); err != nil {
 			return err
 		}
 		if t, err = tree(); err != nil {

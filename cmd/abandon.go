@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -24,30 +25,31 @@ type recordedJSON struct {
 	Next      []string       `json:"next"`
 }
 
-func (a *app) abandonCmd() *cobra.Command {
-	var reason string
+// abandonVerb is `wfs abandon`.
+type abandonVerb struct {
+	*app
+	reason string
+}
+
+func (a *abandonVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "abandon [SESSION]", Short: "give up on a session and keep all of it",
 		Long: `Abandon ends a session. Nothing is removed: its checkpoints stay, edits in the work tree become one,
 and wfs run refuses to run it. wfs resume brings it back, and so does wfs undo.`,
 		Example: "  wfs abandon\n  wfs abandon csv-export -m \"the library does it now\"",
 		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.abandon(c.Context(), first(args), reason)
-		},
+		RunE:    with(a.run),
 	}
-	c.Flags().StringVarP(&reason, "message", "m", "", "the `reason`, in a few words")
-	c.Flags().StringVar(&reason, "reason", "", "")
-	_ = c.Flags().MarkHidden("reason")
+	c.Flags().StringVarP(&a.reason, "message", "m", "", "the `reason`, in a few words")
 	return c
 }
 
-func (a *app) abandon(ctx context.Context, name, reason string) error {
-	h, err := a.InHand(ctx, workspace.Request{Command: "wfs abandon", Session: name})
+func (a *abandonVerb) run(ctx context.Context, args []string) error {
+	h, err := a.InHand(ctx, workspace.Request{Command: "wfs abandon", Session: first(args)})
 	if err != nil {
 		return err
 	}
-	saved, op, err := h.Abandon(ctx, reason)
+	saved, op, err := h.Abandon(ctx, a.reason)
 	if err != nil {
 		return err
 	}
@@ -63,12 +65,12 @@ func (a *app) abandon(ctx context.Context, name, reason string) error {
 		return err
 	}
 	if cur == h.ID && a.Away == "" {
-		j.Next = append(j.Next, a.typed("wfs switch "+a.baseBranch(ctx, &h.S)))
+		j.Next = append(j.Next, a.typed("wfs switch "+baseBranch(ctx, a.Engine, &h.S)))
 	}
-	if a.json {
+	switch {
+	case a.json:
 		return a.answer(j)
-	}
-	if op == 0 {
+	case op == 0:
 		a.out("%s is abandoned already", h.ID)
 		return nil
 	}
@@ -80,11 +82,11 @@ func (a *app) abandon(ctx context.Context, name, reason string) error {
 }
 
 // baseBranch is the branch that a session was made from, as wfs switch takes it.
-func (a *app) baseBranch(ctx context.Context, s *session.Session) string {
+func baseBranch(ctx context.Context, e *engine.Engine, s *session.Session) string {
 	if s.BaseRef == "" {
 		return "BRANCH"
 	}
-	return a.Engine.SwitchName(ctx, s.BaseRef)
+	return e.SwitchName(ctx, s.BaseRef)
 }
 
 func (a *app) rename(ctx context.Context, name, title string) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -21,9 +22,14 @@ type allowJSON struct {
 	HeldOut []session.Held `json:"held_out"` // of the present checkpoint
 }
 
-func (a *app) allowCmd() *cobra.Command {
-	var show, revoke bool
-	var in string
+// allowVerb is `wfs allow`.
+type allowVerb struct {
+	*app
+	list, revoke bool
+	session      string
+}
+
+func (a *allowVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "allow PATH...", Short: "allow files in checkpoints that are excluded by default",
 		Long: `Allow includes paths in the checkpoints of a session that are excluded because they look like keys, are
@@ -38,35 +44,41 @@ commit that.`,
   wfs allow .env.test testdata/certs/
   wfs allow --list
   wfs allow --revoke data/prices.csv`,
-		RunE: func(c *cobra.Command, args []string) error {
-			if show {
-				if len(args) > 0 || revoke {
-					return usage("wfs allow --list", "--list takes no paths")
-				}
-				return a.allowed(c.Context(), in)
-			}
-			if len(args) == 0 {
-				return usage("wfs allow --list", "allow needs the paths to allow")
-			}
-			return a.allow(c.Context(), in, args, revoke)
-		},
+		RunE: with(a.run),
 	}
-	c.Flags().BoolVar(&show, "list", false, "only show what is allowed, and what is excluded")
-	c.Flags().BoolVar(&revoke, "revoke", false, "exclude them again")
-	c.Flags().StringVar(&in, "session", "", "of this `session` (default: the current one)")
+	c.Flags().BoolVar(&a.list, "list", false, "only show what is allowed, and what is excluded")
+	c.Flags().BoolVar(&a.revoke, "revoke", false, "exclude them again")
+	c.Flags().StringVar(&a.session, "session", "", "of this `session` (default: the current one)")
 	return c
 }
 
-func (a *app) allowed(ctx context.Context, name string) error {
-	v, err := a.OpenView(ctx, name)
+func (a *allowVerb) run(ctx context.Context, paths []string) error {
+	switch {
+	case a.list && (len(paths) > 0 || a.revoke):
+		return usage("wfs allow --list", "--list takes no paths")
+	case a.list:
+		return a.show(ctx)
+	case len(paths) == 0:
+		return usage("wfs allow --list", "allow needs the paths to allow")
+	}
+	return a.allow(ctx, paths)
+}
+
+// heldOut is what the present checkpoint of a session lacks.
+func heldOut(s *session.Session) []session.Held {
+	if c := s.At(s.Current); c != nil {
+		return c.HeldOut
+	}
+	return nil
+}
+
+func (a *allowVerb) show(ctx context.Context) error {
+	v, err := a.OpenView(ctx, a.session)
 	if err != nil {
 		return err
 	}
 	s := &v.Session
-	var held []session.Held
-	if c := s.At(s.Current); c != nil {
-		held = c.HeldOut
-	}
+	held := heldOut(s)
 	if a.json {
 		return a.answer(allowJSON{jsonVersion, s.ID, nil, list(s.Allowed), list(held)})
 	}
@@ -82,11 +94,11 @@ func (a *app) allowed(ctx context.Context, name string) error {
 	return nil
 }
 
-func (a *app) allow(ctx context.Context, name string, args []string, revoke bool) error {
+func (a *allowVerb) allow(ctx context.Context, args []string) error {
 	if err := a.Ready(ctx, true); err != nil {
 		return err
 	}
-	id, err := a.Resolve(ctx, name)
+	id, err := a.Resolve(ctx, a.session)
 	if err != nil {
 		return err
 	}
@@ -94,8 +106,8 @@ func (a *app) allow(ctx context.Context, name string, args []string, revoke bool
 	if err != nil {
 		return err
 	}
-	if !revoke {
-		if err := a.noneNested(paths); err != nil {
+	if !a.revoke {
+		if err := noneNested(a.Repo, paths); err != nil {
 			return err
 		}
 	}
@@ -106,25 +118,25 @@ func (a *app) allow(ctx context.Context, name string, args []string, revoke bool
 	if err != nil {
 		return err
 	}
-	done, err := h.Allow(ctx, paths, revoke)
+	done, err := h.Allow(ctx, paths, a.revoke)
 	if err != nil {
 		return err
 	}
-	s := &h.S
 	if a.json {
-		var held []session.Held
-		if c := s.At(s.Current); c != nil {
-			held = c.HeldOut
-		}
-		return a.answer(allowJSON{jsonVersion, id, paths, list(s.Allowed), list(held)})
+		return a.answer(allowJSON{jsonVersion, id, paths, list(h.S.Allowed), list(heldOut(&h.S))})
 	}
+	return a.say(ctx, paths, len(done) > 0)
+}
+
+// say tells which paths are allowed now, and what is to be typed next if that is new.
+func (a *allowVerb) say(ctx context.Context, paths []string, changed bool) error {
 	ignored, err := a.Repo.Ignores(ctx, paths)
 	if err != nil {
 		return err
 	}
 	for _, p := range paths {
 		switch {
-		case revoke:
+		case a.revoke:
 			a.out("%s is no longer allowed; existing checkpoints keep it", p)
 		case ignored[p]:
 			a.out("%s is allowed, but git ignores it: git add -f %s", p, shellWord(p))
@@ -132,23 +144,23 @@ func (a *app) allow(ctx context.Context, name string, args []string, revoke bool
 			a.out("%s is allowed", p)
 		}
 	}
-	if !revoke && len(done) > 0 {
+	if !a.revoke && changed {
 		a.next([]string{a.typed("wfs checkpoint"), a.typed("wfs run")})
 	}
 	return nil
 }
 
 // noneNested refuses paths at and in repositories of their own: no checkpoint takes files of those, allowed or not.
-func (a *app) noneNested(paths []string) error {
+func noneNested(repo *gitstate.Repo, paths []string) error {
 	for _, p := range paths {
-		nested := a.Repo.Nested(p)
+		nested := repo.Nested(p)
 		switch {
 		case nested == "":
 		case nested == p:
 			return usage(fmt.Sprintf("git add %s && git commit -m %s", shellWord(p), shellWord("add "+p)),
 				"%s is a repository of its own: a checkpoint only records its commit, once you have committed that", p)
 		default:
-			return usage(fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.Repo.Root(), nested)),
+			return usage(fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(repo.Root(), nested)),
 				shellWord(strings.TrimPrefix(p, nested+"/"))),
 				"%s is in %s, a repository of its own: a checkpoint does not contain its files", p, nested)
 		}
@@ -157,7 +169,7 @@ func (a *app) noneNested(paths []string) error {
 }
 
 // below turns arguments into paths from the top of the work tree, which is where they must lie.
-func (a *app) below(args []string) ([]string, error) {
+func (a *allowVerb) below(args []string) ([]string, error) {
 	var paths []string
 	root, err := filepath.EvalSymlinks(a.Repo.Root())
 	if err != nil {

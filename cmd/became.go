@@ -38,6 +38,28 @@ func (a *app) workOf(ctx context.Context, s *session.Session) (gitstate.Work, er
 	return w, nil
 }
 
+// alsoMade is the newest commit of a session beside its work, "" for none: the checkpoint that somebody went back from
+// before anything was handed over, or what is on its branch since.
+func (a *app) alsoMade(ctx context.Context, s *session.Session) (session.Commit, error) {
+	last := s.Checkpoints[len(s.Checkpoints)-1].Code
+	from := s.At(s.Current).Code
+	if f := s.Finished; f != nil && s.Status == session.StatusFinished {
+		tip, err := a.Repo.Ref(ctx, s.Branch())
+		if err != nil {
+			return "", err
+		}
+		last, from = tip, s.At(f.Checkpoint).Code
+	}
+	if last == "" || last == from {
+		return "", nil
+	}
+	old, err := a.Repo.IsAncestor(ctx, last, from)
+	if old || err != nil {
+		return "", err
+	}
+	return last, nil
+}
+
 // withFate keeps the sessions whose work is merged, or those whose work is not, and says what became of it.
 func (a *app) withFate(ctx context.Context, list []present.Session, merged bool) ([]present.Session, error) {
 	kept := []present.Session{}

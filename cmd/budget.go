@@ -15,16 +15,17 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
 // budgetJSON is what was used up, and what may be.
 type budgetJSON struct {
-	Version int                  `json:"version"`
-	Session session.ID           `json:"session"`
-	Scopes  []scopeJSON          `json:"scopes"`
-	Phases  []session.PhaseUsage `json:"phases,omitempty"` // by phase and lap
-	Calls   callsJSON            `json:"calls"`
+	Version int               `json:"version"`
+	Session session.ID        `json:"session"`
+	Scopes  []scopeJSON       `json:"scopes"`
+	Phases  []cost.PhaseUsage `json:"phases,omitempty"` // by phase and lap
+	Calls   callsJSON         `json:"calls"`
 }
 
 // scopeJSON is one thing that caps are on.
@@ -33,7 +34,7 @@ type scopeJSON struct {
 	Phase string             `json:"phase,omitempty"` // with phase: the present one
 	Lap   int                `json:"lap,omitempty"`
 	From  *time.Time         `json:"from,omitempty"` // with day: its beginning
-	Used  session.Usage      `json:"used"`
+	Used  cost.Usage         `json:"used"`
 	Cap   workflows.Cap      `json:"cap"`
 	Left  map[string]float64 `json:"left,omitempty"` // of the caps that are set
 	Over  []string           `json:"reached,omitempty"`
@@ -230,7 +231,7 @@ func thousands(n int64) string {
 // sayPhases sums up by phase what all laps used.
 func (a *app) sayPhases(s *session.Session) {
 	var names []session.PhaseName
-	sums := map[session.PhaseName]session.Usage{}
+	sums := map[session.PhaseName]cost.Usage{}
 	for _, p := range s.UsageByPhase() {
 		if _, known := sums[p.Phase]; !known {
 			names = append(names, p.Phase)

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
@@ -55,7 +55,7 @@ func (a *app) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 	if plan.Setup.IsZero() {
 		return nil, nil
 	}
-	installs, err := a.Repo.Installing(ctx, tree)
+	installs, err := a.Repo.Rooms.Installing(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (a *app) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 	if a.rooms.failed[key] != nil {
 		return nil, nil
 	}
-	c, err := a.room(ctx, key, plan, gitstate.RoomRequest{Tree: tree, Cold: cold},
+	c, err := a.room(ctx, key, plan, room.Request{Tree: tree, Cold: cold},
 		func(dir string) error { return a.setUpIn(ctx, plan, dir) })
 	if err == nil || ctx.Err() != nil {
 		return c, err
@@ -79,7 +79,7 @@ func (a *app) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 // copiedTree makes it with packages that are copied from the work tree.
 func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, in packagesOf,
 	tree session.Tree) (*session.CleanTree, error) {
-	key, err := a.Repo.Installing(ctx, in.judged)
+	key, err := a.Repo.Rooms.Installing(ctx, in.judged)
 	if err != nil {
 		return nil, err
 	}
@@ -88,20 +88,20 @@ func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, in packagesOf
 		if !plan.Setup.IsZero() && !in.fresh && len(in.note.text()) > 0 {
 			return nil, session.ErrOtherPackages // the ones that manifests ask for now could not be installed
 		}
-		if packages, err = a.Repo.PackagesDigest(ctx, in.judged); err != nil {
+		if packages, err = a.Repo.Rooms.PackagesDigest(ctx, in.judged); err != nil {
 			return nil, err
 		}
 		if err := in.note.write(key, packages); err != nil {
 			return nil, err
 		}
 	}
-	c, err := a.room(ctx, a.roomKey(packages), plan, gitstate.RoomRequest{Tree: tree, Cold: in.cold, Judged: in.judged,
+	c, err := a.room(ctx, a.roomKey(packages), plan, room.Request{Tree: tree, Cold: in.cold, Judged: in.judged,
 		Packages: packages}, nil)
 	if err != nil {
 		return nil, err
 	}
 	c.Stale = func() bool {
-		now, err := a.Repo.PackagesDigest(ctx, in.judged)
+		now, err := a.Repo.Rooms.PackagesDigest(ctx, in.judged)
 		return err == nil && now != packages
 	}
 	return c, nil
@@ -118,16 +118,16 @@ func (w *works) takePackages(ctx context.Context, r session.RunRequest) error {
 	if err := in.note.save(); err != nil {
 		return err
 	}
-	key, err := a.Repo.Installing(ctx, in.judged)
+	key, err := a.Repo.Rooms.Installing(ctx, in.judged)
 	if err != nil {
 		return err
 	}
-	there, err := a.Repo.Installed(ctx, in.judged)
+	there, err := a.Repo.Rooms.Installed(ctx, in.judged)
 	if err != nil {
 		return err
 	}
 	if len(there) == 0 {
-		return in.note.write(key, gitstate.NoPackages())
+		return in.note.write(key, room.NoPackages())
 	}
 	defer a.leaveRooms()
 	if c, err := a.setUpRoom(ctx, r.Plan, false, in.judged); err != nil {

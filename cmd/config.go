@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
@@ -210,7 +210,7 @@ func (a *app) configPath(ctx context.Context) error {
 			return err
 		}
 		add(workflows.FromLocal, filepath.Join(top, filepath.FromSlash(workspace.LocalPath)))
-	case !errors.Is(err, gitstate.ErrNotRepository):
+	case !errors.Is(err, gitcmd.ErrNotRepository):
 		return err
 	}
 	if a.json {

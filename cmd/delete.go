@@ -26,10 +26,9 @@ func (a *app) deleteCmd() *cobra.Command {
 becomes unreachable before wfs gc removes them permanently, after 30 days. Branches of yours are never touched.
 Changes that were uncommitted on them when the session began stay as well, and are named.
 
-It refuses when only the session has its work: no branch of yours has it, be it merged, squashed, rebased or
-cherry-picked. That includes edits and commits by hand that you went back from, in checkpoints and in backups;
-it does not include attempts that you went back from, once another one was handed over or merged. --force
-deletes it anyway. A session that is checked out in a work tree is not deleted.
+It refuses when only the session has its work: no branch of yours has its current checkpoint, be it merged,
+squashed, rebased or cherry-picked, nor the newest one, if you went back from that. Older ones that you went back
+from, and backups, go with the session. --force deletes it anyway. A session that is checked out in a work tree is not deleted.
 
 --worktree deletes only the linked work tree that has the session checked out, or where it was handed over. The
 session, its branch and its checkpoints stay. Edits become a checkpoint first, or after the handover a backup.
@@ -89,7 +88,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 	if tree != nil && !tree.Gone {
 		hint := "wfs delete --worktree " + string(id)
 		if tree.ID == "main" {
-			hint = fmt.Sprintf("cd %s && wfs switch %s", tree.Path, a.baseBranch(ctx, &h.S))
+			hint = fmt.Sprintf("cd %s && wfs switch %s", tree.Path, baseBranch(ctx, a.Engine, &h.S))
 		}
 		return session.Refuse(session.RefuseWorktree, hint, "%s is checked out in %s", id, tree.Path)
 	}
@@ -100,17 +99,10 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 	if became.How == gitstate.FateNowhere && !force {
 		return a.notMerged(ctx, &h.S)
 	}
-	only, err := a.onlyHere(ctx, &h.S, became)
-	if err != nil && !force {
-		return err
-	}
-	if only != nil && !force {
-		return session.Refuse(session.RefuseNotMerged,
-			fmt.Sprintf("git branch %s-%s %s; or wfs delete %s --force", id, only.name, only.commit.Short(), id),
-			"no branch of yours has %s of %s", only.what, id)
-	}
-	if only != nil {
-		became = gitstate.Fate{How: gitstate.FateNowhere}
+	if !force {
+		if err := a.allMerged(ctx, &h.S); err != nil {
+			return err
+		}
 	}
 	if tree, err = a.Belonging(ctx, id); err != nil { // where it was handed over, if that has a work tree of its own
 		var none *session.Refusal
@@ -132,7 +124,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 func (a *app) notMerged(ctx context.Context, s *session.Session) error {
 	put := "wfs delete " + string(s.ID) + " --force"
 	if cur, err := a.Current(ctx); err == nil && cur == s.ID {
-		put = fmt.Sprintf("wfs switch %s && %s", a.baseBranch(ctx, s), put)
+		put = fmt.Sprintf("wfs switch %s && %s", baseBranch(ctx, a.Engine, s), put)
 	}
 	what := fmt.Sprintf("checkpoint %d (%s)", s.Current, s.At(s.Current).Summary)
 	if f := s.Finished; f != nil && s.Status == session.StatusFinished {
@@ -140,6 +132,32 @@ func (a *app) notMerged(ctx context.Context, s *session.Session) error {
 	}
 	return session.Refuse(session.RefuseNotMerged, "wfs finish, and merge it; or "+put,
 		"no branch of yours has the work of %s: %s", s.ID, what)
+}
+
+// allMerged refuses to delete a session whose newest commit beside its work no branch has.
+func (a *app) allMerged(ctx context.Context, s *session.Session) error {
+	made, err := a.alsoMade(ctx, s)
+	if made == "" || err != nil {
+		return err
+	}
+	w, err := a.workOf(ctx, s)
+	if err != nil {
+		return err
+	}
+	w.Commit = made
+	fate, err := a.Repo.Fate(ctx, w)
+	if fate.How != gitstate.FateNowhere || err != nil {
+		return err
+	}
+	what := "commit " + made.Short()
+	for _, c := range s.Checkpoints {
+		if c.Code == made {
+			what = fmt.Sprintf("checkpoint %d (%s)", c.Number, c.Summary)
+		}
+	}
+	return session.Refuse(session.RefuseNotMerged,
+		fmt.Sprintf("git branch %s-%s %s; or wfs delete %s --force", s.ID, made.Short(), made.Short(), s.ID),
+		"no branch of yours has %s of %s", what, s.ID)
 }
 
 func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *gitstate.Fate) error {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -41,7 +41,7 @@ you to explore.`,
 
 func (a *app) demo(ctx context.Context, dir string) error {
 	if _, err := proc.LookPath("git", a.env.Get("PATH")); err != nil {
-		return gitstate.ErrNoGit
+		return gitcmd.ErrNoGit
 	}
 	if _, err := proc.LookPath("go", a.env.Get("PATH")); err != nil {
 		return session.Refuse(session.RefuseAgent, "wfs init, in a project of yours",

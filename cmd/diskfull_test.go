@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // TestDiskFull tells a full disk as one, whoever met it, and nothing else.
@@ -17,8 +17,8 @@ func TestDiskFull(t *testing.T) {
 	for _, err := range []error{
 		&fs.PathError{Op: "write", Path: "events.jsonl", Err: syscall.ENOSPC},
 		fmt.Errorf("journal: %w", &fs.PathError{Op: "sync", Path: "events.jsonl", Err: syscall.EDQUOT}),
-		&gitstate.GitError{Args: []string{"commit"}, Exit: 128, Stderr: "error: unable to write file: No space left on device"},
-		errors.Join(errors.New("first"), &gitstate.GitError{Args: []string{"add"}, Exit: 128, Stderr: "fatal: write error: Disk quota exceeded"}),
+		&gitcmd.GitError{Args: []string{"commit"}, Exit: 128, Stderr: "error: unable to write file: No space left on device"},
+		errors.Join(errors.New("first"), &gitcmd.GitError{Args: []string{"add"}, Exit: 128, Stderr: "fatal: write error: Disk quota exceeded"}),
 	} {
 		if f := a.diagnose(err); f.Code != "disk_full" || f.Exit != exitError || !strings.HasPrefix(f.Error, "the disk is full") || f.Hint == "" {
 			t.Errorf("%v: %+v", err, f)

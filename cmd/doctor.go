@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -143,7 +144,7 @@ func (a *app) checkGit(ctx context.Context) (found []check.Finding, err error) {
 			Next: next})
 	}
 	_, err = a.Repo.Version(ctx)
-	if errors.Is(err, gitstate.ErrGitTooOld) {
+	if errors.Is(err, gitcmd.ErrGitTooOld) {
 		blocks("git", "git", err.Error(), "nothing can be written", "install git 2.34 or newer")
 		return found, nil
 	}

@@ -1,5 +1,9 @@
-// Package cmd is the front desk: it reads the operating system, wires the rooms together and speaks to people. Each
-// verb has a file of its own: flags, values, one call, print.
+// Package cmd is the command line: it reads the operating system, connects the packages and speaks to people.
+//
+// Each verb is a type in a file of its own: its fields are its flags, command describes it to cobra, and run opens the
+// session, calls the engine and prints. What only this verb needs are its methods. What several verbs need is a plain
+// function of the values that it uses (a repository, a session, a plan), or a method of a small type that app embeds.
+// app itself has only what every verb needs: a work tree, an answer, a note.
 package cmd
 
 import (

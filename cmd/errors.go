@@ -13,9 +13,11 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -127,7 +129,7 @@ var kinds = []kind{
 			f.Hint = strings.TrimSpace("wfs watch " + e.Holder.Session)
 		}
 	}),
-	of("locked", "", exitHeld, func(_ *app, e *gitstate.LockedError, f *failure) { f.Hint = lockedHint(e) }),
+	of("locked", "", exitHeld, func(_ *app, e *gitcmd.LockedError, f *failure) { f.Hint = lockedHint(e) }),
 	of("rules", "", exitUsage, func(a *app, e *workspace.FindingsError, f *failure) {
 		f.Hint = e.Hint("{again} --agent " + a.someAgent())
 	}),
@@ -135,12 +137,12 @@ var kinds = []kind{
 		"run the hook, then wfs run to judge its changes, then wfs finish", exitBlocked, nil),
 	{string(session.RefuseHook), "fix what your hook or signing reports, then wfs finish", exitBlocked,
 		func(_ *app, err error, _ *failure) bool {
-			git, is := errors.AsType[*gitstate.GitError](err)
+			git, is := errors.AsType[*gitcmd.GitError](err)
 			return is && len(git.Args) > 0 && git.Args[0] == "commit"
 		}},
 	is(string(session.RefuseBranch), "wfs finish --branch NAME", exitError, gitstate.ErrBranchInUse),
 	is("gone", "restore it from a backup or another clone: git clone REMOTE, then move its .git here", exitError,
-		gitstate.ErrGone),
+		gitcmd.ErrGone),
 	is("replaced", "the checkpoints are in git, and your files as they are: wfs status, then wfs run", exitError,
 		durable.ErrReplaced),
 	is(string(session.RefuseMoved), "wfs status, then run it again", exitError, gitstate.ErrMoved),
@@ -168,18 +170,18 @@ var kinds = []kind{
 			f.Error += fmt.Sprintf("; it is a linked work tree, and its repository was %s, which no longer exists", was)
 			f.Hint = fmt.Sprintf("if it was moved: git -C NEW-PATH worktree repair %s", shellWord(root))
 		}
-		return errors.Is(err, gitstate.ErrNotRepository)
+		return errors.Is(err, gitcmd.ErrNotRepository)
 	}},
-	of("unusable", "fix it until git status works here", exitError, func(_ *app, e *gitstate.UnusableError, f *failure) {
+	of("unusable", "fix it until git status works here", exitError, func(_ *app, e *gitcmd.UnusableError, f *failure) {
 		f.Hint = cmp.Or(e.Hint, f.Hint)
 	}),
-	is("bare", "cd to the files of the repository: git worktree list", exitError, gitstate.ErrNoWorkTree),
-	is("bare", "git worktree add ../work && cd ../work", exitError, gitstate.ErrBare),
-	is("git", "install git 2.34 or newer", exitError, gitstate.ErrNoGit, gitstate.ErrGitTooOld),
+	is("bare", "cd to the files of the repository: git worktree list", exitError, gitcmd.ErrNoWorkTree),
+	is("bare", "git worktree add ../work && cd ../work", exitError, gitcmd.ErrBare),
+	is("git", "install git 2.34 or newer", exitError, gitcmd.ErrNoGit, gitcmd.ErrGitTooOld),
 	is("newer", "install that version; this one is: wfs --version", exitError, session.ErrNewer, workflows.ErrNewer),
 	is("not_private", "wfs doctor", exitError, durable.ErrNotPrivate),
 	is("no_locks", "clone the repository onto a local disk: git clone . DIRECTORY", exitError, durable.ErrNoLocks),
-	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, session.ErrBadLine, engine.ErrUnreadable,
+	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, codec.ErrBadLine, engine.ErrUnreadable,
 		gitstate.ErrBrokenRef, gitstate.ErrNoObject,
 		durable.ErrNotRegular, durable.ErrTooLarge),
 	{"interrupted", "", exitInterrupted, func(a *app, err error, f *failure) bool {
@@ -217,7 +219,7 @@ const isFull = "the disk is full, or your quota is used up: "
 
 // diskFull reports whether an error, or git's own word for it, says that nothing more can be stored.
 func diskFull(err error) bool {
-	var git *gitstate.GitError
+	var git *gitcmd.GitError
 	said := errors.As(err, &git) &&
 		slices.ContainsFunc([]string{"No space left on device", "Disk quota exceeded", "Out of diskspace"},
 			func(word string) bool { return strings.Contains(git.Stderr, word) })
@@ -238,7 +240,7 @@ func (f failure) print(a *app) {
 }
 
 // lockedHint is what to type about a lock of git's that somebody else made.
-func lockedHint(e *gitstate.LockedError) string {
+func lockedHint(e *gitcmd.LockedError) string {
 	remove := fmt.Sprintf("rm %s && {again}", shellWord(e.Path))
 	switch {
 	case e.Deserted():

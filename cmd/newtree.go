@@ -10,6 +10,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
@@ -42,7 +43,7 @@ func (n *newborn) createInTree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	from, done := n.Repo, gitstate.Provisioned{}
+	from, done := n.Repo, room.Provisioned{}
 	if done, n.h, n.r, err = n.makeTree(ctx, m, &n.b, &n.settings.Config, main); err != nil {
 		return n.takeBackTree(context.WithoutCancel(ctx), from, m, err)
 	}
@@ -119,8 +120,8 @@ func dirRefusal(err error) error {
 
 // makeTree makes the work tree, provides what git does not bring, and lets the session begin there.
 func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth, config *workflows.Config,
-	main *gitstate.Repo) (gitstate.Provisioned, *engine.Hand, *engine.Relocated, error) {
-	var done gitstate.Provisioned
+	main *gitstate.Repo) (room.Provisioned, *engine.Hand, *engine.Relocated, error) {
+	var done room.Provisioned
 	made, err := a.Repo.AddWorktree(ctx, placeOfHalfMade(m), b.At, b.Tree)
 	if err != nil {
 		return done, nil, nil, err
@@ -131,7 +132,7 @@ func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth
 		return done, nil, nil, err
 	}
 	a.KeepLock(l)
-	if done, err = main.Provision(ctx, made, config.Worktree.Copy, config.Worktree.Link); err != nil {
+	if done, err = main.Rooms.Provision(ctx, made.Root(), config.Worktree.Copy, config.Worktree.Link); err != nil {
 		return done, nil, nil, provisionRefusal(err)
 	}
 	left, err := a.setUp(ctx, m, b.At, config, main)
@@ -151,13 +152,13 @@ func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth
 }
 
 func provisionRefusal(err error) error {
-	var back *gitstate.LeadsBackError
+	var back *room.LeadsBackError
 	switch {
 	case errors.As(err, &back):
 		return session.Refuse(session.RefuseSetup,
 			"let worktree: setup in .wfs/config.yaml install it, instead of copy or link",
-			"%v", err)
-	case errors.Is(err, gitstate.ErrCannotLink):
+			"%s leads back to %s: gates in the new work tree would judge the files there", back.Path, back.To)
+	case errors.Is(err, room.ErrCannotLink):
 		return session.Refuse(session.RefuseSetup, "fix worktree: link in .wfs/config.yaml", "%v", err)
 	}
 	return err
@@ -203,7 +204,7 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 
 // keepProvided writes down what can be had again, for the day when the work tree is removed. left is what the
 // set-up made and git does not ignore.
-func (a *app) keepProvided(ctx context.Context, m registry.HalfMade, done gitstate.Provisioned, left []string) error {
+func (a *app) keepProvided(ctx context.Context, m registry.HalfMade, done room.Provisioned, left []string) error {
 	p := registry.Provided{Session: m.Session, Dir: m.Dir, Linked: done.Linked, Copied: done.Copied}
 	ignored, err := a.Repo.Ignored(ctx)
 	if err != nil {
@@ -236,7 +237,7 @@ func (a *app) takeBackTree(ctx context.Context, from *gitstate.Repo, m registry.
 }
 
 // sayTree says what was brought into a new work tree.
-func (a *app) sayTree(ctx context.Context, p gitstate.Provisioned) {
+func (a *app) sayTree(ctx context.Context, p room.Provisioned) {
 	if a.json {
 		return
 	}
@@ -249,7 +250,7 @@ func (a *app) sayTree(ctx context.Context, p gitstate.Provisioned) {
 	for _, s := range p.Skipped {
 		a.note("not brought: %s (%s)", s.Path, s.Why)
 	}
-	if loose, err := a.Repo.Loose(ctx, p.Linked); err == nil && len(loose) > 0 { // a warning, not worth failing for
+	if loose, err := a.Repo.Rooms.Loose(ctx, p.Linked); err == nil && len(loose) > 0 { // a warning, not worth failing for
 		a.note("git does not ignore %s as a link, perhaps because of a slash at the end of the rule; checkpoints leave it out, git add -A would not", shortList(loose))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
@@ -72,7 +73,7 @@ func (a *app) namedRescues(ctx context.Context) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		undo, redo := session.Standing(ops)
+		undo, redo := oplog.Standing(ops)
 		for _, op := range append(undo, redo...) {
 			for _, ref := range op.Turn.Rescues() {
 				named[ref] = fmt.Sprintf("operation %d of work tree %s can be undone to it", op.Number, tree)

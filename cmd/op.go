@@ -9,6 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
 )
 
 // opJSON is one operation, and what can be done about it.
@@ -93,15 +94,15 @@ func (a *app) listOps(ctx context.Context, name string, o opsFlags) error {
 
 // statesOf says of each operation of a work tree's log what can be done about it.
 func statesOf(tree string, ops []session.Op) []opJSON {
-	undo, redo := session.Standing(ops)
+	undo, redo := oplog.Standing(ops)
 	state := map[int64]string{}
 	for _, op := range undo {
 		state[op.Number] = "done"
 	}
-	for _, op := range session.Together(undo) {
+	for _, op := range oplog.Together(undo) {
 		state[op.Number] = "undo"
 	}
-	for _, op := range session.Together(redo) {
+	for _, op := range oplog.Together(redo) {
 		state[op.Number] = "redo"
 	}
 	var list []opJSON

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
 )
 
 // sayParked reminds of uncommitted changes that were left behind on a branch.
@@ -27,7 +28,7 @@ func (a *app) sayParked(ctx context.Context, branch string) error {
 func (a *app) strandedWith(ctx context.Context, worktree string) []string {
 	ops, _, _ := a.Repo.OpLog(ctx, worktree) // what can be read of it
 	var refs []string
-	for _, op := range session.ParkedAnywhere(ops) {
+	for _, op := range oplog.ParkedAnywhere(ops) {
 		if a.Repo.Lacks(ctx, "", op.Turn.Rescue) {
 			refs = append(refs, op.Turn.Rescue)
 		}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
@@ -64,7 +64,7 @@ func (a *app) setUpFailed(key string, err error) {
 }
 
 // room makes a clean tree in a room with a key that no other session is in; it waits for one.
-func (a *app) room(ctx context.Context, key string, plan workflows.Plan, q gitstate.RoomRequest,
+func (a *app) room(ctx context.Context, key string, plan workflows.Plan, q room.Request,
 	setUp func(dir string) error) (*session.CleanTree, error) {
 	var err error
 	q.Name, q.Dir, err = a.enterRoom(key)
@@ -90,7 +90,7 @@ func (a *app) room(ctx context.Context, key string, plan workflows.Plan, q gitst
 	if setUp != nil {
 		q.SetUp = func() error { return setUp(q.Dir) }
 	}
-	c, err := a.Repo.Room(ctx, q)
+	c, err := a.Repo.Rooms.Make(ctx, q)
 	if there != nil && a.rooms.made != nil {
 		a.rooms.made(q.Dir, a.env.Now().Sub(began))
 	}
@@ -191,7 +191,7 @@ func (a *app) removeRoom(path string) error {
 		}
 		defer lock.Release()
 	}
-	return errors.Join(a.Repo.ForgetRoom(filepath.Base(path)), durable.RemoveTree(path))
+	return errors.Join(a.Repo.Rooms.Forget(filepath.Base(path)), durable.RemoveTree(path))
 }
 
 func (a *app) roomsDir() (string, error) {

@@ -129,7 +129,7 @@ func (a *app) root() *cobra.Command {
 		a.rejectCmd(),
 		a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.switchCmd(), a.resumeCmd(), a.undoCmd(),
 		a.redoCmd(), a.finishCmd(),
-		a.abandonCmd(), a.agentCmd(), a.allowCmd(), a.backupsCmd(), a.budgetCmd(), a.checkCmd(), a.checkpointCmd(),
+		(&abandonVerb{app: a}).command(), a.agentCmd(), (&allowVerb{app: a}).command(), a.backupsCmd(), a.budgetCmd(), a.checkCmd(), a.checkpointCmd(),
 		a.completionCmd(), a.configCmd(),
 		a.deleteCmd(), a.demoCmd(), a.doctorCmd(), a.editCmd(), a.exportCmd(), a.forkCmd(), a.gcCmd(), a.hookCmd(),
 		a.pathCmd(), a.statsCmd(), a.trustCmd(), a.uninstallCmd(), a.versionCmd(), a.watchCmd(), a.workflowCmd())
@@ -227,6 +227,11 @@ func noArgs(c *cobra.Command, args []string) error {
 		e.Hint = fmt.Sprintf("did you mean %q?", c.CommandPath()+" "+near[0])
 	}
 	return e
+}
+
+// with calls the body of a verb.
+func with(run func(context.Context, []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error { return run(c.Context(), args) }
 }
 
 // upTo refuses more than n arguments.

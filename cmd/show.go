@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -169,7 +170,7 @@ func (a *app) addEvidence(ctx context.Context, j *showJSON) error {
 		if err != nil {
 			return err
 		}
-		events, err := session.DecodeLines(data)
+		events, err := codec.DecodeLines(data)
 		if err != nil {
 			return err
 		}

@@ -14,13 +14,14 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/stats"
 )
 
 type statsJSON struct {
 	Version    int               `json:"version"`
 	Sessions   int               `json:"sessions"`
 	Unreadable map[string]string `json:"unreadable,omitempty"` // by session: why it is not counted
-	Rows       []session.Stat    `json:"rows"`                 // by agent, model and phase
+	Rows       []stats.Stat      `json:"rows"`                 // by agent, model and phase
 }
 
 func (a *app) statsCmd() *cobra.Command {
@@ -44,7 +45,7 @@ func (a *app) stats(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	j := statsJSON{Version: jsonVersion, Unreadable: map[string]string{}, Rows: []session.Stat{}}
+	j := statsJSON{Version: jsonVersion, Unreadable: map[string]string{}, Rows: []stats.Stat{}}
 	for _, id := range ids {
 		events, err := a.Engine.History(ctx, id)
 		if err == nil && len(events) == 0 {
@@ -55,9 +56,9 @@ func (a *app) stats(ctx context.Context, name string) error {
 			continue
 		}
 		j.Sessions++
-		j.Rows = session.AddStats(j.Rows, session.Stats(events))
+		j.Rows = stats.Add(j.Rows, stats.Of(events))
 	}
-	slices.SortFunc(j.Rows, func(x, y session.Stat) int {
+	slices.SortFunc(j.Rows, func(x, y stats.Stat) int {
 		return cmp.Or(cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.Model, y.Model), cmp.Compare(x.Phase, y.Phase))
 	})
 	if a.json {
@@ -85,10 +86,10 @@ func (a *app) sayStats(j statsJSON) {
 		a.out("no attempts yet")
 		return
 	}
-	var agents []session.Stat
-	total := session.Stat{Agent: "all"}
+	var agents []stats.Stat
+	total := stats.Stat{Agent: "all"}
 	for _, r := range j.Rows {
-		agents = session.AddStats(agents, []session.Stat{{Agent: r.Agent, Claims: r.Claims, True: r.True}})
+		agents = stats.Add(agents, []stats.Stat{{Agent: r.Agent, Claims: r.Claims, True: r.True}})
 		total = total.Plus(r)
 	}
 	for _, r := range agents {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -14,7 +15,7 @@ import (
 // session it is a short help.
 func (a *app) story(ctx context.Context) error {
 	err := a.Open(ctx)
-	if errors.Is(err, gitstate.ErrNotRepository) && !a.json {
+	if errors.Is(err, gitcmd.ErrNotRepository) && !a.json {
 		a.out("this directory is not in a git repository")
 		a.next([]string{"git init && wfs init", "wfs help"})
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
 )
 
 func (a *app) undoCmd() *cobra.Command {
@@ -245,7 +246,7 @@ func (a *app) undoable(ctx context.Context) ([]session.Op, error) {
 	var newest session.Op
 	for _, t := range trees {
 		list, _, _ := a.Repo.OpLog(ctx, t.ID)
-		if undo, _ := session.Standing(list); !t.Gone && len(undo) > 0 && undo[len(undo)-1].At >= newest.At {
+		if undo, _ := oplog.Standing(list); !t.Gone && len(undo) > 0 && undo[len(undo)-1].At >= newest.At {
 			newest = undo[len(undo)-1]
 		}
 	}
@@ -280,7 +281,7 @@ func (a *app) enterNewest(ctx context.Context, command, name string) error {
 		if err != nil {
 			return err
 		}
-		next, redo := session.Standing(ops)
+		next, redo := oplog.Standing(ops)
 		if command == "wfs redo" {
 			next = redo
 		}

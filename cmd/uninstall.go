@@ -286,15 +286,9 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 		if err != nil {
 			return err
 		}
-		held, err := a.onlyHere(ctx, &v.Session, became)
-		switch {
-		case err != nil:
-			return err
-		case became.How == gitstate.FateNowhere:
+		if became.How == gitstate.FateNowhere {
 			at := v.Session.At(v.Session.Current)
 			only(fmt.Sprintf(": checkpoint %d (%s)", at.Number, at.Summary))
-		case held != nil:
-			only(": " + held.what)
 		}
 	}
 	for _, m := range j.tips {

@@ -172,10 +172,10 @@ func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 	j := w.judge(p, runDir, tree, false)
 	j.Runs = w.app.BaseRuns(p)
 	j.Bare = func(ctx context.Context, tree session.Tree) (bool, error) {
-		if there, err := w.app.Repo.Installed(ctx, tree); err != nil || len(there) == 0 && !p.Setup.IsZero() {
+		if there, err := w.app.Repo.Rooms.Installed(ctx, tree); err != nil || len(there) == 0 && !p.Setup.IsZero() {
 			return false, err // the set-up would bring to the clean tree what is not here
 		}
-		return w.app.Repo.Bare(ctx, tree, p.Provide)
+		return w.app.Repo.Rooms.Bare(ctx, tree, p.Provide)
 	}
 	return j.Baseline(ctx, p, tree, runDir)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
 )
 
 // record makes a turn that changes what is said of a session, and no file, index or HEAD. summary is for the ledger.
@@ -107,7 +108,7 @@ func (h *Hand) Abandon(ctx context.Context, reason string) (*session.Checkpoint,
 
 // Revive brings an abandoned session back.
 func (h *Hand) Revive(ctx context.Context) (int64, error) {
-	r := session.Revived{Status: h.S.Alive(), Summary: reviveSummary(h.ID)}
+	r := session.Revived{Status: oplog.Alive(&h.S), Summary: reviveSummary(h.ID)}
 	if r.Status == session.StatusPaused {
 		r.Why = "restored"
 	}

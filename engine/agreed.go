@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -25,8 +26,8 @@ func (h *Hand) unpassed(c *session.Checkpoint) (list []string) {
 		list = append(list, fmt.Sprintf("%s was rejected at checkpoint %d: %s", rejected.Phase, rejected.Number, why))
 	}
 	approved := func(phase session.PhaseName) bool {
-		return slices.ContainsFunc(s.Approvals(&h.Plan.Workflow),
-			func(a session.Approval) bool { return a.Phase == phase && (!s.Laps || a.Lap == c.Lap) })
+		return slices.ContainsFunc(items.Approvals(s, &h.Plan.Workflow),
+			func(a items.Approval) bool { return a.Phase == phase && (!s.Laps || a.Lap == c.Lap) })
 	}
 	for _, ph := range h.Plan.Workflow.Phases {
 		needs := ph.Run.Human || ph.Review != nil || ph.Approve && ph.Name == s.Phase && s.Waiting != nil && s.Waiting.Approve
@@ -77,7 +78,7 @@ func (h *Hand) agreed(ctx context.Context, c *session.Checkpoint, o Handover) er
 // phases that were skipped, reviews that were not passed, keys.
 func (h *Hand) inTheWay(ctx context.Context, c *session.Checkpoint) (list []string, err error) {
 	s := &h.S
-	for _, item := range s.OpenItems() {
+	for _, item := range items.Open(s) {
 		list = append(list, fmt.Sprintf("item %d of %d is %s: %s", item.Number, len(s.Items), item.Says(),
 			oneLine(item.Text, 100)))
 	}

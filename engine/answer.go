@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -167,7 +168,7 @@ func (h *Hand) backToWork(why string) session.PhaseMoved {
 	b := session.PhaseMoved{From: h.S.Phase, To: workingPhase(w), Lap: h.S.Lap, Why: why}
 	if w.Laps != nil {
 		b.To, b.NewLap = w.Start, true
-		if open := h.S.OpenItems(); len(open) > 0 {
+		if open := items.Open(&h.S); len(open) > 0 {
 			b.Lap = open[0].Number
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
+	"github.com/wfs-dev/wfs/session/fold"
 )
 
 // Audit is what is wrong with a session's ledger. Each field is nil when nothing is.
@@ -37,7 +39,7 @@ func (e *Engine) Audit(ctx context.Context, id session.ID, tip session.Commit) (
 	if ctx.Err() != nil {
 		return a, ctx.Err()
 	}
-	kept, err := session.ReadSession(func(name string) ([]byte, error) { return e.Store.File(ctx, tip, name) })
+	kept, err := codec.ReadSession(func(name string) ([]byte, error) { return e.Store.File(ctx, tip, name) })
 	if err == nil {
 		err = sameAsCache(&kept, &a.Session, a.Chain == nil, id)
 	}
@@ -63,7 +65,7 @@ func (e *Engine) foldAll(ctx context.Context, id session.ID, commits []session.L
 			err = errors.New("its events are incomplete")
 		}
 		if err == nil {
-			s, err = session.Extend(s, events)
+			s, err = fold.Extend(s, events)
 		}
 		if err == nil && s.ID != id {
 			err = fmt.Errorf("it is of session %q", s.ID)
@@ -108,7 +110,7 @@ func Fitting(s session.Session, live []session.Event) (n int, why error) {
 		if some[n-1].Kind().IsTurn() {
 			some = some[:n-1]
 		}
-		_, err := session.Extend(s, some)
+		_, err := fold.Extend(s, some)
 		if err == nil {
 			return n, why
 		}

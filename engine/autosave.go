@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
 // AutoSaver saves what is in the work tree now. why is for people. It may be called from any goroutine.
@@ -61,7 +62,7 @@ func (h *Hand) endSaving() {
 func (h *Hand) autoDraft() (session.AutoDraft, error) {
 	d := session.AutoDraft{Session: h.ID, Ledger: h.Tip, Tree: h.S.At(h.S.Current).Tree, Exclude: h.j.ExcludeFile(),
 		At: h.e.Clock.Now().Unix()}
-	events, err := session.EncodeLines(h.live)
+	events, err := codec.EncodeLines(h.live)
 	d.Files = session.Files{session.FileEvents: events}
 	return d, err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -18,7 +19,7 @@ type Day struct{ From, To int64 }
 // Elsewhere is what the other sessions of the clone did: what they used up on a day, and when their agents were
 // started.
 type Elsewhere struct {
-	Used  session.Usage
+	Used  cost.Usage
 	Calls []int64
 }
 
@@ -99,15 +100,15 @@ type Scope struct {
 	Name string // "session", "phase", "day"
 	Of   string // which one, for keys: "GREEN 2", a day's beginning
 	Cap  workflows.Cap
-	Used session.Usage
+	Used cost.Usage
 }
 
 // Scopes are all that a budget is about, for a session in its present phase. others is what the other sessions
 // used up today.
-func Scopes(s *session.Session, b workflows.Budget, day Day, others session.Usage) []Scope {
+func Scopes(s *session.Session, b workflows.Budget, day Day, others cost.Usage) []Scope {
 	return []Scope{
 		{"session", "", b.Session, s.Used},
-		{"phase", fmt.Sprintf("%s %d", s.Phase, s.Lap), b.Phase, s.UsedIn(s.Phase, s.Lap)},
+		{"phase", fmt.Sprintf("%s %d", s.Phase, s.Lap), b.Phase, cost.In(s.UsageByPhase(), s.Phase, s.Lap)},
 		{"day", fmt.Sprint(day.From), b.Day, s.UsedBetween(day.From, day.To).Plus(others)},
 	}
 }
@@ -232,7 +233,7 @@ func (h *Hand) leave(r *session.RunRequest) {
 }
 
 // found counts what the open attempt's run used up when its end will not be told.
-func (h *Hand) found(u session.Usage) error { return h.left(session.Remains{Usage: u}) }
+func (h *Hand) found(u cost.Usage) error { return h.left(session.Remains{Usage: u}) }
 
 // left notes what is known of the open attempt's run whose end nobody saw: what it used up, and the
 // conversation that its agent can go on with.

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -34,22 +35,22 @@ func (l *life) spend(r session.RunResult) {
 
 func TestBudgets(t *testing.T) {
 	t.Parallel()
-	run := session.RunResult{Outcome: session.OutcomeOK, CostUSD: 1, Tokens: session.Tokens{Input: 400, CacheRead: 600}, Turns: 10, Millis: 60_000}
+	run := session.RunResult{Outcome: session.OutcomeOK, CostUSD: 1, Tokens: cost.Tokens{Input: 400, CacheRead: 600}, Turns: 10, Millis: 60_000}
 	for name, c := range map[string]struct {
 		budget   workflows.Budget
-		others   session.Usage
+		others   cost.Usage
 		evidence string
 		hint     string
 	}{
-		"money":    {workflows.Budget{Session: workflows.Cap{USD: 3}}, session.Usage{}, "session: used $3.00 of $3.00", "wfs edit --budget-usd 6 && wfs run"},
-		"tokens":   {workflows.Budget{Session: workflows.Cap{Tokens: 2500}}, session.Usage{}, "session: used 3000 tokens of 2500 tokens", "wfs edit --budget-tokens 5000 && wfs run"},
-		"turns":    {workflows.Budget{Phase: workflows.Cap{Turns: 30}}, session.Usage{}, "phase RED, lap 1: used 30 turns of 30 turns", "wfs edit --budget-phase-turns 60 && wfs run"},
-		"attempts": {workflows.Budget{Day: workflows.Cap{Attempts: 3}}, session.Usage{}, "day: used 3 attempts of 3 attempts", "wfs edit --budget-day-attempts 6 && wfs run"},
-		"time":     {workflows.Budget{Session: workflows.Cap{Seconds: 100}}, session.Usage{}, "session: used 3m0s of 1m40s", "wfs edit --budget-time 6m40s && wfs run"},
-		"the day, also by others": {workflows.Budget{Day: workflows.Cap{USD: 10}}, session.Usage{USD: session.Dollars(7.25)},
+		"money":    {workflows.Budget{Session: workflows.Cap{USD: 3}}, cost.Usage{}, "session: used $3.00 of $3.00", "wfs edit --budget-usd 6 && wfs run"},
+		"tokens":   {workflows.Budget{Session: workflows.Cap{Tokens: 2500}}, cost.Usage{}, "session: used 3000 tokens of 2500 tokens", "wfs edit --budget-tokens 5000 && wfs run"},
+		"turns":    {workflows.Budget{Phase: workflows.Cap{Turns: 30}}, cost.Usage{}, "phase RED, lap 1: used 30 turns of 30 turns", "wfs edit --budget-phase-turns 60 && wfs run"},
+		"attempts": {workflows.Budget{Day: workflows.Cap{Attempts: 3}}, cost.Usage{}, "day: used 3 attempts of 3 attempts", "wfs edit --budget-day-attempts 6 && wfs run"},
+		"time":     {workflows.Budget{Session: workflows.Cap{Seconds: 100}}, cost.Usage{}, "session: used 3m0s of 1m40s", "wfs edit --budget-time 6m40s && wfs run"},
+		"the day, also by others": {workflows.Budget{Day: workflows.Cap{USD: 10}}, cost.Usage{USD: cost.Dollars(7.25)},
 			"day: used $10.25 of $10.00", "wfs edit --budget-day-usd 20 && wfs run"},
-		"others do not count for a session": {workflows.Budget{Session: workflows.Cap{USD: 10}}, session.Usage{USD: session.Dollars(70)}, "", ""},
-		"none":                              {workflows.Budget{}, session.Usage{USD: session.Dollars(1000)}, "", ""},
+		"others do not count for a session": {workflows.Budget{Session: workflows.Cap{USD: 10}}, cost.Usage{USD: cost.Dollars(70)}, "", ""},
+		"none":                              {workflows.Budget{}, cost.Usage{USD: cost.Dollars(1000)}, "", ""},
 	} {
 		l := newLife(t)
 		l.plan.Budget = c.budget
@@ -154,7 +155,7 @@ func TestNothingBeginsBeyondABudget(t *testing.T) {
 			spent, all, turns = spent+r.CostUSD, all+r.CostUSD, turns+int64(r.Turns)
 			if rapid.Bool().Draw(rt, "others") {
 				more := rapid.Float64Range(0, 0.5).Draw(rt, "more")
-				others.Used.USD += session.Dollars(more)
+				others.Used.USD += cost.Dollars(more)
 				all += more
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -267,7 +268,7 @@ func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 // left to do.
 func lapAfter(s *session.Session, p *workflows.Plan) int {
 	if len(s.Items) > 0 || p.Workflow.Red() == nil {
-		return s.NextItem()
+		return items.Next(s)
 	}
 	return s.Lap + 1
 }
@@ -284,7 +285,7 @@ func onlyUnchanged(j *session.Judgement) bool {
 // has to do it.
 func idleLap(s *session.Session) bool {
 	o, r := s.Open, s.Open.Run
-	return len(s.Items) == 0 && s.LapsJudged() > 0 && o.Judgement.Tree == s.LapTree && r.Outcome == session.OutcomeOK &&
+	return len(s.Items) == 0 && items.LapsJudged(s) > 0 && o.Judgement.Tree == s.LapTree && r.Outcome == session.OutcomeOK &&
 		!r.NotDone && !r.Unread && r.Denials == 0 && r.TestChange == "" &&
 		o.Told+o.Said+o.AttemptStarted.Meanwhile+s.Visit.Attempts == 0
 }

@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/fold"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -49,7 +51,7 @@ func (w *world) tree() session.Tree {
 
 func (w *world) add(b session.Body) {
 	e := session.Event{Seq: w.s.Seq + 1, At: time.Unix(int64(w.s.Seq), 0), Body: b}
-	s, err := session.Extend(w.s, []session.Event{e})
+	s, err := fold.Extend(w.s, []session.Event{e})
 	if err != nil {
 		w.t.Fatalf("%s: %v", session.Event{Body: b}.Kind(), err)
 	}
@@ -187,7 +189,7 @@ func checkCount(t *rapid.T, before, after *session.Session, d Decision) {
 }
 
 // checkEnd: a session ends completed only by the engine's own verdicts, and otherwise with a reason and a hint.
-func checkEnd(t *rapid.T, w *world, items int) {
+func checkEnd(t *rapid.T, w *world, want int) {
 	switch s := &w.s; s.Status {
 	case session.StatusCompleted:
 		ended, agreed := 0, 0
@@ -204,18 +206,18 @@ func checkEnd(t *rapid.T, w *world, items int) {
 				agreed++
 			}
 		}
-		if items > 0 && ended+agreed != items {
-			t.Fatalf("completed after %d laps and %d agreements, with %d items", ended, agreed, items)
+		if want > 0 && ended+agreed != want {
+			t.Fatalf("completed after %d laps and %d agreements, with %d items", ended, agreed, want)
 		}
 		if ended == 0 {
 			t.Fatal("completed although no lap was judged and no person was asked")
 		}
-		for _, item := range s.ItemStates() {
+		for _, item := range items.States(s) {
 			if !item.Settled() {
 				t.Fatalf("completed with an item that is %s", item.State)
 			}
 		}
-		if items == 0 && agreed == 0 {
+		if want == 0 && agreed == 0 {
 			t.Fatal("completed although nobody agreed that nothing is left")
 		}
 	case session.StatusBlocked:

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -203,7 +204,7 @@ func passed(s *session.Session) int {
 	} else {
 		then.Phase = workflows.Done // what was delivered once, whatever is worked on now
 	}
-	for _, item := range then.ItemStates() {
+	for _, item := range items.States(&then) {
 		if item.State != session.ItemOpen {
 			n = max(n, item.Number)
 		}

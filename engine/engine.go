@@ -11,6 +11,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,9 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
+	"github.com/wfs-dev/wfs/session/fold"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -97,7 +101,7 @@ func (e *Engine) view(ctx context.Context, id session.ID, tip session.Commit, li
 	if err != nil {
 		return v, err
 	}
-	if v.Session, err = session.Extend(s, v.Live); err != nil {
+	if v.Session, err = fold.Extend(s, v.Live); err != nil {
 		err = fmt.Errorf("session %s: %w: its journal: %w", id, ErrUnreadable, err)
 	}
 	return v, err
@@ -105,7 +109,7 @@ func (e *Engine) view(ctx context.Context, id session.ID, tip session.Commit, li
 
 // cached reads the session at a ledger commit from its documents, and folds its history anew when those cannot be used.
 func (e *Engine) cached(ctx context.Context, id session.ID, tip session.Commit) (session.Session, error) {
-	s, err := session.ReadSession(func(name string) ([]byte, error) { return e.document(ctx, id, tip, name) })
+	s, err := codec.ReadSession(func(name string) ([]byte, error) { return e.document(ctx, id, tip, name) })
 	switch {
 	case errors.Is(err, session.ErrNewer):
 		return s, fmt.Errorf("session %s: %w", id, err)
@@ -120,7 +124,7 @@ func (e *Engine) cached(ctx context.Context, id session.ID, tip session.Commit) 
 		return s, fmt.Errorf("session %s: %w: neither session.json at %s nor its history can be read: %w", id,
 			ErrUnreadable, tip.Short(), err)
 	}
-	if s, err = session.Fold(events); err != nil {
+	if s, err = fold.Fold(events); err != nil {
 		err = fmt.Errorf("session %s: %w: %w", id, ErrUnreadable, err)
 	}
 	return s, err
@@ -166,7 +170,7 @@ func (e *Engine) eventsOf(ctx context.Context, ledger session.Commit) ([]session
 	data, err := e.Store.File(ctx, ledger, session.FileEvents)
 	var events []session.Event
 	if err == nil {
-		events, err = session.DecodeLines(data)
+		events, err = codec.DecodeLines(data)
 	}
 	if err != nil {
 		err = fmt.Errorf("history commit %s: %w", ledger.Short(), err)
@@ -270,7 +274,7 @@ func (h *Hand) keepExclude(ctx context.Context) error {
 func (h *Hand) append(bodies ...session.Body) error {
 	for _, b := range bodies {
 		ev := h.next(b)
-		s, err := session.Extend(h.S, []session.Event{ev})
+		s, err := fold.Extend(h.S, []session.Event{ev})
 		if err != nil {
 			return err
 		}
@@ -286,7 +290,7 @@ func (h *Hand) append(bodies ...session.Body) error {
 // next is where an event is made: what is in it is kept for ever.
 func (h *Hand) next(b session.Body) session.Event {
 	if h.e.Redact != nil {
-		b = session.Worded(b, h.e.Redact)
+		b = codec.Worded(b, h.e.Redact)
 	}
 	return session.Event{Seq: h.S.Seq + 1, At: h.e.Clock.Now().UTC(), Body: b}
 }
@@ -295,6 +299,13 @@ func (h *Hand) tell(ev session.Event) {
 	if h.e.Tell != nil {
 		h.e.Tell(ev, &h.S)
 	}
+}
+
+// row is what a list prints of a session, under the names that its JSON for people has.
+func row(s *session.Session) map[string]any {
+	return map[string]any{"id": s.ID, "title": cmp.Or(s.Title, s.Goal), "status": s.Status, "phase": s.Phase, "lap": s.Lap,
+		"items": len(s.Items), "items_done": len(s.Items) - len(items.Open(s)),
+		"updated_at": time.Unix(s.UpdatedAt, 0).UTC()}
 }
 
 // turn makes something true: objects, then the journal, then the ledger's ref, then what follows from it. body is
@@ -313,7 +324,7 @@ func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made
 			return nil, err
 		}
 		ev = h.next(b)
-		if after, err = session.Extend(h.S, []session.Event{ev}); err != nil {
+		if after, err = fold.Extend(h.S, []session.Event{ev}); err != nil {
 			return nil, err
 		}
 		files, err := h.files(after, ev)
@@ -334,7 +345,7 @@ func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made
 	}
 	h.S, h.Tip, h.live, h.docs = after, p.Ledger, nil, nil
 	kept := session.Files{session.FileSession: cache, session.FilePlan: h.plan}
-	if err := h.e.KeepTip(h.ID, h.Tip, after.Row(), kept); err != nil {
+	if err := h.e.KeepTip(h.ID, h.Tip, row(&after), kept); err != nil {
 		return p.Made, err
 	}
 	if log != nil {
@@ -388,11 +399,11 @@ func foreign(s session.Settled) error {
 
 // files are the documents of the ledger commit that a turn makes.
 func (h *Hand) files(after session.Session, turn session.Event) (session.Files, error) {
-	files, err := after.Documents()
+	files, err := codec.Documents(after)
 	if err != nil {
 		return nil, err
 	}
-	if files[session.FileEvents], err = session.EncodeLines(append(h.live[:len(h.live):len(h.live)], turn)); err != nil {
+	if files[session.FileEvents], err = codec.EncodeLines(append(h.live[:len(h.live):len(h.live)], turn)); err != nil {
 		return nil, err
 	}
 	for name, data := range h.docs {

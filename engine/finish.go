@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -65,7 +66,7 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 	if err := st.AwaitLocks(ctx, h.ID, made); err != nil {
 		return nil, 0, err
 	}
-	if w := h.S.Waiting; w != nil && w.Agree && len(h.S.OpenItems()) == 0 {
+	if w := h.S.Waiting; w != nil && w.Agree && len(items.Open(&h.S)) == 0 {
 		if err := h.append(session.Agreed{By: "person"}); err != nil { // asking for the work is a yes
 			return nil, 0, err
 		}
@@ -279,7 +280,7 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 				if err != nil {
 					return c, err
 				}
-				if len(open) > 0 || h.S.Less() {
+				if len(open) > 0 || items.Less(&h.S) {
 					r.Hint += ` --anyway "why"`
 				}
 				if edited {
@@ -436,7 +437,7 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover, told handedOve
 	if g := oneLine(s.Goal, 2000); o.Subject != "" || s.Title != "" || len([]rune(g)) > 72 {
 		b.WriteString(g + "\n\n")
 	}
-	for _, item := range s.ItemStates() {
+	for _, item := range items.States(s) {
 		says := ""
 		if item.Settled() {
 			if item.State != session.ItemDelivered {
@@ -445,7 +446,7 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover, told handedOve
 			fmt.Fprintf(&b, "- %s%s\n", oneLine(item.Text, 200), says)
 		}
 	}
-	if len(s.Items) > len(s.OpenItems()) {
+	if len(s.Items) > len(items.Open(s)) {
 		b.WriteString("\n")
 	}
 	if o.Report == workflows.ReportFull {
@@ -454,10 +455,10 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover, told handedOve
 		if o.Report != workflows.ReportNone {
 			fmt.Fprintf(&b, "Tested: %s\n", h.tested(told))
 			b.WriteString(h.lessTests(told))
-			for _, a := range s.Approvals(&h.Plan.Workflow) {
+			for _, a := range items.Approvals(s, &h.Plan.Workflow) {
 				fmt.Fprintf(&b, "Approved: %s, by a %s\n", a.Phase, a.By)
 			}
-			if s.ApprovedInTheEnd(c.Number) {
+			if items.ApprovedInTheEnd(s, c.Number) {
 				b.WriteString("Approved: the whole work, by a person\n")
 			}
 		}
@@ -465,7 +466,7 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover, told handedOve
 			b.WriteString(unproven + "\n")
 		}
 	}
-	for _, item := range s.OpenItems() {
+	for _, item := range items.Open(s) {
 		fmt.Fprintf(&b, "Not done: %s\n", oneLine(item.Text, 200))
 	}
 	if o.Anyway != "" {

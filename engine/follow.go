@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/fold"
 )
 
 // Follower reads what happens to a session while another process drives it. It takes no lock and writes nothing.
@@ -100,7 +101,7 @@ func (f *Follower) steps(events []session.Event) ([]Step, error) {
 		if i+1 < len(events) && events[i+1].Kind() == session.KindDropped && events[i].Kind().IsTurn() {
 			n = 2 // it never happened
 		}
-		s, err := session.Extend(f.S, events[i:i+n])
+		s, err := fold.Extend(f.S, events[i:i+n])
 		if err != nil {
 			return steps, err
 		}

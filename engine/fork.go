@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/fold"
 )
 
 // Fork is the birth of a session that goes on from a checkpoint of another: the same goal, items, plan and
@@ -45,7 +46,7 @@ func (e *Engine) Fork(ctx context.Context, id session.ID, at int) (b Birth, err 
 	if b.Plan, err = e.DecodePlan(b.PlanText); err != nil {
 		return b, fmt.Errorf("session %s: %w: plan.json: %w", id, ErrUnreadable, err)
 	}
-	f, err := s.ForkAt(at)
+	f, err := fold.ForkAt(s, at)
 	if err != nil {
 		return b, err
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -56,7 +57,7 @@ func (h *Hand) Allow(ctx context.Context, paths []string, revoke bool) ([]string
 	var done []string
 	for _, p := range paths {
 		if revoke {
-			if !h.S.Allows(p) {
+			if !slices.Contains(h.S.Allowed, p) {
 				return nil, session.Refuse(session.RefuseUsage, "wfs allow --list",
 					"%s is not on the list of allowed paths", p)
 			}

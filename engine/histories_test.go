@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/fold"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -51,7 +52,7 @@ func (h *history) opened(t interface{ Fatalf(string, ...any) }) int {
 	p := &workflows.Plan{Workflow: workflows.Workflow{Name: "w", Start: "WORK", Phases: []workflows.Phase{ph}}}
 	var s session.Session
 	add := func(b session.Body) {
-		next, err := session.Extend(s, []session.Event{{Seq: s.Seq + 1, At: time.Unix(s.Seq, 0), Body: b}})
+		next, err := fold.Extend(s, []session.Event{{Seq: s.Seq + 1, At: time.Unix(s.Seq, 0), Body: b}})
 		if err != nil {
 			t.Fatalf("%s: %s: %v", h.Name, session.Event{Body: b}.Kind(), err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/fold"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -30,7 +31,7 @@ func newLife(t *testing.T) *life {
 
 func (l *life) add(b session.Body) {
 	l.t.Helper()
-	s, err := session.Extend(l.s, []session.Event{{Seq: l.s.Seq + 1, At: l.now, Body: b}})
+	s, err := fold.Extend(l.s, []session.Event{{Seq: l.s.Seq + 1, At: l.now, Body: b}})
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
 )
 
 // Parked returns the operations that left uncommitted changes behind on a branch in this work tree and whose
 // changes have not come back, newest first.
 func (e *Engine) Parked(ctx context.Context, branch string) ([]session.Op, error) {
 	ops, err := e.Store.Ops(ctx)
-	return session.Parked(ops, branch), err
+	return oplog.Parked(ops, branch), err
 }
 
 // comesBack says what becomes of uncommitted changes that were left behind on a branch, newest first, when HEAD
@@ -52,6 +53,6 @@ func (e *Engine) noteOf(ctx context.Context, how session.MoveKind, t session.Tur
 		return ""
 	}
 	ops = slices.DeleteFunc(ops, func(op session.Op) bool { return op.Number >= number })
-	_, note := e.comesBack(ctx, session.Parked(ops, t.HeadNew), t.HeadNew, t.HeadNewCommit)
+	_, note := e.comesBack(ctx, oplog.Parked(ops, t.HeadNew), t.HeadNew, t.HeadNewCommit)
 	return note
 }

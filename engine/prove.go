@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -51,7 +52,7 @@ func completes(s *session.Session, p *workflows.Plan, j session.Judgement) bool 
 	open, after := *s.Open, *s
 	open.Judgement, after.Open = &j, &open
 	d := conclude(&after, p)
-	return d.Verdict == session.Pass && (d.Next == workflows.Done || d.NothingLeft && s.NextItem() == 0)
+	return d.Verdict == session.Pass && (d.Next == workflows.Done || d.NothingLeft && items.Next(s) == 0)
 }
 
 // proving are the gates that prove finished work: those of the phase that run something, with all that passed in the

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
+	"github.com/wfs-dev/wfs/session/fold"
 )
 
 // AutoFound is an auto-save that a session can go back to, and the checkpoint that it was made upon.
@@ -73,9 +75,9 @@ func (e *Engine) upon(ctx context.Context, id session.ID, a *session.AutoSave) (
 	if live == nil { // a rescue
 		return found, nil
 	}
-	events, err := session.DecodeLines(live)
+	events, err := codec.DecodeLines(live)
 	if err == nil {
-		s, err = session.Extend(s, events)
+		s, err = fold.Extend(s, events)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s of backup %s: %w", session.FileEvents, a.Commit.Short(), err)

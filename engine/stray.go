@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
 )
 
 // lookAround records what a run changed beside the session's branch and files. Who moved the ledger has laid
 // hands on the session's own records: it is put back, what the run left is kept, and a person is to look.
 // Nobody but this process may move it.
 func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, locked []session.GitLock,
-	used session.Usage) (tampered bool, err error) {
+	used cost.Usage) (tampered bool, err error) {
 	st := h.e.Store
 	locks, err := h.strandedLocks(ctx, locked) // first: they are in the way of what may have to be done here
 	if err != nil {
@@ -74,7 +75,7 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 }
 
 // stopFor blocks the session for what its run did, and keeps what that left.
-func (h *Hand) stopFor(ctx context.Context, block session.BlockedBy, used session.Usage) error {
+func (h *Hand) stopFor(ctx context.Context, block session.BlockedBy, used cost.Usage) error {
 	if err := h.found(used); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -77,8 +78,8 @@ func (h *Hand) planTakeBack(ctx context.Context, op session.Op) (t turning, f se
 	if t, err = h.around(ctx, op); err != nil {
 		return t, f, err
 	}
-	f = session.FormerOf(&t.before, &t.after)
-	if since := f.Overtaken(&t.after, &h.S); since != "" {
+	f = oplog.FormerOf(&t.before, &t.after)
+	if since := oplog.Overtaken(f, &t.after, &h.S); since != "" {
 		verb, about := verbOf(op)
 		return t, f, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f, t.before.Current),
 			Message: fmt.Sprintf("cannot %s %q: of %s, %s", verb, about, h.ID, since)}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/fold"
+	"github.com/wfs-dev/wfs/session/oplog"
 )
 
 // Undoable returns what an undo takes back, in that order: the newest operation of this work tree that is not
@@ -21,7 +23,7 @@ func (e *Engine) Undoable(ctx context.Context) ([]session.Op, error) {
 		}
 		err = r
 	}
-	return session.Together(undo), err
+	return oplog.Together(undo), err
 }
 
 // Redoable returns the undos that a redo takes back, in that order.
@@ -31,7 +33,7 @@ func (e *Engine) Redoable(ctx context.Context) ([]session.Op, error) {
 		err = &session.Refusal{Code: session.RefuseNothing,
 			Message: "nothing to redo in this work tree: nothing was undone since the last operation", Hint: "wfs undo --list"}
 	}
-	return session.Together(redo), err
+	return oplog.Together(redo), err
 }
 
 func (e *Engine) standing(ctx context.Context) (undo, redo []session.Op, err error) {
@@ -39,7 +41,7 @@ func (e *Engine) standing(ctx context.Context) (undo, redo []session.Op, err err
 	if err != nil {
 		return nil, nil, err
 	}
-	undo, redo = session.Standing(ops)
+	undo, redo = oplog.Standing(ops)
 	return undo, redo, nil
 }
 
@@ -242,9 +244,9 @@ func (h *Hand) bringBack(ctx context.Context, op session.Op, r *relocation) erro
 	if err != nil {
 		return err
 	}
-	f := session.FormerOf(&t.before, &t.after)
+	f := oplog.FormerOf(&t.before, &t.after)
 	if t.before.Current != t.after.Current {
-		r.to, f = t.before.Current, f.WithStand(&t.before)
+		r.to, f = t.before.Current, oplog.WithStand(f, &t.before)
 	}
 	if !f.Nothing() {
 		r.former = &f
@@ -296,7 +298,7 @@ func (h *Hand) around(ctx context.Context, op session.Op) (turning, error) {
 		return t, err
 	}
 	t.ledger = commits[i+1].Commit
-	t.before, err = session.Extend(t.before, events[:begins(events)])
+	t.before, err = fold.Extend(t.before, events[:begins(events)])
 	return t, err
 }
 

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -36,7 +37,7 @@ type addition struct {
 // gitlink unless head has it as one, or somebody has made a submodule of it: a gitlink protects nothing of it.
 func (r *Repo) addAll(ctx context.Context, index string, x *index, nothingStaged bool, exclude string,
 	head session.Commit, headTree session.Tree) (made addition, err error) {
-	began := time.Unix(0, int64(r.fileTime()))
+	began := time.Unix(0, int64(r.Git.FileTime()))
 	h, err := r.hold(ctx, index, x, exclude, head)
 	if err != nil {
 		return made, err
@@ -56,7 +57,7 @@ func (r *Repo) addAll(ctx context.Context, index string, x *index, nothingStaged
 	// Git would set it to when the index was written: what changed since it was read must not look older than that.
 	defer func() {
 		if err == nil {
-			err = ignoreAbsent(os.Chtimes(index, began, began))
+			err = gitcmd.IgnoreAbsent(os.Chtimes(index, began, began))
 		}
 	}()
 	if !h.unsure && len(h.force) == 0 {
@@ -151,7 +152,7 @@ func (r *Repo) unseen(ctx context.Context, x *index) (skipped []session.Skip, er
 	var files []treeFile
 	for _, p := range r.present(x.marked()) {
 		e, _ := find(x.entries, 0, p)
-		if f, ok := lookAt(filepath.Join(r.root, filepath.FromSlash(p))); !ok || !x.unchanged(e, f, nil) {
+		if f, ok := lookAt(filepath.Join(r.Git.Root, filepath.FromSlash(p))); !ok || !x.unchanged(e, f, nil) {
 			files = append(files, treeFile{p, fmt.Sprintf("%06o", e.mode), hex.EncodeToString(e.id)})
 		}
 	}
@@ -168,7 +169,7 @@ func (r *Repo) unseen(ctx context.Context, x *index) (skipped []session.Skip, er
 func (r *Repo) idsOf(ctx context.Context, files []treeFile) (map[string]string, error) {
 	ids, named := map[string]string{}, []string{}
 	for _, f := range files {
-		full := filepath.Join(r.root, filepath.FromSlash(f.path))
+		full := filepath.Join(r.Git.Root, filepath.FromSlash(f.path))
 		switch info, err := os.Lstat(full); {
 		case err != nil, strings.Contains(f.path, "\n"): // which git cannot be told of; so it counts as another one
 		case info.Mode()&fs.ModeSymlink != 0 && f.mode == modeLink:
@@ -182,7 +183,7 @@ func (r *Repo) idsOf(ctx context.Context, files []treeFile) (map[string]string, 
 	if len(named) == 0 {
 		return ids, nil
 	}
-	out, err := r.git(ctx, gitOpts{stdin: []byte(strings.Join(named, "\n") + "\n")}, "hash-object", "--stdin-paths")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(named, "\n") + "\n")}, "hash-object", "--stdin-paths")
 	if lines := strings.Fields(string(out)); err == nil && len(lines) == len(named) {
 		for i, p := range named {
 			ids[p] = lines[i]
@@ -209,7 +210,7 @@ func (r *Repo) addRest(ctx context.Context, index, how string, paths []string) (
 	var skipped []session.Skip
 	report, err := r.addOnce(ctx, index, paths, how)
 	for round := 0; ; round++ {
-		var failed *GitError
+		var failed *gitcmd.GitError
 		if err != nil && (!errors.As(err, &failed) || report.fatal == nil) {
 			return nil, err
 		}
@@ -248,11 +249,11 @@ func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, ho
 	} else {
 		args = append(append(args, "--"), pathspecs...)
 	}
-	_, stderr, err := r.gitBoth(ctx, gitOpts{write: true, env: withIndex(index), okExit: []int{1}}, args...)
+	_, stderr, err := r.Git.RunBoth(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}, args...)
 	report := readAddReport(stderr)
 	report.skipped = slices.DeleteFunc(report.skipped, r.rulesOnly)
 	if err == nil && report.fatal == nil && report.unknown != "" {
-		err = &GitError{Args: []string{"add"}, Exit: 1, Stderr: report.unknown}
+		err = &gitcmd.GitError{Args: []string{"add"}, Exit: 1, Stderr: report.unknown}
 	}
 	return report, err
 }
@@ -281,7 +282,7 @@ func (r *Repo) dropGitlinks(ctx context.Context, index string, gitlinks []string
 	old := map[string]bool{}
 	if head != "" {
 		args := append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", string(head), "--"}, gitlinks...)
-		out, err := r.git(ctx, gitOpts{}, args...)
+		out, err := r.Git.Run(ctx, gitcmd.Opts{}, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -309,7 +310,7 @@ func (r *Repo) dropGitlinks(ctx context.Context, index string, gitlinks []string
 	if len(skipped) == 0 {
 		return nil, nil
 	}
-	_, err := r.git(ctx, gitOpts{write: true, env: withIndex(index), stdin: drop.Bytes()},
+	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: drop.Bytes()},
 		"-c", "core.splitIndex=false", "update-index", "--force-remove", "-z", "--stdin")
 	return skipped, err
 }

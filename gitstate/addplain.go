@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -49,7 +50,7 @@ type indexEdit struct {
 // blobs, and trees but for the root. It answers false, and has done nothing, where git has to add them.
 func (r *Repo) addPlain(ctx context.Context, path string, x *index, paths []string) (now *index,
 	objects []newObject, ok bool) {
-	if x.special || x.version != 2 && x.version != 3 || !r.readsDirectly() {
+	if x.special || x.version != 2 && x.version != 3 || !r.Git.ReadsDirectly() {
 		return nil, nil, false
 	}
 	a := &plainAdd{repo: r, old: x, dirty: map[string]bool{}}
@@ -78,13 +79,13 @@ func (r *Repo) addPlain(ctx context.Context, path string, x *index, paths []stri
 
 // add looks at one path.
 func (a *plainAdd) add(p string) bool {
-	full := filepath.Join(a.repo.root, filepath.FromSlash(p))
+	full := filepath.Join(a.repo.Git.Root, filepath.FromSlash(p))
 	file, below := a.old.position(p)
 	f, ok := lookAt(full)
 	kind := f.mode & indexType
 	switch {
 	case !ok:
-		if _, err := os.Lstat(full); !absent(err) {
+		if _, err := os.Lstat(full); !gitcmd.Absent(err) {
 			return false
 		}
 	case kind != kindRegular && kind != kindLink, !plainName(p):
@@ -220,7 +221,7 @@ func (r *Repo) encodeIndex(x *index) {
 	notes := x.cached.append(nil)
 	data := append(x.data[:x.end], "TREE"...)
 	data = append(binary.BigEndian.AppendUint32(data, uint32(len(notes))), notes...)
-	sum := make([]byte, r.idLength()/2)
+	sum := make([]byte, r.Git.IDLength()/2)
 	if len(bytes.Trim(x.sum, "\x00")) > 0 { // else index.skipHash
 		h := r.newHash()
 		h.Write(data)
@@ -277,10 +278,10 @@ type plainRules struct {
 
 // plainRules answers false where settings make git look at files in another way than is done here.
 func (r *Repo) plainRules(ctx context.Context) (*plainRules, bool) {
-	s, err := r.settingsNow(ctx)
-	off := func(key string) bool { value, set := s[key]; return set && !truth(value) }
-	if err != nil || off("core.filemode") || off("core.symlinks") || truth(s["core.ignorecase"]) ||
-		truth(s["core.precomposeunicode"]) ||
+	s, err := r.Git.Settings(ctx)
+	off := func(key string) bool { value, set := s[key]; return set && !gitcmd.Truth(value) }
+	if err != nil || off("core.filemode") || off("core.symlinks") || gitcmd.Truth(s["core.ignorecase"]) ||
+		gitcmd.Truth(s["core.precomposeunicode"]) ||
 		s["core.bigfilethreshold"] != "" || s["attr.tree"] != "" {
 		return nil, false
 	}
@@ -295,7 +296,7 @@ func (r *Repo) plainRules(ctx context.Context) (*plainRules, bool) {
 		global = r.excludeFile(global)
 	}
 	p := &plainRules{repo: r, returns: s["core.autocrlf"] != "", texts: map[string]string{}}
-	p.all = []string{filepath.Join(r.commonDir, "info", "attributes"), global}
+	p.all = []string{filepath.Join(r.Git.CommonDir, "info", "attributes"), global}
 	for _, prefix := range []string{"/", "/usr/local", "/opt/homebrew"} {
 		p.all = append(p.all, filepath.Join(prefix, "etc", "gitattributes"))
 	}
@@ -330,13 +331,13 @@ func (p *plainRules) keeps(name string, data []byte) bool {
 	files := slices.Clone(p.all)
 	for dir := name; dir != "."; {
 		dir = filepath.ToSlash(filepath.Dir(dir))
-		files = append(files, filepath.Join(p.repo.root, filepath.FromSlash(dir), ".gitattributes"))
+		files = append(files, filepath.Join(p.repo.Git.Root, filepath.FromSlash(dir), ".gitattributes"))
 	}
 	for _, file := range files {
 		text, read := p.texts[file]
 		if !read {
-			data, err := readFile(file)
-			if err != nil && !absent(err) {
+			data, err := gitcmd.ReadFile(file)
+			if err != nil && !gitcmd.Absent(err) {
 				return false
 			}
 			text = strings.TrimPrefix(string(data), byteOrderMark)

@@ -50,7 +50,7 @@ func TestConvertedFilesAreGits(t *testing.T) {
 			r.run("commit", "-q", "--allow-empty", "-m", "attributes")
 			r.write("d/f.txt", c.content)
 			r.write("f.txt", c.content)
-			r.open(r.root)
+			r.open(r.Git.Root)
 			log := r.home + "/added"
 			r.beforeGit(`for a; do if [ "$a" = add ]; then echo >> '` + log + "'; fi; done")
 			want := r.byGit()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -36,7 +37,7 @@ func (r *Repo) IgnoredBefore(ctx context.Context, exclude string) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	x, err := r.readIndex(ctx, r.indexPath())
+	x, err := r.readIndex(ctx, r.Git.IndexPath())
 	return slices.DeleteFunc(there, func(p string) bool {
 		return ignored[p] || err == nil && x.tracks(strings.TrimSuffix(p, "/"))
 	}), err
@@ -49,7 +50,7 @@ func (r *Repo) Ignores(ctx context.Context, paths []string) (map[string]bool, er
 
 // Remote is the remote that the user would push to: origin, else the only one, else "".
 func (r *Repo) Remote(ctx context.Context) (string, error) {
-	out, err := r.git(ctx, gitOpts{}, "remote")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "remote")
 	if err != nil {
 		return "", err
 	}
@@ -68,7 +69,7 @@ func (r *Repo) CheckBranchName(ctx context.Context, name string) error {
 	if strings.HasPrefix(name, "-") || strings.Contains(name, "@{") || name == "HEAD" { // as git switch -c has it
 		return fmt.Errorf("%q is not a valid branch name", name)
 	}
-	_, err := r.git(ctx, gitOpts{}, "check-ref-format", "refs/heads/"+name)
+	_, err := r.Git.Run(ctx, gitcmd.Opts{}, "check-ref-format", "refs/heads/"+name)
 	return err
 }
 
@@ -93,7 +94,7 @@ func (r *Repo) Show(ctx context.Context, tree session.Tree, name string) ([]byte
 
 // MergeBase returns the best common ancestor of two commits, "" when they have none.
 func (r *Repo) MergeBase(ctx context.Context, a, b session.Commit) (session.Commit, error) {
-	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "merge-base", string(a), string(b))
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "merge-base", string(a), string(b))
 	return session.Commit(strings.TrimSpace(string(out))), err
 }
 
@@ -107,10 +108,10 @@ func (r *Repo) Conflicts(ctx context.Context, a, b session.Commit) (paths []stri
 // Tracked reports whether git tracks a path in a work tree, which is this one or "main". Capital letters do not count:
 // on some systems they are the same file.
 func (r *Repo) Tracked(ctx context.Context, worktree, path string) (bool, error) {
-	index := r.indexPath()
-	if worktree != r.worktree {
-		index = filepath.Join(r.commonDir, "index")
+	index := r.Git.IndexPath()
+	if worktree != r.Git.Worktree {
+		index = filepath.Join(r.Git.CommonDir, "index")
 	}
-	out, err := r.git(ctx, gitOpts{env: withIndex(index)}, "ls-files", "-z", "--", ":(top,icase)"+path)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "ls-files", "-z", "--", ":(top,icase)"+path)
 	return len(out) > 0, err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -44,7 +45,7 @@ func (r *Repo) makeAutoPack(ctx context.Context, objects []newObject) (*autoPack
 	if p == nil {
 		return nil, nil
 	}
-	stamp := time.Unix(0, int64(r.fileTime())).Add(-10 * time.Second).Truncate(time.Second)
+	stamp := time.Unix(0, int64(r.Git.FileTime())).Add(-10 * time.Second).Truncate(time.Second)
 	kept, err := keepPack(filepath.Join(p.dir, p.name))
 	for _, path := range []string{p.tempPack, p.tempIndex} {
 		err = errors.Join(err, os.Chtimes(path, stamp, stamp))
@@ -92,7 +93,7 @@ func (r *Repo) dropOldPacks(ctx context.Context) {
 // dropPack takes a pack away, and brings it back if git turns out to have needed it at the last moment. It leaves the
 // store index first, so that nobody new finds anything in it; killed in between, putBack completes it.
 func (r *Repo) dropPack(p autoPack) error {
-	from := filepath.Join(r.commonDir, "objects", "pack", p.name)
+	from := filepath.Join(r.Git.CommonDir, "objects", "pack", p.name)
 	to := filepath.Join(r.droppedDir(), p.name)
 	if others, err := filepath.Glob(from + ".*"); err != nil || len(others) != 2 {
 		return err // it was merged into another one, or somebody attached something to it
@@ -113,9 +114,9 @@ func (r *Repo) dropPack(p autoPack) error {
 
 // putBack brings an index back whose pack is still in the store: a process was killed between the two.
 func (r *Repo) putBack() error {
-	store := filepath.Join(r.commonDir, "objects", "pack")
+	store := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	left, err := os.ReadDir(r.droppedDir())
-	if err != nil && !absent(err) {
+	if err != nil && !gitcmd.Absent(err) {
 		return err
 	}
 	for _, f := range left {
@@ -137,7 +138,7 @@ func (r *Repo) putBack() error {
 // each work tree HEAD, reflog and index.
 func (r *Repo) everythingElse(ctx context.Context) (string, error) {
 	h := r.newHash()
-	out, err := r.git(ctx, gitOpts{}, "for-each-ref", "--format=%(refname) %(objectname)")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref", "--format=%(refname) %(objectname)")
 	if err != nil {
 		return "", err
 	}
@@ -148,19 +149,19 @@ func (r *Repo) everythingElse(ctx context.Context) (string, error) {
 		}
 	}
 	for _, graph := range []string{"commit-graph", "commit-graphs/commit-graph-chain"} { // which lists what was reachable
-		if info, err := os.Stat(filepath.Join(r.commonDir, "objects", "info", filepath.FromSlash(graph))); err == nil {
+		if info, err := os.Stat(filepath.Join(r.Git.CommonDir, "objects", "info", filepath.FromSlash(graph))); err == nil {
 			fmt.Fprintf(h, "%s %d %d\x00", graph, info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	linked, err := filepath.Glob(filepath.Join(globQuote(r.commonDir), "worktrees", "*"))
+	linked, err := filepath.Glob(filepath.Join(gitcmd.Globbed(r.Git.CommonDir), "worktrees", "*"))
 	if err != nil {
 		return "", err
 	}
-	dirs := append(linked, r.commonDir)
+	dirs := append(linked, r.Git.CommonDir)
 	slices.Sort(dirs)
 	for _, dir := range dirs {
-		head, err := readFile(filepath.Join(dir, "HEAD"))
-		if err != nil && !absent(err) {
+		head, err := gitcmd.ReadFile(filepath.Join(dir, "HEAD"))
+		if err != nil && !gitcmd.Absent(err) {
 			return "", err
 		}
 		index, err := r.indexSum(filepath.Join(dir, "index"))
@@ -174,11 +175,4 @@ func (r *Repo) everythingElse(ctx context.Context) (string, error) {
 		fmt.Fprintf(h, "%s\x00%s\x00%s %d\x00", dir, head, index, size)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
-}
-
-func globQuote(path string) string {
-	if filepath.Separator != '/' {
-		return path
-	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

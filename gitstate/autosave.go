@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -38,7 +39,7 @@ func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoS
 	r.auto.mu.Lock()
 	defer r.auto.mu.Unlock()
 	var done session.AutoSaved
-	ident, err := r.identity(ctx)
+	ident, err := r.Git.Identity(ctx)
 	if err != nil {
 		return done, err
 	}
@@ -163,8 +164,8 @@ func (r *Repo) moveAuto(ctx context.Context, m session.RefMove) error {
 	if old == "" {
 		old = r.zero()
 	}
-	o := gitOpts{write: true, stdin: []byte(line + " " + old + "\n"), refs: []string{m.Ref}}
-	if _, err := r.git(ctx, o, "-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"); err != nil {
+	o := gitcmd.Opts{Write: true, Stdin: []byte(line + " " + old + "\n"), Refs: []string{m.Ref}}
+	if _, err := r.Git.Run(ctx, o, "-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"); err != nil {
 		return err
 	}
 	return r.syncRef(m.Ref, m.Old == "" || m.New == "")
@@ -265,8 +266,8 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (s newSnap
 		if err := r.beginAuto(); err != nil {
 			return s, false, err
 		}
-		a.side = &Repo{root: r.root, gitDir: r.gitDir, commonDir: r.commonDir, worktree: r.worktree, format: r.format,
-			env: r.env, userEnv: r.userEnv, scratch: r.autoDir(), idle: true}
+		a.side = &Repo{Git: &gitcmd.Git{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format,
+			Env: r.Git.Env, UserEnv: r.Git.UserEnv, Scratch: r.autoDir(), Idle: true}}
 		if a.ledger != d.Ledger {
 			a.packs = nil
 		}
@@ -277,7 +278,7 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (s newSnap
 }
 
 // autoDir holds the private files of auto-saves: other commands may be at work.
-func (r *Repo) autoDir() string { return filepath.Join(r.worktreeDir(), "auto") }
+func (r *Repo) autoDir() string { return filepath.Join(r.Git.PrivateDir(), "auto") }
 
 // droppedDir is where packs are that are being removed.
 func (r *Repo) droppedDir() string { return filepath.Join(r.autoDir(), "dropped") }
@@ -300,7 +301,7 @@ func (r *Repo) endAuto() error {
 // indexSum is a sum of what an index holds, without the files' stat data.
 func (r *Repo) indexSum(path string) (string, error) {
 	data, err := os.ReadFile(path)
-	if absent(err) {
+	if gitcmd.Absent(err) {
 		return "none", nil
 	}
 	if err != nil {

@@ -279,7 +279,7 @@ func TestAutoSavesAfterAKill(t *testing.T) {
 	if err := os.Rename(from, filepath.Join(r.droppedDir(), name+".idx")); err != nil {
 		t.Fatal(err)
 	}
-	r.open(r.root)
+	r.open(r.Git.Root)
 	r.write("c.txt", "c\n")
 	r.autoSave(d)
 	if _, err := os.Lstat(from); err != nil {

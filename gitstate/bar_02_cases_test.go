@@ -89,22 +89,22 @@ func TestBar02Submodules(t *testing.T) {
 		to   func(r, sub *testRepo) session.Tree
 		want []string
 	}{
-		"checked out, to another commit": {func(r, sub *testRepo) { r.run("clone", "-q", sub.root, "sub") },
+		"checked out, to another commit": {func(r, sub *testRepo) { r.run("clone", "-q", sub.Git.Root, "sub") },
 			func(r, sub *testRepo) session.Tree {
 				sub.run("commit", "-q", "--allow-empty", "-m", "second")
 				return gitlink(r, sub.head())
 			}, []string{"sub"}},
-		"dirty, to a file": {func(r, sub *testRepo) { r.run("clone", "-q", sub.root, "sub"); r.write("sub/a.txt", "edited\n") },
+		"dirty, to a file": {func(r, sub *testRepo) { r.run("clone", "-q", sub.Git.Root, "sub"); r.write("sub/a.txt", "edited\n") },
 			func(r, _ *testRepo) session.Tree { return r.treeOf(map[string]string{"sub": "file\n"}) }, []string{"sub"}},
 		"moved on by hand, to a directory": {func(r, sub *testRepo) {
-			r.run("clone", "-q", sub.root, "sub")
+			r.run("clone", "-q", sub.Git.Root, "sub")
 			r.run("-C", "sub", "-c", "user.name=A", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "there")
 		}, func(r, _ *testRepo) session.Tree { return r.treeOf(map[string]string{"sub/f": "file\n"}) }, []string{"sub"}},
 		"not checked out, to nothing": {func(r, _ *testRepo) { _ = os.Mkdir(r.path("sub"), 0o755) },
 			func(r, _ *testRepo) session.Tree { return r.treeOf(map[string]string{"b": "b\n"}) }, nil},
 		"not checked out, with a file of the user's": {func(r, _ *testRepo) { r.write("sub/mine", "mine\n") },
 			func(r, _ *testRepo) session.Tree { return r.treeOf(map[string]string{"sub": "file\n"}) }, []string{"sub"}},
-		"the same commit": {func(r, sub *testRepo) { r.run("clone", "-q", sub.root, "sub"); r.write("sub/mine", "mine\n") },
+		"the same commit": {func(r, sub *testRepo) { r.run("clone", "-q", sub.Git.Root, "sub"); r.write("sub/mine", "mine\n") },
 			func(r, sub *testRepo) session.Tree { return gitlink(r, sub.head()) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

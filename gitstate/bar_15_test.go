@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -35,7 +36,7 @@ func (r *testRepo) evilTree(path string, leaf treeEntry, more ...treeEntry) sess
 		entries = []treeEntry{{modeTree, parts[i-1], tree.id}}
 	}
 	for _, o := range objects { // as a fetch with fsckObjects off brings them
-		if _, err := r.git(context.Background(), gitOpts{stdin: o.data, write: true}, "hash-object", "-w", "-t", "tree", "--literally", "--stdin"); err != nil {
+		if _, err := r.Git.Run(context.Background(), gitcmd.Opts{Stdin: o.data, Write: true}, "hash-object", "-w", "-t", "tree", "--literally", "--stdin"); err != nil {
 			r.t.Fatal(err)
 		}
 	}

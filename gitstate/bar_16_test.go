@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // drawn sets how many cases rapid draws, WFS_RAPID of them if that is set, and returns what takes it back. In the short
@@ -48,7 +50,7 @@ func TestBar16Excludes(t *testing.T) {
 	defer drawn(t, 12)()
 	r, _ := newSession(t)
 	r.run("config", "--file", filepath.Join(r.home, "gitconfig"), "core.excludesFile", filepath.Join(r.home, "mine"))
-	r.open(r.root)
+	r.open(r.Git.Root)
 	base := r.head()
 	segment := rapid.SampledFrom([]string{"a", "b", "c", "d", "a.x", "b.x", "e ", "#", "!", ".h", "ü"})
 	path := rapid.Custom(func(t *rapid.T) string {
@@ -63,7 +65,7 @@ func TestBar16Excludes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		trees++
 		r.run("reset", "-q", "--hard", string(base))
-		entries, _ := os.ReadDir(r.root)
+		entries, _ := os.ReadDir(r.Git.Root)
 		for _, e := range entries {
 			if e.Name() != ".git" {
 				os.RemoveAll(r.path(e.Name()))
@@ -84,7 +86,7 @@ func TestBar16Excludes(t *testing.T) {
 				laid = append(laid, p)
 			}
 		}
-		for file, text := range map[string]string{filepath.Join(r.home, "mine"): rules.Draw(t, "mine"), filepath.Join(r.commonDir, "info", "exclude"): rules.Draw(t, "info")} {
+		for file, text := range map[string]string{filepath.Join(r.home, "mine"): rules.Draw(t, "mine"), filepath.Join(r.Git.CommonDir, "info", "exclude"): rules.Draw(t, "info")} {
 			if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +98,7 @@ func TestBar16Excludes(t *testing.T) {
 			os.Remove(r.path(gone))
 		}
 		var want []string
-		for _, p := range splitZ([]byte(r.run("ls-files", "-c", "-o", "--exclude-standard", "-z"))) {
+		for _, p := range gitcmd.SplitZ([]byte(r.run("ls-files", "-c", "-o", "--exclude-standard", "-z"))) {
 			if _, err := r.lstat(p); err == nil {
 				want = append(want, p)
 			}
@@ -104,7 +106,7 @@ func TestBar16Excludes(t *testing.T) {
 		slices.Sort(want)
 		want = slices.Compact(want)
 		in := func(what, tree string) {
-			got := splitZ([]byte(r.run("ls-tree", "-r", "-z", "--name-only", tree)))
+			got := gitcmd.SplitZ([]byte(r.run("ls-tree", "-r", "-z", "--name-only", tree)))
 			slices.Sort(got)
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s holds %q, git lists %q", what, got, want)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -16,8 +17,8 @@ func (r *Repo) Bundle(ctx context.Context, refs []string, without session.Commit
 	if without != "" {
 		args = append(args, "^"+string(without))
 	}
-	err := r.gitStream(ctx, gitOpts{}, nil, out, args...)
-	var failed *GitError
+	err := r.Git.Stream(ctx, gitcmd.Opts{}, nil, out, args...)
+	var failed *gitcmd.GitError
 	if errors.As(err, &failed) && failed.Stderr == "" {
 		failed.Stderr = "the bundle could not be made"
 	}
@@ -26,7 +27,7 @@ func (r *Repo) Bundle(ctx context.Context, refs []string, without session.Commit
 
 // Bundled reports whether a file is a bundle that has these refs, at the commits that they are at.
 func (r *Repo) Bundled(ctx context.Context, file string, refs []session.RefMove) bool {
-	out, err := r.git(ctx, gitOpts{}, "bundle", "list-heads", file)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "bundle", "list-heads", file)
 	heads := "\n" + string(out)
 	for _, m := range refs {
 		if !strings.Contains(heads, "\n"+string(m.Old)+" "+m.Ref+"\n") {

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -23,7 +24,7 @@ import (
 func (r *testRepo) aged() {
 	r.t.Helper()
 	long := time.Unix(at, 0)
-	for _, p := range splitZ([]byte(r.run("ls-files", "-z"))) {
+	for _, p := range gitcmd.SplitZ([]byte(r.run("ls-files", "-z"))) {
 		if info, err := os.Lstat(r.path(p)); err == nil && info.Mode().IsRegular() {
 			chtimes(r.t, r.path(p), long)
 		}
@@ -34,7 +35,7 @@ func (r *testRepo) aged() {
 // looksAt reports whether git is told which paths to look at, and which those are.
 func (r *testRepo) looksAt() (paths []string, sure bool) {
 	r.t.Helper()
-	x, err := r.readIndex(context.Background(), r.indexPath())
+	x, err := r.readIndex(context.Background(), r.Git.IndexPath())
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func (r *testRepo) byGit() string {
 	r.t.Helper()
 	index := filepath.Join(r.home, "theirs")
 	os.Remove(index)
-	if err := copyKeepingTime(r.indexPath(), index); err != nil && !absent(err) {
+	if err := copyKeepingTime(r.Git.IndexPath(), index); err != nil && !gitcmd.Absent(err) {
 		r.t.Fatal(err)
 	}
 	theirs := &testRepo{Repo: r.Repo, t: r.t, home: r.home, env: append(slices.Clone(r.env), "GIT_INDEX_FILE="+index)}
@@ -83,7 +84,7 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 		if rapid.IntRange(0, 3).Draw(rt, "aged") > 0 {
 			r.aged()
 		}
-		r.open(r.root)
+		r.open(r.Git.Root)
 		files := []string{"a", "b", "d/a", "d/deep/a", "d/deep/b", "e/f/g", "k/a", "new\nline", "gl[o]b*", ":(top)x", ".wfs/config.yaml", "src/one.c", "empty", "link", ".gitignore"}
 		for i := range rapid.IntRange(1, 4).Draw(rt, "changes") {
 			p := rapid.SampledFrom(files).Draw(rt, "path")
@@ -150,7 +151,7 @@ func TestOneChangeIsWhatGitFinds(t *testing.T) {
 
 // filesBut lists a tree without a directory.
 func (r *testRepo) filesBut(tree, dir string) string {
-	all := splitZ([]byte(r.run("ls-tree", "-r", "-z", tree)))
+	all := gitcmd.SplitZ([]byte(r.run("ls-tree", "-r", "-z", tree)))
 	return strings.Join(slices.DeleteFunc(all, func(line string) bool { return strings.Contains(line, "\t"+dir+"/") }), "\n")
 }
 
@@ -189,7 +190,7 @@ var changesOf = map[string]func(r *testRepo, p string, info os.FileInfo, n int){
 	"moved, and a link to it": func(r *testRepo, p string, info os.FileInfo, n int) {
 		if dir := filepath.Dir(p); dir != "." {
 			r.mustRename(dir, fmt.Sprintf("away%d", n))
-			r.must(os.Symlink(filepath.Join(r.root, fmt.Sprintf("away%d", n)), r.path(dir)))
+			r.must(os.Symlink(filepath.Join(r.Git.Root, fmt.Sprintf("away%d", n)), r.path(dir)))
 		}
 	},
 	"a file for a directory": func(r *testRepo, p string, info os.FileInfo, n int) {
@@ -280,7 +281,7 @@ func TestChangedThoughItsTimeIsSetBack(t *testing.T) {
 	r.write("b.txt", "b\n")
 	r.run("add", "-A")
 	r.aged()
-	second := func() uint64 { return r.fileTime() / uint64(time.Second) }
+	second := func() uint64 { return r.Git.FileTime() / uint64(time.Second) }
 	for then := second(); second() == then; { // git has a chance as well
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -298,7 +299,7 @@ func TestChangedThoughItsTimeIsSetBack(t *testing.T) {
 func TestChangedSinceItWasRead(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)
-	second := func() uint64 { return r.fileTime() / uint64(time.Second) }
+	second := func() uint64 { return r.Git.FileTime() / uint64(time.Second) }
 	next := func() {
 		for then := second(); second() == then; {
 			time.Sleep(5 * time.Millisecond)
@@ -310,13 +311,13 @@ func TestChangedSinceItWasRead(t *testing.T) {
 	before := second()
 	p := r.prepare(r.draft(""))
 	r.publish(p)
-	x, err := r.readIndex(context.Background(), r.indexPath())
+	x, err := r.readIndex(context.Background(), r.Git.IndexPath())
 	r.must(err)
 	if after := second(); uint64(x.written) < before || uint64(x.written) > after {
 		t.Errorf("read in %d; the checkpoint was made from %d to %d", x.written, before, after)
 	}
 	st := mustStat(t, r.path("c.txt"))
-	chtimes(t, r.indexPath(), st.ModTime()) // however slow this machine is
+	chtimes(t, r.Git.IndexPath(), st.ModTime()) // however slow this machine is
 	if got, sure := r.looksAt(); !sure || strings.Join(got, " ") != "c.txt" {
 		t.Errorf("%q, sure: %v", got, sure)
 	}

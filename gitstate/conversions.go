@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
@@ -40,7 +41,7 @@ func (r *Repo) Conversions(ctx context.Context) (session.Conversions, error) {
 			return c, err
 		}
 	}
-	x, err := r.readIndex(ctx, r.indexPath())
+	x, err := r.readIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return c, err
 	}
@@ -49,7 +50,7 @@ func (r *Repo) Conversions(ctx context.Context) (session.Conversions, error) {
 	if err != nil {
 		return c, err
 	}
-	if out, err := r.git(ctx, gitOpts{}, "var", "GIT_ATTR_GLOBAL"); err == nil { // since git 2.42
+	if out, err := r.Git.Run(ctx, gitcmd.Opts{}, "var", "GIT_ATTR_GLOBAL"); err == nil { // since git 2.42
 		name := strings.TrimSpace(string(out))
 		if text, err := os.ReadFile(name); err == nil {
 			all[name] = string(text)
@@ -61,13 +62,13 @@ func (r *Repo) Conversions(ctx context.Context) (session.Conversions, error) {
 
 // shapingFiles are the files of the git directory that hold such settings.
 func (r *Repo) shapingFiles() []string {
-	return []string{filepath.Join(r.commonDir, "config"), filepath.Join(r.gitDir, "config.worktree"),
-		filepath.Join(r.commonDir, "info", "attributes")}
+	return []string{filepath.Join(r.Git.CommonDir, "config"), filepath.Join(r.Git.GitDir, "config.worktree"),
+		filepath.Join(r.Git.CommonDir, "info", "attributes")}
 }
 
 // shapingSettings are the settings that shape, with all their values; listed are all settings.
 func (r *Repo) shapingSettings(ctx context.Context, from ...string) (all map[string]string, listed string, err error) {
-	out, err := r.git(ctx, gitOpts{}, append(append([]string{"config"}, from...), "--list", "-z")...)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(append([]string{"config"}, from...), "--list", "-z")...)
 	all = map[string]string{}
 	entries := strings.Split(string(out), "\x00")
 	for _, entry := range entries {
@@ -105,7 +106,7 @@ func (r *Repo) PutConversionsBack(ctx context.Context, was session.Conversions) 
 	marks := slices.DeleteFunc(now.Marks, func(p string) bool { return slices.Contains(was.Marks, p) })
 	if marks = r.present(slices.Sorted(slices.Values(marks))); len(marks) > 0 {
 		for _, how := range []string{"--no-skip-worktree", "--no-assume-unchanged"} {
-			if _, err := r.git(ctx, gitOpts{stdin: []byte(strings.Join(marks, "\x00") + "\x00")},
+			if _, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(marks, "\x00") + "\x00")},
 				"update-index", how, "-z", "--stdin"); err != nil {
 				return back, nil, err
 			}
@@ -127,7 +128,7 @@ func (r *Repo) PutConversionsBack(ctx context.Context, was session.Conversions) 
 func (r *Repo) putSettingsBack(ctx context.Context, file string, keys []string, was session.Conversions) error {
 	for _, key := range keys {
 		// 5: it is not there
-		if _, err := r.git(ctx, gitOpts{okExit: []int{5}}, "config", "--file", file, "--unset-all", key); err != nil {
+		if _, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{5}}, "config", "--file", file, "--unset-all", key); err != nil {
 			return err
 		}
 		values, had := was.Settings[file][key]
@@ -135,7 +136,7 @@ func (r *Repo) putSettingsBack(ctx context.Context, file string, keys []string, 
 			if !had {
 				break
 			}
-			if _, err := r.git(ctx, gitOpts{}, "config", "--file", file, "--add", key, value); err != nil {
+			if _, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--file", file, "--add", key, value); err != nil {
 				return err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -38,7 +39,7 @@ func plainChanges(list []treeChange) []session.Change {
 
 // Lines counts the lines that differ between two trees, by file.
 func (r *Repo) Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error) {
-	out, err := r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "-r", "-z", "--numstat", "--no-renames",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", everySubmodule, "-r", "-z", "--numstat", "--no-renames",
 		"--no-ext-diff", "--no-textconv",
 		string(r.orEmpty(from)), string(r.orEmpty(to)))
 	if err != nil {
@@ -68,7 +69,7 @@ func (r *Repo) diffTrees(ctx context.Context, from, to session.Tree) ([]treeChan
 	if from == to {
 		return nil, nil
 	}
-	out, err := r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "-r", "-z", "--raw", "--no-renames", "--full-index",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", everySubmodule, "-r", "-z", "--raw", "--no-renames", "--full-index",
 		"--no-abbrev",
 		string(from), string(to))
 	if err != nil {
@@ -137,7 +138,7 @@ func (r *Repo) orEmpty(t session.Tree) session.Tree {
 
 // parseRaw reads `--raw -z`: ":<mode> <mode> <id> <id> <status>" and the path, each with its NUL.
 func parseRaw(out []byte) ([]treeChange, error) {
-	fields := splitZ(out)
+	fields := gitcmd.SplitZ(out)
 	if len(fields)%2 != 0 {
 		return nil, fmt.Errorf("git diff-tree: the output ends early")
 	}
@@ -162,7 +163,7 @@ type DiffOptions struct {
 // DiffTo writes the difference between two commits or trees for people to read. It runs no external diff program and
 // no text conversion.
 func (r *Repo) DiffTo(ctx context.Context, from, to string, o DiffOptions, w io.Writer) error {
-	argv := append([]string{"git", "-C", r.root}, quiet...)
+	argv := append([]string{"git", "-C", r.Git.Root}, gitcmd.Quiet...)
 	args := []string{"diff", everySubmodule, "--no-ext-diff", "--no-textconv", "--color=never"}
 	if o.Color {
 		args[len(args)-1] = "--color=always"
@@ -174,14 +175,14 @@ func (r *Repo) DiffTo(ctx context.Context, from, to string, o DiffOptions, w io.
 		args = append(args, "--name-only")
 	}
 	args = append(args, "--end-of-options", from, to, "--")
-	env := append(r.env[:len(r.env):len(r.env)], "GIT_OPTIONAL_LOCKS=0")
+	env := append(r.Git.Env[:len(r.Git.Env):len(r.Git.Env)], "GIT_OPTIONAL_LOCKS=0")
 	var stderr bytes.Buffer
 	exit, err := proc.Stream(ctx, proc.Cmd{Argv: append(argv, args...), Env: env}, w, &stderr)
 	if err != nil {
-		return notStarted(err)
+		return gitcmd.NotStarted(err)
 	}
 	if exit != 0 {
-		return &GitError{Args: args, Exit: exit, Stderr: stderr.String()}
+		return &gitcmd.GitError{Args: args, Exit: exit, Stderr: stderr.String()}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -17,13 +18,13 @@ func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string)
 		return nil, nil, err
 	}
 	if head.Commit != since { // committed by hand, say
-		moved, err := r.git(ctx, gitOpts{},
+		moved, err := r.Git.Run(ctx, gitcmd.Opts{},
 			append([]string{"diff-tree", "-r", "--name-only", "-z", "--no-renames", string(since), string(head.Commit)},
 				paths...)...)
 		if err != nil {
 			return nil, nil, err
 		}
-		tracked = splitZ(moved)
+		tracked = gitcmd.SplitZ(moved)
 	}
 	others := []string{"ls-files", "-z", "--others", "--exclude-standard"}
 	if exclude != "" {
@@ -31,22 +32,22 @@ func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string)
 	}
 	// Not git diff: it writes the index when a file only looks changed.
 	status := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all"}
-	changed, err := r.git(ctx, gitOpts{}, append(status, paths...)...)
+	changed, err := r.Git.Run(ctx, gitcmd.Opts{}, append(status, paths...)...)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, line := range splitZ(changed) { // XY PATH
+	for _, line := range gitcmd.SplitZ(changed) { // XY PATH
 		if len(line) > 3 {
 			tracked = append(tracked, line[3:])
 		}
 	}
 	slices.Sort(tracked)
 	tracked = slices.Compact(tracked)
-	names, err := r.git(ctx, gitOpts{}, append(others, paths...)...)
+	names, err := r.Git.Run(ctx, gitcmd.Opts{}, append(others, paths...)...)
 	if err != nil {
 		return nil, nil, err
 	}
-	untracked = slices.DeleteFunc(splitZ(names), func(p string) bool {
+	untracked = slices.DeleteFunc(gitcmd.SplitZ(names), func(p string) bool {
 		_, is := slices.BinarySearch(tracked, p)
 		return is
 	})

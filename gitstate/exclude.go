@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -16,7 +17,7 @@ func (r *Repo) Treats(ctx context.Context, path string) (tracked, ignored bool, 
 	if err != nil {
 		return false, false, err
 	}
-	out, err := r.git(ctx, gitOpts{}, "ls-files", "-z", "--", ":(top,literal)"+path)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-z", "--", ":(top,literal)"+path)
 	return len(out) > 0, said[path], err
 }
 
@@ -26,7 +27,7 @@ const maxInfoExclude = 1 << 20
 // ExcludeLocally adds a line to the clone's own exclude file (info/exclude), or with remove takes it out. It
 // returns the file's path. One that is so already is left alone.
 func (r *Repo) ExcludeLocally(line string, remove bool) (file string, changed bool, err error) {
-	file = filepath.Join(r.commonDir, "info", "exclude")
+	file = filepath.Join(r.Git.CommonDir, "info", "exclude")
 	old, err := durable.ReadFile(file, maxInfoExclude)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return file, false, err
@@ -60,7 +61,7 @@ func (r *Repo) ExcludeLocally(line string, remove bool) (file string, changed bo
 
 // ExcludedLocally reports whether the clone's own exclude file has a line.
 func (r *Repo) ExcludedLocally(line string) (file string, there bool, err error) {
-	file = filepath.Join(r.commonDir, "info", "exclude")
+	file = filepath.Join(r.Git.CommonDir, "info", "exclude")
 	text, err := durable.ReadFile(file, maxInfoExclude)
 	if errors.Is(err, fs.ErrNotExist) {
 		return file, false, nil

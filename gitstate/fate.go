@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -37,7 +38,7 @@ type Work struct {
 // Fate finds out what became of some work. A branch that has it counts, whether it was merged, squashed, rebased or
 // cherry-picked there; it is asked for in the branches of the user's, those of remotes, and tags.
 func (r *Repo) Fate(ctx context.Context, w Work) (Fate, error) {
-	out, err := r.git(ctx, gitOpts{}, "for-each-ref", "--contains", string(w.Commit), "--format=%(refname)",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref", "--contains", string(w.Commit), "--format=%(refname)",
 		"refs/heads", "refs/remotes", "refs/tags")
 	if err != nil {
 		return Fate{}, err
@@ -162,21 +163,21 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 	}
 	names := append([]string{"diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames"}, string(base),
 		string(work))
-	out, err := r.git(ctx, gitOpts{}, append(names, withoutDocuments...)...)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(names, withoutDocuments...)...)
 	if err != nil {
 		return "", err
 	}
-	changed := splitZ(out)
+	changed := gitcmd.SplitZ(out)
 	if len(changed) == 0 {
 		return FateNothing, nil
 	}
-	out, err = r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames",
+	out, err = r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames",
 		string(work), string(tip))
 	if err != nil {
 		return "", err
 	}
 	differ := map[string]bool{}
-	for _, name := range splitZ(out) {
+	for _, name := range gitcmd.SplitZ(out) {
 		differ[name] = true
 	}
 	if !slices.ContainsFunc(changed, func(name string) bool { return differ[name] }) {
@@ -206,12 +207,12 @@ func (r *Repo) patchIDs(ctx context.Context, args []string) ([]string, error) {
 	in, out := io.Pipe()
 	failed := make(chan error, 1)
 	go func() {
-		err := r.gitStream(ctx, gitOpts{}, nil, out, args...)
+		err := r.Git.Stream(ctx, gitcmd.Opts{}, nil, out, args...)
 		out.CloseWithError(err)
 		failed <- err
 	}()
 	var ids bytes.Buffer
-	err := r.gitStream(ctx, gitOpts{}, in, &ids, "patch-id", "--stable")
+	err := r.Git.Stream(ctx, gitcmd.Opts{}, in, &ids, "patch-id", "--stable")
 	in.Close()
 	if err2 := <-failed; err == nil {
 		err = err2

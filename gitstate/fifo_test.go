@@ -16,7 +16,7 @@ func TestFIFOInPlaceOfARef(t *testing.T) {
 	r := newSaving(t)
 	ref := LedgerRef(testID)
 	at := r.resolve(ref)
-	file := filepath.Join(r.commonDir, filepath.FromSlash(ref))
+	file := filepath.Join(r.Git.CommonDir, filepath.FromSlash(ref))
 	if err := errors.Join(os.Remove(file), unix.Mkfifo(file, 0o600)); err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestFIFOInPlaceOfARef(t *testing.T) {
 	if got, err := r.Ref(ctx, ref); !errors.Is(err, ErrBrokenRef) || got != "" {
 		t.Errorf("%q, %v", got, err)
 	}
-	kept, err := r.Replant(ctx, BrokenRef{Ref: ref, File: file}, at, filepath.Join(r.StateDir(), "refs"))
+	kept, err := r.Replant(ctx, BrokenRef{Ref: ref, File: file}, at, filepath.Join(r.Git.StateDir(), "refs"))
 	if err != nil || kept == "" {
 		t.Fatalf("%q, %v", kept, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -77,7 +78,7 @@ func (r *Repo) createBranch(ctx context.Context, branch string, base session.Com
 		return err
 	}
 	line := "create " + branch + " " + string(base) + "\n"
-	if _, err := r.git(ctx, gitOpts{write: true, stdin: []byte(line)}, "update-ref", "-m", "wfs: finish",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Stdin: []byte(line)}, "update-ref", "-m", "wfs: finish",
 		"--stdin"); err != nil {
 		if now := exists(); now != nil {
 			return now
@@ -121,16 +122,16 @@ func (r *Repo) dropBranch(ctx context.Context, branch string, base, made session
 // commitOnto makes the commit of CommitOnto. Beside an error it returns the one that was made all the same, if any.
 func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
 	message string) (session.Commit, error) {
-	v, err := r.Version(ctx)
+	v, err := r.Git.Version(ctx)
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(r.worktreeDir(), "finish")
+	dir := filepath.Join(r.Git.PrivateDir(), "finish")
 	if err := r.makeGitDir(dir, "ref: "+branch); err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	if _, err := r.git(ctx, gitOpts{gitDir: dir, write: true}, "-c", "core.splitIndex=false", "read-tree",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "-c", "core.splitIndex=false", "read-tree",
 		string(tree)); err != nil {
 		return "", err
 	}
@@ -140,10 +141,10 @@ func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commi
 	}
 	// Git's own choice for a message from a file; `strip` in the user's configuration would take lines that begin with
 	// a '#'. Maintenance would run in a git directory that is about to vanish.
-	args := append(v.fsyncArgs(), "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "i18n.commitEncoding=UTF-8",
+	args := append(v.FsyncArgs(), "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "i18n.commitEncoding=UTF-8",
 		"-c", "core.splitIndex=false", "commit", "--quiet", "--allow-empty", "--cleanup=whitespace", "--file="+file)
-	if _, err := r.git(ctx, gitOpts{gitDir: dir, user: true, refs: []string{branch}}, args...); err != nil {
-		var failed *GitError
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, User: true, Refs: []string{branch}}, args...); err != nil {
+		var failed *gitcmd.GitError
 		if errors.As(err, &failed) {
 			failed.Args = []string{"commit"}
 		}

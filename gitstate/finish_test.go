@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -18,7 +19,7 @@ const handedOver = "refs/heads/feature/x"
 
 func (r *testRepo) hook(name, script string) {
 	r.t.Helper()
-	path := filepath.Join(r.commonDir, "hooks", name)
+	path := filepath.Join(r.Git.CommonDir, "hooks", name)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755)); err != nil {
 		r.t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func (r *testRepo) failsToCommit(base session.Commit, tree session.Tree) error {
 	if got := r.everything(); !maps.Equal(got, before) {
 		r.t.Errorf("left behind: %q, before %q", got, before)
 	}
-	if _, err := os.Stat(filepath.Join(r.worktreeDir(), "finish")); !absent(err) {
+	if _, err := os.Stat(filepath.Join(r.Git.PrivateDir(), "finish")); !gitcmd.Absent(err) {
 		r.t.Errorf("the git directory is still there: %v", err)
 	}
 	return err
@@ -116,7 +117,7 @@ func TestCommitOntoFails(t *testing.T) {
 				}
 			}
 			r.run("config", "user.useConfigOnly", "true")
-			r.open(r.root)
+			r.open(r.Git.Root)
 		}, "tell me who you are"},
 	}
 	for _, tt := range tests {
@@ -219,7 +220,7 @@ func TestHandoverTree(t *testing.T) {
 			t.Errorf("%s: without .workflow: %s, %v", tt.name, got, err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(r.worktreeDir(), "handover")); !absent(err) {
+	if _, err := os.Stat(filepath.Join(r.Git.PrivateDir(), "handover")); !gitcmd.Absent(err) {
 		t.Errorf("left behind: %v", err)
 	}
 }

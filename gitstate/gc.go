@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -27,7 +28,7 @@ func (r *Repo) Rescues(ctx context.Context, id session.ID) (map[string]State, er
 
 // LedgerTrees are the trees of all commits that a session's ledger leads to: what stays as long as the session does.
 func (r *Repo) LedgerTrees(ctx context.Context, id session.ID) (map[session.Tree]bool, error) {
-	out, err := r.git(ctx, gitOpts{}, "log", "--format=%T", LedgerRef(id), "--")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "log", "--format=%T", LedgerRef(id), "--")
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (r *Repo) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees
 			}
 		}
 	}
-	out, err := r.git(ctx, gitOpts{}, "rev-list", string(rescue), "--not", "--exclude="+refsPrefix+"*/rescue/*",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-list", string(rescue), "--not", "--exclude="+refsPrefix+"*/rescue/*",
 		"--exclude="+refsPrefix+"*/auto",
 		"--exclude="+opsPrefix+"*", "--exclude="+deletedPrefix+"*", "--exclude=refs/stash", "--all")
 	if err != nil {
@@ -84,7 +85,7 @@ func (r *Repo) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees
 
 // OnlyOurs reports whether a ref leads to a commit that no ref of the user's leads to.
 func (r *Repo) OnlyOurs(ctx context.Context, ref string) (bool, error) {
-	out, err := r.git(ctx, gitOpts{}, "rev-list", "--max-count=1", ref, "--not", "--exclude="+branchPrefix+"*",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--max-count=1", ref, "--not", "--exclude="+branchPrefix+"*",
 		"--exclude="+refsPrefix+"*",
 		"--exclude="+opsPrefix+"*", "--exclude="+deletedPrefix+"*", "--glob=refs/*")
 	return len(out) > 0, err
@@ -94,8 +95,8 @@ func (r *Repo) OnlyOurs(ctx context.Context, ref string) (bool, error) {
 // there, leaves them for good. One that makes a ref there now makes the directory again.
 func (r *Repo) DropEmpty() {
 	for _, name := range []string{branchPrefix, refsPrefix, opsPrefix, deletedPrefix} {
-		dir := filepath.Join(r.commonDir, filepath.FromSlash(strings.TrimSuffix(name, "/")))
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && r.readsDirectly() { // a link may lead anywhere
+		dir := filepath.Join(r.Git.CommonDir, filepath.FromSlash(strings.TrimSuffix(name, "/")))
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && r.Git.ReadsDirectly() { // a link may lead anywhere
 			dropEmpty(dir)
 		}
 	}
@@ -130,7 +131,7 @@ func (r *Repo) Weight(ctx context.Context, refs []string) (int64, error) {
 	for _, ref := range refs {
 		args = append(args, "--exclude="+ref)
 	}
-	out, err := r.git(ctx, gitOpts{}, append(args, "--all")...)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(args, "--all")...)
 	if err != nil {
 		return 0, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -31,7 +32,7 @@ func newRepo(t *testing.T, initArgs ...string) *testRepo {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r := &testRepo{Repo: &Repo{root: root}, t: t, home: home, env: testEnv(home)}
+	r := &testRepo{Repo: &Repo{Git: &gitcmd.Git{Root: root}}, t: t, home: home, env: testEnv(home)}
 	r.run(append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
 	r.write("a.txt", "a\n")
 	r.run("add", "a.txt")
@@ -55,7 +56,7 @@ func testEnv(home string) []string {
 // open opens another directory as the repository under test, or the same one anew.
 func (r *testRepo) open(dir string) {
 	r.t.Helper()
-	repo, err := Open(context.Background(), Options{Dir: dir, Env: r.env})
+	repo, err := Open(context.Background(), gitcmd.Options{Dir: dir, Env: r.env})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -76,12 +77,14 @@ func (r *testRepo) run(args ...string) string {
 // try is run for commands that may fail.
 func (r *testRepo) try(args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = r.root, r.env
+	cmd.Dir, cmd.Env = r.Git.Root, r.env
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-func (r *testRepo) path(name string) string { return filepath.Join(r.root, filepath.FromSlash(name)) }
+func (r *testRepo) path(name string) string {
+	return filepath.Join(r.Git.Root, filepath.FromSlash(name))
+}
 
 // write writes a file of the work tree and makes its directories.
 func (r *testRepo) write(name, content string) {
@@ -135,20 +138,6 @@ func (r *testRepo) fsck() {
 	}
 }
 
-// An error names the command, not the settings that it was given.
-func TestGitErrorNamesTheCommand(t *testing.T) {
-	for want, args := range map[string][]string{
-		"git checkout: no":     {"-c", "core.splitIndex=false", "checkout", "--quiet", "x"},
-		"git fetch: no":        {"-c", "a.b=c", "-c", "d.e=f", "fetch", "origin"},
-		"git rev-parse: no":    {"rev-parse", "--git-dir"},
-		"git update-index: no": {"-c", "core.splitIndex=false", "update-index", "-q"},
-	} {
-		if got := (&GitError{Args: args, Exit: 1, Stderr: "fatal: no\n"}).Error(); got != want {
-			t.Errorf("%q: %q, want %q", args, got, want)
-		}
-	}
-}
-
 func (r *testRepo) link(to, name string) {
 	r.t.Helper()
 	r.must(os.MkdirAll(filepath.Dir(r.path(name)), 0o755))
@@ -164,6 +153,6 @@ func (r *testRepo) commit() {
 func (r *testRepo) submodule(name string) {
 	r.t.Helper()
 	lib := newRepo(r.t)
-	r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.root, name)
+	r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Git.Root, name)
 	r.run("commit", "-q", "-m", name)
 }

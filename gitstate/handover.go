@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -81,11 +82,11 @@ func (r *Repo) withoutChange(ctx context.Context, tree, base, carried session.Tr
 func (r *Repo) mergeTrees(ctx context.Context, a, b session.Commit, settings ...string) (merged session.Tree,
 	conflicts []string, err error) {
 	args := append(settings, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", string(a), string(b))
-	out, err := r.git(ctx, gitOpts{write: true, okExit: []int{1}}, args...)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, OkExit: []int{1}}, args...)
 	if err != nil {
 		return "", nil, fmt.Errorf("merging trees (it takes git 2.38): %w", err)
 	}
-	fields := splitZ(out)
+	fields := gitcmd.SplitZ(out)
 	return session.Tree(fields[0]), fields[1:], nil
 }
 
@@ -101,7 +102,7 @@ func (r *Repo) fromTree(ctx context.Context, dir string, tree session.Tree,
 	}
 	defer os.RemoveAll(dir)
 	index := filepath.Join(dir, "index")
-	if _, err := r.git(ctx, gitOpts{write: true, env: withIndex(index)}, "-c", "core.splitIndex=false", "read-tree",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "read-tree",
 		string(tree)); err != nil {
 		return "", err
 	}
@@ -113,7 +114,7 @@ func (r *Repo) fromTree(ctx context.Context, dir string, tree session.Tree,
 
 // enter enters lines of `git update-index --index-info` into an index.
 func (r *Repo) enter(ctx context.Context, index, lines string) error {
-	o := gitOpts{write: true, env: withIndex(index), stdin: []byte(lines)}
-	_, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "-z", "--index-info")
+	o := gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: []byte(lines)}
+	_, err := r.Git.Run(ctx, o, "-c", "core.splitIndex=false", "update-index", "-z", "--index-info")
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -20,18 +21,18 @@ import (
 // the reflog, the new file, renamed over the old one. Repositories of a new kind are left to git, and so is a HEAD that
 // somebody has locked: it waits, and says what is wrong.
 func (r *Repo) setHead(ctx context.Context, head session.Head, branch string, at session.Commit, why string) error {
-	file := filepath.Join(r.gitDir, "HEAD")
+	file := filepath.Join(r.Git.GitDir, "HEAD")
 	byGit := func() error {
-		if _, err := r.git(ctx, gitOpts{write: true}, "symbolic-ref", "-m", why, "HEAD", branch); err != nil {
+		if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true}, "symbolic-ref", "-m", why, "HEAD", branch); err != nil {
 			return err
 		}
 		return durable.SyncFile(file)
 	}
 	info, err := os.Lstat(file)
-	if !r.readsDirectly() || err != nil || !info.Mode().IsRegular() {
+	if !r.Git.ReadsDirectly() || err != nil || !info.Mode().IsRegular() {
 		return byGit()
 	}
-	who, err := r.git(ctx, gitOpts{}, "var", "GIT_COMMITTER_IDENT") // with the time
+	who, err := r.Git.Run(ctx, gitcmd.Opts{}, "var", "GIT_COMMITTER_IDENT") // with the time
 	if err != nil {
 		return byGit()
 	}
@@ -71,16 +72,16 @@ func (r *Repo) logMove(ctx context.Context, ref, line string) error {
 
 // logOf is the reflog of a ref.
 func (r *Repo) logOf(ref string) string {
-	dir := r.commonDir
+	dir := r.Git.CommonDir
 	if ref == "HEAD" {
-		dir = r.gitDir
+		dir = r.Git.GitDir
 	}
 	return filepath.Join(dir, "logs", filepath.FromSlash(ref))
 }
 
 // logsMoves reports whether git begins a reflog of HEAD or a branch where there is none.
 func (r *Repo) logsMoves(ctx context.Context) (bool, error) {
-	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--get", "core.logAllRefUpdates")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--get", "core.logAllRefUpdates")
 	value := strings.ToLower(strings.TrimSpace(string(out)))
 	if value == "" || value == "always" {
 		return err == nil, err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -24,7 +25,7 @@ const headsPatience = 10 * time.Minute
 func (r *Repo) HoldHeads(ctx context.Context, branch string) (release func(), err error) {
 	sum := sha256.Sum256([]byte(strings.ToLower(branch))) // they may be one file
 	return r.holdFor(ctx, fmt.Sprintf("heads-%x.lock", sum[0]>>4),
-		"goes to "+strings.TrimPrefix(branch, "refs/heads/")+" in "+r.root)
+		"goes to "+strings.TrimPrefix(branch, "refs/heads/")+" in "+r.Git.Root)
 }
 
 // HoldPlans keeps other wfs from planning a work tree: two of them at once would both find its name free.
@@ -34,10 +35,10 @@ func (r *Repo) HoldPlans(ctx context.Context) (release func(), err error) {
 
 // holdFor takes a lock of the repository's. does says to others what for.
 func (r *Repo) holdFor(ctx context.Context, name, does string) (release func(), err error) {
-	if err := durable.MkdirAll(r.StateDir()); err != nil {
+	if err := durable.MkdirAll(r.Git.StateDir()); err != nil {
 		return nil, err
 	}
-	path, told := filepath.Join(r.StateDir(), name), false
+	path, told := filepath.Join(r.Git.StateDir(), name), false
 	for waited := durable.LockWait; ; waited += durable.LockWait {
 		l, err := durable.TryLock(path, fmt.Appendf(nil, "wfs (pid %d), which %s\n", os.Getpid(), does)) // waits by itself
 		switch {
@@ -48,16 +49,16 @@ func (r *Repo) holdFor(ctx context.Context, name, does string) (release func(), 
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		}
-		if waited < LockPatience {
+		if waited < gitcmd.LockPatience {
 			continue
 		}
 		_, holder, _ := durable.Probe(path) // who that is, is told if it can be
 		who := strings.TrimSpace(string(holder))
 		if waited > headsPatience {
-			return nil, fmt.Errorf("%s did not finish within %s: %w", who, old(headsPatience), err)
+			return nil, fmt.Errorf("%s did not finish within %s: %w", who, gitcmd.Old(headsPatience), err)
 		}
-		if !told && r.waits != nil {
-			r.waits(fmt.Sprintf("waiting, for %s at most, for %s", old(headsPatience), who))
+		if !told && r.Git.Waits != nil {
+			r.Git.Waits(fmt.Sprintf("waiting, for %s at most, for %s", gitcmd.Old(headsPatience), who))
 		}
 		told = true
 	}

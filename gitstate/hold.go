@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -132,9 +133,9 @@ func (r *Repo) heldBefore(x *index, g session.Guard) (there []string) {
 // holdsOther reports whether a directory holds a file that an index does not track, and nobody let in.
 func (r *Repo) holdsOther(x *index, g session.Guard, dir string) bool {
 	found := errors.New("found")
-	err := filepath.WalkDir(filepath.Join(r.root, filepath.FromSlash(dir)),
+	err := filepath.WalkDir(filepath.Join(r.Git.Root, filepath.FromSlash(dir)),
 		func(name string, d fs.DirEntry, err error) error {
-			rel := filepath.ToSlash(strings.TrimPrefix(name, r.root+string(filepath.Separator)))
+			rel := filepath.ToSlash(strings.TrimPrefix(name, r.Git.Root+string(filepath.Separator)))
 			switch {
 			case err != nil:
 				return err
@@ -160,12 +161,12 @@ func (r *Repo) ignoredNow(ctx context.Context, paths []string) (map[string]bool,
 	for _, p := range paths {
 		in.WriteString(strings.TrimSuffix(p, "/") + "\x00")
 	}
-	out, err := r.git(ctx, gitOpts{stdin: in.Bytes(), okExit: []int{1}}, "check-ignore", "--no-index", "-z", "--stdin")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: in.Bytes(), OkExit: []int{1}}, "check-ignore", "--no-index", "-z", "--stdin")
 	if err != nil {
 		return nil, err
 	}
 	said := map[string]bool{}
-	for _, p := range splitZ(out) {
+	for _, p := range gitcmd.SplitZ(out) {
 		said[p], said[p+"/"] = true, true
 	}
 	return said, nil
@@ -200,7 +201,7 @@ func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index 
 	head session.Commit) (*sieve, error) {
 	dirs := sync.OnceValues(func() (map[string]bool, error) { return r.directoriesOf(ctx, head) })
 	s := &sieve{guard: g, size: func(p string) int64 {
-		info, err := os.Lstat(filepath.Join(r.root, filepath.FromSlash(p)))
+		info, err := os.Lstat(filepath.Join(r.Git.Root, filepath.FromSlash(p)))
 		if err != nil || !info.Mode().IsRegular() {
 			return 0
 		}
@@ -248,7 +249,7 @@ func (r *Repo) siftByGit(ctx context.Context, s *sieve, paths []string, index st
 			args = append(args, ":(top,literal)"+strings.TrimSuffix(p, "/"))
 		}
 	}
-	return r.gitStream(ctx, gitOpts{env: withIndex(index), stderr: warned}, nil, s, args...)
+	return r.Git.Stream(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), Stderr: warned}, nil, s, args...)
 }
 
 // directoriesOf returns the paths of the directories of a commit.
@@ -257,8 +258,8 @@ func (r *Repo) directoriesOf(ctx context.Context, c session.Commit) (map[string]
 	if c == "" {
 		return all, nil
 	}
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", string(c))
-	for _, p := range splitZ(out) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", string(c))
+	for _, p := range gitcmd.SplitZ(out) {
 		all[p] = true
 	}
 	return all, err
@@ -275,11 +276,11 @@ func (r *Repo) inCommit(ctx context.Context, c session.Commit, held []session.He
 		for _, h := range some {
 			args = append(args, strings.TrimSuffix(h.Path, "/"))
 		}
-		out, err := r.git(ctx, gitOpts{}, args...)
+		out, err := r.Git.Run(ctx, gitcmd.Opts{}, args...)
 		if err != nil {
 			return nil, err
 		}
-		for _, line := range splitZ(out) { // "mode type id", a tab, the path
+		for _, line := range gitcmd.SplitZ(out) { // "mode type id", a tab, the path
 			if meta, p, _ := strings.Cut(line, "\t"); strings.Contains(meta, " blob ") {
 				has[p] = true
 			}

@@ -77,7 +77,7 @@ func TestGuardHoldsOut(t *testing.T) {
 	for name, prepare := range map[string]func(r *testRepo){
 		"an ordinary index": func(*testRepo) {},
 		"a split index":     func(r *testRepo) { r.run("update-index", "--split-index") },
-		"no index":          func(r *testRepo) { os.Remove(r.indexPath()) },
+		"no index":          func(r *testRepo) { os.Remove(r.Git.IndexPath()) },
 		"an empty index":    func(r *testRepo) { r.run("rm", "-q", "-r", "--cached", ".") },
 	} {
 		t.Run(name, func(t *testing.T) {

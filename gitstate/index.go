@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -22,9 +23,6 @@ type indexInfo struct {
 	unmerged []string // paths with conflicts
 	gitlinks []string // paths of submodules and nested repositories
 }
-
-// indexPath is the work tree's own index.
-func (r *Repo) indexPath() string { return filepath.Join(r.gitDir, "index") }
 
 // readIndex reads an index file. An absent one is empty; one that only git can read (split, sparse) is read as
 // git writes it in full.
@@ -44,10 +42,10 @@ func (r *Repo) readIndex(ctx context.Context, path string) (*index, error) {
 }
 
 func (r *Repo) flattened(ctx context.Context, path string, data []byte) (*index, error) {
-	if err := durable.MkdirAll(r.worktreeDir()); err != nil {
+	if err := durable.MkdirAll(r.Git.PrivateDir()); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(r.worktreeDir(), durable.TempPrefix)
+	dir, err := os.MkdirTemp(r.Git.PrivateDir(), durable.TempPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +54,8 @@ func (r *Repo) flattened(ctx context.Context, path string, data []byte) (*index,
 	if err := durable.WriteCache(flat, data, 0o600); err != nil {
 		return nil, err
 	}
-	o := gitOpts{write: true, env: withIndex(flat)}
-	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "-c", "index.sparse=false", "update-index",
+	o := gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(flat)}
+	if _, err := r.Git.Run(ctx, o, "-c", "core.splitIndex=false", "-c", "index.sparse=false", "update-index",
 		"--force-write-index"); err != nil {
 		return nil, err
 	}
@@ -204,7 +202,7 @@ var dispensable = []string{"EOIE", "IEOT", "REUC"}
 
 // parsed is an index file's content, nil when only git can read it.
 func (r *Repo) parsed(data []byte) *index {
-	if x, ok := parseIndex(data, r.idLength()/2); ok {
+	if x, ok := parseIndex(data, r.Git.IDLength()/2); ok {
 		return x
 	}
 	return nil

@@ -19,7 +19,7 @@ func TestParseIndex(t *testing.T) {
 		r.run("update-index", "--index-version", version)
 		r.run("add", "-A")
 		scan := func() indexInfo {
-			data, err := os.ReadFile(r.indexPath())
+			data, err := os.ReadFile(r.Git.IndexPath())
 			if err != nil {
 				t.Fatal(err)
 			}

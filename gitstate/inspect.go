@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -30,7 +31,7 @@ func (r *Repo) OurRefs(ctx context.Context) (refs map[string]session.Commit, bro
 	for _, dir := range []string{branchPrefix, refsPrefix, opsPrefix, deletedPrefix} {
 		dir = strings.TrimSuffix(dir, "/")
 		some, err := r.refs(ctx, dir, func(string) bool { return true })
-		if err != nil && !errors.Is(err, ErrBrokenRef) && !r.readsDirectly() {
+		if err != nil && !errors.Is(err, ErrBrokenRef) && !r.Git.ReadsDirectly() {
 			return refs, broken, err
 		}
 		if err != nil {
@@ -48,7 +49,7 @@ func (r *Repo) OurRefs(ctx context.Context) (refs map[string]session.Commit, bro
 	for _, name := range names {
 		if _, err := r.CommitInfo(ctx, refs[name]); err != nil {
 			b := BrokenRef{Ref: name, Err: ErrNoCommit, To: refs[name]}
-			if info, err := os.Lstat(r.refPath(name)); r.readsDirectly() && err == nil && info.Mode().IsRegular() {
+			if info, err := os.Lstat(r.refPath(name)); r.Git.ReadsDirectly() && err == nil && info.Mode().IsRegular() {
 				b.File = r.refPath(name)
 			}
 			broken = append(broken, b)
@@ -61,12 +62,12 @@ func (r *Repo) OurRefs(ctx context.Context) (refs map[string]session.Commit, bro
 // brokenBelow looks at the files of refs below a directory.
 func (r *Repo) brokenBelow(ctx context.Context, dir string) []BrokenRef {
 	var broken []BrokenRef
-	_ = filepath.WalkDir(filepath.Join(r.commonDir, filepath.FromSlash(dir)),
+	_ = filepath.WalkDir(filepath.Join(r.Git.CommonDir, filepath.FromSlash(dir)),
 		func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
 				return nil
 			}
-			rel, err := filepath.Rel(r.commonDir, path)
+			rel, err := filepath.Rel(r.Git.CommonDir, path)
 			if err != nil {
 				return nil
 			}
@@ -83,10 +84,10 @@ func (r *Repo) brokenBelow(ctx context.Context, dir string) []BrokenRef {
 // deletes.
 func (r *Repo) LoggedRefs(ctx context.Context) map[string]session.Commit {
 	gone := map[string]session.Commit{}
-	if !r.readsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		return gone
 	}
-	logs := filepath.Join(r.commonDir, "logs")
+	logs := filepath.Join(r.Git.CommonDir, "logs")
 	_ = filepath.WalkDir(filepath.Join(logs, "refs"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil
@@ -126,14 +127,14 @@ func (r *Repo) Formerly(ctx context.Context, ref string) session.Commit {
 }
 
 func (r *Repo) reflog(ctx context.Context, ref string) session.Commit {
-	data, err := durable.ReadFile(filepath.Join(r.commonDir, "logs", filepath.FromSlash(ref)), 64<<20)
+	data, err := durable.ReadFile(filepath.Join(r.Git.CommonDir, "logs", filepath.FromSlash(ref)), 64<<20)
 	if err != nil {
 		return ""
 	}
 	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 	for _, line := range slices.Backward(lines) {
 		fields := strings.Fields(line)
-		if len(fields) < 2 || len(fields[1]) != r.idLength() || !isHex(fields[1]) {
+		if len(fields) < 2 || len(fields[1]) != r.Git.IDLength() || !gitcmd.IsHex(fields[1]) {
 			continue // torn
 		}
 		if _, err := r.CommitInfo(ctx, session.Commit(fields[1])); err == nil {
@@ -162,7 +163,7 @@ func (r *Repo) NewestLedger(ctx context.Context, id session.ID, commits []sessio
 	if len(args) == 2 {
 		return "", nil
 	}
-	out, err := r.git(ctx, gitOpts{}, args...)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, args...)
 	newest := strings.Fields(string(out))
 	if err != nil || len(newest) != 1 {
 		return "", err
@@ -179,10 +180,10 @@ func (r *Repo) Lost(ctx context.Context, refs []string) (string, error) {
 	args := append([]string{"rev-list", "--objects", "--quiet"}, refs...)
 	args = append(args, "--not", "--exclude="+strings.TrimPrefix(branchPrefix, "refs/heads/")+"*", "--branches",
 		"--tags", "--remotes")
-	_, err := r.git(ctx, gitOpts{}, args...)
-	var failed *GitError
+	_, err := r.Git.Run(ctx, gitcmd.Opts{}, args...)
+	var failed *gitcmd.GitError
 	if errors.As(err, &failed) {
-		return lastLine(failed.Stderr), nil
+		return gitcmd.LastLine(failed.Stderr), nil
 	}
 	return "", err
 }
@@ -190,18 +191,18 @@ func (r *Repo) Lost(ctx context.Context, refs []string) (string, error) {
 // CopyOf returns the path of the work tree that this directory is a copy of, "" when it is none: git's entry says that
 // the linked work tree is elsewhere, and there it is. Git would take both for one.
 func (r *Repo) CopyOf() (string, error) {
-	if r.gitDir == r.commonDir {
+	if r.Git.GitDir == r.Git.CommonDir {
 		return "", nil
 	}
-	path, err := linkedPath(r.gitDir)
-	if err != nil || path == "" || path == r.root || gone(path, r.gitDir) {
+	path, err := gitcmd.LinkedPath(r.Git.GitDir)
+	if err != nil || path == "" || path == r.Git.Root || gone(path, r.Git.GitDir) {
 		return "", err
 	}
 	there, err := os.Stat(path)
 	if err != nil {
-		return "", ignoreAbsent(err)
+		return "", gitcmd.IgnoreAbsent(err)
 	}
-	here, err := os.Stat(r.root)
+	here, err := os.Stat(r.Git.Root)
 	if err != nil || os.SameFile(here, there) {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -62,22 +63,22 @@ func (k *keptPack) letGo() {
 // tidy removes files that killed processes of ours left. The caller holds the work tree's lock. What cannot be removed
 // now is removed another time.
 func (r *Repo) tidy() {
-	packs := filepath.Join(r.commonDir, "objects", "pack")
+	packs := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	if files, err := os.ReadDir(packs); err == nil {
 		r.tidyPacks(packs, files)
 	}
-	if lock := r.indexPath() + ".lock"; oursByMark(lock) { // or the user's own git would be kept away until a turn
+	if lock := r.Git.IndexPath() + ".lock"; gitcmd.OursByMark(lock) { // or the user's own git would be kept away until a turn
 		_ = os.Remove(lock)
 	}
 	for _, private := range []string{"*.lock", filepath.Join("*", "*.lock")} { // of indexes, and in git directories
-		locks, _ := filepath.Glob(filepath.Join(globQuote(r.worktreeDir()), private))
+		locks, _ := filepath.Glob(filepath.Join(gitcmd.Globbed(r.Git.PrivateDir()), private))
 		for _, path := range locks {
 			_ = os.Remove(path)
 		}
 	}
-	notes := filepath.Join(r.StateDir(), "half-made") // see the registry, and phases
+	notes := filepath.Join(r.Git.StateDir(), "half-made") // see the registry, and phases
 	// The latter two are everybody's.
-	for dir, age := range map[string]time.Duration{r.worktreeDir(): 0, r.StateDir(): time.Hour, notes: time.Hour} {
+	for dir, age := range map[string]time.Duration{r.Git.PrivateDir(): 0, r.Git.StateDir(): time.Hour, notes: time.Hour} {
 		files, err := os.ReadDir(dir)
 		if err != nil {
 			continue
@@ -86,7 +87,7 @@ func (r *Repo) tidy() {
 			if !strings.HasPrefix(f.Name(), durable.TempPrefix) {
 				continue
 			}
-			if info, err := f.Info(); err == nil && (age == 0 || r.fileAge(info) > age) {
+			if info, err := f.Info(); err == nil && (age == 0 || r.Git.FileAge(info) > age) {
 				_ = os.Remove(filepath.Join(dir, f.Name())) // not what is in a directory: wfs gc does that
 			}
 		}
@@ -102,7 +103,7 @@ func (r *Repo) tidyPacks(dir string, files []os.DirEntry) {
 			strings.HasPrefix(f.Name(), tempOfMark)
 		path := filepath.Join(dir, f.Name())
 		if strings.HasPrefix(f.Name(), tempOfRepack) {
-			if info, err := f.Info(); err == nil && r.fileAge(info) > time.Hour {
+			if info, err := f.Info(); err == nil && r.Git.FileAge(info) > time.Hour {
 				_ = os.Remove(path)
 			}
 		}
@@ -114,7 +115,7 @@ func (r *Repo) tidyPacks(dir string, files []os.DirEntry) {
 			continue
 		}
 		if marked && string(mark) == keepByGit+"\n" { // git may be at it
-			if info, err := f.Info(); err == nil && r.fileAge(info) > time.Hour {
+			if info, err := f.Info(); err == nil && r.Git.FileAge(info) > time.Hour {
 				_ = os.Remove(path)
 			}
 			continue
@@ -124,7 +125,7 @@ func (r *Repo) tidyPacks(dir string, files []os.DirEntry) {
 		}
 		if marked {
 			// looked for only now: nobody is making it any more
-			if _, err := os.Lstat(filepath.Join(dir, name+".idx")); absent(err) {
+			if _, err := os.Lstat(filepath.Join(dir, name+".idx")); gitcmd.Absent(err) {
 				_ = os.Remove(filepath.Join(dir, name+".pack"))
 			}
 		}
@@ -185,7 +186,7 @@ func (r *Repo) letGo(published bool) {
 }
 
 func (r *Repo) loosePath(id string) string {
-	return filepath.Join(r.commonDir, "objects", id[:2], id[2:])
+	return filepath.Join(r.Git.CommonDir, "objects", id[:2], id[2:])
 }
 
 // Loose objects up to this size and number, together, are taken into the pack of a turn.
@@ -245,7 +246,7 @@ func (r *Repo) looseBelow(trees ...session.Tree) []newObject {
 		if !ok || o.kind != "tree" {
 			return
 		}
-		entries, err := parseTree(o.data, r.idLength()/2)
+		entries, err := parseTree(o.data, r.Git.IDLength()/2)
 		if err != nil {
 			return
 		}
@@ -266,7 +267,7 @@ var errVanished = errors.New("objects vanished while they were being saved: git 
 
 // vanished reports whether that is why something failed.
 func vanished(err error) bool {
-	var git *GitError
+	var git *gitcmd.GitError
 	if !errors.As(err, &git) {
 		return errors.Is(err, errVanished)
 	}

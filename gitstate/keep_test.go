@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // Git may collect garbage, at once and thoroughly, between any two steps of a checkpoint: nothing of it is garbage.
@@ -54,7 +56,7 @@ func TestNoLooseObjectsAreLeft(t *testing.T) {
 func TestTidyPacks(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	dir := filepath.Join(r.commonDir, "objects", "pack")
+	dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	ids := r.packed(1, 0)
 	gone := []string{tempOfPack + "1", tempOfIndex + "1", tempOfMark + "1", "pack-1.keep", "pack-1.pack", "pack-2.keep"}
 	stays := []string{"tmp_pack_git", "pack-2.pack", "pack-2.idx", "pack-3.keep", "pack-3.pack", "pack-4.keep", "pack-5.keep"}
@@ -80,27 +82,27 @@ func TestTidyPacks(t *testing.T) {
 		}
 	}
 	hours := time.Now().Add(-2 * time.Hour)
-	for path, stays := range map[string]bool{r.worktreeDir() + "/.tmp-1": false, r.worktreeDir() + "/stage.lock": false, r.StateDir() + "/.tmp-1": true,
-		r.StateDir() + "/half-made/.tmp-1": true, r.StateDir() + "/.tmp-old": false, r.StateDir() + "/half-made/.tmp-old": false} {
+	for path, stays := range map[string]bool{r.Git.PrivateDir() + "/.tmp-1": false, r.Git.PrivateDir() + "/stage.lock": false, r.Git.StateDir() + "/.tmp-1": true,
+		r.Git.StateDir() + "/half-made/.tmp-1": true, r.Git.StateDir() + "/.tmp-old": false, r.Git.StateDir() + "/half-made/.tmp-old": false} {
 		r.put(path, "")
 		if strings.HasSuffix(path, "old") {
 			if err := os.Chtimes(path, hours, hours); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r.put(r.indexPath()+".lock", string(lockMark))
+		r.put(r.Git.IndexPath()+".lock", string(gitcmd.LockMark))
 		if err := r.HealLocks(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Lstat(r.indexPath() + ".lock"); !absent(err) {
+		if _, err := os.Lstat(r.Git.IndexPath() + ".lock"); !gitcmd.Absent(err) {
 			t.Errorf("our index.lock is left: %v", err)
 		}
-		if _, err := os.Lstat(path); absent(err) == stays {
+		if _, err := os.Lstat(path); gitcmd.Absent(err) == stays {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	held.letGo()
-	if _, err := os.Lstat(filepath.Join(dir, "pack-5.keep")); !absent(err) {
+	if _, err := os.Lstat(filepath.Join(dir, "pack-5.keep")); !gitcmd.Absent(err) {
 		t.Errorf("let go of, and there: %v", err)
 	}
 	for _, name := range stays[1:] {

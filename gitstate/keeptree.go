@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -16,9 +17,9 @@ import (
 // from then on, and its branch is free. It can be called again. stays is false for one that git knows nothing
 // of: it never came to its entry.
 func (r *Repo) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stays bool, err error) {
-	dir, link := r.linkedDir(n.Name), filepath.Join(to, ".git")
+	dir, link := r.Git.LinkedDir(n.Name), filepath.Join(to, ".git")
 	entry, err := os.Stat(dir)
-	own, _ := leadsTo(to)
+	own, _ := gitcmd.LeadsTo(to)
 	ours, e := os.Stat(own)
 	if err != nil || e != nil || !os.SameFile(entry, ours) { // its entry never came to its place, or is somebody else's
 		return false, os.RemoveAll(r.newGitDir(n.Name))
@@ -26,15 +27,15 @@ func (r *Repo) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stay
 	if err := durable.WriteFile(filepath.Join(dir, "gitdir"), []byte(filepath.ToSlash(link)+"\n"), 0o644); err != nil {
 		return false, err
 	}
-	at := &Repo{root: to, commonDir: r.commonDir, gitDir: dir, worktree: worktreeID(dir, r.commonDir),
-		format: r.format, env: r.env, userEnv: r.userEnv}
-	head, err := at.git(ctx, gitOpts{gitDir: dir}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-	var none *GitError
+	at := &Repo{Git: &gitcmd.Git{Root: to, CommonDir: r.Git.CommonDir, GitDir: dir, Worktree: gitcmd.WorktreeID(dir, r.Git.CommonDir),
+		Format: r.Git.Format, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}
+	head, err := at.Git.Run(ctx, gitcmd.Opts{GitDir: dir}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	var none *gitcmd.GitError
 	if err != nil && !errors.As(err, &none) {
 		return false, err
 	}
 	if err == nil {
-		if _, err := at.git(ctx, gitOpts{gitDir: dir, write: true}, "update-ref", "--no-deref", "-m", "wfs: kept in "+to,
+		if _, err := at.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "update-ref", "--no-deref", "-m", "wfs: kept in "+to,
 			"HEAD", strings.TrimSpace(string(head))); err != nil {
 			return false, err
 		}
@@ -45,14 +46,14 @@ func (r *Repo) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stay
 // leadModules tells the repositories of submodules where their work trees are, after the one around them was moved.
 func (r *Repo) leadModules(ctx context.Context, modules, from, to string) error {
 	return filepath.WalkDir(modules, func(path string, d fs.DirEntry, err error) error {
-		if err != nil && path == modules && absent(err) {
+		if err != nil && path == modules && gitcmd.Absent(err) {
 			return fs.SkipAll
 		}
 		if err != nil || d.IsDir() || d.Name() != "config" && d.Name() != "config.worktree" || !isGitDir(filepath.Dir(path)) {
 			return err
 		}
-		at := &Repo{root: to, env: r.env, userEnv: r.userEnv}
-		said, err := at.git(ctx, gitOpts{okExit: []int{1}}, "config", "--file", path, "--get", "core.worktree")
+		at := &Repo{Git: &gitcmd.Git{Root: to, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}
+		said, err := at.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--file", path, "--get", "core.worktree")
 		tree := strings.TrimSuffix(string(said), "\n")
 		if err != nil || tree == "" {
 			return err
@@ -64,7 +65,7 @@ func (r *Repo) leadModules(ctx context.Context, modules, from, to string) error 
 		if err != nil || !filepath.IsLocal(rel) {
 			return nil // somewhere else, or led already
 		}
-		_, err = at.git(ctx, gitOpts{write: true}, "config", "--file", path, "core.worktree", filepath.Join(to, rel))
+		_, err = at.Git.Run(ctx, gitcmd.Opts{Write: true}, "config", "--file", path, "core.worktree", filepath.Join(to, rel))
 		return err
 	})
 }

@@ -16,7 +16,7 @@ func TestKeepWorktree(t *testing.T) {
 	r := newRepo(t)
 	lib := newRepo(t)
 	lib.submodule("deep")
-	r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.root, "sub")
+	r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Git.Root, "sub")
 	r.commit()
 	n := r.planned(filepath.Join(r.home, "new"))
 	made := r.added(n.Path)

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // Git takes any commit for granted whose id it is given, with or without the files that it names. So before a ref may
@@ -26,7 +28,7 @@ func (r *Repo) linksOf(objects []newObject) (map[string]string, error) {
 	for _, o := range objects {
 		switch o.kind {
 		case "tree":
-			entries, err := parseTree(o.data, r.idLength()/2)
+			entries, err := parseTree(o.data, r.Git.IDLength()/2)
 			if err != nil {
 				return nil, fmt.Errorf("tree %s: %w", o.id, err)
 			}
@@ -71,7 +73,7 @@ func (r *Repo) has(links map[string]string) bool {
 	slices.SortFunc(open, func(a, b *packIndexFile) int { return cmp.Compare(b.count(), a.count()) })
 	for id, kind := range links {
 		key, err := hex.DecodeString(id)
-		if err != nil || len(key) != r.idLength()/2 {
+		if err != nil || len(key) != r.Git.IDLength()/2 {
 			return false
 		}
 		found := len(open) > 0 && open[0].has(key)
@@ -103,7 +105,7 @@ func (r *Repo) complete(ctx context.Context, objects []newObject, old *index) er
 		}
 	}
 	ids := slices.Sorted(maps.Keys(links))
-	out, err := r.git(ctx, gitOpts{stdin: []byte(strings.Join(ids, "\n") + "\n")}, "cat-file", "--batch-check")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(ids, "\n") + "\n")}, "cat-file", "--batch-check")
 	if err != nil {
 		return err
 	}
@@ -142,7 +144,7 @@ const packIndexHead = 4 + 4 + 256*4 // magic, version, fanout
 // closes them.
 func (r *Repo) openPackIndexes(packs []string) (open []*packIndexFile, end func()) {
 	for _, path := range packs {
-		if p := openPackIndex(path+".idx", r.idLength()/2); p != nil {
+		if p := openPackIndex(path+".idx", r.Git.IDLength()/2); p != nil {
 			open = append(open, p)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -70,18 +71,18 @@ func TestBar10ForeignLocks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, d := lockable(t)
-			lock := filepath.Join(r.commonDir, filepath.FromSlash(name))
+			lock := filepath.Join(r.Git.CommonDir, filepath.FromSlash(name))
 			if name == "packed-refs.lock" { // packing needs it as well
 				r.run("branch", "packed")
 				r.run("pack-refs", "--all")
 			}
 			r.put(lock, "")
 			err := do(r, d)
-			var locked *LockedError
-			if !errors.As(err, &locked) || !isFile(locked.Path, lock) {
+			var locked *gitcmd.LockedError
+			if !errors.As(err, &locked) || !gitcmd.IsFile(locked.Path, lock) {
 				t.Fatalf("not refused for %s: %v", lock, err)
 			}
-			if waited := time.Duration(r.waited.Load()); waited < LockPatience || waited > LockPatience+lastPause {
+			if waited := r.Git.Waited(); waited < gitcmd.LockPatience || waited > gitcmd.LockPatience+gitcmd.LastPause {
 				t.Errorf("waited for %s", waited)
 			}
 			if runtime.GOOS == "linux" && !locked.Deserted() || !strings.Contains(err.Error(), locked.Path) {
@@ -115,11 +116,11 @@ func TestBar10BriefLock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, d := lockable(t)
-			lock := filepath.Join(r.commonDir, filepath.FromSlash(name))
+			lock := filepath.Join(r.Git.CommonDir, filepath.FromSlash(name))
 			r.put(lock, "")
 			gone := make(chan error, 1)
 			go func() {
-				for r.waited.Load() == 0 { // it is being waited for
+				for r.Git.Waited() == 0 { // it is being waited for
 					time.Sleep(time.Millisecond)
 				}
 				gone <- os.Remove(lock)
@@ -139,10 +140,10 @@ func TestBar10BriefLock(t *testing.T) {
 func TestLongerPatience(t *testing.T) {
 	t.Parallel()
 	r, d := lockable(t)
-	lock := filepath.Join(r.commonDir, "index.lock")
+	lock := filepath.Join(r.Git.CommonDir, "index.lock")
 	r.put(lock, "")
 	asked := 0
-	r.WaitOn(func(_ time.Duration, e *LockedError) bool {
+	r.Git.WaitOn(func(_ time.Duration, e *gitcmd.LockedError) bool {
 		if asked++; asked == 3 {
 			if err := os.Remove(e.Path); err != nil {
 				t.Error(err)
@@ -154,8 +155,8 @@ func TestLongerPatience(t *testing.T) {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
 	r.put(lock, "")
-	r.WaitOn(func(time.Duration, *LockedError) bool { return false })
-	var locked *LockedError
+	r.Git.WaitOn(func(time.Duration, *gitcmd.LockedError) bool { return false })
+	var locked *gitcmd.LockedError
 	if err := publish(r, r.draft("")); !errors.As(err, &locked) {
 		t.Error(err)
 	}
@@ -169,15 +170,15 @@ func TestBar10Holder(t *testing.T) {
 	}
 	r := newRepo(t)
 	ctx := context.Background()
-	lock := filepath.Join(r.commonDir, "index.lock")
+	lock := filepath.Join(r.Git.CommonDir, "index.lock")
 	open := exec.Command("sh", "-c", `exec 9>"$1"; echo ready; read line`, "sh", lock)
 	holdsOpen := r.begin(open)
-	e := r.lockedBy(ctx, lock)
+	e := r.Git.LockedBy(ctx, lock)
 	if len(e.Holders) != 1 || e.Holders[0].PID != open.Process.Pid || e.Deserted() || !strings.Contains(e.Error(), "and held by `sh -c") {
 		t.Errorf("%v: %+v", e, e)
 	}
 	holdsOpen()
-	if e := r.lockedBy(ctx, lock); !e.Deserted() || !strings.Contains(e.Error(), "no process holds it") {
+	if e := r.Git.LockedBy(ctx, lock); !e.Deserted() || !strings.Contains(e.Error(), "no process holds it") {
 		t.Errorf("%v: %+v", e, e)
 	}
 	if err := os.Remove(lock); err != nil {
@@ -187,12 +188,12 @@ func TestBar10Holder(t *testing.T) {
 	r.write("a.txt", "edited\n")
 	commit := exec.Command("sh", "-c", `GIT_EDITOR='echo ready; read line; false' git commit -q -a; :`)
 	ends := r.begin(commit)
-	e = r.lockedBy(ctx, lock)
+	e = r.Git.LockedBy(ctx, lock)
 	if e == nil || len(e.AtWork) != 1 || e.Deserted() || !strings.Contains(e.Error(), "`git commit -q -a`") {
 		t.Errorf("%v: %+v", e, e)
 	}
 	ends()
-	if e := r.lockedBy(ctx, lock); e != nil {
+	if e := r.Git.LockedBy(ctx, lock); e != nil {
 		t.Errorf("%v", e)
 	}
 }
@@ -200,7 +201,7 @@ func TestBar10Holder(t *testing.T) {
 // begin starts a command in the repository that says ready, and returns what lets it end.
 func (r *testRepo) begin(c *exec.Cmd) (end func()) {
 	r.t.Helper()
-	c.Dir, c.Env = r.root, r.env
+	c.Dir, c.Env = r.Git.Root, r.env
 	in, err := c.StdinPipe()
 	if err != nil {
 		r.t.Fatal(err)

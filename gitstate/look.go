@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -97,7 +98,7 @@ func (l *looker) walk(top trackedDir) {
 // dir looks at a directory, and returns those in it that hold something tracked.
 func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	var found looked
-	dir := filepath.Join(l.repo.root, filepath.FromSlash(d.prefix))
+	dir := filepath.Join(l.repo.Git.Root, filepath.FromSlash(d.prefix))
 	list, fd, end, err := listDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // git says what it makes of it
 		found.unsure, found.others = true, append(found.others, d.prefix)
@@ -120,7 +121,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 		if special := e.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0; special &&
 			(name == ".gitignore" || name == ".gitattributes") {
 			file := filepath.Join(dir, name)
-			found.rules = &UnusableError{Dir: l.repo.root, Said: file + " is a FIFO, a socket or a device",
+			found.rules = &gitcmd.UnusableError{Dir: l.repo.Git.Root, Said: file + " is a FIFO, a socket or a device",
 				Hint: "rm " + safetext.ShellWord(file)}
 		}
 	}
@@ -183,7 +184,7 @@ const maxHollow = 100
 
 // hollow reports whether a directory holds nothing but directories: there is nothing in it that git could add.
 func (r *Repo) hollow(p string) bool {
-	todo := []string{filepath.Join(r.root, filepath.FromSlash(p))}
+	todo := []string{filepath.Join(r.Git.Root, filepath.FromSlash(p))}
 	for n := 0; n < len(todo); n++ {
 		entries, err := os.ReadDir(todo[n])
 		if err != nil {

@@ -40,7 +40,7 @@ func TestSnapshotIsWhatGitAdds(t *testing.T) {
 			change(r)
 			got := r.snapshot().Tree
 			index := filepath.Join(t.TempDir(), "index")
-			data, err := os.ReadFile(r.indexPath())
+			data, err := os.ReadFile(r.Git.IndexPath())
 			r.must(err)
 			r.must(os.WriteFile(index, data, 0o600))
 			r.env = append(r.env, "GIT_INDEX_FILE="+index)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -60,7 +61,7 @@ func (r *Repo) PlanWorktree(ctx context.Context, dir string, taken ...string) (N
 		return n, err
 	}
 	n.Path = filepath.Join(n.Above, rest)
-	if inside(n.Path, r.commonDir) {
+	if inside(n.Path, r.Git.CommonDir) {
 		return n, fmt.Errorf("%w: %s lies in git's own directory", ErrDirTaken, n.Path)
 	}
 	trees, err := r.Worktrees(ctx)
@@ -93,9 +94,9 @@ func (r *Repo) freeName(path string, taken []string) (string, error) {
 	base = base[:min(len(base), 80)]
 	name := base
 	for i := 1; ; i++ {
-		if _, err := os.Lstat(r.linkedDir(name)); absent(err) && !slices.Contains(taken, name) {
+		if _, err := os.Lstat(r.Git.LinkedDir(name)); gitcmd.Absent(err) && !slices.Contains(taken, name) {
 			return name, nil
-		} else if err != nil && !absent(err) {
+		} else if err != nil && !gitcmd.Absent(err) {
 			return "", err
 		}
 		name = fmt.Sprintf("%s%d", base, i)
@@ -109,9 +110,9 @@ func (r *Repo) mustIgnore(ctx context.Context, tree, path string) error {
 	if err != nil {
 		return err
 	}
-	at := &Repo{root: tree, env: r.env, userEnv: r.userEnv}
-	_, err = at.git(ctx, gitOpts{}, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
-	var failed *GitError
+	at := &Repo{Git: &gitcmd.Git{Root: tree, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}
+	_, err = at.Git.Run(ctx, gitcmd.Opts{}, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
+	var failed *gitcmd.GitError
 	if errors.As(err, &failed) && failed.Exit == 1 {
 		return fmt.Errorf("%w: %s lies in the work tree %s, and is not ignored there", ErrDirTaken, path, tree)
 	}
@@ -119,10 +120,7 @@ func (r *Repo) mustIgnore(ctx context.Context, tree, path string) error {
 }
 
 // inside reports whether a path is another one or lies below it.
-func inside(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && (rel == "." || filepath.IsLocal(rel))
-}
+func inside(path, dir string) bool { return durable.Inside(path, dir) }
 
 // AddWorktree makes a linked work tree, with HEAD detached at a commit and the files of a tree, "" for the
 // commit's own. Files of another tree are as if they were staged. The error wraps ErrDirTaken when the
@@ -150,13 +148,13 @@ func (r *Repo) AddWorktree(ctx context.Context, n NewWorktree, at session.Commit
 		}
 	}
 	add := r.addWhole
-	if !r.readsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		add = r.addByGit
 	}
 	if err := add(ctx, n, at, files); err != nil {
 		return nil, err
 	}
-	made, err := Open(ctx, Options{Dir: n.Path, Env: r.userEnv, Write: true, Waits: r.waits})
+	made, err := Open(ctx, gitcmd.Options{Dir: n.Path, Env: r.Git.UserEnv, Write: true, Waits: r.Git.Waits})
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +168,7 @@ func (r *Repo) addByGit(ctx context.Context, n NewWorktree, at session.Commit, f
 	if _, err := os.Lstat(n.Path); err == nil {
 		return dirTaken(n.Path)
 	}
-	if _, err := r.git(ctx, gitOpts{write: true}, "worktree", "add", "--quiet", "--detach", "--no-checkout", n.Path,
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true}, "worktree", "add", "--quiet", "--detach", "--no-checkout", n.Path,
 		string(at)); err != nil {
 		return err
 	}
@@ -179,8 +177,8 @@ func (r *Repo) addByGit(ctx context.Context, n NewWorktree, at session.Commit, f
 }
 
 func (r *Repo) fillWorktree(ctx context.Context, dir, gitDir, files string) error {
-	in := &Repo{root: dir, env: r.env, userEnv: r.userEnv}
-	if _, err := in.git(ctx, gitOpts{write: true, gitDir: gitDir}, "-c", "core.splitIndex=false", "read-tree", "-m",
+	in := &Repo{Git: &gitcmd.Git{Root: dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}
+	if _, err := in.Git.Run(ctx, gitcmd.Opts{Write: true, GitDir: gitDir}, "-c", "core.splitIndex=false", "read-tree", "-m",
 		"-u", files); err != nil {
 		return fmt.Errorf("the files of the new work tree: %w", err)
 	}
@@ -199,7 +197,7 @@ func (r *Repo) fillWorktree(ctx context.Context, dir, gitDir, files string) erro
 
 // newGitDir is where the git directory of a new work tree is made before it comes to its place.
 func (r *Repo) newGitDir(name string) string {
-	return filepath.Join(r.StateDir(), "worktrees", name, "new")
+	return filepath.Join(r.Git.StateDir(), "worktrees", name, "new")
 }
 
 func (r *Repo) addWhole(ctx context.Context, n NewWorktree, at session.Commit, files string) error {
@@ -213,7 +211,7 @@ func (r *Repo) addWhole(ctx context.Context, n NewWorktree, at session.Commit, f
 		return err
 	}
 	link := filepath.Join(n.Making, ".git")
-	if err := os.WriteFile(link, []byte("gitdir: "+filepath.ToSlash(r.linkedDir(n.Name))+"\n"), 0o666); err != nil {
+	if err := os.WriteFile(link, []byte("gitdir: "+filepath.ToSlash(r.Git.LinkedDir(n.Name))+"\n"), 0o666); err != nil {
 		return err
 	}
 	dir := r.newGitDir(n.Name)
@@ -243,19 +241,19 @@ func (r *Repo) addWhole(ctx context.Context, n NewWorktree, at session.Commit, f
 			return err
 		}
 	}
-	entries := filepath.Dir(r.linkedDir(n.Name))
+	entries := filepath.Dir(r.Git.LinkedDir(n.Name))
 	if err := os.MkdirAll(entries, 0o777); err != nil {
 		return err
 	}
-	if err := os.Rename(dir, r.linkedDir(n.Name)); err != nil {
+	if err := os.Rename(dir, r.Git.LinkedDir(n.Name)); err != nil {
 		return err
 	}
-	if err := errors.Join(durable.SyncDir(entries), durable.SyncDir(r.commonDir)); err != nil {
+	if err := errors.Join(durable.SyncDir(entries), durable.SyncDir(r.Git.CommonDir)); err != nil {
 		return err
 	}
 	durable.Hit(durable.WorktreeAdded)
 	if err := os.Rename(n.Making, n.Path); err != nil {
-		if isThere(n.Path) {
+		if gitcmd.IsThere(n.Path) {
 			err = errors.Join(dirTaken(n.Path), os.RemoveAll(n.Making))
 		}
 		return err
@@ -283,13 +281,13 @@ func (r *Repo) OpenLinked(ctx context.Context, dir string) (*Repo, error) {
 	if err != nil || t == nil || t.Gone {
 		return nil, err
 	}
-	return Open(ctx, Options{Dir: dir, Env: r.userEnv, Write: true})
+	return Open(ctx, gitcmd.Options{Dir: dir, Env: r.Git.UserEnv, Write: true})
 }
 
 // MoveWorktree renames a linked work tree to a place beside it, with everything in it. Whatever else lies in
 // its old place stays there. Git's entry stays, and leads to the old place.
 func (r *Repo) MoveWorktree(ctx context.Context, n NewWorktree, to string) error {
-	if inside(r.root, n.Path) || inside(r.commonDir, n.Path) {
+	if inside(r.Git.Root, n.Path) || inside(r.Git.CommonDir, n.Path) {
 		return fmt.Errorf("%s is not removed: this repository lies in it", n.Path)
 	}
 	if err := r.AwaitFilled(ctx, n.Name); err != nil {
@@ -352,8 +350,8 @@ func (r *Repo) ForgetWorktree(ctx context.Context, dir string) error {
 	if _, err := os.Lstat(dir); err == nil {
 		return nil // something else is there now, and git would look into it
 	}
-	if !r.readsDirectly() {
-		_, err = r.git(ctx, gitOpts{write: true}, "worktree", "remove", "--force", "--force", dir)
+	if !r.Git.ReadsDirectly() {
+		_, err = r.Git.Run(ctx, gitcmd.Opts{Write: true}, "worktree", "remove", "--force", "--force", dir)
 		return err
 	}
 	// Git removes its parts one after the other; killed in between, it leaves an entry without a HEAD.
@@ -361,11 +359,11 @@ func (r *Repo) ForgetWorktree(ctx context.Context, dir string) error {
 	if err := errors.Join(os.RemoveAll(away), durable.MkdirAll(filepath.Dir(away))); err != nil {
 		return err
 	}
-	if err := os.Rename(r.linkedDir(t.ID), away); err != nil {
+	if err := os.Rename(r.Git.LinkedDir(t.ID), away); err != nil {
 		return err
 	}
 	durable.Hit(durable.EntryAway)
-	_ = os.Remove(filepath.Dir(r.linkedDir(t.ID))) // as git does when it was the last
+	_ = os.Remove(filepath.Dir(r.Git.LinkedDir(t.ID))) // as git does when it was the last
 	return os.RemoveAll(away)
 }
 
@@ -383,18 +381,18 @@ func (r *Repo) linkedAt(ctx context.Context, dir string) (*Worktree, error) {
 // AwaitFilled waits for a git process that still fills a work tree, by the name under which git keeps it: it
 // may outlive the wfs that began it.
 func (r *Repo) AwaitFilled(ctx context.Context, name string) error {
-	for waited := time.Duration(0); waited < LockPatience; waited += leftPoll {
+	for waited := time.Duration(0); waited < gitcmd.LockPatience; waited += gitcmd.LeftPoll {
 		busy := false
-		for _, dir := range []string{r.linkedDir(name), r.newGitDir(name)} {
+		for _, dir := range []string{r.Git.LinkedDir(name), r.newGitDir(name)} {
 			lock := filepath.Join(dir, "index.lock")
-			if _, err := os.Lstat(lock); err == nil && !oursByMark(lock) {
+			if _, err := os.Lstat(lock); err == nil && !gitcmd.OursByMark(lock) {
 				busy = true
 			}
 		}
 		if !busy {
 			return nil
 		}
-		if err := pause(ctx, leftPoll); err != nil {
+		if err := gitcmd.Pause(ctx, gitcmd.LeftPoll); err != nil {
 			return err
 		}
 	}
@@ -404,7 +402,7 @@ func (r *Repo) AwaitFilled(ctx context.Context, name string) error {
 // Dirty reports how many paths of the work tree differ from HEAD or are untracked, directories counted once and
 // wfs's own not at all. It takes no lock.
 func (r *Repo) Dirty(ctx context.Context) (int, error) {
-	out, err := r.git(ctx, gitOpts{}, "status", everySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", everySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
 		":(top,exclude)"+userDir)
 	return strings.Count(string(out), "\x00"), err
 }

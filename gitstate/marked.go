@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // flagged returns, of the files that changes replace or delete, those that git was told not to look at and that
@@ -11,7 +13,7 @@ import (
 // them, because an earlier move was killed before it came to the index: what is in them is not the user's.
 func (r *Repo) flagged(ctx context.Context, changes []treeChange) (flagged []string, arrived map[string]bool,
 	err error) {
-	x, err := r.readIndex(ctx, r.indexPath())
+	x, err := r.readIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -25,7 +27,7 @@ func (r *Repo) flagged(ctx context.Context, changes []treeChange) (flagged []str
 			continue
 		}
 		info, err := r.lstat(c.Path)
-		if absent(err) || err == nil && info.IsDir() { // left out of a sparse checkout, deleted, replaced
+		if gitcmd.Absent(err) || err == nil && info.IsDir() { // left out of a sparse checkout, deleted, replaced
 			continue
 		}
 		if err != nil {
@@ -47,9 +49,9 @@ func (r *Repo) lookAgain(ctx context.Context, gitDir string, paths []string) err
 	if len(paths) == 0 {
 		return nil
 	}
-	o := gitOpts{gitDir: gitDir, write: true, stdin: []byte(strings.Join(paths, "\x00") + "\x00")}
+	o := gitcmd.Opts{GitDir: gitDir, Write: true, Stdin: []byte(strings.Join(paths, "\x00") + "\x00")}
 	for _, how := range []string{"--no-assume-unchanged", "--no-skip-worktree", "--remove"} {
-		if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", how, "-z", "--stdin"); err != nil {
+		if _, err := r.Git.Run(ctx, o, "-c", "core.splitIndex=false", "update-index", how, "-z", "--stdin"); err != nil {
 			return err
 		}
 	}

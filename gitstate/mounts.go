@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // MountedError says that a file system, or a directory of another place, is mounted in a directory that was to
@@ -22,7 +24,7 @@ func (e *MountedError) Error() string {
 // mount. Links are not followed.
 func NotMounted(dir string) error {
 	real, err := filepath.EvalSymlinks(dir)
-	if absent(err) {
+	if gitcmd.Absent(err) {
 		return nil
 	}
 	if err != nil {
@@ -42,7 +44,7 @@ func NotMounted(dir string) error {
 		if err != nil || !d.IsDir() {
 			return nil // what cannot be read is not removed either
 		}
-		if info, err := d.Info(); err == nil && deviceOf(info) != deviceOf(top) {
+		if info, err := d.Info(); err == nil && gitcmd.DeviceOf(info) != gitcmd.DeviceOf(top) {
 			return &MountedError{path}
 		}
 		return nil

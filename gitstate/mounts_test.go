@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 func TestMountIn(t *testing.T) {
@@ -80,7 +82,7 @@ func TestLinksIntoAWorkTreeAreNoCopies(t *testing.T) {
 			r.commit()
 			dir := filepath.Join(r.home, "there")
 			r.run("worktree", "add", "-q", "--detach", dir)
-			there := &testRepo{Repo: &Repo{root: dir}, t: t, home: r.home, env: r.env}
+			there := &testRepo{Repo: &Repo{Git: &gitcmd.Git{Root: dir}}, t: t, home: r.home, env: r.env}
 			there.open(dir)
 			c.lay(r, there)
 			list, err := there.Unkept(context.Background(), "", there.snapshot().Staged, r.Repo)

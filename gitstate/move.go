@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -73,7 +74,7 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	} else if raw != m.Raw {
 		return fmt.Errorf("moving the work tree: %w", session.ErrTouched)
 	}
-	dir := filepath.Join(r.worktreeDir(), "move")
+	dir := filepath.Join(r.Git.PrivateDir(), "move")
 	fromTree, toTree, spared := m.From, target, map[string]bool{}
 	if len(back) > 0 {
 		if fromTree, toTree, err = r.sparing(ctx, spared, back, m.From, target); err != nil {
@@ -103,7 +104,7 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	durable.Hit(durable.MovePlanned)
 	for _, c := range changes {
 		if w.torn[c.Path] {
-			if err := os.Remove(w.file(c.Path)); err != nil && !absent(err) {
+			if err := os.Remove(w.file(c.Path)); err != nil && !gitcmd.Absent(err) {
 				return err
 			}
 		}
@@ -132,9 +133,9 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 }
 
 func (r *Repo) checkout(ctx context.Context, dir string, to session.Commit) error {
-	_, err := r.git(ctx, gitOpts{gitDir: dir, write: true}, "-c", "core.splitIndex=false",
+	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "-c", "core.splitIndex=false",
 		"checkout", "--quiet", "--no-overwrite-ignore", "--no-recurse-submodules", "--detach", string(to), "--")
-	var refused *GitError
+	var refused *gitcmd.GitError
 	switch {
 	case err == nil:
 		return nil
@@ -187,15 +188,15 @@ func (r *Repo) makeGitDir(dir, head string) error {
 	}
 	// With a sparse checkout these say which files are there at all.
 	for _, name := range []string{filepath.Join("info", "sparse-checkout"), "config.worktree"} {
-		data, err := readFile(filepath.Join(r.gitDir, name))
+		data, err := gitcmd.ReadFile(filepath.Join(r.Git.GitDir, name))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), data, 0o600)
 		}
-		if err != nil && !absent(err) {
+		if err != nil && !gitcmd.Absent(err) {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "commondir"), []byte(r.commonDir+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "commondir"), []byte(r.Git.CommonDir+"\n"), 0o600); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "HEAD"), []byte(head+"\n"), 0o600)
@@ -205,21 +206,21 @@ func (r *Repo) makeGitDir(dir, head string) error {
 // stat data; without it, every file is read.
 func (r *Repo) fillMoveIndex(ctx context.Context, dir string, from session.Tree) error {
 	index := filepath.Join(dir, "index")
-	if err := copyKeepingTime(filepath.Join(r.worktreeDir(), "index"), index); err == nil {
-		out, err := r.git(ctx, gitOpts{gitDir: dir}, "write-tree")
+	if err := copyKeepingTime(filepath.Join(r.Git.PrivateDir(), "index"), index); err == nil {
+		out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir}, "write-tree")
 		if err == nil && strings.TrimSpace(string(out)) == string(from) {
 			return nil
 		}
 	}
-	if err := os.Remove(index); err != nil && !absent(err) {
+	if err := os.Remove(index); err != nil && !gitcmd.Absent(err) {
 		return err
 	}
-	if _, err := r.git(ctx, gitOpts{gitDir: dir, write: true}, "-c", "core.splitIndex=false", "read-tree",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "-c", "core.splitIndex=false", "read-tree",
 		string(from)); err != nil {
 		return err
 	}
 	// Exit 1 says that some files differ: in .wfs, or ones that the checkout will then refuse to touch.
-	_, err := r.git(ctx, gitOpts{gitDir: dir, write: true, okExit: []int{1}}, "-c", "core.splitIndex=false",
+	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true, OkExit: []int{1}}, "-c", "core.splitIndex=false",
 		"update-index", "-q", "--refresh")
 	return err
 }
@@ -268,16 +269,16 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []treeChange,
 			} else {
 				wrong = append(wrong, c.Path)
 			}
-		} else if err != nil && !absent(err) {
+		} else if err != nil && !gitcmd.Absent(err) {
 			return err
 		}
 	}
-	out, err := r.git(ctx, gitOpts{gitDir: dir}, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir}, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no",
 		"--ignore-submodules=dirty")
 	if err != nil {
 		return err
 	}
-	for _, line := range splitZ(out) { // "XY path"
+	for _, line := range gitcmd.SplitZ(out) { // "XY path"
 		c, ok := made[line[min(3, len(line)):]]
 		if !ok || c.newMode == modeNone {
 			continue
@@ -305,13 +306,13 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []treeChange,
 // sameFile compares the file at a change's place with what git would write there.
 func (r *Repo) sameFile(ctx context.Context, c treeChange, same func(want, have []byte) bool) (bool, error) {
 	info, err := r.lstat(c.Path)
-	if absent(err) {
+	if gitcmd.Absent(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	file := filepath.Join(r.root, filepath.FromSlash(c.Path))
+	file := filepath.Join(r.Git.Root, filepath.FromSlash(c.Path))
 	switch {
 	case c.newMode == modeLink && info.Mode()&os.ModeSymlink != 0:
 		link, err := os.Readlink(file)
@@ -325,7 +326,7 @@ func (r *Repo) sameFile(ctx context.Context, c treeChange, same func(want, have 
 		if err != nil {
 			return false, err
 		}
-		want, err := r.git(ctx, gitOpts{}, "cat-file", "--filters", "--path="+c.Path, c.newID)
+		want, err := r.Git.Run(ctx, gitcmd.Opts{}, "cat-file", "--filters", "--path="+c.Path, c.newID)
 		return err == nil && same(want, have), err
 	}
 	return false, nil
@@ -337,7 +338,7 @@ func (r *Repo) lstat(name string) (fs.FileInfo, error) {
 		if c != '/' {
 			continue
 		}
-		info, err := os.Lstat(filepath.Join(r.root, filepath.FromSlash(name[:i])))
+		info, err := os.Lstat(filepath.Join(r.Git.Root, filepath.FromSlash(name[:i])))
 		if err == nil && !info.IsDir() {
 			err = fs.ErrNotExist
 		}
@@ -345,5 +346,5 @@ func (r *Repo) lstat(name string) (fs.FileInfo, error) {
 			return nil, err
 		}
 	}
-	return os.Lstat(filepath.Join(r.root, filepath.FromSlash(name)))
+	return os.Lstat(filepath.Join(r.Git.Root, filepath.FromSlash(name)))
 }

@@ -16,6 +16,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -64,7 +65,7 @@ func (r *testRepo) inTheWay(to session.Tree) []string {
 // disk is the work tree as it lies there: what is at each path, directories left out.
 func (r *testRepo) disk() map[string]string {
 	r.t.Helper()
-	return diskOf(r.t, r.root)
+	return diskOf(r.t, r.Git.Root)
 }
 
 func diskOf(t interface{ Fatal(...any) }, root string) map[string]string {
@@ -120,7 +121,7 @@ func (r *testRepo) treeOf(files map[string]string) session.Tree {
 	}
 	index := filepath.Join(r.home, "tree-index")
 	os.Remove(index)
-	_, err := r.git(context.Background(), gitOpts{env: withIndex(index), stdin: []byte(list.String())}, "update-index", "-z", "--index-info")
+	_, err := r.Git.Run(context.Background(), gitcmd.Opts{Env: gitcmd.WithIndex(index), Stdin: []byte(list.String())}, "update-index", "-z", "--index-info")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -314,7 +315,7 @@ func TestPlanSubmodules(t *testing.T) {
 		r.run("commit", "-q", "-m", "submodule")
 		var want []string
 		if populated {
-			r.run("clone", "-q", sub.root, "sub")
+			r.run("clone", "-q", sub.Git.Root, "sub")
 			want = []string{"sub"}
 		} else if err := os.Mkdir(r.path("sub"), 0o755); err != nil {
 			t.Fatal(err)
@@ -356,7 +357,7 @@ func TestMoveRefusesLaterChanges(t *testing.T) {
 			if err != nil || len(m.InTheWay) > 0 {
 				t.Fatal(m.InTheWay, err)
 			}
-			dir := filepath.Join(r.worktreeDir(), "last-look")
+			dir := filepath.Join(r.Git.PrivateDir(), "last-look")
 			a, b, err := r.throwAway(ctx, m.From, to)
 			if err = join(err, r.makeGitDir(dir, string(a))); err == nil {
 				err = r.fillMoveIndex(ctx, dir, m.From)
@@ -396,7 +397,7 @@ func TestMoveSeesRacyEdits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settle(filepath.Join(r.worktreeDir(), "index"))
+	settle(filepath.Join(r.Git.PrivateDir(), "index"))
 	r.write("a.txt", "B\n")
 	settle(r.path("a.txt"))
 	if err := r.MoveTree(context.Background(), m); err == nil || r.read("a.txt") != "B\n" {
@@ -413,7 +414,7 @@ func TestMoveWithoutSnapshotIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(r.worktreeDir(), "index")); err != nil {
+	if err := os.Remove(filepath.Join(r.Git.PrivateDir(), "index")); err != nil {
 		t.Fatal(err)
 	}
 	r.write("b", "B\n")
@@ -459,11 +460,11 @@ func TestMoveAfterInterruption(t *testing.T) {
 			if err := r.beginMove(before, target); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.MkdirAll(filepath.Join(r.worktreeDir(), "move"), 0o700); err != nil {
+			if err := os.MkdirAll(filepath.Join(r.Git.PrivateDir(), "move"), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"index", "index.lock"} {
-				if err := os.WriteFile(filepath.Join(r.worktreeDir(), "move", name), []byte("torn"), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(r.Git.PrivateDir(), "move", name), []byte("torn"), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -476,7 +477,7 @@ func TestMoveAfterInterruption(t *testing.T) {
 			if got := r.disk(); !maps.Equal(got, want) {
 				t.Errorf("got %q", got)
 			}
-			if _, err := os.Stat(r.movingFile()); !absent(err) {
+			if _, err := os.Stat(r.movingFile()); !gitcmd.Absent(err) {
 				t.Errorf("the note of the move is still there: %v", err)
 			}
 		})
@@ -564,7 +565,7 @@ func TestMoveInLinkedAndSparseWorkTree(t *testing.T) {
 	main := r.disk()
 	r.open(linked)
 	r.run("sparse-checkout", "set", "in")
-	if _, err := os.Stat(r.path("out")); !absent(err) {
+	if _, err := os.Stat(r.path("out")); !gitcmd.Absent(err) {
 		t.Fatal("not sparse")
 	}
 	r.move(r.treeOf(map[string]string{"in/f": "F\n", "in/g": "g\n", "out/f": "F\n", "out/g": "g\n"}))
@@ -619,7 +620,7 @@ func TestMoveIsIdentity(t *testing.T) {
 			if err := r.moveFrom(now, to); err != nil {
 				rt.Fatal(err)
 			}
-			if got := diskOf(rt, r.root); !maps.Equal(got, want) {
+			if got := diskOf(rt, r.Git.Root); !maps.Equal(got, want) {
 				rt.Fatalf("got %q, want %q", got, want)
 			}
 			if now = r.snapshot(); now.Tree != to {

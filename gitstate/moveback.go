@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -55,13 +56,13 @@ func (r *Repo) dropBegun(ctx context.Context, m session.Move, failed session.Tre
 	if err != nil || len(begun) == 0 {
 		return err
 	}
-	root, err := os.OpenRoot(r.root) // links must not lead elsewhere
+	root, err := os.OpenRoot(r.Git.Root) // links must not lead elsewhere
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	for name := range begun {
-		if err := root.Remove(filepath.FromSlash(name)); err != nil && !absent(err) {
+		if err := root.Remove(filepath.FromSlash(name)); err != nil && !gitcmd.Absent(err) {
 			return err
 		}
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
@@ -76,7 +77,7 @@ func (r *Repo) dropBegun(ctx context.Context, m session.Move, failed session.Tre
 // sparing notes files that git is not to write, and returns both trees of a move without them.
 func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []rawFile, from, to session.Tree) (a,
 	b session.Tree, err error) {
-	index := filepath.Join(r.worktreeDir(), "sparing")
+	index := filepath.Join(r.Git.PrivateDir(), "sparing")
 	var without strings.Builder
 	for _, f := range files {
 		spared[f.path] = true
@@ -87,7 +88,7 @@ func (r *Repo) sparing(ctx context.Context, spared map[string]bool, files []rawF
 		if err := removeLeftovers(index); err != nil {
 			return "", "", err
 		}
-		if _, err := r.git(ctx, gitOpts{write: true, env: withIndex(index)}, "-c", "core.splitIndex=false", "read-tree",
+		if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "read-tree",
 			string(t)); err != nil {
 			return "", "", err
 		}

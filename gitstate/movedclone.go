@@ -4,7 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // RepairLinked connects linked work trees again after the repository was moved: those whose .git file leads to
@@ -22,14 +23,14 @@ func (r *Repo) RepairLinked(ctx context.Context, from string) ([]string, error) 
 		}
 		places := []string{t.Path}
 		if rel, err := filepath.Rel(from, t.Path); err == nil {
-			places = append(places, filepath.Join(r.commonDir, rel))
+			places = append(places, filepath.Join(r.Git.CommonDir, rel))
 		}
 		for _, place := range places {
-			to, err := leadsTo(place)
+			to, err := gitcmd.LeadsTo(place)
 			if err != nil || filepath.Dir(filepath.Dir(to)) != filepath.Clean(from) {
 				continue
 			}
-			if _, err := os.Lstat(to); absent(err) {
+			if _, err := os.Lstat(to); gitcmd.Absent(err) {
 				found = append(found, place)
 				break
 			}
@@ -38,21 +39,8 @@ func (r *Repo) RepairLinked(ctx context.Context, from string) ([]string, error) 
 	if len(found) == 0 {
 		return nil, nil
 	}
-	_, err = r.git(ctx, gitOpts{write: true}, append([]string{"worktree", "repair"}, found...)...)
+	_, err = r.Git.Run(ctx, gitcmd.Opts{Write: true}, append([]string{"worktree", "repair"}, found...)...)
 	return found, err
-}
-
-// leadsTo is the git directory that the .git file of a linked work tree names.
-func leadsTo(root string) (string, error) {
-	text, err := readFile(filepath.Join(root, ".git"))
-	if err != nil {
-		return "", err
-	}
-	to, _ := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
-	if to = filepath.FromSlash(strings.TrimSpace(to)); !filepath.IsAbs(to) {
-		to = filepath.Join(root, to)
-	}
-	return filepath.Clean(to), nil
 }
 
 // LostRepository is the git directory that a directory's linked work tree belongs to, when that is not there;
@@ -63,11 +51,11 @@ func LostRepository(dir string) (root, gitDir string) {
 			break
 		}
 	}
-	to, err := leadsTo(root)
+	to, err := gitcmd.LeadsTo(root)
 	if err != nil || filepath.Base(filepath.Dir(to)) != "worktrees" {
 		return root, ""
 	}
-	if _, err := os.Lstat(to); !absent(err) {
+	if _, err := os.Lstat(to); !gitcmd.Absent(err) {
 		return root, ""
 	}
 	return root, filepath.Dir(filepath.Dir(to))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -19,19 +20,19 @@ func (r *Repo) editedSubmodules(ctx context.Context, index string, gitlinks []st
 		"--untracked-files=normal", "--"}
 	none := len(args)
 	for _, p := range gitlinks {
-		if isRepository(filepath.Join(r.root, filepath.FromSlash(p))) {
+		if isRepository(filepath.Join(r.Git.Root, filepath.FromSlash(p))) {
 			args = append(args, ":(top,literal)"+p)
 		}
 	}
 	if len(args) == none {
 		return nil, nil
 	}
-	out, err := r.git(ctx, gitOpts{env: withIndex(index)}, args...)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, args...)
 	if err != nil {
 		return nil, err
 	}
 	var skipped []session.Skip
-	for _, line := range splitZ(out) { // "1 XY SCMU mode mode mode id id path": C, M, U say what of the submodule changed
+	for _, line := range gitcmd.SplitZ(out) { // "1 XY SCMU mode mode mode id id path": C, M, U say what of the submodule changed
 		f := strings.SplitN(line, " ", 9)
 		if len(f) == 9 && f[0] == "1" && len(f[2]) == 4 && (f[2][2] == 'M' || f[2][3] == 'U') {
 			skipped = append(skipped, session.Skip{Path: f[8], Why: "a submodule with changes that are not committed in it"})
@@ -43,19 +44,19 @@ func (r *Repo) editedSubmodules(ctx context.Context, index string, gitlinks []st
 // stagedSubmodules returns those gitlinks of the user's own index that the .gitmodules of a private one names: what
 // `git submodule add` leaves.
 func (r *Repo) stagedSubmodules(ctx context.Context, index string) (map[string]bool, error) {
-	x, err := r.readIndex(ctx, r.indexPath())
+	x, err := r.readIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return nil, err
 	}
 	user := x.info().gitlinks
 	const none = 128 // there is no .gitmodules, or it cannot be read
-	out, err := r.git(ctx, gitOpts{env: withIndex(index), okExit: []int{1, none}}, "config", "-z", "--blob",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), OkExit: []int{1, none}}, "config", "-z", "--blob",
 		":.gitmodules", "--get-regexp", `^submodule\..*\.path$`)
 	if err != nil {
 		return nil, err
 	}
 	made := map[string]bool{}
-	for _, line := range splitZ(out) {
+	for _, line := range gitcmd.SplitZ(out) {
 		if _, p, _ := strings.Cut(line, "\n"); slices.Contains(user, p) {
 			made[p] = true
 		}
@@ -74,7 +75,7 @@ func (r *Repo) Nested(path string) string {
 		if err != nil || !info.IsDir() {
 			return ""
 		}
-		if isRepository(filepath.Join(r.root, filepath.FromSlash(path[:i]))) {
+		if isRepository(filepath.Join(r.Git.Root, filepath.FromSlash(path[:i]))) {
 			return path[:i]
 		}
 	}
@@ -88,7 +89,7 @@ func isRepository(dir string) bool {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Stat(path)
 	switch {
-	case absent(err):
+	case gitcmd.Absent(err):
 		return false
 	case err != nil:
 		return true
@@ -97,7 +98,7 @@ func isRepository(dir string) bool {
 	case !info.Mode().IsRegular():
 		return false
 	}
-	data, err := readFile(path)
+	data, err := gitcmd.ReadFile(path)
 	if err != nil {
 		return !errors.Is(err, durable.ErrTooLarge) // it holds one path
 	}
@@ -114,10 +115,10 @@ func isRepository(dir string) bool {
 // isGitDir is git's own test: there are HEAD, objects and refs, the latter two in the common directory if there is one.
 func isGitDir(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
-		return !absent(err)
+		return !gitcmd.Absent(err)
 	}
 	common := dir
-	if data, err := readFile(filepath.Join(dir, "commondir")); err == nil {
+	if data, err := gitcmd.ReadFile(filepath.Join(dir, "commondir")); err == nil {
 		common = strings.TrimRight(string(data), "\r\n")
 		if !filepath.IsAbs(common) {
 			common = filepath.Join(dir, common)
@@ -125,7 +126,7 @@ func isGitDir(dir string) bool {
 	}
 	for _, name := range []string{"objects", "refs"} {
 		if _, err := os.Stat(filepath.Join(common, name)); err != nil {
-			return !absent(err)
+			return !gitcmd.Absent(err)
 		}
 	}
 	return true

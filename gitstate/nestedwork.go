@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -17,18 +18,18 @@ import (
 // directory, and those around tracked files in it, if they hold something that is perhaps nowhere else. What
 // the other work tree has of the same submodules counts for tags only.
 func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
-	x, err := r.readIndex(ctx, r.indexPath())
+	x, err := r.readIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.git(ctx, gitOpts{}, "ls-files", "-z")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-z")
 	if err != nil {
 		return nil, err
 	}
 	var list []string
 	seen := map[string]bool{} // git directories
-	for _, name := range append(x.info().gitlinks, directoriesOf(splitZ(out))...) {
-		dir := filepath.Join(r.root, filepath.FromSlash(name))
+	for _, name := range append(x.info().gitlinks, directoriesOf(gitcmd.SplitZ(out))...) {
+		dir := filepath.Join(r.Git.Root, filepath.FromSlash(name))
 		if !isRepository(dir) {
 			continue
 		}
@@ -38,9 +39,9 @@ func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
 			list = append(list, name)
 		}
 	}
-	modules := filepath.Join(r.gitDir, "modules")
+	modules := filepath.Join(r.Git.GitDir, "modules")
 	err = filepath.WalkDir(modules, func(dir string, d fs.DirEntry, err error) error {
-		if err != nil && dir == modules && absent(err) {
+		if err != nil && dir == modules && gitcmd.Absent(err) {
 			return fs.SkipAll
 		}
 		if err != nil || !d.IsDir() || !isGitDir(dir) {
@@ -72,7 +73,7 @@ func directoriesOf(paths []string) []string {
 // read.
 func gitDirOf(dir string) string {
 	path := filepath.Join(dir, ".git")
-	if to, err := leadsTo(dir); err == nil {
+	if to, err := gitcmd.LeadsTo(dir); err == nil {
 		path = to
 	}
 	real, err := filepath.EvalSymlinks(path)
@@ -85,12 +86,12 @@ func gitDirOf(dir string) string {
 // counterpart returns the git directory that another work tree has for the submodule whose git directory in this one is
 // given, "" for none.
 func (r *Repo) counterpart(gitDir string, other *Repo) string {
-	modules, err := filepath.EvalSymlinks(filepath.Join(r.gitDir, "modules"))
-	if err != nil || r.gitDir == other.gitDir {
+	modules, err := filepath.EvalSymlinks(filepath.Join(r.Git.GitDir, "modules"))
+	if err != nil || r.Git.GitDir == other.Git.GitDir {
 		return ""
 	}
 	rel, err := filepath.Rel(modules, gitDir)
-	theirs := filepath.Join(other.gitDir, "modules", rel)
+	theirs := filepath.Join(other.Git.GitDir, "modules", rel)
 	if err != nil || !filepath.IsLocal(rel) || !isGitDir(theirs) {
 		return ""
 	}
@@ -107,7 +108,7 @@ func (r *Repo) pushed(ctx context.Context, gitDir, dir, other string) bool {
 		return false
 	}
 	for _, more := range []string{"modules", "worktrees"} {
-		if left, err := os.ReadDir(filepath.Join(gitDir, more)); len(left) > 0 || err != nil && !absent(err) {
+		if left, err := os.ReadDir(filepath.Join(gitDir, more)); len(left) > 0 || err != nil && !gitcmd.Absent(err) {
 			return false
 		}
 	}
@@ -133,7 +134,7 @@ func (r *Repo) pushed(ctx context.Context, gitDir, dir, other string) bool {
 			own.WriteString(id + "\n")
 		}
 	}
-	out, err := at.git(ctx, gitOpts{gitDir: gitDir, stdin: []byte(own.String())}, "rev-list", "--max-count=1",
+	out, err := at.Git.Run(ctx, gitcmd.Opts{GitDir: gitDir, Stdin: []byte(own.String())}, "rev-list", "--max-count=1",
 		"--stdin", "--exclude=refs/tags/*", "--all", "--reflog", "HEAD", "--not", "--remotes")
 	if err != nil || len(out) > 0 {
 		return false
@@ -141,7 +142,7 @@ func (r *Repo) pushed(ctx context.Context, gitDir, dir, other string) bool {
 	if dir == "" {
 		return true
 	}
-	out, err = at.git(ctx, gitOpts{gitDir: gitDir}, "status", "--porcelain", "--untracked-files=normal",
+	out, err = at.Git.Run(ctx, gitcmd.Opts{GitDir: gitDir}, "status", "--porcelain", "--untracked-files=normal",
 		"--ignored=traditional", everySubmodule)
 	if err != nil || len(out) > 0 {
 		return false
@@ -165,7 +166,7 @@ func (r *Repo) nestedIn(gitDir, dir string) *Repo {
 	if dir == "" {
 		dir = gitDir
 	}
-	return &Repo{root: dir, commonDir: gitDir, gitDir: gitDir, env: r.env, userEnv: r.userEnv}
+	return &Repo{Git: &gitcmd.Git{Root: dir, CommonDir: gitDir, GitDir: gitDir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}
 }
 
 // commitTag ends what nestedTags says of a tag that leads to a commit.
@@ -173,7 +174,7 @@ const commitTag = " commit"
 
 // nestedTags returns the object of each tag of a nested repository and what kind of thing it leads to.
 func (r *Repo) nestedTags(ctx context.Context) (map[string]string, error) {
-	out, err := r.git(ctx, gitOpts{gitDir: r.gitDir}, "for-each-ref",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: r.Git.GitDir}, "for-each-ref",
 		"--format=%(refname) %(objectname) %(if)%(*objecttype)%(then)%(*objecttype)%(else)%(objecttype)%(end)", "refs/tags")
 	tags := map[string]string{}
 	for line := range strings.Lines(string(out)) {
@@ -187,18 +188,18 @@ func (r *Repo) nestedTags(ctx context.Context) (map[string]string, error) {
 // readsAsCommitted reports whether the files of a nested repository that are there are those of its HEAD, by what is in
 // them: with an index of our own, in which nothing is marked as not to be looked at, and no file as looked at already.
 func (r *Repo) readsAsCommitted(ctx context.Context, at *Repo) (bool, error) {
-	index := filepath.Join(r.worktreeDir(), durable.TempPrefix+"nested")
+	index := filepath.Join(r.Git.PrivateDir(), durable.TempPrefix+"nested")
 	if err := removeLeftovers(index); err != nil {
 		return false, err
 	}
 	defer os.Remove(index)
-	o := gitOpts{gitDir: at.gitDir, env: withIndex(index)}
-	if _, err := at.git(ctx, o, "-c", "core.splitIndex=false", "read-tree", "HEAD"); err != nil {
+	o := gitcmd.Opts{GitDir: at.Git.GitDir, Env: gitcmd.WithIndex(index)}
+	if _, err := at.Git.Run(ctx, o, "-c", "core.splitIndex=false", "read-tree", "HEAD"); err != nil {
 		return false, err
 	}
-	out, err := at.git(ctx, o, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no",
+	out, err := at.Git.Run(ctx, o, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no",
 		"--ignore-submodules=all")
-	for _, line := range splitZ(out) {
+	for _, line := range gitcmd.SplitZ(out) {
 		if !strings.HasPrefix(line, " D") { // as outside of a sparse checkout
 			return false, err
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // What is done in a submodule is in no repository but its own: each way to leave something there, and what is no reason to
@@ -19,7 +21,7 @@ func TestUnsavedSubmodules(t *testing.T) {
 	lib.run("commit", "-q", "--allow-empty", "-m", "a release off every branch")
 	lib.run("tag", "-a", "-m", "off", "off")
 	lib.run("checkout", "-q", "main")
-	r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.root, "sub")
+	r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Git.Root, "sub")
 	r.commit()
 	old := time.Unix(1700000000, 0)
 	for name, c := range map[string]struct {
@@ -80,10 +82,10 @@ func TestUnsavedSubmodules(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "there")
 			r.run("worktree", "add", "-q", "--detach", dir)
 			t.Parallel()
-			there := &testRepo{Repo: &Repo{root: dir}, t: t, home: r.home, env: r.env}
+			there := &testRepo{Repo: &Repo{Git: &gitcmd.Git{Root: dir}}, t: t, home: r.home, env: r.env}
 			there.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
 			there.open(dir)
-			if err := os.MkdirAll(there.worktreeDir(), 0o700); err != nil {
+			if err := os.MkdirAll(there.Git.PrivateDir(), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			c.do(there)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // refusing is the beginning of addresses that git can push nothing to. It is what git says when it is asked to.
@@ -15,7 +17,7 @@ const refusing = "pushing-is-off-in-runs-of-wfs--see-agent.push::"
 // write to a remote as well.
 func (r *Repo) NoPush(ctx context.Context) ([]string, error) {
 	settings := []string{"url." + refusing + ".pushInsteadOf", ""}
-	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "-z", "--get-regexp", `^remote\..*\.(url|pushurl)$`)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "-z", "--get-regexp", `^remote\..*\.(url|pushurl)$`)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -30,7 +31,7 @@ type opDocument struct {
 	session.Op
 }
 
-func (r *Repo) opsRef() string { return opsPrefix + r.worktree }
+func (r *Repo) opsRef() string { return opsPrefix + r.Git.Worktree }
 
 // opLog is an operation log as far as it can be read.
 type opLog struct {
@@ -42,7 +43,7 @@ type opLog struct {
 
 // Ops lists this work tree's operations, newest first, as far as they can be read.
 func (r *Repo) Ops(ctx context.Context) ([]session.Op, error) {
-	ops, _, err := r.OpLog(ctx, r.worktree)
+	ops, _, err := r.OpLog(ctx, r.Git.Worktree)
 	return ops, err
 }
 
@@ -74,9 +75,9 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 	if err != nil || l.tip == "" {
 		return l, err
 	}
-	out, err := r.git(ctx, gitOpts{}, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*maxOps),
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*maxOps),
 		"--no-commit-header", "--format=%H %T %P", string(l.tip), "--")
-	var failed *GitError
+	var failed *gitcmd.GitError
 	if errors.As(err, &failed) { // no commit, or some are missing
 		l.damage, err = fmt.Errorf("%s: %s", ref, strings.TrimSpace(failed.Stderr)), nil
 	}
@@ -128,7 +129,7 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 func (r *Repo) newestOps(ctx context.Context) (l opLog, ok bool) {
 	const enough = 16 // an operation is logged again after a kill, and then it is the last one
 	var err error
-	if l.tip, err = r.Ref(ctx, r.opsRef()); err != nil || l.tip == "" || !r.readsDirectly() {
+	if l.tip, err = r.Ref(ctx, r.opsRef()); err != nil || l.tip == "" || !r.Git.ReadsDirectly() {
 		return l, false
 	}
 	for c := l.tip; len(l.ops) < enough; {
@@ -170,7 +171,7 @@ func readOp(name string, g found) (session.Op, error) {
 // from the log. A log that cannot be read is moved aside: a new one begins, and what was there is kept below its first
 // commit.
 func (r *Repo) LogOp(ctx context.Context, op session.Op) (int64, error) {
-	ident, err := r.identity(ctx)
+	ident, err := r.Git.Identity(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -247,7 +248,7 @@ func (r *Repo) uponOps(ctx context.Context, l opLog, ident string, at int64) ([]
 // rootOfOps makes the commit that a log ends in, so that first parents are operations and nothing else.
 func (r *Repo) rootOfOps(parents []session.Commit, ident string, at int64, why string) ([]newObject, session.Commit) {
 	empty := r.newObject("tree", nil)
-	root := r.newCommit(empty.id, parents, ident, at, "wfs: operations of work tree "+r.worktree+why)
+	root := r.newCommit(empty.id, parents, ident, at, "wfs: operations of work tree "+r.Git.Worktree+why)
 	return []newObject{empty, root}, session.Commit(root.id)
 }
 

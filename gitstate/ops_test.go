@@ -37,10 +37,10 @@ func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 			r.run("update-ref", ref, "HEAD:a.txt")
 			return r.run("rev-parse", "HEAD:a.txt")
 		},
-		"a damaged file": func(r *testRepo) string { mustWrite(r, filepath.Join(r.gitDir, ref), "rubbish\n"); return "" },
-		"an empty file":  func(r *testRepo) string { mustWrite(r, filepath.Join(r.gitDir, ref), ""); return "" },
+		"a damaged file": func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), "rubbish\n"); return "" },
+		"an empty file":  func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), ""); return "" },
 		"an object that does not exist": func(r *testRepo) string {
-			mustWrite(r, filepath.Join(r.gitDir, ref), strings.Repeat("1", 40)+"\n")
+			mustWrite(r, filepath.Join(r.Git.GitDir, ref), strings.Repeat("1", 40)+"\n")
 			return ""
 		},
 		"a symbolic ref to a branch": func(r *testRepo) string { r.run("symbolic-ref", ref, "refs/heads/main"); return "" },
@@ -119,7 +119,7 @@ func TestOperationLogIsCut(t *testing.T) {
 	number := func(n int64) *session.Op { return &l.ops[maxOps-n] }
 	number(3).Turn, number(9).Turn = leave, leave
 	number(5).Turn = session.Turn{HeadOld: BranchRef(testID), HeadNew: "refs/heads/main", Tree: "a", Index: "a"}
-	ident, err := r.identity(ctx)
+	ident, err := r.Git.Identity(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -31,12 +32,12 @@ func (r *Repo) noteAside(what string) { r.notedAside.Store(&what) }
 // salvageOps moves a file aside that stands where the log's ref belongs and is none: damaged, or a symbolic ref, by
 // which somebody's branch would be moved. Git can neither read nor replace such a file.
 func (r *Repo) salvageOps() error {
-	if !r.readsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		return nil
 	}
-	path := filepath.Join(r.commonDir, filepath.FromSlash(r.opsRef()))
+	path := filepath.Join(r.Git.CommonDir, filepath.FromSlash(r.opsRef()))
 	data, err := durable.ReadFile(path, 4096)
-	if absent(err) {
+	if gitcmd.Absent(err) {
 		return nil
 	}
 	if err == nil {
@@ -48,12 +49,12 @@ func (r *Repo) salvageOps() error {
 	} else if st, err := os.Lstat(path); err != nil || st.IsDir() {
 		return err // refs below it: git says which
 	}
-	if err := durable.MkdirAll(r.worktreeDir()); err != nil {
+	if err := durable.MkdirAll(r.Git.PrivateDir()); err != nil {
 		return err
 	}
 	to := ""
 	for n := 1; n <= maxSalvaged; n++ {
-		to = filepath.Join(r.worktreeDir(), fmt.Sprintf("ops.corrupt-%d", n))
+		to = filepath.Join(r.Git.PrivateDir(), fmt.Sprintf("ops.corrupt-%d", n))
 		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
 			break
 		}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // A git that takes the HEAD of a work tree that is gone off its branch is killed: the lock is that HEAD's, not ours.
@@ -17,17 +19,17 @@ func TestLeaveGoneKilled(t *testing.T) {
 	tree := filepath.Join(r.home, "tree")
 	r.run("worktree", "add", "-q", "-b", "one", tree)
 	r.must(os.RemoveAll(tree))
-	lock := filepath.Join(r.commonDir, "worktrees", "tree", "HEAD.lock")
+	lock := filepath.Join(r.Git.CommonDir, "worktrees", "tree", "HEAD.lock")
 	r.brokenGit("update-ref", lock)
 	if _, err := r.LeaveGone(ctx, "refs/heads/one"); err == nil {
 		t.Fatal("a killed git is no error")
 	}
-	r.Repo.env = quietEnv(testEnv(r.home))
-	own := filepath.Join(r.gitDir, "HEAD.lock")
+	r.Repo.Git.Env = gitcmd.QuietEnv(testEnv(r.home))
+	own := filepath.Join(r.Git.GitDir, "HEAD.lock")
 	r.put(own, "somebody else's") // it comes later
 	r.must(r.HealLocks(ctx))
-	if isThere(lock) || !isThere(own) {
-		t.Errorf("of what is gone: %v, of here: %v", isThere(lock), isThere(own))
+	if gitcmd.IsThere(lock) || !gitcmd.IsThere(own) {
+		t.Errorf("of what is gone: %v, of here: %v", gitcmd.IsThere(lock), gitcmd.IsThere(own))
 	}
 	r.must(os.Remove(own))
 	if left, err := r.LeaveGone(ctx, "refs/heads/one"); err != nil || len(left) != 1 {
@@ -48,9 +50,9 @@ func (r *testRepo) beforeGit(line string) {
 	bin := filepath.Join(r.home, "bin")
 	r.put(filepath.Join(bin, "git"), "#!/bin/sh\n"+line+"\nPATH=${PATH#*:}\nexec git \"$@\"\n")
 	r.must(os.Chmod(filepath.Join(bin, "git"), 0o700))
-	for i, kv := range r.Repo.env {
+	for i, kv := range r.Repo.Git.Env {
 		if len(kv) > 5 && kv[:5] == "PATH=" {
-			r.Repo.env[i] = "PATH=" + bin + string(os.PathListSeparator) + kv[5:]
+			r.Repo.Git.Env[i] = "PATH=" + bin + string(os.PathListSeparator) + kv[5:]
 		}
 	}
 }
@@ -70,17 +72,17 @@ func TestHealOthers(t *testing.T) {
 			mine = "refs/heads/" + name
 		}
 		r.diesMoving("HEAD", mine)
-		index := r.indexPath() + ".lock"
-		for path, text := range map[string]string{r.lockOf("HEAD"): "", r.lockOf(mine): "", index: string(lockMark)} {
+		index := r.Git.IndexPath() + ".lock"
+		for path, text := range map[string]string{r.Git.LockOf("HEAD"): "", r.Git.LockOf(mine): "", index: string(gitcmd.LockMark)} {
 			r.put(path, text)
 			locks = append(locks, path)
 		}
 	}
 	r.must(os.RemoveAll(filepath.Join(r.home, "gone")))
 	r.open(filepath.Join(r.home, "repo"))
-	theirs := r.lockOf("refs/heads/main")
+	theirs := r.Git.LockOf("refs/heads/main")
 	r.put(theirs, "")
-	list, err := r.LockFiles(ctx)
+	list, err := r.Git.LockFiles(ctx)
 	r.must(err)
 	if len(list) != len(locks)+1 {
 		t.Errorf("%d locks of %d", len(list), len(locks)+1)
@@ -100,11 +102,11 @@ func TestHealOthers(t *testing.T) {
 		t.Errorf("%q, %v", healed, err)
 	}
 	for i, path := range locks {
-		if busy := i/3 == 1; isThere(path) != busy {
+		if busy := i/3 == 1; gitcmd.IsThere(path) != busy {
 			t.Errorf("%s is there: %v", path, !busy)
 		}
 	}
-	if !isThere(theirs) {
+	if !gitcmd.IsThere(theirs) {
 		t.Error("somebody else's lock was removed")
 	}
 }
@@ -118,18 +120,18 @@ func TestHealOthersPackedRefs(t *testing.T) {
 	ctx := context.Background()
 	r := newRepo(t)
 	r.diesMoving("packed-refs")
-	lock := filepath.Join(r.commonDir, "packed-refs.lock")
+	lock := filepath.Join(r.Git.CommonDir, "packed-refs.lock")
 	r.put(lock, "")
 	end := r.begin(exec.Command("git", "-c", "alias.wait=!echo ready; cat", "wait"))
 	linked := filepath.Join(r.home, "linked")
 	r.run("worktree", "add", "-q", "-b", "side", linked)
 	r.open(linked)
 	anybody := func(string) (func(), error) { return func() {}, nil }
-	if _, err := r.HealOthers(ctx, anybody); err != nil || !isThere(lock) {
-		t.Errorf("with a git at work there: %v, the lock is there: %v", err, isThere(lock))
+	if _, err := r.HealOthers(ctx, anybody); err != nil || !gitcmd.IsThere(lock) {
+		t.Errorf("with a git at work there: %v, the lock is there: %v", err, gitcmd.IsThere(lock))
 	}
 	end()
-	if _, err := r.HealOthers(ctx, anybody); err != nil || isThere(lock) {
-		t.Errorf("with none: %v, the lock is there: %v", err, isThere(lock))
+	if _, err := r.HealOthers(ctx, anybody); err != nil || gitcmd.IsThere(lock) {
+		t.Errorf("with none: %v, the lock is there: %v", err, gitcmd.IsThere(lock))
 	}
 }

@@ -2,10 +2,13 @@ package gitstate
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -38,7 +41,7 @@ func (r *Repo) Overlay(ctx context.Context, base, from session.Tree, paths []str
 	if gone.Len()+there.Len() == 0 {
 		return base, nil
 	}
-	dir := filepath.Join(r.worktreeDir(), "overlay")
+	dir := filepath.Join(r.Git.PrivateDir(), "overlay")
 	return r.fromTree(ctx, dir, base,
 		func(index string) error { return r.enter(ctx, index, gone.String()+there.String()) })
 }
@@ -75,4 +78,16 @@ func (r *Repo) Links(ctx context.Context, tree session.Tree) (map[string]string,
 		links[f.path] = string(text)
 	}
 	return links, nil
+}
+
+// WithoutRules is a digest of a tree without the files below .wfs/.
+func (r *Repo) WithoutRules(ctx context.Context, tree session.Tree) (string, error) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-z", string(tree))
+	h := sha256.New()
+	for _, entry := range gitcmd.SplitZ(out) {
+		if !strings.HasSuffix(entry, "\t"+userDir) {
+			fmt.Fprintf(h, "%q\n", entry)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), err
 }

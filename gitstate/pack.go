@@ -2,12 +2,10 @@ package gitstate
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -27,14 +26,14 @@ type newObject struct {
 }
 
 func (r *Repo) newHash() hash.Hash {
-	if r.format == "sha256" {
+	if r.Git.Format == "sha256" {
 		return sha256.New()
 	}
 	return sha1.New()
 }
 
 // zero is the object id that stands for "does not exist".
-func (r *Repo) zero() string { return strings.Repeat("0", r.idLength()) }
+func (r *Repo) zero() string { return strings.Repeat("0", r.Git.IDLength()) }
 
 func (r *Repo) newObject(kind string, data []byte) newObject {
 	h := r.newHash()
@@ -60,12 +59,12 @@ func (r *Repo) writeObjects(ctx context.Context, objects ...newObject) error {
 	if loose {
 		strict = nil
 	}
-	o := gitOpts{write: true, stdin: stream}
-	out, err := r.git(ctx, o, append([]string{"index-pack", "--stdin", "--keep=" + keepByGit}, strict...)...)
+	o := gitcmd.Opts{Write: true, Stdin: stream}
+	out, err := r.Git.Run(ctx, o, append([]string{"index-pack", "--stdin", "--keep=" + keepByGit}, strict...)...)
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(r.commonDir, "objects", "pack")
+	dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	name, _ := strings.CutPrefix(strings.TrimSpace(string(out)), "keep\t")
 	if k, err := keepPack(filepath.Join(dir, "pack-"+name)); err == nil {
 		r.keep(k, objects)
@@ -92,7 +91,7 @@ func (r *Repo) writePack(objects []newObject, stream []byte, entries []packEntry
 // objects point at has to be there.
 func (r *Repo) newPack(objects []newObject, stream []byte, entries []packEntry, loose bool) *newPack {
 	links, err := r.linksOf(objects)
-	if err != nil || !r.readsDirectly() || len(stream) > maxDirectPack || !loose && !r.has(links) {
+	if err != nil || !r.Git.ReadsDirectly() || len(stream) > maxDirectPack || !loose && !r.has(links) {
 		return nil
 	}
 	p, err := r.storePack(stream, entries)
@@ -162,55 +161,6 @@ func allTrailers(paragraph string) bool {
 	return true
 }
 
-// unknownIdentity makes the checkpoints and records of somebody of whom git knows nothing, as in continuous
-// integration.
-const unknownIdentity = "wfs <wfs@localhost>"
-
-// identity is who makes commits here: "Name <mail>". Git's guess from the machine's names does not count as one.
-func (r *Repo) identity(ctx context.Context) (string, error) {
-	ident, err := r.ident.get(func() (string, error) { return r.askIdentity(ctx) })
-	var said *GitError
-	if errors.As(err, &said) {
-		return unknownIdentity, nil
-	}
-	return ident, err
-}
-
-// Identified is a *ReadyError when neither configuration nor environment say who commits here.
-func (r *Repo) Identified(ctx context.Context) error {
-	_, err := r.ident.get(func() (string, error) { return r.askIdentity(ctx) })
-	var said *GitError
-	if errors.As(err, &said) {
-		return &ReadyError{NotIdentified, lastLine(said.Stderr)}
-	}
-	return err
-}
-
-func (r *Repo) askIdentity(ctx context.Context) (string, error) {
-	out, err := r.git(ctx, gitOpts{}, "-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
-	if err != nil {
-		return "", err
-	}
-	end := bytes.LastIndexByte(out, '>')
-	if end < 0 {
-		return "", fmt.Errorf("git var: unexpected identity %q", out)
-	}
-	return string(out[:end+1]), nil
-}
-
-// identityIn returns the identity of commits from settings, "" when it may be git's guess, or is not as git
-// would write it.
-func (r *Repo) identityIn(settings map[string]string) string {
-	name := cmp.Or(r.getenv("GIT_COMMITTER_NAME"), settings["committer.name"], settings["user.name"])
-	mail := cmp.Or(r.getenv("GIT_COMMITTER_EMAIL"), settings["committer.email"], settings["user.email"])
-	for _, s := range []string{name, mail} {
-		if s == "" || strings.ContainsAny(s, "<>\n\"\\") || strings.Trim(s, ".,:;' \t\r") != s {
-			return ""
-		}
-	}
-	return name + " <" + mail + ">"
-}
-
 // found is one answer of `git cat-file --batch`. id is "" when there is no such object.
 type found struct {
 	id, kind string
@@ -219,7 +169,7 @@ type found struct {
 
 // lookup reads objects by name in one git process. Names must not contain line feeds.
 func (r *Repo) lookup(ctx context.Context, names ...string) ([]found, error) {
-	out, err := r.git(ctx, gitOpts{stdin: []byte(strings.Join(names, "\n") + "\n")}, "cat-file", "--batch")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(names, "\n") + "\n")}, "cat-file", "--batch")
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -113,7 +114,7 @@ func (r *Repo) packIndex(pack []byte, entries []packEntry) []byte {
 	for _, e := range entries {
 		out = binary.BigEndian.AppendUint32(out, e.offset)
 	}
-	out = append(out, pack[len(pack)-r.idLength()/2:]...)
+	out = append(out, pack[len(pack)-r.Git.IDLength()/2:]...)
 	h := r.newHash()
 	h.Write(out)
 	return h.Sum(out)
@@ -149,13 +150,13 @@ func (r *Repo) packName(checksum []byte) string {
 
 // storePack writes a pack and its index durably.
 func (r *Repo) storePack(pack []byte, entries []packEntry) (p *newPack, err error) {
-	dir := filepath.Join(r.commonDir, "objects", "pack")
+	dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, err
 	}
 	perm := info.Mode().Perm() & 0o444 // whoever may look into the directory may read what is in it
-	p = &newPack{dir: dir, name: r.packName(pack[len(pack)-r.idLength()/2:])}
+	p = &newPack{dir: dir, name: r.packName(pack[len(pack)-r.Git.IDLength()/2:])}
 	index := r.packIndex(pack, entries)
 	var both sync.WaitGroup
 	var err1, err2 error
@@ -224,19 +225,19 @@ func (p *newPack) discard() {
 
 // packs returns the paths of the repository's packs, without their extension.
 func (r *Repo) packs() ([]string, error) {
-	return packsIn(filepath.Join(r.commonDir, "objects", "pack"))
+	return packsIn(filepath.Join(r.Git.CommonDir, "objects", "pack"))
 }
 
 // promised reports whether the repository is a partial clone: it has got packs from a remote that has promised to keep
 // what they name and do not hold. Such objects may be missing, and to ask git about one is to fetch it.
 func (r *Repo) promised() bool {
-	files, err := filepath.Glob(filepath.Join(r.commonDir, "objects", "pack", "*.promisor"))
+	files, err := filepath.Glob(filepath.Join(r.Git.CommonDir, "objects", "pack", "*.promisor"))
 	return err == nil && len(files) > 0
 }
 
 func packsIn(dir string) ([]string, error) {
 	files, err := os.ReadDir(dir)
-	if err != nil && !absent(err) {
+	if err != nil && !gitcmd.Absent(err) {
 		return nil, err
 	}
 	var packs []string

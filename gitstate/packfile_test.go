@@ -90,7 +90,7 @@ func TestPacksAreGits(t *testing.T) {
 func TestPackIsReadableToWhomItsDirectoryIs(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	dir := filepath.Join(r.commonDir, "objects", "pack")
+	dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	for _, mode := range []os.FileMode{0o700, 0o750, 0o775} {
 		if err := os.Chmod(dir, mode); err != nil {
 			t.Fatal(err)
@@ -149,7 +149,7 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 			if r.has(map[string]string{blob: "tree"}) {
 				t.Error("a blob passes for a tree")
 			}
-			path := filepath.Join(r.commonDir, "objects", blob[:2], blob[2:])
+			path := filepath.Join(r.Git.CommonDir, "objects", blob[:2], blob[2:])
 			if err := os.Chmod(path, 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
 )
 
 // maxParked is how many of the operations that are too old for a log which begins anew are taken along, because what
@@ -20,7 +21,7 @@ func takenAlong(ops []session.Op) []int {
 	for i := range n {
 		list = append(list, i)
 	}
-	for _, op := range session.ParkedAnywhere(ops) {
+	for _, op := range oplog.ParkedAnywhere(ops) {
 		i := slices.IndexFunc(ops, func(o session.Op) bool { return o.Number == op.Number })
 		if i >= n && len(list) < n+maxParked {
 			list = append(list, i)

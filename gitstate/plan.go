@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -71,8 +72,8 @@ func (r *Repo) explain(ctx context.Context, found []session.Skip, held []session
 		return nil
 	}
 	// Exit 1 is "none of them"; 128 is a path behind a symbolic link, which then stays unexplained.
-	out, err := r.git(ctx, gitOpts{stdin: ask.Bytes(), okExit: []int{1, 128}}, "check-ignore", "-z", "--stdin")
-	for _, p := range splitZ(out) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: ask.Bytes(), OkExit: []int{1, 128}}, "check-ignore", "-z", "--stdin")
+	for _, p := range gitcmd.SplitZ(out) {
 		for i := range found {
 			if found[i].Path == p {
 				found[i].Why = wayIgnored
@@ -98,10 +99,10 @@ type way struct {
 }
 
 func (r *Repo) survey(ctx context.Context, changes []treeChange) (*way, error) {
-	w := &way{root: r.root, fold: func(s string) string { return s }, known: map[string]bool{},
+	w := &way{root: r.Git.Root, fold: func(s string) string { return s }, known: map[string]bool{},
 		places: map[string]place{}, opened: map[string]bool{},
 		skips: map[string]session.Skip{}, above: map[string]session.Skip{}, blocked: map[string]session.Skip{}}
-	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--type=bool", "--get", "core.ignoreCase")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--type=bool", "--get", "core.ignoreCase")
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +150,7 @@ func (w *way) look(changes []treeChange) error {
 			// Git leaves a submodule's files behind, or deletes them with its repository: it never saves them. A
 			// submodule that is not checked out is an empty directory.
 			entries, err := os.ReadDir(w.file(c.Path))
-			if err != nil && !absent(err) {
+			if err != nil && !gitcmd.Absent(err) {
 				return err
 			}
 			if len(entries) > 0 {
@@ -174,10 +175,10 @@ func (w *way) open(dir string) bool {
 	ok, known := w.opened[dir]
 	if !known {
 		info, err := os.Lstat(w.file(dir))
-		if dir != "." && (absent(err) || err == nil && !info.IsDir()) {
+		if dir != "." && (gitcmd.Absent(err) || err == nil && !info.IsDir()) {
 			ok = w.open(path.Dir(dir))
 		} else {
-			ok = writable(w.file(dir))
+			ok = gitcmd.Writable(w.file(dir))
 		}
 		w.opened[dir] = ok
 	}
@@ -227,7 +228,7 @@ func (w *way) reach(dir string) (place, error) {
 func (w *way) enter(dir string) (place, error) {
 	info, err := os.Lstat(w.file(dir))
 	switch {
-	case absent(err):
+	case gitcmd.Absent(err):
 		return free, nil
 	case err != nil:
 		return taken, err
@@ -246,7 +247,7 @@ func (w *way) enter(dir string) (place, error) {
 // lookAt blocks what lies at the place of a change that puts something there.
 func (w *way) lookAt(c treeChange) error {
 	info, err := os.Lstat(w.file(c.Path))
-	if absent(err) {
+	if gitcmd.Absent(err) {
 		return nil
 	}
 	if err != nil {

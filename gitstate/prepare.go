@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -37,12 +38,12 @@ func (r *Repo) Prepare(ctx context.Context, d session.Draft,
 func (r *Repo) prepare(ctx context.Context, d session.Draft,
 	seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
 	p := session.Prepared{Session: d.Session, LedgerOld: d.Ledger, Made: session.Made{Tree: d.Tree, Turn: d.Turn}}
-	ident, err := r.identity(ctx)
+	ident, err := r.Git.Identity(ctx)
 	if err != nil {
 		return p, err
 	}
 	// Somebody else's lock is better met before anything is true than after the ledger has moved.
-	if err := r.awaitRefLocks(ctx, r.turnRefs(d.Session, d.Turn, d.Branch)...); err != nil {
+	if err := r.Git.AwaitRefLocks(ctx, r.turnRefs(d.Session, d.Turn, d.Branch)...); err != nil {
 		return p, err
 	}
 	on, err := r.groundOf(ctx, d)
@@ -160,7 +161,7 @@ func (r *Repo) groundOf(ctx context.Context, d session.Draft) (on ground, err er
 func (r *Repo) writeTurn(ctx context.Context, tree session.Tree, own treeEntry, index *staged, trees,
 	others []newObject) error {
 	err := r.writeObjects(ctx, slices.Concat(trees, others)...)
-	var refused *GitError
+	var refused *gitcmd.GitError
 	if index == nil || !errors.As(err, &refused) {
 		return err
 	}

@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wfs-dev/wfs/session"
 	"pgregory.net/rapid"
+
+	"github.com/wfs-dev/wfs/session"
 )
 
 const testID session.ID = "s"
@@ -141,7 +142,7 @@ func TestCheckpoint(t *testing.T) {
 
 func writeHook(t *testing.T, r *testRepo, name, script string) {
 	t.Helper()
-	path := filepath.Join(r.gitDir, "hooks", name)
+	path := filepath.Join(r.Git.GitDir, "hooks", name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +234,7 @@ func TestPrepareWithoutStage(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	r.write("carried.txt", "c\n")
-	before, _ := os.ReadFile(r.indexPath())
+	before, _ := os.ReadFile(r.Git.IndexPath())
 	d := session.Draft{
 		Session: testID, Branch: BranchRef(testID), Parents: []session.Commit{r.head()}, Tree: r.snapshot().Tree,
 		Message: "wfs: birth", At: at, LedgerMessage: "birth",
@@ -246,7 +247,7 @@ func TestPrepareWithoutStage(t *testing.T) {
 	if got := r.files(string(r.resolve(BranchRef(testID)))); got != "100644 a.txt\n100644 carried.txt" {
 		t.Errorf("branch holds\n%s", got)
 	}
-	if after, _ := os.ReadFile(r.indexPath()); string(after) != string(before) || r.run("symbolic-ref", "HEAD") != "refs/heads/main" {
+	if after, _ := os.ReadFile(r.Git.IndexPath()); string(after) != string(before) || r.run("symbolic-ref", "HEAD") != "refs/heads/main" {
 		t.Error("index or HEAD changed")
 	}
 
@@ -313,7 +314,7 @@ func TestPrepareFindsMissingObjects(t *testing.T) {
 						r.write(fmt.Sprintf("d%d/g", i), "beside it")
 					}
 				}
-				if err := os.Remove(filepath.Join(r.commonDir, "objects", blob[:2], blob[2:])); err != nil {
+				if err := os.Remove(filepath.Join(r.Git.CommonDir, "objects", blob[:2], blob[2:])); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := r.Prepare(context.Background(), r.draft(""), documents); err == nil {
@@ -362,7 +363,7 @@ func TestTreesAreGits(t *testing.T) {
 			os.RemoveAll(r.path("a"))
 		}
 		r.run("add", "-A")
-		data, err := os.ReadFile(r.indexPath())
+		data, err := os.ReadFile(r.Git.IndexPath())
 		if err != nil {
 			rt.Fatal(err)
 		}

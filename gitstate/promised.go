@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -62,7 +63,7 @@ func (r *Repo) fetchPromised(ctx context.Context, from, target session.Tree) err
 	}
 	failed := &AbsentError{Files: len(missing)}
 	for _, remote := range remotes {
-		_, err := r.git(ctx, gitOpts{write: true, stdin: []byte(strings.Join(missing, "\n") + "\n")}, "-c",
+		_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Stdin: []byte(strings.Join(missing, "\n") + "\n")}, "-c",
 			"fetch.negotiationAlgorithm=noop",
 			"fetch", remote, "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--filter=blob:none", "--stdin")
 		if ctx.Err() != nil {
@@ -78,7 +79,7 @@ func (r *Repo) fetchPromised(ctx context.Context, from, target session.Tree) err
 
 // missing lists the objects that a tree has and another has not, and that are not there. It fetches none.
 func (r *Repo) missing(ctx context.Context, from, to session.Tree) ([]string, error) {
-	out, err := r.git(ctx, gitOpts{}, "rev-list", "--objects", "--missing=print", string(to), "--not", string(from))
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--objects", "--missing=print", string(to), "--not", string(from))
 	if err != nil {
 		return nil, err
 	}
@@ -93,11 +94,11 @@ func (r *Repo) missing(ctx context.Context, from, to session.Tree) ([]string, er
 
 // promisors lists the remotes that have promised to keep what is not here.
 func (r *Repo) promisors(ctx context.Context) ([]string, error) {
-	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "-z", "--get-regexp", `^remote\..*\.promisor$`)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "-z", "--get-regexp", `^remote\..*\.promisor$`)
 	var names []string
-	for _, entry := range splitZ(out) {
+	for _, entry := range gitcmd.SplitZ(out) {
 		key, value, set := strings.Cut(entry, "\n")
-		if !set || truth(value) {
+		if !set || gitcmd.Truth(value) {
 			names = append(names, strings.TrimSuffix(strings.TrimPrefix(key, "remote."), ".promisor"))
 		}
 	}

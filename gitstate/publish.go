@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -63,7 +64,7 @@ func (r *Repo) moveRefBy(ctx context.Context, m session.RefMove, why string, opt
 	if why != "" {
 		args = append(args, "-m", why)
 	}
-	_, err := r.git(ctx, gitOpts{write: true, stdin: []byte(line + " " + old + "\n")}, append(args, "--stdin")...)
+	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Stdin: []byte(line + " " + old + "\n")}, append(args, "--stdin")...)
 	if err == nil {
 		return r.syncRef(m.Ref, m.Old == "" || m.New == "")
 	}
@@ -92,7 +93,7 @@ func (r *Repo) syncRef(ref string, isNew bool) error {
 	dir := filepath.FromSlash(ref)
 	for first := true; dir != "refs" && dir != "." && (first || isNew); first = false {
 		dir = filepath.Dir(dir)
-		if err := durable.SyncDir(filepath.Join(r.commonDir, dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := durable.SyncDir(filepath.Join(r.Git.CommonDir, dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -110,7 +111,7 @@ func (r *Repo) Settle(ctx context.Context, id session.ID, t session.Turn) (sessi
 // settle is Settle. first says that the turn was published just now, so that nobody has settled it before.
 func (r *Repo) settle(ctx context.Context, id session.ID, t session.Turn, first bool) (session.Settled, error) {
 	var settled session.Settled
-	here := t.Worktree == "" || t.Worktree == r.worktree
+	here := t.Worktree == "" || t.Worktree == r.Git.Worktree
 	state, err := r.examine(ctx, t)
 	if err != nil {
 		return settled, err
@@ -247,12 +248,12 @@ func headPart(head session.Head, t session.Turn) part {
 
 // settleIndex installs the index that the turn leads to, if the present one is the turn's old one.
 func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState) error {
-	unlock, err := r.lockIndex(ctx)
+	unlock, err := r.Git.LockIndex(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	index := filepath.Join(r.worktreeDir(), "settle")
+	index := filepath.Join(r.Git.PrivateDir(), "settle")
 	x, err := r.copyIndex(ctx, index)
 	if err == nil {
 		err = x.store()
@@ -268,7 +269,7 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 	if err != nil {
 		return err
 	}
-	o := gitOpts{write: true, env: withIndex(index), okExit: []int{1}}
+	o := gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}
 	untouched := now == t.IndexOld || t.IndexOld == "" && state.moved == 0
 	switch {
 	case !untouched || now == t.Index && t.Tree == t.TreeOld:
@@ -297,16 +298,16 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 }
 
 // readInto makes an index that of a tree.
-func (r *Repo) readInto(ctx context.Context, o gitOpts, tree session.Tree) error {
+func (r *Repo) readInto(ctx context.Context, o gitcmd.Opts, tree session.Tree) error {
 	// Entries that stay as they are keep their stat data; the rest is compared with the files, so that the user's
 	// next `git status` need not do it. The exit code tells that some differ, which is none of our business. With
 	// -i git does not compare them by itself: it would refuse where the move has written a file that it was told
 	// not to look at.
-	if _, err := r.git(ctx, gitOpts{write: true, env: o.env}, "-c", "core.splitIndex=false", "read-tree", "-i",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: o.Env}, "-c", "core.splitIndex=false", "read-tree", "-i",
 		"--reset", string(tree)); err != nil {
 		return err
 	}
-	_, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "-q", "--refresh")
+	_, err := r.Git.Run(ctx, o, "-c", "core.splitIndex=false", "update-index", "-q", "--refresh")
 	return err
 }
 
@@ -349,9 +350,9 @@ func (r *Repo) settleHead(ctx context.Context, t session.Turn, first bool) (fore
 		}
 		behind, to = &session.RefMove{Ref: to, Old: t.HeadNewCommit, New: target}, string(t.HeadNewCommit)
 	}
-	if _, err = r.git(ctx, gitOpts{write: true}, "update-ref", "--no-deref", "-m", why, "HEAD", to,
+	if _, err = r.Git.Run(ctx, gitcmd.Opts{Write: true}, "update-ref", "--no-deref", "-m", why, "HEAD", to,
 		string(head.Commit)); err != nil {
 		return "", nil, err
 	}
-	return "", behind, durable.SyncFile(filepath.Join(r.gitDir, "HEAD"))
+	return "", behind, durable.SyncFile(filepath.Join(r.Git.GitDir, "HEAD"))
 }

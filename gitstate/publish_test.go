@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -79,7 +80,7 @@ func (r *testRepo) wantSettled(turn session.Turn) {
 		r.t.Errorf("branch is at %s", r.head())
 	}
 	r.wantClean()
-	if _, err := os.Stat(r.indexPath() + ".lock"); err == nil {
+	if _, err := os.Stat(r.Git.IndexPath() + ".lock"); err == nil {
 		r.t.Error("the index is still locked")
 	}
 }
@@ -113,13 +114,13 @@ func TestSettleAfterAKill(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]func(r *testRepo, turn session.Turn){
 		"nothing done": func(r *testRepo, turn session.Turn) {},
-		"locked":       func(r *testRepo, turn session.Turn) { mustWrite(r, r.indexPath()+".lock", string(lockMark)) },
+		"locked":       func(r *testRepo, turn session.Turn) { mustWrite(r, r.Git.IndexPath()+".lock", string(gitcmd.LockMark)) },
 		"index": func(r *testRepo, turn session.Turn) {
 			r.run("read-tree", string(turn.Index))
 		},
 		"index, still locked": func(r *testRepo, turn session.Turn) {
 			r.run("read-tree", string(turn.Index))
-			mustWrite(r, r.indexPath()+".lock", string(lockMark))
+			mustWrite(r, r.Git.IndexPath()+".lock", string(gitcmd.LockMark))
 		},
 		"branch": func(r *testRepo, turn session.Turn) {
 			r.run("read-tree", string(turn.Index))

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -54,12 +55,12 @@ func (f treeFile) regular() bool { return f.mode == modeFile || f.mode == modeEx
 
 // filesOf lists what a tree and those below it hold.
 func (r *Repo) filesOf(ctx context.Context, t session.Tree) ([]treeFile, error) {
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-r", "-z", "--full-tree", string(t))
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "-z", "--full-tree", string(t))
 	if err != nil {
 		return nil, err
 	}
 	var files []treeFile
-	for _, line := range splitZ(out) { // <mode> <kind> <id> TAB <path>
+	for _, line := range gitcmd.SplitZ(out) { // <mode> <kind> <id> TAB <path>
 		meta, path, _ := strings.Cut(line, "\t")
 		f := strings.Fields(meta)
 		if len(f) != 3 {
@@ -134,7 +135,7 @@ func (r *Repo) rawOf(ctx context.Context, files []treeFile) (session.Tree, error
 	var there []treeFile
 	for _, f := range files {
 		info, err := r.lstat(f.path)
-		if err != nil && !absent(err) {
+		if err != nil && !gitcmd.Absent(err) {
 			return "", err
 		}
 		if err == nil && info.Mode().IsRegular() && converted[f.path] {
@@ -144,7 +145,7 @@ func (r *Repo) rawOf(ctx context.Context, files []treeFile) (session.Tree, error
 	if len(there) == 0 {
 		return "", nil
 	}
-	dir := filepath.Join(r.worktreeDir(), "raw")
+	dir := filepath.Join(r.Git.PrivateDir(), "raw")
 	if err := os.RemoveAll(dir); err != nil { // of a command that was killed
 		return "", err
 	}
@@ -194,8 +195,8 @@ func (r *Repo) notWrittenSo(ctx context.Context, dir string, files []treeFile) (
 	if err := r.indexOf(ctx, index, files); err != nil {
 		return nil, err
 	}
-	var failed *GitError
-	if _, err := r.git(ctx, gitOpts{env: withIndex(index)}, "-c", "core.splitIndex=false", "checkout-index", "--all",
+	var failed *gitcmd.GitError
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "checkout-index", "--all",
 		"--quiet",
 		"--prefix="+filepath.ToSlash(out)+"/"); err != nil && !errors.As(err, &failed) {
 		return nil, err
@@ -203,7 +204,7 @@ func (r *Repo) notWrittenSo(ctx context.Context, dir string, files []treeFile) (
 	var differ []treeFile
 	for _, f := range files {
 		path := filepath.FromSlash(f.path)
-		same, err := sameFile(filepath.Join(r.root, path), filepath.Join(out, path))
+		same, err := sameFile(filepath.Join(r.Git.Root, path), filepath.Join(out, path))
 		if err != nil {
 			return nil, err
 		}
@@ -221,7 +222,7 @@ func (r *Repo) rawIDs(ctx context.Context, files []treeFile, keep bool) (map[str
 	var there []string
 	for _, f := range files {
 		info, err := r.lstat(f.path)
-		if err != nil && !absent(err) {
+		if err != nil && !gitcmd.Absent(err) {
 			return nil, err
 		}
 		if err == nil && info.Mode().IsRegular() {
@@ -233,7 +234,7 @@ func (r *Repo) rawIDs(ctx context.Context, files []treeFile, keep bool) (map[str
 		args = append(args, "-w")
 	}
 	for some := range slices.Chunk(there, 500) {
-		out, err := r.git(ctx, gitOpts{write: keep}, append(append(slices.Clone(args), "--"), some...)...)
+		out, err := r.Git.Run(ctx, gitcmd.Opts{Write: keep}, append(append(slices.Clone(args), "--"), some...)...)
 		if err != nil {
 			return nil, err
 		}
@@ -256,21 +257,21 @@ func (r *Repo) converted(ctx context.Context, files []treeFile) (map[string]bool
 	if len(files) == 0 {
 		return nil, nil
 	}
-	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "-z", "--get", "core.autocrlf")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "-z", "--get", "core.autocrlf")
 	if err != nil {
 		return nil, err
 	}
 	value, set := strings.CutSuffix(strings.ToLower(string(out)), "\x00")
-	all := set && (value == "" || value == "input" || truth(value)) // files without attributes as well
+	all := set && (value == "" || value == "input" || gitcmd.Truth(value)) // files without attributes as well
 	var ask bytes.Buffer
 	for _, f := range files {
 		ask.WriteString(f.path + "\x00")
 	}
-	if out, err = r.git(ctx, gitOpts{stdin: ask.Bytes()}, "check-attr", "-z", "--stdin", "--all"); err != nil {
+	if out, err = r.Git.Run(ctx, gitcmd.Opts{Stdin: ask.Bytes()}, "check-attr", "-z", "--stdin", "--all"); err != nil {
 		return nil, err
 	}
 	found, spared := map[string]bool{}, map[string]bool{}
-	for answer := range slices.Chunk(splitZ(out), 3) { // path, attribute, value
+	for answer := range slices.Chunk(gitcmd.SplitZ(out), 3) { // path, attribute, value
 		if len(answer) < 3 {
 			return nil, fmt.Errorf("git check-attr: the output ends early")
 		}
@@ -289,7 +290,7 @@ func (r *Repo) writeRaw(ctx context.Context, files []rawFile, lay map[string]str
 	if len(files) == 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(r.root) // links must not lead elsewhere
+	root, err := os.OpenRoot(r.Git.Root) // links must not lead elsewhere
 	if err != nil {
 		return err
 	}
@@ -316,7 +317,7 @@ func (r *Repo) writeRawFile(ctx context.Context, root *os.Root, f rawFile) error
 		if err := root.Remove(name); err != nil {
 			return err
 		}
-	} else if !absent(err) {
+	} else if !gitcmd.Absent(err) {
 		return err
 	}
 	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
@@ -327,6 +328,6 @@ func (r *Repo) writeRawFile(ctx context.Context, root *os.Root, f rawFile) error
 	if err != nil {
 		return err
 	}
-	err = r.gitStream(ctx, gitOpts{}, nil, io.Writer(out), "cat-file", "blob", f.bytes)
+	err = r.Git.Stream(ctx, gitcmd.Opts{}, nil, io.Writer(out), "cat-file", "blob", f.bytes)
 	return errors.Join(err, out.Close())
 }

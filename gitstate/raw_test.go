@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -155,7 +156,7 @@ func testRaw(t *testing.T, c rawCase, gone bool) {
 	if now := r.snapshot(); now.Tree != snap.Tree {
 		t.Errorf("a snapshot is %s now, not %s", now.Tree, snap.Tree)
 	}
-	if _, err := os.Stat(filepath.Join(r.worktreeDir(), "raw")); !absent(err) {
+	if _, err := os.Stat(filepath.Join(r.Git.PrivateDir(), "raw")); !gitcmd.Absent(err) {
 		t.Errorf("left behind: %v", err)
 	}
 	r.fsck()
@@ -225,7 +226,7 @@ func TestRawBytesStayInside(t *testing.T) {
 	if left, _ := os.ReadDir(outside); len(left) > 0 {
 		t.Errorf("written outside: %v", left)
 	}
-	if _, err := os.Stat(filepath.Join(r.gitDir, "hooks", "post-checkout")); err == nil {
+	if _, err := os.Stat(filepath.Join(r.Git.GitDir, "hooks", "post-checkout")); err == nil {
 		t.Error("a hook was written")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -19,13 +20,13 @@ import (
 // lies tells what lies at a path of the work tree from what lay there before: "" for nothing.
 func (r *Repo) lies(name string) (string, error) {
 	info, err := r.lstat(name)
-	if absent(err) {
+	if gitcmd.Absent(err) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(r.root, filepath.FromSlash(name))
+	file := filepath.Join(r.Git.Root, filepath.FromSlash(name))
 	switch {
 	case info.Mode()&os.ModeSymlink != 0:
 		to, err := os.Readlink(file)

@@ -1,15 +1,14 @@
 package gitstate
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -31,24 +30,24 @@ func (r *Repo) Head(ctx context.Context) (session.Head, error) {
 
 // headTarget returns the ref that HEAD names, or the commit of a detached HEAD.
 func (r *Repo) headTarget(ctx context.Context) (ref string, commit session.Commit, err error) {
-	path := filepath.Join(r.gitDir, "HEAD")
+	path := filepath.Join(r.Git.GitDir, "HEAD")
 	info, err := os.Lstat(path)
 	// HEAD used to be a symbolic link; reading through it would make a branch look like a detached HEAD.
-	if r.readsDirectly() && err == nil && info.Mode().IsRegular() {
-		data, err := readBounded(path, maxRef)
+	if r.Git.ReadsDirectly() && err == nil && info.Mode().IsRegular() {
+		data, err := gitcmd.ReadBounded(path, gitcmd.MaxRef)
 		if err != nil {
 			return "", "", err
 		}
 		return r.parseRef("HEAD", data)
 	}
-	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "symbolic-ref", "-q", "HEAD")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "symbolic-ref", "-q", "HEAD")
 	if err != nil {
 		return "", "", err
 	}
 	if ref = strings.TrimSpace(string(out)); ref != "" {
 		return ref, "", nil
 	}
-	out, err = r.git(ctx, gitOpts{}, "rev-parse", "--verify", "HEAD")
+	out, err = r.Git.Run(ctx, gitcmd.Opts{}, "rev-parse", "--verify", "HEAD")
 	return "", session.Commit(strings.TrimSpace(string(out))), err
 }
 
@@ -59,20 +58,20 @@ func (r *Repo) BranchOf(ctx context.Context) (string, error) {
 	if err != nil || ref != "" {
 		return ref, err
 	}
-	return rebasing(r.gitDir)
+	return rebasing(r.Git.GitDir)
 }
 
 // rebasing returns the branch that an unfinished rebase in a git directory will move, "" for none.
 func rebasing(gitDir string) (string, error) {
 	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
-		data, err := readFile(filepath.Join(gitDir, dir, "head-name"))
+		data, err := gitcmd.ReadFile(filepath.Join(gitDir, dir, "head-name"))
 		if err == nil {
 			if name := strings.TrimSpace(string(data)); strings.HasPrefix(name, "refs/") {
 				return name, nil
 			}
 			continue // a rebase of a detached HEAD
 		}
-		if !absent(err) {
+		if !gitcmd.Absent(err) {
 			return "", err
 		}
 	}
@@ -91,11 +90,11 @@ func (r *Repo) InProgress(context.Context) (string, error) {
 		{"sequencer/todo", "cherry-pick or revert"}, // between two commits of a series
 		{"BISECT_LOG", "bisect"},
 	} {
-		_, err := os.Stat(filepath.Join(r.gitDir, filepath.FromSlash(op.file)))
+		_, err := os.Stat(filepath.Join(r.Git.GitDir, filepath.FromSlash(op.file)))
 		if err == nil {
 			return op.name, nil
 		}
-		if !absent(err) {
+		if !gitcmd.Absent(err) {
 			return "", err
 		}
 	}
@@ -105,8 +104,8 @@ func (r *Repo) InProgress(context.Context) (string, error) {
 // Sessions returns the ledger tip of every session. A ledger that cannot be read is an error, beside those that can.
 func (r *Repo) Sessions(ctx context.Context) (map[session.ID]session.Commit, error) {
 	const dir = "refs/wfs"
-	dirs, err := os.ReadDir(filepath.Join(r.commonDir, dir))
-	if err != nil && !absent(err) {
+	dirs, err := os.ReadDir(filepath.Join(r.Git.CommonDir, dir))
+	if err != nil && !gitcmd.Absent(err) {
 		return nil, err
 	}
 	var names []string
@@ -137,8 +136,8 @@ func (r *Repo) Branches(ctx context.Context) (map[string]session.Commit, error) 
 
 // Resolve returns the commit that a name stands for: anything that git understands. ErrNoRevision when there is none.
 func (r *Repo) Resolve(ctx context.Context, rev string) (session.Commit, error) {
-	out, err := r.git(ctx, gitOpts{}, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
-	var failed *GitError
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
+	var failed *gitcmd.GitError
 	if errors.As(err, &failed) {
 		return "", fmt.Errorf("%q: %w", rev, ErrNoRevision)
 	}
@@ -150,8 +149,8 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b session.Commit) (bool, error
 	if a == b {
 		return true, nil
 	}
-	_, err := r.git(ctx, gitOpts{}, "merge-base", "--is-ancestor", string(a), string(b))
-	var failed *GitError
+	_, err := r.Git.Run(ctx, gitcmd.Opts{}, "merge-base", "--is-ancestor", string(a), string(b))
+	var failed *gitcmd.GitError
 	if errors.As(err, &failed) && failed.Exit == 1 {
 		return false, nil
 	}
@@ -162,8 +161,8 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b session.Commit) (bool, error
 // except for the commit's own tree.
 func (r *Repo) Exists(ctx context.Context, c session.Commit) (bool, error) {
 	for _, how := range [][]string{{"--no-walk", string(c)}, {string(c), "--not", "--all"}} {
-		_, err := r.git(ctx, gitOpts{}, append([]string{"rev-list", "--objects", "--quiet"}, how...)...)
-		var failed *GitError
+		_, err := r.Git.Run(ctx, gitcmd.Opts{}, append([]string{"rev-list", "--objects", "--quiet"}, how...)...)
+		var failed *gitcmd.GitError
 		if errors.As(err, &failed) && saysMissing(failed.Stderr) {
 			return false, nil
 		}
@@ -189,27 +188,13 @@ func saysMissing(stderr string) bool {
 // and ends in a slash. One whose files are ignored, and it is not, is no such directory, though `ls-files
 // --directory` names it: the next file in it may be none of them.
 func (r *Repo) Ignored(ctx context.Context) ([]string, error) {
-	out, err := r.git(ctx, gitOpts{}, "status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all",
 		"--no-renames", "--ignore-submodules=all")
 	var ignored []string
-	for _, line := range splitZ(out) {
+	for _, line := range gitcmd.SplitZ(out) {
 		if p, ok := strings.CutPrefix(line, "!! "); ok {
 			ignored = append(ignored, p)
 		}
 	}
 	return ignored, err
-}
-
-// splitZ splits git's NUL-terminated lists.
-func splitZ(out []byte) []string {
-	out = bytes.TrimSuffix(out, []byte{0})
-	if len(out) == 0 {
-		return nil
-	}
-	return strings.Split(string(out), "\x00")
-}
-
-// absent reports whether a path is not there, a file in place of one of its directories included.
-func absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || notDirectory(err)
 }

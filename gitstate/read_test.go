@@ -44,9 +44,9 @@ func TestReads(t *testing.T) {
 				r.run("update-ref", "refs/wfs/auth/ledger", "HEAD^") // loose counts more than packed
 				r.run("update-ref", "refs/wfs/auth/ledger", "HEAD")
 			case "alternates":
-				old := r.root
+				old := r.Git.Root
 				r.run("clone", "-q", "--shared", "--mirror", ".", filepath.Join(r.home, "shared", ".git"))
-				r.root = filepath.Join(r.home, "shared")
+				r.Git.Root = filepath.Join(r.home, "shared")
 				r.run("config", "core.bare", "false")
 				r.run("config", "user.name", old)
 				r.run("reset", "-q", "--hard")
@@ -61,8 +61,8 @@ func TestReads(t *testing.T) {
 			case "sha256":
 				direct = false
 			}
-			r.open(r.root)
-			if got := r.readsDirectly(); got != direct {
+			r.open(r.Git.Root)
+			if got := r.Git.ReadsDirectly(); got != direct {
 				t.Errorf("reads directly: %v", got)
 			}
 			head, err := r.Head(ctx)
@@ -118,7 +118,7 @@ func TestReads(t *testing.T) {
 			if err != nil || fmt.Sprint(changes) != "[{a.txt A} {empty A} {session.json A}]" {
 				t.Errorf("changes: %v, %v", changes, err)
 			}
-			missing := session.Commit(strings.Repeat("1", r.idLength()))
+			missing := session.Commit(strings.Repeat("1", r.Git.IDLength()))
 			if _, err := r.File(ctx, missing, "session.json"); !errors.Is(err, ErrNoObject) {
 				t.Errorf("a file of a missing commit: %v", err)
 			}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/go-git/go-billy/v5/osfs"
@@ -16,6 +15,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // ErrNoObject says that an object is not in the repository.
@@ -25,68 +26,22 @@ var ErrNoObject = errors.New("no such object")
 // the index whole before it finds the first of them. Git maps it, and starts faster than 64 MB are read.
 const maxPackIndex = 64 << 20
 
-// reader is what in-process reading needs to know about a repository. The zero value is ready.
+// reader is what is open of a repository's packs. The zero value is ready.
 type reader struct {
-	once   sync.Once
-	direct bool // refs are files, objects are where go-git looks for them, ids are SHA-1
-
 	mu     sync.Mutex // go-git's packs are not safe for concurrent use
 	packs  []*openPack
 	listed bool // packs are those that there were a moment ago
 }
 
-// readsDirectly reports whether the repository can be read without git: nothing in it is of a kind that go-git, or our
-// own reading of refs, does not know.
-func (r *Repo) readsDirectly() bool {
-	r.reader.once.Do(func() {
-		config, err := readFile(filepath.Join(r.commonDir, "config"))
-		_, alternates := os.Stat(filepath.Join(r.commonDir, "objects", "info", "alternates"))
-		r.reader.direct = err == nil && r.format == "sha1" && absent(alternates) && knownExtensions(string(config))
-	})
-	return r.reader.direct
-}
-
-// knownExtensions reports whether a repository's config file asks for nothing that changes how refs and objects are
-// stored. Git reads extensions from this file alone, never from included ones.
-func knownExtensions(config string) bool {
-	section := ""
-	for line := range strings.Lines(config) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			name, rest, _ := strings.Cut(line[1:], "]")
-			section, line = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(rest)
-		}
-		if section != "extensions" || line == "" || line[0] == '#' || line[0] == ';' {
-			continue
-		}
-		key, value, _ := strings.Cut(line, "=")
-		value = strings.Trim(strings.TrimSpace(value), `"`)
-		switch strings.ToLower(strings.TrimSpace(key)) {
-		case "noop", "preciousobjects", "partialclone", "worktreeconfig", "relativeworktrees":
-		case "objectformat":
-			if value != "sha1" {
-				return false
-			}
-		case "refstorage":
-			if value != "files" {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
-}
-
 // object returns an object's kind ("commit", "tree", "blob", "tag") and content, ErrNoObject when it is not there.
 func (r *Repo) object(ctx context.Context, id string) (kind string, data []byte, err error) {
-	if len(id) != r.idLength() || !isHex(id) {
+	if len(id) != r.Git.IDLength() || !gitcmd.IsHex(id) {
 		return "", nil, fmt.Errorf("%q is not an object id", id)
 	}
-	if r.readsDirectly() {
+	if r.Git.ReadsDirectly() {
 		// What is open does not show what gc and repack did since, so a failure is tried once more on what is there now.
 		for range 2 {
-			if kind, data, err = r.reader.object(r.commonDir, id); err == nil && r.newObject(kind, data).id == id {
+			if kind, data, err = r.reader.object(r.Git.CommonDir, id); err == nil && r.newObject(kind, data).id == id {
 				return kind, data, nil
 			}
 		}
@@ -115,7 +70,7 @@ func (rd *reader) object(commonDir, id string) (kind string, data []byte, err er
 		}
 	}()
 	objects := filepath.Join(commonDir, "objects")
-	if kind, data, err = looseObject(filepath.Join(objects, id[:2], id[2:])); !absent(err) {
+	if kind, data, err = looseObject(filepath.Join(objects, id[:2], id[2:])); !gitcmd.Absent(err) {
 		return kind, data, err
 	}
 	if !rd.listed {

@@ -99,7 +99,7 @@ func (r *Repo) tree(ctx context.Context, t session.Tree) ([]treeEntry, error) {
 	if kind != "tree" {
 		return nil, fmt.Errorf("%s is a %s, not a tree", t, kind)
 	}
-	entries, err := parseTree(data, r.idLength()/2)
+	entries, err := parseTree(data, r.Git.IDLength()/2)
 	if err != nil {
 		return nil, fmt.Errorf("tree %s: %w", t, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -28,7 +29,7 @@ func (r *Repo) Ref(ctx context.Context, name string) (session.Commit, error) {
 	if !plainRefName(name) {
 		return "", fmt.Errorf("%q is not a full ref name", name)
 	}
-	if !r.readsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		refs, err := r.forEachRef(ctx, name)
 		return refs[name], err
 	}
@@ -46,14 +47,14 @@ func (r *Repo) Ref(ctx context.Context, name string) (session.Commit, error) {
 // readRef reads one ref without following it.
 func (r *Repo) readRef(name string) (next string, commit session.Commit, err error) {
 	path := r.refPath(name)
-	data, err := readBounded(path, maxRef)
+	data, err := gitcmd.ReadBounded(path, gitcmd.MaxRef)
 	if err == nil {
 		return r.parseRef(name, data)
 	}
 	if errors.Is(err, durable.ErrNotRegular) || errors.Is(err, syscall.ELOOP) {
 		return "", "", fmt.Errorf("%s: %w: %w", name, ErrBrokenRef, err)
 	}
-	if !absent(err) && !errors.Is(err, syscall.EISDIR) { // git removes such a directory as soon as it is empty
+	if !gitcmd.Absent(err) && !errors.Is(err, syscall.EISDIR) { // git removes such a directory as soon as it is empty
 		if info, statErr := os.Stat(path); statErr != nil || !info.IsDir() {
 			return "", "", err
 		}
@@ -72,10 +73,10 @@ func (r *Repo) readRef(name string) (next string, commit session.Commit, err err
 
 // refPath is the file of a loose ref. Work trees share all refs but a few.
 func (r *Repo) refPath(name string) string {
-	dir := r.commonDir
+	dir := r.Git.CommonDir
 	for _, own := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
 		if strings.HasPrefix(name, own) {
-			dir = r.gitDir
+			dir = r.Git.GitDir
 		}
 	}
 	return filepath.Join(dir, filepath.FromSlash(name))
@@ -88,7 +89,7 @@ func (r *Repo) parseRef(name string, data []byte) (next string, commit session.C
 		if next = strings.TrimLeft(next, " \t"); plainRefName(next) {
 			return next, "", nil
 		}
-	} else if len(text) == r.idLength() && isHex(text) && text != r.zero() {
+	} else if len(text) == r.Git.IDLength() && gitcmd.IsHex(text) && text != r.zero() {
 		return "", session.Commit(text), nil
 	}
 	return "", "", fmt.Errorf("%s: %w: it holds %q", name, ErrBrokenRef, cut(text, 60))
@@ -96,8 +97,8 @@ func (r *Repo) parseRef(name string, data []byte) (next string, commit session.C
 
 // packedRefs is the file of refs that have no file of their own. nil when there is none.
 func (r *Repo) packedRefs() ([]byte, error) {
-	data, err := readBounded(filepath.Join(r.commonDir, "packed-refs"), maxPackedRefs)
-	if absent(err) {
+	data, err := gitcmd.ReadBounded(filepath.Join(r.Git.CommonDir, "packed-refs"), gitcmd.MaxPackedRefs)
+	if gitcmd.Absent(err) {
 		return nil, nil
 	}
 	return data, err
@@ -107,15 +108,15 @@ func (r *Repo) packedRefs() ([]byte, error) {
 // others are returned beside it.
 func (r *Repo) refs(ctx context.Context, dir string, want func(name string) bool) (map[string]session.Commit, error) {
 	var names []string
-	top := filepath.Join(r.commonDir, filepath.FromSlash(dir))
+	top := filepath.Join(r.Git.CommonDir, filepath.FromSlash(dir))
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		if absent(err) {
+		if gitcmd.Absent(err) {
 			return nil // gone since its directory was read
 		}
 		if err != nil || d.IsDir() {
 			return err
 		}
-		rel, err := filepath.Rel(r.commonDir, path)
+		rel, err := filepath.Rel(r.Git.CommonDir, path)
 		names = append(names, filepath.ToSlash(rel))
 		return err
 	})
@@ -128,7 +129,7 @@ func (r *Repo) refs(ctx context.Context, dir string, want func(name string) bool
 // readRefs reads those of the names that are refs and wanted, and after them what packed-refs has below dir.
 func (r *Repo) readRefs(ctx context.Context, names []string, dir string, want func(string) bool,
 ) (map[string]session.Commit, error) {
-	if !r.readsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		refs, err := r.forEachRef(ctx, dir)
 		maps.DeleteFunc(refs, func(name string, _ session.Commit) bool { return !want(name) })
 		return refs, err
@@ -158,7 +159,7 @@ func (r *Repo) readRefs(ctx context.Context, names []string, dir string, want fu
 
 // forEachRef lists refs through git: the one of that name, or those below it.
 func (r *Repo) forEachRef(ctx context.Context, pattern string) (map[string]session.Commit, error) {
-	out, warned, err := r.gitBoth(ctx, gitOpts{}, "for-each-ref", "--format=%(objectname) %(refname)", pattern)
+	out, warned, err := r.Git.RunBoth(ctx, gitcmd.Opts{}, "for-each-ref", "--format=%(objectname) %(refname)", pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -179,15 +180,5 @@ func plainRefName(name string) bool {
 	return strings.HasPrefix(name, "refs/") && !strings.Contains(name, "..") && !strings.Contains(name, "//") &&
 		!strings.HasSuffix(name, "/") && !strings.HasSuffix(name, ".lock") && !strings.ContainsAny(name, "\\ :\x00\r\n")
 }
-
-// idLength is the number of hexadecimal digits of the repository's object ids.
-func (r *Repo) idLength() int {
-	if r.format == "sha256" {
-		return 64
-	}
-	return 40
-}
-
-func isHex(s string) bool { return s != "" && strings.Trim(s, "0123456789abcdef") == "" }
 
 func cut(s string, n int) string { return s[:min(n, len(s))] }

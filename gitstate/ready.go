@@ -1,17 +1,13 @@
 package gitstate
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -55,10 +51,10 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	if err := r.Fit(ctx, detached); err != nil {
 		return err
 	}
-	if err := r.awaitRefLocks(ctx); err != nil {
+	if err := r.Git.AwaitRefLocks(ctx); err != nil {
 		return err
 	}
-	return r.awaitIndexLock(ctx)
+	return r.Git.AwaitIndexLock(ctx)
 }
 
 // Fit is Ready for somebody who only wants to know: what is locked now is not looked at.
@@ -90,9 +86,9 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 			return &ReadyError{NotNamespace, name}
 		}
 	}
-	x, err := r.readIndex(ctx, r.indexPath())
-	var failed *GitError
-	if errors.As(err, &failed) && failed.Exit == gitDied {
+	x, err := r.readIndex(ctx, r.Git.IndexPath())
+	var failed *gitcmd.GitError
+	if errors.As(err, &failed) && failed.Exit == gitcmd.GitDied {
 		said, _, _ := strings.Cut(failed.Stderr, "\n")
 		return &ReadyError{NotWhole, strings.TrimPrefix(said, "error: ")}
 	}
@@ -108,19 +104,29 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 // Able reports what else keeps wfs from writing here: a git that is too old, or exclude rules that cannot be
 // read. Git was asked when the repository was opened, and may still be about to answer.
 func (r *Repo) Able(ctx context.Context) error {
-	if _, err := r.Version(ctx); err != nil {
+	if _, err := r.Git.Version(ctx); err != nil {
 		return err
 	}
-	_, err := r.identity(ctx)
+	_, err := r.Git.Identity(ctx)
 	if err == nil {
 		_, err = r.userExcludes(ctx)
 	}
 	return err
 }
 
+// Identified is a *ReadyError when neither configuration nor environment say who commits here.
+func (r *Repo) Identified(ctx context.Context) error {
+	_, err := r.Git.Committer(ctx)
+	var said *gitcmd.GitError
+	if errors.As(err, &said) {
+		return &ReadyError{NotIdentified, gitcmd.LastLine(said.Stderr)}
+	}
+	return err
+}
+
 // Used reports whether wfs has kept something for this work tree before.
 func (r *Repo) Used() bool {
-	_, err := os.Stat(r.worktreeDir())
+	_, err := os.Stat(r.Git.PrivateDir())
 	return err == nil
 }
 
@@ -140,81 +146,4 @@ func unmerged(i indexInfo) error {
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	return &ReadyError{NotMerged, names}
-}
-
-func lastLine(s string) string {
-	s = strings.TrimSpace(s)
-	return strings.TrimPrefix(s[strings.LastIndexByte(s, '\n')+1:], "fatal: ")
-}
-
-// A lock of ours holds this text, so that one that a killed wfs left behind is told from another program's.
-var lockMark = []byte("locked by wfs\n")
-
-func oursByMark(path string) bool {
-	data, err := durable.ReadFile(path, int64(len(lockMark)))
-	return err == nil && bytes.Equal(data, lockMark)
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// lockIndex takes the index of the work tree as git does, by creating index.lock, and returns what gives it back. The
-// caller holds the work tree's own lock, so that a lock of ours is a leftover.
-func (r *Repo) lockIndex(ctx context.Context) (unlock func(), err error) {
-	path := r.indexPath() + ".lock"
-	mark := filepath.Join(r.worktreeDir(), "lock-mark")
-	if err := durable.MkdirAll(r.worktreeDir()); err != nil {
-		return nil, err
-	}
-	if !oursByMark(mark) {
-		if err := durable.WriteFile(mark, lockMark, 0o600); err != nil {
-			return nil, err
-		}
-	}
-	for w := (wait{}); ; {
-		err := linkOrCopy(mark, path)
-		if err == nil {
-			return func() { _ = os.Remove(path) }, nil
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		if oursByMark(path) {
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return nil, err
-			}
-			continue
-		}
-		if err := w.on(ctx, r, path); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// linkOrCopy makes a new file that is whole from its first moment, or where there are no hard links, almost.
-func linkOrCopy(from, to string) error {
-	err := os.Link(from, to)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(lockMark)
-	if err2 := f.Close(); err == nil {
-		err = err2
-	}
-	if err != nil {
-		_ = os.Remove(to)
-	}
-	return err
 }

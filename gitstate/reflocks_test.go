@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // Locks that a note names are removed, and no others.
@@ -21,25 +21,25 @@ func TestHealLocks(t *testing.T) {
 	mine, others := LedgerRef("one"), "refs/heads/main"
 	r.diesMoving(mine, "HEAD")
 	for _, ref := range []string{mine, others, "HEAD"} {
-		r.put(filepath.Join(r.commonDir, filepath.FromSlash(ref)+".lock"), "")
+		r.put(filepath.Join(r.Git.CommonDir, filepath.FromSlash(ref)+".lock"), "")
 	}
 	if err := r.HealLocks(ctx); err != nil {
 		t.Fatal(err)
 	}
 	for ref, there := range map[string]bool{mine: false, "HEAD": false, others: true} {
-		if _, err := os.Stat(filepath.Join(r.commonDir, filepath.FromSlash(ref)+".lock")); absent(err) == there {
+		if _, err := os.Stat(filepath.Join(r.Git.CommonDir, filepath.FromSlash(ref)+".lock")); gitcmd.Absent(err) == there {
 			t.Errorf("the lock of %s: %v", ref, err)
 		}
 	}
-	if left := r.notedRefs(); len(left) > 0 {
+	if left := r.Git.NotedRefs(); len(left) > 0 {
 		t.Errorf("notes: %v", left)
 	}
 	// Without a note a lock is somebody else's.
-	r.put(filepath.Join(r.commonDir, "HEAD.lock"), "")
+	r.put(filepath.Join(r.Git.CommonDir, "HEAD.lock"), "")
 	if err := r.HealLocks(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(r.commonDir, "HEAD.lock")); err != nil {
+	if _, err := os.Stat(filepath.Join(r.Git.CommonDir, "HEAD.lock")); err != nil {
 		t.Error(err)
 	}
 }
@@ -47,9 +47,9 @@ func TestHealLocks(t *testing.T) {
 // diesMoving notes refs as a process does that is killed right after it.
 func (r *testRepo) diesMoving(refs ...string) {
 	r.t.Helper()
-	_, err := r.noteLocks(refs)
+	_, err := r.Git.NoteLocks(refs)
 	r.must(err)
-	r.endMoving()
+	r.Git.EndMoving()
 }
 
 // A lock that somebody living has noted is left alone, however long it stays: not everybody who moves refs has the work
@@ -58,19 +58,19 @@ func TestHealNobodysLocksAlone(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	refs := []string{LedgerRef("one")}
-	lock := filepath.Join(r.commonDir, filepath.FromSlash(refs[0])+".lock")
-	other := &Repo{root: r.root, gitDir: r.gitDir, commonDir: r.commonDir, worktree: r.worktree, format: r.format}
-	done, err := other.noteLocks(refs)
+	lock := filepath.Join(r.Git.CommonDir, filepath.FromSlash(refs[0])+".lock")
+	other := &Repo{Git: &gitcmd.Git{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format}}
+	done, err := other.Git.NoteLocks(refs)
 	r.must(err)
 	r.put(lock, "")
 	r.must(r.HealLocks(context.Background()))
-	if !isThere(lock) || len(r.notedRefs()) != 1 {
-		t.Fatalf("the lock of one that lives is there: %v; notes: %v", isThere(lock), r.notedRefs())
+	if !gitcmd.IsThere(lock) || len(r.Git.NotedRefs()) != 1 {
+		t.Fatalf("the lock of one that lives is there: %v; notes: %v", gitcmd.IsThere(lock), r.Git.NotedRefs())
 	}
 	done("")
 	r.must(r.HealLocks(context.Background()))
-	if isThere(lock) || len(r.notedRefs()) > 0 {
-		t.Errorf("the lock of one that is dead is there: %v; notes: %v", isThere(lock), r.notedRefs())
+	if gitcmd.IsThere(lock) || len(r.Git.NotedRefs()) > 0 {
+		t.Errorf("the lock of one that is dead is there: %v; notes: %v", gitcmd.IsThere(lock), r.Git.NotedRefs())
 	}
 }
 
@@ -79,16 +79,16 @@ func TestHealLeftByOurselves(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	refs := []string{LedgerRef("one")}
-	lock := filepath.Join(r.commonDir, filepath.FromSlash(refs[0])+".lock")
-	done, err := r.noteLocks(refs)
+	lock := filepath.Join(r.Git.CommonDir, filepath.FromSlash(refs[0])+".lock")
+	done, err := r.Git.NoteLocks(refs)
 	r.must(err)
 	r.put(lock, "")
 	done("")
-	done, err = r.noteLocks(refs)
+	done, err = r.Git.NoteLocks(refs)
 	r.must(err)
 	done(lock)
 	r.must(r.HealLocks(context.Background()))
-	if _, err := os.Stat(lock); !absent(err) {
+	if _, err := os.Stat(lock); !gitcmd.Absent(err) {
 		t.Errorf("the lock stays: %v", err)
 	}
 }
@@ -97,21 +97,21 @@ func TestHealLeftByOurselves(t *testing.T) {
 func TestHealWhatTheLastGitLeft(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	r.WaitOn(func(time.Duration, *LockedError) bool { return false })
+	r.Git.WaitOn(func(time.Duration, *gitcmd.LockedError) bool { return false })
 	head := r.head()
 	for _, ref := range []string{"HEAD", "refs/heads/new"} {
-		done, err := r.noteLocks([]string{ref})
+		done, err := r.Git.NoteLocks([]string{ref})
 		r.must(err)
-		lock := filepath.Join(r.commonDir, filepath.FromSlash(ref)+".lock")
+		lock := filepath.Join(r.Git.CommonDir, filepath.FromSlash(ref)+".lock")
 		r.put(lock, "")
 		done("")
-		_, err = r.git(context.Background(), gitOpts{write: true}, "update-ref", "refs/heads/new", string(head))
+		_, err = r.Git.Run(context.Background(), gitcmd.Opts{Write: true}, "update-ref", "refs/heads/new", string(head))
 		r.must(err)
 		if ref == "HEAD" {
-			_, err = r.git(context.Background(), gitOpts{write: true}, "symbolic-ref", "HEAD", "refs/heads/new")
+			_, err = r.Git.Run(context.Background(), gitcmd.Opts{Write: true}, "symbolic-ref", "HEAD", "refs/heads/new")
 			r.must(err)
 		}
-		if isThere(lock) {
+		if gitcmd.IsThere(lock) {
 			t.Errorf("%s is there", lock)
 		}
 	}
@@ -124,14 +124,14 @@ func TestHealPackedRefs(t *testing.T) {
 		t.Skip("who is at work can be found out on Linux only")
 	}
 	r := newRepo(t)
-	lock, half := filepath.Join(r.commonDir, "packed-refs.lock"), filepath.Join(r.commonDir, "packed-refs.new")
+	lock, half := filepath.Join(r.Git.CommonDir, "packed-refs.lock"), filepath.Join(r.Git.CommonDir, "packed-refs.new")
 	for _, busy := range []bool{true, false} {
 		r.diesMoving("packed-refs")
 		r.put(lock, "")
 		r.put(half, "# pack-refs with")
 		var git *exec.Cmd
 		if busy {
-			git = exec.Command("git", "-C", r.root, "cat-file", "--batch")
+			git = exec.Command("git", "-C", r.Git.Root, "cat-file", "--batch")
 			git.Env = r.env
 			in, err := git.StdinPipe()
 			if err != nil {
@@ -157,37 +157,9 @@ func TestHealPackedRefs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range []string{lock, half} {
-			if _, err := os.Stat(path); absent(err) == busy {
+			if _, err := os.Stat(path); gitcmd.Absent(err) == busy {
 				t.Errorf("with a git at work: %v: %v", busy, err)
 			}
-		}
-	}
-}
-
-// A note is there while git moves refs, and gone afterwards.
-func TestNoteOfMoves(t *testing.T) {
-	t.Parallel()
-	r := newRepo(t)
-	hook := filepath.Join(r.commonDir, "hooks", "reference-transaction") // hooks are off: it must not be asked
-	r.put(hook, "#!/bin/sh\nexit 1\n")
-	if err := os.Chmod(hook, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	move := session.RefMove{Ref: LedgerRef("one"), New: r.head()}
-	if err := r.moveRef(context.Background(), move, "test"); err != nil {
-		t.Fatal(err)
-	}
-	if left := r.notedRefs(); len(left) > 0 {
-		t.Errorf("notes stay: %v", left)
-	}
-	refs := refsIn([]string{"update-ref", "-m", "x", "--stdin"}, []byte("update refs/heads/a 1 2\ndelete refs/wfs/b/index 3\n"))
-	want := []string{"HEAD", "refs/heads/a", "refs/wfs/b/index", "packed-refs"}
-	if len(refs) != len(want) {
-		t.Errorf("%v", refs)
-	}
-	for i := range want {
-		if refs[i] != want[i] {
-			t.Errorf("%v", refs)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -22,24 +23,24 @@ var errLeftToGit = errors.New("left to git")
 func (r *Repo) moveOwnRef(ctx context.Context, m session.RefMove, why string) error {
 	own := strings.HasPrefix(m.Ref, refsPrefix) || strings.HasPrefix(m.Ref, opsPrefix)
 	branch := strings.HasPrefix(m.Ref, branchPrefix) && m.Old != ""
-	if !own && !branch || m.New == "" || !r.readsDirectly() || own && isThere(r.logOf(m.Ref)) {
+	if !own && !branch || m.New == "" || !r.Git.ReadsDirectly() || own && gitcmd.IsThere(r.logOf(m.Ref)) {
 		return errLeftToGit
 	}
 	line := ""
 	var logs []string
 	if branch { // the others have no reflog
-		ident, err := r.identity(ctx)
+		ident, err := r.Git.Identity(ctx)
 		head, err2 := r.Head(ctx)
 		if err != nil || err2 != nil {
 			return errLeftToGit
 		}
-		line = fmt.Sprintf("%s %s %s %d +0000\t%s\n", m.Old, m.New, ident, r.fileTime()/uint64(time.Second), why)
+		line = fmt.Sprintf("%s %s %s %d +0000\t%s\n", m.Old, m.New, ident, r.Git.FileTime()/uint64(time.Second), why)
 		if logs = []string{m.Ref}; head.Ref == m.Ref {
 			logs = append(logs, "HEAD")
 		}
 	}
 	file := r.refPath(m.Ref)
-	if info, err := os.Stat(filepath.Join(r.commonDir, "HEAD")); err != nil || info.Mode()&0o020 != 0 && !isThere(file) {
+	if info, err := os.Stat(filepath.Join(r.Git.CommonDir, "HEAD")); err != nil || info.Mode()&0o020 != 0 && !gitcmd.IsThere(file) {
 		return errLeftToGit // a group may share the repository: git knows the modes of new files and directories
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
@@ -63,7 +64,7 @@ func (r *Repo) moveOwnRef(ctx context.Context, m session.RefMove, why string) er
 // the disk, and renames it over the file, whose mode stays. check is called with the lock held, before the
 // rename. The result is errLeftToGit when the lock is taken.
 func (r *Repo) replaceLocked(ref, file, text string, check func() error) error {
-	done, err := r.noteLocks([]string{ref})
+	done, err := r.Git.NoteLocks([]string{ref})
 	if err != nil {
 		return err
 	}

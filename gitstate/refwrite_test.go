@@ -14,7 +14,7 @@ func TestRefsKeepTheirModes(t *testing.T) {
 	r, _ := newSession(t)
 	ctx := context.Background()
 	r.run("config", "core.sharedRepository", "group")
-	r.open(r.root)
+	r.open(r.Git.Root)
 	tip := session.Commit(r.run("rev-parse", "HEAD"))
 	mode := func(file string) os.FileMode {
 		info, err := os.Stat(r.path(".git/" + file))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
@@ -35,7 +36,7 @@ func (r *Repo) Repack(ctx context.Context, from int) error {
 		return err
 	}
 	defer unlock()
-	_, err = r.git(ctx, gitOpts{write: true}, "-c", "repack.writeBitmaps=false", "-c", "repack.updateServerInfo=false",
+	_, err = r.Git.Run(ctx, gitcmd.Opts{Write: true}, "-c", "repack.writeBitmaps=false", "-c", "repack.updateServerInfo=false",
 		"repack", "--geometric=2", "-d", "-q")
 	return errors.Join(err, r.dropLoneIndexes())
 }
@@ -43,11 +44,11 @@ func (r *Repo) Repack(ctx context.Context, from int) error {
 // dropLoneIndexes removes what a killed repack left of packs that it had merged: git removes the pack first,
 // and makes an index only after its pack.
 func (r *Repo) dropLoneIndexes() error {
-	indexes, err := filepath.Glob(filepath.Join(escapeGlob(r.commonDir), "objects", "pack", "pack-*.idx"))
+	indexes, err := filepath.Glob(filepath.Join(gitcmd.Globbed(r.Git.CommonDir), "objects", "pack", "pack-*.idx"))
 	for _, index := range indexes {
 		name := strings.TrimSuffix(index, ".idx")
-		if !isThere(name + ".pack") {
-			err = errors.Join(err, os.Remove(index), ignoreAbsent(os.Remove(name+".rev")))
+		if !gitcmd.IsThere(name + ".pack") {
+			err = errors.Join(err, os.Remove(index), gitcmd.IgnoreAbsent(os.Remove(name+".rev")))
 		}
 	}
 	return err
@@ -58,36 +59,29 @@ func (r *Repo) repackMany(ctx context.Context) { _ = r.Repack(ctx, repackFrom) }
 
 // borrows reports whether objects of another repository are used. Old versions of git would copy its packs.
 func (r *Repo) borrows() bool {
-	_, err := os.Lstat(filepath.Join(r.commonDir, "objects", "info", "alternates"))
-	return !absent(err)
-}
-
-func ignoreAbsent(err error) error {
-	if absent(err) {
-		return nil
-	}
-	return err
+	_, err := os.Lstat(filepath.Join(r.Git.CommonDir, "objects", "info", "alternates"))
+	return !gitcmd.Absent(err)
 }
 
 // gcPatience is for how long git believes a gc.pid.
 const gcPatience = 12 * time.Hour
 
-func (r *Repo) gcPath() string { return filepath.Join(r.commonDir, "gc.pid") }
+func (r *Repo) gcPath() string { return filepath.Join(r.Git.CommonDir, "gc.pid") }
 
 // lockGC keeps `git gc` away, as another `git gc` would, and other wfs. It returns nil when one of them is at work.
 func (r *Repo) lockGC() (unlock func(), err error) {
-	if err := durable.MkdirAll(r.StateDir()); err != nil {
+	if err := durable.MkdirAll(r.Git.StateDir()); err != nil {
 		return nil, err
 	}
-	lock, err := durable.TryLock(filepath.Join(r.StateDir(), "packs.lock"), nil)
+	lock, err := durable.TryLock(filepath.Join(r.Git.StateDir(), "packs.lock"), nil)
 	if errors.Is(err, durable.ErrLocked) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	for _, theirs := range []string{r.gcPath() + ".lock", filepath.Join(r.commonDir, "objects", "maintenance.lock")} {
-		if _, err := os.Stat(theirs); !absent(err) {
+	for _, theirs := range []string{r.gcPath() + ".lock", filepath.Join(r.Git.CommonDir, "objects", "maintenance.lock")} {
+		if _, err := os.Stat(theirs); !gitcmd.Absent(err) {
 			lock.Release()
 			return nil, err
 		}
@@ -97,7 +91,7 @@ func (r *Repo) lockGC() (unlock func(), err error) {
 		return nil, nil
 	}
 	host, _ := os.Hostname()
-	ours := filepath.Join(r.StateDir(), "gc.pid") // so that a kill leaves no half of it beside git's own files
+	ours := filepath.Join(r.Git.StateDir(), "gc.pid") // so that a kill leaves no half of it beside git's own files
 	err = durable.WriteCache(ours, fmt.Appendf(nil, "%d %s wfs\n", os.Getpid(), cmp.Or(host, "unknown")), 0o644)
 	if err == nil {
 		err = os.Rename(ours, r.gcPath())
@@ -124,5 +118,5 @@ func (r *Repo) readGC() (held, ours bool) {
 		return false, true
 	}
 	st, err := os.Stat(r.gcPath())
-	return err == nil && r.fileAge(st) < gcPatience, false
+	return err == nil && r.Git.FileAge(st) < gcPatience, false
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // packed writes n packs of three objects each, two of them in that pack alone, and returns the ids of all.
@@ -36,7 +38,7 @@ func (r *testRepo) packed(n, from int) map[string]string {
 
 func (r *testRepo) packFiles() []string {
 	r.t.Helper()
-	files, err := os.ReadDir(filepath.Join(r.commonDir, "objects", "pack"))
+	files, err := os.ReadDir(filepath.Join(r.Git.CommonDir, "objects", "pack"))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -86,7 +88,7 @@ func TestManyPacksBecomeOne(t *testing.T) {
 				t.Fatalf("left: %v", got)
 			}
 			r.holds(ids)
-			if _, err := os.Stat(filepath.Join(r.commonDir, "gc.pid")); !absent(err) {
+			if _, err := os.Stat(filepath.Join(r.Git.CommonDir, "gc.pid")); !gitcmd.Absent(err) {
 				t.Error(err)
 			}
 		})
@@ -123,7 +125,7 @@ func TestPacksThatAreLeftAlone(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t)
 			r.packed(repackFrom+1, 0)
-			dir := filepath.Join(r.commonDir, "objects", "pack")
+			dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
 			path := filepath.Join(dir, strings.TrimSuffix(r.packFiles()[0], ".idx"))
 			spoil(r, path)
 			before := r.contents(dir)
@@ -137,14 +139,14 @@ func TestPacksThatAreLeftAlone(t *testing.T) {
 		})
 	}
 	for name, spoil := range map[string]func(r *testRepo){
-		"git gc is at work": func(r *testRepo) { r.put(filepath.Join(r.commonDir, "gc.pid"), "1 somewhere") },
-		"git gc begins":     func(r *testRepo) { r.put(filepath.Join(r.commonDir, "gc.pid.lock"), "") },
+		"git gc is at work": func(r *testRepo) { r.put(filepath.Join(r.Git.CommonDir, "gc.pid"), "1 somewhere") },
+		"git gc begins":     func(r *testRepo) { r.put(filepath.Join(r.Git.CommonDir, "gc.pid.lock"), "") },
 		"git maintenance is at work": func(r *testRepo) {
-			r.put(filepath.Join(r.commonDir, "objects", "maintenance.lock"), "")
+			r.put(filepath.Join(r.Git.CommonDir, "objects", "maintenance.lock"), "")
 		},
 		"objects are precious": func(r *testRepo) { r.run("config", "extensions.preciousObjects", "true") },
 		"objects are borrowed": func(r *testRepo) {
-			r.put(filepath.Join(r.commonDir, "objects", "info", "alternates"), r.path("elsewhere")+"\n")
+			r.put(filepath.Join(r.Git.CommonDir, "objects", "info", "alternates"), r.path("elsewhere")+"\n")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +154,7 @@ func TestPacksThatAreLeftAlone(t *testing.T) {
 			r := newRepo(t)
 			r.packed(repackFrom+1, 0)
 			spoil(r)
-			dir := filepath.Join(r.commonDir, "objects", "pack")
+			dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
 			before := r.contents(dir)
 			_ = r.Repack(context.Background(), repackFrom)
 			if !maps.Equal(before, r.contents(dir)) {
@@ -167,8 +169,8 @@ func TestRepackAfterAKilledOne(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	ids := r.packed(repackFrom, 0)
-	r.put(filepath.Join(r.commonDir, "gc.pid"), "1 somewhere wfs\n")
-	temp := filepath.Join(r.commonDir, "objects", "pack", tempOfRepack+"1-pack-1.pack")
+	r.put(filepath.Join(r.Git.CommonDir, "gc.pid"), "1 somewhere wfs\n")
+	temp := filepath.Join(r.Git.CommonDir, "objects", "pack", tempOfRepack+"1-pack-1.pack")
 	r.put(temp, "")
 	long := time.Unix(at, 0)
 	chtimes(t, temp, long)
@@ -198,7 +200,7 @@ func TestMergeInACrowd(t *testing.T) {
 	var mu sync.Mutex
 	for n := range 3 {
 		crowd.Go(func() {
-			repo, err := Open(context.Background(), Options{Dir: r.root, Env: r.env})
+			repo, err := Open(context.Background(), gitcmd.Options{Dir: r.Git.Root, Env: r.env})
 			if err != nil {
 				t.Error(err)
 				return

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -39,7 +40,7 @@ func (r *Repo) replaceRef(b BrokenRef, to session.Commit, dir string) (kept stri
 	if to == "" || !mode.IsRegular() {
 		mode, keep = 0o644, os.Rename
 	}
-	if isThere(name) { // a killed repair left it
+	if gitcmd.IsThere(name) { // a killed repair left it
 		if _, err := durable.MoveAside(name); err != nil {
 			return "", err
 		}

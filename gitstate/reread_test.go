@@ -25,7 +25,7 @@ func (r *testRepo) notSeen(file string) {
 // seenAt makes the index say that a file was read as it is now, but for the nanoseconds of its times.
 func (r *testRepo) seenAt(file string, later uint32) {
 	r.t.Helper()
-	data, err := os.ReadFile(r.indexPath())
+	data, err := os.ReadFile(r.Git.IndexPath())
 	r.must(err)
 	f, ok := lookAt(r.path(file))
 	x := r.parsed(data)
@@ -42,9 +42,9 @@ func (r *testRepo) seenAt(file string, later uint32) {
 	binary.BigEndian.PutUint32(e.stat[20:], f.inode)
 	sum := sha1.Sum(data[:len(data)-sha1.Size])
 	copy(data[len(data)-sha1.Size:], sum[:])
-	r.must(os.WriteFile(r.indexPath(), data, 0o644))
+	r.must(os.WriteFile(r.Git.IndexPath(), data, 0o644))
 	written := time.Unix(int64(f.modified)+2, 0)
-	r.must(os.Chtimes(r.indexPath(), written, written))
+	r.must(os.Chtimes(r.Git.IndexPath(), written, written))
 }
 
 // An edit that git lets pass, because it compares times by seconds, is in the next snapshot and checkpoint.
@@ -72,15 +72,15 @@ func TestReread(t *testing.T) {
 			r.write("a", "version 2")
 			more(r)
 			r.notSeen("a")
-			later := mustStat(t, r.indexPath()).ModTime()
+			later := mustStat(t, r.Git.IndexPath()).ModTime()
 			switch name {
 			case "split index":
 				r.run("update-index", "--split-index")
 			case "sparse index":
 				r.run("sparse-checkout", "init", "--cone", "--sparse-index")
 			}
-			r.must(os.Chtimes(r.indexPath(), later, later))
-			r.open(r.root)
+			r.must(os.Chtimes(r.Git.IndexPath(), later, later))
+			r.open(r.Git.Root)
 			for what, tree := range map[string]string{"a snapshot": string(r.snapshot().Tree), "a checkpoint": string(r.prepare(r.draft("")).Tree)} {
 				if got := r.run("cat-file", "blob", tree+":a"); strings.TrimSpace(got) != "version 2" {
 					t.Errorf("%s holds %q", what, got)
@@ -114,8 +114,8 @@ func TestRereadLeavesKinds(t *testing.T) {
 		r.must(os.WriteFile(r.path(fmt.Sprint("link", i)), []byte("f1"), 0o644))
 	}
 	r.aged()
-	r.open(r.root)
-	x, err := r.readIndex(context.Background(), r.indexPath())
+	r.open(r.Git.Root)
+	x, err := r.readIndex(context.Background(), r.Git.IndexPath())
 	r.must(err)
 	if _, sure := r.looksAt(); sure {
 		t.Error("git is told of some")
@@ -170,7 +170,7 @@ func TestRereadOfMany(t *testing.T) {
 	if got := r.run("status", "--porcelain"); got != "" {
 		t.Fatalf("git sees %s", got)
 	}
-	r.open(r.root)
+	r.open(r.Git.Root)
 	log := r.home + "/names"
 	r.beforeGit(`n=0; for a; do case "$a" in ":(top,literal)"*) n=$((n+1));; esac; done; echo $n >> '` + log + "'")
 	taken, made := r.snapshot(), r.prepare(r.draft(""))

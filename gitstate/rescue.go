@@ -45,7 +45,7 @@ func RescuePrefix(id session.ID) string { return refsPrefix + string(id) + "/res
 // seconds. The state commit's parents are the ledger's tip if there is one, a commit of the snapshot, and a commit of
 // the index if it holds anything but HEAD; trailers name the latter two.
 func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error) {
-	ident, err := r.identity(ctx)
+	ident, err := r.Git.Identity(ctx)
 	if err != nil {
 		return "", err
 	}

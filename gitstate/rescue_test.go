@@ -57,15 +57,15 @@ func TestRescueWithoutALedgerAndWithADamagedRef(t *testing.T) {
 	r := newRepo(t)
 	r.write("b.txt", "b\n")
 	s := r.snapshot()
-	if err := os.MkdirAll(r.gitDir+"/refs/heads/wfs", 0o755); err != nil {
+	if err := os.MkdirAll(r.Git.GitDir+"/refs/heads/wfs", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	mustWrite(r, r.gitDir+"/refs/heads/wfs/damaged", "")
+	mustWrite(r, r.Git.GitDir+"/refs/heads/wfs/damaged", "")
 	ref, err := r.Rescue(context.Background(), testID, "a test", s, at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	os.Remove(r.gitDir + "/refs/heads/wfs/damaged")
+	os.Remove(r.Git.GitDir + "/refs/heads/wfs/damaged")
 	if parents := strings.Fields(r.run("log", "-1", "--format=%P", ref)); len(parents) != 1 {
 		t.Errorf("parents: %s", parents)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -42,10 +43,10 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 	}
 	if index != "" {
 		unlike := func(a, b string) ([]string, error) {
-			out, err := r.git(ctx, gitOpts{},
+			out, err := r.Git.Run(ctx, gitcmd.Opts{},
 				append([]string{"diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames", a, b},
 					withoutDocuments...)...)
-			return splitZ(out), err
+			return gitcmd.SplitZ(out), err
 		}
 		staged, err := unlike(string(s.Tree), string(s.Index))
 		if err != nil {
@@ -73,11 +74,11 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 	if s.Raw == "" {
 		return parts, nil
 	}
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-r", "--name-only", "-z", string(s.Raw))
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "--name-only", "-z", string(s.Raw))
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range splitZ(out) {
+	for _, name := range gitcmd.SplitZ(out) {
 		if strings.HasPrefix(name, workDir+"/") {
 			continue
 		}

@@ -24,7 +24,7 @@ func TestRulesThatAreLinks(t *testing.T) {
 		"in a loop":      func(r *testRepo) { r.link(".gitignore", ".gitignore") },
 		"outside": func(r *testRepo) {
 			r.link("loop", "loop")
-			r.run("config", "core.attributesFile", filepath.Join(r.root, "loop"))
+			r.run("config", "core.attributesFile", filepath.Join(r.Git.Root, "loop"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

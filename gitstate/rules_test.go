@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // held are the files of a snapshot.
@@ -28,13 +30,13 @@ func TestExcludesOfTheUser(t *testing.T) {
 	r.must(os.MkdirAll(filepath.Join(config, "git"), 0o755))
 	r.must(os.WriteFile(filepath.Join(config, "git", "ignore"), []byte("*.log\n"), 0o644))
 	r.env = append(r.env, "XDG_CONFIG_HOME="+config)
-	for _, dir := range []string{r.root, r.path("sub")} {
+	for _, dir := range []string{r.Git.Root, r.path("sub")} {
 		for i, c := range []struct {
 			value string
 			out   string
 		}{{"", "secret"}, {".git/mine", "a.log"}} {
 			r.run("config", "core.excludesFile", c.value)
-			repo, err := Open(context.Background(), Options{Dir: dir, Env: r.env, Write: true})
+			repo, err := Open(context.Background(), gitcmd.Options{Dir: dir, Env: r.env, Write: true})
 			r.must(err)
 			r.Repo = repo
 			got := r.held()
@@ -59,7 +61,7 @@ func TestRulesThatAreIgnored(t *testing.T) {
 	r.aged()
 	r.write(".gitignore", ".gitignore\n*.gen\n")
 	r.write("b.gen", "precious")
-	r.open(r.root)
+	r.open(r.Git.Root)
 	if got := r.held(); slices.Contains(got, "b.gen") {
 		t.Fatalf("%q", got)
 	}

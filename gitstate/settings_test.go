@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // What is read from one answer of git's is what git says when it is asked for each by name.
@@ -45,17 +47,17 @@ func TestSettingsAreGits(t *testing.T) {
 			both := make([]*Repo, 2)
 			for i := range both {
 				var err error // the first asks for all at once
-				if both[i], err = Open(ctx, Options{Dir: r.root, Env: append(env, c.env...), Write: i == 0}); err != nil {
+				if both[i], err = Open(ctx, gitcmd.Options{Dir: r.Git.Root, Env: append(env, c.env...), Write: i == 0}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			ident, err := both[0].identity(ctx)
-			want, wantErr := both[1].identity(ctx)
+			ident, err := both[0].Git.Identity(ctx)
+			want, wantErr := both[1].Git.Identity(ctx)
 			if ident != want || (err == nil) != (wantErr == nil) {
 				t.Errorf("identity %q, %v; git says %q, %v", ident, err, want, wantErr)
 			}
-			_, said, err := both[0].gitBoth(ctx, gitOpts{env: traced}, "rev-parse", "--git-dir")
-			if _, settings, ok := readTrace(string(said)); name == "usual" && (err != nil || want == "" || !ok || both[0].identityIn(settings) != want) {
+			_, said, err := both[0].Git.RunBoth(ctx, gitcmd.Opts{Env: gitcmd.Traced}, "rev-parse", "--git-dir")
+			if _, settings, ok := gitcmd.ReadTrace(string(said)); name == "usual" && (err != nil || want == "" || !ok || both[0].Git.IdentityIn(settings) != want) {
 				t.Errorf("%q was not read at once", want)
 			}
 			excludes, err := both[0].globalExcludes(ctx)

@@ -2,16 +2,14 @@ package gitstate
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -85,7 +83,7 @@ func (r *Repo) headSnapshot(ctx context.Context) (s session.Snapshot, err error)
 }
 
 // snapshotIndex is the private index of the newest Snapshot.
-func (r *Repo) snapshotIndex() string { return filepath.Join(r.worktreeDir(), "index") }
+func (r *Repo) snapshotIndex() string { return filepath.Join(r.Git.PrivateDir(), "index") }
 
 // removeLeftovers removes a private index and its lock. Whoever makes one holds the work tree's own lock, so
 // that what is there was left by a process that was killed.
@@ -112,7 +110,7 @@ func (r *Repo) copyIndex(ctx context.Context, to string) (*index, error) {
 	if err := removeLeftovers(to); err != nil {
 		return nil, err
 	}
-	x, err := r.readIndex(ctx, r.indexPath())
+	x, err := r.readIndex(ctx, r.Git.IndexPath())
 	if err == nil && x.data != nil {
 		x.copyTo = to
 	}
@@ -151,8 +149,6 @@ func readWhole(path string) ([]byte, fs.FileInfo, error) {
 	return data.Bytes(), st, err
 }
 
-func withIndex(path string) []string { return []string{"GIT_INDEX_FILE=" + path} }
-
 // treeOfIndex returns the tree that a private index stands for, written if it was not yet. That it is the expected one,
 // which exists, is found out without a git process. Conflicts are a *ReadyError.
 func (r *Repo) treeOfIndex(ctx context.Context, path string, x *index, expected session.Tree) (session.Tree, error) {
@@ -174,7 +170,7 @@ func (r *Repo) treeOfIndex(ctx context.Context, path string, x *index, expected 
 
 // treeWithout is treeOfIndex of an index that has other entries for some paths.
 func (r *Repo) treeWithout(ctx context.Context, x *index, but []byte) (session.Tree, error) {
-	path := filepath.Join(r.worktreeDir(), "before")
+	path := filepath.Join(r.Git.PrivateDir(), "before")
 	if err := removeLeftovers(path); err != nil {
 		return "", err
 	}
@@ -190,7 +186,7 @@ func (r *Repo) treeWithout(ctx context.Context, x *index, but []byte) (session.T
 
 // writeTree writes the tree of a private index. Git checks that every object in it is there.
 func (r *Repo) writeTree(ctx context.Context, index string) (session.Tree, error) {
-	out, err := r.git(ctx, gitOpts{write: true, env: withIndex(index)}, "-c", "core.splitIndex=false", "write-tree")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "write-tree")
 	return session.Tree(bytes.TrimSpace(out)), err
 }
 
@@ -214,7 +210,7 @@ func (r *Repo) withOwn(ctx context.Context, tree session.Tree, own treeEntry) (s
 
 // excludesPath is a file with the user's own global excludes followed by a session's. Git reads only one
 // core.excludesFile.
-func (r *Repo) excludesPath() string { return filepath.Join(r.worktreeDir(), "excludes") }
+func (r *Repo) excludesPath() string { return filepath.Join(r.Git.PrivateDir(), "excludes") }
 
 // combineExcludes writes that file.
 func (r *Repo) combineExcludes(ctx context.Context, rules []byte) error {
@@ -229,7 +225,7 @@ func (r *Repo) combineExcludes(ctx context.Context, rules []byte) error {
 	if old, err := durable.ReadFile(r.excludesPath(), int64(len(all))); err == nil && bytes.Equal(old, all) {
 		return nil
 	}
-	if err := durable.MkdirAll(r.worktreeDir()); err != nil {
+	if err := durable.MkdirAll(r.Git.PrivateDir()); err != nil {
 		return err
 	}
 	return durable.WriteCache(r.excludesPath(), all, 0o600)
@@ -245,8 +241,8 @@ func (r *Repo) userExcludes(ctx context.Context) ([]byte, error) {
 	if path == noExcludes {
 		return nil, nil
 	}
-	text, err := readFile(path)
-	if err != nil && !absent(err) {
+	text, err := gitcmd.ReadFile(path)
+	if err != nil && !gitcmd.Absent(err) {
 		return nil, &ReadyError{NotExcludes, err.Error()}
 	}
 	return text, nil
@@ -254,11 +250,11 @@ func (r *Repo) userExcludes(ctx context.Context) ([]byte, error) {
 
 // globalExcludes is the path of the user's own exclude file, "" for none. While agents work, settings may change.
 func (r *Repo) globalExcludes(ctx context.Context) (string, error) {
-	now := r.settings()
+	now := r.Git.SettingsStamp()
 	if was := r.configured.Swap(&now); was != nil && *was != now {
-		r.config.forget()
+		r.Git.Config.Forget()
 	}
-	s, err := r.settingsNow(ctx)
+	s, err := r.Git.Settings(ctx)
 	path, set := s["core.excludesfile"]
 	switch {
 	case err != nil:
@@ -266,39 +262,10 @@ func (r *Repo) globalExcludes(ctx context.Context) (string, error) {
 	case set && path == "":
 		return noExcludes, nil
 	case path != "" && strings.Contains("~%:", path[:1]) && !strings.HasPrefix(path, "~/"): // only git can expand it
-		out, err := r.git(ctx, gitOpts{}, "config", "--type=path", "--get", "core.excludesFile")
+		out, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--type=path", "--get", "core.excludesFile")
 		return strings.TrimSuffix(string(out), "\n"), err
 	}
 	return r.excludeFile(path), nil
-}
-
-// settingsNow are the settings of git's that count here, by their names in small letters, as far as wfs wants
-// to know them.
-func (r *Repo) settingsNow(ctx context.Context) (map[string]string, error) {
-	return r.config.get(func() (map[string]string, error) {
-		out, err := r.git(ctx, gitOpts{}, "config", "--list", "-z")
-		all := map[string]string{}
-		for _, entry := range splitZ(out) {
-			key, value, _ := strings.Cut(entry, "\n")
-			all[key] = value
-		}
-		return all, err
-	})
-}
-
-// settings tells whether files of git's settings were written to. What they include is not looked at.
-func (r *Repo) settings() string {
-	home := r.getenv("HOME")
-	var b strings.Builder
-	for _, file := range []string{filepath.Join(r.commonDir, "config"), filepath.Join(r.gitDir, "config.worktree"),
-		r.getenv("GIT_CONFIG_GLOBAL"),
-		filepath.Join(home, ".gitconfig"),
-		filepath.Join(cmp.Or(r.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "config")} {
-		if info, err := os.Stat(file); err == nil {
-			fmt.Fprintln(&b, file, info.Size(), info.ModTime().UnixNano(), inodeOf(info))
-		}
-	}
-	return b.String()
 }
 
 // noExcludes is an exclude file for those who have switched theirs off: core.excludesFile is set, to nothing.
@@ -308,28 +275,19 @@ const noExcludes = os.DevNull
 // looks without one, for "".
 func (r *Repo) excludeFile(path string) string {
 	if below, ok := strings.CutPrefix(path, "~/"); ok {
-		return filepath.Join(r.getenv("HOME"), below)
+		return filepath.Join(r.Git.Getenv("HOME"), below)
 	}
 	if path != "" {
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(r.root, path)
+			path = filepath.Join(r.Git.Root, path)
 		}
 		return path
 	}
-	if dir := r.getenv("XDG_CONFIG_HOME"); dir != "" {
+	if dir := r.Git.Getenv("XDG_CONFIG_HOME"); dir != "" {
 		return filepath.Join(dir, "git", "ignore")
 	}
-	if home := r.getenv("HOME"); home != "" {
+	if home := r.Git.Getenv("HOME"); home != "" {
 		return filepath.Join(home, ".config", "git", "ignore")
-	}
-	return ""
-}
-
-func (r *Repo) getenv(name string) string {
-	for _, kv := range slices.Backward(r.env) {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			return v
-		}
 	}
 	return ""
 }

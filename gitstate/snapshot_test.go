@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -23,7 +24,7 @@ func TestSnapshotHoldsTheWorkTree(t *testing.T) {
 			r.write("dir/b.txt", "b\n")
 			r.write("-odd name\n.txt", "odd\n")
 			status := r.run("status", "--porcelain")
-			before := mustStat(t, r.indexPath())
+			before := mustStat(t, r.Git.IndexPath())
 			s := r.snapshot()
 			if got, want := r.files(string(s.Tree)), "100644 \"-odd name\\n.txt\"\n100644 .gitignore\n100644 a.txt\n100644 dir/b.txt"; got != want {
 				t.Errorf("tree holds\n%s\nwant\n%s", got, want)
@@ -34,7 +35,7 @@ func TestSnapshotHoldsTheWorkTree(t *testing.T) {
 			if s.Clean() {
 				t.Error("a changed work tree is called clean")
 			}
-			if after := mustStat(t, r.indexPath()); !os.SameFile(before, after) || before.ModTime() != after.ModTime() {
+			if after := mustStat(t, r.Git.IndexPath()); !os.SameFile(before, after) || before.ModTime() != after.ModTime() {
 				t.Error("the user's index was touched")
 			}
 			if now := r.run("status", "--porcelain"); now != status {
@@ -67,7 +68,7 @@ func TestSnapshotSeesAnEditOfTheSameSecond(t *testing.T) {
 	when := time.Unix(at, 0)
 	chtimes(t, r.path("a.txt"), when)
 	r.run("update-index", "--refresh", "-q")
-	chtimes(t, r.indexPath(), when)
+	chtimes(t, r.Git.IndexPath(), when)
 	r.write("a.txt", "b\n")
 	chtimes(t, r.path("a.txt"), when)
 	if s := r.snapshot(); s.Tree == s.HeadTree {
@@ -241,7 +242,7 @@ func TestSnapshotOfUnusualIndexes(t *testing.T) {
 		"intent to add": func(r *testRepo) { r.run("add", "-N", "new.txt") },
 		"version 4":     func(r *testRepo) { r.run("update-index", "--index-version", "4") },
 		"split":         func(r *testRepo) { r.run("update-index", "--split-index") },
-		"none":          func(r *testRepo) { os.Remove(r.indexPath()) },
+		"none":          func(r *testRepo) { os.Remove(r.Git.IndexPath()) },
 		"partly staged": func(r *testRepo) {
 			r.write("new.txt", "staged\n")
 			r.run("add", "new.txt")
@@ -254,7 +255,7 @@ func TestSnapshotOfUnusualIndexes(t *testing.T) {
 			r := newRepo(t)
 			r.write("new.txt", "new\n")
 			prepare(r)
-			before, _ := os.ReadFile(r.indexPath())
+			before, _ := os.ReadFile(r.Git.IndexPath())
 			s := r.snapshot()
 			if got := r.files(string(s.Tree)); got != "100644 a.txt\n100644 new.txt" {
 				t.Errorf("tree holds\n%s", got)
@@ -262,7 +263,7 @@ func TestSnapshotOfUnusualIndexes(t *testing.T) {
 			if got := r.run("cat-file", "-p", string(s.Tree)+":new.txt"); got != "new" {
 				t.Errorf("new.txt: %q", got)
 			}
-			if after, _ := os.ReadFile(r.indexPath()); string(after) != string(before) {
+			if after, _ := os.ReadFile(r.Git.IndexPath()); string(after) != string(before) {
 				t.Error("the user's index changed")
 			}
 		})
@@ -299,7 +300,7 @@ func TestSnapshotHonoursExcludes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(r.home, ".config", "git", "ignore"), []byte("b.txt\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(context.Background(), Options{Dir: r.Root(), Env: r.env}) // a new command: git is asked once each
+	again, err := Open(context.Background(), gitcmd.Options{Dir: r.Root(), Env: r.env}) // a new command: git is asked once each
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -19,10 +20,10 @@ import (
 
 // sparse reports whether the work tree is a sparse checkout.
 func (r *Repo) sparse(ctx context.Context) (bool, error) {
-	if _, err := os.Stat(filepath.Join(r.gitDir, "info", "sparse-checkout")); err != nil {
+	if _, err := os.Stat(filepath.Join(r.Git.GitDir, "info", "sparse-checkout")); err != nil {
 		return false, nil
 	}
-	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--type=bool", "--get", "core.sparseCheckout")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--type=bool", "--get", "core.sparseCheckout")
 	return strings.TrimSpace(string(out)) == "true", err
 }
 
@@ -33,11 +34,11 @@ func (r *Repo) sparse(ctx context.Context) (bool, error) {
 // Inside of the patterns git takes every mark away, also one that somebody has made for settings of his own, or
 // for a file that he deleted here: the next checkpoint would hold the one, and lack the other. Those are set
 // again, before the index is anybody's.
-func (r *Repo) reapplySparse(ctx context.Context, o gitOpts) error {
+func (r *Repo) reapplySparse(ctx context.Context, o gitcmd.Opts) error {
 	if on, err := r.sparse(ctx); err != nil || !on {
 		return err
 	}
-	nothing := filepath.Join(r.worktreeDir(), "nothing")
+	nothing := filepath.Join(r.Git.PrivateDir(), "nothing")
 	if err := os.RemoveAll(nothing); err != nil { // of a killed command
 		return err
 	}
@@ -49,8 +50,8 @@ func (r *Repo) reapplySparse(ctx context.Context, o gitOpts) error {
 	if err != nil {
 		return err
 	}
-	in, o := &Repo{root: nothing, env: r.env, userEnv: r.userEnv}, gitOpts{write: true, gitDir: r.gitDir, env: o.env}
-	if _, err := in.git(ctx, o, "-c", "core.splitIndex=false", "sparse-checkout", "reapply"); err != nil ||
+	in, o := &Repo{Git: &gitcmd.Git{Root: nothing, Env: r.Git.Env, UserEnv: r.Git.UserEnv}}, gitcmd.Opts{Write: true, GitDir: r.Git.GitDir, Env: o.Env}
+	if _, err := in.Git.Run(ctx, o, "-c", "core.splitIndex=false", "sparse-checkout", "reapply"); err != nil ||
 		len(marked) == 0 {
 		return err
 	}
@@ -62,17 +63,17 @@ func (r *Repo) reapplySparse(ctx context.Context, o gitOpts) error {
 	if len(marked) == 0 {
 		return nil
 	}
-	o.stdin = []byte(strings.Join(slices.Collect(maps.Keys(marked)), "\x00") + "\x00")
-	_, err = in.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "--skip-worktree", "-z", "--stdin")
+	o.Stdin = []byte(strings.Join(slices.Collect(maps.Keys(marked)), "\x00") + "\x00")
+	_, err = in.Git.Run(ctx, o, "-c", "core.splitIndex=false", "update-index", "--skip-worktree", "-z", "--stdin")
 	return err
 }
 
 // skipped are the files that git does not look at because the index that o names marks them so (skip-worktree). Without
 // sparse.expectFilesOutsideOfPatterns a mark counts only where there is no file.
-func (r *Repo) skipped(ctx context.Context, o gitOpts) (map[string]bool, error) {
-	out, err := r.git(ctx, gitOpts{gitDir: o.gitDir, env: o.env}, "ls-files", "-v", "-z")
+func (r *Repo) skipped(ctx context.Context, o gitcmd.Opts) (map[string]bool, error) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: o.GitDir, Env: o.Env}, "ls-files", "-v", "-z")
 	list := map[string]bool{}
-	for _, line := range splitZ(out) { // a small letter is assume-unchanged as well
+	for _, line := range gitcmd.SplitZ(out) { // a small letter is assume-unchanged as well
 		if tag, p, ok := strings.Cut(line, " "); ok && strings.EqualFold(tag, "S") {
 			list[p] = true
 		}

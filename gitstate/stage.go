@@ -36,8 +36,8 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, o
 			return nil, nil, err
 		}
 	}
-	s := &staged{repo: r, path: filepath.Join(r.worktreeDir(), "stage")}
-	if s.unlock, err = r.lockIndex(ctx); err != nil {
+	s := &staged{repo: r, path: filepath.Join(r.Git.PrivateDir(), "stage")}
+	if s.unlock, err = r.Git.LockIndex(ctx); err != nil {
 		return nil, nil, err
 	}
 	if unwritten, err = r.stageLocked(ctx, d, made, on, headTree, head.Commit, ident, s); err != nil {
@@ -155,13 +155,13 @@ func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit,
 
 // installIndex makes a private index, which has reached the disk, the work tree's own. The caller holds index.lock.
 func (r *Repo) installIndex(private string) error {
-	if was, err := os.Stat(r.indexPath()); err == nil {
+	if was, err := os.Stat(r.Git.IndexPath()); err == nil {
 		if err := os.Chmod(private, was.Mode().Perm()); err != nil {
 			return err
 		}
 	}
-	if err := os.Rename(private, r.indexPath()); err != nil {
+	if err := os.Rename(private, r.Git.IndexPath()); err != nil {
 		return err
 	}
-	return durable.SyncDir(r.gitDir)
+	return durable.SyncDir(r.Git.GitDir)
 }

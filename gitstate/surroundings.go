@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -25,7 +26,7 @@ const (
 func (r *Repo) Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error) {
 	s := session.Surroundings{Refs: map[string]session.Commit{}, Wfs: map[string]session.Commit{},
 		Files: map[string]string{}, Texts: map[string]session.Text{}}
-	out, err := r.git(ctx, gitOpts{}, "for-each-ref",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref",
 		"--format=%(objecttype),%(*objecttype),%(objectname),%(*objectname),%(refname)")
 	if err != nil {
 		return s, err
@@ -48,13 +49,13 @@ func (r *Repo) Surroundings(ctx context.Context, id session.ID) (session.Surroun
 			s.Refs[ref] = commit
 		}
 	}
-	for _, dir := range []string{r.commonDir, r.gitDir} {
+	for _, dir := range []string{r.Git.CommonDir, r.Git.GitDir} {
 		for _, name := range []string{"config", "config.worktree", "shallow", "hooks", "info",
 			filepath.Join("objects", "info", "alternates")} {
-			watch(&s, r.commonDir, filepath.Join(dir, name))
+			watch(&s, r.Git.CommonDir, filepath.Join(dir, name))
 		}
 	}
-	watch(&s, r.root, filepath.Join(r.root, ".wfs"))
+	watch(&s, r.Git.Root, filepath.Join(r.Git.Root, ".wfs"))
 	return s, nil
 }
 
@@ -100,7 +101,7 @@ func watch(s *session.Surroundings, base, top string) {
 func (r *Repo) SettingsBetween(ctx context.Context, was, now string) []string {
 	var all [2]map[string]string
 	for i, file := range []string{was, now} {
-		out, err := r.git(ctx, gitOpts{}, "config", "--file", file, "--list", "-z")
+		out, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--file", file, "--list", "-z")
 		if err != nil {
 			return nil
 		}
@@ -119,13 +120,13 @@ func (r *Repo) SettingsBetween(ctx context.Context, was, now string) []string {
 
 // HasFile reports whether a commit has a file.
 func (r *Repo) HasFile(ctx context.Context, at session.Commit, file string) bool {
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "--name-only", string(at), "--", file)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "--name-only", string(at), "--", file)
 	return err == nil && len(out) > 0
 }
 
 // Pushed reports whether git's log of a remote's branch says that a push was the last to move it.
 func (r *Repo) Pushed(ctx context.Context, ref string) bool {
-	out, err := r.git(ctx, gitOpts{okExit: []int{1, gitDied}}, "reflog", "show", "-1", "--format=%gs", ref)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1, gitcmd.GitDied}}, "reflog", "show", "-1", "--format=%gs", ref)
 	return err == nil && strings.TrimSpace(string(out)) == "update by push"
 }
 
@@ -135,7 +136,7 @@ func (r *Repo) Unreachable(ctx context.Context, commits []session.Commit) ([]ses
 	for _, c := range commits {
 		args = append(args, string(c))
 	}
-	out, err := r.git(ctx, gitOpts{}, append(args, "--not", "--glob=refs/*")...) // --all counts HEAD as well
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(args, "--not", "--glob=refs/*")...) // --all counts HEAD as well
 	found := strings.Fields(string(out))
 	return slices.DeleteFunc(slices.Clone(commits),
 		func(c session.Commit) bool { return !slices.Contains(found, string(c)) }), err

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/session"
@@ -65,7 +66,7 @@ func (r *Repo) content(p string) []byte {
 	if info, err := r.lstat(p); err != nil || !info.Mode().IsRegular() || info.Size() > maxContent {
 		return nil
 	}
-	content, err := durable.ReadFile(filepath.Join(r.root, filepath.FromSlash(p)), maxContent)
+	content, err := durable.ReadFile(filepath.Join(r.Git.Root, filepath.FromSlash(p)), maxContent)
 	if err != nil { // git says what it makes of it
 		return nil
 	}
@@ -107,7 +108,7 @@ func (r *Repo) withhold(ctx context.Context, index string, x *index, nothingStag
 	if err := x.store(); err != nil {
 		return out, err
 	}
-	diff, err := r.git(ctx, gitOpts{env: withIndex(index)}, "diff-index", "--ignore-submodules", "-z", "--raw",
+	diff, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "diff-index", "--ignore-submodules", "-z", "--raw",
 		"--no-renames", "--no-abbrev", string(head))
 	if err != nil {
 		return out, err
@@ -128,12 +129,12 @@ func (r *Repo) withhold(ctx context.Context, index string, x *index, nothingStag
 	if err != nil {
 		return out, err
 	}
-	filtered, err := r.git(ctx, gitOpts{stdin: []byte(strings.Join(slices.Collect(maps.Keys(suspects)), "\x00") +
+	filtered, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(slices.Collect(maps.Keys(suspects)), "\x00") +
 		"\x00")}, "check-attr", "-z", "--stdin", "filter")
 	if err != nil {
 		return out, err
 	}
-	for answer := range slices.Chunk(splitZ(filtered), 3) { // path, attribute, value
+	for answer := range slices.Chunk(gitcmd.SplitZ(filtered), 3) { // path, attribute, value
 		if len(answer) == 3 && answer[2] != "unspecified" && answer[2] != "unset" {
 			delete(suspects, answer[0])
 		}
@@ -216,7 +217,7 @@ func (r *Repo) large(ctx context.Context, changes []treeChange) (map[string]bool
 	if ids.Len() == 0 {
 		return nil, nil
 	}
-	sizes, err := r.git(ctx, gitOpts{stdin: []byte(ids.String())}, "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	sizes, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(ids.String())}, "cat-file", "--batch-check=%(objectname) %(objectsize)")
 	large := map[string]bool{}
 	for line := range strings.Lines(string(sizes)) {
 		id, size, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -251,7 +252,7 @@ func (r *Repo) putEntries(ctx context.Context, index string, entries []byte) err
 	if len(entries) == 0 {
 		return nil
 	}
-	_, err := r.git(ctx, gitOpts{write: true, env: withIndex(index), stdin: entries}, "-c", "core.splitIndex=false",
+	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: entries}, "-c", "core.splitIndex=false",
 		"update-index", "-z", "--index-info")
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
@@ -18,12 +19,12 @@ type Trap struct {
 
 // Traps looks through the configuration for such settings.
 func (r *Repo) Traps(ctx context.Context) ([]Trap, error) {
-	out, err := r.git(ctx, gitOpts{}, "config", "--list", "-z")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--list", "-z")
 	if err != nil {
 		return nil, err
 	}
 	var list []setting
-	for _, entry := range splitZ(out) {
+	for _, entry := range gitcmd.SplitZ(out) {
 		key, value, set := strings.Cut(entry, "\n")
 		if !set {
 			value = "true"
@@ -51,12 +52,12 @@ func traps(list []setting) (found []Trap) {
 		case counts && s.key == "push.default" && s.value == "matching":
 			t.Follows, t.Next = "git push publishes a session's branch whenever the remote has one of that name",
 				"git config push.default simple"
-		case counts && ofRemote && name == "mirror" && truth(s.value):
+		case counts && ofRemote && name == "mirror" && gitcmd.Truth(s.value):
 			t.Follows, t.Next = "git push publishes every session and its history", "git config --unset "+
 				safetext.ShellWord(t.Key)
 		case ofRemote && name == "fetch" && pair:
 			t.exposes(into, "git fetch --prune deletes ", list)
-			if prune, set := last[remote+".prune"]; set && truth(prune) || !set && truth(last["fetch.prune"]) {
+			if prune, set := last[remote+".prune"]; set && gitcmd.Truth(prune) || !set && gitcmd.Truth(last["fetch.prune"]) {
 				t.Follows = strings.Replace(t.Follows, " --prune", "", 1)
 			}
 		case ofRemote && name == "push" && from == "" && into == "":

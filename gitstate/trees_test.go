@@ -42,7 +42,7 @@ func TestTreesAreNoted(t *testing.T) {
 			r.publish(p)
 			d = r.draft(p.Ledger)
 			r.run("fsck", "--strict") // which looks into the index as well
-			x, err := r.readIndex(context.Background(), r.indexPath())
+			x, err := r.readIndex(context.Background(), r.Git.IndexPath())
 			r.must(err)
 			tree := x.info().tree
 			if tree == "" {

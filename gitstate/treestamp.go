@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/wfs-dev/wfs/internal/durable"
 )
 
 // TreeStamp is a digest of names, sizes and times of all files in a directory, by which it is seen that
@@ -33,7 +35,7 @@ func TreeStamp(top string) (string, error) {
 		if err != nil {
 			return err
 		}
-		changed, _ := changeOf(info)
+		changed, _ := durable.ChangedAt(info)
 		fmt.Fprintf(sum, "%q %s %d %d %d\n", filepath.ToSlash(rel), info.Mode(), info.Size(), info.ModTime().UnixNano(),
 			changed)
 		return nil

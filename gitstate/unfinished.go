@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -20,11 +21,11 @@ import (
 const maxMoving = 1 << 20 // bytes
 
 // movingFile holds a line "<from> <target>" for every move since the last one that ended.
-func (r *Repo) movingFile() string { return filepath.Join(r.worktreeDir(), "moving") }
+func (r *Repo) movingFile() string { return filepath.Join(r.Git.PrivateDir(), "moving") }
 
 func (r *Repo) beginMove(from, target session.Tree) error {
 	noted, err := durable.ReadFile(r.movingFile(), maxMoving)
-	if err != nil && !absent(err) {
+	if err != nil && !gitcmd.Absent(err) {
 		return err
 	}
 	line := string(from) + " " + string(target) + "\n"
@@ -35,7 +36,7 @@ func (r *Repo) beginMove(from, target session.Tree) error {
 }
 
 func (r *Repo) endMove() error {
-	if err := os.Remove(r.movingFile()); err != nil && !absent(err) {
+	if err := os.Remove(r.movingFile()); err != nil && !gitcmd.Absent(err) {
 		return err
 	}
 	return nil
@@ -44,7 +45,7 @@ func (r *Repo) endMove() error {
 // tornFiles returns those paths that changes add and that hold what an interrupted move began to write there.
 func (r *Repo) tornFiles(ctx context.Context, changes []treeChange) (map[string]bool, error) {
 	noted, err := durable.ReadFile(r.movingFile(), maxMoving)
-	if absent(err) {
+	if gitcmd.Absent(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -53,11 +54,11 @@ func (r *Repo) tornFiles(ctx context.Context, changes []treeChange) (map[string]
 	torn := map[string]bool{}
 	for line := range strings.Lines(string(noted)) {
 		from, target, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if len(from) != r.idLength() || len(target) != r.idLength() {
+		if len(from) != r.Git.IDLength() || len(target) != r.Git.IDLength() {
 			continue
 		}
 		moved, err := r.diffTrees(ctx, session.Tree(from), session.Tree(target))
-		var failed *GitError
+		var failed *gitcmd.GitError
 		if errors.As(err, &failed) {
 			continue // one of the trees is gone: the move is weeks old
 		}

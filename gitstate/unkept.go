@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -41,7 +42,7 @@ func (r *Repo) Unkept(ctx context.Context, exclude string, not session.Staged, o
 	slices.Sort(names)
 	var list []string
 	for _, name := range slices.Compact(names) {
-		same, err := sameIn(r.root, other.root, strings.TrimSuffix(name, "/"))
+		same, err := sameIn(r.Git.Root, other.Git.Root, strings.TrimSuffix(name, "/"))
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +59,7 @@ func (r *Repo) Kept(ctx context.Context, s session.Snapshot) (bool, error) {
 	if !s.Clean() || s.Head.Ref != "" || s.Head.Commit == "" {
 		return s.Clean(), nil
 	}
-	out, err := r.git(ctx, gitOpts{}, "for-each-ref", "--count=1", "--format=%(refname)",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref", "--count=1", "--format=%(refname)",
 		"--contains="+string(s.Head.Commit))
 	return len(out) > 0, err
 }
@@ -141,7 +142,7 @@ func sameFile(a, b string) (bool, error) {
 	if err != nil || mine.Size() != info.Size() {
 		return false, err
 	}
-	if os.SameFile(mine, info) && linksOf(info) == 1 { // mounted there: no other name of it
+	if os.SameFile(mine, info) && gitcmd.LinksOf(info) == 1 { // mounted there: no other name of it
 		return false, nil
 	}
 	x, err := os.Open(a)

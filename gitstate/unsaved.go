@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // Unsaved lists what is in a linked work tree, or goes with it, and can be in no snapshot: what differs from
@@ -23,7 +25,7 @@ func (r *Repo) Unsaved(ctx context.Context, other *Repo) ([]string, error) {
 	}
 	var list []string
 	for _, name := range own {
-		if same, err := sameIn(r.root, other.root, name); err != nil {
+		if same, err := sameIn(r.Git.Root, other.Git.Root, name); err != nil {
 			return nil, err
 		} else if !same {
 			list = append(list, name)
@@ -36,20 +38,20 @@ func (r *Repo) Unsaved(ctx context.Context, other *Repo) ([]string, error) {
 // ownChanges lists the files of the user's own directory that are there, or in the index, and not as HEAD's commit has
 // them. Ignored ones are left out.
 func (r *Repo) ownChanges(ctx context.Context) ([]string, error) {
-	out, err := r.git(ctx, gitOpts{}, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
 		"--ignore-submodules=all",
 		"--", ":(top,literal)"+userDir)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, line := range splitZ(out) { // XY PATH: X is about the index, Y about the file
+	for _, line := range gitcmd.SplitZ(out) { // XY PATH: X is about the index, Y about the file
 		if len(line) > 3 && line[:2] != " D" && line[:2] != "D " {
 			names = append(names, strings.TrimSuffix(line[3:], "/"))
 		}
 	}
-	hidden, err := r.git(ctx, gitOpts{}, "ls-files", "-v", "-z", "--", ":(top,literal)"+userDir)
-	for _, line := range splitZ(hidden) { // with a small letter, or S: git was told not to look
+	hidden, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-v", "-z", "--", ":(top,literal)"+userDir)
+	for _, line := range gitcmd.SplitZ(hidden) { // with a small letter, or S: git was told not to look
 		if len(line) > 2 && (line[0] == 'S' || line[0] >= 'a') {
 			if _, gone := r.lstat(line[2:]); gone == nil {
 				names = append(names, line[2:])
@@ -68,7 +70,7 @@ func (r *Repo) Packages(name string) bool {
 	if err != nil && filepath.Base(name) != "node_modules" {
 		return false
 	}
-	_, err = contentStamp(filepath.Join(r.root, name))
+	_, err = contentStamp(filepath.Join(r.Git.Root, name))
 	return !errors.Is(err, errRepository)
 }
 
@@ -78,7 +80,7 @@ func (r *Repo) Packages(name string) bool {
 func (r *Repo) Stamps(names []string) map[string]string {
 	stamps := map[string]string{}
 	for _, name := range names {
-		if stamp, err := contentStamp(filepath.Join(r.root, filepath.FromSlash(strings.TrimSuffix(name, "/")))); err == nil {
+		if stamp, err := contentStamp(filepath.Join(r.Git.Root, filepath.FromSlash(strings.TrimSuffix(name, "/")))); err == nil {
 			stamps[name] = stamp
 		}
 	}

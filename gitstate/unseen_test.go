@@ -222,7 +222,7 @@ func TestEditedSubmodulesAreNamed(t *testing.T) {
 	r := newRepo(t)
 	lib := newRepo(t)
 	for _, name := range []string{"lib a", "lib b", "away"} {
-		r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.root, name)
+		r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Git.Root, name)
 	}
 	r.run("commit", "-q", "-m", "libs")
 	r.run("submodule", "--quiet", "deinit", "away")
@@ -250,8 +250,8 @@ func TestStagedSubmodules(t *testing.T) {
 	r, _ := newSession(t)
 	lib := newRepo(t)
 	before := r.snapshot().Tree
-	r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "--name", "x=y", lib.root, "dir/a sub")
-	r.run("clone", "-q", lib.root, "other")
+	r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "--name", "x=y", lib.Git.Root, "dir/a sub")
+	r.run("clone", "-q", lib.Git.Root, "other")
 	r.run("-c", "advice.addEmbeddedRepo=false", "add", "other")
 	gitlink := "160000 dir/a sub"
 	s := r.snapshot()

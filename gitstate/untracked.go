@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 // maxUntracked is how many untracked files are listed without git.
@@ -18,9 +20,9 @@ func (r *Repo) untracked(ctx context.Context, paths []string) ([]string, bool) {
 	if _, ok := r.plainRules(ctx); !ok {
 		return nil, false
 	}
-	u := untrackedFiles{root: r.root, rules: map[string][]string{}}
+	u := untrackedFiles{root: r.Git.Root, rules: map[string][]string{}}
 	everywhere, ok := readRules(r.excludesPath())
-	local, ok2 := readRules(filepath.Join(r.commonDir, "info", "exclude"))
+	local, ok2 := readRules(filepath.Join(r.Git.CommonDir, "info", "exclude"))
 	if u.everywhere = append(everywhere, local...); !ok || !ok2 {
 		return nil, false
 	}
@@ -48,13 +50,13 @@ const byteOrderMark = "\ufeff" // which git passes over
 
 // readRules reads a file of rules, without those that make files wanted again.
 func readRules(file string) (lines []string, ok bool) {
-	text, err := readFile(file)
+	text, err := gitcmd.ReadFile(file)
 	for line := range strings.Lines(strings.TrimPrefix(string(text), byteOrderMark)) {
 		if line = strings.TrimRight(line, " \t\r\n"); line != "" && line[0] != '!' && line[0] != '#' {
 			lines = append(lines, line)
 		}
 	}
-	return lines, err == nil || absent(err)
+	return lines, err == nil || gitcmd.Absent(err)
 }
 
 // wanted reports whether no rule of the directories on the way to a path may fit some parts of it.

@@ -30,7 +30,7 @@ func TestWaysBack(t *testing.T) {
 		{"staged anew, and the file is gone", func(r *testRepo) {
 			r.write("new.txt", "mine\n")
 			r.run("add", "new.txt")
-			r.remove(filepath.Join(r.root, "new.txt"))
+			r.remove(filepath.Join(r.Git.Root, "new.txt"))
 		}, "kept: git cherry-pick -n " + at3, map[string]string{"new.txt": "mine"}},
 		{"one file staged alone, another one edited", func(r *testRepo) {
 			r.write("a.txt", "mine\n")
@@ -84,7 +84,7 @@ func TestWaysBack(t *testing.T) {
 				_, command, _ := strings.Cut(line, ": ")
 				command, _, _ = strings.Cut(command, ", or")
 				cmd := exec.Command("sh", "-c", strings.Replace(command, "FILE", "x.nb", 1))
-				cmd.Dir, cmd.Env = r.root, r.env
+				cmd.Dir, cmd.Env = r.Git.Root, r.env
 				if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(command, "show") && len(out) == 0 {
 					t.Errorf("%s: %v\n%s", command, err, out)
 				}

@@ -33,7 +33,7 @@ func (r *Repo) WithTexts(ctx context.Context, tree session.Tree, texts map[strin
 	if err := r.writeObjects(ctx, objects...); err != nil {
 		return "", err
 	}
-	dir := filepath.Join(r.worktreeDir(), "overlay")
+	dir := filepath.Join(r.Git.PrivateDir(), "overlay")
 	return r.fromTree(ctx, dir, tree, func(index string) error { return r.enter(ctx, index, lines.String()) })
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -42,11 +43,11 @@ func (r *Repo) WorktreeIn(ctx context.Context, dir string) (*Worktree, error) {
 // Worktrees lists the work trees of the repository, the main one first unless the repository is bare.
 func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
 	var list []Worktree
-	if main, err := r.mainWorktree(ctx); err != nil {
+	if main, err := r.Git.MainWorktree(ctx); err != nil {
 		return nil, err
 	} else if main != "" {
 		t := Worktree{ID: "main", Path: main}
-		if err := r.headOf(ctx, r.commonDir, &t); err != nil {
+		if err := r.headOf(ctx, r.Git.CommonDir, &t); err != nil {
 			return nil, err
 		}
 		list = append(list, t)
@@ -58,29 +59,29 @@ func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
 // Linked lists the linked work trees of the repository. Entries of git's that lead nowhere at all, as of a work tree
 // that is just being made, are left out.
 func (r *Repo) Linked(ctx context.Context) ([]Worktree, error) {
-	dirs, err := os.ReadDir(filepath.Join(r.commonDir, "worktrees"))
+	dirs, err := os.ReadDir(filepath.Join(r.Git.CommonDir, "worktrees"))
 	if err != nil {
-		if absent(err) {
+		if gitcmd.Absent(err) {
 			err = nil
 		}
 		return nil, err
 	}
 	var list []Worktree
 	for _, d := range dirs {
-		dir := filepath.Join(r.commonDir, "worktrees", d.Name())
-		path, err := linkedPath(dir)
+		dir := filepath.Join(r.Git.CommonDir, "worktrees", d.Name())
+		path, err := gitcmd.LinkedPath(dir)
 		if err != nil {
 			return nil, err
 		}
 		if path == "" {
 			continue
 		}
-		t := Worktree{ID: worktreeID(dir, r.commonDir), Path: path, Gone: gone(path, dir)}
+		t := Worktree{ID: gitcmd.WorktreeID(dir, r.Git.CommonDir), Path: path, Gone: gone(path, dir)}
 		if t.Why, t.Locked, err = lockedWhy(dir); err != nil {
 			return nil, err
 		}
 		if err := r.headOf(ctx, dir, &t); err != nil {
-			if absent(err) {
+			if gitcmd.Absent(err) {
 				continue // it is being made or removed
 			}
 			return nil, err
@@ -90,49 +91,30 @@ func (r *Repo) Linked(ctx context.Context) ([]Worktree, error) {
 	return list, nil
 }
 
-// linkedPath returns the top directory of a linked work tree by its git directory, "" when that does not say.
-func linkedPath(gitDir string) (string, error) {
-	link, err := readFile(filepath.Join(gitDir, "gitdir"))
-	if err != nil {
-		if absent(err) {
-			err = nil
-		}
-		return "", err
-	}
-	path := filepath.FromSlash(strings.TrimSpace(string(link)))
-	if path == "" {
-		return "", nil
-	}
-	if !filepath.IsAbs(path) { // git 2.48 can write it so
-		path = filepath.Join(gitDir, path)
-	}
-	return filepath.Dir(path), nil
-}
-
 // gone reports whether a linked work tree is not where git believes it to be. What cannot be looked at may be there.
 func gone(path, gitDir string) bool {
 	info, err := os.Lstat(filepath.Join(path, ".git"))
 	if err != nil {
-		return absent(err)
+		return gitcmd.Absent(err)
 	}
 	if !info.Mode().IsRegular() {
 		return true // another repository has taken the place
 	}
-	to, err := leadsTo(path)
+	to, err := gitcmd.LeadsTo(path)
 	if err != nil {
-		return absent(err)
+		return gitcmd.Absent(err)
 	}
 	theirs, err := os.Stat(to)
 	if err != nil {
-		return absent(err)
+		return gitcmd.Absent(err)
 	}
 	ours, err := os.Stat(gitDir)
 	return err == nil && !os.SameFile(theirs, ours)
 }
 
 func lockedWhy(gitDir string) (why string, locked bool, err error) {
-	text, err := readFile(filepath.Join(gitDir, "locked"))
-	if absent(err) {
+	text, err := gitcmd.ReadFile(filepath.Join(gitDir, "locked"))
+	if gitcmd.Absent(err) {
 		return "", false, nil
 	}
 	return strings.TrimSpace(string(text)), err == nil, err
@@ -140,19 +122,19 @@ func lockedWhy(gitDir string) (why string, locked bool, err error) {
 
 // headOf fills in where the HEAD of a work tree is, by its git directory.
 func (r *Repo) headOf(ctx context.Context, gitDir string, t *Worktree) error {
-	data, err := readBounded(filepath.Join(gitDir, "HEAD"), maxRef)
+	data, err := gitcmd.ReadBounded(filepath.Join(gitDir, "HEAD"), gitcmd.MaxRef)
 	if err != nil {
 		return err
 	}
 	text := strings.TrimSpace(string(data))
-	if !r.readsDirectly() { // it may be kept elsewhere, and that file be a dummy
-		out, err := r.git(ctx, gitOpts{gitDir: gitDir, okExit: []int{1}}, "symbolic-ref", "-q", "HEAD")
+	if !r.Git.ReadsDirectly() { // it may be kept elsewhere, and that file be a dummy
+		out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: gitDir, OkExit: []int{1}}, "symbolic-ref", "-q", "HEAD")
 		if err != nil {
 			return err
 		}
 		if ref := strings.TrimSpace(string(out)); ref != "" {
 			text = "ref: " + ref
-		} else if out, err = r.git(ctx, gitOpts{gitDir: gitDir}, "rev-parse", "--verify", "HEAD"); err != nil {
+		} else if out, err = r.Git.Run(ctx, gitcmd.Opts{GitDir: gitDir}, "rev-parse", "--verify", "HEAD"); err != nil {
 			return err
 		} else {
 			text = strings.TrimSpace(string(out))
@@ -167,50 +149,12 @@ func (r *Repo) headOf(ctx context.Context, gitDir string, t *Worktree) error {
 	return err
 }
 
-// mainWorktree is the top of the main work tree, "" when the repository is bare. Where that cannot be known,
-// because git's directory lies elsewhere, it is that directory, as git has it.
-func (r *Repo) mainWorktree(ctx context.Context) (string, error) {
-	if r.gitDir == r.commonDir {
-		return r.root, nil
-	}
-	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--file", filepath.Join(r.commonDir, "config"), "-z",
-		"--get-regexp", `^core\.(bare|worktree)$`)
-	if err != nil {
-		return "", err
-	}
-	path := r.commonDir
-	if filepath.Base(path) == ".git" {
-		path = filepath.Dir(path)
-	}
-	for _, entry := range splitZ(out) {
-		key, value, set := strings.Cut(entry, "\n")
-		switch {
-		case key == "core.worktree" && value != "": // a repository whose git directory lies elsewhere, as a submodule's
-			if path = filepath.FromSlash(value); !filepath.IsAbs(path) {
-				path = filepath.Join(r.commonDir, path)
-			}
-		case key == "core.bare" && (!set || truth(value)):
-			return "", nil
-		}
-	}
-	return path, nil
-}
-
-// truth reads a truth value as git does.
-func truth(value string) bool {
-	switch strings.ToLower(value) {
-	case "", "false", "no", "off", "0":
-		return false
-	}
-	return true
-}
-
 // ElsewhereOn returns the path of another work tree that has a branch checked out, "" for none. One that is gone does
 // not count, unless it is locked: then it may come back.
 func (r *Repo) ElsewhereOn(ctx context.Context, branch string) (string, error) {
 	trees, err := r.On(ctx, branch)
 	for _, t := range trees {
-		if t.ID != r.worktree && (!t.Gone || t.Locked) {
+		if t.ID != r.Git.Worktree && (!t.Gone || t.Locked) {
 			return t.Path, nil
 		}
 	}
@@ -231,12 +175,12 @@ func (r *Repo) On(ctx context.Context, branch string) ([]Worktree, error) {
 
 // WorktreePath returns the path of a work tree by its id (see Worktree), "" when there is none of that id any more.
 func (r *Repo) WorktreePath(ctx context.Context, id string) (string, error) {
-	if id == r.worktree {
-		return r.root, nil
+	if id == r.Git.Worktree {
+		return r.Git.Root, nil
 	}
 	if id == "main" {
-		path, err := r.mainWorktree(ctx)
-		if path == r.commonDir {
+		path, err := r.Git.MainWorktree(ctx)
+		if path == r.Git.CommonDir {
 			path = "" // nobody knows
 		}
 		return path, err
@@ -264,15 +208,15 @@ func (r *Repo) LeaveGone(ctx context.Context, branch string) ([]string, error) {
 	}
 	var left []string
 	for _, t := range trees {
-		if t.ID == r.worktree || !t.Gone || t.Locked {
+		if t.ID == r.Git.Worktree || !t.Gone || t.Locked {
 			continue
 		}
-		dir := r.linkedDir(t.ID)
+		dir := r.Git.LinkedDir(t.ID)
 		if on, err := rebasing(dir); err != nil || on != "" {
 			continue // a rebase that somebody may want to end there
 		}
 		why := "checkout: moving from " + strings.TrimPrefix(branch, "refs/heads/") + " to " + string(tip)
-		if _, err := r.git(ctx, gitOpts{gitDir: dir, write: true}, "update-ref", "--no-deref", "-m", why, "HEAD",
+		if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "update-ref", "--no-deref", "-m", why, "HEAD",
 			string(tip)); err != nil {
 			return left, err
 		}
@@ -281,15 +225,10 @@ func (r *Repo) LeaveGone(ctx context.Context, branch string) ([]string, error) {
 	return left, nil
 }
 
-// linkedDir is the git directory of a linked work tree.
-func (r *Repo) linkedDir(id string) string {
-	return filepath.Join(r.commonDir, "worktrees", strings.TrimSuffix(id, "@linked"))
-}
-
 // Previous returns the branch that HEAD was on before, as `git switch -` means it, "" when git does not remember one.
 func (r *Repo) Previous(ctx context.Context) (string, error) {
-	out, err := r.git(ctx, gitOpts{}, "rev-parse", "--symbolic-full-name", "@{-1}")
-	var failed *GitError
+	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-parse", "--symbolic-full-name", "@{-1}")
+	var failed *gitcmd.GitError
 	if errors.As(err, &failed) {
 		return "", nil
 	}

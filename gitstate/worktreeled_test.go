@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -41,8 +42,8 @@ func TestLedAway(t *testing.T) {
 				if a, b := r.read("a.txt"), r.read("../else/a.txt"); a != "a\n" || b != "evil\n" {
 					t.Errorf("moved to %q, elsewhere %q", a, b)
 				}
-				var unusable *UnusableError
-				if _, err := Open(t.Context(), Options{Dir: r.root, Env: r.env}); !errors.As(err, &unusable) || unusable.Hint != "git config --unset core.worktree" {
+				var unusable *gitcmd.UnusableError
+				if _, err := Open(t.Context(), gitcmd.Options{Dir: r.Git.Root, Env: r.env}); !errors.As(err, &unusable) || unusable.Hint != "git config --unset core.worktree" {
 					t.Errorf("opened: %v", err)
 				}
 			})
@@ -55,8 +56,8 @@ func TestLedHome(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	r.submodule("sub")
-	in, err := Open(t.Context(), Options{Dir: r.path("sub"), Env: r.env, Write: true})
-	if err != nil || !in.led() {
+	in, err := Open(t.Context(), gitcmd.Options{Dir: r.path("sub"), Env: r.env, Write: true})
+	if err != nil || !in.Git.Led() {
 		t.Fatal(err)
 	}
 	r.write("sub/a.txt", "edited\n")

@@ -12,7 +12,7 @@ import (
 func (r *Repo) writeOut(changes []treeChange, raw []rawFile) error {
 	files := r.newFiles(changes)
 	for _, f := range raw {
-		files = append(files, filepath.Join(r.root, filepath.FromSlash(f.path)))
+		files = append(files, filepath.Join(r.Git.Root, filepath.FromSlash(f.path)))
 	}
 	return durable.WriteOut(files)
 }
@@ -21,7 +21,7 @@ func (r *Repo) writeOut(changes []treeChange, raw []rawFile) error {
 func (r *Repo) newFiles(changes []treeChange) (files []string) {
 	for _, c := range changes {
 		if c.newMode != modeNone && c.newMode != modeLink && c.newMode != modeGitlink {
-			files = append(files, filepath.Join(r.root, filepath.FromSlash(c.Path)))
+			files = append(files, filepath.Join(r.Git.Root, filepath.FromSlash(c.Path)))
 		}
 	}
 	return files

@@ -18,6 +18,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -177,7 +178,7 @@ func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res sessio
 		Note: said.note, WaitUntil: o.RetryAt, CostUSD: o.Spent.USD,
 		Agent: card.Name, AgentVersion: clipped(o.Version), Model: clipped(o.Model),
 		Conversation: clipped(o.Conversation), Place: a.place(),
-		Tokens: tokensOf(o.Spent), Total: session.Total{CostUSD: o.Total.USD, Tokens: tokensOf(o.Total)},
+		Tokens: tokensOf(o.Spent), Total: cost.Total{CostUSD: o.Total.USD, Tokens: tokensOf(o.Total)},
 		Turns: o.Turns, Tools: o.Tools, Denials: len(o.Denials), Denied: denied(o.Denials),
 		Refused: refused(o.Denials, a.req.Plan.Agent), Message: safetext.Line(o.Message, maxShown),
 	}
@@ -313,11 +314,11 @@ func refused(calls []agents.Tool, agent workflows.Agent) []session.RefusedComman
 	return list
 }
 
-func tokensOf(s agents.Spent) session.Tokens {
-	return session.Tokens{Input: s.Input, Output: s.Output, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite}
+func tokensOf(s agents.Spent) cost.Tokens {
+	return cost.Tokens{Input: s.Input, Output: s.Output, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite}
 }
 
-func spentOf(t session.Total) agents.Spent {
+func spentOf(t cost.Total) agents.Spent {
 	return agents.Spent{USD: t.CostUSD, Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
 )
 
 // AgentFile says in a run's directory which agent works where, so that its conversation can be gone on with when nobody
@@ -23,7 +24,7 @@ func Left(runDir string) session.Remains {
 		left = leftIn(text)
 	}
 	if u := &left.Usage; u.USD == 0 {
-		u.USD = session.Dollars(readResult(filepath.Join(runDir, ResultFile), nil, nil).cost)
+		u.USD = cost.Dollars(readResult(filepath.Join(runDir, ResultFile), nil, nil).cost)
 	}
 	left.Usage.Millis = max(left.Usage.Millis, untilLastWord(runDir))
 	var who session.Conversation

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
 )
 
 func TestLeft(t *testing.T) {
@@ -34,15 +35,15 @@ func TestLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if u := Left(dir).Usage; u != (session.Usage{}) {
+	if u := Left(dir).Usage; u != (cost.Usage{}) {
 		t.Errorf("of nothing: %+v", u)
 	}
 	write(ResultFile, `{"cost_usd": 0.5}`)
-	if u := Left(dir).Usage; u != (session.Usage{USD: 500_000}) {
+	if u := Left(dir).Usage; u != (cost.Usage{USD: 500_000}) {
 		t.Errorf("of a result file: %+v", u)
 	}
 	write(EventsFile, string(log))
-	if u := Left(dir).Usage; u != (session.Usage{USD: 260_000, Tokens: session.Tokens{Input: 320}, Millis: 4000}) {
+	if u := Left(dir).Usage; u != (cost.Usage{USD: 260_000, Tokens: cost.Tokens{Input: 320}, Millis: 4000}) {
 		t.Errorf("of events: %+v", u)
 	}
 	begun := time.Now()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
 // maxJournal bounds a journal, in bytes. One holds the events between two checkpoints, a few kilobytes in practice.
@@ -158,7 +159,7 @@ func (j *Journal) Append(events ...session.Event) error {
 				want-1)
 		}
 	}
-	data, err := session.EncodeLines(events)
+	data, err := codec.EncodeLines(events)
 	if err != nil {
 		return err
 	}

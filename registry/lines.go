@@ -10,6 +10,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
 // ErrCorrupt is returned for a journal with a bad line that good lines follow. No crash leaves that, so nothing is
@@ -43,11 +44,11 @@ func parseHeader(line []byte, name string) (journalHeader, error) {
 		return journalHeader{}, session.ErrNewer
 	}
 	if h.Journal != name || !bytes.Equal(h.encode(), append(bytes.Clone(line), '\n')) {
-		return journalHeader{}, session.ErrBadLine
+		return journalHeader{}, codec.ErrBadLine
 	}
 	if h.After != "" && h.After != noTip {
 		if _, err := tipName(session.Commit(h.After)); err != nil {
-			return journalHeader{}, session.ErrBadLine
+			return journalHeader{}, codec.ErrBadLine
 		}
 	}
 	return h, nil
@@ -119,7 +120,7 @@ func (c *journalContent) add(line []byte, name string, n int) error {
 			return err
 		}
 	}
-	e, err := session.DecodeLine(line)
+	e, err := codec.DecodeLine(line)
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func hasGoodLine(data []byte) bool {
 		if !whole {
 			return false
 		}
-		if _, err := session.DecodeLine(line); err == nil || errors.Is(err, session.ErrNewer) {
+		if _, err := codec.DecodeLine(line); err == nil || errors.Is(err, session.ErrNewer) {
 			return true
 		}
 		data = rest

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
 // Mend takes what is damaged out of the way, and returns where it is kept. A journal is replaced by its good
@@ -20,7 +21,7 @@ func (c *Clone) Mend(f Flaw, keep int) (kept string, err error) {
 	}
 	content, _ := readJournal(f.Path) // its good beginning, if it has one
 	good := content.events[:min(keep, len(content.events))]
-	lines, err := session.EncodeLines(good)
+	lines, err := codec.EncodeLines(good)
 	if err != nil {
 		return "", err
 	}

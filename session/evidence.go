@@ -1,6 +1,10 @@
 package session
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/wfs-dev/wfs/session/cost"
+)
 
 // TestID names one test as its runner reports it: "pkg.TestName/sub" for Go, "classname::name" for JUnit.
 type TestID string
@@ -302,16 +306,16 @@ type RunResult struct {
 	Review *Review `json:"review,omitempty" text:"free"` // of a phase that is a review
 
 	// name of the agent's card; this and the following fields exist for agents whose output wfs understands
-	Agent        string `json:"agent,omitempty"`
-	AgentVersion string `json:"agent_version,omitempty"` // version of the agent, as it tells it
-	Model        string `json:"model,omitempty"`         // the model that worked, as the agent tells it
-	Conversation string `json:"conversation,omitempty"`  // the agent's own id of its conversation
-	Place        string `json:"place,omitempty"`         // digest of the directory that it worked in
-	Tokens       Tokens `json:"tokens,omitzero"`         // Tokens of this run alone
+	Agent        string      `json:"agent,omitempty"`
+	AgentVersion string      `json:"agent_version,omitempty"` // version of the agent, as it tells it
+	Model        string      `json:"model,omitempty"`         // the model that worked, as the agent tells it
+	Conversation string      `json:"conversation,omitempty"`  // the agent's own id of its conversation
+	Place        string      `json:"place,omitempty"`         // digest of the directory that it worked in
+	Tokens       cost.Tokens `json:"tokens,omitzero"`         // Tokens of this run alone
 	// Total of the conversation, where the agent counts so
-	Total Total `json:"conversation_total,omitzero"`
-	Turns int   `json:"turns,omitempty"` // turns of the conversation
-	Tools int   `json:"tools,omitempty"` // tool calls
+	Total cost.Total `json:"conversation_total,omitzero"`
+	Turns int        `json:"turns,omitempty"` // turns of the conversation
+	Tools int        `json:"tools,omitempty"` // tool calls
 	// tool calls that were denied, because no person was there to permit them
 	Denials int `json:"denials,omitempty"`
 	// of a failed run: the last lines that it printed, at most 5; of standard error where wfs reads that separately
@@ -347,26 +351,6 @@ func (s *Session) Repin(agent string) string {
 	return "wfs edit --reload"
 }
 
-// Tokens are what a model read and wrote.
-type Tokens struct {
-	Input      int64 `json:"input,omitempty"`       // without those from a cache
-	Output     int64 `json:"output,omitempty"`      // written by the model
-	CacheRead  int64 `json:"cache_read,omitempty"`  // read from the cache
-	CacheWrite int64 `json:"cache_write,omitempty"` // written to the cache
-}
-
-// Sum is all of them.
-func (t Tokens) Sum() int64 { return t.Input + t.Output + t.CacheRead + t.CacheWrite }
-
-// New are those that were not read from a cache.
-func (t Tokens) New() int64 { return t.Sum() - t.CacheRead }
-
-// Total is what a conversation has used up over all its runs.
-type Total struct {
-	CostUSD float64 `json:"cost_usd,omitempty"` // in US dollars, as agents report it
-	Tokens
-}
-
 // Passing is how many of the lap's target tests pass.
 func (j *Judgement) Passing() int {
 	n := 0
@@ -393,4 +377,13 @@ func (j *Judgement) Fingerprint() string {
 		return ""
 	}
 	return string(j.Class)
+}
+
+// Question is what only a person can tell of work that was judged: it goes with ClassAsked. The sentence that is asked
+// is the judgement's reason.
+type Question struct {
+	Paths    []string `json:"paths,omitempty"`                // paths that it is about; at most 50
+	Evidence []string `json:"evidence,omitempty" text:"free"` // lines for the person who answers
+	// it is about the packages that are installed now: after a yes wfs copies them; the answer is not about tests
+	Packages bool `json:"packages,omitempty"`
 }

@@ -14,11 +14,12 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
 )
 
 // TestFormats holds docs/formats.md to the types: every kind of event and every value inside one has a section of its
 // own. The tables of this package's types are made of the comments of their fields; UPDATE_FORMATS=1 writes them. An
-// embedded type has its own section, and the section of its owner names it.
+// embedded type has its own section, which the section of its owner names.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	const file = "../docs/formats.md"
@@ -54,8 +55,7 @@ func TestFormats(t *testing.T) {
 		var table strings.Builder
 		table.WriteString("| field | type | meaning |\n|---|---|---|\n")
 		var fields []string
-		for i := range typ.NumField() {
-			f := typ.Field(i)
+		for _, f := range fieldsOf(typ) {
 			tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if tag == "-" {
 				continue
@@ -79,15 +79,15 @@ func TestFormats(t *testing.T) {
 				first, rest, _ := strings.Cut(kind+" ", " ")
 				kind = strings.TrimSpace(first + "? " + rest)
 			}
-			meaning := meanings[typ.Name()+"."+f.Name]
-			if meaning == "" && strings.HasSuffix(typ.PkgPath(), "/session") {
+			meaning := meanings[f.owner+"."+f.Name]
+			if meaning == "" && strings.Contains(typ.PkgPath(), "/session") {
 				t.Errorf("the field %s.%s has no comment, and docs/formats.md needs one", typ.Name(), f.Name)
 			}
 			fmt.Fprintf(&table, "| `%s` | %s | %s |\n", tag, kind, strings.ReplaceAll(meaning, "|", `\|`))
 		}
 		switch rows := rowsOf(section); {
 		case len(fields) == 0:
-		case !strings.HasSuffix(typ.PkgPath(), "/session"): // its comments are written for other readers
+		case !strings.Contains(typ.PkgPath(), "/session"): // its comments are written for other readers
 			slices.Sort(rows)
 			slices.Sort(fields)
 			if !slices.Equal(rows, fields) {
@@ -107,6 +107,37 @@ func TestFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+type fieldOf struct {
+	reflect.StructField
+	owner string // the type that has it
+}
+
+// fieldsOf are the fields of a type. Those of an account are fields of its session.
+func fieldsOf(typ reflect.Type) (all []fieldOf) {
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		if f.Type == reflect.TypeFor[cost.Account]() {
+			all = append(all, fieldsOf(f.Type)...)
+		} else {
+			all = append(all, fieldOf{f, typ.Name()})
+		}
+	}
+	return all
+}
+
+// sources are the files of this package and of those below it.
+func sources(t *testing.T) []string {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := filepath.Glob("*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(files, more...)
 }
 
 // sectionName is the heading of a type's section, without its marks.
@@ -150,10 +181,7 @@ func jsonType(names map[reflect.Type]string, typ reflect.Type) string {
 
 // meaningsOf returns the comment of each field of this package's types, by type and field.
 func meaningsOf(t *testing.T) map[string]string {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := sources(t)
 	meanings := map[string]string{}
 	for _, file := range files {
 		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
@@ -178,18 +206,15 @@ func meaningsOf(t *testing.T) map[string]string {
 	return meanings
 }
 
-// TestFormatsWords looks for every word of this package that stands in a file or an answer: classes, outcomes, triggers,
-// statuses and so on.
+// TestFormatsWords looks for every word of this package that stands in a file or an answer: classes, outcomes,
+// triggers, statuses and so on.
 func TestFormatsWords(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/formats.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := sources(t)
 	words := 0
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
@@ -225,11 +250,11 @@ func TestFormatsWords(t *testing.T) {
 // bodyOf returns an empty body of a kind.
 func bodyOf(t *testing.T, k session.Kind) session.Body {
 	t.Helper()
-	e, err := session.DecodeLine(session.Seal([]byte(`{"v":1,"seq":1,"at":"2030-01-02T03:04:05Z","kind":"` + string(k) + `","data":{}}`)))
-	if err != nil {
-		t.Fatal(err)
+	b, ok := k.Empty()
+	if !ok {
+		t.Fatalf("%s has no body", k)
 	}
-	return e.Body
+	return b
 }
 
 func elem(t reflect.Type) reflect.Type {

@@ -189,21 +189,6 @@ func ExcludedPath(rule string) string {
 	return b.String()
 }
 
-func (s *Session) allowed(b Allowed) {
-	g := Guard{Allowed: s.Allowed}
-	for _, p := range b.Paths {
-		if b.Revoked {
-			g = g.Revoke(p)
-		} else {
-			g = g.Allow(p)
-		}
-	}
-	s.Allowed = g.Allowed
-}
-
-// Allows reports whether a person let exactly this path in.
-func (s *Session) Allows(path string) bool { return slices.Contains(s.Allowed, path) }
-
 // Guarding is a guard as the session's events know it: what its checkpoints held out and nobody allowed since.
 func (s *Session) Guarding(g Guard) Guard {
 	for _, a := range s.Allowed {

@@ -14,7 +14,8 @@ import (
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		path := rapid.StringMatching(`[a-c*?\[\\! #/é\xff-]{0,4}[a-c \\*]`).Filter(func(p string) bool { return !strings.HasPrefix(p, "/") })
+		path := rapid.StringMatching(`[a-c*?\[\\! #/é\xff-]{0,4}[a-c \\*]`).Filter(
+			func(p string) bool { return !strings.HasPrefix(p, "/") })
 		var g session.Guard
 		for _, p := range rapid.SliceOf(path).Draw(t, "held") {
 			g, _ = g.Hold([]session.Held{{Path: p, Why: session.HoldSize}})
@@ -28,7 +29,8 @@ func TestGuard(t *testing.T) {
 				t.Fatalf("%q was allowed, and is held out", p)
 			}
 		}
-		rules := []byte(strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"*.log", "/a", "#wfs", "# wfs {}"})).Draw(t, "rules"), "\n"))
+		rules := []byte(strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"*.log", "/a", "#wfs", "# wfs {}"})).Draw(t,
+			"rules"), "\n"))
 		text := session.WithGuard(rules, g)
 		got, back := session.SplitGuard(text)
 		if !bytes.Equal(bytes.TrimSuffix(got, []byte("\n")), bytes.TrimSuffix(rules, []byte("\n"))) {

@@ -54,13 +54,6 @@ func (r *HoldoutResult) Concludes() {
 	}
 }
 
-// heldOut folds a result of hold-out tests.
-func (s *Session) heldOut(r *HoldoutResult) {
-	if r != nil {
-		s.Holdout = r
-	}
-}
-
 // HoldoutAt is what hold-out tests said of a checkpoint's tree, nil when that is not known.
 func (s *Session) HoldoutAt(checkpoint int) *HoldoutResult {
 	c := s.At(checkpoint)

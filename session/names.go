@@ -1,5 +1,5 @@
-// Package session holds the nouns that every room talks about, and the fold that turns a session's events into what
-// is true of it. It reads no file, runs no process and never asks for the time.
+// Package session holds the nouns that all packages share: sessions, events, evidence, and questions to the history of a
+// session. It reads no file, runs no process and never asks for the time.
 package session
 
 import (
@@ -116,3 +116,21 @@ func Slug(topic string, taken func(ID) bool) ID {
 		}
 	}
 }
+
+// Names of refs. The prefix is the same in every repository.
+const (
+	BranchPrefix = "refs/heads/wfs/"
+	RefPrefix    = "refs/wfs/"
+)
+
+// BranchOf, LedgerOf name a session's refs.
+func BranchOf(id ID) string { return BranchPrefix + string(id) }
+
+// LedgerOf names the ref of a session's ledger.
+func LedgerOf(id ID) string { return RefPrefix + string(id) + "/ledger" }
+
+// RescueOf names the ref of a rescue by its number.
+func RescueOf(id ID, number string) string { return RefPrefix + string(id) + "/rescue/" + number }
+
+// AutoOf names the ref of a session's newest auto-save.
+func AutoOf(id ID) string { return RefPrefix + string(id) + "/auto" }

@@ -27,24 +27,3 @@ func (p *Proof) Unproven(tree Tree) string {
 
 // Why is the proof's reason, without what older versions of wfs put before it.
 func (p *Proof) Why() string { return strings.TrimPrefix(p.Reason, "not proven clean: ") }
-
-// proven folds a proof.
-func (s *Session) proven(p *Proof) {
-	if p == nil {
-		return
-	}
-	s.Proof = p
-	s.measured(p.Gates)
-}
-
-// measured counts results of gates, and those that were known already.
-func (s *Session) measured(gates []GateResult) {
-	for _, g := range gates {
-		if g.Where != InTree {
-			s.GateRuns++
-		}
-		if g.Cached {
-			s.GatesCached++
-		}
-	}
-}

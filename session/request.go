@@ -22,16 +22,3 @@ const (
 	RequestAllow  RequestKind = "allow"
 	RequestBudget RequestKind = "budget"
 )
-
-// maxHeard bounds the memory of requests. One is removed right after its event is durable, and nothing else is done
-// before that, so a single one would do.
-const maxHeard = 16
-
-// hear remembers a request that became an event, so that it is not taken in again by whoever finds it still there.
-func (s *Session) hear(request string) {
-	if request == "" {
-		return
-	}
-	heard := append(s.Heard[:len(s.Heard):len(s.Heard)], request)
-	s.Heard = heard[max(0, len(heard)-maxHeard):]
-}

@@ -1,5 +1,21 @@
 package session
 
+import (
+	"slices"
+
+	"github.com/wfs-dev/wfs/session/cost"
+)
+
+// SessionVersion is the version of session.json. An older one is not used, and a newer one is refused.
+const SessionVersion = 2
+
+// FoldVersion is what a session.json says that made it. It grows with each change of what the same events fold
+// to, and a session.json with another one is folded anew.
+const FoldVersion = 6
+
+// UpToDate reports whether a session was folded as this wfs folds events.
+func (s *Session) UpToDate() bool { return s.Version == SessionVersion && s.Folded == FoldVersion }
+
 // Session is what is true of a session: the fold of its events. Documents keep it in the ledger, as a cache.
 type Session struct {
 	Version int `json:"version"` // 2
@@ -75,16 +91,7 @@ type Session struct {
 	// paths that a person allowed although they would be held out; sorted
 	Allowed []string `json:"allowed,omitempty"`
 
-	// in all, also by work that the session has gone back from
-	Used  Usage `json:"used,omitzero"`
-	Fresh Usage `json:"fresh,omitzero"` // the part since the newest checkpoint
-	// by phase and lap, without what the `used` of a checkpoint of the same phase and lap says. Negative where such a
-	// `used` has usage of another phase or lap
-	PhaseUsage  []PhaseUsage   `json:"phase_usage,omitempty"`
-	RecentUsage []QuarterUsage `json:"recent_usage,omitempty"` // by time, of the last 25 hours of work
-	Rates       []Rate         `json:"rates,omitempty"`        // the newest last
-	// when agents were started within the hour before the newest start (Unix times)
-	Calls []int64 `json:"calls,omitempty"`
+	cost.Account
 	// runs in a row that a limit or an error of the provider stopped
 	Hindered   *Hindered  `json:"hindered,omitempty"`
 	LastResult *RunResult `json:"last_result,omitempty"` // of the newest run that ended
@@ -171,12 +178,12 @@ type Checkpoint struct {
 	Terms
 	Tampered []Tampering `json:"tampered,omitempty"` // how its tests are weakened; at most 10
 	// items of the checklist, from 1, that documents of the session tick
-	Ticked     []int    `json:"ticked,omitempty"`
-	Incomplete bool     `json:"incomplete,omitempty"` // paths were skipped or are held out
-	Skipped    []Skip   `json:"skipped,omitempty"`    // at most 50
-	HeldOut    []Held   `json:"held_out,omitempty"`   // at most 50
-	Deleted    *Deleted `json:"deleted,omitempty"`    // more than half of the files are gone
-	Used       Usage    `json:"used,omitzero"`        // used up since the checkpoint that was made before
+	Ticked     []int      `json:"ticked,omitempty"`
+	Incomplete bool       `json:"incomplete,omitempty"` // paths were skipped or are held out
+	Skipped    []Skip     `json:"skipped,omitempty"`    // at most 50
+	HeldOut    []Held     `json:"held_out,omitempty"`   // at most 50
+	Deleted    *Deleted   `json:"deleted,omitempty"`    // more than half of the files are gone
+	Used       cost.Usage `json:"used,omitzero"`        // used up since the checkpoint that was made before
 }
 
 // SkippedPhase is a phase that a person left forward, whatever its gates said. Each stands once for each lap.
@@ -214,10 +221,70 @@ type Spent struct {
 type Drive struct {
 	At int64 `json:"at"` // when the run began (Unix time)
 	// when it ended; a wait for a limit counts as the end until the next attempt begins (Unix time)
-	Ended       int64 `json:"ended,omitempty"`
-	Laps        int   `json:"laps"`          // laps that had ended before it
-	Tries       int   `json:"tries"`         // attempts that had been judged before it
-	Refuted     int   `json:"refuted"`       // claims that the gates had contradicted before it
-	Checkpoints int   `json:"checkpoints"`   // checkpoints before it
-	Used        Usage `json:"used,omitzero"` // usage before it
+	Ended       int64      `json:"ended,omitempty"`
+	Laps        int        `json:"laps"`          // laps that had ended before it
+	Tries       int        `json:"tries"`         // attempts that had been judged before it
+	Refuted     int        `json:"refuted"`       // claims that the gates had contradicted before it
+	Checkpoints int        `json:"checkpoints"`   // checkpoints before it
+	Used        cost.Usage `json:"used,omitzero"` // usage before it
+}
+
+// Branch is the full name of the session's branch.
+func (s *Session) Branch() string { return BranchOf(s.ID) }
+
+// Claimed reports whether the agent said that it was done, and that was checked: what nobody judged is neither true nor
+// refuted.
+func (o *Open) Claimed() bool {
+	d := o.Decided
+	judged := d.Refuted || o.Judgement != nil &&
+		slices.ContainsFunc(o.Judgement.Gates, func(g GateResult) bool { return g.Where != InTree })
+	return o.Run != nil && o.Run.Done && judged && d.Verdict != Blocked && !d.NothingLeft
+}
+
+// Said is what a person said that stays in every brief for a while: the answer to an agent's question until its
+// lap ends, and why work was sent back until the phase that sent it back is passed.
+type Said struct {
+	Text string    `json:"text"`           // the message
+	Ask  string    `json:"ask,omitempty"`  // the agent's question that it answers
+	From PhaseName `json:"from,omitempty"` // the phase that the work was sent back from
+	Told bool      `json:"told,omitempty"` // its text was in the brief of a judged attempt
+}
+
+// AsksMore reports whether a note waits for the next attempt.
+func (s *Session) AsksMore() bool { return len(s.Notes)+len(s.Meanwhile) > 0 }
+
+// Status is where a session stands in its life.
+type Status string
+
+const (
+	StatusCreated     Status = "created"
+	StatusRunning     Status = "running"
+	StatusPaused      Status = "paused"
+	StatusInterrupted Status = "interrupted" // computed: the last word says running, and nobody drives
+	StatusWaiting     Status = "waiting"
+	StatusBlocked     Status = "blocked"
+	StatusCompleted   Status = "completed"
+	StatusFinished    Status = "finished"
+	StatusAbandoned   Status = "abandoned"
+)
+
+// Final reports whether nothing follows by itself or by `wfs run`.
+func (s Status) Final() bool { return s == StatusFinished || s == StatusAbandoned }
+
+// Fork is how another session came to the checkpoint that a session goes on from.
+type Fork struct {
+	// its line of checkpoints; the last is the one that was forked. Their `number` is 0: they are not of this session
+	Line []Checkpoint `json:"line"`
+	// those that are valid on that line, with `checkpoint` 0
+	Settlements []Settlement `json:"settlements,omitempty"`
+	// results of the gates on its tree, if it is `green`
+	Gates []GateResult `json:"gates,omitempty"`
+}
+
+// Headline is what the session is called: its title, or the goal.
+func (s *Session) Headline() string {
+	if s.Title != "" {
+		return s.Title
+	}
+	return s.Goal
 }

@@ -98,49 +98,6 @@ func Differing[V comparable](a, b map[string]V) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// strayed remembers what the next checkpoint has to keep alive.
-func (s *Session) strayed(b Strayed) {
-	s.unseen(b)
-	for _, m := range b.Refs {
-		if m.Old != "" && !slices.Contains(s.Keep, m.Old) {
-			s.Keep = append(slices.Clip(s.Keep), m.Old)
-		}
-	}
-}
-
-// unseen adds to what no person has seen yet. A ref counts from where it was first to where it is now.
-func (s *Session) unseen(b Strayed) {
-	var all Strayed
-	if s.Unseen != nil && !b.Seen {
-		all = Strayed{Refs: slices.Clone(s.Unseen.Refs), Files: slices.Clone(s.Unseen.Files),
-			Made: slices.Clone(s.Unseen.Made), Was: maps.Clone(s.Unseen.Was)}
-	}
-	for _, m := range b.Refs {
-		if i := slices.IndexFunc(all.Refs, func(o RefMove) bool { return o.Ref == m.Ref }); i >= 0 {
-			all.Refs[i].New = m.New
-		} else if len(all.Refs) < MaxNamed {
-			all.Refs = append(all.Refs, m)
-		}
-	}
-	all.Refs = slices.DeleteFunc(all.Refs, func(m RefMove) bool { return m.Old == m.New })
-	for _, f := range b.Files {
-		if run := b.Was[f]; slices.Contains(all.Files, f) { // what it was before an earlier run is what counts
-		} else if slices.Contains(b.Made, f) {
-			all.Made = append(all.Made, f)
-		} else if run != "" {
-			if all.Was == nil {
-				all.Was = map[string]string{}
-			}
-			all.Was[f] = run
-		}
-	}
-	all.Files = slices.Compact(slices.Sorted(slices.Values(append(all.Files, b.Files...))))
-	all.Files = all.Files[:min(len(all.Files), MaxNamed)]
-	if s.Unseen = &all; all.Empty() {
-		s.Unseen = nil
-	}
-}
-
 // NoLedgerError is a session whose branch or name is there and whose ledger is not: somebody deleted its ref,
 // or moved it.
 type NoLedgerError struct {

@@ -1,9 +1,7 @@
 package session
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -26,9 +24,6 @@ type Tampering struct {
 	Grave bool   `json:"grave,omitempty"` // it weakens tests; otherwise it is only mentioned
 }
 
-// maxKept is how many findings a checkpoint carries. Its judgement has up to MaxNamed.
-const maxKept = 10
-
 // Grave are those findings of a judgement that make tests ask for less.
 func (j *Judgement) Grave() []Tampering {
 	var out []Tampering
@@ -38,81 +33,6 @@ func (j *Judgement) Grave() []Tampering {
 		}
 	}
 	return out
-}
-
-// froze folds what an attempt's checkpoint says about the tests that are frozen: RED freezes them, and what a
-// person has approved is frozen in their place. A lap's end lets them go.
-func (s *Session) froze(open *Open, d *Decided, c *Checkpoint) {
-	if j := open.Judgement; j != nil {
-		if j.Red() != nil && d.Verdict == Pass && !d.NothingLeft {
-			s.Frozen, s.TestChange = c.Tree, ""
-		}
-		grave := j.Grave()
-		c.Tampered = slices.Clip(grave[:min(len(grave), maxKept)])
-		if len(j.Tampered) > 0 || d.Class != ClassRejected {
-			s.Tampered = j.Tampered
-		}
-	}
-	if open.Run != nil && open.Run.Approved && s.Frozen != "" {
-		s.Frozen = c.Tree
-	}
-	if d.Class == ClassTestChange && d.Next != s.Phase {
-		s.TestChanges++
-		s.TestChange = open.Run.TestChange
-	}
-	if d.LapEnded {
-		s.thaw()
-	}
-	if d.Next != s.Phase {
-		s.Tampered = nil
-	}
-}
-
-// TestsAt is the checkpoint of the phase that wrote the tests which the work is held to, nil for none.
-func (s *Session) TestsAt() *Checkpoint {
-	for i, c := range s.Checkpoints {
-		if s.Frozen != "" && c.Tree == s.Frozen && c.Verdict == Pass && c.Next != c.Phase {
-			return &s.Checkpoints[i]
-		}
-	}
-	return nil
-}
-
-// Having is the newest checkpoint with a tree, nil when there is none.
-func (s *Session) Having(t Tree) *int {
-	for _, c := range slices.Backward(s.Checkpoints) {
-		if t != "" && c.Tree == t {
-			return &c.Number
-		}
-	}
-	return nil
-}
-
-// thaw lets frozen tests go.
-func (s *Session) thaw() {
-	s.Frozen, s.TestChange, s.TestChanges, s.Tampered, s.Gone = "", "", 0, nil, nil
-}
-
-// kept folds a checkpoint of a person's: what it holds of tests, the person has allowed.
-func (s *Session) kept(tree Tree) {
-	if s.Frozen != "" {
-		s.Frozen = tree
-	}
-}
-
-// ledTo folds a person's decision to go on in another phase: the tests are those that are there now, unless it
-// went back to change them.
-func (s *Session) ledTo(b PhaseMoved) {
-	s.Tampered = nil
-	c := s.At(s.Current)
-	switch {
-	case b.NewLap:
-		s.thaw()
-	case b.Tests && s.Frozen != "":
-		s.TestChange = cmp.Or(b.Why, "a person sent the work back")
-	case b.Skip && c != nil:
-		s.Frozen = c.Tree
-	}
 }
 
 // String is the finding in one line: where, what, and the code before and after.
@@ -140,20 +60,4 @@ func (t Tampering) Beside(text string) Tampering {
 		t.Before, t.After = "", ""
 	}
 	return t
-}
-
-// TamperedOn are the findings of the checkpoints that the present one stands on and that were passed with them:
-// what was only named, or what a person has approved.
-func (s *Session) TamperedOn() []Tampering {
-	var out []Tampering
-	seen := map[Tampering]bool{}
-	for _, c := range s.Way() {
-		for _, t := range c.Tampered {
-			if c.Verdict == Pass && !seen[t] {
-				seen[t] = true
-				out = append(out, t)
-			}
-		}
-	}
-	return out
 }

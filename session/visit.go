@@ -41,9 +41,6 @@ type Visit struct {
 	Conversation *Conversation `json:"conversation,omitempty"`
 }
 
-// maxFailing bounds Visit.Failing.
-const maxFailing = 4 * MaxNamed
-
 // Step is how an attempt that did not pass came closer.
 type Step string
 
@@ -97,15 +94,16 @@ func (j *Judgement) Reached() Reached {
 // Beyond reports whether r is more than has been reached, in anything.
 func (r Reached) Beyond(most Reached) bool {
 	return r.Ran && !most.Ran || r.Targets > most.Targets || r.Gates > most.Gates || r.Tests > most.Tests ||
-		r.Holdout > most.Holdout ||
-		fewer(r.Left, most.Left)
+		r.Holdout > most.Holdout || r.LeavesLess(most)
 }
 
-// fewer reports whether a leaves less to do than b, where both are known.
-func fewer(a, b int) bool { return a > 0 && b > 0 && a < b }
+// LeavesLess reports whether fewer tasks are left than there, where both are known.
+func (r Reached) LeavesLess(than Reached) bool {
+	return r.Left > 0 && than.Left > 0 && r.Left < than.Left
+}
 
-// less orders what was reached by what counts most.
-func (r Reached) less(other Reached) bool {
+// Less orders what was reached by what counts most.
+func (r Reached) Less(other Reached) bool {
 	if r.Ran != other.Ran {
 		return other.Ran
 	}
@@ -115,12 +113,13 @@ func (r Reached) less(other Reached) bool {
 			return c[0] < c[1]
 		}
 	}
-	return fewer(other.Left, r.Left)
+	return other.LeavesLess(r)
 }
 
-func (r Reached) most(other Reached) Reached {
+// Most is the most of each that either has reached.
+func (r Reached) Most(other Reached) Reached {
 	left := r.Left
-	if left == 0 || fewer(other.Left, left) {
+	if left == 0 || other.LeavesLess(r) {
 		left = other.Left
 	}
 	return Reached{Ran: r.Ran || other.Ran, Targets: max(r.Targets, other.Targets), Gates: max(r.Gates, other.Gates),
@@ -140,135 +139,5 @@ func (j *Judgement) Failing() (ids []TestID, all bool) {
 	return ids, all
 }
 
-// Untouched is the tree with the newest edits of people at this visit, what it began with when there are none:
-// attempts made what came after it.
-func (s *Session) Untouched() Tree {
-	attempts := 0
-	for c := range s.Back() {
-		switch {
-		case c.Class == ClassAsked: // it is no attempt of the visit's
-		case c.Trigger == TriggerAttempt && attempts == s.Visit.Attempts: // of an earlier visit
-			return s.Visit.Tree
-		case c.Trigger == TriggerAttempt:
-			attempts++
-		case c.Trigger == TriggerFound || c.Trigger == TriggerSwitch || c.Trigger == TriggerHook:
-			return c.Tree
-		}
-	}
-	return s.Visit.Tree
-}
-
 // Known reports whether an attempt at this visit has left a tree before, or the visit began with it.
 func (v *Visit) Known(t Tree) bool { return t == v.Tree || slices.Contains(v.Trees, t) }
-
-// Furthest is the checkpoint of the attempt at this visit that got further than the newest one, nil when none did.
-func (s *Session) Furthest() *Checkpoint {
-	best := s.At(s.Visit.BestAt)
-	if best == nil || best.Number == 0 || best.Number >= s.Current || s.Last == nil {
-		return nil
-	}
-	newest := Judgement{Class: s.Last.Class, Gates: s.LastGates, Holdout: s.HoldoutAt(s.Current)}
-	if !newest.Reached().less(s.Visit.BestHas) {
-		return nil
-	}
-	return best
-}
-
-// after is the visit after one more attempt at it, which became the checkpoint of that number.
-func (v Visit) after(open *Open, d *Decided, fingerprint string, checkpoint int) Visit {
-	v.Attempts++
-	if d.Step == StepLooked {
-		v.Looked++
-	} else {
-		v = v.counted(d, fingerprint)
-	}
-	v.Fingerprint = fingerprint
-	if fingerprint != "" && !slices.Contains(v.Seen, fingerprint) {
-		v.Seen = append(slices.Clip(v.Seen), fingerprint)
-	}
-	j := open.Judgement
-	if j == nil {
-		return v
-	}
-	v.Tampered, v.Again = v.Tampered+1, false
-	if d.Class != ClassTampered {
-		v.Tampered = 0
-	} else {
-		v = v.found(j.Grave())
-	}
-	unchanged := j.Tree == open.Tree
-	switch {
-	case d.Step == StepAhead, d.Step == StepUnsigned:
-		v.Circles = 0
-	case !unchanged && v.Known(j.Tree):
-		v.Circles++
-	}
-	v.Idle++
-	if !unchanged {
-		v.Idle = 0
-	}
-	if unchanged && open.Run != nil && open.Run.Denials > 0 {
-		v.Denied++
-	} else {
-		v.Denied = 0
-	}
-	if !slices.Contains(v.Trees, j.Tree) {
-		v.Trees = append(slices.Clip(v.Trees), j.Tree)
-	}
-	v.Best = max(v.Best, j.Passing())
-	r := j.Reached()
-	if fewer(r.Left, v.High.Left) {
-		v.Fewer++
-	}
-	if v.High = v.High.most(r); v.BestAt == 0 || v.BestHas.less(r) {
-		v.BestAt, v.BestHas = checkpoint, r
-	}
-	ids, _ := j.Failing()
-	for _, id := range ids {
-		if len(v.Failing) < maxFailing && !slices.Contains(v.Failing, id) {
-			v.Failing = append(slices.Clip(v.Failing), id)
-		}
-	}
-	return v
-}
-
-// found takes the findings of an attempt into what attempts at this visit are told of.
-func (v Visit) found(list []Tampering) Visit {
-	told := v.Found
-	for _, t := range list {
-		key := t.Kind + " " + t.Path + " " + t.Test
-		v.Again = v.Again || slices.Contains(told, key)
-		if len(v.Found) < maxFailing && !slices.Contains(v.Found, key) {
-			v.Found = append(slices.Clip(v.Found), key)
-		}
-	}
-	return v
-}
-
-// counted takes an attempt into what is counted in a row.
-func (v Visit) counted(d *Decided, fingerprint string) Visit {
-	v.NoProgress++
-	if d.Progress {
-		v.NoProgress = 0
-	}
-	switch {
-	case d.Step == StepAhead, d.Step == StepUnsigned:
-		v.Stale = 0
-	case d.Step == "" && d.Progress: // of an older wfs, which did not say what kind
-	default:
-		v.Stale++
-	}
-	v.Unsigned++
-	if d.Step != StepUnsigned {
-		v.Unsigned = 0
-	}
-	switch {
-	case d.Step == StepAhead: // how far it got counts, and not where it failed then
-		v.SameFailure = 0
-	case fingerprint != "" && fingerprint == v.Fingerprint:
-		v.SameFailure++
-	default:
-		v.SameFailure = 1
-	}
-	return v
-}

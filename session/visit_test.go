@@ -10,7 +10,8 @@ import (
 func TestFurthest(t *testing.T) {
 	t.Parallel()
 	gates := func(passing int) []session.GateResult {
-		return []session.GateResult{{Gate: "tests", Verdict: session.Fail, Counts: session.Counts{Passed: 3, Failed: 1}, Passing: passing}}
+		return []session.GateResult{{Gate: "tests", Verdict: session.Fail, Counts: session.Counts{Passed: 3, Failed: 1},
+			Passing: passing}}
 	}
 	for name, tc := range map[string]struct {
 		best   int
@@ -19,16 +20,21 @@ func TestFurthest(t *testing.T) {
 		class  session.Class
 		want   int
 	}{
-		"it fell behind":              {best: 1, has: session.Reached{Ran: true, Targets: 2}, newest: 1, class: session.ClassTargetFailing, want: 1},
-		"all got as far":              {best: 1, has: session.Reached{Ran: true, Targets: 1}, newest: 1, class: session.ClassTargetFailing},
-		"the newest is the best":      {best: 3, has: session.Reached{Ran: true, Targets: 1}, newest: 1, class: session.ClassTargetFailing},
-		"nothing got anywhere":        {best: 1, newest: 0, class: session.ClassBuildBroken},
-		"now it does not build":       {best: 1, has: session.Reached{Ran: true}, class: session.ClassBuildBroken, want: 1},
-		"now the tests were weakened": {best: 1, has: session.Reached{Ran: true, Targets: 1}, newest: 2, class: session.ClassTampered, want: 1},
-		"none was made":               {},
+		"it fell behind": {best: 1, has: session.Reached{Ran: true, Targets: 2}, newest: 1,
+			class: session.ClassTargetFailing, want: 1},
+		"all got as far": {best: 1, has: session.Reached{Ran: true, Targets: 1}, newest: 1,
+			class: session.ClassTargetFailing},
+		"the newest is the best": {best: 3, has: session.Reached{Ran: true, Targets: 1}, newest: 1,
+			class: session.ClassTargetFailing},
+		"nothing got anywhere":  {best: 1, newest: 0, class: session.ClassBuildBroken},
+		"now it does not build": {best: 1, has: session.Reached{Ran: true}, class: session.ClassBuildBroken, want: 1},
+		"now the tests were weakened": {best: 1, has: session.Reached{Ran: true, Targets: 1}, newest: 2,
+			class: session.ClassTampered, want: 1},
+		"none was made": {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := session.Session{Current: 3, Checkpoints: make([]session.Checkpoint, 4), Last: &session.Decided{Class: tc.class}, LastGates: gates(tc.newest)}
+			s := session.Session{Current: 3, Checkpoints: make([]session.Checkpoint, 4),
+				Last: &session.Decided{Class: tc.class}, LastGates: gates(tc.newest)}
 			for i := range s.Checkpoints {
 				s.Checkpoints[i].Number = i
 			}
@@ -49,7 +55,8 @@ func TestReachedOfSeveralGates(t *testing.T) {
 	t.Parallel()
 	j := session.Judgement{Class: session.ClassTargetFailing, Gates: []session.GateResult{
 		{Gate: "api", Verdict: session.Pass, Class: session.ClassGreen, Counts: session.Counts{Passed: 12}},
-		{Gate: "web", Verdict: session.Fail, Class: session.ClassTargetFailing, Counts: session.Counts{Passed: 3, Failed: 1}, Passing: 1},
+		{Gate: "web", Verdict: session.Fail, Class: session.ClassTargetFailing,
+			Counts: session.Counts{Passed: 3, Failed: 1}, Passing: 1},
 	}}
 	if r := j.Reached(); r.Targets != 1 || r.Tests != 0 {
 		t.Errorf("with targets: %+v", r)

@@ -3,6 +3,7 @@ package session
 import (
 	"time"
 
+	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -43,14 +44,14 @@ type Conversation struct {
 	Agent   string `json:"agent"`             // name of its card
 	Version string `json:"version,omitempty"` // of the agent
 	// as in RunResult: elsewhere, a new conversation is begun
-	Place string  `json:"place,omitempty"`
-	Ended Outcome `json:"ended,omitempty"` // outcome of its last run
-	Total Total   `json:"total,omitzero"`  // Total so far, where the agent counts so
+	Place string     `json:"place,omitempty"`
+	Ended Outcome    `json:"ended,omitempty"` // outcome of its last run
+	Total cost.Total `json:"total,omitzero"`  // Total so far, where the agent counts so
 }
 
 // Remains is what is known of a run whose end nobody saw.
 type Remains struct {
-	Usage        Usage
+	Usage        cost.Usage
 	Agent, Model string        // "" when that is not known
 	Conversation *Conversation // that the agent can go on with; nil for none
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/phases/detect"
 	"github.com/wfs-dev/wfs/session"
@@ -201,7 +201,7 @@ func (c *Config) ProjectSettings(list Rules, typed ...workflows.Layer) (*workflo
 // OwnSettings reads all layers of configuration, of a repository if there is one.
 func (c *Config) OwnSettings(ctx context.Context) (*workflows.Settings, error) {
 	err := c.w.Open(ctx)
-	if errors.Is(err, gitstate.ErrNotRepository) {
+	if errors.Is(err, gitcmd.ErrNotRepository) {
 		return c.Settings(nil)
 	}
 	if err != nil {

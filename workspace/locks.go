@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -234,7 +235,7 @@ func (l *Locks) heal(ctx context.Context, who registry.Holder) error {
 // reports whether that removed the lock.
 func (l *Locks) setDeadLocksAside(ctx context.Context, command string, err error) (bool, error) {
 	w := l.w
-	locked, is := errors.AsType[*gitstate.LockedError](err)
+	locked, is := errors.AsType[*gitcmd.LockedError](err)
 	if !is || !locked.Deserted() {
 		return false, nil
 	}
@@ -272,8 +273,8 @@ const LongPatience = 10 * time.Minute
 // WaitLong lets a run wait for locks of git's until it is interrupted. say is called once for each lock.
 func (l *Locks) WaitLong(ctx context.Context, say func(string)) {
 	told := ""
-	l.w.Repo.WaitOn(func(waited time.Duration, e *gitstate.LockedError) bool {
-		if waited >= gitstate.LockPatience && told != e.Path {
+	l.w.Repo.WaitOn(func(waited time.Duration, e *gitcmd.LockedError) bool {
+		if waited >= gitcmd.LockPatience && told != e.Path {
 			told = e.Path
 			say(fmt.Sprintf("waiting, for 10 min at most: %v", e))
 		}

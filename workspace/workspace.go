@@ -12,6 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/internal/testpaths"
@@ -105,7 +106,7 @@ func (w *Workspace) open(ctx context.Context, write bool) error {
 
 // RepoAt opens the repository that a directory is in.
 func (w *Workspace) RepoAt(ctx context.Context, dir string, write bool) (*gitstate.Repo, error) {
-	return gitstate.Open(ctx, gitstate.Options{Dir: dir, Env: w.Env.Environ, Write: write,
+	return gitstate.Open(ctx, gitcmd.Options{Dir: dir, Env: w.Env.Environ, Write: write,
 		Waits: func(why string) { w.Front.Note("%s", why) }})
 }
 

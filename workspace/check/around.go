@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -166,7 +166,7 @@ func (r *Report) locks() error {
 }
 
 // lockOfOurs names a lock of wfs, unless a command is at it: taking the work tree's lock removes it.
-func (r *Report) lockOfOurs(l gitstate.LockFile) {
+func (r *Report) lockOfOurs(l gitcmd.LockFile) {
 	if who, held, err := r.Files.WorktreeHolder(l.Worktree); err == nil && held && who.PID != r.PID {
 		return
 	}

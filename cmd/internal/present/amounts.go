@@ -7,6 +7,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
 )
 
 // N counts things: "1 file", "3 files".
@@ -23,7 +24,7 @@ func Plural(n int, one, many string) string {
 func unix(sec int64) time.Time { return time.Unix(sec, 0) }
 
 // Cost says what was used up, "" for nothing: "$0.25, 12,000 tokens".
-func Cost(u session.Usage) string {
+func Cost(u cost.Usage) string {
 	var p Parts
 	if usd := USD(u); usd != "$0.00" {
 		p.Add(u.USD > 0, "%s", usd)
@@ -35,7 +36,7 @@ func Cost(u session.Usage) string {
 }
 
 // USD is an amount of dollars: "$0.25", or "~$0.25" when some of it is estimated.
-func USD(u session.Usage) string {
+func USD(u cost.Usage) string {
 	text := fmt.Sprintf("$%.2f", u.USD.USD())
 	if u.Estimated > 0 {
 		text = "~" + text
@@ -44,7 +45,7 @@ func USD(u session.Usage) string {
 }
 
 // Tokens is "12k tokens", or "12k new and 40k cached tokens".
-func Tokens(t session.Tokens) string {
+func Tokens(t cost.Tokens) string {
 	if t.CacheRead > 0 {
 		return Count(t.New()) + " new and " + Count(t.CacheRead) + " cached tokens"
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -42,10 +43,10 @@ func NotAsked(s *session.Session) (list []string) {
 	}
 	if !slices.ContainsFunc(way, func(c session.Checkpoint) bool {
 		return c.Verdict == session.Pass && (c.Class == session.ClassReviewed || c.Class == session.ClassApproved)
-	}) && !s.ApprovedInTheEnd(s.Current) {
+	}) && !items.ApprovedInTheEnd(s, s.Current) {
 		add("no review")
 	}
-	for _, item := range s.ItemStates() {
+	for _, item := range items.States(s) {
 		if item.State != session.ItemDelivered {
 			add("item %d %s", item.Number, item.Says())
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -71,7 +72,7 @@ func FinishCommand(s *session.Session) string {
 	switch {
 	case first != nil && now != nil && first.Tree == now.Tree && s.Fork == nil && len(s.Carried) == 0:
 		return ""
-	case s.Less():
+	case items.Less(s):
 		return `wfs finish --anyway "why"`
 	}
 	return "wfs finish"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -111,10 +112,9 @@ func Refuted(s *session.Session, checkpoint int) bool {
 func (c *Screen) done(d *Session, head string) {
 	s := d.Of
 	text := fmt.Sprintf(" at @%d", s.Current)
-	items := s.ItemStates()
-	if len(items) > 0 {
-		text += fmt.Sprintf(": %d of %s", len(items)-len(s.OpenItems()), N(len(items), "item"))
-	} else if s.ApprovedInTheEnd(s.Current) {
+	if n := len(s.Items); n > 0 {
+		text += fmt.Sprintf(": %d of %s", n-len(items.Open(s)), N(n, "item"))
+	} else if items.ApprovedInTheEnd(s, s.Current) {
 		text += ": you approved the work"
 	}
 	if skipped := WithoutVerdict(s.SkippedPhases); skipped != "" {
@@ -132,7 +132,7 @@ func (c *Screen) done(d *Session, head string) {
 			shown[cp.Lap] = Some(names, 5, ", ")
 		}
 	}
-	for _, item := range items {
+	for _, item := range items.States(s) {
 		if !s.Laps || item.State != session.ItemDelivered {
 			delete(shown, item.Number)
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
+	"github.com/wfs-dev/wfs/session/items"
 )
 
 // AutoSave is an auto-save that is newer than the newest checkpoint.
@@ -40,7 +42,7 @@ type Session struct {
 	Item     string             `json:"item,omitempty"`
 	// delivered, shown by an existing test, or agreed to
 	ItemsDone     int                    `json:"items_done,omitempty"`
-	ItemStates    []session.Item         `json:"item_states,omitempty"`
+	ItemStates    []items.Item           `json:"item_states,omitempty"`
 	Attempts      int                    `json:"attempts"` // judged
 	Claims        int                    `json:"claims"`
 	Refuted       int                    `json:"refuted"`
@@ -48,7 +50,7 @@ type Session struct {
 	Beware        []string               `json:"beware,omitempty"` // of completed work: what nothing has asked of it
 	Ways          []Way                  `json:"ways,omitempty"`   // on, when the breaker has stopped it
 	CostUSD       float64                `json:"cost_usd,omitempty"`
-	Used          session.Usage          `json:"used,omitzero"`
+	Used          cost.Usage             `json:"used,omitzero"`
 	Checkpoint    int                    `json:"checkpoint"`
 	Branch        string                 `json:"branch"`
 	Base          session.Commit         `json:"base"`
@@ -132,7 +134,7 @@ type LastRun struct {
 	Refuted     int        `json:"refuted"`
 	Checkpoints int        `json:"checkpoints"`
 
-	Used session.Usage `json:"used,omitzero"`
+	Used cost.Usage `json:"used,omitzero"`
 }
 
 // spent is where the time went, in seconds.
@@ -186,7 +188,7 @@ func Describe(s *session.Session) Session {
 		Of: s, Version: Version, ID: s.ID, Name: s.ID.Trailer(), Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,
 		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: s.LapsDone(), Items: len(s.Items),
 		Item:       s.Item(),
-		ItemStates: s.ItemStates(), ItemsDone: len(s.Items) - len(s.OpenItems()),
+		ItemStates: items.States(s), ItemsDone: len(s.Items) - len(items.Open(s)),
 		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.StillRefuted()), Flaky: s.FlakyTests(), CostUSD: s.CostUSD,
 		Used:       s.Used,
 		Checkpoint: s.Current, Branch: ShortRef(s.Branch()), Base: s.Base, BaseRef: s.BaseRef, Allowed: s.Allowed,

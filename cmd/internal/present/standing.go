@@ -8,6 +8,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -74,7 +75,7 @@ func Stands(s *session.Session) string {
 // completed says what completed work came to.
 func completed(s *session.Session) string {
 	text := "completed: all that was requested is done, and all gates pass"
-	switch skipped, did := WithoutVerdict(s.SkippedPhases), itemsDid(s.ItemStates()); {
+	switch skipped, did := WithoutVerdict(s.SkippedPhases), itemsDid(items.States(s)); {
 	case Unjudged(s):
 		return fmt.Sprintf("completed, and edited since: checkpoint %d is not judged yet", s.Current)
 	case s.AsksMore():
@@ -83,14 +84,14 @@ func completed(s *session.Session) string {
 		text = "completed, with " + skipped
 	case did != "":
 		text = "completed: " + did
-	case s.ApprovedInTheEnd(s.Current):
+	case items.ApprovedInTheEnd(s, s.Current):
 		text = "completed: a person approved the work"
 	}
 	return text + unprovenGate(ProofOf(s))
 }
 
 // itemsDid says what became of the items, "" when all of them were delivered.
-func itemsDid(items []session.Item) string {
+func itemsDid(items []items.Item) string {
 	n := map[session.ItemState]int{}
 	for _, item := range items {
 		n[item.State]++

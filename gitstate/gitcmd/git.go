@@ -1,0 +1,406 @@
+package gitcmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
+	"github.com/wfs-dev/wfs/internal/proc"
+)
+
+// Git is one work tree, the repository that it belongs to, and the git processes that run there. Its methods may
+// be called from several goroutines.
+type Git struct {
+	Root      string // the top of the work tree
+	GitDir    string // the work tree's own git directory: HEAD and the index are there
+	CommonDir string // the git directory that all work trees of the repository share
+	Worktree  string // id of the work tree: "main", or a linked work tree's name
+	Scratch   string // where private files of this work tree are, "" for PrivateDir's own choice
+	Idle      bool   // git processes give way to all others
+	Format    string // "sha1" or "sha256"
+	Env       []string
+	UserEnv   []string // of calls with the user's hooks and configuration
+	Waits     func(why string)
+
+	noting sync.Mutex
+	noted  int           // git processes that move refs now
+	moving *durable.Lock // while there are some, see movingRefs
+	waited atomic.Int64  // nanoseconds, for locks of somebody else
+	longer func(waited time.Duration, e *LockedError) bool
+
+	once   sync.Once
+	direct bool // see ReadsDirectly
+
+	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
+	version Asked[Version]
+	ident   Asked[string] // "Name <mail>"
+	Config  Asked[map[string]string]
+}
+
+// Opts says how one git process is run.
+type Opts struct {
+	Stderr io.Writer // of Stream; nil: nobody reads it
+	Stdin  []byte
+	Env    []string // in addition, such as GIT_INDEX_FILE=…
+	Write  bool     // objects and refs are synced to disk before git returns
+	User   bool     // with the user's hooks, signing and configuration: no overrides at all
+	GitDir string   // a private git directory instead of the repository's own; the work tree stays Root
+	Refs   []string // that it will be told to move, beside those in stdin and the arguments
+	OkExit []int    // exit codes besides 0 that are answers, not failures
+}
+
+// moves are the refs that a git is going to lock, nil for none. Its HEAD is that of the git directory it is run in.
+func (r *Git) moves(o Opts, args []string) []string {
+	if !o.Write && o.Refs == nil {
+		return nil
+	}
+	refs := append(RefsIn(args, o.Stdin), o.Refs...)
+	if o.GitDir == "" {
+		return refs
+	}
+	for i, ref := range refs {
+		if ref == "HEAD" {
+			refs[i] = r.headOfDir(o.GitDir)
+		}
+	}
+	return slices.DeleteFunc(refs, func(ref string) bool { return ref == "" })
+}
+
+// GitError is a git process that ended with an exit code nobody asked for.
+type GitError struct {
+	Args   []string // without the options that every call gets
+	Exit   int
+	Stderr string
+}
+
+func (e *GitError) Error() string {
+	name := "git"
+	for i, a := range e.Args {
+		if setting := i > 0 && e.Args[i-1] == "-c"; !setting && !strings.HasPrefix(a, "-") {
+			name += " " + a
+			break
+		}
+	}
+	if msg := strings.TrimSpace(e.Stderr); msg != "" {
+		if len(e.Args) > 0 && e.Args[0] != "commit" { // of which hooks may have said something
+			msg = oneLine(msg)
+		}
+		return name + ": " + msg
+	}
+	return fmt.Sprintf("%s: exit code %d", name, e.Exit)
+}
+
+// oneLine is what git said on several lines.
+func oneLine(said string) string {
+	var parts []string
+	for line := range strings.Lines(said) {
+		line = strings.TrimPrefix(strings.TrimPrefix(line, "fatal: "), "error: ")
+		if line = strings.TrimSpace(line); line != "" {
+			parts = append(parts, line)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Every call gets these. What they switch off either runs somebody's program (hooks, fsmonitor), starts work in the
+// background (gc, maintenance), or changes what a command does (submodules, replaced objects, files that git is not to
+// look at again, a HEAD that is a link).
+var Quiet = []string{
+	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false",
+	"-c", "gc.auto=0", "-c", "maintenance.auto=false",
+	"-c", "core.ignoreStat=false", "-c", "core.preferSymlinkRefs=false", "-c", "submodule.recurse=false", "-c",
+	"core.protectHFS=true", "-c", "core.protectNTFS=true",
+	"-c", "advice.addEmbeddedRepo=false", "-c", "color.ui=false",
+}
+
+// Locks are waited for here (patiently), and by git not at all.
+var impatient = []string{"-c", "core.filesRefLockTimeout=0", "-c", "core.packedRefsTimeout=0"}
+
+// Git's default writes neither loose objects nor refs through to the disk. `batch` (git 2.36) costs one flush for any
+// number of objects; before that there is only one flush per object.
+const (
+	fsyncWhat   = "core.fsync=committed,loose-object,reference"
+	fsyncBatch  = "core.fsyncMethod=batch"
+	fsyncBefore = "core.fsyncObjectFiles=true"
+)
+
+// Run runs one git process at the top of the work tree and returns its standard output, also together with an error.
+func (r *Git) Run(ctx context.Context, o Opts, args ...string) ([]byte, error) {
+	out, _, err := r.RunBoth(ctx, o, args...)
+	return out, err
+}
+
+// Stream is git with input and output as they come.
+func (r *Git) Stream(ctx context.Context, o Opts, in io.Reader, out io.Writer, args ...string) error {
+	if refs := r.moves(o, args); len(refs) > 0 {
+		done, err := r.NoteLocks(refs)
+		if err != nil {
+			return err
+		}
+		defer done("")
+	}
+	c, err := r.command(ctx, o, args)
+	if err != nil {
+		return err
+	}
+	c.Stdin = in
+	said := o.Stderr
+	if said == nil {
+		said = io.Discard
+	}
+	exit, err := proc.Stream(ctx, c, out, said)
+	if err == nil && exit != 0 {
+		err = &GitError{Args: args, Exit: exit}
+	}
+	return err
+}
+
+// RunBoth is git with what the process said on standard error. One that moves refs waits for locks of somebody else.
+func (r *Git) RunBoth(ctx context.Context, o Opts, args ...string) (stdout, stderr []byte, err error) {
+	refs := r.moves(o, args)
+	if len(refs) == 0 {
+		return r.gitOnce(ctx, o, args)
+	}
+	once := func() error {
+		done, err := r.NoteLocks(refs)
+		if err != nil {
+			return err
+		}
+		stdout, stderr, err = r.gitOnce(ctx, o, args)
+		done(lockIn(err))
+		return err
+	}
+	if o.User { // the user's hooks would run again
+		err = once()
+	} else {
+		err = r.patiently(ctx, once)
+	}
+	return stdout, stderr, err
+}
+
+func (r *Git) gitOnce(ctx context.Context, o Opts, args []string) (stdout, stderr []byte, err error) {
+	c, err := r.command(ctx, o, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	stdout, stderr, err = run(ctx, c, o.Stdin, o.OkExit, args)
+	for _, v := range o.Env { // git makes files as the umask says
+		if index, ok := strings.CutPrefix(v, WithIndex("")[0]); ok && o.Write && index != r.IndexPath() {
+			_ = os.Chmod(index, 0o600)
+		}
+	}
+	return stdout, stderr, r.gone(err)
+}
+
+// ErrGone says that the git directory that a command was at work in is not there any more.
+var ErrGone = errors.New("the git directory is gone, and all commits with it; your files are untouched")
+
+// gone says so when that is the reason of an error.
+func (r *Git) gone(err error) error {
+	var failed *GitError
+	if r.GitDir == "" || !errors.As(err, &failed) || failed.Exit != GitDied {
+		return err
+	}
+	if _, e := os.Lstat(filepath.Join(r.GitDir, "HEAD")); Absent(e) {
+		return fmt.Errorf("%s: %w", r.GitDir, ErrGone)
+	}
+	return err
+}
+
+func (r *Git) command(ctx context.Context, o Opts, args []string) (proc.Cmd, error) {
+	argv := []string{"git", "-C", r.Root}
+	switch {
+	case o.GitDir != "":
+		argv = append(argv, "--git-dir="+o.GitDir, "--work-tree="+r.Root)
+	case r.CommonDir != "" && !o.User && r.Led():
+		argv = append(argv, "--work-tree="+r.Root)
+	}
+	if o.Write && !o.User {
+		v, err := r.Version(ctx)
+		if err != nil {
+			return proc.Cmd{}, err
+		}
+		argv = append(append(argv, v.FsyncArgs()...), impatient...)
+	}
+	env := r.Env
+	if o.User {
+		env = r.UserEnv
+	} else {
+		argv = append(argv, Quiet...)
+		if !o.Write {
+			env = append(env[:len(env):len(env)], "GIT_OPTIONAL_LOCKS=0")
+		}
+	}
+	env = append(env[:len(env):len(env)], o.Env...)
+	return proc.Cmd{Argv: append(argv, args...), Env: env, Idle: r.Idle}, nil
+}
+
+func run(ctx context.Context, c proc.Cmd, stdin []byte, okExit []int, args []string) (stdout, stderr []byte,
+	err error) {
+	if stdin != nil {
+		c.Stdin = bytes.NewReader(stdin)
+	}
+	stdout, stderr, exit, err := proc.Output(ctx, c)
+	if err != nil {
+		return stdout, stderr, NotStarted(err)
+	}
+	if exit == 0 {
+		return stdout, stderr, nil
+	}
+	for _, ok := range okExit {
+		if exit == ok {
+			return stdout, stderr, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return stdout, stderr, ctx.Err()
+	}
+	return stdout, stderr, &GitError{Args: args, Exit: exit, Stderr: string(stderr)}
+}
+
+// Variables that set configuration or identity, and so belong to the user; those that end in "*" are prefixes. Every
+// other GIT_… variable points at a repository, an index or a terminal, and may come from a hook or an agent.
+var keptVars = []string{
+	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
+	"GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_ATTR_NOSYSTEM",
+	"GIT_AUTHOR_*", "GIT_COMMITTER_*", "GIT_SSH*", "GIT_ASKPASS", "GIT_EXEC_PATH",
+	"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+}
+
+// CleanEnv returns env without the GIT_… variables that could lead git elsewhere.
+func CleanEnv(env []string) []string {
+	var out []string
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); !strings.HasPrefix(name, "GIT_") || kept(name) {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+func kept(name string) bool {
+	for _, k := range keptVars {
+		if k == name || strings.HasSuffix(k, "*") && strings.HasPrefix(name, k[:len(k)-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// QuietEnv is the environment of every call that is not the user's own.
+func QuietEnv(env []string) []string {
+	return append(CleanEnv(env), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_ADVICE=0")
+}
+
+// LeadsTo is the git directory that the .git file of a linked work tree names.
+func LeadsTo(root string) (string, error) {
+	text, err := ReadFile(filepath.Join(root, ".git"))
+	if err != nil {
+		return "", err
+	}
+	to, _ := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
+	if to = filepath.FromSlash(strings.TrimSpace(to)); !filepath.IsAbs(to) {
+		to = filepath.Join(root, to)
+	}
+	return filepath.Clean(to), nil
+}
+
+// What Open returns when there is nothing to work in. Each is wrapped with the directory that was asked for.
+var (
+	ErrNoGit         = errors.New("git is not installed, or not in PATH")
+	ErrGitTooOld     = errors.New("git is too old")
+	ErrNotRepository = errors.New("not a git repository")
+	ErrBare          = errors.New("a bare repository has no work tree")
+	ErrNoWorkTree    = errors.New("inside a git directory, not in a work tree")
+)
+
+// UnusableError is a repository that git itself does not work in: of a later format, of another user, with a
+// configuration that cannot be read.
+type UnusableError struct {
+	Dir  string // where was asked
+	Said string // git's own words, in one line
+	Hint string // the command that git recommends, "" for none
+}
+
+func (e *UnusableError) Error() string { return e.Dir + ": git does not work here: " + e.Said }
+
+// unusable reads what git said when it was asked where the repository is.
+func unusable(dir, stderr string) *UnusableError {
+	e := &UnusableError{Dir: dir}
+	if _, hint, ok := strings.Cut(stderr, "To add an exception for this directory, call:"); ok {
+		e.Hint = strings.TrimSpace(hint)
+		stderr, _, _ = strings.Cut(stderr, "To add an exception for this directory, call:")
+	}
+	e.Said = oneLine(stderr)
+	return e
+}
+
+// GitDied is git's exit code when it gives up: "fatal: …".
+const GitDied = 128
+
+// Pager returns the user's pager as git finds it, a line of shell: core.pager, $PAGER, or the system's. "cat" is none.
+func (r *Git) Pager(ctx context.Context) (string, error) {
+	out, err := r.Run(ctx, Opts{User: true}, "var", "GIT_PAGER")
+	return strings.TrimSpace(string(out)), err
+}
+
+// NotStarted turns the failure to start git into ErrNoGit where that is the reason.
+func NotStarted(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, proc.ErrNotFound) {
+		return fmt.Errorf("%w: %v", ErrNoGit, err)
+	}
+	return err
+}
+
+func LastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return strings.TrimPrefix(s[strings.LastIndexByte(s, '\n')+1:], "fatal: ")
+}
+
+func WithIndex(path string) []string { return []string{"GIT_INDEX_FILE=" + path} }
+
+var setsWorkTree = lazyregexp.New(`(?im)(^|\])[ \t]*worktree[ \t]*=`)
+
+// Led reports whether the repository's configuration says where the work tree is.
+func (r *Git) Led() bool {
+	files := []string{filepath.Join(r.CommonDir, "config"), filepath.Join(r.GitDir, "config.worktree")}
+	for _, file := range files {
+		data, err := durable.ReadFile(file, 1<<20)
+		if setsWorkTree.Match(data) || err != nil && !Absent(err) { // then git has to be told
+			return true
+		}
+	}
+	return false
+}
+
+// notLed is an error when the configuration leads to a directory that is no work tree of this repository. dir
+// is where git was typed.
+func (r *Git) notLed(dir string) error {
+	if !r.Led() {
+		return nil
+	}
+	to, err := LeadsTo(r.Root)
+	if err != nil {
+		to = filepath.Join(r.Root, ".git")
+	}
+	there, err := os.Stat(to)
+	own, e := os.Stat(r.GitDir)
+	if err == nil && e == nil && os.SameFile(there, own) {
+		return nil
+	}
+	return &UnusableError{Dir: dir,
+		Said: "core.worktree leads to " + r.Root + ", which is not a work tree of " + r.GitDir,
+		Hint: "git config --unset core.worktree"}
+}

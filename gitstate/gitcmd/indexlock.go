@@ -1,0 +1,92 @@
+package gitcmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+)
+
+// AwaitIndexLock waits until nobody else holds the index. A lock that a killed wfs left is no obstacle: whoever
+// takes the index next removes it.
+func (r *Git) AwaitIndexLock(ctx context.Context) error {
+	path := r.IndexPath() + ".lock"
+	return r.await(ctx, path, func() bool { return !IsThere(path) || OursByMark(path) })
+}
+
+// A lock of ours holds this text, so that one that a killed wfs left behind is told from another program's.
+var LockMark = []byte("locked by wfs\n")
+
+func OursByMark(path string) bool {
+	data, err := durable.ReadFile(path, int64(len(LockMark)))
+	return err == nil && bytes.Equal(data, LockMark)
+}
+
+func Pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// LockIndex takes the index of the work tree as git does, by creating index.lock, and returns what gives it back. The
+// caller holds the work tree's own lock, so that a lock of ours is a leftover.
+func (r *Git) LockIndex(ctx context.Context) (unlock func(), err error) {
+	path := r.IndexPath() + ".lock"
+	mark := filepath.Join(r.PrivateDir(), "lock-mark")
+	if err := durable.MkdirAll(r.PrivateDir()); err != nil {
+		return nil, err
+	}
+	if !OursByMark(mark) {
+		if err := durable.WriteFile(mark, LockMark, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	for w := (wait{}); ; {
+		err := linkOrCopy(mark, path)
+		if err == nil {
+			return func() { _ = os.Remove(path) }, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		if OursByMark(path) {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			continue
+		}
+		if err := w.on(ctx, r, path); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// linkOrCopy makes a new file that is whole from its first moment, or where there are no hard links, almost.
+func linkOrCopy(from, to string) error {
+	err := os.Link(from, to)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(LockMark)
+	if err2 := f.Close(); err == nil {
+		err = err2
+	}
+	if err != nil {
+		_ = os.Remove(to)
+	}
+	return err
+}

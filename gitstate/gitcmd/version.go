@@ -1,0 +1,67 @@
+package gitcmd
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+)
+
+// Version is a version of git. The patch level never matters here.
+type Version struct{ Major, Minor int }
+
+// MinVersion is the oldest git that wfs is written for: Ubuntu 22.04 has it.
+var MinVersion = Version{2, 34}
+
+func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
+
+func (v Version) Before(w Version) bool {
+	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
+}
+
+func (v Version) FsyncArgs() []string {
+	if v.Before(Version{2, 36}) {
+		return []string{"-c", fsyncBefore}
+	}
+	return []string{"-c", fsyncWhat, "-c", fsyncBatch}
+}
+
+// ParseVersion reads "git version 2.39.5 (Apple Git-154)".
+func ParseVersion(s string) (Version, error) {
+	rest, ok := strings.CutPrefix(s, "git version ")
+	major, rest, ok2 := strings.Cut(rest, ".")
+	minor := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
+	ma, err := strconv.Atoi(major)
+	mi, err2 := strconv.Atoi(minor)
+	if !ok || !ok2 || err != nil || err2 != nil {
+		return Version{}, fmt.Errorf("git did not print its version: %q", strings.TrimSpace(s))
+	}
+	return Version{ma, mi}, nil
+}
+
+// Version asks git for its version, once, and fails with ErrGitTooOld below MinVersion. Reading commands do without
+// it, writing ones ask.
+func (r *Git) Version(ctx context.Context) (Version, error) {
+	return r.version.get(func() (Version, error) { return r.AskVersion(ctx) })
+}
+
+func (r *Git) AskVersion(ctx context.Context) (Version, error) {
+	out, _, err := run(ctx, proc.Cmd{Argv: []string{"git", "version"}, Env: r.Env}, nil, nil, []string{"version"})
+	if err != nil {
+		return Version{}, err
+	}
+	v, err := ParseVersion(string(out))
+	if err != nil {
+		return Version{}, err
+	}
+	return v, v.check()
+}
+
+func (v Version) check() error {
+	if v.Before(MinVersion) {
+		return fmt.Errorf("%w: this is %s, wfs needs %s or newer", ErrGitTooOld, v, MinVersion)
+	}
+	return nil
+}

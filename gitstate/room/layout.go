@@ -1,0 +1,209 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// treeNames are the paths that a tree has, without submodules.
+type treeNames struct{ files, dirs map[string]bool }
+
+// namesOf are the paths of a tree; "" has none.
+func (s *Set) namesOf(ctx context.Context, tree session.Tree) (*treeNames, error) {
+	t := &treeNames{files: map[string]bool{}, dirs: map[string]bool{}}
+	if tree == "" {
+		return t, nil
+	}
+	lines, err := s.list(ctx, "ls-tree", "-r", "-z", string(tree))
+	for _, line := range lines {
+		meta, name, _ := strings.Cut(line, "\t")
+		if strings.HasPrefix(meta, modeGitlink) {
+			continue
+		}
+		t.files[name] = true
+		for d := path.Dir(name); d != "." && !t.dirs[d]; d = path.Dir(d) {
+			t.dirs[d] = true
+		}
+	}
+	return t, err
+}
+
+// layout makes a directory hold a tree and nothing else. What was put into it before is used again, but never
+// believed: files that were changed since are written anew. What it remembers lies in the repository's state directory,
+// away from commands that run in the room: git's index, the state of each file that was written, and the room's path.
+type layout struct {
+	set     *Set
+	dir     string
+	private string
+
+	tree *treeNames
+	anew bool // the directory was emptied by the last layout
+}
+
+// keeps reports whether a path that is not in the tree stays, with everything below it.
+type keeps func(t *treeNames, rel string) bool
+
+func (m *layout) index() string  { return filepath.Join(m.private, "index") }
+func (m *layout) gitDir() string { return filepath.Join(m.private, "git") }
+func (m *layout) place() string  { return filepath.Join(m.private, "place") }
+func (m *layout) laid() string   { return filepath.Join(m.private, "laid") }
+func (m *layout) seal() string   { return filepath.Join(m.private, "seal") }
+func (m *layout) times() string  { return filepath.Join(m.private, "times") }
+
+func (m *layout) at(rel string) string { return filepath.Join(m.dir, filepath.FromSlash(rel)) }
+
+// lay makes the directory hold a tree. Killed in the middle, the next call begins anew.
+func (m *layout) lay(ctx context.Context, tree session.Tree, keep keeps) error {
+	for _, top := range []string{m.set.Root, m.set.CommonDir} {
+		if real, err := filepath.EvalSymlinks(top); err != nil || durable.Inside(m.dir, real) || durable.Inside(m.dir, top) {
+			return errors.Join(err, fmt.Errorf(
+				"%s lies in the repository: commands there would find the files of the work tree", m.dir))
+		}
+	}
+	var err error
+	if m.tree, err = m.set.namesOf(ctx, tree); err != nil {
+		return err
+	}
+	m.anew = false
+	err = m.write(ctx, tree, keep)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	// Something is in the way, or was changed in a way that git does not mend.
+	if again := m.empty(); again != nil {
+		return errors.Join(err, again)
+	}
+	return m.write(ctx, tree, keep)
+}
+
+// empty removes everything but the newest time that a file of the directory had: caches elsewhere may know its files by
+// path and time.
+func (m *layout) empty() error {
+	m.anew = true
+	newest, _ := os.ReadFile(m.times())
+	return errors.Join(os.RemoveAll(m.private), durable.RemoveTree(m.dir), durable.MkdirAll(m.private),
+		durable.MkdirAll(m.dir), durable.WriteCache(m.times(), newest, 0o600),
+		durable.WriteCache(m.place(), []byte(m.dir), 0o600))
+}
+
+// git runs git on the directory, with the private index.
+func (m *layout) git(ctx context.Context, c Call, args ...string) ([]byte, error) {
+	c.Dir, c.GitDir, c.Index = m.dir, m.gitDir(), m.index()
+	own := []string{"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false", "-c", "core.trustctime=true",
+		"-c", "core.checkStat=default", "-c", "index.skipHash=false"}
+	out, err := m.set.Git(ctx, c, append(own, args...)...)
+	_ = os.Chmod(m.index(), 0o600) // git makes files as the umask says
+	return out, err
+}
+
+func (m *layout) write(ctx context.Context, tree session.Tree, keep keeps) error {
+	laid := readSeal(m.laid())
+	if text, err := os.ReadFile(m.place()); err != nil || string(text) != m.dir || laid == nil {
+		laid = nil
+		if err := m.empty(); err != nil {
+			return err
+		}
+		durable.Hit(durable.CleanMade)
+	}
+	var changed strings.Builder
+	for name, state := range laid {
+		if now, err := stateAt(m.at(name)); err != nil || now != state {
+			changed.WriteString(name + "\x00")
+		}
+	}
+	left, _ := filepath.Glob(filepath.Join(escapeGlob(m.private), durable.TempPrefix+"*")) // of a killed process
+	for _, file := range append(left, m.index()+".lock", m.laid()) {
+		if err := os.Remove(file); err != nil && !durable.Absent(err) {
+			return err
+		}
+	}
+	if err := m.makeGitDir(); err != nil {
+		return err
+	}
+	if changed.Len() > 0 { // git may compare whole seconds only: it writes files anew that are not in its index
+		if _, err := m.git(ctx, Call{Stdin: []byte(changed.String())}, "update-index", "--force-remove", "-z",
+			"--stdin"); err != nil {
+			return err
+		}
+	}
+	if _, err := m.git(ctx, Call{}, "read-tree", "--reset", "-u", string(tree)); err != nil {
+		return err
+	}
+	durable.Hit(durable.CleanWritten)
+	laid, err := m.age(laid)
+	if err != nil {
+		return err
+	}
+	if err := m.tidy("", keep); err != nil {
+		return err
+	}
+	if err := m.refresh(ctx); err != nil {
+		return err
+	}
+	if err := m.ownGit(ctx, tree); err != nil {
+		return err
+	}
+	return laid.write(m.laid())
+}
+
+// refresh tells git the new times of files. One that is not as the tree has it is an error.
+func (m *layout) refresh(ctx context.Context) error {
+	differ, err := m.git(ctx, Call{OkExit: []int{1}}, "update-index", "--refresh", "--ignore-submodules")
+	if err != nil {
+		return err
+	}
+	if line, _, _ := strings.Cut(string(differ), "\n"); line != "" {
+		return fmt.Errorf("not as the tree has it: %s", line)
+	}
+	// Else git would take files for changed after it has looked at them, and read them each time.
+	at := time.Unix(0, m.newest()).Add(timeStep)
+	return os.Chtimes(m.index(), at, at)
+}
+
+// tidy removes what is neither in the tree nor kept. Links are not followed.
+func (m *layout) tidy(rel string, keep keeps) error {
+	entries, err := os.ReadDir(m.at(rel))
+	if errors.Is(err, fs.ErrPermission) { // a command there may have taken it away
+		_ = os.Chmod(m.at(rel), 0o700)
+		entries, err = os.ReadDir(m.at(rel))
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := path.Join(rel, e.Name())
+		switch {
+		case m.tree.files[name] && !e.IsDir():
+			continue
+		case m.tree.dirs[name] && e.IsDir():
+			err = m.tidy(name, keep)
+		case keep != nil && keep(m.tree, name):
+		default:
+			err = durable.RemoveTree(m.at(name))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeGitDir makes a private git directory, which shares objects and configuration with the repository.
+func (m *layout) makeGitDir() error {
+	if err := errors.Join(os.RemoveAll(m.gitDir()), durable.MkdirAll(m.gitDir())); err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(m.gitDir(), "commondir"), []byte(m.set.CommonDir+"\n"), 0o600),
+		os.WriteFile(filepath.Join(m.gitDir(), "HEAD"), []byte("ref: refs/heads/none\n"), 0o600))
+}

@@ -1,0 +1,97 @@
+package room
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// LeadsBackError says that something installed leads back to a work tree: gates would judge the files there.
+type LeadsBackError struct{ session.LeadsBack }
+
+func (e *LeadsBackError) Error() string { return e.Path + " leads to " + e.To }
+
+// maxSaying bounds files that say where modules are, in bytes.
+const maxSaying = 1 << 20
+
+// leadsPython reports whether a file tells Python where modules are: see site, and setuptools' editable installs.
+func leadsPython(base string) bool {
+	return strings.HasSuffix(base, ".pth") || strings.HasSuffix(base, ".egg-link") ||
+		strings.HasPrefix(base, "__editable__") && strings.HasSuffix(base, ".py")
+}
+
+// says reports whether an installed file tells where modules are, by absolute paths: Python's, and those of pnpm.
+func says(file string) bool {
+	base := path.Base(file)
+	return leadsPython(base) || base == ".modules.yaml" || path.Base(path.Dir(file)) == ".bin"
+}
+
+// namesTree returns the first of some directories that the text of a file names, "" for none.
+func namesTree(file string, tops ...string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, maxSaying))
+	for _, top := range tops {
+		if (&session.CleanTree{Live: []string{top}}).Names(string(text)) {
+			return top
+		}
+	}
+	return ""
+}
+
+// leads returns the path of a work tree's file that an installed link leads to, or the work tree that an installed file
+// names, "" for none.
+func (b *room) leads(file string, kind fs.FileMode) string {
+	switch {
+	case kind&fs.ModeSymlink != 0:
+		to, err := filepath.EvalSymlinks(file)
+		ours := func(top string) bool { return durable.Inside(to, top) && !durable.Inside(to, b.set.CommonDir) }
+		if err == nil && !durable.Inside(to, b.Dir) && slices.ContainsFunc(b.theirs, ours) {
+			return to
+		}
+	case kind.IsRegular() && says(file):
+		return namesTree(file, b.theirs...)
+	}
+	return ""
+}
+
+// lookOutside finds editable installs of the project in Pythons that lie elsewhere: of the system, of a person, in a
+// virtual environment of poetry's or conda's. env is that of the gates.
+func (b *room) lookOutside(env []string) {
+	var prefixes []string
+	for _, entry := range env {
+		switch name, value, _ := strings.Cut(entry, "="); name {
+		case "VIRTUAL_ENV", "CONDA_PREFIX":
+			prefixes = append(prefixes, value)
+		case "HOME":
+			prefixes = append(prefixes, filepath.Join(value, ".local"))
+		case "PATH":
+			for _, dir := range filepath.SplitList(value) {
+				above := filepath.Dir(dir)
+				versions, _ := filepath.Glob(filepath.Join(escapeGlob(above), "versions", "*")) // of pyenv
+				prefixes = append(append(prefixes, above), versions...)
+			}
+		}
+	}
+	for _, prefix := range prefixes {
+		if !filepath.IsAbs(prefix) || durable.Inside(prefix, b.set.Root) || durable.Inside(prefix, b.theirs[0]) {
+			continue
+		}
+		found, _ := filepath.Glob(filepath.Join(escapeGlob(prefix), "lib*", "python*", "*-packages", "*"))
+		for _, file := range found {
+			if to := b.leads(file, 0); to != "" {
+				b.clean.LeadsBack = &session.LeadsBack{Path: file, To: to}
+			}
+		}
+	}
+}

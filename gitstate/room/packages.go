@@ -1,0 +1,217 @@
+package room
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// installDirs are the names of what package managers install into, beside files of the project.
+var installDirs = []string{"node_modules", "vendor", "bower_components", ".bundle", ".pnp.cjs", ".pnp.loader.mjs",
+	"__pypackages__", "deps", "Pods", ".yarn"}
+
+// installersNotes are what installers write down for themselves. It changes when the same is installed again.
+var installersNotes = []string{".package-lock.json", ".yarn-integrity", ".yarn-state.yml", ".modules.yaml",
+	".pnpm-workspace-state.json", "install-state.gz"}
+
+// isInstalled reports whether packages are installed in a path of the work tree. Of a .yarn the project may have a
+// part.
+func (s *Set) isInstalled(rel string) bool {
+	return slices.Contains(installDirs, path.Base(rel)) || path.Base(path.Dir(rel)) == ".yarn" ||
+		strings.HasSuffix(rel, ".egg-info") || isEnvironment(s.live(rel))
+}
+
+// isEnvironment reports whether a directory is a virtual environment of Python's, which knows its own place.
+func isEnvironment(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, "pyvenv.cfg"))
+	return err == nil
+}
+
+// Installed lists what is installed in the work tree beside files of a tree.
+func (s *Set) Installed(ctx context.Context, tree session.Tree) ([]string, error) {
+	t, err := s.namesOf(ctx, tree)
+	if err != nil {
+		return nil, err
+	}
+	var tops []string
+	for _, dir := range append(slices.Sorted(maps.Keys(t.dirs)), "") {
+		entries, _ := os.ReadDir(s.live(dir))
+		for _, e := range entries {
+			rel := path.Join(dir, e.Name())
+			if own := t.files[rel] || t.dirs[rel] || e.Name() == ".git"; !own && s.isInstalled(rel) {
+				tops = append(tops, rel)
+			}
+		}
+	}
+	return tops, nil
+}
+
+// PackagesDigest is the digest of what is installed in the work tree beside files of a tree. Installing the same again
+// changes nothing.
+func (s *Set) PackagesDigest(ctx context.Context, tree session.Tree) (string, error) {
+	return s.eachPackage(ctx, tree, func(from, _ string, _ fs.FileInfo) (string, error) { return from, nil })
+}
+
+// NoPackages is the digest when nothing is installed.
+func NoPackages() string { return packagesDigest(sha256.New()) }
+
+func packagesDigest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:24]) }
+
+// eachPackage calls visit for each file, link and directory of what is installed in the work tree, from where it really
+// is, but for caches. Of a virtual environment only the top is visited. visit returns the file whose content is to be
+// digested.
+func (s *Set) eachPackage(ctx context.Context, tree session.Tree,
+	visit func(from, rel string, info fs.FileInfo) (file string, err error)) (digest string, err error) {
+	tops, err := s.Installed(ctx, tree)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, top := range tops {
+		real, err := filepath.EvalSymlinks(s.live(top))
+		if err != nil {
+			continue
+		}
+		err = filepath.WalkDir(real, func(from string, d fs.DirEntry, err error) error {
+			if durable.Absent(err) {
+				return ctx.Err() // meanwhile
+			}
+			if err := errors.Join(err, ctx.Err()); err != nil {
+				return err
+			}
+			odd := d.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0 // a socket, or the like
+			if odd || from != real && caches[d.Name()] {
+				return skipped(d)
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			below, err := filepath.Rel(real, from)
+			if err != nil {
+				return err
+			}
+			rel := path.Join(top, filepath.ToSlash(below))
+			file, err := visit(from, rel, info)
+			if err == nil {
+				err = describe(h, file, from, rel, info)
+			}
+			if err == nil && d.IsDir() && isEnvironment(from) {
+				return fs.SkipDir
+			}
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return packagesDigest(h), nil
+}
+
+// skipped makes a walk leave out what it is at.
+func skipped(d fs.DirEntry) error {
+	if d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// describe adds a file, link or directory to a digest, without its times.
+func describe(h hash.Hash, file, from, rel string, info fs.FileInfo) error {
+	if slices.Contains(installersNotes, path.Base(rel)) {
+		return nil
+	}
+	fmt.Fprintf(h, "%q %v\n", rel, info.Mode())
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		to, err := copiedLink(from, rel)
+		fmt.Fprintf(h, "%q\n", to)
+		return err
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	in, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, in); err != nil {
+		return err
+	}
+	fmt.Fprintf(h, "%x\n", sum.Sum(nil))
+	return nil
+}
+
+// copiedLink is where the copy of a link leads: one out of the work tree, as to a package beside it, leads there too.
+func copiedLink(from, rel string) (string, error) {
+	to, err := os.Readlink(from)
+	if err == nil && !filepath.IsAbs(to) &&
+		!filepath.IsLocal(filepath.Join(filepath.FromSlash(path.Dir(rel)), to)) {
+		to = filepath.Join(filepath.Dir(from), to)
+	}
+	return to, err
+}
+
+// copyFile copies a file into a new one. Where the file system can, the two share their blocks until one is written to.
+func copyFile(from, to string, mode fs.FileMode) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm()|0o200)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// installing are files that say what is to be installed. Where a package manager has a lock file, its manifest says
+// nothing more.
+var installing = lazyregexp.New(`(^|/)(go\.sum|(package-lock|npm-shrinkwrap|packages\.lock)\.json|pnpm-lock\.yaml|` +
+	`bun\.lockb?|(Cargo|Gemfile|Pipfile|Podfile|composer|deno|mix|pdm|poetry|pubspec|uv|yarn)\.lock|` +
+	`pyproject\.toml|setup\.(py|cfg)|composer\.json|Gemfile|Pipfile|pnpm-workspace\.yaml|` +
+	`([^/]*requirements[^/]*|requirements/[^/]+)\.(txt|in)|environment\.ya?ml|` +
+	`\.npmrc|\.yarnrc(\.yml)?|\.python-version|\.nvmrc|\.node-version|\.tool-versions)$`)
+
+// Installing is a digest of the files of a tree that say what is to be installed.
+func (s *Set) Installing(ctx context.Context, tree session.Tree) (string, error) {
+	lines, err := s.list(ctx, "ls-tree", "-r", "-z", string(tree))
+	if err != nil {
+		return "", err
+	}
+	locked := false
+	var manifests []string
+	h := sha256.New()
+	for _, line := range lines {
+		_, name, _ := strings.Cut(line, "\t")
+		if installing.MatchString(name) {
+			base := path.Base(name)
+			locked = locked || strings.Contains(base, "lock") || strings.Contains(base, "shrinkwrap")
+			fmt.Fprintf(h, "%q\n", line)
+		} else if path.Base(name) == "package.json" {
+			manifests = append(manifests, line)
+		}
+	}
+	if !locked {
+		fmt.Fprintf(h, "%q\n", manifests)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,315 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Request says what a room is to hold.
+type Request struct {
+	Dir, Name string // the room, and its name among those of the repository
+	Tree      session.Tree
+	Further   []string     // patterns of untracked and ignored files of the work tree to copy
+	Env       []string     // of the gates that will run there
+	SetUp     func() error // installs packages there. nil: they are copied from the work tree
+	Judged    session.Tree // beside whose files they are looked for
+	Packages  string       // the digest of those that are to be copied
+	Cold      bool         // without caches and builds of earlier gates
+}
+
+// maxFurther bounds the files that are copied besides packages.
+const maxFurther = 20000
+
+type room struct {
+	Request
+	*layout
+	clean  *session.CleanTree
+	theirs []string // work trees: the real path of the live one first
+	had    seal     // what is installed, nil for nothing yet
+	copies []string // further files of the work tree
+	when   time.Time
+}
+
+// Room makes a directory hold a tree, with installed packages, and nothing else of the work tree. They come there once,
+// are sealed, and stay from one tree to the next. They come anew when they were changed in the room.
+// session.ErrOtherPackages says that the work tree has others than those that are to be copied.
+//
+// The caller lets nobody else use the directory meanwhile.
+func (s *Set) Make(ctx context.Context, q Request) (session.CleanTree, error) {
+	b, err := s.newRoom(ctx, q)
+	if err != nil {
+		return session.CleanTree{}, err
+	}
+	b.had = readSeal(b.seal())
+	if b.had == nil || b.had.changed(q.Dir) != "" {
+		if b.had, err = nil, b.empty(); err != nil {
+			return *b.clean, err
+		}
+	}
+	err = b.layAround(ctx)
+	for try := 0; err == nil && b.had == nil && try < 2; try++ { // a layout that fails begins anew, and takes them along
+		err = b.install(ctx)
+	}
+	if err == nil && b.had == nil {
+		err = errors.New("the clean checkout could not be laid out")
+	}
+	var leads *LeadsBackError
+	if errors.As(err, &leads) && q.SetUp == nil {
+		b.clean.LeadsBack = &leads.LeadsBack
+		return *b.clean, nil
+	}
+	if err == nil && q.Cold {
+		err = b.dropCaches()
+	}
+	for _, rel := range b.copies {
+		if err == nil {
+			err = b.copyFurther(rel)
+		}
+	}
+	b.lookOutside(q.Env)
+	b.clean.Changed = func() string { return b.had.changed(q.Dir) }
+	b.clean.Absent = func() []string { return b.absent(ctx) }
+	b.clean.Written = func() []string { return b.written(ctx) }
+	return *b.clean, err
+}
+
+func (s *Set) newRoom(ctx context.Context, q Request) (*room, error) {
+	real, err := filepath.EvalSymlinks(s.Root)
+	if err != nil {
+		return nil, err
+	}
+	b := &room{Request: q, layout: s.layout(q.Dir, q.Name), theirs: []string{real},
+		clean: &session.CleanTree{Root: q.Dir, Tree: q.Tree, Live: slices.Compact([]string{s.Root, real})}}
+	trees, err := s.Worktrees(ctx)
+	for _, t := range trees {
+		if p, err := filepath.EvalSymlinks(t); err == nil {
+			b.theirs = append(b.theirs, p)
+		}
+	}
+	b.theirs = append(b.theirs, s.Root)
+	if err != nil || len(q.Further) == 0 {
+		return b, err
+	}
+	b.copies, err = s.untrackedBy(ctx, q.Further)
+	return b, err
+}
+
+func (s *Set) layout(dir, name string) *layout {
+	return &layout{set: s, dir: dir, private: s.memory(name)}
+}
+
+// layAround lays the tree out, and leaves alone what is sealed and what builders left.
+func (b *room) layAround(ctx context.Context) error {
+	sealed := b.had.keeper()
+	err := b.lay(ctx, b.Tree, func(t *treeNames, rel string) bool { return sealed(rel) || !b.Cold && t.builds(rel) })
+	if b.anew { // nothing of before is there
+		b.had = nil
+	}
+	return err
+}
+
+// install brings packages into a room, seals them, and lays out anew the files of the tree that were changed by it.
+func (b *room) install(ctx context.Context) error {
+	durable.Hit(durable.CleanSetUp)
+	switch {
+	case b.SetUp != nil:
+		if err := b.SetUp(); err != nil {
+			return err
+		}
+	case b.Packages != NoPackages():
+		if got, err := b.set.eachPackage(ctx, b.Judged, b.bringPackage); err != nil {
+			return err
+		} else if got != b.Packages {
+			return session.ErrOtherPackages
+		}
+	}
+	b.had = seal{}
+	if err := b.sealBelow(""); err != nil {
+		return err
+	}
+	durable.Hit(durable.CleanBrought)
+	if err := errors.Join(b.passTick(), b.layAround(ctx)); err != nil || b.had == nil {
+		return err
+	}
+	return b.had.write(b.seal())
+}
+
+// sealBelow notes what is in a directory, whose name ends in a slash, and not in the tree. It refuses what leads back
+// to a work tree.
+func (b *room) sealBelow(dir string) error {
+	entries, err := os.ReadDir(b.at(dir))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := dir + e.Name()
+		switch {
+		case b.tree.files[name] && !e.IsDir(), caches[e.Name()], b.tree.builds(name):
+			continue
+		case e.IsDir():
+			if !b.tree.dirs[name] {
+				b.had[name+"/"] = ""
+			}
+			if err := b.sealBelow(name + "/"); err != nil {
+				return err
+			}
+			continue
+		}
+		if to := b.leads(b.at(name), e.Type()); to != "" {
+			return &LeadsBackError{session.LeadsBack{Path: name, To: to}}
+		}
+		if b.had[name], err = stateAt(b.at(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bringPackage copies a file, link or directory of what is installed in the work tree.
+func (b *room) bringPackage(from, rel string, info fs.FileInfo) (string, error) {
+	if info.IsDir() && isEnvironment(from) {
+		return "", &LeadsBackError{session.LeadsBack{Path: rel, To: b.set.live(rel)}}
+	}
+	return b.at(rel), b.bring(from, rel, info)
+}
+
+// bring copies something to the room, with a time that is later than any before it there.
+func (b *room) bring(from, rel string, info fs.FileInfo) error {
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return os.MkdirAll(b.at(rel), 0o755)
+	case mode&fs.ModeSymlink != 0:
+		to, err := copiedLink(from, rel)
+		return errors.Join(err, os.MkdirAll(filepath.Dir(b.at(rel)), 0o755), os.Symlink(to, b.at(rel)))
+	case !mode.IsRegular():
+		return nil
+	}
+	if b.when.IsZero() {
+		now, err := b.clock()
+		if err != nil {
+			return err
+		}
+		if b.when, err = b.later(time.Unix(0, now)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(b.at(rel)), 0o755), copyFile(from, b.at(rel), info.Mode()),
+		os.Chtimes(b.at(rel), b.when, b.when))
+}
+
+// copyFurther copies one file of the work tree that was asked for: commands in the room may write to it.
+func (b *room) copyFurther(rel string) error {
+	info, err := os.Lstat(b.set.live(rel))
+	if _, sealed := b.had[rel]; durable.Absent(err) || sealed || b.tree.files[rel] || b.set.installedAbove(rel) {
+		return nil
+	}
+	if err == nil {
+		err = b.bring(b.set.live(rel), rel, info)
+	}
+	if errors.Is(err, fs.ErrExist) { // among what builders left
+		return nil
+	}
+	return err
+}
+
+// installedAbove reports whether a path of the work tree is in what packages are installed into.
+func (s *Set) installedAbove(rel string) bool {
+	for ; rel != "."; rel = path.Dir(rel) {
+		if s.isInstalled(rel) {
+			return true
+		}
+	}
+	return false
+}
+
+// dropCaches removes what tools keep beside installed packages. What Python has compiled stays: it can be told to look
+// elsewhere.
+func (b *room) dropCaches() error {
+	for name := range b.had {
+		if !strings.HasSuffix(name, "/") {
+			continue
+		}
+		for cache := range caches {
+			if cache == "__pycache__" || cache == ".git" {
+				continue
+			}
+			if err := durable.RemoveTree(b.at(name + cache)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Bare reports whether the work tree has nothing that its clean tree would lack: neither files that are ignored nor
+// others beside those of a tree, but for what is installed and what further patterns bring.
+func (s *Set) Bare(ctx context.Context, tree session.Tree, further []string) (bool, error) {
+	b, err := s.newRoom(ctx, Request{Further: further})
+	if err != nil {
+		return false, err
+	}
+	if b.tree, err = s.namesOf(ctx, tree); err != nil {
+		return false, err
+	}
+	return len(b.absent(ctx)) == 0, ctx.Err()
+}
+
+// absent are files and directories of the work tree that are neither in the room nor installed.
+func (b *room) absent(ctx context.Context) []string {
+	names, _ := b.set.list(ctx, "ls-files", "-o", "--directory", "--no-empty-directory", "-z", "--", ":/")
+	return slices.DeleteFunc(names, func(name string) bool {
+		top := strings.TrimSuffix(name, "/")
+		return b.tree.files[top] || b.tree.dirs[top] || top == userDir || b.own(top)
+	})
+}
+
+// written are files of the room that are not as in its tree, and that git does not ignore. What cannot be read counts.
+func (b *room) written(ctx context.Context) []string {
+	var names []string
+	for _, args := range [][]string{{"diff-files", "--name-only", "-z", "--ignore-submodules=all"},
+		{"ls-files", "-o", "--exclude-standard", "--directory", "--no-empty-directory", "-z"}} {
+		out, err := b.git(ctx, Call{}, args...)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		names = append(names, splitZ(out)...)
+	}
+	sealed := b.had.keeper()
+	return slices.DeleteFunc(names, func(name string) bool {
+		top := strings.TrimSuffix(name, "/")
+		return sealed(top) || b.own(top)
+	})
+}
+
+// own reports whether a path is installed, or was asked for, or is above that.
+func (b *room) own(top string) bool {
+	return b.set.installedAbove(top) || slices.ContainsFunc(b.copies, func(name string) bool {
+		return name == top || strings.HasPrefix(name, top+"/")
+	})
+}
+
+// untrackedBy lists untracked files, ignored or not, that fit patterns.
+func (s *Set) untrackedBy(ctx context.Context, patterns []string) ([]string, error) {
+	args := []string{"ls-files", "-o", "-z", "--"}
+	for _, p := range patterns {
+		p = strings.TrimSuffix(p, "/")
+		args = append(args, ":(top,glob)"+p, ":(top,glob)"+p+"/**")
+	}
+	names, err := s.list(ctx, args...)
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "/") }) // nested repositories
+	if err == nil && len(names) > maxFurther {
+		err = fmt.Errorf("more than %d files are to be copied to a clean checkout", maxFurther)
+	}
+	return names, err
+}

@@ -1,0 +1,15 @@
+package durable
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// ChangedAt says when a file's content or attributes last changed, in nanoseconds. Nobody can set that back.
+func ChangedAt(info fs.FileInfo) (int64, bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return st.Ctimespec.Nano(), true
+}

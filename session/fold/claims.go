@@ -1,0 +1,92 @@
+package fold
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// answersClaim folds a person's answer to a question about an attempt, which becomes checkpoint c: whether its agent's
+// claim to be done was true is known only now.
+func answersClaim(s *session.Session, open *session.Open, d *session.Decided, c *session.Checkpoint) {
+	asked := asked(s)
+	if asked == nil || d.Verdict == session.Blocked || open.Run == nil || !open.Run.Approved && !open.Run.Rejected {
+		return
+	}
+	// who insists was refuted for the same before
+	if what := failing(s.LastGates); d.Verdict == session.Pass && what != "" {
+		approve(s, c, func(r session.Refuted) bool {
+			return r.Fingerprint == what && r.Phase == asked.Phase && r.Lap == asked.Lap
+		})
+	}
+	if !asked.Claimed {
+		return
+	}
+	of := func(r session.Refuted) bool { return r.Checkpoint == asked.Number }
+	answered := slices.ContainsFunc(s.Checkpoints, func(later session.Checkpoint) bool { // before an undo
+		return later.On == asked.Number && later.Trigger == session.TriggerAttempt && later.Class != session.ClassAsked
+	})
+	if !answered {
+		s.Claims++
+	}
+	switch {
+	case d.Verdict == session.Pass:
+		approve(s, c, of)
+	case !slices.ContainsFunc(s.Refuted, of):
+		s.Refuted = append(slices.Clip(s.Refuted),
+			session.Refuted{Checkpoint: asked.Number, Phase: asked.Phase, Lap: asked.Lap,
+				Reason: d.Reason})
+	}
+}
+
+// approve notes at which checkpoint a person said yes to what claims were refuted for.
+func approve(s *session.Session, at *session.Checkpoint, refutedFor func(session.Refuted) bool) {
+	s.Refuted = slices.Clone(s.Refuted)
+	for i, r := range s.Refuted {
+		if refutedFor(r) {
+			s.Refuted[i].Approved = at.Number
+		}
+	}
+}
+
+// asked is the checkpoint of the newest attempt if a person is asked about that, nil otherwise.
+func asked(s *session.Session) *session.Checkpoint {
+	if c := s.Judged(); c != nil && c.Class == session.ClassAsked {
+		return c
+	}
+	return nil
+}
+
+// allowedFindings folds a person's yes to what was found in tests, packages or code: claims that were refuted for that,
+// and for nothing else, were true.
+func allowedFindings(s *session.Session, open *session.Open, d *session.Decided, c *session.Checkpoint) {
+	if open.Run == nil || !open.Run.Approved || d.Verdict != session.Pass {
+		return
+	}
+	allowed := slices.Clone(s.Tampered) // which the person was shown
+	if open.Judgement != nil {
+		allowed = append(allowed, open.Judgement.Tampered...)
+	}
+	same := func(t session.Tampering) bool {
+		return slices.ContainsFunc(allowed, func(a session.Tampering) bool {
+			return a.Kind == t.Kind && a.Path == t.Path && a.Test == t.Test
+		})
+	}
+	approve(s, c, func(r session.Refuted) bool {
+		was := s.At(r.Checkpoint)
+		return was != nil && was.Class == session.ClassTampered && was.Phase == open.Phase && was.Lap == open.Lap &&
+			!slices.ContainsFunc(was.Tampered, func(t session.Tampering) bool { return !same(t) })
+	})
+}
+
+// failing is a fingerprint of all gates that did not pass, "" for none.
+func failing(gates []session.GateResult) string {
+	var list []string
+	for _, g := range gates {
+		if g.Verdict != session.Pass {
+			list = append(list, g.Gate+":"+g.Fingerprint)
+		}
+	}
+	return strings.Join(list, " ")
+}

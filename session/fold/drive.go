@@ -1,0 +1,49 @@
+package fold
+
+import "github.com/wfs-dev/wfs/session"
+
+// driving begins a run.
+func driving(s *session.Session, e session.Event, b session.Driving) {
+	if s.Status == session.StatusBlocked { // a person has looked at it
+		s.Hindered = nil
+	}
+	s.Blocked, s.Why, s.Failed, s.Reworded = nil, "", 0, false
+	s.Drive = &session.Drive{At: e.At.Unix(), Laps: s.LapsDone(), Tries: s.Tries, Refuted: len(s.StillRefuted()),
+		Checkpoints: len(s.Checkpoints), Used: s.Used}
+	if s.Waiting != nil && s.Waiting.Reason == session.WaitLimit && !b.Now { // it is waited for, whoever drives
+		s.Status, s.Spent.Since = session.StatusWaiting, e.At.Unix()
+		return
+	}
+	s.Status, s.Waiting, s.Spent.Since = session.StatusRunning, nil, 0
+}
+
+// driven notes when the newest run seems to end, and takes it back when that run goes on.
+func driven(s *session.Session, e session.Event) {
+	if s.Drive == nil {
+		return
+	}
+	d := *s.Drive // the caller's session may share the old one
+	switch b := e.Body.(type) {
+	case session.AttemptStarted:
+		if b.Runner == "person" && d.Ended > 0 { // somebody's answer is no run
+			return
+		}
+		d.Ended = 0
+	case session.Paused, session.Interrupted, session.Waiting, session.BlockedBy, session.Checkpointed, session.Agreed:
+		if s.Status == session.StatusRunning || d.Ended > 0 {
+			return
+		}
+		d.Ended = e.At.Unix()
+	default:
+		return
+	}
+	s.Drive = &d
+}
+
+// waited ends a wait for a limit, if there is one. What is waited longer than the limit lasts is nobody's driving.
+func waited(s *session.Session, now int64) {
+	if s.Spent.Since > 0 && s.Waiting != nil {
+		s.Spent.Waited += max(0, min(now, s.Waiting.Until)-s.Spent.Since)
+	}
+	s.Spent.Since = 0
+}

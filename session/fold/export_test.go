@@ -1,0 +1,58 @@
+package fold
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// State is where the session is in its life cycle.
+func State(s *session.Session) string { return state(s) }
+
+// Leads reports whether the life cycle has a transition.
+func Leads(from string, k session.Kind, to string) bool {
+	return slices.ContainsFunc(lifecycle, func(t transition) bool {
+		ends := states(strings.ReplaceAll(t.to, unchanged, from))
+		return slices.Contains(t.kinds, k) && slices.Contains(states(t.from), from) && slices.Contains(ends, to)
+	})
+}
+
+// MayFollow is what Extend asks before it folds an event in.
+func MayFollow(s *session.Session, k session.Kind) error { return mayFollow(s, k) }
+
+// DrawLifecycle draws the life cycle as a Mermaid diagram, without what leaves a state as it is.
+func DrawLifecycle() string {
+	var b strings.Builder
+	b.WriteString("stateDiagram-v2\n")
+	for _, name := range []string{"rest", "attempt", "begun", "over"} {
+		fmt.Fprintf(&b, "    state %s {\n", name)
+		for _, s := range groups[name] {
+			fmt.Fprintf(&b, "        %s\n", s)
+		}
+		b.WriteString("    }\n")
+	}
+	var arrows []string
+	labels := map[string][]string{}
+	for _, t := range lifecycle {
+		for _, from := range strings.Fields(t.from) {
+			for _, to := range strings.Fields(t.to) {
+				arrow := from + " --> " + to
+				if to == unchanged || from == to {
+					continue
+				}
+				if labels[arrow] == nil {
+					arrows = append(arrows, arrow)
+				}
+				for _, k := range t.kinds {
+					labels[arrow] = append(labels[arrow], string(k))
+				}
+			}
+		}
+	}
+	for _, arrow := range arrows {
+		fmt.Fprintf(&b, "    %s: %s\n", arrow, strings.Join(labels[arrow], ", "))
+	}
+	return b.String()
+}

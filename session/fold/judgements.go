@@ -1,0 +1,47 @@
+package fold
+
+import (
+	"slices"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// foundFlaky folds what a judgement says is flaky. It is named from now on, and nothing else: an attempt that
+// makes a test flaky must not be rid of it by that.
+func foundFlaky(s *session.Session, j *session.Judgement) {
+	all := slices.Clone(s.Flaky)
+	for _, g := range j.Gates {
+		all = append(all, g.Flaky...)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	s.Flaky = all[:min(len(all), session.MaxNamed)]
+}
+
+// heldOut folds a result of hold-out tests.
+func heldOut(s *session.Session, r *session.HoldoutResult) {
+	if r != nil {
+		s.Holdout = r
+	}
+}
+
+// proven folds a proof.
+func proven(s *session.Session, p *session.Proof) {
+	if p == nil {
+		return
+	}
+	s.Proof = p
+	measured(s, p.Gates)
+}
+
+// measured counts results of gates, and those that were known already.
+func measured(s *session.Session, gates []session.GateResult) {
+	for _, g := range gates {
+		if g.Where != session.InTree {
+			s.GateRuns++
+		}
+		if g.Cached {
+			s.GatesCached++
+		}
+	}
+}

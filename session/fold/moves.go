@@ -1,0 +1,113 @@
+package fold
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
+	"github.com/wfs-dev/wfs/session/items"
+	"github.com/wfs-dev/wfs/session/oplog"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// phaseMoved folds a person's decision to go on elsewhere. What was forward is told when the work is handed over.
+func phaseMoved(s *session.Session, b session.PhaseMoved) {
+	s.Waiting, s.Blocked, s.Visit, s.Failed, s.Rounds = nil, nil, session.Visit{}, 0, nil
+	if b.Skip {
+		s.Review = nil
+	}
+	if b.NewLap {
+		if b.Skip {
+			settle(s, skippedLap(s))
+		}
+		s.Targets, s.Expected = nil, nil
+		if c := s.At(s.Current); c != nil {
+			s.LapTree = c.Tree
+		}
+	}
+	if b.Skip {
+		p := session.SkippedPhase{Phase: b.From, Lap: s.Lap, Why: b.Why, Anyway: b.Anyway}
+		for _, before := range s.SkippedPhases {
+			if before.Phase == p.Phase && before.Lap == p.Lap {
+				p.Why = cmp.Or(p.Why, before.Why)
+			}
+		}
+		s.SkippedPhases = append(skippedBut(s, p.Phase, p.Lap), p)
+	}
+	ledTo(s, b)
+	ledSaid(s, b)
+	s.Phase, s.Lap = b.To, b.Lap
+	s.Status, s.Why = session.StatusPaused, "moved to "+string(b.To)
+	switch {
+	case b.To == workflows.Done:
+		complete(s)
+	case b.Ask != "":
+		s.Status, s.Waiting = session.StatusWaiting, &session.Waiting{Reason: session.WaitHuman, Ask: b.Ask, Approve: true}
+	}
+}
+
+func moved(s *session.Session, b session.Moved) error {
+	s.Moving = nil
+	if b.To >= 0 {
+		c := s.At(b.To)
+		if c == nil {
+			return fmt.Errorf("moved to checkpoint %d, which does not exist", b.To)
+		}
+		if c.Number != s.Current { // what was found out since is about other files than those that are here now
+			s.Last, s.LastGates, s.NotRun, s.LastRun = nil, nil, nil, ""
+		}
+		s.Current, s.Tampered = c.Number, nil
+		s.Open, s.Waiting, s.Blocked, s.Visit, s.Failed = nil, nil, nil, session.Visit{}, 0
+		standAt(s, c)
+		if b.Since != "" {
+			s.Visit.Tree, s.Visit.Recovered = b.Since, b.Turn.Tree
+		}
+		s.Rounds = nil
+		if s.Phase != workflows.Done {
+			s.Status, s.Why = session.StatusPaused, fmt.Sprintf("at checkpoint %d", c.Number)
+		}
+	}
+	if b.Status != "" {
+		s.Status, s.Why = b.Status, b.Summary
+	}
+	if b.Former != nil {
+		oplog.Restore(s, *b.Former)
+	}
+	return nil
+}
+
+// standAt returns to where a checkpoint led.
+func standAt(s *session.Session, c *session.Checkpoint) {
+	s.Phase, s.Lap, s.Terms = c.Next, c.NextLap, c.Terms
+	if s.Phase == workflows.Done {
+		complete(s)
+	}
+}
+
+// ForkAt is what a fork has to know of the session at one of its checkpoints.
+func ForkAt(s *session.Session, number int) (*session.Fork, error) {
+	then := *s
+	if err := moved(&then, session.Moved{MoveStarted: session.MoveStarted{To: number}}); err != nil {
+		return nil, err
+	}
+	var f session.Fork
+	f.Line = then.Way()
+	for _, e := range then.Settlements {
+		now := items.State(&then, e.Item, f.Line)
+		if e.Item == 0 && e.Checkpoint == number || e.Item > 0 && now.State == e.State && now.Checkpoint == e.Checkpoint {
+			e.Checkpoint = 0
+			f.Settlements = append(f.Settlements, e)
+		}
+	}
+	for i := range f.Line {
+		c := &f.Line[i]
+		c.Number, c.Used = 0, cost.Usage{}
+		if i < len(f.Line)-1 {
+			c.Targets, c.Expected, c.Skipped, c.HeldOut = nil, nil, nil, nil
+		}
+	}
+	return &f, nil
+}
+
+func tip(f *session.Fork) *session.Checkpoint { return &f.Line[len(f.Line)-1] }

@@ -1,0 +1,94 @@
+package fold
+
+import (
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// applyRecord folds the events of this file. It reports false for others.
+func applyRecord(s *session.Session, body session.Body) bool {
+	switch b := body.(type) {
+	case session.Abandoned:
+		s.Status, s.Why, s.Open, s.Abandoned = session.StatusAbandoned, b.Reason, nil, &b
+	case session.Revived:
+		s.Status, s.Why = b.Status, b.Why
+	case session.Renamed:
+		s.Title = b.Title
+	case session.Edited:
+		edited(s, b)
+	case session.Repinned:
+		repinned(s, b)
+	case session.TakenBack:
+		oplog.Restore(s, b.Former)
+	case session.Answered:
+	case session.DeleteStarted:
+		s.Deleting = &b
+	default:
+		return false
+	}
+	return true
+}
+
+func edited(s *session.Session, b session.Edited) {
+	s.Visit.Conversation = nil // it was told of something else
+	s.Reworded = s.Status == session.StatusBlocked
+	if b.Goal != "" {
+		s.Goal = b.Goal
+	}
+	if !b.Spec {
+		return
+	}
+	s.Items, s.SpecPath, s.SpecDigest = b.Items, b.SpecPath, b.SpecDigest
+	if b.Left != "" {
+		thaw(s)
+		s.Said, s.Review, s.Rounds, s.Failed = nil, nil, nil, 0
+	}
+	if b.Phase != s.Phase || b.Lap != s.Lap || b.Left != "" { // more is to do than was, or less: a lap ends or begins here
+		s.Phase, s.Lap, s.Visit, s.Targets, s.Expected, s.Waiting, s.Blocked = b.Phase, b.Lap, session.Visit{}, nil, nil,
+			nil, nil
+		if c := s.At(s.Current); c != nil {
+			s.LapTree = c.Tree
+		}
+		s.Status, s.Why = session.StatusPaused, "the checklist was edited"
+	}
+	if s.Phase == workflows.Done {
+		complete(s)
+	}
+}
+
+func repinned(s *session.Session, b session.Repinned) {
+	s.Workflow, s.Start, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped = b.Workflow, b.Start, b.Laps, b.PlanDigest,
+		b.Agent, b.AgentTyped
+	// who works now, and by which rules, is another matter than before
+	s.Visit = session.Visit{Tree: s.Visit.Tree, Recovered: s.Visit.Recovered}
+	if b.Phase != s.Phase {
+		s.Visit = session.Visit{}
+	}
+	over := s.Status == session.StatusBlocked || s.Status == session.StatusCompleted && b.Phase != workflows.Done
+	if w := s.Waiting; w != nil && (w.Approve || w.Reason == session.WaitHuman && b.Phase != s.Phase) {
+		s.Waiting, over = nil, true // the question was that of a phase as it was
+	}
+	if w := s.Waiting; w != nil && w.Reason == session.WaitLimit { // it may have been that of another agent
+		s.Waiting, over = nil, true
+	}
+	s.Phase, s.Failed, s.Blocked, s.Hindered = b.Phase, 0, nil, nil
+	if b.Baseline {
+		s.Base0 = nil
+	}
+	if over {
+		s.Status, s.Why = session.StatusPaused, "configuration updated"
+	}
+}
+
+func allowed(s *session.Session, b session.Allowed) {
+	g := session.Guard{Allowed: s.Allowed}
+	for _, p := range b.Paths {
+		if b.Revoked {
+			g = g.Revoke(p)
+		} else {
+			g = g.Allow(p)
+		}
+	}
+	s.Allowed = g.Allowed
+}

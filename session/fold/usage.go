@@ -1,0 +1,104 @@
+package fold
+
+import (
+	"slices"
+	"time"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
+)
+
+// use counts what an attempt, or a run of it, used up.
+func use(s *session.Session, at time.Time, phase session.PhaseName, lap int, u cost.Usage) {
+	s.Use(at, phase, lap, u)
+	s.CostUSD = s.Used.USD.USD()
+}
+
+// applyUsage folds the events of this file. It reports false for others.
+func applyUsage(s *session.Session, e session.Event) bool {
+	switch b := e.Body.(type) {
+	case session.UsageFound:
+		if s.Open == nil || s.Open.RunID != b.RunID || s.Open.Run != nil || s.Open.Found {
+			return true // counted already
+		}
+		open := *s.Open
+		open.Found = true
+		s.Open = &open
+		// else its next run would count this one again
+		if c := s.Visit.Conversation; c != nil && c.Total != (cost.Total{}) && !open.HalfOpen {
+			again := *c
+			again.Total.CostUSD += b.USD.USD()
+			again.Total.Tokens = cost.Usage{Tokens: c.Total.Tokens}.Plus(b.Usage).Tokens
+			s.Visit.Conversation = &again
+		}
+		s.Visit.Conversation = conversationFound(&b, s.Visit.Conversation)
+		use(s, e.At, open.Phase, open.Lap, b.Usage)
+		s.Spent.RunMillis += b.Millis
+	case session.BudgetSet:
+		s.Budget = b.Budget.Over(s.Budget)
+		if s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockBudget {
+			s.Status, s.Blocked, s.Why = session.StatusPaused, nil, "the budget was set"
+		}
+		hear(s, b.Request)
+	case session.BudgetWarned:
+		warned := append(slices.Clone(s.Warned), b.Key)
+		s.Warned = warned[max(0, len(warned)-maxWarned):]
+	default:
+		return false
+	}
+	return true
+}
+
+// maxWarned bounds the memory of warnings.
+const maxWarned = 50
+
+// ran counts the run of an attempt.
+func runEnded(s *session.Session, e session.Event, open *session.Open, b session.RunEnded) {
+	if open.Runner == "person" {
+		return
+	}
+	u := b.Usage()
+	if open.Runner != "command" && b.Worked() {
+		u.Runs = 1
+		if u.USD > 0 {
+			u.Priced = 1
+		}
+	}
+	use(s, e.At, open.Phase, open.Lap, u)
+	s.Priced(b.Agent, b.Model, u)
+	hinders(s, b.RunResult, b.Tree != open.Tree)
+	s.LastResult = &b.RunResult
+}
+
+// waitsHindered remembers how long runs are waited for that the provider did not let work.
+func waitsHindered(s *session.Session, b session.Waiting) {
+	switch b.Cause {
+	case session.CauseLimit, session.CauseRateLimited, session.CauseOverloaded:
+	default:
+		return
+	}
+	if s.Hindered != nil {
+		h := *s.Hindered
+		h.Waited += max(0, b.Longest)
+		s.Hindered = &h
+	}
+}
+
+// hinders notes whether a run was hindered.
+func hinders(s *session.Session, r session.RunResult, changed bool) {
+	switch r.Outcome {
+	case session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded:
+	case session.OutcomeInterrupted: // says nothing about them
+		return
+	default:
+		s.Hindered = nil
+		return
+	}
+	h := session.Hindered{Outcome: r.Outcome}
+	if s.Hindered != nil && !changed {
+		h = *s.Hindered
+		h.Outcome = r.Outcome
+	}
+	h.Runs++
+	s.Hindered = &h
+}

@@ -1,0 +1,160 @@
+package fold
+
+import (
+	"slices"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
+)
+
+// after is the visit after one more attempt at it, which became the checkpoint of that number.
+func after(v session.Visit, open *session.Open, d *session.Decided, fingerprint string, checkpoint int) session.Visit {
+	v.Attempts++
+	if d.Step == session.StepLooked {
+		v.Looked++
+	} else {
+		v = counted(v, d, fingerprint)
+	}
+	v.Fingerprint = fingerprint
+	if fingerprint != "" && !slices.Contains(v.Seen, fingerprint) {
+		v.Seen = append(slices.Clip(v.Seen), fingerprint)
+	}
+	j := open.Judgement
+	if j == nil {
+		return v
+	}
+	v.Tampered, v.Again = v.Tampered+1, false
+	if d.Class != session.ClassTampered {
+		v.Tampered = 0
+	} else {
+		v = found(v, j.Grave())
+	}
+	unchanged := j.Tree == open.Tree
+	switch {
+	case d.Step == session.StepAhead, d.Step == session.StepUnsigned:
+		v.Circles = 0
+	case !unchanged && v.Known(j.Tree):
+		v.Circles++
+	}
+	v.Idle++
+	if !unchanged {
+		v.Idle = 0
+	}
+	if unchanged && open.Run != nil && open.Run.Denials > 0 {
+		v.Denied++
+	} else {
+		v.Denied = 0
+	}
+	if !slices.Contains(v.Trees, j.Tree) {
+		v.Trees = append(slices.Clip(v.Trees), j.Tree)
+	}
+	v.Best = max(v.Best, j.Passing())
+	r := j.Reached()
+	if r.LeavesLess(v.High) {
+		v.Fewer++
+	}
+	if v.High = v.High.Most(r); v.BestAt == 0 || v.BestHas.Less(r) {
+		v.BestAt, v.BestHas = checkpoint, r
+	}
+	ids, _ := j.Failing()
+	for _, id := range ids {
+		if len(v.Failing) < maxFailing && !slices.Contains(v.Failing, id) {
+			v.Failing = append(slices.Clip(v.Failing), id)
+		}
+	}
+	return v
+}
+
+// found takes the findings of an attempt into what attempts at this visit are told of.
+func found(v session.Visit, list []session.Tampering) session.Visit {
+	told := v.Found
+	for _, t := range list {
+		key := t.Kind + " " + t.Path + " " + t.Test
+		v.Again = v.Again || slices.Contains(told, key)
+		if len(v.Found) < maxFailing && !slices.Contains(v.Found, key) {
+			v.Found = append(slices.Clip(v.Found), key)
+		}
+	}
+	return v
+}
+
+// counted takes an attempt into what is counted in a row.
+func counted(v session.Visit, d *session.Decided, fingerprint string) session.Visit {
+	v.NoProgress++
+	if d.Progress {
+		v.NoProgress = 0
+	}
+	switch {
+	case d.Step == session.StepAhead, d.Step == session.StepUnsigned:
+		v.Stale = 0
+	case d.Step == "" && d.Progress: // of an older wfs, which did not say what kind
+	default:
+		v.Stale++
+	}
+	v.Unsigned++
+	if d.Step != session.StepUnsigned {
+		v.Unsigned = 0
+	}
+	switch {
+	case d.Step == session.StepAhead: // how far it got counts, and not where it failed then
+		v.SameFailure = 0
+	case fingerprint != "" && fingerprint == v.Fingerprint:
+		v.SameFailure++
+	default:
+		v.SameFailure = 1
+	}
+	return v
+}
+
+// maxFailing bounds Visit.Failing.
+const maxFailing = 4 * session.MaxNamed
+
+// conversation is what the next attempt at a visit may go on with after a run, nil for nothing: a conversation that led
+// to a failure, to silence or to its own end is not gone on with.
+func conversationAfter(r *session.RunResult, before *session.Conversation) *session.Conversation {
+	if r.Agent == "" {
+		return before // nobody with a memory
+	}
+	switch r.Outcome {
+	case session.OutcomeFailed, session.OutcomeNotStarted, session.OutcomeIdle, session.OutcomeHung,
+		session.OutcomeConfig, session.OutcomeTooLong, session.OutcomeRefused,
+		session.OutcomeNoResult:
+		return nil
+	}
+	if r.Conversation == "" {
+		if before == nil {
+			return nil
+		}
+		c := *before
+		c.Ended = r.Outcome
+		return &c
+	}
+	c := session.Conversation{ID: r.Conversation, Agent: r.Agent, Version: r.AgentVersion, Place: r.Place,
+		Ended: r.Outcome,
+		Total: r.Total}
+	if before != nil && before.ID == c.ID && c.Total == (cost.Total{}) { // it was ended before it could tell
+		c.Total = before.Total
+		if c.Total != (cost.Total{}) { // else its next run would count this one again
+			u := r.Usage()
+			c.Total = cost.Total{CostUSD: c.Total.CostUSD + u.USD.USD(),
+				Tokens: cost.Usage{Tokens: c.Total.Tokens}.Plus(u).Tokens}
+		}
+	}
+	return &c
+}
+
+// conversation is what the next attempt may go on with after a run whose end nobody saw. What the conversation
+// had used up before that run stays known.
+func conversationFound(u *session.UsageFound, before *session.Conversation) *session.Conversation {
+	if u.Conversation == nil {
+		return before
+	}
+	c := *u.Conversation
+	if before != nil && before.ID == c.ID {
+		c.Total = before.Total
+		if c.Version == "" {
+			c.Version = before.Version
+		}
+	}
+	return &c
+}

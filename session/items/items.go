@@ -1,0 +1,128 @@
+// Package items says what became of the items of a checklist, and what of the work nothing has judged.
+package items
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Item is an item of the checklist, and what became of it on the present line of checkpoints.
+type Item struct {
+	Number     int               `json:"number"` // from 1
+	Text       string            `json:"text"`
+	State      session.ItemState `json:"state"`
+	Checkpoint int               `json:"checkpoint,omitempty"` // where that was so first
+	Test       session.TestID    `json:"test,omitempty"`       // the existing test that shows it
+	By         string            `json:"by,omitempty"`         // of a skipped one: "agent" or "person"
+}
+
+// Settled reports whether the item needs no further word.
+func (i Item) Settled() bool {
+	return i.State == session.ItemDelivered || i.State == session.ItemShown || i.State == session.ItemAgreed
+}
+
+// Says is the item's state in words.
+func (i Item) Says() string {
+	switch i.State {
+	case session.ItemDelivered:
+		return fmt.Sprintf("delivered at checkpoint %d", i.Checkpoint)
+	case session.ItemShown:
+		return fmt.Sprintf("shown by the existing test %s", i.Test)
+	case session.ItemSkipped:
+		if i.By == "agent" {
+			return "skipped: the agent said that nothing is left"
+		}
+		return "skipped by a person"
+	case session.ItemAgreed:
+		return "approved by a person"
+	}
+	return "open"
+}
+
+// on reports whether it holds on a line of checkpoints.
+func on(e session.Settlement, way []session.Checkpoint) bool {
+	return slices.ContainsFunc(way, func(c session.Checkpoint) bool { return c.Number == e.Checkpoint })
+}
+
+// ItemStates says of every item what became of it, as far as the present checkpoint knows.
+func States(s *session.Session) []Item {
+	way := s.Way()
+	items := make([]Item, 0, len(s.Items))
+	for i, text := range s.Items {
+		item := State(s, i+1, way)
+		item.Text = text
+		items = append(items, item)
+	}
+	return items
+}
+
+// OpenItems are those that are neither delivered, shown nor agreed to.
+func Open(s *session.Session) []Item {
+	return slices.DeleteFunc(States(s), Item.Settled)
+}
+
+// NextItem is the number of the first item after the present lap that needs work, 0 for none.
+func Next(s *session.Session) int {
+	for _, item := range States(s) {
+		if item.Number > s.Lap && !item.Settled() {
+			return item.Number
+		}
+	}
+	return 0
+}
+
+// Less reports whether less was done than was agreed: items are open, or a person skipped phases.
+func Less(s *session.Session) bool { return len(Open(s))+len(s.SkippedPhases) > 0 }
+
+// lapState says what became of a lap, or of the item of that number in a workflow without laps.
+func State(s *session.Session, n int, way []session.Checkpoint) Item {
+	item := Item{Number: n, State: session.ItemOpen}
+	over := s.Phase == workflows.Done
+	if !over && (n == s.Lap || !s.Laps) {
+		return item // it is being worked on
+	}
+	for i, c := range way {
+		if s.Laps && endsLap(s, n, way[:i+1]) || !s.Laps && c.Next == workflows.Done && deliversAll(n, c, way[:i+1]) {
+			item.State, item.Checkpoint = session.ItemDelivered, c.Number
+		}
+	}
+	for _, e := range s.Settlements {
+		if e.Item == n && e.Checkpoint >= item.Checkpoint && on(e, way) {
+			item.State, item.Checkpoint, item.Test, item.By = e.State, e.Checkpoint, e.Test, e.By
+		}
+	}
+	return item
+}
+
+// endsLap reports whether the last of these checkpoints ended a lap that was judged: with a test of its own, unless a
+// person said yes.
+func endsLap(s *session.Session, n int, way []session.Checkpoint) bool {
+	c := way[len(way)-1]
+	if c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass || c.Lap != n || c.Next != workflows.Done &&
+		c.NextLap == n {
+		return false
+	}
+	if len(way) > 1 && way[len(way)-2].Next == workflows.Done && way[len(way)-2].NextLap == n {
+		return false // finished work that was edited since
+	}
+	skipped := slices.ContainsFunc(c.SkippedPhases,
+		func(p session.SkippedPhase) bool { return p.Lap == n && p.Phase == s.Start })
+	return !skipped || c.Class == session.ClassApproved || slices.ContainsFunc(way, func(b session.Checkpoint) bool {
+		return b.Lap == n && b.Phase == s.Start && b.Verdict == session.Pass && b.Next != b.Phase
+	})
+}
+
+// deliversAll reports whether the work without laps that ended with this checkpoint delivers an item: somebody approved
+// this very tree, or its documents tick the item and the gates passed.
+func deliversAll(n int, c session.Checkpoint, way []session.Checkpoint) bool {
+	if c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass {
+		return false
+	}
+	return slices.Contains(c.Ticked, n) || slices.ContainsFunc(way, func(b session.Checkpoint) bool {
+		return b.Tree == c.Tree && b.Verdict == session.Pass &&
+			(b.Class == session.ClassApproved || b.Class == session.ClassReviewed)
+	})
+}

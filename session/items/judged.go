@@ -1,0 +1,115 @@
+package items
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Approval is a yes to the work of a phase, on the present line of checkpoints.
+type Approval struct {
+	Phase      session.PhaseName `json:"phase"`
+	Lap        int               `json:"lap"`
+	Checkpoint int               `json:"checkpoint"`
+	By         string            `json:"by"` // "person" or "reviewer"
+}
+
+// Approvals are the yeses of people and reviewers, the newest of each phase and lap. One does not outlive new
+// work in its phase, or in one that leads to it. What a person edits after the end, and the gates pass, is not
+// such work.
+func Approvals(s *session.Session, w *workflows.Workflow) []Approval {
+	var all []Approval
+	for _, c := range s.Way() {
+		by := map[session.Class]string{session.ClassApproved: "person", session.ClassReviewed: "reviewer"}[c.Class]
+		if c.Trigger == session.TriggerAttempt {
+			ph := w.Phase(c.Phase)
+			edited := by == "" && c.Verdict == session.Pass && ph != nil && (ph.Run.Human || ph.Review != nil)
+			all = slices.DeleteFunc(all, func(a Approval) bool {
+				return a.Lap == c.Lap && (a.Phase == c.Phase && !edited || w.LeadsTo(c.Phase, a.Phase))
+			})
+		}
+		if by == "" || c.Verdict != session.Pass {
+			continue
+		}
+		all = append(all, Approval{Phase: c.Phase, Lap: c.Lap, Checkpoint: c.Number, By: by})
+	}
+	return all
+}
+
+// unjudged asks about what nothing has judged of work that ends, "" when there is nothing of that kind.
+func Unjudged(s *session.Session) string {
+	items := States(s)
+	open := slices.DeleteFunc(slices.Clone(items), Item.Settled)
+	if n := len(open); n > 0 {
+		says := make([]string, 0, n)
+		for _, item := range open[:min(n, 5)] {
+			says = append(says, fmt.Sprintf("%q (%s)", item.Text, item.Says()))
+		}
+		if n > 5 {
+			says = append(says, fmt.Sprintf("and %d more", n-5))
+		}
+		was, is := "were not judged", "Are they done anyway?"
+		if n == 1 {
+			was, is = "was not judged", "Is it done anyway?"
+		}
+		return fmt.Sprintf("%d of %d items %s: %s. %s", n, len(items), was, strings.Join(says, ", "), is)
+	}
+	if unapproved(s) {
+		return "no gate judges this work: look at it, then approve or reject it"
+	}
+	way := s.Way()
+	said := slices.ContainsFunc(s.Settlements,
+		func(e session.Settlement) bool { return e.State == session.ItemAgreed && on(e, way) })
+	if said || !s.Laps || slices.ContainsFunc(items, func(i Item) bool { return i.State != session.ItemShown }) ||
+		LapsJudged(s) > 0 {
+		return ""
+	}
+	if len(items) > 0 {
+		return "nothing was done in this session: the agent says that existing tests show every item. Is the work done?"
+	}
+	if n := len(s.SkippedPhases); n > 0 {
+		did := "skipped %s"
+		if s.SkippedPhases[n-1].Anyway {
+			did = "let %s pass"
+		}
+		return fmt.Sprintf("nothing was judged in this session: a person "+did+". Is the work done?",
+			s.SkippedPhases[n-1].Phase)
+	}
+	return "nothing was done in this session, and the agent says that nothing is left. Is the work done?"
+}
+
+// LapsJudged is how many laps ended with a verdict, on the present line of checkpoints.
+func LapsJudged(s *session.Session) int {
+	way, n := s.Way(), 0
+	for i, c := range way {
+		if endsLap(s, c.Lap, way[:i+1]) {
+			n++
+		}
+	}
+	return n
+}
+
+// unapproved reports whether no gate judges work on this line of checkpoints, and no person has said yes to it since.
+func unapproved(s *session.Session) bool {
+	way := s.Way()
+	for i, c := range slices.Backward(way) {
+		switch {
+		case c.Class == session.ClassApproved:
+			return false
+		case c.Approve:
+			return !slices.ContainsFunc(s.Settlements,
+				func(e session.Settlement) bool { return e.Item == 0 && e.State == session.ItemAgreed && on(e, way[i:]) })
+		}
+	}
+	return false
+}
+
+// ApprovedInTheEnd reports whether a person said yes to the work as it ended at a checkpoint.
+func ApprovedInTheEnd(s *session.Session, checkpoint int) bool {
+	return slices.ContainsFunc(s.Settlements, func(e session.Settlement) bool {
+		return e.Item == 0 && e.State == session.ItemAgreed && e.By == "person" && e.Checkpoint == checkpoint
+	})
+}

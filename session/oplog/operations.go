@@ -1,0 +1,81 @@
+// Package oplog says which operations can be undone and redone, and what an undo restores besides files and refs.
+package oplog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Standing sorts operations, given newest first, by what can be done about them: those that can be taken back and those
+// that can be done again, in both cases the next one last. What is done after an undo makes what was undone history.
+// Undos of operations that are not in the log any more are in neither list.
+func Standing(ops []session.Op) (undo, redo []session.Op) {
+	for _, op := range slices.Backward(ops) {
+		if op.Undoes == 0 {
+			undo, redo = append(undo, op), nil
+			continue
+		}
+		is := func(o session.Op) bool { return o.Number == op.Undoes }
+		if i := slices.IndexFunc(undo, is); i >= 0 {
+			undo, redo = slices.Delete(undo, i, i+1), append(redo, op)
+		} else if i := slices.IndexFunc(redo, is); i >= 0 {
+			undo, redo = append(undo, op), slices.Delete(redo, i, i+1)
+		}
+	}
+	return undo, redo
+}
+
+// Together is the next operation of a list of Standing, followed by those that the same command made before it.
+func Together(standing []session.Op) []session.Op {
+	n := len(standing)
+	if n == 0 {
+		return nil
+	}
+	next := []session.Op{standing[n-1]}
+	for i := n - 2; i >= 0 && next[len(next)-1].With == standing[i].Number && standing[i].Number > 0; i-- {
+		next = append(next, standing[i])
+	}
+	return next
+}
+
+// Parked returns the operations of one work tree, given newest first, that left uncommitted changes behind on a
+// branch and whose changes have not come back, newest first. Whoever leaves the branch again leaves those of
+// before behind as well.
+func Parked(ops []session.Op, branch string) []session.Op {
+	var parked []session.Op
+	var since []session.Turn // that came to the branch, or are in the list
+	for _, op := range ops {
+		t := op.Turn
+		same := func(o session.Turn) bool { return o.Tree == t.TreeOld && o.Index == t.IndexOld }
+		switch branch {
+		case t.HeadNew:
+			if op.Undoes == 0 { // what was left there came back then, or was named
+				return parked
+			}
+			since = append(since, t)
+		case t.HeadOld:
+			if t.Rescue != "" && !slices.ContainsFunc(since, same) {
+				parked = append(parked, op)
+				since = append(since, session.Turn{Tree: t.TreeOld, Index: t.IndexOld})
+			}
+		}
+	}
+	return parked
+}
+
+// ParkedAnywhere is Parked for all branches that are not of sessions, newest first.
+func ParkedAnywhere(ops []session.Op) []session.Op {
+	var branches []string
+	var parked []session.Op
+	for _, op := range ops {
+		if on := op.Turn.HeadOld; op.Turn.Rescue != "" && strings.HasPrefix(on, "refs/heads/") &&
+			!strings.HasPrefix(on, session.BranchPrefix) && !slices.Contains(branches, on) {
+			branches = append(branches, on)
+			parked = append(parked, Parked(ops, on)...)
+		}
+	}
+	slices.SortFunc(parked, func(x, y session.Op) int { return int(y.Number - x.Number) })
+	return parked
+}

@@ -1,0 +1,104 @@
+// Package stats counts how attempts went, by agent, model and phase.
+package stats
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
+)
+
+// Stat is how the attempts of an agent with a model went in a phase.
+type Stat struct {
+	Agent    string            `json:"agent"`
+	Model    string            `json:"model,omitempty"`
+	Phase    session.PhaseName `json:"phase"`
+	Attempts int               `json:"attempts"` // judged
+	Passed   int               `json:"passed"`
+	Claims   int               `json:"claims"` // to be done, that were checked
+	True     int               `json:"true"`
+	Used     cost.Usage        `json:"used,omitzero"` // by runs, those that were not judged included
+}
+
+// Stats counts the events of one session. An agent without a card has the name of its runner.
+func Of(events []session.Event) []Stat {
+	var all []Stat
+	last := &session.RunResult{} // names the agent of a run that was cut off before it said so
+	of := func(o *session.Open) *Stat {
+		r := cmp.Or(o.Run, last)
+		who := Stat{Agent: cmp.Or(r.Agent, o.Agent, o.Runner), Model: r.Model, Phase: o.Phase}
+		i := slices.IndexFunc(all, who.like)
+		if i < 0 {
+			i, all = len(all), append(all, who)
+		}
+		return &all[i]
+	}
+	var open *session.Open
+	for _, e := range events {
+		if b, ok := e.Body.(session.AttemptStarted); ok {
+			open = &session.Open{AttemptStarted: b}
+		}
+		if open == nil || open.Runner == "person" {
+			continue
+		}
+		switch b := e.Body.(type) {
+		case session.RunEnded:
+			open.Run, last = &b.RunResult, &b.RunResult
+			s := of(open)
+			s.Used = s.Used.Plus(b.Usage())
+		case session.UsageFound:
+			s := of(open)
+			s.Used = s.Used.Plus(b.Usage)
+		case session.Judged:
+			open.Judgement = &b.Judgement
+		case session.Reopened:
+			open.Judgement = nil
+		case session.Decided:
+			open.Decided = &b
+		case session.Checkpointed:
+			if d := open.Decided; b.Trigger == session.TriggerAttempt && d != nil && d.Class != session.ClassAsked {
+				s := of(open)
+				s.Attempts++
+				if d.Verdict == session.Pass {
+					s.Passed++
+				}
+				if open.Claimed() {
+					s.Claims++
+					if !d.Refuted {
+						s.True++
+					}
+				}
+			}
+			open = nil
+		}
+	}
+	return all
+}
+
+// AddStats adds the rows of another session.
+func Add(all, more []Stat) []Stat {
+	for _, m := range more {
+		i := slices.IndexFunc(all, m.like)
+		if i < 0 {
+			all = append(all, m)
+		} else {
+			all[i] = all[i].Plus(m)
+		}
+	}
+	return all
+}
+
+func (s Stat) like(t Stat) bool {
+	return s.Agent == t.Agent && s.Model == t.Model && s.Phase == t.Phase
+}
+
+// Plus adds the counts of another row.
+func (s Stat) Plus(t Stat) Stat {
+	s.Attempts += t.Attempts
+	s.Passed += t.Passed
+	s.Claims += t.Claims
+	s.True += t.True
+	s.Used = s.Used.Plus(t.Used)
+	return s
+}
