@@ -10,7 +10,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
@@ -136,12 +139,21 @@ func (r *Repo) readRefs(ctx context.Context, names []string, dir string, want fu
 	}
 	refs := make(map[string]session.Commit, len(names))
 	var broken error
-	for _, name := range names {
-		if !strings.HasSuffix(name, ".lock") && want(name) {
-			commit, err := r.Ref(ctx, name)
-			refs[name], broken = commit, join(broken, err)
-		}
+	var one sync.Mutex
+	var wait sync.WaitGroup
+	for part := range slices.Chunk(names, len(names)/runtime.GOMAXPROCS(0)+1) {
+		wait.Go(func() {
+			for _, name := range part {
+				if !strings.HasSuffix(name, ".lock") && want(name) {
+					commit, err := r.Ref(ctx, name)
+					one.Lock()
+					refs[name], broken = commit, join(broken, err)
+					one.Unlock()
+				}
+			}
+		})
 	}
+	wait.Wait()
 	packed, err := r.packedRefs()
 	if err != nil {
 		return nil, err

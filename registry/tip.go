@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"os"
 	"path/filepath"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -19,7 +20,7 @@ const (
 	tipFile = "tip"
 	maxTip  = 64 << 20 // bytes
 
-	maxHeader = 256 // bytes of a journal's first line
+	maxRow = 1024 // bytes of the row, and of what stands before it
 )
 
 // tipMagic is the file's first line. What another version of the fold has made is of no use.
@@ -72,13 +73,14 @@ func (c *Clone) Row(id session.ID, tip session.Commit, row any) bool {
 	if err != nil {
 		return false
 	}
-	journal, err := durable.ReadFile(path, maxHeader)
-	if err != nil || !bytes.HasPrefix(journal, []byte(`{"v":1,"journal":`)) || bytes.Count(journal, []byte("\n")) != 1 {
+	// With an event it is longer than the longest first line.
+	first := journalHeader{V: FormatVersion, Journal: string(tip), After: string(tip)}.encode()
+	if info, err := os.Lstat(path); err != nil || info.Size() > int64(len(first)) {
 		return false
 	}
-	data, err := durable.ReadFile(filepath.Join(filepath.Dir(path), tipFile), maxTip)
+	data, _ := durable.ReadFile(filepath.Join(filepath.Dir(path), tipFile), maxRow) // too large: its beginning
 	lines := bytes.SplitN(data, []byte("\n"), 5) // magic, sum, tip, row
-	return err == nil && len(lines) == 5 && string(lines[0])+"\n" == tipMagic && string(lines[2]) == string(tip) &&
+	return len(lines) == 5 && string(lines[0])+"\n" == tipMagic && string(lines[2]) == string(tip) &&
 		json.Unmarshal(lines[3], row) == nil
 }
 
