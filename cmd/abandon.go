@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/handover"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -21,7 +21,7 @@ type recordedJSON struct {
 	Saved     int            `json:"saved_checkpoint,omitempty"`
 	Changes   []string       `json:"changes,omitempty"`
 	Kept      string         `json:"kept,omitempty"`   // where the refs of a deleted session are
-	Became    *gitstate.Fate `json:"became,omitempty"` // of its work
+	Became    *handover.Fate `json:"became,omitempty"` // of its work
 	Next      []string       `json:"next"`
 }
 

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
+	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -45,8 +46,8 @@ unattended. It starts no conversation and costs nothing. It exits 1 when it find
 }
 
 // prober asks agents about themselves.
-func (a *app) prober() *phases.Prober {
-	return &phases.Prober{Environ: a.env.Environ, Cache: a.env.CacheFile("agents.json")}
+func (a *app) prober() *agent.Prober {
+	return &agent.Prober{Environ: a.env.Environ, Cache: a.env.CacheFile("agents.json")}
 }
 
 type agentJSON struct {
@@ -215,8 +216,8 @@ func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list works
 	if err != nil {
 		return nil, err
 	}
-	plainEnv := phases.DefaultEnv(a.env.Environ, nil)
-	for _, entry := range phases.DefaultEnv(a.env.Environ, c.Env) {
+	plainEnv := process.DefaultEnv(a.env.Environ, nil)
+	for _, entry := range process.DefaultEnv(a.env.Environ, c.Env) {
 		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(plainEnv, entry) {
 			j.Variables = append(j.Variables, name)
 		}

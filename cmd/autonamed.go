@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -82,5 +82,5 @@ func (a *app) showAuto(ctx context.Context, id session.ID) error {
 	if c == nil {
 		return fmt.Errorf("%s has no checkpoint", id)
 	}
-	return a.diffTo(ctx, c.Code, auto.Code, gitstate.DiffOptions{Stat: true})
+	return a.diffTo(ctx, c.Code, auto.Code, object.DiffOptions{Stat: true})
 }

@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/session"
 )
 
 // addAutoSave tells of a session's auto-save when it holds something that no checkpoint has; not while the session is
 // driven: then it is about to be replaced. in is the work tree that has the session checked out, nil for none.
 func (a *app) addAutoSave(ctx context.Context, d *present.Session, s *session.Session, tip session.Commit,
-	in *gitstate.Worktree) {
+	in *worktree.Worktree) {
 	if s.Status.Final() {
 		return
 	}
@@ -22,7 +22,7 @@ func (a *app) addAutoSave(ctx context.Context, d *present.Session, s *session.Se
 	if err != nil || auto == nil || auto.Ledger != tip || c == nil || auto.Tree == c.Tree {
 		return
 	}
-	if _, held, err := a.Clone.Driver(s.ID); err != nil || held {
+	if _, held, err := a.Clone.Session(s.ID).Driver(); err != nil || held {
 		return
 	}
 	j := &present.AutoSave{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(s.ID), Changes: auto.Changes}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/backup"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -137,7 +137,7 @@ func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSO
 }
 
 // describeBackup says what a backup holds.
-func (a *app) describeBackup(ctx context.Context, b *backupJSON) ([]gitstate.Rescued, error) {
+func (a *app) describeBackup(ctx context.Context, b *backupJSON) ([]backup.Rescued, error) {
 	state, err := a.Repo.State(ctx, b.commit)
 	if err != nil {
 		return nil, err

@@ -4,22 +4,22 @@ import (
 	"context"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/handover"
 	"github.com/wfs-dev/wfs/session"
 )
 
 // became finds out what became of a session's work. It takes several git processes, so it is done only when asked for.
-func (a *app) became(ctx context.Context, s *session.Session) (gitstate.Fate, error) {
+func (a *app) became(ctx context.Context, s *session.Session) (handover.Fate, error) {
 	w, err := a.workOf(ctx, s)
 	if err != nil {
-		return gitstate.Fate{}, err
+		return handover.Fate{}, err
 	}
 	return a.Repo.Fate(ctx, w)
 }
 
 // workOf is what was handed over, or where the session stands.
-func (a *app) workOf(ctx context.Context, s *session.Session) (gitstate.Work, error) {
-	w := gitstate.Work{Base: s.BaseRef}
+func (a *app) workOf(ctx context.Context, s *session.Session) (handover.Work, error) {
+	w := handover.Work{Base: s.BaseRef}
 	if f := s.Finished; f != nil {
 		w.Handed = f.Branch
 		if s.Status == session.StatusFinished {
@@ -75,7 +75,7 @@ func (a *app) withFate(ctx context.Context, list []present.Session, merged bool)
 		if err != nil {
 			return nil, err
 		}
-		if j.Became = &f; merged != (f.How == gitstate.FateNowhere || f.How == gitstate.FateHeld) {
+		if j.Became = &f; merged != (f.How == handover.FateNowhere || f.How == handover.FateHeld) {
 			kept = append(kept, j)
 		}
 	}

@@ -13,10 +13,11 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
 // budgetJSON is what was used up, and what may be.
@@ -130,14 +131,14 @@ func (a *app) budgetOf(ctx context.Context, v engine.View) (budgetJSON, error) {
 
 // planAt reads the plan of a session.
 func (a *app) planAt(ctx context.Context, v engine.View) (*workflows.Plan, error) {
-	data := a.Clone.Tip(v.Session.ID, v.Tip)[session.FilePlan]
+	data := a.Clone.Session(v.Session.ID).Tip(v.Tip)[session.FilePlan]
 	if data == nil {
 		var err error
 		if data, err = a.Repo.File(ctx, v.Tip, session.FilePlan); err != nil {
 			return nil, err
 		}
 	}
-	return workflows.DecodePlan(data)
+	return plans.Decode(data)
 }
 
 func (a *app) sayBudget(s *session.Session, j budgetJSON) {
@@ -294,9 +295,9 @@ func (a *app) costOf(ctx context.Context, v *engine.View) string {
 
 // Left is what is known of a run whose end nobody saw.
 func (w *works) Left(id session.ID, runID string) session.Remains {
-	dir, err := w.app.Clone.RunDir(id, runID)
+	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {
 		return session.Remains{}
 	}
-	return phases.Left(dir)
+	return agent.Left(dir)
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/check"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -24,7 +24,7 @@ type checkedJSON struct {
 	Result  string         `json:"result"` // nothing_found, found, not_judged
 	Base    session.Commit `json:"base"`
 	Head    session.Commit `json:"head"`
-	phases.Check
+	check.Report
 }
 
 // What a check comes to.
@@ -89,7 +89,7 @@ func (a *app) check(ctx context.Context, what string, o checkOptions) error {
 	if j.Base, j.Head, err = a.checkedRange(ctx, what); err != nil {
 		return err
 	}
-	r := phases.CheckRequest{}
+	r := check.Request{}
 	if r.Base, err = a.Repo.TreeOf(ctx, j.Base); err != nil {
 		return err
 	}
@@ -110,10 +110,10 @@ func (a *app) check(ctx context.Context, what string, o checkOptions) error {
 	defer os.RemoveAll(filepath.Join(a.Repo.StateDir(), "check"))
 	a.note("%s..%s", short(j.Base), short(j.Head))
 	r.RunDir = dir
-	if j.Check, err = a.tryCheck(ctx, r, plan, groups); err != nil {
+	if j.Report, err = a.tryCheck(ctx, r, plan, groups); err != nil {
 		return err
 	}
-	j.Result = checkResult(j.Check)
+	j.Result = checkResult(j.Report)
 	return a.sayCheck(j)
 }
 
@@ -121,16 +121,16 @@ func (a *app) check(ctx context.Context, what string, o checkOptions) error {
 func short(c session.Commit) string { return string(c[:min(len(c), 10)]) }
 
 // tryCheck asks with each gate. Of several proposals for one project the first counts that can judge.
-func (a *app) tryCheck(ctx context.Context, r phases.CheckRequest, plan workflows.Plan,
-	groups [][]workflows.Gate) (phases.Check, error) {
+func (a *app) tryCheck(ctx context.Context, r check.Request, plan workflows.Plan,
+	groups [][]workflows.Gate) (check.Report, error) {
 	defer a.leaveRooms()
 	w := &works{app: a, report: func(line string) { a.note("    %s", line) }}
-	var all phases.Check
+	var all check.Report
 	for i, group := range groups {
 		for n, g := range group {
 			r.Plan = plan
 			r.Plan.Baseline = []workflows.Gate{g}
-			said, err := w.judge(plan, r.RunDir, r.Head, false).Check(ctx, r)
+			said, err := check.Run(ctx, &w.judge(plan, r.RunDir, r.Head, false).Bench, r)
 			if err != nil {
 				return all, err
 			}
@@ -156,7 +156,7 @@ func (a *app) tryCheck(ctx context.Context, r phases.CheckRequest, plan workflow
 }
 
 // checkResult sums a check up. Where there was something to ask, one gate must have been able to say something.
-func checkResult(c phases.Check) string {
+func checkResult(c check.Report) string {
 	judged := len(c.Gates) == 0
 	for _, g := range c.Gates {
 		if len(g.Findings) > 0 {
@@ -316,7 +316,7 @@ func (a *app) sayCheck(j checkedJSON) error {
 	return exit
 }
 
-func (a *app) sayCheckedGate(g phases.CheckedGate) {
+func (a *app) sayCheckedGate(g check.Gate) {
 	a.out("gate %s: %s", g.Gate, g.Command)
 	if g.CouldNot != "" {
 		a.out("  could not judge: %s", g.CouldNot)
@@ -327,7 +327,7 @@ func (a *app) sayCheckedGate(g phases.CheckedGate) {
 	for _, e := range g.Experiments {
 		a.out("  %s: %s: %s", e.Kind, strings.ReplaceAll(e.Result, "_", " "), e.Says)
 	}
-	say := func(word string, f phases.CheckFinding) {
+	say := func(word string, f check.Finding) {
 		about := cmp.Or(f.Path, f.Test)
 		if f.Path != "" && f.Test != "" {
 			about += " (" + f.Test + ")"

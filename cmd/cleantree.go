@@ -10,7 +10,8 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
+	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -42,7 +43,7 @@ func (a *app) cleanTree(ctx context.Context, plan workflows.Plan, in packagesOf,
 			return *c, err
 		}
 	}
-	if len(c.Temp) > phases.MaxTempDir {
+	if len(c.Temp) > agent.MaxTempDir {
 		c.Temp = ""
 	}
 	return *c, nil
@@ -59,7 +60,7 @@ func (a *app) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 	if err != nil {
 		return nil, err
 	}
-	tools := phases.Tools(phases.DefaultEnv(a.env.Environ, plan.Env), plan.Setup)
+	tools := process.Tools(process.DefaultEnv(a.env.Environ, plan.Env), plan.Setup)
 	key := a.roomKey(fmt.Sprintf("%q %q %q", installs, plan.Setup, tools))
 	if a.rooms.failed[key] != nil {
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/handover"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -96,7 +96,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 	if err != nil {
 		return err
 	}
-	if became.How == gitstate.FateNowhere && !force {
+	if became.How == handover.FateNowhere && !force {
 		return a.notMerged(ctx, &h.S)
 	}
 	if !force {
@@ -146,7 +146,7 @@ func (a *app) allMerged(ctx context.Context, s *session.Session) error {
 	}
 	w.Commit = made
 	fate, err := a.Repo.Fate(ctx, w)
-	if fate.How != gitstate.FateNowhere || err != nil {
+	if fate.How != handover.FateNowhere || err != nil {
 		return err
 	}
 	what := "commit " + made.Short()
@@ -160,7 +160,7 @@ func (a *app) allMerged(ctx context.Context, s *session.Session) error {
 		"no branch of yours has %s of %s", what, s.ID)
 }
 
-func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *gitstate.Fate) error {
+func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *handover.Fate) error {
 	kept, err := a.keptOf(ctx, id)
 	if err != nil {
 		return err

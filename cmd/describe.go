@@ -6,7 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -29,12 +29,12 @@ func (a *app) alive(s *session.Session) []session.Process {
 }
 
 // describe tells of a session. in is the work tree that has it checked out, nil for none.
-func (a *app) describe(s *session.Session, in *gitstate.Worktree) present.Session {
+func (a *app) describe(s *session.Session, in *worktree.Worktree) present.Session {
 	j := present.Describe(s)
 	j.Alive, j.Next, j.Ways = a.alive(s), a.nextIn(s, in), a.waysOn(s, in)
 	a.placed(&j, in)
 	driver := ""
-	if who, held, err := a.Clone.Driver(s.ID); err == nil && held {
+	if who, held, err := a.Clone.Session(s.ID).Driver(); err == nil && held {
 		driver = who.Name()
 		j.Driver = driverOf(who)
 		switch {
@@ -47,7 +47,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) present.Sessio
 			j.Next = []string{"wfs show " + string(s.ID)}
 		}
 	}
-	if waiting, err := a.Clone.Requests(s.ID); err == nil {
+	if waiting, err := a.Clone.Session(s.ID).Inbox().Requests(); err == nil {
 		for _, r := range waiting {
 			if r.Driver == "" || r.Driver == driver { // one that its run did not live to see is void
 				j.Requests++
@@ -58,7 +58,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) present.Sessio
 }
 
 // placed says which work tree has a session checked out, nil for none.
-func (a *app) placed(j *present.Session, in *gitstate.Worktree) {
+func (a *app) placed(j *present.Session, in *worktree.Worktree) {
 	if in != nil {
 		j.Worktree, j.Gone = in.Path, in.Gone
 		j.Current = !in.Gone && in.ID == a.Repo.Worktree()
@@ -82,7 +82,7 @@ func (a *app) nextFor(s *session.Session) []string {
 }
 
 // nextIn are nextCommands as they have to be typed. in is the work tree that has the session checked out, nil for none.
-func (a *app) nextIn(s *session.Session, in *gitstate.Worktree) []string {
+func (a *app) nextIn(s *session.Session, in *worktree.Worktree) []string {
 	way := ""
 	if in == nil || in.Gone {
 		way = "wfs resume " + string(s.ID)
@@ -98,7 +98,7 @@ func (a *app) nextIn(s *session.Session, in *gitstate.Worktree) []string {
 }
 
 // rootOf is the path of a work tree that is there, "" for none.
-func rootOf(in *gitstate.Worktree) string {
+func rootOf(in *worktree.Worktree) string {
 	if in == nil || in.Gone {
 		return ""
 	}
@@ -107,7 +107,7 @@ func rootOf(in *gitstate.Worktree) string {
 
 // waysOn are the ways on for a session that its breaker or failing runs have stopped, nil for others. in is the
 // work tree that has it checked out, nil for none.
-func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []present.Way {
+func (a *app) waysOn(s *session.Session, in *worktree.Worktree) []present.Way {
 	var ways []present.Way
 	switch {
 	case s.Status != session.StatusBlocked:

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -18,7 +18,7 @@ type diffJSON struct {
 }
 
 func (a *app) diffCmd() *cobra.Command {
-	var o gitstate.DiffOptions
+	var o object.DiffOptions
 	c := &cobra.Command{
 		Use:   "diff [SESSION | CHECKPOINT [CHECKPOINT]]",
 		Short: "what a session changed, or one checkpoint compared with another",

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -143,7 +143,7 @@ func (a *app) checkGit(ctx context.Context) (found []check.Finding, err error) {
 		found = append(found, check.Finding{Level: check.Blocks, About: about, Where: where, What: what, Follows: follows,
 			Next: next})
 	}
-	_, err = a.Repo.Version(ctx)
+	_, err = a.Repo.Answers.Version(ctx)
 	if errors.Is(err, gitcmd.ErrGitTooOld) {
 		blocks("git", "git", err.Error(), "nothing can be written", "install git 2.34 or newer")
 		return found, nil
@@ -154,15 +154,15 @@ func (a *app) checkGit(ctx context.Context) (found []check.Finding, err error) {
 	if err == nil {
 		err = a.Repo.Able(ctx)
 	}
-	var ready *gitstate.ReadyError
+	var ready *gitcmd.ReadyError
 	if errors.As(err, &ready) {
 		blocks("git", a.Repo.Root(), ready.Error(), "nothing can be written here", readyHints[ready.Code])
-	} else if err != nil && !errors.Is(err, gitstate.ErrBrokenRef) {
+	} else if err != nil && !errors.Is(err, refs.ErrBrokenRef) {
 		return nil, err
 	}
 	if head, err := a.Repo.Head(ctx); err == nil && head.Ref == "" {
 		blocks("git", "HEAD", "is on no branch", "wfs new works here, but no session can be checked out",
-			readyHints[gitstate.NotOnBranch])
+			readyHints[gitcmd.NotOnBranch])
 		found[len(found)-1].Level = check.Warns
 	}
 	var wrong *workspace.FindingsError

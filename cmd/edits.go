@@ -7,19 +7,19 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/session"
 )
 
 // editsIn looks for edits in this work tree since the present checkpoint of its session. in is the work tree
 // that has the session checked out: another one is not looked into. Nor is one in which an attempt is open:
 // there they may be the agent's.
-func (a *app) editsIn(ctx context.Context, s *session.Session, in *gitstate.Worktree) (files []string) {
+func (a *app) editsIn(ctx context.Context, s *session.Session, in *worktree.Worktree) (files []string) {
 	c := s.At(s.Current)
 	if c == nil || s.Status.Final() || s.Open != nil || in == nil || in.Gone || in.ID != a.Repo.Worktree() {
 		return nil
 	}
-	tracked, untracked, err := a.Repo.Edited(ctx, c.Code, a.Clone.ExcludeFile(s.ID))
+	tracked, untracked, err := a.Repo.Edited(ctx, c.Code, a.Clone.Session(s.ID).ExcludeFile())
 	if err != nil {
 		return nil // it is only said: what needs to know takes a snapshot
 	}
@@ -33,7 +33,7 @@ func (a *app) editsIn(ctx context.Context, s *session.Session, in *gitstate.Work
 
 // addEdits tells of the edits since the present checkpoint. An attempt does not answer for those of tests that
 // judge it: they become a checkpoint first.
-func (a *app) addEdits(ctx context.Context, j *present.Session, v *engine.View, in *gitstate.Worktree) {
+func (a *app) addEdits(ctx context.Context, j *present.Session, v *engine.View, in *worktree.Worktree) {
 	s := &v.Session
 	j.Edits = a.editsIn(ctx, s, in)
 	if s.Frozen == "" || len(j.Next) == 0 || !slices.ContainsFunc(j.Edits, a.Engine.HoldsTests) {

@@ -12,13 +12,17 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/checkout"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/handover"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/codec"
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -65,15 +69,15 @@ var refusals = map[session.RefusalCode]int{
 
 // readyHints are the remedies for a repository that cannot be written to now.
 var readyHints = map[string]string{
-	gitstate.NotCommitted:  "git commit --allow-empty -m start",
-	gitstate.NotBorn:       "git switch BRANCH, or git commit --allow-empty -m start",
-	gitstate.NotOnBranch:   "git switch BRANCH (or git switch -c NAME)",
-	gitstate.NotDone:       "finish it, or abort it: git status says how",
-	gitstate.NotMerged:     "git status, then git add the files that you have resolved",
-	gitstate.NotIdentified: `git config --global user.name "Your Name" && git config --global user.email you@example.com`,
-	gitstate.NotNamespace:  "git branch -m wfs another-name",
-	gitstate.NotExcludes:   "git config --show-origin core.excludesFile, and fix it",
-	gitstate.NotWhole:      "mv .git/index .git/index.damaged && git reset   # your files stay; staged changes are in the damaged index",
+	gitcmd.NotCommitted:  "git commit --allow-empty -m start",
+	gitcmd.NotBorn:       "git switch BRANCH, or git commit --allow-empty -m start",
+	gitcmd.NotOnBranch:   "git switch BRANCH (or git switch -c NAME)",
+	gitcmd.NotDone:       "finish it, or abort it: git status says how",
+	gitcmd.NotMerged:     "git status, then git add the files that you have resolved",
+	gitcmd.NotIdentified: `git config --global user.name "Your Name" && git config --global user.email you@example.com`,
+	gitcmd.NotNamespace:  "git branch -m wfs another-name",
+	gitcmd.NotExcludes:   "git config --show-origin core.excludesFile, and fix it",
+	gitcmd.NotWhole:      "mv .git/index .git/index.damaged && git reset   # your files stay; staged changes are in the damaged index",
 }
 
 // failure is an error as people and scripts see it.
@@ -133,56 +137,48 @@ var kinds = []kind{
 	of("rules", "", exitUsage, func(a *app, e *workspace.FindingsError, f *failure) {
 		f.Hint = e.Hint("{again} --agent " + a.someAgent())
 	}),
-	of[*gitstate.HookChangedError](string(session.RefuseHook),
+	of[*handover.HookChangedError](string(session.RefuseHook),
 		"run the hook, then wfs run to judge its changes, then wfs finish", exitBlocked, nil),
 	{string(session.RefuseHook), "fix what your hook or signing reports, then wfs finish", exitBlocked,
 		func(_ *app, err error, _ *failure) bool {
 			git, is := errors.AsType[*gitcmd.GitError](err)
 			return is && len(git.Args) > 0 && git.Args[0] == "commit"
 		}},
-	is(string(session.RefuseBranch), "wfs finish --branch NAME", exitError, gitstate.ErrBranchInUse),
+	is(string(session.RefuseBranch), "wfs finish --branch NAME", exitError, handover.ErrBranchInUse),
 	is("gone", "restore it from a backup or another clone: git clone REMOTE, then move its .git here", exitError,
 		gitcmd.ErrGone),
 	is("replaced", "the checkpoints are in git, and your files as they are: wfs status, then wfs run", exitError,
 		durable.ErrReplaced),
-	is(string(session.RefuseMoved), "wfs status, then run it again", exitError, gitstate.ErrMoved),
-	is(string(session.RefuseInTheWay), "move them aside, then run it again", exitError, gitstate.ErrInTheWay),
+	is(string(session.RefuseMoved), "wfs status, then run it again", exitError, refs.ErrMoved),
+	is(string(session.RefuseInTheWay), "move them aside, then run it again", exitError, checkout.ErrInTheWay),
 	of("move_failed", "", exitError, func(_ *app, e *engine.MoveFailedError, f *failure) {
 		f.Hint = moveFailedHint(e)
 		if diskFull(e) {
 			f.Error = isFull + f.Error
 		}
 	}),
-	of("absent", "", exitError, func(_ *app, e *gitstate.AbsentError, f *failure) { f.Hint = absentHint(e) }),
-	of(string(session.RefuseInTheWay), "", exitError, func(_ *app, e *gitstate.MountedError, f *failure) {
+	of(string(session.RefuseInTheWay), "", exitError, func(_ *app, e *worktree.MountedError, f *failure) {
 		f.Hint = "umount " + e.Path + ", then run it again"
 	}),
-	is("overlap", "wfs finish", exitBlocked, gitstate.ErrOverlap),
-	of("", "", exitError, func(_ *app, e *gitstate.ReadyError, f *failure) {
+	is("overlap", "wfs finish", exitBlocked, handover.ErrOverlap),
+	of("", "", exitError, func(_ *app, e *gitcmd.ReadyError, f *failure) {
 		f.Code, f.Hint = string(e.Code), readyHints[string(e.Code)]
-		if e.Code == gitstate.NotIdentified { // it stops a handover alone
+		if e.Code == gitcmd.NotIdentified { // it stops a handover alone
 			f.Exit = exitBlocked
 		}
 	}),
-	{"not_a_repository", "git init, or cd into a repository", exitError, func(a *app, err error, f *failure) bool {
-		root, was := gitstate.LostRepository(a.env.Dir)
-		if was != "" {
-			f.Error += fmt.Sprintf("; it is a linked work tree, and its repository was %s, which no longer exists", was)
-			f.Hint = fmt.Sprintf("if it was moved: git -C NEW-PATH worktree repair %s", shellWord(root))
-		}
-		return errors.Is(err, gitcmd.ErrNotRepository)
-	}},
+	is("not_a_repository", "git init, or cd into a repository", exitError, gitcmd.ErrNotRepository),
 	of("unusable", "fix it until git status works here", exitError, func(_ *app, e *gitcmd.UnusableError, f *failure) {
 		f.Hint = cmp.Or(e.Hint, f.Hint)
 	}),
 	is("bare", "cd to the files of the repository: git worktree list", exitError, gitcmd.ErrNoWorkTree),
 	is("bare", "git worktree add ../work && cd ../work", exitError, gitcmd.ErrBare),
 	is("git", "install git 2.34 or newer", exitError, gitcmd.ErrNoGit, gitcmd.ErrGitTooOld),
-	is("newer", "install that version; this one is: wfs --version", exitError, session.ErrNewer, workflows.ErrNewer),
+	is("newer", "install that version; this one is: wfs --version", exitError, session.ErrNewer, plans.ErrNewer),
 	is("not_private", "wfs doctor", exitError, durable.ErrNotPrivate),
 	is("no_locks", "clone the repository onto a local disk: git clone . DIRECTORY", exitError, durable.ErrNoLocks),
 	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, codec.ErrBadLine, engine.ErrUnreadable,
-		gitstate.ErrBrokenRef, gitstate.ErrNoObject,
+		refs.ErrBrokenRef, object.ErrNoObject,
 		durable.ErrNotRegular, durable.ErrTooLarge),
 	{"interrupted", "", exitInterrupted, func(a *app, err error, f *failure) bool {
 		if f.Exit = a.signals.exitCode(); f.Error == context.Canceled.Error() {
@@ -260,12 +256,4 @@ func moveFailedHint(e *engine.MoveFailedError) string {
 		return fmt.Sprintf("fix that, then wfs switch %s", e.ID)
 	}
 	return "fix that, then {again}"
-}
-
-// absentHint is what to type about files that a partial clone has not got.
-func absentHint(e *gitstate.AbsentError) string {
-	if e.Remote == "" {
-		return "git config remote.origin.promisor true, if origin is where it was cloned from, then {again}"
-	}
-	return fmt.Sprintf("when %s can be reached: {again}", e.Remote)
 }

@@ -250,7 +250,7 @@ func (a *app) sizeOf(ctx context.Context, from, to session.Commit) (size string,
 }
 
 func (a *app) previewFinish(ctx context.Context, id session.ID, o engine.Handover) error {
-	look, err := a.Engine.Look(ctx, id, a.Clone.ExcludeFile(id))
+	look, err := a.Engine.Look(ctx, id, a.Clone.Session(id).ExcludeFile())
 	if err != nil {
 		return err
 	}

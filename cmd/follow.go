@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/agents"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -44,8 +44,8 @@ func (a *app) follow(ctx context.Context, id session.ID, p *live.Progress) (*fol
 }
 
 func (w *following) watchRun(runID string) {
-	if dir, err := w.app.Clone.RunDir(w.S.ID, runID); err == nil {
-		w.log = tail{path: filepath.Join(dir, phases.EventsFile)}
+	if dir, err := w.app.Clone.Session(w.S.ID).RunDir(runID); err == nil {
+		w.log = tail{path: filepath.Join(dir, agent.EventsFile)}
 	}
 }
 
@@ -100,7 +100,7 @@ func (w *following) look(ctx context.Context) error {
 func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bool, err error) {
 	for {
 		begun := w.drove
-		who, held, err := w.app.Clone.Driver(w.S.ID)
+		who, held, err := w.app.Clone.Session(w.S.ID).Driver()
 		if err != nil || held && workspace.IsRun(who) || begun {
 			return who, err == nil && held && workspace.IsRun(who), err
 		}
@@ -116,7 +116,7 @@ func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bo
 // untilEnd tells the news until the process that drives the session has ended.
 func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error {
 	for {
-		now, held, err := w.app.Clone.Driver(w.S.ID)
+		now, held, err := w.app.Clone.Session(w.S.ID).Driver()
 		if err != nil {
 			return err
 		}

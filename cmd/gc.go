@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -245,7 +245,7 @@ func (g *search) runs() error {
 		if v.Session.Status.Final() {
 			keep = nil
 		}
-		runs, err := g.Clone.OldRuns(id, g.before, keep...)
+		runs, err := g.Clone.Session(id).OldRuns(g.before, keep...)
 		if err != nil {
 			return err
 		}
@@ -300,7 +300,7 @@ func (g *search) deletedSessions() error {
 		if left[d.ID]--; g.there[d.ID] != "" {
 			r.Kept = "the session exists again; if it was restored, wfs delete --restore " + string(d.ID) + " removes this"
 		} else if left[d.ID] == 0 { // nothing of that name is left
-			l, _, err := g.Clone.SessionLitter(d.ID)
+			l, _, err := g.Clone.Session(d.ID).Litter()
 			if err != nil {
 				return err
 			}
@@ -331,7 +331,7 @@ func (g *search) leftOvers() error {
 		if g.there[id] != "" || g.wasDeleted(id) {
 			continue
 		}
-		l, events, err := g.Clone.SessionLitter(id)
+		l, events, err := g.Clone.Session(id).Litter()
 		if err != nil {
 			return err
 		}
@@ -349,7 +349,7 @@ func (g *search) leftOvers() error {
 	}
 	gone, err := g.Clone.WorktreeLitter(func(id string) (bool, error) {
 		return id == g.Repo.Worktree() ||
-			slices.ContainsFunc(trees, func(t gitstate.Worktree) bool { return t.ID == id }), nil
+			slices.ContainsFunc(trees, func(t worktree.Worktree) bool { return t.ID == id }), nil
 	})
 	for _, l := range gone {
 		if l.Newest.Before(g.before) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -27,7 +28,7 @@ func (a *app) sweep(ctx context.Context, command string) {
 	for _, m := range list {
 		who := a.Holder(command)
 		who.Session = string(m.Session)
-		l, err := a.Clone.LockSession(m.Session, who)
+		l, err := a.Clone.Session(m.Session).Lock(who)
 		var held *registry.HeldError
 		if errors.As(err, &held) {
 			continue // somebody is at it
@@ -55,7 +56,7 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 			m = moved
 		case m.RunID == "":
 			a.note("%s was to be removed, and nothing in it was touched: wfs delete --worktree %s", m.Dir, m.Session)
-			return a.Clone.ForgetHalfMade(m.Session)
+			return a.Clone.Session(m.Session).ForgetHalfMade()
 		default:
 			m.Trash = "" // somebody may have been there since: it is looked at again
 		}
@@ -96,7 +97,7 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 		}
 		if head.Ref != "" { // one without a session is on no branch
 			a.note("%s stays as it is: it has %s checked out", m.Dir, strings.TrimPrefix(head.Ref, "refs/heads/"))
-			return a.Clone.ForgetHalfMade(m.Session)
+			return a.Clone.Session(m.Session).ForgetHalfMade()
 		}
 	}
 	kept, err := a.clearHalfMade(ctx, m)
@@ -126,11 +127,11 @@ func (a *app) completeBirth(ctx context.Context, m registry.HalfMade, who regist
 			return err
 		}
 	}
-	return a.Clone.ForgetHalfMade(m.Session)
+	return a.Clone.Session(m.Session).ForgetHalfMade()
 }
 
-func placeOfHalfMade(m registry.HalfMade) gitstate.NewWorktree {
-	return gitstate.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name, Making: m.Trash}
+func placeOfHalfMade(m registry.HalfMade) worktree.NewWorktree {
+	return worktree.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name, Making: m.Trash}
 }
 
 // clearHalfMade takes away a work tree whose session has not begun. What somebody made there is kept: edits in
@@ -168,10 +169,10 @@ func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) (kept stri
 // commit, and lists what no rescue holds. here is another work tree.
 func (a *app) keepTree(ctx context.Context, tree, here *gitstate.Repo, m *registry.HalfMade,
 	why string) (ref string, only lost, err error) {
-	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil {
+	if m.Seen, err = worktree.TreeStamp(m.Dir); err != nil {
 		return "", only, err
 	}
-	exclude := a.Clone.ExcludeFile(m.Session)
+	exclude := a.Clone.Session(m.Session).ExcludeFile()
 	if exclude == "" {
 		if exclude, err = a.GuardFile(nil); err != nil {
 			return "", only, err
@@ -221,7 +222,7 @@ func (a *app) removeHalfMade(ctx context.Context, m registry.HalfMade) (kept str
 		m.Trash = ""
 		return "", errors.Join(err, a.Clone.KeepHalfMade(m))
 	}
-	return "", errors.Join(err, a.Clone.ForgetHalfMade(m.Session))
+	return "", errors.Join(err, a.Clone.Session(m.Session).ForgetHalfMade())
 }
 
 // judgeTrash decides over a work tree that was renamed, and writes that down: it is removed if all files are as
@@ -238,7 +239,7 @@ func (a *app) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	}
 	if err == nil && m.IsTrash() && m.Seen != "" { // else it was never in its place
 		var now string
-		if now, err = gitstate.TreeStamp(m.Trash); err == nil && now != m.Seen {
+		if now, err = worktree.TreeStamp(m.Trash); err == nil && now != m.Seen {
 			a.note("%s was changed while it was removed", m.Dir)
 			err = os.Rename(m.Trash, m.Aside())
 			m.Trash = m.Aside()
@@ -267,18 +268,18 @@ func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
 		}
 		a.note("what may be nowhere else was in %s, and all of it is kept in %s (when you have looked: %s%s)", m.Dir,
 			m.Trash, remove, shellWord(m.Trash))
-		return a.Clone.ForgetHalfMade(m.Session)
+		return a.Clone.Session(m.Session).ForgetHalfMade()
 	}
 	if err := a.Repo.RemoveWorktree(ctx, placeOfHalfMade(m), m.Trash); err != nil {
 		if _, gone := os.Lstat(m.Trash); gone != nil {
 			return err
 		}
 		hint := "sudo rm -rf " + shellWord(m.Trash)
-		if mounted := (*gitstate.MountedError)(nil); errors.As(err, &mounted) {
+		if mounted := (*worktree.MountedError)(nil); errors.As(err, &mounted) {
 			hint = "umount " + mounted.Path + ": the next command that changes something removes the rest"
 		}
 		return session.Refuse(session.RefuseInTheWay, hint,
 			"%s is no work tree any more, but what is left of it, in %s, cannot be removed: %v", m.Dir, m.Trash, err)
 	}
-	return a.Clone.ForgetHalfMade(m.Session)
+	return a.Clone.Session(m.Session).ForgetHalfMade()
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/holdout"
 	"github.com/wfs-dev/wfs/session"
@@ -88,7 +88,7 @@ func (a *app) readHoldout(ctx context.Context, typed string) (t takenHoldout, er
 		return t, err
 	}
 	c, err := a.Repo.Resolve(ctx, typed)
-	if errors.Is(err, gitstate.ErrNoRevision) {
+	if errors.Is(err, object.ErrNoRevision) {
 		return t, errors.New("there is no such directory, and no such branch, ref or commit")
 	}
 	if err != nil {

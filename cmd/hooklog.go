@@ -71,7 +71,7 @@ func (a *app) hookLog(ctx context.Context, name string) error {
 
 // conversations reads what the hooks wrote down in a session.
 func (a *app) conversations(id session.ID) ([]conversation, error) {
-	one, err := a.Clone.RunDir(id, hookedRun)
+	one, err := a.Clone.Session(id).RunDir(hookedRun)
 	if err != nil {
 		return nil, err
 	}

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -68,7 +68,7 @@ func (a *app) hookRun(ctx context.Context, event string) error {
 		return nil
 	}
 	if err := a.Open(ctx); err != nil {
-		var not *gitstate.ReadyError
+		var not *gitcmd.ReadyError
 		if errors.As(err, &not) {
 			return nil // nothing that wfs could work with
 		}
@@ -78,7 +78,7 @@ func (a *app) hookRun(ctx context.Context, event string) error {
 	if err != nil || id == "" {
 		return err
 	}
-	if who, held, err := a.Clone.Driver(id); err != nil || held && workspace.IsRun(who) {
+	if who, held, err := a.Clone.Session(id).Driver(); err != nil || held && workspace.IsRun(who) {
 		return err // it makes checkpoints itself
 	}
 	run, err := a.hookRecord(id, h)
@@ -141,7 +141,7 @@ func (a *app) hookRecord(id session.ID, h agents.Hook) (hookedDir, error) {
 		return -1
 	}, h.Conversation)
 	name = hookedRun + name[:min(len(name), 64)]
-	dir, err := a.Clone.MakeRunDir(id, name)
+	dir, err := a.Clone.Session(id).MakeRunDir(name)
 	if err != nil {
 		return "", err
 	}
@@ -149,7 +149,7 @@ func (a *app) hookRecord(id session.ID, h agents.Hook) (hookedDir, error) {
 	if !ok {
 		return hookedDir(dir), nil
 	}
-	f, err := os.OpenFile(filepath.Join(dir, phases.EventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, agent.EventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return "", err
 	}
@@ -218,11 +218,11 @@ func (a *app) hookKeep(ctx context.Context, id session.ID, summary string) error
 // hookClaim leaves word for the next attempt when the agent says how far it is. It is a claim like any other:
 // gates decide.
 func (a *app) hookClaim(id session.ID, h agents.Hook) error {
-	text := phases.ClaimNote(h.Last, a.env.Now)
+	text := agent.ClaimNote(h.Last, a.env.Now)
 	if text == "" {
 		return nil
 	}
-	_, err := a.Clone.Post(id, session.Request{Kind: session.RequestNote,
+	_, err := a.Clone.Session(id).Inbox().Post(session.Request{Kind: session.RequestNote,
 		Text: "An agent that a person worked with " + a.Redact(text)}, a.env.Now(), a.env.NewID(4))
 	return err
 }

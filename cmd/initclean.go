@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/gate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
@@ -51,7 +52,7 @@ func (a *app) tryClean(ctx context.Context, t initGate, setup workflows.Command)
 		_ = a.removeRoom(made)
 	}
 	var changed *phases.ChangedTreeError
-	var lacks *phases.NotInstalledError
+	var lacks *gate.NotInstalledError
 	c := &initClean{setUp: !setup.IsZero()}
 	switch {
 	case ctx.Err() != nil, errors.As(err, &changed):

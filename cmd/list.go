@@ -12,7 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace/check"
@@ -90,7 +91,7 @@ func (a *app) listCmd() *cobra.Command {
 func (a *app) sessions(ctx context.Context, brief bool) ([]present.Session, error) {
 	list := []present.Session{}
 	all, err := a.Repo.Sessions(ctx)
-	if errors.Is(err, gitstate.ErrBrokenRef) {
+	if errors.Is(err, refs.ErrBrokenRef) {
 		list, err = a.damagedSessions(ctx, err)
 	}
 	if err != nil {
@@ -121,10 +122,10 @@ func (a *app) sessions(ctx context.Context, brief bool) ([]present.Session, erro
 }
 
 // describeAt describes a session by its ledger. in is the work tree that has it checked out, nil for none.
-func (a *app) describeAt(ctx context.Context, id session.ID, tip session.Commit, in *gitstate.Worktree, brief bool,
+func (a *app) describeAt(ctx context.Context, id session.ID, tip session.Commit, in *worktree.Worktree, brief bool,
 ) present.Session {
 	var j present.Session
-	if brief && a.Clone.Row(id, tip, &j) && j.Status != session.StatusRunning {
+	if brief && a.Clone.Session(id).Row(tip, &j) && j.Status != session.StatusRunning {
 		a.placed(&j, in)
 		return j
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/fold"
 )
 
 type logJSON struct {
@@ -58,7 +59,7 @@ event as docs/formats.md describes it. It writes nothing and takes no lock.`,
 				if err != nil {
 					return err
 				}
-				below = session.BuildsOn(events)
+				below = fold.BuildsOn(events)
 			}
 			list := slices.Clone(s.Checkpoints)
 			slices.Reverse(list)

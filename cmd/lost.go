@@ -20,18 +20,18 @@ func (a *app) lostWith(ctx context.Context, tree, here *gitstate.Repo, id sessio
 	if other.Worktree() == tree.Worktree() { // a bare repository: what was copied came from another work tree
 		other = here
 	}
-	names, err := tree.Unkept(ctx, exclude, snap.Staged, other)
+	names, err := tree.Unkept(ctx, exclude, snap.Staged, other.Git)
 	if err != nil {
 		return found, err
 	}
-	p, err := a.Clone.Provided(tree.Worktree(), id, dir)
+	p, err := a.Clone.Worktree(tree.Worktree()).Provided(id, dir)
 	if err != nil {
 		return found, err
 	}
 	now := tree.Stamps(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return p.Stamps[n] == "" }))
 	found.Ignored = slices.DeleteFunc(names, func(n string) bool { return now[n] != "" && now[n] == p.Stamps[n] })
 	found.provided = p.Session != ""
-	found.Unsaved, err = tree.Unsaved(ctx, other)
+	found.Unsaved, err = tree.Unsaved(ctx, other.Git)
 	return found, err
 }
 

@@ -11,8 +11,9 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/room"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -47,7 +48,7 @@ func (n *newborn) createInTree(ctx context.Context) error {
 	if done, n.h, n.r, err = n.makeTree(ctx, m, &n.b, &n.settings.Config, main); err != nil {
 		return n.takeBackTree(context.WithoutCancel(ctx), from, m, err)
 	}
-	if err := n.Clone.ForgetHalfMade(n.h.ID); err != nil {
+	if err := n.Clone.Session(n.h.ID).ForgetHalfMade(); err != nil {
 		return err
 	}
 	if !n.o.carry && !n.o.fork && left > 0 && !n.json {
@@ -112,7 +113,7 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 }
 
 func dirRefusal(err error) error {
-	if errors.Is(err, gitstate.ErrDirTaken) {
+	if errors.Is(err, worktree.ErrDirTaken) {
 		return session.Refuse(session.RefuseWorktree, "wfs new GOAL --worktree --dir ANOTHER", "%v", err)
 	}
 	return err
@@ -176,7 +177,7 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 	if c.Setup.IsZero() {
 		return nil, nil
 	}
-	dir, err := a.Clone.RunDir(m.Session, "setup")
+	dir, err := a.Clone.Session(m.Session).RunDir("setup")
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +189,7 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 	w := a.Engine.Works.(*works)
 	w.setUp = true
 	err = w.runSetUp(ctx, "set-up", w.runner(),
-		phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
+		agent.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
 			Vars: []string{"WFS_SESSION=" + string(m.Session), "WFS_WORKTREE=" + a.Repo.Root(),
 				"WFS_MAIN_WORKTREE=" + main.Root()}})
 	if err != nil {
@@ -214,14 +215,14 @@ func (a *app) keepProvided(ctx context.Context, m registry.HalfMade, done room.P
 		n := strings.TrimSuffix(name, "/")
 		return slices.Contains(done.Copied, n) || slices.Contains(done.Linked, n)
 	}))
-	return a.Clone.KeepProvided(a.Repo.Worktree(), p)
+	return a.Clone.Worktree(a.Repo.Worktree()).KeepProvided(p)
 }
 
 // takeBackTree removes a work tree whose session did not begin, and returns why it did not.
 func (a *app) takeBackTree(ctx context.Context, from *gitstate.Repo, m registry.HalfMade, why error) error {
 	a.Use(from, "")
-	if errors.Is(why, gitstate.ErrDirTaken) { // what is there is somebody else's
-		return errors.Join(dirRefusal(why), a.Clone.ForgetHalfMade(m.Session))
+	if errors.Is(why, worktree.ErrDirTaken) { // what is there is somebody else's
+		return errors.Join(dirRefusal(why), a.Clone.Session(m.Session).ForgetHalfMade())
 	}
 	if tip, err := from.Ref(ctx, session.LedgerOf(m.Session)); err != nil || tip != "" {
 		return errors.Join(why, err) // it has begun: the next command completes it

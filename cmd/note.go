@@ -11,7 +11,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/brief"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -151,9 +151,9 @@ func takesNote(s *session.Session, text string) error {
 func fitsBrief(waiting []string, text string) error {
 	what := "the text is longer than what a brief takes"
 	switch {
-	case phases.NotesFit(waiting, text):
+	case brief.NotesFit(waiting, text):
 		return nil
-	case phases.NotesFit(nil, text):
+	case brief.NotesFit(nil, text):
 		what = fmt.Sprintf("%d notes wait for the next attempt, and its brief does not take this one as well", len(waiting))
 	}
 	return usage("put it into a file of the repository and name that file", "%s", what)

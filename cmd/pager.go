@@ -78,7 +78,7 @@ func (a *app) pagerCommand(ctx context.Context) string {
 		}
 	}
 	if a.Repo != nil {
-		if command, err := a.Repo.Pager(ctx); err == nil {
+		if command, err := a.Repo.Answers.Pager(ctx); err == nil {
 			return command
 		}
 	}

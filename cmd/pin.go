@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
 // pin resolves everything that the session will run, out of files that are read once and trusted as read.
@@ -56,7 +57,7 @@ func (n *newborn) notePlan(ctx context.Context) {
 		n.note("agent %s (%s)", c.Name, n.cardOrigin(c))
 	}
 	if w, _ := workflows.ParseWorkflow(plan.Workflow.Name, n.b.Workflow); w != nil {
-		if says := plan.ReviewedBy(w, config); says != "" {
+		if says := plans.ReviewedBy(plan, w, config); says != "" {
 			n.note("%s", says)
 		}
 	}

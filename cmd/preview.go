@@ -30,7 +30,7 @@ type planJSON struct {
 
 // preview says what a command would do to a session and the files here.
 func (a *app) preview(ctx context.Context, id session.ID, ask func(*engine.Look) (engine.Preview, error)) error {
-	look, err := a.Engine.Look(ctx, id, a.Clone.ExcludeFile(id))
+	look, err := a.Engine.Look(ctx, id, a.Clone.Session(id).ExcludeFile())
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -43,7 +43,7 @@ func list[T any](s []T) []T {
 }
 
 // diffTo prints a difference, which is text out of the repository.
-func (a *app) diffTo(ctx context.Context, from, to session.Commit, o gitstate.DiffOptions) error {
+func (a *app) diffTo(ctx context.Context, from, to session.Commit, o object.DiffOptions) error {
 	o.Color = a.env.Colours(a.env.StdoutTTY)
 	if !a.env.StdoutTTY {
 		return a.Repo.DiffTo(ctx, string(from), string(to), o, a.env.Stdout)

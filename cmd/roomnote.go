@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/gate"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
 // note is a small file of a session: a line for each key, with a blank and a value. The agent could write to it: what
@@ -81,8 +82,8 @@ type roomNote struct {
 	plan string
 }
 
-func (a *app) roomNote(plan workflows.Plan, runDir string) phases.RoomNote {
-	_, gates := workflows.EncodePlan(&workflows.Plan{Baseline: plan.Baseline, Setup: plan.Setup, Provide: plan.Provide,
+func (a *app) roomNote(plan workflows.Plan, runDir string) gate.RoomNote {
+	_, gates := plans.Encode(&workflows.Plan{Baseline: plan.Baseline, Setup: plan.Setup, Provide: plan.Provide,
 		Env: plan.Env})
 	return &roomNote{a.noteOf(runDir, "room"), gates}
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/room"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
+	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -86,7 +87,7 @@ func (a *app) room(ctx context.Context, key string, plan workflows.Plan, q room.
 			return nil, err
 		}
 	}
-	q.Further, q.Env = plan.Provide, phases.DefaultEnv(a.env.Environ, plan.Env)
+	q.Further, q.Env = plan.Provide, process.DefaultEnv(a.env.Environ, plan.Env)
 	if setUp != nil {
 		q.SetUp = func() error { return setUp(q.Dir) }
 	}
@@ -139,12 +140,12 @@ func (a *app) setUpIn(ctx context.Context, plan workflows.Plan, dir string) erro
 		r.Environ = append(r.Environ, c.Lead(entry))
 	}
 	return w.runSetUp(ctx, "set-up of a clean tree", r,
-		phases.SetupRequest{Command: plan.Setup, Timeout: workflows.DefaultWorktreeTimeout, Env: plan.Env,
+		agent.SetupRequest{Command: plan.Setup, Timeout: workflows.DefaultWorktreeTimeout, Env: plan.Env,
 			RunDir: filepath.Dir(dir), RunID: "room-" + filepath.Base(filepath.Dir(dir))})
 }
 
 // runSetUp runs a set-up. Its output is in its log.
-func (w *works) runSetUp(ctx context.Context, what string, r *phases.Runner, req phases.SetupRequest) error {
+func (w *works) runSetUp(ctx context.Context, what string, r *agent.Runner, req agent.SetupRequest) error {
 	w.say(what + ": " + safetext.Line(req.Command.Text(), 200) + " …")
 	r.Report = nil
 	return r.Setup(ctx, req)

@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -117,7 +117,7 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much li
 	if v, e := a.View(context.WithoutCancel(ctx), id); e == nil {
 		end.Seq = v.Session.Seq
 	}
-	if e := a.Clone.KeepEnded(id, end); e != nil { // for those who watch; the run itself is not in question
+	if e := a.Clone.Session(id).KeepEnded(end); e != nil { // for those who watch; the run itself is not in question
 		a.note("warning: how the run ended could not be kept: %v", e)
 	}
 	return err
@@ -188,14 +188,14 @@ func (a *app) howEnded(err error) registry.Ended {
 
 // unfinished turns a merge or rebase in progress into the conflict that it is for a session that is to be driven.
 func (a *app) unfinished(ctx context.Context, name string, err error) error {
-	var not *gitstate.ReadyError
-	if !errors.As(err, &not) || not.Code != gitstate.NotDone && not.Code != gitstate.NotMerged {
+	var not *gitcmd.ReadyError
+	if !errors.As(err, &not) || not.Code != gitcmd.NotDone && not.Code != gitcmd.NotMerged {
 		return err
 	}
 	if _, e := a.Resolve(ctx, name); e != nil { // nothing to drive: then it is only a repository that is not ready
 		return err
 	}
-	if not.Code == gitstate.NotDone {
+	if not.Code == gitcmd.NotDone {
 		return engine.Unfinished(not.Detail)
 	}
 	return session.Refuse(session.RefuseConflict, a.diagnose(err).Hint, "%v", not)

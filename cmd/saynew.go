@@ -7,7 +7,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -16,7 +16,7 @@ import (
 func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint,
 	runs bool) error {
 	s := &h.S
-	var ready *gitstate.ReadyError
+	var ready *gitcmd.ReadyError
 	if err := a.Repo.Identified(ctx); errors.As(err, &ready) {
 		a.note("%v: checkpoints are made without your name; before wfs finish: %s", ready, readyHints[ready.Code])
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/workspace"
@@ -154,7 +154,7 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	}
 	a.out("")
 	if from != "" {
-		return a.diffTo(ctx, from, c.Code, gitstate.DiffOptions{Stat: true})
+		return a.diffTo(ctx, from, c.Code, object.DiffOptions{Stat: true})
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -44,7 +44,7 @@ func (a *app) showRun(ctx context.Context, id session.ID, n int) error {
 		}
 		return usage("wfs show "+itoa(n), "no agent worked for checkpoint %d", n)
 	}
-	dir, err := a.Clone.RunDir(id, j.RunID)
+	dir, err := a.Clone.Session(id).RunDir(j.RunID)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (a *app) showRun(ctx context.Context, id session.ID, n int) error {
 // runEvents reads what an agent did from the log of its run.
 func runEvents(dir string) ([]agents.Record, error) {
 	list := []agents.Record{}
-	data, err := durable.ReadFile(filepath.Join(dir, phases.EventsFile), maxRunLog)
+	data, err := durable.ReadFile(filepath.Join(dir, agent.EventsFile), maxRunLog)
 	if errors.Is(err, fs.ErrNotExist) { // made by an older wfs
 		return list, nil
 	}

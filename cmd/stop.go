@@ -60,7 +60,7 @@ func (a *app) stop(ctx context.Context, name string, now bool) error {
 	if still, err := a.Drives(id, who); err != nil {
 		return err
 	} else if !still {
-		if err := a.Clone.Withdraw(id, r.ID); err != nil { // the run had no time for it
+		if err := a.Clone.Session(id).Inbox().Withdraw(r.ID); err != nil { // the run had no time for it
 			return err
 		}
 		return a.sayStopped(ctx, id, request, "the run has ended")

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -47,14 +47,14 @@ func (a *app) tellOf(ctx context.Context, id session.ID) error {
 
 // tell is a session's story: what `wfs`, `wfs status` and `wfs show` print. in is the work tree that has the session
 // checked out, nil for none.
-func (a *app) tell(ctx context.Context, id session.ID, in *gitstate.Worktree) error {
+func (a *app) tell(ctx context.Context, id session.ID, in *worktree.Worktree) error {
 	v, err := a.View(ctx, id)
 	if err != nil {
 		return err
 	}
 	s := &v.Session
 	j := present.StoryOf(a.describe(s, in), a.env.Now())
-	if end, found := a.Clone.Ended(s.ID, ""); found && j.Driver == nil && stillSo(&end, s) {
+	if end, found := a.Clone.Session(s.ID).Ended(""); found && j.Driver == nil && stillSo(&end, s) {
 		j.Failed = &present.Failure{Version: jsonVersion, Error: end.Error, Hint: end.Hint, Exit: end.Exit}
 	}
 	a.addAutoSave(ctx, &j.Session, s, v.Tip, in)

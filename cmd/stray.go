@@ -87,7 +87,7 @@ func (a *app) watchedNow(ctx context.Context, s *session.Session, f string) (wha
 	if slices.Contains(s.Unseen.Made, f) {
 		what, mends, put = name+" was made", "rm "+shellWord(file), gone
 	} else {
-		was = a.Clone.Was(s.ID, s.Unseen.Was[f], f)
+		was = a.Clone.Session(s.ID).Was(s.Unseen.Was[f], f)
 		info, err := os.Lstat(was)
 		if err != nil {
 			return name + " was changed, made or removed", "", false
@@ -143,7 +143,7 @@ func (a *app) lostLedger(ctx context.Context) error {
 	if err != nil || tip != "" {
 		return err
 	}
-	if a.Clone.LastTip(id) == "" {
+	if a.Clone.Session(id).LastTip() == "" {
 		return a.notFetched(ctx, id)
 	}
 	return &session.NoLedgerError{ID: id}
@@ -195,7 +195,7 @@ func (a *app) sayElsewhere(ctx context.Context) {
 
 // ledgerHint is the command that puts a ledger back where this clone saw it last, if that commit is still there.
 func (a *app) ledgerHint(id session.ID) string {
-	if tip := a.Clone.LastTip(id); tip != "" {
+	if tip := a.Clone.Session(id).LastTip(); tip != "" {
 		if there, err := a.Repo.Exists(context.Background(), tip); err == nil && there {
 			return fmt.Sprintf("git update-ref %s %s", session.LedgerOf(id), tip)
 		}

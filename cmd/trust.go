@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -87,7 +87,7 @@ func (a *app) whatToTrust(ctx context.Context, name string) (*trustJSON, error) 
 		if err != nil {
 			return nil, err
 		}
-		plan, err := workflows.DecodePlan(data)
+		plan, err := plans.Decode(data)
 		if err != nil {
 			return nil, err
 		}

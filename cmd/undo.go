@@ -136,7 +136,7 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 
 // ownTree reports whether this work tree was made for a session.
 func (a *app) ownTree(id session.ID) bool {
-	p, err := a.Clone.Provided(a.Repo.Worktree(), id, a.Repo.Root())
+	p, err := a.Clone.Worktree(a.Repo.Worktree()).Provided(id, a.Repo.Root())
 	return err == nil && p.Session == id
 }
 
@@ -146,7 +146,8 @@ func (a *app) previewUndo(ctx context.Context, next func(context.Context) ([]ses
 	if err != nil {
 		return a.damagedLog(ctx, err)
 	}
-	p, err := a.Engine.PreviewUndo(ctx, ops, a.Clone.ExcludeFile)
+	p, err := a.Engine.PreviewUndo(ctx, ops,
+		func(id session.ID) string { return a.Clone.Session(id).ExcludeFile() })
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,8 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/handover"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -166,12 +167,12 @@ func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
 		if t.ID == a.Repo.Worktree() {
 			continue
 		}
-		l, err := a.Clone.LockWorktree(t.ID, a.Holder(command))
+		l, err := a.Clone.Worktree(t.ID).Lock(a.Holder(command))
 		if err != nil {
 			return nil, err
 		}
 		a.KeepLock(l)
-		if id, err := a.Clone.Claimed(t.ID); err != nil {
+		if id, err := a.Clone.Worktree(t.ID).Claimed(); err != nil {
 			return nil, err
 		} else if id != "" {
 			return nil, session.Refuse(session.RefuseWorktree, fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id),
@@ -286,7 +287,7 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 		if err != nil {
 			return err
 		}
-		if became.How == gitstate.FateNowhere {
+		if became.How == handover.FateNowhere {
 			at := v.Session.At(v.Session.Current)
 			only(fmt.Sprintf(": checkpoint %d (%s)", at.Number, at.Summary))
 		}
@@ -314,7 +315,7 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 }
 
 // leavesTo finds a name for the branch of a work tree that is on one of wfs'.
-func (a *app) leavesTo(j *uninstallJSON, t gitstate.Worktree, branches map[string]session.Commit) error {
+func (a *app) leavesTo(j *uninstallJSON, t worktree.Worktree, branches map[string]session.Commit) error {
 	name, ok := strings.CutPrefix(t.Branch, session.BranchPrefix)
 	tip := branches[t.Branch]
 	m := headMove{Path: t.Path, From: present.ShortRef(t.Branch), New: true, commit: tip}

@@ -96,7 +96,7 @@ func (a *app) sayEnded(ctx context.Context, id session.ID, driver string, watche
 		return err
 	}
 	s := &v.Session
-	end, found := a.Clone.Ended(id, driver)
+	end, found := a.Clone.Session(id).Ended(driver)
 	code := exitOK
 	if watched && found {
 		code = end.Exit

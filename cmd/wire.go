@@ -7,6 +7,10 @@ import (
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
+	"github.com/wfs-dev/wfs/phases/gate"
+	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/phases/trial"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
@@ -86,14 +90,14 @@ type works struct {
 	setUp  bool               // the set-up has just made this work tree
 }
 
-func (w *works) runner() *phases.Runner {
-	return &phases.Runner{Root: w.app.Repo.Root(), Temp: w.app.env.TempDir(), Prober: w.app.prober(),
+func (w *works) runner() *agent.Runner {
+	return &agent.Runner{Root: w.app.Repo.Root(), Temp: w.app.env.TempDir(), Prober: w.app.prober(),
 		Environ: w.app.env.Environ, Now: w.app.env.Now, Secrets: w.app.Redactor(), Report: w.say, Watch: w.saw,
 		Hurry: w.app.signals.hurry}
 }
 
 func (w *works) environ(plan workflows.Plan) []string {
-	return phases.DefaultEnv(w.app.env.Environ, plan.Env)
+	return process.DefaultEnv(w.app.env.Environ, plan.Env)
 }
 
 func (w *works) say(line string) {
@@ -118,7 +122,7 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 	j := w.judge(r.Plan, r.RunDir, r.Started.Tree, false)
 	runs := w.app.BaseRuns(r.Plan)
 	j.Runs = runs
-	err := j.Places(ctx, session.JudgeRequest{Plan: r.Plan, Baseline: r.Baseline, Known: r.Known, RunDir: r.RunDir})
+	err := j.Compare(ctx, session.JudgeRequest{Plan: r.Plan, Baseline: r.Baseline, Known: r.Known, RunDir: r.RunDir})
 	w.app.leaveRooms()
 	if err != nil {
 		return session.RunResult{}, err
@@ -136,23 +140,27 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 	repo := w.app.Repo
 	in := packagesOf{note: w.app.noteOf(runDir, "packages"), judged: judged, fresh: fresh}
 	exclude := besideRuns(runDir, "exclude")
-	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.Redactor(), Report: w.say,
-		Counted: w.count,
-		Show:    repo.Show, Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts,
-		Paths: repo.Paths,
-		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
-			return w.app.cleanTree(ctx, plan, in, tree)
+	j := &phases.Judge{
+		Links: repo.Links,
+		Dirty: func(ctx context.Context) (session.Tree, error) {
+			snap, err := repo.Snapshot(ctx, exclude)
+			return snap.Tree, err
 		},
 		Cold: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
 			cold := in
 			cold.cold = true
 			return w.app.cleanTree(ctx, plan, cold, tree)
 		},
-		RoomNote: w.app.roomNote(plan, runDir), Mend: w.app.mendRooms(plan), Setup: plan.Setup.Text(), SetUpHere: w.setUp,
-		Dirty: func(ctx context.Context) (session.Tree, error) {
-			snap, err := repo.Snapshot(ctx, exclude)
-			return snap.Tree, err
+	}
+	j.Trees = trial.Trees{Show: repo.Show, Paths: repo.Paths, Changes: repo.Changes, Overlay: repo.Overlay,
+		WithTexts: repo.WithTexts}
+	j.RoomNote, j.Mend = w.app.roomNote(plan, runDir), w.app.mendRooms(plan)
+	j.Runner = gate.Runner{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.Redactor(), Report: w.say,
+		Counted: w.count, Setup: plan.Setup.Text(), SetUpHere: w.setUp,
+		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
+			return w.app.cleanTree(ctx, plan, in, tree)
 		}}
+	return j
 }
 
 func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
@@ -182,7 +190,7 @@ func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 
 // Alive finds nothing of a run that began in the clone that this one is a copy of: it goes on there.
 func (w *works) Alive(id session.ID, runID string) []session.Process {
-	dir, err := w.app.Clone.RunDir(id, runID)
+	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {
 		dir = ""
 	}
@@ -195,7 +203,7 @@ func (w *works) Alive(id session.ID, runID string) []session.Process {
 
 // End is asked for what Alive has found.
 func (w *works) End(id session.ID, runID string) []int {
-	dir, err := w.app.Clone.RunDir(id, runID)
+	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -193,7 +194,7 @@ func checkRules(list, own workspace.Rules, layers []workflows.Layer) (checked []
 		w, bad := workflows.ParseWorkflow(f.Path, f.Text)
 		if len(bad) == 0 && settings != nil && len(layers) > 0 {
 			agent := &workflows.Agent{Command: workflows.Command{Shell: "true"}} // who works is said at `wfs new`
-			_, bad = workflows.Resolve(w, &settings.Config, agent)
+			_, bad = plans.Resolve(w, &settings.Config, agent)
 		}
 		findings = append(findings, bad...)
 	}

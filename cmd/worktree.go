@@ -10,6 +10,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -120,7 +121,7 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if j.Kept == "" {
 		j.Discarded = now.all()
 	}
-	if err := a.Clone.ForgetProvided(work); err != nil {
+	if err := a.Clone.Worktree(work).ForgetProvided(); err != nil {
 		return err
 	}
 	j.Parked = a.strandedWith(ctx, work)
@@ -128,7 +129,7 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 }
 
 // mayRemove refuses work trees that are not to be removed, by what is known of them from outside.
-func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree) error {
+func (a *app) mayRemove(ctx context.Context, id session.ID, t *worktree.Worktree) error {
 	main, err := a.Repo.WorktreePath(ctx, "main")
 	switch {
 	case err != nil:
@@ -150,7 +151,7 @@ func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree
 		return session.Refuse(session.RefuseWorktree, "git worktree unlock "+t.Path,
 			"git keeps the work tree of %s locked%s", id, why)
 	}
-	if err := gitstate.NotMounted(t.Path); err != nil {
+	if err := worktree.NotMounted(t.Path); err != nil {
 		return err
 	}
 	other, err := a.Repo.WorktreeIn(ctx, t.Path)
@@ -166,7 +167,7 @@ func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree
 
 // wouldLose lists what is nowhere but in the work tree. here is the one where the command was typed.
 func (a *app) wouldLose(ctx context.Context, here *gitstate.Repo, id session.ID, dir string) (lost, error) {
-	exclude := a.Clone.ExcludeFile(id)
+	exclude := a.Clone.Session(id).ExcludeFile()
 	snap, err := a.Repo.Snapshot(ctx, exclude)
 	if err != nil {
 		return lost{}, err

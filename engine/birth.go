@@ -124,13 +124,9 @@ func (h *Hand) begin(ctx context.Context, b Birth) (*Relocated, error) {
 		}
 	case b.Carry:
 		tree = snap.Tree
-	case tree != snap.Tree: // what is in the way, or cannot be fetched, is to be found while there is no session yet
-		plan, err := h.planMove(ctx, snap, tree, "")
-		if err != nil {
+	case tree != snap.Tree: // what is in the way is to be found while there is no session yet
+		if _, err := h.planMove(ctx, snap, tree, ""); err != nil {
 			return nil, err
-		}
-		if err := h.e.Store.Present(ctx, plan); err != nil {
-			return nil, fmt.Errorf("%s: nothing was changed: %w", summaryOfNew(h.ID), err)
 		}
 	}
 	bodies := []session.Body{b.Created}

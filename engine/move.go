@@ -60,9 +60,6 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := st.Present(ctx, plan); err != nil {
-		return nil, fmt.Errorf("%s: nothing was changed: %w", r.summary, err)
-	}
 	snap.Raw, plan.Index = plan.Raw, r.index
 	t := session.Turn{Worktree: st.Worktree(), Refs: r.refs, Tree: r.tree, Index: r.index, Raw: r.raw,
 		HeadOldCommit: snap.Head.Commit, TreeOld: snap.Tree, IndexOld: snap.Index, RawOld: snap.Raw}

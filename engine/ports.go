@@ -103,8 +103,6 @@ type Store interface {
 	// Raw keeps the bytes of files that a plan's move overwrites or deletes and that no checkout of where it begins would
 	// write again: a tree of them, "" for none. It is for the plan's Raw, and for a rescue.
 	Raw(ctx context.Context, m session.Move) (session.Tree, error)
-	// Present makes sure that all is there that a plan's move would write: a partial clone fetches it.
-	Present(ctx context.Context, m session.Move) error
 	// MoveTree carries a plan out. Interrupted, it can be carried out again from a new snapshot.
 	MoveTree(ctx context.Context, m session.Move) error
 	// MoveBack is MoveTree back to where a move began that failed on its way to a tree.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 )
 
 // What git converts, git adds: a snapshot and a checkpoint hold what `git add -A` makes of a file, and no other file is left to
@@ -79,7 +81,7 @@ func TestMayMatchIsSure(t *testing.T) {
 		for _, p := range paths {
 			out, err := r.try("check-ignore", "--no-index", "-v", "-n", "--", p)
 			ignored := err == nil && !strings.HasPrefix(out, "::")
-			if may := mayMatch(pattern, p); ignored && !may {
+			if may := snapshot.MayMatch(pattern, p); ignored && !may {
 				t.Errorf("%q ignores %s", pattern, p)
 			} else if !may {
 				sure++

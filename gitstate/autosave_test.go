@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
 // autoDraft describes an auto-save of session s upon its first checkpoint, which is the present commit.
 func (r *testRepo) autoDraft() session.AutoDraft {
-	return session.AutoDraft{Session: testID, Ledger: r.resolve(LedgerRef(testID)), Tree: session.Tree(r.run("rev-parse", "HEAD^{tree}")), At: at,
+	return session.AutoDraft{Session: testID, Ledger: r.resolve(refs.LedgerRef(testID)), Tree: session.Tree(r.run("rev-parse", "HEAD^{tree}")), At: at,
 		Why: "a test", Files: session.Files{session.FileSession: []byte("{}\n"), session.FileEvents: nil}}
 }
 
@@ -35,7 +36,7 @@ func newSaving(t *testing.T) *testRepo {
 }
 
 func (r *testRepo) savedFiles() string {
-	return strings.ReplaceAll(r.run("ls-tree", "-r", "--name-only", AutoRef(testID)+"^2"), "\n", " ")
+	return strings.ReplaceAll(r.run("ls-tree", "-r", "--name-only", refs.AutoRef(testID)+"^2"), "\n", " ")
 }
 
 func (r *testRepo) wantSound() {
@@ -52,8 +53,8 @@ func TestAutoSave(t *testing.T) {
 	r.run("add", ".gitignore")
 	d := r.autoDraft()
 	d.Tree = session.Tree(r.run("write-tree"))
-	d.Ledger = r.resolve(LedgerRef(testID))
-	if done := r.autoSave(d); done.Commit != "" || r.resolve(AutoRef(testID)) != "" {
+	d.Ledger = r.resolve(refs.LedgerRef(testID))
+	if done := r.autoSave(d); done.Commit != "" || r.resolve(refs.AutoRef(testID)) != "" {
 		t.Errorf("nothing differs from the checkpoint, and it was saved: %+v", done)
 	}
 
@@ -91,11 +92,11 @@ func TestAutoSave(t *testing.T) {
 		t.Errorf("loose objects: %s, and before %s", now, loose)
 	}
 	for _, secret := range []string{"KEY=1\n", "x\n", "y\n", "m\n"} {
-		if out, err := r.try("cat-file", "-e", r.newObject("blob", []byte(secret)).id); err == nil {
+		if out, err := r.try("cat-file", "-e", r.Objects.NewObject("blob", []byte(secret)).ID); err == nil {
 			t.Errorf("there is an object of %q %s", secret, out)
 		}
 	}
-	parents := strings.Fields(r.run("log", "-1", "--format=%P", AutoRef(testID)))
+	parents := strings.Fields(r.run("log", "-1", "--format=%P", refs.AutoRef(testID)))
 	if len(parents) != 3 || parents[0] != string(d.Ledger) || r.run("rev-parse", parents[1]+"^") != string(r.head()) {
 		t.Errorf("parents are %v", parents)
 	}
@@ -136,7 +137,7 @@ func TestAutoSaveInConflict(t *testing.T) {
 	r.write("more.txt", "more\n")
 	before := r.run("status", "--porcelain") + r.run("ls-files", "-s")
 	r.autoSave(d)
-	if text := r.run("show", AutoRef(testID)+"^2:a.txt"); !strings.Contains(text, "<<<<<<<") || r.savedFiles() != "a.txt more.txt" {
+	if text := r.run("show", refs.AutoRef(testID)+"^2:a.txt"); !strings.Contains(text, "<<<<<<<") || r.savedFiles() != "a.txt more.txt" {
 		t.Errorf("saved: %s in %s", text, r.savedFiles())
 	}
 	if now := r.run("status", "--porcelain") + r.run("ls-files", "-s"); now != before {
@@ -160,7 +161,7 @@ func TestAutoSaveOfLostWork(t *testing.T) {
 	}
 	r.write("c.txt", "new\n")
 	done := r.autoSave(d)
-	if !done.New || done.Lost != 2 || done.Kept != RescuePrefix(testID)+"1" || r.resolve(done.Kept) != full.Commit {
+	if !done.New || done.Lost != 2 || done.Kept != refs.RescuePrefix(testID)+"1" || r.resolve(done.Kept) != full.Commit {
 		t.Errorf("loss, and something new: %+v", done)
 	}
 	if r.savedFiles() != "a.txt c.txt" || r.run("show", done.Kept+"^2:b.txt") != "b" {
@@ -170,7 +171,7 @@ func TestAutoSaveOfLostWork(t *testing.T) {
 	d.Last = true
 	s := r.snapshot()
 	d.Snapshot = &s
-	if done := r.autoSave(d); done.Lost != 1 || done.Kept != RescuePrefix(testID)+"2" {
+	if done := r.autoSave(d); done.Lost != 1 || done.Kept != refs.RescuePrefix(testID)+"2" {
 		t.Errorf("at the end: %+v", done)
 	}
 	r.wantSound()
@@ -224,14 +225,17 @@ func TestBar20AutoSaves(t *testing.T) {
 	if err := r.EndAutoSaves(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Lstat(r.autoDir()); err == nil {
+	if _, err := os.Lstat(filepath.Join(r.Git.PrivateDir(), "auto")); err == nil {
 		t.Error("what they are made of is left")
 	}
 	r.wantSound()
-	if text := r.run("show", AutoRef(testID)+"^2:d00/f0000.txt"); text != fmt.Sprintf("line %d", saves-1) {
+	if text := r.run("show", refs.AutoRef(testID)+"^2:d00/f0000.txt"); text != fmt.Sprintf("line %d", saves-1) {
 		t.Errorf("the newest holds %q", text)
 	}
 }
+
+// keptPacks is how many packs of auto-saves stay.
+const keptPacks = 2
 
 // TestAutoSavesLeaveWhatOthersNeed lets somebody else come to need what a replaced auto-save had.
 func TestAutoSavesLeaveWhatOthersNeed(t *testing.T) {
@@ -241,9 +245,9 @@ func TestAutoSavesLeaveWhatOthersNeed(t *testing.T) {
 			r.run("hash-object", "-w", r.path("b.txt"))
 		},
 		"in an index": func(r *testRepo) {
-			r.run("update-index", "--add", "--cacheinfo", "100644,"+r.run("rev-parse", AutoRef(testID)+"^2:b.txt")+",taken.txt")
+			r.run("update-index", "--add", "--cacheinfo", "100644,"+r.run("rev-parse", refs.AutoRef(testID)+"^2:b.txt")+",taken.txt")
 		},
-		"under a ref":       func(r *testRepo) { r.run("update-ref", "refs/tags/t", AutoRef(testID)+"^2") },
+		"under a ref":       func(r *testRepo) { r.run("update-ref", "refs/tags/t", refs.AutoRef(testID)+"^2") },
 		"in another pack":   func(r *testRepo) { r.run("gc", "-q", "--prune=now") },
 		"in a commit-graph": func(r *testRepo) { r.run("commit-graph", "write", "--reachable") },
 	} {
@@ -253,7 +257,7 @@ func TestAutoSavesLeaveWhatOthersNeed(t *testing.T) {
 			d := r.autoDraft()
 			r.write("b.txt", "needed\n")
 			r.autoSave(d)
-			id := r.run("rev-parse", AutoRef(testID)+"^2:b.txt")
+			id := r.run("rev-parse", refs.AutoRef(testID)+"^2:b.txt")
 			need(r)
 			for i := range 2 * keptPacks {
 				r.write("b.txt", fmt.Sprintf("line %d\n", i))
@@ -274,9 +278,10 @@ func TestAutoSavesAfterAKill(t *testing.T) {
 	d := r.autoDraft()
 	r.write("b.txt", "b\n")
 	r.autoSave(d)
-	name := r.auto.packs[0].name
+	packs, _ := filepath.Glob(r.path(".git/objects/pack/*.idx"))
+	name := strings.TrimSuffix(filepath.Base(packs[0]), ".idx")
 	from := filepath.Join(r.path(".git/objects/pack"), name+".idx")
-	if err := os.Rename(from, filepath.Join(r.droppedDir(), name+".idx")); err != nil {
+	if err := os.Rename(from, filepath.Join(filepath.Join(r.Git.PrivateDir(), "auto", "dropped"), name+".idx")); err != nil {
 		t.Fatal(err)
 	}
 	r.open(r.Git.Root)

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -22,7 +23,7 @@ func (r *testRepo) thereAndBack(to session.Tree) {
 	before, snap := r.disk(), r.snapshot()
 	m, err := r.PlanMove(context.Background(), snap, to, "")
 	if err == nil {
-		m.Raw, err = r.Raw(context.Background(), m)
+		m.Raw, err = r.RawBytes.Raw(context.Background(), m)
 	}
 	if err == nil {
 		err = r.MoveTree(context.Background(), m)
@@ -35,7 +36,7 @@ func (r *testRepo) thereAndBack(to session.Tree) {
 	}
 	back, err := r.PlanMove(context.Background(), r.snapshot(), snap.Tree, m.Raw)
 	if err == nil {
-		back.Raw, err = r.Raw(context.Background(), back)
+		back.Raw, err = r.RawBytes.Raw(context.Background(), back)
 	}
 	if err == nil {
 		err = r.MoveTree(context.Background(), back)
@@ -82,7 +83,7 @@ func TestBar02IntentToAdd(t *testing.T) {
 func TestBar02Submodules(t *testing.T) {
 	t.Parallel()
 	gitlink := func(r *testRepo, commit session.Commit) session.Tree {
-		return r.evilTree("sub", treeEntry{mode: modeGitlink, id: string(commit)})
+		return r.evilTree("sub", object.Entry{Mode: object.ModeGitlink, ID: string(commit)})
 	}
 	for name, c := range map[string]struct {
 		lay  func(r, sub *testRepo) // after the submodule is in the index

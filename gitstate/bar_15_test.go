@@ -10,22 +10,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/checkout"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
 // evilTree makes a tree with one file at a path that git itself would not make, out of raw objects.
-func (r *testRepo) evilTree(path string, leaf treeEntry, more ...treeEntry) session.Tree {
+func (r *testRepo) evilTree(path string, leaf object.Entry, more ...object.Entry) session.Tree {
 	r.t.Helper()
 	parts := strings.Split(path, "/")
-	leaf.name = parts[len(parts)-1]
-	entries := []treeEntry{leaf}
-	var objects []newObject
+	leaf.Name = parts[len(parts)-1]
+	entries := []object.Entry{leaf}
+	var objects []object.Object
 	for i := len(parts) - 1; ; i-- {
 		if i == 0 {
 			entries = append(entries, more...)
 		}
-		tree, err := r.newTree(entries)
+		tree, err := r.Objects.NewTree(entries)
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -33,14 +35,14 @@ func (r *testRepo) evilTree(path string, leaf treeEntry, more ...treeEntry) sess
 		if i == 0 {
 			break
 		}
-		entries = []treeEntry{{modeTree, parts[i-1], tree.id}}
+		entries = []object.Entry{{Mode: object.ModeTree, Name: parts[i-1], ID: tree.ID}}
 	}
 	for _, o := range objects { // as a fetch with fsckObjects off brings them
-		if _, err := r.Git.Run(context.Background(), gitcmd.Opts{Stdin: o.data, Write: true}, "hash-object", "-w", "-t", "tree", "--literally", "--stdin"); err != nil {
+		if _, err := r.Git.Run(context.Background(), gitcmd.Opts{Stdin: o.Data, Write: true}, "hash-object", "-w", "-t", "tree", "--literally", "--stdin"); err != nil {
 			r.t.Fatal(err)
 		}
 	}
-	return session.Tree(objects[len(objects)-1].id)
+	return session.Tree(objects[len(objects)-1].ID)
 }
 
 // around is everything in the directory that holds the repository, its git directory's hooks and configuration included,
@@ -80,11 +82,11 @@ func TestBar15RestoreEscape(t *testing.T) {
 	for _, name := range names {
 		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
 			r := newRepo(t)
-			blob := r.newObject("blob", []byte("evil\n"))
-			if err := r.writeObjects(context.Background(), blob); err != nil {
+			blob := r.Objects.NewObject("blob", []byte("evil\n"))
+			if err := r.Objects.WriteObjects(context.Background(), blob); err != nil {
 				t.Fatal(err)
 			}
-			to := r.evilTree(name, treeEntry{mode: modeExec, id: blob.id})
+			to := r.evilTree(name, object.Entry{Mode: object.ModeExec, ID: blob.ID})
 			before, files := r.outside(), r.disk()
 			err := r.tryMove(to)
 			if after := r.outside(); !maps.Equal(after, before) {
@@ -98,7 +100,7 @@ func TestBar15RestoreEscape(t *testing.T) {
 				t.Fatal("moved")
 			}
 			refused++
-			if !errors.Is(err, ErrInTheWay) && !strings.Contains(err.Error(), "invalid path '"+name+"'") { // git looks at all names before it writes the first file
+			if !errors.Is(err, checkout.ErrInTheWay) && !strings.Contains(err.Error(), "invalid path '"+name+"'") { // git looks at all names before it writes the first file
 				t.Errorf("it says %v", err)
 			}
 			if got := r.disk(); !maps.Equal(got, files) {
@@ -161,11 +163,11 @@ func TestBar15RestoreThroughLinks(t *testing.T) {
 	}
 	unharmed("a refused move")
 	// A tree with a link and a file behind it, which git would never make.
-	blob, link := r.newObject("blob", []byte("evil\n")), r.newObject("blob", []byte(target))
-	if err := r.writeObjects(context.Background(), blob, link); err != nil {
+	blob, link := r.Objects.NewObject("blob", []byte("evil\n")), r.Objects.NewObject("blob", []byte(target))
+	if err := r.Objects.WriteObjects(context.Background(), blob, link); err != nil {
 		t.Fatal(err)
 	}
-	both := r.evilTree("out/g", treeEntry{mode: modeFile, id: blob.id}, treeEntry{modeLink, "out", link.id})
+	both := r.evilTree("out/g", object.Entry{Mode: object.ModeFile, ID: blob.ID}, object.Entry{Mode: object.ModeLink, Name: "out", ID: link.ID})
 	_ = r.tryMove(both)
 	unharmed("a move to a tree with both")
 }
@@ -183,11 +185,11 @@ func TestBar15RestoreHostileSubmodules(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t)
 			r.run("config", "submodule.recurse", "true")
-			o := r.newObject("blob", []byte(modules))
-			if err := r.writeObjects(context.Background(), o); err != nil {
+			o := r.Objects.NewObject("blob", []byte(modules))
+			if err := r.Objects.WriteObjects(context.Background(), o); err != nil {
 				t.Fatal(err)
 			}
-			to := r.evilTree("sub", treeEntry{mode: modeGitlink, id: string(r.head())}, treeEntry{modeFile, ".gitmodules", o.id})
+			to := r.evilTree("sub", object.Entry{Mode: object.ModeGitlink, ID: string(r.head())}, object.Entry{Mode: object.ModeFile, Name: ".gitmodules", ID: o.ID})
 			before := r.outside()
 			err := r.tryMove(to)
 			if after := r.outside(); !maps.Equal(after, before) {

@@ -99,7 +99,7 @@ func TestBar16Excludes(t *testing.T) {
 		}
 		var want []string
 		for _, p := range gitcmd.SplitZ([]byte(r.run("ls-files", "-c", "-o", "--exclude-standard", "-z"))) {
-			if _, err := r.lstat(p); err == nil {
+			if _, err := r.Git.Lstat(p); err == nil {
 				want = append(want, p)
 			}
 		}

@@ -15,6 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -35,16 +37,16 @@ func (r *testRepo) aged() {
 // looksAt reports whether git is told which paths to look at, and which those are.
 func (r *testRepo) looksAt() (paths []string, sure bool) {
 	r.t.Helper()
-	x, err := r.readIndex(context.Background(), r.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(context.Background(), r.Git.IndexPath())
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	found := r.look(x, nil, session.Guard{})
-	for _, p := range found.others {
-		found.changed = append(found.changed, strings.TrimSuffix(p, "/"))
+	found := r.Files.Look(x, nil, session.Guard{})
+	for _, p := range found.Others {
+		found.Changed = append(found.Changed, strings.TrimSuffix(p, "/"))
 	}
-	slices.Sort(found.changed)
-	return found.changed, !found.unsure && len(found.changed) <= maxNamed
+	slices.Sort(found.Changed)
+	return found.Changed, !found.Unsure && len(found.Changed) <= snapshot.MaxNamed
 }
 
 // byGit is the tree that `git add -A` makes of the work tree, from the index as it is now.
@@ -52,7 +54,7 @@ func (r *testRepo) byGit() string {
 	r.t.Helper()
 	index := filepath.Join(r.home, "theirs")
 	os.Remove(index)
-	if err := copyKeepingTime(r.Git.IndexPath(), index); err != nil && !gitcmd.Absent(err) {
+	if err := gitcmd.CopyKeepingTime(r.Git.IndexPath(), index); err != nil && !gitcmd.Absent(err) {
 		r.t.Fatal(err)
 	}
 	theirs := &testRepo{Repo: r.Repo, t: r.t, home: r.home, env: append(slices.Clone(r.env), "GIT_INDEX_FILE="+index)}
@@ -102,7 +104,7 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 		trees["a checkpoint"] = r.prepare(r.draft("")).Tree
 		for what, got := range trees {
 			// .wfs is as in HEAD, whatever is in the index.
-			if got, want := r.filesBut(string(got), userDir), r.filesBut(want, userDir); got != want {
+			if got, want := r.filesBut(string(got), object.UserDir), r.filesBut(want, object.UserDir); got != want {
 				rt.Errorf("%s holds\n%s\ngit adds\n%s", what, got, want)
 			}
 		}
@@ -140,7 +142,7 @@ func TestOneChangeIsWhatGitFinds(t *testing.T) {
 				told++
 			}
 			want := r.byGit()
-			if got := r.snapshot().Tree; r.filesBut(string(got), userDir) != r.filesBut(want, userDir) {
+			if got := r.snapshot().Tree; r.filesBut(string(got), object.UserDir) != r.filesBut(want, object.UserDir) {
 				t.Errorf("%s: %s: a snapshot holds\n%s\ngit adds\n%s", p, what, r.files(string(got)), r.files(want))
 			}
 			r.mustRemove(".git/index") // with what it was told
@@ -262,7 +264,7 @@ func TestChangedIsLittle(t *testing.T) {
 	if got, sure := r.looksAt(); !sure || strings.Join(got, " ") != "d1/e/f1 d1/new d2/e/f2 d3 d4/e/f4" {
 		t.Fatalf("%q, sure: %v", got, sure)
 	}
-	for i := range maxNamed { // more than git is told of
+	for i := range snapshot.MaxNamed { // more than git is told of
 		r.write(fmt.Sprintf("many%d", i), "x\n")
 	}
 	if _, sure := r.looksAt(); sure {
@@ -311,10 +313,10 @@ func TestChangedSinceItWasRead(t *testing.T) {
 	before := second()
 	p := r.prepare(r.draft(""))
 	r.publish(p)
-	x, err := r.readIndex(context.Background(), r.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(context.Background(), r.Git.IndexPath())
 	r.must(err)
-	if after := second(); uint64(x.written) < before || uint64(x.written) > after {
-		t.Errorf("read in %d; the checkpoint was made from %d to %d", x.written, before, after)
+	if after := second(); uint64(x.Written) < before || uint64(x.Written) > after {
+		t.Errorf("read in %d; the checkpoint was made from %d to %d", x.Written, before, after)
 	}
 	st := mustStat(t, r.path("c.txt"))
 	chtimes(t, r.Git.IndexPath(), st.ModTime()) // however slow this machine is
@@ -338,43 +340,43 @@ func TestUnchangedIsCertain(t *testing.T) {
 		return b
 	}
 	id, empty := []byte{1}, []byte{2}
-	is := fileLook{changed: 20, changedNano: 21, modified: 10, modifiedNano: 11, inode: 5, mode: 0o100644, user: 7, group: 8, size: 9}
-	e := indexEntry{mode: 0o100644, id: id, stat: stat(20, 21, 10, 11, 99, 5, 0o100644, 7, 8, 9)}
-	x := &index{written: 11}
-	if !x.unchanged(&e, is, empty) {
+	is := object.FileLook{Changed: 20, ChangedNano: 21, Modified: 10, ModifiedNano: 11, Inode: 5, Mode: 0o100644, User: 7, Group: 8, Size: 9}
+	e := object.IndexEntry{Mode: 0o100644, ID: id, Stat: stat(20, 21, 10, 11, 99, 5, 0o100644, 7, 8, 9)}
+	x := &object.Index{Written: 11}
+	if !x.Unchanged(&e, is, empty) {
 		t.Error("a file that is as it was has changed")
 	}
-	for name, change := range map[string]func(*fileLook){
-		"ctime": func(f *fileLook) { f.changed++ }, "its nanoseconds": func(f *fileLook) { f.changedNano++ },
-		"mtime": func(f *fileLook) { f.modified-- }, "its nanoseconds too": func(f *fileLook) { f.modifiedNano-- },
-		"inode": func(f *fileLook) { f.inode++ }, "user": func(f *fileLook) { f.user++ }, "group": func(f *fileLook) { f.group++ },
-		"size": func(f *fileLook) { f.size++ }, "executable": func(f *fileLook) { f.mode |= 0o111 }, "a link": func(f *fileLook) { f.mode = 0o120777 },
-		"a directory": func(f *fileLook) { f.mode = 0o040755 }, "a pipe": func(f *fileLook) { f.mode = 0o010644 },
+	for name, change := range map[string]func(*object.FileLook){
+		"ctime": func(f *object.FileLook) { f.Changed++ }, "its nanoseconds": func(f *object.FileLook) { f.ChangedNano++ },
+		"mtime": func(f *object.FileLook) { f.Modified-- }, "its nanoseconds too": func(f *object.FileLook) { f.ModifiedNano-- },
+		"inode": func(f *object.FileLook) { f.Inode++ }, "user": func(f *object.FileLook) { f.User++ }, "group": func(f *object.FileLook) { f.Group++ },
+		"size": func(f *object.FileLook) { f.Size++ }, "executable": func(f *object.FileLook) { f.Mode |= 0o111 }, "a link": func(f *object.FileLook) { f.Mode = 0o120777 },
+		"a directory": func(f *object.FileLook) { f.Mode = 0o040755 }, "a pipe": func(f *object.FileLook) { f.Mode = 0o010644 },
 	} {
 		now := is
-		if change(&now); x.unchanged(&e, now, empty) {
+		if change(&now); x.Unchanged(&e, now, empty) {
 			t.Errorf("another %s does not count", name)
 		}
 	}
 	for written := range int64(10) {
-		if x.written = written + 1; x.unchanged(&e, is, empty) {
+		if x.Written = written + 1; x.Unchanged(&e, is, empty) {
 			t.Error("a file as young as the index cannot have changed")
 		}
 	}
-	x.written = 15
-	if !x.unchanged(&e, is, empty) {
+	x.Written = 15
+	if !x.Unchanged(&e, is, empty) {
 		t.Error("a file that was modified before has changed")
 	}
-	e.stat, is.changedNano = stat(20, 0, 10, 11, 99, 5, 0o100644, 7, 8, 9), 0 // a file system that counts in seconds
-	if x.unchanged(&e, is, empty) {
+	e.Stat, is.ChangedNano = stat(20, 0, 10, 11, 99, 5, 0o100644, 7, 8, 9), 0 // a file system that counts in seconds
+	if x.Unchanged(&e, is, empty) {
 		t.Error("its time may have been set back")
 	}
-	x.written, is.changedNano = 11, 21
-	e.stat, is.size = stat(20, 21, 10, 11, 99, 5, 0o100644, 7, 8, 0), 0
-	if x.unchanged(&e, is, empty) { // git marks an entry that it could not tell from a changed one like that
+	x.Written, is.ChangedNano = 11, 21
+	e.Stat, is.Size = stat(20, 21, 10, 11, 99, 5, 0o100644, 7, 8, 0), 0
+	if x.Unchanged(&e, is, empty) { // git marks an entry that it could not tell from a changed one like that
 		t.Error("a file that had something in it, and has nothing, is as it was")
 	}
-	if e.id = empty; !x.unchanged(&e, is, empty) {
+	if e.ID = empty; !x.Unchanged(&e, is, empty) {
 		t.Error("a file that is empty, and was, has changed")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/gitstate/handover"
 )
 
 // TestFate takes work to a branch in every way that people know, and in ways that lose some of it.
@@ -20,35 +22,35 @@ func TestFate(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(r *testRepo) // HEAD is on main; the work is branch feature, handed over as such
-		want Fate
+		want handover.Fate
 	}{
-		{"left alone", func(*testRepo) {}, Fate{FateHeld, "feature"}},
-		{"the branch is gone", func(r *testRepo) { r.run("branch", "-q", "-D", "feature") }, Fate{How: FateNowhere}},
+		{"left alone", func(*testRepo) {}, handover.Fate{How: handover.FateHeld, Branch: "feature"}},
+		{"the branch is gone", func(r *testRepo) { r.run("branch", "-q", "-D", "feature") }, handover.Fate{How: handover.FateNowhere}},
 		{"merged, and the branch deleted", func(r *testRepo) {
 			elsewhere(r)
 			r.run("merge", "-q", "--no-edit", "feature")
 			r.run("branch", "-q", "-d", "feature")
-		}, Fate{FateMerged, "main"}},
-		{"fast-forwarded", func(r *testRepo) { r.run("merge", "-q", "--ff-only", "feature") }, Fate{FateMerged, "main"}},
-		{"in a tag", func(r *testRepo) { r.run("tag", "v1", "feature"); r.run("branch", "-q", "-D", "feature") }, Fate{FateMerged, "tags/v1"}},
+		}, handover.Fate{How: handover.FateMerged, Branch: "main"}},
+		{"fast-forwarded", func(r *testRepo) { r.run("merge", "-q", "--ff-only", "feature") }, handover.Fate{How: handover.FateMerged, Branch: "main"}},
+		{"in a tag", func(r *testRepo) { r.run("tag", "v1", "feature"); r.run("branch", "-q", "-D", "feature") }, handover.Fate{How: handover.FateMerged, Branch: "tags/v1"}},
 		{"squashed", func(r *testRepo) {
 			elsewhere(r)
 			r.run("merge", "-q", "--squash", "feature")
 			r.run("commit", "-q", "-m", "my words")
 			r.run("branch", "-q", "-D", "feature")
-		}, Fate{FateSquashed, "main"}},
+		}, handover.Fate{How: handover.FateSquashed, Branch: "main"}},
 		{"squashed, and changed again since", func(r *testRepo) {
 			elsewhere(r)
 			r.run("merge", "-q", "--squash", "feature")
 			r.run("commit", "-q", "-m", "my words")
 			r.write("new.txt", "another\n")
 			commit(r, "again")
-		}, Fate{FateSquashed, "main"}},
+		}, handover.Fate{How: handover.FateSquashed, Branch: "main"}},
 		{"picked", func(r *testRepo) {
 			elsewhere(r)
 			r.run("cherry-pick", "feature")
 			r.run("branch", "-q", "-D", "feature")
-		}, Fate{FateSquashed, "main"}},
+		}, handover.Fate{How: handover.FateSquashed, Branch: "main"}},
 		{"squashed into a remote's main, fetched", func(r *testRepo) {
 			r.run("switch", "-q", "-c", "tmp")
 			r.run("merge", "-q", "--squash", "feature")
@@ -56,47 +58,47 @@ func TestFate(t *testing.T) {
 			r.run("update-ref", "refs/remotes/origin/main", "HEAD")
 			r.run("switch", "-q", "main")
 			r.run("branch", "-q", "-D", "feature", "tmp")
-		}, Fate{FateSquashed, "origin/main"}},
+		}, handover.Fate{How: handover.FateSquashed, Branch: "origin/main"}},
 		{"amended where it was handed over", func(r *testRepo) {
 			r.run("switch", "-q", "feature")
 			r.run("commit", "-q", "--amend", "-m", "my words")
 			r.run("switch", "-q", "main")
-		}, Fate{FateHeld, "feature"}},
-		{"while HEAD is on it", func(r *testRepo) { r.run("switch", "-q", "feature") }, Fate{FateHeld, "feature"}},
+		}, handover.Fate{How: handover.FateHeld, Branch: "feature"}},
+		{"while HEAD is on it", func(r *testRepo) { r.run("switch", "-q", "feature") }, handover.Fate{How: handover.FateHeld, Branch: "feature"}},
 		{"while HEAD is on it, and a remote has it", func(r *testRepo) {
 			r.run("switch", "-q", "feature")
 			r.run("update-ref", "refs/remotes/origin/feature", "HEAD")
 			r.run("commit", "-q", "--amend", "-m", "my words")
-		}, Fate{FateHeld, "origin/feature"}},
+		}, handover.Fate{How: handover.FateHeld, Branch: "origin/feature"}},
 		{"merged, while HEAD is on it", func(r *testRepo) {
 			r.run("merge", "-q", "--squash", "feature")
 			r.run("commit", "-q", "-m", "in")
 			r.run("switch", "-q", "feature")
-		}, Fate{FateSquashed, "main"}},
+		}, handover.Fate{How: handover.FateSquashed, Branch: "main"}},
 		{"only some of it was taken", func(r *testRepo) {
 			r.run("checkout", "-q", "feature", "--", "new.txt")
 			commit(r, "some")
 			r.run("branch", "-q", "-D", "feature")
-		}, Fate{How: FateNowhere}},
+		}, handover.Fate{How: handover.FateNowhere}},
 		{"taken with a change", func(r *testRepo) {
 			r.run("merge", "-q", "--squash", "feature")
 			r.write("new.txt", ours+"and more\n")
 			commit(r, "reviewed")
 			r.run("branch", "-q", "-D", "feature")
-		}, Fate{How: FateNowhere}},
+		}, handover.Fate{How: handover.FateNowhere}},
 		{"the same text in another binary", func(r *testRepo) {
 			r.run("merge", "-q", "--squash", "feature")
 			r.write("bin", "\x00\x01another")
 			commit(r, "binary")
 			r.run("branch", "-q", "-D", "feature")
-		}, Fate{How: FateNowhere}},
+		}, handover.Fate{How: handover.FateNowhere}},
 		{"reverted later", func(r *testRepo) {
 			r.run("merge", "-q", "--squash", "feature")
 			r.run("commit", "-q", "-m", "in")
 			r.run("revert", "--no-edit", "HEAD")
 			r.run("branch", "-q", "-D", "feature")
-		}, Fate{FateSquashed, "main"}},
-		{"only on another session's branch", func(r *testRepo) { r.run("branch", "wfs/other", "feature"); r.run("branch", "-q", "-D", "feature") }, Fate{How: FateNowhere}},
+		}, handover.Fate{How: handover.FateSquashed, Branch: "main"}},
+		{"only on another session's branch", func(r *testRepo) { r.run("branch", "wfs/other", "feature"); r.run("branch", "-q", "-D", "feature") }, handover.Fate{How: handover.FateNowhere}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -113,7 +115,7 @@ func TestFate(t *testing.T) {
 			r.run("update-ref", "refs/wfs/x/ledger", string(work))
 			r.run("switch", "-q", "main")
 			c.do(r)
-			got, err := r.Fate(context.Background(), Work{Commit: work, Base: "refs/heads/main", Handed: "refs/heads/feature"})
+			got, err := r.Fate(context.Background(), handover.Work{Commit: work, Base: "refs/heads/main", Handed: "refs/heads/feature"})
 			if err != nil || got != c.want {
 				t.Errorf("%+v, want %+v (%v)", got, c.want, err)
 			}
@@ -126,7 +128,7 @@ func TestFate(t *testing.T) {
 		r.run("commit", "-q", "--allow-empty", "-m", "start")
 		work := r.head()
 		r.run("switch", "-q", "main")
-		if got, err := r.Fate(context.Background(), Work{Commit: work, Base: "refs/heads/main"}); err != nil || got.How != FateNothing {
+		if got, err := r.Fate(context.Background(), handover.Work{Commit: work, Base: "refs/heads/main"}); err != nil || got.How != handover.FateNothing {
 			t.Errorf("%+v (%v)", got, err)
 		}
 	})

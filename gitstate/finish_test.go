@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/handover"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -69,7 +70,7 @@ func TestCommitOnto(t *testing.T) {
 	if got := r.run("log", "-1", "--format=%H %P %T %an", handedOver); got != string(c)+" "+string(base)+" "+string(s.Tree)+" Ann" {
 		t.Errorf("commit: %s", got)
 	}
-	info, err := r.CommitInfo(context.Background(), c)
+	info, err := r.Objects.CommitInfo(context.Background(), c)
 	if err != nil || info.Subject != "subjéct" || info.Body != "# not a comment\n\nbody\nChange-Id: I1\n" || info.At != at || info.Author != "Ann <ann@example.org>" {
 		t.Errorf("info: %+v, %v", info, err)
 	}
@@ -84,7 +85,7 @@ func TestCommitOnto(t *testing.T) {
 	}
 	r.fsck()
 	_, err = r.CommitOnto(context.Background(), handedOver, base, s.Tree, "again\n")
-	if !errors.Is(err, ErrBranchExists) || r.run("rev-parse", handedOver) != string(c) {
+	if !errors.Is(err, handover.ErrBranchExists) || r.run("rev-parse", handedOver) != string(c) {
 		t.Errorf("a second time: %v", err)
 	}
 }
@@ -142,7 +143,7 @@ func TestCommitOntoLeavesForeignCommits(t *testing.T) {
 	s := r.snapshot()
 	r.hook("post-commit", "test -e $GIT_DIR/once && exit\n: >$GIT_DIR/once\ngit commit -q --allow-empty -m theirs\n")
 	_, err := r.CommitOnto(context.Background(), handedOver, r.head(), s.Tree, "subject\n")
-	var changed *HookChangedError
+	var changed *handover.HookChangedError
 	if !errors.As(err, &changed) || !strings.Contains(err.Error(), "was left at") {
 		t.Errorf("error: %v", err)
 	}
@@ -207,8 +208,8 @@ func TestHandoverTree(t *testing.T) {
 		with[".workflow/x/plan.md"] = "plan\n"
 		got, err := r.HandoverTree(ctx, r.treeOf(with), r.treeOf(base), r.treeOf(carried))
 		if tt.want == nil {
-			var overlap *OverlapError
-			if !errors.As(err, &overlap) || !errors.Is(err, ErrOverlap) || !slices.Equal(overlap.Paths, tt.over) {
+			var overlap *handover.OverlapError
+			if !errors.As(err, &overlap) || !errors.Is(err, handover.ErrOverlap) || !slices.Equal(overlap.Paths, tt.over) {
 				t.Errorf("%s: error %v", tt.name, err)
 			}
 			continue

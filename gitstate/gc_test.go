@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -50,7 +51,7 @@ func TestOnlyIn(t *testing.T) {
 			s := r.snapshot()
 			if strings.Contains(c.want, "converts") {
 				var err error
-				s.Raw, err = r.RawFiles(ctx, s)
+				s.Raw, err = r.RawBytes.RawFiles(ctx, s)
 				r.must(err)
 			}
 			ref, err := r.Rescue(ctx, "one", "a test", s, at)
@@ -63,7 +64,7 @@ func TestOnlyIn(t *testing.T) {
 			r.run("switch", "-q", "-f", "main")
 			r.write("a.txt", "kept\n")
 			r.run("commit", "-q", "-am", "a checkpoint")
-			r.run("update-ref", LedgerRef("one"), "HEAD")
+			r.run("update-ref", refs.LedgerRef("one"), "HEAD")
 			trees, err := r.LedgerTrees(ctx, "one")
 			r.must(err)
 			only, err := r.OnlyIn(ctx, tip, state, trees)

@@ -32,7 +32,7 @@ func newRepo(t *testing.T, initArgs ...string) *testRepo {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r := &testRepo{Repo: &Repo{Git: &gitcmd.Git{Root: root}}, t: t, home: home, env: testEnv(home)}
+	r := &testRepo{Repo: repoOf(gitcmd.New(gitcmd.Place{Root: root})), t: t, home: home, env: testEnv(home)}
 	r.run(append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
 	r.write("a.txt", "a\n")
 	r.run("add", "a.txt")
@@ -112,7 +112,7 @@ func (r *testRepo) head() session.Commit { return session.Commit(r.run("rev-pars
 // snapshot is Snapshot without excludes, which must work.
 func (r *testRepo) snapshot() session.Snapshot {
 	r.t.Helper()
-	s, err := r.Snapshot(context.Background(), "")
+	s, err := r.Files.Snapshot(context.Background(), "")
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -42,12 +42,12 @@ func TestHeadIsMovedAsGitMovesIt(t *testing.T) {
 				lines := strings.Split(strings.TrimSpace(string(log)), "\n")
 				return string(head) + lines[len(lines)-1]
 			}
-			head, err := r.Head(context.Background())
+			head, err := r.Refs.Head(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
 			const why = "checkout: moving from main to other"
-			if err := r.setHead(context.Background(), head, "refs/heads/other", head.Commit, why); err != nil {
+			if err := r.Refs.SetHead(context.Background(), head, "refs/heads/other", head.Commit, why); err != nil {
 				t.Fatal(err)
 			}
 			ours := read()

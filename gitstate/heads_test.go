@@ -11,8 +11,8 @@ import (
 func TestHoldsOfTheRepository(t *testing.T) {
 	t.Parallel()
 	for name, hold := range map[string]func(r *Repo, ctx context.Context) (func(), error){
-		"heads": func(r *Repo, ctx context.Context) (func(), error) { return r.HoldHeads(ctx, "refs/heads/main") },
-		"plans": (*Repo).HoldPlans,
+		"heads": func(r *Repo, ctx context.Context) (func(), error) { return r.Refs.HoldHeads(ctx, "refs/heads/main") },
+		"plans": func(r *Repo, ctx context.Context) (func(), error) { return r.Refs.HoldPlans(ctx) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -32,7 +32,7 @@ func (r *testRepo) guard(rules string, g session.Guard) string {
 
 func (r *testRepo) snapshotBy(exclude string) session.Snapshot {
 	r.t.Helper()
-	s, err := r.Snapshot(context.Background(), exclude)
+	s, err := r.Files.Snapshot(context.Background(), exclude)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/gitstate/object"
 )
 
 // The parser of indexes must agree with git, and must not believe in a tree that the index no longer stands for.
@@ -18,31 +20,31 @@ func TestParseIndex(t *testing.T) {
 		r.write("long/"+strings.Repeat("n", 200), "n\n")
 		r.run("update-index", "--index-version", version)
 		r.run("add", "-A")
-		scan := func() indexInfo {
+		scan := func() object.IndexInfo {
 			data, err := os.ReadFile(r.Git.IndexPath())
 			if err != nil {
 				t.Fatal(err)
 			}
-			x, ok := parseIndex(data, 20)
+			x, ok := object.ParseIndex(data, 20)
 			if !ok {
 				t.Fatalf("version %s cannot be parsed", version)
 			}
 			for n := range data {
-				parseIndex(data[:n], 20) // must not panic
+				object.ParseIndex(data[:n], 20) // must not panic
 			}
-			return x.info()
+			return x.Info()
 		}
-		if info := scan(); info.tree != "" {
+		if info := scan(); info.Tree != "" {
 			t.Errorf("version %s: a tree although something was added", version)
 		}
 		want := r.run("write-tree")
-		if info := scan(); info.tree != want {
-			t.Errorf("version %s: tree %q, want %s", version, info.tree, want)
+		if info := scan(); info.Tree != want {
+			t.Errorf("version %s: tree %q, want %s", version, info.Tree, want)
 		}
 		r.run("add", "-N", ".")
 		r.write("later", "l")
 		r.run("add", "-N", "later")
-		if info := scan(); info.tree != "" {
+		if info := scan(); info.Tree != "" {
 			t.Errorf("version %s: a tree with an entry that is only intended", version)
 		}
 	}
@@ -60,5 +62,5 @@ func FuzzParseIndex(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data)
-	f.Fuzz(func(t *testing.T, data []byte) { parseIndex(data, 20) })
+	f.Fuzz(func(t *testing.T, data []byte) { object.ParseIndex(data, 20) })
 }

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/backup"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 )
 
 // Git may collect garbage, at once and thoroughly, between any two steps of a checkpoint: nothing of it is garbage.
@@ -58,14 +60,14 @@ func TestTidyPacks(t *testing.T) {
 	r := newRepo(t)
 	dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	ids := r.packed(1, 0)
-	gone := []string{tempOfPack + "1", tempOfIndex + "1", tempOfMark + "1", "pack-1.keep", "pack-1.pack", "pack-2.keep"}
+	gone := []string{object.TempOfPack + "1", object.TempOfIndex + "1", object.TempOfMark + "1", "pack-1.keep", "pack-1.pack", "pack-2.keep"}
 	stays := []string{"tmp_pack_git", "pack-2.pack", "pack-2.idx", "pack-3.keep", "pack-3.pack", "pack-4.keep", "pack-5.keep"}
 	for _, name := range append(gone, stays...) {
-		r.put(filepath.Join(dir, name), map[string]string{"pack-1.keep": keepMark, "pack-2.keep": keepMark,
-			"pack-3.keep": "a person's\n", "pack-4.keep": keepByGit + "\n"}[name])
+		r.put(filepath.Join(dir, name), map[string]string{"pack-1.keep": object.KeepMark, "pack-2.keep": object.KeepMark,
+			"pack-3.keep": "a person's\n", "pack-4.keep": object.KeepByGit + "\n"}[name])
 	}
 	os.Remove(filepath.Join(dir, "pack-5.keep"))
-	held, err := keepPack(filepath.Join(dir, "pack-5"))
+	held, err := object.KeepPack(filepath.Join(dir, "pack-5"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +103,7 @@ func TestTidyPacks(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	held.letGo()
+	held.LetGo()
 	if _, err := os.Lstat(filepath.Join(dir, "pack-5.keep")); !gitcmd.Absent(err) {
 		t.Errorf("let go of, and there: %v", err)
 	}
@@ -117,16 +119,16 @@ func TestNothingOfARescueIsGarbage(t *testing.T) {
 	r, _ := newSession(t)
 	r.write("dir/new.txt", "new\n")
 	s := r.snapshot()
-	objects, err := r.stateCommit(stateOf("a test", s, nil), s, "", "before a test", nil, "T <t@example.com>", at)
+	objects, err := r.Backups.StateCommit(backup.StateOf("a test", s, nil), s, "", "before a test", nil, "T <t@example.com>", at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.writeObjects(context.Background(), append(r.looseBelow(s.Tree, s.Index), objects...)...); err != nil {
+	if err := r.Objects.WriteObjects(context.Background(), append(r.Objects.LooseBelow(s.Tree, s.Index), objects...)...); err != nil {
 		t.Fatal(err)
 	}
 	r.run("gc", "-q", "--prune=now")
-	r.run("update-ref", "refs/wfs/s/rescue/1", objects[len(objects)-1].id)
-	r.letGo(true)
+	r.run("update-ref", "refs/wfs/s/rescue/1", objects[len(objects)-1].ID)
+	r.Objects.LetGo(true)
 	r.run("gc", "-q", "--prune=now")
 	r.fsck()
 }

@@ -53,7 +53,7 @@ func TestKeepWorktree(t *testing.T) {
 		}
 	}
 	r.run("switch", "-q", "feature")
-	if _, err := made.Head(ctx); err != nil {
+	if _, err := made.Refs.Head(ctx); err != nil {
 		t.Error(err)
 	}
 	r.run("worktree", "remove", "--force", kept)

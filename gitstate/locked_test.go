@@ -23,15 +23,15 @@ var turnThatLocks = map[string]func(r *testRepo, d session.Draft) error{
 	"refs/wfs/s/ledger.lock": publish,
 	"refs/wfs/s/index.lock":  publish,
 	"refs/wfs-ops/main.lock": func(r *testRepo, _ session.Draft) error {
-		_, err := r.LogOp(context.Background(), session.Op{Kind: "x", Session: testID})
+		_, err := r.Refs.LogOp(context.Background(), session.Op{Kind: "x", Session: testID})
 		return err
 	},
 	"refs/heads/handed.lock": func(r *testRepo, _ session.Draft) error {
-		return r.createBranch(context.Background(), "refs/heads/handed", r.head())
+		return r.Handover.CreateBranch(context.Background(), "refs/heads/handed", r.head())
 	},
 	"refs/wfs/s/rescue/1.lock": rescue,
 	"packed-refs.lock": func(r *testRepo, _ session.Draft) error {
-		return r.moveRef(context.Background(), session.RefMove{Ref: "refs/heads/packed", Old: r.head()}, "")
+		return r.Refs.Move(context.Background(), session.RefMove{Ref: "refs/heads/packed", Old: r.head()}, "")
 	},
 }
 
@@ -46,7 +46,7 @@ func publish(r *testRepo, d session.Draft) error {
 
 func rescue(r *testRepo, _ session.Draft) error {
 	ctx := context.Background()
-	snap, err := r.Snapshot(ctx, "")
+	snap, err := r.Files.Snapshot(ctx, "")
 	if err == nil {
 		_, err = r.Rescue(ctx, testID, "test", snap, at)
 	}
@@ -82,7 +82,7 @@ func TestBar10ForeignLocks(t *testing.T) {
 			if !errors.As(err, &locked) || !gitcmd.IsFile(locked.Path, lock) {
 				t.Fatalf("not refused for %s: %v", lock, err)
 			}
-			if waited := r.Git.Waited(); waited < gitcmd.LockPatience || waited > gitcmd.LockPatience+gitcmd.LastPause {
+			if waited := r.Git.Locks.Waited(); waited < gitcmd.LockPatience || waited > gitcmd.LockPatience+gitcmd.LastPause {
 				t.Errorf("waited for %s", waited)
 			}
 			if runtime.GOOS == "linux" && !locked.Deserted() || !strings.Contains(err.Error(), locked.Path) {
@@ -120,7 +120,7 @@ func TestBar10BriefLock(t *testing.T) {
 			r.put(lock, "")
 			gone := make(chan error, 1)
 			go func() {
-				for r.Git.Waited() == 0 { // it is being waited for
+				for r.Git.Locks.Waited() == 0 { // it is being waited for
 					time.Sleep(time.Millisecond)
 				}
 				gone <- os.Remove(lock)
@@ -143,7 +143,7 @@ func TestLongerPatience(t *testing.T) {
 	lock := filepath.Join(r.Git.CommonDir, "index.lock")
 	r.put(lock, "")
 	asked := 0
-	r.Git.WaitOn(func(_ time.Duration, e *gitcmd.LockedError) bool {
+	r.Git.Locks.WaitOn(func(_ time.Duration, e *gitcmd.LockedError) bool {
 		if asked++; asked == 3 {
 			if err := os.Remove(e.Path); err != nil {
 				t.Error(err)
@@ -155,7 +155,7 @@ func TestLongerPatience(t *testing.T) {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
 	r.put(lock, "")
-	r.Git.WaitOn(func(time.Duration, *gitcmd.LockedError) bool { return false })
+	r.Git.Locks.WaitOn(func(time.Duration, *gitcmd.LockedError) bool { return false })
 	var locked *gitcmd.LockedError
 	if err := publish(r, r.draft("")); !errors.As(err, &locked) {
 		t.Error(err)
@@ -173,12 +173,12 @@ func TestBar10Holder(t *testing.T) {
 	lock := filepath.Join(r.Git.CommonDir, "index.lock")
 	open := exec.Command("sh", "-c", `exec 9>"$1"; echo ready; read line`, "sh", lock)
 	holdsOpen := r.begin(open)
-	e := r.Git.LockedBy(ctx, lock)
+	e := r.Git.Locks.LockedBy(ctx, lock)
 	if len(e.Holders) != 1 || e.Holders[0].PID != open.Process.Pid || e.Deserted() || !strings.Contains(e.Error(), "and held by `sh -c") {
 		t.Errorf("%v: %+v", e, e)
 	}
 	holdsOpen()
-	if e := r.Git.LockedBy(ctx, lock); !e.Deserted() || !strings.Contains(e.Error(), "no process holds it") {
+	if e := r.Git.Locks.LockedBy(ctx, lock); !e.Deserted() || !strings.Contains(e.Error(), "no process holds it") {
 		t.Errorf("%v: %+v", e, e)
 	}
 	if err := os.Remove(lock); err != nil {
@@ -188,12 +188,12 @@ func TestBar10Holder(t *testing.T) {
 	r.write("a.txt", "edited\n")
 	commit := exec.Command("sh", "-c", `GIT_EDITOR='echo ready; read line; false' git commit -q -a; :`)
 	ends := r.begin(commit)
-	e = r.Git.LockedBy(ctx, lock)
+	e = r.Git.Locks.LockedBy(ctx, lock)
 	if e == nil || len(e.AtWork) != 1 || e.Deserted() || !strings.Contains(e.Error(), "`git commit -q -a`") {
 		t.Errorf("%v: %+v", e, e)
 	}
 	ends()
-	if e := r.Git.LockedBy(ctx, lock); e != nil {
+	if e := r.Git.Locks.LockedBy(ctx, lock); e != nil {
 		t.Errorf("%v", e)
 	}
 }

@@ -16,7 +16,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wfs-dev/wfs/gitstate/checkout"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -33,7 +35,7 @@ func (r *testRepo) tryMove(to session.Tree) error { return r.moveFrom(r.snapshot
 func (r *testRepo) moveFrom(from session.Snapshot, to session.Tree) error {
 	m, err := r.PlanMove(context.Background(), from, to, "")
 	if err == nil {
-		m.Raw, err = r.Raw(context.Background(), m)
+		m.Raw, err = r.RawBytes.Raw(context.Background(), m)
 	}
 	if err != nil {
 		return err
@@ -49,7 +51,7 @@ func (r *testRepo) inTheWay(to session.Tree) []string {
 		r.t.Fatal(err)
 	}
 	before := r.disk()
-	if err := r.MoveTree(context.Background(), m); len(m.InTheWay) > 0 && !errors.Is(err, ErrInTheWay) {
+	if err := r.MoveTree(context.Background(), m); len(m.InTheWay) > 0 && !errors.Is(err, checkout.ErrInTheWay) {
 		r.t.Errorf("the move was not refused: %v", err)
 	}
 	if len(m.InTheWay) > 0 && !maps.Equal(before, r.disk()) {
@@ -104,19 +106,19 @@ func diskOf(t interface{ Fatal(...any) }, root string) map[string]string {
 func (r *testRepo) treeOf(files map[string]string) session.Tree {
 	r.t.Helper()
 	var list strings.Builder
-	var objects []newObject
+	var objects []object.Object
 	for path, content := range files {
-		mode := modeFile
+		mode := object.ModeFile
 		if link, ok := strings.CutPrefix(content, "-> "); ok {
-			mode, content = modeLink, link
+			mode, content = object.ModeLink, link
 		} else if data, ok := strings.CutPrefix(content, "x "); ok {
-			mode, content = modeExec, data
+			mode, content = object.ModeExec, data
 		}
-		o := r.newObject("blob", []byte(content))
+		o := r.Objects.NewObject("blob", []byte(content))
 		objects = append(objects, o)
-		fmt.Fprintf(&list, "%s %s\t%s\x00", mode, o.id, path)
+		fmt.Fprintf(&list, "%s %s\t%s\x00", mode, o.ID, path)
 	}
-	if err := r.writeObjects(context.Background(), objects...); err != nil {
+	if err := r.Objects.WriteObjects(context.Background(), objects...); err != nil {
 		r.t.Fatal(err)
 	}
 	index := filepath.Join(r.home, "tree-index")
@@ -125,7 +127,7 @@ func (r *testRepo) treeOf(files map[string]string) session.Tree {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	tree, err := r.writeTree(context.Background(), index)
+	tree, err := r.Objects.WriteTree(context.Background(), index)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -295,7 +297,7 @@ func TestPlanRefusesWhatWasSkipped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(m.InTheWay) != 1 || m.InTheWay[0].Why == wayUnknown {
+		if len(m.InTheWay) != 1 || m.InTheWay[0].Why == checkout.WayUnknown {
 			t.Errorf("%v: in the way: %v", to, m.InTheWay)
 		}
 	}
@@ -358,16 +360,16 @@ func TestMoveRefusesLaterChanges(t *testing.T) {
 				t.Fatal(m.InTheWay, err)
 			}
 			dir := filepath.Join(r.Git.PrivateDir(), "last-look")
-			a, b, err := r.throwAway(ctx, m.From, to)
-			if err = join(err, r.makeGitDir(dir, string(a))); err == nil {
-				err = r.fillMoveIndex(ctx, dir, m.From)
+			a, b, err := r.Mover.ThrowAway(ctx, m.From, to)
+			if err = object.Join(err, r.Git.MakeGitDir(dir, string(a))); err == nil {
+				err = r.Mover.FillIndex(ctx, dir, m.From)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			later(r)
 			before := r.disk()
-			if err := r.checkout(ctx, dir, b); err == nil {
+			if err := r.Mover.Checkout(ctx, dir, b); err == nil {
 				t.Error("git moved")
 			}
 			if err := r.MoveTree(ctx, m); err == nil {
@@ -457,7 +459,7 @@ func TestMoveAfterInterruption(t *testing.T) {
 				r.write(name, content)
 			}
 			target, before := r.treeOf(to), r.snapshot().Tree
-			if err := r.beginMove(before, target); err != nil {
+			if err := r.Mover.Begin(before, target); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.MkdirAll(filepath.Join(r.Git.PrivateDir(), "move"), 0o700); err != nil {
@@ -477,7 +479,7 @@ func TestMoveAfterInterruption(t *testing.T) {
 			if got := r.disk(); !maps.Equal(got, want) {
 				t.Errorf("got %q", got)
 			}
-			if _, err := os.Stat(r.movingFile()); !gitcmd.Absent(err) {
+			if _, err := os.Stat(filepath.Join(r.Git.PrivateDir(), "moving")); !gitcmd.Absent(err) {
 				t.Errorf("the note of the move is still there: %v", err)
 			}
 		})
@@ -489,7 +491,7 @@ func TestMoveAfterInterruption(t *testing.T) {
 			r.write(name, content)
 		}
 		target, before := r.treeOf(to), r.snapshot().Tree
-		if err := r.beginMove(before, target); err != nil {
+		if err := r.Mover.Begin(before, target); err != nil {
 			t.Fatal(err)
 		}
 		r.write("dist/kept", "mine\n")

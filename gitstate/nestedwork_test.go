@@ -82,14 +82,14 @@ func TestUnsavedSubmodules(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "there")
 			r.run("worktree", "add", "-q", "--detach", dir)
 			t.Parallel()
-			there := &testRepo{Repo: &Repo{Git: &gitcmd.Git{Root: dir}}, t: t, home: r.home, env: r.env}
+			there := &testRepo{Repo: repoOf(gitcmd.New(gitcmd.Place{Root: dir})), t: t, home: r.home, env: r.env}
 			there.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
 			there.open(dir)
 			if err := os.MkdirAll(there.Git.PrivateDir(), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			c.do(there)
-			list, err := there.Unsaved(context.Background(), r.Repo)
+			list, err := there.Unsaved(context.Background(), r.Git)
 			if err != nil || (strings.Join(list, " ") == "sub") != c.lost || !c.lost && len(list) > 0 {
 				t.Errorf("unsaved: %q, %v; lost: %v", list, err, c.lost)
 			}

@@ -5,44 +5,75 @@ package gitstate
 
 import (
 	"context"
-	"sync/atomic"
 
+	"github.com/wfs-dev/wfs/gitstate/backup"
+	"github.com/wfs-dev/wfs/gitstate/checkout"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/handover"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/raw"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/gitstate/room"
-	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/gitstate/settings"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
+	"github.com/wfs-dev/wfs/gitstate/turn"
+	"github.com/wfs-dev/wfs/gitstate/unsaved"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 )
 
-// The names that wfs uses in a repository.
-const (
-	branchPrefix = "refs/heads/wfs/" // <slug>: the session's branch
-	refsPrefix   = "refs/wfs/"       // <slug>/ledger, <slug>/auto, <slug>/rescue/<n>
-	opsPrefix    = "refs/wfs-ops/"   // <work tree>: its operation log
+// Objects are the objects of the repository.
+type Objects = object.Store
 
-	deletedPrefix = "refs/wfs-deleted/" // <slug>/<when>/…: what was deleted, until gc
-)
+// Refs are the refs of the repository.
+type Refs = refs.Refs
 
-// BranchRef is the full name of a session's branch.
-func BranchRef(id session.ID) string { return branchPrefix + string(id) }
+// Trees are the work trees of the repository.
+type Trees = worktree.Trees
 
-// AutoRef is the full name of the ref of a session's newest auto-save.
-func AutoRef(id session.ID) string { return refsPrefix + string(id) + "/auto" }
+// Settings are git's settings, as far as they say how files are treated.
+type Settings = settings.Settings
 
-// LedgerRef is the full name of a session's ledger.
-func LedgerRef(id session.ID) string { return refsPrefix + string(id) + "/ledger" }
+// RawBytes are files' bytes as they lie in the work tree.
+type RawBytes = raw.Files
+
+// Files are the files of the work tree, as git would add them.
+type Files = snapshot.Files
+
+// Mover moves files of the work tree.
+type Mover = checkout.Mover
+
+// Turns makes and publishes turns.
+type Turns = turn.Turns
+
+// Handover hands work over.
+type Handover = handover.Handover
+
+// Backups are rescues and auto-saves.
+type Backups = backup.Backups
+
+// AutoSaves are those of one attempt.
+type AutoSaves = backup.AutoSaves
+
+// Finder finds what the work tree alone has.
+type Finder = unsaved.Finder
 
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
 type Repo struct {
 	*gitcmd.Git
-	reader reader // what is read without git
+	*Objects
+	*Refs
+	*Trees
+	*Files
+	*RawBytes
+	*Settings
+	*Mover
+	*Turns
+	*Handover
+	*Backups
+	*AutoSaves
+	*Finder
 
 	Rooms *room.Set
-
-	notedAside atomic.Pointer[string] // see SetAside
-
-	auto    autoSaves
-	keeping keeping
-
-	configured atomic.Pointer[string] // what files of settings were like when that was asked last
 }
 
 // Open opens the repository of the work tree that contains a directory.
@@ -51,7 +82,7 @@ func Open(ctx context.Context, o gitcmd.Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Repo{Git: git}
+	r := repoOf(git)
 	r.Rooms = r.rooms()
 	return r, nil
 }
@@ -67,3 +98,16 @@ func (r *Repo) CommonDir() string { return r.Git.CommonDir }
 
 // Worktree is the id of the work tree: "main", or a linked work tree's name.
 func (r *Repo) Worktree() string { return r.Git.Worktree }
+
+func repoOf(git *gitcmd.Git) *Repo {
+	r := &Repo{Git: git, Objects: object.New(git)}
+	r.Refs, r.Settings, r.RawBytes = refs.New(git, r.Objects), settings.New(git, r.Objects), raw.New(git, r.Objects)
+	r.Trees, r.Files = worktree.New(git, r.Objects, r.Refs), snapshot.New(git, r.Objects, r.Refs, r.Settings)
+	r.Mover = checkout.New(git, r.Objects, r.RawBytes)
+	r.Turns = &Turns{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Trees: r.Trees}
+	r.Handover = &Handover{Git: git, Objects: r.Objects, Refs: r.Refs, Trees: r.Trees}
+	r.Backups = &Backups{Git: git, Objects: r.Objects, Refs: r.Refs, Handover: r.Handover}
+	r.AutoSaves = &AutoSaves{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Backups: r.Backups}
+	r.Finder = &Finder{Git: git, Objects: r.Objects, Settings: r.Settings}
+	return r
+}

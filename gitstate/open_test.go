@@ -39,17 +39,17 @@ func TestReady(t *testing.T) {
 		want   string
 	}{
 		"ready":    {func(r *testRepo) {}, ""},
-		"unborn":   {func(r *testRepo) { r.run("switch", "-q", "--orphan", "new") }, NotBorn},
-		"detached": {func(r *testRepo) { r.run("switch", "-q", "--detach") }, NotOnBranch},
-		"merge":    {leaveConflict, NotDone},
-		"unmerged": {func(r *testRepo) { leaveConflict(r); os.Remove(r.Git.GitDir + "/MERGE_HEAD") }, NotMerged},
-		"bisect":   {func(r *testRepo) { r.run("bisect", "start") }, NotDone},
-		"branch":   {func(r *testRepo) { r.run("branch", "wfs") }, NotNamespace},
-		"packed":   {func(r *testRepo) { r.run("branch", "wfs"); r.run("pack-refs", "--all") }, NotNamespace},
+		"unborn":   {func(r *testRepo) { r.run("switch", "-q", "--orphan", "new") }, gitcmd.NotBorn},
+		"detached": {func(r *testRepo) { r.run("switch", "-q", "--detach") }, gitcmd.NotOnBranch},
+		"merge":    {leaveConflict, gitcmd.NotDone},
+		"unmerged": {func(r *testRepo) { leaveConflict(r); os.Remove(r.Git.GitDir + "/MERGE_HEAD") }, gitcmd.NotMerged},
+		"bisect":   {func(r *testRepo) { r.run("bisect", "start") }, gitcmd.NotDone},
+		"branch":   {func(r *testRepo) { r.run("branch", "wfs") }, gitcmd.NotNamespace},
+		"packed":   {func(r *testRepo) { r.run("branch", "wfs"); r.run("pack-refs", "--all") }, gitcmd.NotNamespace},
 		"identity": {func(r *testRepo) {
 			r.env = slices.DeleteFunc(r.env, func(kv string) bool { return strings.HasPrefix(kv, "GIT_COMMITTER_") })
 			r.open(r.Git.Root)
-		}, NotIdentified},
+		}, gitcmd.NotIdentified},
 		"our lock": {func(r *testRepo) { mustWrite(r, r.Git.IndexPath()+".lock", string(gitcmd.LockMark)) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestReady(t *testing.T) {
 			if err == nil {
 				err = r.Identified(context.Background())
 			}
-			var ready *ReadyError
+			var ready *gitcmd.ReadyError
 			if errors.As(err, &ready) {
 				if ready.Code != c.want || ready.Error() == "" {
 					t.Errorf("%s: %v", ready.Code, err)
@@ -71,7 +71,7 @@ func TestReady(t *testing.T) {
 			} else if err != nil || c.want != "" {
 				t.Errorf("%v, want %s", err, c.want)
 			}
-			if c.want == NotOnBranch {
+			if c.want == gitcmd.NotOnBranch {
 				if err := r.Ready(context.Background(), true); err != nil {
 					t.Errorf("allowed: %v", err)
 				}

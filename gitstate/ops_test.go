@@ -9,13 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
 // logged appends an operation to the log of the work tree and returns its number.
 func (r *testRepo) logged(summary string) int64 {
 	r.t.Helper()
-	n, err := r.LogOp(context.Background(), session.Op{Kind: "rename", Session: testID, Summary: summary, Ledger: session.Commit(fmt.Sprintf("%040x", len(summary)*7919)), At: at})
+	n, err := r.Refs.LogOp(context.Background(), session.Op{Kind: "rename", Session: testID, Summary: summary, Ledger: session.Commit(fmt.Sprintf("%040x", len(summary)*7919)), At: at})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -29,16 +31,10 @@ func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 	const ref = "refs/wfs-ops/main"
 	for name, rubbish := range map[string]func(r *testRepo) (kept string){
 		"a commit of the user's": func(r *testRepo) string { r.run("update-ref", ref, "HEAD"); return r.run("rev-parse", "HEAD") },
-		"a tree": func(r *testRepo) string {
-			r.run("update-ref", ref, "HEAD^{tree}")
-			return r.run("rev-parse", "HEAD^{tree}")
-		},
-		"a blob": func(r *testRepo) string {
-			r.run("update-ref", ref, "HEAD:a.txt")
-			return r.run("rev-parse", "HEAD:a.txt")
-		},
-		"a damaged file": func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), "rubbish\n"); return "" },
-		"an empty file":  func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), ""); return "" },
+		"a tree":                 func(r *testRepo) string { r.run("update-ref", ref, "HEAD^{tree}"); return "" },
+		"a blob":                 func(r *testRepo) string { r.run("update-ref", ref, "HEAD:a.txt"); return "" },
+		"a damaged file":         func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), "rubbish\n"); return "" },
+		"an empty file":          func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), ""); return "" },
 		"an object that does not exist": func(r *testRepo) string {
 			mustWrite(r, filepath.Join(r.Git.GitDir, ref), strings.Repeat("1", 40)+"\n")
 			return ""
@@ -60,17 +56,17 @@ func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 			r.logged("before") // so that the directory is there
 			main := r.run("rev-parse", "refs/heads/main")
 			kept := rubbish(r)
-			if ops, _, err := r.OpLog(ctx, "main"); err != nil || len(ops) > 0 {
+			if ops, _, err := r.Refs.OpLog(ctx, "main"); err != nil || len(ops) > 0 {
 				t.Errorf("read: %v %v", ops, err)
 			}
 			if n := r.logged("after"); n != 1 {
 				t.Errorf("number %d", n)
 			}
-			ops, damage, err := r.OpLog(ctx, "main")
+			ops, damage, err := r.Refs.OpLog(ctx, "main")
 			if err != nil || damage != nil || len(ops) != 1 || ops[0].Summary != "after" {
 				t.Errorf("%v %v %v", ops, damage, err)
 			}
-			if r.SetAside() == "" {
+			if r.Refs.SetAside() == "" {
 				t.Error("nothing is said")
 			}
 			if kept != "" && !strings.Contains(r.run("rev-list", "--objects", ref), kept) {
@@ -92,7 +88,7 @@ func TestOperationLogOfANewerVersionIsLeftAlone(t *testing.T) {
 	r.run("update-index", "--add", "--cacheinfo", "100644,"+blob+",op.json")
 	tip := r.run("commit-tree", "-m", "newer", r.run("write-tree"))
 	r.run("update-ref", "refs/wfs-ops/main", tip)
-	if _, err := r.LogOp(context.Background(), session.Op{Kind: "rename", Ledger: "x", At: at}); !errors.Is(err, session.ErrNewer) {
+	if _, err := r.Refs.LogOp(context.Background(), session.Op{Kind: "rename", Ledger: "x", At: at}); !errors.Is(err, session.ErrNewer) {
 		t.Errorf("%v", err)
 	}
 	if now := r.run("rev-parse", "refs/wfs-ops/main"); now != tip {
@@ -111,39 +107,39 @@ func TestOperationLogIsCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	state := r.resolve(rescue)
-	var l opLog
-	for n := int64(maxOps); n > 0; n-- {
-		l.ops, l.rescues = append(l.ops, session.Op{Number: n, Kind: "switch", Session: testID, Summary: fmt.Sprint(n), Ledger: session.Commit(fmt.Sprintf("%040x", n)), At: at}), append(l.rescues, state)
+	var l refs.OpLog
+	for n := int64(refs.MaxOps); n > 0; n-- {
+		l.Ops, l.Rescues = append(l.Ops, session.Op{Number: n, Kind: "switch", Session: testID, Summary: fmt.Sprint(n), Ledger: session.Commit(fmt.Sprintf("%040x", n)), At: at}), append(l.Rescues, state)
 	}
-	leave := session.Turn{HeadOld: "refs/heads/main", HeadNew: BranchRef(testID), Rescue: rescue, TreeOld: "a", IndexOld: "a"}
-	number := func(n int64) *session.Op { return &l.ops[maxOps-n] }
+	leave := session.Turn{HeadOld: "refs/heads/main", HeadNew: refs.BranchRef(testID), Rescue: rescue, TreeOld: "a", IndexOld: "a"}
+	number := func(n int64) *session.Op { return &l.Ops[refs.MaxOps-n] }
 	number(3).Turn, number(9).Turn = leave, leave
-	number(5).Turn = session.Turn{HeadOld: BranchRef(testID), HeadNew: "refs/heads/main", Tree: "a", Index: "a"}
-	ident, err := r.Git.Identity(ctx)
+	number(5).Turn = session.Turn{HeadOld: refs.BranchRef(testID), HeadNew: "refs/heads/main", Tree: "a", Index: "a"}
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var objects []newObject
-	root, tip := r.rootOfOps(nil, ident, at, "")
+	var objects []object.Object
+	root, tip := r.Refs.RootOfOps(nil, ident, at, "")
 	objects = append(objects, root...)
-	for i := len(l.ops) - 1; i >= 0; i-- {
-		entry, err := r.opEntry(l.ops[i], tip, l.rescues[i], ident)
+	for i := len(l.Ops) - 1; i >= 0; i-- {
+		entry, err := r.Refs.OpEntry(l.Ops[i], tip, l.Rescues[i], ident)
 		if err != nil {
 			t.Fatal(err)
 		}
-		objects, tip = append(objects, entry...), session.Commit(entry[len(entry)-1].id)
+		objects, tip = append(objects, entry...), session.Commit(entry[len(entry)-1].ID)
 	}
-	if err := r.writeObjects(ctx, objects...); err != nil {
+	if err := r.Objects.WriteObjects(ctx, objects...); err != nil {
 		t.Fatal(err)
 	}
 	r.run("update-ref", "refs/wfs-ops/main", string(tip))
 	r.run("update-ref", "-d", rescue)
 
-	if n := r.logged("one more"); n != maxOps+1 {
+	if n := r.logged("one more"); n != refs.MaxOps+1 {
 		t.Errorf("number %d", n)
 	}
-	ops, damage, err := r.OpLog(ctx, "main")
-	if err != nil || damage != nil || len(ops) != keptOps+2 || ops[0].Summary != "one more" || ops[keptOps].Number != maxOps-keptOps+1 || ops[keptOps+1].Number != 9 {
+	ops, damage, err := r.Refs.OpLog(ctx, "main")
+	if err != nil || damage != nil || len(ops) != refs.KeptOps+2 || ops[0].Summary != "one more" || ops[refs.KeptOps].Number != refs.MaxOps-refs.KeptOps+1 || ops[refs.KeptOps+1].Number != 9 {
 		t.Errorf("%d operations, %v %v", len(ops), damage, err)
 	}
 	if !strings.Contains(r.run("rev-list", "refs/wfs-ops/main"), string(state)) {
@@ -158,7 +154,7 @@ func FuzzReadOp(f *testing.F) {
 	f.Add([]byte(`{"version":2,"number":1}`))
 	f.Add([]byte(`{"version":1,"number":-1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		op, err := readOp("x", found{kind: "blob", data: data})
+		op, err := refs.ReadOp("x", object.Found{Kind: "blob", Data: data})
 		if err != nil {
 			return
 		}

@@ -2,6 +2,8 @@ package gitstate
 
 import (
 	"context"
+
+	"github.com/wfs-dev/wfs/session"
 )
 
 // What a killed process of ours left of git's locks in another work tree keeps that one's HEAD and index from being
@@ -13,9 +15,9 @@ import (
 func (r *Repo) HealOthers(ctx context.Context, take func(worktree string) (giveBack func(), err error)) ([]string,
 	error) {
 	var healed []string
-	for _, git := range r.Git.Others() {
-		o := &Repo{Git: git}
-		if !o.Git.LeftLocked() {
+	for _, git := range r.Git.Locks.Others() {
+		o := repoOf(git)
+		if !o.Git.Locks.LeftLocked() {
 			continue
 		}
 		giveBack, err := take(o.Git.Worktree)
@@ -38,4 +40,12 @@ func (r *Repo) HealOthers(ctx context.Context, take func(worktree string) (giveB
 		healed = append(healed, o.Git.Worktree)
 	}
 	return healed, nil
+}
+
+// Locks are git's locks that are there now: of the repository, of refs, and of this work tree's HEAD and index.
+func (r *Repo) Locks() []session.GitLock { return r.Git.Locks.Found() }
+
+// SetLocksAside moves locks into a directory if they stay, and it is certain that no living process holds them.
+func (r *Repo) SetLocksAside(ctx context.Context, locks []session.GitLock, dir string) ([]string, error) {
+	return r.Git.Locks.SetAside(ctx, locks, dir)
 }

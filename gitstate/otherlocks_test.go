@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 )
 
 // A git that takes the HEAD of a work tree that is gone off its branch is killed: the lock is that HEAD's, not ours.
@@ -67,22 +68,22 @@ func TestHealOthers(t *testing.T) {
 		tree := filepath.Join(r.home, name)
 		r.run("worktree", "add", "-q", "-b", name, tree)
 		r.open(tree)
-		mine := LedgerRef("of-" + "x")
+		mine := refs.LedgerRef("of-" + "x")
 		if name != "idle" {
 			mine = "refs/heads/" + name
 		}
 		r.diesMoving("HEAD", mine)
 		index := r.Git.IndexPath() + ".lock"
-		for path, text := range map[string]string{r.Git.LockOf("HEAD"): "", r.Git.LockOf(mine): "", index: string(gitcmd.LockMark)} {
+		for path, text := range map[string]string{r.Git.Locks.LockOf("HEAD"): "", r.Git.Locks.LockOf(mine): "", index: string(gitcmd.LockMark)} {
 			r.put(path, text)
 			locks = append(locks, path)
 		}
 	}
 	r.must(os.RemoveAll(filepath.Join(r.home, "gone")))
 	r.open(filepath.Join(r.home, "repo"))
-	theirs := r.Git.LockOf("refs/heads/main")
+	theirs := r.Git.Locks.LockOf("refs/heads/main")
 	r.put(theirs, "")
-	list, err := r.Git.LockFiles(ctx)
+	list, err := r.Git.Locks.Files(ctx)
 	r.must(err)
 	if len(list) != len(locks)+1 {
 		t.Errorf("%d locks of %d", len(list), len(locks)+1)

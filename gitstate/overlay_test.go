@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -21,12 +22,12 @@ func (r *testRepo) treeFiles(tree session.Tree) map[string]string {
 	for _, line := range gitcmd.SplitZ([]byte(r.run("ls-tree", "-r", "-z", string(tree)))) {
 		meta, name, _ := strings.Cut(line, "\t")
 		f := strings.Fields(meta)
-		_, data, err := r.object(context.Background(), f[2])
+		_, data, err := r.Objects.Read(context.Background(), f[2])
 		if err != nil {
 			r.t.Fatal(err)
 		}
 		want[name] = string(data)
-		if f[0] == modeLink {
+		if f[0] == object.ModeLink {
 			want[name] = "-> " + string(data)
 		}
 	}
@@ -49,7 +50,7 @@ func sameFiles(t *testing.T, got, want map[string]string) {
 
 func (r *testRepo) snap() session.Tree {
 	r.t.Helper()
-	s, err := r.Snapshot(context.Background(), "")
+	s, err := r.Files.Snapshot(context.Background(), "")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestOverlay(t *testing.T) {
 		{[]string{"test/new.txt", "nowhere"}, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "src/x/deep.txt": "a directory\n"}},
 		{[]string{"src"}, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "test/new.txt": "new\n", "src/x": "a file\n"}},
 	} {
-		tree, err := r.Overlay(ctx, base, from, c.paths)
+		tree, err := r.Objects.Overlay(ctx, base, from, c.paths)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/gitstate/object"
 )
 
 // someObjects are a tree of a few blobs, one of them incompressible and large, and a commit of it.
-func (r *testRepo) someObjects() []newObject {
+func (r *testRepo) someObjects() []object.Object {
 	r.t.Helper()
-	var objects []newObject
-	var entries []treeEntry
+	var objects []object.Object
+	var entries []object.Entry
 	noise := uint32(1)
 	for i := range 300 {
 		data := []byte(fmt.Sprint(i))
@@ -22,14 +24,14 @@ func (r *testRepo) someObjects() []newObject {
 			noise = noise*1664525 + 1013904223
 			data = append(data, byte(noise>>24))
 		}
-		o := r.newObject("blob", data)
-		objects, entries = append(objects, o), append(entries, treeEntry{modeFile, fmt.Sprintf("f%03d", i), o.id})
+		o := r.Objects.NewObject("blob", data)
+		objects, entries = append(objects, o), append(entries, object.Entry{Mode: object.ModeFile, Name: fmt.Sprintf("f%03d", i), ID: o.ID})
 	}
-	tree, err := r.newTree(entries)
+	tree, err := r.Objects.NewTree(entries)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return append(objects, tree, r.newCommit(tree.id, nil, "A <a@b>", at, "x"), r.newObject("blob", nil))
+	return append(objects, tree, r.Objects.NewCommit(tree.ID, nil, "A <a@b>", at, "x"), r.Objects.NewObject("blob", nil))
 }
 
 // A pack that is made here and its index are, byte for byte, what git would make of it.
@@ -40,47 +42,47 @@ func TestPacksAreGits(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t, "--object-format="+format)
 			objects := r.someObjects()
-			stream, entries, err := r.pack(objects)
+			stream, entries, err := r.Objects.Pack(objects)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := r.storePack(stream, entries)
+			p, err := r.Objects.StorePack(stream, entries)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if out, err := r.try("cat-file", "-e", objects[0].id); err == nil {
+			if out, err := r.try("cat-file", "-e", objects[0].ID); err == nil {
 				t.Errorf("git sees the pack before it is shown: %s", out)
 			}
-			if err := p.show(); err != nil {
+			if err := p.Show(); err != nil {
 				t.Fatal(err)
 			}
 			r.fsck()
-			r.run("verify-pack", filepath.Join(p.dir, p.name+".idx"))
+			r.run("verify-pack", filepath.Join(p.Dir, p.Name+".idx"))
 			for _, o := range objects {
-				if got := r.run("cat-file", "-t", o.id); got != o.kind {
-					t.Fatalf("%s is a %s to git", o.kind, got)
+				if got := r.run("cat-file", "-t", o.ID); got != o.Kind {
+					t.Fatalf("%s is a %s to git", o.Kind, got)
 				}
 			}
-			ours, err := os.ReadFile(filepath.Join(p.dir, p.name+".idx"))
+			ours, err := os.ReadFile(filepath.Join(p.Dir, p.Name+".idx"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			gits := filepath.Join(r.home, "git.idx")
-			r.run("index-pack", "--strict", "--index-version=2", "-o", gits, filepath.Join(p.dir, p.name+".pack"))
+			r.run("index-pack", "--strict", "--index-version=2", "-o", gits, filepath.Join(p.Dir, p.Name+".pack"))
 			if theirs, err := os.ReadFile(gits); err != nil || !slices.Equal(ours, theirs) {
 				t.Errorf("git's index of the same pack is another one (%v)", err)
 			}
-			again, err := r.storePack(stream, entries)
+			again, err := r.Objects.StorePack(stream, entries)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := again.show(); err != nil {
+			if err := again.Show(); err != nil {
 				t.Errorf("the same pack once more: %v", err)
 			}
-			if left, _ := filepath.Glob(filepath.Join(p.dir, "*tmp_*")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(p.Dir, "*tmp_*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
-			if packs, err := r.packs(); err != nil || len(packs) != 2 || again.name == p.name {
+			if packs, err := r.Objects.PackFiles(); err != nil || len(packs) != 2 || again.Name == p.Name {
 				t.Errorf("packs: %v, %v", packs, err)
 			}
 		})
@@ -95,18 +97,18 @@ func TestPackIsReadableToWhomItsDirectoryIs(t *testing.T) {
 		if err := os.Chmod(dir, mode); err != nil {
 			t.Fatal(err)
 		}
-		stream, entries, err := r.pack([]newObject{r.newObject("blob", []byte(mode.String()))})
+		stream, entries, err := r.Objects.Pack([]object.Object{r.Objects.NewObject("blob", []byte(mode.String()))})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := r.storePack(stream, entries)
+		p, err := r.Objects.StorePack(stream, entries)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.show(); err != nil {
+		if err := p.Show(); err != nil {
 			t.Fatal(err)
 		}
-		st, err := os.Stat(filepath.Join(dir, p.name+".pack"))
+		st, err := os.Stat(filepath.Join(dir, p.Name+".pack"))
 		if err != nil || st.Mode().Perm() != mode&0o444 {
 			t.Errorf("in a directory of mode %v: %v, %v", mode, st.Mode(), err)
 		}
@@ -133,7 +135,7 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 				id, kind, _ := strings.Cut(strings.TrimSpace(line), " ")
 				all[id] = kind
 			}
-			if len(all) < 700 || !r.has(all) {
+			if len(all) < 700 || !r.Objects.Has(all) {
 				t.Fatalf("not all of %d objects were found", len(all))
 			}
 			for id := range all { // neighbours of what is there
@@ -141,12 +143,12 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 				if strings.HasSuffix(id, "0") {
 					digit = "1"
 				}
-				if other := id[:len(id)-1] + digit; all[other] == "" && r.has(map[string]string{other: "blob"}) {
+				if other := id[:len(id)-1] + digit; all[other] == "" && r.Objects.Has(map[string]string{other: "blob"}) {
 					t.Fatalf("%s is said to be there", other)
 				}
 			}
 			blob := r.run("rev-parse", ":d0/loose")
-			if r.has(map[string]string{blob: "tree"}) {
+			if r.Objects.Has(map[string]string{blob: "tree"}) {
 				t.Error("a blob passes for a tree")
 			}
 			path := filepath.Join(r.Git.CommonDir, "objects", blob[:2], blob[2:])
@@ -156,7 +158,7 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 			if err := os.Truncate(path, 0); err != nil {
 				t.Fatal(err)
 			}
-			if r.has(map[string]string{blob: "blob"}) {
+			if r.Objects.Has(map[string]string{blob: "blob"}) {
 				t.Error("an empty file passes for a blob")
 			}
 		})
@@ -174,15 +176,15 @@ func TestWriteObjectsInASharedClone(t *testing.T) {
 	clone := filepath.Join(r.home, "clone")
 	r.run("clone", "-q", "--shared", ".", clone)
 	r.open(clone)
-	var objects []newObject
+	var objects []object.Object
 	for i := range 8 {
-		objects = append(objects, r.newObject("blob", []byte(fmt.Sprint("new", i))))
+		objects = append(objects, r.Objects.NewObject("blob", []byte(fmt.Sprint("new", i))))
 	}
-	tree, err := r.newTree([]treeEntry{{modeFile, "b.txt", blob}})
+	tree, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: "b.txt", ID: blob}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.writeObjects(context.Background(), append(objects, tree)...); err != nil {
+	if err := r.Objects.WriteObjects(context.Background(), append(objects, tree)...); err != nil {
 		t.Fatal(err)
 	}
 	r.fsck()
@@ -192,27 +194,27 @@ func TestWriteObjectsInASharedClone(t *testing.T) {
 func TestLargePackIndex(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	var entries []packEntry
+	var entries []object.PackEntry
 	id := func(first byte, i int) []byte {
 		return append([]byte{first, byte(i >> 8), byte(i)}, make([]byte, 17)...)
 	}
 	for _, first := range []byte{0, 7, 255} {
 		for i := range 3000 {
-			entries = append(entries, packEntry{id: id(first, 2*i)})
+			entries = append(entries, object.PackEntry{ID: id(first, 2*i)})
 		}
 	}
 	path := filepath.Join(r.home, "large.idx")
-	if err := os.WriteFile(path, r.packIndex(make([]byte, 20), entries), 0o600); err != nil {
+	if err := os.WriteFile(path, r.Objects.PackIndex(make([]byte, 20), entries), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := openPackIndex(path, 20)
+	p := object.OpenPackIndex(path, 20)
 	if p == nil {
 		t.Fatal("not opened")
 	}
-	defer p.close()
+	defer p.Close()
 	for i := range 6000 {
 		for first, there := range map[byte]bool{0: true, 1: false, 7: true, 255: true} {
-			if got, want := p.has(id(first, i)), there && i%2 == 0; got != want {
+			if got, want := p.Has(id(first, i)), there && i%2 == 0; got != want {
 				t.Fatalf("id %x: %v", id(first, i), got)
 			}
 		}
@@ -224,28 +226,28 @@ func TestLargePackIndex(t *testing.T) {
 func TestPackThatCannotBeShown(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	for _, gone := range []string{tempOfIndex, tempOfPack} {
-		o := r.newObject("blob", []byte(gone))
+	for _, gone := range []string{object.TempOfIndex, object.TempOfPack} {
+		o := r.Objects.NewObject("blob", []byte(gone))
 		p := r.stored(o)
-		files, _ := filepath.Glob(filepath.Join(p.dir, gone+"*"))
+		files, _ := filepath.Glob(filepath.Join(p.Dir, gone+"*"))
 		if len(files) != 1 {
 			t.Fatalf("%s: %v", gone, files)
 		}
 		if err := os.Remove(files[0]); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.showKept(p, []newObject{o}); err == nil {
+		if err := r.Objects.ShowKept(p, []object.Object{o}); err == nil {
 			t.Fatal("shown")
 		}
-		if err := r.writeObjects(context.Background(), o); err != nil {
+		if err := r.Objects.WriteObjects(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
-		r.run("cat-file", "-e", o.id)
-		packs, err := r.packs()
-		if err != nil || slices.Contains(packs, filepath.Join(p.dir, p.name)) {
+		r.run("cat-file", "-e", o.ID)
+		packs, err := r.Objects.PackFiles()
+		if err != nil || slices.Contains(packs, filepath.Join(p.Dir, p.Name)) {
 			t.Errorf("without %s: %v, %v", gone, packs, err)
 		}
-		r.letGo(true)
+		r.Objects.LetGo(true)
 		r.fsck()
 	}
 }
@@ -254,24 +256,24 @@ func TestPackThatCannotBeShown(t *testing.T) {
 func TestPackBesideGC(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	o := r.newObject("blob", []byte("beside git"))
+	o := r.Objects.NewObject("blob", []byte("beside git"))
 	p := r.stored(o)
 	for _, line := range []string{"gc -q --prune=now", "prune --expire=now", "repack -a -d -q"} {
 		r.run(strings.Fields(line)...)
 	}
-	if err := r.showKept(p, []newObject{o}); err != nil {
+	if err := r.Objects.ShowKept(p, []object.Object{o}); err != nil {
 		t.Fatal(err)
 	}
 	r.run("repack", "-a", "-d", "-q")
-	r.run("cat-file", "-e", o.id)
+	r.run("cat-file", "-e", o.ID)
 }
 
 // stored is a pack of an object that is not shown yet.
-func (r *testRepo) stored(o newObject) *newPack {
+func (r *testRepo) stored(o object.Object) *object.NewPack {
 	r.t.Helper()
-	stream, entries, err := r.pack([]newObject{o})
+	stream, entries, err := r.Objects.Pack([]object.Object{o})
 	r.must(err)
-	p, err := r.storePack(stream, entries)
+	p, err := r.Objects.StorePack(stream, entries)
 	r.must(err)
 	return p
 }

@@ -12,6 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -28,7 +30,7 @@ func newSession(t *testing.T, initArgs ...string) (*testRepo, session.Draft) {
 // draft describes a checkpoint of the work tree as it is.
 func (r *testRepo) draft(ledger session.Commit) session.Draft {
 	return session.Draft{
-		Session: testID, Branch: BranchRef(testID), Parents: []session.Commit{r.head()}, Stage: true,
+		Session: testID, Branch: refs.BranchRef(testID), Parents: []session.Commit{r.head()}, Stage: true,
 		Message: "wfs(red): a test fails\n\nBody.\n\nWfs-Session: s\nWfs-Checkpoint: 1\n", At: at,
 		Ledger: ledger, LedgerMessage: "checkpoint 1\n\nWfs-Session: s\n",
 	}
@@ -88,14 +90,14 @@ func TestCheckpoint(t *testing.T) {
 			r.write("a.txt", "A\n")
 			r.write("dir/b.txt", "b\n")
 			p := r.prepare(d)
-			if r.head() != base || r.resolve(LedgerRef(testID)) != "" {
+			if r.head() != base || r.resolve(refs.LedgerRef(testID)) != "" {
 				t.Error("Prepare published something")
 			}
 			if got := r.run("diff", "--name-only", "--cached"); got != "a.txt\ndir/b.txt" {
 				t.Errorf("staged: %q", got)
 			}
 			r.publish(p)
-			if r.head() != p.Code || r.resolve(LedgerRef(testID)) != p.Ledger {
+			if r.head() != p.Code || r.resolve(refs.LedgerRef(testID)) != p.Ledger {
 				t.Error("branch or ledger did not move")
 			}
 			r.wantClean()
@@ -109,7 +111,7 @@ func TestCheckpoint(t *testing.T) {
 			if got := r.files(string(p.Ledger)); got != "100644 events.jsonl\n100644 session.json" {
 				t.Errorf("ledger holds\n%s", got)
 			}
-			if want := (session.RefMove{Ref: BranchRef(testID), Old: base, New: p.Code}); len(p.Turn.Refs) != 1 || p.Turn.Refs[0] != want {
+			if want := (session.RefMove{Ref: refs.BranchRef(testID), Old: base, New: p.Code}); len(p.Turn.Refs) != 1 || p.Turn.Refs[0] != want {
 				t.Errorf("moves: %+v", p.Turn.Refs)
 			}
 
@@ -186,10 +188,10 @@ func TestCheckpointKeepsWhatOnlyTheIndexHad(t *testing.T) {
 	// Killed here, the next attempt no longer sees it in the index.
 	p = r.prepare(d)
 	r.publish(p)
-	if r.resolve(anchorRef(testID)) != "" {
+	if r.resolve(refs.AnchorRef(testID)) != "" {
 		t.Error("the anchor's own ref is still there")
 	}
-	if !strings.Contains(r.run("rev-list", "--objects", LedgerRef(testID)), blob) {
+	if !strings.Contains(r.run("rev-list", "--objects", refs.LedgerRef(testID)), blob) {
 		t.Error("the ledger does not keep it")
 	}
 	if msg := r.run("log", "-1", "--format=%B", string(p.Ledger)); !strings.Contains(msg, "Wfs-Ledger-Index: "+string(p.IndexAnchor)) {
@@ -236,15 +238,15 @@ func TestPrepareWithoutStage(t *testing.T) {
 	r.write("carried.txt", "c\n")
 	before, _ := os.ReadFile(r.Git.IndexPath())
 	d := session.Draft{
-		Session: testID, Branch: BranchRef(testID), Parents: []session.Commit{r.head()}, Tree: r.snapshot().Tree,
+		Session: testID, Branch: refs.BranchRef(testID), Parents: []session.Commit{r.head()}, Tree: r.snapshot().Tree,
 		Message: "wfs: birth", At: at, LedgerMessage: "birth",
 	}
 	p := r.prepare(d)
-	if p.Turn.Refs[0] != (session.RefMove{Ref: BranchRef(testID), New: p.Code}) {
+	if p.Turn.Refs[0] != (session.RefMove{Ref: refs.BranchRef(testID), New: p.Code}) {
 		t.Errorf("moves: %+v", p.Turn.Refs)
 	}
 	r.publish(p)
-	if got := r.files(string(r.resolve(BranchRef(testID)))); got != "100644 a.txt\n100644 carried.txt" {
+	if got := r.files(string(r.resolve(refs.BranchRef(testID)))); got != "100644 a.txt\n100644 carried.txt" {
 		t.Errorf("branch holds\n%s", got)
 	}
 	if after, _ := os.ReadFile(r.Git.IndexPath()); string(after) != string(before) || r.run("symbolic-ref", "HEAD") != "refs/heads/main" {
@@ -268,11 +270,11 @@ func TestPrepareRefuses(t *testing.T) {
 	r, d := newSession(t)
 	elsewhere := d
 	elsewhere.Branch = "refs/heads/main"
-	if _, err := r.Prepare(ctx, elsewhere, documents); !errors.Is(err, ErrMoved) {
+	if _, err := r.Prepare(ctx, elsewhere, documents); !errors.Is(err, refs.ErrMoved) {
 		t.Errorf("HEAD on another branch: %v", err)
 	}
 	r.run("commit", "-q", "--allow-empty", "-m", "foreign")
-	if _, err := r.Prepare(ctx, d, documents); !errors.Is(err, ErrMoved) {
+	if _, err := r.Prepare(ctx, d, documents); !errors.Is(err, refs.ErrMoved) {
 		t.Errorf("branch moved: %v", err)
 	}
 	d = r.draft("")
@@ -286,7 +288,7 @@ func TestPrepareRefuses(t *testing.T) {
 	if _, err := r.Prepare(ctx, d, documents); err == nil {
 		t.Error("an anchor that does not exist")
 	}
-	if r.resolve(LedgerRef(testID)) != "" {
+	if r.resolve(refs.LedgerRef(testID)) != "" {
 		t.Error("something was published")
 	}
 }
@@ -294,7 +296,7 @@ func TestPrepareRefuses(t *testing.T) {
 // `update-ref` is content with a commit whose blobs are missing; Prepare must not be.
 func TestPrepareFindsMissingObjects(t *testing.T) {
 	t.Parallel()
-	for name, many := range map[string]int{"few trees": 1, "a pack of trees": 20, "trees made by git": maxNewTrees + 10} {
+	for name, many := range map[string]int{"few trees": 1, "a pack of trees": 20, "trees made by git": object.MaxNewTrees + 10} {
 		for _, committed := range []bool{false, true} { // else only staged
 			t.Run(fmt.Sprintf("%s/committed=%v", name, committed), func(t *testing.T) {
 				t.Parallel()
@@ -367,19 +369,19 @@ func TestTreesAreGits(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		x, ok := parseIndex(data, 20)
+		x, ok := object.ParseIndex(data, 20)
 		if !ok {
 			rt.Fatal("index not parsed")
 		}
-		_, made, ok := r.treesOf(x, nil)
+		_, made, ok := r.Objects.TreesOf(x, nil)
 		if !ok {
 			rt.Fatal("trees not made")
 		}
-		if err := r.writeObjects(ctx, made...); err != nil {
+		if err := r.Objects.WriteObjects(ctx, made...); err != nil {
 			rt.Fatal(err)
 		}
-		if want := r.run("write-tree"); x.info().tree != want {
-			rt.Errorf("tree %s, git makes %s", x.info().tree, want)
+		if want := r.run("write-tree"); x.Info().Tree != want {
+			rt.Errorf("tree %s, git makes %s", x.Info().Tree, want)
 		}
 	})
 }
@@ -387,21 +389,21 @@ func TestTreesAreGits(t *testing.T) {
 func TestWriteObjectsFindsMissingOnes(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	objects := []newObject{r.newObject("blob", []byte("x")), r.newObject("blob", []byte("y"))}
-	tree, err := r.newTree([]treeEntry{{modeFile, "gone", strings.Repeat("1", 40)}})
+	objects := []object.Object{r.Objects.NewObject("blob", []byte("x")), r.Objects.NewObject("blob", []byte("y"))}
+	tree, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: "gone", ID: strings.Repeat("1", 40)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.writeObjects(context.Background(), append(objects, tree)...); err == nil {
+	if err := r.Objects.WriteObjects(context.Background(), append(objects, tree)...); err == nil {
 		t.Error("a tree of a missing blob was stored")
 	}
-	if err := r.writeObjects(context.Background(), append(objects, objects...)...); err != nil {
+	if err := r.Objects.WriteObjects(context.Background(), append(objects, objects...)...); err != nil {
 		t.Errorf("objects twice: %v", err)
 	}
-	if packs, err := r.packs(); err != nil || len(packs) != 1 {
+	if packs, err := r.Objects.PackFiles(); err != nil || len(packs) != 1 {
 		t.Errorf("there are %d packs, %v", len(packs), err)
 	}
-	if kind := r.run("cat-file", "-t", objects[1].id); kind != "blob" {
+	if kind := r.run("cat-file", "-t", objects[1].ID); kind != "blob" {
 		t.Errorf("stored as %s", kind)
 	}
 }

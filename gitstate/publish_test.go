@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -17,11 +18,11 @@ func TestPublishLosesToWhoWasFirst(t *testing.T) {
 	r.write("b.txt", "b\n")
 	p := r.prepare(d)
 	base := r.head()
-	r.run("update-ref", LedgerRef(testID), string(base))
-	if _, err := r.Publish(context.Background(), p); !errors.Is(err, ErrMoved) {
+	r.run("update-ref", refs.LedgerRef(testID), string(base))
+	if _, err := r.Publish(context.Background(), p); !errors.Is(err, refs.ErrMoved) {
 		t.Fatalf("%v", err)
 	}
-	if r.head() != base || r.resolve(LedgerRef(testID)) != base {
+	if r.head() != base || r.resolve(refs.LedgerRef(testID)) != base {
 		t.Error("something moved")
 	}
 }
@@ -37,8 +38,8 @@ func TestPublishTwice(t *testing.T) {
 	r.wantClean()
 }
 
-// turn is a move from main, where b.txt is staged, to a branch that has c.txt, with the files moved already.
-func turn(t *testing.T) (*testRepo, session.Turn) {
+// aMove is a move from main, where b.txt is staged, to a branch that has c.txt, with the files moved already.
+func aMove(t *testing.T) (*testRepo, session.Turn) {
 	r := newRepo(t)
 	r.run("switch", "-q", "-c", "wfs/s")
 	r.write("c.txt", "c\n")
@@ -56,8 +57,8 @@ func turn(t *testing.T) (*testRepo, session.Turn) {
 	r.write("c.txt", "c\n")
 	tree := session.Tree(r.run("rev-parse", string(target)+"^{tree}"))
 	return r, session.Turn{
-		Worktree: "main", Refs: []session.RefMove{{Ref: BranchRef(testID), New: target}},
-		HeadOld: "refs/heads/main", HeadOldCommit: s.Head.Commit, HeadNew: BranchRef(testID),
+		Worktree: "main", Refs: []session.RefMove{{Ref: refs.BranchRef(testID), New: target}},
+		HeadOld: "refs/heads/main", HeadOldCommit: s.Head.Commit, HeadNew: refs.BranchRef(testID),
 		Tree: tree, Index: tree, TreeOld: s.Tree, IndexOld: s.Index,
 	}
 }
@@ -87,7 +88,7 @@ func (r *testRepo) wantSettled(turn session.Turn) {
 
 func TestSettle(t *testing.T) {
 	t.Parallel()
-	r, turn := turn(t)
+	r, turn := aMove(t)
 	for range 3 {
 		if s := r.settle(turn); !reflect.DeepEqual(s, session.Settled{}) {
 			t.Errorf("%+v", s)
@@ -134,7 +135,7 @@ func TestSettleAfterAKill(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, turn := turn(t)
+			r, turn := aMove(t)
 			step(r, turn)
 			if s := r.settle(turn); !reflect.DeepEqual(s, session.Settled{}) {
 				t.Errorf("%+v", s)
@@ -191,7 +192,7 @@ func TestSettleLeavesTheUsersStepsAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, turn := turn(t)
+			r, turn := aMove(t)
 			c.user(r, turn)
 			index := r.run("write-tree")
 			s := r.settle(turn)
@@ -205,7 +206,7 @@ func TestSettleLeavesTheUsersStepsAlone(t *testing.T) {
 
 func TestSettleDetachedHead(t *testing.T) {
 	t.Parallel()
-	r, turn := turn(t)
+	r, turn := aMove(t)
 	r.settle(turn)
 	r.settle(session.Turn{
 		Worktree: "main", HeadOld: turn.HeadNew, HeadOldCommit: turn.Refs[0].New, HeadNew: string(turn.HeadOldCommit),
@@ -222,7 +223,7 @@ func TestSettleDetachedHead(t *testing.T) {
 
 func TestSettleForAnotherWorktree(t *testing.T) {
 	t.Parallel()
-	r, turn := turn(t)
+	r, turn := aMove(t)
 	turn.Worktree = "other"
 	index := r.run("write-tree")
 	r.settle(turn)

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/backup"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -94,17 +96,17 @@ func testRaw(t *testing.T, c rawCase, gone bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Raw, err = r.Raw(ctx, m); err != nil {
+	if m.Raw, err = r.RawBytes.Raw(ctx, m); err != nil {
 		t.Fatal(err)
 	}
 	var raw []string
 	if m.Raw != "" {
-		files, err := r.filesOf(ctx, m.Raw)
+		files, err := r.Objects.TreeFiles(ctx, m.Raw)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range files {
-			raw = append(raw, f.path)
+			raw = append(raw, f.Path)
 		}
 	}
 	if !slices.Equal(raw, c.raw) {
@@ -116,7 +118,7 @@ func testRaw(t *testing.T, c rawCase, gone bool) {
 		t.Fatal(err)
 	}
 	for _, name := range c.raw {
-		if got := r.run("cat-file", "blob", ref+":"+DirRaw+"/"+name) + "\n"; name != ".gitattributes" && got != c.files[name] && got != c.files[name]+"\n" {
+		if got := r.run("cat-file", "blob", ref+":"+backup.DirRaw+"/"+name) + "\n"; name != ".gitattributes" && got != c.files[name] && got != c.files[name]+"\n" {
 			t.Errorf("the rescue has %q of %q", got, name)
 		}
 	}
@@ -132,7 +134,7 @@ func testRaw(t *testing.T, c rawCase, gone bool) {
 		now := r.snapshot()
 		m, err := r.PlanMove(ctx, now, snap.Tree, snap.Raw)
 		if err == nil {
-			m.Raw, err = r.Raw(ctx, m)
+			m.Raw, err = r.RawBytes.Raw(ctx, m)
 		}
 		if err == nil {
 			err = r.MoveTree(ctx, m)
@@ -171,7 +173,7 @@ func TestMoveSeesRawEdits(t *testing.T) {
 	r.write("f.t", "a\n")
 	m, err := r.PlanMove(ctx, r.snapshot(), r.treeOf(map[string]string{"a.txt": "a\n"}), "")
 	if err == nil {
-		m.Raw, err = r.Raw(ctx, m)
+		m.Raw, err = r.RawBytes.Raw(ctx, m)
 	}
 	if err != nil || m.Raw != "" {
 		t.Fatal(m.Raw, err)
@@ -197,23 +199,23 @@ func TestRawBytesStayInside(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "f"), r.path("link")); err != nil {
 		t.Fatal(err)
 	}
-	blob := r.newObject("blob", []byte("evil\n"))
-	hooks, err := r.newTree([]treeEntry{{modeFile, "post-checkout", blob.id}})
+	blob := r.Objects.NewObject("blob", []byte("evil\n"))
+	hooks, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: "post-checkout", ID: blob.ID}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	git, _ := r.newTree([]treeEntry{{modeTree, "hooks", hooks.id}})
-	dir, _ := r.newTree([]treeEntry{{modeFile, "f", blob.id}})
-	raw, err := r.newTree([]treeEntry{{modeTree, ".git", git.id}, {modeTree, "..", dir.id}, {modeTree, "out", dir.id},
-		{modeFile, "link", blob.id}, {modeFile, "nowhere", blob.id}, {modeFile, "a.txt", blob.id}})
+	git, _ := r.Objects.NewTree([]object.Entry{{Mode: object.ModeTree, Name: "hooks", ID: hooks.ID}})
+	dir, _ := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: "f", ID: blob.ID}})
+	raw, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeTree, Name: ".git", ID: git.ID}, {Mode: object.ModeTree, Name: "..", ID: dir.ID}, {Mode: object.ModeTree, Name: "out", ID: dir.ID},
+		{Mode: object.ModeFile, Name: "link", ID: blob.ID}, {Mode: object.ModeFile, Name: "nowhere", ID: blob.ID}, {Mode: object.ModeFile, Name: "a.txt", ID: blob.ID}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.writeObjects(ctx, blob, hooks, git, dir, raw); err != nil {
+	if err := r.Objects.WriteObjects(ctx, blob, hooks, git, dir, raw); err != nil {
 		t.Fatal(err)
 	}
 	s := r.snapshot()
-	m, err := r.PlanMove(ctx, s, s.Tree, session.Tree(raw.id))
+	m, err := r.PlanMove(ctx, s, s.Tree, session.Tree(raw.ID))
 	if err == nil {
 		err = r.MoveTree(ctx, m)
 	}
@@ -247,7 +249,7 @@ func TestMoveSeesWhatIsSavedWhileGitWrites(t *testing.T) {
 			first := r.snapshot()
 			m, err := r.PlanMove(ctx, first, r.treeOf(map[string]string{"a.txt": "a\n"}), "")
 			if err == nil {
-				m.Raw, err = r.Raw(ctx, m)
+				m.Raw, err = r.RawBytes.Raw(ctx, m)
 			}
 			if err != nil || m.Raw == "" {
 				t.Fatal(m.Raw, err)
@@ -256,7 +258,7 @@ func TestMoveSeesWhatIsSavedWhileGitWrites(t *testing.T) {
 			r.write("f.crlf", "a\r\nb\r\n") // the same to git
 			r.write("g.slow", "new\n")
 			if m, err = r.PlanMove(ctx, r.snapshot(), first.Tree, raw); err == nil {
-				m.Raw, err = r.Raw(ctx, m)
+				m.Raw, err = r.RawBytes.Raw(ctx, m)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -271,7 +273,7 @@ func TestMoveSeesWhatIsSavedWhileGitWrites(t *testing.T) {
 				t.Errorf("what was saved is %q now: %v", r.read("f.crlf"), err)
 			}
 			if m, err = r.PlanMove(ctx, r.snapshot(), first.Tree, raw); err == nil {
-				m.Raw, err = r.Raw(ctx, m)
+				m.Raw, err = r.RawBytes.Raw(ctx, m)
 			}
 			if err == nil {
 				err = r.MoveTree(ctx, m)

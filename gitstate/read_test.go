@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -65,65 +67,65 @@ func TestReads(t *testing.T) {
 			if got := r.Git.ReadsDirectly(); got != direct {
 				t.Errorf("reads directly: %v", got)
 			}
-			head, err := r.Head(ctx)
+			head, err := r.Refs.Head(ctx)
 			if err != nil || head != (session.Head{Ref: "refs/heads/main", Commit: tip}) {
 				t.Errorf("head: %+v, %v", head, err)
 			}
 			first := session.Commit(r.run("rev-parse", "HEAD^"))
-			sessions, err := r.Sessions(ctx)
+			sessions, err := r.Refs.Sessions(ctx)
 			if err != nil || !maps.Equal(sessions, map[session.ID]session.Commit{"auth": tip, "csv-2": first}) {
 				t.Errorf("sessions: %v, %v", sessions, err)
 			}
-			branches, err := r.Branches(ctx)
+			branches, err := r.Refs.Branches(ctx)
 			if err != nil || !maps.Equal(branches, map[string]session.Commit{"refs/heads/main": tip, "refs/heads/feature/one": tip}) {
 				t.Errorf("branches: %v, %v", branches, err)
 			}
 			for ref, want := range map[string]session.Commit{"refs/heads/main": tip, "refs/heads/feature": "", "refs/heads/none": "",
 				"refs/heads/main/below": "", "refs/wfs/csv-2/ledger": first, "refs/wfs/csv-2": ""} {
-				if got, err := r.Ref(ctx, ref); err != nil || got != want {
+				if got, err := r.Refs.Ref(ctx, ref); err != nil || got != want {
 					t.Errorf("%s: %q, %v", ref, got, err)
 				}
 			}
 			for name, want := range map[string][]byte{"session.json": []byte("{}"), "empty": {}, "none": nil} {
-				got, err := r.File(ctx, tip, name)
+				got, err := r.Objects.File(ctx, tip, name)
 				if err != nil || string(got) != string(want) || (got == nil) != (want == nil) {
 					t.Errorf("%s: %q, %v", name, got, err)
 				}
 			}
-			tree, err := r.TreeOf(ctx, tip)
+			tree, err := r.Objects.TreeOf(ctx, tip)
 			if err != nil || string(tree) != r.run("rev-parse", "HEAD^{tree}") {
 				t.Errorf("tree: %s, %v", tree, err)
 			}
-			info, err := r.CommitInfo(ctx, tip)
+			info, err := r.Objects.CommitInfo(ctx, tip)
 			if err != nil || info.Subject != "Two lines" || info.Body != "body\n\nWfs-X: 1\n" || info.At != at || !slices.Equal(info.Parents, []session.Commit{first}) {
 				t.Errorf("info: %+v, %v", info, err)
 			}
 			for _, rev := range []string{"main", "HEAD", tip.Short(), string(tip)} {
-				if got, err := r.Resolve(ctx, rev); err != nil || got != tip {
+				if got, err := r.Objects.Resolve(ctx, rev); err != nil || got != tip {
 					t.Errorf("%s is %s, %v", rev, got, err)
 				}
 			}
-			if _, err := r.Resolve(ctx, "-rf"); !errors.Is(err, ErrNoRevision) {
+			if _, err := r.Objects.Resolve(ctx, "-rf"); !errors.Is(err, object.ErrNoRevision) {
 				t.Errorf("a name that is none: %v", err)
 			}
 			for _, tt := range []struct {
 				a, b session.Commit
 				want bool
 			}{{first, tip, true}, {tip, first, false}, {tip, tip, true}} {
-				if got, err := r.IsAncestor(ctx, tt.a, tt.b); err != nil || got != tt.want {
+				if got, err := r.Objects.IsAncestor(ctx, tt.a, tt.b); err != nil || got != tt.want {
 					t.Errorf("ancestor: %v, %v", got, err)
 				}
 			}
-			changes, err := r.Changes(ctx, "", tree)
+			changes, err := r.Objects.Changes(ctx, "", tree)
 			if err != nil || fmt.Sprint(changes) != "[{a.txt A} {empty A} {session.json A}]" {
 				t.Errorf("changes: %v, %v", changes, err)
 			}
-			missing := session.Commit(strings.Repeat("1", r.Git.IDLength()))
-			if _, err := r.File(ctx, missing, "session.json"); !errors.Is(err, ErrNoObject) {
+			missing := session.Commit(strings.Repeat("1", r.Objects.IDLength()))
+			if _, err := r.Objects.File(ctx, missing, "session.json"); !errors.Is(err, object.ErrNoObject) {
 				t.Errorf("a file of a missing commit: %v", err)
 			}
 			for c, want := range map[session.Commit]bool{tip: true, missing: false} {
-				if got, err := r.Exists(ctx, c); err != nil || got != want {
+				if got, err := r.Objects.Exists(ctx, c); err != nil || got != want {
 					t.Errorf("%s exists: %v, %v", c, got, err)
 				}
 			}
@@ -135,7 +137,7 @@ func TestLedgers(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	ctx := context.Background()
-	if list, err := r.Ledgers(ctx, "auth"); err != nil || len(list) != 0 {
+	if list, err := r.Refs.Ledgers(ctx, "auth"); err != nil || len(list) != 0 {
 		t.Errorf("of no session: %v, %v", list, err)
 	}
 	code := string(r.head())
@@ -154,7 +156,7 @@ func TestLedgers(t *testing.T) {
 		want = append([]session.LedgerCommit{{Commit: session.Commit(tip), At: at, Subject: subject}}, want...)
 	}
 	r.run("update-ref", "refs/wfs/auth/ledger", tip)
-	if got, err := r.Ledgers(ctx, "auth"); err != nil || !slices.Equal(got, want) {
+	if got, err := r.Refs.Ledgers(ctx, "auth"); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
 }
@@ -171,7 +173,7 @@ func TestReadsSurviveGC(t *testing.T) {
 		r.write("doc", fmt.Sprint(n))
 		r.run("add", ".")
 		r.run("commit", "-q", "-m", "next")
-		if got, err := r.File(ctx, r.head(), "doc"); err != nil || string(got) != r.read("doc") {
+		if got, err := r.Objects.File(ctx, r.head(), "doc"); err != nil || string(got) != r.read("doc") {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
@@ -179,12 +181,12 @@ func TestReadsSurviveGC(t *testing.T) {
 	for range 3 {
 		r.run("repack", "-qad")
 		r.run("pack-refs", "--all", "--prune")
-		if got, err := r.File(ctx, r.head(), "doc"); err != nil || string(got) != r.read("doc") {
+		if got, err := r.Objects.File(ctx, r.head(), "doc"); err != nil || string(got) != r.read("doc") {
 			t.Errorf("after a repack: %q, %v", got, err)
 		}
 		read()
 		r.run("gc", "-q", "--prune=now")
-		if got, err := r.File(ctx, r.head(), "doc"); err != nil || string(got) != r.read("doc") {
+		if got, err := r.Objects.File(ctx, r.head(), "doc"); err != nil || string(got) != r.read("doc") {
 			t.Errorf("after gc: %q, %v", got, err)
 		}
 	}
@@ -199,15 +201,15 @@ func TestDamageIsNotAbsence(t *testing.T) {
 			r := newRepo(t)
 			r.run("update-ref", "refs/wfs/good/ledger", "HEAD")
 			r.write(".git/refs/wfs/bad/ledger", content)
-			if c, err := r.Ref(ctx, "refs/wfs/bad/ledger"); !errors.Is(err, ErrBrokenRef) {
+			if c, err := r.Refs.Ref(ctx, "refs/wfs/bad/ledger"); !errors.Is(err, refs.ErrBrokenRef) {
 				t.Errorf("%q, %v", c, err)
 			}
-			sessions, err := r.Sessions(ctx)
-			if !errors.Is(err, ErrBrokenRef) || len(sessions) != 1 || sessions["good"] == "" {
+			sessions, err := r.Refs.Sessions(ctx)
+			if !errors.Is(err, refs.ErrBrokenRef) || len(sessions) != 1 || sessions["good"] == "" {
 				t.Errorf("sessions: %v, %v", sessions, err)
 			}
 			r.write(".git/HEAD", "ref: refs/wfs/bad/ledger\n")
-			if head, err := r.Head(ctx); !errors.Is(err, ErrBrokenRef) {
+			if head, err := r.Refs.Head(ctx); !errors.Is(err, refs.ErrBrokenRef) {
 				t.Errorf("head: %v, %v", head, err)
 			}
 		})
@@ -225,16 +227,16 @@ func TestDamageIsNotAbsence(t *testing.T) {
 			t.Fatal(err)
 		}
 		// go-git would give out the wrong content.
-		if got, err := r.File(ctx, r.head(), "a.txt"); err == nil {
+		if got, err := r.Objects.File(ctx, r.head(), "a.txt"); err == nil {
 			t.Errorf("read %q out of a damaged object", got)
 		}
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := r.Exists(ctx, r.head()); err != nil || got {
+		if got, err := r.Objects.Exists(ctx, r.head()); err != nil || got {
 			t.Errorf("a commit without its file exists: %v, %v", got, err)
 		}
-		if got, err := r.File(ctx, r.head(), "a.txt"); !errors.Is(err, ErrNoObject) {
+		if got, err := r.Objects.File(ctx, r.head(), "a.txt"); !errors.Is(err, object.ErrNoObject) {
 			t.Errorf("%q, %v", got, err)
 		}
 	})
@@ -246,11 +248,11 @@ func TestHeadStates(t *testing.T) {
 	r := newRepo(t)
 	tip := r.head()
 	r.run("checkout", "-q", "--detach")
-	if head, err := r.Head(ctx); err != nil || head != (session.Head{Commit: tip}) {
+	if head, err := r.Refs.Head(ctx); err != nil || head != (session.Head{Commit: tip}) {
 		t.Errorf("detached: %+v, %v", head, err)
 	}
 	r.run("checkout", "-q", "--orphan", "fresh")
-	if head, err := r.Head(ctx); err != nil || head != (session.Head{Ref: "refs/heads/fresh"}) {
+	if head, err := r.Refs.Head(ctx); err != nil || head != (session.Head{Ref: "refs/heads/fresh"}) {
 		t.Errorf("unborn: %+v, %v", head, err)
 	}
 	r.run("checkout", "-q", "-f", "main")
@@ -260,7 +262,7 @@ func TestHeadStates(t *testing.T) {
 		t.Errorf("checked out in %q, %v", path, err)
 	}
 	r.open(linked)
-	if head, err := r.Head(ctx); err != nil || head != (session.Head{Ref: "refs/heads/other", Commit: tip}) {
+	if head, err := r.Refs.Head(ctx); err != nil || head != (session.Head{Ref: "refs/heads/other", Commit: tip}) {
 		t.Errorf("linked: %+v, %v", head, err)
 	}
 	if path, err := r.ElsewhereOn(ctx, "refs/heads/other"); err != nil || path != "" {
@@ -300,7 +302,7 @@ func TestInProgress(t *testing.T) {
 			t.Fatalf("%s went through: %s", op.start, out)
 		}
 		check(op.name)
-		branch, err := r.BranchOf(ctx)
+		branch, err := r.Refs.BranchOf(ctx)
 		if err != nil || branch != "refs/heads/main" {
 			t.Errorf("%s: on branch %q, %v", op.start, branch, err)
 		}
@@ -316,7 +318,7 @@ func TestIgnored(t *testing.T) {
 	r.write("x.log", "")
 	r.write("out/a/b", "")
 	r.write("new", "")
-	got, err := r.Ignored(context.Background())
+	got, err := r.Settings.Ignored(context.Background())
 	slices.Sort(got)
 	if err != nil || !slices.Equal(got, []string{"out/", "x.log"}) {
 		t.Errorf("%q, %v", got, err)
@@ -332,16 +334,16 @@ func TestDiffTo(t *testing.T) {
 	r.run("commit", "-q", "-am", "b")
 	r.run("config", "diff.external", "false")
 	r.run("config", "color.ui", "always")
-	for want, o := range map[string]DiffOptions{"+b\n": {}, "1 file changed": {Stat: true}, "a.txt\n": {NameOnly: true}, "\x1b[": {Color: true}} {
+	for want, o := range map[string]object.DiffOptions{"+b\n": {}, "1 file changed": {Stat: true}, "a.txt\n": {NameOnly: true}, "\x1b[": {Color: true}} {
 		var out strings.Builder
-		if err := r.DiffTo(ctx, string(from), "HEAD", o, &out); err != nil || !strings.Contains(out.String(), want) {
+		if err := r.Objects.DiffTo(ctx, string(from), "HEAD", o, &out); err != nil || !strings.Contains(out.String(), want) {
 			t.Errorf("%+v: %q, %v", o, out.String(), err)
 		}
 		if !o.Color && strings.Contains(out.String(), "\x1b") {
 			t.Errorf("%+v: colours that nobody asked for", o)
 		}
 	}
-	if err := r.DiffTo(ctx, "no-such", "HEAD", DiffOptions{}, &strings.Builder{}); err == nil {
+	if err := r.Objects.DiffTo(ctx, "no-such", "HEAD", object.DiffOptions{}, &strings.Builder{}); err == nil {
 		t.Error("a diff of nothing")
 	}
 }
@@ -358,7 +360,7 @@ func TestIgnoredNamesWhatRulesMatch(t *testing.T) {
 	r.write("out/a/b", "5")
 	r.write("deep/er/f", "6")
 	r.write("odd \n/x.log", "7")
-	got, err := r.Ignored(context.Background())
+	got, err := r.Settings.Ignored(context.Background())
 	slices.Sort(got)
 	want := []string{"deep/er/", "mixed/x.log", "odd \n/x.log", "only/deeper/still/y.log", "only/x.log", "out/"}
 	if err != nil || !slices.Equal(got, want) {
@@ -385,7 +387,7 @@ func TestRefWhereADirectoryGoes(t *testing.T) {
 		}
 	})
 	for range 3000 {
-		if _, c, err := r.readRef("refs/heads/wfs"); err != nil || c != "" {
+		if _, c, err := r.Refs.ReadRef("refs/heads/wfs"); err != nil || c != "" {
 			t.Errorf("%q, %v", c, err)
 			break
 		}

@@ -13,5 +13,5 @@ import (
 // tree's lock.
 func (r *Repo) HealLocks(ctx context.Context) error {
 	r.tidy()
-	return r.Git.HealRefLocks(ctx)
+	return r.Git.Locks.HealRefLocks(ctx)
 }

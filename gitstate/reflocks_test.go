@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 )
 
 // Locks that a note names are removed, and no others.
@@ -18,7 +19,7 @@ func TestHealLocks(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	ctx := context.Background()
-	mine, others := LedgerRef("one"), "refs/heads/main"
+	mine, others := refs.LedgerRef("one"), "refs/heads/main"
 	r.diesMoving(mine, "HEAD")
 	for _, ref := range []string{mine, others, "HEAD"} {
 		r.put(filepath.Join(r.Git.CommonDir, filepath.FromSlash(ref)+".lock"), "")
@@ -31,7 +32,7 @@ func TestHealLocks(t *testing.T) {
 			t.Errorf("the lock of %s: %v", ref, err)
 		}
 	}
-	if left := r.Git.NotedRefs(); len(left) > 0 {
+	if left := r.Git.Locks.NotedRefs(); len(left) > 0 {
 		t.Errorf("notes: %v", left)
 	}
 	// Without a note a lock is somebody else's.
@@ -47,9 +48,9 @@ func TestHealLocks(t *testing.T) {
 // diesMoving notes refs as a process does that is killed right after it.
 func (r *testRepo) diesMoving(refs ...string) {
 	r.t.Helper()
-	_, err := r.Git.NoteLocks(refs)
+	_, err := r.Git.Locks.NoteLocks(refs)
 	r.must(err)
-	r.Git.EndMoving()
+	r.Git.Locks.EndMoving()
 }
 
 // A lock that somebody living has noted is left alone, however long it stays: not everybody who moves refs has the work
@@ -57,20 +58,20 @@ func (r *testRepo) diesMoving(refs ...string) {
 func TestHealNobodysLocksAlone(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	refs := []string{LedgerRef("one")}
+	refs := []string{refs.LedgerRef("one")}
 	lock := filepath.Join(r.Git.CommonDir, filepath.FromSlash(refs[0])+".lock")
-	other := &Repo{Git: &gitcmd.Git{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format}}
-	done, err := other.Git.NoteLocks(refs)
+	other := repoOf(gitcmd.New(gitcmd.Place{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format}))
+	done, err := other.Git.Locks.NoteLocks(refs)
 	r.must(err)
 	r.put(lock, "")
 	r.must(r.HealLocks(context.Background()))
-	if !gitcmd.IsThere(lock) || len(r.Git.NotedRefs()) != 1 {
-		t.Fatalf("the lock of one that lives is there: %v; notes: %v", gitcmd.IsThere(lock), r.Git.NotedRefs())
+	if !gitcmd.IsThere(lock) || len(r.Git.Locks.NotedRefs()) != 1 {
+		t.Fatalf("the lock of one that lives is there: %v; notes: %v", gitcmd.IsThere(lock), r.Git.Locks.NotedRefs())
 	}
 	done("")
 	r.must(r.HealLocks(context.Background()))
-	if gitcmd.IsThere(lock) || len(r.Git.NotedRefs()) > 0 {
-		t.Errorf("the lock of one that is dead is there: %v; notes: %v", gitcmd.IsThere(lock), r.Git.NotedRefs())
+	if gitcmd.IsThere(lock) || len(r.Git.Locks.NotedRefs()) > 0 {
+		t.Errorf("the lock of one that is dead is there: %v; notes: %v", gitcmd.IsThere(lock), r.Git.Locks.NotedRefs())
 	}
 }
 
@@ -78,13 +79,13 @@ func TestHealNobodysLocksAlone(t *testing.T) {
 func TestHealLeftByOurselves(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	refs := []string{LedgerRef("one")}
+	refs := []string{refs.LedgerRef("one")}
 	lock := filepath.Join(r.Git.CommonDir, filepath.FromSlash(refs[0])+".lock")
-	done, err := r.Git.NoteLocks(refs)
+	done, err := r.Git.Locks.NoteLocks(refs)
 	r.must(err)
 	r.put(lock, "")
 	done("")
-	done, err = r.Git.NoteLocks(refs)
+	done, err = r.Git.Locks.NoteLocks(refs)
 	r.must(err)
 	done(lock)
 	r.must(r.HealLocks(context.Background()))
@@ -97,10 +98,10 @@ func TestHealLeftByOurselves(t *testing.T) {
 func TestHealWhatTheLastGitLeft(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	r.Git.WaitOn(func(time.Duration, *gitcmd.LockedError) bool { return false })
+	r.Git.Locks.WaitOn(func(time.Duration, *gitcmd.LockedError) bool { return false })
 	head := r.head()
 	for _, ref := range []string{"HEAD", "refs/heads/new"} {
-		done, err := r.Git.NoteLocks([]string{ref})
+		done, err := r.Git.Locks.NoteLocks([]string{ref})
 		r.must(err)
 		lock := filepath.Join(r.Git.CommonDir, filepath.FromSlash(ref)+".lock")
 		r.put(lock, "")

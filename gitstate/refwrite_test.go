@@ -26,25 +26,25 @@ func TestRefsKeepTheirModes(t *testing.T) {
 	if err := os.Chmod(r.path(".git/HEAD"), 0o664); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.moveRef(ctx, session.RefMove{Ref: "refs/wfs/shared/one", New: tip}, ""); err != nil {
+	if err := r.Refs.Move(ctx, session.RefMove{Ref: "refs/wfs/shared/one", New: tip}, ""); err != nil {
 		t.Fatal(err)
 	}
 	if got := mode("refs/wfs/shared/one"); got != 0o060 {
 		t.Errorf("a new ref has %v", got)
 	}
 	next := session.Commit(r.run("commit-tree", "-m", "x", "-p", string(tip), "HEAD^{tree}"))
-	if err := r.moveRef(ctx, session.RefMove{Ref: "refs/wfs/shared/one", Old: tip, New: next}, ""); err != nil {
+	if err := r.Refs.Move(ctx, session.RefMove{Ref: "refs/wfs/shared/one", Old: tip, New: next}, ""); err != nil {
 		t.Fatal(err)
 	}
 	if got := mode("refs/wfs/shared/one"); got != 0o060 {
 		t.Errorf("a moved ref has %v", got)
 	}
 	r.run("branch", "other")
-	head, err := r.Head(ctx)
+	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.setHead(ctx, head, "refs/heads/other", head.Commit, "x"); err != nil {
+	if err := r.Refs.SetHead(ctx, head, "refs/heads/other", head.Commit, "x"); err != nil {
 		t.Fatal(err)
 	}
 	if got := mode("HEAD"); got != 0o060 {

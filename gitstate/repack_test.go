@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 )
 
 // packed writes n packs of three objects each, two of them in that pack alone, and returns the ids of all.
@@ -20,18 +22,18 @@ func (r *testRepo) packed(n, from int) map[string]string {
 	r.t.Helper()
 	ids := map[string]string{}
 	for i := range n {
-		objects := []newObject{
-			r.newObject("blob", []byte("in every pack")),
-			r.newObject("blob", []byte(fmt.Sprint("of pack ", from+i))),
-			r.newObject("blob", []byte(strings.Repeat(fmt.Sprintln("compressed", from+i), 1000))),
+		objects := []object.Object{
+			r.Objects.NewObject("blob", []byte("in every pack")),
+			r.Objects.NewObject("blob", []byte(fmt.Sprint("of pack ", from+i))),
+			r.Objects.NewObject("blob", []byte(strings.Repeat(fmt.Sprintln("compressed", from+i), 1000))),
 		}
-		if err := r.writeObjects(context.Background(), objects...); err != nil {
+		if err := r.Objects.WriteObjects(context.Background(), objects...); err != nil {
 			r.t.Fatal(err)
 		}
 		for _, o := range objects {
-			ids[o.id] = string(o.data)
+			ids[o.ID] = string(o.Data)
 		}
-		r.letGo(false)
+		r.Objects.LetGo(false)
 	}
 	return ids
 }
@@ -54,7 +56,7 @@ func (r *testRepo) holds(ids map[string]string) {
 	r.t.Helper()
 	for id, data := range ids {
 		if got := r.run("cat-file", "blob", id); got != strings.TrimSuffix(data, "\n") {
-			r.t.Fatalf("%s holds %q", id, cut(got, 40))
+			r.t.Fatalf("%s holds %q", id, refs.Cut(got, 40))
 		}
 	}
 	r.fsck()
@@ -63,7 +65,7 @@ func (r *testRepo) holds(ids map[string]string) {
 // packsHere counts packs.
 func (r *testRepo) packsHere() int {
 	r.t.Helper()
-	packs, err := r.packs()
+	packs, err := r.Objects.PackFiles()
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -76,12 +78,12 @@ func TestManyPacksBecomeOne(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t, "--object-format="+format)
-			ids := r.packed(repackFrom-1, 0)
-			if err := r.Repack(context.Background(), repackFrom); err != nil || r.packsHere() != repackFrom-1 {
+			ids := r.packed(object.RepackFrom-1, 0)
+			if err := r.Objects.Repack(context.Background(), object.RepackFrom); err != nil || r.packsHere() != object.RepackFrom-1 {
 				t.Fatalf("merged too early: %v, %v", err, r.packFiles())
 			}
-			maps.Copy(ids, r.packed(1, repackFrom))
-			if err := r.Repack(context.Background(), repackFrom); err != nil {
+			maps.Copy(ids, r.packed(1, object.RepackFrom))
+			if err := r.Objects.Repack(context.Background(), object.RepackFrom); err != nil {
 				t.Fatal(err)
 			}
 			if got := r.packFiles(); r.packsHere() != 1 {
@@ -100,14 +102,14 @@ func TestPacksStayFew(t *testing.T) {
 	t.Parallel()
 	r, d := newSession(t)
 	most := 0
-	for i := range 3 * repackFrom {
+	for i := range 3 * object.RepackFrom {
 		r.write("a.txt", fmt.Sprintln("line", i))
 		p := r.prepare(d)
 		r.publish(p)
 		d = r.draft(p.Ledger)
 		most = max(most, r.packsHere())
 	}
-	if most > repackFrom {
+	if most > object.RepackFrom {
 		t.Errorf("up to %d packs", most)
 	}
 	r.fsck()
@@ -124,12 +126,12 @@ func TestPacksThatAreLeftAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t)
-			r.packed(repackFrom+1, 0)
+			r.packed(object.RepackFrom+1, 0)
 			dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
 			path := filepath.Join(dir, strings.TrimSuffix(r.packFiles()[0], ".idx"))
 			spoil(r, path)
 			before := r.contents(dir)
-			_ = r.Repack(context.Background(), repackFrom)
+			_ = r.Objects.Repack(context.Background(), object.RepackFrom)
 			after := r.contents(dir)
 			for _, ext := range []string{".pack", ".idx"} {
 				if file := filepath.Base(path) + ext; after[file] != before[file] {
@@ -152,11 +154,11 @@ func TestPacksThatAreLeftAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t)
-			r.packed(repackFrom+1, 0)
+			r.packed(object.RepackFrom+1, 0)
 			spoil(r)
 			dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
 			before := r.contents(dir)
-			_ = r.Repack(context.Background(), repackFrom)
+			_ = r.Objects.Repack(context.Background(), object.RepackFrom)
 			if !maps.Equal(before, r.contents(dir)) {
 				t.Errorf("left: %v", r.packFiles())
 			}
@@ -168,13 +170,13 @@ func TestPacksThatAreLeftAlone(t *testing.T) {
 func TestRepackAfterAKilledOne(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	ids := r.packed(repackFrom, 0)
+	ids := r.packed(object.RepackFrom, 0)
 	r.put(filepath.Join(r.Git.CommonDir, "gc.pid"), "1 somewhere wfs\n")
-	temp := filepath.Join(r.Git.CommonDir, "objects", "pack", tempOfRepack+"1-pack-1.pack")
+	temp := filepath.Join(r.Git.CommonDir, "objects", "pack", object.TempOfRepack+"1-pack-1.pack")
 	r.put(temp, "")
 	long := time.Unix(at, 0)
 	chtimes(t, temp, long)
-	if err := r.Repack(context.Background(), repackFrom); err != nil {
+	if err := r.Objects.Repack(context.Background(), object.RepackFrom); err != nil {
 		t.Fatal(err)
 	}
 	r.tidy()
@@ -188,7 +190,7 @@ func TestRepackAfterAKilledOne(t *testing.T) {
 func TestMergeInACrowd(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	ids := r.packed(repackFrom, 0)
+	ids := r.packed(object.RepackFrom, 0)
 	var commits []string
 	for i := range 8 { // what git gc must find
 		r.write("f", fmt.Sprint(i))
@@ -211,11 +213,11 @@ func TestMergeInACrowd(t *testing.T) {
 				mu.Lock()
 				maps.Copy(ids, made)
 				mu.Unlock()
-				if err := repo.Repack(context.Background(), repackFrom); err != nil {
+				if err := repo.Objects.Repack(context.Background(), object.RepackFrom); err != nil {
 					t.Error(err)
 				}
 				for id := range made {
-					if _, _, err := repo.object(context.Background(), id); err != nil {
+					if _, _, err := repo.Objects.Read(context.Background(), id); err != nil {
 						t.Error(err)
 					}
 				}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -27,23 +29,23 @@ func (r *testRepo) seenAt(file string, later uint32) {
 	r.t.Helper()
 	data, err := os.ReadFile(r.Git.IndexPath())
 	r.must(err)
-	f, ok := lookAt(r.path(file))
-	x := r.parsed(data)
+	f, ok := object.LookAt(r.path(file))
+	x := r.Objects.Parsed(data)
 	if !ok || x == nil {
 		notHere(r.t, "nothing is told of files here")
 	}
-	e, _ := find(x.entries, 0, file)
-	for i, n := range []uint32{f.changed, f.changedNano, f.modified, f.modifiedNano} {
+	e, _ := object.Find(x.Entries, 0, file)
+	for i, n := range []uint32{f.Changed, f.ChangedNano, f.Modified, f.ModifiedNano} {
 		if i%2 == 1 {
 			n = (n + later) % uint32(time.Second)
 		}
-		binary.BigEndian.PutUint32(e.stat[4*i:], n)
+		binary.BigEndian.PutUint32(e.Stat[4*i:], n)
 	}
-	binary.BigEndian.PutUint32(e.stat[20:], f.inode)
+	binary.BigEndian.PutUint32(e.Stat[20:], f.Inode)
 	sum := sha1.Sum(data[:len(data)-sha1.Size])
 	copy(data[len(data)-sha1.Size:], sum[:])
 	r.must(os.WriteFile(r.Git.IndexPath(), data, 0o644))
-	written := time.Unix(int64(f.modified)+2, 0)
+	written := time.Unix(int64(f.Modified)+2, 0)
 	r.must(os.Chtimes(r.Git.IndexPath(), written, written))
 }
 
@@ -56,7 +58,7 @@ func TestReread(t *testing.T) {
 		"sparse index": func(*testRepo) {},
 		"looks at all": func(r *testRepo) { r.write("intended", "x"); r.run("add", "-N", "intended") },
 		"many are new": func(r *testRepo) {
-			for i := range maxNamed + 1 {
+			for i := range snapshot.MaxNamed + 1 {
 				r.write(fmt.Sprint("new", i), "new")
 			}
 		},
@@ -95,7 +97,7 @@ func TestReread(t *testing.T) {
 func TestRereadLeavesKinds(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)
-	const files = maxNamed + 20
+	const files = snapshot.MaxNamed + 20
 	for i := range files {
 		r.write(fmt.Sprint("f", i), fmt.Sprintln(i))
 	}
@@ -115,15 +117,15 @@ func TestRereadLeavesKinds(t *testing.T) {
 	}
 	r.aged()
 	r.open(r.Git.Root)
-	x, err := r.readIndex(context.Background(), r.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(context.Background(), r.Git.IndexPath())
 	r.must(err)
 	if _, sure := r.looksAt(); sure {
 		t.Error("git is told of some")
 	}
-	if again := r.look(x, nil, session.Guard{}).doubted; len(again) > 0 {
-		t.Errorf("%d of %d files would be read anew, %q first", len(again), len(x.entries), again[0])
+	if again := r.Files.Look(x, nil, session.Guard{}).Doubted; len(again) > 0 {
+		t.Errorf("%d of %d files would be read anew, %q first", len(again), len(x.Entries), again[0])
 	}
-	if got, want := string(r.snapshot().Tree), r.byGit(); r.filesBut(got, userDir) != r.filesBut(want, userDir) {
+	if got, want := string(r.snapshot().Tree), r.byGit(); r.filesBut(got, object.UserDir) != r.filesBut(want, object.UserDir) {
 		t.Errorf("a snapshot holds\n%s\ngit adds\n%s", r.files(got), r.files(want))
 	}
 }
@@ -131,7 +133,7 @@ func TestRereadLeavesKinds(t *testing.T) {
 // A file that can be executed since it was read is in the next checkpoint, though its times are those that git has noted.
 func TestRereadFindsModes(t *testing.T) {
 	t.Parallel()
-	for _, new := range []int{0, maxNamed + 1} {
+	for _, new := range []int{0, snapshot.MaxNamed + 1} {
 		r, _ := newSession(t)
 		r.must(os.Chmod(r.path("a.txt"), 0o755))
 		r.seenAt("a.txt", 0)
@@ -151,7 +153,7 @@ func TestRereadFindsModes(t *testing.T) {
 func TestRereadOfMany(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)
-	const files = maxNamed + 20
+	const files = snapshot.MaxNamed + 20
 	for i := range files {
 		r.write(fmt.Sprint("f", i), "version 1")
 	}
@@ -185,7 +187,7 @@ func TestRereadOfMany(t *testing.T) {
 	said, err := os.ReadFile(log)
 	r.must(err)
 	for _, n := range strings.Fields(string(said)) {
-		if named, err := strconv.Atoi(n); err != nil || named > maxNamed {
+		if named, err := strconv.Atoi(n); err != nil || named > snapshot.MaxNamed {
 			t.Errorf("git was told of %s files by name", n)
 		}
 	}

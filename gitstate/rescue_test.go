@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -46,7 +47,7 @@ func TestRescueKeepsEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	if state.Why != "a test" || state.Head != s.Head || state.Tree != s.Tree || state.Index != s.Index ||
-		state.Refs[BranchRef(testID)] != p.Code || state.Refs["refs/heads/wfs/other"] != p.Code || state.Refs[LedgerRef(testID)] != p.Ledger {
+		state.Refs[refs.BranchRef(testID)] != p.Code || state.Refs["refs/heads/wfs/other"] != p.Code || state.Refs[refs.LedgerRef(testID)] != p.Ledger {
 		t.Errorf("%+v", state)
 	}
 	r.fsck()
@@ -84,7 +85,7 @@ func TestOperationLog(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	r := newRepo(t)
-	if ops, err := r.Ops(ctx); err != nil || len(ops) != 0 {
+	if ops, err := r.Refs.Ops(ctx); err != nil || len(ops) != 0 {
 		t.Fatalf("%v %v", ops, err)
 	}
 	rescue, err := r.Rescue(ctx, testID, "a test", r.snapshot(), at)
@@ -94,7 +95,7 @@ func TestOperationLog(t *testing.T) {
 	state := r.resolve(rescue)
 	log := func(op session.Op, want int64) {
 		t.Helper()
-		if n, err := r.LogOp(ctx, op); err != nil || n != want {
+		if n, err := r.Refs.LogOp(ctx, op); err != nil || n != want {
 			t.Fatalf("number %d, %v; want %d", n, err, want)
 		}
 	}
@@ -103,7 +104,7 @@ func TestOperationLog(t *testing.T) {
 	log(session.Op{Kind: "resume", Session: testID, Summary: "two", Ledger: b, At: at}, 2)
 	log(session.Op{Kind: "switch", Session: testID, Summary: "one", Ledger: a, At: at + 1}, 1)
 	r.run("update-ref", "-d", rescue)
-	ops, err := r.Ops(ctx)
+	ops, err := r.Refs.Ops(ctx)
 	if err != nil || len(ops) != 2 || ops[0].Number != 2 || ops[0].Summary != "two" || ops[1].Number != 1 || ops[1].Ledger != a || ops[1].Turn.Rescue != rescue {
 		t.Errorf("%+v %v", ops, err)
 	}
@@ -114,7 +115,7 @@ func TestOperationLog(t *testing.T) {
 	dir := r.home + "/side"
 	r.run("worktree", "add", "-q", "-b", "side", dir)
 	r.open(dir)
-	if ops, err := r.Ops(ctx); err != nil || len(ops) != 0 {
+	if ops, err := r.Refs.Ops(ctx); err != nil || len(ops) != 0 {
 		t.Errorf("another work tree sees %v, %v", ops, err)
 	}
 	log(session.Op{Kind: "switch", Session: testID, Summary: "there", Ledger: a, At: at}, 1)

@@ -42,7 +42,7 @@ func TestRescuedWork(t *testing.T) {
 			c.do(r)
 			snap := r.snapshot()
 			var err error
-			if snap.Raw, err = r.RawFiles(ctx, snap); err != nil {
+			if snap.Raw, err = r.RawBytes.RawFiles(ctx, snap); err != nil {
 				t.Fatal(err)
 			}
 			ref, err := r.Rescue(ctx, testID, "a test", snap, at)

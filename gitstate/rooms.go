@@ -11,11 +11,12 @@ import (
 
 // rooms are those for gates of this work tree.
 func (r *Repo) rooms() *room.Set {
-	return &room.Set{Root: r.Git.Root, CommonDir: r.Git.CommonDir, Memory: filepath.Join(r.Git.StateDir(), "rooms"), Format: r.Git.Format,
+	return &room.Set{Root: r.Git.Root, CommonDir: r.Git.CommonDir, Memory: filepath.Join(r.Git.StateDir(), "rooms"),
+		Format: r.Git.Format,
 		Git: func(ctx context.Context, c room.Call, args ...string) ([]byte, error) {
 			in, o := r.Git, gitcmd.Opts{GitDir: c.GitDir, Stdin: c.Stdin, OkExit: c.OkExit}
 			if c.Dir != "" {
-				in = &gitcmd.Git{Root: c.Dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv}
+				in = gitcmd.New(gitcmd.Place{Root: c.Dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
 			}
 			if c.Index != "" {
 				o.Env = gitcmd.WithIndex(c.Index)
@@ -23,11 +24,11 @@ func (r *Repo) rooms() *room.Set {
 			return in.Run(ctx, o, args...)
 		},
 		Head: func(ctx context.Context) (session.Commit, int64, error) {
-			head, err := r.Head(ctx)
+			head, err := r.Refs.Head(ctx)
 			if err != nil || head.Commit == "" {
 				return "", 0, err
 			}
-			info, err := r.CommitInfo(ctx, head.Commit)
+			info, err := r.Objects.CommitInfo(ctx, head.Commit)
 			return head.Commit, info.At, err
 		},
 		Worktrees: func(ctx context.Context) (paths []string, err error) {

@@ -51,17 +51,17 @@ func TestSettingsAreGits(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			ident, err := both[0].Git.Identity(ctx)
-			want, wantErr := both[1].Git.Identity(ctx)
+			ident, err := both[0].Git.Answers.Identity(ctx)
+			want, wantErr := both[1].Git.Answers.Identity(ctx)
 			if ident != want || (err == nil) != (wantErr == nil) {
 				t.Errorf("identity %q, %v; git says %q, %v", ident, err, want, wantErr)
 			}
 			_, said, err := both[0].Git.RunBoth(ctx, gitcmd.Opts{Env: gitcmd.Traced}, "rev-parse", "--git-dir")
-			if _, settings, ok := gitcmd.ReadTrace(string(said)); name == "usual" && (err != nil || want == "" || !ok || both[0].Git.IdentityIn(settings) != want) {
+			if _, settings, ok := gitcmd.ReadTrace(string(said)); name == "usual" && (err != nil || want == "" || !ok || both[0].Git.Answers.IdentityIn(settings) != want) {
 				t.Errorf("%q was not read at once", want)
 			}
-			excludes, err := both[0].globalExcludes(ctx)
-			want, wantErr = both[1].globalExcludes(ctx)
+			excludes, err := both[0].Settings.GlobalExcludes(ctx)
+			want, wantErr = both[1].Settings.GlobalExcludes(ctx)
 			if excludes != want || (err == nil) != (wantErr == nil) {
 				t.Errorf("excludes %q, %v; git says %q, %v", excludes, err, want, wantErr)
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -180,7 +181,7 @@ func paths(skipped []session.Skip) string {
 // Root reads everything, so what a file that cannot be opened looks like is tested on git's words alone as well.
 func TestReadAddReport(t *testing.T) {
 	t.Parallel()
-	report := readAddReport([]byte(`warning: could not open directory 'closed/': Permission denied
+	report := snapshot.ReadAddReport([]byte(`warning: could not open directory 'closed/': Permission denied
 error: open("two
 lines"): Permission denied
 error: unable to index file 'two
@@ -192,22 +193,22 @@ The following paths are ignored by one of your .gitignore files:
 hint: Use -f if you really want to add them.
 error: pipe: can only add regular files, symbolic links or git-directories
 `))
-	if got := paths(report.skipped); got != "closed two\nlines two\nlines nested pipe" || report.unknown != "" || report.fatal != nil {
+	if got := paths(report.Skipped); got != "closed two\nlines two\nlines nested pipe" || report.Unknown != "" || report.Fatal != nil {
 		t.Errorf("%q %+v", got, report)
 	}
 	long := "warning: could not open directory '" + strings.Repeat("dir/", 1100)
-	report = readAddReport([]byte("error: unable to add 'git~1' to index\nerror: cannot run x: No such file or directory\nerror: external filter 'x' failed\n" + long[:4095]))
-	if got := paths(report.skipped); !strings.HasPrefix(got, "git~1 dir/dir/") || !strings.HasSuffix(got, "/dir") || report.unknown != "" {
+	report = snapshot.ReadAddReport([]byte("error: unable to add 'git~1' to index\nerror: cannot run x: No such file or directory\nerror: external filter 'x' failed\n" + long[:4095]))
+	if got := paths(report.Skipped); !strings.HasPrefix(got, "git~1 dir/dir/") || !strings.HasSuffix(got, "/dir") || report.Unknown != "" {
 		t.Errorf("%q %+v", got, report)
 	}
-	report = readAddReport([]byte("fatal: cannot chdir to '../../../sm': No such file or directory\nfatal: 'git status --porcelain=2' failed in submodule a/sm2\n"))
-	if report.fatal == nil || report.fatal.Path != "a/sm2" || report.unknown != "" {
+	report = snapshot.ReadAddReport([]byte("fatal: cannot chdir to '../../../sm': No such file or directory\nfatal: 'git status --porcelain=2' failed in submodule a/sm2\n"))
+	if report.Fatal == nil || report.Fatal.Path != "a/sm2" || report.Unknown != "" {
 		t.Errorf("%+v", report)
 	}
-	if report := readAddReport([]byte("error: something new\n")); report.unknown == "" {
+	if report := snapshot.ReadAddReport([]byte("error: something new\n")); report.Unknown == "" {
 		t.Error("an error that names nothing we know must not pass")
 	}
-	if report := readAddReport([]byte("fatal: out of memory\n")); report.fatal != nil || report.unknown != "" {
+	if report := snapshot.ReadAddReport([]byte("fatal: out of memory\n")); report.Fatal != nil || report.Unknown != "" {
 		t.Errorf("%+v", report)
 	}
 }
@@ -216,9 +217,9 @@ func TestSnapshotOfAnUnmergedIndex(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	leaveConflict(r)
-	_, err := r.Snapshot(context.Background(), "")
-	var ready *ReadyError
-	if !errors.As(err, &ready) || ready.Code != NotMerged || ready.Detail != "a.txt" {
+	_, err := r.Files.Snapshot(context.Background(), "")
+	var ready *gitcmd.ReadyError
+	if !errors.As(err, &ready) || ready.Code != gitcmd.NotMerged || ready.Detail != "a.txt" {
 		t.Errorf("%v", err)
 	}
 }
@@ -285,7 +286,7 @@ func TestSnapshotHonoursExcludes(t *testing.T) {
 	r.write(".env", "secret")
 	r.write("b.txt", "b\n")
 	for range 2 {
-		s, err := r.Snapshot(context.Background(), exclude)
+		s, err := r.Files.Snapshot(context.Background(), exclude)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,7 +305,7 @@ func TestSnapshotHonoursExcludes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := again.Snapshot(context.Background(), exclude)
+	s, err := again.Files.Snapshot(context.Background(), exclude)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/handover"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -33,24 +35,24 @@ func TestSubmodulesAreCompared(t *testing.T) {
 			r.run("-C", "sub", "commit", "-q", "--allow-empty", "-m", "further")
 
 			from, to := session.Tree(r.run("rev-parse", string(first)+"^{tree}")), session.Tree(r.run("rev-parse", string(second)+"^{tree}"))
-			if changes, err := r.Changes(ctx, from, to); err != nil || len(changes) != 1 || changes[0].Path != "sub" {
+			if changes, err := r.Objects.Changes(ctx, from, to); err != nil || len(changes) != 1 || changes[0].Path != "sub" {
 				t.Errorf("changes: %v, %v", changes, err)
 			}
-			for _, o := range []DiffOptions{{}, {Stat: true}, {NameOnly: true}} {
+			for _, o := range []object.DiffOptions{{}, {Stat: true}, {NameOnly: true}} {
 				var out bytes.Buffer
-				if err := r.DiffTo(ctx, string(first), string(second), o, &out); err != nil || !strings.Contains(out.String(), "sub") {
+				if err := r.Objects.DiffTo(ctx, string(first), string(second), o, &out); err != nil || !strings.Contains(out.String(), "sub") {
 					t.Errorf("diff %+v: %q, %v", o, &out, err)
 				}
 			}
-			if how, err := r.hasChanges(ctx, second, "refs/heads/side"); err != nil || how != FateNowhere {
+			if how, err := r.HasChanges(ctx, second, "refs/heads/side"); err != nil || how != handover.FateNowhere {
 				t.Errorf("its fate: %q, %v", how, err)
 			}
 			if n, err := r.Dirty(ctx); err != nil || n == 0 {
 				t.Errorf("dirty: %d, %v", n, err)
 			}
-			parent, err := r.indexOfTree(ctx, from)
-			now, err2 := r.readIndex(ctx, r.Git.IndexPath())
-			if d := r.deletedFrom(parent, now); err != nil || err2 != nil || d != nil {
+			parent, err := r.Files.IndexOfTree(ctx, from)
+			now, err2 := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
+			if d := r.Files.DeletedFrom(parent, now); err != nil || err2 != nil || d != nil {
 				t.Errorf("deleted: %v, %v, %v", d, err, err2)
 			}
 		})

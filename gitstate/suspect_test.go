@@ -68,7 +68,7 @@ func TestSuspect(t *testing.T) {
 	r := newRepo(t)
 	for _, c := range keyCases() {
 		r.write(c.name, c.content)
-		why, rule := r.suspect(c.name)
+		why, rule := r.Files.Suspect(c.name)
 		if (why != "") != c.held || (why == session.HoldSecret) != (rule != "") {
 			t.Errorf("%s: %q %q", c.name, why, rule)
 		}
@@ -76,7 +76,7 @@ func TestSuspect(t *testing.T) {
 	if err := os.Symlink("id_rsa", r.path("link")); err != nil {
 		t.Fatal(err)
 	}
-	if why, _ := r.suspect("link"); why != "" {
+	if why, _ := r.Files.Suspect("link"); why != "" {
 		t.Errorf("a link is held out: %q", why)
 	}
 }

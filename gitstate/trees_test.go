@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/wfs-dev/wfs/gitstate/object"
 )
 
 // What a checkpoint notes in the index of its trees is what git would note, all of it, and the trees are there.
@@ -42,9 +44,9 @@ func TestTreesAreNoted(t *testing.T) {
 			r.publish(p)
 			d = r.draft(p.Ledger)
 			r.run("fsck", "--strict") // which looks into the index as well
-			x, err := r.readIndex(context.Background(), r.Git.IndexPath())
+			x, err := r.Objects.ReadIndex(context.Background(), r.Git.IndexPath())
 			r.must(err)
-			tree := x.info().tree
+			tree := x.Info().Tree
 			if tree == "" {
 				continue
 			}
@@ -53,9 +55,9 @@ func TestTreesAreNoted(t *testing.T) {
 			os.Remove(index)
 			fresh := &testRepo{Repo: r.Repo, t: r.t, home: r.home, env: append(slices.Clone(r.env), "GIT_INDEX_FILE="+index)}
 			fresh.run("read-tree", tree)
-			theirs, err := r.readIndex(context.Background(), index)
+			theirs, err := r.Objects.ReadIndex(context.Background(), index)
 			r.must(err)
-			if got, want := string(x.cached.append(nil)), string(theirs.cached.append(nil)); got != want || !sameContent(x, theirs) {
+			if got, want := string(x.Cached.Append(nil)), string(theirs.Cached.Append(nil)); got != want || !sameContent(x, theirs) {
 				rt.Errorf("noted of the trees is %q, by git %q", got, want)
 			}
 			if !own && tree != r.run("rev-parse", "HEAD^{tree}") {
@@ -69,8 +71,8 @@ func TestTreesAreNoted(t *testing.T) {
 }
 
 // sameContent reports whether two indexes are about the same content.
-func sameContent(a, b *index) bool {
-	return a == b || slices.EqualFunc(a.entries, b.entries, func(a, b indexEntry) bool {
-		return a.mode == b.mode && a.stage == b.stage && a.intended == b.intended && bytes.Equal(a.id, b.id) && bytes.Equal(a.name, b.name)
+func sameContent(a, b *object.Index) bool {
+	return a == b || slices.EqualFunc(a.Entries, b.Entries, func(a, b object.IndexEntry) bool {
+		return a.Mode == b.Mode && a.Stage == b.Stage && a.Intended == b.Intended && bytes.Equal(a.ID, b.ID) && bytes.Equal(a.Name, b.Name)
 	})
 }

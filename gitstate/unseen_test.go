@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -38,7 +39,7 @@ func TestUnseenEditsAreNamedAndLeftAlone(t *testing.T) {
 				}
 				r.write("a.txt", "mine\n")
 				s := r.snapshot()
-				if !slices.Equal(s.Skipped, []session.Skip{{Path: "a.txt", Why: wayUnseen}}) || s.Tree != s.HeadTree {
+				if !slices.Equal(s.Skipped, []session.Skip{{Path: "a.txt", Why: snapshot.WayUnseen}}) || s.Tree != s.HeadTree {
 					t.Errorf("snapshot: %+v", s)
 				}
 				if got := r.inTheWay(theirs); !slices.Equal(got, []string{"a.txt"}) {
@@ -270,7 +271,7 @@ func TestStagedSubmodules(t *testing.T) {
 	if got := r.run("ls-files", "-s", "dir"); !strings.HasPrefix(got, "160000 ") {
 		t.Errorf("the index has %q", got)
 	}
-	if got := r.Nested("dir/a sub/a.txt"); got != "dir/a sub" || r.Nested("dir") != "" || r.Nested("a.txt") != "" {
+	if got := r.Files.Nested("dir/a sub/a.txt"); got != "dir/a sub" || r.Files.Nested("dir") != "" || r.Files.Nested("a.txt") != "" {
 		t.Errorf("%q is a repository", got)
 	}
 }

@@ -64,7 +64,7 @@ func TestWaysBack(t *testing.T) {
 			c.do(r)
 			snap := r.snapshot()
 			var err error
-			if snap.Raw, err = r.RawFiles(ctx, snap); err != nil {
+			if snap.Raw, err = r.RawBytes.RawFiles(ctx, snap); err != nil {
 				t.Fatal(err)
 			}
 			ref, err := r.Rescue(ctx, "x", "a test", snap, at)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 )
 
 // told describes work trees in one line each: id, branch or commit, and what is wrong.
@@ -160,7 +162,7 @@ func TestLeaveGone(t *testing.T) {
 	r.fsck()
 }
 
-func (r *testRepo) planned(dir string) NewWorktree {
+func (r *testRepo) planned(dir string) worktree.NewWorktree {
 	r.t.Helper()
 	n, err := r.PlanWorktree(context.Background(), dir)
 	if err != nil {
@@ -208,7 +210,7 @@ func TestPlanWorktree(t *testing.T) {
 		r.path("new"):                 "is not ignored there",
 		filepath.Join(r.home, "gone"): "which is gone",
 	} {
-		if _, err := r.PlanWorktree(ctx, dir); !errors.Is(err, ErrDirTaken) || !strings.Contains(err.Error(), want) {
+		if _, err := r.PlanWorktree(ctx, dir); !errors.Is(err, worktree.ErrDirTaken) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", dir, err, want)
 		}
 	}

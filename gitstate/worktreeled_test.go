@@ -61,7 +61,7 @@ func TestLedHome(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.write("sub/a.txt", "edited\n")
-	s, err := in.Snapshot(t.Context(), "")
+	s, err := in.Files.Snapshot(t.Context(), "")
 	if err != nil || s.Tree == s.HeadTree || s.Tree == session.Tree("") {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -8,7 +8,10 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/gate"
 	"github.com/wfs-dev/wfs/phases/report"
+	"github.com/wfs-dev/wfs/phases/verdict"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -32,31 +35,32 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 			return fail(err)
 		}
 		second := first
-		if g.Format.PerTest() && slices.ContainsFunc(slices.Collect(maps.Values(first.report.Tests)), bad) {
+		if g.Format.PerTest() && slices.ContainsFunc(slices.Collect(maps.Values(first.Report.Tests)), report.Bad) {
 			if second, err = b.run(ctx, g, true); err != nil {
 				return fail(err)
 			}
 		}
-		tests, red, flaky := compare(first.report.Tests, second.report.Tests)
+		tests, red, flaky := compare(first.Report.Tests, second.Report.Tests)
 		if copied != nil {
-			j.noteRoom(g.Name, j.difference(copied, g, tests, slices.Concat(red, flaky)))
+			j.NoteRoom(g.Name, j.Difference(copied, g, tests, slices.Concat(red, flaky)))
 		}
 		ev.Gates[g.Name] = tests
 		base.Red = append(base.Red, red...)
 		base.Flaky = append(base.Flaky, flaky...)
-		res := first.result(finding{verdict: session.Pass, class: session.ClassGreen,
-			reason: baseReason(first, red, flaky), knownRed: red, flaky: flaky})
-		res.Counts, res.Cached = countApart(tests, flaky, g.Name), first.cached
+		res := verdict.Finding{Verdict: session.Pass, Class: session.ClassGreen, Reason: baseReason(first, red, flaky),
+			KnownRed: red,
+			Flaky:    flaky}.Result(first)
+		res.Counts, res.Cached = verdict.CountApart(tests, flaky, g.Name), first.Cached
 		switch {
 		case len(tests) == 0:
 			res.Class = session.ClassNoTests
-		case len(first.report.Broken) > 0 && tests.Count().Passed == 0:
+		case len(first.Report.Broken) > 0 && tests.Count().Passed == 0:
 			res.Class = session.ClassBuildBroken
 		}
 		base.Gates = append(base.Gates, res)
 	}
 	ev.Tree = base.Tree
-	base.Red, base.Flaky = sortedOnce(base.Red), sortedOnce(base.Flaky)
+	base.Red, base.Flaky = report.SortedOnce(base.Red), report.SortedOnce(base.Flaky)
 	return base, ev, nil
 }
 
@@ -71,99 +75,63 @@ type baseRuns struct {
 // first is a gate's first run on the base. Where the work tree has nothing that a clean tree lacks, and everything
 // passes in a clean tree, one run there is enough. Else it runs in the work tree; copied is what it did in a clean tree
 // before, nil if it was not run there.
-func (b baseRuns) first(ctx context.Context, g workflows.Gate) (run, copied *gateRun, err error) {
+func (b baseRuns) first(ctx context.Context, g workflows.Gate) (run, copied *gate.Run, err error) {
 	clean := g
 	clean.Where = workflows.Clean
 	auto := g.Where == workflows.Auto && !g.MayChangeTree && !b.plan.Unproven && g.When != workflows.WhenFinish
-	if run := b.recall(ctx, clean, *b.tree); auto && run != nil && run.alone {
+	if run := b.Recall(ctx, clean, *b.tree); auto && run != nil && run.Alone {
 		return run, run, nil
 	}
 	if g.Where == workflows.Auto {
 		g.Where = workflows.InPlace
 	}
-	if run := b.recall(ctx, g, *b.tree); run != nil {
+	if run := b.Recall(ctx, g, *b.tree); run != nil {
 		return run, nil, nil
 	}
 	if auto {
 		if copied, err = b.inCopy(ctx, clean); err != nil {
 			return nil, nil, err
-		} else if copied != nil && copied.alone {
-			b.remember(ctx, *b.tree, copied)
+		} else if copied != nil && copied.Alone {
+			b.Remember(ctx, *b.tree, copied)
 			return copied, copied, nil
 		}
 	}
 	if run, err = b.run(ctx, g, false); err == nil && !g.MayChangeTree {
-		b.remember(ctx, *b.tree, run)
+		b.Remember(ctx, *b.tree, run)
 	}
 	return run, copied, err
 }
 
 // inCopy runs a gate in a clean tree of the base, if the work tree has nothing that is missing there; nil: it has, or
 // the gate could not run there. Only ctx makes an error.
-func (b baseRuns) inCopy(ctx context.Context, g workflows.Gate) (*gateRun, error) {
-	if b.Clean == nil || b.Bare == nil {
+func (b baseRuns) inCopy(ctx context.Context, g workflows.Gate) (*gate.Run, error) {
+	if b.Bare == nil {
 		return nil, nil
 	}
 	if bare, err := b.Bare(ctx, *b.tree); err != nil || !bare {
 		return nil, ctx.Err()
 	}
-	b.judged = *b.tree
-	left, at, err := b.enterClean(ctx, g)
+	left, at, err := b.EnterClean(ctx, g, *b.tree)
 	if left != nil || err != nil {
 		return nil, ctx.Err()
 	}
-	b.say("gate " + g.Name + " in a clean checkout …")
-	run, err := at.runGate(ctx, g, b.runDir, false)
-	if err != nil || run.changed != "" || !run.ran() {
+	b.Say("gate " + g.Name + " in a clean checkout …")
+	run, err := at.Run(ctx, g, gate.On{Dir: b.runDir})
+	if err != nil || run.Changed != "" || !run.Ran() {
 		return nil, ctx.Err()
 	}
-	c := run.report.Tests.Count()
-	run.alone = run.exit == 0 && c.Passed > 0 && c.Passed == c.Total() && len(at.clean.Written()) == 0
+	run.Alone = len(at.Inside.Written()) == 0 && allPass(run)
 	return run, nil
 }
 
-// BaseRuns remember what gates said about a base on which all their tests passed.
-type BaseRuns interface {
-	Read(ctx context.Context, g workflows.Gate, tree session.Tree) *BaseRun
-	Write(ctx context.Context, g workflows.Gate, tree session.Tree, run BaseRun)
-}
-
-// BaseRun is a gate's run in which everything passed. Alone says that nothing else can be found out in the work tree.
-type BaseRun struct {
-	Alone  bool          `json:"alone,omitempty"`
-	Millis int64         `json:"millis"`
-	Tests  session.Tests `json:"tests"`
-}
-
-// recall returns a remembered run of a gate, nil when there is none. One with a test that does not pass is not
-// believed: it would excuse the test for good.
-func (j *Judge) recall(ctx context.Context, g workflows.Gate, tree session.Tree) *gateRun {
-	if j.Runs == nil {
-		return nil
-	}
-	known := j.Runs.Read(ctx, g, tree)
-	if known == nil || !passes(known.Tests) {
-		return nil
-	}
-	run := &gateRun{gate: g, ended: proc.Exited, millis: known.Millis, report: report.New(), cached: true,
-		alone: known.Alone}
-	run.report.Tests = known.Tests
-	return run
-}
-
-func (j *Judge) remember(ctx context.Context, tree session.Tree, run *gateRun) {
-	if j.Runs != nil && !run.cached && run.ran() && run.exit == 0 && passes(run.report.Tests) {
-		j.Runs.Write(ctx, run.gate, tree, BaseRun{Alone: run.alone, Millis: run.millis, Tests: run.report.Tests})
-	}
-}
-
-func passes(tests session.Tests) bool {
-	c := tests.Count()
-	return c.Passed > 0 && c.Passed+c.Skipped == c.Total()
+// allPass reports whether there are tests, and all of them pass.
+func allPass(run *gate.Run) bool {
+	c := run.Report.Tests.Count()
+	return run.Exit == 0 && c.Passed > 0 && c.Passed == c.Total()
 }
 
 // run runs a gate on the base and refuses one that cannot judge.
-func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gateRun, error) {
+func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gate.Run, error) {
 	where, more := "", ""
 	if g.Where == workflows.Auto {
 		g.Where = workflows.InPlace
@@ -174,27 +142,13 @@ func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gateR
 	if again {
 		more = " again, to check that every result is the same"
 	}
-	b.say("gate " + g.Name + where + more + " …")
-	b.judged = *b.tree
-	run, err := b.runGate(ctx, g, b.runDir, again)
+	b.Say("gate " + g.Name + where + more + " …")
+	run, err := b.Run(ctx, g, gate.On{Tree: *b.tree, Dir: b.runDir, Anew: again})
+	if err == nil {
+		err = refused(run, where)
+	}
 	if err != nil {
 		return nil, err
-	}
-	switch {
-	case run.leads != nil:
-		return nil, run.cannot("cannot judge: " + leadsBack(run.leads, g.Name).reason)
-	case run.changed != "":
-		return nil, run.cannot("cannot judge: " + changedRoom(run.changed, g.Name).reason)
-	case run.ended == proc.Timeout:
-		return nil, run.cannot(fmt.Sprintf("did not finish within %s; set a longer timeout", g.Timeout))
-	case run.ended == proc.NotStarted:
-		return nil, run.cannot("could not be started")
-	case run.notInstalled() != "": // the paths in what it printed would mislead
-		return nil, &NotInstalledError{reason: fmt.Sprintf("gate %s could not run%s: %s", g.Name, where, run.notInstalled())}
-	case !run.ran():
-		return nil, run.cannot(fmt.Sprintf("could not run (exit code %d)", run.exit))
-	case g.Format.PerTest() && len(run.report.Tests) == 0 && run.exit != 0 && !run.report.NoTests:
-		return nil, run.cannot(fmt.Sprintf("exited with code %d and reported no test", run.exit))
 	}
 	was := *b.tree
 	if *b.tree, err = b.Dirty(ctx); err != nil || *b.tree == was || g.MayChangeTree {
@@ -205,64 +159,65 @@ func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gateR
 		g.Name, b.changedTree(ctx, was, *b.tree))}
 }
 
+// refused says why a gate cannot judge, by its run on the base.
+func refused(run *gate.Run, where string) error {
+	switch {
+	case run.Astray() != "":
+		return run.Cannot("cannot judge: " + run.Astray())
+	case run.Ended == proc.Timeout:
+		return run.Cannot(fmt.Sprintf("did not finish within %s; set a longer timeout", run.Gate.Timeout))
+	case run.Ended != proc.NotStarted && run.NotInstalled() != "": // the paths in what it printed would mislead
+		return &gate.NotInstalledError{Reason: fmt.Sprintf("gate %s could not run%s: %s", run.Gate.Name, where,
+			run.NotInstalled())}
+	case run.Unable() != "":
+		return run.Cannot(run.Unable())
+	case run.Silent() && !run.Report.NoTests:
+		return run.Cannot(fmt.Sprintf("exited with code %d and reported no test", run.Exit))
+	}
+	return nil
+}
+
 // ChangedTreeError says that a gate leaves files that git does not ignore.
 type ChangedTreeError struct{ reason string }
 
 func (e *ChangedTreeError) Error() string { return e.reason }
 
-// cannot is the error about a gate that cannot judge, with what it printed last.
-func (g *gateRun) cannot(why string) error {
-	text := fmt.Sprintf("gate %s %s", g.gate.Name, why)
-	if lines := g.quoted(); len(lines) > 0 {
-		text += "; it printed:\n  " + strings.Join(lines, "\n  ")
-	}
-	return fmt.Errorf("%s", text)
-}
-
 // compare puts two runs on the same tree together. A test that failed in both is red; one that did not do the
 // same twice is flaky and counts as what was worse.
 func compare(a, b session.Tests) (tests session.Tests, red, flaky []session.TestID) {
-	tests = session.Tests{}
-	for id, s := range a {
-		if other, ok := b[id]; ok && report.Worse(other) > report.Worse(s) {
-			s = other
-		}
-		tests[id] = s
-	}
+	tests = maps.Clone(a)
 	for id, s := range b {
-		if _, ok := a[id]; !ok {
+		if was, ran := a[id]; !ran || report.Worse(s) > report.Worse(was) {
 			tests[id] = s
 		}
 	}
-	for _, id := range sortedKeys(tests) {
-		first, inA := a[id]
-		second, inB := b[id]
+	for _, id := range report.SortedKeys(tests) {
 		switch {
-		case bad(first) && bad(second):
+		case report.Bad(a[id]) && report.Bad(b[id]):
 			red = append(red, id)
-		case !inA || !inB || first != second:
+		case a[id] != b[id]: // also if it did not run
 			flaky = append(flaky, id)
 		}
 	}
 	return tests, red, flaky
 }
 
-func baseReason(run *gateRun, red, flaky []session.TestID) string {
-	if !run.gate.Format.PerTest() {
+func baseReason(run *gate.Run, red, flaky []session.TestID) string {
+	if !run.Gate.Format.PerTest() {
 		if len(red) > 0 {
-			return fmt.Sprintf("already fails (exit code %d): fix it before a phase with this gate can pass", run.exit)
+			return fmt.Sprintf("already fails (exit code %d): fix it before a phase with this gate can pass", run.Exit)
 		}
 		return "the command exited with code 0"
 	}
-	if len(run.report.Tests) == 0 {
+	if len(run.Report.Tests) == 0 {
 		return "no tests yet"
 	}
 	var parts []string
 	if len(red) > 0 {
-		parts = append(parts, plural(len(red), "test fails", "tests fail")+" already: "+someNames(red))
+		parts = append(parts, safetext.Listed(red, "test fails already", "tests fail already"))
 	}
 	if len(flaky) > 0 {
-		parts = append(parts, plural(len(flaky), "test is", "tests are")+" flaky: "+someNames(flaky))
+		parts = append(parts, safetext.Listed(flaky, "test is flaky", "tests are flaky"))
 	}
 	if len(parts) == 0 {
 		return "everything passes"

@@ -3,6 +3,7 @@ package phases
 import (
 	"slices"
 
+	"github.com/wfs-dev/wfs/phases/gate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -16,21 +17,8 @@ func due(r session.JudgeRequest) (now []workflows.Gate, later []session.NotRun) 
 	for i, g := range gates {
 		why[i] = notYet(g, r)
 	}
-	// atOnce lets gates of a kind judge at once that would not for a reason, if no other of that kind does.
-	atOnce := func(is func(workflows.Gate) bool, reason string) {
-		for i, g := range gates {
-			if why[i] == "" && is(g) {
-				return
-			}
-		}
-		for i, g := range gates {
-			if is(g) && (reason == "" || why[i] == reason) {
-				why[i] = ""
-			}
-		}
-	}
-	atOnce(func(g workflows.Gate) bool { return g.Runs() }, noPathChanged)
-	atOnce(func(g workflows.Gate) bool { return g.Expect == workflows.ExpectRed }, "")
+	atOnce(gates, why, noPathChanged, func(g workflows.Gate) bool { return g.Runs() })
+	atOnce(gates, why, "", func(g workflows.Gate) bool { return g.Expect == workflows.ExpectRed })
 	for i, g := range gates {
 		if why[i] == "" {
 			now = append(now, g)
@@ -39,6 +27,20 @@ func due(r session.JudgeRequest) (now []workflows.Gate, later []session.NotRun) 
 		}
 	}
 	return now, later
+}
+
+// atOnce lets gates of a kind judge at once that would not for a reason, "" for any, if no other of that kind does.
+func atOnce(gates []workflows.Gate, why []string, reason string, is func(workflows.Gate) bool) {
+	for i, g := range gates {
+		if why[i] == "" && is(g) {
+			return
+		}
+	}
+	for i, g := range gates {
+		if is(g) && (reason == "" || why[i] == reason) {
+			why[i] = ""
+		}
+	}
 }
 
 const noPathChanged = "nothing changed in its paths"
@@ -53,7 +55,7 @@ func notYet(g workflows.Gate, r session.JudgeRequest) string {
 	case g.When == workflows.WhenLap && to != workflows.NextLap && to != workflows.Done:
 		return "it runs when the lap ends"
 	case len(g.Paths) > 0 && !slices.ContainsFunc(r.Changed,
-		func(c session.Change) bool { return matchAny(g.Paths, c.Path) }):
+		func(c session.Change) bool { return gate.MatchAny(g.Paths, c.Path) }):
 		return noPathChanged
 	}
 	return ""

@@ -39,13 +39,13 @@ func TestEditedTests(t *testing.T) {
 		{name: "a comment", edit: map[string]string{"sub_test.go": strings.Replace(subFile, "{\n", "{\n\t// Three less one.\n", 1)}},
 		{name: "rows", edit: map[string]string{"sub_test.go": rows}},
 		{name: "compares with less", edit: map[string]string{"sub_test.go": strings.Replace(subFile, "!= 2", "== 99", 1)},
-			kind: kindWeaker, path: "sub_test.go"},
+			kind: session.FoundWeaker, path: "sub_test.go"},
 		{name: "compares with less, and is only named", edit: map[string]string{"sub_test.go": strings.Replace(subFile, "!= 2", "== 99", 1)},
-			kind: kindWeaker, path: "sub_test.go", warn: true},
-		{name: "an older test, in RED", red: map[string]string{"calc_test.go": weakDouble}, kind: kindWeaker, path: "calc_test.go"},
+			kind: session.FoundWeaker, path: "sub_test.go", warn: true},
+		{name: "an older test, in RED", red: map[string]string{"calc_test.go": weakDouble}, kind: session.FoundWeaker, path: "calc_test.go"},
 		{name: "data that came with the code", red: map[string]string{"sub_test.go": readsData},
 			edit: map[string]string{"testdata/want": "2"}, class: session.ClassAsked},
-		{name: "no place", edit: map[string]string{"calc_test.go": weakDouble}, noPlace: true, kind: kindEdited, path: "calc_test.go"},
+		{name: "no place", edit: map[string]string{"calc_test.go": weakDouble}, noPlace: true, kind: session.FoundEdited, path: "calc_test.go"},
 		{name: "no place, and only more", edit: map[string]string{"calc_test.go": calcTest + "\nfunc TestMore(t *testing.T) {}\n"}, noPlace: true},
 		{name: "one becomes part of another", edit: map[string]string{"sub_test.go": both, "calc_test.go": strings.Replace(calcTest, double, "", 1)},
 			gone: "example.org/calc.TestDouble example.org/calc.TestSub"},
@@ -108,7 +108,7 @@ func TestGoneTogether(t *testing.T) {
 	l, s := calcLab(t)
 	l.write(map[string]string{"sub.go": stub, "calc_test.go": "-"})
 	j := l.judged(s, goGate(), workflows.ExpectPass, []session.TestID{"example.org/calc.TestSub"}, nil)
-	if got, want := joined(goneOnly(&j)), "example.org/calc.TestAdd example.org/calc.TestDouble example.org/calc.TestSub"; got != want {
+	if got, want := joined(j.Gates[0].Failing), "example.org/calc.TestAdd example.org/calc.TestDouble example.org/calc.TestSub"; got != want {
 		t.Errorf("gone are %q, want %q", got, want)
 	}
 }

@@ -10,7 +10,10 @@ import (
 	"github.com/wfs-dev/wfs/internal/holdout"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/gate"
+	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/phases/report"
+	"github.com/wfs-dev/wfs/phases/verdict"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -23,69 +26,69 @@ import (
 // something that does not exist, and what fails for a reason of its own. Only ctx makes an error.
 func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdout.Pack,
 	base bool) (out session.HoldoutResult, notes []string, err error) {
-	h := &heldRun{j: j, laid: laid, base: base, replaced: map[string]bool{}}
+	h := &heldRun{j: j, r: r, laid: laid, base: base, replaced: map[string]bool{},
+		out: session.HoldoutResult{Tree: r.Tree, Digest: r.Plan.Holdout.Digest}}
 	for _, f := range laid {
 		old, err := j.Show(ctx, r.Tree, f.Path)
 		h.replaced[f.Path] = err == nil && old != nil
 	}
-	out = session.HoldoutResult{Tree: r.Tree, Digest: r.Plan.Holdout.Digest}
-	j.judged = r.Tree
-	cannot := func(gate, why string) (session.HoldoutResult, []string, error) {
-		out.Verdict, out.Reason = session.Blocked, "the hold-out tests could not run: gate "+gate+": "+why
-		return out, h.notes, nil
-	}
-	asked := false
-	for _, g := range r.Phase.Gates {
-		if !g.Runs() || g.MayChangeTree {
-			continue
-		}
-		asked = true
-		g.Where, g.Expect, g.Stable = workflows.Clean, workflows.ExpectPass, 0
-		j.say("gate " + g.Name + " with hold-out tests …")
-		run, err := j.runGate(ctx, g, r.RunDir, false)
-		if ctx.Err() != nil {
-			return out, nil, ctx.Err()
-		}
-		if err != nil {
-			return cannot(g.Name, reason(err))
-		}
-		out.Millis += run.millis
-		if why := run.heldCannot(); why != "" {
-			return cannot(g.Name, why)
-		}
-		if err := h.judge(ctx, g, r, run, &out); err != nil {
-			return out, nil, err
+	gates := slices.DeleteFunc(slices.Clone(r.Phase.Gates), func(g workflows.Gate) bool {
+		return !g.Runs() || g.MayChangeTree
+	})
+	cannot := "no gate runs a command"
+	for _, g := range gates {
+		if cannot, err = h.run(ctx, g); err != nil {
+			return h.out, nil, err
+		} else if cannot != "" {
+			cannot = "gate " + g.Name + ": " + cannot
+			break
 		}
 	}
-	if !asked {
-		out.Verdict, out.Reason = session.Blocked, "the hold-out tests could not run: no gate runs a command"
-		return out, nil, nil
+	if cannot != "" {
+		h.out.Verdict, h.out.Reason = session.Blocked, "the hold-out tests could not run: "+cannot
+		return h.out, h.notes, nil
 	}
-	out.NotRun = len(h.silent)
+	h.out.NotRun = len(h.silent)
 	for _, path := range h.silent {
 		h.notes = append(h.notes, "no test of "+path+" ran")
 	}
-	out.Concludes()
+	h.out.Concludes()
 	if r.Plan.Holdout.Reveal == workflows.RevealNames {
-		out.Failing = named(h.failing)
+		h.out.Failing = verdict.Named(h.failing)
 	}
 	j.keepFailures(r.RunDir, h.failures)
-	return out, h.notes, nil
+	return h.out, h.notes, nil
+}
+
+// run runs one gate, and says why it cannot judge.
+func (h *heldRun) run(ctx context.Context, g workflows.Gate) (cannot string, err error) {
+	g.Where, g.Expect, g.Stable = workflows.Clean, workflows.ExpectPass, 0
+	h.j.Say("gate " + g.Name + " with hold-out tests …")
+	run, err := h.j.Run(ctx, g, gate.On{Tree: h.r.Tree, Dir: h.r.RunDir})
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return process.Reason(err), nil
+	}
+	h.out.Millis += run.Millis
+	if why := heldCannot(run); why != "" {
+		return why, nil
+	}
+	return "", h.judge(ctx, g, run)
 }
 
 // heldCannot says why a run with hold-out tests says nothing about the tree, in words that quote nothing. A
 // gate that does not end has judged: it ended without those files.
-func (g *gateRun) heldCannot() string {
+func heldCannot(g *gate.Run) string {
 	switch {
-	case g.leads != nil:
-		return leadsBack(g.leads, g.gate.Name).reason
-	case g.changed != "":
+	case g.Changed != "":
 		return "the command changed installed packages"
-	case g.ended == proc.NotStarted:
-		return "the command could not be started"
-	case g.ended != proc.Timeout && !g.ran():
-		return fmt.Sprintf("the command could not run (exit code %d)", g.exit)
-	case g.gate.Format.PerTest() && g.exit != 0 && len(g.report.Tests) == 0 && g.toolMissing() != "":
+	case g.Leads != nil:
+		return g.Astray()
+	case g.Unable() != "":
+		return "the command " + g.Unable()
+	case g.Silent() && g.ToolMissing() != "":
 		return "the command could not run: what it needs is not installed"
 	}
 	return ""
@@ -94,85 +97,99 @@ func (g *gateRun) heldCannot() string {
 // heldRun collects what several gates said with hold-out tests.
 type heldRun struct {
 	j        *Judge
+	r        session.JudgeRequest
 	laid     holdout.Pack
 	base     bool
 	replaced map[string]bool // files of the tree that hold-out tests stand in place of
 
+	out      session.HoldoutResult
 	failing  []session.TestID
 	failures []report.Failure
-	silent   []string // files whose tests no gate ran
-	asked    bool     // silent is what the gates so far left over
+	silent   []string // files whose tests no gate ran so far
+	asked    bool     // a gate was asked that can tell
 	notes    []string
 }
 
 // judge counts what one gate said. What fails is run once more, and counts if it fails again.
-func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRequest, run *gateRun,
-	out *session.HoldoutResult) error {
-	if run.ended == proc.Timeout || !g.Format.PerTest() {
-		if run.ended == proc.Exited && run.exit == 0 {
-			out.Passed++
-			return nil
-		}
-		out.Failed++
-		if h.base && run.ended == proc.Timeout {
-			h.notes = append(h.notes, fmt.Sprintf("gate %s does not finish within %s with the hold-out tests", g.Name,
-				g.Timeout))
-		}
-		h.fails(run, gateID(g.Name))
+func (h *heldRun) judge(ctx context.Context, g workflows.Gate, run *gate.Run) error {
+	if run.Ended == proc.Timeout || !g.Format.PerTest() {
+		h.byExit(g, run)
 		return nil
 	}
-	plain := r.LapStart.Gates[g.Name]
-	l := run.lap(plain, r.Known, &lapFiles{now: func(string) []byte { return nil }})
+	plain := h.r.LapStart.Gates[g.Name]
+	l := verdict.New(run, plain, h.r.Known, &verdict.Files{Now: func(string) []byte { return nil }})
 	own := h.owned(run, plain)
-	bad := h.bad(l, own)
-	if len(bad) > 0 && !h.base {
-		again, err := h.j.runGate(ctx, g, r.RunDir, true)
+	bad := failingOnce(l)
+	if h.base {
+		h.noteBase(l, bad, own)
+	} else if len(bad) > 0 {
+		again, err := h.j.Run(ctx, g, gate.On{Tree: h.r.Tree, Dir: h.r.RunDir, Anew: true})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err == nil { // what is flaky is not held against anybody
-			l.passedAgain(bad, again)
-			bad = slices.DeleteFunc(bad, run.passes)
+			l.PassedAgain(bad, again)
+			bad = slices.DeleteFunc(bad, run.Passes)
 		}
 	}
-	if len(run.report.Tests) == 0 && run.exit != 0 && !run.report.NoTests { // it ended before it reported any
-		bad = append(bad, gateID(g.Name))
+	if run.Silent() && !run.Report.NoTests { // it ended before it reported any
+		bad = append(bad, report.GateID(g.Name))
 	}
-	for id, s := range run.report.Tests {
-		if s == session.TestPass && (own[id] != "" || len(plain) > 0 && plain[id] == "") {
-			out.Passed++
+	for id := range run.Report.Tests {
+		if run.Passes(id) && (own[id] != "" || len(plain) > 0 && plain[id] == "") {
+			h.out.Passed++
 		}
 	}
-	out.Failed += len(bad)
+	h.out.Failed += len(bad)
 	h.fails(run, bad...)
 	h.left(run, own)
 	return nil
 }
 
-func (h *heldRun) fails(run *gateRun, ids ...session.TestID) {
+// byExit counts a gate whose results by test are not known.
+func (h *heldRun) byExit(g workflows.Gate, run *gate.Run) {
+	if run.Ended == proc.Exited && run.Exit == 0 {
+		h.out.Passed++
+		return
+	}
+	h.out.Failed++
+	if h.base && run.Ended == proc.Timeout {
+		h.notes = append(h.notes, fmt.Sprintf("gate %s does not finish within %s with the hold-out tests", g.Name,
+			g.Timeout))
+	}
+	h.fails(run, report.GateID(g.Name))
+}
+
+func (h *heldRun) fails(run *gate.Run, ids ...session.TestID) {
 	h.failing = append(h.failing, ids...)
-	res := session.GateResult{Gate: run.gate.Name, Verdict: session.Fail, Failing: ids}
+	res := session.GateResult{Gate: run.Gate.Name, Verdict: session.Fail, Failing: ids}
 	if len(ids) > 0 {
-		h.failures = append(h.failures, h.j.failures(res, run)...)
+		h.failures = append(h.failures, verdict.Failures(res, run)...)
 	}
 }
 
-// bad are the tests that fail and are not excused, without those that fail because of their subtests. On the
-// base what fails is wanted, and what fails for a reason of its own is noted.
-func (h *heldRun) bad(l *lap, own map[session.TestID]string) []session.TestID {
+// failingOnce are the tests that fail and are not excused, without those that fail because of their subtests.
+func failingOnce(l *verdict.Lap) []session.TestID {
 	var list []session.TestID
-	for _, id := range sortedKeys(l.now.Tests) {
-		s := l.now.Tests[id]
-		if !bad(s) || l.known[id] || l.hasFailingSubtest(id) || id == gateID(l.gate) && len(list) > 0 {
-			continue
+	for _, id := range report.SortedKeys(l.Now.Tests) {
+		explained := l.HasFailingSubtest(id) || id == report.GateID(l.Gate) && len(list) > 0
+		if report.Bad(l.Now.Tests[id]) && !l.Known[id] && !explained {
+			list = append(list, id)
 		}
-		list = append(list, id)
-		if _, had := l.start[id]; h.base && had && l.start[id] == session.TestPass && own[id] == "" && !l.brokenUnit(id) {
+	}
+	return list
+}
+
+// noteBase names what is odd on the base, where it is wanted that hold-out tests fail: other tests that fail beside
+// them, and what could not be built or loaded.
+func (h *heldRun) noteBase(l *verdict.Lap, bad []session.TestID, own map[session.TestID]string) {
+	for _, id := range bad {
+		if l.Start[id] == session.TestPass && own[id] == "" && !l.Now.IsBroken(id) {
 			h.notes = append(h.notes, string(id)+" passes on the base, and fails together with the hold-out tests")
 		}
 	}
-	for _, b := range l.now.Broken {
-		if !h.base || l.known[b.Unit] || bad(l.start[b.Unit]) {
+	for _, b := range l.Now.Broken {
+		if l.Known[b.Unit] || report.Bad(l.Start[b.Unit]) {
 			continue
 		}
 		what := cmp.Or(b.File, string(b.Unit))
@@ -187,31 +204,15 @@ func (h *heldRun) bad(l *lap, own map[session.TestID]string) []session.TestID {
 		}
 		h.notes = append(h.notes, what+" has an error of its own: "+why)
 	}
-	return list
-}
-
-// brokenUnit reports whether an entry stands for something that could not be built or loaded.
-func (l *lap) brokenUnit(id session.TestID) bool {
-	return slices.ContainsFunc(l.now.Broken, func(b report.Breakage) bool { return b.Unit == id })
 }
 
 // owned are the tests of a run that hold-out files bring, and the file. Those that ran without them are others of the
 // same name, unless the file stands in place of another.
-func (h *heldRun) owned(run *gateRun, plain session.Tests) map[session.TestID]string {
+func (h *heldRun) owned(run *gate.Run, plain session.Tests) map[session.TestID]string {
 	own := map[session.TestID]string{}
 	for _, f := range h.laid {
-		for id := range run.report.Tests {
-			if _, had := plain[id]; had && !h.replaced[f.Path] {
-				continue
-			}
-			pkg, _ := report.SplitGo(id)
-			isGo := strings.HasSuffix(f.Path, "_test.go")
-			where := run.report.Files[id]
-			if isGo != (pkg != "") || isGo && !inPackage(f.Path, pkg) || where != "" && !report.SameFile(f.Path, where) {
-				continue
-			}
-			if report.SameFile(f.Path, where) || belongs(id, f.Path) ||
-				slices.ContainsFunc(declaredNames(id), func(n string) bool { return hasWord(f.Data, n) }) {
+		for id := range run.Report.Tests {
+			if _, had := plain[id]; (!had || h.replaced[f.Path]) && brings(f, id, run.Report.Files[id]) {
 				own[id] = f.Path
 			}
 		}
@@ -219,25 +220,43 @@ func (h *heldRun) owned(run *gateRun, plain session.Tests) map[session.TestID]st
 	return own
 }
 
-// left finds the files with tests none of which any gate so far has run. What cannot be built or loaded has
+// brings reports whether a hold-out file has a test, by what is known of the test: its id, and where the runner says
+// that it is.
+func brings(f holdout.File, id session.TestID, where string) bool {
+	pkg, _ := report.SplitGo(id)
+	isGo := strings.HasSuffix(f.Path, "_test.go")
+	switch {
+	case isGo != (pkg != ""), isGo && !verdict.InPackage(f.Path, pkg):
+		return false
+	case where != "":
+		return report.SameFile(f.Path, where)
+	}
+	return verdict.Belongs(id, f.Path) ||
+		slices.ContainsFunc(verdict.DeclaredNames(id), func(n string) bool { return verdict.HasWord(f.Data, n) })
+}
+
+// left takes out of silent the files with tests that a gate has run. What cannot be built or loaded has
 // been counted.
-func (h *heldRun) left(run *gateRun, own map[session.TestID]string) {
-	var silent []string
+func (h *heldRun) left(run *gate.Run, own map[session.TestID]string) {
 	for _, f := range h.laid {
-		if h.asked && !slices.Contains(h.silent, f.Path) {
-			continue // another gate ran it
-		}
-		ran := !testpaths.IsTest(f.Path)
-		for id, path := range own {
-			ran = ran || path == f.Path && run.report.Tests[id] != session.TestSkip
-		}
-		for _, b := range run.report.Broken {
-			ran = ran || b.Build || b.File != "" && report.SameFile(f.Path, b.File) || strings.HasSuffix(f.Path, ".go") &&
-				inPackage(f.Path, string(b.Unit))
-		}
-		if !ran && !(len(run.report.Tests) == 0 && run.exit != 0) {
-			silent = append(silent, f.Path)
+		if !h.asked && testpaths.IsTest(f.Path) {
+			h.silent = append(h.silent, f.Path)
 		}
 	}
-	h.silent, h.asked = silent, true
+	h.asked = true
+	h.silent = slices.DeleteFunc(h.silent, func(path string) bool {
+		for id, of := range own {
+			if of == path && run.Report.Tests[id] != session.TestSkip {
+				return true
+			}
+		}
+		return run.Silent() || slices.ContainsFunc(run.Report.Broken,
+			func(b report.Breakage) bool { return mayHold(b, path) })
+	})
+}
+
+// mayHold reports whether a file may be among what could not be built or loaded.
+func mayHold(b report.Breakage, path string) bool {
+	return b.Build || b.File != "" && report.SameFile(path, b.File) ||
+		strings.HasSuffix(path, ".go") && verdict.InPackage(path, string(b.Unit))
 }

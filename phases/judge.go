@@ -1,7 +1,8 @@
+// Package phases judges one attempt: guards, gates, what their results mean, and experiments. It runs gates on the
+// base before, and proves the end of the work.
 package phases
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,60 +10,27 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/internal/proc"
-	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/gate"
+	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/phases/report"
+	"github.com/wfs-dev/wfs/phases/trial"
+	"github.com/wfs-dev/wfs/phases/verdict"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
 // Judge runs guards and gates in a work tree and says what they mean.
 type Judge struct {
-	Root string   // top of the work tree, absolute
-	Env  []string // the whole environment of gates, as DefaultEnv made it
-	// Secrets are taken out of what gates leave and show. nil takes nothing out.
-	Secrets *redact.Redactor
-	// Report gets a line of progress now and then. May be nil.
-	Report func(line string)
-	// Counted gets the number of results that a running gate has printed so far. May be nil.
-	Counted func(tests int)
+	trial.Bench
 	// Dirty returns the work tree's present tree, to see whether a gate changed it.
 	Dirty func(ctx context.Context) (session.Tree, error)
-	// Show returns a file of a tree, nil when the tree has none of that name.
-	Show func(ctx context.Context, tree session.Tree, path string) ([]byte, error)
 	// Links are the symbolic links of a tree, and what they say.
 	Links func(ctx context.Context, tree session.Tree) (map[string]string, error)
-	// Overlay is a tree with some paths as another one has them.
-	Overlay func(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error)
-	// Paths are the paths of a tree's files.
-	Paths func(ctx context.Context, tree session.Tree) ([]string, error)
-	// WithTexts is a tree in which some files have other texts.
-	WithTexts func(ctx context.Context, tree session.Tree, texts map[string][]byte) (session.Tree, error)
-	// Changes lists the differences between two trees.
-	Changes func(ctx context.Context, from, to session.Tree) ([]session.Change, error)
-	// Clean makes the clean tree of a tree. nil: there is no place for one.
-	Clean func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
-	// RoomNote remembers what noRoom found out. nil: nobody does.
-	RoomNote RoomNote
-	// Runs remember what gates said about bases. nil: nothing is remembered.
-	Runs BaseRuns
 	// Bare reports whether the work tree has nothing that the clean tree of a tree lacks. nil: it is not asked.
 	Bare func(ctx context.Context, tree session.Tree) (bool, error)
-	// Mend is a setting that may make gates say the same in a clean tree, "" when none is known.
-	Mend string
-	// Setup is the command that has installed what is in clean trees, "" for none. With SetUpHere it has done so in the
-	// work tree as well.
-	Setup     string
-	SetUpHere bool
-
 	// Cold is Clean without what gates built there before, nil where that cannot be had.
 	Cold func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
-
-	judged session.Tree       // what gates in a clean tree run on
-	anew   bool               // no result that a runner has cached counts
-	trial  string             // what is tried there, for the names of logs; "" for a judgement
-	clean  *session.CleanTree // where this judge is, nil in the work tree
 }
 
 // Judge says whether an attempt did what its phase asks for. Bad work is a verdict; an error means that it could not be
@@ -75,88 +43,26 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		j.keepFailures(r.RunDir, nil)
 		return out, nil
 	}
-	files := j.lapFiles(ctx, r)
-	var failures []report.Failure
-	results := map[string]session.GateResult{}
 	r.Phase.Gates, out.NotRun = due(r)
 	for _, n := range out.NotRun { // what is known of its tests stays known
-		j.say("gate " + n.Gate + " not run: " + n.Why)
-		out.Evidence.Gates[n.Gate] = startOf(r, n.Gate)
+		j.Say("gate " + n.Gate + " not run: " + n.Why)
+		out.Evidence.Gates[n.Gate] = trial.StartOf(r, n.Gate)
 	}
-	if err := j.choosePlaces(ctx, &r); err != nil {
+	if err := j.ChoosePlaces(ctx, &r); err != nil {
 		return session.Judgement{}, err
 	}
-	for _, g := range inRunningOrder(r.Phase.Gates) {
-		if !g.Runs() {
-			results[g.Name] = j.look(g, r)
-			continue
-		}
-		j.judged = out.Tree
-		at, err := j.withoutCode(ctx, g, r)
-		if err != nil {
-			return session.Judgement{}, err
-		}
-		j.say("gate " + g.Name + " …")
-		res, run, err := at.judgeGate(ctx, g, r, files)
-		if errors.Is(err, session.ErrOtherPackages) {
-			out.Verdict, out.Class, out.Reason = session.Blocked, session.ClassAsked, otherPackages(g.Name, noCopy)
-			out.Question = &session.Question{Evidence: []string{out.Reason}, Packages: true}
-			return out, nil
-		}
-		if err != nil {
-			return session.Judgement{}, err
-		}
-		if res.Verdict == session.Fail && g.Where == workflows.Clean {
-			missed := j.missed(ctx, out.Tree, run, res.Class)
-			if res.Reason += missed.text; missed.packages { // who insists is asked about
-				out.Question = &session.Question{Evidence: []string{res.Reason}, Packages: true}
-			}
-		}
-		tree, err := j.Dirty(ctx)
-		if err != nil {
-			return session.Judgement{}, err
-		}
-		if tree != out.Tree && !g.MayChangeTree {
-			res.Verdict, res.Class = session.Blocked, session.ClassGateChangedTree
-			res.Reason = j.changedTree(ctx, out.Tree, tree)
-		} else {
-			out.Tree = tree
-		}
-		said := j.failures(res, run)
-		if res.Verdict != session.Pass && len(said) > 0 {
-			res.FirstError = report.FirstError(j.Secrets.String(said[0].Message))
-		}
-		results[g.Name] = res
-		out.Evidence.Gates[g.Name] = run.report.Tests
-		failures = append(failures, said...)
-		if res.Verdict == session.Blocked {
-			break // what follows could not be judged either, or on another tree
-		}
+	failures, err := j.runGates(ctx, r, &out)
+	if err != nil {
+		return session.Judgement{}, err
 	}
-	out.Evidence.Tree = out.Tree
-	for _, g := range r.Phase.Gates {
-		if res, ok := results[g.Name]; ok {
-			out.Gates = append(out.Gates, res)
-		}
+	if out.Class == session.ClassAsked {
+		return out, nil
 	}
 	oneIsRed(out.Gates)
-	sumUp(&out)
+	trial.SumUp(&out)
 	out.Shown, out.Ticked = shown(r, out.Evidence), j.ticked(r)
-	if w := r.Plan.Workflow; out.Class == session.ClassNothingAdded && w.Laps != nil && r.Phase.Name == w.Start {
-		for _, c := range r.Own {
-			if isWork(c.Path, r) {
-				out.Beside = append(out.Beside, c.Path)
-			}
-		}
-		switch {
-		case r.NothingLeft == "":
-			out.Reason += ", and the agent named no existing test that covers it"
-		case len(out.Beside) > 0:
-			out.Reason += ", and nothing_left requires that nothing changed: restore " + some(out.Beside)
-			out.Beside = out.Beside[:min(len(out.Beside), session.MaxNamed)]
-		}
-	}
-	with, err := j.experiment(ctx, r, &out)
+	nothingAdded(r, &out)
+	with, err := j.Experiment(ctx, r, &out)
 	if err != nil {
 		return session.Judgement{}, err
 	}
@@ -167,25 +73,110 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	return out, nil
 }
 
+// runGates enters what the gates of the phase say, and returns what failing tests printed. The judgement is a question
+// where a gate has no place to run any more.
+func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure,
+	error) {
+	files := j.Files(ctx, r)
+	var failures []report.Failure
+	for _, g := range inRunningOrder(r.Phase.Gates) {
+		if !g.Runs() {
+			out.Gates = append(out.Gates, j.look(g, r))
+			continue
+		}
+		res, run, err := j.runGate(ctx, g, r, files, out)
+		if errors.Is(err, session.ErrOtherPackages) {
+			out.Verdict, out.Class, out.Reason = session.Blocked, session.ClassAsked, otherPackages(g.Name, noCopy)
+			out.Question = &session.Question{Evidence: []string{out.Reason}, Packages: true}
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		said := verdict.Failures(res, run)
+		if res.Verdict != session.Pass && len(said) > 0 {
+			res.FirstError = report.FirstError(j.Secrets.String(said[0].Message))
+		}
+		out.Gates, failures = append(out.Gates, res), append(failures, said...)
+		out.Evidence.Gates[g.Name] = run.Report.Tests
+		if res.Verdict == session.Blocked {
+			break // what follows could not be judged either, or on another tree
+		}
+	}
+	out.Evidence.Tree = out.Tree
+	place := func(res session.GateResult) int {
+		return slices.IndexFunc(r.Phase.Gates, func(g workflows.Gate) bool { return g.Name == res.Gate })
+	}
+	slices.SortStableFunc(out.Gates, func(a, b session.GateResult) int { return place(a) - place(b) })
+	return failures, nil
+}
+
+// runGate runs a gate on the tree of a judgement. The tree is another one afterwards if the gate may change it.
+func (j *Judge) runGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest, files *verdict.Files,
+	out *session.Judgement) (res session.GateResult, run *gate.Run, err error) {
+	at, err := j.withoutCode(ctx, g, r)
+	if err != nil {
+		return res, nil, err
+	}
+	j.Say("gate " + g.Name + " …")
+	if res, run, err = at.JudgeGate(ctx, g, gate.On{Tree: out.Tree, Dir: r.RunDir}, r, files); err != nil {
+		return res, nil, err
+	}
+	if res.Verdict == session.Fail && g.Where == workflows.Clean {
+		missed := j.missed(ctx, out.Tree, run, res.Class)
+		if res.Reason += missed.text; missed.packages { // who insists is asked about
+			out.Question = &session.Question{Evidence: []string{res.Reason}, Packages: true}
+		}
+	}
+	tree, err := j.Dirty(ctx)
+	if err == nil && tree != out.Tree && !g.MayChangeTree {
+		res.Verdict, res.Class = session.Blocked, session.ClassGateChangedTree
+		res.Reason = j.changedTree(ctx, out.Tree, tree)
+	} else if err == nil {
+		out.Tree = tree
+	}
+	return res, run, err
+}
+
+// nothingAdded tells the agent of a lap's first phase why it does not pass without a new test.
+func nothingAdded(r session.JudgeRequest, out *session.Judgement) {
+	w := r.Plan.Workflow
+	if out.Class != session.ClassNothingAdded || w.Laps == nil || r.Phase.Name != w.Start {
+		return
+	}
+	for _, c := range r.Own {
+		if isWork(c.Path, r) {
+			out.Beside = append(out.Beside, c.Path)
+		}
+	}
+	switch {
+	case r.NothingLeft == "":
+		out.Reason += ", and the agent named no existing test that covers it"
+	case len(out.Beside) > 0:
+		out.Reason += ", and nothing_left requires that nothing changed: restore " + safetext.Some(out.Beside)
+		out.Beside = out.Beside[:min(len(out.Beside), session.MaxNamed)]
+	}
+}
+
 // forbidden says what an attempt has done for which it fails before any gate runs: it changed paths that are not for
 // its phase, made a link that leads out of the work tree, or wrote a key. class is "" when it has not.
 func (j *Judge) forbidden(ctx context.Context, r session.JudgeRequest) (class session.Class, why string,
 	paths []string) {
 	if paths := guarded(r.Phase.Guards, r.Visit); len(paths) > 0 {
-		return session.ClassGuard, fmt.Sprintf("phase %s may not change %s", r.Phase.Name, some(paths)),
+		return session.ClassGuard, fmt.Sprintf("phase %s may not change %s", r.Phase.Name, safetext.Some(paths)),
 			paths[:min(len(paths), session.MaxNamed)]
 	}
 	if path, to := j.leadsOut(ctx, r); path != "" {
 		return session.ClassGuard, fmt.Sprintf(
 			"%s is a link to %s, outside the work tree: it would be broken for everyone else",
-			path, j.Secrets.String(safetext.Line(to, maxShown))), []string{path}
+			path, j.Secrets.String(process.Shown(to))), []string{path}
 	}
 	var names []string
 	for _, s := range r.Given {
 		names = append(names, fmt.Sprintf("%s (%s)", s.Path, s.Why))
 	}
 	if len(names) > 0 {
-		return session.ClassKey, "the attempt wrote a key: remove it from " + some(names) +
+		return session.ClassKey, "the attempt wrote a key: remove it from " + safetext.Some(names) +
 			"; if it is not a real key: wfs allow FILE", nil
 	}
 	return "", "", nil
@@ -199,7 +190,7 @@ func (j *Judge) leadsOut(ctx context.Context, r session.JudgeRequest) (path, to 
 		return "", ""
 	}
 	for _, c := range r.Changed {
-		if to, is := links[c.Path]; is && isCode(c.Path) && c.Status != "D" &&
+		if to, is := links[c.Path]; is && report.IsCode(c.Path) && c.Status != "D" &&
 			(strings.HasPrefix(to, "/") || !filepath.IsLocal(filepath.Join(filepath.Dir(c.Path), to))) {
 			return c.Path, to
 		}
@@ -233,15 +224,13 @@ func shown(r session.JudgeRequest, now session.Evidence) session.TestID {
 		if r.NothingLeft == "" || g.Expect != workflows.ExpectRed {
 			continue
 		}
-		start := startOf(r, g.Name)
-		var named []session.TestID
-		for _, id := range sortedKeys(now.Gates[g.Name]) {
-			if _, short := report.SplitGo(id); id != gateID(g.Name) && (short == r.NothingLeft || matches(id, r.NothingLeft)) {
-				named = append(named, id)
-			}
-		}
+		start, tests := trial.StartOf(r, g.Name), now.Gates[g.Name]
+		named := slices.DeleteFunc(report.SortedKeys(tests), func(id session.TestID) bool {
+			_, short := report.SplitGo(id)
+			return id == report.GateID(g.Name) || short != r.NothingLeft && !verdict.Matches(id, r.NothingLeft)
+		})
 		if len(named) > 0 && !slices.ContainsFunc(named, func(id session.TestID) bool {
-			return now.Gates[g.Name][id] != session.TestPass || start[id] != session.TestPass || slices.Contains(r.Known, id)
+			return tests[id] != session.TestPass || start[id] != session.TestPass || slices.Contains(r.Known, id)
 		}) {
 			return named[0]
 		}
@@ -249,206 +238,9 @@ func shown(r session.JudgeRequest, now session.Evidence) session.TestID {
 	return ""
 }
 
-// sumUp takes the judgement's verdict from its gates: the worst decides, the first of those speaks.
-func sumUp(out *session.Judgement) {
-	rank := func(v session.Verdict) int {
-		return slices.Index([]session.Verdict{session.Pass, session.Fail, session.Blocked}, v)
-	}
-	for i, g := range out.Gates {
-		// What passes by a look at the tree alone says less than what ran.
-		looked := i > 0 && rank(g.Verdict) == rank(out.Verdict) && out.Gates[i-1].Where == session.InTree
-		if i == 0 || rank(g.Verdict) > rank(out.Verdict) || looked && g.Verdict == session.Pass {
-			out.Verdict, out.Class, out.Reason = g.Verdict, g.Class, g.Reason
-			if g.Verdict != session.Pass {
-				out.Reason = spoken(g)
-			}
-		}
-		// A phase that passes because tests fail as intended says so, whichever gate came first.
-		if out.Verdict == session.Pass && g.Expect == string(workflows.ExpectRed) {
-			out.Class, out.Reason = g.Class, g.Reason
-		}
-	}
-}
-
-// spoken is the reason of a gate that did not pass, as the reason of the judgement begins.
-func spoken(g session.GateResult) string { return "gate " + g.Gate + ": " + g.Reason }
-
-// judgeGate runs one gate and judges its results. What is flaky is found out by further runs on the same tree.
-func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest,
-	files *lapFiles) (session.GateResult, *gateRun, error) {
-	run, err := j.runGate(ctx, g, r.RunDir, j.anew)
-	if err != nil {
-		return session.GateResult{}, nil, err
-	}
-	l := run.lap(startOf(r, g.Name), r.Known, files)
-	l.gone = r.Gone
-	if owner := targetGate(r); owner == "" || owner == g.Name {
-		l.targets, l.expected = r.Targets, r.Expected
-	}
-	f, err := doubts{j, g, r, l, run}.settled(ctx)
-	if err != nil {
-		return session.GateResult{}, nil, err
-	}
-	return run.result(f), run, nil
-}
-
-// startOf are a gate's results at the lap's start, else on the base.
-func startOf(r session.JudgeRequest, gate string) session.Tests {
-	if tests := r.LapStart.Gates[gate]; tests != nil {
-		return tests
-	}
-	return r.Baseline.Gates[gate]
-}
-
-// targetGate names the gate whose tests a lap is about; others with results by test know nothing of them.
-func targetGate(r session.JudgeRequest) string { return cmp.Or(r.TargetsOf, redGate(r.Plan.Workflow)) }
-
-// redGate names the first gate that expects red.
-func redGate(w workflows.Workflow) string {
-	for _, p := range w.Phases {
-		for _, g := range p.Gates {
-			if g.Expect == workflows.ExpectRed {
-				return g.Name
-			}
-		}
-	}
-	return ""
-}
-
-// passedAgain takes the second run's word for tests that failed in the first, and returns those that passed in it.
-func (l *lap) passedAgain(failed []session.TestID, again *gateRun) []session.TestID {
-	if !again.ran() || again.changed != "" {
-		return nil
-	}
-	var flaky []session.TestID
-	for _, id := range failed {
-		if again.report.Tests[id] != session.TestPass {
-			continue
-		}
-		flaky = append(flaky, id)
-		l.now.Tests[id] = session.TestPass
-		// Their parents failed with them; they passed in the second run as well if nothing else fails below them.
-		for p := report.Parent(id); p != "" && again.report.Tests[p] == session.TestPass; p = report.Parent(p) {
-			l.now.Tests[p] = session.TestPass
-		}
-	}
-	l.index = nil
-	return flaky
-}
-
-// judge says what a run means, before anything is known about the tree that it left.
-func (g *gateRun) judge(l *lap) finding {
-	could := finding{verdict: session.Blocked, class: session.ClassInfraError}
-	switch {
-	case g.leads != nil: // it did not on the base, so that the attempt is the likelier cause
-		return leadsBack(g.leads, g.gate.Name)
-	case g.changed != "": // it did not on the base either
-		return changedRoom(g.changed, g.gate.Name)
-	case g.ended == proc.Timeout:
-		// It ran in time on the base, so that the attempt is the likelier cause. It is neither red nor green.
-		return finding{verdict: session.Fail, class: session.ClassTimeout, failing: []session.TestID{gateID(g.gate.Name)},
-			reason: fmt.Sprintf("the command did not finish within %s", g.gate.Timeout)}
-	case g.ended == proc.NotStarted:
-		could.reason = "the command could not be started"
-		return could
-	case !g.ran():
-		could.reason = cmp.Or(g.notInstalled(), fmt.Sprintf("the command could not run (exit code %d)", g.exit))
-		return could
-	case g.gate.Format.PerTest() && g.exit != 0 && len(g.report.Tests) == 0 && g.toolMissing() != "":
-		could.reason = cmp.Or(g.notInstalled(), "the command could not run: "+g.toolMissing())
-		return could
-	case !g.gate.Format.PerTest() && g.gate.Expect == workflows.ExpectRed:
-		could.reason = "its output has no per-test results, so wfs cannot see whether a new test fails"
-		return could
-	case !g.gate.Format.PerTest():
-		return g.byExit(l)
-	case g.gate.Expect == workflows.ExpectRed:
-		return judgeRed(l)
-	}
-	return judgeGreen(l)
-}
-
-func (g *gateRun) byExit(l *lap) finding {
-	id := gateID(g.gate.Name)
-	switch {
-	case g.exit == 0:
-		return finding{verdict: session.Pass, class: session.ClassGreen, reason: "the command exited with code 0"}
-	case l.known[id]:
-		// One exit code cannot tell the session's failures from older ones, so nothing was shown: not green, and the
-		// agent may well be able to mend it.
-		return finding{verdict: session.Fail, class: session.ClassCommandFailed, knownRed: []session.TestID{id},
-			reason: fmt.Sprintf("the command exited with code %d, as it did before the session began", g.exit)}
-	}
-	return finding{verdict: session.Fail, class: session.ClassCommandFailed, failing: []session.TestID{id},
-		reason: fmt.Sprintf("the command exited with code %d", g.exit)}
-}
-
-// result is a finding as the session keeps it.
-func (g *gateRun) result(f finding) session.GateResult {
-	r := session.GateResult{Gate: g.gate.Name, Where: string(cmp.Or(g.gate.Where, workflows.InPlace)),
-		Expect: string(g.gate.Expect), Verdict: f.verdict, Class: f.class,
-		Reason: f.reason, Exit: g.exit, Millis: g.millis, Counts: countApart(g.report.Tests, f.flaky, g.gate.Name),
-		Failing:  named(f.failing),
-		KnownRed: named(f.knownRed), Flaky: named(f.flaky), Targets: f.targets, Expected: f.expected, Passing: f.passing}
-	if f.verdict != session.Pass {
-		r.Fingerprint = fingerprint(f.class, f.failing, g.report.Messages)
-	}
-	return r
-}
-
-// lacks reports whether a test did not run.
-func (g *gateRun) lacks(id session.TestID) bool { return !g.has(id) }
-
-func (g *gateRun) has(id session.TestID) bool { _, ran := g.report.Tests[id]; return ran }
-
-func named(ids []session.TestID) []session.TestID {
-	ids = sortedOnce(slices.Clone(ids))
-	return ids[:min(len(ids), session.MaxNamed)]
-}
-
-// failures are what a gate's failing tests printed, those that are held against the attempt first.
-func (j *Judge) failures(res session.GateResult, run *gateRun) []report.Failure {
-	var out []report.Failure
-	add := func(id session.TestID) {
-		if s := run.report.Tests[id]; !slices.ContainsFunc(out, func(f report.Failure) bool { return f.Test == id }) {
-			message := run.report.Messages[id]
-			if s == "" {
-				s = session.TestError
-				if run.exit == 0 { // otherwise what the gate printed may say why
-					message = "It did not run."
-				}
-			}
-			out = append(out, report.Failure{Gate: res.Gate, Test: id, Status: s, Message: message, Log: run.log})
-		}
-	}
-	for _, id := range res.Failing {
-		add(id)
-	}
-	switch res.Class {
-	case session.ClassNothingAdded, session.ClassUnexpectedGreen:
-		return out // the reason says it all; what a green run prints would only distract
-	}
-	if res.Verdict != session.Pass && len(out) == 0 {
-		out = append(out, report.Failure{Gate: res.Gate, Test: gateID(res.Gate), Status: session.TestError,
-			Message: strings.Join(run.quoted(), "\n"), Log: run.log})
-	}
-	if len(out) > 0 && out[0].Message == "" {
-		out[0].Message = strings.Join(run.quoted(), "\n")
-	}
-	return out
-}
-
-// quoted is what a gate printed last, or why it could not be started.
-func (g *gateRun) quoted() []string {
-	if g.started != "" {
-		return append(slices.Clone(g.printed), g.started)
-	}
-	return g.printed
-}
-
 func (j *Judge) keepFailures(runDir string, list []report.Failure) {
 	if err := report.WriteFailures(runDir, list, j.Secrets); err != nil {
-		j.say("could not save the output of the failing tests: " + err.Error())
+		j.Say("could not save the output of the failing tests: " + err.Error())
 	}
 }
 
@@ -460,7 +252,7 @@ func (j *Judge) changedTree(ctx context.Context, from, to session.Tree) string {
 		for i, c := range changes {
 			paths[i] = c.Path
 		}
-		what = some(paths)
+		what = safetext.Some(paths)
 	}
 	return "the work tree changed while it ran: " + what
 }
@@ -472,10 +264,4 @@ func (j *Judge) changesOf(ctx context.Context, from, to session.Tree) []session.
 		return nil
 	}
 	return changes
-}
-
-func (j *Judge) say(line string) {
-	if j.Report != nil {
-		j.Report(j.Secrets.String(line))
-	}
 }

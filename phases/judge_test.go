@@ -42,7 +42,7 @@ func TestExitGates(t *testing.T) {
 			tree, _ := l.snapshot(t.Context())
 			s := start{ev: session.Evidence{Tree: tree}, snap: l.snaps[tree]}
 			if tc.known {
-				s.base.Red = []session.TestID{gateID("lint")}
+				s.base.Red = []session.TestID{report.GateID("lint")}
 			}
 			g := shGate(tc.command)
 			if tc.timeout > 0 {
@@ -103,43 +103,6 @@ func TestGuards(t *testing.T) {
 	check(t, j, session.Fail, session.ClassGuard)
 	if len(j.Guarded) != 1 || j.Guarded[0] != "x/a_test.go" || len(j.Gates) != 0 {
 		t.Errorf("guarded %v, %d gates ran", j.Guarded, len(j.Gates))
-	}
-}
-
-func TestMatchGlob(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		pattern, path string
-		want          bool
-	}{
-		{"*_test.go", "a/b/c_test.go", true},
-		{"/*_test.go", "a/c_test.go", false},
-		{"/*_test.go", "c_test.go", true},
-		{"docs/", "docs/a/b.md", true},
-		{"docs/", "x/docs/a.md", true},
-		{"docs/", "docs", false},
-		{"/docs", "docs/a.md", true},
-		{"a/**/z", "a/z", true},
-		{"a/**/z", "a/b/c/z", true},
-		{"a/**/z", "b/a/z", false},
-		{"**/z", "z", true},
-		{"**/z", "a/z/deep", true},
-		{"a/**", "a/b", true},
-		{"a/**", "a", false},
-		{"**", "anything/at/all", true},
-		{"a/*/c", "a/b/c", true},
-		{"a/*/c", "a/b/b/c", false},
-		{"src", "src", true},
-		{"src", "srcs", false},
-		{"", "a", false},
-		{"**/**/**/**/**/**/**/**/**/**/x", strings.Repeat("a/", 200) + "y", false},
-	} {
-		if got := matchGlob(tc.pattern, tc.path); got != tc.want {
-			t.Errorf("matchGlob(%q, %q) = %v", tc.pattern, tc.path, got)
-		}
-	}
-	if matchAny([]string{"*.md", "!README.md"}, "README.md") || !matchAny([]string{"*.md", "!README.md"}, "a/b.md") {
-		t.Error("negation")
 	}
 }
 
@@ -260,35 +223,6 @@ func TestCancelledJudgementIsAnError(t *testing.T) {
 	_, err := l.judge.Judge(ctx, session.JudgeRequest{RunDir: t.TempDir(), Phase: workflows.Phase{Gates: []workflows.Gate{shGate("sleep 600")}}})
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
-	}
-}
-
-func TestFingerprint(t *testing.T) {
-	t.Parallel()
-	of := func(message string) string {
-		return fingerprint(session.ClassTargetFailing, []session.TestID{"a", "b"}, map[session.TestID]string{"a": message})
-	}
-	same := []string{
-		"/tmp/TestX123/001/f.go:12: took 1.5s at 0xc000123 on 2026-01-02T03:04:05Z",
-		"/var/folders/x/y/f.go:7: took 20ms at 0x1 on 2031-11-12T13:14:15Z",
-	}
-	if of(same[0]) != of(same[1]) {
-		t.Errorf("differ: %q, %q", normalised(same[0]), normalised(same[1]))
-	}
-	if of(same[0]) == of("something else") {
-		t.Error("equal")
-	}
-	if of("x") == fingerprint(session.ClassBrokeGreen, []session.TestID{"a", "b"}, map[session.TestID]string{"a": "x"}) {
-		t.Error("the class does not count")
-	}
-}
-
-func TestDefaultEnv(t *testing.T) {
-	t.Parallel()
-	environ := []string{"PATH=/bin", "AWS_SECRET_ACCESS_KEY=x", "GITHUB_TOKEN=x", "LC_ALL=C", "XDG_CACHE_HOME=/c", "MINE=1", "GIT_DIR=/x", "PATH=/usr/bin", "WFS_X=1", "=C:=C:", "broken"}
-	got := strings.Join(DefaultEnv(environ, []string{"MINE"}), " ")
-	if want := "LC_ALL=C MINE=1 PATH=/usr/bin XDG_CACHE_HOME=/c"; got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 }
 

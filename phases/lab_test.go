@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/phases/gate"
+	"github.com/wfs-dev/wfs/phases/trial"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -35,9 +37,9 @@ func newLab(t *testing.T, files map[string]string) *lab {
 		t.Fatal(err)
 	}
 	l := &lab{t: t, snaps: map[session.Tree]map[string]string{}}
-	l.judge = &Judge{Root: root, Env: labEnv(t), Dirty: l.snapshot, Changes: l.changes,
-		Links:  func(context.Context, session.Tree) (map[string]string, error) { return nil, nil },
-		Report: func(s string) { l.said = append(l.said, s) },
+	l.judge = &Judge{Dirty: l.snapshot, Links: func(context.Context, session.Tree) (map[string]string, error) { return nil, nil }}
+	l.judge.Runner = gate.Runner{Root: root, Env: labEnv(t), Report: func(s string) { l.said = append(l.said, s) }}
+	l.judge.Trees = trial.Trees{Changes: l.changes,
 		Show: func(_ context.Context, tree session.Tree, path string) ([]byte, error) {
 			text, ok := l.snaps[tree][path]
 			if !ok {

@@ -60,7 +60,7 @@ func TestChoosePlaces(t *testing.T) {
 			r := session.JudgeRequest{Plan: workflows.Plan{Baseline: []workflows.Gate{g}, Unproven: c.unproven},
 				RunDir: t.TempDir(), Phase: workflows.Phase{Name: "GREEN", Gates: given},
 				Baseline: session.Evidence{Tree: "base", Gates: map[string]session.Tests{"tests": maps.Clone(c.was)}}}
-			if err := l.judge.choosePlaces(t.Context(), &r); err != nil {
+			if err := l.judge.ChoosePlaces(t.Context(), &r); err != nil {
 				t.Fatal(err)
 			}
 			if got := r.Phase.Gates[0].Where; got != c.want || asked != c.asked {
@@ -89,7 +89,7 @@ func TestNoPlaceWhenStopped(t *testing.T) {
 	r := session.JudgeRequest{Plan: workflows.Plan{Baseline: []workflows.Gate{g}}, RunDir: t.TempDir(),
 		Phase:    workflows.Phase{Gates: []workflows.Gate{g}},
 		Baseline: session.Evidence{Tree: "base", Gates: map[string]session.Tests{"tests": {"a": session.TestPass}}}}
-	if err := l.judge.choosePlaces(ctx, &r); err == nil || note.known {
+	if err := l.judge.ChoosePlaces(ctx, &r); err == nil || note.known {
 		t.Errorf("%v; remembered: %t", err, note.known)
 	}
 }

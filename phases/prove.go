@@ -10,7 +10,11 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/gate"
+	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/phases/verdict"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -24,68 +28,82 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 		Reason: "also passes in a clean checkout"}
 	j, done, err := j.cold(r.RunDir)
 	if err != nil {
-		return cannotProve(p, "", reason(err)), nil
+		cannotProve(&p, "", process.Reason(err))
+		return p, nil
 	}
 	defer done()
-	j.judged = r.Tree
-	files := j.lapFiles(ctx, r)
-	if err := j.choosePlaces(ctx, &r); err != nil {
+	if err := j.ChoosePlaces(ctx, &r); err != nil {
 		return p, err
 	}
 	for _, g := range r.Phase.Gates {
 		if !g.Runs() || g.MayChangeTree {
 			continue
 		}
-		ranClean := g.Where == workflows.Clean
-		g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
-		j.say("gate " + g.Name + " again in a clean checkout, without caches …")
-		res, run, err := j.judgeGate(ctx, g, r, files)
-		if ctx.Err() != nil {
-			return p, ctx.Err()
+		if err := j.proveGate(ctx, r, g, &p); err != nil || p.Verdict != session.Pass {
+			return p, err
 		}
-		fails := func(class session.Class, why string) (session.Proof, error) {
-			p.Verdict, p.Class, p.Reason = session.Fail, class, why
-			if run != nil {
-				j.keepFailures(r.RunDir, j.failures(res, run))
-			}
-			return p, nil
-		}
-		switch {
-		case errors.Is(err, session.ErrOtherPackages) && ranClean: // a person decides which are to be used
-			return fails(session.ClassAsked, otherPackages(g.Name, noCopy))
-		case err != nil:
-			return cannotProve(p, g.Name, reason(err)), nil
-		}
-		if p.Gates = append(p.Gates, res); res.Verdict == session.Pass {
-			continue
-		}
-		if why := couldNot(run, res); why != "" && (!ranClean || run.ended == proc.Timeout) {
-			return cannotProve(p, g.Name, why), nil
-		}
-		missed := j.missed(ctx, r.Tree, run, res.Class)
-		switch {
-		case missed.packages:
-			return fails(session.ClassAsked, otherPackages(g.Name, res.Reason+
-				". There it ran with the packages from the start of the work; the work tree has others now"))
-		case ranClean:
-			return fails(session.ClassNotClean, fmt.Sprintf(
-				"gate %s passes only with files left from an earlier run in its clean checkout: %s", g.Name, res.Reason))
-		}
-		if why, err := j.dependsOnPlace(ctx, r, g); err != nil || why != "" {
-			return cannotProve(p, g.Name, why), err
-		}
-		p.Lacks = missed.files
-		return fails(session.ClassNotClean, fmt.Sprintf("gate %s passes on the base and fails in a clean checkout: %s%s",
-			g.Name, res.Reason, missed.text))
 	}
 	return p, nil
+}
+
+// proveGate runs one gate for a proof.
+func (j *Judge) proveGate(ctx context.Context, r session.JudgeRequest, g workflows.Gate, p *session.Proof) error {
+	ranClean := g.Where == workflows.Clean
+	g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
+	j.Say("gate " + g.Name + " again in a clean checkout, without caches …")
+	res, run, err := j.JudgeGate(ctx, g, gate.On{Tree: r.Tree, Dir: r.RunDir, Anew: true}, r, j.Files(ctx, r))
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, session.ErrOtherPackages) && ranClean: // a person decides which are to be used
+		p.Verdict, p.Class, p.Reason = session.Fail, session.ClassAsked, otherPackages(g.Name, noCopy)
+		return nil
+	case err != nil:
+		cannotProve(p, g.Name, process.Reason(err))
+		return nil
+	}
+	p.Gates = append(p.Gates, res)
+	why := verdict.CouldNot(run, res)
+	switch {
+	case res.Verdict == session.Pass:
+		return nil
+	case why != "" && (!ranClean || run.Ended == proc.Timeout):
+		cannotProve(p, g.Name, why)
+		return nil
+	}
+	return j.blame(ctx, r, g, ranClean, res, run, p)
+}
+
+// blame says whether the tree is at fault where a gate fails in a clean tree that passed before, there or in place.
+func (j *Judge) blame(ctx context.Context, r session.JudgeRequest, g workflows.Gate, ranClean bool,
+	res session.GateResult, run *gate.Run, p *session.Proof) error {
+	missed := j.missed(ctx, r.Tree, run, res.Class)
+	class, why := session.ClassNotClean, ""
+	switch {
+	case missed.packages:
+		class, why = session.ClassAsked, otherPackages(g.Name, res.Reason+
+			". There it ran with the packages from the start of the work; the work tree has others now")
+	case ranClean:
+		why = fmt.Sprintf("gate %s passes only with files left from an earlier run in its clean checkout: %s", g.Name,
+			res.Reason)
+	default:
+		if why, err := j.dependsOnPlace(ctx, r, g); err != nil || why != "" {
+			cannotProve(p, g.Name, why)
+			return err
+		}
+		why = fmt.Sprintf("gate %s passes on the base and fails in a clean checkout: %s%s", g.Name, res.Reason, missed.text)
+		p.Lacks = missed.files
+	}
+	p.Verdict, p.Class, p.Reason = session.Fail, class, why
+	j.keepFailures(r.RunDir, verdict.Failures(res, run))
+	return nil
 }
 
 // cold is the judge with nothing that gates made before: what they built, runners' caches, what Python has compiled.
 func (j *Judge) cold(runDir string) (cold *Judge, done func(), err error) {
 	empty, err := os.MkdirTemp(runDir, "compiled-")
 	at := *j
-	at.anew, at.Env = true, append(slices.Clone(j.Env), "PYTHONPYCACHEPREFIX="+empty)
+	at.Env = append(slices.Clone(j.Env), "PYTHONPYCACHEPREFIX="+empty)
 	if j.Cold != nil {
 		began := false // gates may need what those before them have built
 		at.Clean = func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
@@ -105,25 +123,16 @@ func (j *Judge) dependsOnPlace(ctx context.Context, r session.JudgeRequest, g wo
 	if len(r.Baseline.Gates[g.Name]) == 0 {
 		return "it fails there, and its result on the base there is unknown", nil
 	}
-	return j.noRoom(ctx, r, g)
-}
-
-// couldNot says why a result in a clean tree says nothing about the tree, "" when it does.
-func couldNot(run *gateRun, res session.GateResult) string {
-	switch {
-	case run.leads != nil, run.changed != "", res.Verdict == session.Blocked, run.ended == proc.Timeout:
-		return res.Reason
-	}
-	return ""
+	return j.NoRoom(ctx, r, g)
 }
 
 // spokenOf are those of some files and directories that a failing gate has spoken of, by their names.
-func spokenOf(files []string, failed *gateRun) []string {
+func spokenOf(files []string, failed *gate.Run) []string {
 	var text strings.Builder
-	for _, line := range failed.quoted() {
+	for _, line := range failed.Quoted() {
 		text.WriteString(line + "\n")
 	}
-	for _, m := range failed.report.Messages {
+	for _, m := range failed.Report.Messages {
 		text.WriteString(m + "\n")
 	}
 	said := text.String()
@@ -149,7 +158,7 @@ type missing struct {
 }
 
 // missed finds out what a gate that failed in the clean tree of a tree may have missed there.
-func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gateRun, class session.Class) (m missing) {
+func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gate.Run, class session.Class) (m missing) {
 	c, err := j.Clean(ctx, tree)
 	if err != nil {
 		return m
@@ -167,15 +176,14 @@ func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gateRun, 
 		files = slices.DeleteFunc(files, func(f string) bool { return !testpaths.HoldsTests(f) })
 	}
 	if len(files) > 0 {
-		m.text += "; missing there, because no checkpoint contains it: " + some(files)
+		m.text += "; missing there, because no checkpoint contains it: " + safetext.Some(files)
 	}
 	m.files = files[:min(len(files), session.MaxNamed)]
 	return m
 }
 
-// cannotProve is a proof that could not be made.
-func cannotProve(p session.Proof, gate, why string) session.Proof {
+// cannotProve makes a proof one that could not be made.
+func cannotProve(p *session.Proof, gate, why string) {
 	p.Verdict, p.Class = session.Blocked, session.ClassInfraError
 	p.Reason = "gate " + gate + ": " + why
-	return p
 }

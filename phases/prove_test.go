@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -19,7 +20,7 @@ import (
 func TestProve(t *testing.T) {
 	t.Parallel()
 	gate := func(command string) workflows.Gate { return shGate(command) }
-	known := map[string]session.Tests{"lint": {gateID("lint"): session.TestPass}}
+	known := map[string]session.Tests{"lint": {report.GateID("lint"): session.TestPass}}
 	for _, c := range []struct {
 		name    string
 		gates   []workflows.Gate

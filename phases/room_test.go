@@ -18,7 +18,8 @@ type roomNote struct {
 }
 
 func (n *roomNote) Read(string) (string, bool) { return n.why, n.known }
-func (n *roomNote) Write(_, why string) error  { n.why, n.known = why, true; return nil }
+
+func (n *roomNote) Write(_, why string) error { n.why, n.known = why, true; return nil }
 
 // TestNoRoom asks for a base that says in a clean tree what it said in the work tree, and for others. Each is asked
 // once.
@@ -76,7 +77,7 @@ func TestNoRoom(t *testing.T) {
 			r := session.JudgeRequest{Plan: workflows.Plan{Baseline: []workflows.Gate{g}}, RunDir: t.TempDir(), Known: c.known,
 				Baseline: session.Evidence{Tree: "base", Gates: map[string]session.Tests{"tests": c.was}}}
 			for range 2 {
-				why, err := l.judge.noRoom(t.Context(), r, g)
+				why, err := l.judge.NoRoom(t.Context(), r, g)
 				if err != nil || (why == "") != (c.says == "") || !strings.Contains(why, c.says) {
 					t.Errorf("%q, want %q; %v", why, c.says, err)
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/trial"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -11,9 +12,9 @@ import (
 // withoutCode is the judge of a gate that expects red after the work went back to change a test: the code that was
 // written for the test before would make the changed one pass at once. So the tests of now are run over what the lap
 // began with. It is the judge itself where there is no place for that.
-func (j *Judge) withoutCode(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (*Judge, error) {
+func (j *Judge) withoutCode(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (*trial.Bench, error) {
 	if !r.TestChange || g.Expect != workflows.ExpectRed || j.Clean == nil || r.LapTree == "" {
-		return j, nil
+		return &j.Bench, nil
 	}
 	var paths []string
 	for _, c := range r.Changed {
@@ -25,9 +26,11 @@ func (j *Judge) withoutCode(ctx context.Context, g workflows.Gate, r session.Jud
 	if err != nil {
 		return nil, err
 	}
-	at, c, err := j.in(ctx, tree)
+	at, c, err := j.In(ctx, tree)
 	if err != nil || c.LeadsBack != nil {
-		return j, ctx.Err()
+		return &j.Bench, ctx.Err()
 	}
-	return at, nil
+	there := j.Bench
+	there.Runner = *at
+	return &there, nil
 }

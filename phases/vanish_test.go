@@ -121,8 +121,8 @@ func TestWeakenedHelper(t *testing.T) {
 		green map[string]string
 		found string // "" when it passes
 	}{
-		"the code is wrong":                 {map[string]string{"check/check.go": weak}, kindOnlySo},
-		"the code is right":                 {map[string]string{"sub.go": right, "check/check.go": weak}, kindWeaker},
+		"the code is wrong":                 {map[string]string{"check/check.go": weak}, session.FoundOnlySo},
+		"the code is right":                 {map[string]string{"sub.go": right, "check/check.go": weak}, session.FoundWeaker},
 		"the code is right, and it stays":   {map[string]string{"sub.go": right}, ""},
 		"the code is right, and it is more": {map[string]string{"sub.go": right, "check/check.go": more}, ""},
 	} {

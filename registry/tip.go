@@ -19,8 +19,7 @@ import (
 const (
 	tipFile = "tip"
 	maxTip  = 64 << 20 // bytes
-
-	maxRow = 1024 // bytes of the row, and of what stands before it
+	maxRow  = 1024     // bytes of the row, and of what stands before it
 )
 
 // tipMagic is the file's first line. What another version of the fold has made is of no use.
@@ -38,8 +37,8 @@ type tipDocuments struct {
 }
 
 // KeepTip stores documents of a ledger commit, and the row of the session there.
-func (c *Clone) KeepTip(id session.ID, tip session.Commit, row map[string]any, files session.Files) error {
-	dir, err := c.sessionDir(id)
+func (s Session) KeepTip(tip session.Commit, row map[string]any, files session.Files) error {
+	dir, err := s.dir()
 	if err != nil {
 		return err
 	}
@@ -56,20 +55,20 @@ func (c *Clone) KeepTip(id session.ID, tip session.Commit, row map[string]any, f
 }
 
 // Tip returns the documents that were stored for a ledger commit, nil when there are none that can be used. A
-// caller leaves them as they are.
-func (c *Clone) Tip(id session.ID, tip session.Commit) session.Files {
-	if read := c.tip.Load(); read != nil && read.id == id && read.Tip == tip { // what a commit holds does not change
+// caller leaves them as they are. What was read last is kept: what a commit holds does not change.
+func (s Session) Tip(tip session.Commit) session.Files {
+	if read := s.clone.tip.Load(); read != nil && read.id == s.id && read.Tip == tip {
 		return read.Files
 	}
-	if d := c.keptTip(id); d.Tip == tip {
+	if d := s.keptTip(); d.Tip == tip {
 		return d.Files
 	}
 	return nil
 }
 
 // Row reads what a list prints of a session at a ledger commit, if that is known and no event has followed.
-func (c *Clone) Row(id session.ID, tip session.Commit, row any) bool {
-	path, err := c.JournalPath(id, tip)
+func (s Session) Row(tip session.Commit, row any) bool {
+	path, err := s.JournalPath(tip)
 	if err != nil {
 		return false
 	}
@@ -79,16 +78,16 @@ func (c *Clone) Row(id session.ID, tip session.Commit, row any) bool {
 		return false
 	}
 	data, _ := durable.ReadFile(filepath.Join(filepath.Dir(path), tipFile), maxRow) // too large: its beginning
-	lines := bytes.SplitN(data, []byte("\n"), 5) // magic, sum, tip, row
+	lines := bytes.SplitN(data, []byte("\n"), 5)                                    // magic, sum, tip, row
 	return len(lines) == 5 && string(lines[0])+"\n" == tipMagic && string(lines[2]) == string(tip) &&
 		json.Unmarshal(lines[3], row) == nil
 }
 
 // LastTip returns the ledger commit that documents were stored for last, "" when that is not known.
-func (c *Clone) LastTip(id session.ID) session.Commit { return c.keptTip(id).Tip }
+func (s Session) LastTip() session.Commit { return s.keptTip().Tip }
 
-func (c *Clone) keptTip(id session.ID) (d tipDocuments) {
-	dir, err := c.sessionDir(id)
+func (s Session) keptTip() (d tipDocuments) {
+	dir, err := s.dir()
 	if err != nil {
 		return d
 	}
@@ -102,7 +101,7 @@ func (c *Clone) keptTip(id session.ID) (d tipDocuments) {
 		json.Unmarshal(lines[3], &d) != nil {
 		return tipDocuments{}
 	}
-	c.tip.Store(&tipRead{id: id, tipDocuments: d})
+	s.clone.tip.Store(&tipRead{id: s.id, tipDocuments: d})
 	return d
 }
 

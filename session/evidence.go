@@ -379,6 +379,14 @@ func (j *Judgement) Fingerprint() string {
 	return string(j.Class)
 }
 
+// Spoken is the reason of a gate, as the reason of the judgement begins: one that did not pass is named.
+func (g GateResult) Spoken() string {
+	if g.Verdict == Pass {
+		return g.Reason
+	}
+	return "gate " + g.Gate + ": " + g.Reason
+}
+
 // Question is what only a person can tell of work that was judged: it goes with ClassAsked. The sentence that is asked
 // is the judgement's reason.
 type Question struct {

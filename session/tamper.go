@@ -5,6 +5,16 @@ import (
 	"strings"
 )
 
+// What experiments find, as kinds of findings.
+const (
+	FoundOnlySo     = "passes_only_so"     // with the tests as they were the code does not pass
+	FoundWeaker     = "assertion_weakened" // a test as it was notices a change of the code that it does not notice now
+	FoundEdited     = "test_edited"        // and the code could not be judged with the test as it was
+	FoundCannotFail = "tests_cannot_fail"  // they pass with other expected values, too
+	FoundDeaf       = "test_cannot_fail"   // one does, or looks at no result of the code
+	FoundNotNeeded  = "code_not_needed"    // they pass although the code that the attempt wrote fails
+)
+
 // Tampering is one thing that was done to tests since they were frozen. It quotes code, one line of it, and no output.
 type Tampering struct {
 	// `passes_only_so` (the code does not pass the frozen tests), `assertion_weakened` (the frozen test detects a

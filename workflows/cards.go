@@ -29,12 +29,12 @@ func BuiltinCards() Cards {
 func (cs Cards) Names() []string { return slices.Sorted(maps.Keys(cs)) }
 
 // CardSchema returns the JSON Schema (draft-07) of agent cards, with the same promise as ConfigSchema.
-func CardSchema() []byte { return writeSchema(table().card, CardSchemaFile, "wfs agent") }
+func CardSchema() []byte { return writeSchema(cardObject, CardSchemaFile, "wfs agent") }
 
 // ParseCard reads and checks an agent card. file names the text in findings. Findings are everything that is wrong, in
 // the order of lines; the card is nil if there is one.
 func ParseCard(file string, text []byte) (*Card, []Finding) {
-	c, findings := parseFile[Card](file, text, table().card)
+	c, findings := parseFile[Card](file, text, cardObject)
 	if c != nil {
 		c.File = file
 	}

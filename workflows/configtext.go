@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
 // Proposal is what `wfs init` found out about a project.
@@ -53,14 +55,14 @@ workflow: %s
 	}
 	for _, g := range p.Gates {
 		if g.Seen != "" {
-			fmt.Fprintf(&b, "  # `wfs init` ran this one: %s\n", oneLine(g.Seen))
+			fmt.Fprintf(&b, "  # `wfs init` ran this one: %s\n", checklist.OneLine(g.Seen))
 		}
 		fmt.Fprintf(&b, "  %s:\n", g.Name)
-		writeKeys(&b, "    ", table().gate, reflect.ValueOf(g.Gate), "format", "timeout")
+		writeKeys(&b, "    ", gateObject, reflect.ValueOf(g.Gate), "format", "timeout")
 	}
 	if w := p.Worktree; len(w.Copy)+len(w.Link) > 0 || !w.Setup.IsZero() {
 		b.WriteString("\n# `wfs new --worktree` gives a session a work tree of its own. Git does not bring there what it ignores.\nworktree:\n")
-		writeKeys(&b, "  ", table().worktree, reflect.ValueOf(w))
+		writeKeys(&b, "  ", worktreeObject, reflect.ValueOf(w))
 	}
 	return []byte(b.String())
 }
@@ -74,7 +76,7 @@ version: %d
 # Who works in the phases. `+"`wfs new --agent` overrides it; `wfs agent check`"+` says how it would be started.
 agent:
 `, FormatVersion)
-	writeKeys(&b, "  ", table().agent, reflect.ValueOf(a), "idle", "timeout")
+	writeKeys(&b, "  ", agentObject, reflect.ValueOf(a), "idle", "timeout")
 	return []byte(b.String())
 }
 

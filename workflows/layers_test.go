@@ -141,9 +141,9 @@ func TestLayers(t *testing.T) {
 				}
 			}
 		}
-		defaults("", table().config)
-		defaults("agent.", table().agent)
-		defaults("worktree.", table().worktree)
+		defaults("", configObject)
+		defaults("agent.", agentObject)
+		defaults("worktree.", worktreeObject)
 		defaults("holdout.", objects["holdout HoldoutConfig"])
 		defaults("finish.", objects["finish finish"])
 		defaults("limits.", objects["limits calls"])
@@ -165,7 +165,7 @@ func TestLayers(t *testing.T) {
 						delete(want, key)
 					}
 				}
-				defaults("gates."+name+".", table().gate)
+				defaults("gates."+name+".", gateObject)
 				for key, d := range gate {
 					want["gates."+name+"."+key] = origin{d.value, layers[i].Name, d.line}
 				}
@@ -237,7 +237,7 @@ $WFS_AGREE: agree must be one of person, auto, not "x"`,
 // What is personal is refused in a repository's file, and nowhere else.
 func TestPersonal(t *testing.T) {
 	t.Parallel()
-	for _, k := range table().config.keys {
+	for _, k := range configObject.keys {
 		for _, example := range kindsOfFiles[0].examples {
 			if k.value.personal == "" || !strings.Contains(example, "\n"+k.name+":") {
 				continue

@@ -20,7 +20,7 @@ var kindsOfFiles = []struct {
 	examples []string
 }{
 	{
-		ConfigSchemaFile, table().config, ConfigSchema,
+		ConfigSchemaFile, configObject, ConfigSchema,
 		func(text []byte) []Finding {
 			_, f := ReadLayers(Layer{Source: FromLocal, Name: "f", Text: text})
 			return f
@@ -50,7 +50,7 @@ agents: {reviewer: {use: claude, model: haiku}, other: my-agent, third: {command
 `, "version: 1\nagent: claude -p\n", "version: 1\nagent: {idle: 5m}\nauto-save: off\n"},
 	},
 	{
-		WorkflowSchemaFile, table().workflow, WorkflowSchema,
+		WorkflowSchemaFile, workflowObject, WorkflowSchema,
 		func(text []byte) []Finding { _, f := ParseWorkflow("f", text); return f },
 		[]string{`version: 1
 name: all
@@ -89,7 +89,7 @@ phases:
 `},
 	},
 	{
-		CardSchemaFile, table().card, CardSchema,
+		CardSchemaFile, cardObject, CardSchema,
 		func(text []byte) []Finding { _, f := ParseCard("aider.yaml", text); return f },
 		[]string{`version: 1
 name: aider
@@ -235,7 +235,7 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 	for _, k := range kindsOfFiles {
 		visitTable(k.object, map[*object]bool{}, func(o *object, key key) {
 			if key.about == "" || o.about == "" {
-				t.Errorf("help.go does not describe %s.%s", o.name, key.name)
+				t.Errorf("help.txt does not describe %s.%s", o.name, key.name)
 			}
 			for _, name := range []string{o.name + "." + key.name, key.name} {
 				if _, row, ok := strings.Cut(doc, "\n| `"+name+"` | "); ok {
@@ -257,12 +257,12 @@ func TestFallbacks(t *testing.T) {
 	t.Parallel()
 	lines := "version: 1\nagent: {command: a%s}\ngates:\n  t: {run: a%s}\n"
 	var agent, gate strings.Builder
-	for _, k := range table().agent.keys {
+	for _, k := range agentObject.keys {
 		if k.fallback != "" {
 			fmt.Fprintf(&agent, ", %s: %s", k.name, k.fallback)
 		}
 	}
-	for _, k := range table().gate.keys {
+	for _, k := range gateObject.keys {
 		if k.fallback != "" {
 			fmt.Fprintf(&gate, ", %s: %s", k.name, k.fallback)
 		}

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/gate"
+	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -55,14 +56,14 @@ func (b *BaseRuns) file(ctx context.Context, g workflows.Gate, tree session.Tree
 	if g.Where == workflows.Clean {
 		where = fmt.Sprintf("clean %q %q", b.plan.Setup, b.plan.Provide)
 	}
-	env := phases.DefaultEnv(b.w.Env.Environ, b.plan.Env)
+	env := process.DefaultEnv(b.w.Env.Environ, b.plan.Env)
 	h := sha256.New()
-	fmt.Fprintf(h, "%s %q %q %q %s %q %q", content, g.Run, g.Format, g.Report, where, env, phases.Tools(env, g.Run))
+	fmt.Fprintf(h, "%s %q %q %q %s %q %q", content, g.Run, g.Format, g.Report, where, env, process.Tools(env, g.Run))
 	return filepath.Join(dir, hex.EncodeToString(h.Sum(nil)[:16]))
 }
 
 // Read returns an earlier run of a gate on a tree, nil for none.
-func (b *BaseRuns) Read(ctx context.Context, g workflows.Gate, tree session.Tree) *phases.BaseRun {
+func (b *BaseRuns) Read(ctx context.Context, g workflows.Gate, tree session.Tree) *gate.BaseRun {
 	data, err := durable.ReadFile(b.file(ctx, g, tree), maxBaseRun)
 	run := baseRun{}
 	if err != nil || json.Unmarshal(data, &run) != nil || b.w.Env.Now().Sub(time.Unix(run.At, 0)) > baseRunsKept ||
@@ -74,11 +75,11 @@ func (b *BaseRuns) Read(ctx context.Context, g workflows.Gate, tree session.Tree
 
 type baseRun struct {
 	At int64 `json:"at"` // Unix seconds
-	phases.BaseRun
+	gate.BaseRun
 }
 
 // Write notes a run. Without the note it is run again.
-func (b *BaseRuns) Write(ctx context.Context, g workflows.Gate, tree session.Tree, run phases.BaseRun) {
+func (b *BaseRuns) Write(ctx context.Context, g workflows.Gate, tree session.Tree, run gate.BaseRun) {
 	file := b.file(ctx, g, tree)
 	data, err := json.Marshal(baseRun{b.w.Env.Now().Unix(), run})
 	if err != nil || file == "" || durable.MkdirAll(b.Dir()) != nil {

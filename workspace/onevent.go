@@ -11,7 +11,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -113,7 +113,7 @@ var desktop = []string{"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION
 // onEventEnv is the environment of an on-event command.
 func onEventEnv(environ, extra []string) []string {
 	var env []string
-	for _, entry := range phases.DefaultEnv(environ, append(desktop[:len(desktop):len(desktop)], extra...)) {
+	for _, entry := range process.DefaultEnv(environ, append(desktop[:len(desktop):len(desktop)], extra...)) {
 		if !strings.HasPrefix(entry, "WFS_") {
 			env = append(env, entry)
 		}

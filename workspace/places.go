@@ -5,6 +5,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace/check"
 )
@@ -49,7 +50,7 @@ func (p *Places) EnterNamed(ctx context.Context, name string) error {
 	if err := p.w.OpenWriter(ctx); err != nil {
 		return err
 	}
-	if err := p.w.know(ctx); err != nil { // a work tree may have to be connected again
+	if err := p.w.know(ctx); err != nil {
 		return err
 	}
 	id, err := p.w.Resolve(ctx, name)
@@ -65,7 +66,7 @@ func (p *Places) EnterNamed(ctx context.Context, name string) error {
 
 // Elsewhere returns another work tree that has a session checked out, one that is there before one that is gone. It is
 // nil when there is none, or when the session is checked out here.
-func (p *Places) Elsewhere(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
+func (p *Places) Elsewhere(ctx context.Context, id session.ID) (*worktree.Worktree, error) {
 	t, err := p.PlaceOf(ctx, id)
 	if err != nil || t == nil || t.ID == p.w.Repo.Worktree() {
 		return nil, err
@@ -75,8 +76,8 @@ func (p *Places) Elsewhere(ctx context.Context, id session.ID) (*gitstate.Worktr
 
 // On picks the work tree that has a session checked out, nil for none: this one before others, and one that is there
 // before one that is gone.
-func (p *Places) On(trees []gitstate.Worktree, id session.ID) *gitstate.Worktree {
-	var found *gitstate.Worktree
+func (p *Places) On(trees []worktree.Worktree, id session.ID) *worktree.Worktree {
+	var found *worktree.Worktree
 	for i, t := range trees {
 		switch {
 		case t.Branch != session.BranchOf(id):
@@ -112,7 +113,7 @@ func (p *Places) mustBeCurrent(ctx context.Context, id session.ID) error {
 }
 
 // Gone says what to do about a session whose work tree is not where it was.
-func Gone(id session.ID, t *gitstate.Worktree) error {
+func Gone(id session.ID, t *worktree.Worktree) error {
 	if !t.Locked {
 		return session.Refuse(session.RefuseWorktree, check.GoneHint(id), "the work tree of %s is not there any more: %s",
 			id, t.Path)
@@ -150,12 +151,12 @@ func (p *Places) leaveGone(ctx context.Context, id session.ID) error {
 }
 
 // Here is the work tree that the command acts in.
-func (p *Places) Here() *gitstate.Worktree {
-	return &gitstate.Worktree{ID: p.w.Repo.Worktree(), Path: p.w.Repo.Root()}
+func (p *Places) Here() *worktree.Worktree {
+	return &worktree.Worktree{ID: p.w.Repo.Worktree(), Path: p.w.Repo.Root()}
 }
 
 // PlaceOf returns the work tree that has a session checked out, nil for none.
-func (p *Places) PlaceOf(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
+func (p *Places) PlaceOf(ctx context.Context, id session.ID) (*worktree.Worktree, error) {
 	trees, err := p.w.Repo.Worktrees(ctx)
 	return p.On(trees, id), err
 }
@@ -163,7 +164,7 @@ func (p *Places) PlaceOf(ctx context.Context, id session.ID) (*gitstate.Worktree
 // Belonging returns the work tree that belongs to a session: the one on its branch, this one before others; or,
 // when its work was handed over, the one where that was done and that is still on the branch of the handover;
 // or the one that was made for it, if that is on no branch now, as after an undo.
-func (p *Places) Belonging(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
+func (p *Places) Belonging(ctx context.Context, id session.ID) (*worktree.Worktree, error) {
 	trees, err := p.w.Repo.Worktrees(ctx)
 	if err != nil {
 		return nil, err
@@ -188,7 +189,7 @@ func (p *Places) Belonging(ctx context.Context, id session.ID) (*gitstate.Worktr
 		if t.Branch != "" || t.Gone {
 			continue
 		}
-		if made, err := p.w.Clone.Provided(t.ID, id, t.Path); err != nil || made.Session == id {
+		if made, err := p.w.Clone.Worktree(t.ID).Provided(id, t.Path); err != nil || made.Session == id {
 			return &trees[i], err
 		}
 	}
@@ -199,11 +200,11 @@ func (p *Places) Belonging(ctx context.Context, id session.ID) (*gitstate.Worktr
 // which command completes it, "" for any.
 func (p *Places) HalfMoved(ctx context.Context) (what, completes string) {
 	clone, tree := p.w.Clone, p.w.Repo.Worktree()
-	id, err := clone.Claimed(tree)
+	id, err := clone.Worktree(tree).Claimed()
 	if err != nil || id == "" {
 		return "", ""
 	}
-	if _, held, err := clone.WorktreeHolder(tree); err != nil || held {
+	if _, held, err := clone.Worktree(tree).Holder(); err != nil || held {
 		return "", ""
 	}
 	v, err := p.w.View(ctx, id)

@@ -7,9 +7,10 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
 // Pinning is what a plan is made of besides the configuration.
@@ -43,7 +44,7 @@ func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (engi
 		agent, b.Created.AgentTyped = o.Keep, o.KeepTyped
 	}
 	config.Installed = c.InstalledAgents(config.Cards)
-	plan, findings := workflows.Resolve(w, config, agent)
+	plan, findings := plans.Resolve(w, config, agent)
 	held, more := workflows.ResolveHoldout(o.Holdout, config)
 	if findings = append(findings, more...); len(findings) > 0 {
 		return b, Wrong(findings)
@@ -51,7 +52,7 @@ func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (engi
 	plan.Holdout = held
 	b.Plan, b.Workflow = plan, text
 	b.Exclude = session.WithGuard(nil, session.Guard{MaxFileSize: config.MaxFileSize, MaxNewFiles: config.MaxNewFiles})
-	b.PlanText, b.Created.PlanDigest = workflows.EncodePlan(plan)
+	b.PlanText, b.Created.PlanDigest = plans.Encode(plan)
 	b.Created.Budget = o.Budget
 	b.Created.Goal, b.Created.Workflow, b.Created.Start = o.Goal, w.Name, w.Start
 	b.Created.Laps, b.Created.Agent = w.Laps != nil, AgentName(&plan.Agent)
@@ -81,24 +82,24 @@ func agentTyped(settings *workflows.Settings) bool {
 
 // Agent is the configured agent, with the text of its script; nil when none is.
 func (c *Config) Agent(settings *workflows.Settings) (*workflows.Agent, error) {
-	agent := settings.Config.Agent
+	configured := settings.Config.Agent
 	x, ok := settings.Get("agent.script")
 	if !ok {
-		if agent.Command.IsZero() && agent.Card == nil {
+		if configured.Command.IsZero() && configured.Card == nil {
 			return nil, nil
 		}
-		return &agent, nil
+		return &configured, nil
 	}
-	text, err := c.readScript(x, agent.ScriptPath)
+	text, err := c.readScript(x, configured.ScriptPath)
 	if err != nil {
 		return nil, session.Refuse(session.RefuseUsage, "wfs config list --show-origin",
 			"the agent's script cannot be read: %v", err)
 	}
-	if _, err := phases.ParseScript(string(text)); err != nil {
-		return nil, session.Refuse(session.RefuseUsage, "wfs new --help", "%s: %v", filepath.Base(agent.ScriptPath), err)
+	if _, err := agent.ParseScript(string(text)); err != nil {
+		return nil, session.Refuse(session.RefuseUsage, "wfs new --help", "%s: %v", filepath.Base(configured.ScriptPath), err)
 	}
-	agent.Script, agent.ScriptPath = string(text), ""
-	return &agent, nil
+	configured.Script, configured.ScriptPath = string(text), ""
+	return &configured, nil
 }
 
 // readScript reads a script from where its layer may point: a repository not out of itself, by links neither. Only a
@@ -140,7 +141,7 @@ func (c *Config) Drift(list Rules, s *session.Session, pinned *workflows.Plan) (
 	if err != nil {
 		return nil, err
 	}
-	return workflows.Differences(pinned, b.Plan), nil
+	return plans.Differences(pinned, b.Plan), nil
 }
 
 // GuardFile is a file with a session's exclude rules, for looking at a work tree before the session exists.

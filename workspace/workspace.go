@@ -18,7 +18,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
 // Front is what a workspace needs of the command that uses it.
@@ -89,13 +89,18 @@ func (w *Workspace) open(ctx context.Context, write bool) error {
 	w.Drivers = Drivers{w.Clone, w.Env}
 	e := w.Front.Engine()
 	e.Store, e.Clock, e.Day, e.Redact = repo, clock{w.Env.Now}, w.Env.Day, w.Redact
-	e.OpenJournal = func(id session.ID, tip session.Commit) (engine.Journal, error) { return w.Clone.Journal(id, tip) }
+	e.OpenJournal = func(id session.ID, tip session.Commit) (engine.Journal, error) {
+		return w.Clone.Session(id).Journal(tip)
+	}
 	e.Peek = func(id session.ID, tip session.Commit) ([]session.Event, error) {
-		events, _, err := w.Clone.Peek(id, tip)
+		events, _, err := w.Clone.Session(id).Peek(tip)
 		return events, err
 	}
-	e.Tip, e.KeepTip = w.Clone.Tip, w.Clone.KeepTip
-	e.DecodePlan, e.HoldsTests = workflows.DecodePlan, testpaths.HoldsTests
+	e.Tip = func(id session.ID, tip session.Commit) session.Files { return w.Clone.Session(id).Tip(tip) }
+	e.KeepTip = func(id session.ID, tip session.Commit, row map[string]any, files session.Files) error {
+		return w.Clone.Session(id).KeepTip(tip, row, files)
+	}
+	e.DecodePlan, e.HoldsTests = plans.Decode, testpaths.HoldsTests
 	e.NewRunID = func(id session.ID, number int) string {
 		return fmt.Sprintf("%s-%04d-%s", id, number, w.Env.NewID(4))
 	}
@@ -139,9 +144,9 @@ func (w *Workspace) inOrder(ctx context.Context, detached bool) error {
 	if err == nil {
 		return w.know(ctx)
 	}
-	var not *gitstate.ReadyError
+	var not *gitcmd.ReadyError
 	// or HEAD is on a session's branch that was deleted
-	if errors.As(err, &not) && (not.Code == gitstate.NotCommitted || not.Code == gitstate.NotBorn) {
+	if errors.As(err, &not) && (not.Code == gitcmd.NotCommitted || not.Code == gitcmd.NotBorn) {
 		if id, e := w.Current(ctx); e == nil && id != "" {
 			if v, e := w.View(ctx, id); e == nil {
 				return engine.BranchGone(&v.Session)

@@ -12,17 +12,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/proc"
 )
 
-// Git is one work tree, the repository that it belongs to, and the git processes that run there. Its methods may
-// be called from several goroutines.
-type Git struct {
+// Place is where git works, and with what.
+type Place struct {
 	Root      string // the top of the work tree
 	GitDir    string // the work tree's own git directory: HEAD and the index are there
 	CommonDir string // the git directory that all work trees of the repository share
@@ -33,20 +30,23 @@ type Git struct {
 	Env       []string
 	UserEnv   []string // of calls with the user's hooks and configuration
 	Waits     func(why string)
+}
 
-	noting sync.Mutex
-	noted  int           // git processes that move refs now
-	moving *durable.Lock // while there are some, see movingRefs
-	waited atomic.Int64  // nanoseconds, for locks of somebody else
-	longer func(waited time.Duration, e *LockedError) bool
+// Git runs git in one work tree. Its methods may be called from several goroutines.
+type Git struct {
+	Place
+	Locks   *Locks
+	Answers *Answers
 
 	once   sync.Once
 	direct bool // see ReadsDirectly
+}
 
-	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
-	version Asked[Version]
-	ident   Asked[string] // "Name <mail>"
-	Config  Asked[map[string]string]
+// New returns what runs git in a place.
+func New(p Place) *Git {
+	g := &Git{Place: p}
+	g.Locks, g.Answers = &Locks{git: g}, &Answers{git: g}
+	return g
 }
 
 // Opts says how one git process is run.
@@ -142,10 +142,15 @@ func (r *Git) Run(ctx context.Context, o Opts, args ...string) ([]byte, error) {
 	return out, err
 }
 
+// Ask is Run for a question that git answers by itself.
+func (r *Git) Ask(ctx context.Context, args ...string) ([]byte, error) {
+	return r.Run(ctx, Opts{}, args...)
+}
+
 // Stream is git with input and output as they come.
 func (r *Git) Stream(ctx context.Context, o Opts, in io.Reader, out io.Writer, args ...string) error {
 	if refs := r.moves(o, args); len(refs) > 0 {
-		done, err := r.NoteLocks(refs)
+		done, err := r.Locks.NoteLocks(refs)
 		if err != nil {
 			return err
 		}
@@ -174,7 +179,7 @@ func (r *Git) RunBoth(ctx context.Context, o Opts, args ...string) (stdout, stde
 		return r.gitOnce(ctx, o, args)
 	}
 	once := func() error {
-		done, err := r.NoteLocks(refs)
+		done, err := r.Locks.NoteLocks(refs)
 		if err != nil {
 			return err
 		}
@@ -185,7 +190,7 @@ func (r *Git) RunBoth(ctx context.Context, o Opts, args ...string) (stdout, stde
 	if o.User { // the user's hooks would run again
 		err = once()
 	} else {
-		err = r.patiently(ctx, once)
+		err = r.Locks.patiently(ctx, once)
 	}
 	return stdout, stderr, err
 }
@@ -228,7 +233,7 @@ func (r *Git) command(ctx context.Context, o Opts, args []string) (proc.Cmd, err
 		argv = append(argv, "--work-tree="+r.Root)
 	}
 	if o.Write && !o.User {
-		v, err := r.Version(ctx)
+		v, err := r.Answers.Version(ctx)
 		if err != nil {
 			return proc.Cmd{}, err
 		}
@@ -349,12 +354,6 @@ func unusable(dir, stderr string) *UnusableError {
 
 // GitDied is git's exit code when it gives up: "fatal: …".
 const GitDied = 128
-
-// Pager returns the user's pager as git finds it, a line of shell: core.pager, $PAGER, or the system's. "cat" is none.
-func (r *Git) Pager(ctx context.Context) (string, error) {
-	out, err := r.Run(ctx, Opts{User: true}, "var", "GIT_PAGER")
-	return strings.TrimSpace(string(out)), err
-}
 
 // NotStarted turns the failure to start git into ErrNoGit where that is the reason.
 func NotStarted(err error) error {

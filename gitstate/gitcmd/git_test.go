@@ -115,7 +115,7 @@ func TestTracedVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _, ok := ReadTrace(string(said))
-	if want, err := r.AskVersion(t.Context()); err != nil || !ok || got != want {
+	if want, err := r.Answers.AskVersion(t.Context()); err != nil || !ok || got != want {
 		t.Errorf("%v, %t; asked for it, git says %v, %v", got, ok, want, err)
 	}
 }
@@ -146,7 +146,7 @@ type testRepo struct {
 func newRepo(t *testing.T) *testRepo {
 	t.Helper()
 	home := t.TempDir()
-	r := &testRepo{Git: &Git{Root: filepath.Join(home, "repo")}, t: t, home: home, env: []string{
+	r := &testRepo{Git: New(Place{Root: filepath.Join(home, "repo")}), t: t, home: home, env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_GLOBAL=" + filepath.Join(home, "gitconfig"),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org",
 		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org", "LC_ALL=C",

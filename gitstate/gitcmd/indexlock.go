@@ -14,9 +14,9 @@ import (
 
 // AwaitIndexLock waits until nobody else holds the index. A lock that a killed wfs left is no obstacle: whoever
 // takes the index next removes it.
-func (r *Git) AwaitIndexLock(ctx context.Context) error {
-	path := r.IndexPath() + ".lock"
-	return r.await(ctx, path, func() bool { return !IsThere(path) || OursByMark(path) })
+func (r *Locks) AwaitIndexLock(ctx context.Context) error {
+	path := r.git.IndexPath() + ".lock"
+	return await(ctx, r, path, func() bool { return !IsThere(path) || OursByMark(path) })
 }
 
 // A lock of ours holds this text, so that one that a killed wfs left behind is told from another program's.
@@ -40,10 +40,10 @@ func Pause(ctx context.Context, d time.Duration) error {
 
 // LockIndex takes the index of the work tree as git does, by creating index.lock, and returns what gives it back. The
 // caller holds the work tree's own lock, so that a lock of ours is a leftover.
-func (r *Git) LockIndex(ctx context.Context) (unlock func(), err error) {
-	path := r.IndexPath() + ".lock"
-	mark := filepath.Join(r.PrivateDir(), "lock-mark")
-	if err := durable.MkdirAll(r.PrivateDir()); err != nil {
+func (r *Locks) LockIndex(ctx context.Context) (unlock func(), err error) {
+	path := r.git.IndexPath() + ".lock"
+	mark := filepath.Join(r.git.PrivateDir(), "lock-mark")
+	if err := durable.MkdirAll(r.git.PrivateDir()); err != nil {
 		return nil, err
 	}
 	if !OursByMark(mark) {
@@ -60,7 +60,7 @@ func (r *Git) LockIndex(ctx context.Context) (unlock func(), err error) {
 			return nil, err
 		}
 		if OursByMark(path) {
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := IgnoreAbsent(os.Remove(path)); err != nil {
 				return nil, err
 			}
 			continue

@@ -27,7 +27,7 @@ func Open(ctx context.Context, o Options) (*Git, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Git{Root: dir, Env: QuietEnv(o.Env), UserEnv: CleanEnv(o.Env), Waits: o.Waits}
+	r := New(Place{Root: dir, Env: QuietEnv(o.Env), UserEnv: CleanEnv(o.Env), Waits: o.Waits})
 	var also Opts
 	if o.Write {
 		also.Env = Traced
@@ -37,27 +37,8 @@ func Open(ctx context.Context, o Options) (*Git, error) {
 		"--show-object-format",
 		"--git-dir", "--git-common-dir", "--show-toplevel")
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	var failed *GitError
-	switch {
-	case errors.As(err, &failed) && strings.Contains(failed.Stderr, "not a git repository"):
-		return nil, fmt.Errorf("%s: %w", dir, ErrNotRepository)
-	case errors.As(err, &failed) && lines[0] == "true":
-		return nil, fmt.Errorf("%s: %w", dir, ErrBare)
-	case errors.As(err, &failed) && strings.Contains(failed.Stderr, "must be run in a work tree"):
-		return nil, fmt.Errorf("%s: %w", dir, ErrNoWorkTree)
-	case err != nil:
-		if _, tooOld := r.Version(ctx); errors.Is(tooOld, ErrGitTooOld) {
-			return nil, tooOld // an old git does not know the question's options
-		}
-		if failed != nil && failed.Exit == GitDied {
-			return nil, unusable(dir, withoutTrace(failed.Stderr))
-		}
-		return nil, err
-	case len(lines) != 5:
-		if _, tooOld := r.Version(ctx); tooOld != nil {
-			return nil, tooOld
-		}
-		return nil, fmt.Errorf("%s: git gave an unexpected answer about the repository: %q", dir, out)
+	if err != nil || len(lines) != 5 {
+		return nil, r.notOpened(ctx, dir, lines, err)
 	}
 	r.Format = lines[1]
 	r.GitDir, r.CommonDir, r.Root = filepath.FromSlash(lines[2]), filepath.FromSlash(lines[3]), filepath.FromSlash(
@@ -67,9 +48,34 @@ func Open(ctx context.Context, o Options) (*Git, error) {
 		return nil, err
 	}
 	if o.Write {
-		r.believe(string(said))
+		r.Answers.believe(string(said))
 	}
 	return r, nil
+}
+
+// notOpened says why git did not answer where the repository of a directory is.
+func (r *Git) notOpened(ctx context.Context, dir string, lines []string, err error) error {
+	var failed *GitError
+	if errors.As(err, &failed) {
+		switch {
+		case strings.Contains(failed.Stderr, "not a git repository"):
+			return fmt.Errorf("%s: %w", dir, ErrNotRepository)
+		case lines[0] == "true":
+			return fmt.Errorf("%s: %w", dir, ErrBare)
+		case strings.Contains(failed.Stderr, "must be run in a work tree"):
+			return fmt.Errorf("%s: %w", dir, ErrNoWorkTree)
+		}
+	}
+	_, tooOld := r.Answers.Version(ctx) // an old git does not know the question's options
+	switch {
+	case errors.Is(tooOld, ErrGitTooOld), err == nil && tooOld != nil:
+		return tooOld
+	case failed != nil && failed.Exit == GitDied:
+		return unusable(dir, withoutTrace(failed.Stderr))
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("%s: git gave an unexpected answer about the repository: %q", dir, lines)
 }
 
 // WorktreeID is "main", or the name under which git keeps a linked work tree. Git makes those unique and fit for ref
@@ -99,4 +105,52 @@ func (r *Git) PrivateDir() string {
 // LinkedDir is the git directory of a linked work tree.
 func (r *Git) LinkedDir(id string) string {
 	return filepath.Join(r.CommonDir, "worktrees", strings.TrimSuffix(id, "@linked"))
+}
+
+// LinkedPath returns the top directory of a linked work tree by its git directory, "" when that does not say.
+func LinkedPath(gitDir string) (string, error) {
+	link, err := ReadFile(filepath.Join(gitDir, "gitdir"))
+	if err != nil {
+		if Absent(err) {
+			err = nil
+		}
+		return "", err
+	}
+	path := filepath.FromSlash(strings.TrimSpace(string(link)))
+	if path == "" {
+		return "", nil
+	}
+	if !filepath.IsAbs(path) { // git 2.48 can write it so
+		path = filepath.Join(gitDir, path)
+	}
+	return filepath.Dir(path), nil
+}
+
+// MainWorktree is the top of the main work tree, "" when the repository is bare. Where that cannot be known,
+// because git's directory lies elsewhere, it is that directory, as git has it.
+func (r *Git) MainWorktree(ctx context.Context) (string, error) {
+	if r.GitDir == r.CommonDir {
+		return r.Root, nil
+	}
+	out, err := r.Run(ctx, Opts{OkExit: []int{1}}, "config", "--file", filepath.Join(r.CommonDir, "config"), "-z",
+		"--get-regexp", `^core\.(bare|worktree)$`)
+	if err != nil {
+		return "", err
+	}
+	path := r.CommonDir
+	if filepath.Base(path) == ".git" {
+		path = filepath.Dir(path)
+	}
+	for _, entry := range SplitZ(out) {
+		key, value, set := strings.Cut(entry, "\n")
+		switch {
+		case key == "core.worktree" && value != "": // a repository whose git directory lies elsewhere, as a submodule's
+			if path = filepath.FromSlash(value); !filepath.IsAbs(path) {
+				path = filepath.Join(r.CommonDir, path)
+			}
+		case key == "core.bare" && (!set || Truth(value)):
+			return "", nil
+		}
+	}
+	return path, nil
 }

@@ -3,16 +3,28 @@ package gitcmd
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 )
+
+// Locks are the locks of git's that processes of ours take, and that others hold.
+type Locks struct {
+	git *Git
+
+	noting sync.Mutex
+	noted  int           // git processes that move refs now
+	moving *durable.Lock // while there are some, see movingRefs
+	waited atomic.Int64  // nanoseconds, for locks of somebody else
+	longer func(waited time.Duration, e *LockedError) bool
+}
 
 // leftPatience is for how long noted locks may go on being held: a git whose wfs was killed may still be at
 // its work, but nobody tells it anything any more.
@@ -23,16 +35,16 @@ const (
 
 // lockNotes is the directory of the notes. Each is an empty file whose name says which ref: after a power cut a name is
 // there when one that was made later is, and what a file holds need not be.
-func (r *Git) lockNotes() string { return filepath.Join(r.PrivateDir(), "ref-locks") }
+func (r *Locks) lockNotes() string { return filepath.Join(r.git.PrivateDir(), "ref-locks") }
 
 // movingRefs is a file whose lock processes of ours share as long as a git of theirs moves refs: some do so without the
 // work tree's lock. Whoever gets it alone knows that all who noted locks are dead.
-func (r *Git) movingRefs() string { return filepath.Join(r.PrivateDir(), "moving-refs") }
+func (r *Locks) movingRefs() string { return filepath.Join(r.git.PrivateDir(), "moving-refs") }
 
 // NoteLocks notes that refs are going to be locked, and returns what takes the notes of all git processes of ours back
 // once none of them runs any more. It is told the lock that git did not get, "" for none: that one is somebody else's,
 // and so is a lock that is there before it is noted.
-func (r *Git) NoteLocks(refs []string) (done func(theirs string), err error) {
+func (r *Locks) NoteLocks(refs []string) (done func(theirs string), err error) {
 	r.noting.Lock()
 	defer r.noting.Unlock()
 	if err := durable.MkdirAll(r.lockNotes()); err != nil {
@@ -77,23 +89,23 @@ func (r *Git) NoteLocks(refs []string) (done func(theirs string), err error) {
 	}, nil
 }
 
-func (r *Git) EndMoving() {
+func (r *Locks) EndMoving() {
 	if r.noted--; r.noted == 0 && r.moving != nil {
 		_ = r.moving.Release()
 		r.moving = nil
 	}
 }
 
-func (r *Git) lockNote(ref string) string { return filepath.Join(r.lockNotes(), url.PathEscape(ref)) }
+func (r *Locks) lockNote(ref string) string { return filepath.Join(r.lockNotes(), url.PathEscape(ref)) }
 
 // dropNotes removes notes, or whoever comes next finds nothing to remove.
-func (r *Git) dropNotes(refs []string) {
+func (r *Locks) dropNotes(refs []string) {
 	for _, ref := range refs {
 		_ = os.Remove(r.lockNote(ref))
 	}
 }
 
-func (r *Git) NotedRefs() []string {
+func (r *Locks) NotedRefs() []string {
 	files, err := os.ReadDir(r.lockNotes())
 	if err != nil {
 		return nil
@@ -125,49 +137,35 @@ func RefsIn(args []string, stdin []byte) []string {
 }
 
 // leftByUs reports whether a lock is one that a git of ours had noted, and has not removed.
-func (r *Git) leftByUs(lock string) bool {
+func (r *Locks) leftByUs(lock string) bool {
 	return slices.ContainsFunc(r.NotedRefs(), func(ref string) bool { return IsFile(r.LockOf(ref), lock) })
 }
 
 // HealRefLocks removes the locks of refs that gits of ours left which have ended.
-func (r *Git) HealRefLocks(ctx context.Context) error {
+func (r *Locks) HealRefLocks(ctx context.Context) error {
 	noted := r.NotedRefs()
 	if len(noted) == 0 {
 		return nil
 	}
-	for waited := time.Duration(0); ; waited += LeftPoll {
-		left := r.leftLocks(noted)
-		if len(left) == 0 {
-			break
-		}
-		if waited >= leftPatience {
-			alone, err := durable.TryLock(r.movingRefs(), nil)
-			if errors.Is(err, durable.ErrLocked) {
-				break // they may be those of somebody who lives
-			}
-			if err != nil {
+	for waited := time.Duration(0); len(r.leftLocks(noted)) > 0; waited += LeftPoll {
+		if waited < leftPatience {
+			if err := Pause(ctx, LeftPoll); err != nil {
 				return err
 			}
-			defer alone.Release()
-			for _, path := range left {
-				if filepath.Base(path) == packedLock {
-					if !r.nobodyPacks(ctx) {
-						continue
-					}
-					// Git writes it under this lock, and never over one that is there: nobody could delete a ref any more.
-					if err := IgnoreAbsent(os.Remove(filepath.Join(r.CommonDir, "packed-refs.new"))); err != nil {
-						return err
-					}
-				}
-				if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-					return err
-				}
-			}
-			break
+			continue
 		}
-		if err := Pause(ctx, LeftPoll); err != nil {
+		alone, err := durable.TryLock(r.movingRefs(), nil)
+		if errors.Is(err, durable.ErrLocked) {
+			break // they may be those of somebody who lives
+		}
+		if err == nil {
+			err = r.removeLeft(ctx, r.leftLocks(noted))
+			_ = alone.Release()
+		}
+		if err != nil {
 			return err
 		}
+		break
 	}
 	r.dropNotes(slices.DeleteFunc(noted, func(ref string) bool { return len(r.leftLocks([]string{ref})) > 0 }))
 	return nil
@@ -175,15 +173,28 @@ func (r *Git) HealRefLocks(ctx context.Context) error {
 
 const packedLock = "packed-refs.lock"
 
-// nobodyPacks reports whether no git is at work in this repository. Whoever packs refs holds that lock for as long as
-// there are refs, and two at once would lose some: only when that is sure it is removed.
-func (r *Git) nobodyPacks(ctx context.Context) bool {
-	list, known := r.gits(ctx)
-	return known && len(list) == 0
+// removeLeft removes locks of refs that a git of ours left which has ended. Whoever packs refs holds that lock for as
+// long as there are refs, and two at once would lose some: it is removed only when no git is at work here for certain.
+func (r *Locks) removeLeft(ctx context.Context, locks []string) error {
+	for _, path := range locks {
+		if filepath.Base(path) == packedLock {
+			if gits, known := r.git.gits(ctx); !known || len(gits) > 0 {
+				continue
+			}
+			// Git writes it under this lock, and never over one that is there: nobody could delete a ref any more.
+			if err := IgnoreAbsent(os.Remove(filepath.Join(r.git.CommonDir, "packed-refs.new"))); err != nil {
+				return err
+			}
+		}
+		if err := IgnoreAbsent(os.Remove(path)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // leftLocks returns the lock files of refs that are there.
-func (r *Git) leftLocks(refs []string) []string {
+func (r *Locks) leftLocks(refs []string) []string {
 	var left []string
 	for _, ref := range refs {
 		path := r.LockOf(ref)
@@ -195,11 +206,11 @@ func (r *Git) leftLocks(refs []string) []string {
 }
 
 // LockOf is the path of a ref's lock, "" for what is no ref. HEADs of other work trees are named as git does.
-func (r *Git) LockOf(ref string) string {
-	dir := r.CommonDir
+func (r *Locks) LockOf(ref string) string {
+	dir := r.git.CommonDir
 	switch {
 	case ref == "HEAD":
-		dir = r.GitDir
+		dir = r.git.GitDir
 	case ref == mainHead:
 		ref = "HEAD"
 	case strings.Contains(ref, ".."), ref != "packed-refs" && !strings.HasPrefix(ref, "refs/") && !isLinkedHead(ref):
@@ -213,4 +224,27 @@ func IsFile(a, b string) bool {
 	x, err := os.Lstat(a)
 	y, err2 := os.Lstat(b)
 	return a == b || err == nil && err2 == nil && os.SameFile(x, y)
+}
+
+// mainHead is git's name, in a linked work tree, for the HEAD of the main one; that of another linked one is
+// worktrees/NAME/HEAD (gitrevisions(7), gitrepository-layout(5)).
+const mainHead = "main-worktree/HEAD"
+
+func isLinkedHead(ref string) bool {
+	name, linked := strings.CutPrefix(ref, "worktrees/")
+	name, head := strings.CutSuffix(name, "/HEAD")
+	return linked && head && name != "" && !strings.Contains(name, "/")
+}
+
+// headOfDir names the HEAD of a git directory, "" for a private one of ours, whose locks are tidied up with it.
+func (r *Git) headOfDir(dir string) string {
+	switch {
+	case dir == r.GitDir:
+		return "HEAD"
+	case dir == r.CommonDir:
+		return mainHead
+	case filepath.Dir(dir) == filepath.Join(r.CommonDir, "worktrees"):
+		return "worktrees/" + filepath.Base(dir) + "/HEAD"
+	}
+	return ""
 }

@@ -19,7 +19,7 @@ func TestNoteOfMoves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left := r.NotedRefs(); len(left) > 0 {
+	if left := r.Locks.NotedRefs(); len(left) > 0 {
 		t.Errorf("notes stay: %v", left)
 	}
 	refs := RefsIn([]string{"update-ref", "-m", "x", "--stdin"}, []byte("update refs/heads/a 1 2\ndelete refs/wfs/b/index 3\n"))

@@ -10,7 +10,17 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
+
+// Answers are what git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
+type Answers struct {
+	git     *Git
+	version asked[Version]
+	ident   asked[string] // "Name <mail>"
+	config  asked[map[string]string]
+	stamp   atomic.Pointer[string] // of the files of settings, when they were asked for last
+}
 
 // Traced lets git write to standard error what it is, and the settings that every writing command wants to know.
 var Traced = []string{"GIT_TRACE2=2", "GIT_TRACE2_BRIEF=1",
@@ -53,35 +63,20 @@ func withoutTrace(stderr string) string {
 	return b.String()
 }
 
-// believe takes from a trace what git need not be asked then. What is not certain it is asked by name.
-func (r *Git) believe(trace string) {
-	v, settings, ok := ReadTrace(trace)
-	if !ok {
-		return
-	}
-	if v.check() == nil {
-		r.version.know(v)
-	}
-	if ident := r.IdentityIn(settings); ident != "" {
-		r.ident.know(ident)
-	}
-	r.Config.know(settings)
-}
-
-// Asked is an answer of git's that hardly changes while a command runs. A failure is not kept.
-type Asked[T any] struct {
+// asked is an answer of git's that hardly changes while a command runs. A failure is not kept.
+type asked[T any] struct {
 	mu    sync.Mutex
 	known bool
 	value T
 }
 
-func (a *Asked[T]) know(v T) {
+func (a *asked[T]) know(v T) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.value, a.known = v, true
 }
 
-func (a *Asked[T]) get(ask func() (T, error)) (T, error) {
+func (a *asked[T]) get(ask func() (T, error)) (T, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.known {
@@ -94,8 +89,8 @@ func (a *Asked[T]) get(ask func() (T, error)) (T, error) {
 	return v, err
 }
 
-// Forget has it asked again.
-func (a *Asked[T]) Forget() {
+// forget has it asked again.
+func (a *asked[T]) forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.known = false
@@ -108,35 +103,6 @@ func SplitZ(out []byte) []string {
 		return nil
 	}
 	return strings.Split(string(out), "\x00")
-}
-
-// Settings are the settings of git's that count here, by their names in small letters, as far as wfs wants
-// to know them.
-func (r *Git) Settings(ctx context.Context) (map[string]string, error) {
-	return r.Config.get(func() (map[string]string, error) {
-		out, err := r.Run(ctx, Opts{}, "config", "--list", "-z")
-		all := map[string]string{}
-		for _, entry := range SplitZ(out) {
-			key, value, _ := strings.Cut(entry, "\n")
-			all[key] = value
-		}
-		return all, err
-	})
-}
-
-// SettingsStamp tells whether files of git's settings were written to. What they include is not looked at.
-func (r *Git) SettingsStamp() string {
-	home := r.Getenv("HOME")
-	var b strings.Builder
-	for _, file := range []string{filepath.Join(r.CommonDir, "config"), filepath.Join(r.GitDir, "config.worktree"),
-		r.Getenv("GIT_CONFIG_GLOBAL"),
-		filepath.Join(home, ".gitconfig"),
-		filepath.Join(cmp.Or(r.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "config")} {
-		if info, err := os.Stat(file); err == nil {
-			fmt.Fprintln(&b, file, info.Size(), info.ModTime().UnixNano(), InodeOf(info))
-		}
-	}
-	return b.String()
 }
 
 func (r *Git) Getenv(name string) string {
@@ -155,4 +121,63 @@ func Truth(value string) bool {
 		return false
 	}
 	return true
+}
+
+// Pager returns the user's pager as git finds it, a line of shell: core.pager, $PAGER, or the system's. "cat" is none.
+func (r *Answers) Pager(ctx context.Context) (string, error) {
+	out, err := r.git.Run(ctx, Opts{User: true}, "var", "GIT_PAGER")
+	return strings.TrimSpace(string(out)), err
+}
+
+// believe takes from a trace what git need not be asked then. What is not certain it is asked by name.
+func (r *Answers) believe(trace string) {
+	v, settings, ok := ReadTrace(trace)
+	if !ok {
+		return
+	}
+	if v.check() == nil {
+		r.version.know(v)
+	}
+	if ident := r.IdentityIn(settings); ident != "" {
+		r.ident.know(ident)
+	}
+	r.config.know(settings)
+}
+
+// Settings are the settings of git's that count here, by their names in small letters, as far as wfs wants
+// to know them.
+func (r *Answers) Settings(ctx context.Context) (map[string]string, error) {
+	return r.config.get(func() (map[string]string, error) {
+		out, err := r.git.Run(ctx, Opts{}, "config", "--list", "-z")
+		all := map[string]string{}
+		for _, entry := range SplitZ(out) {
+			key, value, _ := strings.Cut(entry, "\n")
+			all[key] = value
+		}
+		return all, err
+	})
+}
+
+// settingsStamp tells whether files of git's settings were written to. What they include is not looked at.
+func (r *Answers) settingsStamp() string {
+	home := r.git.Getenv("HOME")
+	var b strings.Builder
+	for _, file := range []string{filepath.Join(r.git.CommonDir, "config"), filepath.Join(r.git.GitDir, "config.worktree"),
+		r.git.Getenv("GIT_CONFIG_GLOBAL"),
+		filepath.Join(home, ".gitconfig"),
+		filepath.Join(cmp.Or(r.git.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "config")} {
+		if info, err := os.Stat(file); err == nil {
+			fmt.Fprintln(&b, file, info.Size(), info.ModTime().UnixNano(), InodeOf(info))
+		}
+	}
+	return b.String()
+}
+
+// FreshSettings are Settings, asked for again when their files changed: an agent may be at work.
+func (r *Answers) FreshSettings(ctx context.Context) (map[string]string, error) {
+	now := r.settingsStamp()
+	if was := r.stamp.Swap(&now); was != nil && *was != now {
+		r.config.forget()
+	}
+	return r.Settings(ctx)
 }

@@ -43,12 +43,12 @@ func ParseVersion(s string) (Version, error) {
 
 // Version asks git for its version, once, and fails with ErrGitTooOld below MinVersion. Reading commands do without
 // it, writing ones ask.
-func (r *Git) Version(ctx context.Context) (Version, error) {
+func (r *Answers) Version(ctx context.Context) (Version, error) {
 	return r.version.get(func() (Version, error) { return r.AskVersion(ctx) })
 }
 
-func (r *Git) AskVersion(ctx context.Context) (Version, error) {
-	out, _, err := run(ctx, proc.Cmd{Argv: []string{"git", "version"}, Env: r.Env}, nil, nil, []string{"version"})
+func (r *Answers) AskVersion(ctx context.Context) (Version, error) {
+	out, _, err := run(ctx, proc.Cmd{Argv: []string{"git", "version"}, Env: r.git.Env}, nil, nil, []string{"version"})
 	if err != nil {
 		return Version{}, err
 	}

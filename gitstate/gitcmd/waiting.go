@@ -14,6 +14,30 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 )
 
+// gits lists the git processes that work in this repository.
+func (r *Git) gits(ctx context.Context) (list []proc.Process, known bool) {
+	main, err := r.MainWorktree(ctx)
+	if err != nil {
+		return nil, false
+	}
+	dirs := []string{r.Root, r.CommonDir, main}
+	linked, _ := os.ReadDir(filepath.Join(r.CommonDir, "worktrees"))
+	for _, d := range linked {
+		path, err := LinkedPath(filepath.Join(r.CommonDir, "worktrees", d.Name()))
+		if err != nil {
+			return nil, false
+		}
+		dirs = append(dirs, path)
+	}
+	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
+	for i, dir := range dirs {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dirs[i] = real
+		}
+	}
+	return proc.Working("git", dirs...)
+}
+
 // LockPatience is for how long one command waits, in all, for locks of git's that somebody else holds. Git holds them
 // for moments only; a person with an editor open holds the index's for as long as that takes.
 const LockPatience = 2 * time.Second
@@ -71,17 +95,19 @@ func processes(list []proc.Process) string {
 }
 
 // Deserted reports whether nobody can be holding the lock any more, as far as this system can tell.
-func (e *LockedError) Deserted() bool { return e.Known && len(e.Holders) == 0 && len(e.AtWork) == 0 }
+func (e *LockedError) Deserted() bool {
+	return e != nil && e.Known && len(e.Holders) == 0 && len(e.AtWork) == 0
+}
 
 // LockedBy tells what there is to tell of a lock. It is nil when the lock is gone.
-func (r *Git) LockedBy(ctx context.Context, path string) *LockedError {
+func (r *Locks) LockedBy(ctx context.Context, path string) *LockedError {
 	st, err := os.Lstat(path)
 	if err != nil {
 		return nil
 	}
-	e := &LockedError{Path: path, Age: max(0, r.FileAge(st))}
+	e := &LockedError{Path: path, Age: max(0, r.git.FileAge(st))}
 	e.Holders, e.Known = proc.Holding(path)
-	if gits, known := r.gits(ctx); known {
+	if gits, known := r.git.gits(ctx); known {
 		for _, p := range gits {
 			if !p.Child {
 				e.AtWork = append(e.AtWork, p)
@@ -93,33 +119,9 @@ func (r *Git) LockedBy(ctx context.Context, path string) *LockedError {
 	return e
 }
 
-// gits lists the git processes that work in this repository.
-func (r *Git) gits(ctx context.Context) (list []proc.Process, known bool) {
-	main, err := r.MainWorktree(ctx)
-	if err != nil {
-		return nil, false
-	}
-	dirs := []string{r.Root, r.CommonDir, main}
-	linked, _ := os.ReadDir(filepath.Join(r.CommonDir, "worktrees"))
-	for _, d := range linked {
-		path, err := LinkedPath(filepath.Join(r.CommonDir, "worktrees", d.Name()))
-		if err != nil {
-			return nil, false
-		}
-		dirs = append(dirs, path)
-	}
-	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
-	for i, dir := range dirs {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			dirs[i] = real
-		}
-	}
-	return proc.Working("git", dirs...)
-}
-
 // WaitOn lets the command wait longer for a lock than LockPatience: longer is asked from then on, again and again, and
 // told what there is to tell of the lock and for how long it was waited for.
-func (r *Git) WaitOn(longer func(waited time.Duration, e *LockedError) bool) { r.longer = longer }
+func (r *Locks) WaitOn(longer func(waited time.Duration, e *LockedError) bool) { r.longer = longer }
 
 // wait is the waiting for one lock.
 type wait struct {
@@ -128,7 +130,7 @@ type wait struct {
 }
 
 // on pauses for a while because a lock is there. When it was waited for long enough, it is a *LockedError.
-func (w *wait) on(ctx context.Context, r *Git, path string) error {
+func (w *wait) on(ctx context.Context, r *Locks, path string) error {
 	w.pause = min(max(firstPause, 2*w.pause), LastPause)
 	if r.waited.Load() >= int64(LockPatience) {
 		if w.told == nil || r.longer == nil {
@@ -165,7 +167,7 @@ func lockIn(err error) string {
 
 // patiently runs a git that moves refs again for as long as somebody else's lock keeps it from that: a git that
 // does not get a lock has moved nothing.
-func (r *Git) patiently(ctx context.Context, git func() error) error {
+func (r *Locks) patiently(ctx context.Context, git func() error) error {
 	for w := (wait{}); ; {
 		err := git()
 		lock := lockIn(err)
@@ -190,13 +192,13 @@ func (r *Git) patiently(ctx context.Context, git func() error) error {
 
 // AwaitRefLocks waits until nobody else holds refs that are about to be moved, HEAD among them. Locks that a killed git
 // of ours left are no obstacle: HealLocks removes them.
-func (r *Git) AwaitRefLocks(ctx context.Context, refs ...string) error {
+func (r *Locks) AwaitRefLocks(ctx context.Context, refs ...string) error {
 	for _, ref := range append(refs, "HEAD") {
 		path := r.LockOf(ref)
 		if path == "" {
 			continue
 		}
-		if err := r.await(ctx, path, func() bool { return !IsThere(path) || IsThere(r.lockNote(ref)) }); err != nil {
+		if err := await(ctx, r, path, func() bool { return !IsThere(path) || IsThere(r.lockNote(ref)) }); err != nil {
 			return err
 		}
 		dir := filepath.Dir(path)
@@ -210,7 +212,7 @@ func (r *Git) AwaitRefLocks(ctx context.Context, refs ...string) error {
 	return nil
 }
 
-func (r *Git) await(ctx context.Context, path string, free func() bool) error {
+func await(ctx context.Context, r *Locks, path string, free func() bool) error {
 	for w := (wait{}); !free(); {
 		if err := w.on(ctx, r, path); err != nil {
 			return err
@@ -225,4 +227,4 @@ func IsThere(path string) bool {
 }
 
 // Waited is for how long this command has waited, in all, for locks that somebody else holds.
-func (r *Git) Waited() time.Duration { return time.Duration(r.waited.Load()) }
+func (r *Locks) Waited() time.Duration { return time.Duration(r.waited.Load()) }

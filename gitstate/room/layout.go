@@ -107,41 +107,15 @@ func (m *layout) git(ctx context.Context, c Call, args ...string) ([]byte, error
 }
 
 func (m *layout) write(ctx context.Context, tree session.Tree, keep keeps) error {
-	laid := readSeal(m.laid())
-	if text, err := os.ReadFile(m.place()); err != nil || string(text) != m.dir || laid == nil {
-		laid = nil
-		if err := m.empty(); err != nil {
-			return err
-		}
-		durable.Hit(durable.CleanMade)
-	}
-	var changed strings.Builder
-	for name, state := range laid {
-		if now, err := stateAt(m.at(name)); err != nil || now != state {
-			changed.WriteString(name + "\x00")
-		}
-	}
-	left, _ := filepath.Glob(filepath.Join(escapeGlob(m.private), durable.TempPrefix+"*")) // of a killed process
-	for _, file := range append(left, m.index()+".lock", m.laid()) {
-		if err := os.Remove(file); err != nil && !durable.Absent(err) {
-			return err
-		}
-	}
-	if err := m.makeGitDir(); err != nil {
+	laid, err := m.begin()
+	if err != nil {
 		return err
 	}
-	if changed.Len() > 0 { // git may compare whole seconds only: it writes files anew that are not in its index
-		if _, err := m.git(ctx, Call{Stdin: []byte(changed.String())}, "update-index", "--force-remove", "-z",
-			"--stdin"); err != nil {
-			return err
-		}
-	}
-	if _, err := m.git(ctx, Call{}, "read-tree", "--reset", "-u", string(tree)); err != nil {
+	if err := m.checkOut(ctx, tree, laid); err != nil {
 		return err
 	}
 	durable.Hit(durable.CleanWritten)
-	laid, err := m.age(laid)
-	if err != nil {
+	if laid, err = m.age(laid); err != nil {
 		return err
 	}
 	if err := m.tidy("", keep); err != nil {
@@ -154,6 +128,45 @@ func (m *layout) write(ctx context.Context, tree session.Tree, keep keeps) error
 		return err
 	}
 	return laid.write(m.laid())
+}
+
+// begin returns the states of the files that the last layout left, and removes that note and what a killed process
+// left. A directory that no layout has finished is emptied.
+func (m *layout) begin() (seal, error) {
+	laid := readSeal(m.laid())
+	if text, err := os.ReadFile(m.place()); err != nil || string(text) != m.dir || laid == nil {
+		laid = nil
+		if err := m.empty(); err != nil {
+			return nil, err
+		}
+		durable.Hit(durable.CleanMade)
+	}
+	left, _ := filepath.Glob(filepath.Join(escapeGlob(m.private), durable.TempPrefix+"*"))
+	for _, file := range append(left, m.index()+".lock", m.laid()) {
+		if err := os.Remove(file); err != nil && !durable.Absent(err) {
+			return nil, err
+		}
+	}
+	return laid, m.makeGitDir()
+}
+
+// checkOut has git write the files of a tree that are not there as the last layout left them. Git may compare whole
+// seconds only: it writes files anew that are not in its index.
+func (m *layout) checkOut(ctx context.Context, tree session.Tree, laid seal) error {
+	var changed strings.Builder
+	for name, state := range laid {
+		if now, err := stateAt(m.at(name)); err != nil || now != state {
+			changed.WriteString(name + "\x00")
+		}
+	}
+	if changed.Len() > 0 {
+		forget := []string{"update-index", "--force-remove", "-z", "--stdin"}
+		if _, err := m.git(ctx, Call{Stdin: []byte(changed.String())}, forget...); err != nil {
+			return err
+		}
+	}
+	_, err := m.git(ctx, Call{}, "read-tree", "--reset", "-u", string(tree))
+	return err
 }
 
 // refresh tells git the new times of files. One that is not as the tree has it is an error.
@@ -172,11 +185,7 @@ func (m *layout) refresh(ctx context.Context) error {
 
 // tidy removes what is neither in the tree nor kept. Links are not followed.
 func (m *layout) tidy(rel string, keep keeps) error {
-	entries, err := os.ReadDir(m.at(rel))
-	if errors.Is(err, fs.ErrPermission) { // a command there may have taken it away
-		_ = os.Chmod(m.at(rel), 0o700)
-		entries, err = os.ReadDir(m.at(rel))
-	}
+	entries, err := readDir(m.at(rel))
 	if err != nil {
 		return err
 	}
@@ -196,6 +205,16 @@ func (m *layout) tidy(rel string, keep keeps) error {
 		}
 	}
 	return nil
+}
+
+// readDir lists a directory. A command that ran there may have forbidden it.
+func readDir(dir string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		_ = os.Chmod(dir, 0o700)
+		return os.ReadDir(dir)
+	}
+	return entries, err
 }
 
 // makeGitDir makes a private git directory, which shares objects and configuration with the repository.

@@ -16,6 +16,8 @@ import (
 // LeadsBackError says that something installed leads back to a work tree: gates would judge the files there.
 type LeadsBackError struct{ session.LeadsBack }
 
+func leadsBack(name, to string) error { return &LeadsBackError{session.LeadsBack{Path: name, To: to}} }
+
 func (e *LeadsBackError) Error() string { return e.Path + " leads to " + e.To }
 
 // maxSaying bounds files that say where modules are, in bytes.
@@ -68,7 +70,21 @@ func (b *room) leads(file string, kind fs.FileMode) string {
 // lookOutside finds editable installs of the project in Pythons that lie elsewhere: of the system, of a person, in a
 // virtual environment of poetry's or conda's. env is that of the gates.
 func (b *room) lookOutside(env []string) {
-	var prefixes []string
+	for _, prefix := range pythonPrefixes(env) {
+		if !filepath.IsAbs(prefix) || durable.Inside(prefix, b.set.Root) || durable.Inside(prefix, b.theirs[0]) {
+			continue
+		}
+		found, _ := filepath.Glob(filepath.Join(escapeGlob(prefix), "lib*", "python*", "*-packages", "*"))
+		for _, file := range found {
+			if to := b.leads(file, 0); to != "" {
+				b.clean.LeadsBack = &session.LeadsBack{Path: file, To: to}
+			}
+		}
+	}
+}
+
+// pythonPrefixes are the directories in which an environment may find a Python and its packages.
+func pythonPrefixes(env []string) (prefixes []string) {
 	for _, entry := range env {
 		switch name, value, _ := strings.Cut(entry, "="); name {
 		case "VIRTUAL_ENV", "CONDA_PREFIX":
@@ -83,15 +99,5 @@ func (b *room) lookOutside(env []string) {
 			}
 		}
 	}
-	for _, prefix := range prefixes {
-		if !filepath.IsAbs(prefix) || durable.Inside(prefix, b.set.Root) || durable.Inside(prefix, b.theirs[0]) {
-			continue
-		}
-		found, _ := filepath.Glob(filepath.Join(escapeGlob(prefix), "lib*", "python*", "*-packages", "*"))
-		for _, file := range found {
-			if to := b.leads(file, 0); to != "" {
-				b.clean.LeadsBack = &session.LeadsBack{Path: file, To: to}
-			}
-		}
-	}
+	return prefixes
 }

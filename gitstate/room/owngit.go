@@ -64,7 +64,8 @@ func commitObject(tree session.Tree, parent session.Commit, at int64) []byte {
 		text = fmt.Appendf(text, "parent %s\n", parent)
 	}
 	const ident = "wfs <wfs@localhost>"
-	return fmt.Appendf(text, "author %s %d +0000\ncommitter %s %d +0000\n\nwfs: the tree that is judged\n", ident, at, ident, at)
+	return fmt.Appendf(text, "author %s %d +0000\ncommitter %s %d +0000\n\nwfs: the tree that is judged\n", ident, at,
+		ident, at)
 }
 
 // firstDay is the date of a materialised tree's commit that has no parent: what is packed with it must not be

@@ -72,11 +72,12 @@ func NoPackages() string { return packagesDigest(sha256.New()) }
 
 func packagesDigest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:24]) }
 
-// eachPackage calls visit for each file, link and directory of what is installed in the work tree, from where it really
-// is, but for caches. Of a virtual environment only the top is visited. visit returns the file whose content is to be
-// digested.
-func (s *Set) eachPackage(ctx context.Context, tree session.Tree,
-	visit func(from, rel string, info fs.FileInfo) (file string, err error)) (digest string, err error) {
+// visitor is called for a file, link or directory of what is installed. It returns the file whose content is digested.
+type visitor func(from, rel string, info fs.FileInfo) (file string, err error)
+
+// eachPackage visits each file, link and directory of what is installed in the work tree, from where it really is, but
+// for caches. Of a virtual environment only the top is visited.
+func (s *Set) eachPackage(ctx context.Context, tree session.Tree, visit visitor) (digest string, err error) {
 	tops, err := s.Installed(ctx, tree)
 	if err != nil {
 		return "", err
@@ -87,40 +88,44 @@ func (s *Set) eachPackage(ctx context.Context, tree session.Tree,
 		if err != nil {
 			continue
 		}
-		err = filepath.WalkDir(real, func(from string, d fs.DirEntry, err error) error {
-			if durable.Absent(err) {
-				return ctx.Err() // meanwhile
-			}
-			if err := errors.Join(err, ctx.Err()); err != nil {
-				return err
-			}
-			odd := d.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0 // a socket, or the like
-			if odd || from != real && caches[d.Name()] {
-				return skipped(d)
-			}
-			info, err := d.Info()
-			if err != nil {
-				return err
-			}
-			below, err := filepath.Rel(real, from)
-			if err != nil {
-				return err
-			}
-			rel := path.Join(top, filepath.ToSlash(below))
-			file, err := visit(from, rel, info)
-			if err == nil {
-				err = describe(h, file, from, rel, info)
-			}
-			if err == nil && d.IsDir() && isEnvironment(from) {
-				return fs.SkipDir
-			}
-			return err
-		})
-		if err != nil {
+		if err := visitPackage(ctx, h, real, top, visit); err != nil {
 			return "", err
 		}
 	}
 	return packagesDigest(h), nil
+}
+
+// visitPackage visits what is installed in a directory, or the file that is, which are called top in the work tree.
+func visitPackage(ctx context.Context, h hash.Hash, real, top string, visit visitor) error {
+	return filepath.WalkDir(real, func(from string, d fs.DirEntry, err error) error {
+		if err != nil || ctx.Err() != nil {
+			return errors.Join(ctx.Err(), ignoreAbsent(err)) // gone meanwhile
+		}
+		odd := d.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0 // a socket, or the like
+		if odd || from != real && caches[d.Name()] {
+			return skipped(d)
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		rel := path.Join(top, filepath.ToSlash(strings.TrimPrefix(from, real)))
+		file, err := visit(from, rel, info)
+		if err == nil {
+			err = describe(h, file, from, rel, info)
+		}
+		if err == nil && d.IsDir() && isEnvironment(from) {
+			return fs.SkipDir
+		}
+		return err
+	})
+}
+
+func ignoreAbsent(err error) error {
+	if durable.Absent(err) {
+		return nil
+	}
+	return err
 }
 
 // skipped makes a walk leave out what it is at.

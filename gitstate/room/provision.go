@@ -26,8 +26,9 @@ type Provisioned struct {
 // ErrCannotLink says that a path may not be linked to.
 var ErrCannotLink = errors.New("cannot be linked")
 
-// Provision brings untracked and ignored files of the work tree into another one, by its top directory: copies of what patterns match, and
-// links. What is in the other one already stays as it is. Links are never followed, neither here nor there.
+// Provision brings untracked and ignored files of the work tree into another one, by its top directory: copies
+// of what patterns match, and links. What is in the other one already stays as it is. Links are never followed,
+// neither here nor there.
 func (s *Set) Provision(ctx context.Context, into string, copies, links []string) (Provisioned, error) {
 	p := provisioner{from: s}
 	var err error
@@ -69,33 +70,20 @@ func (p *provisioner) tracked(ctx context.Context, name string) (bool, error) {
 }
 
 func (p *provisioner) link(ctx context.Context, name string) error {
-	cannot := func(why error) error { return fmt.Errorf("link: %s %w: %w", name, ErrCannotLink, why) }
 	file := p.from.live(name)
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		p.skip(name, "is not in the main work tree")
 		return nil
 	}
-	if tracked, err := p.tracked(ctx, name); err != nil {
-		return err
-	} else if tracked {
-		return cannot(errors.New("git tracks it, or something in it"))
-	}
 	target, err := filepath.EvalSymlinks(file)
+	if err == nil {
+		err = p.mayLink(ctx, name, target)
+	}
 	if err != nil {
-		return cannot(err)
+		return fmt.Errorf("link: %s %w: %w", name, ErrCannotLink, err)
 	}
-	if target == p.source || !durable.Inside(target, p.source) || durable.Inside(target, filepath.Join(p.source, ".git")) {
-		return cannot(fmt.Errorf("it leads out of the main work tree, to %s", target))
-	}
-	// Where installed packages usually point back to a project's own files.
-	for _, pattern := range []string{"*", "@*/*", "lib/*/site-packages/*", "Lib/site-packages/*"} {
-		entries, _ := filepath.Glob(filepath.Join(escapeGlob(target), pattern))
-		for _, e := range entries {
-			if to := p.leads(e); to != "" && !durable.Inside(to, target) {
-				rel, _ := filepath.Rel(target, e)
-				return &LeadsBackError{session.LeadsBack{Path: path.Join(name, filepath.ToSlash(rel)), To: to}}
-			}
-		}
+	if err := p.linkedLeads(name, target); err != nil {
+		return err
 	}
 	if ok, err := p.free(name); err != nil || !ok {
 		return err
@@ -104,6 +92,36 @@ func (p *provisioner) link(ctx context.Context, name string) error {
 		return err
 	}
 	p.done.Linked = append(p.done.Linked, name)
+	return nil
+}
+
+// mayLink is an error when a path must not be linked to.
+func (p *provisioner) mayLink(ctx context.Context, name, target string) error {
+	tracked, err := p.tracked(ctx, name)
+	if err != nil {
+		return err
+	}
+	if tracked {
+		return errors.New("git tracks it, or something in it")
+	}
+	if target == p.source || !durable.Inside(target, p.source) ||
+		durable.Inside(target, filepath.Join(p.source, ".git")) {
+		return fmt.Errorf("it leads out of the main work tree, to %s", target)
+	}
+	return nil
+}
+
+// linkedLeads looks where installed packages usually point back to a project's own files.
+func (p *provisioner) linkedLeads(name, target string) error {
+	for _, pattern := range []string{"*", "@*/*", "lib/*/site-packages/*", "Lib/site-packages/*"} {
+		entries, _ := filepath.Glob(filepath.Join(escapeGlob(target), pattern))
+		for _, e := range entries {
+			if to := p.leads(e); to != "" && !durable.Inside(to, target) {
+				rel, _ := filepath.Rel(target, e)
+				return leadsBack(path.Join(name, filepath.ToSlash(rel)), to)
+			}
+		}
+	}
 	return nil
 }
 
@@ -144,28 +162,38 @@ func (p *provisioner) copies(ctx context.Context, pattern string) error {
 		p.skip(pattern, "no untracked file of the main work tree has this name")
 		return nil
 	}
-	tracked, err := p.tracked(ctx, pattern)
+	whole, err := p.whole(ctx, pattern)
 	if err != nil {
 		return err
 	}
-	info, err := os.Lstat(p.from.live(pattern))
-	whole := err == nil && info.IsDir() && !tracked
-	if whole {
-		p.done.Copied = append(p.done.Copied, pattern)
-	}
+	var copied []string
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		copied, err := p.copy(name)
+		done, err := p.copy(name)
 		if err != nil {
 			return fmt.Errorf("copy: %s: %w", name, err)
 		}
-		if copied && !whole {
-			p.done.Copied = append(p.done.Copied, name)
+		if done {
+			copied = append(copied, name)
 		}
 	}
+	if whole {
+		copied = []string{pattern}
+	}
+	p.done.Copied = append(p.done.Copied, copied...)
 	return nil
+}
+
+// whole reports whether a path is a directory of which git tracks nothing.
+func (p *provisioner) whole(ctx context.Context, pattern string) (bool, error) {
+	info, err := os.Lstat(p.from.live(pattern))
+	if err != nil || !info.IsDir() {
+		return false, nil //nolint:nilerr // a pattern
+	}
+	tracked, err := p.tracked(ctx, pattern)
+	return !tracked, err
 }
 
 // copy copies one file, or a link as a link.
@@ -174,54 +202,66 @@ func (p *provisioner) copy(name string) (bool, error) {
 		p.skip(name, "a nested repository")
 		return false, nil
 	}
-	from, file := p.from.live(name), filepath.FromSlash(name)
+	from := p.from.live(name)
 	info, err := os.Lstat(from)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return false, nil // deleted meanwhile
-	}
-	if err != nil {
+	case err != nil:
 		return false, err
-	}
-	target := ""
-	switch mode := info.Mode(); {
-	case mode&fs.ModeSymlink != 0:
-		if target, err = os.Readlink(from); err != nil {
-			return false, err
-		}
-		if !filepath.IsAbs(target) && !filepath.IsLocal(filepath.Join(filepath.Dir(file), target)) {
-			p.skip(name, "a link out of the work tree, to "+target)
-			return false, nil
-		}
-	case !mode.IsRegular():
+	case info.Mode()&fs.ModeSymlink != 0:
+		return p.copyLink(name)
+	case !info.Mode().IsRegular():
 		p.skip(name, "neither a file nor a link")
 		return false, nil
-	}
-	if filepath.IsAbs(target) && (durable.Inside(target, p.source) || durable.Inside(target, p.from.Root)) {
-		return false, &LeadsBackError{session.LeadsBack{Path: name, To: target}}
 	}
 	if ok, err := p.free(name); err != nil || !ok {
 		return false, err
 	}
-	if target != "" { // what it leads to is not looked at, such as the system's Python
-		return true, p.dst.Symlink(target, file)
-	}
 	if to := p.leads(from); to != "" {
-		return false, &LeadsBackError{session.LeadsBack{Path: name, To: to}}
+		return false, leadsBack(name, to)
 	}
-	in, err := os.Open(from)
+	return true, p.copyFile(name, info)
+}
+
+// copyLink copies a link. What it leads to is not looked at, such as the system's Python.
+func (p *provisioner) copyLink(name string) (bool, error) {
+	target, err := os.Readlink(p.from.live(name))
 	if err != nil {
 		return false, err
+	}
+	file := filepath.FromSlash(name)
+	switch {
+	case !filepath.IsAbs(target):
+		if !filepath.IsLocal(filepath.Join(filepath.Dir(file), target)) {
+			p.skip(name, "a link out of the work tree, to "+target)
+			return false, nil
+		}
+	case durable.Inside(target, p.source), durable.Inside(target, p.from.Root):
+		return false, leadsBack(name, target)
+	}
+	if ok, err := p.free(name); err != nil || !ok {
+		return false, err
+	}
+	return true, p.dst.Symlink(target, file)
+}
+
+func (p *provisioner) copyFile(name string, info fs.FileInfo) error {
+	in, err := os.Open(p.from.live(name))
+	if err != nil {
+		return err
 	}
 	defer in.Close()
+	file := filepath.FromSlash(name)
 	out, err := p.dst.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 	if err != nil {
-		return false, err
+		return err
 	}
 	_, err = io.Copy(out, in)
 	if err := errors.Join(err, out.Close()); err != nil {
-		return false, err
+		return err
 	}
-	return true, p.dst.Chtimes(file, info.ModTime(), info.ModTime())
+	return p.dst.Chtimes(file, info.ModTime(), info.ModTime())
 }
 
 // Loose lists paths that git in this work tree would add, out of some that checkpoints leave out.

@@ -41,7 +41,7 @@ type room struct {
 	when   time.Time
 }
 
-// Room makes a directory hold a tree, with installed packages, and nothing else of the work tree. They come there once,
+// Make makes a directory hold a tree, with installed packages, and nothing else of the work tree. They come there once,
 // are sealed, and stay from one tree to the next. They come anew when they were changed in the room.
 // session.ErrOtherPackages says that the work tree has others than those that are to be copied.
 //
@@ -57,31 +57,41 @@ func (s *Set) Make(ctx context.Context, q Request) (session.CleanTree, error) {
 			return *b.clean, err
 		}
 	}
-	err = b.layAround(ctx)
-	for try := 0; err == nil && b.had == nil && try < 2; try++ { // a layout that fails begins anew, and takes them along
-		err = b.install(ctx)
-	}
-	if err == nil && b.had == nil {
-		err = errors.New("the clean checkout could not be laid out")
-	}
+	err = b.fill(ctx)
 	var leads *LeadsBackError
 	if errors.As(err, &leads) && q.SetUp == nil {
 		b.clean.LeadsBack = &leads.LeadsBack
 		return *b.clean, nil
-	}
-	if err == nil && q.Cold {
-		err = b.dropCaches()
-	}
-	for _, rel := range b.copies {
-		if err == nil {
-			err = b.copyFurther(rel)
-		}
 	}
 	b.lookOutside(q.Env)
 	b.clean.Changed = func() string { return b.had.changed(q.Dir) }
 	b.clean.Absent = func() []string { return b.absent(ctx) }
 	b.clean.Written = func() []string { return b.written(ctx) }
 	return *b.clean, err
+}
+
+// fill lays the tree out, with packages and further files.
+func (b *room) fill(ctx context.Context) error {
+	err := b.layAround(ctx)
+	for try := 0; err == nil && b.had == nil && try < 2; try++ { // a layout that fails begins anew, and takes them along
+		err = b.install(ctx)
+	}
+	switch {
+	case err != nil:
+		return err
+	case b.had == nil:
+		return errors.New("the clean checkout could not be laid out")
+	case b.Cold:
+		if err := b.dropCaches(); err != nil {
+			return err
+		}
+	}
+	for _, rel := range b.copies {
+		if err := b.copyFurther(rel); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Set) newRoom(ctx context.Context, q Request) (*room, error) {
@@ -167,7 +177,7 @@ func (b *room) sealBelow(dir string) error {
 			continue
 		}
 		if to := b.leads(b.at(name), e.Type()); to != "" {
-			return &LeadsBackError{session.LeadsBack{Path: name, To: to}}
+			return leadsBack(name, to)
 		}
 		if b.had[name], err = stateAt(b.at(name)); err != nil {
 			return err
@@ -179,7 +189,7 @@ func (b *room) sealBelow(dir string) error {
 // bringPackage copies a file, link or directory of what is installed in the work tree.
 func (b *room) bringPackage(from, rel string, info fs.FileInfo) (string, error) {
 	if info.IsDir() && isEnvironment(from) {
-		return "", &LeadsBackError{session.LeadsBack{Path: rel, To: b.set.live(rel)}}
+		return "", leadsBack(rel, b.set.live(rel))
 	}
 	return b.at(rel), b.bring(from, rel, info)
 }

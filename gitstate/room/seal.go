@@ -115,18 +115,15 @@ func (s seal) changed(root string) (first string) {
 // differs names a sealed file when it has changed, or a new file of a sealed directory.
 func (s seal) differs(root, name string) string {
 	file := filepath.Join(root, filepath.FromSlash(name))
-	info, err := os.Lstat(file)
 	if !strings.HasSuffix(name, "/") {
-		if err != nil || fileState(info) != s[name] {
+		if now, err := stateAt(file); err != nil || now != s[name] {
 			return name
 		}
 		return ""
 	}
-	if err != nil || !info.IsDir() {
-		return name
-	}
-	entries, err := os.ReadDir(file)
-	if err != nil {
+	info, err := os.Lstat(file)
+	entries, e := os.ReadDir(file)
+	if err != nil || e != nil || !info.IsDir() {
 		return name
 	}
 	for _, e := range entries {

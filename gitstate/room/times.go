@@ -64,14 +64,7 @@ func (m *layout) age(before seal) (seal, error) {
 	}
 	durable.Hit(durable.CleanAging)
 	for _, name := range written {
-		info, err := os.Lstat(m.at(name))
-		if err == nil && info.Mode().IsRegular() { // the file that a link leads to has its own time
-			err = os.Chtimes(m.at(name), when, when)
-		}
-		if err == nil {
-			laid[name], err = stateAt(m.at(name))
-		}
-		if err != nil {
+		if laid[name], err = setTime(m.at(name), when); err != nil {
 			return nil, err
 		}
 	}
@@ -79,6 +72,18 @@ func (m *layout) age(before seal) (seal, error) {
 		return laid, nil
 	}
 	return laid, m.passTick()
+}
+
+// setTime gives a file a time, and returns its state. The file that a link leads to has its own.
+func setTime(file string, when time.Time) (string, error) {
+	info, err := os.Lstat(file)
+	if err == nil && info.Mode().IsRegular() {
+		err = os.Chtimes(file, when, when)
+	}
+	if err != nil {
+		return "", err
+	}
+	return stateAt(file)
 }
 
 // passTick waits until a change to a file would show: until the file system's clock, which stands still for 1 to 10

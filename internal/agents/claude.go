@@ -206,19 +206,7 @@ func (c *claude) assistant(e claudeEvent) {
 		c.turns++
 	}
 	for _, b := range m.Content {
-		switch b.Type {
-		case "text", "":
-			last := c.out.Last
-			if c.say(b.Text); e.Parent != "" { // said by an agent that this one called
-				c.out.Last = last
-			}
-		case "thinking", "redacted_thinking":
-			c.think(b.Thinking)
-		case "tool_use", "server_tool_use", "mcp_tool_use":
-			c.call(tool(b.ID, b.Name, b.Input.detail()))
-		default:
-			c.other()
-		}
+		c.block(b, e.Parent)
 	}
 	if m.ID == "" || slices.Contains(c.counted, m.ID) {
 		return
@@ -227,6 +215,23 @@ func (c *claude) assistant(e claudeEvent) {
 	c.counted = append(c.counted[max(0, len(c.counted)-15):], bounded(m.ID, maxWord))
 	c.pending = c.pending.Plus(Spent(m.Usage))
 	c.o.Emit(Event{Kind: Usage, Spent: c.out.Spent.Plus(c.pending)}) // only the result knows the cost
+}
+
+// block passes on a part of a message. parent is set where it is of an agent that this one called.
+func (c *claude) block(b claudeBlock, parent string) {
+	switch b.Type {
+	case "text", "":
+		last := c.out.Last
+		if c.say(b.Text); parent != "" { // said by an agent that this one called
+			c.out.Last = last
+		}
+	case "thinking", "redacted_thinking":
+		c.think(b.Thinking)
+	case "tool_use", "server_tool_use", "mcp_tool_use":
+		c.call(tool(b.ID, b.Name, b.Input.detail()))
+	default:
+		c.other()
+	}
 }
 
 func (c *claude) user(e claudeEvent) {

@@ -89,38 +89,46 @@ var wrapped = lazy(`^(?:/bin/(?:ba|z)sh -lc|/bin/sh -c|bash -lc) (?:"((?s:.*))"|
 
 // item reads one thing that the agent did. An item of type error is a warning: errors that stop a turn are events.
 func (c *codex) item(it codexItem, completed bool) {
-	name, detail := it.Type, ""
 	switch it.Type {
-	case "agent_message":
+	case "agent_message", "reasoning":
 		if completed {
-			c.sayings++
-			c.say(it.Text)
+			c.speak(it)
 		}
-		return
-	case "reasoning":
-		if completed {
-			c.think(it.Text)
-		}
-		return
 	case "command_execution":
-		detail = it.Command
+		detail := it.Command
 		if found := wrapped().FindStringSubmatch(detail); found != nil { // without the shell that codex runs each with
 			detail = found[1] + found[2]
 		}
+		c.use(it, it.Type, detail, completed)
 	case "file_change":
+		detail := ""
 		for _, ch := range it.Changes {
 			if len(detail) < MaxDetail {
 				detail += " " + ch.Path
 			}
 		}
+		c.use(it, it.Type, detail, completed)
 	case "mcp_tool_call", "collab_tool_call":
-		name, detail = it.Tool, it.Server
+		c.use(it, it.Tool, it.Server, completed)
 	case "web_search":
-		detail = it.Query
+		c.use(it, it.Type, it.Query, completed)
 	default:
 		c.other()
+	}
+}
+
+// speak passes on what the model says, or thinks.
+func (c *codex) speak(it codexItem) {
+	if it.Type == "reasoning" {
+		c.think(it.Text)
 		return
 	}
+	c.sayings++
+	c.say(it.Text)
+}
+
+// use passes on a call, and its result once it is completed.
+func (c *codex) use(it codexItem, name, detail string, completed bool) {
 	c.call(tool(it.ID, name, detail))
 	if !completed {
 		return

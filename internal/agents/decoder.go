@@ -50,6 +50,6 @@ func New(name string, o Options) (Decoder, bool) {
 	}
 	r := &run{o: o}
 	r.agent = read(r)
-	r.lines = lines{most: maxLine, line: r.line}
+	r.Lines = Lines{Most: maxLine, Line: r.line}
 	return r, true
 }

@@ -44,28 +44,21 @@ type geminiEvent struct {
 func (g *gemini) event(b []byte) {
 	var e geminiEvent
 	decode(b, &e)
-	if e.Type != "message" || e.Role == "user" {
-		g.spoken()
+	if e.Type == "message" && e.Role != "user" {
+		g.answers()
+		g.hear(e.Content)
+		return
 	}
+	g.spoken()
 	failed := e.Status != "success"
 	switch e.Type {
 	case "init":
 		g.started(e.SessionID, e.Model, "")
-	case "message":
-		if e.Role == "user" {
-			g.other()
-			return
-		}
-		g.answers()
-		g.hear(e.Content)
 	case "tool_use":
 		g.answers()
 		g.call(tool(e.ToolID, e.ToolName, e.Input.detail()))
 	case "tool_result":
-		g.step = false
-		if t := g.back(e.ToolID, failed, e.Error.Message); failed && withheld(t, e) {
-			g.deny(t)
-		}
+		g.returned(e, failed)
 	case "error":
 		if e.Severity != "warning" {
 			g.problem = oneLine(e.Message+e.Error.Message, maxMessage)
@@ -79,6 +72,14 @@ func (g *gemini) event(b []byte) {
 		g.result(g.out.Last, failed)
 	default:
 		g.other()
+	}
+}
+
+// returned passes on the result of a call.
+func (g *gemini) returned(e geminiEvent, failed bool) {
+	g.step = false
+	if t := g.back(e.ToolID, failed, e.Error.Message); failed && withheld(t, e) {
+		g.deny(t)
 	}
 }
 

@@ -88,15 +88,24 @@ func unix(t time.Time, err error) int64 {
 	return t.Unix()
 }
 
-func clock(found []string, now time.Time) int64 {
-	hour, minute, half := number(found[4]), number(found[5]), strings.ToLower(found[6])
+// timeOfDay is what a text says of a time: "2:58 PM", "14:58". A number alone is none.
+func timeOfDay(found []string) (hour, minute int, ok bool) {
+	hour, minute = number(found[4]), number(found[5])
+	half := strings.ToLower(found[6])
 	switch {
-	case hour > 23 || minute > 59 || half == "" && found[5] == "":
-		return 0
 	case half == "am" && hour == 12:
-		hour = 0
+		return 0, minute, minute <= 59
 	case half == "pm" && hour < 12:
 		hour += 12
+	}
+	return hour, minute, hour <= 23 && minute <= 59 && (half != "" || found[5] != "")
+}
+
+// clock is the next moment that a text names by a time of day.
+func clock(found []string, now time.Time) int64 {
+	hour, minute, ok := timeOfDay(found)
+	if !ok {
+		return 0
 	}
 	for _, name := range []string{found[7], strings.ToUpper(found[7])} {
 		if zone, err := time.LoadLocation(name); err == nil && name != "" {

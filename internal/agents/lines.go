@@ -8,39 +8,40 @@ import (
 	"unicode/utf8"
 )
 
-// lines passes on the lines of a stream, of each at most so many bytes.
-type lines struct {
-	most int
-	line func(string)
+// Lines passes on the lines of a stream, of each at most so many bytes.
+type Lines struct {
+	Most int
+	Line func(string)
 	part []byte // of a line that has not ended
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *Lines) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
 		line, after, ended := bytes.Cut(rest, []byte("\n"))
-		l.part = append(l.part, line[:min(len(line), l.most-len(l.part))]...)
+		l.part = append(l.part, line[:min(len(line), l.Most-len(l.part))]...)
 		if ended {
-			l.flush()
+			l.Flush()
 		}
 		rest = after
 	}
 	return len(p), nil
 }
 
-func (l *lines) flush() {
-	l.line(string(l.part))
+// Flush passes on what has no end.
+func (l *Lines) Flush() {
+	l.Line(string(l.part))
 	l.part = l.part[:0]
 }
 
 // text reads agents that print for people: every line is something said, and only the exit code tells how it went.
 type text struct {
-	lines
+	Lines
 	last string
 }
 
 func newText(o Options) Decoder {
 	t := &text{}
-	t.lines = lines{most: MaxText, line: func(line string) {
+	t.Lines = Lines{Most: MaxText, Line: func(line string) {
 		if line = strings.TrimSpace(bounded(line, MaxText)); line != "" {
 			t.last = line
 			o.Emit(Event{Kind: Text, Text: line})
@@ -50,7 +51,7 @@ func newText(o Options) Decoder {
 }
 
 func (t *text) End(e Exit) Outcome {
-	t.flush()
+	t.Flush()
 	o := Outcome{Class: OK, Last: t.last}
 	switch {
 	case e.Stopped || e.Signal != "":

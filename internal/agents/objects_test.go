@@ -41,7 +41,7 @@ func TestObjects(t *testing.T) {
 			}
 			h := &heard{run: &run{o: Options{Emit: func(Event) {}}}}
 			h.agent = h
-			h.lines = lines{most: maxLine, line: h.line}
+			h.Lines = Lines{Most: maxLine, Line: h.line}
 			for p := range slices.Chunk([]byte(c.in), piece) {
 				h.Write(p)
 			}

@@ -70,15 +70,7 @@ func (c *opencode) event(b []byte) {
 	case "reasoning":
 		c.think(p.Text)
 	case "tool_use": // comes when the call is over
-		c.call(tool(p.CallID, p.Tool, p.State.Input.detail()))
-		failed, low := p.State.Status == "error", strings.ToLower(p.State.Error)
-		if !failed && p.State.Status != "completed" {
-			return
-		}
-		t := c.back(p.CallID, failed, p.State.Error)
-		if failed && (strings.Contains(low, "rejected permission") || strings.Contains(low, "prevents you from using")) {
-			c.deny(t)
-		}
+		c.ran(e)
 	case "step_finish":
 		c.open, c.reason = false, p.Reason
 		t := p.Tokens
@@ -91,6 +83,20 @@ func (c *opencode) event(b []byte) {
 		c.result(e.Error.Data.Message, true)
 	default:
 		c.other()
+	}
+}
+
+// ran passes on a call that is over.
+func (c *opencode) ran(e opencodeEvent) {
+	p := e.Part
+	c.call(tool(p.CallID, p.Tool, p.State.Input.detail()))
+	failed, low := p.State.Status == "error", strings.ToLower(p.State.Error)
+	if !failed && p.State.Status != "completed" {
+		return
+	}
+	t := c.back(p.CallID, failed, p.State.Error)
+	if failed && (strings.Contains(low, "rejected permission") || strings.Contains(low, "prevents you from using")) {
+		c.deny(t)
 	}
 }
 

@@ -18,7 +18,7 @@ const (
 
 // run is the part that all decoders of JSON streams share: it finds the objects, emits events, and keeps count.
 type run struct {
-	lines
+	Lines
 	o     Options
 	out   Outcome
 	agent agent
@@ -32,7 +32,7 @@ type run struct {
 // End concludes. Each agent looks first at what its stream says about the end, then at the exit code and
 // standard error.
 func (r *run) End(e Exit) Outcome {
-	r.flush()
+	r.Flush()
 	r.out.Class = OK
 	r.agent.conclusion(e)
 	if r.turns > 0 {

@@ -26,7 +26,7 @@ func NewWarnings(name string, o Options) io.Writer {
 	if o.Emit == nil || o.Now == nil || read == nil {
 		return nil
 	}
-	return &lines{most: maxWarning, line: read}
+	return &Lines{Most: maxWarning, Line: read}
 }
 
 type warnings struct {

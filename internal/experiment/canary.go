@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -154,47 +155,32 @@ func TurnData(src []byte, lines Lines) ([]byte, int) {
 var jsonKey = lazyregexp.New(`^\s*\{?\s*"(?:[^"\\]|\\.)*"\s*:`)
 
 func turnedLine(line string, n int) (string, int) {
-	var b strings.Builder
-	numbers, letter := 0, -1
-	for i := 0; i < len(line); i++ {
-		c := line[i]
-		switch {
-		case c >= '0' && c <= '9':
-			end := i
-			for end < len(line) && line[end] >= '0' && line[end] <= '9' {
-				end++
-			}
-			b.WriteString(plus(line[i:end], n+numbers))
-			numbers, i = numbers+1, end-1
-		default:
-			b.WriteByte(c)
-			if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
-				letter = i
-			}
-		}
+	all := n
+	turned := digits.ReplaceAllStringFunc(line, func(number string) string {
+		all++
+		return plus(number, all-1)
+	})
+	if all > n {
+		return turned, all
 	}
-	switch {
-	case numbers > 0:
-		return b.String(), n + numbers
-	case letter >= 0:
-		return line[:letter+1] + "q" + line[letter+1:], n + 1
+	if i := strings.LastIndexFunc(line, isLatin); i >= 0 {
+		return line[:i+1] + "q" + line[i+1:], n + 1
 	}
 	return line, n
 }
 
+var digits = lazyregexp.New(`[0-9]+`)
+
+func isLatin(c rune) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
 type canary struct {
 	l     *source.Language
-	toks  []source.Token
+	toks  tokens
 	lines Lines
 	found []int // tokens that are expected values
 }
 
-func (c *canary) text(i int) string {
-	if i < 0 || i >= len(c.toks) {
-		return ""
-	}
-	return c.toks[i].Text
-}
+func (c *canary) text(i int) string { return c.toks.text(i) }
 
 // literal reports whether a token is a value that can be turned.
 func (c *canary) literal(i int) bool {
@@ -240,17 +226,26 @@ func (c *canary) expectations() {
 			continue
 		}
 		switch {
-		case (t.Text == "==" || t.Text == "===" || t.Text == "!=" || t.Text == "!==") && c.asserts(i):
+		case comparisons[t.Text] && c.asserts(i):
 			c.operand(i+1, 1)
 			c.operand(i-1, -1)
-		case t.Kind == source.Word && c.opens(i+1) && c.text(i-1) == "." && c.text(i-2) == "not":
-			// it is not the other value either
-		case t.Kind == source.Word && c.opens(i+1) && (matchers[t.Text] || c.looksFor(i)):
-			c.arguments(c.bracket(i + 1))
-		case t.Kind == source.Word && said[t.Text] != "" && c.opens(i+1) &&
-			(t.Text[0] != 'T' && t.Text[0] != 'F' || c.text(i-1) == "."):
-			c.found = append(c.found, i)
+		case t.Kind == source.Word && c.opens(i+1):
+			c.matcher(i)
 		}
+	}
+}
+
+var comparisons = wordSet("== === != !==")
+
+// matcher takes the values of a call that compares, or the call itself if it has none.
+func (c *canary) matcher(i int) {
+	word := c.text(i)
+	switch {
+	case c.text(i-1) == "." && c.text(i-2) == "not": // it is not the other value either
+	case matchers[word] || c.looksFor(i):
+		c.arguments(c.bracket(i + 1))
+	case said[word] != "" && (word[0] != 'T' && word[0] != 'F' || c.text(i-1) == "."):
+		c.found = append(c.found, i)
 	}
 }
 
@@ -293,7 +288,7 @@ func (c *canary) asserts(at int) bool {
 		case ")":
 			depth++
 		}
-		if c.isAssert(i) && c.toks[i].Line == c.toks[at].Line && (i == 0 || c.toks[i-1].Line < c.toks[i].Line) {
+		if c.toks.begins(i, c.toks[at].Line) && c.isAssert(i) {
 			return true // assert x == 3
 		}
 	}
@@ -323,30 +318,34 @@ func (c *canary) bracket(i int) int {
 
 // operand takes the literal that is one side of a comparison by itself, or the literals of a list or an object there.
 func (c *canary) operand(i, step int) {
-	if c.literal(i) {
-		switch next := c.text(i + step); {
-		case c.text(i+step) == "-" && step < 0: // of a negative number, or of a difference
-			if c.literal(i) && c.endsOperand(c.text(i-2)) {
-				c.found = append(c.found, i)
-			}
-		case step > 0 && c.toks[i].Kind == source.Word && next == ".":
-		case c.endsOperand(next) || i+step < 0 || i+step >= len(c.toks) || c.toks[i+step].Line != c.toks[i].Line:
+	switch {
+	case c.literal(i):
+		if c.standsAlone(i, step) {
 			c.found = append(c.found, i)
 		}
-		return
-	}
-	if step > 0 && c.text(i) == "-" && c.literal(i+1) {
+	case step < 0:
+	case c.text(i) == "-" && c.literal(i+1):
 		c.operand(i+1, step)
-		return
-	}
-	if step > 0 && c.makes(i) {
+	case c.makes(i):
 		for end := i; end < len(c.toks); end++ {
-			if t := c.text(end); t == "(" || t == "[" || t == "{" {
+			if c.toks.is(end, "(", "[", "{") {
 				c.within(end, closing(c.toks, end))
 				return
 			}
 		}
 	}
+}
+
+// standsAlone reports whether a literal is one side of a comparison by itself.
+func (c *canary) standsAlone(i, step int) bool {
+	next := c.text(i + step)
+	switch {
+	case step < 0 && next == "-": // of a negative number, or of a difference
+		return c.endsOperand(c.text(i - 2))
+	case step > 0 && next == "." && c.toks[i].Kind == source.Word:
+		return false
+	}
+	return c.endsOperand(next) || c.toks[i+step].Line != c.toks[i].Line
 }
 
 // makes reports whether an expression that makes a value begins here: a list, an object, or a call of something that
@@ -382,10 +381,25 @@ var ends = wordSet(") ] } , ; : { ( && || and or if assert return else ? !")
 // arguments takes the literals of a matcher's values. What follows the second value is a message; so is the first of
 // three when it is a text and the third is not.
 func (c *canary) arguments(open int) {
-	end := closing(c.toks, open)
-	var starts []int
+	args := c.split(open)
+	if len(args) > 0 && args[0].from+1 == args[0].to && c.toks.is(args[0].from, "t", "T") {
+		args = args[1:]
+	}
+	for n, a := range args[:min(len(args), 2)] {
+		message := n == 0 && len(args) == 3 && a.from+1 == a.to && c.toks[a.from].Kind == source.String
+		if !message {
+			c.argument(a)
+		}
+	}
+}
+
+// span is some tokens: those from one up to another.
+type span struct{ from, to int }
+
+// split are the arguments within brackets.
+func (c *canary) split(open int) (args []span) {
 	depth, from := 0, open+1
-	for i := open + 1; i <= end && i < len(c.toks); i++ {
+	for i := from; i < len(c.toks) && depth >= 0; i++ {
 		switch c.text(i) {
 		case "(", "[", "{":
 			depth++
@@ -393,32 +407,26 @@ func (c *canary) arguments(open int) {
 			depth--
 		}
 		if depth < 0 || depth == 0 && c.text(i) == "," {
-			starts = append(starts, from, i)
+			args = append(args, span{from, i})
 			from = i + 1
 		}
 	}
-	values := len(starts) / 2
-	first := 0
-	if values > 0 && starts[1]-starts[0] == 1 && (c.text(starts[0]) == "t" || c.text(starts[0]) == "T") {
-		first = 1
-	}
-	for n := first; n < values && n < first+2; n++ {
-		a, b := starts[2*n], starts[2*n+1]
-		if c.text(a) == "-" {
-			a++
+	return args
+}
+
+// argument takes the literals of one value.
+func (c *canary) argument(a span) {
+	a.from += count(c.text(a.from) == "-")
+	switch n := a.to - a.from; {
+	case n == 1:
+		if c.literal(a.from) {
+			c.found = append(c.found, a.from)
 		}
-		switch {
-		case b-a == 1 && c.literal(a):
-			if values-first == 3 && n == first && c.toks[a].Kind == source.String {
-				continue
-			}
-			c.found = append(c.found, a)
-		case b-a == 3 && c.text(a) == "match" && c.text(a+1) == "=" && c.literal(a+2): // pytest.raises
-			c.found = append(c.found, a+2)
-		case c.text(a) == "(" && c.text(closing(c.toks, a)+1) == "=>": // what is tried
-		case b-a > 1 && c.makes(a):
-			c.within(a, b)
-		}
+	case n == 3 && c.toks.spell(a.from, "match", "=") && c.literal(a.from+2): // pytest.raises
+		c.found = append(c.found, a.from+2)
+	case c.text(a.from) == "(" && c.text(closing(c.toks, a.from)+1) == "=>": // what is tried
+	case n > 1 && c.makes(a.from):
+		c.within(a.from, a.to)
 	}
 }
 
@@ -462,24 +470,30 @@ func (c *canary) given(at int) bool {
 
 // rows takes the literals of lists of literals: tables of cases.
 func (c *canary) rows() {
-	for i := range c.toks {
-		if t := c.text(i); !c.lines[c.toks[i].Line] || t != "{" && t != "(" && t != "[" ||
-			i > 0 && c.toks[i-1].Kind == source.Word && t == "(" || c.given(i) {
+	for i, t := range c.toks {
+		called := i > 0 && t.Text == "(" && c.toks[i-1].Kind == source.Word
+		if !c.lines[t.Line] || !c.toks.is(i, "{", "(", "[") || called || c.given(i) {
 			continue
 		}
-		end, literals, others := closing(c.toks, i), 0, 0
-		for k := i + 1; k < end && k < len(c.toks); k++ {
-			switch {
-			case c.literal(k) && c.text(k+1) != ":":
-				literals++
-			case c.toks[k].Kind == source.Word && c.text(k+1) != ":", c.text(k) == "(":
-				others++
-			}
-		}
-		if literals >= 2 && others == 0 && end < len(c.toks) {
+		if end := closing(c.toks, i); end < len(c.toks) && c.onlyLiterals(i+1, end) {
 			c.within(i+1, end)
 		}
 	}
+}
+
+// onlyLiterals reports whether there are two values or more between tokens, and no names but keys.
+func (c *canary) onlyLiterals(from, to int) bool {
+	literals := 0
+	for k := from; k < to; k++ {
+		key := c.text(k+1) == ":"
+		switch {
+		case c.literal(k) && !key:
+			literals++
+		case c.toks[k].Kind == source.Word && !key, c.text(k) == "(":
+			return false
+		}
+	}
+	return literals >= 2
 }
 
 // helpers takes the last arguments of calls that are statements of their own, of functions that the file declares
@@ -487,26 +501,23 @@ func (c *canary) rows() {
 func (c *canary) helpers() {
 	own := functionsIn(c.toks)
 	for i, t := range c.toks {
-		if !c.lines[t.Line] || t.Kind != source.Word || !own[t.Text] || !c.opens(i+1) ||
-			i > 0 && c.toks[i-1].Line == t.Line && !(c.text(i-1) == "." && (c.text(i-2) == "self" || c.text(i-2) == "this")) {
+		if !c.lines[t.Line] || !own[t.Text] || !c.opens(i+1) {
 			continue
 		}
 		end := closing(c.toks, c.bracket(i+1))
-		if c.literal(end-1) && c.text(end-2) == "," {
+		statement := c.toks.begins(i, t.Line) || c.toks.spell(i-2, "self", ".") || c.toks.spell(i-2, "this", ".")
+		if statement && c.literal(end-1) && c.text(end-2) == "," {
 			c.found = append(c.found, end-1)
 		}
 	}
 }
 
 // functionsIn are the names of functions that a file declares itself.
-func functionsIn(toks []source.Token) map[string]bool {
+func functionsIn(toks tokens) map[string]bool {
 	names := map[string]bool{}
 	for i, t := range toks {
-		switch {
-		case t.Kind != source.Word || i+2 >= len(toks):
-		case i > 0 && (toks[i-1].Text == "def" || toks[i-1].Text == "func" || toks[i-1].Text == "function" ||
-			toks[i-1].Text == "fn"),
-			toks[i+1].Text == "=" && (toks[i+2].Text == "(" || toks[i+2].Text == "function" || toks[i+2].Text == "async"):
+		assigned := toks.is(i+1, "=") && toks.is(i+2, "(", "function", "async")
+		if t.Kind == source.Word && (assigned || toks.is(i-1, "def", "func", "function", "fn")) {
 			names[t.Text] = true
 		}
 	}
@@ -522,34 +533,32 @@ func turned(t source.Token, l *source.Language, n int) string {
 		end := strings.LastIndexByte(t.Text, '/')
 		return "/(?!)(?:" + t.Text[1:end] + ")" + t.Text[end:] // it describes nothing
 	case t.Kind == source.String && l.Chars && t.Text[0] == '\'':
-		if len(t.Text) == 3 {
-			c := t.Text[1] + 1
-			if c == '\\' || c == '\'' || c >= 0x7f {
-				c = 'q'
-			}
-			return "'" + string(rune(c)) + "'"
-		}
-		return t.Text
+		return turnedChar(t.Text)
 	case t.Kind == source.String:
 		for _, q := range []string{`"""`, "'''", `"#`, `"`, "'", "`"} {
 			if before, ok := strings.CutSuffix(t.Text, q); ok {
 				return before + fmt.Sprintf("q%d", n) + q
 			}
 		}
-	case said[t.Text] != "" && opposite[t.Text] == "":
-		return said[t.Text]
-	case opposite[t.Text] != "":
-		return opposite[t.Text]
 	}
-	return t.Text
+	return cmp.Or(opposite[t.Text], said[t.Text], t.Text)
+}
+
+// turnedChar is another character in its quotes. One that is written by an escape stays.
+func turnedChar(text string) string {
+	if len(text) != 3 {
+		return text
+	}
+	c := text[1] + 1
+	if c == '\\' || c == '\'' || c >= 0x7f {
+		c = 'q'
+	}
+	return "'" + string(rune(c)) + "'"
 }
 
 // plus adds to the whole part of a number, whatever follows it. Small numbers stay small: they may be of one byte.
 func plus(text string, n int) string {
-	end := 0
-	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || text[end] == '_') {
-		end++
-	}
+	end := len(text) - len(strings.TrimLeft(text, "0123456789_"))
 	whole := strings.ReplaceAll(text[:end], "_", "")
 	v, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil || end == 1 && text[0] == '0' && len(text) > 1 && strings.ContainsAny(text[1:2], "xXbBoO") {

@@ -35,12 +35,7 @@ func within(bodies []body, toks []source.Token, lines Lines) (chosen []body, out
 		if !lines[t.Line] || notRun(toks, t.Line) {
 			continue
 		}
-		in := -1
-		for i, b := range bodies {
-			if b.line <= t.Line && t.Line <= b.last && (in < 0 || b.line >= bodies[in].line) {
-				in = i
-			}
-		}
+		in := innermost(bodies, t.Line)
 		if in < 0 {
 			outside[t.Line] = true
 		} else if !is[in] {
@@ -49,6 +44,17 @@ func within(bodies []body, toks []source.Token, lines Lines) (chosen []body, out
 		}
 	}
 	return chosen, outside
+}
+
+// innermost is the function that a line is in, -1 for none.
+func innermost(bodies []body, line int) int {
+	in := -1
+	for i, b := range bodies {
+		if b.line <= line && line <= b.last && (in < 0 || b.line >= bodies[in].line) {
+			in = i
+		}
+	}
+	return in
 }
 
 // raises is the statement that fails, by language.
@@ -96,56 +102,84 @@ var control = wordSet(`
 
 // braceBodies finds the bodies of functions between braces, and arrow functions of one expression.
 func braceBodies(l *source.Language, toks []source.Token) []body {
-	var list []body
-	var starts []int // of the statement that each open bracket stands in
-	start := 0
-	for i, t := range toks {
-		switch t.Text {
-		case "{":
-			if functionHead(l, toks[start:i]) {
-				end := closing(toks, i)
-				at, text := t.To, " "+raises[l.Name]
-				if l.Name == "java" && i+2 < len(toks) && (toks[i+1].Text == "super" || toks[i+1].Text == "this") &&
-					toks[i+2].Text == "(" {
-					if after := closing(toks, i+2) + 1; after < len(toks) { // a constructor begins with it
-						at = toks[after].To
-					}
-				}
-				list = append(list, body{line: toks[start].Line, last: toks[end].Line, at: at, text: text, head: start,
-					open: i, end: end})
-			}
-			starts, start = append(starts, start), i+1
-		case "(", "[":
-			starts, start = append(starts, start), i+1
-		case ")", "]":
-			if n := len(starts); n > 0 {
-				starts, start = starts[:n-1], starts[n-1]
-			}
-		case "}":
-			if n := len(starts); n > 0 {
-				starts = starts[:n-1]
-			}
-			start = i + 1
-		case ";":
-			start = i + 1
-		case ",":
-			if len(starts) > 0 {
-				start = i + 1
-			}
-		case "=>":
-			if l.Name == "script" && i+1 < len(toks) && toks[i+1].Text != "{" && raises[l.Name] != "" {
-				list = append(list, body{line: toks[start].Line, last: toks[i+1].Line, at: toks[i+1].From,
-					text: raisesInArrow, head: start, open: i + 1,
-					end: expressionEnd(toks, i+1), arrow: true})
-			}
+	f := finder{l: l, toks: toks}
+	for i := range toks {
+		f.step(i)
+	}
+	return f.list
+}
+
+// finder finds bodies of functions as it goes through the tokens of a file.
+type finder struct {
+	l      *source.Language
+	toks   tokens
+	list   []body
+	start  int   // of the statement
+	starts []int // of those that the open brackets stand in
+}
+
+func (f *finder) step(i int) {
+	switch f.toks[i].Text {
+	case "{":
+		if functionHead(f.l, f.toks[f.start:i]) {
+			f.braces(i)
 		}
-		if l.Name == "go" || l.Name == "script" { // statements may end with their line
-			if i+1 < len(toks) && toks[i+1].Line > t.Line && ended(t) && (i == 0 || start <= i) {
-				start = i + 1
-			}
+		f.open(i)
+	case "(", "[":
+		f.open(i)
+	case ")", "]":
+		f.close()
+	case "}":
+		f.close()
+		f.start = i + 1
+	case ";":
+		f.start = i + 1
+	case ",":
+		if len(f.starts) > 0 {
+			f.start = i + 1
+		}
+	case "=>":
+		f.arrow(i)
+	}
+	if f.endsWithLine(i) {
+		f.start = i + 1
+	}
+}
+
+func (f *finder) open(i int) { f.starts, f.start = append(f.starts, f.start), i+1 }
+
+func (f *finder) close() {
+	if n := len(f.starts); n > 0 {
+		f.starts, f.start = f.starts[:n-1], f.starts[n-1]
+	}
+}
+
+// braces adds the function whose body begins with a brace. A constructor of Java begins with the call of another.
+func (f *finder) braces(i int) {
+	end := closing(f.toks, i)
+	at := f.toks[i].To
+	if f.l.Name == "java" && f.toks.is(i+1, "super", "this") && f.toks.is(i+2, "(") {
+		if after := closing(f.toks, i+2) + 1; after < len(f.toks) {
+			at = f.toks[after].To
 		}
 	}
-	return list
+	f.list = append(f.list, body{line: f.toks[f.start].Line, last: f.toks[end].Line, at: at,
+		text: " " + raises[f.l.Name], head: f.start, open: i, end: end})
+}
+
+// arrow adds an arrow function of one expression.
+func (f *finder) arrow(i int) {
+	if f.l.Name != "script" || i+1 >= len(f.toks) || f.toks[i+1].Text == "{" {
+		return
+	}
+	f.list = append(f.list, body{line: f.toks[f.start].Line, last: f.toks[i+1].Line, at: f.toks[i+1].From,
+		text: raisesInArrow, head: f.start, open: i + 1, end: expressionEnd(f.toks, i+1), arrow: true})
+}
+
+// endsWithLine reports whether a statement ends with a token because its line does.
+func (f *finder) endsWithLine(i int) bool {
+	return (f.l.Name == "go" || f.l.Name == "script") && i+1 < len(f.toks) && f.toks[i+1].Line > f.toks[i].Line &&
+		ended(f.toks[i]) && (i == 0 || f.start <= i)
 }
 
 // expressionEnd is the last token of an expression that begins with a token.
@@ -171,33 +205,29 @@ func ended(t source.Token) bool {
 }
 
 // functionHead reports whether what stands before an open brace is the head of a function.
-func functionHead(l *source.Language, head []source.Token) bool {
-	word := func(w string) bool {
-		return slices.ContainsFunc(head, func(t source.Token) bool { return t.Text == w })
-	}
-	switch {
-	case len(head) == 0:
+func functionHead(l *source.Language, head tokens) bool {
+	if len(head) == 0 {
 		return false
-	case l.Name == "go":
-		at := slices.IndexFunc(head, func(t source.Token) bool { return t.Text == "func" })
-		last := head[len(head)-1].Text
-		return at >= 0 && head[0].Text != "type" && last != "interface" && last != "struct"
-	case l.Name == "rust":
-		return word("fn")
-	case l.Name == "script" && (word("function") || head[len(head)-1].Text == "=>"):
-		return true
 	}
-	for len(head) > 0 && (head[0].Text == "@" || head[0].Text == "}") {
+	last := len(head) - 1
+	switch l.Name {
+	case "go":
+		return head.has("func") && !head.is(0, "type") && !head.is(last, "interface", "struct")
+	case "rust":
+		return head.has("fn")
+	case "script":
+		if head.has("function") || head.is(last, "=>") {
+			return true
+		}
+	}
+	for head.is(0, "@", "}") {
 		head = head[1:]
 	}
-	if len(head) == 0 || control[head[0].Text] || !word(")") || word("class") || word("interface") || word("enum") ||
-		word("record") || word("new") {
+	if len(head) == 0 || control[head[0].Text] || !head.has(")") ||
+		head.has("class", "interface", "enum", "record", "new") {
 		return false
 	}
-	if l.Name == "script" { // name(…) {
-		return head[len(head)-1].Text == ")" || word(":")
-	}
-	return true
+	return l.Name != "script" || head.is(len(head)-1, ")") || head.has(":") // name(…) {
 }
 
 // closing is the token that ends a bracket.
@@ -217,7 +247,7 @@ func closing(toks []source.Token, open int) int {
 }
 
 // pythonBodies finds functions by `def` and their bodies by indentation.
-func pythonBodies(src []byte, toks []source.Token) []body {
+func pythonBodies(src []byte, toks tokens) []body {
 	lines := strings.SplitAfter(string(src), "\n")
 	indent := func(line int) int {
 		text := strings.TrimSuffix(lines[line-1], "\n")
@@ -229,8 +259,8 @@ func pythonBodies(src []byte, toks []source.Token) []body {
 			continue
 		}
 		colon := i + 2
-		for colon < len(toks) && toks[colon].Text != ":" {
-			if text := toks[colon].Text; text == "(" || text == "[" || text == "{" {
+		for colon < len(toks) && !toks.is(colon, ":") {
+			if toks.is(colon, "(", "[", "{") {
 				colon = closing(toks, colon)
 			}
 			colon++
@@ -239,21 +269,27 @@ func pythonBodies(src []byte, toks []source.Token) []body {
 			break
 		}
 		first := toks[colon+1]
-		last := first.Line
-		for k := colon + 1; k < len(toks); k++ {
-			if k > 0 && toks[k].Line > toks[k-1].Line && indent(toks[k].Line) <= indent(t.Line) &&
-				toks[k].Line > toks[colon].Line && atDepth(toks, colon, k) {
-				break
-			}
-			last = toks[k].Line
-		}
-		b := body{line: t.Line, last: last, at: first.From, text: raises["python"] + "; ", head: i, open: colon}
+		b := body{line: t.Line, at: first.From, text: raises["python"] + "; ", head: i, open: colon,
+			last: lastLine(toks, colon, func(line int) bool { return indent(line) <= indent(t.Line) })}
 		if first.Line > toks[colon].Line {
 			b.text = raises["python"] + "\n" + lines[first.Line-1][:indent(first.Line)]
 		}
 		list = append(list, b)
 	}
 	return list
+}
+
+// lastLine is the last line of a body in Python that begins behind a colon.
+func lastLine(toks tokens, colon int, outside func(line int) bool) int {
+	last := toks[colon+1].Line
+	for k := colon + 1; k < len(toks); k++ {
+		line := toks[k].Line
+		if line > toks[k-1].Line && line > toks[colon].Line && outside(line) && atDepth(toks, colon, k) {
+			break
+		}
+		last = line
+	}
+	return last
 }
 
 // atDepth reports whether no bracket is open between two tokens.
@@ -324,19 +360,27 @@ func Named(file string, src []byte, name string) Lines {
 	lines := Lines{}
 	l, toks := source.Read(file, src)
 	for _, b := range findBodies(l, src, toks) {
-		is := slices.ContainsFunc(toks[b.head:b.open], func(t source.Token) bool { return t.Text == name })
-		for i := b.head - 1; i >= 0 && !is && toks[i].Line >= toks[b.head].Line-1; i-- {
-			if toks[i].Kind == source.String && plain(toks[i].Text) == name {
-				is = true
-			} else if toks[i].Text == "(" || toks[i].Text == ";" {
-				break
-			}
+		if !tokens(toks[b.head:b.open]).has(name) && !titled(toks, b.head, name) {
+			continue
 		}
-		for n := b.line; is && n <= b.last; n++ {
+		for n := b.line; n <= b.last; n++ {
 			lines[n] = true
 		}
 	}
 	return lines
+}
+
+// titled reports whether a function is given to a call together with a title.
+func titled(toks tokens, head int, title string) bool {
+	for i := head - 1; i >= 0 && toks[i].Line >= toks[head].Line-1; i-- {
+		switch {
+		case toks[i].Kind == source.String && plain(toks[i].Text) == title:
+			return true
+		case toks.is(i, "(", ";"):
+			return false
+		}
+	}
+	return false
 }
 
 // Words are the names in the chosen lines of a file.

@@ -96,3 +96,37 @@ func apply(src []byte, edits []edit) []byte {
 	b.Write(src[at:])
 	return []byte(b.String())
 }
+
+// tokens are those of a file.
+type tokens []source.Token
+
+// text is that of a token, "" before the first and behind the last.
+func (t tokens) text(i int) string {
+	if i < 0 || i >= len(t) {
+		return ""
+	}
+	return t[i].Text
+}
+
+// is reports whether a token has one of some texts.
+func (t tokens) is(i int, texts ...string) bool {
+	return i >= 0 && i < len(t) && slices.Contains(texts, t[i].Text)
+}
+
+// begins reports whether a token is the first of a line.
+func (t tokens) begins(i, line int) bool { return t[i].Line == line && (i == 0 || t[i-1].Line < line) }
+
+// spell reports whether some texts stand at a token.
+func (t tokens) spell(i int, texts ...string) bool {
+	for n, text := range texts {
+		if t.text(i+n) != text {
+			return false
+		}
+	}
+	return true
+}
+
+// has reports whether one of the tokens has one of some texts.
+func (t tokens) has(texts ...string) bool {
+	return slices.ContainsFunc(t, func(x source.Token) bool { return slices.Contains(texts, x.Text) })
+}

@@ -26,26 +26,7 @@ func Mutants(file string, src []byte, lines Lines, most int) []Mutant {
 		if !lines[t.Line] || done[t.Line] || notRun(toks, t.Line) || spoken(toks, i) {
 			continue
 		}
-		now := ""
-		switch {
-		case t.Kind == source.Number:
-			now = plus(t.Text, 0)
-		case t.Text == "<" || t.Text == ">": // not of a type's parameters
-			if i > 0 && i+1 < len(toks) && src[t.From-1] == ' ' && t.To < len(src) && src[t.To] == ' ' {
-				now = swaps[t.Text]
-			}
-		case t.Text == "*" || t.Text == "-" || t.Text == "+" || t.Text == "/": // not a pointer, nor a sign
-			if i > 0 && (toks[i-1].Kind != source.Punct || toks[i-1].Text == ")" || toks[i-1].Text == "]") && i+1 < len(toks) &&
-				toks[i+1].Kind != source.String && toks[i-1].Kind != source.String &&
-				t.To < len(src) && src[t.To] == ' ' && toks[i-1].Text != "return" {
-				now = swaps[t.Text]
-			}
-		case t.Text == "!" || t.Text == "not":
-			now = twice(toks, i)
-		default:
-			now = swaps[t.Text]
-		}
-		if now != "" && now != t.Text {
+		if now := mutated(src, toks, i); now != "" && now != t.Text {
 			done[t.Line] = true
 			all = append(all, Mutant{Line: t.Line, Was: t.Text, Now: now, Text: apply(src, []edit{{t.From, t.To, now}})})
 		}
@@ -58,6 +39,35 @@ func Mutants(file string, src []byte, lines Lines, most int) []Mutant {
 		some = append(some, all[i*len(all)/most])
 	}
 	return slices.Clip(some)
+}
+
+// mutated is what a token becomes, "" for one that stays.
+func mutated(src []byte, toks tokens, i int) string {
+	t := toks[i]
+	switch {
+	case t.Kind == source.Number:
+		return plus(t.Text, 0)
+	case toks.is(i, "!", "not"):
+		return twice(toks, i)
+	case toks.is(i, "<", ">") && !(blank(src, t.From-1) && blank(src, t.To)): // of a type's parameters
+		return ""
+	case toks.is(i, "*", "-", "+", "/") && !(blank(src, t.To) && calculates(toks, i)):
+		return ""
+	}
+	return swaps[t.Text]
+}
+
+func blank(src []byte, at int) bool { return at >= 0 && at < len(src) && src[at] == ' ' }
+
+// calculates reports whether an operator stands between two operands that are no texts: it is not a pointer,
+// nor a sign.
+func calculates(toks tokens, i int) bool {
+	if i == 0 || i+1 >= len(toks) || toks[i+1].Kind == source.String {
+		return false
+	}
+	before := toks[i-1]
+	return (before.Kind != source.Punct || toks.is(i-1, ")", "]")) && before.Kind != source.String &&
+		before.Text != "return"
 }
 
 // twice is a negation that is taken back, "" for what is none: a macro, an attribute and the type of what never returns

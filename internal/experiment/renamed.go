@@ -83,28 +83,29 @@ func (r *renaming) same(file string, before, after []byte) bool {
 	}
 	next := renaming{maps.Clone(r.to), maps.Clone(r.from), r.before, r.after}
 	for i := range a {
-		x, y := a[i], b[i]
-		switch {
-		case x.Kind != y.Kind:
-			return false
-		case x.Kind == source.Word:
-			mark := ""
-			if i+1 < len(a) && a[i+1].Text == "." && (i == 0 || a[i-1].Text != ".") {
-				mark = qualifier
-			}
-			if !next.takes(x.Text, y.Text, mark) {
-				return false
-			}
-		case x.Kind == source.String:
-			if !next.texts(x.Text, y.Text) {
-				return false
-			}
-		case x.Text != y.Text:
+		mark := ""
+		if tokens(a).is(i+1, ".") && !tokens(a).is(i-1, ".") {
+			mark = qualifier
+		}
+		if !next.fits(a[i], b[i], mark) {
 			return false
 		}
 	}
 	r.to, r.from = next.to, next.from
 	return true
+}
+
+// fits reports whether one token may stand for another.
+func (r *renaming) fits(x, y source.Token, mark string) bool {
+	switch {
+	case x.Kind != y.Kind:
+		return false
+	case x.Kind == source.Word:
+		return r.takes(x.Text, y.Text, mark)
+	case x.Kind == source.String:
+		return r.texts(x.Text, y.Text)
+	}
+	return x.Text == y.Text
 }
 
 // takes reports whether one name may stand for another, and remembers it.
@@ -190,26 +191,27 @@ func declared(all ...Files) map[string]bool {
 }
 
 // declaredIn are the names that a file declares.
-func declaredIn(l *source.Language, toks []source.Token) map[string]bool {
+func declaredIn(l *source.Language, toks tokens) map[string]bool {
 	names := map[string]bool{}
 	for i, t := range toks {
-		if t.Kind != source.Word {
-			continue
-		}
-		before, after := "", ""
-		if i > 0 {
-			before = toks[i-1].Text
-		}
-		if i+1 < len(toks) {
-			after = toks[i+1].Text
-		}
-		method := l.Name == "go" && before == ")" && after == "(" ||
-			l.Name == "java" && i > 0 && toks[i-1].Kind == source.Word && !noType[before] && after == "("
-		field := l.Braces && (after == ":" ||
-			l.Name == "script" && after == "(" && (before == "}" || before == "{" || before == "async"))
-		if declares[before] || after == "=" || after == ":=" || after == "," && before == "," || method || field {
+		if t.Kind == source.Word && (declares[toks.text(i-1)] || toks.is(i+1, "=", ":=") ||
+			toks.text(i-1) == "," && toks.text(i+1) == "," || isMethod(l, toks, i) || isField(l, toks, i)) {
 			names[t.Text] = true
 		}
 	}
 	return names
+}
+
+// isMethod reports whether a word may be a method's name, by what stands around it.
+func isMethod(l *source.Language, toks tokens, i int) bool {
+	if !toks.is(i+1, "(") || i == 0 {
+		return false
+	}
+	return l.Name == "go" && toks.is(i-1, ")") ||
+		l.Name == "java" && toks[i-1].Kind == source.Word && !noType[toks[i-1].Text]
+}
+
+// isField reports whether a word may be the name of a field, or of a method of a class in JavaScript.
+func isField(l *source.Language, toks tokens, i int) bool {
+	return l.Braces && (toks.is(i+1, ":") || l.Name == "script" && toks.is(i+1, "(") && toks.is(i-1, "}", "{", "async"))
 }

@@ -83,7 +83,7 @@ func count(yes bool) int {
 type otherResults struct {
 	file  string
 	src   []byte
-	toks  []source.Token
+	toks  tokens
 	edits []edit
 	as    result
 }
@@ -119,34 +119,11 @@ func (o *otherResults) word(b body, words ...string) bool {
 
 // inGo calls the body as a function of its own, and returns its results changed.
 func (o *otherResults) inGo(b body) bool {
-	at := b.open - 1
-	for at >= b.head && o.toks[at].Text != "func" {
-		at--
-	}
-	if at < b.head {
+	from := o.resultsInGo(b)
+	if from < 0 || from >= b.open {
 		return false
 	}
-	at++
-	if o.toks[at].Text == "(" && at+1 < b.open { // a receiver, or the parameters of one without a name
-		if next := closing(o.toks, at) + 1; next < b.open && o.toks[next].Kind == source.Word && o.toks[next+1].Text == "(" {
-			at = next
-		}
-	}
-	if o.toks[at].Kind == source.Word {
-		at++
-	}
-	if o.toks[at].Text == "[" {
-		at = closing(o.toks, at) + 1
-	}
-	if o.toks[at].Text != "(" {
-		return false
-	}
-	from := closing(o.toks, at) + 1
-	results := o.text(from, b.open)
-	if results == "" {
-		return false
-	}
-	n := 1
+	results, n := o.text(from, b.open), 1
 	if o.toks[from].Text == "(" {
 		for i := from + 1; i < b.open-1; i++ {
 			switch o.toks[i].Text {
@@ -164,6 +141,33 @@ func (o *otherResults) inGo(b body) bool {
 	}
 	return o.around(b, fmt.Sprintf(" %s := func() %s {", strings.Join(names, ", "), results),
 		"}(); return "+strings.Join(changed, ", ")+" ")
+}
+
+// resultsInGo is the token behind a function's parameters, -1 for none.
+func (o *otherResults) resultsInGo(b body) int {
+	at := b.open - 1
+	for at >= b.head && o.toks[at].Text != "func" {
+		at--
+	}
+	if at < b.head {
+		return -1
+	}
+	at++
+	if o.toks[at].Text == "(" && at+1 < b.open { // a receiver, or the parameters of one without a name
+		if next := closing(o.toks, at) + 1; next < b.open && o.toks[next].Kind == source.Word && o.toks[next+1].Text == "(" {
+			at = next
+		}
+	}
+	if o.toks[at].Kind == source.Word {
+		at++
+	}
+	if o.toks[at].Text == "[" {
+		at = closing(o.toks, at) + 1
+	}
+	if o.toks[at].Text != "(" {
+		return -1
+	}
+	return closing(o.toks, at) + 1
 }
 
 // helperInGo adds the function that changes a value, and what it imports behind the name of the package.
@@ -297,41 +301,58 @@ func (o *otherResults) inRust(b body) bool {
 var rustNumber = lazyregexp.New(`^[iu](8|16|32|64|128|size)$`)
 
 // rustOther is an expression for another value of a type, "" where the type is not understood.
-func rustOther(v string, typ []source.Token) string {
+func rustOther(v string, typ tokens) string {
 	for len(typ) > 2 && typ[1].Text == "::" { // the path of a name
 		typ = typ[2:]
 	}
 	if len(typ) == 0 {
 		return ""
 	}
-	switch name := typ[0].Text; {
-	case len(typ) == 1 && rustNumber.MatchString(name):
-		return v + ".wrapping_add(1)"
-	case len(typ) == 1 && (name == "f32" || name == "f64"):
-		return v + " + 1.0"
-	case len(typ) == 1 && name == "String":
-		return v + ` + "q"`
-	case len(typ) == 1 && name == "bool":
-		return "!" + v
-	case len(typ) > 2 && name == "Vec":
+	switch {
+	case len(typ) == 1:
+		return rustOtherOf(v, typ[0].Text)
+	case len(typ) == 2:
+	case typ[0].Text == "Vec":
 		return v + ".into_iter().skip(1).collect::<Vec<_>>()"
-	case len(typ) > 2 && (name == "Option" || name == "Result") && typ[1].Text == "<":
-		end := 2
-		for depth := 0; end < len(typ)-1; end++ {
-			switch text := typ[end].Text; {
-			case text == "," && depth == 0:
-				typ = typ[:end+1]
-			case text == "<" || text == "(":
-				depth++
-			case text == ">" || text == ")":
-				depth--
-			}
-		}
-		if inner := rustOther("w", typ[2:len(typ)-1]); inner != "" {
+	case typ.is(0, "Option", "Result") && typ.is(1, "<"):
+		if inner := rustOther("w", firstOf(typ[2:len(typ)-1])); inner != "" {
 			return v + ".map(|w| " + inner + ")"
 		}
 	}
 	return ""
+}
+
+// rustOtherOf is an expression for another value of a type that has one word.
+func rustOtherOf(v, name string) string {
+	switch {
+	case rustNumber.MatchString(name):
+		return v + ".wrapping_add(1)"
+	case name == "f32" || name == "f64":
+		return v + " + 1.0"
+	case name == "String":
+		return v + ` + "q"`
+	case name == "bool":
+		return "!" + v
+	}
+	return ""
+}
+
+// firstOf is the first of the parameters of a type.
+func firstOf(typ tokens) tokens {
+	depth := 0
+	for i, t := range typ {
+		switch t.Text {
+		case ",":
+			if depth == 0 {
+				return typ[:i]
+			}
+		case "<", "(":
+			depth++
+		case ">", ")":
+			depth--
+		}
+	}
+	return typ
 }
 
 // inJava changes what each return statement of the body returns.

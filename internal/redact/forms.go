@@ -66,16 +66,29 @@ func (r *Redactor) token(s string, i int) (span, *form) {
 		if !strings.HasPrefix(s[i:], f.prefix) {
 			continue
 		}
-		rest := s[i+len(f.prefix):]
-		n := f.in.run(rest)
-		if n < f.least || f.most > 0 && n > f.most || !strings.Contains(rest[:n], f.has) {
-			continue
-		}
-		if likely(rest[:n]) || len(f.prefix) >= 5 && entropy(rest[:n]) >= 2.5 {
+		if n := f.length(s[i+len(f.prefix):]); n > 0 {
 			return span{from: i, start: i, end: i + len(f.prefix) + n, mark: mark(f.kind)}, f
 		}
 	}
 	return span{}, nil
+}
+
+// length is how long the rest of a token of this form is that a text begins with behind its prefix, 0 for none.
+func (f *form) length(rest string) int {
+	n := f.in.run(rest)
+	if n < f.least || f.most > 0 && n > f.most || !strings.Contains(rest[:n], f.has) {
+		return 0
+	}
+	if likely(rest[:n]) || len(f.prefix) >= 5 && entropy(rest[:n]) >= 2.5 {
+		return n
+	}
+	return 0
+}
+
+// names reports whether a name is one of this form's vendor, for a value of this form.
+func (f *form) names(name, value string) bool {
+	return f.in.run(value) == len(value) && (f.kind != "uuid" || uuid().MatchString(value)) &&
+		strings.Contains(name, f.prefix) && (f.kind != "secret" || containsAny(name, secretWords))
 }
 
 // secretWords are in names of secrets, harmless ends are those of names beside them, of values that are not secret.
@@ -105,9 +118,7 @@ func (r *Redactor) ofVendor(s string, i, start int) (from, end int, ok bool) {
 	}
 	from, name := nameBefore(s, i)
 	for _, f := range forms {
-		if f.in.run(value) == len(value) && (f.kind != "uuid" || uuid().MatchString(value)) &&
-			strings.Contains(name, f.prefix) &&
-			(f.kind != "secret" || containsAny(name, secretWords)) {
+		if f.names(name, value) {
 			return from, start + len(value), true
 		}
 	}

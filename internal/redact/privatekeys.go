@@ -40,35 +40,50 @@ func (k *keyState) find(s string, found []span) []span {
 			at += end
 			continue
 		}
-		end, next := at, at // of the line, written as one or escaped
-		for end < len(s) {
-			kind, n := charAt(s, end)
-			if next = end + n; kind == lineEnd {
-				break
-			}
-			end = next
+		end, next := lineAt(s, at)
+		body, stop, stops := keyStops(s[at:end])
+		k.line(s[at:at+body], at, add)
+		if k.inside = !stops; stops {
+			next = at + stop
 		}
-		line := s[at:end]
-		e, again := strings.Index(line, keyEnd), false
-		if start, _, ok := keyBegin(line); ok && (e < 0 || start < e) {
-			line, next, again = line[:start], at+start, true
-		} else if e >= 0 {
-			after := e + len(keyEnd)
-			if i := strings.Index(line[after:], "-----"); i >= 0 && i < 60 {
-				after += i + len("-----")
-			}
-			k.line(line[:e], at, add)
-			add(at+e, at+after)
-			line, next, again = "", at+after, true
+		if stop > body {
+			add(at+body, next)
 		}
-		k.line(line, at, add)
-		k.inside = !again
 		if k.size += next - at; k.size > keyMax || k.idle > keyIdle {
 			k.inside = false
 		}
 		at = next
 	}
 	return found
+}
+
+// lineAt is where the line at a place ends, written as one or escaped, and where the next one begins.
+func lineAt(s string, at int) (end, next int) {
+	for end = at; end < len(s); {
+		kind, n := charAt(s, end)
+		if next = end + n; kind == lineEnd {
+			return end, next
+		}
+		end = next
+	}
+	return end, end
+}
+
+// keyStops is where a key stops on a line: before another one begins, or behind the mark of its end. What is
+// before body is of the key; what is from there to stop is the mark.
+func keyStops(line string) (body, stop int, stops bool) {
+	e := strings.Index(line, keyEnd)
+	if start, _, ok := keyBegin(line); ok && (e < 0 || start < e) {
+		return start, start, true
+	}
+	if e < 0 {
+		return len(line), 0, false
+	}
+	stop = e + len(keyEnd)
+	if i := strings.Index(line[stop:], "-----"); i >= 0 && i < 60 {
+		stop += i + len("-----")
+	}
+	return e, stop, true
 }
 
 // shortestOfKey is how long a run of characters must be to be taken for a part of a key that has begun.
@@ -158,21 +173,27 @@ func charAt(s string, i int) (kind, n int) {
 	for end < len(s) && s[end] == '\\' {
 		end++
 	}
-	switch rest := s[end:]; {
+	kind, n = escape(s[end:])
+	return kind, end - i + n
+}
+
+// escape is the kind and the length of what follows a backslash.
+func escape(rest string) (kind, n int) {
+	switch {
 	case rest == "":
 	case rest[0] == 'n' || rest[0] == 'r':
-		return lineEnd, end + 1 - i
+		return lineEnd, 1
 	case rest[0] == '/':
-		return inBody, end + 1 - i
+		return inBody, 1
 	case len(rest) >= 5 && rest[:3] == "u00":
 		switch strings.ToLower(rest[3:5]) {
 		case "0a", "0d":
-			return lineEnd, end + 5 - i
+			return lineEnd, 5
 		case "2b", "2f", "3d":
-			return inBody, end + 5 - i
+			return inBody, 5
 		}
 	}
-	return foreign, end - i
+	return foreign, 0
 }
 
 // blank tells what may stand between two lines of a key: nothing but white space and ends of lines.

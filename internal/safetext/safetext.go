@@ -4,6 +4,7 @@ package safetext
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -68,23 +69,17 @@ func plain(s string) bool {
 	return true
 }
 
-func hidden(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r < ' ' || r >= 0x7f && r <= 0x9f: // C0, DEL, C1
-		return true
-	case r == 0xad || r == 0x34f || r == 0x61c || r == 0x180e: // soft hyphen, joiners and marks without a width
-		return true
-	case r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f: // zero width, lines, bidi
-		return true
-	case r >= 0xfff9 && r <= 0xfffb, r == 0xfeff: // annotations, byte order mark
-		return true
-	case r >= 0xe0000 && r <= 0xe0fff: // tags and further variation selectors: text that nobody sees
-		return true
-	}
-	return false
-}
+func hidden(r rune) bool { return unicode.Is(invisible, r) }
+
+// invisible are characters that nobody sees, or that change how others look; a line feed and a tab are none.
+var invisible = &unicode.RangeTable{LatinOffset: 4, R16: []unicode.Range16{
+	{Lo: 0, Hi: 0x08, Stride: 1}, {Lo: 0x0b, Hi: 0x1f, Stride: 1}, {Lo: 0x7f, Hi: 0x9f, Stride: 1}, // C0, DEL, C1
+	{Lo: 0xad, Hi: 0xad, Stride: 1}, {Lo: 0x34f, Hi: 0x34f, Stride: 1}, // soft hyphen, joiners and marks without a width
+	{Lo: 0x61c, Hi: 0x61c, Stride: 1}, {Lo: 0x180e, Hi: 0x180e, Stride: 1},
+	{Lo: 0x200b, Hi: 0x200f, Stride: 1}, {Lo: 0x2028, Hi: 0x202e, Stride: 1}, // zero width, lines, directions
+	{Lo: 0x2060, Hi: 0x206f, Stride: 1},
+	{Lo: 0xfeff, Hi: 0xfeff, Stride: 1}, {Lo: 0xfff9, Hi: 0xfffb, Stride: 1}, // byte order mark, annotations
+}, R32: []unicode.Range32{{Lo: 0xe0000, Hi: 0xe0fff, Stride: 1}}} // tags and further variation selectors
 
 // scanner finds escape sequences in time that is linear in the text.
 type scanner struct {
@@ -117,10 +112,7 @@ func introducer(s string) (kind rune, n int) {
 		}
 		return 0, 0
 	}
-	n = 1
-	for n < len(s) && s[n] >= ' ' && s[n] <= '/' { // ESC ( B and the like
-		n++
-	}
+	n = len(s) - len(strings.TrimLeft(s[1:], " !\"#$%&'()*+,-./")) // ESC ( B and the like
 	if n == len(s) || s[n] < '0' || s[n] > '~' {
 		return 0, n
 	}

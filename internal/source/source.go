@@ -186,32 +186,32 @@ func closing(rest string, q quote) int {
 		case rest[i] == '\n' && !q.many:
 			return -1
 		case q.template && strings.HasPrefix(rest[i:], "${"):
-			depth := 0
-			for ; i < len(rest); i++ {
-				if rest[i] == '{' {
-					depth++
-				} else if rest[i] == '}' {
-					if depth--; depth == 0 {
-						break
-					}
-				}
-			}
+			i += braced(rest[i:])
 		}
 	}
 	return -1
 }
 
+// braced is the place of the brace that closes the first one of a text, or its length.
+func braced(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(text)
+}
+
 // regexp takes a regular expression where an operand is due.
 func (s *scanner) regexp() bool {
-	if !s.l.regexps || s.src[s.at] != '/' {
+	if !s.l.regexps || s.src[s.at] != '/' || len(s.out) > 0 && endsOperand(s.out[len(s.out)-1]) {
 		return false
-	}
-	if n := len(s.out); n > 0 {
-		last := s.out[n-1]
-		if last.Kind == Number || last.Kind == String || last.Text == ")" || last.Text == "]" || last.Text == "}" ||
-			last.Kind == Word && last.Text != "return" && last.Text != "case" && last.Text != "typeof" {
-			return false
-		}
 	}
 	class := false
 	for i := s.at + 1; i < len(s.src) && s.src[i] != '\n'; i++ {
@@ -223,27 +223,43 @@ func (s *scanner) regexp() bool {
 		case c == ']':
 			class = false
 		case c == '/' && !class:
-			for i++; i < len(s.src) && s.src[i] >= 'a' && s.src[i] <= 'z'; i++ {
-			}
-			s.take(Punct, i-s.at) // nothing that anybody turns
+			flags := s.src[i+1:]
+			n := len(flags) - len(strings.TrimLeft(flags, "abcdefghijklmnopqrstuvwxyz"))
+			s.take(Punct, i+1+n-s.at) // nothing that anybody turns
 			return true
 		}
 	}
 	return false
 }
 
+// endsOperand reports whether what follows a token is an operator.
+func endsOperand(t Token) bool {
+	switch t.Kind {
+	case Number, String:
+		return true
+	case Word:
+		return t.Text != "return" && t.Text != "case" && t.Text != "typeof"
+	}
+	return t.Text == ")" || t.Text == "]" || t.Text == "}"
+}
+
 func numberEnd(s string) int {
 	for i := 1; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c >= '0' && c <= '9', c == '_', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
-		case c == '.' && i+1 < len(s) && isDigit(s[i+1]) && !strings.Contains(s[:i], "."):
-		case (c == '+' || c == '-') && (s[i-1] == 'e' || s[i-1] == 'E') && !strings.HasPrefix(s, "0x"):
-		default:
+		if c := s[i]; !isDigit(c) && !isLatin(c) && c != '_' && !isPoint(s, i) && !isSign(s, i) {
 			return i
 		}
 	}
 	return len(s)
+}
+
+// isPoint reports whether a byte of a number is its decimal point.
+func isPoint(s string, i int) bool {
+	return s[i] == '.' && i+1 < len(s) && isDigit(s[i+1]) && !strings.Contains(s[:i], ".")
+}
+
+// isSign reports whether a byte of a number is the sign of its exponent.
+func isSign(s string, i int) bool {
+	return (s[i] == '+' || s[i] == '-') && (s[i-1] == 'e' || s[i-1] == 'E') && !strings.HasPrefix(s, "0x")
 }
 
 // operators are those of several characters, the longest first.
@@ -260,6 +276,8 @@ func operatorLength(s string) int {
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isLatin(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 func isLetter(s string) bool {
 	c, _ := utf8.DecodeRuneInString(s)

@@ -153,18 +153,20 @@ func toolOf(command string) *nodeTool {
 	words := strings.Fields(command)
 	for i := range nodeTools {
 		t := &nodeTools[i]
-		at := slices.IndexFunc(words, func(w string) bool {
-			base := path.Base(strings.Trim(w, `"'`))
-			return !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") &&
-				(strings.TrimSuffix(strings.TrimSuffix(base, ".js"), ".mjs") == t.name || t.name == "node" && base == "tsx")
-		})
-		if at < 0 || t.name == "node" && !slices.Contains(words, "--test") || t.name == "bun" &&
-			!strings.Contains(command, "bun test") {
+		if !slices.ContainsFunc(words, t.isCalled) || t.name == "node" && !slices.Contains(words, "--test") ||
+			t.name == "bun" && !strings.Contains(command, "bun test") {
 			continue
 		}
 		return t
 	}
 	return nil
+}
+
+// isCalled reports whether a word of a command starts the tool.
+func (t *nodeTool) isCalled(word string) bool {
+	base := path.Base(strings.Trim(word, `"'`))
+	return !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") &&
+		(strings.TrimSuffix(strings.TrimSuffix(base, ".js"), ".mjs") == t.name || t.name == "node" && base == "tsx")
 }
 
 // nodeExec are the commands by which package managers run a tool that the project has installed.
@@ -211,6 +213,11 @@ func (n *nodePackage) byTool() []Proposal {
 	if n.Scripts["test"] != "" {
 		return nil
 	}
+	return n.byDependency()
+}
+
+// byDependency proposes for a runner that the project depends on.
+func (n *nodePackage) byDependency() []Proposal {
 	for i := range nodeTools {
 		t := &nodeTools[i]
 		if t.alone && (n.Dependencies[t.name] != nil || n.DevDependencies[t.name] != nil) {
@@ -222,7 +229,6 @@ func (n *nodePackage) byTool() []Proposal {
 
 // call makes a tool's command report to wfs. The arguments that it has in the test script stay.
 func (n *nodePackage) call(t *nodeTool, text string) string {
-	words := strings.Fields(text)
 	switch t.name {
 	case "bun":
 		return `bun test --reporter=junit --reporter-outfile="$WFS_REPORT"`
@@ -237,7 +243,16 @@ func (n *nodePackage) call(t *nodeTool, text string) string {
 		}
 		return text
 	}
-	kept := words[:0:0]
+	kept := t.kept(strings.Fields(text))
+	at := slices.IndexFunc(kept, func(w string) bool { return !strings.Contains(w, "=") }) // behind NODE_ENV=test
+	if kept[at] == t.name || kept[at] == "cross-env" {
+		kept[at] = n.exec() + kept[at]
+	}
+	return t.env + strings.TrimSpace(strings.Join(kept, " ")+" "+t.report)
+}
+
+// kept are the words of a tool's command but for options about its output.
+func (t *nodeTool) kept(words []string) (kept []string) {
 	for i := 0; i < len(words); i++ {
 		name, _, joined := strings.Cut(words[i], "=")
 		if i == 0 || !strings.Contains(neverKept+t.drop, " "+name+" ") {
@@ -246,11 +261,7 @@ func (n *nodePackage) call(t *nodeTool, text string) string {
 			i++
 		}
 	}
-	at := slices.IndexFunc(kept, func(w string) bool { return !strings.Contains(w, "=") }) // behind NODE_ENV=test
-	if kept[at] == t.name || kept[at] == "cross-env" {
-		kept[at] = n.exec() + kept[at]
-	}
-	return t.env + strings.TrimSpace(strings.Join(kept, " ")+" "+t.report)
+	return kept
 }
 
 // beyond are the commands of the test script, and of those that npm runs around it, that run no tests and build
@@ -277,10 +288,8 @@ var eachMember = map[string]string{
 	"node":   "",
 }
 
-// byWorkspaces proposes for a repository of many packages. Where all of them use the same runner, each is run
-// with it and reports into a directory.
-func (n *nodePackage) byWorkspaces() []Proposal {
-	var dirs, tools []string
+// members are the packages of a workspace that have tests, and the runners that they use.
+func (n *nodePackage) members() (dirs, tools []string) {
 	for _, dir := range n.workspaces() {
 		m := (&project{root: filepath.Join(n.root, filepath.FromSlash(dir)), readFile: n.readFile}).nodePackage()
 		if m == nil || m.Scripts["test"] == "" || strings.Contains(m.Scripts["test"], "no test specified") {
@@ -297,6 +306,13 @@ func (n *nodePackage) byWorkspaces() []Proposal {
 			tools = append(tools, tool)
 		}
 	}
+	return dirs, tools
+}
+
+// byWorkspaces proposes for a repository of many packages. Where all of them use the same runner, each is run
+// with it and reports into a directory.
+func (n *nodePackage) byWorkspaces() []Proposal {
+	dirs, tools := n.members()
 	if len(tools) != 1 {
 		return nil
 	}

@@ -12,10 +12,9 @@ import (
 // pytest if it is needed. "" when no file says what belongs there.
 func (p *project) pipInstalls(pytest bool) string {
 	pyproject, requirements := p.has("pyproject.toml"), p.has("requirements.txt")
-	builds := p.shows(`setup.py|pyproject.toml:^\[build-system\]`) != ""
-	if !requirements { // without a build system it is often no package, and another file then says what it needs
-		builds = builds || p.shows(`pyproject.toml:^\[project\]`) != ""
-	}
+	// without a build system it is often no package, and another file then says what it needs
+	builds := p.shows(`setup.py|pyproject.toml:^\[build-system\]`+
+		when(!requirements, `|pyproject.toml:^\[project\]`)) != ""
 	from := declaredIn{plain: isPytest.MatchString(p.text("requirements.txt"))}
 	if pytest && !from.plain {
 		from = p.pytestFrom(builds)

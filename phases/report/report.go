@@ -76,7 +76,7 @@ func (r *Report) Say(id session.TestID, message string) {
 func (r *Report) Breaks(b Breakage) {
 	r.Set(b.Unit, session.TestError)
 	if len(r.Broken) < maxBroken {
-		if b.Missing == "" && b.Misfit == "" && !b.Setup {
+		if !b.Explained() {
 			b.Misfit = misfit(b.File, b.Message)
 		}
 		b.Message = excerpt(b.Message, maxExcerpt)
@@ -178,3 +178,19 @@ func (r *Report) Reload(b *Breakage, printed string) {
 	b.Missing = MissingInScript(b.Message)
 	r.Messages[b.Unit] = b.Message
 }
+
+// IsBroken reports whether an entry stands for something that could not be built or loaded.
+func (r *Report) IsBroken(id session.TestID) bool {
+	return slices.ContainsFunc(r.Broken, func(b Breakage) bool { return b.Unit == id })
+}
+
+// Explained reports whether it is known what a unit lacks.
+func (b Breakage) Explained() bool { return b.Missing != "" || b.Misfit != "" || b.Setup }
+
+// Raises reports whether a test with an error was running itself when it came, or waits for a name.
+func (r *Report) Raises(id session.TestID) bool {
+	return r.Raised[id] || MissingInScript(r.Messages[id]) != ""
+}
+
+// Fails reports whether a test fails; in no report none does.
+func (r *Report) Fails(id session.TestID) bool { return r != nil && Bad(r.Tests[id]) }

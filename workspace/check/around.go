@@ -105,11 +105,11 @@ func CopyHint(dir string) string {
 // claim looks whether a command was interrupted that moved this work tree.
 func (r *Report) claim() error {
 	tree := r.Repo.Worktree()
-	id, err := r.Files.Claimed(tree)
+	id, err := r.Files.Worktree(tree).Claimed()
 	if err != nil || id == "" {
 		return nil //nolint:nilerr // said among the files
 	}
-	if _, held, err := r.Files.WorktreeHolder(tree); err != nil || held {
+	if _, held, err := r.Files.Worktree(tree).Holder(); err != nil || held {
 		return nil //nolint:nilerr // said among the locks
 	}
 	v, err := r.Engine.Load(r.ctx, id, r.tips[id])
@@ -134,12 +134,12 @@ func (r *Report) claim() error {
 // its ledger's tip the last turn may have to be settled yet.
 func (r *Report) ended(v *engine.View) bool {
 	s := &v.Session
-	return s.Moving == nil && s.Finishing == nil && s.Deleting == nil && v.Pending == nil && r.Files.Begun(s.ID, v.Tip)
+	return s.Moving == nil && s.Finishing == nil && s.Deleting == nil && v.Pending == nil && r.Files.Session(s.ID).Begun(v.Tip)
 }
 
 // locks looks for locks of git's that no process seems to hold.
 func (r *Report) locks() error {
-	list, err := r.Repo.LockFiles(r.ctx)
+	list, err := r.Repo.Git.Locks.Files(r.ctx)
 	for _, l := range list {
 		if l.Ours {
 			r.lockOfOurs(l)
@@ -167,7 +167,7 @@ func (r *Report) locks() error {
 
 // lockOfOurs names a lock of wfs, unless a command is at it: taking the work tree's lock removes it.
 func (r *Report) lockOfOurs(l gitcmd.LockFile) {
-	if who, held, err := r.Files.WorktreeHolder(l.Worktree); err == nil && held && who.PID != r.PID {
+	if who, held, err := r.Files.Worktree(l.Worktree).Holder(); err == nil && held && who.PID != r.PID {
 		return
 	}
 	r.add(Tells, "lock", "", l.Path, "a lock of wfs, left by a command that was killed",

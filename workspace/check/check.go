@@ -14,6 +14,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/registry"
@@ -125,7 +126,7 @@ func (d *Doctor) Examine(ctx context.Context) (*Report, error) {
 	for _, row := range rows {
 		r.progress("checking " + row.name)
 		err := row.look()
-		if errors.Is(err, gitstate.ErrBrokenRef) && len(r.Findings) > 0 {
+		if errors.Is(err, refs.ErrBrokenRef) && len(r.Findings) > 0 {
 			continue // said of the ref, or of its place
 		}
 		if err != nil {

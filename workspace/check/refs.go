@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -58,7 +58,7 @@ var effects = []struct{ part, follows string }{
 	{"", "git warns about it, and its objects may be lost at the next git gc"},
 }
 
-func (r *Report) brokenRef(b gitstate.BrokenRef) {
+func (r *Report) brokenRef(b refs.BrokenRef) {
 	id := SessionOf(b.Ref)
 	i := slices.IndexFunc(effects, func(e struct{ part, follows string }) bool { return strings.Contains(b.Ref, e.part) })
 	f := r.add(Blocks, "ref", id, b.Ref, strings.TrimPrefix(b.Err.Error(), b.Ref+": "), effects[i].follows, "")
@@ -105,7 +105,7 @@ func (r *Report) formerly(ref string) (to session.Commit, from string) {
 // newestLedger is the newest commit of a session's ledger that anything but its ref tells of: names of its
 // journals, and its backups.
 func (r *Report) newestLedger(id session.ID) session.Commit {
-	tips, err := r.Files.Tips(id)
+	tips, err := r.Files.Session(id).Tips()
 	if err != nil {
 		return ""
 	}
@@ -199,7 +199,7 @@ func (r *Report) operations() error {
 		r.add(Warns, "ref", "", where, "a newer wfs wrote it", "wfs undo does not work here", "install a newer wfs")
 	case err != nil:
 		return err
-	case damage != nil && !errors.Is(damage, gitstate.ErrBrokenRef): // else it is said of the ref
+	case damage != nil && !errors.Is(damage, refs.ErrBrokenRef): // else it is said of the ref
 		r.add(Warns, "ref", "", where, "cannot be read: "+damage.Error(),
 			"wfs undo has no earlier history; the next operation starts a new log on top of this one", "")
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/handover"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -64,15 +64,15 @@ func (c *Screen) List(list []Session) {
 }
 
 // BecameText says what became of the work.
-func BecameText(f gitstate.Fate) string {
+func BecameText(f handover.Fate) string {
 	switch f.How {
-	case gitstate.FateMerged:
+	case handover.FateMerged:
 		return "merged into " + f.Branch
-	case gitstate.FateSquashed:
+	case handover.FateSquashed:
 		return "squashed, rebased or picked into " + f.Branch
-	case gitstate.FateHeld:
+	case handover.FateHeld:
 		return "on " + f.Branch + ", not merged"
-	case gitstate.FateNothing:
+	case handover.FateNothing:
 		return "nothing was changed"
 	}
 	return "in no branch of yours"

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/handover"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/session/items"
@@ -62,7 +62,7 @@ type Session struct {
 	// directory of the work tree that has it checked out
 	Worktree    string                 `json:"worktree,omitempty"`
 	Gone        bool                   `json:"worktree_gone,omitempty"`
-	Became      *gitstate.Fate         `json:"became,omitempty"`     // of its work, where that was asked for
+	Became      *handover.Fate         `json:"became,omitempty"`     // of its work, where that was asked for
 	Incomplete  bool                   `json:"incomplete,omitempty"` // the present checkpoint lacks something
 	Skipped     []session.Skip         `json:"skipped,omitempty"`    // what it cannot hold
 	HeldOut     []session.Held         `json:"held_out,omitempty"`   // what it does not hold until a person allows it

@@ -1,0 +1,311 @@
+package backup
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/settings"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// While somebody works in a session's work tree, what is there is saved every now and then under
+// refs/wfs/<id>/auto: one state commit, which the next one replaces. It is made beside everything else, with
+// private files of its own, and comes to the repository as one pack.
+
+// AutoSaves are those of one attempt.
+type AutoSaves struct {
+	Git     *gitcmd.Git
+	Objects *object.Store
+	Refs    *refs.Refs
+	Files   *snapshot.Files
+	Backups *Backups
+
+	mu     sync.Mutex
+	ledger session.Commit  // that they build on
+	side   *snapshot.Files // with files of its own, nil before the first
+	packs  []autoPack      // of auto-saves, the oldest first; the last one holds the newest
+}
+
+// AutoSave saves the work tree, as it is now, as the session's newest auto-save, durable. Nothing else is touched, and
+// nobody is waited for. It makes none when nothing differs from the present checkpoint or from the newest backup, and
+// none while HEAD is on another branch than the session's, unless Anywhere: then the files are another line's.
+//
+// An auto-save holds what is there, so it would forget with the agent what the agent has thrown away. When most of what
+// the newest one has is gone and nothing new has come, that one stays; when something new has come, or with Last, it is
+// kept as a rescue.
+func (r *AutoSaves) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoSaved, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var done session.AutoSaved
+	ident, err := r.Git.Answers.Identity(ctx)
+	if err != nil {
+		return done, err
+	}
+	s, ours, err := r.taken(ctx, d)
+	if err != nil || !ours {
+		return done, err
+	}
+	tip, before, err := r.newest(ctx, d)
+	if err != nil {
+		return done, err
+	}
+	if before != nil {
+		done.Commit, done.Changes = before.Commit, before.Changes
+		if before.Tree == s.Tree && before.Head == s.Head && before.Index == s.Index {
+			return done, nil
+		}
+	}
+	changes, err := r.autoChanges(ctx, d.Tree, s)
+	if err != nil || len(changes) == 0 && before == nil {
+		return session.AutoSaved{}, err
+	}
+	if before != nil {
+		if stays, err := r.keepLost(ctx, d, *before, changes, &done); err != nil || stays {
+			return done, err
+		}
+	}
+	done.Commit, err = r.autoCommit(ctx, d, s, changes, tip, ident)
+	done.New, done.Changes = err == nil, len(changes)
+	return done, err
+}
+
+// newest is the tip of the session's auto-saves, and what it says, nil when it is stale or cannot be read: then it is
+// replaced.
+func (r *AutoSaves) newest(ctx context.Context, d session.AutoDraft) (session.Commit, *session.AutoSave, error) {
+	tip, err := r.Refs.Ref(ctx, refs.AutoRef(d.Session))
+	if err != nil {
+		return "", nil, err
+	}
+	before, err := r.Backups.Auto(ctx, d.Session)
+	if err != nil || before != nil && (before.Ledger != d.Ledger || before.Commit != tip) {
+		before = nil
+	}
+	return tip, before, nil
+}
+
+// taken is the snapshot of a draft, or one of now. ours is false when HEAD is not on the session's branch.
+func (r *AutoSaves) taken(ctx context.Context, d session.AutoDraft) (s snapshot.Taken, ours bool, err error) {
+	if d.Snapshot != nil {
+		s.Snapshot = *d.Snapshot
+		return s, true, nil
+	}
+	if s, ours, err = r.autoSnapshot(ctx, d); err != nil {
+		r.packs = nil // somebody may have come to need what is in them: they stay
+	}
+	return s, ours, err
+}
+
+// keepLost keeps the newest auto-save as a rescue when most of what it has is gone. It reports true when that one stays
+// because nothing new has come.
+func (r *AutoSaves) keepLost(ctx context.Context, d session.AutoDraft, before session.AutoSave,
+	changes []object.TreeChange, done *session.AutoSaved) (stays bool, err error) {
+	lost, more, err := r.lost(ctx, d.Tree, before, changes)
+	if done.Lost = lost; err != nil || lost == 0 {
+		return false, err
+	}
+	if !more && !d.Last {
+		return true, nil
+	}
+	done.Kept, err = r.Backups.keepAuto(ctx, d.Session, before.Commit)
+	return false, err
+}
+
+// autoChanges lists how the files of an auto-save differ from a tree.
+func (r *AutoSaves) autoChanges(ctx context.Context, from session.Tree, s snapshot.Taken) ([]object.TreeChange, error) {
+	if s.Now == nil {
+		return r.Objects.DiffTrees(ctx, from, s.Tree)
+	}
+	before := s.Before
+	if s.Index != from {
+		var err error
+		if before, err = r.Files.IndexOfTree(ctx, from); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(r.Objects.IndexChanges(before, s.Now),
+		func(c object.TreeChange) bool { return strings.HasPrefix(c.Path, object.UserDir+"/") }), nil
+}
+
+// autoCommit makes the state commit of an auto-save and moves the ref to it.
+func (r *AutoSaves) autoCommit(ctx context.Context, d session.AutoDraft, s snapshot.Taken, changes []object.TreeChange,
+	tip session.Commit, ident string) (session.Commit, error) {
+	own, err := r.Backups.refsOf(ctx, d.Session)
+	if err != nil {
+		return "", err
+	}
+	state := StateOf(d.Why, s.Snapshot, own)
+	state.Changes, state.Changed = len(changes), object.PlainChanges(changes[:min(len(changes), session.MaxAutoChanges)])
+	objects, err := r.Backups.StateCommit(state, s.Snapshot, d.Ledger, "at a backup", d.Files, ident, d.At)
+	if err != nil {
+		return "", err
+	}
+	var pack *autoPack
+	if d.Snapshot == nil {
+		pack, err = r.makeAutoPack(ctx, append(s.Objects, objects...))
+	}
+	if pack == nil && err == nil {
+		err = r.Objects.WriteObjects(ctx, append(s.Objects, objects...)...)
+	}
+	if err != nil {
+		return "", err
+	}
+	durable.Hit(durable.AutoPacked)
+	made := session.Commit(objects[len(objects)-1].ID)
+	err = r.moveAuto(ctx, session.RefMove{Ref: refs.AutoRef(d.Session), Old: tip, New: made})
+	if pack != nil {
+		pack.kept.LetGo()
+	} else {
+		r.Objects.LetGo(err == nil)
+	}
+	if err != nil {
+		return "", err
+	}
+	durable.Hit(durable.AutoMoved)
+	if pack != nil {
+		r.packs = append(r.packs, *pack)
+	}
+	r.dropOldPacks(ctx)
+	r.Objects.RepackMany(ctx) // those that had to stay
+	return made, nil
+}
+
+// moveAuto moves the ref of an auto-save, durably. It never has a reflog: what was saved before is let go of.
+func (r *AutoSaves) moveAuto(ctx context.Context, m session.RefMove) error {
+	line := "delete " + m.Ref
+	if m.New != "" {
+		line = "update " + m.Ref + " " + string(m.New)
+	}
+	old := string(m.Old)
+	if old == "" {
+		old = r.Objects.Zero()
+	}
+	o := gitcmd.Opts{Write: true, Stdin: []byte(line + " " + old + "\n"), Refs: []string{m.Ref}}
+	if _, err := r.Git.Run(ctx, o, "-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"); err != nil {
+		return err
+	}
+	return r.Refs.SyncRef(m.Ref, m.Old == "" || m.New == "")
+}
+
+// lost compares what an auto-save holds beyond a tree with the changes of now, and returns how many of its
+// paths are gone or as before, 0 unless that is more than half of them. more says that there is something now
+// that it does not have.
+func (r *AutoSaves) lost(ctx context.Context, from session.Tree, before session.AutoSave,
+	now []object.TreeChange) (gone int,
+	more bool, err error) {
+	had, err := r.Objects.DiffTrees(ctx, from, before.Tree)
+	if err != nil {
+		return 0, false, err
+	}
+	present := map[string]string{}
+	for _, c := range now {
+		if c.NewMode != object.ModeNone {
+			present[c.Path] = c.NewID
+		}
+	}
+	all := 0
+	for _, c := range had {
+		if c.NewMode == object.ModeNone {
+			continue
+		}
+		all++
+		id, ok := present[c.Path]
+		if !ok {
+			gone++
+		}
+		if id == c.NewID {
+			delete(present, c.Path)
+		}
+	}
+	if 2*gone <= all {
+		return 0, false, nil
+	}
+	return gone, len(present) > 0, nil
+}
+
+// autoSnapshot is Snapshot for an auto-save. ours is false when HEAD is not on the session's branch.
+func (r *AutoSaves) autoSnapshot(ctx context.Context, d session.AutoDraft) (s snapshot.Taken, ours bool, err error) {
+	on, err := r.Refs.BranchOf(ctx) // a rebase of the branch counts
+	if err != nil || on != refs.BranchRef(d.Session) && !d.Anywhere {
+		return s, false, err
+	}
+	if r.side == nil || r.ledger != d.Ledger {
+		if err := r.beginAuto(); err != nil {
+			return s, false, err
+		}
+		r.side = filesOf(gitcmd.New(gitcmd.Place{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir,
+			Worktree: r.Git.Worktree, Format: r.Git.Format,
+			Env: r.Git.Env, UserEnv: r.Git.UserEnv, Scratch: r.autoDir(), Idle: true}))
+		if r.ledger != d.Ledger {
+			r.packs = nil
+		}
+		r.ledger = d.Ledger
+	}
+	s, err = r.side.Take(ctx, d.Exclude, true)
+	return s, err == nil, err
+}
+
+// filesOf are the files of a work tree with git processes of their own.
+func filesOf(git *gitcmd.Git) *snapshot.Files {
+	objects := object.New(git)
+	return snapshot.New(git, objects, refs.New(git, objects), settings.New(git, objects))
+}
+
+// autoDir holds the private files of auto-saves: other commands may be at work.
+func (r *AutoSaves) autoDir() string { return filepath.Join(r.Git.PrivateDir(), "auto") }
+
+// droppedDir is where packs are that are being removed.
+func (r *AutoSaves) droppedDir() string { return filepath.Join(r.autoDir(), "dropped") }
+
+// beginAuto makes an empty directory for auto-saves.
+func (r *AutoSaves) beginAuto() error {
+	if err := r.endAuto(); err != nil {
+		return err
+	}
+	return durable.MkdirAll(r.droppedDir())
+}
+
+func (r *AutoSaves) endAuto() error {
+	if err := r.putBack(); err != nil {
+		return err
+	}
+	return os.RemoveAll(r.autoDir())
+}
+
+// indexSum is a sum of what an index holds, without the files' stat data.
+func (r *AutoSaves) indexSum(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if gitcmd.Absent(err) {
+		return "none", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	h := r.Objects.NewHash()
+	if x := r.Objects.Parsed(data); x != nil {
+		for _, e := range x.Entries {
+			fmt.Fprintf(h, "%o %x %d %s\x00", e.Mode, e.ID, e.Stage, e.Name)
+		}
+	} else {
+		h.Write(data)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}
+
+// EndAutoSaves removes the private files of auto-saves, and what those of a killed process left. The caller holds
+// the work tree's lock. The newest auto-save stays.
+func (r *AutoSaves) EndAutoSaves() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.side = nil
+	return r.endAuto()
+}

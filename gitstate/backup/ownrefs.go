@@ -1,0 +1,35 @@
+package backup
+
+import (
+	"context"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// OwnRefs are the refs of one session: its branch and what is below refs/wfs/<id>, but for rescues that were made while
+// HEAD was on a branch of the user's: those hold the user's own uncommitted changes.
+func (r *Backups) OwnRefs(ctx context.Context, id session.ID) (map[string]session.Commit, error) {
+	own, err := r.Refs.RefsBelow(ctx, refs.RefsPrefix+string(id))
+	if err != nil {
+		return nil, err
+	}
+	for name, c := range own {
+		if !strings.HasPrefix(name, refs.RescuePrefix(id)) {
+			continue
+		}
+		state, err := r.State(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if on := state.Head.Ref; on != "" && !strings.HasPrefix(on, refs.BranchPrefix) {
+			delete(own, name)
+		}
+	}
+	tip, err := r.Refs.Ref(ctx, refs.BranchRef(id))
+	if err == nil && tip != "" {
+		own[refs.BranchRef(id)] = tip
+	}
+	return own, err
+}

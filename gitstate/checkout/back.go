@@ -1,0 +1,126 @@
+package checkout
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/raw"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// A move may fail for a reason that stays: a filter that refuses, a disk that is full. Then it is taken back, and that
+// must not fail for the same reason.
+
+// MoveBack is MoveTree back to where a move began that failed on its way to a tree. What the move began to
+// write in places that no snapshot has, because it is ignored where the move began, is removed again.
+func (r *Mover) MoveBack(ctx context.Context, m session.Move, failed session.Tree) error {
+	if err := r.dropBegun(ctx, m, failed); err != nil {
+		return err
+	}
+	return r.MoveTree(ctx, m)
+}
+
+// DropBegun removes files that a failed move has added, as far as they hold what it was to write, or the
+// beginning of that.
+func (r *Mover) DropBegun(ctx context.Context, from, failed session.Tree) error {
+	return r.dropBegun(ctx, session.Move{From: from, To: from}, failed)
+}
+
+// dropBegun removes files that a failed move added or began to add and that the snapshot it is taken back from has not.
+func (r *Mover) dropBegun(ctx context.Context, m session.Move, failed session.Tree) error {
+	added, err := r.added(ctx, m, failed)
+	if err != nil || len(added) == 0 {
+		return err
+	}
+	begun, err := r.tornFiles(ctx, added)
+	if err != nil || len(begun) == 0 {
+		return err
+	}
+	return r.remove(slices.Collect(maps.Keys(begun)))
+}
+
+// remove removes files of the work tree, and directories that are empty then. Links lead nowhere.
+func (r *Mover) remove(names []string) error {
+	root, err := os.OpenRoot(r.Git.Root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, name := range names {
+		if err := root.Remove(filepath.FromSlash(name)); err != nil && !gitcmd.Absent(err) {
+			return err
+		}
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			if root.Remove(filepath.FromSlash(dir)) != nil {
+				break // something else is in it
+			}
+		}
+	}
+	return nil
+}
+
+// added are the changes of a failed move that add a file where the snapshot that it is taken back from has nothing.
+func (r *Mover) added(ctx context.Context, m session.Move, failed session.Tree) ([]object.TreeChange, error) {
+	target, err := r.Objects.WithUserDir(ctx, failed, m.To)
+	if err != nil {
+		return nil, err
+	}
+	added, err := r.Objects.DiffTrees(ctx, m.To, target)
+	if err != nil {
+		return nil, err
+	}
+	now, err := r.Objects.DiffTrees(ctx, m.From, target)
+	if err != nil {
+		return nil, err
+	}
+	free := map[string]bool{} // where the snapshot has nothing
+	for _, c := range now {
+		free[c.Path] = c.OldMode == object.ModeNone
+	}
+	return slices.DeleteFunc(added,
+		func(c object.TreeChange) bool { return c.OldMode != object.ModeNone || !free[c.Path] }), nil
+}
+
+// sparing notes files that git is not to write, and returns both trees of a move without them.
+func (r *Mover) sparing(ctx context.Context, spared map[string]bool, files []raw.File, from, to session.Tree) (a,
+	b session.Tree, err error) {
+	index := filepath.Join(r.Git.PrivateDir(), "sparing")
+	var without strings.Builder
+	for _, f := range files {
+		spared[f.Path] = true
+		without.WriteString("0 " + r.Objects.Zero() + "\t" + f.Path + "\x00")
+	}
+	trees := []session.Tree{from, to}
+	for i, t := range trees {
+		if err := object.RemoveLeftovers(index); err != nil {
+			return "", "", err
+		}
+		if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false",
+			"read-tree",
+			string(t)); err != nil {
+			return "", "", err
+		}
+		if err := r.Objects.Enter(ctx, index, without.String()); err != nil {
+			return "", "", err
+		}
+		if trees[i], err = r.Objects.WriteTree(ctx, index); err != nil {
+			return "", "", err
+		}
+	}
+	return trees[0], trees[1], os.Remove(index)
+}
+
+// unspared are the changes that git has made.
+func unspared(changes []object.TreeChange, spared map[string]bool) []object.TreeChange {
+	if len(spared) == 0 {
+		return changes
+	}
+	return slices.DeleteFunc(slices.Clone(changes), func(c object.TreeChange) bool { return spared[c.Path] })
+}

@@ -1,0 +1,21 @@
+// Package checkout brings a work tree from a snapshot to a tree, and back: it plans a move, says what is in the
+// way, and moves the files.
+package checkout
+
+import (
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/raw"
+)
+
+// Mover moves the files of a work tree. HEAD, the index and the refs stay.
+type Mover struct {
+	Git      *gitcmd.Git
+	Objects  *object.Store
+	RawBytes *raw.Files
+}
+
+// New is a Mover of a work tree.
+func New(git *gitcmd.Git, objects *object.Store, raw *raw.Files) *Mover {
+	return &Mover{Git: git, Objects: objects, RawBytes: raw}
+}

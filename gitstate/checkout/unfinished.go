@@ -1,0 +1,97 @@
+package checkout
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// A move that was killed leaves files of its target behind. The next snapshot has them, except for those that are
+// ignored or held out now and were tracked in the target: without more, such files would be in the way of the very move
+// that wrote them. So a move notes its two trees before it begins. A file that a noted move was to add, in a place that
+// was free, and that holds the beginning of what it was to write, is the move's own.
+
+const maxMoving = 1 << 20 // bytes
+
+// movingFile holds a line "<from> <target>" for every move since the last one that ended.
+func (r *Mover) movingFile() string { return filepath.Join(r.Git.PrivateDir(), "moving") }
+
+func (r *Mover) Begin(from, target session.Tree) error {
+	noted, err := durable.ReadFile(r.movingFile(), maxMoving)
+	if err != nil && !gitcmd.Absent(err) {
+		return err
+	}
+	line := string(from) + " " + string(target) + "\n"
+	if strings.Contains(string(noted), line) {
+		return nil
+	}
+	return durable.WriteFile(r.movingFile(), append(noted, line...), 0o600)
+}
+
+func (r *Mover) endMove() error {
+	if err := os.Remove(r.movingFile()); err != nil && !gitcmd.Absent(err) {
+		return err
+	}
+	return nil
+}
+
+// tornFiles returns those paths that changes add and that hold what an interrupted move began to write there.
+func (r *Mover) tornFiles(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
+	noted, err := durable.ReadFile(r.movingFile(), maxMoving)
+	if gitcmd.Absent(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	torn := map[string]bool{}
+	for line := range strings.Lines(string(noted)) {
+		from, target, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		added, err := r.addedBetween(ctx, from, target)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range changes {
+			was, ok := added[c.Path]
+			if !ok || c.OldMode != object.ModeNone {
+				continue
+			}
+			ours, err := r.sameFile(ctx, was, bytes.HasPrefix)
+			if err != nil {
+				return nil, err
+			}
+			if ours {
+				torn[c.Path] = true
+			}
+		}
+	}
+	return torn, nil
+}
+
+// addedBetween are the files that a tree has and another has not, by path; none when one of them is not there:
+// that move is weeks old.
+func (r *Mover) addedBetween(ctx context.Context, from, target string) (map[string]object.TreeChange, error) {
+	if len(from) != r.Objects.IDLength() || len(target) != r.Objects.IDLength() {
+		return nil, nil
+	}
+	moved, err := r.Objects.DiffTrees(ctx, session.Tree(from), session.Tree(target))
+	var failed *gitcmd.GitError
+	if errors.As(err, &failed) {
+		return nil, nil
+	}
+	added := map[string]object.TreeChange{}
+	for _, c := range moved {
+		if c.OldMode == object.ModeNone {
+			added[c.Path] = c
+		}
+	}
+	return added, err
+}

@@ -1,0 +1,215 @@
+package gitcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Files lists the locks of git's in this repository: of refs, of HEADs and indexes, of configuration and packs.
+func (r *Locks) Files(ctx context.Context) ([]LockFile, error) {
+	var found []string
+	for _, pattern := range []string{"*.lock", "worktrees/*/*.lock", "objects/*.lock", "objects/info/*.lock",
+		"objects/info/commit-graphs/*.lock", "objects/pack/*.lock"} {
+		some, err := filepath.Glob(filepath.Join(Globbed(r.git.CommonDir), filepath.FromSlash(pattern)))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
+	found = append(found, refLocks(r.git.CommonDir)...)
+	noted := r.notedAnywhere()
+	var list []LockFile
+	for _, path := range found {
+		if e := r.LockedBy(ctx, path); e != nil { // or it is gone by now
+			worktree, ours := noted[path]
+			list = append(list, LockFile{e, ours, worktree, lockNeeded(r.git.CommonDir, path)})
+		}
+	}
+	return list, nil
+}
+
+// lockNeeded reports whether commands of ours take a lock: of HEAD, of the index, of packed refs, or of a ref of ours.
+func lockNeeded(commonDir, lock string) bool {
+	switch filepath.Base(lock) {
+	case "HEAD.lock", "index.lock", packedLock:
+		return true
+	}
+	ref := nameBelow(commonDir, lock)
+	return strings.HasPrefix(ref, "refs/wfs") || strings.HasPrefix(ref, "refs/heads/wfs/")
+}
+
+// Others are the work trees of this repository besides this one that wfs was used in, whether they are still
+// there or not.
+func (r *Locks) Others() []*Git {
+	dirs, err := os.ReadDir(filepath.Join(r.git.StateDir(), "worktrees"))
+	if err != nil {
+		return nil
+	}
+	var list []*Git
+	for _, d := range dirs {
+		if id := d.Name(); d.IsDir() && id != r.git.Worktree && !strings.HasPrefix(id, ".") {
+			p := r.git.Place
+			p.GitDir, p.Worktree, p.Scratch, p.Waits = p.CommonDir, id, "", nil
+			if id != "main" {
+				p.GitDir = r.git.LinkedDir(id)
+			}
+			list = append(list, New(p))
+		}
+	}
+	return list
+}
+
+// LeftLocked reports whether there are locks in a work tree that a process of ours made, dead or alive.
+func (r *Locks) LeftLocked() bool {
+	return len(r.leftLocks(r.NotedRefs())) > 0 || OursByMark(r.git.IndexPath()+".lock")
+}
+
+// notedAnywhere returns the paths of locks that notes of any work tree name, by the work tree's id.
+func (r *Locks) notedAnywhere() map[string]string {
+	noted := map[string]string{}
+	for _, o := range append(r.Others(), r.git) {
+		for _, path := range o.Locks.leftLocks(o.Locks.NotedRefs()) {
+			noted[path] = o.Worktree
+		}
+		if lock := o.IndexPath() + ".lock"; OursByMark(lock) {
+			noted[lock] = o.Worktree
+		}
+	}
+	return noted
+}
+
+// Found are git's locks that are there now: of the repository, of refs, and of this work tree's HEAD and index.
+func (r *Locks) Found() []session.GitLock {
+	var found []string
+	for _, dir := range slices.Compact([]string{r.git.GitDir, r.git.CommonDir}) {
+		some, _ := filepath.Glob(filepath.Join(Globbed(dir), "*.lock"))
+		found = append(found, some...)
+	}
+	found = append(found, refLocks(r.git.CommonDir)...)
+	var list []session.GitLock
+	for _, path := range found {
+		info, err := os.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		device, file, _ := durable.FileID(info)
+		list = append(list, session.GitLock{Path: path, Name: nameBelow(r.git.CommonDir, path),
+			File: fmt.Sprint(device, "-", file)})
+	}
+	return list
+}
+
+// refLocks are the paths of locks of refs. What cannot be looked at has none that are known.
+func refLocks(commonDir string) []string {
+	var found []string
+	_ = filepath.WalkDir(filepath.Join(commonDir, "refs"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".lock") {
+			found = append(found, path)
+		}
+		return nil
+	})
+	return found
+}
+
+// SetAside moves locks into a directory, if they are still there after LockPatience and it is certain that
+// no living process holds them. It returns the names of those that it moved, below the git directory.
+func (r *Locks) SetAside(ctx context.Context, locks []session.GitLock, dir string) ([]string, error) {
+	for w := (wait{}); w.waited < LockPatience && slices.ContainsFunc(locks, stillThere); {
+		w.pause = min(max(firstPause, 2*w.pause), LastPause)
+		if err := Pause(ctx, w.pause); err != nil {
+			return nil, err
+		}
+		w.waited += w.pause
+	}
+	var moved []string
+	for _, l := range locks {
+		if !stillThere(l) || OursByMark(l.Path) {
+			continue
+		}
+		if !r.LockedBy(ctx, l.Path).Deserted() {
+			continue
+		}
+		name := nameBelow(r.git.CommonDir, l.Path)
+		done, err := setLockAside(l, strings.ReplaceAll(name, "/", "_"), dir)
+		if err != nil {
+			return moved, err
+		}
+		if done {
+			moved = append(moved, name)
+		}
+	}
+	return moved, nil
+}
+
+// setLockAside moves one lock. If somebody was faster, and what was moved is another's new one, that is put back.
+func setLockAside(l session.GitLock, name, dir string) (bool, error) {
+	if err := durable.MkdirAll(dir); err != nil {
+		return false, err
+	}
+	kept := filepath.Join(dir, name)
+	for n := 2; IsThere(kept); n++ {
+		kept = filepath.Join(dir, fmt.Sprintf("%s.%d", name, n))
+	}
+	if err := os.Rename(l.Path, kept); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return false, err
+	}
+	if !stillThere(session.GitLock{Path: kept, File: l.File}) {
+		if err := os.Link(kept, l.Path); err != nil && !errors.Is(err, fs.ErrExist) {
+			return false, err
+		}
+		return false, nil
+	}
+	return true, durable.SyncDir(filepath.Dir(l.Path))
+}
+
+// nameBelow is what a path below a git directory is called, with slashes.
+func nameBelow(commonDir, path string) string {
+	rel, err := filepath.Rel(commonDir, path)
+	if err != nil {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}
+
+// A git that an agent or a gate had started, and that was killed with it, leaves locks. Nobody will ever remove
+// them, and a run would wait for the index's for as long as for a person with an editor open.
+
+func stillThere(l session.GitLock) bool {
+	info, err := os.Lstat(l.Path)
+	if err != nil {
+		return false
+	}
+	device, file, _ := durable.FileID(info)
+	return l.File == fmt.Sprint(device, "-", file)
+}
+
+// LockFile is a lock of git's that is there.
+type LockFile struct {
+	*LockedError
+	Ours     bool   // left by a git or wfs of ours that was killed, or being held by one: the next command removes it
+	Worktree string // id of the work tree in which it was made, if it is ours
+	Needed   bool   // commands of ours take it
+}
+
+// Stays reports whether nobody holds the lock, and it is there all the same.
+func (l LockFile) Stays() bool { return l.Deserted() && l.There() }
+
+// There reports whether the lock is there now.
+func (l LockFile) There() bool { return IsThere(l.Path) }
+
+// Globbed is a path in which a pattern finds nothing but itself.
+func Globbed(path string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
+}

@@ -1,0 +1,234 @@
+package handover
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Fate is what became of a session's work.
+type Fate struct {
+	How    FateHow `json:"how"`
+	Branch string  `json:"branch,omitempty"` // short name of the branch that has it
+}
+
+// FateHow tells fates apart.
+type FateHow string
+
+const (
+	FateMerged   FateHow = "merged"   // the very commit is in a branch that it was not handed over on
+	FateSquashed FateHow = "squashed" // its changes are, in other commits: squashed, rebased, cherry-picked
+	FateHeld     FateHow = "held"     // it is on the branch that it was handed over on, and nowhere else
+	FateNothing  FateHow = "nothing"  // nothing was changed
+	FateNowhere  FateHow = "nowhere"  // only the session's own refs hold it
+)
+
+// Work is what a session has made.
+type Work struct {
+	Commit session.Commit
+	Base   string // full name of the branch that the session was made from, "" for none
+	Handed string // full name of the branch that the work was handed over on, "" when it was not
+}
+
+// Fate finds out what became of some work. A branch that has it counts, whether it was merged, squashed, rebased or
+// cherry-picked there; it is asked for in the branches of the user's, those of remotes, and tags.
+func (r *Handover) Fate(ctx context.Context, w Work) (Fate, error) {
+	out, err := r.Git.Ask(ctx, "for-each-ref", "--contains", string(w.Commit), "--format=%(refname)",
+		"refs/heads", "refs/remotes", "refs/tags")
+	if err != nil {
+		return Fate{}, err
+	}
+	held := ""
+	for _, ref := range preferred(strings.Fields(string(out)), w.Base) {
+		if sameBranch(ref, w.Handed) && !ofSession(ref) {
+			held = ref
+		} else if !ofSession(ref) {
+			return Fate{FateMerged, shortRef(ref)}, nil
+		}
+	}
+	head, err := r.Refs.Head(ctx)
+	if err != nil {
+		return Fate{}, err
+	}
+	candidates, err := r.counterparts(ctx, w.Base, head.Ref)
+	if w.Handed != "" && held == "" { // amended, for instance
+		candidates = append(candidates, w.Handed)
+	}
+	for _, ref := range candidates {
+		in := FateNowhere
+		if err == nil {
+			in, err = r.HasChanges(ctx, w.Commit, ref)
+		}
+		switch {
+		case err != nil || in == FateNowhere:
+		case sameBranch(ref, w.Handed): // HEAD is on it, or it was amended
+			held = ref
+		default:
+			return Fate{in, shortRef(ref)}, nil
+		}
+	}
+	if err != nil {
+		return Fate{}, err
+	}
+	if held != "" {
+		return Fate{FateHeld, shortRef(held)}, nil
+	}
+	return Fate{How: FateNowhere}, nil
+}
+
+// ofSession reports whether a ref is the branch of a session, here or in a remote.
+func ofSession(ref string) bool {
+	return strings.HasPrefix(ref, refs.BranchPrefix) ||
+		strings.HasPrefix(ref, "refs/remotes/") && strings.Contains(ref, "/wfs/")
+}
+
+// preferred puts a branch first, then its counterparts in remotes.
+func preferred(refs []string, first string) []string {
+	rank := func(ref string) int {
+		switch {
+		case ref == first:
+			return 0
+		case sameBranch(ref, first):
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(refs, func(a, b string) int { return rank(a) - rank(b) })
+	return refs
+}
+
+// sameBranch reports whether a ref is a branch, or its counterpart in a remote.
+func sameBranch(ref, branch string) bool {
+	if ref == branch || branch == "" {
+		return ref == branch
+	}
+	rest, remote := strings.CutPrefix(ref, "refs/remotes/")
+	_, name, ok := strings.Cut(rest, "/")
+	return remote && ok && name == strings.TrimPrefix(branch, "refs/heads/")
+}
+
+func shortRef(ref string) string {
+	for _, p := range []string{"refs/heads/", "refs/remotes/", "refs/"} {
+		if rest, ok := strings.CutPrefix(ref, p); ok {
+			return rest
+		}
+	}
+	return ref
+}
+
+// counterparts are the branches that are there out of some names, and what remotes have by the same names.
+func (r *Handover) counterparts(ctx context.Context, names ...string) ([]string, error) {
+	remotes, err := r.Refs.RefsBelow(ctx, "refs/remotes")
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	add := func(ref string) {
+		if !slices.Contains(list, ref) {
+			list = append(list, ref)
+		}
+	}
+	for _, name := range names {
+		if name == "" || strings.HasPrefix(name, refs.BranchPrefix) {
+			continue
+		}
+		if tip, err := r.Refs.Ref(ctx, name); err != nil {
+			return nil, err
+		} else if tip != "" {
+			add(name)
+		}
+		for ref := range remotes {
+			if sameBranch(ref, name) {
+				add(ref)
+			}
+		}
+	}
+	return list, nil
+}
+
+// WithoutDocuments is the pathspec of what a handover holds.
+var WithoutDocuments = []string{"--", ".", ":(exclude)" + WorkDir}
+
+// HasChanges reports whether what a commit changed, since it went its own way, is in a branch: FateNothing when
+// it changed nothing, FateSquashed when the branch has the same files there now, or had one commit with the
+// same patch.
+func (r *Handover) HasChanges(ctx context.Context, work session.Commit, branch string) (FateHow, error) {
+	tip, err := r.Refs.Ref(ctx, branch)
+	if err != nil || tip == "" {
+		return FateNowhere, err
+	}
+	base, err := r.Objects.MergeBase(ctx, tip, work)
+	if err != nil || base == "" {
+		return FateNowhere, err
+	}
+	changed, err := r.namesBetween(ctx, append([]string{string(base), string(work)}, WithoutDocuments...)...)
+	if err != nil {
+		return "", err
+	}
+	if len(changed) == 0 {
+		return FateNothing, nil
+	}
+	differ, err := r.namesBetween(ctx, string(work), string(tip)) // in git's order, of bytes
+	if err != nil {
+		return "", err
+	}
+	isDifferent := func(name string) bool { _, is := slices.BinarySearch(differ, name); return is }
+	if !slices.ContainsFunc(changed, isDifferent) {
+		return FateSquashed, nil
+	}
+	patch := []string{"-p", object.EverySubmodule, "--no-renames", "--full-index", "--binary", "--no-color",
+		"--no-ext-diff",
+		"--no-textconv"}
+	ours, err := r.patchIDs(ctx, slices.Concat([]string{"diff-tree"}, patch, []string{string(base), string(work)},
+		WithoutDocuments))
+	if err != nil || len(ours) == 0 {
+		return FateNowhere, err
+	}
+	// A commit with the same patch touches each of the files, so also the first.
+	theirs, err := r.patchIDs(ctx, slices.Concat([]string{"log", "--full-diff", "--format=commit %H"}, patch,
+		[]string{string(base) + ".." + string(tip), "--", ":(literal)" + changed[0]}))
+	if err != nil {
+		return "", err
+	}
+	if slices.Contains(theirs, ours[0]) {
+		return FateSquashed, nil
+	}
+	return FateNowhere, nil
+}
+
+// namesBetween are the paths that differ between two commits.
+func (r *Handover) namesBetween(ctx context.Context, args ...string) ([]string, error) {
+	diff := []string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames"}
+	out, err := r.Git.Ask(ctx, append(diff, args...)...)
+	return gitcmd.SplitZ(out), err
+}
+
+// patchIDs are the ids of the patches that a git command prints, without regard to line numbers and white space.
+func (r *Handover) patchIDs(ctx context.Context, args []string) ([]string, error) {
+	in, out := io.Pipe()
+	failed := make(chan error, 1)
+	go func() {
+		err := r.Git.Stream(ctx, gitcmd.Opts{}, nil, out, args...)
+		out.CloseWithError(err)
+		failed <- err
+	}()
+	var ids bytes.Buffer
+	err := r.Git.Stream(ctx, gitcmd.Opts{}, in, &ids, "patch-id", "--stable")
+	in.Close()
+	if err2 := <-failed; err == nil {
+		err = err2
+	}
+	var list []string
+	for line := range strings.Lines(ids.String()) {
+		id, _, _ := strings.Cut(line, " ")
+		list = append(list, id)
+	}
+	return list, err
+}

@@ -1,0 +1,17 @@
+// Package handover makes the commit that finish hands over, and finds out what became of it.
+package handover
+
+import (
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
+)
+
+// Handover hands sessions' work over to branches of the user's.
+type Handover struct {
+	Git     *gitcmd.Git
+	Objects *object.Store
+	Refs    *refs.Refs
+	Trees   *worktree.Trees
+}

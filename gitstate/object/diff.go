@@ -1,0 +1,103 @@
+package object
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// TreeChange is one difference between two trees, as git lists it.
+type TreeChange struct {
+	session.Change
+	OldMode, NewMode string // modeNone where there is nothing
+	OldID, NewID     string
+}
+
+// Changes lists the differences between two trees, without renames, in the order of git's path names. "" is the empty
+// tree.
+func (r *Store) Changes(ctx context.Context, from, to session.Tree) ([]session.Change, error) {
+	list, err := r.DiffTrees(ctx, from, to)
+	return PlainChanges(list), err
+}
+
+func PlainChanges(list []TreeChange) []session.Change {
+	var changes []session.Change
+	for _, c := range list {
+		changes = append(changes, c.Change)
+	}
+	return changes
+}
+
+// Lines counts the lines that differ between two trees, by file.
+func (r *Store) Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error) {
+	out, err := r.Git.Ask(ctx, "diff-tree", EverySubmodule, "-r", "-z", "--numstat", "--no-renames",
+		"--no-ext-diff", "--no-textconv",
+		string(r.OrEmpty(from)), string(r.OrEmpty(to)))
+	if err != nil {
+		return nil, err
+	}
+	var files []session.FileLines
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		fields := strings.SplitN(line, "\t", 3)
+		if len(fields) != 3 {
+			continue
+		}
+		f := session.FileLines{Path: fields[2], Binary: fields[0] == "-"}
+		f.Added, _ = strconv.Atoi(fields[0])
+		f.Removed, _ = strconv.Atoi(fields[1])
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// EverySubmodule tells git to compare submodules as all else. Without it git reads submodule.<name>.ignore,
+// which an agent can set, in the configuration and the .gitmodules of the work tree, and fails when it cannot
+// parse the latter.
+const EverySubmodule = "--ignore-submodules=none"
+
+func (r *Store) DiffTrees(ctx context.Context, from, to session.Tree) ([]TreeChange, error) {
+	from, to = r.OrEmpty(from), r.OrEmpty(to)
+	if from == to {
+		return nil, nil
+	}
+	out, err := r.Git.Ask(ctx, "diff-tree", EverySubmodule, "-r", "-z", "--raw", "--no-renames",
+		"--full-index",
+		"--no-abbrev",
+		string(from), string(to))
+	if err != nil {
+		return nil, err
+	}
+	return ParseRaw(out)
+}
+
+// ParseRaw reads `--raw -z`: ":<mode> <mode> <id> <id> <status>" and the path, each with its NUL.
+func ParseRaw(out []byte) ([]TreeChange, error) {
+	fields := gitcmd.SplitZ(out)
+	if len(fields)%2 != 0 {
+		return nil, fmt.Errorf("git diff-tree: the output ends early")
+	}
+	changes := make([]TreeChange, 0, len(fields)/2)
+	for i := 0; i < len(fields); i += 2 {
+		f := strings.Fields(strings.TrimPrefix(fields[i], ":"))
+		if len(f) != 5 || len(f[4]) != 1 {
+			return nil, fmt.Errorf("git diff-tree: unexpected answer %q", fields[i])
+		}
+		changes = append(changes, TreeChange{session.Change{Path: fields[i+1], Status: f[4]}, f[0], f[1], f[2], f[3]})
+	}
+	return changes, nil
+}
+
+// NewFiles are the paths of the files of a work tree that changes have made or given another content.
+func NewFiles(root string, changes []TreeChange) (files []string) {
+	for _, c := range changes {
+		if c.NewMode != ModeNone && c.NewMode != ModeLink && c.NewMode != ModeGitlink {
+			files = append(files, filepath.Join(root, filepath.FromSlash(c.Path)))
+		}
+	}
+	return files
+}

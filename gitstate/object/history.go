@@ -1,0 +1,174 @@
+package object
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// History are questions about commits and what lies between them, which git answers.
+type History struct{ Git *gitcmd.Git }
+
+// Bundle writes a git bundle of some refs and everything that they reach. What without reaches is left out; ""
+// is nothing.
+func (r *History) Bundle(ctx context.Context, refs []string, without session.Commit, out io.Writer) error {
+	args := append([]string{"bundle", "create", "--quiet", "-"}, refs...)
+	if without != "" {
+		args = append(args, "^"+string(without))
+	}
+	err := r.Git.Stream(ctx, gitcmd.Opts{}, nil, out, args...)
+	var failed *gitcmd.GitError
+	if errors.As(err, &failed) && failed.Stderr == "" {
+		failed.Stderr = "the bundle could not be made"
+	}
+	return err
+}
+
+// Bundled reports whether a file is a bundle that has these refs, at the commits that they are at.
+func (r *History) Bundled(ctx context.Context, file string, refs []session.RefMove) bool {
+	out, err := r.Git.Ask(ctx, "bundle", "list-heads", file)
+	heads := "\n" + string(out)
+	for _, m := range refs {
+		if !strings.Contains(heads, "\n"+string(m.Old)+" "+m.Ref+"\n") {
+			return false
+		}
+	}
+	return err == nil
+}
+
+// MergeBase returns the best common ancestor of two commits, "" when they have none.
+func (r *History) MergeBase(ctx context.Context, a, b session.Commit) (session.Commit, error) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "merge-base", string(a), string(b))
+	return session.Commit(strings.TrimSpace(string(out))), err
+}
+
+// Conflicts lists the paths in which two commits cannot be merged. tried is false with a git that cannot find
+// out without a work tree (before 2.38).
+func (r *History) Conflicts(ctx context.Context, a, b session.Commit) (paths []string, tried bool) {
+	_, paths, err := r.MergeTrees(ctx, a, b)
+	return paths, err == nil
+}
+
+// Weight is about how many bytes on the disk git can free once some refs are gone. What reflogs hold is not looked at.
+func (r *History) Weight(ctx context.Context, refs []string) (int64, error) {
+	if len(refs) == 0 {
+		return 0, nil
+	}
+	args := append([]string{"rev-list", "--objects", "--disk-usage"}, refs...)
+	args = append(args, "--not")
+	for _, ref := range refs {
+		args = append(args, "--exclude="+ref)
+	}
+	out, err := r.Git.Ask(ctx, append(args, "--all")...)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+}
+
+// MergeTrees merges two commits without a work tree, and lists the paths in which they conflict. It takes git 2.38.
+func (r *History) MergeTrees(ctx context.Context, a, b session.Commit, settings ...string) (merged session.Tree,
+	conflicts []string, err error) {
+	args := append(settings, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", string(a), string(b))
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, OkExit: []int{1}}, args...)
+	if err != nil {
+		return "", nil, fmt.Errorf("merging trees (it takes git 2.38): %w", err)
+	}
+	fields := gitcmd.SplitZ(out)
+	return session.Tree(fields[0]), fields[1:], nil
+}
+
+// ErrNoRevision is returned for a name that stands for no commit.
+var ErrNoRevision = errors.New("no such commit")
+
+// Resolve returns the commit that a name stands for: anything that git understands. ErrNoRevision when there is none.
+func (r *History) Resolve(ctx context.Context, rev string) (session.Commit, error) {
+	out, err := r.Git.Ask(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
+	var failed *gitcmd.GitError
+	if errors.As(err, &failed) {
+		return "", fmt.Errorf("%q: %w", rev, ErrNoRevision)
+	}
+	return session.Commit(strings.TrimSpace(string(out))), err
+}
+
+// IsAncestor reports whether a is b or an ancestor of b.
+func (r *History) IsAncestor(ctx context.Context, a, b session.Commit) (bool, error) {
+	if a == b {
+		return true, nil
+	}
+	_, err := r.Git.Ask(ctx, "merge-base", "--is-ancestor", string(a), string(b))
+	var failed *gitcmd.GitError
+	if errors.As(err, &failed) && failed.Exit == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Exists reports whether a commit, its whole tree and its history are there. What other refs reach is taken on trust,
+// except for the commit's own tree.
+func (r *History) Exists(ctx context.Context, c session.Commit) (bool, error) {
+	for _, how := range [][]string{{"--no-walk", string(c)}, {string(c), "--not", "--all"}} {
+		_, err := r.Git.Ask(ctx, append([]string{"rev-list", "--objects", "--quiet"}, how...)...)
+		var failed *gitcmd.GitError
+		if errors.As(err, &failed) && saysMissing(failed.Stderr) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// saysMissing reports whether git complained that an object is not there, rather than that it could not look.
+func saysMissing(stderr string) bool {
+	for _, s := range []string{"missing ", "bad object", "bad tree object", "bad revision", "Failed to traverse parents",
+		"ould not read ", "nable to read tree"} {
+		if strings.Contains(stderr, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// DiffOptions say how a difference is shown.
+type DiffOptions struct {
+	Stat     bool // the files and how much changed in each, instead of the lines
+	NameOnly bool // the files only
+	Color    bool // with the user's colours
+}
+
+// DiffTo writes the difference between two commits or trees for people to read. It runs no external diff program and
+// no text conversion.
+func (r *History) DiffTo(ctx context.Context, from, to string, o DiffOptions, w io.Writer) error {
+	argv := append([]string{"git", "-C", r.Git.Root}, gitcmd.Quiet...)
+	args := []string{"diff", EverySubmodule, "--no-ext-diff", "--no-textconv", "--color=never"}
+	if o.Color {
+		args[len(args)-1] = "--color=always"
+	}
+	if o.Stat {
+		args = append(args, "--stat")
+	}
+	if o.NameOnly {
+		args = append(args, "--name-only")
+	}
+	args = append(args, "--end-of-options", from, to, "--")
+	env := append(r.Git.Env[:len(r.Git.Env):len(r.Git.Env)], "GIT_OPTIONAL_LOCKS=0")
+	var stderr bytes.Buffer
+	exit, err := proc.Stream(ctx, proc.Cmd{Argv: append(argv, args...), Env: env}, w, &stderr)
+	if err != nil {
+		return gitcmd.NotStarted(err)
+	}
+	if exit != 0 {
+		return &gitcmd.GitError{Args: args, Exit: exit, Stderr: stderr.String()}
+	}
+	return nil
+}

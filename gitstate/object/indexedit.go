@@ -1,0 +1,62 @@
+package object
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// IndexEdit replaces some entries of an index, from one on, by at most one.
+type IndexEdit struct {
+	From, N int
+	Entry   *IndexEntry
+	Data    []byte // of entry in the file
+}
+
+// Position returns where a path is in an index, or would be, and what is below it.
+func (x *Index) Position(p string) (file, below IndexEdit) {
+	at := func(name string) (int, bool) {
+		return slices.BinarySearchFunc(x.Entries, name, func(e IndexEntry, name string) int { return compare(e.Name, name) })
+	}
+	var there bool
+	if file.From, there = at(p); there {
+		file.N = 1
+	}
+	below.From, _ = at(p + "/")
+	end, _ := at(p + "0") // the byte after the slash
+	below.N = end - below.From
+	return file, below
+}
+
+// Offset is where an entry begins in the file, or where the last one ends.
+func (x *Index) Offset(i int) int {
+	if i == len(x.Entries) {
+		return x.End
+	}
+	return x.Entries[i].at
+}
+
+// Blocked reports whether an index has a file on the way to a path.
+func (x *Index) Blocked(p string) bool {
+	for i := range len(p) {
+		if p[i] != '/' {
+			continue
+		}
+		if file, _ := Find(x.Entries, 0, p[:i]); file != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// AppendEntry encodes an entry as gitformat-index(5) has it.
+func AppendEntry(b []byte, f FileLook, mode uint32, id []byte, name string) []byte {
+	start := len(b)
+	for _, n := range []uint32{f.Changed, f.ChangedNano, f.Modified, f.ModifiedNano, f.device, f.Inode, mode, f.User,
+		f.Group, f.Size} {
+		b = binary.BigEndian.AppendUint32(b, n)
+	}
+	b = append(b, id...)
+	b = binary.BigEndian.AppendUint16(b, uint16(min(len(name), 0xfff)))
+	b = append(b, name...)
+	return append(b, make([]byte, 8-(len(b)-start)%8)...)
+}

@@ -1,0 +1,266 @@
+package object
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+const (
+	KeepMark  = "kept by wfs until a ref leads to it\n"
+	KeepByGit = "kept by git for wfs" // until the pack is there and keepMark takes its place
+)
+
+// KeptPack is a pack that git leaves alone until it is let go of.
+type KeptPack struct {
+	path string // without extension
+	lock *durable.Lock
+}
+
+// KeepPack keeps a pack, which need not be there yet.
+func KeepPack(path string) (*KeptPack, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), TempOfMark+"*") // one that has no mark yet would stay after a kill
+	if err != nil {
+		return nil, err
+	}
+	name := f.Name()
+	_ = f.Close()
+	lock, err := durable.TryLock(name, []byte(KeepMark))
+	if err != nil {
+		_ = os.Remove(name)
+		return nil, err
+	}
+	if err := os.Rename(name, path+".keep"); err != nil {
+		_ = lock.Release()
+		_ = os.Remove(name)
+		return nil, err
+	}
+	return &KeptPack{path, lock}, nil
+}
+
+func (k *KeptPack) LetGo() {
+	if k != nil {
+		_ = k.lock.Release() // first: some systems do not remove what is open
+		_ = os.Remove(k.path + ".keep")
+	}
+}
+
+// keeping is what this process has stored and refs do not lead to yet.
+type keeping struct {
+	mu    sync.Mutex
+	packs []*KeptPack
+	ids   []string // of the objects in them
+}
+
+// Loose objects up to this size and number, together, are taken into the pack of a turn.
+const (
+	maxTaken     = 32 << 20
+	maxTakenMany = 4096
+)
+
+// errVanished says that objects are gone that were just stored: somebody collects garbage. It is worth another try.
+var errVanished = errors.New("objects vanished while they were being saved: git gc is running at the same time")
+
+// vanished reports whether that is why something failed.
+func vanished(err error) bool {
+	var git *gitcmd.GitError
+	if !errors.As(err, &git) {
+		return errors.Is(err, errVanished)
+	}
+	for _, sign := range []string{"invalid object ", "unable to read ", "missing blob", "missing tree",
+		"did not receive expected object", "unpack-objects error", "error building trees"} {
+		if strings.Contains(git.Stderr, sign) {
+			return true
+		}
+	}
+	// A directory of loose objects that was the last one's.
+	return strings.Contains(git.Stderr, "No such file or directory") &&
+		(strings.Contains(git.Stderr, "unable to write file") ||
+			strings.Contains(git.Stderr, "unable to create temporary file"))
+}
+
+// MaxTries is how often what failed because objects vanished is tried.
+const MaxTries = 3
+
+// WithTries calls what may fail in that way, some times if need be.
+func WithTries[T any](ctx context.Context, do func() (T, error)) (v T, err error) {
+	for try := 1; ; try++ {
+		v, err = do()
+		if !vanished(err) || try == MaxTries || ctx.Err() != nil {
+			break
+		}
+	}
+	if vanished(err) && !errors.Is(err, errVanished) {
+		err = fmt.Errorf("%w: %w", errVanished, err)
+	}
+	return v, err
+}
+
+// TidyPacks removes what a killed process of ours left among the packs: temporary files and marks that nobody holds,
+// and a pack that never came to have its index.
+func (r *Packs) TidyPacks(dir string, files []os.DirEntry) {
+	for _, f := range files {
+		path := filepath.Join(dir, f.Name())
+		begins := func(with string) bool { return strings.HasPrefix(f.Name(), with) }
+		switch {
+		case begins(TempOfRepack):
+			r.removeOld(f, path)
+		case strings.HasSuffix(path, ".keep"):
+			r.tidyMark(f, path)
+		case begins(TempOfPack), begins(TempOfIndex), begins(TempOfMark):
+			if held, _, err := durable.Probe(path); err == nil && !held {
+				_ = durable.RemoveUnheld(path)
+			}
+		}
+	}
+}
+
+// tidyMark removes a mark beside a pack that a killed process of ours left, and the pack, if it never came to have its
+// index.
+func (r *Packs) tidyMark(f os.DirEntry, path string) {
+	held, mark, err := durable.Probe(path)
+	switch {
+	case err != nil || held:
+	case string(mark) == KeepByGit+"\n": // git may be at it
+		r.removeOld(f, path)
+	case string(mark) == KeepMark:
+		pack := strings.TrimSuffix(path, ".keep")
+		// looked for only now: nobody is making it any more
+		if _, err := os.Lstat(pack + ".idx"); gitcmd.Absent(err) {
+			_ = os.Remove(pack + ".pack")
+		}
+		_ = durable.RemoveUnheld(path) // somebody may have made it just now
+	}
+}
+
+// removeOld removes a file of another process's that is more than an hour old.
+func (r *Packs) removeOld(f os.DirEntry, path string) {
+	if info, err := f.Info(); err == nil && r.Git.FileAge(info) > time.Hour {
+		_ = os.Remove(path)
+	}
+}
+
+// ShowKept shows a pack that is kept until letGo.
+func (r *Packs) ShowKept(p *NewPack, objects []Object) error {
+	k, err := KeepPack(filepath.Join(p.Dir, p.Name))
+	if err != nil {
+		return err
+	}
+	if err := p.Show(); err != nil {
+		k.LetGo()
+		return err
+	}
+	r.keep(k, objects)
+	return nil
+}
+
+func (r *Packs) keep(k *KeptPack, objects []Object) {
+	r.keeping.mu.Lock()
+	defer r.keeping.mu.Unlock()
+	r.keeping.packs = append(r.keeping.packs, k)
+	for _, o := range objects {
+		r.keeping.ids = append(r.keeping.ids, o.ID)
+	}
+}
+
+// LetGo leaves everything that was stored to git, when refs lead to it or nobody wants it any more. published
+// says that they do: then loose objects that are in a pack as well are removed in the background, as `git
+// prune-packed` does it, so that they do not become so many that git begins to collect garbage while somebody
+// waits.
+func (r *Packs) LetGo(published bool) {
+	r.keeping.mu.Lock()
+	defer r.keeping.mu.Unlock()
+	for _, k := range r.keeping.packs {
+		k.LetGo()
+	}
+	ids := r.keeping.ids
+	r.keeping.packs, r.keeping.ids = nil, nil
+	if !published || len(ids) == 0 {
+		return
+	}
+	for _, id := range ids {
+		if path := r.loosePath(id); os.Remove(path) == nil {
+			_ = os.Remove(filepath.Dir(path)) // if it was the last one there
+		}
+	}
+}
+
+func (r *Packs) loosePath(id string) string {
+	return filepath.Join(r.Git.CommonDir, "objects", id[:2], id[2:])
+}
+
+// along are loose objects that go into a pack of ours.
+type along struct {
+	repo    *Packs
+	objects []Object
+	size    int64
+}
+
+// take takes an object along if it is loose, and reports whether it is and could be taken.
+func (t *along) take(id string) (Object, bool) {
+	path := t.repo.loosePath(id)
+	info, err := os.Lstat(path)
+	if err != nil || t.size+info.Size() > maxTaken || len(t.objects) >= maxTakenMany {
+		return Object{}, false
+	}
+	kind, data, err := looseObject(path)
+	if err != nil || packTypes[kind] == 0 {
+		return Object{}, false
+	}
+	o := t.repo.NewObject(kind, data)
+	if t.size += int64(len(data)); o.ID != id || t.size > maxTaken {
+		return Object{}, false
+	}
+	t.objects = append(t.objects, o)
+	return o, true
+}
+
+// NewBlobs returns the loose blobs that an index names and the one before it does not, for the same paths.
+func (r *Packs) NewBlobs(before, now *Index) []Object {
+	t := along{repo: r}
+	for _, c := range r.IndexChanges(before, now) {
+		if c.NewMode != ModeNone && c.NewMode != ModeGitlink {
+			t.take(c.NewID)
+		}
+	}
+	return t.objects
+}
+
+// LooseBelow returns the loose objects among some trees and what is below them. What is in a pack has everything below
+// it in packs, or is somebody else's.
+func (r *Packs) LooseBelow(trees ...session.Tree) []Object {
+	t, seen := along{repo: r}, map[string]bool{}
+	var look func(id string)
+	look = func(id string) {
+		if id == "" || seen[id] {
+			return
+		}
+		seen[id] = true
+		o, ok := t.take(id)
+		if !ok || o.Kind != "tree" {
+			return
+		}
+		entries, err := parseTree(o.Data, r.IDLength()/2)
+		if err != nil {
+			return
+		}
+		for _, e := range entries {
+			if e.Mode != ModeGitlink {
+				look(e.ID)
+			}
+		}
+	}
+	for _, tree := range trees {
+		look(string(tree))
+	}
+	return t.objects
+}

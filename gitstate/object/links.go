@@ -1,0 +1,206 @@
+package object
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"sort"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+)
+
+// Git takes any commit for granted whose id it is given, with or without the files that it names. So before a ref may
+// move, everything that new objects point at is looked for, as `git index-pack --strict` does it.
+
+// newLinks returns those links that an index did not have. Without one it is not known which are new, and none is
+// looked for: that would be to fetch all that is missing.
+func newLinks(links map[string]string, old *Index) map[string]string {
+	if old == nil {
+		return nil
+	}
+	had := map[string]bool{}
+	for _, e := range old.Entries {
+		had[hex.EncodeToString(e.ID)] = true
+	}
+	links = maps.Clone(links)
+	maps.DeleteFunc(links, func(id, kind string) bool { return had[id] || kind == "tree" }) // trees that git knew before
+	return links
+}
+
+// packIndexFile is the index of one pack, version 2 of gitformat-pack(5), mapped into memory as git does it.
+type packIndexFile struct {
+	data   []byte
+	idSize int
+}
+
+const packIndexHead = 4 + 4 + 256*4 // magic, version, fanout
+
+// OpenPackIndex returns nil for what cannot be read.
+func OpenPackIndex(path string, idSize int) *packIndexFile {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() < packIndexHead {
+		return nil
+	}
+	data, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil
+	}
+	p := &packIndexFile{data, idSize}
+	ok := string(data[:8]) == packIndexMagic+"\x00\x00\x00\x02" && len(data) >= packIndexHead+p.count()*idSize
+	for i := 1; i < 256 && ok; i++ {
+		ok = p.fanout(i-1) <= p.fanout(i)
+	}
+	if !ok {
+		p.Close()
+		return nil
+	}
+	return p
+}
+
+func (p *packIndexFile) Close() { _ = unix.Munmap(p.data) }
+
+// fanout is the number of ids whose first byte is not larger.
+func (p *packIndexFile) fanout(first int) int {
+	return int(binary.BigEndian.Uint32(p.data[8+4*first:]))
+}
+
+func (p *packIndexFile) count() int { return p.fanout(255) }
+
+// Has looks an id up among those that begin alike: they are sorted.
+func (p *packIndexFile) Has(id []byte) bool {
+	low, high := 0, p.fanout(int(id[0]))
+	if id[0] > 0 {
+		low = p.fanout(int(id[0]) - 1)
+	}
+	at := func(i int) []byte {
+		start := packIndexHead + (low+i)*p.idSize
+		return p.data[start : start+p.idSize]
+	}
+	i := sort.Search(high-low, func(i int) bool { return bytes.Compare(at(i), id) >= 0 })
+	return i < high-low && bytes.Equal(at(i), id)
+}
+
+// linksOf returns what objects point at and do not hold themselves: ids and the kinds that they must have. Commits of
+// submodules are in other repositories.
+func (r Format) linksOf(objects []Object) (map[string]string, error) {
+	links := map[string]string{}
+	for _, o := range objects {
+		switch o.Kind {
+		case "tree":
+			entries, err := parseTree(o.Data, r.IDLength()/2)
+			if err != nil {
+				return nil, fmt.Errorf("tree %s: %w", o.ID, err)
+			}
+			for _, e := range entries {
+				switch e.Mode {
+				case ModeGitlink:
+				case ModeTree:
+					links[e.ID] = "tree"
+				default:
+					links[e.ID] = "blob"
+				}
+			}
+		case "commit":
+			info, err := parseCommit(o.Data)
+			if err != nil {
+				return nil, fmt.Errorf("commit %s: %w", o.ID, err)
+			}
+			links[string(info.Tree)] = "tree"
+			for _, p := range info.Parents {
+				links[string(p)] = "commit"
+			}
+		}
+	}
+	for _, o := range objects {
+		if links[o.ID] == o.Kind {
+			delete(links, o.ID)
+		}
+	}
+	return links, nil
+}
+
+// Has reports whether all of these objects, of a kind or of any (""), are in the repository's own store. It is
+// sure of a yes; a no may also mean that they are where it does not look: git is to be asked then.
+func (r *Packs) Has(links map[string]string) bool {
+	packs, err := r.PackFiles()
+	if err != nil {
+		return false
+	}
+	open, end := r.openPackIndexes(packs)
+	defer end()
+	// Most of what a tree holds is in the largest pack, and what changed lately in files of its own.
+	slices.SortFunc(open, func(a, b *packIndexFile) int { return cmp.Compare(b.count(), a.count()) })
+	for id, kind := range links {
+		key, err := hex.DecodeString(id)
+		if err != nil || len(key) != r.IDLength()/2 {
+			return false
+		}
+		found := len(open) > 0 && open[0].Has(key)
+		if !found {
+			k := looseKind(r.loosePath(id))
+			found = k != "" && (k == kind || kind == "")
+		}
+		for i := 1; i < len(open) && !found; i++ {
+			found = open[i].Has(key)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// Complete looks for what objects point at. Git itself may have failed to store that and not said so, see verify.
+//
+// In a partial clone, what was in the index before may be missing; old is that index, nil when only git can read it.
+func (r *Packs) Complete(ctx context.Context, objects []Object, old *Index) error {
+	links, err := r.linksOf(objects)
+	if err != nil || r.Has(links) {
+		return err
+	}
+	if r.Promised() {
+		if links = newLinks(links, old); r.Has(links) {
+			return nil
+		}
+	}
+	ids := slices.Sorted(maps.Keys(links))
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(ids, "\n") + "\n")}, "cat-file", "--batch-check")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(out)) {
+		if id, missing := strings.CutSuffix(strings.TrimSpace(line), " missing"); missing {
+			return fmt.Errorf("git did not store %s %s, and did not say why: %w", links[id], id, errVanished)
+		}
+	}
+	return nil
+}
+
+// openPackIndexes opens the indexes of packs, given without extension, as far as they can be read, and returns what
+// closes them.
+func (r *Packs) openPackIndexes(packs []string) (open []*packIndexFile, end func()) {
+	for _, path := range packs {
+		if p := OpenPackIndex(path+".idx", r.IDLength()/2); p != nil {
+			open = append(open, p)
+		}
+	}
+	return open, func() {
+		for _, p := range open {
+			p.Close()
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package object
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+)
+
+// Store is what a repository has of objects: in packs, and in files of their own.
+type Store struct {
+	Format
+	Git *gitcmd.Git
+	*Packs
+	*History
+	reader reader // what is read without git
+}
+
+// New returns the store of a repository.
+func New(git *gitcmd.Git) *Store {
+	format := Format(git.Format)
+	return &Store{Format: format, Git: git, Packs: &Packs{Format: format, Git: git},
+		History: &History{Git: git}}
+}
+
+// Object is a git object that is made here rather than by a git command: several reach the disk in one process.
+type Object struct {
+	Kind string // "blob", "tree" or "commit"
+	ID   string
+	Data []byte
+}
+
+func OnceEach(objects []Object) []Object {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(objects), func(o Object) bool {
+		defer func() { seen[o.ID] = true }()
+		return seen[o.ID]
+	})
+}
+
+const ModeFile = "100644"
+
+// Found is one answer of `git cat-file --batch`. id is "" when there is no such object.
+type Found struct {
+	id, Kind string
+	Data     []byte
+}
+
+// Lookup reads objects by name in one git process. Names must not contain line feeds.
+func (r *Store) Lookup(ctx context.Context, names ...string) ([]Found, error) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(names, "\n") + "\n")}, "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]Found, 0, len(names))
+	for range names {
+		head, rest, ok := bytes.Cut(out, []byte("\n"))
+		if !ok {
+			return nil, fmt.Errorf("git cat-file: the output ends early")
+		}
+		f := strings.Fields(string(head))
+		if n := len(f); n > 0 && (f[n-1] == "missing" || f[n-1] == "ambiguous") {
+			answers, out = append(answers, Found{}), rest
+			continue
+		}
+		if len(f) != 3 {
+			return nil, fmt.Errorf("git cat-file: unexpected answer %q", head)
+		}
+		size, err := strconv.Atoi(f[2])
+		if err != nil || size+1 > len(rest) {
+			return nil, fmt.Errorf("git cat-file: unexpected answer %q", head)
+		}
+		answers, out = append(answers, Found{f[0], f[1], rest[:size]}), rest[size+1:]
+	}
+	return answers, nil
+}

@@ -1,0 +1,206 @@
+package object
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
+	"github.com/go-git/go-git/v5/plumbing/format/objfile"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+)
+
+// ErrNoObject says that an object is not in the repository.
+var ErrNoObject = errors.New("no such object")
+
+// maxPackIndex is the size of a pack's index, in bytes, up to which go-git reads objects of the pack: it loads
+// the index whole before it finds the first of them. Git maps it, and starts faster than 64 MB are read.
+const maxPackIndex = 64 << 20
+
+// reader is what is open of a repository's packs. The zero value is ready.
+type reader struct {
+	mu     sync.Mutex // go-git's packs are not safe for concurrent use
+	packs  []*openPack
+	listed bool // packs are those that there were a moment ago
+}
+
+// Read returns an object's kind ("commit", "tree", "blob", "tag") and content, ErrNoObject when it is not there.
+func (r *Store) Read(ctx context.Context, id string) (kind string, data []byte, err error) {
+	if len(id) != r.IDLength() || !gitcmd.IsHex(id) {
+		return "", nil, fmt.Errorf("%q is not an object id", id)
+	}
+	if r.Git.ReadsDirectly() {
+		// What is open does not show what gc and repack did since, so a failure is tried once more on what is there now.
+		for range 2 {
+			if kind, data, err = r.reader.object(r.Git.CommonDir, id); err == nil && r.NewObject(kind, data).ID == id {
+				return kind, data, nil
+			}
+		}
+	}
+	got, err := r.Lookup(ctx, id)
+	if err != nil {
+		return "", nil, err
+	}
+	if kind, data = got[0].Kind, got[0].Data; got[0].id == "" {
+		return "", nil, fmt.Errorf("%s: %w", id, ErrNoObject)
+	}
+	// Git believes the name of an object's file, as go-git does.
+	if err == nil && r.NewObject(kind, data).ID != id {
+		return "", nil, fmt.Errorf("object %s is damaged", id)
+	}
+	return kind, data, err
+}
+
+// object reads through go-git. After an error the next call looks anew for what there is.
+func (rd *reader) object(commonDir, id string) (kind string, data []byte, err error) {
+	rd.mu.Lock()
+	defer rd.mu.Unlock()
+	defer func() {
+		if err != nil {
+			rd.forget()
+		}
+	}()
+	objects := filepath.Join(commonDir, "objects")
+	if kind, data, err = looseObject(filepath.Join(objects, id[:2], id[2:])); !gitcmd.Absent(err) {
+		return kind, data, err
+	}
+	if !rd.listed {
+		if err := rd.list(filepath.Join(objects, "pack")); err != nil {
+			return "", nil, err
+		}
+	}
+	hash := plumbing.NewHash(id)
+	for _, p := range rd.packs {
+		if p.index.Has(hash[:]) {
+			return p.object(hash)
+		}
+	}
+	return "", nil, fmt.Errorf("%s: %w", id, ErrNoObject)
+}
+
+func (rd *reader) list(dir string) error {
+	packs, err := packsIn(dir)
+	if err != nil {
+		return err
+	}
+	for _, path := range packs {
+		index := OpenPackIndex(path+".idx", len(plumbing.ZeroHash))
+		if index == nil {
+			return fmt.Errorf("%s.idx cannot be read", path)
+		}
+		rd.packs = append(rd.packs, &openPack{path: path, index: index})
+	}
+	rd.listed = true
+	return nil
+}
+
+func (rd *reader) forget() {
+	for _, p := range rd.packs {
+		p.index.Close()
+		if p.pack != nil {
+			p.pack.Close()
+		}
+	}
+	rd.packs, rd.listed = nil, false
+}
+
+// looseKind returns the kind of an object that has a file of its own, "" when there is none or it does not
+// begin as an object does: a power cut may have left it empty.
+func looseKind(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	o, err := objfile.NewReader(f)
+	if err != nil {
+		return ""
+	}
+	defer o.Close()
+	kind, _, err := o.Header()
+	if err != nil {
+		return ""
+	}
+	return kind.String()
+}
+
+// looseObject reads an object that has a file of its own.
+func looseObject(path string) (kind string, data []byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close()
+	o, err := objfile.NewReader(f)
+	if err != nil {
+		return "", nil, err
+	}
+	defer o.Close()
+	t, _, err := o.Header()
+	if err != nil {
+		return "", nil, err
+	}
+	data, err = io.ReadAll(o)
+	return t.String(), data, err
+}
+
+// openPack is a pack that objects are looked for in, and that is opened when the first one is found.
+type openPack struct {
+	path  string // without extension
+	index *packIndexFile
+	pack  *packfile.Packfile
+}
+
+func (p *openPack) object(hash plumbing.Hash) (kind string, data []byte, err error) {
+	if p.pack == nil {
+		if err := p.open(); err != nil {
+			return "", nil, err
+		}
+	}
+	o, err := p.pack.Get(hash)
+	if err != nil {
+		return "", nil, err
+	}
+	content, err := o.Reader()
+	if err != nil {
+		return "", nil, err
+	}
+	data, err = io.ReadAll(content)
+	return o.Type().String(), data, Join(err, content.Close())
+}
+
+func (p *openPack) open() error {
+	if len(p.index.data) > maxPackIndex {
+		return errors.New("the pack's index is large")
+	}
+	index := idxfile.NewMemoryIndex()
+	if err := idxfile.NewDecoder(bytes.NewReader(p.index.data)).Decode(index); err != nil {
+		return err
+	}
+	f, err := osfs.New(filepath.Dir(p.path)).Open(filepath.Base(p.path) + ".pack")
+	if err != nil {
+		return err
+	}
+	p.pack = packfile.NewPackfile(index, nil, f, 0)
+	return nil
+}
+
+// Join is errors.Join without its newlines in the common case of one error.
+func Join(a, b error) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return errors.Join(a, b)
+}

@@ -1,0 +1,19 @@
+package object
+
+import "golang.org/x/sys/unix"
+
+// ComparesFiles says that files can be compared with what the index says of them.
+const ComparesFiles = true
+
+// LookAt looks at a file, and reports false when there is none, or when its time is none that git could write down.
+func LookAt(path string) (FileLook, bool) { return LookIn(unix.AT_FDCWD, path) }
+
+// LookIn is lookAt for a file in an open directory.
+func LookIn(dir int, name string) (FileLook, bool) {
+	var st unix.Stat_t
+	if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Mtim.Sec < 0 || st.Mtim.Sec>>32 != 0 {
+		return FileLook{}, false
+	}
+	return FileLook{uint32(st.Ctim.Sec), uint32(st.Ctim.Nsec), uint32(st.Mtim.Sec), uint32(st.Mtim.Nsec),
+		uint32(st.Dev), uint32(st.Ino), st.Mode, st.Uid, st.Gid, uint32(st.Size)}, true
+}

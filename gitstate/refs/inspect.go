@@ -1,0 +1,281 @@
+package refs
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// BrokenRef is a ref of ours that leads nowhere.
+type BrokenRef struct {
+	Ref  string
+	Err  error          // what is wrong
+	File string         // the loose file that holds it, "" for none
+	To   session.Commit // the commit that it names and that is not there, "" when it cannot be read
+}
+
+// ErrNoCommit says that a ref names a commit that is not there.
+var ErrNoCommit = errors.New("it names a commit that is not there")
+
+// OurRefs lists every ref of ours, and beside them those that are broken.
+func (r *Inspection) OurRefs(ctx context.Context) (refs map[string]session.Commit, broken []BrokenRef, err error) {
+	refs = map[string]session.Commit{}
+	for _, dir := range []string{BranchPrefix, RefsPrefix, OpsPrefix, DeletedPrefix} {
+		dir = strings.TrimSuffix(dir, "/")
+		some, err := r.refs.List(ctx, dir, func(string) bool { return true })
+		if err != nil && !errors.Is(err, ErrBrokenRef) && !r.Git.ReadsDirectly() {
+			return refs, broken, err
+		}
+		if err != nil {
+			broken = append(broken, r.brokenBelow(ctx, dir)...)
+		}
+		for name, c := range some {
+			refs[name] = c
+		}
+	}
+	var names []string
+	for name := range refs {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if _, err := r.Objects.CommitInfo(ctx, refs[name]); err != nil {
+			b := BrokenRef{Ref: name, Err: ErrNoCommit, To: refs[name]}
+			if info, err := os.Lstat(r.refs.refPath(name)); r.Git.ReadsDirectly() && err == nil && info.Mode().IsRegular() {
+				b.File = r.refs.refPath(name)
+			}
+			broken = append(broken, b)
+			delete(refs, name)
+		}
+	}
+	return refs, broken, nil
+}
+
+// brokenBelow looks at the files of refs below a directory.
+func (r *Inspection) brokenBelow(ctx context.Context, dir string) []BrokenRef {
+	var broken []BrokenRef
+	_ = filepath.WalkDir(filepath.Join(r.Git.CommonDir, filepath.FromSlash(dir)),
+		func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
+				return nil
+			}
+			rel, err := filepath.Rel(r.Git.CommonDir, path)
+			if err != nil {
+				return nil
+			}
+			name := filepath.ToSlash(rel)
+			if _, err := r.refs.Ref(ctx, name); err != nil {
+				broken = append(broken, BrokenRef{Ref: name, Err: err, File: path})
+			}
+			return nil
+		})
+	return broken
+}
+
+// LoggedRefs returns where refs were at last that have a reflog and are not there: git removes the reflog of what it
+// deletes.
+func (r *Inspection) LoggedRefs(ctx context.Context) map[string]session.Commit {
+	gone := map[string]session.Commit{}
+	if !r.Git.ReadsDirectly() {
+		return gone
+	}
+	logs := filepath.Join(r.Git.CommonDir, "logs")
+	_ = filepath.WalkDir(filepath.Join(logs, "refs"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		rel, err := filepath.Rel(logs, path)
+		if err != nil {
+			return nil
+		}
+		name := filepath.ToSlash(rel)
+		if c, err := r.refs.Ref(ctx, name); err != nil || c != "" {
+			return nil
+		}
+		if _, err := os.Lstat(r.refs.refPath(name)); err == nil { // it names another ref, or something else is in its place
+			return nil
+		}
+		if c := r.reflog(ctx, name); c != "" {
+			gone[name] = c
+		}
+		return nil
+	})
+	return gone
+}
+
+// Formerly returns where a ref was at last, as its reflog says, or this work tree's operation log of a rescue. It is ""
+// when neither does, or when that commit is not there.
+func (r *Inspection) Formerly(ctx context.Context, ref string) session.Commit {
+	if c := r.reflog(ctx, ref); c != "" {
+		return c
+	}
+	l, err := r.refs.readOps(ctx, r.refs.OpsRef())
+	for i, op := range l.Ops {
+		if err == nil && op.Turn.Rescue == ref && l.Rescues[i] != "" {
+			return l.Rescues[i]
+		}
+	}
+	return ""
+}
+
+func (r *Inspection) reflog(ctx context.Context, ref string) session.Commit {
+	data, err := durable.ReadFile(filepath.Join(r.Git.CommonDir, "logs", filepath.FromSlash(ref)), 64<<20)
+	if err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	for _, line := range slices.Backward(lines) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || len(fields[1]) != r.Objects.IDLength() || !gitcmd.IsHex(fields[1]) {
+			continue // torn
+		}
+		if _, err := r.Objects.CommitInfo(ctx, session.Commit(fields[1])); err == nil {
+			return session.Commit(fields[1])
+		}
+	}
+	return ""
+}
+
+// NewestLedger returns the one of some ledger commits of a session that all others are ancestors of, "" when there is
+// none: none is there, or they are two histories.
+func (r *Inspection) NewestLedger(ctx context.Context, id session.ID, commits []session.Commit) (session.Commit,
+	error) {
+	args := []string{"merge-base", "--independent"}
+	for _, c := range commits {
+		info, err := r.Objects.CommitInfo(ctx, c)
+		if err != nil || !strings.Contains(info.Body, "Wfs-Session: "+id.Trailer()) {
+			continue
+		}
+		if data, err := r.Objects.File(ctx, c, session.FileSession); err != nil || data == nil {
+			continue
+		}
+		if lost, err := r.Lost(ctx, []string{string(c)}); err == nil && lost == "" {
+			args = append(args, string(c))
+		}
+	}
+	if len(args) == 2 {
+		return "", nil
+	}
+	out, err := r.Git.Ask(ctx, args...)
+	newest := strings.Fields(string(out))
+	if err != nil || len(newest) != 1 {
+		return "", err
+	}
+	return session.Commit(newest[0]), nil
+}
+
+// Lost returns what git says of objects that refs of ours reach and that are not there, "" when all of them are. What
+// other refs reach is not looked at.
+func (r *Inspection) Lost(ctx context.Context, refs []string) (string, error) {
+	if len(refs) == 0 {
+		return "", nil
+	}
+	args := append([]string{"rev-list", "--objects", "--quiet"}, refs...)
+	args = append(args, "--not", "--exclude="+strings.TrimPrefix(BranchPrefix, "refs/heads/")+"*", "--branches",
+		"--tags", "--remotes")
+	_, err := r.Git.Ask(ctx, args...)
+	var failed *gitcmd.GitError
+	if errors.As(err, &failed) {
+		return gitcmd.LastLine(failed.Stderr), nil
+	}
+	return "", err
+}
+
+// OnlyOurs reports whether a ref leads to a commit that no ref of the user's leads to.
+func (r *Inspection) OnlyOurs(ctx context.Context, ref string) (bool, error) {
+	out, err := r.Git.Ask(ctx, "rev-list", "--max-count=1", ref, "--not",
+		"--exclude="+BranchPrefix+"*",
+		"--exclude="+RefsPrefix+"*",
+		"--exclude="+OpsPrefix+"*", "--exclude="+DeletedPrefix+"*", "--glob=refs/*")
+	return len(out) > 0, err
+}
+
+// DropEmpty removes the directories of refs of ours in which nothing is: git, killed after it has removed the last ref
+// there, leaves them for good. One that makes a ref there now makes the directory again.
+func (r *Inspection) DropEmpty() {
+	for _, name := range []string{BranchPrefix, RefsPrefix, OpsPrefix, DeletedPrefix} {
+		dir := filepath.Join(r.Git.CommonDir, filepath.FromSlash(strings.TrimSuffix(name, "/")))
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && r.Git.ReadsDirectly() { // a link may lead anywhere
+			dropEmpty(dir)
+		}
+	}
+}
+
+func dropEmpty(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			dropEmpty(filepath.Join(dir, e.Name()))
+		}
+	}
+	_ = os.Remove(dir) // not while anything is in it
+}
+
+// Replant gives a ref that is broken or gone a commit, durably, or takes one away that nothing is known of. The
+// file of a broken one is kept in a directory, and its new name returned: below refs it would go on to be a
+// broken ref. Git refuses to move what it cannot read, so a broken file is replaced by a good one here, in one
+// step.
+func (r *Inspection) Replant(ctx context.Context, b BrokenRef, to session.Commit, asideDir string) (kept string,
+	err error) {
+	if b.File == "" {
+		if err := r.refs.Move(ctx, session.RefMove{Ref: b.Ref, New: to}, "wfs: doctor"); err != nil {
+			return "", err
+		}
+	} else if kept, err = r.replaceRef(b, to, asideDir); err != nil {
+		return kept, err
+	}
+	durable.Hit(durable.RefReplanted)
+	return kept, nil
+}
+
+func (r *Inspection) replaceRef(b BrokenRef, to session.Commit, dir string) (kept string, err error) {
+	if err := durable.MkdirAll(dir); err != nil {
+		return "", err
+	}
+	info, err := os.Lstat(b.File)
+	if err != nil {
+		return "", err
+	}
+	name, mode, keep := filepath.Join(dir,
+		strings.ReplaceAll(strings.TrimPrefix(b.Ref, "refs/"), "/", "_")), info.Mode(), os.Link
+	if to == "" || !mode.IsRegular() {
+		mode, keep = 0o644, os.Rename
+	}
+	if gitcmd.IsThere(name) { // a killed repair left it
+		if _, err := durable.MoveAside(name); err != nil {
+			return "", err
+		}
+	}
+	if keep(b.File, name) != nil { // no hard links here
+		if err := os.Rename(b.File, name); err != nil {
+			return "", err
+		}
+	}
+	durable.Hit(durable.RefAway)
+	if kept, err = durable.MoveAside(name); err != nil {
+		return "", err
+	}
+	if to == "" {
+		return kept, durable.SyncDir(filepath.Dir(b.File))
+	}
+	// not beside the ref, where it would be another broken one
+	good := filepath.Join(dir, durable.TempPrefix+filepath.Base(name))
+	if err := durable.WriteFile(good, []byte(to+"\n"), mode.Perm()); err != nil {
+		return kept, err
+	}
+	if err := os.Rename(good, b.File); err != nil {
+		return kept, err
+	}
+	return kept, durable.SyncDir(filepath.Dir(b.File))
+}

@@ -1,0 +1,46 @@
+package refs
+
+import (
+	"context"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Ledgers returns the commits of a session's ledger, newest first. It is empty when there is no such session.
+func (r *Refs) Ledgers(ctx context.Context, id session.ID) ([]session.LedgerCommit, error) {
+	tip, err := r.Ref(ctx, LedgerRef(id))
+	if err != nil {
+		return nil, err
+	}
+	return r.LedgersFrom(ctx, tip)
+}
+
+// LedgersFrom lists a ledger commit and those before it, newest first, wherever the ref is.
+func (r *Refs) LedgersFrom(ctx context.Context, tip session.Commit) (list []session.LedgerCommit, err error) {
+	for next := tip; next != ""; {
+		info, err := r.Objects.CommitInfo(ctx, next)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, session.LedgerCommit{Commit: next, At: info.At, Subject: info.Subject})
+		next = previousLedger(info)
+	}
+	return list, nil
+}
+
+// previousLedger returns the ledger commit that this one extends, "" for the first: every other parent is named by a
+// trailer.
+func previousLedger(c object.CommitInfo) session.Commit {
+	if len(c.Parents) == 0 {
+		return ""
+	}
+	for line := range strings.Lines(c.Body) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		if strings.HasPrefix(key, "Wfs-Ledger-") && value == string(c.Parents[0]) {
+			return ""
+		}
+	}
+	return c.Parents[0]
+}

@@ -1,0 +1,251 @@
+package refs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Remote is the remote that the user would push to: origin, else the only one, else "".
+func (r *Refs) Remote(ctx context.Context) (string, error) {
+	out, err := r.Git.Ask(ctx, "remote")
+	if err != nil {
+		return "", err
+	}
+	names := strings.Fields(string(out))
+	switch {
+	case slices.Contains(names, "origin"):
+		return "origin", nil
+	case len(names) == 1:
+		return names[0], nil
+	}
+	return "", nil
+}
+
+// CheckBranchName returns an error for a name that no branch can have.
+func (r *Refs) CheckBranchName(ctx context.Context, name string) error {
+	if strings.HasPrefix(name, "-") || strings.Contains(name, "@{") || name == "HEAD" { // as git switch -c has it
+		return fmt.Errorf("%q is not a valid branch name", name)
+	}
+	_, err := r.Git.Ask(ctx, "check-ref-format", "refs/heads/"+name)
+	return err
+}
+
+// RefsBelow are the refs below a directory ("refs/wfs-deleted/auth") by their full names.
+func (r *Refs) RefsBelow(ctx context.Context, dir string) (map[string]session.Commit, error) {
+	return r.List(ctx, dir, func(string) bool { return true })
+}
+
+// Refs are read from their files, without a git process, where the repository keeps them in files. A loose file counts
+// more than packed-refs and is looked for first: git writes packed-refs before it removes what it has packed.
+
+// maxSymbolic is how many symbolic refs may lead to each other; git has the same limit.
+const maxSymbolic = 5
+
+// Ref returns a ref's commit, "" when it does not exist. name is a full name. A ref that cannot be read is an error.
+func (r *Refs) Ref(ctx context.Context, name string) (session.Commit, error) {
+	if !plainRefName(name) {
+		return "", fmt.Errorf("%q is not a full ref name", name)
+	}
+	if !r.Git.ReadsDirectly() {
+		refs, err := r.forEachRef(ctx, name)
+		return refs[name], err
+	}
+	target := name
+	for range maxSymbolic {
+		next, commit, err := r.ReadRef(target)
+		if err != nil || next == "" {
+			return commit, err
+		}
+		target = next
+	}
+	return "", fmt.Errorf("%s: %w: it leads in a circle", name, ErrBrokenRef)
+}
+
+// ReadRef reads one ref without following it.
+func (r *Refs) ReadRef(name string) (next string, commit session.Commit, err error) {
+	path := r.refPath(name)
+	data, err := gitcmd.ReadBounded(path, gitcmd.MaxRef)
+	if err == nil {
+		return r.parseRef(name, data)
+	}
+	if errors.Is(err, durable.ErrNotRegular) || errors.Is(err, syscall.ELOOP) {
+		return "", "", fmt.Errorf("%s: %w: %w", name, ErrBrokenRef, err)
+	}
+	if !gitcmd.Absent(err) && !errors.Is(err, syscall.EISDIR) { // git removes such a directory as soon as it is empty
+		if info, statErr := os.Stat(path); statErr != nil || !info.IsDir() {
+			return "", "", err
+		}
+	}
+	packed, err := r.packedRefs()
+	if err != nil {
+		return "", "", err
+	}
+	end := bytes.Index(packed, []byte(" "+name+"\n"))
+	if end < 0 {
+		return "", "", nil
+	}
+	line := packed[bytes.LastIndexByte(packed[:end], '\n')+1 : end]
+	return r.parseRef(name, line)
+}
+
+// refPath is the file of a loose ref. Work trees share all refs but a few.
+func (r *Refs) refPath(name string) string {
+	dir := r.Git.CommonDir
+	for _, own := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
+		if strings.HasPrefix(name, own) {
+			dir = r.Git.GitDir
+		}
+	}
+	return filepath.Join(dir, filepath.FromSlash(name))
+}
+
+// parseRef reads the content of a ref's file: an object id, or the name of another ref.
+func (r *Refs) parseRef(name string, data []byte) (next string, commit session.Commit, err error) {
+	text := strings.TrimRight(string(data), " \t\r\n")
+	if next, ok := strings.CutPrefix(text, "ref:"); ok {
+		if next = strings.TrimLeft(next, " \t"); plainRefName(next) {
+			return next, "", nil
+		}
+	} else if len(text) == r.Objects.IDLength() && gitcmd.IsHex(text) && text != r.Objects.Zero() {
+		return "", session.Commit(text), nil
+	}
+	return "", "", fmt.Errorf("%s: %w: it holds %q", name, ErrBrokenRef, Cut(text, 60))
+}
+
+// packedRefs is the file of refs that have no file of their own. nil when there is none.
+func (r *Refs) packedRefs() ([]byte, error) {
+	data, err := gitcmd.ReadBounded(filepath.Join(r.Git.CommonDir, "packed-refs"), gitcmd.MaxPackedRefs)
+	if gitcmd.Absent(err) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// List lists the refs below dir ("refs/heads") whose names are wanted. The error names those that cannot be read; the
+// others are returned beside it.
+func (r *Refs) List(ctx context.Context, dir string, want func(name string) bool) (map[string]session.Commit, error) {
+	var names []string
+	top := filepath.Join(r.Git.CommonDir, filepath.FromSlash(dir))
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if gitcmd.Absent(err) {
+			return nil // gone since its directory was read
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(r.Git.CommonDir, path)
+		names = append(names, filepath.ToSlash(rel))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.read(ctx, names, dir, want)
+}
+
+// read reads those of the names that are refs and wanted, and after them what packed-refs has below dir.
+func (r *Refs) read(ctx context.Context, names []string, dir string, want func(string) bool,
+) (map[string]session.Commit, error) {
+	if !r.Git.ReadsDirectly() {
+		refs, err := r.forEachRef(ctx, dir)
+		maps.DeleteFunc(refs, func(name string, _ session.Commit) bool { return !want(name) })
+		return refs, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, ".lock") || !want(name) })
+	refs := make(map[string]session.Commit, len(names))
+	var broken error
+	var one sync.Mutex
+	var wait sync.WaitGroup
+	for part := range slices.Chunk(names, len(names)/runtime.GOMAXPROCS(0)+1) {
+		wait.Go(func() {
+			for _, name := range part {
+				commit, err := r.Ref(ctx, name)
+				one.Lock()
+				refs[name], broken = commit, object.Join(broken, err)
+				one.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+	packed, err := r.packedRefs()
+	for line := range bytes.Lines(packed) {
+		id, name, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
+		if _, loose := refs[name]; !loose && strings.HasPrefix(name, dir+"/") && want(name) {
+			var e error
+			_, refs[name], e = r.parseRef(name, []byte(id))
+			broken = object.Join(broken, e)
+		}
+	}
+	maps.DeleteFunc(refs, func(_ string, commit session.Commit) bool { return commit == "" })
+	return refs, object.Join(broken, err)
+}
+
+// forEachRef lists refs through git: the one of that name, or those below it.
+func (r *Refs) forEachRef(ctx context.Context, pattern string) (map[string]session.Commit, error) {
+	out, warned, err := r.Git.RunBoth(ctx, gitcmd.Opts{}, "for-each-ref", "--format=%(objectname) %(refname)", pattern)
+	if err != nil {
+		return nil, err
+	}
+	refs := map[string]session.Commit{}
+	for line := range strings.Lines(string(out)) {
+		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		refs[name] = session.Commit(id)
+	}
+	// git leaves out what it cannot read and says so.
+	if bytes.Contains(warned, []byte("broken ref")) || bytes.Contains(warned, []byte("broken name")) {
+		err = fmt.Errorf("%w: %s", ErrBrokenRef, bytes.TrimSpace(warned))
+	}
+	return refs, err
+}
+
+// plainRefName accepts what is safe to look for in a directory. Git's own rules are stricter; nothing is created here.
+func plainRefName(name string) bool {
+	return strings.HasPrefix(name, "refs/") && !strings.Contains(name, "..") && !strings.Contains(name, "//") &&
+		!strings.HasSuffix(name, "/") && !strings.HasSuffix(name, ".lock") && !strings.ContainsAny(name, "\\ :\x00\r\n")
+}
+
+func Cut(s string, n int) string { return s[:min(n, len(s))] }
+
+// Pushed reports whether git's log of a remote's branch says that a push was the last to move it.
+func (r *Refs) Pushed(ctx context.Context, ref string) bool {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1, gitcmd.GitDied}}, "reflog", "show", "-1", "--format=%gs", ref)
+	return err == nil && strings.TrimSpace(string(out)) == "update by push"
+}
+
+// Unreachable returns those of some commits that are there, and that no ref leads to.
+func (r *Refs) Unreachable(ctx context.Context, commits []session.Commit) ([]session.Commit, error) {
+	args := []string{"rev-list", "--ignore-missing"}
+	for _, c := range commits {
+		args = append(args, string(c))
+	}
+	out, err := r.Git.Ask(ctx, append(args, "--not", "--glob=refs/*")...) // --all counts HEAD as well
+	found := strings.Fields(string(out))
+	return slices.DeleteFunc(slices.Clone(commits),
+		func(c session.Commit) bool { return !slices.Contains(found, string(c)) }), err
+}
+
+// Previous returns the branch that HEAD was on before, as `git switch -` means it, "" when git does not remember one.
+func (r *Refs) Previous(ctx context.Context) (string, error) {
+	out, err := r.Git.Ask(ctx, "rev-parse", "--symbolic-full-name", "@{-1}")
+	var failed *gitcmd.GitError
+	if errors.As(err, &failed) {
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), err
+}

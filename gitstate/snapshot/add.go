@@ -1,0 +1,338 @@
+package snapshot
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// maxRounds bounds how many paths may make `git add` give up as a whole, each of them costing another round.
+const maxRounds = 50
+
+// addition is what it took to bring a private index up to date with the work tree.
+type addition struct {
+	session.Staged
+	Now     *object.Index   // afterwards
+	Copied  []byte          // see withheld
+	Plain   bool            // it was added without git
+	Objects []object.Object // of what was added, then, which are nowhere yet
+}
+
+// isGiven reports whether a file was given a key.
+func (h *holding) isGiven(p string) bool {
+	return slices.ContainsFunc(h.given, func(s session.Skip) bool { return s.Path == p })
+}
+
+func joinSkips(lists ...[]session.Skip) []session.Skip {
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, func(a, b session.Skip) int { return strings.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(all, func(a, b session.Skip) bool { return a.Path == b.Path })
+}
+
+// maxSpecs is the size of pathspecs, in bytes, that are given as arguments. Systems allow some more.
+const maxSpecs = 64 << 10
+
+// AddAll stages the whole work tree, but for .wfs and what is held out, into a private index, and names what it could
+// not. x is that index as it is before; nothingStaged says that it stands for headTree. A nested repository becomes no
+// gitlink unless head has it as one, or somebody has made a submodule of it: a gitlink protects nothing of it.
+func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothingStaged bool, exclude string,
+	head session.Commit, headTree session.Tree) (made addition, err error) {
+	began := time.Unix(0, int64(r.Git.FileTime()))
+	h, err := r.files.hold(ctx, index, x, exclude, head)
+	if err != nil {
+		return made, err
+	}
+	out, err := r.files.withhold(ctx, index, x, nothingStaged, &h, head)
+	if err != nil {
+		return made, err
+	}
+	if made.Copied, h.given = out.copied, out.skips; len(out.unstaged) > 0 {
+		if x, err = r.Objects.ReadIndex(ctx, index); err != nil {
+			return made, err
+		}
+		h.unsure = true
+	}
+	made.HeldOut, made.Ignored, made.Now = h.held, h.ignored, x
+	slices.SortFunc(made.HeldOut, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
+	// Git would set it to when the index was written: what changed since it was read must not look older than that.
+	defer func() {
+		if err == nil {
+			err = gitcmd.IgnoreAbsent(os.Chtimes(index, began, began))
+		}
+	}()
+	if !h.unsure && len(h.force) == 0 {
+		paths := slices.DeleteFunc(slices.Clone(h.paths), h.isGiven)
+		if now, objects, ok := r.addPlain(ctx, index, x, paths); ok {
+			made.Now, made.Objects, made.Plain, made.Skipped = now, objects, true, joinSkips(out.skips)
+			return made, nil
+		}
+	}
+	if err := cmp.Or(x.Store(), r.Objects.Doubt(index, x, h.doubted)); err != nil {
+		return made, err
+	}
+	added, err := r.addHeld(ctx, index, x, &h)
+	if err != nil {
+		return made, err
+	}
+	if added != nil || len(h.doubted) > 0 {
+		if made.Now, err = r.Objects.ReadIndex(ctx, index); err != nil {
+			return made, err
+		}
+	}
+	unseen, err := r.unseen(ctx, made.Now) // where a checkout is sparse, git takes marks from files that are there
+	if err != nil {
+		return made, err
+	}
+	var nested []session.Skip
+	if made.Now, nested, err = r.ungraft(ctx, index, made.Now, headTree); err != nil {
+		return made, err
+	}
+	made.Skipped = joinSkips(added, unseen, out.skips, nested)
+	return made, nil
+}
+
+// addHeld adds what was decided, and names what was passed over; nil when there was nothing to add.
+//
+// Git is not told what to keep out beside single paths: with a path to be left out beside one in the same
+// directory, git 2.39 finds nothing there and does not say so.
+func (r *Adder) addHeld(ctx context.Context, index string, x *object.Index, h *holding) (skipped []session.Skip,
+	err error) {
+	paths := literally(slices.DeleteFunc(slices.Clone(h.paths), h.isGiven))
+	sure := !h.unsure && len(paths) <= MaxNamed
+	if sure && len(paths) > 0 {
+		// its threads would compare nothing
+		report, err := r.addOnce(ctx, index, paths, h.how, "-c", "core.preloadIndex=false")
+		sure, skipped = err == nil && report.Fatal == nil && len(report.Skipped) == 0, []session.Skip{}
+	}
+	if !sure {
+		if skipped, err = r.addEverything(ctx, index, h.how, everythingBut(h, x)); err != nil {
+			return nil, err
+		}
+		skipped = append([]session.Skip{}, skipped...)
+	}
+	if len(h.force) == 0 {
+		return skipped, nil
+	}
+	report, err := r.addOnce(ctx, index, literally(h.force), "-f")
+	return append([]session.Skip{}, append(skipped, report.Skipped...)...), err
+}
+
+// literally are the pathspecs of single paths.
+func literally(paths []string) (specs []string) {
+	for _, p := range paths {
+		specs = append(specs, ":(top,literal)"+p)
+	}
+	return specs
+}
+
+// everythingBut are the pathspecs of the work tree without what is held out.
+func everythingBut(h *holding, x *object.Index) []string {
+	all := []string{".", ":(exclude,top)" + object.UserDir}
+	for _, s := range h.given {
+		all = append(all, ":(exclude,top,literal)"+s.Path)
+	}
+	for _, p := range h.keep {
+		// A rule keeps git from looking into it; what is tracked there nevertheless was added by force.
+		if p = strings.TrimSuffix(p, "/"); !x.Tracks(p) {
+			all = append(all, ":(exclude,top,literal)"+p)
+		}
+	}
+	return all
+}
+
+// unseen names the files that differ from an index and that git does not look at. Files that are not there, as
+// outside of a sparse checkout, have nothing to lose.
+func (r *Adder) unseen(ctx context.Context, x *object.Index) (skipped []session.Skip, err error) {
+	var files []object.TreeFile
+	for _, p := range r.Git.ThoseThere(x.Marked()) {
+		e, _ := object.Find(x.Entries, 0, p)
+		if f, ok := object.LookAt(filepath.Join(r.Git.Root, filepath.FromSlash(p))); !ok || !x.Unchanged(e, f, nil) {
+			files = append(files, object.TreeFile{Path: p, Mode: fmt.Sprintf("%06o", e.Mode), ID: hex.EncodeToString(e.ID)})
+		}
+	}
+	ids, err := r.idsOf(ctx, files)
+	for _, f := range files {
+		if ids[f.Path] != f.ID {
+			skipped = append(skipped, session.Skip{Path: f.Path, Why: WayUnseen})
+		}
+	}
+	return skipped, err
+}
+
+// idsOf returns the ids that git would add files of the work tree with, by path.
+func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]string, error) {
+	ids, named := map[string]string{}, []string{}
+	for _, f := range files {
+		full := filepath.Join(r.Git.Root, filepath.FromSlash(f.Path))
+		switch info, err := os.Lstat(full); {
+		case err != nil, strings.Contains(f.Path, "\n"): // which git cannot be told of; so it counts as another one
+		case info.Mode()&fs.ModeSymlink != 0 && f.Mode == object.ModeLink:
+			if to, err := os.Readlink(full); err == nil {
+				ids[f.Path] = r.Objects.NewObject("blob", []byte(to)).ID
+			}
+		case info.Mode().IsRegular() && f.Regular() && (info.Mode()&0o100 != 0) == (f.Mode == object.ModeExec):
+			named = append(named, f.Path)
+		}
+	}
+	if len(named) == 0 {
+		return ids, nil
+	}
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(named, "\n") + "\n")}, "hash-object",
+		"--stdin-paths")
+	if lines := strings.Fields(string(out)); err == nil && len(lines) == len(named) {
+		for i, p := range named {
+			ids[p] = lines[i]
+		}
+	}
+	return ids, nil // what cannot be read counts as another one
+}
+
+// addEverything adds what some pathspecs of the whole work tree say, and names what was passed over.
+func (r *Adder) addEverything(ctx context.Context, index, how string, all []string) (skipped []session.Skip,
+	err error) {
+	for try := 1; ; try++ {
+		if skipped, err = r.addRest(ctx, index, how, all); err != nil {
+			return nil, err
+		}
+		notStored := slices.ContainsFunc(skipped, func(s session.Skip) bool { return s.Why == skipNotStored })
+		if !notStored || try == object.MaxTries {
+			return skipped, nil // a full disk says so each time, git that collects garbage does not
+		}
+	}
+}
+
+// addRest runs `git add` with -A or -u, goes on where it gives up, and names what was passed over.
+func (r *Adder) addRest(ctx context.Context, index, how string, paths []string) ([]session.Skip, error) {
+	var skipped []session.Skip
+	report, err := r.addOnce(ctx, index, paths, how)
+	for round := 0; ; round++ {
+		var failed *gitcmd.GitError
+		if err != nil && (!errors.As(err, &failed) || report.Fatal == nil) {
+			return nil, err
+		}
+		if report.Fatal == nil {
+			return append(skipped, report.Skipped...), nil
+		}
+		// Git gave up as a whole because of one path: leave that out and try again.
+		known := slices.ContainsFunc(skipped, func(s session.Skip) bool { return s.Path == report.Fatal.Path })
+		if known || round == maxRounds {
+			return nil, err
+		}
+		skipped = append(skipped, *report.Fatal)
+		paths = append(paths, ":(exclude,top,literal)"+report.Fatal.Path)
+		report, err = r.addOnce(ctx, index, paths, how)
+	}
+}
+
+// addOnce runs one `git add`. Git has all of the pathspecs before it begins, and never has them from a pipe:
+// one that is cut short by a kill lacks what is to be left out, and an empty one means everything.
+func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, how string,
+	settings ...string) (addReport, error) {
+	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
+	args := append(settings, "-c", "core.excludesFile="+r.Settings.ExcludesPath(), "-c", "core.splitIndex=false",
+		"-c",
+		"core.safecrlf=false",
+		"add", how, "--ignore-errors", "--sparse")
+	if all := strings.Join(pathspecs, "\x00"); len(all) > maxSpecs {
+		file := index + ".specs"
+		if err := durable.WriteCache(file, []byte(all), 0o600); err != nil {
+			return addReport{}, err
+		}
+		defer os.Remove(file)
+		args = append(args, "--pathspec-from-file="+file, "--pathspec-file-nul")
+	} else {
+		args = append(append(args, "--"), pathspecs...)
+	}
+	_, stderr, err := r.Git.RunBoth(ctx,
+		gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}, args...)
+	report := ReadAddReport(stderr)
+	report.Skipped = slices.DeleteFunc(report.Skipped, r.rulesOnly)
+	if err == nil && report.Fatal == nil && report.Unknown != "" {
+		err = &gitcmd.GitError{Args: []string{"add"}, Exit: 1, Stderr: report.Unknown}
+	}
+	return report, err
+}
+
+// ungraft takes those gitlinks out of a private index, x, that head does not have, and that nobody has made
+// submodules of, names them, and submodules that have edits of their own, and returns the index that there is
+// then.
+func (r *Adder) ungraft(ctx context.Context, path string, x *object.Index, head session.Tree) (*object.Index,
+	[]session.Skip, error) {
+	info := x.Info()
+	if len(info.Gitlinks) == 0 {
+		return x, nil, nil
+	}
+	skipped, err := r.dropGitlinks(ctx, path, info.Gitlinks, head)
+	if err == nil && len(skipped) > 0 {
+		x, err = r.Objects.ReadIndex(ctx, path)
+	}
+	if err != nil {
+		return x, skipped, err
+	}
+	edited, err := r.editedSubmodules(ctx, path, x.Info().Gitlinks)
+	return x, append(skipped, edited...), err
+}
+
+func (r *Adder) dropGitlinks(ctx context.Context, index string, gitlinks []string,
+	head session.Tree) ([]session.Skip, error) {
+	old := map[string]bool{}
+	if head != "" {
+		args := append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", string(head), "--"}, gitlinks...)
+		out, err := r.Git.Ask(ctx, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, line := range strings.Split(string(out), "\x00") {
+			if meta, name, ok := strings.Cut(line, "\t"); ok && strings.HasPrefix(meta, object.ModeGitlink+" ") {
+				old[name] = true
+			}
+		}
+	}
+	if slices.ContainsFunc(gitlinks, func(p string) bool { return !old[p] }) {
+		made, err := r.stagedSubmodules(ctx, index)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(old, made)
+	}
+	var skipped []session.Skip
+	var drop bytes.Buffer
+	for _, path := range gitlinks {
+		if !old[path] {
+			skipped = append(skipped, session.Skip{Path: path, Why: session.SkipNested})
+			drop.WriteString(path + "\x00")
+		}
+	}
+	if len(skipped) == 0 {
+		return nil, nil
+	}
+	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: drop.Bytes()},
+		"-c", "core.splitIndex=false", "update-index", "--force-remove", "-z", "--stdin")
+	return skipped, err
+}
+
+// putEntries puts entries into a private index, as update-index reads them.
+func (r *Adder) putEntries(ctx context.Context, index string, entries []byte) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: entries}, "-c",
+		"core.splitIndex=false",
+		"update-index", "-z", "--index-info")
+	return err
+}

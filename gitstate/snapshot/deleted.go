@@ -1,0 +1,49 @@
+package snapshot
+
+import (
+	"context"
+	"encoding/hex"
+	"strconv"
+
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// fewDeleted is how many files may be gone without a word, however few there were.
+const fewDeleted = 4
+
+// DeletedFrom reports whether an index lacks more than half of the files of another one, nil when it does not.
+// What has only another name in it is not gone.
+func (r *Files) DeletedFrom(old, x *object.Index) *session.Deleted {
+	d := session.Deleted{Of: len(old.Entries)}
+	changes, renamed := r.Objects.IndexChanges(old, x), map[string]int{}
+	for _, c := range changes {
+		if c.Status == "A" {
+			renamed[c.NewID]++
+		}
+	}
+	for _, c := range changes {
+		if c.Status != "D" {
+			continue
+		}
+		if renamed[c.OldID]--; renamed[c.OldID] < 0 {
+			d.Files++
+		}
+	}
+	if d.Files <= fewDeleted || 2*d.Files <= d.Of {
+		return nil
+	}
+	return &d
+}
+
+// IndexOfTree is an index of what a tree holds, without what files are like.
+func (r *Files) IndexOfTree(ctx context.Context, t session.Tree) (*object.Index, error) {
+	files, err := r.Objects.TreeFiles(ctx, t)
+	x := &object.Index{}
+	for _, f := range files {
+		id, _ := hex.DecodeString(f.ID)
+		mode, _ := strconv.ParseUint(f.Mode, 8, 32)
+		x.Entries = append(x.Entries, object.IndexEntry{Name: []byte(f.Path), ID: id, Mode: uint32(mode)})
+	}
+	return x, err
+}

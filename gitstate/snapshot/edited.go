@@ -1,0 +1,65 @@
+package snapshot
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Edited lists the files of the work tree that differ from a commit, without writing anything: a look, no snapshot. The
+// user's own directory is not looked at. exclude is the session's extra exclude file, "" for none.
+func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string) (tracked, untracked []string,
+	err error) {
+	paths := []string{"--", ":/", ":(top,exclude)" + object.UserDir}
+	head, err := r.Refs.Head(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if head.Commit != since { // committed by hand, say
+		moved, err := r.Git.Ask(ctx,
+			append([]string{"diff-tree", "-r", "--name-only", "-z", "--no-renames", string(since), string(head.Commit)},
+				paths...)...)
+		if err != nil {
+			return nil, nil, err
+		}
+		tracked = gitcmd.SplitZ(moved)
+	}
+	others := []string{"ls-files", "-z", "--others", "--exclude-standard"}
+	if exclude != "" {
+		others = append(others, "--exclude-from="+exclude)
+	}
+	// Not git diff: it writes the index when a file only looks changed.
+	status := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all"}
+	changed, err := r.Git.Ask(ctx, append(status, paths...)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, line := range gitcmd.SplitZ(changed) { // XY PATH
+		if len(line) > 3 {
+			tracked = append(tracked, line[3:])
+		}
+	}
+	slices.Sort(tracked)
+	tracked = slices.Compact(tracked)
+	names, err := r.Git.Ask(ctx, append(others, paths...)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	untracked = slices.DeleteFunc(gitcmd.SplitZ(names), func(p string) bool {
+		_, is := slices.BinarySearch(tracked, p)
+		return is
+	})
+	return tracked, untracked, nil
+}
+
+// Dirty reports how many paths of the work tree differ from HEAD or are untracked, directories counted once and
+// wfs's own not at all. It takes no lock.
+func (r *Files) Dirty(ctx context.Context) (int, error) {
+	out, err := r.Git.Ask(ctx, "status", object.EverySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
+		":(top,exclude)"+object.UserDir)
+	return strings.Count(string(out), "\x00"), err
+}

@@ -1,0 +1,19 @@
+package snapshot
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+)
+
+// Tracked reports whether git tracks a path in a work tree, which is this one or "main". Capital letters do not count:
+// on some systems they are the same file.
+func (r *Files) Tracked(ctx context.Context, worktree, path string) (bool, error) {
+	index := r.Git.IndexPath()
+	if worktree != r.Git.Worktree {
+		index = filepath.Join(r.Git.CommonDir, "index")
+	}
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "ls-files", "-z", "--", ":(top,icase)"+path)
+	return len(out) > 0, err
+}

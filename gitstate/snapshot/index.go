@@ -1,0 +1,97 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+func Unmerged(i object.IndexInfo) error {
+	const shown = 5
+	names := strings.Join(i.Unmerged[:min(shown, len(i.Unmerged))], ", ")
+	if more := len(i.Unmerged) - shown; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return &gitcmd.ReadyError{Code: gitcmd.NotMerged, Detail: names}
+}
+
+// CopyIndex reads the work tree's index, of which store makes a copy.
+func (r *Files) CopyIndex(ctx context.Context, to string) (*object.Index, error) {
+	if err := durable.MkdirAll(filepath.Dir(to)); err != nil {
+		return nil, err
+	}
+	if err := object.RemoveLeftovers(to); err != nil {
+		return nil, err
+	}
+	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
+	if err == nil && x.Data != nil {
+		x.CopyTo = to
+	}
+	return x, err
+}
+
+// TreeOfIndex returns the tree that a private index stands for, written if it was not yet. That it is the expected one,
+// which exists, is found out without a git process. Conflicts are a *ReadyError.
+func (r *Files) TreeOfIndex(ctx context.Context, path string, x *object.Index, expected session.Tree) (session.Tree,
+	error) {
+	info := x.Info()
+	if len(info.Unmerged) > 0 {
+		return "", Unmerged(info)
+	}
+	if info.Tree != "" {
+		return session.Tree(info.Tree), nil
+	}
+	if root, ok := r.Objects.RootOf(x); ok && root.ID == string(expected) {
+		return expected, nil
+	}
+	if err := x.Store(); err != nil {
+		return "", err
+	}
+	return r.Objects.WriteTree(ctx, path)
+}
+
+// TreeWithout is treeOfIndex of an index that has other entries for some paths.
+func (r *Files) TreeWithout(ctx context.Context, x *object.Index, but []byte) (session.Tree, error) {
+	path := filepath.Join(r.Git.PrivateDir(), "before")
+	if err := object.RemoveLeftovers(path); err != nil {
+		return "", err
+	}
+	defer os.Remove(path)
+	if err := durable.WriteCache(path, x.Data, 0o600); err != nil {
+		return "", err
+	}
+	if err := r.putEntries(ctx, path, but); err != nil {
+		return "", err
+	}
+	return r.Objects.WriteTree(ctx, path)
+}
+
+// StagedTrees returns the trees of a private index that are to be made, with this .wfs, the root last. That has
+// no data if git has made it. x is what is in the index.
+func (r *Files) StagedTrees(ctx context.Context, path string, x *object.Index, own object.Entry) ([]object.Object,
+	error) {
+	if entries, below, ok := r.Objects.TreesOf(x, nil); ok {
+		own.Name = object.UserDir
+		root, err := r.Objects.NewTree(object.PutEntry(entries, own))
+		return append(below, root), err
+	}
+	staged, err := r.Objects.WriteTree(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := r.Objects.WithOwn(ctx, staged, own)
+	return []object.Object{{Kind: "tree", ID: string(tree)}}, err
+}
+
+// Unstored are those of some trees that git has not made.
+func Unstored(trees []object.Object) []object.Object {
+	return slices.DeleteFunc(trees, func(o object.Object) bool { return o.Data == nil })
+}

@@ -1,0 +1,327 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/internal/durable"
+)
+
+// Most files that change are plain ones: git stores their bytes as they are. Those are added here, without a
+// git process, and their blobs and trees reach the disk with the commit. Wherever anything else may concern a
+// path (attributes, settings, odd names, a file that changes while it is read), git adds all of them instead.
+
+// Limits of what is kept in memory, in bytes.
+const (
+	maxPlain    = 32 << 20
+	maxPlainAll = 128 << 20
+)
+
+// readPlain reads a file, or where a link leads, if it is as it was looked at before and afterwards.
+func readPlain(path string, was object.FileLook) (data []byte, ok bool) {
+	if was.Size > maxPlain {
+		return nil, false
+	}
+	if was.Mode&object.IndexType == object.KindLink {
+		to, err := os.Readlink(path)
+		data = []byte(to)
+		ok = err == nil
+	} else {
+		f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+		if err != nil {
+			return nil, false
+		}
+		defer f.Close()
+		data = make([]byte, was.Size)
+		_, err = io.ReadFull(f, data)
+		n, err2 := f.Read(make([]byte, 1))
+		ok = err == nil && n == 0 && errors.Is(err2, io.EOF)
+	}
+	now, there := object.LookAt(path)
+	return data, ok && there && now == was
+}
+
+// plainRules are what the repository's and the user's settings say about files.
+type plainRules struct {
+	repo    *Files
+	returns bool              // git may convert line ends without an attribute
+	texts   map[string]string // files of attributes that were read
+	all     []string          // of everybody
+}
+
+// plainName reports whether git takes the path of a file as it is.
+func plainName(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		lower := strings.ToLower(part)
+		switch lower {
+		case ".gitignore", ".gitattributes", ".gitkeep", ".github", ".gitlab-ci.yml":
+			continue
+		}
+		if part == "" || strings.HasPrefix(lower, ".git") || strings.Contains(lower, "git~") ||
+			strings.ContainsFunc(part, odd) {
+			return false
+		}
+	}
+	return true
+}
+
+// odd characters are those that some file systems make other names of.
+func odd(c rune) bool { return c > 126 || c < ' ' || c == '\\' || c == ':' }
+
+// keeps reports whether git stores a file's bytes as they are.
+func (p *plainRules) keeps(name string, data []byte) bool {
+	returns, ident := bytes.IndexByte(data, '\r') >= 0, bytes.Contains(data, []byte("$Id"))
+	if returns && p.returns {
+		return false
+	}
+	files := slices.Clone(p.all)
+	for dir := name; dir != "."; {
+		dir = filepath.ToSlash(filepath.Dir(dir))
+		files = append(files, filepath.Join(p.repo.Git.Root, filepath.FromSlash(dir), ".gitattributes"))
+	}
+	for _, file := range files {
+		text, read := p.texts[file]
+		if !read {
+			data, err := gitcmd.ReadFile(file)
+			if err != nil && !gitcmd.Absent(err) {
+				return false
+			}
+			text = strings.TrimPrefix(string(data), byteOrderMark)
+			p.texts[file] = text
+		}
+		for line := range strings.Lines(text) {
+			line = strings.TrimSpace(line)
+			end := max(strings.IndexAny(line, " \t"), 0)
+			pattern, attributes := line[:end], line[end:]
+			concerns := strings.HasPrefix(pattern, "[attr]") || strings.HasPrefix(pattern, `"`) || MayMatch(pattern, name)
+			if concerns && converts(attributes, returns, ident) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// converts reports whether attributes may change a file's bytes on their way into git. Line ends are only
+// changed where there are carriage returns.
+func converts(attributes string, returns, ident bool) bool {
+	for _, name := range []string{"filter", "encoding"} {
+		if strings.Contains(attributes, name) {
+			return true
+		}
+	}
+	for _, name := range []string{"text", "crlf", "eol"} {
+		if returns && strings.Contains(attributes, name) {
+			return true
+		}
+	}
+	return ident && strings.Contains(attributes, "ident")
+}
+
+// plainAdd is what is to become of an index.
+type plainAdd struct {
+	repo    *Adder
+	old     *object.Index
+	rules   *plainRules
+	edits   []object.IndexEdit
+	objects []object.Object
+	dirty   map[string]bool // directories with a change, see treesOf
+	bytes   int64
+}
+
+// addPlain brings a private index up to date with some paths of the work tree, and returns the objects of that:
+// blobs, and trees but for the root. It answers false, and has done nothing, where git has to add them.
+func (r *Adder) addPlain(ctx context.Context, path string, x *object.Index, paths []string) (now *object.Index,
+	objects []object.Object, ok bool) {
+	if x.Special || x.Version != 2 && x.Version != 3 || !r.Git.ReadsDirectly() {
+		return nil, nil, false
+	}
+	a := &plainAdd{repo: r, old: x, dirty: map[string]bool{}}
+	if a.rules, ok = r.plainRules(ctx); !ok {
+		return nil, nil, false
+	}
+	slices.Sort(paths)
+	for _, p := range slices.Compact(paths) {
+		if !a.add(p) {
+			return nil, nil, false
+		}
+	}
+	if now, ok = a.index(); !ok {
+		return nil, nil, false
+	}
+	_, trees, ok := r.Objects.TreesOf(now, a.dirty)
+	if !ok {
+		return nil, nil, false
+	}
+	r.Objects.EncodeIndex(now)
+	if durable.WriteCache(path, now.Data, 0o600) != nil {
+		return nil, nil, false
+	}
+	return now, append(a.objects, trees...), true
+}
+
+// add looks at one path.
+func (a *plainAdd) add(p string) bool {
+	full := filepath.Join(a.repo.Git.Root, filepath.FromSlash(p))
+	file, below := a.old.Position(p)
+	f, ok := object.LookAt(full)
+	if !ok {
+		_, err := os.Lstat(full)
+		a.remove(p, file, below)
+		return gitcmd.Absent(err)
+	}
+	blob, ok := a.blob(p, full, f)
+	if !ok {
+		return false
+	}
+	if below.N > 0 {
+		a.edits = append(a.edits, below)
+	}
+	mode, id := modeOf(f), object.RawID(blob.ID)
+	same := file.N > 0 && a.old.Entries[file.From].Mode == mode && bytes.Equal(a.old.Entries[file.From].ID, id)
+	if !same || below.N > 0 {
+		a.touch(p)
+	}
+	if !same {
+		a.objects = append(a.objects, blob)
+	}
+	file.Data = object.AppendEntry(nil, f, mode, id, p)
+	e, _, ok := object.ParseIndexEntry(file.Data, len(id))
+	e.Name = []byte(p)
+	file.Entry = &e
+	a.edits = append(a.edits, file)
+	return ok
+}
+
+// remove removes a path, and what is below it.
+func (a *plainAdd) remove(p string, file, below object.IndexEdit) {
+	for _, e := range []object.IndexEdit{below, file} {
+		if e.N > 0 {
+			a.edits = append(a.edits, e)
+		}
+	}
+	a.touch(p)
+}
+
+// blob reads a file as git would store it, if git stores its bytes as they are.
+func (a *plainAdd) blob(p, full string, f object.FileLook) (object.Object, bool) {
+	if !plainKind(f) || !plainName(p) {
+		return object.Object{}, false
+	}
+	data, ok := readPlain(full, f)
+	if a.bytes += int64(len(data)); !ok || a.bytes > maxPlainAll {
+		return object.Object{}, false
+	}
+	if f.Mode&object.IndexType == object.KindRegular && !a.rules.keeps(p, data) {
+		return object.Object{}, false
+	}
+	return a.repo.Objects.NewObject("blob", data), true
+}
+
+// plainKind reports whether something is a file or a link.
+func plainKind(f object.FileLook) bool {
+	kind := f.Mode & object.IndexType
+	return kind == object.KindRegular || kind == object.KindLink
+}
+
+// modeOf is a file's mode as an index has it.
+func modeOf(f object.FileLook) uint32 {
+	switch {
+	case f.Mode&object.IndexType == object.KindLink:
+		return object.KindLink
+	case f.Mode&0o100 != 0:
+		return object.KindRegular | 0o755
+	}
+	return object.KindRegular | 0o644
+}
+
+// touch notes that the directories of a path are other ones.
+func (a *plainAdd) touch(p string) {
+	for i := range len(p) {
+		if p[i] == '/' {
+			a.dirty[p[:i+1]] = true
+		}
+	}
+}
+
+// index returns the index with all edits, of which the data lack notes of trees and the sum: see encodeIndex.
+// No file may lie where another one has a directory. It has no version: where its entries are in its file is
+// not known.
+func (a *plainAdd) index() (*object.Index, bool) {
+	slices.SortStableFunc(a.edits, func(x, y object.IndexEdit) int { return x.From - y.From })
+	old := a.old
+	now := &object.Index{At: old.At, Written: old.Written, Cached: old.Cached, Sum: old.Sum,
+		Entries: make([]object.IndexEntry, 0, len(old.Entries)+len(a.edits)),
+		Data:    make([]byte, 0, len(old.Data)+len(old.Data)/32)}
+	now.Data = append(now.Data, old.Data[:12]...)
+	from := 0
+	keep := func(to int) {
+		now.Entries = append(now.Entries, old.Entries[from:to]...)
+		now.Data = append(now.Data, old.Data[old.Offset(from):old.Offset(to)]...)
+	}
+	for _, e := range a.edits {
+		if e.From < from {
+			return nil, false
+		}
+		keep(e.From)
+		from = e.From + e.N
+		if e.Entry == nil {
+			continue
+		}
+		if n := len(now.Entries); n > 0 && bytes.Compare(now.Entries[n-1].Name, e.Entry.Name) >= 0 {
+			return nil, false
+		}
+		now.Entries, now.Data = append(now.Entries, *e.Entry), append(now.Data, e.Data...)
+	}
+	keep(len(old.Entries))
+	for _, e := range a.edits {
+		if e.Entry != nil && now.Blocked(string(e.Entry.Name)) {
+			return nil, false
+		}
+	}
+	now.End = len(now.Data)
+	binary.BigEndian.PutUint32(now.Data[8:], uint32(len(now.Entries)))
+	return now, true
+}
+
+// plainRules answers false where settings make git look at files in another way than is done here.
+func (r *Adder) plainRules(ctx context.Context) (*plainRules, bool) {
+	s, err := r.Git.Answers.Settings(ctx)
+	if err != nil || !usual(s) {
+		return nil, false
+	}
+	global := s["core.attributesfile"]
+	if strings.HasPrefix(global, "~") && !strings.HasPrefix(global, "~/") || strings.HasPrefix(global, "%") ||
+		strings.HasPrefix(global, ":") {
+		return nil, false
+	}
+	if global == "" {
+		global = strings.TrimSuffix(r.Settings.ExcludeFile(""), "ignore") + "attributes"
+	} else {
+		global = r.Settings.ExcludeFile(global)
+	}
+	p := &plainRules{repo: r.files, returns: s["core.autocrlf"] != "", texts: map[string]string{}}
+	p.all = []string{filepath.Join(r.Git.CommonDir, "info", "attributes"), global}
+	for _, prefix := range []string{"/", "/usr/local", "/opt/homebrew"} {
+		p.all = append(p.all, filepath.Join(prefix, "etc", "gitattributes"))
+	}
+	return p, true
+}
+
+// usual reports whether settings let git take the names, kinds and modes of files as they are.
+func usual(s map[string]string) bool {
+	off := func(key string) bool { value, set := s[key]; return set && !gitcmd.Truth(value) }
+	return !off("core.filemode") && !off("core.symlinks") && !gitcmd.Truth(s["core.ignorecase"]) &&
+		!gitcmd.Truth(s["core.precomposeunicode"]) && s["core.bigfilethreshold"] == "" && s["attr.tree"] == ""
+}

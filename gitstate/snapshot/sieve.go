@@ -1,0 +1,149 @@
+package snapshot
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// sieve reads untracked paths as `git ls-files -z` writes them, sorted, and keeps those that are to be held
+// out, and the first of the others. It needs memory for what it keeps and for one path, not for what it reads.
+type sieve struct {
+	guard   session.Guard
+	size    func(path string) int64                        // of a file, in bytes
+	suspect func(path string) (session.HoldReason, string) // see Repo.suspect
+	tracked func(directory string) bool                    // whether anything in it is, or was where the work began
+
+	rest  []byte // of a path that is not whole yet
+	open  []openDir
+	asked bool // tracked was called
+	held  []session.Held
+	fresh []string        // to be added
+	more  bool            // there are more than these
+	empty map[string]bool // of the paths that were asked for, those of which nothing was read
+}
+
+// openDir is a directory of which more files may come.
+type openDir struct {
+	path  string // with a slash at its end
+	files int    // in it and below, without those of directories that are held out
+	why   session.HoldReason
+}
+
+func (s *sieve) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		i := bytes.IndexByte(p, 0)
+		if i < 0 {
+			s.rest = append(s.rest, p...)
+			return n, nil
+		}
+		s.read(string(append(s.rest, p[:i]...)))
+		s.rest, p = s.rest[:0], p[i+1:]
+	}
+}
+
+func (s *sieve) read(p string) {
+	s.goTo(p)
+	delete(s.empty, p)
+	if !s.inHeld() && !s.guard.Allows(p) && !strings.HasSuffix(p, "/") && s.holds(p) {
+		return
+	}
+	if n := len(s.open); n > 0 {
+		s.open[n-1].files++
+	}
+	if s.inHeld() {
+		return
+	}
+	if s.more = s.more || len(s.fresh) == maxFresh; !s.more {
+		s.fresh = append(s.fresh, strings.TrimSuffix(p, "/"))
+	}
+}
+
+// goTo closes the directories that a path is not in, and opens those that it is in.
+func (s *sieve) goTo(p string) {
+	for len(s.open) > 0 && !strings.HasPrefix(p, s.open[len(s.open)-1].path) {
+		s.close()
+	}
+	below := 0
+	if n := len(s.open); n > 0 {
+		below = len(s.open[n-1].path)
+	}
+	for i := below; i < len(p)-1; i++ { // a nested repository ends in a slash; it is no directory of files
+		if p[i] == '/' {
+			s.enter(p[:i+1])
+		}
+	}
+}
+
+// enter opens a directory.
+func (s *sieve) enter(dir string) {
+	delete(s.empty, dir)
+	d := openDir{path: dir}
+	name := path.Base(dir)
+	switch {
+	case s.inHeld(), name != ".env" && !filled(name), s.old(dir):
+	case name == ".env":
+		d.why = session.HoldKey
+	default:
+		d.why = session.HoldName
+	}
+	s.open = append(s.open, d)
+}
+
+// old reports whether a directory is none of those that are held out.
+func (s *sieve) old(dir string) bool {
+	dir = strings.TrimSuffix(dir, "/")
+	s.asked = true
+	return s.guard.Allows(dir) || s.tracked(dir)
+}
+
+func (s *sieve) inHeld() bool {
+	return slices.ContainsFunc(s.open, func(d openDir) bool { return d.why != "" })
+}
+
+// holds keeps a single file, if it is one to be held out.
+func (s *sieve) holds(p string) bool {
+	limit, _ := s.guard.Limits()
+	h := session.Held{Path: p, Bytes: s.size(p)}
+	if h.Why, h.Rule = s.suspect(p); h.Why == "" && h.Bytes > limit {
+		h.Why = session.HoldSize
+	}
+	if h.Why == "" {
+		return false
+	}
+	s.held = append(s.held, h)
+	return true
+}
+
+// close ends the innermost open directory. One that is held out takes the place of what was held out below it.
+func (s *sieve) close() {
+	d := s.open[len(s.open)-1]
+	s.open = s.open[:len(s.open)-1]
+	_, limit := s.guard.Limits()
+	if d.why == "" && d.files > limit && !s.inHeld() && !s.old(d.path) {
+		d.why = session.HoldNumber
+	}
+	if d.why != "" {
+		s.fresh = slices.DeleteFunc(s.fresh, func(p string) bool { return strings.HasPrefix(p, d.path) })
+		for len(s.held) > 0 && strings.HasPrefix(s.held[len(s.held)-1].Path, d.path) {
+			s.held = s.held[:len(s.held)-1]
+		}
+		s.held = append(s.held, session.Held{Path: d.path, Why: d.why, Files: d.files})
+		return
+	}
+	if n := len(s.open); n > 0 {
+		s.open[n-1].files += d.files
+	}
+}
+
+// end closes what is open.
+func (s *sieve) end() {
+	for len(s.open) > 0 {
+		s.close()
+	}
+	slices.SortFunc(s.held, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
+}

@@ -1,0 +1,150 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// staged is a private index that holds what the work tree holds. index.lock is held until it is installed.
+type staged struct {
+	turns  *Turns
+	path   string
+	files  []string // that it has new
+	unlock func()
+}
+
+// stage brings a copy of the index up to date with the work tree, and returns the objects that are still to be written.
+// It holds index.lock until that copy is the index, so that killed at any moment the index is the old one or the new.
+func (r *Turns) stage(ctx context.Context, d session.Draft, made *session.Made, on ground,
+	ident string) (unwritten []object.Object, _ *staged, err error) {
+	head, err := r.Refs.Head(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if head.Ref != d.Branch && d.Turn.HeadNew != d.Branch { // an agent may have taken HEAD away; the turn puts it back
+		return nil, nil, fmt.Errorf("HEAD is on %q, not on %s: %w", head.Ref, d.Branch, refs.ErrMoved)
+	}
+	headTree := on.base
+	if head.Commit != d.Parents[0] {
+		if headTree, err = r.Objects.TreeOf(ctx, head.Commit); err != nil {
+			return nil, nil, err
+		}
+	}
+	s := &staged{turns: r, path: filepath.Join(r.Git.PrivateDir(), "stage")}
+	if s.unlock, err = r.Git.Locks.LockIndex(ctx); err != nil {
+		return nil, nil, err
+	}
+	if unwritten, err = r.stageLocked(ctx, d, made, on, headTree, head.Commit, ident, s); err != nil {
+		s.unlock()
+	}
+	return unwritten, s, err
+}
+
+func (r *Turns) stageLocked(ctx context.Context, d session.Draft, made *session.Made, on ground,
+	headTree session.Tree, head session.Commit, ident string, s *staged) ([]object.Object, error) {
+	old, err := r.Files.CopyIndex(ctx, s.path)
+	if err != nil {
+		return nil, err
+	}
+	before, err := r.Files.TreeOfIndex(ctx, s.path, old, headTree)
+	if err != nil {
+		return nil, err
+	}
+	added, err := r.Files.AddAll(ctx, s.path, old, before == headTree, d.Exclude, head, headTree)
+	if err != nil {
+		return nil, err
+	}
+	if len(added.Copied) > 0 {
+		if before, err = r.Files.TreeWithout(ctx, old, added.Copied); err != nil {
+			return nil, err
+		}
+	}
+	made.Staged = added.Staged
+	parent := old
+	if before != on.base { // the parent has other files than the index that was found
+		if parent, err = r.Files.IndexOfTree(ctx, on.base); err != nil {
+			return nil, err
+		}
+	}
+	made.Deleted = r.Files.DeletedFrom(parent, added.Now)
+	trees, err := r.Files.StagedTrees(ctx, s.path, added.Now, on.userDir)
+	if err != nil {
+		return nil, err
+	}
+	s.files = object.NewFiles(r.Git.Root, r.Objects.IndexChanges(old, added.Now))
+	// in the commit below, in this one, or anchored
+	made.Tree, made.IndexOld = session.Tree(trees[len(trees)-1].ID), before
+	if made.Tree == d.Unless && before != made.Tree && !slices.Contains(d.Former, before) {
+		return nil, session.ErrUnchanged // what is staged besides the files stays as the user has it
+	}
+	lost := before != headTree && before != made.Tree
+	if made.IndexAnchor, err = r.anchor(ctx, d, head, before, lost, ident); err != nil {
+		return nil, err
+	}
+	durable.Hit(durable.CheckpointAnchored)
+	trees = snapshot.Unstored(trees)
+	if added.Plain {
+		return append(added.Objects, trees...), nil
+	}
+	unwritten := append(r.Objects.NewBlobs(old, added.Now), trees...)
+	// An index of files that are nowhere must not become the user's.
+	return unwritten, r.Objects.Complete(ctx, unwritten, old)
+}
+
+// flush brings the private index to the disk, and the files that it has new: the work tree that a power cut
+// leaves must not be behind the checkpoint, with empty files that look like edits.
+func (s *staged) flush() error { return durable.WriteOut(append(s.files, s.path)) }
+
+// install makes the private index, which was flushed, the work tree's own, and gives index.lock back. Git
+// trusts its index: after a power cut it must be neither older than the branch nor torn.
+func (s *staged) install() error {
+	defer s.unlock()
+	return s.turns.installIndex(s.path)
+}
+
+// anchor returns the commit that keeps what is in the index alone, and makes it if need be. One that an earlier, killed
+// checkpoint left is taken along.
+func (r *Turns) anchor(ctx context.Context, d session.Draft, head session.Commit, index session.Tree, lost bool,
+	ident string) (session.Commit, error) {
+	ref := refs.AnchorRef(d.Session)
+	left, err := r.Refs.Ref(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	if !lost {
+		return left, nil
+	}
+	parents := []session.Commit{head}
+	if left != "" {
+		parents = append(parents, left)
+	}
+	c := r.Objects.NewCommit(string(index), parents, ident, d.At,
+		"wfs: the index before a checkpoint of "+string(d.Session))
+	if err := r.Objects.WriteObjects(ctx, c); err != nil {
+		return "", err
+	}
+	anchor := session.Commit(c.ID)
+	return anchor, r.Refs.Move(ctx, session.RefMove{Ref: ref, Old: left, New: anchor}, "wfs: keep the index")
+}
+
+// installIndex makes a private index, which has reached the disk, the work tree's own. The caller holds index.lock.
+func (r *Turns) installIndex(private string) error {
+	if was, err := os.Stat(r.Git.IndexPath()); err == nil {
+		if err := os.Chmod(private, was.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(private, r.Git.IndexPath()); err != nil {
+		return err
+	}
+	return durable.SyncDir(r.Git.GitDir)
+}

@@ -1,0 +1,28 @@
+package worktree
+
+import (
+	"os"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+)
+
+// CopyOf returns the path of the work tree that this directory is a copy of, "" when it is none: git's entry says that
+// the linked work tree is elsewhere, and there it is. Git would take both for one.
+func (r *Trees) CopyOf() (string, error) {
+	if r.Git.GitDir == r.Git.CommonDir {
+		return "", nil
+	}
+	path, err := gitcmd.LinkedPath(r.Git.GitDir)
+	if err != nil || path == "" || path == r.Git.Root || gone(path, r.Git.GitDir) {
+		return "", err
+	}
+	there, err := os.Stat(path)
+	if err != nil {
+		return "", gitcmd.IgnoreAbsent(err)
+	}
+	here, err := os.Stat(r.Git.Root)
+	if err != nil || os.SameFile(here, there) {
+		return "", err
+	}
+	return path, nil
+}

@@ -1,0 +1,78 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/internal/durable"
+)
+
+// KeepWorktree leads git to where MoveWorktree brought a linked work tree, so that what its git directory alone
+// has goes on to be there: index, reflog, and the repositories of its submodules. HEAD is on no branch there
+// from then on, and its branch is free. It can be called again. stays is false for one that git knows nothing
+// of: it never came to its entry.
+func (r *Trees) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stays bool, err error) {
+	dir, link := r.Git.LinkedDir(n.Name), filepath.Join(to, ".git")
+	entry, err := os.Stat(dir)
+	own, _ := gitcmd.LeadsTo(to)
+	ours, e := os.Stat(own)
+	if err != nil || e != nil || !os.SameFile(entry, ours) { // its entry never came to its place, or is somebody else's
+		return false, os.RemoveAll(r.newGitDir(n.Name))
+	}
+	if err := durable.WriteFile(filepath.Join(dir, "gitdir"), []byte(filepath.ToSlash(link)+"\n"), 0o644); err != nil {
+		return false, err
+	}
+	at := gitcmd.New(gitcmd.Place{Root: to, CommonDir: r.Git.CommonDir, GitDir: dir,
+		Worktree: gitcmd.WorktreeID(dir, r.Git.CommonDir),
+		Format:   r.Git.Format, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
+	head, err := at.Run(ctx, gitcmd.Opts{GitDir: dir}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	var none *gitcmd.GitError
+	if err != nil && !errors.As(err, &none) {
+		return false, err
+	}
+	if err == nil {
+		if _, err := at.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "update-ref", "--no-deref", "-m", "wfs: kept in "+to,
+			"HEAD", strings.TrimSpace(string(head))); err != nil {
+			return false, err
+		}
+	}
+	return true, r.leadModules(ctx, filepath.Join(dir, "modules"), n.Path, to)
+}
+
+// leadModules tells the repositories of submodules where their work trees are, after the one around them was moved.
+func (r *Trees) leadModules(ctx context.Context, modules, from, to string) error {
+	return filepath.WalkDir(modules, func(path string, d fs.DirEntry, err error) error {
+		if err != nil && path == modules && gitcmd.Absent(err) {
+			return fs.SkipAll
+		}
+		if err != nil || d.IsDir() || d.Name() != "config" && d.Name() != "config.worktree" ||
+			!gitcmd.IsGitDir(filepath.Dir(path)) {
+			return err
+		}
+		return r.leadModule(ctx, path, from, to)
+	})
+}
+
+// leadModule tells the repository of a submodule, by a file of its configuration.
+func (r *Trees) leadModule(ctx context.Context, path, from, to string) error {
+	at := gitcmd.New(gitcmd.Place{Root: to, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
+	said, err := at.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--file", path, "--get", "core.worktree")
+	tree := strings.TrimSuffix(string(said), "\n")
+	if err != nil || tree == "" {
+		return err
+	}
+	if !filepath.IsAbs(tree) {
+		tree = filepath.Join(filepath.Dir(path), tree)
+	}
+	rel, err := filepath.Rel(from, tree)
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil // somewhere else, or led already
+	}
+	_, err = at.Run(ctx, gitcmd.Opts{Write: true}, "config", "--file", path, "core.worktree", filepath.Join(to, rel))
+	return err
+}

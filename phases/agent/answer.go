@@ -1,0 +1,197 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/redact"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// ExitWait is the exit code by which a command asks to be called again later (EX_TEMPFAIL of sysexits.h).
+const ExitWait = 75
+
+const (
+	maxResult = 64 << 10 // bytes of a result file
+	maxTime   = 253402300799
+)
+
+// answer is what a runner says about its run. Nothing of it is evidence.
+type answer struct {
+	done bool
+	not  bool // it says that the work is not done
+	// unread says that it answered, and that nobody can tell what: that is no yes. The note says why.
+	unread bool
+	waits  bool
+	until  int64 // Unix seconds, 0: it did not say
+	ask    string
+	note   string
+	// change is why it asks to go back to where tests are written.
+	change string
+	// left is the existing test that shows that nothing is left to do.
+	left string
+	cost float64
+	// review is a reviewer's verdict, nil for none.
+	review *session.Review
+}
+
+// resultFile is the JSON of $WFS_RESULT. Unknown fields are let through: a wrapper may keep its own there.
+type resultFile struct {
+	Done      *bool           `json:"done,omitempty"`
+	Continue  bool            `json:"continue"`             // the work is not done yet; outweighs done
+	WaitUntil json.RawMessage `json:"wait_until,omitempty"` // RFC 3339, or Unix seconds
+	Wait      string          `json:"wait"`                 // "15m", from now
+	Ask       string          `json:"ask"`
+	CostUSD   float64         `json:"cost_usd"`
+	Note      string          `json:"note"`
+	Change    string          `json:"test_change"`
+	Nothing   string          `json:"nothing_left"` // the existing test that already shows the item
+}
+
+// readResult reads what the run left at path. An empty file says nothing.
+func readResult(path string, secrets *redact.Redactor, now func() time.Time) answer {
+	text, err := durable.ReadFile(path, maxResult)
+	if errors.Is(err, fs.ErrNotExist) {
+		return answer{}
+	}
+	if err != nil {
+		return unreadable(err)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return answer{}
+	}
+	a, err := parseResult([]byte(secrets.String(string(text))), now)
+	if err != nil {
+		return unreadable(err)
+	}
+	return a
+}
+
+// unreadable is the answer of whoever meant to give one.
+func unreadable(err error) answer {
+	why := process.Reason(err)
+	var wrong *json.UnmarshalTypeError
+	var broken *json.SyntaxError
+	switch {
+	case errors.As(err, &wrong):
+		why = fmt.Sprintf("%q must not be a %s", wrong.Field, wrong.Value)
+	case errors.As(err, &broken):
+		why = "it is not a JSON object: " + broken.Error()
+	}
+	return answer{unread: true, note: clipped("could not read the answer; it counts as \"not done\": " + why)}
+}
+
+// decodeResult reads the keys of an answer.
+func decodeResult(text []byte) (f resultFile, err error) {
+	switch {
+	case len(text) == 0:
+		return f, errors.New("it is empty")
+	case text[0] != '{':
+		return f, errors.New("it is not a JSON object")
+	}
+	return f, json.Unmarshal(text, &f)
+}
+
+// parseResult is what an answer says.
+func parseResult(text []byte, now func() time.Time) (answer, error) {
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
+	f, err := decodeResult(text)
+	if err != nil {
+		return answer{}, err
+	}
+	said := f.Done != nil && *f.Done
+	a := answer{done: said && !f.Continue, not: f.Continue || f.Done != nil && !said, review: parseReview(text),
+		ask: clipped(f.Ask), note: clipped(f.Note), change: clipped(f.Change),
+		left: safetext.Line(f.Nothing, process.MaxSaid)}
+	if f.CostUSD > 0 && !math.IsInf(f.CostUSD, 0) {
+		a.cost = f.CostUSD
+	}
+	if err := a.waitAs(f, now); err != nil {
+		return answer{}, err
+	}
+	return a, nil
+}
+
+// waitAs reads until when an answer waits.
+func (a *answer) waitAs(f resultFile, now func() time.Time) error {
+	if f.Wait != "" {
+		d, err := time.ParseDuration(f.Wait)
+		if err != nil || d < 0 {
+			return fmt.Errorf("wait: %q is not a duration such as 15m", short(f.Wait))
+		}
+		a.wait(d, now)
+	}
+	if len(f.WaitUntil) > 0 && string(f.WaitUntil) != "null" {
+		until, err := parseTime(f.WaitUntil)
+		if err != nil {
+			return err
+		}
+		a.waits, a.until = true, until
+	}
+	return nil
+}
+
+func (a *answer) wait(d time.Duration, now func() time.Time) {
+	a.waits = true
+	if now != nil {
+		a.until = now().Add(d).Unix()
+	}
+}
+
+func parseTime(raw json.RawMessage) (int64, error) {
+	text := string(raw)
+	var quoted string
+	if json.Unmarshal(raw, &quoted) == nil {
+		text = strings.TrimSpace(quoted)
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil && at.Unix() >= 0 {
+		return at.Unix(), nil
+	}
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(seconds >= 0 && seconds <= maxTime) {
+		return 0, fmt.Errorf("wait_until: %s is neither an RFC 3339 time nor Unix seconds", short(text))
+	}
+	return int64(math.Ceil(seconds)), nil
+}
+
+func short(s string) string { return safetext.Line(s, 40) }
+
+// clipped is a text of somebody else's, fit to be kept and shown.
+func clipped(s string) string {
+	s = strings.TrimSpace(safetext.Strip(s))
+	n := 0
+	for i := range s {
+		if n++; n == process.MaxSaid {
+			return strings.TrimSpace(s[:i]) + "…"
+		}
+	}
+	return s
+}
+
+// conclude tells how a run that ended by itself went.
+func conclude(exit int, a answer) session.RunResult {
+	r := session.RunResult{Exit: exit, Done: a.done, NotDone: a.not, Unread: a.unread, Review: a.review, Note: a.note,
+		Ask: a.ask, TestChange: a.change, NothingLeft: a.left,
+		CostUSD: a.cost}
+	switch {
+	case a.ask != "":
+		r.Outcome = session.OutcomeAsk
+	case exit == ExitWait, exit == 0 && a.waits:
+		r.Outcome, r.WaitUntil = session.OutcomeWait, a.until
+	case exit == 0:
+		r.Outcome = session.OutcomeOK
+	default:
+		r.Outcome = session.OutcomeFailed
+	}
+	return r
+}

@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// runCommand keeps the contract of a command agent: the brief on its input and in $WFS_BRIEF, its answer in
+// $WFS_RESULT, exit code 75 to be called again later.
+func (a *attempt) runCommand(ctx context.Context, c workflows.Command) (session.RunResult, error) {
+	p, err := a.start(ctx, proc.Spec{Argv: process.Argv(c), Env: a.env(nil), Stdin: a.brief, Stdout: a.out, Stderr: a.out})
+	if err != nil {
+		return session.RunResult{}, err
+	}
+	a.out.flush()
+	res := conclude(p.Exit, readResult(filepath.Join(a.req.RunDir, ResultFile), a.Secrets, a.Now))
+	lines := process.LastLines(a.out.log.Tail(maxErrors), session.MaxPrinted, process.MaxShown)
+	switch last := lines[max(0, len(lines)-1):]; {
+	case p.Ended == proc.NotStarted:
+		res = a.notStarted(p.StartError)
+	case p.Ended == proc.Exited && c.Shell != "" && len(last) > 0 && shellRefused(p.Exit, last[0]):
+		res.Outcome, res.Note = session.OutcomeNotStarted, last[0]
+	}
+	a.stopped(p, "", &res)
+	res.Millis, res.Survivors = p.Millis, p.Survivors
+	if lines = process.LastLines(a.out.log.Tail(maxErrors), session.MaxPrinted, process.MaxShown); len(lines) > 0 &&
+		!res.Outcome.Orderly() {
+		res.Message, res.Printed = lines[len(lines)-1], lines
+	}
+	return res, nil
+}
+
+// shellRefused tells a command that the shell could not execute from an agent that ends with the same code: the shell's
+// last word then begins with its own name, in whatever language it goes on.
+func shellRefused(exit int, last string) bool {
+	return (exit == process.ExitNotFound || exit == process.ExitNotExecutable) && strings.HasPrefix(last, "sh: ")
+}
+
+// withSettings gives git further settings by way of the environment, after those that are there already.
+func withSettings(env, settings []string) []string {
+	const count = "GIT_CONFIG_COUNT="
+	n := 0
+	for _, entry := range env {
+		if text, ok := strings.CutPrefix(entry, count); ok {
+			n, _ = strconv.Atoi(text)
+		}
+	}
+	env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, count) })
+	for i := 0; i+1 < len(settings); i += 2 {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, settings[i]),
+			fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, settings[i+1]))
+		n++
+	}
+	return append(env, count+strconv.Itoa(n))
+}
+
+// bareEnv is the environment of all that runs in the work tree. Variables of a wfs that this one runs under do not
+// reach it.
+func (r *Runner) bareEnv(extra []string) []string {
+	env := slices.DeleteFunc(process.DefaultEnv(r.Environ, extra), func(entry string) bool {
+		return strings.HasPrefix(entry, "WFS_") || strings.HasPrefix(entry, "PWD=")
+	})
+	return append(env, "PWD="+r.Root)
+}
+
+// env is the environment of a run, with further variables that it may see.
+func (a *attempt) env(further []string) []string {
+	req := &a.req
+	env := a.bareEnv(slices.Concat(req.Plan.Env, further))
+	if req.Phase.Run.Agent && !req.Plan.Agent.Push {
+		env = withSettings(env, a.Settings)
+	}
+	return append(append(env, a.marks(req.Session.ID, req.RunDir, req.Started.RunID)...),
+		"WFS_RESULT="+filepath.Join(req.RunDir, ResultFile),
+		"WFS_WORKFLOW="+req.Plan.Workflow.Name,
+		"WFS_PHASE="+string(req.Started.Phase),
+		"WFS_LAP="+strconv.Itoa(req.Started.Lap),
+		"WFS_ATTEMPT="+strconv.Itoa(req.Started.Attempt),
+	)
+}

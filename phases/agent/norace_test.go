@@ -1,0 +1,7 @@
+//go:build !race
+
+package agent
+
+import ()
+
+const raceMemory = 1

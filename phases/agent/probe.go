@@ -1,0 +1,133 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// probeTimeout bounds a question to an agent about itself. A node program on a busy machine took 16 s at its
+// first start.
+const probeTimeout = 20 * time.Second
+
+// maxCached is the largest cache that is read, in bytes; each agent takes some hundred.
+const maxCached = 1 << 20
+
+// Prober asks the programs of agents about themselves: which version they are, and whether somebody is logged in.
+type Prober struct {
+	Environ []string // of wfs; programs see what their cards let through
+	Cache   string   // a file in which versions are remembered, "" for none
+}
+
+// Installed is what is known of an agent's program.
+type Installed struct {
+	Path    string // "" when there is none
+	Version string // "" when it does not say
+	Problem string // why it could not be asked, in one line
+}
+
+// probed is one version in the cache. It holds as long as the program is the same file: packages of npm all have the
+// same time, so that size and time alone would not tell.
+type probed struct {
+	Size    int64  `json:"size"`
+	ModTime int64  `json:"mtime"` // in nanoseconds
+	Inode   uint64 `json:"inode,omitempty"`
+	Version string `json:"version"`
+}
+
+// Find looks for an agent's program and asks for its version. What was asked before is remembered.
+func (p *Prober) Find(ctx context.Context, c *workflows.Card) Installed {
+	env := p.env(c)
+	path, err := proc.LookPath(c.Command[0], process.Value(env, "PATH"))
+	if err != nil {
+		return Installed{}
+	}
+	in := Installed{Path: path}
+	if len(c.Probe) == 0 {
+		return in
+	}
+	now, known := sameProgram(path)
+	key := path + "\x00" + strings.Join(c.Probe, " ")
+	cached := p.cached()
+	if known {
+		if was, ok := cached[key]; ok && was.Size == now.Size && was.ModTime == now.ModTime && was.Inode == now.Inode {
+			in.Version = was.Version
+			return in
+		}
+	}
+	out, errs, exit, err := p.ask(ctx, c.Probe, env)
+	switch in.Version = process.Shown(workflows.VersionIn(out + "\n" + errs)); {
+	case err != nil:
+		in.Problem = process.Reason(err)
+	case exit != 0:
+		in.Version, in.Problem = "", "it exited with code "+strconv.Itoa(exit)+" when run for its version"
+	case in.Version == "":
+		in.Problem = "it does not print its version"
+	case known && p.Cache != "":
+		now.Version = in.Version
+		cached[key] = now
+		p.remember(cached)
+	}
+	return in
+}
+
+// LoggedIn asks whether somebody is logged in. known is false when the card has no way to ask, or none that worked.
+func (p *Prober) LoggedIn(ctx context.Context, c *workflows.Card) (yes, known bool) {
+	if len(c.LoggedIn) == 0 {
+		return false, false
+	}
+	_, _, exit, err := p.ask(ctx, c.LoggedIn, p.env(c))
+	return exit == 0, err == nil
+}
+
+func (p *Prober) ask(ctx context.Context, argv, env []string) (stdout, stderr string, exit int, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, errors.New("it did not answer in "+probeTimeout.String()))
+	defer cancel()
+	dir, err := os.MkdirTemp("", "wfs-probe-") // a repository could bring settings
+	if err != nil {
+		return "", "", -1, err
+	}
+	defer os.RemoveAll(dir)
+	out, errs, exit, err := proc.Output(ctx, proc.Cmd{Argv: argv, Dir: dir, Env: env})
+	return string(out), string(errs), exit, err
+}
+
+func (p *Prober) env(c *workflows.Card) []string {
+	return append(process.DefaultEnv(p.Environ, c.Env), c.Environ(nil)...)
+}
+
+func (p *Prober) cached() map[string]probed {
+	all := map[string]probed{}
+	if text, err := durable.ReadFile(p.Cache, maxCached); err != nil || json.Unmarshal(text, &all) != nil || all == nil {
+		return map[string]probed{}
+	}
+	return all
+}
+
+// remember writes the cache. One that cannot be written is asked for again.
+func (p *Prober) remember(all map[string]probed) {
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err == nil && os.MkdirAll(filepath.Dir(p.Cache), 0o700) == nil {
+		_ = durable.WriteCache(p.Cache, append(text, '\n'), 0o600)
+	}
+}
+
+// sameProgram tells one program from another at the same path.
+func sameProgram(path string) (probed, bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return probed{}, false
+	}
+	_, inode, _ := durable.FileID(info)
+	return probed{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Inode: inode}, true
+}

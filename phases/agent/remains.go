@@ -1,0 +1,98 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/cost"
+)
+
+// AgentFile says in a run's directory which agent works where, so that its conversation can be gone on with when nobody
+// sees its end. It has the agent and the place of a session.Conversation.
+const AgentFile = "agent.json"
+
+// Left is what is known of a run whose end nobody saw: what its agent had told by then, or a command had
+// written into its result file. Nothing is known of many.
+func Left(runDir string) session.Remains {
+	var left session.Remains
+	if text, err := durable.ReadFile(filepath.Join(runDir, EventsFile), 2*maxEvents); err == nil {
+		left = leftIn(text)
+	}
+	if u := &left.Usage; u.USD == 0 {
+		u.USD = cost.Dollars(readResult(filepath.Join(runDir, ResultFile), nil, nil).cost)
+	}
+	left.Usage.Millis = max(left.Usage.Millis, untilLastWord(runDir))
+	var who session.Conversation
+	text, err := durable.ReadFile(filepath.Join(runDir, AgentFile), 4<<10)
+	if err != nil || json.Unmarshal(text, &who) != nil || who.Agent == "" {
+		left.Conversation = nil
+		return left
+	}
+	left.Agent = clipped(who.Agent)
+	if c := left.Conversation; c != nil {
+		c.Agent, c.Place = left.Agent, clipped(who.Place)
+	}
+	return left
+}
+
+// untilLastWord is how long a run printed anything, in milliseconds: from its brief to its last output. How
+// much longer it worked is not known.
+func untilLastWord(runDir string) int64 {
+	brief, err := os.Lstat(filepath.Join(runDir, BriefFile))
+	if err != nil {
+		return 0
+	}
+	var longest int64
+	for _, name := range []string{OutputFile, ErrorsFile, EventsFile} {
+		if info, err := os.Lstat(filepath.Join(runDir, name)); err == nil {
+			longest = max(longest, info.ModTime().Sub(brief.ModTime()).Milliseconds())
+		}
+	}
+	return longest
+}
+
+// leftIn is what the events of a run tell. Each process counts from nothing, and tells all that it has used so far. A
+// conversation is known once the agent has done something in it: before, it may not have been told what it is about.
+func leftIn(events []byte) session.Remains {
+	var sum, last agents.Spent
+	var begun, end int64
+	var started agents.Event
+	var left session.Remains
+	for line := range bytes.Lines(events) {
+		r, ok := agents.DecodeRecord(line)
+		if !ok {
+			continue
+		}
+		at := r.At.UnixMilli()
+		if begun == 0 {
+			begun = at
+		}
+		end = max(end, at)
+		switch r.Kind {
+		case agents.Usage:
+			if r.Spent.Tokens() < last.Tokens() && r.Spent.USD <= last.USD { // another process
+				sum = sum.Plus(last)
+			}
+			last = r.Spent
+		case agents.Started:
+			if r.Conversation != started.Conversation {
+				left.Conversation = nil
+			}
+			started = r.Event
+		case agents.Text, agents.Thinking, agents.ToolCall, agents.ToolResult:
+			if started.Conversation != "" {
+				left.Conversation = &session.Conversation{ID: clipped(started.Conversation), Version: clipped(started.Version),
+					Ended: session.OutcomeInterrupted}
+			}
+		}
+	}
+	sum = sum.Plus(last)
+	left.Model = clipped(started.Model)
+	left.Usage = session.RunResult{CostUSD: sum.USD, Tokens: tokensOf(sum), Millis: end - begun}.Usage()
+	return left
+}

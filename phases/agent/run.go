@@ -1,0 +1,149 @@
+// Package agent runs whoever works in a phase: an agent, a command or a script. It says how the run ended.
+package agent
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/redact"
+	"github.com/wfs-dev/wfs/phases/brief"
+	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/phases/report"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Names of what a run leaves in its directory, outside Git.
+const (
+	BriefFile  = "brief.md"
+	ResultFile = "result.json"
+	OutputFile = "output.log"
+)
+
+// Runner carries out one attempt: it briefs whoever works in a phase, runs it, and says how the run ended. What
+// the work is worth is for the judge.
+type Runner struct {
+	Root    string   // top of the work tree, absolute
+	Environ []string // of wfs; runs see what DefaultEnv lets through
+	Temp    string   // where runs get temporary directories of their own, outside of all repositories; "": they get none
+	Now     func() time.Time
+	Secrets *redact.Redactor // taken out of all that a run leaves, shows and answers; nil takes nothing out
+	// Report gets lines for the terminal, without control characters. May be nil.
+	Report func(line string)
+	// Watch gets what the agent does as it does it, one event at a time. Texts may hold control characters. nil: what
+	// it says goes to Report.
+	Watch func(agents.Event)
+	// Prober knows the versions of agents that do not tell theirs. May be nil.
+	Prober *Prober
+	// Settings are settings of git's for runs of agents that may not push, in turn a key and its value.
+	Settings []string
+	// Hurry, when closed, kills a run that is being stopped without further grace. May be nil.
+	Hurry  <-chan struct{}
+	Grace  time.Duration // between TERM and KILL; 0 is proc.DefaultGrace
+	Settle time.Duration // silence after an agent's last word before it is stopped; 0 is that of proc.Signs
+	MaxLog int64         // bytes; 0 is DefaultMaxLog
+}
+
+// Run briefs and runs whoever works in the request's phase. An error means that it could not be found out how the run
+// went; a command that fails, hangs or does not exist is a result.
+func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunResult, error) {
+	req.Plan.Agent = *req.Plan.AgentOf(&req.Phase) // from here on there is one agent only
+	if !r.goesOn(ctx, req) {
+		req.Conversation = nil
+	}
+	remove, err := r.laySpec(&req)
+	if err != nil {
+		return session.RunResult{}, fmt.Errorf("could not write the specification to %s: %w",
+			brief.DocumentsDir(req.Session.ID), err)
+	}
+	defer remove()
+	brief, err := r.writeBrief(req)
+	if err != nil {
+		return session.RunResult{}, err
+	}
+	if err := os.RemoveAll(filepath.Join(req.RunDir, ResultFile)); err != nil {
+		return session.RunResult{}, err
+	}
+	log, err := process.NewLog(filepath.Join(req.RunDir, OutputFile), r.MaxLog)
+	if err != nil {
+		return session.RunResult{}, err
+	}
+	events, err := r.newRunLog(req.RunDir)
+	if err != nil {
+		_ = log.Close()
+		return session.RunResult{}, err
+	}
+	out := newOutput(log, events, r.Secrets, events.said)
+	res, err := (&attempt{r, req, brief, out}).run(ctx)
+	res = worded(res, req)
+	if err := process.Clean(filepath.Join(req.RunDir, ResultFile), r.Secrets); err != nil {
+		r.say("the answer of the run could not be saved without secrets: " + process.Reason(err))
+	}
+	if err := out.Close(); err != nil {
+		r.say("could not write the log of the run: " + process.Reason(err))
+	}
+	return res, err
+}
+
+// writeBrief keeps the brief as it is given to whoever works.
+func (r *Runner) writeBrief(req session.RunRequest) ([]byte, error) {
+	brief := []byte(r.Secrets.String(string(r.brief(req))))
+	return brief, durable.WriteCache(filepath.Join(req.RunDir, BriefFile), brief, 0o600)
+}
+
+// attempt is one run: what is asked for, and where its output goes.
+type attempt struct {
+	*Runner
+	req   session.RunRequest
+	brief []byte
+	out   *output
+}
+
+func (a *attempt) run(ctx context.Context) (session.RunResult, error) {
+	agent, run := a.req.Plan.Agent, a.req.Phase.Run
+	switch {
+	case run.Agent && agent.Card != nil:
+		return a.runAgent(ctx)
+	case run.Agent && agent.Script != "":
+		return a.runScript(ctx)
+	case run.Agent && !agent.Command.IsZero():
+		return a.runCommand(ctx, agent.Command)
+	case !run.Agent && !run.Command.IsZero():
+		return a.runCommand(ctx, run.Command)
+	}
+	return session.RunResult{}, fmt.Errorf("phase %s has neither an agent nor a command", a.req.Phase.Name)
+}
+
+// brief renders the brief with what the newest judged attempt left in its run's directory. That is gone in another
+// clone, and the brief then does without.
+func (r *Runner) brief(req session.RunRequest) []byte {
+	f := brief.Found{RuleFiles: r.unloadedRules(req)}
+	if req.Session.LastRun == "" {
+		return brief.Render(req, f)
+	}
+	dir := filepath.Join(filepath.Dir(req.RunDir), req.Session.LastRun)
+	var err error
+	if f.Failures, err = report.ReadFailures(dir); err != nil {
+		r.say("cannot read the output of the last gates: " + process.Reason(err))
+	}
+	if text, err := durable.ReadFile(filepath.Join(dir, ResultFile), maxResult); err == nil {
+		if a, err := parseResult(text, r.Now); err == nil {
+			f.Note = a.note
+		}
+	}
+	// one that answers in another way than by that file
+	if l := req.Session.LastResult; f.Note == "" && l != nil && (l.Agent != "" || l.Unread) {
+		f.Note = l.Note
+	}
+	return brief.Render(req, f)
+}
+
+func (r *Runner) say(line string) {
+	if r.Report != nil {
+		r.Report(r.Secrets.String(line))
+	}
+}

@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// SetupFile is the log of a set-up in its run's directory.
+const SetupFile = "setup.log"
+
+// SetupRequest is the set-up of a new work tree.
+type SetupRequest struct {
+	Command workflows.Command
+	Timeout time.Duration
+	Env     []string // names of variables that it may see besides the usual ones
+	Vars    []string // "NAME=value" in addition
+	RunDir  string
+	RunID   string // by which its processes are recognised
+}
+
+// Setup runs the command that makes a new work tree ready. A command that fails is a refusal that holds its last lines.
+func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
+	log, err := process.NewLog(filepath.Join(req.RunDir, SetupFile), r.MaxLog)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	out := newOutput(log, nil, r.Secrets, r.say)
+	env := append(append(r.bareEnv(req.Env), runMarker(req.RunID)), req.Vars...)
+	p, err := proc.Run(ctx, proc.Spec{Argv: process.Argv(req.Command), Dir: r.Root, Env: env, Stdout: out, Stderr: out,
+		Timeout: req.Timeout, Grace: r.Grace, Hurry: r.Hurry, Marker: runMarker(req.RunID)})
+	out.flush()
+	if err != nil {
+		return err
+	}
+	why := ""
+	switch {
+	case p.Ended == proc.Cancelled || ctx.Err() != nil:
+		return ctx.Err()
+	case p.Ended == proc.NotStarted:
+		why = "could not be started: " + p.StartError
+	case p.Ended == proc.Timeout:
+		why = fmt.Sprintf("did not finish within %s", req.Timeout)
+	case p.Exit != 0:
+		why = fmt.Sprintf("failed with exit code %d", p.Exit)
+	case len(p.Survivors) > 0:
+		why = fmt.Sprintf("left processes that wfs could not stop: %v", p.Survivors)
+	default:
+		return nil
+	}
+	said := ""
+	if lines := process.LastLines(log.Tail(maxErrors), process.PrintedLines, process.MaxShown); len(lines) > 0 {
+		said = "; its last output:\n  " + strings.Join(lines, "\n  ")
+	}
+	return &session.Refusal{Code: session.RefuseSetup, Message: "the set-up of the work tree " + why + said,
+		Hint: "fix worktree: setup in .wfs/config.yaml"}
+}

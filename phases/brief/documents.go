@@ -1,0 +1,46 @@
+package brief
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// DocumentPath is where a document of a session is, relative to the top of the work tree.
+func DocumentPath(id session.ID, document string) string {
+	return DocumentsDir(id) + "/" + document
+}
+
+// DocumentsDir is the directory of a session's documents.
+func DocumentsDir(id session.ID) string { return ".workflow/" + string(id) }
+
+func briefDocument(g workflows.Gate, s *session.Session) string {
+	what := fmt.Sprintf("`%s` must be there", name(DocumentPath(s.ID, g.Document)))
+	if slices.Contains(g.Needs, workflows.NeedTasks) {
+		what += ", with a task list (lines that begin with `- [ ] `)"
+	}
+	if len(s.Items) > 0 && slices.Contains(g.Needs, workflows.NeedItems) {
+		what += ", with a task for every item of the specification's checklist that begins with the item's words"
+	}
+	if slices.Contains(g.Needs, workflows.NeedTicked) {
+		what += ", with every task ticked (`- [x] `)"
+	}
+	return what
+}
+
+func briefChanges(g workflows.Gate, s *session.Session) string {
+	what := "something other than the specification must have changed"
+	if s.SpecPath == "" {
+		what = "something must have changed"
+	}
+	if !slices.Equal(g.Changes, []string{"**"}) {
+		what += ", of: " + name(strings.Join(g.Changes, ", "))
+	}
+	if s.SentBack() {
+		what += " (or a document of this work, where you do not agree with a finding)"
+	}
+	return what
+}

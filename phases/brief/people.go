@@ -1,0 +1,86 @@
+package brief
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// people is what people said and noted.
+type people struct{ subject }
+
+// Said is what people said to whoever works next. It comes first.
+func (b people) Said() []session.Said {
+	said, _ := b.people()
+	return said
+}
+
+// Notes are people's notes, as far as they fit beside what was said.
+func (b people) Notes() string {
+	if len(b.Req.Notes) == 0 {
+		return ""
+	}
+	_, left := b.people()
+	return listed(b.Req.Notes, left)
+}
+
+func (b people) people() (said []session.Said, left int) {
+	said, left = slices.Clone(b.S.Said), maxNoted
+	if b.Req.Conversation != nil {
+		said = slices.DeleteFunc(said, func(x session.Said) bool { return x.Told })
+	}
+	said = said[max(0, len(said)-maxNotes):]
+	for i, x := range said {
+		text := cut(person(x.Text), max(0, left))
+		left -= len(text)
+		said[i].Text = item(text)
+	}
+	return said, left
+}
+
+// listed is a list of notes, the newest of them where not all fit into so many bytes.
+func listed(all []string, left int) string {
+	var notes []string
+	for _, n := range slices.Backward(all) {
+		if len(notes) == maxNotes || left <= 0 {
+			break
+		}
+		text := cut(person(n), left)
+		left -= len(text)
+		notes = append(notes, item(text))
+	}
+	if more := len(all) - len(notes); more > 0 {
+		notes = append(notes, leftOut(more))
+	}
+	slices.Reverse(notes)
+	return strings.Join(notes, "\n")
+}
+
+// About is what a person has just said no to, where a judgement had asked.
+func (b people) About() []string {
+	if b.S.Last == nil || b.S.Last.Class != session.ClassRejected || b.S.Last.Question == nil {
+		return nil
+	}
+	lines := slices.Clone(b.S.Last.Question.Evidence)
+	if len(lines) == 0 {
+		lines = slices.Clone(b.S.Last.Question.Paths)
+	}
+	for i, line := range lines {
+		lines[i] = "- " + safetext.Line(line, process.MaxSaid)
+	}
+	return lines
+}
+
+// leftOut says how many older lines are not in a list.
+func leftOut(n int) string {
+	if n == 1 {
+		return "- (1 older one is left out)"
+	}
+	return fmt.Sprintf("- (%d older ones are left out)", n)
+}
+
+func item(text string) string { return "- " + strings.ReplaceAll(text, "\n", "\n  ") }

@@ -1,0 +1,350 @@
+package brief
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/phases/report"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// standing is how far the work has come.
+type standing struct{ subject }
+
+// outcomes are the words of a brief for what became of an attempt.
+var outcomes = map[session.Class]string{
+	session.ClassGreen:           "everything passed",
+	session.ClassTargetFailed:    "its new test fails, as it should",
+	session.ClassMissingSymbol:   "its new test fails, as it should",
+	session.ClassUnexpectedGreen: "its new test passed at once",
+	session.ClassNothingAdded:    "no test was added or changed",
+	session.ClassNoTests:         "no test ran",
+	session.ClassBuildBroken:     "it does not build",
+	session.ClassBrokeGreen:      "a test that passed before now fails",
+	session.ClassTargetMissing:   "a test of this lap is missing or skipped",
+	session.ClassTargetFailing:   "a test of this lap still fails",
+	session.ClassFlaky:           "a test passes only in some runs",
+	session.ClassCommandFailed:   "a check failed",
+	session.ClassGuard:           "files were changed that this phase may not change",
+	session.ClassKey:             "a key was written into a tracked file",
+	session.ClassTampered:        "tests were weakened",
+	session.ClassTestChange:      "it requested a change of the tests",
+	session.ClassGateChangedTree: "the checks changed files",
+	session.ClassInfraError:      "a check could not run",
+	session.ClassTimeout:         "the tests timed out",
+	session.ClassDocument:        "a document is missing or incomplete",
+	session.ClassUnchanged:       "the required change is missing",
+	session.ClassNotClean:        "it does not pass in a clean checkout",
+	session.ClassHoldout:         "hidden tests fail",
+	session.ClassLeadsBack:       "it does not pass in a clean checkout",
+	session.ClassRoomChanged:     "the tests change installed packages",
+	session.ClassApproved:        "a person approved it",
+	session.ClassRejected:        "it was sent back",
+	session.ClassReviewed:        "the reviewer approved it",
+	session.ClassUnsigned:        "everything passed, but there was no report that it is done",
+	session.ClassNoReview:        "the reviewer gave no verdict",
+	session.ClassAsked:           "a person was asked",
+}
+
+func outcomeText(v session.Verdict, c session.Class) string {
+	if text := outcomes[c]; text != "" {
+		return text
+	}
+	if v == session.Pass {
+		return "everything passed"
+	}
+	return "a check failed"
+}
+
+// history is what this lap has behind it: each earlier attempt as its commit, its files, its claim and its outcome.
+type history struct {
+	Laps   string // those that are done
+	Lines  []string
+	CutOff bool
+}
+
+func (b standing) History() *history {
+	var h history
+	for _, c := range b.S.Way() {
+		if c.Attempt == 0 || c.Verdict == "" || c.Lap != b.Req.Started.Lap {
+			continue
+		}
+		h.Lines = append(h.Lines, b.attempt(c))
+	}
+	if more := len(h.Lines) - session.MaxTold; more > 0 {
+		h.Lines = append([]string{leftOut(more)}, h.Lines[more:]...)
+	}
+	stopped := b.S.At(b.S.Current)
+	h.Laps, h.CutOff = b.lapsDone(), stopped != nil && stopped.Trigger == session.TriggerInterrupted
+	if len(h.Lines) == 0 && h.Laps == "" && !h.CutOff {
+		return nil
+	}
+	return &h
+}
+
+// attempt is what became of an attempt, in a line.
+func (b standing) attempt(c session.Checkpoint) string {
+	outcome := outcomeText(c.Verdict, c.Class)
+	if b.claimed(c.Number) {
+		outcome = "said it was done; " + outcome
+	}
+	return fmt.Sprintf("- %s, attempt %d, %s%s: %s", c.Phase, c.Attempt, c.Code.Short(), b.files(c.Number), outcome)
+}
+
+func (b standing) lapsDone() string {
+	done := b.Req.Started.Lap - 1
+	if !b.S.Laps || done < 1 {
+		return ""
+	}
+	if len(b.S.Items) < done {
+		return safetext.Plural(done, "lap is", "laps are") + " done."
+	}
+	var items []string
+	for _, item := range b.S.Items[max(0, done-session.MaxTold):done] {
+		items = append(items, "- "+process.Shown(item))
+	}
+	return "Earlier laps:\n" + strings.Join(items, "\n")
+}
+
+// files says what an attempt changed, beginning with a comma.
+func (b standing) files(number int) string {
+	files, ok := b.Req.Lines[number]
+	if !ok {
+		return ""
+	}
+	if len(files) == 0 {
+		return ", no change"
+	}
+	var text string
+	for i, f := range files {
+		if i == maxInline {
+			return text + fmt.Sprintf(" and %d more", len(files)-i)
+		}
+		if !quotable.MatchString(f.Path) {
+			return ", " + safetext.Plural(len(files), "file", "files")
+		}
+		text += fmt.Sprintf(", `%s`", f.Path)
+		if f.Added > 0 || f.Removed == 0 && !f.Binary {
+			text += fmt.Sprintf(" +%d", f.Added)
+		}
+		if f.Removed > 0 {
+			text += fmt.Sprintf(" -%d", f.Removed)
+		}
+	}
+	return text
+}
+
+// claimed reports whether the attempt with a checkpoint said that it was done and was not.
+func (b standing) claimed(checkpoint int) bool {
+	return slices.ContainsFunc(b.S.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == checkpoint })
+}
+
+// judged is the newest judged attempt.
+func (b standing) judged() *session.Checkpoint {
+	for _, c := range slices.Backward(b.S.Checkpoints) {
+		if c.Attempt > 0 && c.Verdict != "" {
+			return &c
+		}
+	}
+	return nil
+}
+
+// Seen is the newest judgement in a sentence, "" when it is listed. Counts are wfs's own; names and output are the
+// project's or an agent's, and stand between the marks.
+func (b standing) Seen() string {
+	who, listed := "The last attempt", len(b.S.LastGates) == 0
+	if c := b.judged(); c != nil {
+		who = fmt.Sprintf("%s, attempt %d", c.Phase, c.Attempt)
+		listed = listed || c.Lap == b.Req.Started.Lap
+	}
+	if verdict := b.verdict(listed); verdict != "" {
+		return who + ": " + verdict
+	}
+	return ""
+}
+
+// verdict says in one sentence what wfs found out: without the outcome, "" if there is nothing else, when that
+// is listed.
+func (b standing) verdict(listed bool) string {
+	text, counts := b.outcome(), b.counts()
+	listed = listed && text == outcomeText(b.S.Last.Verdict, b.S.Last.Class)
+	switch {
+	case counts != "" && listed:
+		return "wfs ran the tests: " + counts
+	case counts != "":
+		return fmt.Sprintf("wfs ran the tests: %s (%s)", text, counts)
+	case listed:
+		return ""
+	case len(b.S.LastGates) > 0:
+		return "wfs ran its checks: " + text
+	}
+	return text
+}
+
+// outcome is what became of the newest judged attempt, with what its gates tell in words of wfs's own.
+func (b standing) outcome() string {
+	d := b.S.Last
+	text := outcomeText(d.Verdict, d.Class)
+	var failed []string
+	passing := 0
+	for _, g := range b.S.LastGates {
+		if passing += g.Passing; g.Verdict != session.Pass {
+			failed = append(failed, g.Gate)
+		}
+	}
+	names, named := inline(failed)
+	switch n := len(b.S.Targets); {
+	case d.Class == session.ClassTargetFailing && n > 0 && session.CountsOf(b.S.LastGates).Total() > 0:
+		text = fmt.Sprintf("%d of this lap's %s", passing, safetext.Plural(n, "test passes", "tests pass"))
+	case d.Class == session.ClassCommandFailed && named:
+		text = names + " failed"
+	}
+	told := b.told()
+	if len(told) == 0 || d.Verdict != session.Pass && ownWords[d.Class] {
+		return cmp.Or(strings.Join(told, "; "), text)
+	}
+	return text + "; " + strings.Join(told, "; ")
+}
+
+// counts are how many tests passed and failed, "" where no test ran.
+func (b standing) counts() string {
+	c := session.CountsOf(b.S.LastGates)
+	if c.Total() == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d passed, %d failed", c.Passed, c.Failed)
+	if c.Errors > 0 {
+		text += fmt.Sprintf(", %d could not be built or run", c.Errors)
+	}
+	if slices.ContainsFunc(b.S.LastGates, func(g session.GateResult) bool { return g.TestsOf != nil }) {
+		text += ", with the frozen tests"
+	}
+	return text
+}
+
+// ownWords are the classes of a gate's result whose reason may be nothing but wfs's own words.
+var ownWords = map[session.Class]bool{session.ClassCommandFailed: true, session.ClassNothingAdded: true,
+	session.ClassNoTests: true}
+
+var onlyWords = lazyregexp.New(`^[a-z0-9_,; ]*$`)
+
+// tells is the reason of a gate that did not pass, when it may stand in a sentence, else "".
+func tells(g session.GateResult) string {
+	if g.Verdict == session.Pass || !ownWords[g.Class] || !onlyWords.MatchString(g.Reason) ||
+		!quotable.MatchString(g.Gate) {
+		return ""
+	}
+	if how, ok := strings.CutPrefix(g.Reason, "the command "); ok {
+		return fmt.Sprintf("the command of `%s` %s", g.Gate, how)
+	}
+	return g.Reason
+}
+
+// told are the reasons that stand in the sentence about the newest judgement. What they have told is not quoted.
+func (b standing) told() []string {
+	var all []string
+	for _, g := range b.S.LastGates {
+		if text := tells(g); text != "" {
+			if more, ok := strings.CutPrefix(b.S.Last.Reason, g.Spoken()); ok && onlyWords.MatchString(more) {
+				text += more
+			}
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// Output quotes what the newest judgement found and what failing tests printed. There is nothing left to print.
+func (b *brief) Output() string {
+	b.Failures = slices.DeleteFunc(slices.Clone(b.Failures),
+		func(f report.Failure) bool { return f.Message == "" && f.Test == report.GateID(f.Gate) })
+	lines := b.noted()
+	if len(lines)+len(b.Failures) == 0 {
+		return ""
+	}
+	what := "output"
+	if session.CountsOf(b.S.LastGates).Total() > 0 {
+		what = "test output"
+	}
+	b.open(what)
+	if len(lines) > 0 {
+		b.line("%s", strings.Join(lines, "\n"))
+	}
+	b.quote()
+	b.close()
+	return ""
+}
+
+// noted are the reasons of the newest judgement that stand in no sentence, and the tests that are not quoted.
+func (b *brief) noted() (lines []string) {
+	whole := func(id session.TestID) bool { // the verdict of its gate tells of it
+		return slices.ContainsFunc(b.S.LastGates, func(g session.GateResult) bool { return id == report.GateID(g.Gate) })
+	}
+	quoted := func(id session.TestID) bool {
+		return whole(id) || slices.ContainsFunc(b.Failures, func(f report.Failure) bool { return f.Test == id })
+	}
+	d := b.S.Last
+	if d.Verdict != session.Pass && !toldApart[d.Class] && !slices.ContainsFunc(b.S.LastGates,
+		func(g session.GateResult) bool { return tells(g) != "" && strings.HasPrefix(d.Reason, g.Spoken()) }) {
+		lines = append(lines, b.inner(safetext.Line(d.Reason, process.MaxSaid)))
+	}
+	for _, g := range b.S.LastGates {
+		reason := safetext.Line(g.Reason, process.MaxSaid)
+		told := g.Class == session.ClassTargetFailing || tells(g) != "" || strings.HasSuffix(d.Reason, g.Reason)
+		if g.Verdict != session.Pass && reason != "" && !told {
+			lines = append(lines, name(g.Gate)+": "+b.inner(reason))
+		}
+		lines = slices.Concat(lines, b.named("fails", g.Failing, quoted),
+			b.named("failed before this work, not yours to fix", g.KnownRed, whole),
+			b.named("passes only in some runs", g.Flaky, whole))
+	}
+	if b.Req.Started.HalfOpen {
+		lines = append(lines, b.named("failed in at least one attempt", b.S.Visit.Failing, whole)...)
+	}
+	return lines
+}
+
+// toldApart are classes of a judgement whose reason is told in other words.
+var toldApart = map[session.Class]bool{session.ClassRejected: true, session.ClassTargetFailing: true,
+	session.ClassTestChange: true, session.ClassUnsigned: true}
+
+// named are lines with the names of tests, but for some.
+func (b *brief) named(label string, tests []session.TestID, but func(session.TestID) bool) (lines []string) {
+	for i, id := range tests {
+		if i == maxListed {
+			return append(lines, fmt.Sprintf("%s: and %d more", label, len(tests)-i))
+		}
+		if !but(id) {
+			lines = append(lines, label+": "+b.inner(name(id)))
+		}
+	}
+	return lines
+}
+
+// quote is what failing tests printed.
+func (b *brief) quote() {
+	left := maxQuoted
+	for i, f := range b.Failures {
+		title := fmt.Sprintf("--- %s: %s", b.inner(name(string(f.Test))), name(string(f.Status)))
+		text := b.inner(f.Message)
+		if left -= len(title) + len(text); left < 0 {
+			text = strings.TrimSpace(cut(text, max(0, left+len(text))))
+		}
+		b.line("%s", title)
+		if text != "" {
+			b.line("%s", text)
+		}
+		if more := len(b.Failures) - i - 1; left < 0 && more > 0 {
+			b.line("--- and the output of %d more", more)
+			break
+		}
+	}
+}
+
+// Stuck is how many attempts in a row led nowhere.
+func (b standing) Stuck() int { return max(b.S.Visit.NoProgress, b.S.Visit.SameFailure) }

@@ -1,0 +1,162 @@
+package phases
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/brief"
+	"github.com/wfs-dev/wfs/phases/gate"
+	"github.com/wfs-dev/wfs/phases/report"
+	"github.com/wfs-dev/wfs/phases/verdict"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/checklist"
+)
+
+// look judges a gate that runs nothing.
+func (j *Judge) look(g workflows.Gate, r session.JudgeRequest) session.GateResult {
+	f := verdict.Finding{Verdict: session.Blocked, Class: session.ClassInfraError,
+		Reason: "this version of wfs does not know this kind of gate"}
+	switch {
+	case g.Document != "":
+		f = judgeDocument(j, g, r)
+	case len(g.Changes) > 0:
+		f = judgeChanges(g, r)
+	}
+	res := session.GateResult{Gate: g.Name, Where: session.InTree, Expect: string(g.Expect), Verdict: f.Verdict,
+		Class: f.Class, Reason: f.Reason, Left: f.Left}
+	if f.Verdict != session.Pass {
+		res.Fingerprint = verdict.Fingerprint(f.Class, nil, map[session.TestID]string{report.GateID(g.Name): f.Reason})
+	}
+	return res
+}
+
+func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) verdict.Finding {
+	path := brief.DocumentPath(r.Session, g.Document)
+	text := j.Read(path)
+	d := newDocument(path, text, r.Items)
+	f := verdict.Finding{Verdict: session.Pass, Class: session.ClassGreen}
+	if slices.Contains(g.Needs, workflows.NeedTicked) && len(d.tasks) > 0 && len(d.lacking) == 0 {
+		f.Left = len(d.open) + 1
+	}
+	switch missing := strings.TrimSpace(string(text)) == ""; {
+	case missing && d.mayBeMissing(g, r):
+		f.Reason = "there is no " + path + ", or no open task"
+		return f
+	case missing:
+		f.Reason = path + " is missing, or empty"
+	default:
+		f.Reason = d.lacks(g)
+	}
+	if f.Reason != "" {
+		f.Verdict, f.Class = session.Fail, session.ClassDocument
+		return f
+	}
+	f.Reason = path + " is there"
+	if n := len(d.tasks); n > 0 {
+		f.Reason += ", with " + safetext.Plural(n, "task", "tasks")
+	}
+	return f
+}
+
+// document is what a document of a session says.
+type document struct {
+	path          string
+	tasks         []checklist.Item
+	open, lacking []string // tasks that are not done; items without a task
+}
+
+func newDocument(path string, text []byte, items []string) document {
+	d := document{path: path, tasks: checklist.Parse(text)}
+	for _, task := range d.tasks {
+		if !task.Done {
+			d.open = append(d.open, fmt.Sprintf("%q", task.Text))
+		}
+	}
+	for _, item := range items {
+		if len(tasksOf(item, d.tasks, items)) == 0 {
+			d.lacking = append(d.lacking, fmt.Sprintf("%q", item))
+		}
+	}
+	return d
+}
+
+// mayBeMissing reports whether a gate asks for nothing but that no task is open, and the phase has not deleted it.
+func (d document) mayBeMissing(g workflows.Gate, r session.JudgeRequest) bool {
+	return slices.Contains(g.Needs, workflows.NeedTicked) && !slices.Contains(g.Needs, workflows.NeedTasks) &&
+		len(r.Items) == 0 &&
+		!slices.ContainsFunc(r.Visit, func(c session.Change) bool { return c.Path == d.path && c.Status == "D" })
+}
+
+// lacks says what a gate asks for that is not there, "" for nothing.
+func (d document) lacks(g workflows.Gate) string {
+	needs := func(n workflows.Need) bool { return slices.Contains(g.Needs, n) }
+	switch {
+	case needs(workflows.NeedTasks) && len(d.tasks) == 0:
+		return d.path + " has no task list: lines that begin with \"- [ ] \""
+	case needs(workflows.NeedItems) && len(d.lacking) > 0:
+		return d.path + " has no task for " +
+			safetext.Listed(d.lacking, "item of the checklist that begins with", "items of the checklist that begins with")
+	case needs(workflows.NeedTicked) && len(d.open) > 0:
+		return safetext.Plural(len(d.open), "task", "tasks") + " of " + d.path + " not ticked: " + safetext.Some(d.open)
+	}
+	return ""
+}
+
+// tasksOf are the tasks of a document that stand for an item of the checklist: they begin with its words, and
+// not with those of a longer one.
+func tasksOf(item string, tasks []checklist.Item, items []string) []checklist.Item {
+	begins := func(task checklist.Item, words string) bool {
+		rest, ok := strings.CutPrefix(task.Text, words)
+		return ok && strings.IndexFunc(rest, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) != 0
+	}
+	return slices.DeleteFunc(slices.Clone(tasks), func(task checklist.Item) bool {
+		return !begins(task, item) || slices.ContainsFunc(items,
+			func(other string) bool { return len(other) > len(item) && begins(task, other) })
+	})
+}
+
+// ticked are the numbers of the items that documents of the session tick.
+func (j *Judge) ticked(r session.JudgeRequest) []int {
+	var tasks []checklist.Item
+	for _, ph := range r.Plan.Workflow.Phases {
+		for _, g := range ph.Gates {
+			if g.Document != "" && len(r.Items) > 0 {
+				tasks = append(tasks, checklist.Parse(j.Read(brief.DocumentPath(r.Session, g.Document)))...)
+			}
+		}
+	}
+	var all []int
+	for i, item := range r.Items {
+		mine := tasksOf(item, tasks, r.Items)
+		if len(mine) > 0 && !slices.ContainsFunc(mine, func(t checklist.Item) bool { return !t.Done }) {
+			all = append(all, i+1)
+		}
+	}
+	return all
+}
+
+// judgeChanges asks for a change since the phase was entered. The session's documents are no work, but they may
+// answer a rejection.
+func judgeChanges(g workflows.Gate, r session.JudgeRequest) verdict.Finding {
+	for _, c := range r.Visit {
+		answer := r.SentBack && strings.HasPrefix(c.Path, brief.DocumentsDir(r.Session)+"/")
+		if answer || isWork(c.Path, r) && gate.MatchAny(g.Changes, c.Path) {
+			return verdict.Finding{Verdict: session.Pass, Class: session.ClassGreen, Reason: fmt.Sprintf("%s changed", c.Path)}
+		}
+	}
+	reason := "nothing changed since the phase began"
+	if !slices.Equal(g.Changes, []string{"**"}) {
+		reason += ", of " + strings.Join(g.Changes, ", ")
+	}
+	return verdict.Finding{Verdict: session.Fail, Class: session.ClassUnchanged, Reason: reason}
+}
+
+// isWork reports whether a change of a file is work, and not a word about it: documents, settings of wfs, the
+// specification.
+func isWork(path string, r session.JudgeRequest) bool {
+	return !strings.HasPrefix(path, ".workflow/") && !strings.HasPrefix(path, ".wfs/") && path != r.Spec
+}

@@ -1,0 +1,172 @@
+package gate
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/phases/report"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// mostAlone bounds how many tests are run alone: command lines are no place for more, and where more fail at once, they
+// are not flaky.
+const mostAlone = 50
+
+// Alone returns the gate that runs nothing but these tests. ok is false where the command is not understood
+// well enough: it must be the runner itself, started by a plain command line that has no choice of tests in it.
+func (j *Runner) Alone(g workflows.Gate, ids []session.TestID) (narrow workflows.Gate, ok bool) {
+	words := plainWords(g.Run)
+	if len(words) == 0 || len(ids) == 0 || len(ids) > mostAlone {
+		return g, false
+	}
+	chosen, ok := j.choose(g.Format, words, ids)
+	if !ok {
+		return g, false
+	}
+	narrow = g
+	narrow.Name += "-alone"
+	if strings.Contains(chosen[0], "=") { // a variable is set
+		chosen = append([]string{"env"}, chosen...)
+	}
+	narrow.Run = workflows.Command{Argv: chosen}
+	return narrow, true
+}
+
+// choose puts the choice of tests into the words of a runner's command line.
+func (j *Runner) choose(format workflows.Format, words []string, ids []session.TestID) (chosen []string, ok bool) {
+	switch {
+	case format == workflows.FormatGoTest:
+		return goAlone(words, ids)
+	case format == workflows.FormatUnittest:
+		return unittestAlone(words, ids)
+	case format == workflows.FormatJUnit && slices.Contains(words, "--test") && words[0] == "node":
+		return nodeAlone(words, ids)
+	case format == workflows.FormatJUnit:
+		return pytestAlone(words, ids, func(file string) bool { return j.Read(file) != nil })
+	}
+	return nil, false
+}
+
+// plainWords splits a command into its words. There are none when a shell would do more with it than split it
+// and put in $WFS_REPORT.
+func plainWords(c workflows.Command) []string {
+	if c.Shell == "" {
+		return slices.Clone(c.Argv)
+	}
+	line := strings.ReplaceAll(c.Shell, `"$WFS_REPORT"`, "\x00")
+	if strings.ContainsAny(line, "'\"\\|&;<>()$`*?[]#~{}\n!") {
+		return nil
+	}
+	return strings.Fields(strings.ReplaceAll(line, "\x00", process.ReportWord))
+}
+
+// goAlone replaces the packages of `go test` by those of the tests, and chooses these.
+func goAlone(words []string, ids []session.TestID) ([]string, bool) {
+	if len(words) < 3 || words[0] != "go" || words[1] != "test" {
+		return nil, false
+	}
+	var packages, names, flags []string
+	for _, id := range ids {
+		pkg, name := report.SplitGo(id)
+		if pkg == "" {
+			return nil, false
+		}
+		top, _, _ := strings.Cut(name, "/")
+		packages, names = append(packages, pkg), append(names, regexp.QuoteMeta(top))
+	}
+	for _, w := range words[2:] {
+		switch {
+		case !strings.HasPrefix(w, "-"):
+			if !strings.HasPrefix(w, ".") {
+				return nil, false // the value of a flag, or a package that we cannot tell from one
+			}
+		case strings.HasPrefix(w, "-run"), strings.HasPrefix(w, "-skip"), strings.HasPrefix(w,
+			"-args"), strings.HasPrefix(w, "-count"):
+			return nil, false
+		default:
+			flags = append(flags, w)
+		}
+	}
+	return slices.Concat([]string{"go", "test"}, flags,
+		[]string{"-count=1", "-run=^(" + strings.Join(report.SortedOnce(names), "|") + ")$"},
+		report.SortedOnce(packages)), true
+}
+
+// unittestAlone names the tests to unittest itself in place of the discovery: tests.test_calc.CalcTest::test_add.
+func unittestAlone(words []string, ids []session.TestID) ([]string, bool) {
+	at := slices.Index(words, "unittest")
+	if at < 2 || words[at-1] != "-m" || len(words) < at+2 || words[at+1] != "discover" {
+		return nil, false
+	}
+	for _, w := range words[at+2:] {
+		if w != "-v" {
+			return nil, false
+		}
+	}
+	chosen := append(slices.Clone(words[:at+1]), "-v")
+	for _, id := range ids {
+		name := strings.ReplaceAll(string(id), "::", ".")
+		if strings.ContainsAny(name, " ()[]'\"") || !strings.Contains(name, ".") {
+			return nil, false
+		}
+		chosen = append(chosen, name)
+	}
+	return chosen, true
+}
+
+// pytestAlone names the tests by their node ids, where the class name that the report has leads to a file.
+func pytestAlone(words []string, ids []session.TestID, there func(file string) bool) ([]string, bool) {
+	if !slices.ContainsFunc(words[:min(len(words), 5)], func(w string) bool { return path.Base(w) == "pytest" }) {
+		return nil, false
+	}
+	for i, w := range words {
+		if w == "-k" || w == "-m" && i > 2 || strings.HasPrefix(w, "--deselect") || strings.HasSuffix(w, ".py") ||
+			strings.Contains(w, "::") {
+			return nil, false
+		}
+	}
+	chosen := words
+	for _, id := range ids {
+		class, name, ok := strings.Cut(string(id), "::")
+		if !ok {
+			return nil, false
+		}
+		parts := strings.Split(class, ".")
+		node := ""
+		for n := len(parts); n > 0; n-- {
+			if file := strings.Join(parts[:n], "/") + ".py"; there(file) {
+				node = strings.Join(append([]string{file}, parts[n:]...), "::")
+				break
+			}
+		}
+		if node == "" || strings.Contains(name, "\x00") {
+			return nil, false
+		}
+		chosen = append(slices.Clip(chosen), node+"::"+name)
+	}
+	return chosen, true
+}
+
+// nodeAlone chooses by title. Those of the same title in other files run as well.
+func nodeAlone(words []string, ids []session.TestID) ([]string, bool) {
+	at := slices.Index(words, "--test")
+	if slices.ContainsFunc(words, func(w string) bool {
+		return strings.HasPrefix(w, "--test-name-pattern") ||
+			w == "--test-only"
+	}) {
+		return nil, false
+	}
+	var patterns []string
+	for _, id := range ids {
+		title := report.Leaf(id)
+		if title == "" || strings.HasSuffix(title, "…") {
+			return nil, false
+		}
+		patterns = append(patterns, "--test-name-pattern=^"+regexp.QuoteMeta(title)+"$")
+	}
+	return slices.Insert(slices.Clone(words), at+1, report.SortedOnce(patterns)...), true
+}

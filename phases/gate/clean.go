@@ -1,0 +1,73 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/wfs-dev/wfs/phases/report"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// errNoClean says that there is no clean tree to run a gate in.
+var errNoClean = errors.New("where: clean needs room for a clean checkout, and there is none")
+
+// In is the runner in the clean tree of a tree: gates run there, files are read there, and the environment
+// names it wherever it named the work tree.
+func (j *Runner) In(ctx context.Context, tree session.Tree) (*Runner, session.CleanTree, error) {
+	if j.Clean == nil {
+		return nil, session.CleanTree{}, errNoClean
+	}
+	c, err := j.Clean(ctx, tree)
+	if err != nil {
+		return nil, c, err
+	}
+	at := *j
+	at.Root, at.Clean, at.Inside = c.Root, nil, &c
+	at.Env = slices.Clone(j.Env)
+	for i, entry := range at.Env {
+		at.Env[i] = c.Lead(entry)
+	}
+	at.Env = roomEnv(at.Env, c.Home, c.Temp)
+	return &at, c, nil
+}
+
+// EnterClean makes the clean tree of a tree, and returns the runner in it, or the run of a gate
+// that may not run there.
+func (j *Runner) EnterClean(ctx context.Context, g workflows.Gate, tree session.Tree) (*Run, *Runner, error) {
+	at, c, err := j.In(ctx, tree)
+	if err != nil {
+		return nil, nil, fmt.Errorf("gate %s: the clean checkout: %w", g.Name, err)
+	}
+	if c.LeadsBack == nil {
+		for _, word := range append([]string{g.Run.Shell}, g.Run.Argv...) {
+			if c.Names(word) {
+				c.LeadsBack = &session.LeadsBack{Path: "the gate's command", To: j.Root}
+			}
+		}
+	}
+	if c.LeadsBack != nil {
+		return &Run{Gate: g, Report: report.New(), Leads: c.LeadsBack}, nil, nil
+	}
+	return nil, at, nil
+}
+
+// Astray says why a run has judged something else than a tree, "" if it has not: it would have judged files outside of
+// its clean tree, and so did not run; or something that is installed was changed in it, so that what it said, and what
+// the next one would say there, may be of that making.
+func (g *Run) Astray() string {
+	switch {
+	case g.Leads != nil:
+		mend := ""
+		if g.Leads.Mend != "" {
+			mend = "; to fix it, in .wfs/config.yaml: " + g.Leads.Mend
+		}
+		return fmt.Sprintf("a module of the project resolves outside the clean checkout: %s leads to %s%s", g.Leads.Path,
+			g.Leads.To, mend)
+	case g.Changed != "":
+		return "the gate's command changed installed packages: " + g.Changed
+	}
+	return ""
+}

@@ -1,0 +1,77 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/phases/report"
+)
+
+// Node's test runner says of a file that could not be loaded only that it failed; the reason is nowhere in its JUnit
+// report. Loading such a file once more, the way the runner does it (`node FILE` [node:test, "Test runner execution
+// model"]), makes Node say it.
+
+const (
+	maxExplained   = 10 // files; the first ones tell enough
+	explainTimeout = 30 * time.Second
+	maxExplanation = 64 << 10 // bytes of stderr that are read
+)
+
+func (j *Runner) explainLoadFailures(ctx context.Context, run *Run, env []string, marker string) error {
+	node := nodeCommand(run)
+	if node == nil {
+		return nil
+	}
+	done := 0
+	for i := range run.Report.Broken {
+		b := &run.Report.Broken[i]
+		unexplained := b.Missing == "" && report.IsScript(b.File) && strings.HasPrefix(b.Message, "test failed")
+		if !unexplained || done == maxExplained {
+			continue
+		}
+		done++
+		text, err := j.load(ctx, append(slices.Clone(node), filepath.FromSlash(b.File)), env, marker)
+		if err != nil {
+			return err
+		}
+		if text != "" {
+			run.Report.Reload(b, j.place().Without(text))
+		}
+	}
+	return nil
+}
+
+// load is what Node says of a file that it cannot load, "" if it can.
+func (j *Runner) load(ctx context.Context, argv, env []string, marker string) (string, error) {
+	stderr := report.Beginning{Most: maxExplanation}
+	errs := j.Secrets.Forms().Stream(&stderr)
+	res, err := proc.Run(ctx, proc.Spec{Argv: argv, Dir: j.Root, Env: env, Stderr: errs, Timeout: explainTimeout,
+		Marker: marker})
+	_ = errs.Close()
+	if err = cmp.Or(err, ctx.Err()); err != nil || res.Ended != proc.Exited || res.Exit == 0 {
+		return "", err
+	}
+	return string(stderr.Text), nil
+}
+
+var (
+	nodeTest   = lazyregexp.New(`(?:^|\s)((?:\S*/)?node)(\s.*)?\s--test(?:[\s=]|$)(.*)`)
+	nodeLoader = lazyregexp.New(`(?:--(?:import|require|loader|experimental-loader|conditions)[=\s]|-[rC]\s)\s*\S+|` +
+		`--experimental-(?:strip-types|transform-types|vm-modules|default-type)\S*`)
+)
+
+// nodeCommand is the part of a gate's command that says how Node loads a file, nil if the gate does not run
+// `node --test`.
+func nodeCommand(run *Run) []string {
+	m := nodeTest.FindStringSubmatch(strings.NewReplacer(`"`, "", "'", "").Replace(run.Gate.Run.Text()))
+	if m == nil {
+		return nil
+	}
+	return append(m[1:2], strings.Fields(strings.Join(nodeLoader.FindAllString(m[2]+" "+m[3], -1), " "))...)
+}

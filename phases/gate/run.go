@@ -1,0 +1,141 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/phases/report"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Run is what was seen of one gate.
+type Run struct {
+	Gate    workflows.Gate
+	Log     string // file name in the run's directory
+	Ended   proc.Ended
+	Exit    int
+	Millis  int64
+	started string // why it could not be started
+	Report  *report.Report
+	printed []string
+	Leads   *session.LeadsBack // it was not run: it would have judged other files
+	Changed string             // an installed file that was changed while it ran
+	setup   string             // what has installed what is there, "" for people
+	Cached  bool               // it was not run: see BaseRuns
+	Alone   bool               // see BaseRun
+}
+
+// Cannot is the error about a gate that cannot judge, with what it printed last.
+func (g *Run) Cannot(why string) error {
+	text := fmt.Sprintf("gate %s %s", g.Gate.Name, why)
+	if lines := g.Quoted(); len(lines) > 0 {
+		text += "; it printed:\n  " + strings.Join(lines, "\n  ")
+	}
+	return fmt.Errorf("%s", text)
+}
+
+// Passes reports whether a test passes in a run.
+func (g *Run) Passes(id session.TestID) bool { return g.Report.Tests[id] == session.TestPass }
+
+// Built reports whether a gate ran, and everything could be built and loaded: a change that cannot be built says
+// nothing.
+func (g *Run) Built() bool { return g.Ran() && len(g.Report.Broken) == 0 }
+
+// KeepMessages takes over what a later run's failing tests printed.
+func (g *Run) KeepMessages(later *Run) {
+	for id, text := range later.Report.Messages {
+		g.Report.Say(id, text)
+	}
+}
+
+// Ran reports whether the gate's command itself ran to its end, so that its exit code is its own.
+func (g *Run) Ran() bool {
+	return g.Ended == proc.Exited && g.Exit != process.ExitNotExecutable && g.Exit != process.ExitNotFound
+}
+
+// leadBack makes what a gate printed in a clean tree name the work tree: there is where people and agents look.
+func (g *Run) leadBack(room, live string) {
+	for i, line := range g.printed {
+		g.printed[i] = strings.ReplaceAll(line, room, live)
+	}
+	for id, text := range g.Report.Messages {
+		g.Report.Messages[id] = strings.ReplaceAll(text, room, live)
+	}
+}
+
+// close adds the entry for the gate as a whole: an exit-code gate's result, or a failure that no test explains, such as
+// a coverage threshold, an error outside of all tests, or a report that was cut.
+func (g *Run) close() {
+	id, tests := report.GateID(g.Gate.Name), g.Report.Tests
+	if !g.Gate.Format.PerTest() {
+		g.closeByExit()
+		return
+	}
+	if !g.Report.NoTests {
+		g.Report.NoTests = len(tests) == 0 && report.SaysNoTests(g.Gate.Format, g.Exit, strings.Join(g.printed, "\n"))
+	}
+	c := tests.Count()
+	unexplained := g.Exit != 0 && c.Failed+c.Errors == 0 && c.Total() > 0
+	if g.Ran() && (g.Report.Damaged != "" || unexplained) {
+		g.Report.Set(id, session.TestError)
+		g.Report.Say(id, strings.Join(g.printed, "\n"))
+	}
+}
+
+// closeByExit adds the result of an exit-code gate.
+func (g *Run) closeByExit() {
+	id := report.GateID(g.Gate.Name)
+	switch {
+	case !g.Ran():
+	case g.Exit == 0:
+		g.Report.Tests[id] = session.TestPass
+	default:
+		g.Report.Tests[id] = session.TestFail
+		g.Report.Say(id, strings.Join(g.printed, "\n"))
+	}
+}
+
+// Unable says why the command did not run by itself, as the end of a sentence about it, "" if it did. One that took too
+// long did.
+func (g *Run) Unable() string {
+	switch {
+	case g.Ended == proc.NotStarted:
+		return "could not be started"
+	case g.Ended != proc.Timeout && !g.Ran():
+		return fmt.Sprintf("could not run (exit code %d)", g.Exit)
+	}
+	return ""
+}
+
+// Silent reports whether a command failed without a result of any test.
+func (g *Run) Silent() bool {
+	return g.Gate.Format.PerTest() && g.Exit != 0 && len(g.Report.Tests) == 0
+}
+
+// ToolMissing returns the line that says that the runner is not installed, "" without one.
+func (g *Run) ToolMissing() string {
+	for _, line := range g.Quoted() {
+		if report.ToolMissing(line) {
+			return line
+		}
+	}
+	return ""
+}
+
+// Lacks reports whether a test did not run.
+func (g *Run) Lacks(id session.TestID) bool { return !g.Has(id) }
+
+// Has reports whether a test ran.
+func (g *Run) Has(id session.TestID) bool { _, ran := g.Report.Tests[id]; return ran }
+
+// Quoted is what a gate printed last, or why it could not be started.
+func (g *Run) Quoted() []string {
+	if g.started != "" {
+		return append(slices.Clone(g.printed), g.started)
+	}
+	return g.printed
+}

@@ -1,0 +1,276 @@
+// Package gate runs a gate's command on a tree, in the work tree or in a clean one, and finds out where it can run.
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/redact"
+	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/phases/report"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+const maxGateLog = 64 << 20 // bytes of a gate's log; the parsers see everything
+
+// Runner runs gates in one place: in the work tree, or in a clean tree.
+type Runner struct {
+	Root string   // top of the tree, absolute
+	Env  []string // the whole environment of gates, as DefaultEnv made it
+	// Secrets are taken out of what gates leave and show. nil takes nothing out.
+	Secrets *redact.Redactor
+	// Report gets a line of progress now and then. May be nil.
+	Report func(line string)
+	// Counted gets the number of results that a running gate has printed so far. May be nil.
+	Counted func(tests int)
+	// Clean makes the clean tree of a tree. nil: there is no place for one.
+	Clean func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
+	// Setup is the command that has installed what is in clean trees, "" for none. With SetUpHere it has done so in the
+	// work tree as well.
+	Setup     string
+	SetUpHere bool
+
+	Inside *session.CleanTree // where it runs gates, nil in the work tree
+}
+
+// On is what a gate runs on.
+type On struct {
+	Tree session.Tree // in a clean tree
+	Dir  string       // for its log and its report
+	Name string       // of what is tried, for the names of logs; "" for a judgement
+	Anew bool         // no result that a runner has cached counts
+}
+
+// Run runs a gate where it says, in the work tree or in a clean one. An error means that the gate could not be watched,
+// or that ctx ended it.
+func (j *Runner) Run(ctx context.Context, g workflows.Gate, on On) (*Run, error) {
+	if g.Where == workflows.Clean && j.Inside == nil {
+		run, at, err := j.EnterClean(ctx, g, on.Tree)
+		if run != nil || err != nil {
+			return run, err
+		}
+		j = at
+	}
+	x, err := j.prepare(g, on)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.execute(ctx); err != nil {
+		return nil, err
+	}
+	if err := x.read(ctx); err != nil {
+		return nil, err
+	}
+	x.run.close()
+	if j.Inside != nil {
+		x.run.leadBack(j.Inside.Root, j.Inside.Live[0])
+	}
+	return x.run, nil
+}
+
+// execution is one run of a gate's command, and what reads its output and its reports.
+type execution struct {
+	*Runner
+	run        *Run
+	dir        string
+	spec       proc.Spec
+	reader     *report.Reader
+	tail       *lastLines
+	reportFile string                 // $WFS_REPORT
+	before     map[string]fs.FileInfo // the gate's reports that were there
+}
+
+// prepare makes a gate's command and its environment.
+func (j *Runner) prepare(g workflows.Gate, on On) (*execution, error) {
+	name := fileName(g.Name)
+	if on.Name != "" {
+		name += "-" + on.Name
+	}
+	if on.Anew {
+		name += "-again"
+	}
+	x := &execution{Runner: j, run: &Run{Gate: g, Log: "gate-" + name + ".log"}, dir: on.Dir, tail: newLastLines(),
+		reportFile: filepath.Join(on.Dir, "report-"+name+".xml")}
+	x.reader = report.NewReader(g, j.place(), x.tail.add)
+	if j.Inside != nil || j.SetUpHere {
+		x.run.setup = j.Setup
+	}
+	var err error
+	if x.before, err = reportFiles(j.Root, g.Report); err != nil {
+		return nil, err
+	}
+	argv := slices.Clone(process.Argv(g.Run))
+	for i, word := range argv {
+		if g.Run.Shell == "" { // see Alone
+			argv[i] = strings.ReplaceAll(word, process.ReportWord, x.reportFile)
+		}
+	}
+	marker := process.GateMarker + x.reportFile
+	// Python takes what it compiled for current when the source has the same size and was written in the same
+	// second. What a gate compiled must not answer for what the next attempt wrote. Whatever the environment says
+	// comes later and counts.
+	env := append(append([]string{"PYTHONDONTWRITEBYTECODE=1"}, j.Env...), "WFS_REPORT="+x.reportFile, marker)
+	if on.Anew && g.Format == workflows.FormatGoTest {
+		env = goWithoutCache(env)
+	}
+	x.spec = proc.Spec{Argv: argv, Dir: j.Root, Env: env, Timeout: g.Timeout, Marker: marker}
+	return x, os.RemoveAll(x.reportFile) // it must be this run's
+}
+
+// execute runs the command. Its output goes to a log, and to the parser of its format.
+func (x *execution) execute(ctx context.Context) error {
+	run, g := x.run, x.run.Gate
+	log, err := process.NewLog(filepath.Join(x.dir, run.Log), maxGateLog)
+	if err != nil {
+		return err
+	}
+	pipes := x.connect(log)
+	process.KeepBegan(x.dir)
+	res, err := proc.Run(ctx, x.spec)
+	for _, p := range pipes {
+		_ = p.Close() // what went wrong is known to the log
+	}
+	if cerr := log.Close(); cerr != nil {
+		x.Say("the log of gate " + g.Name + " could not be written: " + cerr.Error())
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("gate %s: %w", g.Name, err)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	run.Ended, run.Exit, run.Millis, run.started = res.Ended, res.Exit, res.Millis, res.StartError
+	run.printed = x.tail.lines()
+	if x.Inside != nil && x.Inside.Changed != nil {
+		run.Changed = x.Inside.Changed()
+	}
+	if len(res.Survivors) > 0 {
+		x.Say(fmt.Sprintf("gate %s left processes behind: %v", g.Name, res.Survivors))
+	}
+	return nil
+}
+
+// connect makes the pipes of a run. What comes out of one is redacted once, and passed on to all who read it, one pipe
+// at a time. Parsers keep names, and beginnings and ends of texts: half a secret would not be recognised.
+func (x *execution) connect(log *process.Log) (pipes []*lockedStream) {
+	var mu sync.Mutex
+	people := io.MultiWriter(log, x.tail)
+	if x.run.Gate.Format == workflows.FormatGoTest {
+		people, x.tail.secrets = log, x.Secrets // what is in the events of one test comes together only there
+	}
+	pipe := func(parser io.Writer) io.Writer {
+		s := &lockedStream{&mu, x.Secrets.Streams(people, parser), x.count}
+		pipes = append(pipes, s)
+		return s
+	}
+	x.spec.Stdout = pipe(x.reader.Stdout)
+	if x.spec.Stderr = x.spec.Stdout; x.reader.Stderr != x.reader.Stdout {
+		x.spec.Stderr = pipe(x.reader.Stderr)
+	}
+	return pipes
+}
+
+// count tells how many results there are so far.
+func (x *execution) count() {
+	if n := x.reader.Count(); n > 0 && x.Counted != nil {
+		x.Counted(n)
+	}
+}
+
+// read reads the reports that the command has written, and what its output lacks.
+func (x *execution) read(ctx context.Context) error {
+	if x.run.Gate.Format.InFiles() {
+		err := x.readReports(x.reader, x.run.Gate, x.reportFile, x.before)
+		if err := process.Clean(x.reportFile, x.Secrets); err != nil {
+			x.Say("the report of gate " + x.run.Gate.Name + " could not be saved without secrets: " + process.Reason(err))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	x.run.Report = x.reader.Report()
+	if err := x.explainLoadFailures(ctx, x.run, x.spec.Env, x.spec.Marker); err != nil {
+		return err
+	}
+	if x.run.Ran() && x.run.Exit != 0 {
+		x.reader.Explain(func(file string) bool { return x.Read(file) != nil })
+	}
+	return nil
+}
+
+// readReports reads the reports that this very run wrote: files of the gate's glob, or $WFS_REPORT.
+func (j *Runner) readReports(reader *report.Reader, g workflows.Gate, reportFile string,
+	old map[string]fs.FileInfo) error {
+	files, err := writtenReports(reportFile)
+	if g.Report != "" {
+		var now map[string]fs.FileInfo
+		now, err = reportFiles(j.Root, g.Report)
+		files = nil
+		for _, name := range report.SortedKeys(now) {
+			if written(old[name], now[name]) {
+				files = append(files, filepath.Join(j.Root, filepath.FromSlash(name)))
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		err = reader.File(j.Secrets.Forms().Reader(f))
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place is the work tree as tools print it.
+func (j *Runner) place() report.Place {
+	roots := report.Place{filepath.ToSlash(j.Root)}
+	if real, err := filepath.EvalSymlinks(j.Root); err == nil && real != j.Root {
+		roots = append(roots, filepath.ToSlash(real))
+	}
+	return roots
+}
+
+// goWithoutCache makes `go test` run tests whose result it remembers.
+func goWithoutCache(env []string) []string {
+	flags := ""
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, "GOFLAGS="); ok {
+			flags = v + " "
+		}
+	}
+	return append(env, "GOFLAGS="+flags+"-count=1")
+}
+
+// fileName makes a gate's name fit for a file.
+func fileName(gate string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, gate)
+}
+
+// Say reports progress.
+func (j *Runner) Say(line string) {
+	if j.Report != nil {
+		j.Report(j.Secrets.String(line))
+	}
+}

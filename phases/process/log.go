@@ -1,0 +1,101 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+)
+
+// DefaultMaxLog bounds the log of one run, in bytes.
+const DefaultMaxLog = 16 << 20
+
+// minMaxLog leaves room for the line that says what was cut.
+const minMaxLog = 4 << 10
+
+const cutLine = "\n[… %015d bytes of output were cut here …]\n"
+
+// Log is a file of what was printed; what is written to it has no secrets. It keeps the beginning and
+// the end: the beginning is half of the bound, the end between a quarter and a half. The file is readable at
+// any time, also after the process was killed. A log that cannot be written must not stop a run: Write never
+// fails, Close says what was wrong.
+type Log struct {
+	f    *os.File
+	max  int64
+	size int64
+	cut  int64
+	err  error
+}
+
+// NewLog makes a new log at a path, which keeps about so many bytes.
+func NewLog(path string, most int64) (*Log, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(0o600); err != nil { // the umask may have taken bits away
+		f.Close()
+		return nil, err
+	}
+	if most <= 0 {
+		most = DefaultMaxLog
+	}
+	return &Log{f: f, max: max(most, minMaxLog)}, nil
+}
+
+func (l *Log) Write(p []byte) (int, error) {
+	if l.err == nil {
+		n, err := l.f.WriteAt(p, l.size)
+		l.size += int64(n)
+		l.err = err
+	}
+	if l.err == nil && l.size > l.max {
+		l.err = l.compact()
+	}
+	return len(p), nil
+}
+
+// compact moves the end of the file over its middle. It happens once in a quarter of the bound, so that a flood costs
+// twice its writing.
+func (l *Log) compact() error {
+	head, keep := l.max/2, l.max/4
+	from, to := l.size-keep, head+int64(len(fmt.Sprintf(cutLine, 0)))
+	if l.cut == 0 {
+		l.cut = from - head
+	} else {
+		l.cut += from - to
+	}
+	if _, err := l.f.WriteAt(fmt.Appendf(nil, cutLine, l.cut), head); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.NewOffsetWriter(l.f, to), io.NewSectionReader(l.f, from, keep)); err != nil {
+		return err
+	}
+	l.size = to + keep
+	return l.f.Truncate(l.size)
+}
+
+// Tail is the end of what was written, at most so many bytes.
+func (l *Log) Tail(most int64) string {
+	text := make([]byte, min(most, l.size))
+	n, _ := l.f.ReadAt(text, l.size-int64(len(text)))
+	return string(text[:n])
+}
+
+// Close says what was wrong.
+func (l *Log) Close() error { return errors.Join(l.err, l.f.Close()) }
+
+// MaxShown is how many characters of one line of output are shown as progress.
+const MaxShown = 200
+
+// Shown is the beginning of a text of others on one line.
+func Shown(s string) string { return safetext.Line(s, MaxShown) }
+
+// MaxSaid bounds a note or a question, in characters.
+const MaxSaid = 2000

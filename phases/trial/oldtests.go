@@ -1,0 +1,69 @@
+package trial
+
+import (
+	"context"
+	"slices"
+
+	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/gate"
+	"github.com/wfs-dev/wfs/phases/report"
+	"github.com/wfs-dev/wfs/phases/verdict"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// withOldTests runs a gate on the code of an attempt that writes tests, with the tests as they were at the lap's start.
+// What fails there was broken by the code. What fails only with the tests of now asks for something else since they
+// were changed. nil where that cannot be tried.
+func (d doubts) withOldTests(ctx context.Context) (*gate.Run, error) {
+	if d.r.Plan.Unproven {
+		return nil, nil
+	}
+	if why, err := d.NoRoom(ctx, d.r, d.gate); err != nil || why != "" {
+		return nil, err
+	}
+	was := lapStart(d.r)
+	t := &Variants{Bench: d.Bench, Req: d.r, Out: &session.Judgement{Tree: d.r.Tree}, Gate: d.gate}
+	files, err := t.Since(ctx, was)
+	if err != nil {
+		return nil, err
+	}
+	paths, _ := AsideOf(files)
+	for _, f := range files { // data may be what tests read, wherever it lies
+		if !f.Aside && !report.IsCode(f.Path) && !testpaths.IsManifest(f.Path) && !testpaths.IsDocument(f.Path) {
+			paths = append(paths, f.Path)
+		}
+	}
+	tree, err := t.WithTests(ctx, was, files, paths)
+	if err != nil {
+		return nil, err
+	}
+	d.Say("gate " + d.gate.Name + " with the former tests …")
+	run, err := t.Alter(ctx, tree, "older", nil)
+	if err != nil || !run.Ran() {
+		return nil, ctx.Err()
+	}
+	return run, nil
+}
+
+// asChanged judges RED anew where older tests fail, or cannot be built: by those that pass with the code as it is, and
+// the tests as they were, the attempt has done what RED asks for.
+func (d doubts) asChanged(ctx context.Context, f verdict.Finding, failing []session.TestID) (verdict.Finding, error) {
+	if d.gate.Expect != workflows.ExpectRed || len(failing)+len(f.Expected) == 0 {
+		return f, nil
+	}
+	if d.lap.Files.OnlyTests() {
+		if len(failing) > 0 {
+			d.lap.Different = failing
+			f = d.lap.Judge(d.run)
+		}
+		return f, nil
+	}
+	old, err := d.withOldTests(ctx)
+	if err != nil || old == nil {
+		return f, err
+	}
+	d.lap.Old = old.Report
+	d.lap.Different = slices.DeleteFunc(slices.Clone(failing), func(id session.TestID) bool { return !old.Passes(id) })
+	return d.lap.Judge(d.run), nil
+}

@@ -1,0 +1,89 @@
+package verdict
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/phases/gate"
+	"github.com/wfs-dev/wfs/phases/report"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// CountApart sums a run up. What is flaky is counted apart: it has not passed, whatever it did in the end.
+func CountApart(tests session.Tests, flaky []session.TestID, gate string) session.Counts {
+	all := report.Count(tests, gate)
+	if len(flaky) == 0 {
+		return all
+	}
+	sure := maps.Clone(tests)
+	for _, id := range flaky {
+		delete(sure, id)
+	}
+	c := report.Count(sure, gate)
+	c.Flaky = all.Total() - c.Total()
+	return c
+}
+
+// Result is a finding about a run as the session keeps it.
+func (f Finding) Result(g *gate.Run) session.GateResult {
+	r := session.GateResult{Gate: g.Gate.Name, Where: string(cmp.Or(g.Gate.Where, workflows.InPlace)),
+		Expect: string(g.Gate.Expect), Verdict: f.Verdict, Class: f.Class,
+		Reason: f.Reason, Exit: g.Exit, Millis: g.Millis, Counts: CountApart(g.Report.Tests, f.Flaky, g.Gate.Name),
+		Failing:  Named(f.Failing),
+		KnownRed: Named(f.KnownRed), Flaky: Named(f.Flaky), Targets: f.targets, Expected: f.Expected, Passing: f.Passing}
+	if f.Verdict != session.Pass {
+		r.Fingerprint = Fingerprint(f.Class, f.Failing, g.Report.Messages)
+	}
+	return r
+}
+
+// Named are the tests that are kept by name.
+func Named(ids []session.TestID) []session.TestID {
+	ids = report.SortedOnce(slices.Clone(ids))
+	return ids[:min(len(ids), session.MaxNamed)]
+}
+
+// Failures are what a gate's failing tests printed, those that are held against the attempt first.
+func Failures(res session.GateResult, run *gate.Run) []report.Failure {
+	var out []report.Failure
+	add := func(id session.TestID) {
+		if s := run.Report.Tests[id]; !slices.ContainsFunc(out, func(f report.Failure) bool { return f.Test == id }) {
+			message := run.Report.Messages[id]
+			if s == "" {
+				s = session.TestError
+				if run.Exit == 0 { // otherwise what the gate printed may say why
+					message = "It did not run."
+				}
+			}
+			out = append(out, report.Failure{Gate: res.Gate, Test: id, Status: s, Message: message, Log: run.Log})
+		}
+	}
+	for _, id := range res.Failing {
+		add(id)
+	}
+	switch res.Class {
+	case session.ClassNothingAdded, session.ClassUnexpectedGreen:
+		return out // the reason says it all; what a green run prints would only distract
+	}
+	if res.Verdict != session.Pass && len(out) == 0 {
+		out = append(out, report.Failure{Gate: res.Gate, Test: report.GateID(res.Gate), Status: session.TestError,
+			Message: strings.Join(run.Quoted(), "\n"), Log: run.Log})
+	}
+	if len(out) > 0 && out[0].Message == "" {
+		out[0].Message = strings.Join(run.Quoted(), "\n")
+	}
+	return out
+}
+
+// CouldNot says why a result in a clean tree says nothing about the tree, "" when it does.
+func CouldNot(run *gate.Run, res session.GateResult) string {
+	switch {
+	case run.Astray() != "", res.Verdict == session.Blocked, run.Ended == proc.Timeout:
+		return res.Reason
+	}
+	return ""
+}

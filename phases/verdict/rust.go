@@ -1,0 +1,49 @@
+package verdict
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
+	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/report"
+)
+
+// mistake says why no code of the project can mend an error in a test file of Rust, "" if some may.
+func (l *Files) mistake(x report.Breakage) string {
+	file := x.File
+	for _, c := range l.Changes {
+		if report.SameFile(c.Path, x.File) {
+			file = c.Path
+		}
+	}
+	if !strings.HasSuffix(file, ".rs") {
+		return ""
+	}
+	if name := report.UnlinkedCrate(x.Message); name != "" && !slices.Contains(strings.Split(file, "/"), "src") &&
+		!l.isCrate(file, name) {
+		return name + " is not a crate of this one"
+	}
+	if text := l.Now(file); x.Line > 0 && x.Line <= strings.Count(string(text[:testpaths.TestsFrom(file, text)]), "\n") {
+		return "cannot be built"
+	}
+	return ""
+}
+
+// isCrate reports whether a manifest above a file gives the crate this name. Without a manifest nobody can tell.
+func (l *Files) isCrate(file, name string) bool {
+	found := false
+	for _, dir := range above(file) {
+		text := l.Now(path.Join(dir, "Cargo.toml"))
+		found = found || text != nil
+		for _, m := range crateRE.FindAllStringSubmatch(string(text), -1) {
+			if strings.ReplaceAll(m[1], "-", "_") == name {
+				return true
+			}
+		}
+	}
+	return !found
+}
+
+var crateRE = lazyregexp.New(`(?m)^\s*name\s*=\s*["']([^"']+)["']`)
