@@ -114,7 +114,7 @@ func is(code, hint string, exit int, errs ...error) kind {
 // kinds is the one table from errors to what is shown and the exit code. The first that fits counts.
 var kinds = []kind{
 	of("output", "", exitError, func(_ *app, e *outputError, f *failure) { f.Error = e.Error() }),
-	of("no_ledger", "", exitError, func(a *app, e *session.NoLedgerError, f *failure) { f.Hint = a.ledgerHint(e.ID) }),
+	of("no_ledger", "", exitError, func(a *app, e *session.NoLedgerError, f *failure) { f.Hint = a.LedgerHint(e.ID) }),
 	{"disk_full", "free some disk space (df -h .), then {again}: nothing was lost", exitError,
 		func(_ *app, err error, f *failure) bool {
 			_, move := errors.AsType[*engine.MoveFailedError](err)
@@ -124,7 +124,7 @@ var kinds = []kind{
 	of("", "", exitError, func(a *app, e *session.Refusal, f *failure) {
 		f.Code, f.Hint, f.Exit = string(e.Code), e.Hint, cmp.Or(refusals[e.Code], exitError)
 		if e.Code == session.RefuseNoSession && e.Hint == "" {
-			f.Hint = a.pickHint(context.Background())
+			f.Hint = a.forNoSession(context.Background())
 		}
 	}),
 	of("error", "", exitError, func(_ *app, e *ranError, f *failure) { f.Exit = e.exit }),

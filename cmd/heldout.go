@@ -23,6 +23,6 @@ func (a *app) sayIgnoredBefore(ctx context.Context, s *session.Session) {
 		return
 	}
 	a.note("not in checkpoints, because git ignored it before or the set-up made it: %s",
-		present.Some(names, present.MostSaid, ", "))
+		safetext.First(names, present.MostSaid, ", "))
 	a.note("  to allow one: %s", a.typed("wfs allow "+shellWord(names[0])))
 }

@@ -154,7 +154,8 @@ func (j *Journal) Append(events ...session.Event) error {
 	all := slices.Concat(j.events, events)
 	for i := max(1, len(j.events)); i < len(all); i++ {
 		if want := all[i-1].Seq + 1; all[i].Seq != want {
-			return fmt.Errorf("journal of session %s: event %d (%s) cannot follow event %d", j.of.id, all[i].Seq, all[i].Kind(),
+			return fmt.Errorf("journal of session %s: event %d (%s) cannot follow event %d", j.of.id, all[i].Seq,
+				all[i].Kind(),
 				want-1)
 		}
 	}

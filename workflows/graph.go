@@ -48,7 +48,8 @@ func (w *Workflow) checkGraph(r *reader) {
 		g.names = append(g.names, clip(string(p.Name)))
 	}
 	if g.start != "" && w.Phase(g.start) == nil {
-		r.fail("start", " is %s, which is not a phase (%s)", quote(string(g.start)), Alternatives(string(g.start), g.names))
+		r.fail("start", " is %s, which is not a phase (%s)", quote(string(g.start)),
+			Alternatives(string(g.start), g.names))
 		g.start = PhaseName(Suggest(string(g.start), g.names))
 	}
 	laps := w.Laps == nil

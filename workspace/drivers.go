@@ -81,8 +81,8 @@ func (d *Drivers) notWithin(command string) error {
 	return err
 }
 
-// drivenElsewhere reports whether a run of another process drives a session of this clone, or that cannot be known.
-func (d *Drivers) drivenElsewhere() bool {
+// DrivenElsewhere reports whether a run of another process drives a session of this clone, or that cannot be known.
+func (d *Drivers) DrivenElsewhere() bool {
 	run, err := d.anyRun(func(pid int) bool { return pid != os.Getpid() })
 	return run || err != nil
 }

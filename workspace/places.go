@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"strings"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
@@ -217,4 +218,20 @@ func (p *Places) HalfMoved(ctx context.Context) (what, completes string) {
 		return v.Session.Deleting.Summary, ""
 	}
 	return "", ""
+}
+
+// SayRescue says how to look at what a rescue keeps, below a line that has named it: a rescue itself is a commit of
+// documents, and its parts are in those that it was made upon. One that is not there any more is passed over.
+func SayRescue(ctx context.Context, repo *gitstate.Repo, ref string, say func(string, ...any)) {
+	parts, err := repo.RescuedParts(ctx, ref)
+	if err != nil {
+		return
+	}
+	for i, p := range parts {
+		what := "to look at it"
+		if i > 0 {
+			what = "and " + strings.TrimSuffix(p.What, ",")
+		}
+		say("  %s: %s", what, p.Show())
+	}
 }

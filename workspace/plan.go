@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 
@@ -159,4 +160,16 @@ func (c *Config) GuardFile(text []byte) (string, error) {
 		return "", err
 	}
 	return path, durable.WriteFile(path, text, 0o600)
+}
+
+// PinnedPlan reads the plan that a session has pinned.
+func (c *Config) PinnedPlan(ctx context.Context, v engine.View) (*workflows.Plan, error) {
+	data := c.w.Clone.Session(v.Session.ID).Tip(v.Tip)[session.FilePlan]
+	if data == nil {
+		var err error
+		if data, err = c.w.Repo.File(ctx, v.Tip, session.FilePlan); err != nil {
+			return nil, err
+		}
+	}
+	return plans.Decode(data)
 }

@@ -37,7 +37,8 @@ func phaseMoved(s *session.Session, b session.PhaseMoved) {
 	case b.To == workflows.Done:
 		complete(s)
 	case b.Ask != "":
-		s.Status, s.Waiting = session.StatusWaiting, &session.Waiting{Reason: session.WaitHuman, Ask: b.Ask, Approve: true}
+		s.Status, s.Waiting = session.StatusWaiting, &session.Waiting{Reason: session.WaitHuman, Ask: b.Ask,
+			Approve: true}
 	}
 }
 
@@ -100,7 +101,8 @@ func ForkAt(s *session.Session, number int) (*session.Fork, error) {
 	f.Line = then.Way()
 	for _, e := range then.Settlements {
 		now := items.State(&then, e.Item, f.Line)
-		if e.Item == 0 && e.Checkpoint == number || e.Item > 0 && now.State == e.State && now.Checkpoint == e.Checkpoint {
+		if e.Item == 0 && e.Checkpoint == number ||
+			e.Item > 0 && now.State == e.State && now.Checkpoint == e.Checkpoint {
 			e.Checkpoint = 0
 			f.Settlements = append(f.Settlements, e)
 		}

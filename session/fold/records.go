@@ -42,7 +42,8 @@ func edited(s *session.Session, b session.Edited) {
 		thaw(s)
 		s.Said, s.Review, s.Rounds, s.Failed = nil, nil, nil, 0
 	}
-	if b.Phase != s.Phase || b.Lap != s.Lap || b.Left != "" { // more is to do than was, or less: a lap ends or begins here
+	// more is to do than was, or less: a lap ends or begins here
+	if b.Phase != s.Phase || b.Lap != s.Lap || b.Left != "" {
 		s.Phase, s.Lap, s.Visit, s.Targets, s.Expected, s.Waiting, s.Blocked = b.Phase, b.Lap, session.Visit{}, nil, nil,
 			nil, nil
 		if c := s.At(s.Current); c != nil {

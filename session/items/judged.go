@@ -113,7 +113,9 @@ func unapproved(s *session.Session) bool {
 			return false
 		case c.Approve:
 			return !slices.ContainsFunc(s.Settlements,
-				func(e session.Settlement) bool { return e.Item == 0 && e.State == session.ItemAgreed && on(e, way[i:]) })
+				func(e session.Settlement) bool {
+					return e.Item == 0 && e.State == session.ItemAgreed && on(e, way[i:])
+				})
 		}
 	}
 	return false

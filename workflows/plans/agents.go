@@ -57,7 +57,8 @@ func resolveAgents(p *workflows.Plan, c *workflows.Config) []workflows.Finding {
 	}
 	known := append(slices.Sorted(maps.Keys(c.Agents)), cards.Names()...)
 	return unknown.findings(func(name, phases string) workflows.Finding {
-		return workflows.Findingf("%s: there is no agent %q (%s)\nwfs agent list (it names those that wfs knows; others stand under agents: "+
+		return workflows.Findingf("%s: there is no agent %q (%s)\n"+
+			"wfs agent list (it names those that wfs knows; others stand under agents: "+
 			"in the configuration)", phases, name, workflows.Alternatives(name, known))
 	})
 }
@@ -99,7 +100,8 @@ func ReviewedBy(p *workflows.Plan, w *workflows.Workflow, c *workflows.Config) s
 		case !ok:
 			return string(ph.Name) + ": you review, because no agent that wfs knows is installed" + other
 		case a.Use == p.Agent.Use:
-			return fmt.Sprintf("%s: %s reviews its own work, in a new conversation, because no other agent is installed%s",
+			return fmt.Sprintf("%s: %s reviews its own work, in a new conversation, "+
+				"because no other agent is installed%s",
 				ph.Name, a.Use, other)
 		default:
 			return fmt.Sprintf("%s: %s reviews, because it is installed%s", ph.Name, a.Use, other)
@@ -125,7 +127,8 @@ func checkReviewers(p *workflows.Plan) []workflows.Finding {
 		if own >= 0 {
 			findings = append(findings, workflows.Findingf(
 				"phase %s reviews the work of phase %s with the same agent and model: %s\n"+
-					"name another one with `run: {agent: NAME}` and agents: in the configuration (another model is enough), "+
+					"name another one with `run: {agent: NAME}` and agents: in the configuration "+
+					"(another model is enough), "+
 					"or write review: {by: anyone}", review.Name, p.Workflow.Phases[own].Name,
 				cmp.Or(reviewer.Use, reviewer.Command.Text(), "script")))
 		}

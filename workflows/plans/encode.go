@@ -33,7 +33,8 @@ func Decode(data []byte) (*workflows.Plan, error) {
 		return nil, fmt.Errorf("not a plan: %w", err)
 	}
 	if v := head.Workflow.Version; v > workflows.FormatVersion {
-		return nil, fmt.Errorf("%w: the plan has version %d; this wfs reads version %d", ErrNewer, v, workflows.FormatVersion)
+		return nil, fmt.Errorf("%w: the plan has version %d; this wfs reads version %d", ErrNewer, v,
+			workflows.FormatVersion)
 	} else if v != workflows.FormatVersion {
 		return nil, fmt.Errorf("the plan has version %d; this wfs reads version %d", v, workflows.FormatVersion)
 	}

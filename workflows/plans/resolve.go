@@ -41,7 +41,8 @@ func Resolve(w *workflows.Workflow, c *workflows.Config, agent *workflows.Agent)
 	}
 	findings = slices.Concat(findings, sharedNames(p), resolveAgents(p, c),
 		missing.findings(func(name, phases string) workflows.Finding {
-			f := workflows.Findingf("there is no gate %q in .wfs/config.yaml (used in %s)\nrun `wfs init`, or write it under gates:",
+			f := workflows.Findingf("there is no gate %q in .wfs/config.yaml (used in %s)\n"+
+				"run `wfs init`, or write it under gates:",
 				name, phases)
 			if near := workflows.Suggest(name, slices.Sorted(maps.Keys(c.Gates))); near != "" {
 				f.Hint = fmt.Sprintf("there is a gate %q: write use: %s", near, near)
@@ -50,7 +51,8 @@ func Resolve(w *workflows.Workflow, c *workflows.Config, agent *workflows.Agent)
 		}), checkPlan(p), checkReviewers(p))
 	// no session is made of a plan that cannot be read again
 	if err := sound(&p.Workflow); err != nil && len(findings) == 0 {
-		findings = []workflows.Finding{workflows.Findingf("workflow %s: %v\nwrite one under gates: in the configuration",
+		findings = []workflows.Finding{workflows.Findingf(
+			"workflow %s: %v\nwrite one under gates: in the configuration",
 			p.Workflow.Name, err)}
 	}
 	if len(findings) > 0 {
@@ -84,8 +86,8 @@ func useGates(ph *workflows.Phase, c *workflows.Config, missing *grouped) []work
 		case len(c.Gates) == 0:
 			missing.add("tests", ph.Name)
 		default:
-			return []workflows.Finding{workflows.Findingf("phase %s expects red tests, and no gate of the configuration has "+
-				"per-test results\n%s", ph.Name, blindHint)}
+			return []workflows.Finding{workflows.Findingf("phase %s expects red tests, "+
+				"and no gate of the configuration has per-test results\n%s", ph.Name, blindHint)}
 		}
 	}
 	return nil
@@ -128,7 +130,8 @@ func sharedNames(p *workflows.Plan) []workflows.Finding {
 			if other, there := first[low]; there && !workflows.SameGate(g, other) {
 				return []workflows.Finding{workflows.Findingf(
 					"phase %s: workflow %s has a gate %s of its own, and the configuration has another one\n"+
-						"give the gate another name under gates: in the configuration", ph.Name, p.Workflow.Name, g.Name)}
+						"give the gate another name under gates: in the configuration",
+					ph.Name, p.Workflow.Name, g.Name)}
 			}
 			first[low] = g
 		}
@@ -210,8 +213,10 @@ func unfit(a *workflows.Agent, phases, workflow string) workflows.Finding {
 	case a.Command.IsZero() && a.ScriptPath != "":
 		return workflows.Findingf("the agent's script %s is empty", a.ScriptPath)
 	case a.Command.IsZero():
-		f := workflows.Findingf("%s of workflow %s: an agent works there, and none is configured\npass --agent, or write agent: into "+
-			".wfs/local.yaml for every session of this clone; wfs agent list shows those that wfs knows", phases, workflow)
+		f := workflows.Findingf("%s of workflow %s: an agent works there, and none is configured\n"+
+			"pass --agent, or write agent: into "+
+			".wfs/local.yaml for every session of this clone; wfs agent list shows those that wfs knows",
+			phases, workflow)
 		f.NoAgent = true
 		return f
 	case !utf8.ValidString(a.Command.Text()):

@@ -300,7 +300,7 @@ func FuzzResolve(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		w, findings := workflows.ParseWorkflow("f", text)
+		w, _ := workflows.ParseWorkflow("f", text)
 		if w == nil {
 			return
 		}

@@ -134,7 +134,8 @@ func (r *Report) claim() error {
 // its ledger's tip the last turn may have to be settled yet.
 func (r *Report) ended(v *engine.View) bool {
 	s := &v.Session
-	return s.Moving == nil && s.Finishing == nil && s.Deleting == nil && v.Pending == nil && r.Files.Session(s.ID).Begun(v.Tip)
+	return s.Moving == nil && s.Finishing == nil && s.Deleting == nil && v.Pending == nil &&
+		r.Files.Session(s.ID).Begun(v.Tip)
 }
 
 // locks looks for locks of git's that no process seems to hold.
