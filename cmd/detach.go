@@ -78,7 +78,7 @@ func (a background) tellLog(ctx context.Context, id session.ID, path string, cod
 		if err != nil {
 			return err
 		}
-		return ending{a.app}.say(ctx, d, code)
+		return ending(a).say(ctx, d, code)
 	}
 	return &ranError{safetext.Line(string(text), 0), code}
 }

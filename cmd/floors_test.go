@@ -60,7 +60,7 @@ var floors = map[string][]string{
 	"gitstate/object":           {"session", "internal/*", "gitstate/gitcmd"},
 	"gitstate/raw":              {"session", "internal/*", "gitstate/gitcmd", "gitstate/object"},
 	"gitstate/refs":             {"session", "internal/*", "gitstate/gitcmd", "gitstate/object"},
-	"gitstate/room":             {"session", "internal/*"},
+	"gitstate/room":             {"session", "internal/*", "gitstate/gitcmd", "gitstate/object", "gitstate/refs", "gitstate/worktree"},
 	"gitstate/settings":         {"session", "internal/*", "gitstate/gitcmd", "gitstate/object", "gitstate/refs"},
 	"gitstate/snapshot":         {"session", "internal/*", "gitstate/gitcmd", "gitstate/object", "gitstate/refs", "gitstate/settings"},
 	"gitstate/worktree":         {"session", "internal/*", "gitstate/gitcmd", "gitstate/object", "gitstate/refs"},

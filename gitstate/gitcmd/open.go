@@ -55,8 +55,8 @@ func Open(ctx context.Context, o Options) (*Git, error) {
 
 // notOpened says why git did not answer where the repository of a directory is.
 func (r *Git) notOpened(ctx context.Context, dir string, lines []string, err error) error {
-	var failed *GitError
-	if errors.As(err, &failed) {
+	failed := Failed(err)
+	if failed != nil {
 		switch {
 		case strings.Contains(failed.Stderr, "not a git repository"):
 			return fmt.Errorf("%s: %w", dir, ErrNotRepository)

@@ -58,24 +58,23 @@ func (r *Handover) Fate(ctx context.Context, w Work) (Fate, error) {
 		return Fate{}, err
 	}
 	candidates, err := r.counterparts(ctx, w.Base, head.Ref)
+	if err != nil {
+		return Fate{}, err
+	}
 	if w.Handed != "" && held == "" { // amended, for instance
 		candidates = append(candidates, w.Handed)
 	}
 	for _, ref := range candidates {
-		in := FateNowhere
-		if err == nil {
-			in, err = r.HasChanges(ctx, w.Commit, ref)
+		in, err := r.HasChanges(ctx, w.Commit, ref)
+		if err != nil {
+			return Fate{}, err
 		}
-		switch {
-		case err != nil || in == FateNowhere:
-		case sameBranch(ref, w.Handed): // HEAD is on it, or it was amended
-			held = ref
-		default:
+		if in != FateNowhere && !sameBranch(ref, w.Handed) {
 			return Fate{in, shortRef(ref)}, nil
 		}
-	}
-	if err != nil {
-		return Fate{}, err
+		if in != FateNowhere { // HEAD is on it, or it was amended
+			held = ref
+		}
 	}
 	if held != "" {
 		return Fate{FateHeld, shortRef(held)}, nil

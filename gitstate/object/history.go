@@ -25,8 +25,7 @@ func (r *History) Bundle(ctx context.Context, refs []string, without session.Com
 		args = append(args, "^"+string(without))
 	}
 	err := r.Git.Stream(ctx, gitcmd.Opts{}, nil, out, args...)
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) && failed.Stderr == "" {
+	if failed := gitcmd.Failed(err); failed != nil && failed.Stderr == "" {
 		failed.Stderr = "the bundle could not be made"
 	}
 	return err
@@ -92,8 +91,7 @@ var ErrNoRevision = errors.New("no such commit")
 // Resolve returns the commit that a name stands for: anything that git understands. ErrNoRevision when there is none.
 func (r *History) Resolve(ctx context.Context, rev string) (session.Commit, error) {
 	out, err := r.Git.Ask(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) {
+	if failed := gitcmd.Failed(err); failed != nil {
 		return "", fmt.Errorf("%q: %w", rev, ErrNoRevision)
 	}
 	return session.Commit(strings.TrimSpace(string(out))), err
@@ -105,8 +103,7 @@ func (r *History) IsAncestor(ctx context.Context, a, b session.Commit) (bool, er
 		return true, nil
 	}
 	_, err := r.Git.Ask(ctx, "merge-base", "--is-ancestor", string(a), string(b))
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) && failed.Exit == 1 {
+	if failed := gitcmd.Failed(err); failed != nil && failed.Exit == 1 {
 		return false, nil
 	}
 	return err == nil, err
@@ -117,8 +114,7 @@ func (r *History) IsAncestor(ctx context.Context, a, b session.Commit) (bool, er
 func (r *History) Exists(ctx context.Context, c session.Commit) (bool, error) {
 	for _, how := range [][]string{{"--no-walk", string(c)}, {string(c), "--not", "--all"}} {
 		_, err := r.Git.Ask(ctx, append([]string{"rev-list", "--objects", "--quiet"}, how...)...)
-		var failed *gitcmd.GitError
-		if errors.As(err, &failed) && saysMissing(failed.Stderr) {
+		if failed := gitcmd.Failed(err); failed != nil && saysMissing(failed.Stderr) {
 			return false, nil
 		}
 		if err != nil {

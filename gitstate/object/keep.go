@@ -149,8 +149,8 @@ func (r *Packs) removeOld(f os.DirEntry, path string) {
 	}
 }
 
-// ShowKept shows a pack that is kept until letGo.
-func (r *Packs) ShowKept(p *NewPack, objects []Object) error {
+// showKept shows a pack that is kept until letGo.
+func (r *Packs) showKept(p *NewPack, objects []Object) error {
 	k, err := KeepPack(filepath.Join(p.Dir, p.Name))
 	if err != nil {
 		return err

@@ -189,8 +189,7 @@ func (r *Files) notWrittenSo(ctx context.Context, dir string, files []object.Tre
 		return nil, err
 	}
 	var failed *gitcmd.GitError
-	if _, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false",
-		"checkout-index", "--all",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "checkout-index", "--all",
 		"--quiet",
 		"--prefix="+filepath.ToSlash(out)+"/"); err != nil && !errors.As(err, &failed) {
 		return nil, err

@@ -104,5 +104,5 @@ func LedgerOf(ref string) session.ID {
 
 // Branches returns the local branches by their full names.
 func (r *Refs) Branches(ctx context.Context) (map[string]session.Commit, error) {
-	return r.List(ctx, "refs/heads", func(string) bool { return true })
+	return r.RefsBelow(ctx, "refs/heads")
 }

@@ -22,15 +22,15 @@ type BrokenRef struct {
 	To   session.Commit // the commit that it names and that is not there, "" when it cannot be read
 }
 
-// ErrNoCommit says that a ref names a commit that is not there.
-var ErrNoCommit = errors.New("it names a commit that is not there")
+// errNoCommit says that a ref names a commit that is not there.
+var errNoCommit = errors.New("it names a commit that is not there")
 
 // OurRefs lists every ref of ours, and beside them those that are broken.
 func (r *Inspection) OurRefs(ctx context.Context) (refs map[string]session.Commit, broken []BrokenRef, err error) {
 	refs = map[string]session.Commit{}
 	for _, dir := range []string{BranchPrefix, RefsPrefix, OpsPrefix, DeletedPrefix} {
 		dir = strings.TrimSuffix(dir, "/")
-		some, err := r.refs.List(ctx, dir, func(string) bool { return true })
+		some, err := r.refs.RefsBelow(ctx, dir)
 		if err != nil && !errors.Is(err, ErrBrokenRef) && !r.Git.ReadsDirectly() {
 			return refs, broken, err
 		}
@@ -48,7 +48,7 @@ func (r *Inspection) OurRefs(ctx context.Context) (refs map[string]session.Commi
 	slices.Sort(names)
 	for _, name := range names {
 		if _, err := r.Objects.CommitInfo(ctx, refs[name]); err != nil {
-			b := BrokenRef{Ref: name, Err: ErrNoCommit, To: refs[name]}
+			b := BrokenRef{Ref: name, Err: errNoCommit, To: refs[name]}
 			if info, err := os.Lstat(r.refs.refPath(name)); r.Git.ReadsDirectly() && err == nil && info.Mode().IsRegular() {
 				b.File = r.refs.refPath(name)
 			}
@@ -182,8 +182,7 @@ func (r *Inspection) Lost(ctx context.Context, refs []string) (string, error) {
 	args = append(args, "--not", "--exclude="+strings.TrimPrefix(BranchPrefix, "refs/heads/")+"*", "--branches",
 		"--tags", "--remotes")
 	_, err := r.Git.Ask(ctx, args...)
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) {
+	if failed := gitcmd.Failed(err); failed != nil {
 		return gitcmd.LastLine(failed.Stderr), nil
 	}
 	return "", err

@@ -20,14 +20,14 @@ import (
 	"github.com/wfs-dev/wfs/session/oplog"
 )
 
-// FileOp is the name of the document in each commit of an operation log. The log of a work tree is the chain of first
+// fileOp is the name of the document in each commit of an operation log. The log of a work tree is the chain of first
 // parents of refs/wfs-ops/<work tree>; it ends in a commit with an empty tree.
-const FileOp = "op.json"
+const fileOp = "op.json"
 
 // An operation log that has grown to maxOps entries begins anew with the newest keptOps of them.
 const (
-	MaxOps  = 400
-	KeptOps = 200
+	maxOps  = 400
+	keptOps = 200
 )
 
 // opDocument is op.json.
@@ -44,8 +44,8 @@ type OpLog struct {
 	damage  error            // why what is older cannot be read, nil when all of it was
 }
 
-// ReadOp reads one entry of an operation log.
-func ReadOp(name string, g object.Found) (session.Op, error) {
+// readOp reads one entry of an operation log.
+func readOp(name string, g object.Found) (session.Op, error) {
 	var doc opDocument
 	if g.Kind != "blob" {
 		return doc.Op, fmt.Errorf("%s does not exist", name)
@@ -77,12 +77,12 @@ func loggedAs(ops []session.Op, op session.Op) int64 {
 
 // maxParked is how many of the operations that are too old for a log which begins anew are taken along, because what
 // they left behind on a branch has not come back.
-const maxParked = KeptOps / 2
+const maxParked = keptOps / 2
 
 // takenAlong are the entries of a log that has grown which the new one begins with, newest first, as indexes:
 // the newest, and those of before by which uncommitted changes come back.
 func takenAlong(ops []session.Op) []int {
-	n := min(len(ops), KeptOps)
+	n := min(len(ops), keptOps)
 	var list []int
 	for i := range n {
 		list = append(list, i)
@@ -113,7 +113,7 @@ func (r *Operations) OpLog(ctx context.Context, worktree string) (ops []session.
 
 // OpLogs lists the work trees that have an operation log, those that are gone included.
 func (r *Operations) OpLogs(ctx context.Context) ([]string, error) {
-	refs, err := r.refs.List(ctx, strings.TrimSuffix(OpsPrefix, "/"), func(string) bool { return true })
+	refs, err := r.refs.RefsBelow(ctx, strings.TrimSuffix(OpsPrefix, "/"))
 	if err != nil && !errors.Is(err, ErrBrokenRef) {
 		return nil, err
 	}
@@ -133,8 +133,7 @@ func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err erro
 		return l, err
 	}
 	names, rescues, whole, err := r.chain(ctx, l.tip)
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) { // no commit, or some are missing
+	if failed := gitcmd.Failed(err); failed != nil { // no commit, or some are missing
 		l.damage = fmt.Errorf("%s: %s", ref, strings.TrimSpace(failed.Stderr))
 		return l, nil
 	}
@@ -155,25 +154,25 @@ func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err erro
 // ends as a log does, or is longer than one becomes.
 func (r *Operations) chain(ctx context.Context, tip session.Commit) (names []string, rescues []session.Commit,
 	whole bool, err error) {
-	out, err := r.Git.Ask(ctx, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*MaxOps),
+	out, err := r.Git.Ask(ctx, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*maxOps),
 		"--no-commit-header", "--format=%H %T %P", string(tip), "--")
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
 		if f[1] == r.Objects.NewObject("tree", nil).ID {
 			return names, rescues, true, err
 		}
-		names, rescues = append(names, f[0]+":"+FileOp), append(rescues, "")
+		names, rescues = append(names, f[0]+":"+fileOp), append(rescues, "")
 		if len(f) > 3 {
 			rescues[len(rescues)-1] = session.Commit(f[3])
 		}
 	}
-	return names, rescues, len(names) == 2*MaxOps, err
+	return names, rescues, len(names) == 2*maxOps, err
 }
 
 // add reads the documents of a log up to the first that is damaged. One of a newer version is an error.
 func (l *OpLog) add(names []string, rescues []session.Commit, got []object.Found) error {
 	for i, g := range got {
-		op, err := ReadOp(names[i], g)
+		op, err := readOp(names[i], g)
 		if errors.Is(err, session.ErrNewer) {
 			return err
 		}
@@ -199,15 +198,15 @@ func (r *Operations) newestOps(ctx context.Context) (l OpLog, ok bool) {
 		if err == nil && info.Tree == r.Objects.OrEmpty("") {
 			break
 		}
-		data, err2 := r.Objects.File(ctx, c, FileOp)
-		op, err3 := ReadOp(string(c), object.Found{Kind: "blob", Data: data})
+		data, err2 := r.Objects.File(ctx, c, fileOp)
+		op, err3 := readOp(string(c), object.Found{Kind: "blob", Data: data})
 		if cmp.Or(err, err2, err3) != nil || len(info.Parents) == 0 {
 			return l, false
 		}
 		l.Ops = append(l.Ops, op)
 		c = info.Parents[0]
 	}
-	return l, len(l.Ops) > 0 && l.Ops[0].Number%KeptOps != 0
+	return l, len(l.Ops) > 0 && l.Ops[0].Number%keptOps != 0
 }
 
 // LogOp appends an operation to this work tree's log, durable, and returns its number; op.Number is not looked at. An
@@ -277,10 +276,10 @@ func (r *Operations) moveOps(ctx context.Context, m session.RefMove, kind string
 func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int64) ([]object.Object, session.Commit,
 	error) {
 	switch {
-	case l.tip != "" && len(l.Ops) > 0 && len(l.Ops) < MaxOps:
+	case l.tip != "" && len(l.Ops) > 0 && len(l.Ops) < maxOps:
 		return nil, l.tip, nil
-	case l.tip == "" && l.damage == nil || len(l.Ops) >= MaxOps:
-		objects, tip := r.RootOfOps(nil, ident, at, "")
+	case l.tip == "" && l.damage == nil || len(l.Ops) >= maxOps:
+		objects, tip := r.rootOfOps(nil, ident, at, "")
 		return r.entriesUpon(ctx, objects, tip, l, ident)
 	case l.damage == nil: // a first commit and nothing else
 		return nil, l.tip, nil
@@ -290,7 +289,7 @@ func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int6
 		return nil, "", err
 	}
 	r.noteAside(fmt.Sprintf("the operation log of this work tree could not be read (%v): starting a new one", l.damage))
-	root, tip := r.RootOfOps(was, ident, at, "\n\nWhat was here could not be read: "+l.damage.Error())
+	root, tip := r.rootOfOps(was, ident, at, "\n\nWhat was here could not be read: "+l.damage.Error())
 	return root, tip, nil
 }
 
@@ -306,8 +305,8 @@ func (r *Operations) reachable(ctx context.Context, c session.Commit) ([]session
 	return []session.Commit{c}, nil
 }
 
-// RootOfOps makes the commit that a log ends in, so that first parents are operations and nothing else.
-func (r *Operations) RootOfOps(parents []session.Commit, ident string, at int64, why string) ([]object.Object,
+// rootOfOps makes the commit that a log ends in, so that first parents are operations and nothing else.
+func (r *Operations) rootOfOps(parents []session.Commit, ident string, at int64, why string) ([]object.Object,
 	session.Commit) {
 	empty := r.Objects.NewObject("tree", nil)
 	root := r.Objects.NewCommit(empty.ID, parents, ident, at, "wfs: operations of work tree "+r.Git.Worktree+why)
@@ -318,7 +317,7 @@ func (r *Operations) RootOfOps(parents []session.Commit, ident string, at int64,
 func (r *Operations) entriesUpon(ctx context.Context, objects []object.Object, tip session.Commit, l OpLog,
 	ident string) ([]object.Object, session.Commit, error) {
 	for _, i := range slices.Backward(takenAlong(l.Ops)) {
-		entry, err := r.OpEntry(l.Ops[i], tip, l.Rescues[i], ident)
+		entry, err := r.opEntry(l.Ops[i], tip, l.Rescues[i], ident)
 		if err != nil {
 			return nil, "", err
 		}
@@ -337,10 +336,10 @@ func (r *Operations) opCommit(ctx context.Context, op session.Op, tip session.Co
 			return nil, err
 		}
 	}
-	return r.OpEntry(op, tip, rescue, ident)
+	return r.opEntry(op, tip, rescue, ident)
 }
 
-func (r *Operations) OpEntry(op session.Op, tip, rescue session.Commit, ident string) ([]object.Object, error) {
+func (r *Operations) opEntry(op session.Op, tip, rescue session.Commit, ident string) ([]object.Object, error) {
 	parents := []session.Commit{tip}
 	if rescue != "" {
 		parents = append(parents, rescue)
@@ -350,7 +349,7 @@ func (r *Operations) OpEntry(op session.Op, tip, rescue session.Commit, ident st
 		return nil, err
 	}
 	doc := r.Objects.NewObject("blob", append(data, '\n'))
-	tree, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: FileOp, ID: doc.ID}})
+	tree, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: fileOp, ID: doc.ID}})
 	if err != nil {
 		return nil, err
 	}

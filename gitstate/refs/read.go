@@ -243,8 +243,7 @@ func (r *Refs) Unreachable(ctx context.Context, commits []session.Commit) ([]ses
 // Previous returns the branch that HEAD was on before, as `git switch -` means it, "" when git does not remember one.
 func (r *Refs) Previous(ctx context.Context) (string, error) {
 	out, err := r.Git.Ask(ctx, "rev-parse", "--symbolic-full-name", "@{-1}")
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) {
+	if failed := gitcmd.Failed(err); failed != nil {
 		return "", nil
 	}
 	return strings.TrimSpace(string(out)), err

@@ -244,8 +244,7 @@ func (r *Adder) addRest(ctx context.Context, index, how string, paths []string) 
 func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, how string,
 	settings ...string) (addReport, error) {
 	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
-	args := append(settings, "-c", "core.excludesFile="+r.Settings.ExcludesPath(), "-c", "core.splitIndex=false",
-		"-c",
+	args := append(settings, "-c", "core.excludesFile="+r.Settings.ExcludesPath(), "-c",
 		"core.safecrlf=false",
 		"add", how, "--ignore-errors", "--sparse")
 	if all := strings.Join(pathspecs, "\x00"); len(all) > maxSpecs {
@@ -322,7 +321,7 @@ func (r *Adder) dropGitlinks(ctx context.Context, index string, gitlinks []strin
 		return nil, nil
 	}
 	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: drop.Bytes()},
-		"-c", "core.splitIndex=false", "update-index", "--force-remove", "-z", "--stdin")
+		"update-index", "--force-remove", "-z", "--stdin")
 	return skipped, err
 }
 
@@ -331,8 +330,7 @@ func (r *Adder) putEntries(ctx context.Context, index string, entries []byte) er
 	if len(entries) == 0 {
 		return nil
 	}
-	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: entries}, "-c",
-		"core.splitIndex=false",
-		"update-index", "-z", "--index-info")
+	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: entries}, "update-index",
+		"-z", "--index-info")
 	return err
 }

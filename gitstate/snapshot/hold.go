@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -217,11 +216,10 @@ func (r *Guard) sift(ctx context.Context, g session.Guard, paths []string, index
 		}
 	}
 	var warned bytes.Buffer
-	if plain, ok := r.files.untracked(ctx, paths); ok {
-		for _, p := range plain {
-			s.read(p)
-		}
-	} else if err := cmp.Or(x.Store(), r.siftByGit(ctx, s, paths, index, &warned)); err != nil {
+	if err := x.Store(); err != nil {
+		return nil, err
+	}
+	if err := r.siftByGit(ctx, s, paths, index, &warned); err != nil {
 		return nil, err
 	}
 	s.end()

@@ -97,7 +97,7 @@ func (p *plainRules) keeps(name string, data []byte) bool {
 			if err != nil && !gitcmd.Absent(err) {
 				return false
 			}
-			text = strings.TrimPrefix(string(data), byteOrderMark)
+			text = strings.TrimPrefix(string(data), "\ufeff") // git passes over a byte order mark
 			p.texts[file] = text
 		}
 		for line := range strings.Lines(text) {

@@ -10,7 +10,9 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/settings"
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -25,9 +27,14 @@ const (
 const longHeld = 10 * time.Second
 
 func (r *Report) settings() error {
-	traps, err := r.Repo.Traps(r.ctx)
-	for _, t := range traps {
-		r.add(Warns, "config", "", t.Key, "is "+t.Value, t.Follows, t.Next)
+	keys, err := r.Repo.Prunes(r.ctx)
+	for _, key := range keys {
+		var next []string
+		for _, spec := range settings.Kept {
+			next = append(next, "git config --add "+safetext.ShellWord(key)+" '"+spec+"'")
+		}
+		r.add(Warns, "config", "", key, "fetches all refs", "git fetch --prune deletes sessions",
+			strings.Join(next, " && "))
 	}
 	return err
 }

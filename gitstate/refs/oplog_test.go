@@ -1,4 +1,4 @@
-package gitstate
+package refs
 
 import (
 	"context"
@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/gitstate/object"
-	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
+
+// testID is the session of the tests.
+const testID session.ID = "s"
 
 // logged appends an operation to the log of the work tree and returns its number.
 func (r *testRepo) logged(summary string) int64 {
@@ -33,16 +35,16 @@ func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 		"a commit of the user's": func(r *testRepo) string { r.run("update-ref", ref, "HEAD"); return r.run("rev-parse", "HEAD") },
 		"a tree":                 func(r *testRepo) string { r.run("update-ref", ref, "HEAD^{tree}"); return "" },
 		"a blob":                 func(r *testRepo) string { r.run("update-ref", ref, "HEAD:a.txt"); return "" },
-		"a damaged file":         func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), "rubbish\n"); return "" },
-		"an empty file":          func(r *testRepo) string { mustWrite(r, filepath.Join(r.Git.GitDir, ref), ""); return "" },
+		"a damaged file":         func(r *testRepo) string { r.put(filepath.Join(r.Git.GitDir, ref), "rubbish\n"); return "" },
+		"an empty file":          func(r *testRepo) string { r.put(filepath.Join(r.Git.GitDir, ref), ""); return "" },
 		"an object that does not exist": func(r *testRepo) string {
-			mustWrite(r, filepath.Join(r.Git.GitDir, ref), strings.Repeat("1", 40)+"\n")
+			r.put(filepath.Join(r.Git.GitDir, ref), strings.Repeat("1", 40)+"\n")
 			return ""
 		},
 		"a symbolic ref to a branch": func(r *testRepo) string { r.run("symbolic-ref", ref, "refs/heads/main"); return "" },
 		"a symbolic ref to nothing":  func(r *testRepo) string { r.run("symbolic-ref", ref, "refs/heads/nothing"); return "" },
 		"an op.json that is none": func(r *testRepo) string {
-			mustWrite(r, r.home+"/op.json", `{"version":1,"number":"one"}`)
+			r.put(r.home+"/op.json", `{"version":1,"number":"one"}`)
 			blob := r.run("hash-object", "-w", r.home+"/op.json")
 			r.run("update-index", "--add", "--cacheinfo", "100644,"+blob+",op.json")
 			c := r.run("commit-tree", "-m", "rubbish", r.run("write-tree"))
@@ -83,7 +85,7 @@ func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 func TestOperationLogOfANewerVersionIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	mustWrite(r, r.home+"/op.json", `{"version":99,"number":1}`)
+	r.put(r.home+"/op.json", `{"version":99,"number":1}`)
 	blob := r.run("hash-object", "-w", r.home+"/op.json")
 	r.run("update-index", "--add", "--cacheinfo", "100644,"+blob+",op.json")
 	tip := r.run("commit-tree", "-m", "newer", r.run("write-tree"))
@@ -102,28 +104,25 @@ func TestOperationLogIsCut(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	r := newRepo(t)
-	rescue, err := r.Rescue(ctx, testID, "a test", r.snapshot(), at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	state := r.resolve(rescue)
-	var l refs.OpLog
-	for n := int64(refs.MaxOps); n > 0; n-- {
+	rescue, state := "refs/wfs/s/rescue/1", session.Commit(r.run("commit-tree", "-m", "state", "HEAD^{tree}"))
+	r.run("update-ref", rescue, string(state))
+	var l OpLog
+	for n := int64(maxOps); n > 0; n-- {
 		l.Ops, l.Rescues = append(l.Ops, session.Op{Number: n, Kind: "switch", Session: testID, Summary: fmt.Sprint(n), Ledger: session.Commit(fmt.Sprintf("%040x", n)), At: at}), append(l.Rescues, state)
 	}
-	leave := session.Turn{HeadOld: "refs/heads/main", HeadNew: refs.BranchRef(testID), Rescue: rescue, TreeOld: "a", IndexOld: "a"}
-	number := func(n int64) *session.Op { return &l.Ops[refs.MaxOps-n] }
+	leave := session.Turn{HeadOld: "refs/heads/main", HeadNew: BranchRef(testID), Rescue: rescue, TreeOld: "a", IndexOld: "a"}
+	number := func(n int64) *session.Op { return &l.Ops[maxOps-n] }
 	number(3).Turn, number(9).Turn = leave, leave
-	number(5).Turn = session.Turn{HeadOld: refs.BranchRef(testID), HeadNew: "refs/heads/main", Tree: "a", Index: "a"}
+	number(5).Turn = session.Turn{HeadOld: BranchRef(testID), HeadNew: "refs/heads/main", Tree: "a", Index: "a"}
 	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var objects []object.Object
-	root, tip := r.Refs.RootOfOps(nil, ident, at, "")
+	root, tip := r.Refs.rootOfOps(nil, ident, at, "")
 	objects = append(objects, root...)
 	for i := len(l.Ops) - 1; i >= 0; i-- {
-		entry, err := r.Refs.OpEntry(l.Ops[i], tip, l.Rescues[i], ident)
+		entry, err := r.Refs.opEntry(l.Ops[i], tip, l.Rescues[i], ident)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,11 +134,11 @@ func TestOperationLogIsCut(t *testing.T) {
 	r.run("update-ref", "refs/wfs-ops/main", string(tip))
 	r.run("update-ref", "-d", rescue)
 
-	if n := r.logged("one more"); n != refs.MaxOps+1 {
+	if n := r.logged("one more"); n != maxOps+1 {
 		t.Errorf("number %d", n)
 	}
 	ops, damage, err := r.Refs.OpLog(ctx, "main")
-	if err != nil || damage != nil || len(ops) != refs.KeptOps+2 || ops[0].Summary != "one more" || ops[refs.KeptOps].Number != refs.MaxOps-refs.KeptOps+1 || ops[refs.KeptOps+1].Number != 9 {
+	if err != nil || damage != nil || len(ops) != keptOps+2 || ops[0].Summary != "one more" || ops[keptOps].Number != maxOps-keptOps+1 || ops[keptOps+1].Number != 9 {
 		t.Errorf("%d operations, %v %v", len(ops), damage, err)
 	}
 	if !strings.Contains(r.run("rev-list", "refs/wfs-ops/main"), string(state)) {
@@ -154,7 +153,7 @@ func FuzzReadOp(f *testing.F) {
 	f.Add([]byte(`{"version":2,"number":1}`))
 	f.Add([]byte(`{"version":1,"number":-1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		op, err := refs.ReadOp("x", object.Found{Kind: "blob", Data: data})
+		op, err := readOp("x", object.Found{Kind: "blob", Data: data})
 		if err != nil {
 			return
 		}

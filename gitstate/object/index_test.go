@@ -1,4 +1,4 @@
-package gitstate
+package object
 
 import (
 	"os"
@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/wfs-dev/wfs/gitstate/object"
 )
 
 // The parser of indexes must agree with git, and must not believe in a tree that the index no longer stands for.
@@ -20,17 +18,17 @@ func TestParseIndex(t *testing.T) {
 		r.write("long/"+strings.Repeat("n", 200), "n\n")
 		r.run("update-index", "--index-version", version)
 		r.run("add", "-A")
-		scan := func() object.IndexInfo {
+		scan := func() IndexInfo {
 			data, err := os.ReadFile(r.Git.IndexPath())
 			if err != nil {
 				t.Fatal(err)
 			}
-			x, ok := object.ParseIndex(data, 20)
+			x, ok := ParseIndex(data, 20)
 			if !ok {
 				t.Fatalf("version %s cannot be parsed", version)
 			}
 			for n := range data {
-				object.ParseIndex(data[:n], 20) // must not panic
+				ParseIndex(data[:n], 20) // must not panic
 			}
 			return x.Info()
 		}
@@ -53,7 +51,7 @@ func TestParseIndex(t *testing.T) {
 func FuzzParseIndex(f *testing.F) {
 	dir := f.TempDir()
 	cmd := exec.Command("sh", "-c", "git init -q . && echo a >a && mkdir d && echo b >d/b && git add . && git write-tree")
-	cmd.Dir, cmd.Env = dir, testEnv(dir)
+	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		f.Fatal(string(out))
 	}
@@ -62,5 +60,5 @@ func FuzzParseIndex(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data)
-	f.Fuzz(func(t *testing.T, data []byte) { object.ParseIndex(data, 20) })
+	f.Fuzz(func(t *testing.T, data []byte) { ParseIndex(data, 20) })
 }

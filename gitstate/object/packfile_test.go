@@ -1,4 +1,4 @@
-package gitstate
+package object
 
 import (
 	"context"
@@ -8,15 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/wfs-dev/wfs/gitstate/object"
 )
 
 // someObjects are a tree of a few blobs, one of them incompressible and large, and a commit of it.
-func (r *testRepo) someObjects() []object.Object {
+func (r *testRepo) someObjects() []Object {
 	r.t.Helper()
-	var objects []object.Object
-	var entries []object.Entry
+	var objects []Object
+	var entries []Entry
 	noise := uint32(1)
 	for i := range 300 {
 		data := []byte(fmt.Sprint(i))
@@ -24,14 +22,14 @@ func (r *testRepo) someObjects() []object.Object {
 			noise = noise*1664525 + 1013904223
 			data = append(data, byte(noise>>24))
 		}
-		o := r.Objects.NewObject("blob", data)
-		objects, entries = append(objects, o), append(entries, object.Entry{Mode: object.ModeFile, Name: fmt.Sprintf("f%03d", i), ID: o.ID})
+		o := r.NewObject("blob", data)
+		objects, entries = append(objects, o), append(entries, Entry{Mode: ModeFile, Name: fmt.Sprintf("f%03d", i), ID: o.ID})
 	}
-	tree, err := r.Objects.NewTree(entries)
+	tree, err := r.NewTree(entries)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return append(objects, tree, r.Objects.NewCommit(tree.ID, nil, "A <a@b>", at, "x"), r.Objects.NewObject("blob", nil))
+	return append(objects, tree, r.NewCommit(tree.ID, nil, "A <a@b>", at, "x"), r.NewObject("blob", nil))
 }
 
 // A pack that is made here and its index are, byte for byte, what git would make of it.
@@ -42,11 +40,11 @@ func TestPacksAreGits(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t, "--object-format="+format)
 			objects := r.someObjects()
-			stream, entries, err := r.Objects.Pack(objects)
+			stream, entries, err := r.Pack(objects)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := r.Objects.StorePack(stream, entries)
+			p, err := r.storePack(stream, entries)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +70,7 @@ func TestPacksAreGits(t *testing.T) {
 			if theirs, err := os.ReadFile(gits); err != nil || !slices.Equal(ours, theirs) {
 				t.Errorf("git's index of the same pack is another one (%v)", err)
 			}
-			again, err := r.Objects.StorePack(stream, entries)
+			again, err := r.storePack(stream, entries)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +80,7 @@ func TestPacksAreGits(t *testing.T) {
 			if left, _ := filepath.Glob(filepath.Join(p.Dir, "*tmp_*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
-			if packs, err := r.Objects.PackFiles(); err != nil || len(packs) != 2 || again.Name == p.Name {
+			if packs, err := r.PackFiles(); err != nil || len(packs) != 2 || again.Name == p.Name {
 				t.Errorf("packs: %v, %v", packs, err)
 			}
 		})
@@ -97,11 +95,11 @@ func TestPackIsReadableToWhomItsDirectoryIs(t *testing.T) {
 		if err := os.Chmod(dir, mode); err != nil {
 			t.Fatal(err)
 		}
-		stream, entries, err := r.Objects.Pack([]object.Object{r.Objects.NewObject("blob", []byte(mode.String()))})
+		stream, entries, err := r.Pack([]Object{r.NewObject("blob", []byte(mode.String()))})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := r.Objects.StorePack(stream, entries)
+		p, err := r.storePack(stream, entries)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +133,7 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 				id, kind, _ := strings.Cut(strings.TrimSpace(line), " ")
 				all[id] = kind
 			}
-			if len(all) < 700 || !r.Objects.Has(all) {
+			if len(all) < 700 || !r.has(all) {
 				t.Fatalf("not all of %d objects were found", len(all))
 			}
 			for id := range all { // neighbours of what is there
@@ -143,12 +141,12 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 				if strings.HasSuffix(id, "0") {
 					digit = "1"
 				}
-				if other := id[:len(id)-1] + digit; all[other] == "" && r.Objects.Has(map[string]string{other: "blob"}) {
+				if other := id[:len(id)-1] + digit; all[other] == "" && r.has(map[string]string{other: "blob"}) {
 					t.Fatalf("%s is said to be there", other)
 				}
 			}
 			blob := r.run("rev-parse", ":d0/loose")
-			if r.Objects.Has(map[string]string{blob: "tree"}) {
+			if r.has(map[string]string{blob: "tree"}) {
 				t.Error("a blob passes for a tree")
 			}
 			path := filepath.Join(r.Git.CommonDir, "objects", blob[:2], blob[2:])
@@ -158,7 +156,7 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 			if err := os.Truncate(path, 0); err != nil {
 				t.Fatal(err)
 			}
-			if r.Objects.Has(map[string]string{blob: "blob"}) {
+			if r.has(map[string]string{blob: "blob"}) {
 				t.Error("an empty file passes for a blob")
 			}
 		})
@@ -176,15 +174,15 @@ func TestWriteObjectsInASharedClone(t *testing.T) {
 	clone := filepath.Join(r.home, "clone")
 	r.run("clone", "-q", "--shared", ".", clone)
 	r.open(clone)
-	var objects []object.Object
+	var objects []Object
 	for i := range 8 {
-		objects = append(objects, r.Objects.NewObject("blob", []byte(fmt.Sprint("new", i))))
+		objects = append(objects, r.NewObject("blob", []byte(fmt.Sprint("new", i))))
 	}
-	tree, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: "b.txt", ID: blob}})
+	tree, err := r.NewTree([]Entry{{Mode: ModeFile, Name: "b.txt", ID: blob}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Objects.WriteObjects(context.Background(), append(objects, tree)...); err != nil {
+	if err := r.WriteObjects(context.Background(), append(objects, tree)...); err != nil {
 		t.Fatal(err)
 	}
 	r.fsck()
@@ -194,27 +192,27 @@ func TestWriteObjectsInASharedClone(t *testing.T) {
 func TestLargePackIndex(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	var entries []object.PackEntry
+	var entries []PackEntry
 	id := func(first byte, i int) []byte {
 		return append([]byte{first, byte(i >> 8), byte(i)}, make([]byte, 17)...)
 	}
 	for _, first := range []byte{0, 7, 255} {
 		for i := range 3000 {
-			entries = append(entries, object.PackEntry{ID: id(first, 2*i)})
+			entries = append(entries, PackEntry{ID: id(first, 2*i)})
 		}
 	}
 	path := filepath.Join(r.home, "large.idx")
-	if err := os.WriteFile(path, r.Objects.PackIndex(make([]byte, 20), entries), 0o600); err != nil {
+	if err := os.WriteFile(path, r.packIndex(make([]byte, 20), entries), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := object.OpenPackIndex(path, 20)
+	p := openPackIndex(path, 20)
 	if p == nil {
 		t.Fatal("not opened")
 	}
 	defer p.Close()
 	for i := range 6000 {
 		for first, there := range map[byte]bool{0: true, 1: false, 7: true, 255: true} {
-			if got, want := p.Has(id(first, i)), there && i%2 == 0; got != want {
+			if got, want := p.has(id(first, i)), there && i%2 == 0; got != want {
 				t.Fatalf("id %x: %v", id(first, i), got)
 			}
 		}
@@ -226,8 +224,8 @@ func TestLargePackIndex(t *testing.T) {
 func TestPackThatCannotBeShown(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	for _, gone := range []string{object.TempOfIndex, object.TempOfPack} {
-		o := r.Objects.NewObject("blob", []byte(gone))
+	for _, gone := range []string{TempOfIndex, TempOfPack} {
+		o := r.NewObject("blob", []byte(gone))
 		p := r.stored(o)
 		files, _ := filepath.Glob(filepath.Join(p.Dir, gone+"*"))
 		if len(files) != 1 {
@@ -236,18 +234,18 @@ func TestPackThatCannotBeShown(t *testing.T) {
 		if err := os.Remove(files[0]); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Objects.ShowKept(p, []object.Object{o}); err == nil {
+		if err := r.showKept(p, []Object{o}); err == nil {
 			t.Fatal("shown")
 		}
-		if err := r.Objects.WriteObjects(context.Background(), o); err != nil {
+		if err := r.WriteObjects(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
 		r.run("cat-file", "-e", o.ID)
-		packs, err := r.Objects.PackFiles()
+		packs, err := r.PackFiles()
 		if err != nil || slices.Contains(packs, filepath.Join(p.Dir, p.Name)) {
 			t.Errorf("without %s: %v, %v", gone, packs, err)
 		}
-		r.Objects.LetGo(true)
+		r.LetGo(true)
 		r.fsck()
 	}
 }
@@ -256,12 +254,12 @@ func TestPackThatCannotBeShown(t *testing.T) {
 func TestPackBesideGC(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	o := r.Objects.NewObject("blob", []byte("beside git"))
+	o := r.NewObject("blob", []byte("beside git"))
 	p := r.stored(o)
 	for _, line := range []string{"gc -q --prune=now", "prune --expire=now", "repack -a -d -q"} {
 		r.run(strings.Fields(line)...)
 	}
-	if err := r.Objects.ShowKept(p, []object.Object{o}); err != nil {
+	if err := r.showKept(p, []Object{o}); err != nil {
 		t.Fatal(err)
 	}
 	r.run("repack", "-a", "-d", "-q")
@@ -269,11 +267,11 @@ func TestPackBesideGC(t *testing.T) {
 }
 
 // stored is a pack of an object that is not shown yet.
-func (r *testRepo) stored(o object.Object) *object.NewPack {
+func (r *testRepo) stored(o Object) *NewPack {
 	r.t.Helper()
-	stream, entries, err := r.Objects.Pack([]object.Object{o})
+	stream, entries, err := r.Pack([]Object{o})
 	r.must(err)
-	p, err := r.Objects.StorePack(stream, entries)
+	p, err := r.storePack(stream, entries)
 	r.must(err)
 	return p
 }
