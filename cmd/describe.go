@@ -48,10 +48,7 @@ func (d *describer) alive(s *session.Session) []session.Process {
 func (d *describer) describe(s *session.Session, in *worktree.Worktree) present.Session {
 	j := present.Describe(s)
 	j.Alive, j.Next, j.Ways = d.alive(s), d.nextIn(s, in), d.waysOn(s, in)
-	if in != nil {
-		j.Worktree, j.Gone = in.Path, in.Gone
-		j.Current = !in.Gone && in.ID == d.w.Repo.Worktree()
-	}
+	d.placed(&j, in)
 	driver := ""
 	if who, held, err := d.w.Clone.Session(s.ID).Driver(); err == nil && held {
 		driver = who.Name()
@@ -66,6 +63,14 @@ func (d *describer) describe(s *session.Session, in *worktree.Worktree) present.
 		}
 	}
 	return j
+}
+
+// placed says which work tree has a session checked out, nil for none.
+func (d *describer) placed(j *present.Session, in *worktree.Worktree) {
+	if in != nil {
+		j.Worktree, j.Gone = in.Path, in.Gone
+		j.Current = !in.Gone && in.ID == d.w.Repo.Worktree()
+	}
 }
 
 // nextDriven is what may be typed next of a session that a process holds.

@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace/check"
@@ -71,7 +74,7 @@ func (a *listVerb) run(ctx context.Context, _ []string) error {
 	if a.deleted {
 		return a.listDeleted(ctx)
 	}
-	list, err := a.sessions(ctx)
+	list, err := a.sessions(ctx, !a.json)
 	if err == nil && (a.merged || a.noMerged) {
 		list, err = a.withFate(ctx, list)
 	}
@@ -92,8 +95,8 @@ func (a *listVerb) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// sessions describes every session. One that cannot be read is listed with the reason.
-func (a *listVerb) sessions(ctx context.Context) ([]present.Session, error) {
+// sessions describes every session, or only what List prints. One that cannot be read is listed with the reason.
+func (a *listVerb) sessions(ctx context.Context, brief bool) ([]present.Session, error) {
 	list := []present.Session{}
 	all, err := a.Repo.Sessions(ctx)
 	if errors.Is(err, refs.ErrBrokenRef) {
@@ -106,21 +109,42 @@ func (a *listVerb) sessions(ctx context.Context) ([]present.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	for id, tip := range all {
-		v, err := a.Engine.Load(ctx, id, tip)
-		if err == nil {
-			err = a.SeeInterrupted(&v.Session)
-		}
-		if err != nil {
-			list = append(list, present.Unread(id, err, "wfs show "+string(id)))
-			continue
-		}
-		list = append(list, a.describe(&v.Session, a.On(trees, id)))
+	list, damaged := make([]present.Session, 0, len(all)), list
+	for id := range all {
+		list = append(list, present.Session{ID: id})
 	}
+	var wait sync.WaitGroup
+	for part := range slices.Chunk(list, len(list)/runtime.GOMAXPROCS(0)+1) {
+		wait.Go(func() {
+			for i, s := range part {
+				part[i] = a.describeAt(ctx, s.ID, all[s.ID], a.On(trees, s.ID), brief)
+			}
+		})
+	}
+	wait.Wait()
+	list = append(list, damaged...)
 	slices.SortFunc(list, func(x, y present.Session) int {
 		return cmp.Or(y.UpdatedAt.Compare(x.UpdatedAt), cmp.Compare(x.ID, y.ID))
 	})
 	return list, nil
+}
+
+// describeAt describes a session by its ledger. in is the work tree that has it checked out, nil for none.
+func (a *listVerb) describeAt(ctx context.Context, id session.ID, tip session.Commit, in *worktree.Worktree, brief bool,
+) present.Session {
+	var j present.Session
+	if brief && a.Clone.Session(id).Row(tip, &j) && j.Status != session.StatusRunning {
+		a.placed(&j, in)
+		return j
+	}
+	v, err := a.Engine.Load(ctx, id, tip)
+	if err == nil {
+		err = a.SeeInterrupted(&v.Session)
+	}
+	if err != nil {
+		return present.Unread(id, err, "wfs show "+string(id))
+	}
+	return a.describe(&v.Session, in)
 }
 
 // damagedSessions are those whose ledger's ref cannot be read. It returns the error when it is about something else.

@@ -85,9 +85,7 @@ func (a *logVerb) run(ctx context.Context, args []string) error {
 	}
 	a.page(ctx)
 	if a.graph {
-		for _, line := range present.DrawTree(s, list, below) {
-			a.env.Line(line)
-		}
+		a.env.Lines(present.DrawTree(s, list, below))
 		return nil
 	}
 	a.env.Checkpoints(s, list)

@@ -58,7 +58,7 @@ func (a *statusVerb) run(ctx context.Context, args []string) error {
 
 // noCurrent tells what there is when HEAD is on a branch of the user's.
 func (a *statusVerb) noCurrent(ctx context.Context) error {
-	list, err := (&listVerb{app: a.app}).sessions(ctx)
+	list, err := (&listVerb{app: a.app}).sessions(ctx, false)
 	if err != nil {
 		return err
 	}

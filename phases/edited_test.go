@@ -12,6 +12,7 @@ import (
 // TestEditedTests lets code that is right come with tests that were edited: those must notice what they did.
 func TestEditedTests(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	const (
 		right   = "package calc\n\nfunc Sub(a, b int) int { return a - b }\n"
 		subFile = "package calc\n\nimport \"testing\"\n" + subTest

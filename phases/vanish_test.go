@@ -105,6 +105,7 @@ func TestVanishedIsNotMeant(t *testing.T) {
 // TestWeakenedHelper: code that only tests are written with is put back as it was, wherever it stands.
 func TestWeakenedHelper(t *testing.T) {
 	t.Parallel()
+	notShort(t)
 	const (
 		target = "example.org/calc.TestSub"
 		helper = "package check\n\nimport \"testing\"\n\n// Equal fails a test unless two numbers are the same.\n" +

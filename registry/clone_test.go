@@ -137,7 +137,7 @@ func TestModes(t *testing.T) {
 	c := clone(t)
 	j := open(t, c, "")
 	mustAppend(t, j, note(1))
-	for _, err := range []error{j.SetExclude(nil), j.Rotate(tip(1)), c.Session("auth").KeepTip(tip(1), session.Files{session.FileSession: []byte("{}")}), c.Worktree("main").Claim("auth")} {
+	for _, err := range []error{j.SetExclude(nil), j.Rotate(tip(1)), c.Session("auth").KeepTip(tip(1), nil, session.Files{session.FileSession: []byte("{}")}), c.Worktree("main").Claim("auth")} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestTip(t *testing.T) {
 	j := open(t, c, "")
 	mustAppend(t, j, note(1))
 	want := session.Files{session.FileSession: []byte("{\"a\":1}\n"), session.FilePlan: []byte("p")}
-	if err := c.Session("auth").KeepTip(tip(1), want); err != nil {
+	if err := c.Session("auth").KeepTip(tip(1), map[string]any{"goal": "log in\n"}, want); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.Session("auth").Tip(tip(1)); !reflect.DeepEqual(got, want) {
@@ -188,6 +188,16 @@ func TestTip(t *testing.T) {
 	}
 	if got := c.Session("auth").Tip(tip(2)); got != nil {
 		t.Fatalf("of another commit: %q", got)
+	}
+	var row struct{ Goal string }
+	if c.Session("auth").Row(tip(1), &row) {
+		t.Fatal("there is a row, and no journal of that commit")
+	}
+	if err := j.Rotate(tip(1)); err != nil {
+		t.Fatal(err)
+	}
+	if !c.Session("auth").Row(tip(1), &row) || row.Goal != "log in\n" {
+		t.Fatalf("row: %+v", row)
 	}
 	// Whatever happens to the file, it is used as it was written or not at all.
 	path := filepath.Join(c.Dir(), "sessions", "auth", tipFile)
@@ -212,6 +222,16 @@ func TestTip(t *testing.T) {
 	}
 	if got := c.Session("other").Tip(tip(1)); got != nil {
 		t.Errorf("of another session: %q", got)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c.Session("auth").Row(tip(2), &row) {
+		t.Error("a row of another commit")
+	}
+	mustAppend(t, j, note(2))
+	if c.Session("auth").Row(tip(1), &row) {
+		t.Error("a row is used although an event followed")
 	}
 }
 

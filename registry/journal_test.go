@@ -523,7 +523,7 @@ func TestNamesThatAreRefused(t *testing.T) {
 		if _, err := c.Session(id).Lock(Holder{}); err == nil {
 			t.Errorf("LockSession(%q)", id)
 		}
-		if err := c.Session(id).KeepTip(tip(1), nil); err == nil {
+		if err := c.Session(id).KeepTip(tip(1), nil, nil); err == nil {
 			t.Errorf("KeepTip(%q)", id)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"os"
 	"path/filepath"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -13,11 +14,16 @@ import (
 
 // A copy of some documents of a session's newest ledger commit, so that reading a session need not open the object
 // store. It is a cache: keyed by the commit's id, checked by a sum, deletable, and never missed.
+//
+// It begins with the row that a list prints of the session, so that a list reads nothing else.
 const (
-	tipFile  = "tip"
-	maxTip   = 64 << 20 // bytes
-	tipMagic = "wfs tip 1\n"
+	tipFile = "tip"
+	maxTip  = 64 << 20 // bytes
+	maxRow  = 1024     // bytes of the row, and of what stands before it
 )
+
+// tipMagic is the file's first line. What another version of the fold has made is of no use.
+var tipMagic = fmt.Sprintf("wfs tip 2.%d\n", session.FoldVersion)
 
 // tipRead is what was read last.
 type tipRead struct {
@@ -30,9 +36,13 @@ type tipDocuments struct {
 	Files map[string][]byte `json:"files"`
 }
 
-// KeepTip stores documents of a ledger commit.
-func (s Session) KeepTip(tip session.Commit, files session.Files) error {
+// KeepTip stores documents of a ledger commit, and the row of the session there.
+func (s Session) KeepTip(tip session.Commit, row map[string]any, files session.Files) error {
 	dir, err := s.dir()
+	if err != nil {
+		return err
+	}
+	head, err := json.Marshal(row)
 	if err != nil {
 		return err
 	}
@@ -40,11 +50,8 @@ func (s Session) KeepTip(tip session.Commit, files session.Files) error {
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	b.WriteString(tipMagic)
-	b.WriteString(sumOf(body))
-	b.Write(body)
-	return durable.WriteCache(filepath.Join(dir, tipFile), b.Bytes(), 0o600)
+	data := fmt.Appendf(nil, "%s\n%s\n%s", tip, head, body)
+	return durable.WriteCache(filepath.Join(dir, tipFile), append([]byte(tipMagic+sumOf(data)), data...), 0o600)
 }
 
 // Tip returns the documents that were stored for a ledger commit, nil when there are none that can be used. A
@@ -57,6 +64,23 @@ func (s Session) Tip(tip session.Commit) session.Files {
 		return d.Files
 	}
 	return nil
+}
+
+// Row reads what a list prints of a session at a ledger commit, if that is known and no event has followed.
+func (s Session) Row(tip session.Commit, row any) bool {
+	path, err := s.JournalPath(tip)
+	if err != nil {
+		return false
+	}
+	// With an event it is longer than the longest first line.
+	first := journalHeader{V: FormatVersion, Journal: string(tip), After: string(tip)}.encode()
+	if info, err := os.Lstat(path); err != nil || info.Size() > int64(len(first)) {
+		return false
+	}
+	data, _ := durable.ReadFile(filepath.Join(filepath.Dir(path), tipFile), maxRow) // too large: its beginning
+	lines := bytes.SplitN(data, []byte("\n"), 5)                                    // magic, sum, tip, row
+	return len(lines) == 5 && string(lines[0])+"\n" == tipMagic && string(lines[2]) == string(tip) &&
+		json.Unmarshal(lines[3], row) == nil
 }
 
 // LastTip returns the ledger commit that documents were stored for last, "" when that is not known.
@@ -72,7 +96,9 @@ func (s Session) keptTip() (d tipDocuments) {
 		return d
 	}
 	data, ok := bytes.CutPrefix(data, []byte(tipMagic))
-	if !ok || len(data) < 9 || sumOf(data[9:]) != string(data[:9]) || json.Unmarshal(data[9:], &d) != nil {
+	lines := bytes.SplitN(data, []byte("\n"), 4) // sum, tip, row, documents
+	if !ok || len(lines) < 4 || sumOf(data[min(9, len(data)):]) != string(lines[0])+"\n" ||
+		json.Unmarshal(lines[3], &d) != nil {
 		return tipDocuments{}
 	}
 	s.clone.tip.Store(&tipRead{id: s.id, tipDocuments: d})

@@ -104,14 +104,13 @@ func (a *Absent) remoteWith(ctx context.Context, wanted func(id string) bool) (s
 	if err != nil {
 		return "", err
 	}
-	here, err := a.w.Repo.Sessions(ctx)
-	if err != nil {
-		return "", err
-	}
 	for _, name := range slices.Sorted(maps.Keys(refs)) {
 		remote, id, is := strings.Cut(strings.TrimPrefix(name, "refs/remotes/"), "/wfs/")
-		if _, has := here[session.ID(id)]; is && !has && wanted(id) {
-			return remote, nil
+		if !is || !wanted(id) {
+			continue
+		}
+		if tip, err := a.w.Repo.Ref(ctx, session.LedgerOf(session.ID(id))); err != nil || tip == "" {
+			return remote, err
 		}
 	}
 	return "", nil

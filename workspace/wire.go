@@ -43,8 +43,8 @@ func (w *Workspace) newEngine() *engine.Engine {
 			return fmt.Sprintf("%s-%04d-%s", id, number, w.Env.NewID(4))
 		},
 		Clock: clock{w.Env.Now}, Redact: w.Redact,
-		KeepTip: func(id session.ID, tip session.Commit, files session.Files) error {
-			return w.Clone.Session(id).KeepTip(tip, files)
+		KeepTip: func(id session.ID, tip session.Commit, row map[string]any, files session.Files) error {
+			return w.Clone.Session(id).KeepTip(tip, row, files)
 		},
 		Hit: func(point string) { durable.Hit(durable.Point(point)) },
 	}

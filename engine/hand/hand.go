@@ -100,8 +100,8 @@ type Base struct {
 	// OpenFiles opens the files of a session, with the journal that extends its ledger's tip ("" before birth). The caller
 	// of the verb holds the session's driver lock.
 	OpenFiles func(id session.ID, tip session.Commit) (Files, error)
-	// KeepTip caches documents of a session's newest ledger commit, see Reader.Cached.
-	KeepTip  func(id session.ID, tip session.Commit, files session.Files) error
+	// KeepTip caches the row of a session in lists, and documents of its newest ledger commit, see Reader.Cached.
+	KeepTip  func(id session.ID, tip session.Commit, row map[string]any, files session.Files) error
 	NewRunID func(id session.ID, number int) string
 	// RunAlive lists processes of a run that still live, as far as the system can tell.
 	RunAlive func(id session.ID, runID string) []session.Process

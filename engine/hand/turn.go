@@ -1,14 +1,17 @@
 package hand
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/session/fold"
+	"github.com/wfs-dev/wfs/session/items"
 )
 
 // Turn makes something true: objects, then the journal, then the ledger's ref, then what follows from it. body is
@@ -49,7 +52,8 @@ func (h *Hand) Turn(ctx context.Context, d session.Draft, body func(session.Made
 		return p.Made, errors.Join(err, h.Drop(ev, err))
 	}
 	h.S, h.Tip, h.Live, h.Docs = after, p.Ledger, nil, nil
-	if err := h.base.KeepTip(h.ID, h.Tip, session.Files{session.FileSession: cache, session.FilePlan: h.PlanText}); err != nil {
+	kept := session.Files{session.FileSession: cache, session.FilePlan: h.PlanText}
+	if err := h.base.KeepTip(h.ID, h.Tip, row(&after), kept); err != nil {
 		return p.Made, err
 	}
 	if log != nil {
@@ -162,4 +166,11 @@ func Behind(m *session.RefMove) string {
 	}
 	return fmt.Sprintf("%s is in another work tree or now at %s, so HEAD is detached at %s", session.ShortRef(m.Ref),
 		m.New.Short(), m.Old.Short())
+}
+
+// row is what a list prints of a session, under the names that its JSON for people has.
+func row(s *session.Session) map[string]any {
+	return map[string]any{"id": s.ID, "title": cmp.Or(s.Title, s.Goal), "status": s.Status, "phase": s.Phase, "lap": s.Lap,
+		"items": len(s.Items), "items_done": len(s.Items) - len(items.Open(s)),
+		"updated_at": time.Unix(s.UpdatedAt, 0).UTC()}
 }

@@ -165,7 +165,9 @@ func ReadBounded(path string, most int64) ([]byte, error) {
 	case info.Size() > most:
 		return nil, fmt.Errorf("%s: %w: %d bytes, the limit is %d", path, durable.ErrTooLarge, info.Size(), most)
 	}
-	return io.ReadAll(io.LimitReader(f, most))
+	b := bytes.NewBuffer(make([]byte, 0, info.Size()+1+bytes.MinRead))
+	_, err = b.ReadFrom(io.LimitReader(f, most))
+	return b.Bytes(), err
 }
 
 // FileTime is now, by the clock of the file system, in nanoseconds; 0 when that cannot be told.

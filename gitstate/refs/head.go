@@ -76,7 +76,16 @@ func Rebasing(gitDir string) (string, error) {
 
 // Sessions returns the ledger tip of every session. A ledger that cannot be read is an error, beside those that can.
 func (r *Refs) Sessions(ctx context.Context) (map[session.ID]session.Commit, error) {
-	refs, err := r.List(ctx, strings.TrimSuffix(RefsPrefix, "/"), func(name string) bool { return LedgerOf(name) != "" })
+	const dir = "refs/wfs"
+	dirs, err := os.ReadDir(filepath.Join(r.Git.CommonDir, dir))
+	if err != nil && !gitcmd.Absent(err) {
+		return nil, err
+	}
+	var names []string
+	for _, d := range dirs { // a session may have many refs beside its ledger
+		names = append(names, RefsPrefix+d.Name()+"/ledger")
+	}
+	refs, err := r.read(ctx, names, dir, func(name string) bool { return LedgerOf(name) != "" })
 	tips := make(map[session.ID]session.Commit, len(refs))
 	for name, tip := range refs {
 		tips[LedgerOf(name)] = tip

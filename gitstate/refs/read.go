@@ -9,8 +9,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
@@ -138,57 +140,60 @@ func (r *Refs) packedRefs() ([]byte, error) {
 // List lists the refs below dir ("refs/heads") whose names are wanted. The error names those that cannot be read; the
 // others are returned beside it.
 func (r *Refs) List(ctx context.Context, dir string, want func(name string) bool) (map[string]session.Commit, error) {
-	if !r.Git.ReadsDirectly() {
-		refs, err := r.forEachRef(ctx, dir)
-		maps.DeleteFunc(refs, func(name string, _ session.Commit) bool { return !want(name) })
-		return refs, err
-	}
-	names, err := r.namesBelow(dir)
-	if err != nil {
-		return nil, err
-	}
-	refs := make(map[string]session.Commit, len(names))
-	var broken error
-	for name := range names {
-		if !want(name) {
-			continue
-		}
-		commit, err := r.Ref(ctx, name)
-		if err != nil {
-			broken = object.Join(broken, err)
-		} else if commit != "" {
-			refs[name] = commit
-		}
-	}
-	return refs, broken
-}
-
-// namesBelow are the names of refs below a directory, in files of their own or packed.
-func (r *Refs) namesBelow(dir string) (map[string]bool, error) {
-	names := map[string]bool{}
+	var names []string
 	top := filepath.Join(r.Git.CommonDir, filepath.FromSlash(dir))
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if gitcmd.Absent(err) {
 			return nil // gone since its directory was read
 		}
-		if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
+		if err != nil || d.IsDir() {
 			return err
 		}
 		rel, err := filepath.Rel(r.Git.CommonDir, path)
-		names[filepath.ToSlash(rel)] = true
+		names = append(names, filepath.ToSlash(rel))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	return r.read(ctx, names, dir, want)
+}
+
+// read reads those of the names that are refs and wanted, and after them what packed-refs has below dir.
+func (r *Refs) read(ctx context.Context, names []string, dir string, want func(string) bool,
+) (map[string]session.Commit, error) {
+	if !r.Git.ReadsDirectly() {
+		refs, err := r.forEachRef(ctx, dir)
+		maps.DeleteFunc(refs, func(name string, _ session.Commit) bool { return !want(name) })
+		return refs, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, ".lock") || !want(name) })
+	refs := make(map[string]session.Commit, len(names))
+	var broken error
+	var one sync.Mutex
+	var wait sync.WaitGroup
+	for part := range slices.Chunk(names, len(names)/runtime.GOMAXPROCS(0)+1) {
+		wait.Go(func() {
+			for _, name := range part {
+				commit, err := r.Ref(ctx, name)
+				one.Lock()
+				refs[name], broken = commit, object.Join(broken, err)
+				one.Unlock()
+			}
+		})
+	}
+	wait.Wait()
 	packed, err := r.packedRefs()
 	for line := range bytes.Lines(packed) {
-		_, name, ok := strings.Cut(strings.TrimSpace(string(line)), " ")
-		if ok && strings.HasPrefix(name, dir+"/") {
-			names[name] = true
+		id, name, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
+		if _, loose := refs[name]; !loose && strings.HasPrefix(name, dir+"/") && want(name) {
+			var e error
+			_, refs[name], e = r.parseRef(name, []byte(id))
+			broken = object.Join(broken, e)
 		}
 	}
-	return names, err
+	maps.DeleteFunc(refs, func(_ string, commit session.Commit) bool { return commit == "" })
+	return refs, object.Join(broken, err)
 }
 
 // forEachRef lists refs through git: the one of that name, or those below it.

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +16,8 @@ var ErrNotRegular = errors.New("not a regular file")
 var ErrTooLarge = errors.New("file is too large")
 
 // ReadFile returns the content of a regular file of at most limit bytes. The errors are fs.ErrNotExist, ErrNotRegular
-// and ErrTooLarge, wrapped, or what the system said. It never blocks: opening a FIFO returns at once. A symbolic link
-// as the last element is not followed.
+// and ErrTooLarge, wrapped, or what the system said; with ErrTooLarge it returns the beginning. It never blocks: opening
+// a FIFO returns at once. A symbolic link as the last element is not followed.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -27,17 +28,14 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > limit {
-		return nil, tooLarge(path, info.Size(), limit)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1)) // it may grow while it is read
-	if err != nil {
+	b := bytes.NewBuffer(make([]byte, 0, min(info.Size(), limit)+1+bytes.MinRead))
+	if _, err := b.ReadFrom(io.LimitReader(f, limit+1)); err != nil { // it may grow while it is read
 		return nil, err
 	}
-	if n := int64(len(data)); n > limit {
-		return nil, tooLarge(path, n, limit)
+	if n := int64(b.Len()); n > limit {
+		return b.Bytes(), tooLarge(path, max(n, info.Size()), limit)
 	}
-	return data, nil
+	return b.Bytes(), nil
 }
 
 func tooLarge(path string, size, limit int64) error {

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -74,8 +75,9 @@ func build(tag string) (string, error) {
 	if overlay := os.Getenv("WFS_OVERLAY"); overlay != "" {
 		flags = append(flags, "-overlay="+overlay)
 	}
+	// go run keeps what it has linked, so that the next package of tests gets a copy.
 	path := filepath.Join(dir, "wfs")
-	_, err = goRuns(append(append([]string{"build", "-o", path}, flags...), program)...)
+	_, err = goRuns(append(append([]string{"run", "-exec=cp"}, flags...), program, path)...)
 	return path, err
 }
 
@@ -111,6 +113,9 @@ func seeSources(flags []string) error {
 func goRuns(args ...string) (string, error) {
 	var errs strings.Builder
 	cmd := exec.Command("go", args...)
+	if !slices.Contains(args, "-race=true") {
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released; it also starts faster
+	}
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	if err != nil {

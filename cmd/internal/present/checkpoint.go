@@ -41,8 +41,17 @@ func HeldName(h session.Held) string {
 	return fmt.Sprintf("%s (%s)", h.Path, why)
 }
 
-// CheckpointLine is one checkpoint in a list of them.
-func CheckpointLine(s *session.Session, c session.Checkpoint) Styled {
+// PhaseColumns is how wide the phases of checkpoints are.
+func PhaseColumns(list []session.Checkpoint) int {
+	wide := 9
+	for _, c := range list {
+		wide = max(wide, min(16, safetext.Width(string(c.Phase))))
+	}
+	return wide
+}
+
+// CheckpointLine is one checkpoint in a list of them, whose phases are so wide.
+func CheckpointLine(s *session.Session, c session.Checkpoint, wide int) Styled {
 	mark := " "
 	if c.Number == s.Current {
 		mark = "*"
@@ -50,10 +59,6 @@ func CheckpointLine(s *session.Session, c session.Checkpoint) Styled {
 	word := string(c.Verdict)
 	if word == "" {
 		word = string(c.Trigger)
-	}
-	wide := 9
-	for _, c := range s.Checkpoints {
-		wide = max(wide, min(16, safetext.Width(string(c.Phase))))
 	}
 	line := Join(fmt.Sprintf("%s %3d  %s ", mark, c.Number, Pad(safetext.Cut(string(c.Phase), wide), wide)),
 		Judged(c.Verdict, fmt.Sprintf("%-11s", word)), fmt.Sprintf(" %s  %s", c.Code.Short(), c.Summary))

@@ -254,9 +254,11 @@ func (c *Screen) Proved(p *session.Proof, r *session.HoldoutResult) {
 
 // Checkpoints prints the checkpoints of a session, one a line, and what stands out about all of them.
 func (c *Screen) Checkpoints(s *session.Session, list []session.Checkpoint) {
+	lines, wide := []Styled{}, PhaseColumns(s.Checkpoints)
 	for _, cp := range list {
-		c.Line(CheckpointLine(s, cp))
+		lines = append(lines, CheckpointLine(s, cp, wide))
 	}
+	c.Lines(lines)
 	e := evidence{c}
 	e.flaky(s.FlakyTests())
 	e.forced(s.SkippedPhases)

@@ -102,9 +102,7 @@ func (s *Screen) print(to io.Writer, tty bool, column int, format string, args [
 
 // Table prints rows of texts, styled or not, in aligned columns; on a terminal they are cut where the line would wrap.
 func (s *Screen) Table(rows [][]any) {
-	for _, row := range aligned(rows) {
-		s.Line(row)
-	}
+	s.Lines(aligned(rows))
 }
 
 // WholeTable is Table without cutting, for what people copy.
@@ -123,6 +121,17 @@ func (s *Screen) Line(line Styled) {
 		line[i].text = strings.ReplaceAll(safetext.Strip(line[i].text), "\n", " ")
 	}
 	s.Out("%s", fit(line, s.Width))
+}
+
+// Lines is Line for several, in one write.
+func (s *Screen) Lines(lines []Styled) {
+	var all strings.Builder
+	to := *s
+	to.Stdout = &all
+	for _, line := range lines {
+		to.Line(line)
+	}
+	fmt.Fprint(s.Stdout, all.String())
 }
 
 // Next prints the commands that may be typed next: on one line, or on one each where they would not fit.

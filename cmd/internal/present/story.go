@@ -66,7 +66,7 @@ func (c report) newest(j *Story) {
 		c.Out("")
 	}
 	for _, cp := range j.Newest {
-		c.Line(Join("  ", CheckpointLine(s, cp)))
+		c.Line(Join("  ", CheckpointLine(s, cp, PhaseColumns(s.Checkpoints))))
 	}
 	if n := len(s.Checkpoints) - s.Current - 1; n > 0 {
 		c.Out("  … and %s, which this one does not build on: %s", N(n, "later checkpoint"),

@@ -71,10 +71,11 @@ func joinArt(columns []int, at, k int) string {
 
 // DrawTree draws checkpoints of a session, newest first, with what is known of each. below says what each builds on.
 func DrawTree(s *session.Session, list []session.Checkpoint, below map[int]int) (lines []Styled) {
+	wide := PhaseColumns(s.Checkpoints)
 	for _, line := range drawTree(list, below) {
 		text := Join(line.art)
 		if line.checkpoint != nil {
-			text = Join(line.art, "  ", CheckpointLine(s, *line.checkpoint))
+			text = Join(line.art, "  ", CheckpointLine(s, *line.checkpoint, wide))
 		}
 		lines = append(lines, text)
 	}
