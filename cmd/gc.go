@@ -61,7 +61,11 @@ func (a *gcVerb) run(ctx context.Context, _ []string) error {
 	if a.days < 0 || a.force && a.dry {
 		return usage("wfs gc --help", "--days must not be negative, and --force and --dry-run exclude each other")
 	}
-	if err := a.BeginOr(ctx, !a.force, "wfs gc", true); err != nil {
+	open := a.Open
+	if a.force {
+		open = func(ctx context.Context) error { return a.Begin(ctx, "wfs gc", true) }
+	}
+	if err := open(ctx); err != nil {
 		return err
 	}
 	holdouts, _ := holdoutStore(a.Env)
