@@ -74,7 +74,7 @@ func (a *abandonVerb) run(ctx context.Context, args []string) error {
 		a.out("%s is abandoned already", h.ID)
 		return nil
 	}
-	a.saySaved(saved)
+	saySaved(a.out, saved)
 	a.out("%s is abandoned; everything of it is kept", h.ID)
 	a.out("undo: %s (or at any time: wfs resume %s)", a.typed("wfs undo"), h.ID)
 	a.next(j.Next)
@@ -89,13 +89,13 @@ func baseBranch(ctx context.Context, e *engine.Engine, s *session.Session) strin
 	return e.SwitchName(ctx, s.BaseRef)
 }
 
-func (a *app) rename(ctx context.Context, name, title string) error {
+func (a *editVerb) rename(ctx context.Context, name string) error {
 	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: name})
 	if err != nil {
 		return err
 	}
 	before := h.S.Headline()
-	n, err := h.Rename(ctx, title)
+	n, err := h.Rename(ctx, a.name)
 	if err != nil {
 		return err
 	}

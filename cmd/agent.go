@@ -6,16 +6,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/phases/agent"
+	"github.com/wfs-dev/wfs/phases/process"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/phases/agent"
-	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-func (a *app) agentCmd() *cobra.Command {
+// agentVerb is `wfs agent` and what stands below it.
+type agentVerb struct{ *app }
+
+func (a *agentVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "agent", Short: "list and check the agents that wfs knows",
 		Long: `An agent that wfs knows has a card, which says how to run its program. claude, codex, gemini and
@@ -30,13 +34,13 @@ other program that reads its instructions on standard input and edits files can 
 			Long: `List names the agents that agent: and --agent take, with the version that is installed, and marks the
 one that works here by default. Versions are cached until the program changes.`,
 			Example: "  wfs agent list\n  wfs agent list --json",
-			RunE:    func(c *cobra.Command, _ []string) error { return a.agentList(c.Context()) }},
+			RunE:    with(a.list)},
 		&cobra.Command{Use: "check [AGENT]", Short: "show how an agent starts, what it may do, and problems", Args: upTo(1),
 			Long: `Check shows for one agent, or for the default one: where its program is, its version and whether wfs
 was tested with it, whether it is logged in, the command line that starts a conversation, and what it may do
 unattended. It starts no conversation and costs nothing. It exits 1 when it finds a problem.`,
 			Example: "  wfs agent check\n  wfs agent check claude\n  wfs agent check --json",
-			RunE:    func(c *cobra.Command, args []string) error { return a.agentCheck(c.Context(), first(args)) }},
+			RunE:    with(a.check)},
 		&cobra.Command{Use: "schema", Short: "the JSON Schema of agent cards, for editors", Args: noArgs,
 			Long:    "Schema prints the JSON Schema (draft-07) of agent cards. Editors check files against it while you type.",
 			Example: "  wfs agent schema > agent.schema.json",
@@ -46,8 +50,8 @@ unattended. It starts no conversation and costs nothing. It exits 1 when it find
 }
 
 // prober asks agents about themselves.
-func (a *app) prober() *agent.Prober {
-	return &agent.Prober{Environ: a.env.Environ, Cache: a.env.CacheFile("agents.json")}
+func prober(env *workspace.Env) *agent.Prober {
+	return &agent.Prober{Environ: env.Environ, Cache: env.CacheFile("agents.json")}
 }
 
 type agentJSON struct {
@@ -64,29 +68,29 @@ type agentJSON struct {
 }
 
 // agentSettings are the cards and the configuration here; outside a repository the person's own.
-func (a *app) agentSettings(ctx context.Context) (*workflows.Settings, workspace.Rules, error) {
-	list, err := a.ownRules(ctx)
+func agentSettings(ctx context.Context, w *workspace.Workspace) (*workflows.Settings, workspace.Rules, error) {
+	list, err := ownRules(ctx, w)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := a.Settings(list)
+	s, err := w.Settings(list)
 	return s, list, err
 }
 
 // mayAsk says why a card's program is not asked anything: the repository brought the card, and nobody has looked at it.
-func (a *app) mayAsk(c *workflows.Card, list workspace.Rules) (problem string, err error) {
+func mayAsk(w *workspace.Workspace, c *workflows.Card, list workspace.Rules) (problem string, err error) {
 	if list.Find(c.File) == nil {
 		return "", nil
 	}
-	ok, err := a.Trusted(list.Digest())
+	ok, err := w.Trusted(list.Digest())
 	if err != nil || ok {
 		return "", err
 	}
 	return "not trusted", nil
 }
 
-func (a *app) agentList(ctx context.Context) error {
-	s, list, err := a.agentSettings(ctx)
+func (a *agentVerb) list(ctx context.Context, _ []string) error {
+	s, list, err := agentSettings(ctx, a.Workspace)
 	if err != nil {
 		return err
 	}
@@ -96,11 +100,11 @@ func (a *app) agentList(ctx context.Context) error {
 		c := s.Config.Cards[name]
 		j := agentJSON{Version: jsonVersion, Name: name, About: c.About, Source: c.Origin(),
 			Default: s.Config.Agent.Use == name}
-		if j.Problem, err = a.mayAsk(c, list); err != nil {
+		if j.Problem, err = mayAsk(a.Workspace, c, list); err != nil {
 			return err
 		}
 		if j.Problem == "" {
-			in := a.prober().Find(ctx, c)
+			in := prober(&a.env.Env).Find(ctx, c)
 			j.Installed, j.Path, j.AgentVersion, j.Problem = in.Path != "", in.Path, in.Version, in.Problem
 		}
 		j.Tested = slices.Contains(c.Tested, j.AgentVersion)
@@ -150,16 +154,16 @@ type missingJSON struct {
 	Hint string `json:"hint"`
 }
 
-func (a *app) agentCheck(ctx context.Context, name string) error {
-	s, list, err := a.agentSettings(ctx)
+func (a *agentVerb) check(ctx context.Context, args []string) error {
+	s, list, err := agentSettings(ctx, a.Workspace)
 	if err != nil {
 		return err
 	}
-	agent, err := checkedAgent(s, name)
+	agent, err := checkedAgent(s, first(args))
 	if err != nil {
 		return err
 	}
-	j, err := a.checkAgent(ctx, agent, list)
+	j, err := a.examine(ctx, agent, list)
 	if err != nil {
 		return err
 	}
@@ -167,7 +171,7 @@ func (a *app) agentCheck(ctx context.Context, name string) error {
 	if a.json {
 		err = a.answer(j)
 	} else {
-		a.sayCheckedAgent(agent, j)
+		a.say(agent, j)
 	}
 	if err == nil && len(j.Missing) > 0 {
 		err = exitWith(exitError)
@@ -205,14 +209,15 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 		"no agent is configured here")
 }
 
-func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list workspace.Rules) (*agentCheckJSON, error) {
+func (a *agentVerb) examine(ctx context.Context, agent *workflows.Agent, list workspace.Rules) (*agentCheckJSON,
+	error) {
 	c := agent.Card
 	j := &agentCheckJSON{agentJSON: agentJSON{Version: jsonVersion, Name: c.Name, About: c.About, Source: c.Origin()},
 		LoggedIn: "unknown",
 		Command:  startArgv(agent), Unattended: c.Unattended, Allow: append([]string{}, agent.Allow...),
 		Variables: []string{}, Missing: []missingJSON{}}
 	lacks := func(what, hint string) { j.Missing = append(j.Missing, missingJSON{what, hint}) }
-	problem, err := a.mayAsk(c, list)
+	problem, err := mayAsk(a.Workspace, c, list)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +231,7 @@ func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list works
 		lacks("its agent card comes from the repository, and you have not trusted it", "wfs trust")
 		return j, nil
 	}
-	in := a.prober().Find(ctx, c)
+	in := prober(&a.env.Env).Find(ctx, c)
 	j.Installed, j.Path, j.AgentVersion, j.Problem = in.Path != "", in.Path, in.Version, in.Problem
 	j.Tested = slices.Contains(c.Tested, j.AgentVersion)
 	switch {
@@ -236,7 +241,7 @@ func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list works
 	case j.Problem != "":
 		lacks(fmt.Sprintf("%s does not work: %s", j.Path, j.Problem), shellLine(c.Probe))
 	}
-	if yes, known := a.prober().LoggedIn(ctx, c); known && yes {
+	if yes, known := prober(&a.env.Env).LoggedIn(ctx, c); known && yes {
 		j.LoggedIn = "yes"
 	} else if known {
 		j.LoggedIn = "no"
@@ -245,29 +250,13 @@ func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list works
 	return j, nil
 }
 
-func (a *app) sayCheckedAgent(agent *workflows.Agent, j *agentCheckJSON) {
+func (a *agentVerb) say(agent *workflows.Agent, j *agentCheckJSON) {
 	c := agent.Card
-	a.out("%s (%s)", strings.TrimSuffix(c.Name+": "+c.About, ": "), a.cardOrigin(c))
+	a.out("%s (%s)", strings.TrimSuffix(c.Name+": "+c.About, ": "), cardOrigin(c))
 	if j.Path != "" {
 		a.out("  program    %s", j.Path)
 	}
-	switch {
-	case j.AgentVersion == "":
-	case j.Tested:
-		a.out("  version    %s (tested with wfs)", j.AgentVersion)
-	case len(c.Tested) > 0:
-		a.out("  version    %s; tested with %s", j.AgentVersion, strings.Join(c.Tested, ", "))
-	default:
-		a.out("  version    %s", j.AgentVersion)
-	}
-	switch j.LoggedIn {
-	case "yes":
-		a.out("  logged in  yes")
-	case "unknown":
-		if j.Installed {
-			a.out("  logged in  unknown; to log in: %s", c.Login)
-		}
-	}
+	a.sayVersion(c, j)
 	a.out("  starts as  %s", shellLine(j.Command))
 	for _, entry := range c.Environ(agent.Allow) {
 		a.out("             with %s", entry)
@@ -290,5 +279,24 @@ func (a *app) sayCheckedAgent(agent *workflows.Agent, j *agentCheckJSON) {
 	}
 	if len(j.Missing) == 0 {
 		a.out("no problems found")
+	}
+}
+
+// sayVersion says which version is installed, and whether it is logged in.
+func (a *agentVerb) sayVersion(c *workflows.Card, j *agentCheckJSON) {
+	switch {
+	case j.AgentVersion == "":
+	case j.Tested:
+		a.out("  version    %s (tested with wfs)", j.AgentVersion)
+	case len(c.Tested) > 0:
+		a.out("  version    %s; tested with %s", j.AgentVersion, strings.Join(c.Tested, ", "))
+	default:
+		a.out("  version    %s", j.AgentVersion)
+	}
+	switch {
+	case j.LoggedIn == "yes":
+		a.out("  logged in  yes")
+	case j.LoggedIn == "unknown" && j.Installed:
+		a.out("  logged in  unknown; to log in: %s", c.Login)
 	}
 }

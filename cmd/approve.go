@@ -14,8 +14,13 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-func (a *app) approveCmd() *cobra.Command {
-	var text, anyway string
+// approveVerb is `wfs approve`.
+type approveVerb struct {
+	*app
+	text, anyway string
+}
+
+func (a *approveVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "approve [SESSION]", Short: "approve what a session is waiting on",
 		Long: `Approve answers yes to what a session waits for, or is blocked by: a review, the question whether
@@ -31,48 +36,66 @@ message of wfs finish.`,
   wfs approve csv-export --json`,
 		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if c.Flags().Changed("anyway") && (strings.TrimSpace(anyway) == "" || text != "") {
+			if c.Flags().Changed("anyway") && (strings.TrimSpace(a.anyway) == "" || a.text != "") {
 				return usage(`wfs approve --anyway "why"`,
 					"--anyway says why the phase passes without being judged, and goes without -m")
 			}
-			refused := false
-			err := a.answerFor(c.Context(), "wfs approve", first(args), func(h *engine.Hand) error {
-				if anyway != "" {
-					return h.ApproveAnyway(c.Context(), anyway)
-				}
-				before := h.S.LastRun
-				err := h.Approve(c.Context(), text)
-				refused = err == nil && h.S.Status != session.StatusCompleted && h.S.LastRun != before && h.S.Last != nil &&
-					h.S.Last.Verdict != session.Pass
-				if refused && !a.json {
-					a.out("the gate decides; to pass it anyway: %s",
-						a.typedFor(`wfs approve --anyway "why"`, h.S.ID, rootOf(a.Here())))
-				}
-				return err
-			})
-			var stands *quietExit
-			if refused && (err == nil || errors.As(err, &stands)) { // by a gate
-				return exitWith(exitBlocked)
-			}
-			return err
+			return a.run(c.Context(), first(args))
 		},
 	}
-	c.Flags().StringVarP(&text, "message", "m", "", "`text` for the next attempt, kept with the answer")
-	c.Flags().StringVar(&anyway, "anyway", "", "pass the phase without a verdict; the history records `why`")
+	c.Flags().StringVarP(&a.text, "message", "m", "", "`text` for the next attempt, kept with the answer")
+	c.Flags().StringVar(&a.anyway, "anyway", "", "pass the phase without a verdict; the history records `why`")
 	return c
 }
 
-// answerFor takes a session in hand for a person's word about it, and says where it stands then.
-func (a *app) answerFor(ctx context.Context, command, name string, do func(*engine.Hand) error) error {
-	p := a.progress(live.Ordinary)
-	h, err := a.InHand(ctx, workspace.Request{Command: command, Session: name, Trusted: true, Locked: func(session.ID) {
-		a.Engine.Tell = p.Event
-		a.Engine.Works.(*works).report = p.Tell
-	}})
+func (a *approveVerb) run(ctx context.Context, name string) error {
+	refused := false
+	err := decision{a.app, "wfs approve", name}.take(ctx, func(h *engine.Hand) (err error) {
+		if a.anyway != "" {
+			return h.ApproveAnyway(ctx, a.anyway)
+		}
+		refused, err = a.judged(ctx, h)
+		return err
+	})
+	var stands *quietExit
+	if refused && (err == nil || errors.As(err, &stands)) { // by a gate
+		return exitWith(exitBlocked)
+	}
+	return err
+}
+
+// judged approves, and reports whether the gates then failed what was approved.
+func (a *approveVerb) judged(ctx context.Context, h *engine.Hand) (refused bool, err error) {
+	before := h.S.LastRun
+	if err := h.Approve(ctx, a.text); err != nil {
+		return false, err
+	}
+	s := &h.S
+	refused = s.Status != session.StatusCompleted && s.LastRun != before && s.Last != nil && s.Last.Verdict != session.Pass
+	if refused && !a.json {
+		a.out("the gate decides; to pass it anyway: %s", a.typedFor(`wfs approve --anyway "why"`, s.ID, rootOf(a.Here())))
+	}
+	return refused, nil
+}
+
+// decision is a person's word about a session.
+type decision struct {
+	*app
+	command, session string
+}
+
+// take takes the session in hand for it, and says where it stands then.
+func (a decision) take(ctx context.Context, do func(*engine.Hand) error) error {
+	p := &live.Progress{Screen: &a.env.Screen}
+	h, err := a.InHand(ctx, workspace.Request{Command: a.command, Session: a.session, Trusted: true,
+		Locked: func(session.ID) {
+			a.Engine.Tell = p.Event
+			a.Engine.Works.(*works).report = p.Tell
+		}})
 	if err != nil {
 		return err
 	}
-	mine, at := a.editsIn(ctx, &h.S, a.Here()), h.S.Current
+	mine, at := editsIn(ctx, a.Workspace, &h.S, a.Here()), h.S.Current
 	if err := do(h); err != nil {
 		return err
 	}
@@ -82,5 +105,5 @@ func (a *app) answerFor(ctx context.Context, command, name string, do func(*engi
 	if !a.json {
 		a.out("undo: %s", a.typed("wfs undo"))
 	}
-	return a.ended(ctx, h)
+	return ending{a.app}.of(ctx, h)
 }

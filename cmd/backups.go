@@ -13,6 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/gitstate/backup"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -36,8 +37,13 @@ type backupJSON struct {
 	commit session.Commit
 }
 
-func (a *app) backupsCmd() *cobra.Command {
-	var most int
+// backupsVerb is `wfs backups`.
+type backupsVerb struct {
+	*app
+	most int
+}
+
+func (a *backupsVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "backups [SESSION]", Short: "list saved copies of uncommitted work",
 		Long: `Backups lists the copies of uncommitted work that wfs has saved, of all sessions or of one, newest
@@ -46,45 +52,68 @@ restore it. git cherry-pick -n adds the changes to what is there, and refuses to
 what is there first. It writes nothing and takes no lock.`,
 		Example: "  wfs backups\n  wfs backups csv-export -n 3\n  wfs backups --json | jq -r '.backups[].ref'",
 		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			ctx := c.Context()
-			if err := a.Open(ctx); err != nil {
-				return err
-			}
-			var of session.ID
-			if len(args) > 0 {
-				id, err := a.Resolve(ctx, args[0])
-				if err != nil {
-					return err
-				}
-				of = id
-			}
-			all, err := a.backups(ctx, of, most)
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.answer(backupsJSON{jsonVersion, all})
-			}
-			a.page(ctx)
-			for _, b := range all {
-				a.sayBackup(b)
-			}
-			if len(all) == 0 {
-				a.out("no backups")
-			}
-			return nil
-		},
+		RunE:    with(a.run),
 	}
-	c.Flags().IntVarP(&most, "max-count", "n", 0, "at most this many")
+	c.Flags().IntVarP(&a.most, "max-count", "n", 0, "at most this many")
 	return c
+}
+
+func (a *backupsVerb) run(ctx context.Context, args []string) (err error) {
+	if err := a.Open(ctx); err != nil {
+		return err
+	}
+	var of session.ID
+	if len(args) > 0 {
+		if of, err = a.Resolve(ctx, args[0]); err != nil {
+			return err
+		}
+	}
+	all, err := a.find(ctx, of)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(backupsJSON{jsonVersion, all})
+	}
+	a.page(ctx)
+	for _, b := range all {
+		a.say(b)
+	}
+	if len(all) == 0 {
+		a.out("no backups")
+	}
+	return nil
 }
 
 // ofBackup is the ref of a backup: of a session that is there, or of one that was deleted at a time.
 var ofBackup = lazyregexp.New(`^refs/wfs(?:-deleted)?/([^/]+)/(?:\d+/)?(?:rescue/(\d+)|auto)$`)
 
-// backups are the newest saved copies of uncommitted work, of a session or of all.
-func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSON, error) {
+// find are the newest saved copies of uncommitted work, of a session or of all.
+func (a *backupsVerb) find(ctx context.Context, of session.ID) ([]backupJSON, error) {
+	all, err := a.refs(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(all, func(x, y backupJSON) int {
+		// a later one has a higher number
+		return cmp.Or(y.At.Compare(x.At), cmp.Compare(len(y.Name), len(x.Name)), cmp.Compare(y.Name, x.Name))
+	})
+	if a.most > 0 {
+		all = all[:min(a.most, len(all))]
+	}
+	for i := range all {
+		b := &all[i]
+		parts, err := a.describe(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		b.Restore = a.waysToRestore(ctx, b, parts)
+	}
+	return all, nil
+}
+
+// refs are the refs of backups.
+func (a *backupsVerb) refs(ctx context.Context, of session.ID) ([]backupJSON, error) {
 	all := []backupJSON{}
 	for _, dir := range []string{session.RefPrefix, transition.DeletedPrefix} {
 		refs, err := a.Repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
@@ -104,40 +133,31 @@ func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSO
 				At: unix(info.At).UTC(), commit: refs[ref]})
 		}
 	}
-	slices.SortStableFunc(all, func(x, y backupJSON) int {
-		// a later one has a higher number
-		return cmp.Or(y.At.Compare(x.At), cmp.Compare(len(y.Name), len(x.Name)), cmp.Compare(y.Name, x.Name))
-	})
-	if most > 0 {
-		all = all[:min(most, len(all))]
-	}
-	for i := range all {
-		b := &all[i]
-		parts, err := a.describeBackup(ctx, b)
-		if err != nil {
-			return nil, err
-		}
-		switch _, err := a.findBackup(ctx, b.Session, b.Name); {
-		case strings.HasPrefix(b.Ref, transition.DeletedPrefix):
-			b.Restore = []string{"wfs delete --restore " + string(b.Session)}
-		case err == nil && b.Name == autoName:
-			b.Restore = []string{"wfs resume " + string(b.Session) + " --backup"}
-		case err == nil:
-			b.Restore = []string{"wfs resume " + string(b.Session) + " --backup=" + b.Name}
-		default:
-			for _, p := range parts {
-				if p.Picks {
-					b.Restore = append(b.Restore, "git cherry-pick -n "+p.At)
-				}
-			}
-		}
-		b.Restore = list(b.Restore)
-	}
 	return all, nil
 }
 
-// describeBackup says what a backup holds.
-func (a *app) describeBackup(ctx context.Context, b *backupJSON) ([]backup.Rescued, error) {
+// waysToRestore are the commands that bring a backup back.
+func (a *backupsVerb) waysToRestore(ctx context.Context, b *backupJSON, parts []backup.Rescued) []string {
+	_, err := findBackup(ctx, a.Engine, b.Session, b.Name)
+	switch {
+	case strings.HasPrefix(b.Ref, transition.DeletedPrefix):
+		return []string{"wfs delete --restore " + string(b.Session)}
+	case err == nil && b.Name == autoName:
+		return []string{"wfs resume " + string(b.Session) + " --backup"}
+	case err == nil:
+		return []string{"wfs resume " + string(b.Session) + " --backup=" + b.Name}
+	}
+	ways := []string{}
+	for _, p := range parts {
+		if p.Picks {
+			ways = append(ways, "git cherry-pick -n "+p.At)
+		}
+	}
+	return ways
+}
+
+// describe says what a backup holds.
+func (a *backupsVerb) describe(ctx context.Context, b *backupJSON) ([]backup.Rescued, error) {
 	state, err := a.Repo.State(ctx, b.commit)
 	if err != nil {
 		return nil, err
@@ -165,7 +185,7 @@ func (a *app) describeBackup(ctx context.Context, b *backupJSON) ([]backup.Rescu
 	return parts, err
 }
 
-func (a *app) sayBackup(b backupJSON) {
+func (a *backupsVerb) say(b backupJSON) {
 	when := "before " + b.Why
 	if b.Name == autoName {
 		when = b.Why
@@ -175,7 +195,7 @@ func (a *app) sayBackup(b backupJSON) {
 	}
 	a.out("%s %s  %s  %s", b.Session, b.Name, present.Ago(b.At, a.env.Now()), when)
 	if len(b.Files) > 0 {
-		a.out("  files    %s", shortList(b.Files))
+		a.out("  files    %s", safetext.First(b.Files, 5, " "))
 	}
 	for _, command := range b.Show {
 		a.out("  show     %s", command)

@@ -18,6 +18,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // budgetJSON is what was used up, and what may be.
@@ -49,7 +50,10 @@ type callsJSON struct {
 	Next     *time.Time `json:"next,omitempty"`     // when the limit is reached: another one may begin then
 }
 
-func (a *app) budgetCmd() *cobra.Command {
+// budgetVerb is `wfs budget`.
+type budgetVerb struct{ *app }
+
+func (a *budgetVerb) command() *cobra.Command {
 	return &cobra.Command{
 		Use: "budget [SESSION]", Short: "usage and limits",
 		Long: `Budget shows what a session has used up in money, tokens, turns, attempts and time, what its caps
@@ -62,31 +66,31 @@ and from wfs edit --budget-usd. It writes nothing and takes no lock.`,
   wfs budget csv-export --json
   wfs edit --budget-usd 40               change it`,
 		Args: upTo(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.budget(c.Context(), first(args)) },
+		RunE: with(a.run),
 	}
 }
 
-func (a *app) budget(ctx context.Context, name string) error {
-	v, err := a.OpenView(ctx, name)
+func (a *budgetVerb) run(ctx context.Context, args []string) error {
+	v, err := a.OpenView(ctx, first(args))
 	if err != nil {
 		return err
 	}
-	j, err := a.budgetOf(ctx, v)
+	j, err := a.of(ctx, v)
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return a.answer(j)
 	}
-	a.sayBudget(&v.Session, j)
+	a.say(&v.Session, j)
 	return nil
 }
 
-// budgetOf collects what a session and its clone have used up.
-func (a *app) budgetOf(ctx context.Context, v history.View) (budgetJSON, error) {
+// of collects what a session and its clone have used up.
+func (a *budgetVerb) of(ctx context.Context, v history.View) (budgetJSON, error) {
 	s := &v.Session
 	j := budgetJSON{Version: jsonVersion, Session: s.ID, Phases: s.UsageByPhase()}
-	plan, err := a.planAt(ctx, v)
+	plan, err := a.PinnedPlan(ctx, v)
 	if err != nil {
 		return j, err
 	}
@@ -97,27 +101,9 @@ func (a *app) budgetOf(ctx context.Context, v history.View) (budgetJSON, error) 
 	}
 	b := decide.BudgetOf(s, plan)
 	for _, scope := range decide.Scopes(s, b, day, others.Used) {
-		x := scopeJSON{Scope: scope.Name, Used: scope.Used, Cap: scope.Cap, scope: &scope}
-		switch scope.Name {
-		case "phase":
-			if s.Phase == workflows.Done {
-				continue
-			}
-			x.Phase, x.Lap = string(s.Phase), s.Lap
-		case "day":
-			from := time.Unix(day.From, 0).UTC()
-			x.From = &from
+		if scope.Name != "phase" || s.Phase != workflows.Done {
+			j.Scopes = append(j.Scopes, scopeOf(s, scope, day))
 		}
-		for _, l := range scope.Lines() {
-			if x.Left == nil {
-				x.Left = map[string]float64{}
-			}
-			x.Left[l.What] = max(0, math.Round((l.Cap-l.Spent)*1e6)/1e6)
-			if decide.Reached(l) {
-				x.Over = append(x.Over, l.What)
-			}
-		}
-		j.Scopes = append(j.Scopes, x)
 	}
 	now := a.env.Now()
 	calls := decide.CallsWithin(append(others.Calls, s.Calls...), now)
@@ -129,19 +115,29 @@ func (a *app) budgetOf(ctx context.Context, v history.View) (budgetJSON, error) 
 	return j, nil
 }
 
-// planAt reads the plan of a session.
-func (a *app) planAt(ctx context.Context, v history.View) (*workflows.Plan, error) {
-	data := a.Clone.Tip(v.Session.ID, v.Tip)[session.FilePlan]
-	if data == nil {
-		var err error
-		if data, err = a.Repo.File(ctx, v.Tip, session.FilePlan); err != nil {
-			return nil, err
+// scopeOf says what is used up of a scope, and left of its caps.
+func scopeOf(s *session.Session, scope decide.Scope, day decide.Day) scopeJSON {
+	x := scopeJSON{Scope: scope.Name, Used: scope.Used, Cap: scope.Cap, scope: &scope}
+	switch scope.Name {
+	case "phase":
+		x.Phase, x.Lap = string(s.Phase), s.Lap
+	case "day":
+		from := time.Unix(day.From, 0).UTC()
+		x.From = &from
+	}
+	for _, l := range scope.Lines() {
+		if x.Left == nil {
+			x.Left = map[string]float64{}
+		}
+		x.Left[l.What] = max(0, math.Round((l.Cap-l.Spent)*1e6)/1e6)
+		if decide.Reached(l) {
+			x.Over = append(x.Over, l.What)
 		}
 	}
-	return workflows.DecodePlan(data)
+	return x
 }
 
-func (a *app) sayBudget(s *session.Session, j budgetJSON) {
+func (a *budgetVerb) say(s *session.Session, j budgetJSON) {
 	a.env.Short("%s  %s", s.ID, s.Headline())
 	rows := [][]any{{"", "", "used", "cap", "left"}}
 	for _, x := range j.Scopes {
@@ -230,7 +226,7 @@ func thousands(n int64) string {
 }
 
 // sayPhases sums up by phase what all laps used.
-func (a *app) sayPhases(s *session.Session) {
+func (a *budgetVerb) sayPhases(s *session.Session) {
 	var names []session.PhaseName
 	sums := map[session.PhaseName]cost.Usage{}
 	for _, p := range s.UsageByPhase() {
@@ -257,13 +253,13 @@ func (a *app) sayPhases(s *session.Session) {
 }
 
 // costOf is what a session has cost, beside the caps on all of it, "" for nothing.
-func (a *app) costOf(ctx context.Context, v *history.View) string {
+func costOf(ctx context.Context, w *workspace.Workspace, v *history.View) string {
 	s := &v.Session
 	if s.Used.USD == 0 && s.Used.Tokens.Sum() == 0 {
 		return ""
 	}
 	var caps workflows.Cap
-	if plan, err := a.planAt(ctx, *v); err == nil { // without it the caps are not known, and the cost is
+	if plan, err := w.PinnedPlan(ctx, *v); err == nil { // without it the caps are not known, and the cost is
 		caps = decide.BudgetOf(s, plan).Session
 	}
 	var parts []string
@@ -295,7 +291,7 @@ func (a *app) costOf(ctx context.Context, v *history.View) string {
 
 // Left is what is known of a run whose end nobody saw.
 func (w *works) Left(id session.ID, runID string) session.Remains {
-	dir, err := w.app.Clone.RunDir(id, runID)
+	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {
 		return session.Remains{}
 	}

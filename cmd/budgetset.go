@@ -96,7 +96,7 @@ type budgetSetJSON struct {
 	Next    []string         `json:"next"`
 }
 
-func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) error {
+func (a *editVerb) setBudget(ctx context.Context, name string) error {
 	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: name, Undriven: true})
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) er
 		return session.Refuse(session.RefuseFinal, "wfs budget "+string(h.ID), "%s is %s: it spends nothing any more",
 			h.ID, h.S.Status)
 	}
-	if err := h.SetBudget(ctx, b); err != nil {
+	if err := h.SetBudget(ctx, a.budget); err != nil {
 		return err
 	}
 	d, _, err := a.seen(ctx, &h.S)

@@ -10,7 +10,7 @@ import (
 )
 
 // cardOrigin says where a card comes from, for people: "built-in card", or a path.
-func (a *app) cardOrigin(c *workflows.Card) string {
+func cardOrigin(c *workflows.Card) string {
 	switch {
 	case c.File == "":
 		return "built-in card"

@@ -3,19 +3,20 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/phases/check"
+
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases/check"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // checkedJSON is what check prints.
@@ -40,8 +41,13 @@ type checkOptions struct {
 	yes          bool
 }
 
-func (a *app) checkCmd() *cobra.Command {
-	var o checkOptions
+// checkVerb is `wfs check`.
+type checkVerb struct {
+	*app
+	o checkOptions
+}
+
+func (a *checkVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "check [COMMIT | BASE..HEAD]", Short: "check how good the tests of a branch or pull request are",
 		Long: `Check judges commits that wfs did not make: it runs the tests of a change on variants of the project,
@@ -69,16 +75,16 @@ propose. They run the code of the commits: check nothing that you would not run.
   wfs check --test 'go test -json ./...' --json
   wfs check "origin/$BASE_REF...HEAD" --yes   # in CI; fetch the history first`,
 		Args: upTo(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.check(c.Context(), first(args), o) },
+		RunE: with(a.run),
 	}
-	c.Flags().StringVar(&o.test, "test", "", "the test `command`, instead of the gates of the configuration")
-	c.Flags().StringVar(&o.format, "format", "", "what it reports: "+workflows.FormatNames())
-	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "run what is configured or found here without asking")
+	c.Flags().StringVar(&a.o.test, "test", "", "the test `command`, instead of the gates of the configuration")
+	c.Flags().StringVar(&a.o.format, "format", "", "what it reports: "+workflows.FormatNames())
+	c.Flags().BoolVarP(&a.o.yes, "yes", "y", false, "run what is configured or found here without asking")
 	return c
 }
 
-func (a *app) check(ctx context.Context, what string, o checkOptions) error {
-	if err := a.fit(ctx); err != nil {
+func (a *checkVerb) run(ctx context.Context, args []string) error {
+	if err := a.Suits(ctx); err != nil {
 		return err
 	}
 	if err := a.Ready(ctx, true); err != nil {
@@ -86,7 +92,7 @@ func (a *app) check(ctx context.Context, what string, o checkOptions) error {
 	}
 	j := checkedJSON{Version: jsonVersion, Result: checkNothing}
 	var err error
-	if j.Base, j.Head, err = a.checkedRange(ctx, what); err != nil {
+	if j.Base, j.Head, err = a.commits(ctx, first(args)); err != nil {
 		return err
 	}
 	r := check.Request{}
@@ -96,7 +102,7 @@ func (a *app) check(ctx context.Context, what string, o checkOptions) error {
 	if r.Head, err = a.Repo.TreeOf(ctx, j.Head); err != nil {
 		return err
 	}
-	plan, groups, err := a.checkedBy(ctx, o)
+	plan, groups, err := a.gates(ctx)
 	if err != nil {
 		return err
 	}
@@ -110,21 +116,21 @@ func (a *app) check(ctx context.Context, what string, o checkOptions) error {
 	defer os.RemoveAll(filepath.Join(a.Repo.StateDir(), "check"))
 	a.note("%s..%s", short(j.Base), short(j.Head))
 	r.RunDir = dir
-	if j.Report, err = a.tryCheck(ctx, r, plan, groups); err != nil {
+	if j.Report, err = a.try(ctx, r, plan, groups); err != nil {
 		return err
 	}
 	j.Result = checkResult(j.Report)
-	return a.sayCheck(j)
+	return a.say(j)
 }
 
 // short is a commit as people read it.
 func short(c session.Commit) string { return string(c[:min(len(c), 10)]) }
 
-// tryCheck asks with each gate. Of several proposals for one project the first counts that can judge.
-func (a *app) tryCheck(ctx context.Context, r check.Request, plan workflows.Plan,
+// try asks with each gate. Of several proposals for one project the first counts that can judge.
+func (a *checkVerb) try(ctx context.Context, r check.Request, plan workflows.Plan,
 	groups [][]workflows.Gate) (check.Report, error) {
-	defer a.leaveRooms()
-	w := &works{app: a, report: func(line string) { a.note("    %s", line) }}
+	defer a.rooms.Leave()
+	w := &works{app: a.app, report: func(line string) { a.note("    %s", line) }}
 	var all check.Report
 	for i, group := range groups {
 		for n, g := range group {
@@ -170,77 +176,77 @@ func checkResult(c check.Report) string {
 	return checkNothing
 }
 
-// checkedBy are the gates to ask, those of one project together, and what else a plan says of how they run.
-func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, [][]workflows.Gate, error) {
+// gates are the gates to ask, those of one project together, and what else a plan says of how they run.
+func (a *checkVerb) gates(ctx context.Context) (workflows.Plan, [][]workflows.Gate, error) {
 	var plan workflows.Plan
-	if o.test == noAgent {
+	if a.o.test == noAgent {
 		return plan, nil, usage("wfs check --help", "no test command: nothing to check")
 	}
 	list, err := a.Rules(ctx)
 	if err != nil {
 		return plan, nil, err
 	}
-	if o.test == "" && len(list) > 0 {
+	if a.o.test == "" && len(list) > 0 {
 		settings, err := a.Settings(list)
 		if err != nil {
 			return plan, nil, err
 		}
-		c := &settings.Config
-		if len(c.Gates) > 0 {
-			if o.yes {
-				if err := a.TrustRules("--yes", list, "files below .wfs/"); err != nil {
-					return plan, nil, err
-				}
-			}
-			plan.Env, plan.Provide, plan.Setup, plan.Unproven = c.Env, c.CleanProvide, c.Worktree.Setup,
-				c.CleanProof == workflows.CleanProofOff
-			var groups [][]workflows.Gate
-			for _, name := range slices.Sorted(maps.Keys(c.Gates)) {
-				g := c.Gates[name]
-				g.Name = cmp.Or(g.Name, name)
-				if g.Runs() && g.Format.PerTest() {
-					groups = append(groups, []workflows.Gate{g})
-				}
-			}
-			if len(groups) == 0 {
-				return plan, nil, usage("wfs check --test 'COMMAND'",
-					"no gate of the configuration has per-test results")
-			}
-			return plan, groups, a.MustTrust(list)
+		if len(settings.Config.Gates) > 0 {
+			return a.configuredGates(list, &settings.Config)
 		}
 	}
-	io := initOptions{test: o.test, format: o.format, yes: o.yes}
-	proposals, err := a.propose(io)
-	if err != nil {
+	return a.proposedGates(ctx)
+}
+
+// configuredGates are those of the configuration that tell about single tests.
+func (a *checkVerb) configuredGates(list workspace.Rules, c *workflows.Config) (plan workflows.Plan,
+	groups [][]workflows.Gate, err error) {
+	if a.o.yes {
+		if err := a.TrustRules("--yes", list, "files below .wfs/"); err != nil {
+			return plan, nil, err
+		}
+	}
+	plan.Env, plan.Provide, plan.Setup, plan.Unproven = c.Env, c.CleanProvide, c.Worktree.Setup,
+		c.CleanProof == workflows.CleanProofOff
+	for _, name := range sortedKeys(c.Gates) {
+		g := c.Gates[name]
+		g.Name = cmp.Or(g.Name, name)
+		if g.Runs() && g.Format.PerTest() {
+			groups = append(groups, []workflows.Gate{g})
+		}
+	}
+	if len(groups) == 0 {
+		return plan, nil, usage("wfs check --test 'COMMAND'", "no gate of the configuration has per-test results")
+	}
+	return plan, groups, a.MustTrust(list)
+}
+
+// proposedGates are those that wfs init would propose, or try.
+func (a *checkVerb) proposedGates(ctx context.Context) (plan workflows.Plan, groups [][]workflows.Gate, err error) {
+	s := &setup{app: a.app, command: "wfs check", o: initOptions{test: a.o.test, format: a.o.format, yes: a.o.yes}}
+	if err := s.propose(); err != nil {
 		return plan, nil, err
 	}
-	for _, group := range proposals {
-		for i := range group {
-			group[i].Beyond = nil // they show nothing about tests
-		}
-	}
-	if len(proposals) == 0 {
+	if len(s.list) == 0 {
 		return plan, nil, usage("wfs check --test 'COMMAND'", "no test command configured, and none found")
 	}
-	if o.test == "" {
-		plan.Setup = a.proposeSetup(proposals)
-	}
-	if err := a.mayTry(ctx, "wfs check", io, proposals, plan.Setup); err != nil {
-		return plan, nil, err
-	}
-	var groups [][]workflows.Gate
-	for _, group := range proposals {
+	for _, group := range s.list {
 		var gates []workflows.Gate
-		for _, p := range group {
-			gates = append(gates, p.Gate)
+		for i := range group {
+			group[i].Beyond = nil // they show nothing about tests
+			gates = append(gates, group[i].Gate)
 		}
 		groups = append(groups, gates)
 	}
-	return plan, groups, nil
+	if a.o.test == "" {
+		s.agreed = s.proposeSetup()
+		plan.Setup = s.agreed
+	}
+	return plan, groups, s.mayTry(ctx)
 }
 
-// checkedRange is what is to be checked: from which commit to which.
-func (a *app) checkedRange(ctx context.Context, what string) (base, head session.Commit, err error) {
+// commits is what is to be checked: from which commit to which.
+func (a *checkVerb) commits(ctx context.Context, what string) (base, head session.Commit, err error) {
 	from, to, isRange := strings.Cut(what, "..")
 	to, merged := strings.CutPrefix(to, ".")
 	if !isRange {
@@ -273,7 +279,7 @@ func noCommit(err error) error {
 }
 
 // leftFrom is where a commit left its upstream, or the default branch.
-func (a *app) leftFrom(ctx context.Context, head session.Commit) (session.Commit, error) {
+func (a *checkVerb) leftFrom(ctx context.Context, head session.Commit) (session.Commit, error) {
 	for _, name := range []string{"@{upstream}", "refs/remotes/origin/HEAD", "refs/remotes/origin/main",
 		"refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"} {
 		tip, err := a.Repo.Resolve(ctx, name)
@@ -292,8 +298,8 @@ func (a *app) leftFrom(ctx context.Context, head session.Commit) (session.Commit
 	return "", usage("wfs check HEAD", "HEAD has no commits beyond its upstream or the default branch")
 }
 
-// sayCheck tells what was found, and ends the command accordingly.
-func (a *app) sayCheck(j checkedJSON) error {
+// say tells what was found, and ends the command accordingly.
+func (a *checkVerb) say(j checkedJSON) error {
 	exit := exitWith(map[string]int{checkNothing: exitOK, checkFound: exitBlocked, checkNot: exitError}[j.Result])
 	if a.json {
 		if err := a.answer(j); err != nil {
@@ -305,7 +311,7 @@ func (a *app) sayCheck(j checkedJSON) error {
 		a.out("not checked: %s", says)
 	}
 	for _, g := range j.Gates {
-		a.sayCheckedGate(g)
+		a.sayGate(g)
 	}
 	switch j.Result {
 	case checkNothing:
@@ -316,13 +322,13 @@ func (a *app) sayCheck(j checkedJSON) error {
 	return exit
 }
 
-func (a *app) sayCheckedGate(g check.Gate) {
+func (a *checkVerb) sayGate(g check.Gate) {
 	a.out("gate %s: %s", g.Gate, g.Command)
 	if g.CouldNot != "" {
 		a.out("  could not judge: %s", g.CouldNot)
 	}
 	if len(g.KnownRed) > 0 {
-		a.out("  already fails on the base: %s", present.Some(g.KnownRed, 5, ", "))
+		a.out("  already fails on the base: %s", safetext.First(g.KnownRed, 5, ", "))
 	}
 	for _, e := range g.Experiments {
 		a.out("  %s: %s: %s", e.Kind, strings.ReplaceAll(e.Result, "_", " "), e.Says)
@@ -336,7 +342,7 @@ func (a *app) sayCheckedGate(g check.Gate) {
 		a.out("  tried: %s", f.Tried)
 		a.out("  result: %s", f.Happened)
 		if len(f.Also) > 0 {
-			a.out("  also: %s", present.Some(f.Also, 5, ", "))
+			a.out("  also: %s", safetext.First(f.Also, 5, ", "))
 		}
 	}
 	for _, f := range g.Named {

@@ -24,8 +24,11 @@ func completing(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// complete lets every command of the tree answer a shell's questions.
-func (a *app) complete(c *cobra.Command) {
+// completer lists what could follow on a command line.
+type completer struct{ *workspace.Workspace }
+
+// answer lets every command of the tree answer a shell's questions.
+func (a *completer) answer(c *cobra.Command) {
 	places := argumentsOf(c.Use)
 	if c.ValidArgsFunction == nil && len(c.ValidArgs) == 0 {
 		c.ValidArgsFunction = func(c *cobra.Command, args []string, typed string) ([]cobra.Completion,
@@ -58,7 +61,7 @@ func (a *app) complete(c *cobra.Command) {
 	c.LocalNonPersistentFlags().VisitAll(flags)
 	c.PersistentFlags().VisitAll(flags)
 	for _, sub := range c.Commands() {
-		a.complete(sub)
+		a.answer(sub)
 	}
 }
 
@@ -84,55 +87,47 @@ func argumentsOf(use string) []argument {
 
 // list is what can stand in a place of one kind. named is the first argument that is there already. A shell
 // shows no errors.
-func (a *app) list(ctx context.Context, kind, named, typed string) []cobra.Completion {
+func (a *completer) list(ctx context.Context, kind, named, typed string) []cobra.Completion {
+	if fixed, is := map[string][]cobra.Completion{"WHEN": present.Whens, "STATUS": statuses, "SHELL": shells}[kind]; is {
+		return fixed
+	}
+	opened := a.Open(ctx) == nil
 	switch kind {
-	case "WHEN":
-		return present.Whens
-	case "STATUS":
-		return statuses
-	case "SHELL":
-		return shells
 	case "AGENT":
-		if s, _, err := a.agentSettings(ctx); err == nil {
+		if s, _, err := agentSettings(ctx, a.Workspace); err == nil {
 			return s.Config.Cards.Names()
 		}
 		return nil
 	case "KEY":
-		return a.completeKeys(ctx)
-	}
-	opened := a.Open(ctx) == nil
-	if kind == "WORKFLOW" {
-		var list workspace.Rules // beside those that are built in
-		if opened {
-			list, _ = a.Rules(ctx)
-		}
+		return a.keys(ctx)
+	case "WORKFLOW":
+		list, _ := ownRules(ctx, a.Workspace) // beside those that are built in
 		return list.WorkflowNames()
 	}
-	if !opened {
-		return nil
+	inRepository := map[string]func() []cobra.Completion{
+		"SESSION":    func() []cobra.Completion { return a.sessions(ctx) },
+		"DELETED":    func() []cobra.Completion { return a.deleted(ctx) },
+		"BRANCH":     func() []cobra.Completion { return a.branches(ctx) },
+		"CHECKPOINT": func() []cobra.Completion { return a.addresses(ctx, named, typed) },
+		"REF":        func() []cobra.Completion { return a.refs(ctx, typed) },
+		"PHASE":      func() []cobra.Completion { return a.phases(ctx, named) },
 	}
-	switch kind {
-	case "SESSION":
-		return a.completeSessions(ctx)
-	case "DELETED":
-		return a.completeDeleted(ctx)
-	case "BRANCH":
-		return a.completeBranches(ctx)
-	case "CHECKPOINT":
-		return a.completeAddresses(ctx, named, typed)
-	case "REF":
-		if name, _, addressed := strings.Cut(typed, "@"); addressed { // a ref has no checkpoints of its own
-			return append(a.completeBranches(ctx), a.completeAddresses(ctx, name, typed)...)
-		}
-		return append(a.completeBranches(ctx), a.addressable(ctx)...)
-	case "PHASE":
-		return a.completePhases(ctx, named)
+	if find := inRepository[kind]; find != nil && opened {
+		return find()
 	}
 	return nil
 }
 
+// refs are branches and checkpoints.
+func (a *completer) refs(ctx context.Context, typed string) []cobra.Completion {
+	if name, _, addressed := strings.Cut(typed, "@"); addressed { // a ref has no checkpoints of its own
+		return append(a.branches(ctx), a.addresses(ctx, name, typed)...)
+	}
+	return append(a.branches(ctx), a.addressable(ctx)...)
+}
+
 // candidates lists what may be meant.
-func (a *app) candidates(ctx context.Context, kinds []string, named, typed string) ([]cobra.Completion,
+func (a *completer) candidates(ctx context.Context, kinds []string, named, typed string) ([]cobra.Completion,
 	cobra.ShellCompDirective) {
 	how := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	var all []cobra.Completion
@@ -162,8 +157,8 @@ func described(word, what string) cobra.Completion {
 	return cobra.CompletionWithDesc(safetext.Strip(word), safetext.Line(what, 60))
 }
 
-// completeKeys lists the settings that hold.
-func (a *app) completeKeys(ctx context.Context) (keys []cobra.Completion) {
+// keys lists the settings that hold.
+func (a *completer) keys(ctx context.Context) (keys []cobra.Completion) {
 	if s, err := a.OwnSettings(ctx); err == nil {
 		for _, x := range s.List {
 			keys = append(keys, described(x.Key, x.Text()))
@@ -172,7 +167,7 @@ func (a *app) completeKeys(ctx context.Context) (keys []cobra.Completion) {
 	return keys
 }
 
-func (a *app) completeSessions(ctx context.Context) (list []cobra.Completion) {
+func (a *completer) sessions(ctx context.Context) (list []cobra.Completion) {
 	all, _ := a.Repo.Sessions(ctx)
 	for _, name := range workspace.SortedIDs(all) {
 		what := ""
@@ -185,7 +180,7 @@ func (a *app) completeSessions(ctx context.Context) (list []cobra.Completion) {
 }
 
 // addressable are the sessions whose checkpoints can be named.
-func (a *app) addressable(ctx context.Context) (list []cobra.Completion) {
+func (a *completer) addressable(ctx context.Context) (list []cobra.Completion) {
 	all, _ := a.Repo.Sessions(ctx)
 	for _, name := range workspace.SortedIDs(all) {
 		list = append(list, name+"@")
@@ -193,15 +188,15 @@ func (a *app) addressable(ctx context.Context) (list []cobra.Completion) {
 	return list
 }
 
-func (a *app) completeDeleted(ctx context.Context) (list []cobra.Completion) {
-	all, _ := a.deletions(ctx)
+func (a *completer) deleted(ctx context.Context) (list []cobra.Completion) {
+	all, _ := a.Deletions(ctx)
 	for _, d := range all {
 		list = append(list, string(d.ID))
 	}
 	return list
 }
 
-func (a *app) completeBranches(ctx context.Context) (list []cobra.Completion) {
+func (a *completer) branches(ctx context.Context) (list []cobra.Completion) {
 	branches, _ := a.Repo.Branches(ctx)
 	for _, ref := range sortedKeys(branches) {
 		if !strings.HasPrefix(ref, session.BranchPrefix) {
@@ -211,9 +206,9 @@ func (a *app) completeBranches(ctx context.Context) (list []cobra.Completion) {
 	return list
 }
 
-// completeAddresses lists checkpoints, newest first: those of the session that is typed before the @, or of the named
+// addresses lists checkpoints, newest first: those of the session that is typed before the @, or of the named
 // or current one.
-func (a *app) completeAddresses(ctx context.Context, named, typed string) (list []cobra.Completion) {
+func (a *completer) addresses(ctx context.Context, named, typed string) (list []cobra.Completion) {
 	prefix := ""
 	if name, _, addressed := strings.Cut(typed, "@"); addressed {
 		named, prefix = name, name+"@"
@@ -228,13 +223,13 @@ func (a *app) completeAddresses(ctx context.Context, named, typed string) (list 
 	return list
 }
 
-// completePhases lists the phases of a session's workflow as it is pinned.
-func (a *app) completePhases(ctx context.Context, named string) (list []cobra.Completion) {
+// phases lists the phases of a session's workflow as it is pinned.
+func (a *completer) phases(ctx context.Context, named string) (list []cobra.Completion) {
 	v, err := a.OpenView(ctx, named)
 	if err != nil {
 		return nil
 	}
-	if plan, err := a.planAt(ctx, v); err == nil {
+	if plan, err := a.PinnedPlan(ctx, v); err == nil {
 		for _, p := range plan.Workflow.Phases {
 			list = append(list, string(p.Name))
 		}

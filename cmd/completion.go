@@ -19,7 +19,10 @@ type completionJSON struct {
 	Script  string `json:"script"`
 }
 
-func (a *app) completionCmd() *cobra.Command {
+// completionVerb is `wfs completion`.
+type completionVerb struct{ *app }
+
+func (a *completionVerb) command() *cobra.Command {
 	return &cobra.Command{
 		Use: "completion SHELL", Short: "shell completion for commands, sessions and checkpoints",
 		Long: `Completion prints a script for bash, zsh or fish. With it the shell completes commands and flags, and

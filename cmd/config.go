@@ -17,7 +17,13 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-func (a *app) configCmd() *cobra.Command {
+// configVerb is `wfs config` and what stands below it.
+type configVerb struct {
+	*app
+	withOrigin bool
+}
+
+func (a *configVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "config", Short: "show what is configured, and where it comes from",
 		Long: `Configuration comes in layers. Each one overrides those before it, key by key:
@@ -34,23 +40,22 @@ A session keeps what was configured when it began. None of these commands runs a
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	var origin bool
 	list := &cobra.Command{Use: "list", Short: "every setting, with defaults", Args: noArgs,
 		Long: `List prints every setting that holds now, defaults too, as KEY=VALUE. With --show-origin it says where
 each comes from: a file and line, a variable, or the defaults.`,
 		Example: "  wfs config list\n  wfs config list --show-origin\n  wfs config list --json",
-		RunE:    func(c *cobra.Command, _ []string) error { return a.configList(c.Context(), origin) }}
-	list.Flags().BoolVar(&origin, "show-origin", false, "say where each setting comes from")
+		RunE:    with(a.list)}
+	list.Flags().BoolVar(&a.withOrigin, "show-origin", false, "say where each setting comes from")
 	c.AddCommand(list,
 		&cobra.Command{Use: "get KEY", Short: "the value of one setting", Args: exactly(1, "a key, such as agent.command"),
 			Long: `Get prints the value of one setting, a list with one item on each line. A key that nothing sets is
 an error (exit 1).`,
 			Example: "  wfs config get agent.command\n  wfs config get gates.tests.run --json",
-			RunE:    func(c *cobra.Command, args []string) error { return a.configGet(c.Context(), args[0]) }},
+			RunE:    with(a.get)},
 		&cobra.Command{Use: "path", Short: "the files that configuration is read from", Args: noArgs,
 			Long:    "Path prints where each file of configuration is, or would be, the one that overrides the others last.",
 			Example: "  wfs config path\n  wfs config path --json",
-			RunE:    func(c *cobra.Command, _ []string) error { return a.configPath(c.Context()) }},
+			RunE:    with(a.path)},
 		&cobra.Command{Use: "schema", Short: "the JSON Schema of configuration files, for editors", Args: noArgs,
 			Long:    "Schema prints the JSON Schema (draft-07) of configuration files. Editors check files against it while you type.",
 			Example: "  wfs config schema > config.schema.json",
@@ -83,7 +88,7 @@ func settingOf(x workflows.Setting) settingJSON {
 }
 
 // origin says where a setting comes from, for people.
-func (a *app) origin(x workflows.Setting) string {
+func (a *configVerb) origin(x workflows.Setting) string {
 	switch {
 	case x.Source == workflows.FromDefault:
 		return "default"
@@ -98,7 +103,7 @@ func (a *app) origin(x workflows.Setting) string {
 	return x.Name
 }
 
-func (a *app) configList(ctx context.Context, withOrigin bool) error {
+func (a *configVerb) list(ctx context.Context, _ []string) error {
 	s, err := a.OwnSettings(ctx)
 	if err != nil {
 		return err
@@ -113,7 +118,7 @@ func (a *app) configList(ctx context.Context, withOrigin bool) error {
 	var rows [][]any
 	for _, x := range s.List {
 		row := []any{x.Key + "=" + strings.ReplaceAll(x.Text(), "\n", `\n`)}
-		if withOrigin {
+		if a.withOrigin {
 			row = append([]any{a.origin(x)}, row...)
 		}
 		rows = append(rows, row)
@@ -122,7 +127,8 @@ func (a *app) configList(ctx context.Context, withOrigin bool) error {
 	return nil
 }
 
-func (a *app) configGet(ctx context.Context, key string) error {
+func (a *configVerb) get(ctx context.Context, args []string) error {
+	key := args[0]
 	if err := knownSetting(key); err != nil {
 		return err
 	}
@@ -192,7 +198,7 @@ type configFileJSON struct {
 	Exists bool             `json:"exists"`
 }
 
-func (a *app) configPath(ctx context.Context) error {
+func (a *configVerb) path(ctx context.Context, _ []string) error {
 	var paths []configFileJSON
 	add := func(source workflows.Source, path string) {
 		_, err := os.Stat(path)

@@ -1,25 +1,31 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/handover"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine/transition"
-	"github.com/wfs-dev/wfs/gitstate/handover"
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
+	"github.com/wfs-dev/wfs/workspace/worktrees"
 )
 
-func (a *app) deleteCmd() *cobra.Command {
-	var force, restore, worktree bool
-	var discard discards
+// deleteVerb is `wfs delete`.
+type deleteVerb struct {
+	*app
+	force, restore, worktree bool
+	discard                  worktrees.Discards
+}
+
+func (a *deleteVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "delete SESSION", Short: "delete a session",
 		Long: `Delete moves a session's branch, history and backups out of sight, to refs/wfs-deleted/. Nothing
@@ -27,8 +33,9 @@ becomes unreachable before wfs gc removes them permanently, after 30 days. Branc
 Changes that were uncommitted on them when the session began stay as well, and are named.
 
 It refuses when only the session has its work: no branch of yours has its current checkpoint, be it merged,
-squashed, rebased or cherry-picked, nor the newest one, if you went back from that. Older ones that you went back
-from, and backups, go with the session. --force deletes it anyway. A session that is checked out in a work tree is not deleted.
+squashed, rebased or cherry-picked, nor the newest one, if you went back from that. Older ones that you went
+back from, and backups, go with the session. --force deletes it anyway. A session that is checked out in a work
+tree is not deleted.
 
 --worktree deletes only the linked work tree that has the session checked out, or where it was handed over. The
 session, its branch and its checkpoints stay. Edits become a checkpoint first, or after the handover a backup.
@@ -38,77 +45,52 @@ set-up had made, go with it if they are unchanged; others are named, and keep it
 deletes those.`,
 		Example: "  wfs delete csv-export\n  wfs delete csv-export --force\n  wfs delete --restore csv-export\n  wfs delete --worktree csv-export --discard-ignored",
 		Args: func(c *cobra.Command, args []string) error {
-			if worktree {
+			if a.worktree {
 				return upTo(1)(c, args)
 			}
 			return exactly(1, "the name of a session")(c, args)
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case worktree && (force || restore):
-				return usage("wfs delete --help", "--worktree excludes --force and --restore")
-			case !worktree && discard != discards{}:
-				return usage("wfs delete --help", "--discard-ignored and --discard-unsaved go with --worktree")
-			case worktree:
-				return a.removeTree(c.Context(), first(args), discard)
-			}
-			if restore {
-				return a.restoreDeleted(c.Context(), args[0])
-			}
-			return a.delete(c.Context(), args[0], force)
-		},
+		RunE: with(a.run),
 	}
-	c.Flags().BoolVar(&force, "force", false, "delete it although only the session holds its work")
-	c.Flags().BoolVar(&restore, "restore", false, "bring a deleted session back")
-	c.Flags().BoolVar(&worktree, "worktree", false, "delete only the work tree of the session")
-	discard.flags(c.Flags())
+	f := c.Flags()
+	f.BoolVar(&a.force, "force", false, "delete it although only the session holds its work")
+	f.BoolVar(&a.restore, "restore", false, "bring a deleted session back")
+	f.BoolVar(&a.worktree, "worktree", false, "delete only the work tree of the session")
+	f.BoolVar(&a.discard.Ignored, "discard-ignored", false,
+		"with --worktree: delete ignored files as well, which no checkpoint holds")
+	f.BoolVar(&a.discard.Unsaved, "discard-unsaved", false,
+		"with --worktree: delete edits of .wfs and submodules with work in them as well")
 	return c
 }
 
-func (a *app) delete(ctx context.Context, name string, force bool) error {
+func (a *deleteVerb) run(ctx context.Context, args []string) error {
+	switch {
+	case a.worktree && (a.force || a.restore):
+		return usage("wfs delete --help", "--worktree excludes --force and --restore")
+	case !a.worktree && a.discard != worktrees.Discards{}:
+		return usage("wfs delete --help", "--discard-ignored and --discard-unsaved go with --worktree")
+	case a.worktree:
+		return a.removeTree(ctx, first(args))
+	case a.restore:
+		return a.bringBack(ctx, args[0])
+	}
+	return a.delete(ctx, args[0])
+}
+
+func (a *deleteVerb) delete(ctx context.Context, name string) error {
 	if err := a.Begin(ctx, "wfs delete", true); err != nil {
 		return err
 	}
 	id, err := a.Resolve(ctx, name)
-	if err != nil && a.Claimed != "" &&
-		strings.EqualFold(strings.TrimPrefix(strings.ToLower(name), "wfs-"), string(a.Claimed)) {
-		return a.sayDeleted(ctx, a.Claimed, 0, nil) // one that was killed, and that has just been completed
+	if err != nil && a.isClaimed(name) {
+		return a.say(ctx, a.Claimed, 0, nil) // one that was killed, and that has just been completed
 	}
 	if err != nil {
 		return err
 	}
-	h, err := a.HoldAndTake(ctx, "wfs delete", id)
+	h, fate, tree, err := a.takeIfMerged(ctx, id)
 	if err != nil {
 		return err
-	}
-	tree, err := a.Elsewhere(ctx, id)
-	if err != nil {
-		return err
-	}
-	if tree != nil && !tree.Gone {
-		hint := "wfs delete --worktree " + string(id)
-		if tree.ID == "main" {
-			hint = fmt.Sprintf("cd %s && wfs switch %s", tree.Path, baseBranch(ctx, a.Engine, &h.S))
-		}
-		return session.Refuse(session.RefuseWorktree, hint, "%s is checked out in %s", id, tree.Path)
-	}
-	became, err := a.became(ctx, &h.S)
-	if err != nil {
-		return err
-	}
-	if became.How == handover.FateNowhere && !force {
-		return a.notMerged(ctx, &h.S)
-	}
-	if !force {
-		if err := a.allMerged(ctx, &h.S); err != nil {
-			return err
-		}
-	}
-	if tree, err = a.Belonging(ctx, id); err != nil { // where it was handed over, if that has a work tree of its own
-		var none *session.Refusal
-		if tree = nil; !errors.As(err, &none) {
-			return err
-		}
 	}
 	op, err := h.Delete(ctx, "delete "+string(id), 0)
 	if err != nil {
@@ -117,30 +99,69 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 	if tree != nil && tree.ID != "main" && tree.ID != a.Repo.Worktree() && !a.json {
 		defer a.out("its work tree stays: git worktree remove %s", tree.Path)
 	}
-	return a.sayDeleted(ctx, id, op, &became)
+	return a.say(ctx, id, op, &fate)
 }
 
-// notMerged refuses to delete what only a session holds.
-func (a *app) notMerged(ctx context.Context, s *session.Session) error {
-	put := "wfs delete " + string(s.ID) + " --force"
-	if cur, err := a.Current(ctx); err == nil && cur == s.ID {
-		put = fmt.Sprintf("wfs switch %s && %s", baseBranch(ctx, a.Engine, s), put)
+// isClaimed reports whether a name means the session that a killed command had begun to delete.
+func (a *deleteVerb) isClaimed(name string) bool {
+	return a.Claimed != "" && strings.EqualFold(strings.TrimPrefix(strings.ToLower(name), "wfs-"), string(a.Claimed))
+}
+
+// takeIfMerged takes a session in hand that may be deleted, and says what became of its work. tree is the one where it
+// was handed over, nil for none.
+func (a *deleteVerb) takeIfMerged(ctx context.Context, id session.ID) (h *engine.Hand, fate handover.Fate,
+	tree *worktree.Worktree, err error) {
+	if h, err = a.HoldAndTake(ctx, "wfs delete", id); err != nil {
+		return nil, fate, nil, err
 	}
-	what := fmt.Sprintf("checkpoint %d (%s)", s.Current, s.At(s.Current).Summary)
-	if f := s.Finished; f != nil && s.Status == session.StatusFinished {
-		what = "what was handed over on " + strings.TrimPrefix(f.Branch, "refs/heads/")
+	if err := a.notCheckedOut(ctx, &h.S); err != nil {
+		return nil, fate, nil, err
 	}
-	return session.Refuse(session.RefuseNotMerged, "wfs finish, and merge it; or "+put,
-		"no branch of yours has the work of %s: %s", s.ID, what)
+	if fate, err = a.mayGo(ctx, &h.S); err != nil {
+		return nil, fate, nil, err
+	}
+	tree, err = a.Belonging(ctx, id)
+	if none := (*session.Refusal)(nil); errors.As(err, &none) {
+		err = nil
+	}
+	return h, fate, tree, err
+}
+
+// notCheckedOut refuses to delete a session that another work tree has checked out.
+func (a *deleteVerb) notCheckedOut(ctx context.Context, s *session.Session) error {
+	tree, err := a.Elsewhere(ctx, s.ID)
+	if err != nil || tree == nil || tree.Gone {
+		return err
+	}
+	hint := "wfs delete --worktree " + string(s.ID)
+	if tree.ID == "main" {
+		hint = fmt.Sprintf("cd %s && wfs switch %s", tree.Path, baseBranch(ctx, a.Engine, s))
+	}
+	return session.Refuse(session.RefuseWorktree, hint, "%s is checked out in %s", s.ID, tree.Path)
+}
+
+// mayGo refuses to delete work that nothing else holds, unless that is wanted, and says what became of it.
+func (a *deleteVerb) mayGo(ctx context.Context, s *session.Session) (handover.Fate, error) {
+	fate, err := became(ctx, a.Repo, s)
+	if err != nil {
+		return fate, err
+	}
+	switch {
+	case a.force:
+		return fate, nil
+	case fate.How == handover.FateNowhere:
+		return fate, a.notMerged(ctx, s)
+	}
+	return fate, a.allMerged(ctx, s)
 }
 
 // allMerged refuses to delete a session whose newest commit beside its work no branch has.
-func (a *app) allMerged(ctx context.Context, s *session.Session) error {
-	made, err := a.alsoMade(ctx, s)
+func (a *deleteVerb) allMerged(ctx context.Context, s *session.Session) error {
+	made, err := alsoMade(ctx, a.Repo, s)
 	if made == "" || err != nil {
 		return err
 	}
-	w, err := a.workOf(ctx, s)
+	w, err := workOf(ctx, a.Repo, s)
 	if err != nil {
 		return err
 	}
@@ -160,8 +181,22 @@ func (a *app) allMerged(ctx context.Context, s *session.Session) error {
 		"no branch of yours has %s of %s", what, s.ID)
 }
 
-func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *handover.Fate) error {
-	kept, err := a.keptOf(ctx, id)
+// notMerged refuses to delete what only a session holds.
+func (a *deleteVerb) notMerged(ctx context.Context, s *session.Session) error {
+	put := "wfs delete " + string(s.ID) + " --force"
+	if cur, err := a.Current(ctx); err == nil && cur == s.ID {
+		put = fmt.Sprintf("wfs switch %s && %s", baseBranch(ctx, a.Engine, s), put)
+	}
+	what := fmt.Sprintf("checkpoint %d (%s)", s.Current, s.At(s.Current).Summary)
+	if f := s.Finished; f != nil && s.Status == session.StatusFinished {
+		what = "what was handed over on " + strings.TrimPrefix(f.Branch, "refs/heads/")
+	}
+	return session.Refuse(session.RefuseNotMerged, "wfs finish, and merge it; or "+put,
+		"no branch of yours has the work of %s: %s", s.ID, what)
+}
+
+func (a *deleteVerb) say(ctx context.Context, id session.ID, op int64, became *handover.Fate) error {
+	kept, err := a.KeptOf(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -174,7 +209,7 @@ func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *h
 		a.out("its work: %s", present.BecameText(*became))
 	}
 	a.out("it is kept below %s until wfs gc removes it", kept)
-	stays, err := a.staysLines(ctx, id)
+	stays, err := stayBehind(ctx, a.Repo, id)
 	if err != nil {
 		return err
 	}
@@ -185,42 +220,7 @@ func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *h
 	return nil
 }
 
-// deletions lists what was deleted and is kept, the newest first.
-func (a *app) deletions(ctx context.Context) ([]deletedJSON, error) {
-	refs, err := a.Repo.RefsBelow(ctx, strings.TrimSuffix(transition.DeletedPrefix, "/"))
-	if err != nil {
-		return nil, err
-	}
-	var all []deletedJSON
-	for name := range refs {
-		parts := strings.SplitN(strings.TrimPrefix(name, transition.DeletedPrefix), "/", 3)
-		id, err := session.ParseID(parts[0])
-		if err != nil || len(parts) < 3 {
-			continue
-		}
-		when, err := strconv.ParseInt(parts[1], 10, 64)
-		if d := (deletedJSON{id, when, fmt.Sprintf("%s%s/%d/", transition.DeletedPrefix, id, when)}); err == nil &&
-			!slices.Contains(all, d) {
-			all = append(all, d)
-		}
-	}
-	slices.SortFunc(all, func(x, y deletedJSON) int {
-		return cmp.Or(cmp.Compare(y.DeletedAt, x.DeletedAt), cmp.Compare(x.ID, y.ID))
-	})
-	return all, nil
-}
-
-// keptOf is the directory of the refs that the newest deletion of a session keeps, with a slash at its end, ""
-// for none.
-func (a *app) keptOf(ctx context.Context, id session.ID) (string, error) {
-	all, err := a.deletions(ctx)
-	if i := slices.IndexFunc(all, func(d deletedJSON) bool { return d.ID == id }); i >= 0 {
-		return all[i].Kept, err
-	}
-	return "", err
-}
-
-func (a *app) restoreDeleted(ctx context.Context, name string) error {
+func (a *deleteVerb) bringBack(ctx context.Context, name string) error {
 	if err := a.Begin(ctx, "wfs delete", true); err != nil {
 		return err
 	}
@@ -231,32 +231,19 @@ func (a *app) restoreDeleted(ctx context.Context, name string) error {
 	if err := a.Hold("wfs delete", id); err != nil {
 		return err
 	}
-	tip, err := a.Repo.Ref(ctx, session.LedgerOf(id))
+	tip, kept, was, err := a.ledgers(ctx, id)
 	if err != nil {
 		return err
 	}
-	kept, err := a.keptOf(ctx, id)
-	if err != nil {
-		return err
-	}
-	var was session.Commit
-	if kept != "" {
-		if was, err = a.Repo.Ref(ctx, kept+"ledger"); err != nil {
-			return err
+	if tip != "" && tip != was { // where both are the same, a restore was killed before the copies were gone
+		if a.json {
+			return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Next: []string{}})
 		}
-	}
-	switch { // where both are the same, a restore was killed before the copies were gone
-	case tip != "" && tip != was && a.json:
-		return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Next: []string{}})
-	case tip != "" && tip != was:
 		a.out("there is a session %s: it is not deleted", id)
 		return nil
-	case kept == "":
-		hint := "wfs list"
-		if all, err := a.deletions(ctx); err == nil && len(all) > 0 {
-			hint = "wfs list --deleted"
-		}
-		return session.Refuse(session.RefuseNoSession, hint, "no deleted session %q is kept", id)
+	}
+	if kept == "" {
+		return a.noneKept(ctx, id)
 	}
 	r, err := a.Engine.Restore(ctx, id, kept)
 	if err != nil {
@@ -266,5 +253,62 @@ func (a *app) restoreDeleted(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return a.sayMoved(h, r, nil)
+	return moved{a.app, h, r, nil}.say()
+}
+
+// noneKept refuses to bring a session back that was not deleted, or is gone.
+func (a *deleteVerb) noneKept(ctx context.Context, id session.ID) error {
+	hint := "wfs list"
+	if all, err := a.Deletions(ctx); err == nil && len(all) > 0 {
+		hint = "wfs list --deleted"
+	}
+	return session.Refuse(session.RefuseNoSession, hint, "no deleted session %q is kept", id)
+}
+
+// ledgers are the ledger of a session, and that of its newest deletion, with the directory of its refs; "" for none.
+func (a *deleteVerb) ledgers(ctx context.Context, id session.ID) (tip session.Commit, kept string, was session.Commit,
+	err error) {
+	if tip, err = a.Repo.Ref(ctx, session.LedgerOf(id)); err != nil {
+		return "", "", "", err
+	}
+	if kept, err = a.KeptOf(ctx, id); err != nil || kept == "" {
+		return tip, "", "", err
+	}
+	was, err = a.Repo.Ref(ctx, kept+"ledger")
+	return tip, kept, was, err
+}
+
+type removedJSON struct {
+	Version int `json:"version"`
+	*worktrees.Removed
+	Parked []string `json:"parked,omitempty"` // rescues of what was left behind there on branches
+}
+
+func (a *deleteVerb) removeTree(ctx context.Context, name string) error {
+	r, err := a.trees.Remove(ctx, name, a.discard)
+	if err != nil {
+		return err
+	}
+	parked := leftIn(ctx, a.Repo, r.Tree)
+	if a.json {
+		return a.answer(removedJSON{jsonVersion, r, parked})
+	}
+	if r.Saved > 0 {
+		a.out("its edits are kept: checkpoint %d", r.Saved)
+	}
+	if r.Rescued != "" {
+		a.out("%s is saved in %s", wasThere, r.Rescued)
+		workspace.SayRescue(ctx, a.Repo, r.Rescued, a.out)
+	}
+	a.out("removed %s; %s stays, with its branch and its checkpoints", r.Removed, r.Session)
+	for _, ref := range parked {
+		for _, line := range waysBackTo(ctx, a.Repo, ref) {
+			a.out("%s", line)
+		}
+	}
+	if !r.Hand.S.Status.Final() {
+		a.next([]string{"wfs resume " + string(r.Session),
+			fmt.Sprintf("git worktree add %s wfs/%s", r.Removed, r.Session)})
+	}
+	return nil
 }

@@ -23,8 +23,13 @@ var (
 	demoAgent []byte
 )
 
-func (a *app) demoCmd() *cobra.Command {
-	var dir string
+// demoVerb is `wfs demo`.
+type demoVerb struct {
+	*app
+	dir string
+}
+
+func (a *demoVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "demo", Short: "a tour in a temporary directory, in a minute",
 		Long: `Demo makes a small Go module in a temporary directory and takes it through two laps of the workflow tdd
@@ -33,13 +38,13 @@ test, and is killed in the middle of its work. Every command that is run is show
 you to explore.`,
 		Example: "  wfs demo\n  wfs demo --dir ./playground",
 		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), dir) },
+		RunE:    with(a.run),
 	}
-	c.Flags().StringVar(&dir, "dir", "", "make the repository in this new `directory`")
+	c.Flags().StringVar(&a.dir, "dir", "", "make the repository in this new `directory`")
 	return c
 }
 
-func (a *app) demo(ctx context.Context, dir string) error {
+func (a *demoVerb) run(ctx context.Context, _ []string) error {
 	if _, err := proc.LookPath("git", a.env.Get("PATH")); err != nil {
 		return gitcmd.ErrNoGit
 	}
@@ -47,7 +52,7 @@ func (a *app) demo(ctx context.Context, dir string) error {
 		return session.Refuse(session.RefuseAgent, "wfs init, in a project of yours",
 			"the demo's project is written in Go, which is not installed here")
 	}
-	top, err := newDemoDir(dir)
+	top, err := newDemoDir(a.dir)
 	if err != nil {
 		return err
 	}
@@ -78,7 +83,7 @@ func newDemoDir(dir string) (string, error) {
 }
 
 // demoEnv makes the demo the same whatever you have configured.
-func (a *app) demoEnv(top string) (env []string) {
+func (a *demoVerb) demoEnv(top string) (env []string) {
 	for _, kv := range a.env.Environ {
 		name, _, _ := strings.Cut(kv, "=")
 		if !strings.HasPrefix(name, "GIT_") && !workspace.IsSetting(name) && name != "WFS_NOW" &&

@@ -20,37 +20,44 @@ func outlived(s *session.Session) bool {
 		s.Blocked.Reason == session.BlockSurvivors)
 }
 
+// describer describes sessions as they are seen from a work tree.
+type describer struct {
+	w    *workspace.Workspace
+	hint *hints
+}
+
+// seen describes a session as it is seen from here. in is the work tree that has it checked out, nil for none.
+func (d *describer) seen(ctx context.Context, s *session.Session) (j present.Session, in *worktree.Worktree,
+	err error) {
+	if in, err = d.w.PlaceOf(ctx, s.ID); err != nil {
+		return j, nil, err
+	}
+	return d.describe(s, in), in, nil
+}
+
 // alive are the processes of a session's newest run that live although its wfs may be dead.
-func (a *app) alive(s *session.Session) []session.Process {
+func (d *describer) alive(s *session.Session) []session.Process {
 	if !outlived(s) {
 		return nil
 	}
-	return a.Engine.Works.Alive(s.ID, s.Started)
+	return d.w.Engine.Works.Alive(s.ID, s.Started)
 }
 
 // describe tells of a session. in is the work tree that has it checked out, nil for none.
-func (a *app) describe(s *session.Session, in *worktree.Worktree) present.Session {
+func (d *describer) describe(s *session.Session, in *worktree.Worktree) present.Session {
 	j := present.Describe(s)
-	j.Alive, j.Next, j.Ways = a.alive(s), a.nextIn(s, in), a.waysOn(s, in)
+	j.Alive, j.Next, j.Ways = d.alive(s), d.nextIn(s, in), d.waysOn(s, in)
 	if in != nil {
 		j.Worktree, j.Gone = in.Path, in.Gone
-		j.Current = !in.Gone && in.ID == a.Repo.Worktree()
+		j.Current = !in.Gone && in.ID == d.w.Repo.Worktree()
 	}
 	driver := ""
-	if who, held, err := a.Clone.Driver(s.ID); err == nil && held {
+	if who, held, err := d.w.Clone.Session(s.ID).Driver(); err == nil && held {
 		driver = who.Name()
 		j.Driver = driverOf(who)
-		switch {
-		case workspace.IsRun(who):
-			j.Next = []string{"wfs watch " + string(s.ID), "wfs stop " + string(s.ID)}
-			if s.Status == session.StatusWaiting {
-				j.Next = append(j.Next, "wfs run "+string(s.ID)+" --now")
-			}
-		case s.Status == session.StatusRunning:
-			j.Next = []string{"wfs show " + string(s.ID)}
-		}
+		j.Next = nextDriven(s, who, j.Next)
 	}
-	if waiting, err := a.Clone.Requests(s.ID); err == nil {
+	if waiting, err := d.w.Clone.Session(s.ID).Inbox().Requests(); err == nil {
 		for _, r := range waiting {
 			if r.Driver == "" || r.Driver == driver { // one that its run did not live to see is void
 				j.Requests++
@@ -60,34 +67,47 @@ func (a *app) describe(s *session.Session, in *worktree.Worktree) present.Sessio
 	return j
 }
 
+// nextDriven is what may be typed next of a session that a process holds.
+func nextDriven(s *session.Session, who registry.Holder, next []string) []string {
+	switch {
+	case workspace.IsRun(who) && s.Status == session.StatusWaiting:
+		return []string{"wfs watch " + string(s.ID), "wfs stop " + string(s.ID), "wfs run " + string(s.ID) + " --now"}
+	case workspace.IsRun(who):
+		return []string{"wfs watch " + string(s.ID), "wfs stop " + string(s.ID)}
+	case s.Status == session.StatusRunning:
+		return []string{"wfs show " + string(s.ID)}
+	}
+	return next
+}
+
 // describeOwn describes the session that this process drives, in its work tree.
-func (a *app) describeOwn(s *session.Session) present.Session {
-	d := a.describe(s, a.Here())
-	d.Driver, d.Next = nil, a.nextFor(s)
-	return d
+func (d *describer) describeOwn(s *session.Session) present.Session {
+	j := d.describe(s, d.w.Here())
+	j.Driver, j.Next = nil, d.nextFor(s)
+	return j
 }
 
 // nextFor are nextCommands for a session that the command acts on in its own work tree. HEAD may have been taken away.
-func (a *app) nextFor(s *session.Session) []string {
-	in := a.Here()
-	if head, err := a.Repo.Head(context.Background()); err == nil && head.Ref != s.Branch() {
+func (d *describer) nextFor(s *session.Session) []string {
+	in := d.w.Here()
+	if head, err := d.w.Repo.Head(context.Background()); err == nil && head.Ref != s.Branch() {
 		in = nil
 	}
-	return a.nextIn(s, in)
+	return d.nextIn(s, in)
 }
 
 // nextIn are nextCommands as they have to be typed. in is the work tree that has the session checked out, nil for none.
-func (a *app) nextIn(s *session.Session, in *worktree.Worktree) []string {
+func (d *describer) nextIn(s *session.Session, in *worktree.Worktree) []string {
 	way := ""
 	if in == nil || in.Gone {
 		way = "wfs resume " + string(s.ID)
-		if head, err := a.Repo.Head(context.Background()); err == nil {
+		if head, err := d.w.Repo.Head(context.Background()); err == nil {
 			way = checkpoint.WayTo(head, s.ID)
 		}
 	}
-	next := present.NextCommands(s, a.alive(s), way)
+	next := present.NextCommands(s, d.alive(s), way)
 	for i := range next {
-		next[i] = a.typedFor(next[i], s.ID, rootOf(in))
+		next[i] = d.hint.typedFor(next[i], s.ID, rootOf(in))
 	}
 	return next
 }
@@ -102,26 +122,26 @@ func rootOf(in *worktree.Worktree) string {
 
 // waysOn are the ways on for a session that its breaker or failing runs have stopped, nil for others. in is the
 // work tree that has it checked out, nil for none.
-func (a *app) waysOn(s *session.Session, in *worktree.Worktree) []present.Way {
+func (d *describer) waysOn(s *session.Session, in *worktree.Worktree) []present.Way {
 	var ways []present.Way
 	switch {
 	case s.Status != session.StatusBlocked:
 	case s.Blocked.Reason == session.BlockBreaker:
 		ways = present.WaysOfBreaker(s)
 	case s.Blocked.Reason == session.BlockRunner && s.Failed > 0:
-		ways = a.waysOfRunner(s)
+		ways = d.waysOfRunner(s)
 	}
 	for i := range ways {
-		ways[i].Command = a.typedFor(ways[i].Command, s.ID, rootOf(in))
+		ways[i].Command = d.hint.typedFor(ways[i].Command, s.ID, rootOf(in))
 	}
 	return ways
 }
 
 // waysOfRunner are those for a session whose runs fail.
-func (a *app) waysOfRunner(s *session.Session) []present.Way {
+func (d *describer) waysOfRunner(s *session.Session) []present.Way {
 	other := present.Way{What: "other agent", Command: "wfs edit --agent 'ANOTHER COMMAND' && wfs run"}
-	if v, err := a.View(context.Background(), s.ID); err == nil {
-		plan, err := a.planAt(context.Background(), v)
+	if v, err := d.w.View(context.Background(), s.ID); err == nil {
+		plan, err := d.w.PinnedPlan(context.Background(), v)
 		if err != nil {
 			return nil
 		}

@@ -19,14 +19,17 @@ type detachJSON struct {
 	Next    []string   `json:"next"`
 }
 
-// detach runs a session in the background. What would keep it from running is found here first, where a person
+// background runs sessions in the background.
+type background struct{ *app }
+
+// run runs a session in the background. What would keep it from running is found here first, where a person
 // reads it.
-func (a *app) detach(ctx context.Context, name string, o engine.RunOptions) error {
+func (a background) run(ctx context.Context, name string, o engine.RunOptions) error {
 	if err := a.EnterNamed(ctx, name); err != nil {
 		return err
 	}
 	if err := a.Ready(ctx, true); err != nil {
-		return a.unfinished(ctx, name, err)
+		return (&runVerb{app: a.app}).unfinished(ctx, name, err)
 	}
 	id, err := a.Workable(ctx, name)
 	if err != nil {
@@ -42,7 +45,7 @@ func (a *app) detach(ctx context.Context, name string, o engine.RunOptions) erro
 	return a.tellLog(ctx, id, d.Log, d.Exit)
 }
 
-func (a *app) sayDetached(id session.ID, pid int, log string) error {
+func (a background) sayDetached(id session.ID, pid int, log string) error {
 	next := []string{"wfs watch " + string(id), "wfs note " + string(id) + " -m TEXT", "wfs stop " + string(id)}
 	if a.json {
 		return a.answer(detachJSON{jsonVersion, id, pid, log, next})
@@ -57,7 +60,7 @@ func (a *app) sayDetached(id session.ID, pid int, log string) error {
 const maxTold = 1 << 20
 
 // tellLog passes on what a run said that ended before anybody could see it drive.
-func (a *app) tellLog(ctx context.Context, id session.ID, path string, code int) error {
+func (a background) tellLog(ctx context.Context, id session.ID, path string, code int) error {
 	text, err := durable.ReadFile(path, maxTold)
 	if err != nil {
 		return err
@@ -75,7 +78,7 @@ func (a *app) tellLog(ctx context.Context, id session.ID, path string, code int)
 		if err != nil {
 			return err
 		}
-		return a.sayEnd(ctx, d, code)
+		return ending(a).say(ctx, d, code)
 	}
 	return &ranError{safetext.Line(string(text), 0), code}
 }

@@ -4,9 +4,10 @@ import (
 	"context"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/object"
+
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -17,8 +18,13 @@ type diffJSON struct {
 	Changes []session.Change `json:"changes"`
 }
 
-func (a *app) diffCmd() *cobra.Command {
-	var o object.DiffOptions
+// diffVerb is `wfs diff`.
+type diffVerb struct {
+	*app
+	o object.DiffOptions
+}
+
+func (a *diffVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff [SESSION | CHECKPOINT [CHECKPOINT]]",
 		Short: "what a session changed, or one checkpoint compared with another",
@@ -30,54 +36,53 @@ that are in no checkpoint yet are left out, and named. It writes nothing and tak
   wfs diff @3
   wfs diff csv-export@3 csv-export@7`,
 		Args: upTo(2),
-		RunE: func(c *cobra.Command, args []string) error {
-			ctx := c.Context()
-			if err := a.Open(ctx); err != nil {
-				return err
-			}
-			from, to, err := a.diffEnds(ctx, args)
-			if err != nil {
-				return err
-			}
-			if !a.json {
-				a.noteEdits(ctx, to)
-				a.page(ctx)
-				return a.diffTo(ctx, from, to, o)
-			}
-			x, err := a.Repo.TreeOf(ctx, from)
-			if err != nil {
-				return err
-			}
-			y, err := a.Repo.TreeOf(ctx, to)
-			if err != nil {
-				return err
-			}
-			changes, err := a.Repo.Changes(ctx, x, y)
-			if err != nil {
-				return err
-			}
-			return a.answer(diffJSON{jsonVersion, from, to, list(changes)})
-		},
+		RunE: with(a.run),
 	}
-	c.Flags().BoolVar(&o.Stat, "stat", false, "names and counts only")
-	c.Flags().BoolVar(&o.NameOnly, "name-only", false, "names only")
+	c.Flags().BoolVar(&a.o.Stat, "stat", false, "names and counts only")
+	c.Flags().BoolVar(&a.o.NameOnly, "name-only", false, "names only")
 	return c
 }
 
-// diffEnds turns arguments into the two commits to compare.
-func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Commit, err error) {
+func (a *diffVerb) run(ctx context.Context, args []string) error {
+	if err := a.Open(ctx); err != nil {
+		return err
+	}
+	from, to, err := a.ends(ctx, args)
+	if err != nil {
+		return err
+	}
+	if !a.json {
+		a.noteEdits(ctx, to)
+		a.page(ctx)
+		return a.diffTo(ctx, from, to, a.o)
+	}
+	x, err := a.Repo.TreeOf(ctx, from)
+	if err != nil {
+		return err
+	}
+	y, err := a.Repo.TreeOf(ctx, to)
+	if err != nil {
+		return err
+	}
+	changes, err := a.Repo.Changes(ctx, x, y)
+	if err != nil {
+		return err
+	}
+	return a.answer(diffJSON{jsonVersion, from, to, list(changes)})
+}
+
+// ends turns arguments into the two commits to compare.
+func (a *diffVerb) ends(ctx context.Context, args []string) (from, to session.Commit, err error) {
 	var ends []session.Commit
 	name, auto := "", false
 	for _, arg := range args {
 		code, id, isAuto, err := a.commitNamed(ctx, arg)
-		if err != nil && len(args) == 1 && !strings.Contains(arg, "@") { // no checkpoint, so it may be a session
-			if id, e := a.Resolve(ctx, arg); e == nil {
-				name = string(id)
-				break
-			}
-		}
 		if err != nil {
-			return "", "", err
+			var is bool
+			if name, is = a.sessionAlone(ctx, args); !is {
+				return "", "", err
+			}
+			break
 		}
 		ends, name, auto = append(ends, code), string(id), isAuto
 	}
@@ -89,24 +94,33 @@ func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Com
 		return "", "", err
 	}
 	now := v.Session.At(v.Session.Current).Code
-	switch {
-	case len(ends) == 0:
+	if len(ends) == 0 {
 		return v.Session.Base, now, nil
-	case auto: // what it holds beyond the checkpoint
+	}
+	if auto { // what it holds beyond the checkpoint
 		return now, ends[0], nil
 	}
 	return ends[0], now, nil
 }
 
+// sessionAlone is the session that a single argument names.
+func (a *diffVerb) sessionAlone(ctx context.Context, args []string) (name string, is bool) {
+	if len(args) != 1 || strings.Contains(args[0], "@") {
+		return "", false
+	}
+	id, err := a.Resolve(ctx, args[0])
+	return string(id), err == nil
+}
+
 // commitNamed is a checkpoint's commit, or that of a session's newest backup.
-func (a *app) commitNamed(ctx context.Context, text string) (code session.Commit, id session.ID, isAuto bool,
+func (a *diffVerb) commitNamed(ctx context.Context, text string) (code session.Commit, id session.ID, isAuto bool,
 	err error) {
-	id, isAuto, err = a.autoNamed(ctx, text)
+	id, isAuto, err = autoNamed(ctx, a.Workspace, text)
 	if err != nil {
 		return "", id, isAuto, err
 	}
 	if isAuto {
-		auto, err := a.auto(ctx, id)
+		auto, err := autoSaveOf(ctx, a.Workspace, id)
 		if err != nil {
 			return "", id, true, err
 		}

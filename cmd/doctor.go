@@ -29,8 +29,14 @@ type doctorJSON struct {
 	Findings []*check.Finding `json:"findings"`
 }
 
-func (a *app) doctorCmd() *cobra.Command {
-	var repair bool
+// doctorVerb is `wfs doctor`.
+type doctorVerb struct {
+	*app
+	repair  bool
+	mending map[session.ID]bool // whose locks are held
+}
+
+func (a *doctorVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor", Short: "check for problems and suggest fixes",
 		Long: `Doctor checks everything that wfs stores: refs and session histories (every event is read), journals,
@@ -45,15 +51,15 @@ is not restored; doctor prints the command.
 The exit code is 4 when a problem blocks a command, else 0.`,
 		Example: "  wfs doctor\n  wfs doctor --json\n  wfs doctor --repair",
 		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), repair) },
+		RunE:    with(a.run),
 	}
-	c.Flags().BoolVar(&repair, "repair", false, "move damaged files aside, and recreate them")
+	c.Flags().BoolVar(&a.repair, "repair", false, "move damaged files aside, and recreate them")
 	return c
 }
 
-func (a *app) doctor(ctx context.Context, repair bool) error {
+func (a *doctorVerb) run(ctx context.Context, _ []string) error {
 	open := a.Open
-	if repair {
+	if a.repair {
 		open = a.OpenWriter
 	}
 	if err := open(ctx); err != nil {
@@ -63,7 +69,7 @@ func (a *app) doctor(ctx context.Context, repair bool) error {
 	var mended []*check.Finding
 	var r *check.Report
 	var err error
-	if repair {
+	if a.repair {
 		mended, r, err = d.Repair(ctx)
 	} else {
 		r, err = d.Examine(ctx)
@@ -71,7 +77,7 @@ func (a *app) doctor(ctx context.Context, repair bool) error {
 	if err != nil {
 		return err
 	}
-	j := doctorJSON{Version: jsonVersion, Repaired: repair, Sessions: r.Sessions, Turns: r.Turns, Refs: r.Count,
+	j := doctorJSON{Version: jsonVersion, Repaired: a.repair, Sessions: r.Sessions, Turns: r.Turns, Refs: r.Count,
 		OK: !slices.ContainsFunc(r.Findings, func(f *check.Finding) bool { return f.Level == check.Blocks })}
 	j.Findings = list(append(mended, r.Gravest()...))
 	if a.json {
@@ -79,7 +85,7 @@ func (a *app) doctor(ctx context.Context, repair bool) error {
 			return err
 		}
 	} else {
-		a.sayDoctor(j)
+		a.say(j)
 	}
 	if !j.OK {
 		return exitWith(exitBlocked)
@@ -87,8 +93,8 @@ func (a *app) doctor(ctx context.Context, repair bool) error {
 	return nil
 }
 
-// sayDoctor prints one line for each finding, and one when there are none.
-func (a *app) sayDoctor(j doctorJSON) {
+// say prints one line for each finding, and one when there are none.
+func (a *doctorVerb) say(j doctorJSON) {
 	for _, f := range j.Findings {
 		if f.Done != "" {
 			a.out("repaired: %s: %s: %s", f.Where, f.What, f.Done)
@@ -121,11 +127,11 @@ func (a *app) sayDoctor(j doctorJSON) {
 }
 
 // checks are the checks of this clone, and what they need.
-func (a *app) checks() *check.Doctor {
+func (a *doctorVerb) checks() *check.Doctor {
 	d := &check.Doctor{Repo: a.Repo, Files: a.Clone, Engine: a.Engine, PID: a.env.PID, Now: a.env.Now, Note: a.note,
 		Lock: a.lockFor,
 		Deleted: func(ctx context.Context, id session.ID) bool {
-			kept, err := a.keptOf(ctx, id)
+			kept, err := a.KeptOf(ctx, id)
 			return err == nil && kept != ""
 		},
 		Before: []check.Row{{Name: "git", Look: a.checkGit}},
@@ -138,7 +144,7 @@ func (a *app) checks() *check.Doctor {
 }
 
 // checkGit looks whether wfs can write to this repository.
-func (a *app) checkGit(ctx context.Context) (found []check.Finding, err error) {
+func (a *doctorVerb) checkGit(ctx context.Context) (found []check.Finding, err error) {
 	blocks := func(about, where, what, follows, next string) {
 		found = append(found, check.Finding{Level: check.Blocks, About: about, Where: where, What: what, Follows: follows,
 			Next: next})
@@ -173,7 +179,7 @@ func (a *app) checkGit(ctx context.Context) (found []check.Finding, err error) {
 }
 
 // lockFor takes the locks that mending something needs. It returns why that cannot be, "" when they are held.
-func (a *app) lockFor(ctx context.Context, id session.ID) (why string, err error) {
+func (a *doctorVerb) lockFor(ctx context.Context, id session.ID) (why string, err error) {
 	if err := a.HoldTree(ctx, check.RepairCommand); err != nil {
 		return cannotLock(err)
 	}

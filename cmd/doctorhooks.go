@@ -10,9 +10,9 @@ import (
 )
 
 // checkHooks looks whether what agents are to call while people work with them can be called.
-func (a *app) checkHooks(ctx context.Context) (found []check.Finding, err error) {
+func (a *doctorVerb) checkHooks(ctx context.Context) (found []check.Finding, err error) {
 	for _, user := range []bool{false, true} {
-		path, err := a.hookSettings(ctx, user)
+		path, err := hookFiles{a.app}.path(ctx, user)
 		if err != nil {
 			continue // no home, and so no settings in it
 		}

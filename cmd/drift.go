@@ -10,7 +10,7 @@ import (
 
 // sayDrift says that the files differ now from what a session has pinned. The session goes on with what it has: a gate
 // that could be changed while it judges would be no gate.
-func (a *app) sayDrift(ctx context.Context, s *session.Session, pinned *workflows.Plan) {
+func (a *runVerb) sayDrift(ctx context.Context, s *session.Session, pinned *workflows.Plan) {
 	const most = 5
 	present.SaySpecEdited(a.note, a.SpecEdited(ctx, s))
 	list, err := a.Rules(ctx)

@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine/decide"
@@ -12,12 +14,12 @@ import (
 )
 
 // dryRun says what the next attempt would be. It writes nothing.
-func (a *app) dryRun(ctx context.Context, name string) error {
+func (a *runVerb) dryRun(ctx context.Context, name string) error {
 	v, err := a.OpenView(ctx, name)
 	if err != nil {
 		return err
 	}
-	plan, err := a.planAt(ctx, v)
+	plan, err := a.PinnedPlan(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -34,12 +36,7 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 		return nil
 	}
 	a.sayDrift(ctx, s, plan)
-	who := commandOf(plan, s.Phase)
-	for _, b := range d.Events {
-		if started, ok := b.(session.AttemptStarted); ok && started.Agent != "" {
-			who = workspace.AgentName(plan.AgentOf(decide.PhaseOf(plan, started))) + " (the breaker opens if it gets no further)"
-		}
-	}
+	who := whoRuns(plan, s, d)
 	a.out("would run in %s: %s", s.Phase, who)
 	if ph := plan.Workflow.Phase(s.Phase); len(argv) > 0 && ph.Run.Agent && plan.AgentOf(ph).Card != nil {
 		a.out("  %s", safetext.Line(shellLine(argv), maxShownLine))
@@ -48,6 +45,17 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 		a.out("  then judge with gate %s", g)
 	}
 	return nil
+}
+
+// whoRuns says who carries the next attempt out.
+func whoRuns(plan *workflows.Plan, s *session.Session, d decide.Decision) string {
+	for _, b := range d.Events {
+		if started, ok := b.(session.AttemptStarted); ok && started.Agent != "" {
+			return workspace.AgentName(plan.AgentOf(decide.PhaseOf(plan, started))) +
+				" (the breaker opens if it gets no further)"
+		}
+	}
+	return commandOf(plan, s.Phase)
 }
 
 type dryJSON struct {
@@ -65,7 +73,8 @@ type dryJSON struct {
 const maxShownLine = 4000
 
 // commandLine is what the attempt that a decision begins would be started with.
-func (a *app) commandLine(ctx context.Context, s *session.Session, plan *workflows.Plan, d decide.Decision) []string {
+func (a *runVerb) commandLine(ctx context.Context, s *session.Session, plan *workflows.Plan,
+	d decide.Decision) []string {
 	for _, b := range d.Events {
 		started, ok := b.(session.AttemptStarted)
 		ph := decide.PhaseOf(plan, started)
@@ -79,4 +88,49 @@ func (a *app) commandLine(ctx context.Context, s *session.Session, plan *workflo
 				Conversation: decide.Conversation(s, plan, started)})
 	}
 	return nil
+}
+
+// gateText says what a gate asks for.
+func gateText(g workflows.Gate) string {
+	switch {
+	case g.Document != "" && len(g.Needs) > 0:
+		return fmt.Sprintf("%s: the document %s, with %s", g.Name, g.Document, strings.Join(texts(g.Needs), ", "))
+	case g.Document != "":
+		return fmt.Sprintf("%s: the document %s", g.Name, g.Document)
+	case len(g.Changes) > 0:
+		return fmt.Sprintf("%s: a change of %s", g.Name, strings.Join(g.Changes, ", "))
+	}
+	return fmt.Sprintf("%s (expect %s): %s", g.Name, g.Expect, g.Run.Text())
+}
+
+func texts[T ~string](list []T) []string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = string(x)
+	}
+	return out
+}
+
+func commandOf(p *workflows.Plan, phase session.PhaseName) string {
+	ph := p.Workflow.Phase(phase)
+	if ph == nil {
+		return ""
+	}
+	if ph.Run.Human {
+		return "nothing: a person works there, and approves or rejects"
+	}
+	if !ph.Run.Agent {
+		return ph.Run.Command.Text()
+	}
+	return workspace.AgentName(p.AgentOf(ph))
+}
+
+func gatesOf(p *workflows.Plan, phase session.PhaseName) []string {
+	list := []string{}
+	if ph := p.Workflow.Phase(phase); ph != nil {
+		for _, g := range ph.Gates {
+			list = append(list, gateText(g))
+		}
+	}
+	return list
 }

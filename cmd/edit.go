@@ -16,8 +16,9 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// editOptions are the flags of `wfs edit`. Each group is one operation, which wfs undo takes back.
-type editOptions struct {
+// editVerb is `wfs edit`. Each group of flags is one operation, which wfs undo takes back.
+type editVerb struct {
+	*app
 	goal, spec, name string
 	pin              newOptions // agent, workflow, holdout
 	phase            string
@@ -25,13 +26,12 @@ type editOptions struct {
 	budget           workflows.Budget
 }
 
-func (o *editOptions) wish() bool { return strings.TrimSpace(o.goal) != "" || o.spec != "" }
-func (o *editOptions) repins() bool {
-	return o.reload || o.pin.agent != "" || o.pin.workflow != "" || o.pin.holdout != "" || o.phase != ""
+func (a *editVerb) wish() bool { return strings.TrimSpace(a.goal) != "" || a.spec != "" }
+func (a *editVerb) repins() bool {
+	return a.reload || a.pin.agent != "" || a.pin.workflow != "" || a.pin.holdout != "" || a.phase != ""
 }
 
-func (a *app) editCmd() *cobra.Command {
-	var o editOptions
+func (a *editVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "edit [SESSION]", Short: "change the goal, spec, name, agent, workflow or budget of a session",
 		Long: `Edit changes what a session was created with, from the next attempt on.
@@ -57,27 +57,31 @@ A blocked session tries again with the next wfs run.`,
   wfs edit --reload --dry-run
   wfs edit --budget-usd 40 --budget-time 12h`,
 		Args: upTo(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.editAs(c.Context(), first(args), o) },
+		RunE: with(a.run),
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.goal, "goal", "", "`text` of the new goal")
-	f.StringVar(&o.spec, "spec", "", "`file` with the new specification")
-	f.StringVar(&o.name, "name", "", "`title` of the session")
-	repinFlags(f, &o)
-	f.BoolVar(&o.reload, "reload", false, "apply the current configuration")
-	budgetFlags(f, &o.budget)
-	capFlags(f, "budget-phase-", "each phase in one lap", &o.budget.Phase)
-	capFlags(f, "budget-day-", "a day, all sessions together,", &o.budget.Day)
-	callsFlag(f, "budget-", &o.budget)
+	f.StringVar(&a.goal, "goal", "", "`text` of the new goal")
+	f.StringVar(&a.spec, "spec", "", "`file` with the new specification")
+	f.StringVar(&a.name, "name", "", "`title` of the session")
+	f.StringVar(&a.pin.agent, "agent", "", "the agent from now on: a `name` (wfs agent list), a command, or script:FILE")
+	f.StringVar(&a.pin.workflow, "workflow", "", "`name` of another workflow")
+	f.StringVar(&a.phase, "phase", "", "`name` of the phase in which the session continues")
+	f.StringVar(&a.pin.holdout, "holdout", "", "`directory` or ref with tests that the agent never sees, or none")
+	f.BoolVar(&a.dry, "dry-run", false, "only show what would change")
+	f.BoolVar(&a.reload, "reload", false, "apply the current configuration")
+	budgetFlags(f, &a.budget)
+	capFlags(f, "budget-phase-", "each phase in one lap", &a.budget.Phase)
+	capFlags(f, "budget-day-", "a day, all sessions together,", &a.budget.Day)
+	callsFlag(f, "budget-", &a.budget)
 	return c
 }
 
-// editAs carries out the one kind of change that was typed.
-func (a *app) editAs(ctx context.Context, name string, o editOptions) error {
-	budget := o.budget != (workflows.Budget{})
+// run carries out the one kind of change that was typed.
+func (a *editVerb) run(ctx context.Context, args []string) error {
+	name, budget := first(args), a.budget != (workflows.Budget{})
 	kinds := 0
-	for _, typed := range []bool{o.wish(), o.name != "", o.repins(), budget} {
+	for _, typed := range []bool{a.wish(), a.name != "", a.repins(), budget} {
 		if typed {
 			kinds++
 		}
@@ -88,29 +92,30 @@ func (a *app) editAs(ctx context.Context, name string, o editOptions) error {
 	case kinds > 1:
 		return usage("wfs edit --help",
 			"goal or spec, name, agent or workflow, and budget are changed one after the other")
-	case o.dry && !o.repins():
+	case a.dry && !a.repins():
 		return usage("wfs edit --reload --dry-run",
 			"--dry-run goes with --reload, --agent, --workflow, --phase or --holdout")
-	case o.wish():
-		return a.edit(ctx, name, o.goal, o.spec)
-	case o.name != "":
-		return a.rename(ctx, name, o.name)
+	case a.wish():
+		return a.edit(ctx, name)
+	case a.name != "":
+		return a.rename(ctx, name)
 	case budget:
-		return a.setBudget(ctx, name, o.budget)
+		return a.setBudget(ctx, name)
 	}
-	return a.repin(ctx, name, o.pin, o.phase, o.dry)
+	return a.repin(ctx, name)
 }
 
-func (a *app) edit(ctx context.Context, name, goal, spec string) error {
+// edit changes the goal or the spec.
+func (a *editVerb) edit(ctx context.Context, name string) error {
 	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: name})
 	if err != nil {
 		return err
 	}
 	var b transition.Birth
-	if err := a.ReadSpec(ctx, &b, spec); err != nil {
+	if err := a.ReadSpec(ctx, &b, a.spec); err != nil {
 		return err
 	}
-	e, n, err := h.Edit(ctx, steering.Wish{Goal: a.Redact(strings.TrimSpace(goal)), Spec: b.Spec,
+	e, n, err := h.Edit(ctx, steering.Wish{Goal: a.Redact(strings.TrimSpace(a.goal)), Spec: b.Spec,
 		SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
 	if err != nil {
 		return err
@@ -122,7 +127,7 @@ func (a *app) edit(ctx context.Context, name, goal, spec string) error {
 	if item, at := h.Unwanted(b.Created.Items); b.Spec != nil && item != "" {
 		changes = append(changes, "item stays, since its lap has begun: "+safetext.Line(item, 200))
 		if at >= 0 {
-			leave := fmt.Sprintf("wfs resume @%d && wfs edit --spec %s", at, shellWord(spec))
+			leave := fmt.Sprintf("wfs resume @%d && wfs edit --spec %s", at, shellWord(a.spec))
 			changes = append(changes, "to leave it, and what was done for it: "+a.typedFor(leave, h.ID, ""))
 		}
 	}
@@ -130,7 +135,7 @@ func (a *app) edit(ctx context.Context, name, goal, spec string) error {
 }
 
 // sayChanged tells what a command changed in what a session is, or that it changed nothing.
-func (a *app) sayChanged(ctx context.Context, h *engine.Hand, did string, op int64, changes []string) error {
+func (a *editVerb) sayChanged(ctx context.Context, h *engine.Hand, did string, op int64, changes []string) error {
 	in, err := a.PlaceOf(ctx, h.ID)
 	if err != nil {
 		return err

@@ -9,17 +9,18 @@ import (
 	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // editsIn looks for edits in this work tree since the present checkpoint of its session. in is the work tree
 // that has the session checked out: another one is not looked into. Nor is one in which an attempt is open:
 // there they may be the agent's.
-func (a *app) editsIn(ctx context.Context, s *session.Session, in *worktree.Worktree) (files []string) {
+func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in *worktree.Worktree) (files []string) {
 	c := s.At(s.Current)
-	if c == nil || s.Status.Final() || s.Open != nil || in == nil || in.Gone || in.ID != a.Repo.Worktree() {
+	if c == nil || s.Status.Final() || s.Open != nil || in == nil || in.Gone || in.ID != w.Repo.Worktree() {
 		return nil
 	}
-	tracked, untracked, err := a.Repo.Edited(ctx, c.Code, a.Clone.ExcludeFile(s.ID))
+	tracked, untracked, err := w.Repo.Edited(ctx, c.Code, w.Clone.Session(s.ID).ExcludeFile())
 	if err != nil {
 		return nil // it is only said: what needs to know takes a snapshot
 	}
@@ -33,13 +34,13 @@ func (a *app) editsIn(ctx context.Context, s *session.Session, in *worktree.Work
 
 // addEdits tells of the edits since the present checkpoint. An attempt does not answer for those of tests that
 // judge it: they become a checkpoint first.
-func (a *app) addEdits(ctx context.Context, j *present.Session, v *history.View, in *worktree.Worktree) {
+func (a *statusVerb) addEdits(ctx context.Context, j *present.Session, v *history.View, in *worktree.Worktree) {
 	s := &v.Session
-	j.Edits = a.editsIn(ctx, s, in)
+	j.Edits = editsIn(ctx, a.Workspace, s, in)
 	if s.Frozen == "" || len(j.Next) == 0 || !slices.ContainsFunc(j.Edits, a.Engine.HoldsTests) {
 		return
 	}
-	plan, err := a.planAt(ctx, *v)
+	plan, err := a.PinnedPlan(ctx, *v)
 	if err != nil {
 		return
 	}
@@ -50,7 +51,7 @@ func (a *app) addEdits(ctx context.Context, j *present.Session, v *history.View,
 }
 
 // noteEdits says that a comparison with the present checkpoint of this work tree's session leaves its edits out.
-func (a *app) noteEdits(ctx context.Context, to session.Commit) {
+func (a *diffVerb) noteEdits(ctx context.Context, to session.Commit) {
 	id, err := a.Current(ctx)
 	if err != nil || id == "" {
 		return
@@ -62,7 +63,8 @@ func (a *app) noteEdits(ctx context.Context, to session.Commit) {
 	if c := v.Session.At(v.Session.Current); c == nil || c.Code != to {
 		return
 	}
-	if text := present.FilesText(a.editsIn(ctx, &v.Session, a.Here()), "edited since, not in this diff"); text != "" {
+	if text := present.FilesText(editsIn(ctx, a.Workspace, &v.Session, a.Here()),
+		"edited since, not in this diff"); text != "" {
 		a.note("%s (git status)", text)
 	}
 }

@@ -72,6 +72,11 @@ func (e Env) userDir(dir string) string {
 	return filepath.Join(dir, prefix)
 }
 
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // parseNow reads WFS_NOW, the pinned clock: RFC 3339, or Unix seconds.
 func parseNow(s string) (time.Time, error) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/codec"
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -115,7 +115,7 @@ func is(code, hint string, exit int, errs ...error) kind {
 // kinds is the one table from errors to what is shown and the exit code. The first that fits counts.
 var kinds = []kind{
 	of("output", "", exitError, func(_ *app, e *outputError, f *failure) { f.Error = e.Error() }),
-	of("no_ledger", "", exitError, func(a *app, e *session.NoLedgerError, f *failure) { f.Hint = a.ledgerHint(e.ID) }),
+	of("no_ledger", "", exitError, func(a *app, e *session.NoLedgerError, f *failure) { f.Hint = a.LedgerHint(e.ID) }),
 	{"disk_full", "free some disk space (df -h .), then {again}: nothing was lost", exitError,
 		func(_ *app, err error, f *failure) bool {
 			_, move := errors.AsType[*transition.MoveFailedError](err)
@@ -125,7 +125,7 @@ var kinds = []kind{
 	of("", "", exitError, func(a *app, e *session.Refusal, f *failure) {
 		f.Code, f.Hint, f.Exit = string(e.Code), e.Hint, cmp.Or(refusals[e.Code], exitError)
 		if e.Code == session.RefuseNoSession && e.Hint == "" {
-			f.Hint = a.pickHint(context.Background())
+			f.Hint = a.forNoSession(context.Background())
 		}
 	}),
 	of("error", "", exitError, func(_ *app, e *ranError, f *failure) { f.Exit = e.exit }),
@@ -168,21 +168,14 @@ var kinds = []kind{
 			f.Exit = exitBlocked
 		}
 	}),
-	{"not_a_repository", "git init, or cd into a repository", exitError, func(a *app, err error, f *failure) bool {
-		root, was := worktree.LostRepository(a.env.Dir)
-		if was != "" {
-			f.Error += fmt.Sprintf("; it is a linked work tree, and its repository was %s, which no longer exists", was)
-			f.Hint = fmt.Sprintf("if it was moved: git -C NEW-PATH worktree repair %s", shellWord(root))
-		}
-		return errors.Is(err, gitcmd.ErrNotRepository)
-	}},
+	is("not_a_repository", "git init, or cd into a repository", exitError, gitcmd.ErrNotRepository),
 	of("unusable", "fix it until git status works here", exitError, func(_ *app, e *gitcmd.UnusableError, f *failure) {
 		f.Hint = cmp.Or(e.Hint, f.Hint)
 	}),
 	is("bare", "cd to the files of the repository: git worktree list", exitError, gitcmd.ErrNoWorkTree),
 	is("bare", "git worktree add ../work && cd ../work", exitError, gitcmd.ErrBare),
 	is("git", "install git 2.34 or newer", exitError, gitcmd.ErrNoGit, gitcmd.ErrGitTooOld),
-	is("newer", "install that version; this one is: wfs --version", exitError, session.ErrNewer, workflows.ErrNewer),
+	is("newer", "install that version; this one is: wfs --version", exitError, session.ErrNewer, plans.ErrNewer),
 	is("not_private", "wfs doctor", exitError, durable.ErrNotPrivate),
 	is("no_locks", "clone the repository onto a local disk: git clone . DIRECTORY", exitError, durable.ErrNoLocks),
 	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, codec.ErrBadLine, history.ErrUnreadable,

@@ -6,11 +6,12 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // sayEvents prints the history of a session, or its newest events.
-func (a *app) sayEvents(ctx context.Context, id session.ID, most int) error {
-	events, err := a.history(ctx, id)
+func (a *logVerb) sayEvents(ctx context.Context, id session.ID, most int) error {
+	events, err := eventsOf(ctx, a.Workspace, id)
 	if err != nil {
 		return err
 	}
@@ -32,13 +33,13 @@ func (a *app) sayEvents(ctx context.Context, id session.ID, most int) error {
 	return nil
 }
 
-// history is every event of a session, oldest first, those of the journal included.
-func (a *app) history(ctx context.Context, id session.ID) ([]session.Event, error) {
-	v, err := a.View(ctx, id) // first: what the ledger has taken up since is in both
+// eventsOf are all events of a session, oldest first, those of the journal included.
+func eventsOf(ctx context.Context, w *workspace.Workspace, id session.ID) ([]session.Event, error) {
+	v, err := w.View(ctx, id) // first: what the ledger has taken up since is in both
 	if err != nil {
 		return nil, err
 	}
-	events, err := a.Engine.History(ctx, id)
+	events, err := w.Engine.History(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -38,9 +38,14 @@ type exportedJSON struct {
 	Events      []present.Stream     `json:"events"`
 }
 
-func (a *app) exportCmd() *cobra.Command {
-	var file string
-	var thin bool
+// exportVerb is `wfs export`.
+type exportVerb struct {
+	*app
+	file string
+	thin bool
+}
+
+func (a *exportVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "export [SESSION]", Short: "one file with a whole session, for another clone or to read",
 		Long: `Export writes a .tar.gz with three files: session.bundle, a git bundle with the session's branch,
@@ -53,26 +58,25 @@ which the other clone must have then. An existing file is not overwritten. Witho
 work tree: in it, it would become part of the next checkpoint.`,
 		Example: "  wfs export csv-export\n  wfs export csv-export -o /tmp/csv-export.tar.gz\n  wfs export csv-export --thin -o - | ssh host 'cat > csv-export.tar.gz'",
 		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.export(c.Context(), first(args), file, thin)
-		},
+		RunE:    with(a.run),
 	}
-	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write, - for standard output")
-	c.Flags().BoolVar(&thin, "thin", false, "leave out the commits that the session is based on")
+	c.Flags().StringVarP(&a.file, "output", "o", "", "`file` to write, - for standard output")
+	c.Flags().BoolVar(&a.thin, "thin", false, "leave out the commits that the session is based on")
 	return c
 }
 
-func (a *app) export(ctx context.Context, name, file string, thin bool) error {
-	id, err := a.OpenNamed(ctx, name)
+func (a *exportVerb) run(ctx context.Context, args []string) error {
+	id, err := a.OpenNamed(ctx, first(args))
 	if err != nil {
 		return err
 	}
+	file := a.file
 	if file == "-" {
 		if a.json || a.env.StdoutTTY {
 			return usage("wfs export "+string(id)+" -o FILE",
 				"refusing to write an archive to a terminal or beside JSON")
 		}
-		_, err := a.writeExport(ctx, id, thin, a.env.Stdout)
+		_, err := a.write(ctx, id, a.env.Stdout)
 		return err
 	}
 	if file == "" {
@@ -84,7 +88,7 @@ func (a *app) export(ctx context.Context, name, file string, thin bool) error {
 	}
 	j := exportJSON{Version: jsonVersion, Session: id, File: file}
 	j.Bytes, err = newFile(file, func(w io.Writer) (err error) {
-		j.Refs, err = a.writeExport(ctx, id, thin, w)
+		j.Refs, err = a.write(ctx, id, w)
 		return err
 	})
 	if errors.Is(err, fs.ErrExist) {
@@ -117,8 +121,8 @@ func newFile(path string, write func(io.Writer) error) (size int64, err error) {
 	return size, err
 }
 
-// writeExport writes the archive and returns the refs that are in it.
-func (a *app) writeExport(ctx context.Context, id session.ID, thin bool, w io.Writer) ([]string, error) {
+// write writes the archive and returns the refs that are in it.
+func (a *exportVerb) write(ctx context.Context, id session.ID, w io.Writer) ([]string, error) {
 	v, err := a.View(ctx, id)
 	if err != nil {
 		return nil, err
@@ -136,13 +140,13 @@ func (a *app) writeExport(ctx context.Context, id session.ID, thin bool, w io.Wr
 	defer os.Remove(bundle.Name())
 	defer bundle.Close()
 	without := session.Commit("")
-	if thin {
+	if a.thin {
 		without = s.Base
 	}
 	if err := a.Repo.Bundle(ctx, refs, without, bundle); err != nil {
 		return nil, err
 	}
-	story, err := a.exportedStory(ctx, s)
+	story, err := a.story(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +159,7 @@ func (a *app) writeExport(ctx context.Context, id session.ID, thin bool, w io.Wr
 	}
 	zipped := gzip.NewWriter(w)
 	archive := tar.NewWriter(zipped)
-	readme := exportReadme(s, thin)
+	readme := exportReadme(s, a.thin)
 	for _, f := range []struct {
 		name string
 		size int64
@@ -177,8 +181,8 @@ func (a *app) writeExport(ctx context.Context, id session.ID, thin bool, w io.Wr
 	return refs, errors.Join(archive.Close(), zipped.Close())
 }
 
-func (a *app) exportedStory(ctx context.Context, s *session.Session) ([]byte, error) {
-	events, err := a.history(ctx, s.ID)
+func (a *exportVerb) story(ctx context.Context, s *session.Session) ([]byte, error) {
+	events, err := eventsOf(ctx, a.Workspace, s.ID)
 	if err != nil {
 		return nil, err
 	}

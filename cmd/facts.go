@@ -10,20 +10,20 @@ import (
 )
 
 // facts is what showing a session looks up here.
-type facts struct{ *app }
+type facts struct{ a *app }
 
-func (f facts) Answer(v any) error { return f.answer(v) }
+func (f facts) Answer(v any) error { return f.a.answer(v) }
 
 func (f facts) Typed(command string, id session.ID, root string) string {
 	if id == "" {
-		return f.typed(command)
+		return f.a.typed(command)
 	}
-	return f.typedFor(command, id, root)
+	return f.a.typedFor(command, id, root)
 }
 
 // FilesBetween names the files that differ between two trees, with the lines that came and went.
 func (f facts) FilesBetween(from, to session.Tree) string {
-	files, err := f.Repo.Lines(context.Background(), from, to)
+	files, err := f.a.Repo.Lines(context.Background(), from, to)
 	if err != nil {
 		return "changed"
 	}
@@ -46,11 +46,11 @@ func (f facts) FilesBetween(from, to session.Tree) string {
 
 // Permission is the word of allow that lets an agent run a command, "" when there is none.
 func (f facts) Permission(agent, command string) string {
-	list, err := f.Rules(context.Background())
+	list, err := f.a.Rules(context.Background())
 	if err != nil {
 		return ""
 	}
-	cards, err := f.Cards(list)
+	cards, err := f.a.Cards(list)
 	if err != nil || cards[agent] == nil {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/engine/finish"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -40,37 +44,43 @@ type baseJSON struct {
 	Untried   bool     `json:"untried,omitempty"`    // this git cannot say whether it conflicts
 }
 
-// upon compares a commit with a session's base branch, "" for none.
-func (a *app) upon(ctx context.Context, ref string, commit session.Commit) (b baseJSON) {
-	tip, err := a.Repo.Ref(ctx, ref)
+// compareBase compares a commit with a session's base branch, "" for none.
+func compareBase(ctx context.Context, repo *gitstate.Repo, ref string, commit session.Commit) (b baseJSON) {
+	tip, err := repo.Ref(ctx, ref)
 	if ref == "" || err != nil || tip == "" {
 		return b
 	}
-	in, err := a.Repo.IsAncestor(ctx, tip, commit)
+	in, err := repo.IsAncestor(ctx, tip, commit)
 	if b.BaseMoved = err == nil && !in; b.BaseMoved {
 		var tried bool
-		b.Conflicts, tried = a.Repo.Conflicts(ctx, tip, commit)
+		b.Conflicts, tried = repo.Conflicts(ctx, tip, commit)
 		b.Untried = !tried
 	}
 	return b
 }
 
-func (a *app) sayBase(ref string, b baseJSON) {
+func (a *finishVerb) sayBase(ref string, b baseJSON) {
 	on := strings.TrimPrefix(ref, "refs/heads/")
 	switch {
 	case !b.BaseMoved:
 	case b.Untried:
 		a.out("%s has moved since; whether that conflicts was not tried (it takes git 2.38)", on)
 	case len(b.Conflicts) > 0:
-		a.out("%s has moved since, and conflicts in: %s", on, shortList(b.Conflicts))
+		a.out("%s has moved since, and conflicts in: %s", on, safetext.First(b.Conflicts, 5, " "))
 	default:
 		a.out("%s has moved since; it merges without a conflict", on)
 	}
 }
 
-func (a *app) finishCmd() *cobra.Command {
-	var o finish.Options
-	var dry bool
+// finishVerb is `wfs finish`.
+type finishVerb struct {
+	*app
+	o   finish.Options
+	dry bool
+}
+
+func (a *finishVerb) command() *cobra.Command {
+	o := &a.o
 	c := &cobra.Command{
 		Use: "finish [SESSION]", Short: "hand the work over: one commit on a branch of yours",
 		Long: `Finish makes one commit of a session's work on a new branch, which starts at the session's base. Its
@@ -82,7 +92,7 @@ An open item, a skipped phase, a phase that no gate has judged, or a review that
 refused. --anyway WHY hands it over anyway; the commit says what is not done, and why.`,
 		Example: "  wfs finish\n  wfs finish --branch feature/csv-export\n  wfs finish --keep\n  wfs finish --dry-run",
 		Args:    upTo(1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.finish(c.Context(), first(args), o, dry) },
+		RunE:    with(a.run),
 	}
 	f := c.Flags()
 	f.StringVar(&o.Branch, "branch", "", "`name` of the new branch (default: the session's name)")
@@ -91,30 +101,66 @@ refused. --anyway WHY hands it over anyway; the commit says what is not done, an
 	f.BoolVar(&o.Unproven, "unproven", false, "hand over even if a clean checkout or the hold-out tests fail")
 	f.StringVar(&o.Anyway, "anyway", "", "hand over less than the goal; the commit says `why`")
 	f.BoolVar(&o.WithoutCarried, "without-carried", false, "leave out what you had not committed before the session")
-	dryFlag(c, &dry)
+	dryFlag(c, &a.dry)
 	return c
 }
 
-func (a *app) finish(ctx context.Context, name string, o finish.Options, dry bool) error {
-	if err := a.EnterNamed(ctx, name); err != nil {
+func (a *finishVerb) run(ctx context.Context, args []string) error {
+	id, err := a.session(ctx, first(args))
+	if err != nil {
 		return err
 	}
-	if err := a.BeginOr(ctx, dry, "wfs finish", false); err != nil {
+	if err := a.fill(ctx, id); err != nil {
 		return err
+	}
+	if a.dry {
+		return a.preview(ctx, id)
+	}
+	h, err := a.HoldAndTake(ctx, "wfs finish", id)
+	if err != nil {
+		return err
+	}
+	a.Engine.Works.(*works).report = func(line string) { a.note("    %s", line) }
+	f, op, err := h.Finish(ctx, a.o)
+	refused, is := errors.AsType[*session.Refusal](err)
+	if is && refused.Code == session.RefuseNotAgreed && a.asksHere() {
+		a.note("%s", refused.Message)
+		if a.o.Anyway, err = a.askAnyway(ctx, refused.Hint); err != nil {
+			return err
+		}
+		if a.o.Anyway == "" { // what is open has been said
+			return session.Refuse(refused.Code, refused.Hint, "nothing was handed over")
+		}
+		f, op, err = h.Finish(ctx, a.o)
+	}
+	if err != nil {
+		return err
+	}
+	return a.say(ctx, h, f, op)
+}
+
+// session opens the session that is handed over.
+func (a *finishVerb) session(ctx context.Context, name string) (session.ID, error) {
+	if err := a.EnterNamed(ctx, name); err != nil {
+		return "", err
+	}
+	if err := a.BeginOr(ctx, a.dry, "wfs finish", false); err != nil {
+		return "", err
 	}
 	id, err := a.Resolve(ctx, name)
 	if err != nil && name == "" && a.Claimed != "" { // one that was killed, and that has just been completed
 		id, err = a.Claimed, nil
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := a.NotGone(ctx, id); err != nil {
-		return err
-	}
-	if o.Branch == "" {
-		o.Branch = string(id)
-	}
+	return id, a.NotGone(ctx, id)
+}
+
+// fill checks what was typed, and adds what was not.
+func (a *finishVerb) fill(ctx context.Context, id session.ID) error {
+	o := &a.o
+	o.Branch = cmp.Or(o.Branch, string(id))
 	if strings.HasPrefix(o.Branch, "wfs/") || a.Repo.CheckBranchName(ctx, o.Branch) != nil {
 		return usage("wfs finish --branch NAME", "--branch %s: not a name for a branch of yours", o.Branch)
 	}
@@ -125,101 +171,57 @@ func (a *app) finish(ctx context.Context, name string, o finish.Options, dry boo
 	} else { // what was agreed is pinned: it is handed over all the same
 		a.note("warning: finish.report is not read: %v", err)
 	}
-	if !o.Keep { // its commit is the user's own
-		if err := a.Repo.Identified(ctx); err != nil {
-			return err
-		}
+	if o.Keep {
+		return nil
 	}
-	if dry {
-		return a.previewFinish(ctx, id, o)
-	}
-	h, err := a.HoldAndTake(ctx, "wfs finish", id)
-	if err != nil {
-		return err
-	}
-	a.Engine.Works.(*works).report = func(line string) { a.note("    %s", line) }
-	f, op, err := h.Finish(ctx, o)
-	if refused := (*session.Refusal)(nil); errors.As(err, &refused) && refused.Code == session.RefuseNotAgreed &&
-		a.asksHere() {
-		var asked error
-		a.note("%s", refused.Message)
-		if o.Anyway, asked = a.askAnyway(ctx, refused.Hint); asked != nil {
-			return asked
-		}
-		if o.Anyway == "" { // what is open has been said
-			return session.Refuse(refused.Code, refused.Hint, "nothing was handed over")
-		}
-		f, op, err = h.Finish(ctx, o)
-	}
-	if err != nil {
-		return err
-	}
+	return a.Repo.Identified(ctx) // the commit is the user's own
+}
+
+// say prints what was handed over, and what was not.
+func (a *finishVerb) say(ctx context.Context, h *engine.Hand, f *session.Finished, op int64) error {
+	s := &h.S
 	branch := strings.TrimPrefix(f.Branch, "refs/heads/")
-	j := finishJSON{Version: jsonVersion, Session: id, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint,
-		Operation: op, Proof: present.ProofAt(&h.S, f.Checkpoint),
-		Holdout: h.S.HoldoutAt(f.Checkpoint), keptJSON: keptIn(f.Turn.Rescues()), Agreed: h.Agreed}
+	j := finishJSON{Version: jsonVersion, Session: s.ID, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint,
+		Operation: op, Proof: present.ProofAt(s, f.Checkpoint), Holdout: s.HoldoutAt(f.Checkpoint),
+		keptJSON: keptIn(f.Turn.Rescues()), Agreed: h.Agreed, baseJSON: compareBase(ctx, a.Repo, s.BaseRef, f.Commit)}
 	if h.Finisher.Stayed != nil {
 		j.Stayed = h.Finisher.Stayed.Error()
 	}
 	if remote, err := a.Repo.Remote(ctx); err == nil && remote != "" {
 		j.Push = "git push -u " + remote + " " + branch
 	}
-	if !o.WithoutCarried {
-		j.Carried = h.S.Carried
+	if !a.o.WithoutCarried {
+		j.Carried = s.Carried
 	}
-	j.baseJSON = a.upon(ctx, h.S.BaseRef, f.Commit)
 	if a.json {
 		return a.answer(j)
 	}
-	what := "1 commit"
-	if o.Keep {
-		what = "the checkpoints"
-	}
-	size, files := a.sizeOf(ctx, h.S.Base, f.Commit)
-	a.out("%s is handed over: %s on %s (%s)%s", id, what, branch, f.Commit.Short(), size)
-	if len(files) > 0 {
-		a.out("  %s", shortList(files))
-	}
-	moved := ""
-	if h.S.BaseRef != "" && !j.BaseMoved {
-		moved = "; " + strings.TrimPrefix(h.S.BaseRef, "refs/heads/") + " has not moved"
-	}
-	a.out("you are on %s%s; nothing was pushed%s", branch, a.InTree(), moved)
-	if h.Agreed {
+	a.sayCommit(ctx, &j, s)
+	if j.Agreed {
 		a.out("that counts as your approval of the work")
 	}
-	a.sayKept(wasThere, f.Turn.Rescues(), a.out)
-	if h.Finisher.Stayed != nil {
-		a.out("the session's documents could not be removed from the work tree; they are in no commit of %s: %v", branch,
-			h.Finisher.Stayed)
+	sayKept(a.Repo, wasThere, f.Turn.Rescues(), a.out)
+	if j.Stayed != "" {
+		a.out("the session's documents could not be removed from the work tree; they are in no commit of %s: %s", branch,
+			j.Stayed)
 	}
-	if len(j.Carried) > 0 {
-		a.out("also in it, uncommitted before the session: %d %s of yours: %s (--without-carried leaves them out)",
-			len(j.Carried),
-			plural(len(j.Carried), "file", "files"), shortList(j.Carried))
+	if n := len(j.Carried); n > 0 {
+		a.out("also in it, uncommitted before the session: %s of yours: %s (--without-carried leaves them out)",
+			present.N(n, "file"), safetext.First(j.Carried, 5, " "))
 	}
-	a.sayBase(h.S.BaseRef, j.baseJSON)
-	if o.WithoutCarried {
+	a.sayBase(s.BaseRef, j.baseJSON)
+	if a.o.WithoutCarried {
 		a.out("what you had not committed before the session is uncommitted in the work tree again")
 	}
-	if text := present.Lacks(h.S.At(f.Checkpoint)); text != "" {
+	if text := present.Lacks(s.At(f.Checkpoint)); text != "" {
 		a.out("not handed over, because no checkpoint has it: %s", text)
 	}
-	a.sayUnseen(ctx, &h.S)
-	a.env.Proof(j.Proof)
-	a.env.Holdout(j.Holdout)
-	a.sayIgnoredBefore(ctx, &h.S)
-	if ref := h.S.BaseRef; ref != "" {
-		parked, err := a.Engine.Parked(ctx, ref)
-		if err == nil && slices.ContainsFunc(parked,
-			func(op session.Op) bool { return a.Repo.Lacks(ctx, f.Branch, op.Turn.Rescue) }) {
-			on := strings.TrimPrefix(ref, "refs/heads/")
-			a.out("uncommitted changes of yours from %s are still kept: %s, then wfs says how to have them back", on,
-				a.typed("git switch "+on))
-		}
-	}
+	sayUnseen(ctx, a.Workspace, s, a.out)
+	a.env.Proved(j.Proof, j.Holdout)
+	a.sayIgnoredBefore(ctx, s)
+	a.sayParked(ctx, s.BaseRef, f.Branch)
 	if a.Repo.Worktree() != "main" {
-		a.out("its work tree stays; to remove it: %s", a.fromMain(ctx, "wfs delete --worktree "+string(id)))
+		a.out("its work tree stays; to remove it: %s", a.fromMain(ctx, "wfs delete --worktree "+string(s.ID)))
 	}
 	a.out("undo: %s", a.typed("wfs undo"))
 	if j.Push != "" {
@@ -228,17 +230,50 @@ func (a *app) finish(ctx context.Context, name string, o finish.Options, dry boo
 	return nil
 }
 
+// sayCommit says what is on the branch now.
+func (a *finishVerb) sayCommit(ctx context.Context, j *finishJSON, s *session.Session) {
+	what := "1 commit"
+	if a.o.Keep {
+		what = "the checkpoints"
+	}
+	size, files := sizeOf(ctx, a.Repo, s.Base, j.Commit)
+	a.out("%s is handed over: %s on %s (%s)%s", s.ID, what, j.Branch, j.Commit.Short(), size)
+	if len(files) > 0 {
+		a.out("  %s", safetext.First(files, 5, " "))
+	}
+	still := ""
+	if s.BaseRef != "" && !j.BaseMoved {
+		still = "; " + strings.TrimPrefix(s.BaseRef, "refs/heads/") + " has not moved"
+	}
+	a.out("you are on %s%s; nothing was pushed%s", j.Branch, a.InTree(), still)
+}
+
+// sayParked reminds of uncommitted changes that were left on the base branch and are not in the work.
+func (a *finishVerb) sayParked(ctx context.Context, base, branch string) {
+	if base == "" {
+		return
+	}
+	parked, err := a.Engine.Parked(ctx, base)
+	if err != nil || !slices.ContainsFunc(parked,
+		func(op session.Op) bool { return a.Repo.Lacks(ctx, branch, op.Turn.Rescue) }) {
+		return
+	}
+	on := strings.TrimPrefix(base, "refs/heads/")
+	a.out("uncommitted changes of yours from %s are still kept: %s, then wfs says how to have them back", on,
+		a.typed("git switch "+on))
+}
+
 // sizeOf counts the files and lines of a change, and names the files; it returns "" if git cannot say.
-func (a *app) sizeOf(ctx context.Context, from, to session.Commit) (size string, files []string) {
-	x, err := a.Repo.TreeOf(ctx, from)
+func sizeOf(ctx context.Context, repo *gitstate.Repo, from, to session.Commit) (size string, files []string) {
+	x, err := repo.TreeOf(ctx, from)
 	if err != nil {
 		return "", nil
 	}
-	y, err := a.Repo.TreeOf(ctx, to)
+	y, err := repo.TreeOf(ctx, to)
 	if err != nil {
 		return "", nil
 	}
-	lines, err := a.Repo.Lines(ctx, x, y)
+	lines, err := repo.Lines(ctx, x, y)
 	if err != nil {
 		return "", nil
 	}
@@ -246,15 +281,15 @@ func (a *app) sizeOf(ctx context.Context, from, to session.Commit) (size string,
 	for _, f := range lines {
 		added, removed, files = added+f.Added, removed+f.Removed, append(files, f.Path)
 	}
-	return fmt.Sprintf(", %d %s +%d -%d", len(files), plural(len(files), "file", "files"), added, removed), files
+	return fmt.Sprintf(", %s +%d -%d", present.N(len(files), "file"), added, removed), files
 }
 
-func (a *app) previewFinish(ctx context.Context, id session.ID, o finish.Options) error {
-	look, err := a.Engine.Look(ctx, id, a.Clone.ExcludeFile(id))
+func (a *finishVerb) preview(ctx context.Context, id session.ID) error {
+	look, err := a.Engine.Look(ctx, id, a.Clone.Session(id).ExcludeFile())
 	if err != nil {
 		return err
 	}
-	p, err := look.Finish(ctx, o)
+	p, err := look.Finish(ctx, a.o)
 	if err != nil {
 		return err
 	}
@@ -262,15 +297,15 @@ func (a *app) previewFinish(ctx context.Context, id session.ID, o finish.Options
 	if err != nil {
 		return err
 	}
-	base := a.upon(ctx, v.Session.BaseRef, v.Session.At(p.At).Code)
-	if err = a.sayPreview(id, p, base); err == nil && !a.json {
+	base := compareBase(ctx, a.Repo, v.Session.BaseRef, v.Session.At(p.At).Code)
+	if err = (preview{a.app, id}).say(p, base); err == nil && !a.json {
 		a.sayBase(v.Session.BaseRef, base)
 	}
 	return err
 }
 
 // askAnyway asks why less than what was agreed shall be handed over, "" for not at all. "n" is no reason, nor is "y".
-func (a *app) askAnyway(ctx context.Context, hint string) (string, error) {
+func (a *finishVerb) askAnyway(ctx context.Context, hint string) (string, error) {
 	question := "Hand it over anyway? Say why, or press Enter to leave it: "
 	for {
 		why, err := a.prompt(ctx, question, hint)

@@ -23,19 +23,19 @@ const lookEvery = 200 * time.Millisecond
 // following tells what happens to a session that another process drives, as `wfs run` tells it itself.
 type following struct {
 	*history.Follower
-	app   *app
+	work  *workspace.Workspace
 	p     *live.Progress
 	log   tail
 	drove bool // a run has begun since this was last looked at
 }
 
 // follow begins to follow a session. What the present run prints from now on is told too.
-func (a *app) follow(ctx context.Context, id session.ID, p *live.Progress) (*following, error) {
-	f, err := a.Engine.Follow(ctx, id)
+func follow(ctx context.Context, work *workspace.Workspace, id session.ID, p *live.Progress) (*following, error) {
+	f, err := work.Engine.Follow(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	w := &following{Follower: f, app: a, p: p}
+	w := &following{Follower: f, work: work, p: p}
 	if o := f.S.Open; o != nil && o.Run == nil {
 		w.watchRun(o.RunID)
 		w.log.skip()
@@ -44,7 +44,7 @@ func (a *app) follow(ctx context.Context, id session.ID, p *live.Progress) (*fol
 }
 
 func (w *following) watchRun(runID string) {
-	if dir, err := w.app.Clone.RunDir(w.S.ID, runID); err == nil {
+	if dir, err := w.work.Clone.Session(w.S.ID).RunDir(runID); err == nil {
 		w.log = tail{path: filepath.Join(dir, agent.EventsFile)}
 	}
 }
@@ -61,8 +61,8 @@ func (w *following) catchUp(ctx context.Context, began time.Time) {
 	v := w.p.View
 	v.Began(began)
 	v.Stands(&w.S, nil)
-	if now, err := w.app.View(ctx, w.S.ID); err == nil {
-		if plan, err := w.app.planAt(ctx, now); err == nil { // without one it knows less
+	if now, err := w.work.View(ctx, w.S.ID); err == nil {
+		if plan, err := w.work.PinnedPlan(ctx, now); err == nil { // without one it knows less
 			v.Stands(&w.S, plan)
 			w.p.Plan = plan
 		}
@@ -100,7 +100,7 @@ func (w *following) look(ctx context.Context) error {
 func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bool, err error) {
 	for {
 		begun := w.drove
-		who, held, err := w.app.Clone.Driver(w.S.ID)
+		who, held, err := w.work.Clone.Session(w.S.ID).Driver()
 		if err != nil || held && workspace.IsRun(who) || begun {
 			return who, err == nil && held && workspace.IsRun(who), err
 		}
@@ -116,7 +116,7 @@ func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bo
 // untilEnd tells the news until the process that drives the session has ended.
 func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error {
 	for {
-		now, held, err := w.app.Clone.Driver(w.S.ID)
+		now, held, err := w.work.Clone.Session(w.S.ID).Driver()
 		if err != nil {
 			return err
 		}

@@ -2,15 +2,17 @@ package cmd
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
-
-	"github.com/wfs-dev/wfs/session"
 )
 
-func (a *app) forkCmd() *cobra.Command {
-	var o newOptions
+// forkVerb is `wfs fork`.
+type forkVerb struct {
+	*app
+	o newOptions
+}
+
+func (a *forkVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "fork SESSION | CHECKPOINT [NAME]", Short: "create a session from a checkpoint of another",
 		Long: `Fork creates a session from a checkpoint of another one (default: the newest on its branch) and checks
@@ -26,31 +28,17 @@ branch.`,
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			o.from, o.fork = args[0], true
-			if len(args) > 1 {
-				o.goal = a.Redact(args[1])
-			}
-			return a.beginNew(c.Context(), o)
-		},
+		RunE: with(a.run),
 	}
-	c.Flags().BoolVar(&o.worktree, "worktree", false, "in a work tree of its own; this one stays as it is")
-	c.Flags().StringVar(&o.dir, "dir", "", "`directory` of that work tree (default: beside the main one)")
+	c.Flags().BoolVar(&a.o.worktree, "worktree", false, "in a work tree of its own; this one stays as it is")
+	c.Flags().StringVar(&a.o.dir, "dir", "", "`directory` of that work tree (default: beside the main one)")
 	return c
 }
 
-// beginNew begins a session here, or in a work tree of its own.
-func (a *app) beginNew(ctx context.Context, o newOptions) error {
-	if o.dir != "" && !o.worktree {
-		return usage(a.again("--worktree"), "--dir is the directory of a work tree of the session's own")
+func (a *forkVerb) run(ctx context.Context, args []string) error {
+	a.o.from, a.o.fork = args[0], true
+	if len(args) > 1 {
+		a.o.goal = a.Redact(args[1])
 	}
-	err := a.newSession(ctx, o)
-	if id, instead := errors.AsType[resumeInstead](err); instead {
-		a.Close()
-		return a.resume(ctx, string(id), "", false)
-	}
-	if r, is := errors.AsType[*session.Refusal](err); is && r.Code == session.RefuseUnbuilt {
-		r.Hint = "make it build, or " + a.again("--workflow", "loop")
-	}
-	return err
+	return beginNew(ctx, &newborn{app: a.app, o: a.o})
 }

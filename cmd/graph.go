@@ -11,30 +11,22 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-func (a *app) graphCmd() *cobra.Command {
-	var format string
+// graphVerb is `wfs workflow graph`.
+type graphVerb struct {
+	*app
+	format string
+}
+
+func (a *graphVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "graph [WORKFLOW]", Short: "a workflow as a diagram, for Mermaid or Graphviz",
 		Long: `Graph draws a workflow out of the very table that the engine's state machine is made of. Without a name
 it is the workflow that the current session has pinned, or the one that the configuration names.`,
 		Example: "  wfs workflow graph tdd\n  wfs workflow graph --format dot | dot -Tsvg > workflow.svg",
 		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if format != "mermaid" && format != "dot" {
-				return usage("wfs workflow graph --help", "--format %s: it is mermaid or dot", format)
-			}
-			w, err := a.workflowToDraw(c.Context(), first(args))
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.answer(graphJSON{jsonVersion, w.Name, string(w.Start), decide.Transitions(w)})
-			}
-			a.out("%s", present.Diagram(w, format == "dot"))
-			return nil
-		},
+		RunE:    with(a.run),
 	}
-	c.Flags().StringVar(&format, "format", "mermaid", "mermaid or dot")
+	c.Flags().StringVar(&a.format, "format", "mermaid", "mermaid or dot")
 	return c
 }
 
@@ -45,8 +37,24 @@ type graphJSON struct {
 	Transitions []decide.Transition `json:"transitions"`
 }
 
-func (a *app) workflowToDraw(ctx context.Context, name string) (*workflows.Workflow, error) {
-	list, err := a.ownRules(ctx)
+func (a *graphVerb) run(ctx context.Context, args []string) error {
+	if a.format != "mermaid" && a.format != "dot" {
+		return usage("wfs workflow graph --help", "--format %s: it is mermaid or dot", a.format)
+	}
+	w, err := a.workflow(ctx, first(args))
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(graphJSON{jsonVersion, w.Name, string(w.Start), decide.Transitions(w)})
+	}
+	a.out("%s", present.Diagram(w, a.format == "dot"))
+	return nil
+}
+
+// workflow is the one with a name, or with "" the one that is used here.
+func (a *graphVerb) workflow(ctx context.Context, name string) (*workflows.Workflow, error) {
+	list, err := ownRules(ctx, a.Workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +64,7 @@ func (a *app) workflowToDraw(ctx context.Context, name string) (*workflows.Workf
 			if err != nil {
 				return nil, err
 			}
-			plan, err := a.planAt(ctx, v)
+			plan, err := a.PinnedPlan(ctx, v)
 			if err != nil {
 				return nil, err
 			}

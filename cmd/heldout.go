@@ -14,7 +14,7 @@ func shellWord(s string) string { return safetext.ShellWord(s) }
 // sayIgnoredBefore reminds of files that no rule of the repository ignores any more, and that stay out of checkpoints
 // because one did, or because the set-up of the work tree made them.
 func (a *app) sayIgnoredBefore(ctx context.Context, s *session.Session) {
-	file := a.Clone.ExcludeFile(s.ID)
+	file := a.Clone.Session(s.ID).ExcludeFile()
 	if file == "" {
 		return
 	}
@@ -23,6 +23,6 @@ func (a *app) sayIgnoredBefore(ctx context.Context, s *session.Session) {
 		return
 	}
 	a.note("not in checkpoints, because git ignored it before or the set-up made it: %s",
-		present.Some(names, present.MostSaid, ", "))
+		safetext.First(names, present.MostSaid, ", "))
 	a.note("  to allow one: %s", a.typed("wfs allow "+shellWord(names[0])))
 }

@@ -17,7 +17,13 @@ const (
 	maxHelpWidth = 100
 )
 
-func (a *app) helpWidth() int {
+// helpVerb is `wfs help`, and prints the help of every command.
+type helpVerb struct {
+	*app
+	all bool
+}
+
+func (a *helpVerb) width() int {
 	if a.env.Width > 0 {
 		return min(a.env.Width, maxHelpWidth)
 	}
@@ -25,11 +31,11 @@ func (a *app) helpWidth() int {
 }
 
 // help prints the help of a command or topic.
-func (a *app) help(c *cobra.Command, _ []string) {
-	a.sayHelp(c, helpText(c, a.helpWidth()))
+func (a *helpVerb) help(c *cobra.Command, _ []string) {
+	a.sayHelp(c, helpText(c, a.width()))
 }
 
-func (a *app) sayHelp(c *cobra.Command, text string) {
+func (a *helpVerb) sayHelp(c *cobra.Command, text string) {
 	text = strings.TrimRight(text, "\n")
 	if a.json {
 		_ = a.answer(helpJSON{jsonVersion, c.CommandPath(), text}) // nobody is there to read of a closed pipe
@@ -175,8 +181,7 @@ func (p paragraph) wrapped(width int) string {
 	return b.String()
 }
 
-func (a *app) helpCmd() *cobra.Command {
-	var all bool
+func (a *helpVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "help [COMMAND | TOPIC]", Short: "help for a command or a topic",
 		Long:    "Help prints the help of a command, as its flag --help does, or of a topic. --all lists every command.",
@@ -196,8 +201,8 @@ func (a *app) helpCmd() *cobra.Command {
 			return list, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if all && len(args) == 0 {
-				a.sayHelp(c.Root(), helpAll(c.Root(), a.helpWidth()))
+			if a.all && len(args) == 0 {
+				a.sayHelp(c.Root(), helpAll(c.Root(), a.width()))
 				return nil
 			}
 			at, rest, err := c.Root().Find(args)
@@ -216,6 +221,6 @@ func (a *app) helpCmd() *cobra.Command {
 			return at.Help()
 		},
 	}
-	c.Flags().BoolVar(&all, "all", false, "list every command")
+	c.Flags().BoolVar(&a.all, "all", false, "list every command")
 	return c
 }

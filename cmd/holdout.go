@@ -2,60 +2,39 @@ package cmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/wfs-dev/wfs/gitstate/object"
+
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/holdout"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
+	"github.com/wfs-dev/wfs/workspace/rooms"
 )
 
-// Hold-out tests are kept in the person's state directory, below holdout/<first half of their digest>: not in
-// the repository, whose objects anybody who works there can list. Nothing in the repository says where they
-// came from.
-const (
-	holdoutPack = "files.tar.gz"
-	holdoutFrom = "from" // JSON: holdoutSource
-	holdoutFor  = "for"  // a line for each session: its repository's common git directory, a tab, its id
-	holdoutRuns = "runs" // what gates printed, by run
-	// holdoutLaid stands beside a clean tree while hold-out tests are in it.
-	holdoutLaid = "holdout"
+// noHoldout is the word of --holdout that takes hold-out tests away.
+const noHoldout = "none"
 
-	noHoldout       = "none" // word of --holdout that takes them away
-	maxHoldoutRuns  = 20
-	maxHoldoutFiles = holdout.MaxBytes + 1<<20
-)
-
-// holdoutSource is where hold-out tests were taken from.
-type holdoutSource struct {
-	Directory string         `json:"directory,omitempty"`
-	Ref       string         `json:"ref,omitempty"` // as it was typed
-	Commit    session.Commit `json:"commit,omitempty"`
-}
-
-func (s holdoutSource) String() string {
-	if s.Ref != "" {
-		return s.Ref
-	}
-	return s.Directory
+// holdoutStore keeps the hold-out tests of this person.
+func holdoutStore(e *workspace.Env) (holdout.Store, error) {
+	state, err := e.StateDir()
+	return holdout.Store(filepath.Join(state, "holdout")), err
 }
 
 // takenHoldout is what --holdout named, read and not kept yet.
 type takenHoldout struct {
 	pack holdout.Pack
-	from holdoutSource
+	from holdout.Source
 }
 
-// takeHoldout reads the hold-out tests that were typed into o, if there are any.
-func (a *app) takeHoldout(ctx context.Context, o *newOptions) error {
+// takeHoldout reads the hold-out tests that were typed, if there are any.
+func (n *newborn) takeHoldout(ctx context.Context) error {
+	o := &n.o
 	switch o.holdout {
 	case "":
 		return nil
@@ -63,13 +42,13 @@ func (a *app) takeHoldout(ctx context.Context, o *newOptions) error {
 		o.pinned = nil
 		return nil
 	}
-	t, err := a.readHoldout(ctx, o.holdout)
+	t, err := readHoldout(ctx, n.Workspace, o.holdout)
 	if err != nil {
 		return usage(`wfs new GOAL --holdout DIR (a directory outside of the repository, laid out as the repository is)`,
 			"--holdout %s: %v", o.holdout, err)
 	}
-	if t.from.Ref != "" && !a.json {
-		a.note("%s is in this repository, where the agent can find it in git's objects; a directory outside is safer",
+	if t.from.Ref != "" && !n.json {
+		n.note("%s is in this repository, where the agent can find it in git's objects; a directory outside is safer",
 			t.from.Ref)
 	}
 	o.taken = &t
@@ -77,51 +56,69 @@ func (a *app) takeHoldout(ctx context.Context, o *newOptions) error {
 	return nil
 }
 
-func (a *app) readHoldout(ctx context.Context, typed string) (t takenHoldout, err error) {
-	dir := a.env.Abs(typed)
-	if info, err := os.Stat(dir); err == nil && info.IsDir() {
-		if err := a.outside(ctx, dir); err != nil {
+// keepHoldout keeps the hold-out tests of the session.
+func (n *newborn) keepHoldout(id session.ID) error {
+	o := &n.o
+	if o.pinned == nil || o.taken == nil && !o.fork {
+		return nil
+	}
+	store, err := holdoutStore(n.Env)
+	owner := n.Repo.CommonDir() + "\t" + string(id)
+	switch {
+	case err != nil:
+		return err
+	case o.fork: // the copy is there already, or wfs says later that it is not
+		return store.Claim(o.pinned.Digest, owner)
+	}
+	return store.Keep(o.taken.pack, o.taken.from, owner)
+}
+
+// readHoldout reads a directory, or a commit of this repository.
+func readHoldout(ctx context.Context, w *workspace.Workspace, typed string) (t takenHoldout, err error) {
+	dir := w.Env.Abs(typed)
+	if isDir(dir) {
+		if err := outside(ctx, w.Repo, dir); err != nil {
 			return t, err
 		}
 		t.from.Directory = dir
 		t.pack, err = holdout.ReadDir(dir)
 		return t, err
 	}
-	c, err := a.Repo.Resolve(ctx, typed)
+	c, err := w.Repo.Resolve(ctx, typed)
 	if errors.Is(err, object.ErrNoRevision) {
 		return t, errors.New("there is no such directory, and no such branch, ref or commit")
 	}
 	if err != nil {
 		return t, err
 	}
-	t.from.Ref, t.from.Commit = typed, c
-	t.pack, err = a.holdoutOf(ctx, c)
+	t.from.Ref, t.from.Commit = typed, string(c)
+	t.pack, err = holdoutOf(ctx, w.Repo, c)
 	return t, err
 }
 
 // holdoutOf is what a commit has beyond its common ancestor with HEAD; of one that has none, all.
-func (a *app) holdoutOf(ctx context.Context, c session.Commit) (holdout.Pack, error) {
-	tree, err := a.Repo.TreeOf(ctx, c)
+func holdoutOf(ctx context.Context, repo *gitstate.Repo, c session.Commit) (holdout.Pack, error) {
+	tree, err := repo.TreeOf(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	head, err := a.Repo.Head(ctx)
+	head, err := repo.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var without session.Tree
 	if head.Commit != "" {
-		base, err := a.Repo.MergeBase(ctx, head.Commit, c)
+		base, err := repo.MergeBase(ctx, head.Commit, c)
 		if err != nil {
 			return nil, err
 		}
 		if base != "" {
-			if without, err = a.Repo.TreeOf(ctx, base); err != nil {
+			if without, err = repo.TreeOf(ctx, base); err != nil {
 				return nil, err
 			}
 		}
 	}
-	list, err := a.Repo.FilesOf(ctx, tree, without)
+	list, err := repo.FilesOf(ctx, tree, without)
 	if err != nil {
 		return nil, err
 	}
@@ -133,16 +130,16 @@ func (a *app) holdoutOf(ctx context.Context, c session.Commit) (holdout.Pack, er
 }
 
 // outside refuses a directory in which whoever works would find the files.
-func (a *app) outside(ctx context.Context, dir string) error {
+func outside(ctx context.Context, repo *gitstate.Repo, dir string) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err
 	}
-	trees, err := a.Repo.Worktrees(ctx)
+	trees, err := repo.Worktrees(ctx)
 	if err != nil {
 		return err
 	}
-	tops := []string{a.Repo.Root(), a.Repo.CommonDir()}
+	tops := []string{repo.Root(), repo.CommonDir()}
 	for _, t := range trees {
 		tops = append(tops, t.Path)
 	}
@@ -160,143 +157,62 @@ func (a *app) outside(ctx context.Context, dir string) error {
 	return nil
 }
 
-func (a *app) holdoutDir(digest string) (string, error) {
-	state, err := a.env.StateDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(state, "holdout", digest[:min(len(digest), 32)]), nil
-}
-
-// keepHoldout keeps the hold-out tests of a session. A copy that is there already is the same.
-func (a *app) keepHoldout(id session.ID, o *newOptions) error {
-	if o.pinned == nil || o.taken == nil && !o.fork {
-		return nil
-	}
-	dir, err := a.holdoutDir(o.pinned.Digest)
-	if err != nil {
-		return err
-	}
-	if o.fork { // the copy is there already, or wfs says later that it is not
-		if !isDir(dir) {
-			return nil
-		}
-		return claimHoldout(dir, a.Repo.CommonDir()+"\t"+string(id))
-	}
-	if err := durable.MkdirAll(dir); err != nil {
-		return err
-	}
-	data, err := o.taken.pack.Encode()
-	if err != nil {
-		return err
-	}
-	from, err := json.Marshal(o.taken.from)
-	if err != nil {
-		return err
-	}
-	if err := claimHoldout(dir, a.Repo.CommonDir()+"\t"+string(id)); err != nil {
-		return err
-	}
-	for name, text := range map[string][]byte{holdoutPack: data, holdoutFrom: from} {
-		if err := durable.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// claimHoldout appends an owner to those of a copy: others may do so at the same time. An earlier one may be torn.
-func claimHoldout(dir, owner string) error {
-	const tries = 10
-	for try := 1; ; try++ {
-		f, err := durable.OpenAppend(filepath.Join(dir, holdoutFor))
-		if err != nil {
-			return err
-		}
-		err = errors.Join(f.Append([]byte("\n"+owner+"\n")), f.Close())
-		if !errors.Is(err, durable.ErrReplaced) || try == tries { // somebody else's was appended meanwhile
-			return err
-		}
-	}
-}
-
-func (a *app) holdoutOwners(dir string) []string {
-	text, _ := os.ReadFile(filepath.Join(dir, holdoutFor))
-	return strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' })
-}
-
-// holdoutKept is the copy of the hold-out tests with a digest.
-func (a *app) holdoutKept(digest string) (holdout.Pack, error) {
-	dir, err := a.holdoutDir(digest)
-	if err != nil {
-		return nil, err
-	}
-	data, err := durable.ReadFile(filepath.Join(dir, holdoutPack), maxHoldoutFiles)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("their copy is not on this machine (wfs edit --holdout DIR takes another)")
-	}
-	if err != nil {
-		return nil, err
-	}
-	p, err := holdout.Decode(data)
-	if err != nil || p.Digest() != digest {
-		return nil, errors.New("their copy is damaged")
-	}
-	return p, nil
-}
-
 // Holdout runs gates with hold-out tests put over a clean tree, which is emptied of them again whatever
 // happens. What gates print is kept beside the copy of the tests, and not where logs of runs are: whoever works
 // can read those.
 func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error) {
-	a, digest := w.app, r.Plan.Holdout.Digest
-	defer a.leaveRooms()
-	cannot := func(err error) (session.HoldoutResult, error) {
-		return session.HoldoutResult{Tree: r.Tree, Digest: digest, Verdict: session.Blocked,
+	defer w.app.rooms.Leave()
+	res, err := w.holdout(ctx, r, base)
+	var cannot *holdoutError
+	if errors.As(err, &cannot) {
+		return session.HoldoutResult{Tree: r.Tree, Digest: r.Plan.Holdout.Digest, Verdict: session.Blocked,
 			Reason: "the hold-out tests could not run: " + err.Error()}, ctx.Err()
 	}
-	pack, err := a.holdoutKept(digest)
+	return res, err
+}
+
+// holdoutError is a reason on this machine why hold-out tests could not run. It blocks the work, and fails no command.
+type holdoutError struct{ error }
+
+func (w *works) holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error) {
+	none, digest := session.HoldoutResult{}, r.Plan.Holdout.Digest
+	store, err := holdoutStore(w.app.Env)
 	if err != nil {
-		return cannot(err)
+		return none, &holdoutError{err}
+	}
+	pack, err := store.Load(digest)
+	if err != nil {
+		return none, &holdoutError{err}
 	}
 	j := w.judge(r.Plan, r.RunDir, r.Tree, false)
 	run := filepath.Base(r.RunDir)
 	if !strings.HasPrefix(run, string(r.Session)+"-") { // that of a baseline
 		run = string(r.Session) + "-" + run
 	}
-	dir, err := a.holdoutDir(digest)
-	if err != nil {
-		return cannot(err)
-	}
-	if r.RunDir, err = newHoldoutRun(filepath.Join(dir, holdoutRuns), run); err != nil {
-		return cannot(err)
+	if r.RunDir, err = store.NewRun(digest, run); err != nil {
+		return none, &holdoutError{err}
 	}
 	clean := j.Clean
 	j.Clean = func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
 		c, err := clean(ctx, tree)
-		if err != nil {
-			return c, err
+		if err == nil {
+			err = rooms.LayHoldout(c.Root, pack)
 		}
-		if err := a.markLaid(c.Root); err != nil {
-			return c, err
-		}
-		err = pack.Lay(c.Root)
-		durable.Hit(durable.HoldoutLaid)
 		return c, err
 	}
 	res, notes, err := j.Holdout(ctx, r, pack, base)
 	if c, e := clean(context.WithoutCancel(ctx), r.Tree); e == nil {
-		_ = os.Remove(laidMark(c.Root))
+		rooms.HoldoutGone(c.Root)
 	}
-	a.clearLaid()
+	w.app.rooms.ClearHoldouts()
 	if err != nil {
 		return res, err
 	}
-	res.Run = filepath.Base(r.RunDir)
+	res.Run = run
 	if len(notes) > 0 {
-		if err := durable.WriteCache(filepath.Join(r.RunDir, "notes.txt"), []byte(strings.Join(notes, "\n")+"\n"),
-			0o600); err != nil {
-			return cannot(err)
+		text := []byte(strings.Join(notes, "\n") + "\n")
+		if err := durable.WriteCache(filepath.Join(r.RunDir, "notes.txt"), text, 0o600); err != nil {
+			return none, &holdoutError{err}
 		}
 	}
 	if base { // a person has just typed it
@@ -307,54 +223,33 @@ func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	return res, nil
 }
 
-// newHoldoutRun makes an empty directory for what gates print, and removes the oldest of many.
-func newHoldoutRun(runs, name string) (string, error) {
-	dir := filepath.Join(runs, name)
-	if err := os.RemoveAll(dir); err != nil {
-		return "", err
+// holdoutLogs is the directory on this machine with what hold-out tests printed, "" when there is none. No
+// agent is told.
+func holdoutLogs(e *workspace.Env, r *session.HoldoutResult) string {
+	store, err := holdoutStore(e)
+	if r == nil || err != nil || e.Get("WFS_RUN_ID") != "" {
+		return ""
 	}
-	if err := durable.MkdirAll(dir); err != nil {
-		return "", err
-	}
-	entries, err := os.ReadDir(runs)
-	if err != nil || len(entries) <= maxHoldoutRuns {
-		return dir, err
-	}
-	written := func(e fs.DirEntry) time.Time {
-		info, err := e.Info()
-		if err != nil {
-			return time.Time{}
-		}
-		return info.ModTime()
-	}
-	slices.SortStableFunc(entries, func(x, y fs.DirEntry) int { return written(x).Compare(written(y)) })
-	for _, e := range entries[:len(entries)-maxHoldoutRuns] {
-		if err := os.RemoveAll(filepath.Join(runs, e.Name())); err != nil {
-			return "", err
-		}
-	}
-	return dir, nil
+	return store.Run(r.Digest, r.Run)
 }
 
-func laidMark(room string) string { return filepath.Join(filepath.Dir(room), holdoutLaid) }
-
-func (a *app) markLaid(room string) error { return durable.WriteFile(laidMark(room), nil, 0o600) }
-
-// clearLaid removes clean trees of this repository in which hold-out tests were left, such as by a process that was
-// killed.
-func (a *app) clearLaid() {
-	dir, err := a.roomsDir()
-	if err != nil {
+// sayHoldoutDrift says that hold-out tests have changed where they were taken from.
+func (a *runVerb) sayHoldoutDrift(ctx context.Context, id session.ID, p *workflows.Plan) {
+	store, err := holdoutStore(a.Env)
+	if p.Holdout == nil || err != nil {
 		return
 	}
-	marks, _ := filepath.Glob(filepath.Join(dir, "*", holdoutLaid))
-	for _, mark := range marks {
-		path := filepath.Dir(mark)
-		if _, whose, ok := cleanUsed(path); !ok || whose != a.Repo.CommonDir() {
-			continue
-		}
-		if err := a.removeRoom(path); err != nil && !errors.Is(err, durable.ErrLocked) {
-			a.note("a clean checkout with hold-out tests was not removed: %v", err)
-		}
+	from, known := store.Source(p.Holdout.Digest)
+	if !known {
+		return
+	}
+	t, err := readHoldout(ctx, a.Workspace, from.String())
+	switch {
+	case err != nil:
+		a.note("the hold-out tests are no longer where they were taken from; the copy of then counts")
+	case from.Commit != "" && t.from.Commit == from.Commit: // the common ancestor may be another one now
+	case t.pack.Digest() != p.Holdout.Digest:
+		a.note("the hold-out tests have changed where they were taken from, and the copy of then counts; to take them as they are now: %s",
+			a.typedFor("wfs edit --holdout "+shellWord(from.String()), id, ""))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // hookJSON is what hook install and hook remove print.
@@ -26,7 +27,10 @@ type hookJSON struct {
 	Exclude string `json:"exclude,omitempty"`
 }
 
-func (a *app) hookCmd() *cobra.Command {
+// hookVerb is `wfs hook` and what stands below it.
+type hookVerb struct{ *app }
+
+func (a *hookVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "hook", Short: "checkpoints while you work with an agent yourself",
 		Long: `Hook lets an agent that you talk to yourself call wfs while it works: Claude Code at present. In a
@@ -38,12 +42,18 @@ printed on standard error.`,
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.hookInstallCmd(), a.hookRemoveCmd(), a.hookRunCmd(), a.hookLogCmd())
+	c.AddCommand((&hookSetVerb{app: a.app}).installCommand(), (&hookSetVerb{app: a.app}).removeCommand(),
+		(&hookRunVerb{a.app}).command(), (&hookLogVerb{a.app}).command())
 	return c
 }
 
-func (a *app) hookInstallCmd() *cobra.Command {
-	var user bool
+// hookSetVerb is `wfs hook install` and `wfs hook remove`.
+type hookSetVerb struct {
+	*app
+	user, remove bool
+}
+
+func (a *hookSetVerb) installCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "install [claude]", Short: "have an agent call wfs while you work with it",
 		Long: `Install puts hooks into .claude/settings.local.json of this work tree, which is yours alone, or with
@@ -53,27 +63,23 @@ kept in wfs' state directory. If git would take .claude/settings.local.json for 
 hand. Typed again, it does nothing.`,
 		Example: "  wfs hook install\n  wfs hook install --user",
 		Args:    hookArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return a.changeHooks(c.Context(), user, false)
-		},
+		RunE:    with(a.run),
 	}
-	c.Flags().BoolVar(&user, "user", false, "in your own settings, for all projects")
+	c.Flags().BoolVar(&a.user, "user", false, "in your own settings, for all projects")
 	return c
 }
 
-func (a *app) hookRemoveCmd() *cobra.Command {
-	var user bool
+func (a *hookSetVerb) removeCommand() *cobra.Command {
+	a.remove = true
 	c := &cobra.Command{
 		Use: "remove [claude]", Short: "remove the hooks",
 		Long: `Remove takes out what wfs hook install put into the agent's settings, and nothing else. A copy of the
 file as it was is kept in wfs' state directory.`,
 		Example: "  wfs hook remove\n  wfs hook remove --user",
 		Args:    hookArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return a.changeHooks(c.Context(), user, true)
-		},
+		RunE:    with(a.run),
 	}
-	c.Flags().BoolVar(&user, "user", false, "from your own settings, for all projects")
+	c.Flags().BoolVar(&a.user, "user", false, "from your own settings, for all projects")
 	return c
 }
 
@@ -88,24 +94,29 @@ func hookArgs(c *cobra.Command, args []string) error {
 // localSettings is where Claude Code has what one person sets for one work tree, below its top.
 const localSettings = ".claude/settings.local.json"
 
-// hookSettings is the file that hooks go into. What is a link is followed: people keep such files elsewhere.
-func (a *app) hookSettings(ctx context.Context, user bool) (string, error) {
-	path := ""
-	if user {
-		dir := a.env.Get("CLAUDE_CONFIG_DIR")
-		if home := a.env.Get("HOME"); dir == "" && home != "" {
-			dir = filepath.Join(home, ".claude")
-		}
-		if dir == "" {
-			return "", errors.New("neither CLAUDE_CONFIG_DIR nor HOME is set: no place for your own settings")
-		}
-		path = filepath.Join(dir, "settings.json")
-	} else {
+// hookFiles are the settings of agents that hooks go into.
+type hookFiles struct{ *app }
+
+// path is the file of one work tree, or of the person for all projects. A link is followed: people keep such files
+// elsewhere.
+func (a hookFiles) path(ctx context.Context, user bool) (string, error) {
+	if !user {
 		if err := a.Open(ctx); err != nil {
 			return "", err
 		}
-		path = filepath.Join(a.Repo.Root(), filepath.FromSlash(localSettings))
+		return followed(filepath.Join(a.Repo.Root(), filepath.FromSlash(localSettings)))
 	}
+	dir := a.env.Get("CLAUDE_CONFIG_DIR")
+	if home := a.env.Get("HOME"); dir == "" && home != "" {
+		dir = filepath.Join(home, ".claude")
+	}
+	if dir == "" {
+		return "", errors.New("neither CLAUDE_CONFIG_DIR nor HOME is set: no place for your own settings")
+	}
+	return followed(filepath.Join(dir, "settings.json"))
+}
+
+func followed(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return path, nil
@@ -113,42 +124,62 @@ func (a *app) hookSettings(ctx context.Context, user bool) (string, error) {
 	return real, err
 }
 
-// changeHooks puts our hooks into an agent's settings, or takes them out.
-func (a *app) changeHooks(ctx context.Context, user, remove bool) error {
-	path, err := a.hookSettings(ctx, user)
+// in finds the settings of a work tree, and reports whether our hooks are in them.
+func (a hookFiles) in(root string) (path string, ours bool, err error) {
+	if path, err = followed(filepath.Join(root, filepath.FromSlash(localSettings))); err != nil {
+		return path, false, err
+	}
+	text, err := durable.ReadFile(path, maxSettings)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !strings.Contains(string(text), " hook run ") {
+		return path, false, nil
+	}
+	if err != nil {
+		return path, false, err
+	}
+	without, err := withHooks(text, a.program(), true)
+	if err != nil {
+		return path, false, a.byHand(path, err)
+	}
+	return path, !bytes.Equal(without, text), nil
+}
+
+// run puts our hooks into an agent's settings, or takes them out.
+func (a *hookSetVerb) run(ctx context.Context, _ []string) error {
+	files := hookFiles{a.app}
+	path, err := files.path(ctx, a.user)
 	if err != nil {
 		return err
 	}
-	j, err := a.editHooks(ctx, path, user, remove)
+	j, err := files.edit(ctx, path, a.user, a.remove)
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return a.answer(j)
 	}
-	a.sayHooks(&j, user, remove)
+	a.say(&j)
 	return nil
 }
 
-// editHooks changes the hooks in one file of settings.
-func (a *app) editHooks(ctx context.Context, path string, user, remove bool) (hookJSON, error) {
+// edit changes the hooks in one file of settings.
+func (a hookFiles) edit(ctx context.Context, path string, user, remove bool) (hookJSON, error) {
 	j := hookJSON{Version: jsonVersion, File: path}
 	old, err := durable.ReadFile(path, maxSettings)
 	absent := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !absent {
 		return j, err
 	}
-	text, err := withHooks(old, a.hookProgram(), remove)
+	text, err := withHooks(old, a.program(), remove)
 	if err != nil {
 		return j, a.byHand(path, err)
 	}
-	before, restored := a.beforeHooks(path, old, remove)
+	before, restored := a.before(path, old, remove)
 	if restored {
 		text = before
 	}
 	if j.Changed = string(text) != string(old); j.Changed {
 		if !absent {
-			if j.Backup, err = a.keepCopy("hooks", path, old); err != nil {
+			if j.Backup, err = keepCopy(a.Env, "hooks", path, old); err != nil {
 				return j, err
 			}
 			durable.Hit(durable.SettingsKept)
@@ -159,16 +190,16 @@ func (a *app) editHooks(ctx context.Context, path string, user, remove bool) (ho
 		durable.Hit(durable.SettingsWritten)
 	}
 	if !user {
-		if j.Exclude, err = a.hideSettings(ctx, path, remove); err != nil {
+		if j.Exclude, err = a.hide(ctx, path, remove); err != nil {
 			return j, err
 		}
 	}
 	return j, nil
 }
 
-func (a *app) sayHooks(j *hookJSON, user, remove bool) {
-	flag := ""
-	if user {
+func (a *hookSetVerb) say(j *hookJSON) {
+	flag, remove := "", a.remove
+	if a.user {
 		flag = " --user"
 	}
 	switch {
@@ -196,9 +227,9 @@ func (a *app) sayHooks(j *hookJSON, user, remove bool) {
 }
 
 // byHand tells what to put into settings that cannot be edited.
-func (a *app) byHand(path string, why error) error {
+func (a hookFiles) byHand(path string, why error) error {
 	if !a.json {
-		text, err := withHooks(nil, a.hookProgram(), false)
+		text, err := withHooks(nil, a.program(), false)
 		if err != nil {
 			return err
 		}
@@ -225,8 +256,8 @@ func putSettings(path string, text []byte, remove bool) error {
 
 // keepCopy keeps a copy of a user's file before it is changed, in a directory of that name in the user's state
 // directory.
-func (a *app) keepCopy(name, path string, text []byte) (string, error) {
-	dir, err := a.env.StateDir()
+func keepCopy(e *workspace.Env, name, path string, text []byte) (string, error) {
+	dir, err := e.StateDir()
 	if err != nil {
 		return "", err
 	}
@@ -234,13 +265,13 @@ func (a *app) keepCopy(name, path string, text []byte) (string, error) {
 	if err := durable.MkdirAll(dir); err != nil {
 		return "", err
 	}
-	copied := filepath.Join(dir, a.env.Now().UTC().Format("20060102T150405Z")+"-"+a.env.NewID(3)+"-"+filepath.Base(path))
+	copied := filepath.Join(dir, e.Now().UTC().Format("20060102T150405Z")+"-"+e.NewID(3)+"-"+filepath.Base(path))
 	return copied, durable.WriteFile(copied, text, 0o600)
 }
 
-// beforeHooks returns the settings as they were before the hooks were put into them, byte for byte, if nothing else was
+// before returns the settings as they were before the hooks were put into them, byte for byte, if nothing else was
 // changed since: that is the copy which becomes the present text with hooks in it.
-func (a *app) beforeHooks(path string, now []byte, remove bool) (text []byte, found bool) {
+func (a hookFiles) before(path string, now []byte, remove bool) (text []byte, found bool) {
 	dir, err := a.env.StateDir()
 	if err != nil || !remove {
 		return nil, false
@@ -251,7 +282,7 @@ func (a *app) beforeHooks(path string, now []byte, remove bool) (text []byte, fo
 		if err != nil {
 			continue
 		}
-		if with, err := withHooks(text, a.hookProgram(), false); err == nil && !bytes.Equal(text, now) &&
+		if with, err := withHooks(text, a.program(), false); err == nil && !bytes.Equal(text, now) &&
 			bytes.Equal(with, now) {
 			return text, true
 		}
@@ -262,8 +293,8 @@ func (a *app) beforeHooks(path string, now []byte, remove bool) (text []byte, fo
 // excludeLine keeps the settings of one person out of everybody's commits.
 const excludeLine = "/" + localSettings
 
-// hideSettings sees to it that git passes the settings of this work tree over. It returns the file that it changed.
-func (a *app) hideSettings(ctx context.Context, path string, remove bool) (string, error) {
+// hide sees to it that git passes the settings of this work tree over. It returns the file that it changed.
+func (a hookFiles) hide(ctx context.Context, path string, remove bool) (string, error) {
 	if remove {
 		if _, err := os.Lstat(path); err == nil {
 			return "", nil // it has something else in it
@@ -281,8 +312,8 @@ func (a *app) hideSettings(ctx context.Context, path string, remove bool) (strin
 	return file, err
 }
 
-// hookProgram is how wfs is called from a shell: by its name, where that leads here.
-func (a *app) hookProgram() string {
+// program is how wfs is called from a shell: by its name, where that leads here.
+func (a hookFiles) program() string {
 	me, err := os.Stat(a.env.Exe)
 	for _, dir := range filepath.SplitList(a.env.Get("PATH")) {
 		if found, e := os.Stat(filepath.Join(dir, "wfs")); e == nil && err == nil {

@@ -29,7 +29,10 @@ type conversation struct {
 	Events []agents.Record `json:"events"`
 }
 
-func (a *app) hookLogCmd() *cobra.Command {
+// hookLogVerb is `wfs hook log`.
+type hookLogVerb struct{ *app }
+
+func (a *hookLogVerb) command() *cobra.Command {
 	return &cobra.Command{
 		Use: "log [SESSION]", Short: "show what agents did while you worked with them yourself",
 		Long: `Log tells what the hooks have written down in a session, one conversation after the other, the newest
@@ -37,14 +40,12 @@ first. It comes from logs on this machine, outside Git, which wfs gc removes one
 takes no lock.`,
 		Example: "  wfs hook log\n  wfs hook log csv-export --json",
 		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.hookLog(c.Context(), first(args))
-		},
+		RunE:    with(a.run),
 	}
 }
 
-func (a *app) hookLog(ctx context.Context, name string) error {
-	id, err := a.OpenNamed(ctx, name)
+func (a *hookLogVerb) run(ctx context.Context, args []string) error {
+	id, err := a.OpenNamed(ctx, first(args))
 	if err != nil {
 		return err
 	}
@@ -70,8 +71,8 @@ func (a *app) hookLog(ctx context.Context, name string) error {
 }
 
 // conversations reads what the hooks wrote down in a session.
-func (a *app) conversations(id session.ID) ([]conversation, error) {
-	one, err := a.Clone.RunDir(id, hookedRun)
+func (a *hookLogVerb) conversations(id session.ID) ([]conversation, error) {
+	one, err := a.Clone.Session(id).RunDir(hookedRun)
 	if err != nil {
 		return nil, err
 	}

@@ -11,12 +11,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/phases/agent"
+
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -31,7 +32,10 @@ const (
 	hookPatience       = 10 * time.Second // for another hook of the same conversation, which makes a checkpoint
 )
 
-func (a *app) hookRunCmd() *cobra.Command {
+// hookRunVerb is `wfs hook run`.
+type hookRunVerb struct{ *app }
+
+func (a *hookRunVerb) command() *cobra.Command {
 	return &cobra.Command{
 		Use: "run EVENT", Short: "called by the agent, not by you",
 		Long: `Run reads what an agent passes to its hooks, as JSON on standard input. It prints nothing on standard
@@ -44,7 +48,7 @@ output, and its exit code is 0 whatever happens, so that it never blocks the age
 					a.note("wfs hook: %v", what)
 				}
 			}()
-			if err := a.hookRun(c.Context(), first(args)); err != nil {
+			if err := a.run(c.Context(), first(args)); err != nil {
 				a.note("wfs hook: %v", err)
 			}
 			return nil
@@ -52,8 +56,8 @@ output, and its exit code is 0 whatever happens, so that it never blocks the age
 	}
 }
 
-// hookRun does what one event asks for, where it is about a session that nobody drives.
-func (a *app) hookRun(ctx context.Context, event string) error {
+// run does what one event asks for, where it is about a session that nobody drives.
+func (a *hookRunVerb) run(ctx context.Context, event string) error {
 	h, err := agents.ReadHook(a.Redactor().Forms().Reader(a.env.Stdin))
 	if err != nil {
 		return fmt.Errorf("cannot read the agent's message: %w", err)
@@ -78,26 +82,26 @@ func (a *app) hookRun(ctx context.Context, event string) error {
 	if err != nil || id == "" {
 		return err
 	}
-	if who, held, err := a.Clone.Driver(id); err != nil || held && workspace.IsRun(who) {
+	if who, held, err := a.Clone.Session(id).Driver(); err != nil || held && workspace.IsRun(who) {
 		return err // it makes checkpoints itself
 	}
-	run, err := a.hookRecord(id, h)
+	run, err := a.record(id, h)
 	if err != nil {
 		return err
 	}
 	switch {
 	case h.Event == "PreToolUse":
 		if risk := agents.Risk(h.Command); risk != "" {
-			return a.hookCheckpoint(ctx, id, run, "before "+risk+", while working with an agent")
+			return a.checkpoint(ctx, id, run, "before "+risk+", while working with an agent")
 		}
 	case h.Event == "PostToolUse":
 		n, err := run.count()
 		if err != nil || n%callsPerCheckpoint != 0 {
 			return err
 		}
-		return a.hookCheckpoint(ctx, id, run, fmt.Sprintf("after %d tool calls, while working with an agent", n))
+		return a.checkpoint(ctx, id, run, fmt.Sprintf("after %d tool calls, while working with an agent", n))
 	case h.Event == "Stop":
-		return a.hookClaim(id, h)
+		return a.claim(id, h)
 	}
 	return nil
 }
@@ -132,8 +136,8 @@ func (d hookedDir) count() (int64, error) {
 	return f.Seek(0, io.SeekCurrent) // behind this very call, whoever else appends
 }
 
-// hookRecord writes down what the agent does.
-func (a *app) hookRecord(id session.ID, h agents.Hook) (hookedDir, error) {
+// record writes down what the agent does.
+func (a *hookRunVerb) record(id session.ID, h agents.Hook) (hookedDir, error) {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
 			return r
@@ -141,7 +145,7 @@ func (a *app) hookRecord(id session.ID, h agents.Hook) (hookedDir, error) {
 		return -1
 	}, h.Conversation)
 	name = hookedRun + name[:min(len(name), 64)]
-	dir, err := a.Clone.MakeRunDir(id, name)
+	dir, err := a.Clone.Session(id).MakeRunDir(name)
 	if err != nil {
 		return "", err
 	}
@@ -176,9 +180,9 @@ func hookEvent(h agents.Hook) (agents.Event, bool) {
 	return agents.Event{}, false
 }
 
-// hookCheckpoint keeps the files as they are now. Agents call tools side by side: a hook that comes while another one
+// checkpoint keeps the files as they are now. Agents call tools side by side: a hook that comes while another one
 // makes a checkpoint waits for it.
-func (a *app) hookCheckpoint(ctx context.Context, id session.ID, run hookedDir, summary string) error {
+func (a *hookRunVerb) checkpoint(ctx context.Context, id session.ID, run hookedDir, summary string) error {
 	var lock *durable.Lock
 	for waited := time.Duration(0); ; waited += 20 * time.Millisecond {
 		var err error
@@ -191,7 +195,7 @@ func (a *app) hookCheckpoint(ctx context.Context, id session.ID, run hookedDir, 
 		time.Sleep(20 * time.Millisecond)
 	}
 	defer lock.Release()
-	err := a.hookKeep(ctx, id, summary)
+	err := a.keep(ctx, id, summary)
 	var held *registry.HeldError
 	if errors.As(err, &held) {
 		return nil // whoever works here looks after the files
@@ -199,7 +203,7 @@ func (a *app) hookCheckpoint(ctx context.Context, id session.ID, run hookedDir, 
 	return err
 }
 
-func (a *app) hookKeep(ctx context.Context, id session.ID, summary string) error {
+func (a *hookRunVerb) keep(ctx context.Context, id session.ID, summary string) error {
 	a.Forget() // it was opened for reading
 	h, err := a.InHand(ctx, workspace.Request{Command: "wfs hook", Session: string(id), Current: true})
 	if err != nil {
@@ -215,14 +219,14 @@ func (a *app) hookKeep(ctx context.Context, id session.ID, summary string) error
 	return err
 }
 
-// hookClaim leaves word for the next attempt when the agent says how far it is. It is a claim like any other:
+// claim leaves word for the next attempt when the agent says how far it is. It is a claim like any other:
 // gates decide.
-func (a *app) hookClaim(id session.ID, h agents.Hook) error {
+func (a *hookRunVerb) claim(id session.ID, h agents.Hook) error {
 	text := agent.ClaimNote(h.Last, a.env.Now)
 	if text == "" {
 		return nil
 	}
-	_, err := a.Clone.Post(id, session.Request{Kind: session.RequestNote,
+	_, err := a.Clone.Session(id).Inbox().Post(session.Request{Kind: session.RequestNote,
 		Text: "An agent that a person worked with " + a.Redact(text)}, a.env.Now(), a.env.NewID(4))
 	return err
 }

@@ -30,9 +30,14 @@ var statuses = []string{
 	string(session.StatusAbandoned), string(present.Unreadable),
 }
 
-func (a *app) listCmd() *cobra.Command {
-	var status string
-	var merged, noMerged, deleted bool
+// listVerb is `wfs list`.
+type listVerb struct {
+	*app
+	status                    string
+	merged, noMerged, deleted bool
+}
+
+func (a *listVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "all sessions of this repository", Aliases: []string{"ls"},
 		Long: "List shows every session of the repository, most recent first. A star marks the one that is checked out here, a plus\nthose in other work trees. It writes nothing and takes no lock.\n\n" +
@@ -40,52 +45,55 @@ func (a *app) listCmd() *cobra.Command {
 			"rebased or cherry-picked. That takes a moment.",
 		Example: "  wfs list\n  wfs list --status blocked --json\n  wfs list --merged\n  wfs list --deleted",
 		Args:    noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			ctx := c.Context()
-			if status != "" && !slices.Contains(statuses, status) {
-				e := usage("", "--status %q: it is one of %s", status, strings.Join(statuses, ", "))
-				if near := workflows.Suggest(status, statuses); near != "" {
-					e.Hint = "wfs list --status " + near
-				}
-				return e
-			}
-			if merged && noMerged {
-				return usage("wfs list --help", "--merged and --no-merged exclude each other")
-			}
-			if err := a.Open(ctx); err != nil {
-				return err
-			}
-			if deleted {
-				return a.listDeleted(ctx)
-			}
-			list, err := a.sessions(ctx)
-			if err == nil && (merged || noMerged) {
-				list, err = a.withFate(ctx, list, merged)
-			}
-			if err != nil {
-				return err
-			}
-			list = slices.DeleteFunc(list, func(s present.Session) bool { return status != "" && string(s.Status) != status })
-			if a.json {
-				return a.answer(listJSON{jsonVersion, list})
-			}
-			a.sayElsewhere(ctx)
-			if len(list) == 0 && !merged && !noMerged && status == "" {
-				a.note("no sessions; begin one: %s", a.newCommand(ctx))
-			}
-			a.env.List(list)
-			return nil
-		},
+		RunE:    with(a.run),
 	}
-	c.Flags().StringVar(&status, "status", "", "only sessions with this `status`")
-	c.Flags().BoolVar(&merged, "merged", false, "only sessions whose work is merged, and into what")
-	c.Flags().BoolVar(&noMerged, "no-merged", false, "only sessions whose work is not merged")
-	c.Flags().BoolVar(&deleted, "deleted", false, "sessions that were deleted, and are kept until wfs gc")
+	c.Flags().StringVar(&a.status, "status", "", "only sessions with this `status`")
+	c.Flags().BoolVar(&a.merged, "merged", false, "only sessions whose work is merged, and into what")
+	c.Flags().BoolVar(&a.noMerged, "no-merged", false, "only sessions whose work is not merged")
+	c.Flags().BoolVar(&a.deleted, "deleted", false, "sessions that were deleted, and are kept until wfs gc")
 	return c
 }
 
+func (a *listVerb) run(ctx context.Context, _ []string) error {
+	if a.status != "" && !slices.Contains(statuses, a.status) {
+		e := usage("", "--status %q: it is one of %s", a.status, strings.Join(statuses, ", "))
+		if near := workflows.Suggest(a.status, statuses); near != "" {
+			e.Hint = "wfs list --status " + near
+		}
+		return e
+	}
+	if a.merged && a.noMerged {
+		return usage("wfs list --help", "--merged and --no-merged exclude each other")
+	}
+	if err := a.Open(ctx); err != nil {
+		return err
+	}
+	if a.deleted {
+		return a.listDeleted(ctx)
+	}
+	list, err := a.sessions(ctx)
+	if err == nil && (a.merged || a.noMerged) {
+		list, err = a.withFate(ctx, list)
+	}
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(s present.Session) bool { return a.status != "" && string(s.Status) != a.status })
+	if a.json {
+		return a.answer(listJSON{jsonVersion, list})
+	}
+	if remote, command := a.SomeRemote(ctx); remote != "" {
+		a.note("%s has sessions that were not fetched: %s", remote, command)
+	}
+	if len(list) == 0 && !a.merged && !a.noMerged && a.status == "" {
+		a.note("no sessions; begin one: %s", a.newCommand(ctx))
+	}
+	a.env.List(list)
+	return nil
+}
+
 // sessions describes every session. One that cannot be read is listed with the reason.
-func (a *app) sessions(ctx context.Context) ([]present.Session, error) {
+func (a *listVerb) sessions(ctx context.Context) ([]present.Session, error) {
 	list := []present.Session{}
 	all, err := a.Repo.Sessions(ctx)
 	if errors.Is(err, refs.ErrBrokenRef) {
@@ -116,7 +124,7 @@ func (a *app) sessions(ctx context.Context) ([]present.Session, error) {
 }
 
 // damagedSessions are those whose ledger's ref cannot be read. It returns the error when it is about something else.
-func (a *app) damagedSessions(ctx context.Context, err error) ([]present.Session, error) {
+func (a *listVerb) damagedSessions(ctx context.Context, err error) ([]present.Session, error) {
 	list := []present.Session{}
 	_, broken, e := a.Repo.OurRefs(ctx)
 	for _, b := range broken {

@@ -1,7 +1,10 @@
 package cmd
 
 import (
+	"context"
 	"slices"
+
+	"github.com/wfs-dev/wfs/session/fold"
 
 	"github.com/spf13/cobra"
 
@@ -22,9 +25,14 @@ type logJSON struct {
 	SkippedPhases []session.SkippedPhase `json:"skipped_phases,omitempty"`
 }
 
-func (a *app) logCmd() *cobra.Command {
-	var most int
-	var graph, events bool
+// logVerb is `wfs log`.
+type logVerb struct {
+	*app
+	most          int
+	graph, events bool
+}
+
+func (a *logVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "log [SESSION]", Short: "the checkpoints of a session, newest first",
 		Long: `Log lists a session's checkpoints, also those that it has gone back from: their numbers are never reused and
@@ -35,57 +43,53 @@ With --events it prints the whole history instead, oldest first, one line for ea
 event as docs/formats.md describes it. It writes nothing and takes no lock.`,
 		Example: "  wfs log\n  wfs log --graph\n  wfs log csv-export -n 5 --json\n  wfs log --events --json | jq -r .kind",
 		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			ctx := c.Context()
-			if events && graph {
-				return usage("wfs log --help", "--events and --graph exclude each other")
-			}
-			if events {
-				id, err := a.OpenNamed(ctx, first(args))
-				if err != nil {
-					return err
-				}
-				return a.sayEvents(ctx, id, most)
-			}
-			v, err := a.OpenView(ctx, first(args))
-			if err != nil {
-				return err
-			}
-			s := &v.Session
-			var below map[int]int
-			if graph {
-				events, err := a.history(ctx, s.ID)
-				if err != nil {
-					return err
-				}
-				below = session.BuildsOn(events)
-			}
-			list := slices.Clone(s.Checkpoints)
-			slices.Reverse(list)
-			if most > 0 {
-				list = list[:min(most, len(list))]
-			}
-			if a.json {
-				return a.answer(logJSON{jsonVersion, s.ID, s.Current, list, below, s.Claims, s.StillRefuted(), s.SkippedPhases})
-			}
-			a.page(ctx)
-			if graph {
-				for _, line := range present.DrawTree(s, list, below) {
-					a.env.Line(line)
-				}
-				return nil
-			}
-			for _, c := range list {
-				a.env.Line(present.CheckpointLine(s, c))
-			}
-			a.env.Flaky(s.FlakyTests())
-			a.env.Forced(s.SkippedPhases)
-			a.env.Tampered(s.TamperedOn(), "")
-			return nil
-		},
+		RunE:    with(a.run),
 	}
-	c.Flags().IntVarP(&most, "max-count", "n", 0, "at most this many")
-	c.Flags().BoolVar(&graph, "graph", false, "draw which checkpoint builds on which")
-	c.Flags().BoolVar(&events, "events", false, "print every event instead of the checkpoints")
+	c.Flags().IntVarP(&a.most, "max-count", "n", 0, "at most this many")
+	c.Flags().BoolVar(&a.graph, "graph", false, "draw which checkpoint builds on which")
+	c.Flags().BoolVar(&a.events, "events", false, "print every event instead of the checkpoints")
 	return c
+}
+
+func (a *logVerb) run(ctx context.Context, args []string) error {
+	if a.events && a.graph {
+		return usage("wfs log --help", "--events and --graph exclude each other")
+	}
+	if a.events {
+		id, err := a.OpenNamed(ctx, first(args))
+		if err != nil {
+			return err
+		}
+		return a.sayEvents(ctx, id, a.most)
+	}
+	v, err := a.OpenView(ctx, first(args))
+	if err != nil {
+		return err
+	}
+	s := &v.Session
+	var below map[int]int
+	if a.graph {
+		events, err := eventsOf(ctx, a.Workspace, s.ID)
+		if err != nil {
+			return err
+		}
+		below = fold.BuildsOn(events)
+	}
+	list := slices.Clone(s.Checkpoints)
+	slices.Reverse(list)
+	if a.most > 0 {
+		list = list[:min(a.most, len(list))]
+	}
+	if a.json {
+		return a.answer(logJSON{jsonVersion, s.ID, s.Current, list, below, s.Claims, s.StillRefuted(), s.SkippedPhases})
+	}
+	a.page(ctx)
+	if a.graph {
+		for _, line := range present.DrawTree(s, list, below) {
+			a.env.Line(line)
+		}
+		return nil
+	}
+	a.env.Checkpoints(s, list)
+	return nil
 }

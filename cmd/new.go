@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -22,7 +23,7 @@ type newOptions struct {
 	worktree                          bool // in a work tree of its own
 	yes                               bool // trust what .wfs/ says now
 	runs                              bool // wfs start: a run follows
-	again                             bool // although a session has this spec
+	another                           bool // although a session has this spec
 	dir                               string
 
 	budget workflows.Budget
@@ -40,8 +41,14 @@ func (o *newOptions) pinning() workspace.Pinning {
 		KeepTyped: o.keepTyped}
 }
 
-func (a *app) newCmd() *cobra.Command {
-	var o newOptions
+// newVerb is `wfs new`.
+type newVerb struct {
+	*app
+	o newOptions
+}
+
+func (a *newVerb) command() *cobra.Command {
+	o := &a.o
 	c := &cobra.Command{
 		Use: "new GOAL", Short: "create a session without running it",
 		Long: `New creates a session for one feature on a branch of its own, wfs/<name>, and checks it out here. wfs
@@ -70,7 +77,7 @@ in turn. If an open session has the same spec, wfs proposes to resume it; --agai
   wfs new "xml export" --from release-2`,
 		Args: func(c *cobra.Command, args []string) error {
 			if o.fork = workspace.IsCheckpoint(o.from); o.fork {
-				a.isNow("wfs fork " + o.from)
+				isNow(a.note, "wfs fork "+o.from)
 				return upTo(1)(c, args)
 			}
 			return oneGoal(c, args)
@@ -80,10 +87,10 @@ in turn. If an open session has the same spec, wfs proposes to resume it; --agai
 				return usage("wfs new --help", "--carry and --leave exclude each other")
 			}
 			o.goal = a.Redact(first(args)) // its name is made of it
-			return a.beginNew(c.Context(), o)
+			return beginNew(c.Context(), &newborn{app: a.app, o: *o})
 		},
 	}
-	newFlags(c, &o)
+	newFlags(c, o)
 	return c
 }
 
@@ -94,7 +101,7 @@ func newFlags(c *cobra.Command, o *newOptions) {
 	f.StringVar(&o.agent, "agent", "", "the agent: a `name` (wfs agent list), a command, or script:FILE")
 	f.StringVar(&o.spec, "spec", "", "`file` with the specification")
 	f.BoolVarP(&o.yes, "yes", "y", false, "run the commands of this repository without asking, as wfs trust --yes does")
-	f.BoolVar(&o.again, "again", false, "create another session with a spec that a session already has")
+	f.BoolVar(&o.another, "again", false, "create another session with a spec that a session already has")
 	f.StringVar(&o.from, "from", "",
 		"start from this `ref` (default: HEAD; on a session's branch, the branch that session came from)")
 	f.StringVar(&o.holdout, "holdout", "", "`directory` with tests that the agent never sees, or a ref")
@@ -116,13 +123,28 @@ type newborn struct {
 	r        *transition.Relocated
 }
 
-// newSession creates a session, step by step. The last step but one creates it; until then nothing has to be undone.
-func (a *app) newSession(ctx context.Context, o newOptions) error {
-	n := &newborn{app: a, o: o}
-	steps := []func(context.Context) error{a.fit, n.begin, n.choosePlan, n.chooseStart, n.carryOrLeave, n.name,
+// beginNew begins a session here, or in a work tree of its own.
+func beginNew(ctx context.Context, n *newborn) error {
+	if n.o.dir != "" && !n.o.worktree {
+		return usage(n.again("--worktree"), "--dir is the directory of a work tree of the session's own")
+	}
+	err := n.begin(ctx)
+	if id, instead := errors.AsType[resumeInstead](err); instead {
+		n.Close()
+		return (&resumeVerb{app: n.app}).run(ctx, []string{string(id)})
+	}
+	if r, is := errors.AsType[*session.Refusal](err); is && r.Code == session.RefuseUnbuilt {
+		r.Hint = "make it build, or " + n.again("--workflow", "loop")
+	}
+	return err
+}
+
+// begin creates a session, step by step. The last step but one creates it; until then nothing has to be undone.
+func (n *newborn) begin(ctx context.Context) error {
+	steps := []func(context.Context) error{n.Suits, n.beginHere, n.choosePlan, n.chooseStart, n.carryOrLeave, n.name,
 		n.create, n.trust}
-	if o.worktree {
-		steps = []func(context.Context) error{a.fit, n.beginElsewhere, n.choosePlan, n.chooseStart, n.carryAlong, n.name,
+	if n.o.worktree {
+		steps = []func(context.Context) error{n.Suits, n.beginElsewhere, n.choosePlan, n.chooseStart, n.carryAlong, n.name,
 			n.createInTree, n.trust}
 	}
 	for _, step := range steps {
@@ -130,15 +152,15 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 			return err
 		}
 	}
-	n.r.Note = a.NoItems(&n.h.S, n.b.Spec, o.spec)
-	return a.sayNew(ctx, n.h, n.r, n.saved, o.runs)
+	n.r.Note = n.NoItems(&n.h.S, n.b.Spec, n.o.spec)
+	return n.say(ctx)
 }
 
-func (n *newborn) begin(ctx context.Context) error { return n.Begin(ctx, "wfs new", true) }
+func (n *newborn) beginHere(ctx context.Context) error { return n.Begin(ctx, "wfs new", true) }
 
 // choosePlan fixes what the session will run.
 func (n *newborn) choosePlan(ctx context.Context) error {
-	if err := n.takeHoldout(ctx, &n.o); err != nil {
+	if err := n.takeHoldout(ctx); err != nil {
 		return err
 	}
 	if n.o.fork {
@@ -169,7 +191,7 @@ func (n *newborn) name(ctx context.Context) (err error) {
 	if n.b.Created.ID, err = n.HoldFree(ctx, n.o.goal, hold); err != nil {
 		return err
 	}
-	return n.keepHoldout(n.b.Created.ID, &n.o)
+	return n.keepHoldout(n.b.Created.ID)
 }
 
 func (n *newborn) create(ctx context.Context) (err error) {
@@ -179,9 +201,9 @@ func (n *newborn) create(ctx context.Context) (err error) {
 	switch {
 	case err == nil || n.r == nil:
 	case n.h == nil:
-		n.sayKept("what was changed while gates ran", n.r.Rescued, n.note)
+		sayKept(n.Repo, "what was changed while gates ran", n.r.Rescued, n.note)
 	default:
-		n.sayKept(wasThere, n.r.Rescued, n.note)
+		sayKept(n.Repo, wasThere, n.r.Rescued, n.note)
 	}
 	return err
 }
@@ -226,17 +248,17 @@ func (n *newborn) carryOrLeave(ctx context.Context) error {
 	return nil
 }
 
-func (a *app) askCarry(ctx context.Context, names []string) (carry bool, err error) {
+func (n *newborn) askCarry(ctx context.Context, names []string) (carry bool, err error) {
 	what := fmt.Sprintf("%d uncommitted %s: %s", len(names), plural(len(names), "file", "files"),
 		strings.Join(names[:min(len(names), 5)], ", "))
-	if !a.env.StdinTTY || a.json {
+	if !n.env.StdinTTY || n.json {
 		return false, session.Refuse(session.RefuseDirty,
-			a.again("--carry")+"   (take them along), or "+a.again("--leave")+"   (they stay with your branch)",
+			n.again("--carry")+"   (take them along), or "+n.again("--leave")+"   (they stay with your branch)",
 			"there are uncommitted changes: say what becomes of them (%s)", what)
 	}
-	a.note("%s", what)
-	answer, err := a.choose(ctx, "[c]arry them into the session, [l]eave them with your branch, or [q]uit? ",
-		a.again("--carry")+", or "+a.again("--leave"), "carry", "leave")
+	n.note("%s", what)
+	answer, err := n.choose(ctx, "[c]arry them into the session, [l]eave them with your branch, or [q]uit? ",
+		n.again("--carry")+", or "+n.again("--leave"), "carry", "leave")
 	return answer == "carry", err
 }
 
@@ -246,19 +268,20 @@ type resumeInstead session.ID
 func (r resumeInstead) Error() string { return "resume " + string(r) }
 
 // sameSpec asks before a second session begins with the spec of one that is not finished.
-func (a *app) sameSpec(ctx context.Context, c *session.Created, o newOptions) error {
-	if c.SpecDigest == "" || o.again || strings.Contains(o.from, "@") {
+func (n *newborn) sameSpec(ctx context.Context) error {
+	c, o := &n.b.Created, &n.o
+	if c.SpecDigest == "" || o.another || strings.Contains(o.from, "@") {
 		return nil
 	}
-	id, what, way, err := a.SameSpec(ctx, c, o.spec)
+	id, what, way, err := n.SameSpec(ctx, c, o.spec)
 	if err != nil || way == "" {
 		return err
 	}
-	if !a.env.StdinTTY || a.json {
+	if !n.env.StdinTTY || n.json {
 		return session.Refuse(session.RefuseSameSpec, way, "%s; to begin another session with it: --again", what)
 	}
-	a.note("%s", what)
-	answer, err := a.choose(ctx, "[r]esume "+string(id)+", begin [a]nother one, or [q]uit? ", "wfs new --again",
+	n.note("%s", what)
+	answer, err := n.choose(ctx, "[r]esume "+string(id)+", begin [a]nother one, or [q]uit? ", "wfs new --again",
 		"resume", "another")
 	if err == nil && answer == "resume" {
 		err = resumeInstead(id)
@@ -267,8 +290,8 @@ func (a *app) sameSpec(ctx context.Context, c *session.Created, o newOptions) er
 }
 
 // choose asks which of two ways to take, by a word or its first letter. Whoever takes neither ends the command.
-func (a *app) choose(ctx context.Context, question, flag, one, other string) (string, error) {
-	answer, err := a.promptFor(ctx, question, flag, one, one[:1], other, other[:1], "quit", "q", "")
+func (n *newborn) choose(ctx context.Context, question, flag, one, other string) (string, error) {
+	answer, err := n.promptFor(ctx, question, flag, one, one[:1], other, other[:1], "quit", "q", "")
 	switch {
 	case err != nil:
 		return "", err
@@ -277,6 +300,6 @@ func (a *app) choose(ctx context.Context, question, flag, one, other string) (st
 	case answer == other || answer == other[:1]:
 		return other, nil
 	}
-	a.note("nothing was begun, and nothing was changed")
+	n.note("nothing was begun, and nothing was changed")
 	return "", exitWith(exitDecision)
 }

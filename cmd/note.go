@@ -3,22 +3,24 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/wfs-dev/wfs/phases/brief"
+
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/engine/history"
-	"github.com/wfs-dev/wfs/phases/brief"
-	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workspace"
 )
 
-func (a *app) noteCmd() *cobra.Command {
-	var text string
+// noteVerb is `wfs note`.
+type noteVerb struct {
+	*app
+	text string
+	bare bool // it was typed without -m
+}
+
+func (a *noteVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "note [SESSION] -m TEXT", Short: "message for the next attempt, or answer to a question",
 		Long: `Note leaves a message for the next attempt: it stands in its brief. If the session waits for an answer,
@@ -33,43 +35,29 @@ up again by the next wfs run, with the note. Without -m the first argument is th
   wfs note csv-export -m "use the standard library"
   wfs run --note "…"                     the same, and continue`,
 		Args: func(c *cobra.Command, args []string) error {
-			if !c.Flags().Changed("message") && len(args) > 0 {
-				text, args = args[0], args[1:]
+			if a.bare = !c.Flags().Changed("message"); a.bare && len(args) > 0 {
+				a.text, args = args[0], args[1:]
 			}
-			if strings.TrimSpace(text) == "" {
+			if strings.TrimSpace(a.text) == "" {
 				return usage(c.CommandPath()+` -m "what the next attempt should know"`, "a note needs a text")
 			}
 			return upTo(1)(c, args)
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			bare := !c.Flags().Changed("message")
-			if bare {
-				args = args[1:]
-			}
-			return a.leaveNote(c.Context(), text, first(args), bare)
-		},
+		RunE: with(a.run),
 	}
-	c.Flags().StringVarP(&text, "message", "m", "", "the note")
+	c.Flags().StringVarP(&a.text, "message", "m", "", "the note")
 	return c
 }
 
-// requestJSON is what note and stop print.
-type requestJSON struct {
-	Version int             `json:"version"`
-	Session session.ID      `json:"session"`
-	Request string          `json:"request,omitempty"`
-	Taken   bool            `json:"taken"` // it is an event already
-	Status  session.Status  `json:"status"`
-	Driver  *present.Driver `json:"driver,omitempty"`
-	Next    []string        `json:"next"`
-}
-
-// leaveNote leaves a note. bare says that the text was typed without -m.
-func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error {
+func (a *noteVerb) run(ctx context.Context, args []string) error {
+	if a.bare {
+		args = args[1:]
+	}
+	text, name := a.text, first(args)
 	if err := a.OpenWriter(ctx); err != nil {
 		return err
 	}
-	if bare {
+	if a.bare {
 		if err := a.noteMissing(ctx, text, name); err != nil {
 			return err
 		}
@@ -85,7 +73,7 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 	if err := takesNote(&v.Session, text); err != nil {
 		return err
 	}
-	k, err := a.request(ctx, "wfs note", v, session.Request{Kind: session.RequestNote, Text: a.Redact(text)})
+	k, err := inbox{a.app}.request(ctx, "wfs note", v, session.Request{Kind: session.RequestNote, Text: a.Redact(text)})
 	if err != nil {
 		return err
 	}
@@ -115,7 +103,7 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 }
 
 // noteMissing refuses a text that is the name of a session: its note was forgotten, or comes after it.
-func (a *app) noteMissing(ctx context.Context, text, name string) error {
+func (a *noteVerb) noteMissing(ctx context.Context, text, name string) error {
 	id, err := session.ParseID(text)
 	if err != nil {
 		return nil
@@ -157,49 +145,4 @@ func fitsBrief(waiting []string, text string) error {
 		what = fmt.Sprintf("%d notes wait for the next attempt, and its brief does not take this one as well", len(waiting))
 	}
 	return usage("put it into a file of the repository and name that file", "%s", what)
-}
-
-// asked is what became of a request of a person's.
-type asked struct {
-	request string           // its id
-	kept    error            // why it waits on, nil: it is an event already
-	by      *registry.Holder // who takes it in, nil when the session has no run
-	session *session.Session // as it is now
-	next    []string
-}
-
-// request posts a request first, so that it is kept whatever happens, and then sees whether somebody has to take it in.
-func (a *app) request(ctx context.Context, command string, v history.View, request session.Request) (asked, error) {
-	id := v.Session.ID
-	r, err := a.Post(id, request)
-	if err != nil {
-		return asked{}, err
-	}
-	k := asked{request: r.ID, session: &v.Session}
-	var s *session.Session
-	if s, k.kept = a.takeIn(ctx, command, id, r.ID); s != nil {
-		k.session = s
-	}
-	var held *registry.HeldError
-	if errors.As(k.kept, &held) {
-		k.by = &held.Holder
-	}
-	d, _, err := a.seen(ctx, k.session)
-	k.next = d.Next
-	return k, err
-}
-
-// takeIn takes in what waits in a session's inbox, if nobody drives it; own is what was just asked for here. The error
-// says why not; the requests wait on.
-func (a *app) takeIn(ctx context.Context, command string, id session.ID, own string) (*session.Session, error) {
-	if err := a.NotHeld(id, "is running"); err != nil {
-		return nil, err
-	}
-	h, err := a.InHand(ctx, workspace.Request{Command: command, Session: string(id)})
-	if err != nil {
-		return nil, err
-	}
-	err = h.TakeIn(ctx, own)
-	a.Close()
-	return &h.S, err
 }

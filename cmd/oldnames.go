@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -18,55 +19,67 @@ var oldNames = []struct{ old, now string }{
 }
 
 // spelledNow turns an earlier spelling into the present one, and prints it.
-func (a *app) spelledNow(args []string) []string {
+func spelledNow(args []string, say func(string, ...any)) []string {
 	for _, n := range oldNames {
 		words, now := strings.Fields(n.old), strings.Fields(n.now)
 		if len(args) < len(words) || !slices.Equal(args[:len(words)], words) {
 			continue
 		}
 		rest := slices.Clone(args[len(words):])
+		if !slices.Contains(rest, "--json") {
+			isNow(say, "wfs "+n.now)
+		}
 		switch n.old {
 		case "rename": // SESSION TITLE
-			if now = []string{"edit", "--name"}; len(rest) > 1 {
-				now, rest = []string{"edit", rest[0], "--name"}, rest[1:]
+			if len(rest) > 1 {
+				return append([]string{"edit", rest[0], "--name"}, rest[1:]...)
 			}
+			return append([]string{"edit", "--name"}, rest...)
 		case "budget set": // --usd
-			now = now[:1]
-			for i, word := range rest {
-				if flag, ok := strings.CutPrefix(word, "--"); ok && flag != "json" {
-					rest[i] = "--budget-" + flag
-				}
-			}
-		}
-		if !slices.Contains(rest, "--json") {
-			a.isNow("wfs " + n.now)
+			return append(now[:1], budgetFlagsNow(rest)...)
 		}
 		return append(now, rest...)
 	}
 	return args
 }
 
-func (a *app) isNow(command string) { a.note("note: this is now %q", command) }
+// budgetFlagsNow turns --usd into --budget-usd.
+func budgetFlagsNow(words []string) []string {
+	for i, word := range words {
+		if flag, ok := strings.CutPrefix(word, "--"); ok && flag != "json" {
+			words[i] = "--budget-" + flag
+		}
+	}
+	return words
+}
 
-// oldPhase has earlier spellings of reject --to and approve --anyway, which take less.
-func (a *app) oldPhase() *cobra.Command {
-	var why, name string
-	back := &cobra.Command{Use: "back [PHASE]", Hidden: true, Args: upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			a.isNow(`wfs reject --to PHASE -m "why"`)
-			return a.answerFor(c.Context(), "wfs reject", name, func(h *engine.Hand) error {
-				return h.PhaseBack(c.Context(), session.PhaseName(first(args)), why)
-			})
-		}}
-	skip := &cobra.Command{Use: "skip", Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
-		a.isNow(`wfs approve --anyway "why"`)
-		return a.answerFor(c.Context(), "wfs approve", name,
-			func(h *engine.Hand) error { return h.PhaseSkip(c.Context(), why) })
-	}}
+func isNow(say func(string, ...any), command string) { say("note: this is now %q", command) }
+
+// oldPhaseVerb has earlier spellings of reject --to and approve --anyway, which take less.
+type oldPhaseVerb struct {
+	*app
+	why, session string
+}
+
+func (a *oldPhaseVerb) command() *cobra.Command {
 	c := &cobra.Command{Use: "phase", Hidden: true, Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(back, skip)
-	c.PersistentFlags().StringVarP(&why, "reason", "m", "", "")
-	c.PersistentFlags().StringVar(&name, "session", "", "")
+	c.AddCommand(&cobra.Command{Use: "back [PHASE]", Hidden: true, Args: upTo(1), RunE: with(a.back)},
+		&cobra.Command{Use: "skip", Hidden: true, Args: noArgs, RunE: with(a.skip)})
+	c.PersistentFlags().StringVarP(&a.why, "reason", "m", "", "")
+	c.PersistentFlags().StringVar(&a.session, "session", "", "")
 	return c
+}
+
+func (a *oldPhaseVerb) back(ctx context.Context, args []string) error {
+	isNow(a.note, `wfs reject --to PHASE -m "why"`)
+	return decision{a.app, "wfs reject", a.session}.take(ctx, func(h *engine.Hand) error {
+		return h.PhaseBack(ctx, session.PhaseName(first(args)), a.why)
+	})
+}
+
+func (a *oldPhaseVerb) skip(ctx context.Context, _ []string) error {
+	isNow(a.note, `wfs approve --anyway "why"`)
+	return decision{a.app, "wfs approve", a.session}.take(ctx,
+		func(h *engine.Hand) error { return h.PhaseSkip(ctx, a.why) })
 }

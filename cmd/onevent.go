@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workspace"
+	"github.com/wfs-dev/wfs/workspace/onevent"
 )
 
 // noticeJSON is what the on-event command gets on its standard input.
@@ -22,7 +22,7 @@ type noticeJSON struct {
 // notices tells the user's on-event command what happens in a run.
 type notices struct {
 	app    *app
-	to     *workspace.OnEvent
+	to     *onevent.Commands
 	driven bool // a run that never began is no news: who typed it is there
 }
 

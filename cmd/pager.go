@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strings"
+	"slices"
 	"sync/atomic"
 	"syscall"
 
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // pager is a program that shows what a command answers, screen by screen.
@@ -29,18 +31,15 @@ const (
 // page sends the rest of the answer through the user's pager when a person reads it. A pager that cannot be started is
 // no error: the answer goes to the terminal.
 func (a *app) page(ctx context.Context) {
-	if a.json || a.noPager || !a.env.StdoutTTY {
-		return
-	}
 	out, ok := a.env.Stdout.(*output)
-	if !ok {
+	if !ok || a.json || a.noPager || !a.env.StdoutTTY {
 		return
 	}
 	terminal, ok := out.file()
 	if !ok {
 		return
 	}
-	command := a.pagerCommand(ctx)
+	command := pagerCommand(ctx, &a.env.Env, a.Repo)
 	if command == "" || command == "cat" {
 		return
 	}
@@ -49,13 +48,7 @@ func (a *app) page(ctx context.Context) {
 		return
 	}
 	p := &pager{stdout: out, w: w, done: make(chan struct{})}
-	env := a.env.Environ
-	// as git sets them: quit when it fits, pass colours, keep the screen
-	for _, kv := range []string{"LESS=FRX", "LV=-c"} {
-		if name, _, _ := strings.Cut(kv, "="); a.env.Get(name) == "" {
-			env = append(env[:len(env):len(env)], kv)
-		}
-	}
+	env := pagerEnviron(&a.env.Env)
 	a.signals.patient.Store(true) // Ctrl-C is the pager's
 	ctx = context.WithoutCancel(ctx)
 	go func() {
@@ -69,20 +62,32 @@ func (a *app) page(ctx context.Context) {
 	a.pager, a.env.Stdout = p, p
 }
 
+// pagerEnviron is the environment of a pager, with the options that git sets: quit when it fits, pass colours, keep the
+// screen.
+func pagerEnviron(env *workspace.Env) []string {
+	all := slices.Clone(env.Environ)
+	for name, options := range map[string]string{"LESS": "FRX", "LV": "-c"} {
+		if env.Get(name) == "" {
+			all = append(all, name+"="+options)
+		}
+	}
+	return all
+}
+
 // pagerCommand is the user's pager as a line of shell, "" for none. Git knows its own configuration, PAGER and the
 // system's pager.
-func (a *app) pagerCommand(ctx context.Context) string {
+func pagerCommand(ctx context.Context, env *workspace.Env, repo *gitstate.Repo) string {
 	for _, name := range []string{"WFS_PAGER", "GIT_PAGER"} {
-		if command, set := a.env.Lookup(name); set {
+		if command, set := env.Lookup(name); set {
 			return command
 		}
 	}
-	if a.Repo != nil {
-		if command, err := a.Repo.Answers.Pager(ctx); err == nil {
+	if repo != nil {
+		if command, err := repo.Answers.Pager(ctx); err == nil {
 			return command
 		}
 	}
-	if command, set := a.env.Lookup("PAGER"); set {
+	if command, set := env.Lookup("PAGER"); set {
 		return command
 	}
 	return "less"

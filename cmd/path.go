@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/session"
@@ -13,31 +15,35 @@ type pathJSON struct {
 	Path    string     `json:"path"`
 }
 
-func (a *app) pathCmd() *cobra.Command {
+// pathVerb is `wfs path`.
+type pathVerb struct{ *app }
+
+func (a *pathVerb) command() *cobra.Command {
 	return &cobra.Command{
 		Use: "path [SESSION]", Short: "the directory where a session is checked out",
 		Long: `Path prints the top directory of the work tree that has a session checked out, for cd and for scripts.
 A session that was handed over is found where that was done. It writes nothing and takes no lock.`,
 		Example: `  cd "$(wfs path csv-export)"`,
 		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			ctx := c.Context()
-			id, err := a.OpenNamed(ctx, first(args))
-			if err != nil {
-				return err
-			}
-			t, err := a.Belonging(ctx, id)
-			if err != nil {
-				return err
-			}
-			if t.Gone {
-				return workspace.Gone(id, t)
-			}
-			if a.json {
-				return a.answer(pathJSON{jsonVersion, id, t.Path})
-			}
-			a.out("%s", t.Path)
-			return nil
-		},
+		RunE:    with(a.run),
 	}
+}
+
+func (a *pathVerb) run(ctx context.Context, args []string) error {
+	id, err := a.OpenNamed(ctx, first(args))
+	if err != nil {
+		return err
+	}
+	t, err := a.Belonging(ctx, id)
+	if err != nil {
+		return err
+	}
+	if t.Gone {
+		return workspace.Gone(id, t)
+	}
+	if a.json {
+		return a.answer(pathJSON{jsonVersion, id, t.Path})
+	}
+	a.out("%s", t.Path)
+	return nil
 }

@@ -29,9 +29,15 @@ type planJSON struct {
 	baseJSON                    // of finish
 }
 
-// preview says what a command would do to a session and the files here.
-func (a *app) preview(ctx context.Context, id session.ID, ask func(*engine.Look) (transition.Preview, error)) error {
-	look, err := a.Engine.Look(ctx, id, a.Clone.ExcludeFile(id))
+// preview says what a command that moves files would do.
+type preview struct {
+	*app
+	id session.ID
+}
+
+// of says what a command would do to a session and the files here.
+func (a preview) of(ctx context.Context, ask func(*engine.Look) (transition.Preview, error)) error {
+	look, err := a.Engine.Look(ctx, a.id, a.Clone.Session(a.id).ExcludeFile())
 	if err != nil {
 		return err
 	}
@@ -39,11 +45,11 @@ func (a *app) preview(ctx context.Context, id session.ID, ask func(*engine.Look)
 	if err != nil {
 		return err
 	}
-	return a.sayPreview(id, p, baseJSON{})
+	return a.say(p, baseJSON{})
 }
 
-func (a *app) sayPreview(id session.ID, p transition.Preview, base baseJSON) error {
-	j := planJSON{Version: jsonVersion, Session: id, Would: p.What, Head: strings.TrimPrefix(p.Head, "refs/heads/"),
+func (a preview) say(p transition.Preview, base baseJSON) error {
+	j := planJSON{Version: jsonVersion, Session: a.id, Would: p.What, Head: strings.TrimPrefix(p.Head, "refs/heads/"),
 		Changes: list(p.Move.Changes), InTheWay: list(p.Move.InTheWay), baseJSON: base}
 	if p.At >= 0 {
 		j.Checkpoint = &p.At

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
@@ -58,6 +61,10 @@ func (a *app) diffTo(ctx context.Context, from, to session.Commit, o object.Diff
 func unix(sec int64) time.Time { return time.Unix(sec, 0) }
 
 func plural(n int, one, many string) string { return present.Plural(n, one, many) }
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // showProgress shows what gates do until done is called.
 func (a *app) showProgress() (done func()) {

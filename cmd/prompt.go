@@ -7,22 +7,29 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
 )
 
+// prompter asks a person at the terminal.
+type prompter struct {
+	screen *present.Screen
+	exit   func() int // the exit code after Ctrl-C
+}
+
 // ask asks a yes-or-no question at the terminal, Enter being no. Without one it refuses and names the flag.
-func (a *app) ask(ctx context.Context, question, flag string) (bool, error) {
-	answer, err := a.promptFor(ctx, question, flag, "", "y", "yes", "n", "no")
+func (p *prompter) ask(ctx context.Context, question, flag string) (bool, error) {
+	answer, err := p.promptFor(ctx, question, flag, "", "y", "yes", "n", "no")
 	return strings.HasPrefix(answer, "y"), err
 }
 
 // asksHere reports whether there is a terminal at which a person can be asked.
-func (a *app) asksHere() bool { return a.env.StdinTTY && a.env.StderrTTY && !a.json }
+func (p *prompter) asksHere() bool { return p.screen.StdinTTY && p.screen.StderrTTY && !p.screen.JSON }
 
 // promptFor asks until the answer is one of those that are known, in small letters, three times at most.
-func (a *app) promptFor(ctx context.Context, question, flag string, known ...string) (string, error) {
+func (p *prompter) promptFor(ctx context.Context, question, flag string, known ...string) (string, error) {
 	for try := 1; ; try++ {
-		answer, err := a.prompt(ctx, question, flag)
+		answer, err := p.prompt(ctx, question, flag)
 		if low := strings.ToLower(answer); err != nil || slices.Contains(known, low) {
 			return low, err
 		}
@@ -30,31 +37,31 @@ func (a *app) promptFor(ctx context.Context, question, flag string, known ...str
 		if try == 3 {
 			return "", usage(flag, "%s", unknown)
 		}
-		a.note("%s", unknown)
+		p.screen.Note("%s", unknown)
 	}
 }
 
 // prompt asks at the terminal for a line. Ctrl-C is an answer too: the read that it leaves behind ends with the
 // process.
-func (a *app) prompt(ctx context.Context, question, flag string) (string, error) {
-	if !a.asksHere() {
+func (p *prompter) prompt(ctx context.Context, question, flag string) (string, error) {
+	if !p.asksHere() {
 		return "", session.Refuse(session.RefuseUntrusted, flag,
 			"this needs a decision, and there is no terminal to ask on")
 	}
-	fmt.Fprint(a.env.Stderr, question)
+	fmt.Fprint(p.screen.Stderr, question)
 	type answer struct {
 		line string
 		err  error
 	}
 	got := make(chan answer, 1)
 	go func() {
-		line, err := bufio.NewReader(a.env.Stdin).ReadString('\n')
+		line, err := bufio.NewReader(p.screen.Stdin).ReadString('\n')
 		got <- answer{line, err}
 	}()
 	select {
 	case <-ctx.Done():
-		fmt.Fprintln(a.env.Stderr)
-		return "", exitWith(a.signals.exitCode()) // who typed it knows
+		fmt.Fprintln(p.screen.Stderr)
+		return "", exitWith(p.exit()) // who typed it knows
 	case r := <-got:
 		if r.err != nil && r.line == "" {
 			return "", r.err

@@ -44,8 +44,8 @@ func (a *app) sayRecovered(r transition.Recovered) {
 	if r.Note != "" {
 		a.note("%s", r.Note)
 	}
-	a.sayKept(wasThere, refs[:len(refs)-len(r.Found)], a.note)
-	a.sayKept("what lay there half-way, edits made meanwhile among it,", r.Found, a.note)
+	sayKept(a.Repo, wasThere, refs[:len(refs)-len(r.Found)], a.note)
+	sayKept(a.Repo, "what lay there half-way, edits made meanwhile among it,", r.Found, a.note)
 }
 
 // withRecovered adds it to an answer, the first one that this command gives.

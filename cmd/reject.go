@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,8 +10,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-func (a *app) rejectCmd() *cobra.Command {
-	var why, to string
+// rejectVerb is `wfs reject`.
+type rejectVerb struct {
+	*app
+	why, to string
+}
+
+func (a *rejectVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "reject [SESSION] -m REASON", Short: "reject what a session is waiting on, with a reason",
 		Long: `Reject answers no to what a session waits for. The work goes back to where the workflow says, and the
@@ -22,29 +28,30 @@ SESSION@N does that.`,
 		Example: `  wfs reject -m "the plan forgets the empty file"
   wfs reject --to RED -m "quotes are doubled, see RFC 4180"`,
 		Args: upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if strings.TrimSpace(why) == "" && to == "" {
-				of := "wfs reject"
-				for _, name := range args {
-					of += " " + shellWord(name)
-				}
-				return usage(of+` -m "what is to be done"`, "-m is missing: the next attempt must know why")
-			}
-			if err := fitsBrief(nil, why); err != nil {
-				return err
-			}
-			if to != "" {
-				return a.answerFor(c.Context(), "wfs reject", first(args), func(h *engine.Hand) error {
-					return h.PhaseBack(c.Context(), session.PhaseName(to), why)
-				})
-			}
-			return a.answerFor(c.Context(), "wfs reject", first(args),
-				func(h *engine.Hand) error { return h.Reject(c.Context(), why) })
-		},
+		RunE: with(a.run),
 	}
-	c.Flags().StringVarP(&why, "message", "m", "", "the `reason`, for the next attempt")
-	c.Flags().StringVar(&why, "reason", "", "")
+	c.Flags().StringVarP(&a.why, "message", "m", "", "the `reason`, for the next attempt")
+	c.Flags().StringVar(&a.why, "reason", "", "")
 	_ = c.Flags().MarkHidden("reason")
-	c.Flags().StringVar(&to, "to", "", "go back to this `phase`")
+	c.Flags().StringVar(&a.to, "to", "", "go back to this `phase`")
 	return c
+}
+
+func (a *rejectVerb) run(ctx context.Context, args []string) error {
+	if strings.TrimSpace(a.why) == "" && a.to == "" {
+		of := "wfs reject"
+		for _, name := range args {
+			of += " " + shellWord(name)
+		}
+		return usage(of+` -m "what is to be done"`, "-m is missing: the next attempt must know why")
+	}
+	if err := fitsBrief(nil, a.why); err != nil {
+		return err
+	}
+	return decision{a.app, "wfs reject", first(args)}.take(ctx, func(h *engine.Hand) error {
+		if a.to != "" {
+			return h.PhaseBack(ctx, session.PhaseName(a.to), a.why)
+		}
+		return h.Reject(ctx, a.why)
+	})
 }

@@ -12,11 +12,14 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-func (a *app) resumeCmd() *cobra.Command {
-	var o struct {
-		at, backup       string
-		fresh, auto, dry bool
-	}
+// resumeVerb is `wfs resume`.
+type resumeVerb struct {
+	*app
+	at, backup       string
+	fresh, auto, dry bool
+}
+
+func (a *resumeVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "resume [SESSION | CHECKPOINT]", Short: "check out a session, or go to one of its checkpoints",
 		Long: `Resume checks a session out in this work tree; it runs nothing. After an interruption your edits stay.
@@ -27,44 +30,42 @@ With --backup the session goes to the checkpoint that a backup was made upon, an
 --backup=NUMBER is one of wfs backups, --backup alone the last one of an interrupted run.`,
 		Example: "  wfs resume\n  wfs resume csv-export@4\n  wfs resume @4 --dry-run\n  wfs resume --backup\n  wfs resume csv-export --backup=3",
 		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			word := first(args)
-			if o.fresh {
-				word += "@0"
-			}
-			if o.at != "" {
-				word += "@" + o.at
-			}
-			if o.at != "" || o.fresh {
-				a.isNow("wfs resume " + word)
-			}
-			if o.auto {
-				a.isNow("wfs resume --backup")
-				o.backup = autoName
-			}
-			if n := strings.Count(word, "@"); n > 1 || n > 0 && o.backup != "" {
-				return usage("wfs resume --help", "resume takes one checkpoint, or --backup")
-			}
-			return a.resume(c.Context(), word, o.backup, o.dry)
-		},
+		RunE:    with(a.run),
 	}
-	c.Flags().StringVar(&o.at, "at", "", "go to this `checkpoint`")
-	c.Flags().BoolVar(&o.fresh, "fresh", false, "go to checkpoint 0")
-	c.Flags().BoolVar(&o.auto, "auto", false, "")
+	c.Flags().StringVar(&a.at, "at", "", "go to this `checkpoint`")
+	c.Flags().BoolVar(&a.fresh, "fresh", false, "go to checkpoint 0")
+	c.Flags().BoolVar(&a.auto, "auto", false, "")
 	_, _, _ = c.Flags().MarkHidden("at"), c.Flags().MarkHidden("fresh"), c.Flags().MarkHidden("auto")
-	c.Flags().StringVar(&o.backup, "backup", "", "restore the files of this `backup`")
+	c.Flags().StringVar(&a.backup, "backup", "", "restore the files of this `backup`")
 	c.Flags().Lookup("backup").NoOptDefVal = autoName
-	dryFlag(c, &o.dry)
+	dryFlag(c, &a.dry)
 	return c
 }
 
-// resume goes to a session, or to a checkpoint or backup of it.
-func (a *app) resume(ctx context.Context, word, backup string, dry bool) error {
+// run goes to a session, or to a checkpoint or backup of it.
+func (a *resumeVerb) run(ctx context.Context, args []string) error {
+	word := first(args)
+	if a.fresh {
+		word += "@0"
+	}
+	if a.at != "" {
+		word += "@" + a.at
+	}
+	if a.at != "" || a.fresh {
+		isNow(a.note, "wfs resume "+word)
+	}
+	if a.auto {
+		isNow(a.note, "wfs resume --backup")
+		a.backup = autoName
+	}
+	if n := strings.Count(word, "@"); n > 1 || n > 0 && a.backup != "" {
+		return usage("wfs resume --help", "resume takes one checkpoint, or --backup")
+	}
 	name, checkpoint, ok := strings.Cut(word, "@")
 	if err := a.EnterNamed(ctx, name); err != nil {
 		return err
 	}
-	if err := a.BeginOr(ctx, dry, "wfs resume", false); err != nil {
+	if err := a.BeginOr(ctx, a.dry, "wfs resume", false); err != nil {
 		return err
 	}
 	id, err := a.Resolve(ctx, name)
@@ -82,17 +83,17 @@ func (a *app) resume(ctx context.Context, word, backup string, dry bool) error {
 		}
 	}
 	var saved *session.Checkpoint
-	if !dry {
+	if !a.dry {
 		if saved, err = a.Leave(ctx, "wfs resume", id); err != nil {
 			return err
 		}
 	}
-	auto, err := a.findBackup(ctx, id, backup) // before the session recovers, which may replace it
+	auto, err := findBackup(ctx, a.Engine, id, a.backup) // before the session recovers, which may replace it
 	if err != nil {
 		return err
 	}
-	if dry {
-		return a.preview(ctx, id, func(l *engine.Look) (transition.Preview, error) {
+	if a.dry {
+		return preview{a.app, id}.of(ctx, func(l *engine.Look) (transition.Preview, error) {
 			if auto != nil {
 				return l.ResumeAuto(ctx, auto)
 			}
@@ -112,16 +113,16 @@ func (a *app) resume(ctx context.Context, word, backup string, dry bool) error {
 	if err != nil {
 		return err
 	}
-	return a.sayMoved(h, r, saved)
+	return moved{a.app, h, r, saved}.say()
 }
 
 // findBackup returns the backup of a session that has a name, nil for "".
-func (a *app) findBackup(ctx context.Context, id session.ID, name string) (*transition.AutoFound, error) {
+func findBackup(ctx context.Context, e *engine.Engine, id session.ID, name string) (*transition.AutoFound, error) {
 	switch name {
 	case "":
 		return nil, nil
 	case autoName:
-		return a.Engine.FindAuto(ctx, id)
+		return e.FindAuto(ctx, id)
 	}
-	return a.Engine.FindBackup(ctx, id, name)
+	return e.FindBackup(ctx, id, name)
 }

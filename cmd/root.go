@@ -67,10 +67,11 @@ func Main(env Env) int {
 	out := &output{to: env.Stdout}
 	env.Stdout = out
 	a := newApp(env, sig)
-	a.env.Args = a.spelledNow(env.Args)
+	a.env.Args = spelledNow(env.Args, a.note)
+	a.args = a.env.Args
 	root := a.root()
 	if completing(env.Args) {
-		a.complete(root)
+		(&completer{a.Workspace}).answer(root)
 		env.Stderr = io.Discard // whatever is wrong must not end in the line that somebody types
 	}
 	root.SetArgs(a.env.Args)
@@ -107,9 +108,9 @@ func (a *app) root() *cobra.Command {
 		Args: noArgs, SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if version {
-				return a.version()
+				return (&versionVerb{a}).run(c.Context(), nil)
 			}
-			return a.story(c.Context())
+			return (&statusVerb{app: a}).story(c.Context())
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			a.env.JSON = a.json
@@ -125,18 +126,23 @@ func (a *app) root() *cobra.Command {
 	root.Flags().BoolVarP(&version, "version", "v", false, "print the version: wfs version")
 	root.SetFlagErrorFunc(a.flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.initCmd(), a.startCmd(), a.newCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(),
-		a.rejectCmd(),
-		a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.switchCmd(), a.resumeCmd(), a.undoCmd(),
-		a.redoCmd(), a.finishCmd(),
-		(&abandonVerb{app: a}).command(), a.agentCmd(), (&allowVerb{app: a}).command(), a.backupsCmd(), a.budgetCmd(), a.checkCmd(), a.checkpointCmd(),
-		a.completionCmd(), a.configCmd(),
-		a.deleteCmd(), a.demoCmd(), a.doctorCmd(), a.editCmd(), a.exportCmd(), a.forkCmd(), a.gcCmd(), a.hookCmd(),
-		a.pathCmd(), a.statsCmd(), a.trustCmd(), a.uninstallCmd(), a.versionCmd(), a.watchCmd(), a.workflowCmd())
+	for _, verb := range []interface{ command() *cobra.Command }{
+		&initVerb{app: a}, &startVerb{app: a}, &newVerb{app: a}, &runVerb{app: a}, &stopVerb{app: a}, &noteVerb{app: a},
+		&approveVerb{app: a}, &rejectVerb{app: a},
+		&statusVerb{app: a}, &listVerb{app: a}, &logVerb{app: a}, &showVerb{app: a}, &diffVerb{app: a},
+		&switchVerb{app: a}, &resumeVerb{app: a}, &undoVerb{app: a}, &redoVerb{undoVerb{app: a}}, &finishVerb{app: a},
+		&abandonVerb{app: a}, &agentVerb{a}, &allowVerb{app: a}, &backupsVerb{app: a}, &budgetVerb{a},
+		&checkVerb{app: a}, &checkpointVerb{app: a}, &completionVerb{a}, &configVerb{app: a}, &deleteVerb{app: a},
+		&demoVerb{app: a}, &doctorVerb{app: a}, &editVerb{app: a}, &exportVerb{app: a}, &forkVerb{app: a},
+		&gcVerb{app: a}, &hookVerb{a}, &oldPhaseVerb{app: a}, &pathVerb{a}, &statsVerb{a}, &trustVerb{app: a},
+		&uninstallVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a},
+	} {
+		root.AddCommand(verb.command())
+	}
 	root.AddCommand(topics()...)
-	root.AddCommand(a.oldPhase())
-	root.SetHelpCommand(a.helpCmd())
-	root.SetHelpFunc(a.help)
+	help := &helpVerb{app: a}
+	root.SetHelpCommand(help.command())
+	root.SetHelpFunc(help.help)
 	return root
 }
 
@@ -269,27 +275,12 @@ func withSignals(parent context.Context) (context.Context, *signals) {
 	done := make(chan struct{})
 	s.stop = func() { signal.Stop(s.ch); close(done); cancel() }
 	go func() {
-		for n := 0; ; n++ {
+		for n := 0; ; {
 			select {
 			case sig := <-s.ch:
-				if sig == os.Interrupt && s.patient.Load() {
-					n--
-					continue
-				}
-				switch n {
-				case 0:
-					s.first = sig
-					if stops := s.stops.Load(); stops != nil && sig == os.Interrupt {
-						(*stops)()
-					}
-					cancel()
-				case 1:
-					close(s.hurry)
-				default:
-					if leave := s.leave.Load(); leave != nil {
-						(*leave)()
-					}
-					os.Exit(s.exitCode())
+				if sig != os.Interrupt || !s.patient.Load() {
+					s.heed(n, sig, cancel)
+					n++
 				}
 			case <-done:
 				return
@@ -297,6 +288,25 @@ func withSignals(parent context.Context) (context.Context, *signals) {
 		}
 	}()
 	return ctx, s
+}
+
+// heed does what a signal asks for. n have come before.
+func (s *signals) heed(n int, sig os.Signal, cancel func()) {
+	switch n {
+	case 0:
+		s.first = sig
+		if stops := s.stops.Load(); stops != nil && sig == os.Interrupt {
+			(*stops)()
+		}
+		cancel()
+	case 1:
+		close(s.hurry)
+	default:
+		if leave := s.leave.Load(); leave != nil {
+			(*leave)()
+		}
+		os.Exit(s.exitCode())
+	}
 }
 
 // atFirst calls a function when Ctrl-C is typed for the first time.

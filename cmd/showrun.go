@@ -18,8 +18,8 @@ import (
 const maxRunLog = 16 << 20
 
 // showRun tells what an agent did: in the attempt of a checkpoint, or with n < 0 in the newest run of the session.
-func (a *app) showRun(ctx context.Context, id session.ID, n int) error {
-	events, err := a.history(ctx, id)
+func (a *showVerb) showRun(ctx context.Context, id session.ID, n int) error {
+	events, err := eventsOf(ctx, a.Workspace, id)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (a *app) showRun(ctx context.Context, id session.ID, n int) error {
 		}
 		return usage("wfs show "+itoa(n), "no agent worked for checkpoint %d", n)
 	}
-	dir, err := a.Clone.RunDir(id, j.RunID)
+	dir, err := a.Clone.Session(id).RunDir(j.RunID)
 	if err != nil {
 		return err
 	}

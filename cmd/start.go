@@ -10,9 +10,15 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 )
 
-func (a *app) startCmd() *cobra.Command {
-	var o newOptions
-	var detach, each bool
+// startVerb is `wfs start`.
+type startVerb struct {
+	*app
+	o      newOptions
+	detach bool
+	each   bool // every argument is a goal
+}
+
+func (a *startVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "start GOAL", Short: "new session, and run it",
 		Long: `Start creates a session as wfs new does, and runs it as wfs run does. If it is interrupted, wfs run
@@ -25,36 +31,16 @@ background.`,
   wfs start "csv export" --agent codex --detach
   wfs start --each "csv export" "xml export"`,
 		Args: func(c *cobra.Command, args []string) error {
-			if each && len(args) > 0 {
+			if a.each && len(args) > 0 {
 				return nil
 			}
 			return oneGoal(c, args)
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			if o.carry && o.leave {
-				return usage("wfs start --help", "--carry and --leave exclude each other")
-			}
-			if each && (o.dir != "" || o.spec != "" || o.carry) {
-				return usage("wfs start --help",
-					"--each has no --dir, --spec or --carry: those belong to one session")
-			}
-			o.worktree = o.worktree || each
-			for _, goal := range args {
-				o.goal = a.Redact(goal)
-				if err := a.start(c.Context(), o, detach || each); err != nil {
-					return err
-				}
-			}
-			if len(args) > 1 && !a.json {
-				a.out("%d sessions run in the background", len(args))
-				a.next([]string{"wfs list"})
-			}
-			return nil
-		},
+		RunE: with(a.run),
 	}
-	newFlags(c, &o)
-	c.Flags().BoolVar(&detach, "detach", false, "run in the background, also when the terminal is closed")
-	c.Flags().BoolVar(&each, "each", false,
+	newFlags(c, &a.o)
+	c.Flags().BoolVar(&a.detach, "detach", false, "run in the background, also when the terminal is closed")
+	c.Flags().BoolVar(&a.each, "each", false,
 		"a session for every argument, each in a work tree of its own and in the background")
 	return c
 }
@@ -71,22 +57,43 @@ func oneGoal(c *cobra.Command, args []string) error {
 	return nil
 }
 
+func (a *startVerb) run(ctx context.Context, goals []string) error {
+	o := &a.o
+	if o.carry && o.leave {
+		return usage("wfs start --help", "--carry and --leave exclude each other")
+	}
+	if a.each && (o.dir != "" || o.spec != "" || o.carry) {
+		return usage("wfs start --help", "--each has no --dir, --spec or --carry: those belong to one session")
+	}
+	o.worktree, o.runs = o.worktree || a.each, true
+	for _, goal := range goals {
+		o.goal = a.Redact(goal)
+		if err := a.start(ctx); err != nil {
+			return err
+		}
+	}
+	if len(goals) > 1 && !a.json {
+		a.out("%d sessions run in the background", len(goals))
+		a.next([]string{"wfs list"})
+	}
+	return nil
+}
+
 // start creates a session and runs it.
-func (a *app) start(ctx context.Context, o newOptions, detach bool) error {
-	o.runs = true
-	if err := a.beginNew(ctx, o); err != nil {
+func (a *startVerb) start(ctx context.Context) error {
+	if err := beginNew(ctx, &newborn{app: a.app, o: a.o}); err != nil {
 		return err
 	}
 	id := string(a.About)
 	a.Close()
 	a.Forget() // run opens the work tree that the session has
-	if detach {
-		err := a.detach(ctx, id, engine.RunOptions{})
+	if a.detach || a.each {
+		err := background{a.app}.run(ctx, id, engine.RunOptions{})
 		a.Forget() // and the next session starts here again
 		return err
 	}
 	a.note("")
-	return a.run(ctx, id, engine.RunOptions{}, live.Ordinary, false)
+	return (&runVerb{app: a.app}).attend(ctx, id, live.Ordinary)
 }
 
 // reserved are names of commands to come.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +23,10 @@ type statsJSON struct {
 	Rows       []stats.Stat      `json:"rows"`                 // by agent, model and phase
 }
 
-func (a *app) statsCmd() *cobra.Command {
+// statsVerb is `wfs stats`.
+type statsVerb struct{ *app }
+
+func (a *statsVerb) command() *cobra.Command {
 	return &cobra.Command{
 		Use: "stats [SESSION]", Short: "how often the agent was right, and what it cost",
 		Long: `Stats counts the attempts of all sessions, or of one, by agent, model and phase: how many passed, how
@@ -33,15 +35,19 @@ not checked is not counted, nor is an attempt before its checkpoint, nor a delet
 and takes no lock.`,
 		Example: "  wfs stats\n  wfs stats csv-export\n  wfs stats --json | jq '.rows[] | select(.true < .claims)'",
 		Args:    upTo(1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.stats(c.Context(), first(args)) },
+		RunE:    with(a.run),
 	}
 }
 
-func (a *app) stats(ctx context.Context, name string) error {
+func (a *statsVerb) run(ctx context.Context, args []string) error {
 	if err := a.Open(ctx); err != nil {
 		return err
 	}
-	ids, err := a.statsOf(ctx, name)
+	ids, err := sessionIDs(ctx, a.Repo)
+	if name := first(args); name != "" && err == nil {
+		ids = make([]session.ID, 1)
+		ids[0], err = a.Resolve(ctx, name)
+	}
 	if err != nil {
 		return err
 	}
@@ -68,17 +74,7 @@ func (a *app) stats(ctx context.Context, name string) error {
 	return nil
 }
 
-// statsOf are the sessions to count.
-func (a *app) statsOf(ctx context.Context, name string) ([]session.ID, error) {
-	if name != "" {
-		id, err := a.Resolve(ctx, name)
-		return []session.ID{id}, err
-	}
-	all, err := a.Repo.Sessions(ctx)
-	return slices.Sorted(maps.Keys(all)), err
-}
-
-func (a *app) sayStats(j statsJSON) {
+func (a *statsVerb) sayStats(j statsJSON) {
 	for _, id := range sortedKeys(j.Unreadable) {
 		a.note("not counted: %s: %s", id, j.Unreadable[id])
 	}

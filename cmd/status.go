@@ -11,8 +11,13 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-func (a *app) statusCmd() *cobra.Command {
-	var seen bool
+// statusVerb is `wfs status`, and `wfs` alone.
+type statusVerb struct {
+	*app
+	seen bool // what changed outside of the session
+}
+
+func (a *statusVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "status [SESSION]", Short: "where a session stands, and what to type next",
 		Long: `Status shows what happened in a session, where it stands, and what to type next: what wfs alone prints
@@ -22,19 +27,9 @@ Changes outside the session during a run (branches, pushes, git settings, .wfs) 
 reverted, or until you confirm with --seen.`,
 		Example: "  wfs status\n  wfs status csv-export --json",
 		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if seen {
-				if err := a.sawAll(c.Context(), first(args)); err != nil {
-					return err
-				}
-			}
-			if err := a.Open(c.Context()); err != nil {
-				return err
-			}
-			return a.status(c.Context(), first(args))
-		},
+		RunE:    with(a.run),
 	}
-	c.Flags().BoolVar(&seen, "seen", false, "record that you have seen what changed outside of the session")
+	c.Flags().BoolVar(&a.seen, "seen", false, "record that you have seen what changed outside of the session")
 	return c
 }
 
@@ -45,8 +40,16 @@ func first(args []string) string {
 	return args[0]
 }
 
-func (a *app) status(ctx context.Context, name string) error {
-	id, err := a.Resolve(ctx, name)
+func (a *statusVerb) run(ctx context.Context, args []string) error {
+	if a.seen {
+		if err := a.sawAll(ctx, first(args)); err != nil {
+			return err
+		}
+	}
+	if err := a.Open(ctx); err != nil {
+		return err
+	}
+	id, err := a.Resolve(ctx, first(args))
 	if err != nil {
 		return err
 	}
@@ -54,8 +57,8 @@ func (a *app) status(ctx context.Context, name string) error {
 }
 
 // noCurrent tells what there is when HEAD is on a branch of the user's.
-func (a *app) noCurrent(ctx context.Context) error {
-	list, err := a.sessions(ctx)
+func (a *statusVerb) noCurrent(ctx context.Context) error {
+	list, err := (&listVerb{app: a.app}).sessions(ctx)
 	if err != nil {
 		return err
 	}
@@ -82,7 +85,7 @@ func (a *app) noCurrent(ctx context.Context) error {
 	}
 	a.out("no session is current: HEAD is %s", where)
 	completes := a.sayHalfMoved(ctx, nil)
-	if err := a.sayParked(ctx, head.Ref); err != nil {
+	if err := sayLeftBehind(ctx, a.Workspace, head.Ref, a.out); err != nil {
 		return err
 	}
 	a.env.List(list)

@@ -4,16 +4,17 @@ import (
 	"context"
 	"errors"
 
+	"github.com/wfs-dev/wfs/gitstate/worktree"
+
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
-	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
 
 // story is `wfs` alone: what happened, where it stands, why it stopped, what to type. Without a repository or a
 // session it is a short help.
-func (a *app) story(ctx context.Context) error {
+func (a *statusVerb) story(ctx context.Context) error {
 	err := a.Open(ctx)
 	if errors.Is(err, gitcmd.ErrNotRepository) && !a.json {
 		a.out("this directory is not in a git repository")
@@ -28,7 +29,7 @@ func (a *app) story(ctx context.Context) error {
 		return err
 	}
 	if id == "" {
-		if err := a.lostLedger(ctx); err != nil {
+		if err := a.LostLedger(ctx); err != nil {
 			return err
 		}
 		return a.noCurrent(ctx)
@@ -37,7 +38,7 @@ func (a *app) story(ctx context.Context) error {
 }
 
 // tellOf tells the story of a session that may be checked out elsewhere.
-func (a *app) tellOf(ctx context.Context, id session.ID) error {
+func (a *statusVerb) tellOf(ctx context.Context, id session.ID) error {
 	in, err := a.PlaceOf(ctx, id)
 	if err != nil {
 		return err
@@ -47,14 +48,14 @@ func (a *app) tellOf(ctx context.Context, id session.ID) error {
 
 // tell is a session's story: what `wfs`, `wfs status` and `wfs show` print. in is the work tree that has the session
 // checked out, nil for none.
-func (a *app) tell(ctx context.Context, id session.ID, in *worktree.Worktree) error {
+func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Worktree) error {
 	v, err := a.View(ctx, id)
 	if err != nil {
 		return err
 	}
 	s := &v.Session
 	j := present.StoryOf(a.describe(s, in), a.env.Now())
-	if end, found := a.Clone.Ended(s.ID, ""); found && j.Driver == nil && stillSo(&end, s) {
+	if end, found := a.Clone.Session(s.ID).Ended(""); found && j.Driver == nil && stillSo(&end, s) {
 		j.Failed = &present.Failure{Version: jsonVersion, Error: end.Error, Hint: end.Hint, Exit: end.Exit}
 	}
 	a.addAutoSave(ctx, &j.Session, s, v.Tip, in)
@@ -66,15 +67,33 @@ func (a *app) tell(ctx context.Context, id session.ID, in *worktree.Worktree) er
 		return a.answer(j)
 	}
 	j.Next = a.sayHalfMoved(ctx, j.Next)
-	j.Cost = a.costOf(ctx, &v)
+	j.Cost = costOf(ctx, a.Workspace, &v)
 	a.env.Tell(&j)
-	a.sayUnseen(ctx, s)
+	sayUnseen(ctx, a.Workspace, s, a.out)
 	a.out("")
 	if !j.Current {
 		j.Ways = nil
 	}
 	a.env.On(&j.Session)
 	return nil
+}
+
+// sayHalfMoved says what a killed command had begun to do with this work tree, and returns what may be typed next: the
+// command that completes it, or what is given.
+func (a *statusVerb) sayHalfMoved(ctx context.Context, next []string) []string {
+	what, completes := a.HalfMoved(ctx)
+	if what != "" {
+		a.out("a command was interrupted: %s; the next command that changes something completes it first", what)
+	}
+	return a.nextOr(completes, next)
+}
+
+// nextOr is a command that comes before what else may be typed next, "" for none.
+func (a *statusVerb) nextOr(command string, next []string) []string {
+	if command == "" {
+		return next
+	}
+	return []string{a.typed(command)}
 }
 
 // stillSo reports whether a run that ended with an error is the last that is to be told of a session: it was no

@@ -4,10 +4,11 @@ import (
 	"context"
 	"strings"
 
+	"github.com/wfs-dev/wfs/workflows/plans"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -28,8 +29,13 @@ type revokedJSON struct {
 	Trusted bool `json:"trusted"` // false
 }
 
-func (a *app) trustCmd() *cobra.Command {
-	var yes, revoke bool
+// trustVerb is `wfs trust`.
+type trustVerb struct {
+	*app
+	yes, forget bool
+}
+
+func (a *trustVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "trust [SESSION]", Short: "review and allow this repository's commands",
 		Long: `Trust shows every command that the files below .wfs/ would run, and remembers that you allow exactly
@@ -39,99 +45,111 @@ another clone. What is trusted is kept in your own state directory, never in the
 run of a session in this clone, because the agent could type it: wfs stop, then run it again.`,
 		Example: "  wfs trust\n  wfs trust --yes\n  wfs trust --revoke",
 		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := a.Open(c.Context()); err != nil {
-				return err
-			}
-			if revoke {
-				if err := a.NoneDriven("wfs trust"); err != nil {
-					return err
-				}
-				store, err := a.TrustStore()
-				if err != nil {
-					return err
-				}
-				if err := store.Revoke(a.Repo.CommonDir()); err != nil {
-					return err
-				}
-				if a.json {
-					return a.answer(revokedJSON{Version: jsonVersion})
-				}
-				a.note("nothing is trusted in this repository now")
-				return nil
-			}
-			j, err := a.whatToTrust(c.Context(), first(args))
-			if err != nil {
-				return err
-			}
-			return a.askTrust(c.Context(), j, yes)
-		},
+		RunE:    with(a.run),
 	}
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "allow without asking")
-	c.Flags().BoolVar(&revoke, "revoke", false, "forget everything that is trusted in this repository")
+	c.Flags().BoolVarP(&a.yes, "yes", "y", false, "allow without asking")
+	c.Flags().BoolVar(&a.forget, "revoke", false, "forget everything that is trusted in this repository")
 	return c
 }
 
-func (a *app) whatToTrust(ctx context.Context, name string) (*trustJSON, error) {
-	j := &trustJSON{Version: jsonVersion, Commands: []string{}}
-	if name != "" {
-		id, err := a.Resolve(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		v, err := a.View(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		data, err := a.Repo.File(ctx, v.Tip, session.FilePlan)
-		if err != nil {
-			return nil, err
-		}
-		plan, err := workflows.DecodePlan(data)
-		if err != nil {
-			return nil, err
-		}
-		j.Session, j.Digest = string(id), workspace.Digest(data)
-		j.Commands = append(j.Commands, planCommands(plan)...)
-	} else {
-		list, err := a.Rules(ctx)
-		if err != nil {
-			return nil, err
-		}
-		filters, err := a.Repo.Filters(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if len(list)+len(filters) == 0 {
-			return nil, usage("wfs init", "there is nothing to trust: this repository has no files below .wfs/")
-		}
-		cards, err := a.Cards(list)
-		if err != nil {
-			return nil, err
-		}
-		j.Digest = list.Digest()
-		for _, f := range list {
-			j.Files = append(j.Files, f.Path)
-			j.Commands = append(j.Commands, fileCommands(f, cards)...)
-		}
-		for _, f := range filters {
-			j.Commands = append(j.Commands, "in git's own configuration here, "+f)
-		}
-		j.filters = filters
+func (a *trustVerb) run(ctx context.Context, args []string) error {
+	if err := a.Open(ctx); err != nil {
+		return err
 	}
-	var err error
+	if a.forget {
+		return a.revoke()
+	}
+	show := a.rules
+	if len(args) > 0 {
+		show = func(ctx context.Context) (*trustJSON, error) { return a.session(ctx, args[0]) }
+	}
+	j, err := show(ctx)
+	if err != nil {
+		return err
+	}
 	if j.Trusted, err = a.Trusted(j.Digest); err == nil && j.Trusted {
-		j.Trusted, err = a.trustsFilters(j.filters)
+		j.Trusted, err = trustsFilters(a.Workspace, j.filters)
 	}
-	return j, err
+	if err != nil {
+		return err
+	}
+	return a.ask(ctx, j)
+}
+
+// revoke forgets what is trusted here.
+func (a *trustVerb) revoke() error {
+	if err := a.NoneDriven("wfs trust"); err != nil {
+		return err
+	}
+	store, err := a.TrustStore()
+	if err != nil {
+		return err
+	}
+	if err := store.Revoke(a.Repo.CommonDir()); err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(revokedJSON{Version: jsonVersion})
+	}
+	a.note("nothing is trusted in this repository now")
+	return nil
+}
+
+// session is what a session runs.
+func (a *trustVerb) session(ctx context.Context, name string) (*trustJSON, error) {
+	id, err := a.Resolve(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.View(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	data, err := a.Repo.File(ctx, v.Tip, session.FilePlan)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := plans.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	return &trustJSON{Version: jsonVersion, Session: string(id), Digest: workspace.Digest(data),
+		Commands: list(planCommands(plan))}, nil
+}
+
+// rules is what the files below .wfs/ and git's own configuration here run.
+func (a *trustVerb) rules(ctx context.Context) (*trustJSON, error) {
+	files, err := a.Rules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	j := &trustJSON{Version: jsonVersion, Commands: []string{}, Digest: files.Digest()}
+	if j.filters, err = a.Repo.Filters(ctx); err != nil {
+		return nil, err
+	}
+	if len(files)+len(j.filters) == 0 {
+		return nil, usage("wfs init", "there is nothing to trust: this repository has no files below .wfs/")
+	}
+	cards, err := a.Cards(files)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		j.Files = append(j.Files, f.Path)
+		j.Commands = append(j.Commands, fileCommands(f, cards)...)
+	}
+	for _, f := range j.filters {
+		j.Commands = append(j.Commands, "in git's own configuration here, "+f)
+	}
+	return j, nil
 }
 
 // trustsFilters reports whether somebody here has looked at these filters of the repository's own git configuration.
-func (a *app) trustsFilters(filters []string) (bool, error) {
+func trustsFilters(w *workspace.Workspace, filters []string) (bool, error) {
 	if len(filters) == 0 {
 		return true, nil
 	}
-	return a.Trusted(filtersDigest(filters))
+	return w.Trusted(filtersDigest(filters))
 }
 
 func filtersDigest(filters []string) string {
@@ -139,14 +157,15 @@ func filtersDigest(filters []string) string {
 }
 
 // trustFilters remembers that these filters may run.
-func (a *app) trustFilters(filters []string) error {
+func trustFilters(w *workspace.Workspace, filters []string) error {
 	if len(filters) == 0 {
 		return nil
 	}
-	return a.TrustNow(filtersDigest(filters), strings.Join(filters, "\n"))
+	return w.TrustNow(filtersDigest(filters), strings.Join(filters, "\n"))
 }
 
-func (a *app) askTrust(ctx context.Context, j *trustJSON, yes bool) error {
+// ask shows what would run, and remembers that it may.
+func (a *trustVerb) ask(ctx context.Context, j *trustJSON) error {
 	if !a.json {
 		for _, f := range j.Files {
 			a.out("%s", f)
@@ -165,8 +184,8 @@ func (a *app) askTrust(ctx context.Context, j *trustJSON, yes bool) error {
 	if err := a.NoneDriven("wfs trust"); err != nil {
 		return err
 	}
-	if !yes {
-		ok, err := a.ask(ctx, "Let wfs run these here? [y/N] ", "wfs trust --yes")
+	if !a.yes {
+		ok, err := a.app.ask(ctx, "Let wfs run these here? [y/N] ", "wfs trust --yes")
 		if err != nil {
 			return err
 		}
@@ -177,7 +196,7 @@ func (a *app) askTrust(ctx context.Context, j *trustJSON, yes bool) error {
 	if err := a.TrustNow(j.Digest, strings.Join(j.Commands, "\n")); err != nil {
 		return err
 	}
-	if err := a.trustFilters(j.filters); err != nil {
+	if err := trustFilters(a.Workspace, j.filters); err != nil {
 		return err
 	}
 	j.Trusted = true

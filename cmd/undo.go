@@ -15,9 +15,14 @@ import (
 	"github.com/wfs-dev/wfs/session/oplog"
 )
 
-func (a *app) undoCmd() *cobra.Command {
-	var dry bool
-	var ops opsFlags
+// undoVerb is `wfs undo`, and `wfs redo`.
+type undoVerb struct {
+	*app
+	redo, dry bool
+	ops       opsFlags
+}
+
+func (a *undoVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "undo [SESSION]", Short: "undo the last wfs command",
 		Long: `Undo restores files, index, HEAD and branches as they were before the last command in this work tree; a
@@ -35,55 +40,65 @@ branches before and after. The list is in refs/wfs-ops and keeps a few hundred o
 lock and writes nothing.`,
 		Example: "  wfs undo\n  wfs undo --dry-run\n  wfs undo csv-export\n  wfs undo --list --moves\n  wfs undo --list --all --json | jq '.operations[0].turn'",
 		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case ops.list && !dry:
-				return a.listOps(c.Context(), first(args), ops)
-			case ops.list || ops.all || ops.moves:
-				return usage("wfs undo --list", "--all and --moves go with --list, and --dry-run does not")
-			}
-			return a.undo(c.Context(), "wfs undo", first(args), dry)
-		},
+		RunE:    with(a.run),
 	}
-	dryFlag(c, &dry)
-	ops.flags(c.Flags())
+	dryFlag(c, &a.dry)
+	a.ops.flags(c.Flags())
 	return c
 }
 
-func (a *app) redoCmd() *cobra.Command {
-	var dry bool
+// redoVerb is `wfs redo`.
+type redoVerb struct{ undoVerb }
+
+func (a *redoVerb) command() *cobra.Command {
+	a.redo = true
 	c := &cobra.Command{
 		Use: "redo [SESSION]", Short: "redo the last undo",
 		Long: `Redo reverts the last undo of this work tree, under the same conditions. After another command there is
 nothing to redo; what was undone is still in checkpoints and backups.`,
 		Example: "  wfs redo\n  wfs redo csv-export",
 		Args:    upTo(1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.undo(c.Context(), "wfs redo", first(args), dry) },
+		RunE:    with(a.run),
 	}
-	dryFlag(c, &dry)
+	dryFlag(c, &a.dry)
 	return c
 }
 
-// undo takes operations back, or for wfs redo undos: the next one, and what the same command had done before
+// name is the command as it is typed.
+func (a *undoVerb) name() string {
+	if a.redo {
+		return "wfs redo"
+	}
+	return "wfs undo"
+}
+
+// run takes operations back, or for wfs redo undos: the next one, and what the same command had done before
 // it. Each is an operation by itself, so that a kill in between leaves nothing half done, and the same command
 // goes on.
-func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
+func (a *undoVerb) run(ctx context.Context, args []string) error {
+	name := first(args)
+	switch {
+	case a.ops.list && !a.dry:
+		return a.listOps(ctx, name, a.ops)
+	case a.ops.list || a.ops.all || a.ops.moves:
+		return usage("wfs undo --list", "--all and --moves go with --list, and --dry-run does not")
+	}
 	if name != "" {
-		if err := a.enterNewest(ctx, command, name); err != nil {
+		if err := a.enterNewest(ctx, name); err != nil {
 			return err
 		}
 	}
-	if err := a.BeginOr(ctx, dry, command, true); err != nil {
+	if err := a.BeginOr(ctx, a.dry, a.name(), true); err != nil {
 		return err
 	}
 	next := a.undoable
-	if command == "wfs redo" {
+	if a.redo {
 		next = a.Engine.Redoable
 	}
-	if dry {
-		return a.previewUndo(ctx, next)
+	if a.dry {
+		return a.preview(ctx, next)
 	}
-	ops, back, err := a.standing(ctx, command, next)
+	ops, back, err := a.standing(ctx, next)
 	if err != nil {
 		return err
 	}
@@ -136,27 +151,28 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 }
 
 // ownTree reports whether this work tree was made for a session.
-func (a *app) ownTree(id session.ID) bool {
-	p, err := a.Clone.Provided(a.Repo.Worktree(), id, a.Repo.Root())
+func (a *undoVerb) ownTree(id session.ID) bool {
+	p, err := a.Clone.Worktree(a.Repo.Worktree()).Provided(id, a.Repo.Root())
 	return err == nil && p.Session == id
 }
 
 // previewUndo says what an undo or redo would do.
-func (a *app) previewUndo(ctx context.Context, next func(context.Context) ([]session.Op, error)) error {
+func (a *undoVerb) preview(ctx context.Context, next func(context.Context) ([]session.Op, error)) error {
 	ops, err := next(ctx)
 	if err != nil {
 		return a.damagedLog(ctx, err)
 	}
-	p, err := a.Engine.PreviewUndo(ctx, ops, a.Clone.ExcludeFile)
+	p, err := a.Engine.PreviewUndo(ctx, ops,
+		func(id session.ID) string { return a.Clone.Session(id).ExcludeFile() })
 	if err != nil {
 		return err
 	}
-	return a.sayPreview(ops[0].Session, p, baseJSON{})
+	return preview{a.app, ops[0].Session}.say(p, baseJSON{})
 }
 
 // standing returns the operations that an undo or redo is about, their sessions held, and whether they bring a deleted
 // session back. What a dead process left is completed first, and that may be the newest operation then.
-func (a *app) standing(ctx context.Context, command string,
+func (a *undoVerb) standing(ctx context.Context,
 	next func(context.Context) ([]session.Op, error)) (ops []session.Op, back bool, err error) {
 	cur, err := a.Current(ctx)
 	if err != nil {
@@ -191,7 +207,7 @@ func (a *app) standing(ctx context.Context, command string,
 		if len(ids) == 0 {
 			return about, back, nil
 		}
-		if err := a.Hold(command, slices.Clone(ids)...); err != nil {
+		if err := a.Hold(a.name(), slices.Clone(ids)...); err != nil {
 			return nil, false, err
 		}
 		for _, id := range ids {
@@ -210,7 +226,7 @@ func (a *app) standing(ctx context.Context, command string,
 }
 
 // sayUndone tells what an undo or redo did, the operations of one command together.
-func (a *app) sayUndone(h *engine.Hand, done []*transition.Relocated) error {
+func (a *undoVerb) sayUndone(h *engine.Hand, done []*transition.Relocated) error {
 	all := *done[len(done)-1]
 	all.Rescued = nil
 	for _, r := range done {
@@ -223,11 +239,11 @@ func (a *app) sayUndone(h *engine.Hand, done []*transition.Relocated) error {
 			all.Event.Turn.Worktree = r.Event.Turn.Worktree
 		}
 	}
-	return a.sayMoved(h, &all, nil)
+	return moved{a.app, h, &all, nil}.say()
 }
 
 // damagedLog adds to "nothing to undo" that there may be something, if the log cannot be read.
-func (a *app) damagedLog(ctx context.Context, err error) error {
+func (a *undoVerb) damagedLog(ctx context.Context, err error) error {
 	if _, damage, e := a.Repo.OpLog(ctx, a.Repo.Worktree()); e == nil && damage != nil {
 		return session.Refuse(session.RefuseNothing, "wfs undo --list",
 			"%v: the operation log cannot be read (%v); the next operation begins a new one and keeps this", err, damage)
@@ -237,7 +253,7 @@ func (a *app) damagedLog(ctx context.Context, err error) error {
 
 // undoable are the operations that an undo takes back. Where there is none, the newest of the other work trees
 // is named.
-func (a *app) undoable(ctx context.Context) ([]session.Op, error) {
+func (a *undoVerb) undoable(ctx context.Context) ([]session.Op, error) {
 	ops, err := a.Engine.Undoable(ctx)
 	var nothing *session.Refusal
 	trees, e := a.Repo.Worktrees(ctx)
@@ -258,7 +274,7 @@ func (a *app) undoable(ctx context.Context) ([]session.Op, error) {
 }
 
 // enterNewest goes to the work tree whose newest operation, or newest undo for wfs redo, is about a session.
-func (a *app) enterNewest(ctx context.Context, command, name string) error {
+func (a *undoVerb) enterNewest(ctx context.Context, name string) error {
 	if err := a.OpenWriter(ctx); err != nil {
 		return err
 	}
@@ -283,7 +299,7 @@ func (a *app) enterNewest(ctx context.Context, command, name string) error {
 			return err
 		}
 		next, redo := oplog.Standing(ops)
-		if command == "wfs redo" {
+		if a.redo {
 			next = redo
 		}
 		n, here := len(next), t.ID == a.Repo.Worktree()

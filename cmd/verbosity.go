@@ -25,8 +25,3 @@ func (v *verbosity) how() (live.How, error) {
 	}
 	return live.Ordinary, nil
 }
-
-// progress tells a run's events.
-func (a *app) progress(much live.How) *live.Progress {
-	return &live.Progress{Screen: &a.env.Screen, Much: much}
-}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"runtime"
 	"runtime/debug"
 
@@ -23,17 +24,20 @@ type versionJSON struct {
 	Format   int    `json:"format"` // of events
 }
 
-func (a *app) versionCmd() *cobra.Command {
+// versionVerb is `wfs version`.
+type versionVerb struct{ *app }
+
+func (a *versionVerb) command() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "version, commit and Go version of this wfs",
 		Long:    "Version prints the version of this wfs, the commit that it was built from, and the Go version. With --json it adds the format of state that it writes.",
 		Example: "  wfs version\n  wfs version --json",
 		Args:    noArgs,
-		RunE:    func(*cobra.Command, []string) error { return a.version() },
+		RunE:    with(a.run),
 	}
 }
 
-func (a *app) version() error {
+func (a *versionVerb) run(context.Context, []string) error {
 	v := versionJSON{Version: jsonVersion, WFS: Version, Go: runtime.Version(),
 		OS: runtime.GOOS + "/" + runtime.GOARCH, Format: session.FormatVersion}
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -13,9 +13,14 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-func (a *app) watchCmd() *cobra.Command {
-	var tells verbosity
-	var wait bool
+// watchVerb is `wfs watch`.
+type watchVerb struct {
+	*app
+	tells verbosity
+	wait  bool // for the next run
+}
+
+func (a *watchVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch [SESSION]", Short: "watch the run in progress until it ends",
 		Long: `Watch shows the run in progress of a session as its own terminal does, until it ends, and exits with
@@ -24,26 +29,24 @@ the session stands and what to type next, and exits 0; with --wait it waits for 
 same stream as wfs run --json. It writes nothing and takes no lock.`,
 		Example: "  wfs run --detach && wfs watch\n  wfs watch csv-export --wait\n  wfs watch csv-export --json | jq -r .kind",
 		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			much, err := tells.how()
-			if err != nil {
-				return err
-			}
-			return a.watch(c.Context(), first(args), much, wait)
-		},
+		RunE:    with(a.run),
 	}
-	tells.flags(c.Flags())
-	c.Flags().BoolVar(&wait, "wait", false, "wait for a run to start")
+	a.tells.flags(c.Flags())
+	c.Flags().BoolVar(&a.wait, "wait", false, "wait for a run to start")
 	return c
 }
 
-func (a *app) watch(ctx context.Context, name string, much live.How, wait bool) error {
-	id, err := a.OpenNamed(ctx, name)
+func (a *watchVerb) run(ctx context.Context, args []string) error {
+	much, err := a.tells.how()
 	if err != nil {
 		return err
 	}
-	p := a.progress(much)
-	w, err := a.follow(ctx, id, p)
+	id, err := a.OpenNamed(ctx, first(args))
+	if err != nil {
+		return err
+	}
+	p := &live.Progress{Screen: &a.env.Screen, Much: much}
+	w, err := follow(ctx, a.Workspace, id, p)
 	if err != nil {
 		return err
 	}
@@ -51,7 +54,7 @@ func (a *app) watch(ctx context.Context, name string, much live.How, wait bool) 
 	running := err == nil && held && workspace.IsRun(who)
 	if err == nil && !running {
 		a.note("no run in progress for %s", id)
-		if !wait {
+		if !a.wait {
 			return a.sayEnded(ctx, id, "", false)
 		}
 		if who, running, err = w.untilRun(ctx); err == nil && !running { // too short to be seen
@@ -75,7 +78,7 @@ func (a *app) watch(ctx context.Context, name string, much live.How, wait bool) 
 }
 
 // watchRun shows a run until it ends.
-func (a *app) watchRun(ctx context.Context, w *following, who registry.Holder) error {
+func (a *watchVerb) watchRun(ctx context.Context, w *following, who registry.Holder) error {
 	a.note("watching `%s` (pid %d), started %s: %s", who.Command, who.PID, present.Ago(unix(who.Since), a.env.Now()),
 		present.Stands(&w.S))
 	if w.p.Much != live.Quiet {
@@ -90,13 +93,13 @@ func (a *app) watchRun(ctx context.Context, w *following, who registry.Holder) e
 
 // sayEnded prints how a session stands after a run of another process, and returns the exit code of that run if it was
 // watched. driver is the name of the process, "" for the newest.
-func (a *app) sayEnded(ctx context.Context, id session.ID, driver string, watched bool) error {
+func (a *watchVerb) sayEnded(ctx context.Context, id session.ID, driver string, watched bool) error {
 	v, err := a.View(ctx, id)
 	if err != nil {
 		return err
 	}
 	s := &v.Session
-	end, found := a.Clone.Ended(id, driver)
+	end, found := a.Clone.Session(id).Ended(driver)
 	code := exitOK
 	if watched && found {
 		code = end.Exit
@@ -110,5 +113,5 @@ func (a *app) sayEnded(ctx context.Context, id session.ID, driver string, watche
 	if err != nil {
 		return err
 	}
-	return a.sayEnd(ctx, d, code)
+	return ending{a.app}.say(ctx, d, code)
 }

@@ -15,29 +15,46 @@ import (
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
+	"github.com/wfs-dev/wfs/workspace/autosave"
+	"github.com/wfs-dev/wfs/workspace/rooms"
+	"github.com/wfs-dev/wfs/workspace/worktrees"
 )
 
 // app is one command line: its flags and streams, and the workspace that it works in. This file connects the packages.
 type app struct {
 	*workspace.Workspace
+	hints
+	prompter
+	describer
 	env     Env
 	json    bool
 	noPager bool
 	pager   *pager // nil: standard output goes where it always did
 	signals *signals
 
-	notices *notices            // of a run, nil for other verbs
-	mending map[session.ID]bool // whose locks the doctor has taken
-	rooms   rooms
-	notes   map[string][]byte // of sessions, about clean trees, by path
-	done    []recoveredJSON   // what dead processes had begun, for the next answer
+	notices *notices     // of a run, nil for other verbs
+	rooms   *rooms.Rooms // of gates
+	trees   *worktrees.Trees
+	saves   *autosave.Saves
+	done    []recoveredJSON // what dead processes had begun, for the next answer
 }
 
 func newApp(env Env, sig *signals) *app {
 	a := &app{env: env, signals: sig}
 	a.env.Color, a.env.Clock, a.env.Getenv, a.env.AtExit, a.env.Facts = "auto", a.env.Now, a.env.Get, sig.atExit, facts{a}
 	a.Workspace = workspace.New(&a.env.Env,
-		workspace.Front{Note: a.note, Engine: a.engine, Tidy: a.sweep, Opening: a.clearLaid, Absent: a.absent})
+		workspace.Front{Note: a.note, Engine: a.engine,
+			Tidy:    func(ctx context.Context, command string) { a.trees.Sweep(ctx, command) },
+			Opening: func() { a.rooms.ClearHoldouts() }})
+	a.hints, a.describer = hints{a.Workspace, env.Args}, describer{a.Workspace, &a.hints}
+	a.prompter = prompter{&a.env.Screen, sig.exitCode}
+	a.saves = autosave.New(a.Workspace)
+	a.rooms = rooms.New(a.Workspace, func() *agent.Runner { return a.Engine.Works.(*works).runner() })
+	a.trees = &worktrees.Trees{Workspace: a.Workspace, Progress: a.showProgress, Runner: func() *agent.Runner {
+		w := a.Engine.Works.(*works)
+		w.setUp = true
+		return w.runner()
+	}}
 	return a
 }
 
@@ -51,28 +68,6 @@ func (a *app) engine(base *hand.Base) *engine.Engine {
 		a.note("refused: a request that %s left in the inbox during a run; type it again", command)
 	}
 	return e
-}
-
-// pickHint is what to type when no session was found.
-func (a *app) pickHint(ctx context.Context) string {
-	all, err := a.Repo.Sessions(ctx)
-	if err != nil || len(all) == 0 {
-		return a.newCommand(ctx)
-	}
-	return "wfs list"
-}
-
-// absent says why a session that was named is not here, nil for no special reason; "" is the one that HEAD
-// should be on.
-func (a *app) absent(ctx context.Context, id session.ID) error {
-	if id == "" {
-		return a.lostLedger(ctx)
-	}
-	if kept, err := a.keptOf(ctx, id); err == nil && kept != "" {
-		return session.Refuse(session.RefuseNoSession, "wfs delete --restore "+string(id),
-			"session %q was deleted", id)
-	}
-	return a.notFetched(ctx, id)
 }
 
 // sayAside warns of an operation log that this command could not read.
@@ -92,7 +87,7 @@ type works struct {
 }
 
 func (w *works) runner() *agent.Runner {
-	return &agent.Runner{Root: w.app.Repo.Root(), Temp: w.app.env.TempDir(), Prober: w.app.prober(),
+	return &agent.Runner{Root: w.app.Repo.Root(), Temp: w.app.env.TempDir(), Prober: prober(&w.app.env.Env),
 		Environ: w.app.env.Environ, Now: w.app.env.Now, Secrets: w.app.Redactor(), Report: w.say, Watch: w.saw,
 		Hurry: w.app.signals.hurry}
 }
@@ -108,23 +103,23 @@ func (w *works) say(line string) {
 }
 
 func (w *works) saw(e agents.Event) {
-	w.app.Saw(e)
+	w.app.saves.Saw(e)
 	if w.watch != nil {
 		w.watch(e)
 	}
 }
 
 func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResult, error) {
-	if err := w.takePackages(ctx, r); ctx.Err() != nil {
+	if err := w.app.rooms.KeepPackages(ctx, r, w.say); ctx.Err() != nil {
 		return session.RunResult{}, ctx.Err()
 	} else if err != nil {
 		w.say("there is no copy of what is installed: " + safetext.Line(err.Error(), 300))
 	}
 	j := w.judge(r.Plan, r.RunDir, r.Started.Tree, false)
-	runs := w.app.BaseRuns(r.Plan)
+	runs := w.app.rooms.BaseRuns(r.Plan)
 	j.Runs = runs
 	err := j.Compare(ctx, session.JudgeRequest{Plan: r.Plan, Baseline: r.Baseline, Known: r.Known, RunDir: r.RunDir})
-	w.app.leaveRooms()
+	w.app.rooms.Leave()
 	if err != nil {
 		return session.RunResult{}, err
 	}
@@ -139,8 +134,8 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 // judge is the judge of one tree.
 func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, fresh bool) *phases.Judge {
 	repo := w.app.Repo
-	in := packagesOf{note: w.app.noteOf(runDir, "packages"), judged: judged, fresh: fresh}
-	exclude := besideRuns(runDir, "exclude")
+	in := w.app.rooms.Packages(runDir, judged, fresh)
+	exclude := rooms.BesideRuns(runDir, "exclude")
 	j := &phases.Judge{
 		Links: repo.Links,
 		Dirty: func(ctx context.Context) (session.Tree, error) {
@@ -149,37 +144,37 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 		},
 		Cold: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
 			cold := in
-			cold.cold = true
-			return w.app.cleanTree(ctx, plan, cold, tree)
+			cold.Cold = true
+			return w.app.rooms.CleanTree(ctx, plan, cold, tree)
 		},
 	}
 	j.Trees = trial.Trees{Show: repo.Show, Paths: repo.Paths, Changes: repo.Changes, Overlay: repo.Overlay,
 		WithTexts: repo.WithTexts}
-	j.RoomNote, j.Mend = w.app.roomNote(plan, runDir), w.app.mendRooms(plan)
+	j.RoomNote, j.Mend = w.app.rooms.GateNote(plan, runDir), w.app.rooms.Mend(plan)
 	j.Runner = gate.Runner{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.Redactor(), Report: w.say,
 		Counted: w.count, Setup: plan.Setup.Text(), SetUpHere: w.setUp,
 		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
-			return w.app.cleanTree(ctx, plan, in, tree)
+			return w.app.rooms.CleanTree(ctx, plan, in, tree)
 		}}
 	return j
 }
 
 func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
-	defer w.app.leaveRooms()
-	w.app.BaseRuns(r.Plan).Forget() // the run may have been killed before it did
+	defer w.app.rooms.Leave()
+	w.app.rooms.BaseRuns(r.Plan).Forget() // the run may have been killed before it did
 	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Judge(ctx, r)
 }
 
 func (w *works) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
-	defer w.app.leaveRooms()
+	defer w.app.rooms.Leave()
 	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Prove(ctx, r)
 }
 
 func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline,
 	session.Evidence, error) {
-	defer w.app.leaveRooms()
+	defer w.app.rooms.Leave()
 	j := w.judge(p, runDir, tree, false)
-	j.Runs = w.app.BaseRuns(p)
+	j.Runs = w.app.rooms.BaseRuns(p)
 	j.Bare = func(ctx context.Context, tree session.Tree) (bool, error) {
 		if there, err := w.app.Repo.Rooms.Installed(ctx, tree); err != nil || len(there) == 0 && !p.Setup.IsZero() {
 			return false, err // the set-up would bring to the clean tree what is not here
@@ -191,7 +186,7 @@ func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 
 // Alive finds nothing of a run that began in the clone that this one is a copy of: it goes on there.
 func (w *works) Alive(id session.ID, runID string) []session.Process {
-	dir, err := w.app.Clone.RunDir(id, runID)
+	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {
 		dir = ""
 	}
@@ -204,7 +199,7 @@ func (w *works) Alive(id session.ID, runID string) []session.Process {
 
 // End is asked for what Alive has found.
 func (w *works) End(id session.ID, runID string) []int {
-	dir, err := w.app.Clone.RunDir(id, runID)
+	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {
 		return nil
 	}

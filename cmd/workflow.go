@@ -10,6 +10,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -21,7 +22,10 @@ type workflowJSON struct {
 	Error       string `json:"error,omitempty"`
 }
 
-func (a *app) workflowCmd() *cobra.Command {
+// workflowVerb is `wfs workflow` and what stands below it.
+type workflowVerb struct{ *app }
+
+func (a *workflowVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "workflow", Short: "list, show, draw and check workflows; their schema",
 		Long:    "A workflow is a YAML file in .wfs/workflows/, or one that is built in. None of these commands runs anything of it.",
@@ -32,32 +36,32 @@ func (a *app) workflowCmd() *cobra.Command {
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "list the workflows",
 			Long: "List names every workflow that wfs new --workflow takes: those of this repository and those that are built in, and where each comes from.", Args: noArgs, Example: "  wfs workflow list --json",
-			RunE: func(c *cobra.Command, _ []string) error { return a.workflowList(c.Context()) }},
+			RunE: with(a.list)},
 		&cobra.Command{Use: "show WORKFLOW", Short: "the text of a workflow",
 			Long: "Show prints the YAML of a workflow, which is the way to begin one of your own: what you change in the copy is all that differs.", Args: exactly(1, "the name of a workflow"), Example: "  wfs workflow show tdd",
-			RunE: func(c *cobra.Command, args []string) error { return a.workflowShow(c.Context(), args[0]) }},
-		a.graphCmd(),
+			RunE: with(a.show)},
+		(&graphVerb{app: a.app}).command(),
 		&cobra.Command{Use: "schema", Short: "the JSON Schema of workflow files, for editors",
 			Long: "Schema prints the JSON Schema of workflow files, so that an editor completes their keys and finds mistakes while you type.", Args: noArgs, Example: "  wfs workflow schema > workflow.schema.json",
 			RunE: func(*cobra.Command, []string) error { return a.printSchema(workflows.WorkflowSchema()) }},
 		&cobra.Command{Use: "check [FILE...]", Short: "check workflows and the configuration",
 			Long:    "Check reads the configuration and every workflow of this repository, or the files that are named, and says all that is wrong with them: file, line, and what may have been meant. It exits 2 when it found anything.",
 			Example: "  wfs workflow check\n  wfs workflow check .wfs/workflows/ours.yaml",
-			RunE:    func(c *cobra.Command, args []string) error { return a.workflowCheck(c.Context(), args) }},
+			RunE:    with(a.check)},
 	)
 	return c
 }
 
 // ownRules reads the repository's rules, if there is a repository.
-func (a *app) ownRules(ctx context.Context) (workspace.Rules, error) {
-	if err := a.Open(ctx); err != nil {
+func ownRules(ctx context.Context, w *workspace.Workspace) (workspace.Rules, error) {
+	if err := w.Open(ctx); err != nil {
 		return nil, nil // the built-in workflows can be looked at anywhere
 	}
-	return a.Rules(ctx)
+	return w.Rules(ctx)
 }
 
-func (a *app) workflowList(ctx context.Context) error {
-	list, err := a.ownRules(ctx)
+func (a *workflowVerb) list(ctx context.Context, _ []string) error {
+	list, err := ownRules(ctx, a.Workspace)
 	if err != nil {
 		return err
 	}
@@ -89,12 +93,12 @@ func (a *app) workflowList(ctx context.Context) error {
 	return nil
 }
 
-func (a *app) workflowShow(ctx context.Context, name string) error {
-	list, err := a.ownRules(ctx)
+func (a *workflowVerb) show(ctx context.Context, args []string) error {
+	list, err := ownRules(ctx, a.Workspace)
 	if err != nil {
 		return err
 	}
-	w, text, err := list.Workflow(name)
+	w, text, err := list.Workflow(args[0])
 	if err != nil {
 		return err
 	}
@@ -118,7 +122,7 @@ type findingJSON struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-func (a *app) workflowCheck(ctx context.Context, files []string) error {
+func (a *workflowVerb) check(ctx context.Context, files []string) error {
 	var list workspace.Rules
 	var layers []workflows.Layer
 	if len(files) == 0 {
@@ -152,7 +156,7 @@ func (a *app) workflowCheck(ctx context.Context, files []string) error {
 }
 
 // sourceOf says which layer a file that was named is, by its name and place, and false for a workflow.
-func (a *app) sourceOf(path string) (workflows.Source, bool) {
+func (a *workflowVerb) sourceOf(path string) (workflows.Source, bool) {
 	switch {
 	case path == a.env.ConfigFile():
 		return workflows.FromUser, true
@@ -193,14 +197,14 @@ func checkRules(list, own workspace.Rules, layers []workflows.Layer) (checked []
 		w, bad := workflows.ParseWorkflow(f.Path, f.Text)
 		if len(bad) == 0 && settings != nil && len(layers) > 0 {
 			agent := &workflows.Agent{Command: workflows.Command{Shell: "true"}} // who works is said at `wfs new`
-			_, bad = workflows.Resolve(w, &settings.Config, agent)
+			_, bad = plans.Resolve(w, &settings.Config, agent)
 		}
 		findings = append(findings, bad...)
 	}
 	return checked, findings
 }
 
-func (a *app) sayChecked(checked []string, findings []workflows.Finding) error {
+func (a *workflowVerb) sayChecked(checked []string, findings []workflows.Finding) error {
 	j := checkJSON{Version: jsonVersion, Checked: append([]string{}, checked...), Findings: []findingJSON{}}
 	for _, x := range findings {
 		j.Findings = append(j.Findings, findingJSON{x.File, x.Line, x.Message, x.Hint})

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/snapshot"
 )
 
-// What git converts, git adds: a snapshot and a checkpoint hold what `git add -A` makes of a file, and no other file is left to
-// git for that.
+// What git converts, git adds: a snapshot and a checkpoint hold what `git add -A` makes of a file, and no other
+// file is left to git for that.
 func TestConvertedFilesAreGits(t *testing.T) {
 	t.Parallel()
 	filter := [2]string{"filter.up.clean", "tr a-z A-Z"}
@@ -57,7 +57,8 @@ func TestConvertedFilesAreGits(t *testing.T) {
 			r.beforeGit(`for a; do if [ "$a" = add ]; then echo >> '` + log + "'; fi; done")
 			want := r.byGit()
 			_ = os.Remove(log)
-			for what, got := range map[string]string{"a snapshot": string(r.snapshot().Tree), "a checkpoint": string(r.prepare(r.draft("")).Tree)} {
+			for what, got := range map[string]string{"a snapshot": string(r.snapshot().Tree),
+				"a checkpoint": string(r.prepare(r.draft("")).Tree)} {
 				if got != want {
 					t.Errorf("%s holds\n%s\ngit adds\n%s", what, r.files(got), r.files(want))
 				}
@@ -73,10 +74,13 @@ func TestConvertedFilesAreGits(t *testing.T) {
 func TestMayMatchIsSure(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	paths := []string{"a", "a.o", "b/a", "b/a.o", "b/c/a", "build/x", "x/build/y", "a b", "a b/c", "abc", "x/abc/d", "#a", "!a", "f1", "f2/g"}
+	paths := []string{"a", "a.o", "b/a", "b/a.o", "b/c/a", "build/x", "x/build/y", "a b", "a b/c", "abc", "x/abc/d",
+		"#a", "!a", "f1", "f2/g"}
 	sure := 0
-	for _, pattern := range []string{"a", "/a", "*.o", "build/", "build/*", "build/**", "**/build", "/build/**/y", "b/a", "b/**/a", "a\\ b", "a b ", "a\\", "[ab].o", "[!b]", "[]a]",
-		"a[/]b", "[[:alpha:]]", "?", "*", "**", "f?", "f[0-9]", "\\#a", "\\!a", "ab*", "a*c/d", "x/*/d", "*/a", "b/", "/b/c/", "f1/", "g/**"} {
+	for _, pattern := range []string{"a", "/a", "*.o", "build/", "build/*", "build/**", "**/build", "/build/**/y",
+		"b/a", "b/**/a", "a\\ b", "a b ", "a\\", "[ab].o", "[!b]", "[]a]",
+		"a[/]b", "[[:alpha:]]", "?", "*", "**", "f?", "f[0-9]", "\\#a", "\\!a", "ab*", "a*c/d", "x/*/d", "*/a", "b/",
+		"/b/c/", "f1/", "g/**"} {
 		r.write(".gitignore", pattern+"\n")
 		for _, p := range paths {
 			out, err := r.try("check-ignore", "--no-index", "-v", "-n", "--", p)

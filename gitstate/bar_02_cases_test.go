@@ -17,7 +17,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// there goes from what is there to a tree and back, with a rescue as every move has it, and checks that all is as before.
+// there goes from what is there to a tree and back, with a rescue as every move has it, and checks that all is
+// as before.
 func (r *testRepo) thereAndBack(to session.Tree) {
 	r.t.Helper()
 	before, snap := r.disk(), r.snapshot()
@@ -95,7 +96,11 @@ func TestBar02Submodules(t *testing.T) {
 				sub.run("commit", "-q", "--allow-empty", "-m", "second")
 				return gitlink(r, sub.head())
 			}, []string{"sub"}},
-		"dirty, to a file": {func(r, sub *testRepo) { r.run("clone", "-q", sub.Git.Root, "sub"); r.write("sub/a.txt", "edited\n") },
+		"dirty, to a file": {func(r, sub *testRepo) {
+			r.run("clone", "-q", sub.Git.Root, "sub")
+			r.write("sub/a.txt",
+				"edited\n")
+		},
 			func(r, _ *testRepo) session.Tree { return r.treeOf(map[string]string{"sub": "file\n"}) }, []string{"sub"}},
 		"moved on by hand, to a directory": {func(r, sub *testRepo) {
 			r.run("clone", "-q", sub.Git.Root, "sub")
@@ -105,7 +110,11 @@ func TestBar02Submodules(t *testing.T) {
 			func(r, _ *testRepo) session.Tree { return r.treeOf(map[string]string{"b": "b\n"}) }, nil},
 		"not checked out, with a file of the user's": {func(r, _ *testRepo) { r.write("sub/mine", "mine\n") },
 			func(r, _ *testRepo) session.Tree { return r.treeOf(map[string]string{"sub": "file\n"}) }, []string{"sub"}},
-		"the same commit": {func(r, sub *testRepo) { r.run("clone", "-q", sub.Git.Root, "sub"); r.write("sub/mine", "mine\n") },
+		"the same commit": {func(r, sub *testRepo) {
+			r.run("clone", "-q", sub.Git.Root, "sub")
+			r.write("sub/mine",
+				"mine\n")
+		},
 			func(r, sub *testRepo) session.Tree { return gitlink(r, sub.head()) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,9 +137,9 @@ func TestBar02Submodules(t *testing.T) {
 	}
 }
 
-// Somebody writes one file, and makes others, while moves come and go. Whatever was in the file before a move began is in
-// the work tree afterwards or in what that move rescued, unless something newer was written since. What is written while
-// git is at that very file may be gone: where files are in memory, all of a burst is.
+// Somebody writes one file, and makes others, while moves come and go. Whatever was in the file before a move
+// began is in the work tree afterwards or in what that move rescued, unless something newer was written since.
+// What is written while git is at that very file may be gone: where files are in memory, all of a burst is.
 func TestBar02WriterDuringMoves(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)

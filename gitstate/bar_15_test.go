@@ -38,21 +38,23 @@ func (r *testRepo) evilTree(path string, leaf object.Entry, more ...object.Entry
 		entries = []object.Entry{{Mode: object.ModeTree, Name: parts[i-1], ID: tree.ID}}
 	}
 	for _, o := range objects { // as a fetch with fsckObjects off brings them
-		if _, err := r.Git.Run(context.Background(), gitcmd.Opts{Stdin: o.Data, Write: true}, "hash-object", "-w", "-t", "tree", "--literally", "--stdin"); err != nil {
+		if _, err := r.Git.Run(context.Background(), gitcmd.Opts{Stdin: o.Data, Write: true}, "hash-object", "-w", "-t",
+			"tree", "--literally", "--stdin"); err != nil {
 			r.t.Fatal(err)
 		}
 	}
 	return session.Tree(objects[len(objects)-1].ID)
 }
 
-// around is everything in the directory that holds the repository, its git directory's hooks and configuration included,
-// without what a move may write: objects, wfs's own directory, and the work tree.
+// around is everything in the directory that holds the repository, its git directory's hooks and configuration
+// included, without what a move may write: objects, wfs's own directory, and the work tree.
 func (r *testRepo) outside() map[string]string {
 	r.t.Helper()
 	found := map[string]string{}
 	err := filepath.WalkDir(r.home, func(path string, d os.DirEntry, err error) error {
 		rel, _ := filepath.Rel(r.home, path)
-		if rel = filepath.ToSlash(rel); rel == "repo/.git/objects" || rel == "repo/.git/wfs" || strings.HasPrefix(rel, "tree-index") {
+		if rel = filepath.ToSlash(rel); rel == "repo/.git/objects" || rel == "repo/.git/wfs" ||
+			strings.HasPrefix(rel, "tree-index") {
 			if d.IsDir() {
 				return filepath.SkipDir
 			}
@@ -71,13 +73,16 @@ func (r *testRepo) outside() map[string]string {
 	return found
 }
 
-// TestBar15RestoreEscape goes to trees that lead out of the work tree, or into .git. Nothing is written there, the move is
-// refused with a message that names the path, and the work tree is as it was.
+// TestBar15RestoreEscape goes to trees that lead out of the work tree, or into .git. Nothing is written there,
+// the move is refused with a message that names the path, and the work tree is as it was.
 func TestBar15RestoreEscape(t *testing.T) {
 	t.Parallel()
-	names := []string{".git/hooks/post-checkout", ".git/config", ".GIT/config", ".Git/config", "git~1/config", "GIT~1/hooks/post-checkout",
-		".git /config", ".git./config", ".git::$INDEX_ALLOCATION/config", ".g\u200cit/config", ".git\u200d/config", "\u200e.git/config", ".gi\ufefft/config",
-		"../escaped", "../../escaped", "dir/../../escaped", "./here", "dir/.git/config", "dir/GIT~1/config", "a\\..\\..\\escaped/x", "..\\escaped"}
+	names := []string{".git/hooks/post-checkout", ".git/config", ".GIT/config", ".Git/config", "git~1/config",
+		"GIT~1/hooks/post-checkout",
+		".git /config", ".git./config", ".git::$INDEX_ALLOCATION/config", ".g\u200cit/config", ".git\u200d/config",
+		"\u200e.git/config", ".gi\ufefft/config",
+		"../escaped", "../../escaped", "dir/../../escaped", "./here", "dir/.git/config", "dir/GIT~1/config",
+		"a\\..\\..\\escaped/x", "..\\escaped"}
 	refused := 0
 	for _, name := range names {
 		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
@@ -100,7 +105,9 @@ func TestBar15RestoreEscape(t *testing.T) {
 				t.Fatal("moved")
 			}
 			refused++
-			if !errors.Is(err, checkout.ErrInTheWay) && !strings.Contains(err.Error(), "invalid path '"+name+"'") { // git looks at all names before it writes the first file
+			if !errors.Is(err, checkout.ErrInTheWay) &&
+				!strings.Contains(err.Error(),
+					"invalid path '"+name+"'") { // git looks at all names before it writes the first file
 				t.Errorf("it says %v", err)
 			}
 			if got := r.disk(); !maps.Equal(got, files) {
@@ -139,14 +146,16 @@ func TestBar15RestoreThroughLinks(t *testing.T) {
 		}
 	}
 	// Directories in the place of links, their files deleted again, and links in the place of directories.
-	dirs := r.treeOf(map[string]string{"a.txt": "a\n", "out/f": "evil\n", "out/g": "evil\n", "git/config": "evil\n", "git/hooks/post-checkout": "x evil\n", "up/escaped": "evil\n"})
+	dirs := r.treeOf(map[string]string{"a.txt": "a\n", "out/f": "evil\n", "out/g": "evil\n", "git/config": "evil\n",
+		"git/hooks/post-checkout": "x evil\n", "up/escaped": "evil\n"})
 	r.move(dirs)
 	unharmed("a move to directories")
 	r.move(links)
 	unharmed("a move back to links")
 	// Somebody puts a link where the move is about to write or to delete.
 	r.move(dirs)
-	m, err := r.PlanMove(context.Background(), r.snapshot(), r.treeOf(map[string]string{"a.txt": "a\n", "out/f": "changed\n", "up/escaped": "changed\n"}), "")
+	m, err := r.PlanMove(context.Background(), r.snapshot(),
+		r.treeOf(map[string]string{"a.txt": "a\n", "out/f": "changed\n", "up/escaped": "changed\n"}), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +176,8 @@ func TestBar15RestoreThroughLinks(t *testing.T) {
 	if err := r.Objects.WriteObjects(context.Background(), blob, link); err != nil {
 		t.Fatal(err)
 	}
-	both := r.evilTree("out/g", object.Entry{Mode: object.ModeFile, ID: blob.ID}, object.Entry{Mode: object.ModeLink, Name: "out", ID: link.ID})
+	both := r.evilTree("out/g", object.Entry{Mode: object.ModeFile, ID: blob.ID},
+		object.Entry{Mode: object.ModeLink, Name: "out", ID: link.ID})
 	_ = r.tryMove(both)
 	unharmed("a move to a tree with both")
 }
@@ -189,7 +199,8 @@ func TestBar15RestoreHostileSubmodules(t *testing.T) {
 			if err := r.Objects.WriteObjects(context.Background(), o); err != nil {
 				t.Fatal(err)
 			}
-			to := r.evilTree("sub", object.Entry{Mode: object.ModeGitlink, ID: string(r.head())}, object.Entry{Mode: object.ModeFile, Name: ".gitmodules", ID: o.ID})
+			to := r.evilTree("sub", object.Entry{Mode: object.ModeGitlink, ID: string(r.head())},
+				object.Entry{Mode: object.ModeFile, Name: ".gitmodules", ID: o.ID})
 			before := r.outside()
 			err := r.tryMove(to)
 			if after := r.outside(); !maps.Equal(after, before) {

@@ -27,7 +27,8 @@ func drawn(t *testing.T, checks int) func() {
 		seed = "0"
 	}
 	old := map[string]string{}
-	for name, value := range map[string]string{"rapid.checks": fmt.Sprint(checks), "rapid.seed": seed, "rapid.nofailfile": "true"} {
+	for name, value := range map[string]string{"rapid.checks": fmt.Sprint(checks), "rapid.seed": seed,
+		"rapid.nofailfile": "true"} {
 		if slices.ContainsFunc(os.Args, func(a string) bool { return strings.HasPrefix(strings.TrimLeft(a, "-"), name) }) {
 			continue
 		}
@@ -43,9 +44,9 @@ func drawn(t *testing.T, checks int) func() {
 	}
 }
 
-// TestBar16Excludes draws trees, with rules in .gitignore files at any depth, in .git/info/exclude and in the user's own
-// file, negations among them, and with tracked files that rules match. A snapshot and a checkpoint hold exactly what git
-// lists as tracked or neither tracked nor ignored. WFS_RAPID says how many trees.
+// TestBar16Excludes draws trees, with rules in .gitignore files at any depth, in .git/info/exclude and in the
+// user's own file, negations among them, and with tracked files that rules match. A snapshot and a checkpoint
+// hold exactly what git lists as tracked or neither tracked nor ignored. WFS_RAPID says how many trees.
 func TestBar16Excludes(t *testing.T) {
 	defer drawn(t, 12)()
 	r, _ := newSession(t)
@@ -56,10 +57,12 @@ func TestBar16Excludes(t *testing.T) {
 	path := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(segment, 1, 4).Draw(t, "path"), "/")
 	})
-	rule := rapid.SampledFrom([]string{"a", "/a", "b/", "*.x", "!a", "!*.x", "a/*", "!a/b", "!b/", "**/c", "d/**", "!d/**/a", "\\#", "\\!",
+	rule := rapid.SampledFrom([]string{"a", "/a", "b/", "*.x", "!a", "!*.x", "a/*", "!a/b", "!b/", "**/c", "d/**",
+		"!d/**/a", "\\#", "\\!",
 		"# a comment", "e\\ ", "[ab].x", "?", "/*/c", "!c", "*", "!*/", ".h", "ü", "a/b/"})
 	rules := rapid.Custom(func(t *rapid.T) string {
-		return strings.Join(rapid.SliceOfN(rule, 0, 4).Draw(t, "rules"), "\n") + rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end")
+		return strings.Join(rapid.SliceOfN(rule, 0, 4).Draw(t, "rules"), "\n") +
+			rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end")
 	})
 	var trees, held, left int
 	rapid.Check(t, func(t *rapid.T) {
@@ -82,11 +85,13 @@ func TestBar16Excludes(t *testing.T) {
 		}
 		laid := []string{}
 		for _, p := range slices.Sorted(maps.Keys(files)) {
-			if os.MkdirAll(filepath.Dir(r.path(p)), 0o777) == nil && os.WriteFile(r.path(p), []byte(files[p]), 0o666) == nil { // what is in the way of another stays away
+			// what is in the way of another stays away
+			if os.MkdirAll(filepath.Dir(r.path(p)), 0o777) == nil && os.WriteFile(r.path(p), []byte(files[p]), 0o666) == nil {
 				laid = append(laid, p)
 			}
 		}
-		for file, text := range map[string]string{filepath.Join(r.home, "mine"): rules.Draw(t, "mine"), filepath.Join(r.Git.CommonDir, "info", "exclude"): rules.Draw(t, "info")} {
+		for file, text := range map[string]string{filepath.Join(r.home, "mine"): rules.Draw(t, "mine"),
+			filepath.Join(r.Git.CommonDir, "info", "exclude"): rules.Draw(t, "info")} {
 			if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}

@@ -58,18 +58,20 @@ func (r *testRepo) byGit() string {
 		r.t.Fatal(err)
 	}
 	theirs := &testRepo{Repo: r.Repo, t: r.t, home: r.home, env: append(slices.Clone(r.env), "GIT_INDEX_FILE="+index)}
-	theirs.run("-c", "core.splitIndex=false", "-c", "core.safecrlf=false", "add", "-A", "--ignore-errors", "--sparse", "--", ".", ":(exclude,top).wfs")
+	theirs.run("-c", "core.splitIndex=false", "-c", "core.safecrlf=false", "add", "-A", "--ignore-errors", "--sparse",
+		"--", ".", ":(exclude,top).wfs")
 	return theirs.run("write-tree")
 }
 
-// What git is told of is all that it would have found: whatever changes in a work tree, with whatever settings, a snapshot
-// and a checkpoint hold what `git add -A` adds.
+// What git is told of is all that it would have found: whatever changes in a work tree, with whatever settings,
+// a snapshot and a checkpoint hold what `git add -A` adds.
 func TestChangedIsWhatGitFinds(t *testing.T) {
 	defer drawn(t, 12)()
 	drawnTrees, sure := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		r, _ := newSession(t)
-		for _, f := range []string{"a", "b", "d/a", "d/b", "d/deep/a", "d/deep/b", "e/f/g", "e/h", "k/a", "k/b", "new\nline", "gl[o]b*", ":(top)x", ".wfs/config.yaml", "src/one.c", "src/two.c"} {
+		for _, f := range []string{"a", "b", "d/a", "d/b", "d/deep/a", "d/deep/b", "e/f/g", "e/h", "k/a", "k/b",
+			"new\nline", "gl[o]b*", ":(top)x", ".wfs/config.yaml", "src/one.c", "src/two.c"} {
 			r.write(f, f+"\nand more\n")
 		}
 		r.write(".gitignore", "*.o\nbuild/\n")
@@ -77,8 +79,10 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 		r.must(os.Symlink("a", r.path("link")))
 		r.run("add", "-A")
 		r.run("commit", "-q", "-m", "tracked")
-		for _, s := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"core.fileMode false", "core.trustctime false", "core.checkStat minimal", "core.ignoreCase true",
-			"core.precomposeUnicode true", "core.untrackedCache true", "core.splitIndex true", "core.autocrlf input", "index.version 4", "core.symlinks false", "feature.manyFiles true", "core.sparseCheckout true"}),
+		for _, s := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"core.fileMode false",
+			"core.trustctime false", "core.checkStat minimal", "core.ignoreCase true",
+			"core.precomposeUnicode true", "core.untrackedCache true", "core.splitIndex true", "core.autocrlf input",
+			"index.version 4", "core.symlinks false", "feature.manyFiles true", "core.sparseCheckout true"}),
 			0, 1, func(s string) string { return s }).Draw(rt, "settings") {
 			key, value, _ := strings.Cut(s, " ")
 			r.run("config", key, value)
@@ -87,7 +91,8 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 			r.aged()
 		}
 		r.open(r.Git.Root)
-		files := []string{"a", "b", "d/a", "d/deep/a", "d/deep/b", "e/f/g", "k/a", "new\nline", "gl[o]b*", ":(top)x", ".wfs/config.yaml", "src/one.c", "empty", "link", ".gitignore"}
+		files := []string{"a", "b", "d/a", "d/deep/a", "d/deep/b", "e/f/g", "k/a", "new\nline", "gl[o]b*", ":(top)x",
+			".wfs/config.yaml", "src/one.c", "empty", "link", ".gitignore"}
 		for i := range rapid.IntRange(1, 4).Draw(rt, "changes") {
 			p := rapid.SampledFrom(files).Draw(rt, "path")
 			what := rapid.SampledFrom(slices.Sorted(maps.Keys(changesOf))).Draw(rt, "change")
@@ -154,7 +159,8 @@ func TestOneChangeIsWhatGitFinds(t *testing.T) {
 // filesBut lists a tree without a directory.
 func (r *testRepo) filesBut(tree, dir string) string {
 	all := gitcmd.SplitZ([]byte(r.run("ls-tree", "-r", "-z", tree)))
-	return strings.Join(slices.DeleteFunc(all, func(line string) bool { return strings.Contains(line, "\t"+dir+"/") }), "\n")
+	return strings.Join(slices.DeleteFunc(all, func(line string) bool { return strings.Contains(line, "\t"+dir+"/") }),
+		"\n")
 }
 
 // changesOf are ways to change something about a path, which is there.
@@ -205,7 +211,8 @@ var changesOf = map[string]func(r *testRepo, p string, info os.FileInfo, n int){
 		_ = os.Rename(r.path(p), r.path(strings.ToUpper(p)))
 	},
 	"new": func(r *testRepo, p string, info os.FileInfo, n int) {
-		for _, name := range []string{"new *[x]?", "new\n:!x", "more/and/more", "x.o", "build/x", "empty directory/", "Ünew"} {
+		for _, name := range []string{"new *[x]?", "new\n:!x", "more/and/more", "x.o", "build/x", "empty directory/",
+			"Ünew"} {
 			if dir := filepath.Dir(p); strings.HasSuffix(name, "/") {
 				_ = os.MkdirAll(r.path(filepath.Join(dir, name)), 0o777)
 			} else if os.MkdirAll(filepath.Dir(r.path(filepath.Join(dir, name))), 0o777) == nil && n%2 == 0 {
@@ -275,8 +282,8 @@ func TestChangedIsLittle(t *testing.T) {
 	}
 }
 
-// An edit that keeps size and time of modification is found by the time of its change, though git itself, which counts in
-// seconds, may not have seen it.
+// An edit that keeps size and time of modification is found by the time of its change, though git itself, which
+// counts in seconds, may not have seen it.
 func TestChangedThoughItsTimeIsSetBack(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -340,7 +347,8 @@ func TestUnchangedIsCertain(t *testing.T) {
 		return b
 	}
 	id, empty := []byte{1}, []byte{2}
-	is := object.FileLook{Changed: 20, ChangedNano: 21, Modified: 10, ModifiedNano: 11, Inode: 5, Mode: 0o100644, User: 7, Group: 8, Size: 9}
+	is := object.FileLook{Changed: 20, ChangedNano: 21, Modified: 10, ModifiedNano: 11, Inode: 5, Mode: 0o100644,
+		User: 7, Group: 8, Size: 9}
 	e := object.IndexEntry{Mode: 0o100644, ID: id, Stat: stat(20, 21, 10, 11, 99, 5, 0o100644, 7, 8, 9)}
 	x := &object.Index{Written: 11}
 	if !x.Unchanged(&e, is, empty) {
@@ -348,10 +356,14 @@ func TestUnchangedIsCertain(t *testing.T) {
 	}
 	for name, change := range map[string]func(*object.FileLook){
 		"ctime": func(f *object.FileLook) { f.Changed++ }, "its nanoseconds": func(f *object.FileLook) { f.ChangedNano++ },
-		"mtime": func(f *object.FileLook) { f.Modified-- }, "its nanoseconds too": func(f *object.FileLook) { f.ModifiedNano-- },
-		"inode": func(f *object.FileLook) { f.Inode++ }, "user": func(f *object.FileLook) { f.User++ }, "group": func(f *object.FileLook) { f.Group++ },
-		"size": func(f *object.FileLook) { f.Size++ }, "executable": func(f *object.FileLook) { f.Mode |= 0o111 }, "a link": func(f *object.FileLook) { f.Mode = 0o120777 },
-		"a directory": func(f *object.FileLook) { f.Mode = 0o040755 }, "a pipe": func(f *object.FileLook) { f.Mode = 0o010644 },
+		"mtime":               func(f *object.FileLook) { f.Modified-- },
+		"its nanoseconds too": func(f *object.FileLook) { f.ModifiedNano-- },
+		"inode":               func(f *object.FileLook) { f.Inode++ }, "user": func(f *object.FileLook) { f.User++ },
+		"group": func(f *object.FileLook) { f.Group++ },
+		"size":  func(f *object.FileLook) { f.Size++ }, "executable": func(f *object.FileLook) { f.Mode |= 0o111 },
+		"a link":      func(f *object.FileLook) { f.Mode = 0o120777 },
+		"a directory": func(f *object.FileLook) { f.Mode = 0o040755 },
+		"a pipe":      func(f *object.FileLook) { f.Mode = 0o010644 },
 	} {
 		now := is
 		if change(&now); x.Unchanged(&e, now, empty) {

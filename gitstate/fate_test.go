@@ -25,14 +25,17 @@ func TestFate(t *testing.T) {
 		want handover.Fate
 	}{
 		{"left alone", func(*testRepo) {}, handover.Fate{How: handover.FateHeld, Branch: "feature"}},
-		{"the branch is gone", func(r *testRepo) { r.run("branch", "-q", "-D", "feature") }, handover.Fate{How: handover.FateNowhere}},
+		{"the branch is gone", func(r *testRepo) { r.run("branch", "-q", "-D", "feature") },
+			handover.Fate{How: handover.FateNowhere}},
 		{"merged, and the branch deleted", func(r *testRepo) {
 			elsewhere(r)
 			r.run("merge", "-q", "--no-edit", "feature")
 			r.run("branch", "-q", "-d", "feature")
 		}, handover.Fate{How: handover.FateMerged, Branch: "main"}},
-		{"fast-forwarded", func(r *testRepo) { r.run("merge", "-q", "--ff-only", "feature") }, handover.Fate{How: handover.FateMerged, Branch: "main"}},
-		{"in a tag", func(r *testRepo) { r.run("tag", "v1", "feature"); r.run("branch", "-q", "-D", "feature") }, handover.Fate{How: handover.FateMerged, Branch: "tags/v1"}},
+		{"fast-forwarded", func(r *testRepo) { r.run("merge", "-q", "--ff-only", "feature") },
+			handover.Fate{How: handover.FateMerged, Branch: "main"}},
+		{"in a tag", func(r *testRepo) { r.run("tag", "v1", "feature"); r.run("branch", "-q", "-D", "feature") },
+			handover.Fate{How: handover.FateMerged, Branch: "tags/v1"}},
 		{"squashed", func(r *testRepo) {
 			elsewhere(r)
 			r.run("merge", "-q", "--squash", "feature")
@@ -64,7 +67,8 @@ func TestFate(t *testing.T) {
 			r.run("commit", "-q", "--amend", "-m", "my words")
 			r.run("switch", "-q", "main")
 		}, handover.Fate{How: handover.FateHeld, Branch: "feature"}},
-		{"while HEAD is on it", func(r *testRepo) { r.run("switch", "-q", "feature") }, handover.Fate{How: handover.FateHeld, Branch: "feature"}},
+		{"while HEAD is on it", func(r *testRepo) { r.run("switch", "-q", "feature") },
+			handover.Fate{How: handover.FateHeld, Branch: "feature"}},
 		{"while HEAD is on it, and a remote has it", func(r *testRepo) {
 			r.run("switch", "-q", "feature")
 			r.run("update-ref", "refs/remotes/origin/feature", "HEAD")
@@ -98,7 +102,9 @@ func TestFate(t *testing.T) {
 			r.run("revert", "--no-edit", "HEAD")
 			r.run("branch", "-q", "-D", "feature")
 		}, handover.Fate{How: handover.FateSquashed, Branch: "main"}},
-		{"only on another session's branch", func(r *testRepo) { r.run("branch", "wfs/other", "feature"); r.run("branch", "-q", "-D", "feature") }, handover.Fate{How: handover.FateNowhere}},
+		{"only on another session's branch",
+			func(r *testRepo) { r.run("branch", "wfs/other", "feature"); r.run("branch", "-q", "-D", "feature") },
+			handover.Fate{How: handover.FateNowhere}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -115,7 +121,8 @@ func TestFate(t *testing.T) {
 			r.run("update-ref", "refs/wfs/x/ledger", string(work))
 			r.run("switch", "-q", "main")
 			c.do(r)
-			got, err := r.Fate(context.Background(), handover.Work{Commit: work, Base: "refs/heads/main", Handed: "refs/heads/feature"})
+			got, err := r.Fate(context.Background(),
+				handover.Work{Commit: work, Base: "refs/heads/main", Handed: "refs/heads/feature"})
 			if err != nil || got != c.want {
 				t.Errorf("%+v, want %+v (%v)", got, c.want, err)
 			}
@@ -128,7 +135,8 @@ func TestFate(t *testing.T) {
 		r.run("commit", "-q", "--allow-empty", "-m", "start")
 		work := r.head()
 		r.run("switch", "-q", "main")
-		if got, err := r.Fate(context.Background(), handover.Work{Commit: work, Base: "refs/heads/main"}); err != nil || got.How != handover.FateNothing {
+		if got, err := r.Fate(context.Background(), handover.Work{Commit: work, Base: "refs/heads/main"}); err != nil ||
+			got.How != handover.FateNothing {
 			t.Errorf("%+v (%v)", got, err)
 		}
 	})

@@ -21,7 +21,8 @@ const handedOver = "refs/heads/feature/x"
 func (r *testRepo) hook(name, script string) {
 	r.t.Helper()
 	path := filepath.Join(r.Git.CommonDir, "hooks", name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+		os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755)); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -67,11 +68,13 @@ func TestCommitOnto(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := r.run("log", "-1", "--format=%H %P %T %an", handedOver); got != string(c)+" "+string(base)+" "+string(s.Tree)+" Ann" {
+	if got := r.run("log", "-1", "--format=%H %P %T %an", handedOver); got != string(c)+" "+string(base)+" "+
+		string(s.Tree)+" Ann" {
 		t.Errorf("commit: %s", got)
 	}
 	info, err := r.Objects.CommitInfo(context.Background(), c)
-	if err != nil || info.Subject != "subjéct" || info.Body != "# not a comment\n\nbody\nChange-Id: I1\n" || info.At != at || info.Author != "Ann <ann@example.org>" {
+	if err != nil || info.Subject != "subjéct" || info.Body != "# not a comment\n\nbody\nChange-Id: I1\n" ||
+		info.At != at || info.Author != "Ann <ann@example.org>" {
 		t.Errorf("info: %+v, %v", info, err)
 	}
 	after := r.everything()
@@ -97,13 +100,15 @@ func TestCommitOntoFails(t *testing.T) {
 		lay  func(*testRepo)
 		says string
 	}{
-		{"pre-commit refuses", func(r *testRepo) { r.hook("pre-commit", "echo lint: line 3 is bad\nexit 3\n") }, "lint: line 3 is bad"},
+		{"pre-commit refuses", func(r *testRepo) { r.hook("pre-commit", "echo lint: line 3 is bad\nexit 3\n") },
+			"lint: line 3 is bad"},
 		{"commit-msg refuses", func(r *testRepo) { r.hook("commit-msg", "echo no ticket >&2\nexit 1\n") }, "no ticket"},
 		{"core.hooksPath", func(r *testRepo) {
 			r.hook("../ourhooks/pre-commit", "echo from elsewhere\nexit 1\n")
 			r.run("config", "core.hooksPath", ".git/ourhooks")
 		}, "from elsewhere"},
-		{"a hook adds a file", func(r *testRepo) { r.hook("pre-commit", "echo formatted >fmt\ngit add fmt\nrm fmt\n") }, "fmt"},
+		{"a hook adds a file", func(r *testRepo) { r.hook("pre-commit", "echo formatted >fmt\ngit add fmt\nrm fmt\n") },
+			"fmt"},
 		{"a hook amends", func(r *testRepo) {
 			r.hook("post-commit", "test -e $GIT_DIR/once && exit\n: >$GIT_DIR/once\ngit rm -q --cached a.txt && git commit -q --amend -m a\n")
 		}, "a.txt"},
@@ -113,7 +118,8 @@ func TestCommitOntoFails(t *testing.T) {
 		}, "no-such-gpg"},
 		{"an identity is missing", func(r *testRepo) {
 			for i, kv := range r.env {
-				if strings.HasPrefix(kv, "GIT_AUTHOR_NAME") || strings.HasPrefix(kv, "GIT_COMMITTER_NAME") || strings.HasPrefix(kv, "GIT_AUTHOR_EMAIL") {
+				if strings.HasPrefix(kv, "GIT_AUTHOR_NAME") || strings.HasPrefix(kv, "GIT_COMMITTER_NAME") ||
+					strings.HasPrefix(kv, "GIT_AUTHOR_EMAIL") {
 					r.env[i] = "UNUSED" + kv
 				}
 			}
@@ -187,7 +193,8 @@ func TestHandoverTree(t *testing.T) {
 		return strings.Join(all, "\n") + "\n"
 	}
 	base := map[string]string{"a": lines(), "bin": "\x00base", "gone": "g\n", "odd\nname": lines(), "mode": lines()}
-	carried := map[string]string{"a": lines("1", "carried"), "bin": "\x00base", "new": "n\n", "odd\nname": lines("2", "c"), "mode": "x " + lines()}
+	carried := map[string]string{"a": lines("1", "carried"), "bin": "\x00base", "new": "n\n",
+		"odd\nname": lines("2", "c"), "mode": "x " + lines()}
 	tests := []struct {
 		name  string
 		gated map[string]string
@@ -196,11 +203,14 @@ func TestHandoverTree(t *testing.T) {
 	}{
 		{"nothing done", carried, base, nil},
 		{"work elsewhere",
-			map[string]string{"a": lines("1", "carried", "9", "work"), "bin": "\x00work", "new": "n\n", "odd\nname": lines("2", "c"),
-				"mode": "x " + lines("5", "w"), "more": "m\n"},
-			map[string]string{"a": lines("9", "work"), "bin": "\x00work", "gone": "g\n", "odd\nname": lines(), "mode": lines("5", "w"), "more": "m\n"}, nil},
+			map[string]string{"a": lines("1", "carried", "9", "work"), "bin": "\x00work", "new": "n\n",
+				"odd\nname": lines("2", "c"),
+				"mode":      "x " + lines("5", "w"), "more": "m\n"},
+			map[string]string{"a": lines("9", "work"), "bin": "\x00work", "gone": "g\n", "odd\nname": lines(),
+				"mode": lines("5", "w"), "more": "m\n"}, nil},
 		{"the same lines",
-			map[string]string{"a": lines("1", "work"), "bin": "\x00base", "new": "changed\n", "odd\nname": lines("2", "w"), "mode": lines()},
+			map[string]string{"a": lines("1", "work"), "bin": "\x00base", "new": "changed\n", "odd\nname": lines("2", "w"),
+				"mode": lines()},
 			nil, []string{"a", "new", "odd\nname"}},
 	}
 	for _, tt := range tests {
@@ -226,17 +236,20 @@ func TestHandoverTree(t *testing.T) {
 	}
 }
 
-// While hooks run somebody may go to the branch that is being made, and work on it: it stays, with what he did, and nothing
-// comes below his feet.
+// While hooks run somebody may go to the branch that is being made, and work on it: it stays, with what he did,
+// and nothing comes below his feet.
 func TestCommitOntoLeavesWhatOthersMade(t *testing.T) {
 	const goThere = "unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE; git worktree add -q -f ../theirs feature/x >&2"
 	for name, c := range map[string]struct{ hook, script, stays, says string }{
-		"a commit":                          {"pre-commit", "git update-ref " + handedOver + " $(git commit-tree -p HEAD -m mine HEAD^{tree}); exit 1", "mine", "was left at"},
-		"a work tree, and the hook fails":   {"pre-commit", goThere + "; exit 1", "base", "where it began"},
-		"a work tree, and the hook passes":  {"pre-commit", goThere, "base", "where it began"},
-		"a work tree, after the commit":     {"post-commit", goThere, "base", "where it began"},
-		"a work tree, and the hook changes": {"pre-commit", "echo x > fmt; git add fmt; rm fmt; " + goThere, "base", "where it began"},
-		"this work tree":                    {"pre-commit", "unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE; git symbolic-ref HEAD " + handedOver, "base", "where it began"},
+		"a commit": {"pre-commit",
+			"git update-ref " + handedOver + " $(git commit-tree -p HEAD -m mine HEAD^{tree}); exit 1", "mine", "was left at"},
+		"a work tree, and the hook fails":  {"pre-commit", goThere + "; exit 1", "base", "where it began"},
+		"a work tree, and the hook passes": {"pre-commit", goThere, "base", "where it began"},
+		"a work tree, after the commit":    {"post-commit", goThere, "base", "where it began"},
+		"a work tree, and the hook changes": {"pre-commit", "echo x > fmt; git add fmt; rm fmt; " + goThere, "base",
+			"where it began"},
+		"this work tree": {"pre-commit",
+			"unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE; git symbolic-ref HEAD " + handedOver, "base", "where it began"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

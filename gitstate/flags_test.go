@@ -11,7 +11,8 @@ func TestPlanRefusesWhatGitOverlooks(t *testing.T) {
 	t.Parallel()
 	for _, flag := range []string{"--assume-unchanged", "--skip-worktree"} {
 		for name, to := range map[string]map[string]string{
-			"overwritten": {"a.txt": "theirs\n", "dir/f": "f\n"}, "deleted": {"dir/f": "f\n"}, "left alone": {"a.txt": "a\n", "dir/f": "F\n"},
+			"overwritten": {"a.txt": "theirs\n", "dir/f": "f\n"}, "deleted": {"dir/f": "f\n"}, "left alone": {"a.txt": "a\n",
+				"dir/f": "F\n"},
 			"a directory": {"a.txt/x": "x\n", "dir/f": "f\n"},
 		} {
 			for _, edited := range []bool{true, false} {

@@ -123,7 +123,8 @@ func (r *testRepo) snapshot() session.Snapshot {
 func (r *testRepo) files(tree string) string {
 	r.t.Helper()
 	var lines []string
-	for line := range strings.Lines(r.run("ls-tree", "-r", tree)) { // mode type id, a tab, the path; --format came with 2.36
+	// mode type id, a tab, the path; --format came with 2.36
+	for line := range strings.Lines(r.run("ls-tree", "-r", tree)) {
 		meta, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		lines = append(lines, meta[:6]+" "+path)
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Two work trees that go to one branch at the same time do not both get there, and two that are planned at the same time do
-// not both find a name free.
+// Two work trees that go to one branch at the same time do not both get there, and two that are planned at the
+// same time do not both find a name free.
 func TestHoldsOfTheRepository(t *testing.T) {
 	t.Parallel()
 	for name, hold := range map[string]func(r *Repo, ctx context.Context) (func(), error){

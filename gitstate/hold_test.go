@@ -71,7 +71,8 @@ func (r *testRepo) flood(dir string, n int) {
 	}
 }
 
-// What the guard holds out is in no tree and in no object, in a snapshot, a rescue and a checkpoint; everything else is.
+// What the guard holds out is in no tree and in no object, in a snapshot, a rescue and a checkpoint; everything
+// else is.
 func TestGuardHoldsOut(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(r *testRepo){
@@ -114,7 +115,8 @@ func TestGuardHoldsOut(t *testing.T) {
 					t.Errorf("%s holds out\n%s\nwant\n%s", what, got, want)
 				}
 				files := r.run("ls-tree", "-r", "--name-only", string(tree))
-				for _, n := range []string{".env.base", "base.bin", "base/flood/more", "base/flood/d1/f1", "node_modules/tracked.js", "src/new.go", "src/deep/er/small.txt", "app/main.go", "app/many.txt"} {
+				for _, n := range []string{".env.base", "base.bin", "base/flood/more", "base/flood/d1/f1",
+					"node_modules/tracked.js", "src/new.go", "src/deep/er/small.txt", "app/main.go", "app/many.txt"} {
 					if !strings.Contains("\n"+files+"\n", "\n"+n+"\n") {
 						t.Errorf("%s lacks %s:\n%s", what, n, files)
 					}
@@ -122,7 +124,8 @@ func TestGuardHoldsOut(t *testing.T) {
 				if n := strings.Count(files, "\n") + 1; n != 20+10 {
 					t.Errorf("%s has %d files:\n%s", what, n, files)
 				}
-				for _, n := range []string{"src/id_rsa", "src/deep/er/big.bin", "src/generated/d0/f0", "app/node_modules/d1/f1", "app/vendor/generated/d0/f0", "odd [name]*\n/x.p12"} {
+				for _, n := range []string{"src/id_rsa", "src/deep/er/big.bin", "src/generated/d0/f0", "app/node_modules/d1/f1",
+					"app/vendor/generated/d0/f0", "odd [name]*\n/x.p12"} {
 					if r.hasBlob(n) {
 						t.Errorf("after %s there is an object of %s", what, n)
 					}
@@ -271,7 +274,8 @@ func TestGuardAmongOddThings(t *testing.T) {
 	if got := heldPaths(s.HeldOut); got != "dir:size file/big:size" || paths(s.Skipped) != "nested" {
 		t.Errorf("held out %q, skipped %+v", got, s.Skipped)
 	}
-	if got := strings.TrimSuffix(r.files(string(s.Tree)), "\n"+want); got != "100644 a-b\n100644 a.txt\n100644 a/b\n100644 file/new" {
+	if got := strings.TrimSuffix(r.files(string(s.Tree)),
+		"\n"+want); got != "100644 a-b\n100644 a.txt\n100644 a/b\n100644 file/new" {
 		t.Errorf("tree holds\n%s", got)
 	}
 }
@@ -289,8 +293,9 @@ func TestCheckpointSaysThatMostIsGone(t *testing.T) {
 		"moved":         {func(r *testRepo) { os.Rename(r.path("src"), r.path("lib")) }, session.Deleted{}},
 		"moved by git":  {func(r *testRepo) { r.run("mv", "src", "lib") }, session.Deleted{}},
 		"emptied index": {func(r *testRepo) { r.run("rm", "-q", "-r", "--cached", ".") }, session.Deleted{}},
-		"both":          {func(r *testRepo) { r.run("rm", "-q", "-r", "."); r.write("b", "b\n") }, session.Deleted{Files: 9, Of: 9}},
-		"replaced":      {func(r *testRepo) { os.RemoveAll(r.path("src")); r.flood("lib", 9) }, session.Deleted{Files: 8, Of: 9}},
+		"both": {func(r *testRepo) { r.run("rm", "-q", "-r", "."); r.write("b", "b\n") },
+			session.Deleted{Files: 9, Of: 9}},
+		"replaced": {func(r *testRepo) { os.RemoveAll(r.path("src")); r.flood("lib", 9) }, session.Deleted{Files: 8, Of: 9}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -60,8 +60,10 @@ func TestTidyPacks(t *testing.T) {
 	r := newRepo(t)
 	dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	ids := r.packed(1, 0)
-	gone := []string{object.TempOfPack + "1", object.TempOfIndex + "1", object.TempOfMark + "1", "pack-1.keep", "pack-1.pack", "pack-2.keep"}
-	stays := []string{"tmp_pack_git", "pack-2.pack", "pack-2.idx", "pack-3.keep", "pack-3.pack", "pack-4.keep", "pack-5.keep"}
+	gone := []string{object.TempOfPack + "1", object.TempOfIndex + "1", object.TempOfMark + "1", "pack-1.keep",
+		"pack-1.pack", "pack-2.keep"}
+	stays := []string{"tmp_pack_git", "pack-2.pack", "pack-2.idx", "pack-3.keep", "pack-3.pack", "pack-4.keep",
+		"pack-5.keep"}
 	for _, name := range append(gone, stays...) {
 		r.put(filepath.Join(dir, name), map[string]string{"pack-1.keep": object.KeepMark, "pack-2.keep": object.KeepMark,
 			"pack-3.keep": "a person's\n", "pack-4.keep": object.KeepByGit + "\n"}[name])
@@ -84,8 +86,10 @@ func TestTidyPacks(t *testing.T) {
 		}
 	}
 	hours := time.Now().Add(-2 * time.Hour)
-	for path, stays := range map[string]bool{r.Git.PrivateDir() + "/.tmp-1": false, r.Git.PrivateDir() + "/stage.lock": false, r.Git.StateDir() + "/.tmp-1": true,
-		r.Git.StateDir() + "/half-made/.tmp-1": true, r.Git.StateDir() + "/.tmp-old": false, r.Git.StateDir() + "/half-made/.tmp-old": false} {
+	for path, stays := range map[string]bool{r.Git.PrivateDir() + "/.tmp-1": false,
+		r.Git.PrivateDir() + "/stage.lock": false, r.Git.StateDir() + "/.tmp-1": true,
+		r.Git.StateDir() + "/half-made/.tmp-1": true, r.Git.StateDir() + "/.tmp-old": false, r.Git.StateDir() +
+			"/half-made/.tmp-old": false} {
 		r.put(path, "")
 		if strings.HasSuffix(path, "old") {
 			if err := os.Chtimes(path, hours, hours); err != nil {
@@ -119,11 +123,13 @@ func TestNothingOfARescueIsGarbage(t *testing.T) {
 	r, _ := newSession(t)
 	r.write("dir/new.txt", "new\n")
 	s := r.snapshot()
-	objects, err := r.Backups.StateCommit(backup.StateOf("a test", s, nil), s, "", "before a test", nil, "T <t@example.com>", at)
+	objects, err := r.Backups.StateCommit(backup.StateOf("a test", s, nil), s, "", "before a test", nil,
+		"T <t@example.com>", at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Objects.WriteObjects(context.Background(), append(r.Objects.LooseBelow(s.Tree, s.Index), objects...)...); err != nil {
+	if err := r.Objects.WriteObjects(context.Background(),
+		append(r.Objects.LooseBelow(s.Tree, s.Index), objects...)...); err != nil {
 		t.Fatal(err)
 	}
 	r.run("gc", "-q", "--prune=now")

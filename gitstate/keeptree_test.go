@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A work tree that is kept beside its place has all that it had: what is staged, its reflog, and the commits in submodules,
-// whose repositories lie in git's directory of it. Its branch is free.
+// A work tree that is kept beside its place has all that it had: what is staged, its reflog, and the commits in
+// submodules, whose repositories lie in git's directory of it. Its branch is free.
 func TestKeepWorktree(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -25,7 +25,8 @@ func TestKeepWorktree(t *testing.T) {
 	at(n.Path, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init", "--recursive")
 	commits := map[string]string{}
 	for _, sub := range []string{"sub", "sub/deep"} {
-		at(filepath.Join(n.Path, sub), "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "mine")
+		at(filepath.Join(n.Path, sub), "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m",
+			"mine")
 		commits[sub] = at(filepath.Join(n.Path, sub), "rev-parse", "HEAD")
 	}
 	if err := os.WriteFile(filepath.Join(n.Path, "staged.txt"), []byte("x\n"), 0o666); err != nil {
@@ -48,7 +49,8 @@ func TestKeepWorktree(t *testing.T) {
 	}
 	for sub, commit := range commits {
 		dir := filepath.Join(kept, sub)
-		if at(dir, "rev-parse", "HEAD") != commit || at(dir, "rev-parse", "--show-toplevel") != dir || at(dir, "status", "--porcelain", "--ignore-submodules=all") != "" {
+		if at(dir, "rev-parse", "HEAD") != commit || at(dir, "rev-parse", "--show-toplevel") != dir ||
+			at(dir, "status", "--porcelain", "--ignore-submodules=all") != "" {
 			t.Errorf("%s is not as it was", sub)
 		}
 	}

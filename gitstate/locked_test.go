@@ -174,7 +174,8 @@ func TestBar10Holder(t *testing.T) {
 	open := exec.Command("sh", "-c", `exec 9>"$1"; echo ready; read line`, "sh", lock)
 	holdsOpen := r.begin(open)
 	e := r.Git.Locks.LockedBy(ctx, lock)
-	if len(e.Holders) != 1 || e.Holders[0].PID != open.Process.Pid || e.Deserted() || !strings.Contains(e.Error(), "and held by `sh -c") {
+	if len(e.Holders) != 1 || e.Holders[0].PID != open.Process.Pid || e.Deserted() ||
+		!strings.Contains(e.Error(), "and held by `sh -c") {
 		t.Errorf("%v: %+v", e, e)
 	}
 	holdsOpen()

@@ -102,7 +102,8 @@ func diskOf(t interface{ Fatal(...any) }, root string) map[string]string {
 	return found
 }
 
-// treeOf makes a tree out of files, by path. Content that begins with "-> " is a symbolic link, "x " an executable file.
+// treeOf makes a tree out of files, by path. Content that begins with "-> " is a symbolic link, "x " an
+// executable file.
 func (r *testRepo) treeOf(files map[string]string) session.Tree {
 	r.t.Helper()
 	var list strings.Builder
@@ -123,7 +124,8 @@ func (r *testRepo) treeOf(files map[string]string) session.Tree {
 	}
 	index := filepath.Join(r.home, "tree-index")
 	os.Remove(index)
-	_, err := r.Git.Run(context.Background(), gitcmd.Opts{Env: gitcmd.WithIndex(index), Stdin: []byte(list.String())}, "update-index", "-z", "--index-info")
+	_, err := r.Git.Run(context.Background(), gitcmd.Opts{Env: gitcmd.WithIndex(index), Stdin: []byte(list.String())},
+		"update-index", "-z", "--index-info")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -142,7 +144,8 @@ func TestMoveThereAndBack(t *testing.T) {
 	r.write("dir/deep/two", "2\n")
 	r.write("keep.log", "ignored\n")
 	before, head, index := r.disk(), r.run("symbolic-ref", "HEAD"), r.run("ls-files", "-s")
-	there := r.treeOf(map[string]string{"dir": "now a file\n", "a.txt/b": "was a file\n", "run": "x #!/bin/sh\n", "l": "-> dir",
+	there := r.treeOf(map[string]string{"dir": "now a file\n", "a.txt/b": "was a file\n", "run": "x #!/bin/sh\n",
+		"l":          "-> dir",
 		".gitignore": "*.log\n"})
 	back := r.snapshot().Tree
 	r.move(there)
@@ -210,7 +213,8 @@ func TestPlanRefuses(t *testing.T) {
 		{"an ignored file above", file("d.log"), with(map[string]string{"d.log/f": "theirs\n"}), []string{"d.log"}},
 		{"an ignored directory at the place", file("out/o"), with(map[string]string{"out": "theirs\n"}), []string{"out/o"}},
 		{"an ignored file below", file("dir/x.log"), nil, nil},
-		{"an ignored file in an ignored directory", file("out/o"), with(map[string]string{"out/o": "theirs\n"}), []string{"out/o"}},
+		{"an ignored file in an ignored directory", file("out/o"), with(map[string]string{"out/o": "theirs\n"}),
+			[]string{"out/o"}},
 		{"a free place in an ignored directory", file("out/o"), with(map[string]string{"out/p": "theirs\n"}), nil},
 		{"an ignored file elsewhere", file("x.log"), with(map[string]string{"y.log": "theirs\n"}), nil},
 		{"a directory with an ignored file is left", file("dir/x.log"), without("dir/f"), nil},
@@ -259,7 +263,8 @@ func TestMoveDoesNotFollowLinks(t *testing.T) {
 		}
 	}
 	before, back := r.disk(), r.snapshot().Tree
-	r.move(r.treeOf(map[string]string{".gitignore": "*.log\n", "dir/f": "f\n", "link/f": "g\n", "link/x.log": "theirs\n", "loop/f": "l\n"}))
+	r.move(r.treeOf(map[string]string{".gitignore": "*.log\n", "dir/f": "f\n", "link/f": "g\n",
+		"link/x.log": "theirs\n", "loop/f": "l\n"}))
 	want := map[string]string{".gitignore": "false *.log\n", "dir/f": "false f\n", "dir/x.log": "false mine\n",
 		"link/f": "false g\n", "link/x.log": "false theirs\n", "loop/f": "false l\n"}
 	if got := r.disk(); !maps.Equal(got, want) {
@@ -437,7 +442,8 @@ func TestMoveWithoutSnapshotIndex(t *testing.T) {
 func TestMoveAfterInterruption(t *testing.T) {
 	t.Parallel()
 	from := map[string]string{".gitignore": "dist/\n", "a.txt": "a\n", "dir/f": "f\n", "gone": "g\n"}
-	to := map[string]string{".gitignore": "dist/\n", "a.txt": "A\n", "dir": "file\n", "new/x": "x #!\n", "dist/kept": "forced\n",
+	to := map[string]string{".gitignore": "dist/\n", "a.txt": "A\n", "dir": "file\n", "new/x": "x #!\n",
+		"dist/kept": "forced\n",
 		"dist/link": "-> kept"}
 	steps := []func(*testRepo){
 		func(r *testRepo) { os.Remove(r.path("gone")) },
@@ -501,8 +507,8 @@ func TestMoveAfterInterruption(t *testing.T) {
 	})
 }
 
-// boundByModes runs a test again in a process that file modes bind, if they do not bind this one, and reports whether it
-// did: root may do everything.
+// boundByModes runs a test again in a process that file modes bind, if they do not bind this one, and reports
+// whether it did: root may do everything.
 func boundByModes(t *testing.T) bool {
 	t.Helper()
 	const inside = "WFS_TEST_BOUND"
@@ -591,7 +597,8 @@ func TestMoveIsIdentity(t *testing.T) {
 	path := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(segment, 1, 3).Draw(t, "path"), "/")
 	})
-	content := rapid.SampledFrom([]string{"", "1\n", "2\n", "3", "\x00\xff\r\n", "-> a", "-> /nowhere", "-> ../b", "x 1\n", "x #!"})
+	content := rapid.SampledFrom([]string{"", "1\n", "2\n", "3", "\x00\xff\r\n", "-> a", "-> /nowhere", "-> ../b",
+		"x 1\n", "x #!"})
 	tree := rapid.Custom(func(t *rapid.T) map[string]string {
 		files := map[string]string{}
 		for p, c := range rapid.MapOfN(path, content, 0, 8).Draw(t, "files") {

@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// What is done in a submodule is in no repository but its own: each way to leave something there, and what is no reason to
-// ask.
+// What is done in a submodule is in no repository but its own: each way to leave something there, and what is
+// no reason to ask.
 func TestUnsavedSubmodules(t *testing.T) {
 	t.Parallel()
 	r, lib := newRepo(t), newRepo(t)
@@ -30,7 +30,8 @@ func TestUnsavedSubmodules(t *testing.T) {
 	}{
 		"untouched": {func(_ *testRepo) {}, false},
 		"such a tag, moved to a commit made here": {func(there *testRepo) {
-			there.run("-C", "sub", "tag", "-f", "off", there.run("-C", "sub", "commit-tree", "-p", "HEAD", "-m", "wip", "HEAD^{tree}"))
+			there.run("-C", "sub", "tag", "-f", "off",
+				there.run("-C", "sub", "commit-tree", "-p", "HEAD", "-m", "wip", "HEAD^{tree}"))
 		}, true},
 		"a tag of a remote's commit": {func(there *testRepo) { there.run("-C", "sub", "tag", "mine") }, false},
 		"a commit that a tag holds": {func(there *testRepo) {
@@ -58,7 +59,10 @@ func TestUnsavedSubmodules(t *testing.T) {
 			there.run("-C", "sub", "update-index", "--skip-worktree", "a.txt")
 			there.write("sub/a.txt", "a month of edits\n")
 		}, true},
-		"skip-worktree, as it was": {func(there *testRepo) { there.run("-C", "sub", "update-index", "--skip-worktree", "a.txt") }, false},
+		"skip-worktree, as it was": {func(there *testRepo) {
+			there.run("-C", "sub", "update-index", "--skip-worktree",
+				"a.txt")
+		}, false},
 		"skip-worktree, not there": {func(there *testRepo) {
 			there.run("-C", "sub", "update-index", "--skip-worktree", "a.txt")
 			_ = os.Remove(there.path("sub/a.txt"))

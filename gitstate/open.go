@@ -27,9 +27,6 @@ type Objects = object.Store
 // Refs are the refs of the repository.
 type Refs = refs.Refs
 
-// Trees are the work trees of the repository.
-type Trees = worktree.Trees
-
 // Settings are git's settings, as far as they say how files are treated.
 type Settings = settings.Settings
 
@@ -39,39 +36,21 @@ type RawBytes = raw.Files
 // Files are the files of the work tree, as git would add them.
 type Files = snapshot.Files
 
-// Mover moves files of the work tree.
-type Mover = checkout.Mover
-
-// Turns makes and publishes turns.
-type Turns = turn.Turns
-
-// Handover hands work over.
-type Handover = handover.Handover
-
-// Backups are rescues and auto-saves.
-type Backups = backup.Backups
-
-// AutoSaves are those of one attempt.
-type AutoSaves = backup.AutoSaves
-
-// Finder finds what the work tree alone has.
-type Finder = unsaved.Finder
-
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
 type Repo struct {
 	*gitcmd.Git
 	*Objects
 	*Refs
-	*Trees
+	*worktree.Trees
 	*Files
 	*RawBytes
 	*Settings
-	*Mover
-	*Turns
-	*Handover
-	*Backups
-	*AutoSaves
-	*Finder
+	*checkout.Mover
+	*turn.Turns
+	*handover.Handover
+	*backup.Backups
+	*backup.AutoSaves
+	*unsaved.Finder
 
 	Rooms *room.Set
 }
@@ -82,9 +61,7 @@ func Open(ctx context.Context, o gitcmd.Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := repoOf(git)
-	r.Rooms = r.rooms()
-	return r, nil
+	return repoOf(git), nil
 }
 
 // Root is the top of the work tree.
@@ -104,10 +81,11 @@ func repoOf(git *gitcmd.Git) *Repo {
 	r.Refs, r.Settings, r.RawBytes = refs.New(git, r.Objects), settings.New(git, r.Objects), raw.New(git, r.Objects)
 	r.Trees, r.Files = worktree.New(git, r.Objects, r.Refs), snapshot.New(git, r.Objects, r.Refs, r.Settings)
 	r.Mover = checkout.New(git, r.Objects, r.RawBytes)
-	r.Turns = &Turns{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Trees: r.Trees}
-	r.Handover = &Handover{Git: git, Objects: r.Objects, Refs: r.Refs, Trees: r.Trees}
-	r.Backups = &Backups{Git: git, Objects: r.Objects, Refs: r.Refs, Handover: r.Handover}
-	r.AutoSaves = &AutoSaves{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Backups: r.Backups}
-	r.Finder = &Finder{Git: git, Objects: r.Objects, Settings: r.Settings}
+	r.Turns = &turn.Turns{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Trees: r.Trees}
+	r.Handover = &handover.Handover{Git: git, Objects: r.Objects, Refs: r.Refs, Trees: r.Trees}
+	r.Backups = &backup.Backups{Git: git, Objects: r.Objects, Refs: r.Refs, Handover: r.Handover}
+	r.AutoSaves = &backup.AutoSaves{Git: git, Objects: object.New(git), Refs: r.Refs, Files: r.Files, Backups: r.Backups}
+	r.Rooms = &room.Set{Git: git, Objects: r.Objects, Refs: r.Refs, Trees: r.Trees}
+	r.Finder = &unsaved.Finder{Git: git, Objects: r.Objects, Settings: r.Settings}
 	return r
 }

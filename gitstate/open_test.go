@@ -26,7 +26,8 @@ func TestEnvironmentIsScrubbed(t *testing.T) {
 	if s := r.snapshot(); len(s.Skipped) > 0 || s.Tree == "" {
 		t.Errorf("%+v", s)
 	}
-	kept := gitcmd.CleanEnv([]string{"PATH=x", "GIT_CONFIG_KEY_0=a", "GIT_AUTHOR_NAME=b", "GIT_SSH_COMMAND=c", "GIT_DIR=d", "GIT_CONFIGX=e"})
+	kept := gitcmd.CleanEnv([]string{"PATH=x", "GIT_CONFIG_KEY_0=a", "GIT_AUTHOR_NAME=b", "GIT_SSH_COMMAND=c",
+		"GIT_DIR=d", "GIT_CONFIGX=e"})
 	if got := strings.Join(kept, " "); got != "PATH=x GIT_CONFIG_KEY_0=a GIT_AUTHOR_NAME=b GIT_SSH_COMMAND=c" {
 		t.Error(got)
 	}

@@ -74,7 +74,8 @@ func TestHealOthers(t *testing.T) {
 		}
 		r.diesMoving("HEAD", mine)
 		index := r.Git.IndexPath() + ".lock"
-		for path, text := range map[string]string{r.Git.Locks.LockOf("HEAD"): "", r.Git.Locks.LockOf(mine): "", index: string(gitcmd.LockMark)} {
+		for path, text := range map[string]string{r.Git.Locks.LockOf("HEAD"): "", r.Git.Locks.LockOf(mine): "",
+			index: string(gitcmd.LockMark)} {
 			r.put(path, text)
 			locks = append(locks, path)
 		}

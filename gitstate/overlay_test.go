@@ -67,7 +67,8 @@ func TestOverlay(t *testing.T) {
 	r.write("test/one.txt", "weakened\n")
 	r.write("a.txt", "work\n")
 	r.write("test/new.txt", "new\n")
-	if err := errors.Join(os.Remove(filepath.Join(r.Git.Root, "test", "two.txt")), os.Remove(filepath.Join(r.Git.Root, "src", "x"))); err != nil {
+	if err := errors.Join(os.Remove(filepath.Join(r.Git.Root, "test", "two.txt")),
+		os.Remove(filepath.Join(r.Git.Root, "src", "x"))); err != nil {
 		t.Fatal(err)
 	}
 	r.write("src/x/deep.txt", "a directory\n")
@@ -76,11 +77,16 @@ func TestOverlay(t *testing.T) {
 		paths []string
 		want  map[string]string
 	}{
-		{nil, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "test/new.txt": "new\n", "src/x/deep.txt": "a directory\n"}},
-		{[]string{"test/one.txt"}, map[string]string{"a.txt": "work\n", "test/one.txt": "one\n", "test/new.txt": "new\n", "src/x/deep.txt": "a directory\n"}},
-		{[]string{"test/"}, map[string]string{"a.txt": "work\n", "test/one.txt": "one\n", "test/two.txt": "two\n", "src/x/deep.txt": "a directory\n"}},
-		{[]string{"test/new.txt", "nowhere"}, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "src/x/deep.txt": "a directory\n"}},
-		{[]string{"src"}, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "test/new.txt": "new\n", "src/x": "a file\n"}},
+		{nil, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "test/new.txt": "new\n",
+			"src/x/deep.txt": "a directory\n"}},
+		{[]string{"test/one.txt"}, map[string]string{"a.txt": "work\n", "test/one.txt": "one\n", "test/new.txt": "new\n",
+			"src/x/deep.txt": "a directory\n"}},
+		{[]string{"test/"}, map[string]string{"a.txt": "work\n", "test/one.txt": "one\n", "test/two.txt": "two\n",
+			"src/x/deep.txt": "a directory\n"}},
+		{[]string{"test/new.txt", "nowhere"},
+			map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "src/x/deep.txt": "a directory\n"}},
+		{[]string{"src"}, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "test/new.txt": "new\n",
+			"src/x": "a file\n"}},
 	} {
 		tree, err := r.Objects.Overlay(ctx, base, from, c.paths)
 		if err != nil {

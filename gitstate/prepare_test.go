@@ -83,7 +83,8 @@ func TestCheckpoint(t *testing.T) {
 			t.Parallel()
 			r, d := newSession(t, "--object-format="+format)
 			hooked := filepath.Join(r.home, "hooked")
-			for _, hook := range []string{"pre-commit", "commit-msg", "post-commit", "reference-transaction", "post-index-change"} {
+			for _, hook := range []string{"pre-commit", "commit-msg", "post-commit", "reference-transaction",
+				"post-index-change"} {
 				writeHook(t, r, hook, "#!/bin/sh\necho $0 >>'"+hooked+"'\n")
 			}
 			base := r.head()
@@ -101,17 +102,21 @@ func TestCheckpoint(t *testing.T) {
 				t.Error("branch or ledger did not move")
 			}
 			r.wantClean()
-			if got, want := r.run("log", "-1", "--format=%an <%ae>|%cn <%ce>|%aI|%cI|%P|%B"), "Ann <ann@example.org>|Ann <ann@example.org>|"+
-				"2023-11-14T22:13:20+00:00|2023-11-14T22:13:20+00:00|"+string(base)+"|"+strings.TrimSuffix(d.Message, "\n"); strings.TrimSpace(got) != want {
+			if got, want := r.run("log", "-1",
+				"--format=%an <%ae>|%cn <%ce>|%aI|%cI|%P|%B"), "Ann <ann@example.org>|Ann <ann@example.org>|"+
+				"2023-11-14T22:13:20+00:00|2023-11-14T22:13:20+00:00|"+string(base)+"|"+
+				strings.TrimSuffix(d.Message, "\n"); strings.TrimSpace(got) != want {
 				t.Errorf("code commit\n%s\nwant\n%s", got, want)
 			}
-			if got, want := r.run("log", "-1", "--format=%P|%B", string(p.Ledger)), string(p.Code)+"|checkpoint 1\n\nWfs-Session: s\nWfs-Ledger-Code: "+string(p.Code); strings.TrimSpace(got) != want {
+			if got, want := r.run("log", "-1", "--format=%P|%B", string(p.Ledger)), string(p.Code)+
+				"|checkpoint 1\n\nWfs-Session: s\nWfs-Ledger-Code: "+string(p.Code); strings.TrimSpace(got) != want {
 				t.Errorf("ledger commit\n%s\nwant\n%s", got, want)
 			}
 			if got := r.files(string(p.Ledger)); got != "100644 events.jsonl\n100644 session.json" {
 				t.Errorf("ledger holds\n%s", got)
 			}
-			if want := (session.RefMove{Ref: refs.BranchRef(testID), Old: base, New: p.Code}); len(p.Turn.Refs) != 1 || p.Turn.Refs[0] != want {
+			if want := (session.RefMove{Ref: refs.BranchRef(testID), Old: base, New: p.Code}); len(p.Turn.Refs) != 1 ||
+				p.Turn.Refs[0] != want {
 				t.Errorf("moves: %+v", p.Turn.Refs)
 			}
 
@@ -194,7 +199,8 @@ func TestCheckpointKeepsWhatOnlyTheIndexHad(t *testing.T) {
 	if !strings.Contains(r.run("rev-list", "--objects", refs.LedgerRef(testID)), blob) {
 		t.Error("the ledger does not keep it")
 	}
-	if msg := r.run("log", "-1", "--format=%B", string(p.Ledger)); !strings.Contains(msg, "Wfs-Ledger-Index: "+string(p.IndexAnchor)) {
+	if msg := r.run("log", "-1", "--format=%B", string(p.Ledger)); !strings.Contains(msg,
+		"Wfs-Ledger-Index: "+string(p.IndexAnchor)) {
 		t.Errorf("no trailer names it:\n%s", msg)
 	}
 	r.write("a.txt", "and on\n")
@@ -249,14 +255,17 @@ func TestPrepareWithoutStage(t *testing.T) {
 	if got := r.files(string(r.resolve(refs.BranchRef(testID)))); got != "100644 a.txt\n100644 carried.txt" {
 		t.Errorf("branch holds\n%s", got)
 	}
-	if after, _ := os.ReadFile(r.Git.IndexPath()); string(after) != string(before) || r.run("symbolic-ref", "HEAD") != "refs/heads/main" {
+	if after, _ := os.ReadFile(r.Git.IndexPath()); string(after) != string(before) ||
+		r.run("symbolic-ref", "HEAD") != "refs/heads/main" {
 		t.Error("index or HEAD changed")
 	}
 
-	record := session.Draft{Session: testID, NoCode: true, At: at, Ledger: p.Ledger, LedgerMessage: "moved", Anchors: []session.Commit{p.Code, r.head()}}
+	record := session.Draft{Session: testID, NoCode: true, At: at, Ledger: p.Ledger, LedgerMessage: "moved",
+		Anchors: []session.Commit{p.Code, r.head()}}
 	p2 := r.prepare(record)
 	r.publish(p2)
-	if got := r.run("log", "-1", "--format=%P", string(p2.Ledger)); got != string(p.Ledger)+" "+string(p.Code)+" "+string(r.head()) {
+	if got := r.run("log", "-1", "--format=%P", string(p2.Ledger)); got != string(p.Ledger)+" "+string(p.Code)+" "+
+		string(r.head()) {
 		t.Errorf("parents: %s", got)
 	}
 	if p2.Code != "" || len(p2.Turn.Refs) != 0 {
@@ -278,10 +287,12 @@ func TestPrepareRefuses(t *testing.T) {
 		t.Errorf("branch moved: %v", err)
 	}
 	d = r.draft("")
-	if _, err := r.Prepare(ctx, d, func(session.Made) (session.Files, error) { return nil, errors.New("no") }); err == nil || err.Error() != "no" {
+	if _, err := r.Prepare(ctx, d,
+		func(session.Made) (session.Files, error) { return nil, errors.New("no") }); err == nil || err.Error() != "no" {
 		t.Errorf("seal's error: %v", err)
 	}
-	if _, err := r.Prepare(ctx, d, func(session.Made) (session.Files, error) { return session.Files{"a/b": {}}, nil }); err == nil {
+	if _, err := r.Prepare(ctx, d,
+		func(session.Made) (session.Files, error) { return session.Files{"a/b": {}}, nil }); err == nil {
 		t.Error("a document with a slash")
 	}
 	d.Anchors = []session.Commit{session.Commit(strings.Repeat("1", 40))}
@@ -296,7 +307,8 @@ func TestPrepareRefuses(t *testing.T) {
 // `update-ref` is content with a commit whose blobs are missing; Prepare must not be.
 func TestPrepareFindsMissingObjects(t *testing.T) {
 	t.Parallel()
-	for name, many := range map[string]int{"few trees": 1, "a pack of trees": 20, "trees made by git": object.MaxNewTrees + 10} {
+	for name, many := range map[string]int{"few trees": 1, "a pack of trees": 20,
+		"trees made by git": object.MaxNewTrees + 10} {
 		for _, committed := range []bool{false, true} { // else only staged
 			t.Run(fmt.Sprintf("%s/committed=%v", name, committed), func(t *testing.T) {
 				t.Parallel()

@@ -115,7 +115,10 @@ func TestSettleAfterAKill(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]func(r *testRepo, turn session.Turn){
 		"nothing done": func(r *testRepo, turn session.Turn) {},
-		"locked":       func(r *testRepo, turn session.Turn) { mustWrite(r, r.Git.IndexPath()+".lock", string(gitcmd.LockMark)) },
+		"locked": func(r *testRepo,
+			turn session.Turn) {
+			mustWrite(r, r.Git.IndexPath()+".lock", string(gitcmd.LockMark))
+		},
 		"index": func(r *testRepo, turn session.Turn) {
 			r.run("read-tree", string(turn.Index))
 		},

@@ -28,29 +28,43 @@ type rawCase struct {
 }
 
 var rawCases = map[string]rawCase{
-	"text with CRLF":        {attributes: "*.t text", files: map[string]string{"f.t": "a\r\nb\r\n"}, raw: []string{"f.t"}},
-	"text with LF":          {attributes: "*.t text", files: map[string]string{"f.t": "a\nb\n"}},
-	"text=auto, mixed":      {attributes: "* text=auto", files: map[string]string{"f.t": "a\r\nb\n", "g.t": "a\n"}, raw: []string{"f.t"}},
-	"crlf, the old name":    {attributes: "*.t crlf", files: map[string]string{"f.t": "a\r\n"}, raw: []string{"f.t"}},
-	"eol=lf with CRLF":      {attributes: "*.t eol=lf", files: map[string]string{"f.t": "a\r\n", "d/g.t": "b\r\n"}, raw: []string{"d/g.t", "f.t"}},
-	"eol=crlf with LF":      {attributes: "*.t eol=crlf", files: map[string]string{"f.t": "a\nb\n"}, raw: []string{"f.t"}},
-	"eol=crlf with CRLF":    {attributes: "*.t eol=crlf", files: map[string]string{"f.t": "a\r\nb\r\n"}},
-	"autocrlf=input":        {config: []string{"core.autocrlf", "input"}, files: map[string]string{"f.t": "a\r\n", "bin": "\x00\r\n", "lf": "a\n"}, raw: []string{"f.t"}},
-	"autocrlf=true":         {config: []string{"core.autocrlf", "true"}, files: map[string]string{"f.t": "a\nb\n", "crlf": "a\r\n", "bin": "\x00\n"}, raw: []string{"f.t"}},
-	"core.eol=crlf":         {attributes: "* text=auto", config: []string{"core.eol", "crlf"}, files: map[string]string{"f.t": "a\nb\n"}, raw: []string{".gitattributes", "f.t"}},
-	"autocrlf, but no text": {attributes: "*.t -text", config: []string{"core.autocrlf", "input"}, files: map[string]string{"f.t": "a\r\n"}},
-	"ident":                 {attributes: "*.t ident", files: map[string]string{"f.t": "$Id: of another age $\n", "g.t": "none\n"}, raw: []string{"f.t"}},
-	"UTF-16 without a mark": {attributes: "*.t working-tree-encoding=UTF-16LE-BOM", files: map[string]string{"f.t": "\xff\xfea\x00\n\x00"}},
-	"UTF-16, either mark": {linux: true, attributes: "*.t working-tree-encoding=UTF-16", files: map[string]string{"f.t": "\xff\xfea\x00\n\x00", "g.t": "\xfe\xff\x00a\x00\n"},
-		raw: []string{"g.t"}},
-	"a filter that forgets": {attributes: "*.t filter=forget", config: []string{"filter.forget.clean", "grep -v secret || true", "filter.forget.smudge", "cat"},
-		files: map[string]string{"f.t": "a\nsecret\n", "x.t": "x nothing\n"}, raw: []string{"f.t"}},
-	"a filter that comes back": {attributes: "*.t filter=case", config: []string{"filter.case.clean", "tr a-z A-Z", "filter.case.smudge", "tr A-Z a-z"},
-		files: map[string]string{"f.t": "lower\n", "x.t": "x Mixed\n"}, raw: []string{"x.t"}},
-	"a filter whose way back fails": {attributes: "*.t filter=lost", config: []string{"filter.lost.clean", "cat", "filter.lost.smudge", "exit 1", "filter.lost.required", "true"},
-		files: map[string]string{"f.t": "a\n"}, raw: []string{"f.t"}},
+	"text with CRLF": {attributes: "*.t text", files: map[string]string{"f.t": "a\r\nb\r\n"}, raw: []string{"f.t"}},
+	"text with LF":   {attributes: "*.t text", files: map[string]string{"f.t": "a\nb\n"}},
+	"text=auto, mixed": {attributes: "* text=auto", files: map[string]string{"f.t": "a\r\nb\n", "g.t": "a\n"},
+		raw: []string{"f.t"}},
+	"crlf, the old name": {attributes: "*.t crlf", files: map[string]string{"f.t": "a\r\n"}, raw: []string{"f.t"}},
+	"eol=lf with CRLF": {attributes: "*.t eol=lf", files: map[string]string{"f.t": "a\r\n", "d/g.t": "b\r\n"},
+		raw: []string{"d/g.t", "f.t"}},
+	"eol=crlf with LF":   {attributes: "*.t eol=crlf", files: map[string]string{"f.t": "a\nb\n"}, raw: []string{"f.t"}},
+	"eol=crlf with CRLF": {attributes: "*.t eol=crlf", files: map[string]string{"f.t": "a\r\nb\r\n"}},
+	"autocrlf=input": {config: []string{"core.autocrlf", "input"},
+		files: map[string]string{"f.t": "a\r\n", "bin": "\x00\r\n", "lf": "a\n"}, raw: []string{"f.t"}},
+	"autocrlf=true": {config: []string{"core.autocrlf", "true"},
+		files: map[string]string{"f.t": "a\nb\n", "crlf": "a\r\n", "bin": "\x00\n"}, raw: []string{"f.t"}},
+	"core.eol=crlf": {attributes: "* text=auto", config: []string{"core.eol", "crlf"},
+		files: map[string]string{"f.t": "a\nb\n"}, raw: []string{".gitattributes", "f.t"}},
+	"autocrlf, but no text": {attributes: "*.t -text", config: []string{"core.autocrlf", "input"},
+		files: map[string]string{"f.t": "a\r\n"}},
+	"ident": {attributes: "*.t ident",
+		files: map[string]string{"f.t": "$Id: of another age $\n", "g.t": "none\n"}, raw: []string{"f.t"}},
+	"UTF-16 without a mark": {attributes: "*.t working-tree-encoding=UTF-16LE-BOM",
+		files: map[string]string{"f.t": "\xff\xfea\x00\n\x00"}},
+	"UTF-16, either mark": {linux: true, attributes: "*.t working-tree-encoding=UTF-16",
+		files: map[string]string{"f.t": "\xff\xfea\x00\n\x00", "g.t": "\xfe\xff\x00a\x00\n"},
+		raw:   []string{"g.t"}},
+	"a filter that forgets": {attributes: "*.t filter=forget",
+		config: []string{"filter.forget.clean", "grep -v secret || true", "filter.forget.smudge", "cat"},
+		files:  map[string]string{"f.t": "a\nsecret\n", "x.t": "x nothing\n"}, raw: []string{"f.t"}},
+	"a filter that comes back": {attributes: "*.t filter=case",
+		config: []string{"filter.case.clean", "tr a-z A-Z", "filter.case.smudge", "tr A-Z a-z"},
+		files:  map[string]string{"f.t": "lower\n", "x.t": "x Mixed\n"}, raw: []string{"x.t"}},
+	"a filter whose way back fails": {attributes: "*.t filter=lost",
+		config: []string{"filter.lost.clean", "cat", "filter.lost.smudge", "exit 1", "filter.lost.required", "true"},
+		files:  map[string]string{"f.t": "a\n"}, raw: []string{"f.t"}},
 	"a filter that nobody has": {attributes: "*.t filter=nobody", files: map[string]string{"f.t": "a\r\n"}},
-	"odd names":                {attributes: "*.t text", files: map[string]string{"a b\n\"ü.t": "a\r\n", "-x.t": "b\r\n", "[a]*.t": "c\r\n"}, raw: []string{"-x.t", "[a]*.t", "a b\n\"ü.t"}},
+	"odd names": {attributes: "*.t text",
+		files: map[string]string{"a b\n\"ü.t": "a\r\n", "-x.t": "b\r\n", "[a]*.t": "c\r\n"},
+		raw:   []string{"-x.t", "[a]*.t", "a b\n\"ü.t"}},
 }
 
 // A move keeps the bytes that git would not write again, a rescue has them under a ref, and the move back writes them.
@@ -118,7 +132,8 @@ func testRaw(t *testing.T, c rawCase, gone bool) {
 		t.Fatal(err)
 	}
 	for _, name := range c.raw {
-		if got := r.run("cat-file", "blob", ref+":"+backup.DirRaw+"/"+name) + "\n"; name != ".gitattributes" && got != c.files[name] && got != c.files[name]+"\n" {
+		if got := r.run("cat-file", "blob", ref+":"+backup.DirRaw+"/"+name) + "\n"; name != ".gitattributes" &&
+			got != c.files[name] && got != c.files[name]+"\n" {
 			t.Errorf("the rescue has %q of %q", got, name)
 		}
 	}
@@ -206,8 +221,10 @@ func TestRawBytesStayInside(t *testing.T) {
 	}
 	git, _ := r.Objects.NewTree([]object.Entry{{Mode: object.ModeTree, Name: "hooks", ID: hooks.ID}})
 	dir, _ := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: "f", ID: blob.ID}})
-	raw, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeTree, Name: ".git", ID: git.ID}, {Mode: object.ModeTree, Name: "..", ID: dir.ID}, {Mode: object.ModeTree, Name: "out", ID: dir.ID},
-		{Mode: object.ModeFile, Name: "link", ID: blob.ID}, {Mode: object.ModeFile, Name: "nowhere", ID: blob.ID}, {Mode: object.ModeFile, Name: "a.txt", ID: blob.ID}})
+	raw, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeTree, Name: ".git", ID: git.ID},
+		{Mode: object.ModeTree, Name: "..", ID: dir.ID}, {Mode: object.ModeTree, Name: "out", ID: dir.ID},
+		{Mode: object.ModeFile, Name: "link", ID: blob.ID}, {Mode: object.ModeFile, Name: "nowhere", ID: blob.ID},
+		{Mode: object.ModeFile, Name: "a.txt", ID: blob.ID}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,8 +250,8 @@ func TestRawBytesStayInside(t *testing.T) {
 	}
 }
 
-// Git does not look at a file whose bytes are ours to write, and may take minutes for the others: what is saved meanwhile
-// stays.
+// Git does not look at a file whose bytes are ours to write, and may take minutes for the others: what is saved
+// meanwhile stays.
 func TestMoveSeesWhatIsSavedWhileGitWrites(t *testing.T) {
 	for name, back := range map[string]bool{"there": false, "back": true} {
 		t.Run(name, func(t *testing.T) {
@@ -242,7 +259,8 @@ func TestMoveSeesWhatIsSavedWhileGitWrites(t *testing.T) {
 			ctx := context.Background()
 			r := newRepo(t)
 			r.run("config", "filter.slow.clean", "cat")
-			r.run("config", "filter.slow.smudge", "cat; if test -e ../saves && case $GIT_DIR in */move) ;; *) false;; esac; then rm ../saves; printf 'saved\\n' > .new; mv .new f.crlf; fi")
+			r.run("config", "filter.slow.smudge",
+				"cat; if test -e ../saves && case $GIT_DIR in */move) ;; *) false;; esac; then rm ../saves; printf 'saved\\n' > .new; mv .new f.crlf; fi")
 			r.write(".gitattributes", "*.crlf text eol=crlf\n*.slow filter=slow\n")
 			r.write("f.crlf", "a\r\nb\n") // which no checkout writes
 			r.write("g.slow", "old\n")

@@ -77,10 +77,12 @@ func TestReads(t *testing.T) {
 				t.Errorf("sessions: %v, %v", sessions, err)
 			}
 			branches, err := r.Refs.Branches(ctx)
-			if err != nil || !maps.Equal(branches, map[string]session.Commit{"refs/heads/main": tip, "refs/heads/feature/one": tip}) {
+			if err != nil || !maps.Equal(branches,
+				map[string]session.Commit{"refs/heads/main": tip, "refs/heads/feature/one": tip}) {
 				t.Errorf("branches: %v, %v", branches, err)
 			}
-			for ref, want := range map[string]session.Commit{"refs/heads/main": tip, "refs/heads/feature": "", "refs/heads/none": "",
+			for ref, want := range map[string]session.Commit{"refs/heads/main": tip, "refs/heads/feature": "",
+				"refs/heads/none":       "",
 				"refs/heads/main/below": "", "refs/wfs/csv-2/ledger": first, "refs/wfs/csv-2": ""} {
 				if got, err := r.Refs.Ref(ctx, ref); err != nil || got != want {
 					t.Errorf("%s: %q, %v", ref, got, err)
@@ -97,7 +99,8 @@ func TestReads(t *testing.T) {
 				t.Errorf("tree: %s, %v", tree, err)
 			}
 			info, err := r.Objects.CommitInfo(ctx, tip)
-			if err != nil || info.Subject != "Two lines" || info.Body != "body\n\nWfs-X: 1\n" || info.At != at || !slices.Equal(info.Parents, []session.Commit{first}) {
+			if err != nil || info.Subject != "Two lines" || info.Body != "body\n\nWfs-X: 1\n" || info.At != at ||
+				!slices.Equal(info.Parents, []session.Commit{first}) {
 				t.Errorf("info: %+v, %v", info, err)
 			}
 			for _, rev := range []string{"main", "HEAD", tip.Short(), string(tip)} {
@@ -143,7 +146,8 @@ func TestLedgers(t *testing.T) {
 	code := string(r.head())
 	var want []session.LedgerCommit
 	tip := ""
-	for n, message := range []string{"born\n\nWfs-Ledger-Code: " + code + "\n", "moved\n", "second\n\nWfs-Ledger-Code: " + code + "\n"} {
+	for n, message := range []string{"born\n\nWfs-Ledger-Code: " + code + "\n", "moved\n",
+		"second\n\nWfs-Ledger-Code: " + code + "\n"} {
 		args := []string{"commit-tree", "-m", message}
 		if n > 0 {
 			args = append(args, "-p", tip)
@@ -195,7 +199,8 @@ func TestReadsSurviveGC(t *testing.T) {
 func TestDamageIsNotAbsence(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	for name, content := range map[string]string{"empty": "", "zeros": "\x00\x00", "short": "1234\n", "text": "hello\n", "circle": "ref: refs/wfs/bad/ledger\n"} {
+	for name, content := range map[string]string{"empty": "", "zeros": "\x00\x00", "short": "1234\n",
+		"text": "hello\n", "circle": "ref: refs/wfs/bad/ledger\n"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t)
@@ -334,7 +339,8 @@ func TestDiffTo(t *testing.T) {
 	r.run("commit", "-q", "-am", "b")
 	r.run("config", "diff.external", "false")
 	r.run("config", "color.ui", "always")
-	for want, o := range map[string]object.DiffOptions{"+b\n": {}, "1 file changed": {Stat: true}, "a.txt\n": {NameOnly: true}, "\x1b[": {Color: true}} {
+	for want, o := range map[string]object.DiffOptions{"+b\n": {}, "1 file changed": {Stat: true},
+		"a.txt\n": {NameOnly: true}, "\x1b[": {Color: true}} {
 		var out strings.Builder
 		if err := r.Objects.DiffTo(ctx, string(from), "HEAD", o, &out); err != nil || !strings.Contains(out.String(), want) {
 			t.Errorf("%+v: %q, %v", o, out.String(), err)
@@ -368,7 +374,8 @@ func TestIgnoredNamesWhatRulesMatch(t *testing.T) {
 	}
 }
 
-// A directory in the place of a ref, which git removes as soon as it is empty, may go at any moment: there is no such ref.
+// A directory in the place of a ref, which git removes as soon as it is empty, may go at any moment: there is
+// no such ref.
 func TestRefWhereADirectoryGoes(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
@@ -44,6 +45,25 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	if head.Ref == "" && !detached {
 		return &gitcmd.ReadyError{Code: gitcmd.NotOnBranch, Detail: string(head.Commit)}
 	}
+	if err := r.namesFree(ctx); err != nil {
+		return err
+	}
+	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
+	if failed := gitcmd.Failed(err); failed != nil && failed.Exit == gitcmd.GitDied {
+		said, _, _ := strings.Cut(failed.Stderr, "\n")
+		return &gitcmd.ReadyError{Code: gitcmd.NotWhole, Detail: strings.TrimPrefix(said, "error: ")}
+	}
+	if err != nil {
+		return err
+	}
+	if info := x.Info(); len(info.Unmerged) > 0 {
+		return snapshot.Unmerged(info)
+	}
+	return nil
+}
+
+// namesFree is an error when a ref has the name of a directory of ours.
+func (r *Repo) namesFree(ctx context.Context) error {
 	for _, name := range []string{refs.BranchPrefix, refs.RefsPrefix, refs.OpsPrefix, refs.DeletedPrefix} {
 		name = strings.TrimSuffix(name, "/")
 		c, err := r.Refs.Ref(ctx, name)
@@ -53,18 +73,6 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 		if c != "" {
 			return &gitcmd.ReadyError{Code: gitcmd.NotNamespace, Detail: name}
 		}
-	}
-	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) && failed.Exit == gitcmd.GitDied {
-		said, _, _ := strings.Cut(failed.Stderr, "\n")
-		return &gitcmd.ReadyError{Code: gitcmd.NotWhole, Detail: strings.TrimPrefix(said, "error: ")}
-	}
-	if err != nil {
-		return err
-	}
-	if info := x.Info(); len(info.Unmerged) > 0 {
-		return snapshot.Unmerged(info)
 	}
 	return nil
 }
@@ -105,4 +113,27 @@ func (r *Repo) noCommit(ctx context.Context, head session.Head) error {
 		return object.Join(err, &gitcmd.ReadyError{Code: gitcmd.NotCommitted, Detail: ""})
 	}
 	return &gitcmd.ReadyError{Code: gitcmd.NotBorn, Detail: strings.TrimPrefix(head.Ref, "refs/heads/")}
+}
+
+// InProgress names an unfinished merge, rebase, cherry-pick, revert or bisect of the work tree, "" for none.
+func (r *Repo) InProgress(context.Context) (string, error) {
+	for _, op := range []struct{ file, name string }{
+		{"rebase-merge", "rebase"},
+		{"rebase-apply/applying", "am"},
+		{"rebase-apply", "rebase"},
+		{"MERGE_HEAD", "merge"},
+		{"CHERRY_PICK_HEAD", "cherry-pick"},
+		{"REVERT_HEAD", "revert"},
+		{"sequencer/todo", "cherry-pick or revert"}, // between two commits of a series
+		{"BISECT_LOG", "bisect"},
+	} {
+		_, err := os.Stat(filepath.Join(r.Git.GitDir, filepath.FromSlash(op.file)))
+		if err == nil {
+			return op.name, nil
+		}
+		if !gitcmd.Absent(err) {
+			return "", err
+		}
+	}
+	return "", nil
 }

@@ -60,7 +60,8 @@ func TestHealNobodysLocksAlone(t *testing.T) {
 	r := newRepo(t)
 	refs := []string{refs.LedgerRef("one")}
 	lock := filepath.Join(r.Git.CommonDir, filepath.FromSlash(refs[0])+".lock")
-	other := repoOf(gitcmd.New(gitcmd.Place{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir, Worktree: r.Git.Worktree, Format: r.Git.Format}))
+	other := repoOf(gitcmd.New(gitcmd.Place{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir,
+		Worktree: r.Git.Worktree, Format: r.Git.Format}))
 	done, err := other.Git.Locks.NoteLocks(refs)
 	r.must(err)
 	r.put(lock, "")

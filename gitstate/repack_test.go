@@ -79,7 +79,8 @@ func TestManyPacksBecomeOne(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t, "--object-format="+format)
 			ids := r.packed(object.RepackFrom-1, 0)
-			if err := r.Objects.Repack(context.Background(), object.RepackFrom); err != nil || r.packsHere() != object.RepackFrom-1 {
+			if err := r.Objects.Repack(context.Background(), object.RepackFrom); err != nil ||
+				r.packsHere() != object.RepackFrom-1 {
 				t.Fatalf("merged too early: %v, %v", err, r.packFiles())
 			}
 			maps.Copy(ids, r.packed(1, object.RepackFrom))

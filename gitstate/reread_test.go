@@ -16,9 +16,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// notSeen makes the index say that a file, which has changed, was read in the second in which it was written now, at other
-// nanoseconds: what is left when a file is written twice in a second, with as many bytes, and read in between. git compares
-// seconds, unless it is built otherwise.
+// notSeen makes the index say that a file, which has changed, was read in the second in which it was written
+// now, at other nanoseconds: what is left when a file is written twice in a second, with as many bytes, and
+// read in between. git compares seconds, unless it is built otherwise.
 func (r *testRepo) notSeen(file string) {
 	r.t.Helper()
 	r.seenAt(file, 1)
@@ -83,7 +83,8 @@ func TestReread(t *testing.T) {
 			}
 			r.must(os.Chtimes(r.Git.IndexPath(), later, later))
 			r.open(r.Git.Root)
-			for what, tree := range map[string]string{"a snapshot": string(r.snapshot().Tree), "a checkpoint": string(r.prepare(r.draft("")).Tree)} {
+			for what, tree := range map[string]string{"a snapshot": string(r.snapshot().Tree),
+				"a checkpoint": string(r.prepare(r.draft("")).Tree)} {
 				if got := r.run("cat-file", "blob", tree+":a"); strings.TrimSpace(got) != "version 2" {
 					t.Errorf("%s holds %q", what, got)
 				}
@@ -92,8 +93,8 @@ func TestReread(t *testing.T) {
 	}
 }
 
-// What git passes over because of a setting is no reason to have it read the files anew, at each look: on some mounts every file
-// seems to be executable, and links are files.
+// What git passes over because of a setting is no reason to have it read the files anew, at each look: on some
+// mounts every file seems to be executable, and links are files.
 func TestRereadLeavesKinds(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)
@@ -125,12 +126,14 @@ func TestRereadLeavesKinds(t *testing.T) {
 	if again := r.Files.Look(x, nil, session.Guard{}).Doubted; len(again) > 0 {
 		t.Errorf("%d of %d files would be read anew, %q first", len(again), len(x.Entries), again[0])
 	}
-	if got, want := string(r.snapshot().Tree), r.byGit(); r.filesBut(got, object.UserDir) != r.filesBut(want, object.UserDir) {
+	if got, want := string(r.snapshot().Tree), r.byGit(); r.filesBut(got, object.UserDir) != r.filesBut(want,
+		object.UserDir) {
 		t.Errorf("a snapshot holds\n%s\ngit adds\n%s", r.files(got), r.files(want))
 	}
 }
 
-// A file that can be executed since it was read is in the next checkpoint, though its times are those that git has noted.
+// A file that can be executed since it was read is in the next checkpoint, though its times are those that git
+// has noted.
 func TestRereadFindsModes(t *testing.T) {
 	t.Parallel()
 	for _, new := range []int{0, snapshot.MaxNamed + 1} {
@@ -140,7 +143,8 @@ func TestRereadFindsModes(t *testing.T) {
 		for i := range new {
 			r.write(fmt.Sprint("new", i), "new")
 		}
-		for what, tree := range map[string]string{"a snapshot": string(r.snapshot().Tree), "a checkpoint": string(r.prepare(r.draft("")).Tree)} {
+		for what, tree := range map[string]string{"a snapshot": string(r.snapshot().Tree),
+			"a checkpoint": string(r.prepare(r.draft("")).Tree)} {
 			if got := r.run("ls-tree", tree, "a.txt"); !strings.HasPrefix(got, "100755") {
 				t.Errorf("with %d new files %s holds %s", new, what, got)
 			}
@@ -148,8 +152,8 @@ func TestRereadFindsModes(t *testing.T) {
 	}
 }
 
-// However many edits git lets pass, it is never told of more files by name than maxNamed, and of .wfs, whose edits stay as they
-// are, not at all.
+// However many edits git lets pass, it is never told of more files by name than maxNamed, and of .wfs, whose
+// edits stay as they are, not at all.
 func TestRereadOfMany(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)

@@ -35,7 +35,8 @@ func TestRescueKeepsEverything(t *testing.T) {
 			t.Errorf("%s is not reachable", object)
 		}
 	}
-	if parents := strings.Fields(r.run("log", "-1", "--format=%P", "refs/wfs/s/rescue/1")); len(parents) != 3 || parents[0] != string(p.Ledger) {
+	if parents := strings.Fields(r.run("log", "-1", "--format=%P", "refs/wfs/s/rescue/1")); len(parents) != 3 ||
+		parents[0] != string(p.Ledger) {
 		t.Errorf("parents: %s", parents)
 	}
 	r.run("update-ref", "-d", "refs/wfs/s/rescue/1")
@@ -47,7 +48,8 @@ func TestRescueKeepsEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	if state.Why != "a test" || state.Head != s.Head || state.Tree != s.Tree || state.Index != s.Index ||
-		state.Refs[refs.BranchRef(testID)] != p.Code || state.Refs["refs/heads/wfs/other"] != p.Code || state.Refs[refs.LedgerRef(testID)] != p.Ledger {
+		state.Refs[refs.BranchRef(testID)] != p.Code || state.Refs["refs/heads/wfs/other"] != p.Code ||
+		state.Refs[refs.LedgerRef(testID)] != p.Ledger {
 		t.Errorf("%+v", state)
 	}
 	r.fsck()
@@ -100,12 +102,14 @@ func TestOperationLog(t *testing.T) {
 		}
 	}
 	a, b := session.Commit(strings.Repeat("a", 40)), session.Commit(strings.Repeat("b", 40))
-	log(session.Op{Kind: "switch", Session: testID, Summary: "one", Ledger: a, At: at, Turn: session.Turn{Rescue: rescue}}, 1)
+	log(session.Op{Kind: "switch", Session: testID, Summary: "one", Ledger: a, At: at,
+		Turn: session.Turn{Rescue: rescue}}, 1)
 	log(session.Op{Kind: "resume", Session: testID, Summary: "two", Ledger: b, At: at}, 2)
 	log(session.Op{Kind: "switch", Session: testID, Summary: "one", Ledger: a, At: at + 1}, 1)
 	r.run("update-ref", "-d", rescue)
 	ops, err := r.Refs.Ops(ctx)
-	if err != nil || len(ops) != 2 || ops[0].Number != 2 || ops[0].Summary != "two" || ops[1].Number != 1 || ops[1].Ledger != a || ops[1].Turn.Rescue != rescue {
+	if err != nil || len(ops) != 2 || ops[0].Number != 2 || ops[0].Summary != "two" || ops[1].Number != 1 ||
+		ops[1].Ledger != a || ops[1].Turn.Rescue != rescue {
 		t.Errorf("%+v %v", ops, err)
 	}
 	if !strings.Contains(r.run("rev-list", "refs/wfs-ops/main"), string(state)) {

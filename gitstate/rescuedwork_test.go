@@ -28,8 +28,10 @@ func TestRescuedWork(t *testing.T) {
 			r.run("add", "b.txt")
 		}, "the files;"},
 		{"other ends of lines", func(r *testRepo) { r.write("crlf.txt", "one\r\ntwo\n") }, "the files;"},
-		{"what a filter takes out", func(r *testRepo) { r.write("x.nb", "in\nout\n") }, "the files;bytes of files that git converts,;"},
-		{"what a filter takes out of a session's documents", func(r *testRepo) { r.write(".workflow/x.nb", "in\nout\n") }, "the files;"},
+		{"what a filter takes out", func(r *testRepo) { r.write("x.nb", "in\nout\n") },
+			"the files;bytes of files that git converts,;"},
+		{"what a filter takes out of a session's documents", func(r *testRepo) { r.write(".workflow/x.nb", "in\nout\n") },
+			"the files;"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

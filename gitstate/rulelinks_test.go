@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Git does not follow a .gitignore or .gitattributes that is a link when it looks for rules, says so, and adds the link all
-// the same. Nor is a file of rules outside of the work tree anything that a snapshot lacks.
+// Git does not follow a .gitignore or .gitattributes that is a link when it looks for rules, says so, and adds
+// the link all the same. Nor is a file of rules outside of the work tree anything that a snapshot lacks.
 func TestRulesThatAreLinks(t *testing.T) {
 	t.Parallel()
 	for name, lay := range map[string]func(r *testRepo){

@@ -17,8 +17,8 @@ func (r *testRepo) held() []string {
 	return strings.Fields(r.run("ls-tree", "-r", "--name-only", string(r.snapshot().Tree)))
 }
 
-// The user's own rules are git's: from a path that begins at the top of the work tree wherever wfs is typed, from none when
-// they are switched off, and from another one once an agent has said so.
+// The user's own rules are git's: from a path that begins at the top of the work tree wherever wfs is typed,
+// from none when they are switched off, and from another one once an agent has said so.
 func TestExcludesOfTheUser(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)

@@ -15,8 +15,9 @@ func TestSettingsAreGits(t *testing.T) {
 		config [][2]string
 		env    []string
 	}{
-		"usual":            {config: [][2]string{{"user.name", "A B"}, {"user.email", "a@b"}}},
-		"committer":        {config: [][2]string{{"user.name", "A"}, {"user.email", "a@b"}, {"committer.name", "C"}, {"committer.email", "c@d"}}},
+		"usual": {config: [][2]string{{"user.name", "A B"}, {"user.email", "a@b"}}},
+		"committer": {config: [][2]string{{"user.name", "A"}, {"user.email", "a@b"}, {"committer.name", "C"},
+			{"committer.email", "c@d"}}},
 		"environment":      {env: []string{"GIT_COMMITTER_NAME=E", "GIT_COMMITTER_EMAIL=e@f"}},
 		"half":             {config: [][2]string{{"user.name", "A"}}},
 		"none":             {},
@@ -47,7 +48,8 @@ func TestSettingsAreGits(t *testing.T) {
 			both := make([]*Repo, 2)
 			for i := range both {
 				var err error // the first asks for all at once
-				if both[i], err = Open(ctx, gitcmd.Options{Dir: r.Git.Root, Env: append(env, c.env...), Write: i == 0}); err != nil {
+				if both[i], err = Open(ctx, gitcmd.Options{Dir: r.Git.Root, Env: append(env, c.env...),
+					Write: i == 0}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -57,7 +59,8 @@ func TestSettingsAreGits(t *testing.T) {
 				t.Errorf("identity %q, %v; git says %q, %v", ident, err, want, wantErr)
 			}
 			_, said, err := both[0].Git.RunBoth(ctx, gitcmd.Opts{Env: gitcmd.Traced}, "rev-parse", "--git-dir")
-			if _, settings, ok := gitcmd.ReadTrace(string(said)); name == "usual" && (err != nil || want == "" || !ok || both[0].Git.Answers.IdentityIn(settings) != want) {
+			if _, settings, ok := gitcmd.ReadTrace(string(said)); name == "usual" &&
+				(err != nil || want == "" || !ok || both[0].Git.Answers.IdentityIn(settings) != want) {
 				t.Errorf("%q was not read at once", want)
 			}
 			excludes, err := both[0].Settings.GlobalExcludes(ctx)

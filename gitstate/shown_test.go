@@ -14,7 +14,8 @@ func TestShown(t *testing.T) {
 	r.write("d/b", "of b")
 	r.must(os.Symlink("d/b", r.path("l")))
 	tree := r.snapshot().Tree
-	for name, want := range map[string]string{"a": "of a", "d/b": "of b", "l": "d/b", "d": "", "a/x": "", "d/b/x": "", "none": "", "d/none": "", "l/x": ""} {
+	for name, want := range map[string]string{"a": "of a", "d/b": "of b", "l": "d/b", "d": "", "a/x": "", "d/b/x": "",
+		"none": "", "d/none": "", "l/x": ""} {
 		got, err := r.Objects.Show(t.Context(), tree, name)
 		if err != nil || string(got) != want || (got == nil) != (want == "") {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)

@@ -27,7 +27,8 @@ func TestSnapshotHoldsTheWorkTree(t *testing.T) {
 			status := r.run("status", "--porcelain")
 			before := mustStat(t, r.Git.IndexPath())
 			s := r.snapshot()
-			if got, want := r.files(string(s.Tree)), "100644 \"-odd name\\n.txt\"\n100644 .gitignore\n100644 a.txt\n100644 dir/b.txt"; got != want {
+			if got, want := r.files(string(
+				s.Tree)), "100644 \"-odd name\\n.txt\"\n100644 .gitignore\n100644 a.txt\n100644 dir/b.txt"; got != want {
 				t.Errorf("tree holds\n%s\nwant\n%s", got, want)
 			}
 			if len(s.Skipped) != 0 || s.Index != s.HeadTree || s.Head.Ref != "refs/heads/main" || s.Head.Commit != r.head() {
@@ -193,15 +194,19 @@ The following paths are ignored by one of your .gitignore files:
 hint: Use -f if you really want to add them.
 error: pipe: can only add regular files, symbolic links or git-directories
 `))
-	if got := paths(report.Skipped); got != "closed two\nlines two\nlines nested pipe" || report.Unknown != "" || report.Fatal != nil {
+	if got := paths(report.Skipped); got != "closed two\nlines two\nlines nested pipe" || report.Unknown != "" ||
+		report.Fatal != nil {
 		t.Errorf("%q %+v", got, report)
 	}
 	long := "warning: could not open directory '" + strings.Repeat("dir/", 1100)
-	report = snapshot.ReadAddReport([]byte("error: unable to add 'git~1' to index\nerror: cannot run x: No such file or directory\nerror: external filter 'x' failed\n" + long[:4095]))
-	if got := paths(report.Skipped); !strings.HasPrefix(got, "git~1 dir/dir/") || !strings.HasSuffix(got, "/dir") || report.Unknown != "" {
+	report = snapshot.ReadAddReport(
+		[]byte("error: unable to add 'git~1' to index\nerror: cannot run x: No such file or directory\nerror: external filter 'x' failed\n" + long[:4095]))
+	if got := paths(report.Skipped); !strings.HasPrefix(got, "git~1 dir/dir/") || !strings.HasSuffix(got, "/dir") ||
+		report.Unknown != "" {
 		t.Errorf("%q %+v", got, report)
 	}
-	report = snapshot.ReadAddReport([]byte("fatal: cannot chdir to '../../../sm': No such file or directory\nfatal: 'git status --porcelain=2' failed in submodule a/sm2\n"))
+	report = snapshot.ReadAddReport(
+		[]byte("fatal: cannot chdir to '../../../sm': No such file or directory\nfatal: 'git status --porcelain=2' failed in submodule a/sm2\n"))
 	if report.Fatal == nil || report.Fatal.Path != "a/sm2" || report.Unknown != "" {
 		t.Errorf("%+v", report)
 	}
@@ -301,7 +306,8 @@ func TestSnapshotHonoursExcludes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(r.home, ".config", "git", "ignore"), []byte("b.txt\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(context.Background(), gitcmd.Options{Dir: r.Root(), Env: r.env}) // a new command: git is asked once each
+	// a new command: git is asked once each
+	again, err := Open(context.Background(), gitcmd.Options{Dir: r.Root(), Env: r.env})
 	if err != nil {
 		t.Fatal(err)
 	}

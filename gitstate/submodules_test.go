@@ -18,9 +18,12 @@ func TestSubmodulesAreCompared(t *testing.T) {
 	ctx := context.Background()
 	for name, lay := range map[string]func(r *testRepo){
 		"a .gitmodules with a conflict": func(r *testRepo) { r.write(".gitmodules", "<<<<<<< HEAD\n[submodule \"sub\"]\n") },
-		"ignore in .gitmodules":         func(r *testRepo) { r.run("config", "-f", ".gitmodules", "submodule.sub.ignore", "all") },
-		"ignore in the configuration":   func(r *testRepo) { r.run("config", "submodule.sub.ignore", "all") },
-		"all submodules":                func(r *testRepo) { r.run("config", "diff.ignoreSubmodules", "all") },
+		"ignore in .gitmodules": func(r *testRepo) {
+			r.run("config", "-f", ".gitmodules", "submodule.sub.ignore",
+				"all")
+		},
+		"ignore in the configuration": func(r *testRepo) { r.run("config", "submodule.sub.ignore", "all") },
+		"all submodules":              func(r *testRepo) { r.run("config", "diff.ignoreSubmodules", "all") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -34,13 +37,15 @@ func TestSubmodulesAreCompared(t *testing.T) {
 			lay(r)
 			r.run("-C", "sub", "commit", "-q", "--allow-empty", "-m", "further")
 
-			from, to := session.Tree(r.run("rev-parse", string(first)+"^{tree}")), session.Tree(r.run("rev-parse", string(second)+"^{tree}"))
+			from, to := session.Tree(r.run("rev-parse", string(first)+"^{tree}")), session.Tree(r.run("rev-parse",
+				string(second)+"^{tree}"))
 			if changes, err := r.Objects.Changes(ctx, from, to); err != nil || len(changes) != 1 || changes[0].Path != "sub" {
 				t.Errorf("changes: %v, %v", changes, err)
 			}
 			for _, o := range []object.DiffOptions{{}, {Stat: true}, {NameOnly: true}} {
 				var out bytes.Buffer
-				if err := r.Objects.DiffTo(ctx, string(first), string(second), o, &out); err != nil || !strings.Contains(out.String(), "sub") {
+				if err := r.Objects.DiffTo(ctx, string(first), string(second), o, &out); err != nil ||
+					!strings.Contains(out.String(), "sub") {
 					t.Errorf("diff %+v: %q, %v", o, &out, err)
 				}
 			}

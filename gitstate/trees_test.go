@@ -57,7 +57,8 @@ func TestTreesAreNoted(t *testing.T) {
 			fresh.run("read-tree", tree)
 			theirs, err := r.Objects.ReadIndex(context.Background(), index)
 			r.must(err)
-			if got, want := string(x.Cached.Append(nil)), string(theirs.Cached.Append(nil)); got != want || !sameContent(x, theirs) {
+			if got, want := string(x.Cached.Append(nil)), string(theirs.Cached.Append(nil)); got != want ||
+				!sameContent(x, theirs) {
 				rt.Errorf("noted of the trees is %q, by git %q", got, want)
 			}
 			if !own && tree != r.run("rev-parse", "HEAD^{tree}") {
@@ -73,6 +74,7 @@ func TestTreesAreNoted(t *testing.T) {
 // sameContent reports whether two indexes are about the same content.
 func sameContent(a, b *object.Index) bool {
 	return a == b || slices.EqualFunc(a.Entries, b.Entries, func(a, b object.IndexEntry) bool {
-		return a.Mode == b.Mode && a.Stage == b.Stage && a.Intended == b.Intended && bytes.Equal(a.ID, b.ID) && bytes.Equal(a.Name, b.Name)
+		return a.Mode == b.Mode && a.Stage == b.Stage && a.Intended == b.Intended && bytes.Equal(a.ID, b.ID) &&
+			bytes.Equal(a.Name, b.Name)
 	})
 }

@@ -27,7 +27,11 @@ func TestLinksIntoAWorkTreeAreNoCopies(t *testing.T) {
 			_ = os.MkdirAll(there.path("data"), 0o755)
 			_ = os.Link(main.path("data/m.csv"), there.path("data/m.csv"))
 		}, true},
-		"a link to it": {func(main, there *testRepo) { there.write("data/m.csv", "m"); main.link("../there/data", "data") }, false},
+		"a link to it": {func(main, there *testRepo) {
+			there.write("data/m.csv", "m")
+			main.link("../there/data",
+				"data")
+		}, false},
 		"a link to what is above it": {func(main, there *testRepo) {
 			there.write("data/m.csv", "m")
 			there.write("m.csv", "m")

@@ -116,7 +116,8 @@ func TestSparseCheckout(t *testing.T) {
 	r.write("in/x.txt", "edited\n")
 	r.write("out/new.txt", "new\n")
 	s := r.snapshot()
-	if got, want := r.files(string(s.Tree)), "100644 a.txt\n100644 in/x.txt\n100644 out/new.txt\n100644 out/y.txt"; got != want || len(s.Skipped) > 0 {
+	if got, want := r.files(string(
+		s.Tree)), "100644 a.txt\n100644 in/x.txt\n100644 out/new.txt\n100644 out/y.txt"; got != want || len(s.Skipped) > 0 {
 		t.Errorf("snapshot holds\n%s\nwant\n%s\n%+v", got, want, s.Skipped)
 	}
 	r.remove(r.path("out/new.txt"))
@@ -168,8 +169,9 @@ func TestSparseCheckoutDeletesNothing(t *testing.T) {
 	}
 }
 
-// Marks that somebody has made himself inside of the patterns stay through a move, for a file with settings of his own, where git
-// believes that, and for one that he deleted here: the next snapshot has neither the one nor the lack of the other.
+// Marks that somebody has made himself inside of the patterns stay through a move, for a file with settings of
+// his own, where git believes that, and for one that he deleted here: the next snapshot has neither the one nor
+// the lack of the other.
 func TestSparseCheckoutKeepsMarks(t *testing.T) {
 	t.Parallel()
 	for _, index := range []string{"--no-sparse-index", "--sparse-index"} {
@@ -244,8 +246,8 @@ func TestEditedSubmodulesAreNamed(t *testing.T) {
 	}
 }
 
-// What `git submodule add` has staged is in a checkpoint as it would be in a commit, and stays staged; a repository that
-// was only added is not. A move to before it says that it is in the way.
+// What `git submodule add` has staged is in a checkpoint as it would be in a commit, and stays staged; a
+// repository that was only added is not. A move to before it says that it is in the way.
 func TestStagedSubmodules(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)
@@ -256,7 +258,8 @@ func TestStagedSubmodules(t *testing.T) {
 	r.run("-c", "advice.addEmbeddedRepo=false", "add", "other")
 	gitlink := "160000 dir/a sub"
 	s := r.snapshot()
-	if got := r.files(string(s.Tree)); !strings.Contains(got, gitlink) || !strings.Contains(got, ".gitmodules") || strings.Contains(got, "other") {
+	if got := r.files(string(s.Tree)); !strings.Contains(got, gitlink) || !strings.Contains(got, ".gitmodules") ||
+		strings.Contains(got, "other") {
 		t.Errorf("a snapshot holds\n%s", got)
 	}
 	if got := paths(s.Skipped); got != "other" {
@@ -271,7 +274,8 @@ func TestStagedSubmodules(t *testing.T) {
 	if got := r.run("ls-files", "-s", "dir"); !strings.HasPrefix(got, "160000 ") {
 		t.Errorf("the index has %q", got)
 	}
-	if got := r.Files.Nested("dir/a sub/a.txt"); got != "dir/a sub" || r.Files.Nested("dir") != "" || r.Files.Nested("a.txt") != "" {
+	if got := r.Files.Nested("dir/a sub/a.txt"); got != "dir/a sub" || r.Files.Nested("dir") != "" ||
+		r.Files.Nested("a.txt") != "" {
 		t.Errorf("%q is a repository", got)
 	}
 }

@@ -37,18 +37,22 @@ func TestWaysBack(t *testing.T) {
 			r.run("add", "a.txt")
 			r.write("a.txt", "base\n")
 			r.write("b.txt", "mine\n")
-		}, "kept: git cherry-pick -n " + at2 + "\nand what was staged: git cherry-pick -n " + at3, map[string]string{"a.txt": "mine", "b.txt": "mine"}},
+		}, "kept: git cherry-pick -n " + at2 + "\nand what was staged: git cherry-pick -n " +
+			at3, map[string]string{"a.txt": "mine", "b.txt": "mine"}},
 		{"staged in part", func(r *testRepo) {
 			r.write("b.txt", "mine\n"+long+"base\n")
 			r.run("add", "b.txt")
 			r.write("b.txt", "mine\n"+long+"mine\n")
-		}, "kept: git cherry-pick -n " + at2 + "\nand what was staged: git show " + at3 + ", or one file: git show " + at3 + ":FILE", map[string]string{"b.txt": "mine\n" + long + "mine"}},
+		}, "kept: git cherry-pick -n " + at2 + "\nand what was staged: git show " + at3 + ", or one file: git show " +
+			at3 + ":FILE", map[string]string{"b.txt": "mine\n" + long + "mine"}},
 		{"staged, and edited since", func(r *testRepo) {
 			r.write("a.txt", "mine\n")
 			r.run("add", "a.txt")
 			r.write("a.txt", "mine again\n")
-		}, "kept: git cherry-pick -n " + at2 + "\nand what was staged: git show " + at3 + ", or one file: git show " + at3 + ":FILE", map[string]string{"a.txt": "mine again"}},
-		{"what a filter takes out", func(r *testRepo) { r.write("x.nb", "in\nout\n") }, "kept: git show refs/wfs/x/rescue/1:raw/FILE", nil},
+		}, "kept: git cherry-pick -n " + at2 + "\nand what was staged: git show " + at3 + ", or one file: git show " +
+			at3 + ":FILE", map[string]string{"a.txt": "mine again"}},
+		{"what a filter takes out", func(r *testRepo) { r.write("x.nb", "in\nout\n") },
+			"kept: git show refs/wfs/x/rescue/1:raw/FILE", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -52,7 +52,8 @@ func TestWorktrees(t *testing.T) {
 	r.run("worktree", "add", "-q", "-b", "two", filepath.Join(r.home, "sub", "main"))
 	all := "main main repo\na one a\nb detached b\nmain@linked two sub/main"
 	r.wantTold(all)
-	if path, err := r.WorktreePath(context.Background(), "main@linked"); err != nil || path != filepath.Join(r.home, "sub", "main") {
+	if path, err := r.WorktreePath(context.Background(), "main@linked"); err != nil ||
+		path != filepath.Join(r.home, "sub", "main") {
 		t.Errorf("%q, %v", path, err)
 	}
 	r.open(a)
@@ -198,7 +199,8 @@ func TestPlanWorktree(t *testing.T) {
 		{filepath.Join(r.home, "link", "x", "new"), filepath.Join(r.home, "x", "new"), r.home},
 		{r.path("trees/new"), r.path("trees/new"), r.Git.Root},
 	} {
-		if n, err := r.PlanWorktree(ctx, good.dir); err != nil || n.Path != good.path || n.Above != good.above || n.Name != "new" {
+		if n, err := r.PlanWorktree(ctx, good.dir); err != nil || n.Path != good.path || n.Above != good.above ||
+			n.Name != "new" {
 			t.Errorf("%s: %+v, %v", good.dir, n, err)
 		}
 	}

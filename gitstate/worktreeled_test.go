@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Whoever sets core.worktree while wfs works does not lead it away from the files that gates judge; and nothing is begun
-// where it leads elsewhere.
+// Whoever sets core.worktree while wfs works does not lead it away from the files that gates judge; and nothing
+// is begun where it leads elsewhere.
 func TestLedAway(t *testing.T) {
 	t.Parallel()
 	for name, lead := range map[string]func(r *testRepo, to string){
@@ -43,7 +43,8 @@ func TestLedAway(t *testing.T) {
 					t.Errorf("moved to %q, elsewhere %q", a, b)
 				}
 				var unusable *gitcmd.UnusableError
-				if _, err := Open(t.Context(), gitcmd.Options{Dir: r.Git.Root, Env: r.env}); !errors.As(err, &unusable) || unusable.Hint != "git config --unset core.worktree" {
+				if _, err := Open(t.Context(), gitcmd.Options{Dir: r.Git.Root, Env: r.env}); !errors.As(err, &unusable) ||
+					unusable.Hint != "git config --unset core.worktree" {
 					t.Errorf("opened: %v", err)
 				}
 			})

@@ -13,6 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/verdict"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
 // look judges a gate that runs nothing.
@@ -64,12 +65,12 @@ func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) verdict.F
 // document is what a document of a session says.
 type document struct {
 	path          string
-	tasks         []workflows.Item
+	tasks         []checklist.Item
 	open, lacking []string // tasks that are not done; items without a task
 }
 
 func newDocument(path string, text []byte, items []string) document {
-	d := document{path: path, tasks: workflows.ParseChecklist(text)}
+	d := document{path: path, tasks: checklist.Parse(text)}
 	for _, task := range d.tasks {
 		if !task.Done {
 			d.open = append(d.open, fmt.Sprintf("%q", task.Text))
@@ -107,12 +108,12 @@ func (d document) lacks(g workflows.Gate) string {
 
 // tasksOf are the tasks of a document that stand for an item of the checklist: they begin with its words, and
 // not with those of a longer one.
-func tasksOf(item string, tasks []workflows.Item, items []string) []workflows.Item {
-	begins := func(task workflows.Item, words string) bool {
+func tasksOf(item string, tasks []checklist.Item, items []string) []checklist.Item {
+	begins := func(task checklist.Item, words string) bool {
 		rest, ok := strings.CutPrefix(task.Text, words)
 		return ok && strings.IndexFunc(rest, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) != 0
 	}
-	return slices.DeleteFunc(slices.Clone(tasks), func(task workflows.Item) bool {
+	return slices.DeleteFunc(slices.Clone(tasks), func(task checklist.Item) bool {
 		return !begins(task, item) || slices.ContainsFunc(items,
 			func(other string) bool { return len(other) > len(item) && begins(task, other) })
 	})
@@ -120,18 +121,18 @@ func tasksOf(item string, tasks []workflows.Item, items []string) []workflows.It
 
 // ticked are the numbers of the items that documents of the session tick.
 func (j *Judge) ticked(r session.JudgeRequest) []int {
-	var tasks []workflows.Item
+	var tasks []checklist.Item
 	for _, ph := range r.Plan.Workflow.Phases {
 		for _, g := range ph.Gates {
 			if g.Document != "" && len(r.Items) > 0 {
-				tasks = append(tasks, workflows.ParseChecklist(j.Read(brief.DocumentPath(r.Session, g.Document)))...)
+				tasks = append(tasks, checklist.Parse(j.Read(brief.DocumentPath(r.Session, g.Document)))...)
 			}
 		}
 	}
 	var all []int
 	for i, item := range r.Items {
 		mine := tasksOf(item, tasks, r.Items)
-		if len(mine) > 0 && !slices.ContainsFunc(mine, func(t workflows.Item) bool { return !t.Done }) {
+		if len(mine) > 0 && !slices.ContainsFunc(mine, func(t checklist.Item) bool { return !t.Done }) {
 			all = append(all, i+1)
 		}
 	}

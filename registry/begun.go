@@ -7,8 +7,8 @@ import (
 )
 
 // Begun reports whether there is a journal that extends a session's ledger tip. An empty file is none.
-func (c *Clone) Begun(id session.ID, tip session.Commit) bool {
-	path, err := c.JournalPath(id, tip)
+func (s Session) Begun(tip session.Commit) bool {
+	path, err := s.JournalPath(tip)
 	if err != nil {
 		return false
 	}

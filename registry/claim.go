@@ -13,21 +13,18 @@ type claim struct {
 	Session session.ID `json:"session"`
 }
 
-// ClaimFile is the path of a work tree's claim, whether it is there or not.
-func (c *Clone) ClaimFile(worktree string) string { return c.claimFile(worktree) }
-
-func (c *Clone) claimFile(worktree string) string {
-	return filepath.Join(filepath.Dir(c.worktreeLock(worktree)), "claim")
+func (w Worktree) claimFile() string {
+	return filepath.Join(w.dir(), "claim")
 }
 
 // Claim says, durably and before the first file is touched, that a session moves a work tree.
-func (c *Clone) Claim(worktree string, id session.ID) error {
-	return c.writeDocument(c.claimFile(worktree), claim{FormatVersion, id})
+func (w Worktree) Claim(id session.ID) error {
+	return w.clone.writeDocument(w.claimFile(), claim{FormatVersion, id})
 }
 
 // Claimed returns the session that began to move a work tree and may not have ended it, "" for none.
-func (c *Clone) Claimed(worktree string) (session.ID, error) {
-	id, err := readClaim(c.claimFile(worktree))
+func (w Worktree) Claimed() (session.ID, error) {
+	id, err := readClaim(w.claimFile())
 	return id, ifThere(err)
 }
 
@@ -44,10 +41,10 @@ func readClaim(path string) (session.ID, error) {
 }
 
 // Unclaim says that a move has come to its end.
-func (c *Clone) Unclaim(worktree string) error { return removeFile(c.claimFile(worktree)) }
+func (w Worktree) Unclaim() error { return removeFile(w.claimFile()) }
 
-// Claim is Clone.Claim for the journal's session.
-func (j *Journal) Claim(worktree string) error { return j.clone.Claim(worktree, j.id) }
+// Claim is Worktree.Claim for the journal's session.
+func (j *Journal) Claim(worktree string) error { return j.of.clone.Worktree(worktree).Claim(j.of.id) }
 
-// Unclaim is Clone.Unclaim.
-func (j *Journal) Unclaim(worktree string) error { return j.clone.Unclaim(worktree) }
+// Unclaim is Worktree.Unclaim.
+func (j *Journal) Unclaim(worktree string) error { return j.of.clone.Worktree(worktree).Unclaim() }

@@ -46,14 +46,35 @@ func (c *Clone) Dir() string { return c.dir }
 // noTip stands in file names for the tip of a ledger that does not exist yet.
 const noTip = "none"
 
-func (c *Clone) sessionDir(id session.ID) (string, error) {
-	if slug, err := session.ParseID(string(id)); err != nil {
-		return "", err
-	} else if slug != id {
-		return "", fmt.Errorf("%q is not the stored form of a session id", id)
-	}
-	return filepath.Join(c.dir, "sessions", string(id)), nil
+// Session is what a clone keeps of one session. What the clone cannot name, because its id is none, every
+// method refuses.
+type Session struct {
+	clone *Clone
+	id    session.ID
 }
+
+// Session is what the clone keeps of a session. It touches nothing.
+func (c *Clone) Session(id session.ID) Session { return Session{c, id} }
+
+func (s Session) dir() (string, error) {
+	if slug, err := session.ParseID(string(s.id)); err != nil {
+		return "", err
+	} else if slug != s.id {
+		return "", fmt.Errorf("%q is not the stored form of a session id", s.id)
+	}
+	return filepath.Join(s.clone.dir, "sessions", string(s.id)), nil
+}
+
+// Worktree is what a clone keeps of one work tree, by any name that tells it from the others.
+type Worktree struct {
+	clone *Clone
+	name  string
+}
+
+// Worktree is what the clone keeps of a work tree. It touches nothing.
+func (c *Clone) Worktree(name string) Worktree { return Worktree{c, name} }
+
+func (w Worktree) dir() string { return filepath.Join(w.clone.dir, "worktrees", fileName(w.name)) }
 
 // make makes a directory below the clone's, level by level, so that a link at any level is refused, and a
 // directory that others may write to.

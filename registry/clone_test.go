@@ -18,7 +18,7 @@ import (
 func TestLocksAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	c := clone(t)
-	if _, held, err := c.Driver("auth"); held || err != nil {
+	if _, held, err := c.Session("auth").Driver(); held || err != nil {
 		t.Fatal(held, err)
 	}
 	if _, err := os.Lstat(c.Dir()); !errors.Is(err, fs.ErrNotExist) {
@@ -26,7 +26,7 @@ func TestLocksAcrossProcesses(t *testing.T) {
 	}
 	kill := holder(t, c.Dir())
 	me := Holder{PID: 7, Command: "wfs checkpoint", Since: time.Date(2026, 11, 20, 23, 0, 0, 0, time.UTC).Unix()}
-	_, err := c.LockSession("auth", me)
+	_, err := c.Session("auth").Lock(me)
 	var e *HeldError
 	if !errors.As(err, &e) || !errors.Is(err, durable.ErrLocked) || e.Holder.Session != "auth" {
 		t.Fatalf("LockSession: %v", err)
@@ -35,20 +35,20 @@ func TestLocksAcrossProcesses(t *testing.T) {
 		t.Fatalf("%q, want %q", err, want)
 	}
 	me.Since += 2 * 3600
-	_, err = c.LockWorktree("main", me)
+	_, err = c.Worktree("main").Lock(me)
 	if want := "this work tree is in use by `wfs run` (pid 123, since 2026-11-20 14:02 UTC)"; err == nil || err.Error() != want {
 		t.Fatalf("%v, want %q", err, want)
 	}
-	h, held, err := c.Driver("auth")
+	h, held, err := c.Session("auth").Driver()
 	if err != nil || !held || h.PID != 123 || h.Command != "wfs run" {
 		t.Fatal(h, held, err)
 	}
-	if h, held, err = c.WorktreeHolder("main"); err != nil || !held || h.Session != "auth" {
+	if h, held, err = c.Worktree("main").Holder(); err != nil || !held || h.Session != "auth" {
 		t.Fatal(h, held, err)
 	}
 	for _, lock := range []func() (*durable.Lock, error){
-		func() (*durable.Lock, error) { return c.LockSession("other", me) },
-		func() (*durable.Lock, error) { return c.LockWorktree("linked", me) },
+		func() (*durable.Lock, error) { return c.Session("other").Lock(me) },
+		func() (*durable.Lock, error) { return c.Worktree("linked").Lock(me) },
 	} {
 		l, err := lock()
 		if err != nil {
@@ -57,15 +57,15 @@ func TestLocksAcrossProcesses(t *testing.T) {
 		l.Release()
 	}
 	kill()
-	if h, held, err := c.Driver("auth"); held || err != nil || h != (Holder{}) {
+	if h, held, err := c.Session("auth").Driver(); held || err != nil || h != (Holder{}) {
 		t.Fatal("driven by the dead:", h, held, err)
 	}
-	l, err := c.LockSession("auth", me)
+	l, err := c.Session("auth").Lock(me)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Release()
-	if h, held, err := c.Driver("auth"); !held || err != nil || h != me {
+	if h, held, err := c.Session("auth").Driver(); !held || err != nil || h != me {
 		t.Fatal(h, held, err)
 	}
 }
@@ -81,7 +81,7 @@ func TestHeldByNobodyKnowsWhom(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Release()
-	if _, err = c.LockSession("auth", Holder{}); err == nil || err.Error() != "session auth is in use by another process" {
+	if _, err = c.Session("auth").Lock(Holder{}); err == nil || err.Error() != "session auth is in use by another process" {
 		t.Fatal(err)
 	}
 }
@@ -91,7 +91,7 @@ func TestWorktreesWithAnyName(t *testing.T) {
 	c := clone(t)
 	names := []string{"main", "", ".", "..", "../../x", "a b", "a%20b", "ä", "\x00", ".hidden", strings.Repeat("long", 100), strings.Repeat("long", 101)}
 	for _, name := range names { // all at once: each has a lock of its own
-		l, err := c.LockWorktree(name, Holder{})
+		l, err := c.Worktree(name).Lock(Holder{})
 		if err != nil {
 			t.Fatalf("%q: %v", name, err)
 		}
@@ -116,13 +116,13 @@ func TestLinksAreRefused(t *testing.T) {
 			if err := os.Symlink(elsewhere, at); err != nil {
 				t.Skip(err)
 			}
-			if _, err := c.Journal("auth", ""); !errors.Is(err, durable.ErrNotPrivate) {
+			if _, err := c.Session("auth").Journal(""); !errors.Is(err, durable.ErrNotPrivate) {
 				t.Errorf("Journal: %v", err)
 			}
-			if _, _, err := c.Peek("auth", ""); !errors.Is(err, durable.ErrNotPrivate) {
+			if _, _, err := c.Session("auth").Peek(""); !errors.Is(err, durable.ErrNotPrivate) {
 				t.Errorf("Peek: %v", err)
 			}
-			if _, err := c.LockSession("auth", Holder{}); !errors.Is(err, durable.ErrNotPrivate) {
+			if _, err := c.Session("auth").Lock(Holder{}); !errors.Is(err, durable.ErrNotPrivate) {
 				t.Errorf("LockSession: %v", err)
 			}
 			if len(mustDir(t, elsewhere)) > 0 {
@@ -137,14 +137,14 @@ func TestModes(t *testing.T) {
 	c := clone(t)
 	j := open(t, c, "")
 	mustAppend(t, j, note(1))
-	for _, err := range []error{j.SetExclude(nil), j.Rotate(tip(1)), c.KeepTip("auth", tip(1), session.Files{session.FileSession: []byte("{}")}), c.Claim("main", "auth")} {
+	for _, err := range []error{j.SetExclude(nil), j.Rotate(tip(1)), c.Session("auth").KeepTip(tip(1), session.Files{session.FileSession: []byte("{}")}), c.Worktree("main").Claim("auth")} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, lock := range []func() (*durable.Lock, error){
-		func() (*durable.Lock, error) { return c.LockSession("auth", Holder{}) },
-		func() (*durable.Lock, error) { return c.LockWorktree("main", Holder{}) },
+		func() (*durable.Lock, error) { return c.Session("auth").Lock(Holder{}) },
+		func() (*durable.Lock, error) { return c.Worktree("main").Lock(Holder{}) },
 	} {
 		l, err := lock()
 		if err != nil {
@@ -180,13 +180,13 @@ func TestTip(t *testing.T) {
 	j := open(t, c, "")
 	mustAppend(t, j, note(1))
 	want := session.Files{session.FileSession: []byte("{\"a\":1}\n"), session.FilePlan: []byte("p")}
-	if err := c.KeepTip("auth", tip(1), want); err != nil {
+	if err := c.Session("auth").KeepTip(tip(1), want); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Tip("auth", tip(1)); !reflect.DeepEqual(got, want) {
+	if got := c.Session("auth").Tip(tip(1)); !reflect.DeepEqual(got, want) {
 		t.Fatalf("got %q", got)
 	}
-	if got := c.Tip("auth", tip(2)); got != nil {
+	if got := c.Session("auth").Tip(tip(2)); got != nil {
 		t.Fatalf("of another commit: %q", got)
 	}
 	// Whatever happens to the file, it is used as it was written or not at all.
@@ -202,15 +202,15 @@ func TestTip(t *testing.T) {
 			if err := os.WriteFile(path, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got := Open(c.Dir()).Tip("auth", tip(1)); got != nil {
+			if got := Open(c.Dir()).Session("auth").Tip(tip(1)); got != nil {
 				t.Fatalf("byte %d of %d changed: %q", i, len(data), got)
 			}
 		}
 	}
-	if got := c.Tip("auth", tip(1)); !reflect.DeepEqual(got, want) {
+	if got := c.Session("auth").Tip(tip(1)); !reflect.DeepEqual(got, want) {
 		t.Errorf("what was read once is %q", got)
 	}
-	if got := c.Tip("other", tip(1)); got != nil {
+	if got := c.Session("other").Tip(tip(1)); got != nil {
 		t.Errorf("of another session: %q", got)
 	}
 }
@@ -218,27 +218,27 @@ func TestTip(t *testing.T) {
 func TestClaim(t *testing.T) {
 	t.Parallel()
 	c := clone(t)
-	if id, err := c.Claimed("main"); id != "" || err != nil {
+	if id, err := c.Worktree("main").Claimed(); id != "" || err != nil {
 		t.Fatal(id, err)
 	}
-	if err := c.Claim("main", "auth"); err != nil {
+	if err := c.Worktree("main").Claim("auth"); err != nil {
 		t.Fatal(err)
 	}
-	if id, err := c.Claimed("main"); id != "auth" || err != nil {
+	if id, err := c.Worktree("main").Claimed(); id != "auth" || err != nil {
 		t.Fatal(id, err)
 	}
-	if id, err := c.Claimed("other"); id != "" || err != nil {
+	if id, err := c.Worktree("other").Claimed(); id != "" || err != nil {
 		t.Fatal(id, err)
 	}
 	for range 2 {
-		if err := c.Unclaim("main"); err != nil {
+		if err := c.Worktree("main").Unclaim(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(c.claimFile("main"), []byte("garbage"), 0o600); err != nil {
+	if err := os.WriteFile(c.Worktree("main").claimFile(), []byte("garbage"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Claimed("main"); !errors.Is(err, ErrCorrupt) {
+	if _, err := c.Worktree("main").Claimed(); !errors.Is(err, ErrCorrupt) {
 		t.Fatalf("a claim that cannot be read is no absence: %v", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/session"
 )
 
 // Ended is how the newest `wfs run` of a session ended, for those who watched it from elsewhere. A run that was killed
@@ -27,8 +26,8 @@ const (
 )
 
 // KeepEnded stores how a run ended. The caller holds the session's lock.
-func (c *Clone) KeepEnded(id session.ID, e Ended) error {
-	dir, err := c.sessionDir(id)
+func (s Session) KeepEnded(e Ended) error {
+	dir, err := s.dir()
 	if err != nil {
 		return err
 	}
@@ -41,8 +40,8 @@ func (c *Clone) KeepEnded(id session.ID, e Ended) error {
 }
 
 // Ended returns how the run of a process ended; found is false when that is not known.
-func (c *Clone) Ended(id session.ID, driver string) (e Ended, found bool) {
-	dir, err := c.sessionDir(id)
+func (s Session) Ended(driver string) (e Ended, found bool) {
+	dir, err := s.dir()
 	if err != nil {
 		return e, false
 	}
@@ -51,12 +50,12 @@ func (c *Clone) Ended(id session.ID, driver string) (e Ended, found bool) {
 }
 
 // DetachedLog makes the file that a run in the background writes to. The log of the run before is kept beside it.
-func (c *Clone) DetachedLog(id session.ID) (*os.File, error) {
-	dir, err := c.sessionDir(id)
+func (s Session) DetachedLog() (*os.File, error) {
+	dir, err := s.dir()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.make(dir); err != nil {
+	if err := s.clone.make(dir); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(dir, detached)

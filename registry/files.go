@@ -23,16 +23,12 @@ const maxExclude = 16 << 20
 
 // RunDir returns the directory of one run, made if need be.
 func (j *Journal) RunDir(runID string) (string, error) {
-	dir, err := j.clone.RunDir(j.id, runID)
-	if err != nil {
-		return "", err
-	}
-	return dir, j.clone.make(dir)
+	return j.of.MakeRunDir(runID)
 }
 
 // RunDir is where the files of one run are, whether they are there or not.
-func (c *Clone) RunDir(id session.ID, runID string) (string, error) {
-	dir, err := c.sessionDir(id)
+func (s Session) RunDir(runID string) (string, error) {
+	dir, err := s.dir()
 	if err != nil {
 		return "", err
 	}
@@ -43,8 +39,8 @@ func (c *Clone) RunDir(id session.ID, runID string) (string, error) {
 }
 
 // Was is where a copy is of what a file beside the session was before a run changed it, if there is one.
-func (c *Clone) Was(id session.ID, runID, file string) string {
-	dir, err := c.RunDir(id, runID)
+func (s Session) Was(runID, file string) string {
+	dir, err := s.RunDir(runID)
 	if err != nil {
 		return ""
 	}
@@ -53,19 +49,19 @@ func (c *Clone) Was(id session.ID, runID, file string) string {
 
 // KeepWas writes that copy, for its owner alone.
 func (j *Journal) KeepWas(runID, file string, t session.Text) error {
-	to := j.clone.Was(j.id, runID, file)
+	to := j.of.Was(runID, file)
 	perm := fs.FileMode(0o600)
 	if t.Exec {
 		perm = 0o700
 	}
-	if err := j.clone.make(filepath.Dir(to)); err != nil {
+	if err := j.of.clone.make(filepath.Dir(to)); err != nil {
 		return err
 	}
 	return durable.WriteFile(to, t.Data, perm)
 }
 
 // ExcludeFile is the path of the session's exclude file, "" when it has none.
-func (j *Journal) ExcludeFile() string { return j.clone.ExcludeFile(j.id) }
+func (j *Journal) ExcludeFile() string { return j.of.ExcludeFile() }
 
 // An exclude file begins with a sum of what follows it. What is left of one that was cut short would let files into
 // checkpoints that the session keeps out, and its last rule may mean anything.
@@ -117,8 +113,8 @@ func (j *Journal) soundExclude() error {
 }
 
 // ExcludeFile is the path of a session's exclude file, "" when it has none.
-func (c *Clone) ExcludeFile(id session.ID) string {
-	dir, err := c.sessionDir(id)
+func (s Session) ExcludeFile() string {
+	dir, err := s.dir()
 	if err != nil {
 		return ""
 	}
@@ -130,10 +126,10 @@ func (c *Clone) ExcludeFile(id session.ID) string {
 }
 
 // MakeRunDir is RunDir, made if need be, for what no journal knows of.
-func (c *Clone) MakeRunDir(id session.ID, runID string) (string, error) {
-	dir, err := c.RunDir(id, runID)
+func (s Session) MakeRunDir(runID string) (string, error) {
+	dir, err := s.RunDir(runID)
 	if err != nil {
 		return "", err
 	}
-	return dir, c.make(dir)
+	return dir, s.clone.make(dir)
 }

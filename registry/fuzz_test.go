@@ -26,8 +26,8 @@ func FuzzJournal(f *testing.F) {
 	f.Add([]byte("\n\x00\xff\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, path := plant(t, data)
-		seen, torn, peekErr := c.Peek("auth", tip(1))
-		j, err := c.Journal("auth", tip(1))
+		seen, torn, peekErr := c.Session("auth").Peek(tip(1))
+		j, err := c.Session("auth").Journal(tip(1))
 		if (err == nil) != (peekErr == nil) {
 			t.Fatalf("Peek: %v; Journal: %v", peekErr, err)
 		}
@@ -60,7 +60,7 @@ func FuzzJournal(f *testing.F) {
 			return
 		}
 		mustAppend(t, j, note(next))
-		if again, torn, err := c.Peek("auth", tip(1)); err != nil || torn || len(again) != len(seen)+1 {
+		if again, torn, err := c.Session("auth").Peek(tip(1)); err != nil || torn || len(again) != len(seen)+1 {
 			t.Fatalf("then %s, %v, %v", seqs(again), torn, err)
 		}
 	})

@@ -32,7 +32,7 @@ func (c *Clone) halfMadeDir() string { return filepath.Join(c.dir, "half-made") 
 
 // KeepHalfMade writes an entry durably. There is one for each session.
 func (c *Clone) KeepHalfMade(h HalfMade) error {
-	if _, err := c.sessionDir(h.Session); err != nil {
+	if _, err := c.Session(h.Session).dir(); err != nil {
 		return err
 	}
 	h.Version = FormatVersion
@@ -99,17 +99,17 @@ func (h HalfMade) isAside() bool {
 	return filepath.Dir(h.Trash) == filepath.Dir(h.Dir) && strings.HasPrefix(h.Trash, h.Dir+asideMark)
 }
 
-// ForgetHalfMade removes a session's entry, if there is one.
-func (c *Clone) ForgetHalfMade(id session.ID) error {
-	if _, err := c.sessionDir(id); err != nil {
+// ForgetHalfMade removes the session's entry, if there is one.
+func (s Session) ForgetHalfMade() error {
+	if _, err := s.dir(); err != nil {
 		return err
 	}
-	err := os.Remove(filepath.Join(c.halfMadeDir(), string(id)))
+	err := os.Remove(filepath.Join(s.clone.halfMadeDir(), string(s.id)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return durable.SyncDir(c.halfMadeDir()) // and with it all that was made or removed before
+	return durable.SyncDir(s.clone.halfMadeDir()) // and with it all that was made or removed before
 }

@@ -15,8 +15,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// The inbox of a session holds what other processes ask of the one that drives it, a file for each request. Whoever
-// asks adds files, whoever holds the session's lock removes them.
+// Inbox holds what other processes ask of the one that drives a session, a file for each request. Whoever asks adds
+// files, whoever holds the session's lock removes them.
+type Inbox struct{ of Session }
+
+// Inbox is the session's. It touches nothing.
+func (s Session) Inbox() Inbox { return Inbox{s} }
+
 const (
 	inboxName  = "inbox"
 	maxRequest = 1 << 20 // bytes
@@ -32,12 +37,12 @@ type requestFile struct {
 
 // Post puts a request into a session's inbox, durably, and returns it with its id. Its id comes after those of all
 // requests that are there. salt tells requests of the same nanosecond apart.
-func (c *Clone) Post(id session.ID, r session.Request, now time.Time, salt string) (session.Request, error) {
-	dir, err := c.inbox(id)
+func (b Inbox) Post(r session.Request, now time.Time, salt string) (session.Request, error) {
+	dir, err := b.dir()
 	if err != nil {
 		return r, err
 	}
-	if err := c.make(dir); err != nil {
+	if err := b.of.clone.make(dir); err != nil {
 		return r, err
 	}
 	names, err := requestNames(dir)
@@ -71,17 +76,17 @@ func (c *Clone) Post(id session.ID, r session.Request, now time.Time, salt strin
 
 // Requests lists what waits in a session's inbox, in the order in which it was asked for. It writes nothing. What is no
 // request, and what a newer wfs asked for, is passed over.
-func (c *Clone) Requests(id session.ID) ([]session.Request, error) {
-	list, _, err := c.requests(id)
+func (b Inbox) Requests() ([]session.Request, error) {
+	list, _, err := b.list()
 	return list, err
 }
 
-func (c *Clone) requests(id session.ID) (list []session.Request, bad []string, err error) {
-	dir, err := c.inbox(id)
+func (b Inbox) list() (list []session.Request, bad []string, err error) {
+	dir, err := b.dir()
 	if err != nil {
 		return nil, nil, err
 	}
-	if found, err := c.check(dir); !found || err != nil {
+	if found, err := b.of.clone.check(dir); !found || err != nil {
 		return nil, nil, err
 	}
 	names, err := requestNames(dir)
@@ -138,8 +143,8 @@ func requestNames(dir string) ([]string, error) {
 }
 
 // Withdraw removes a request, durably: one that came back after a power cut would be heard again.
-func (c *Clone) Withdraw(id session.ID, request string) error {
-	dir, err := c.inbox(id)
+func (b Inbox) Withdraw(request string) error {
+	dir, err := b.dir()
 	if err != nil {
 		return err
 	}
@@ -152,14 +157,14 @@ func (c *Clone) Withdraw(id session.ID, request string) error {
 	return durable.SyncDir(dir)
 }
 
-func (c *Clone) inbox(id session.ID) (string, error) {
-	dir, err := c.sessionDir(id)
+func (b Inbox) dir() (string, error) {
+	dir, err := b.of.dir()
 	return filepath.Join(dir, inboxName), err
 }
 
-// Requests is Clone.Requests for the journal's session. What is no request is set aside: nobody can answer it.
+// Requests is Inbox.Requests for the journal's session. What is no request is set aside: nobody can answer it.
 func (j *Journal) Requests() ([]session.Request, error) {
-	list, bad, err := j.clone.requests(j.id)
+	list, bad, err := j.of.Inbox().list()
 	for _, path := range bad {
 		if e := os.Rename(path, path+badExt); ifThere(e) != nil {
 			err = errors.Join(err, e)
@@ -168,9 +173,9 @@ func (j *Journal) Requests() ([]session.Request, error) {
 	return list, err
 }
 
-// Withdraw is Clone.Withdraw for the journal's session.
+// Withdraw is Inbox.Withdraw for the journal's session.
 func (j *Journal) Withdraw(request string) error {
-	if err := j.clone.Withdraw(j.id, request); err != nil {
+	if err := j.of.Inbox().Withdraw(request); err != nil {
 		return err
 	}
 	durable.Hit(durable.InboxRemoved)

@@ -19,7 +19,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func post(t testing.TB, c *Clone, text string, at time.Time, salt string) session.Request {
 	t.Helper()
-	r, err := c.Post("auth", session.Request{Kind: session.RequestNote, Text: text}, at, salt)
+	r, err := c.Session("auth").Inbox().Post(session.Request{Kind: session.RequestNote, Text: text}, at, salt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func post(t testing.TB, c *Clone, text string, at time.Time, salt string) sessio
 
 func texts(t testing.TB, c *Clone) []string {
 	t.Helper()
-	list, err := c.Requests("auth")
+	list, err := c.Session("auth").Inbox().Requests()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,14 +81,14 @@ func TestInboxWithdraw(t *testing.T) {
 	c := clone(t)
 	one, two := post(t, c, "one", noon, "aa"), post(t, c, "two", noon, "bb")
 	for range 2 {
-		if err := c.Withdraw("auth", one.ID); err != nil {
+		if err := c.Session("auth").Inbox().Withdraw(one.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got := texts(t, c); !slices.Equal(got, []string{"two"}) {
 		t.Errorf("left: %q", got)
 	}
-	if err := c.Withdraw("auth", "../"+two.ID); err == nil {
+	if err := c.Session("auth").Inbox().Withdraw("../" + two.ID); err == nil {
 		t.Error("a request's id led out of the inbox")
 	}
 }
@@ -114,7 +114,7 @@ func TestInboxGarbage(t *testing.T) {
 	if got := texts(t, c); !slices.Equal(got, []string{"good"}) {
 		t.Errorf("found %q", got)
 	}
-	j, err := c.Journal("auth", "")
+	j, err := c.Session("auth").Journal("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,10 +143,10 @@ func TestInboxIsPrivate(t *testing.T) {
 	if err := os.Symlink(dir+"-real", dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Requests("auth"); !errors.Is(err, durable.ErrNotPrivate) {
+	if _, err := c.Session("auth").Inbox().Requests(); !errors.Is(err, durable.ErrNotPrivate) {
 		t.Errorf("Requests: %v", err)
 	}
-	if _, err := c.Post("auth", session.Request{Kind: session.RequestNote}, noon, "bb"); !errors.Is(err, durable.ErrNotPrivate) {
+	if _, err := c.Session("auth").Inbox().Post(session.Request{Kind: session.RequestNote}, noon, "bb"); !errors.Is(err, durable.ErrNotPrivate) {
 		t.Errorf("Post: %v", err)
 	}
 }
@@ -155,17 +155,17 @@ func TestInboxIsPrivate(t *testing.T) {
 func TestEnded(t *testing.T) {
 	t.Parallel()
 	c := clone(t)
-	if _, found := c.Ended("auth", ""); found {
+	if _, found := c.Session("auth").Ended(""); found {
 		t.Error("found the end of a run that never was")
 	}
 	post(t, c, "one", noon, "aa") // makes the directory
-	if err := c.KeepEnded("auth", Ended{Driver: "7-1", Exit: 4}); err != nil {
+	if err := c.Session("auth").KeepEnded(Ended{Driver: "7-1", Exit: 4}); err != nil {
 		t.Fatal(err)
 	}
-	if e, found := c.Ended("auth", "7-1"); !found || e.Exit != 4 {
+	if e, found := c.Session("auth").Ended("7-1"); !found || e.Exit != 4 {
 		t.Errorf("%+v, %v", e, found)
 	}
-	if _, found := c.Ended("auth", "7-2"); found {
+	if _, found := c.Session("auth").Ended("7-2"); found {
 		t.Error("found another run's end")
 	}
 }

@@ -19,8 +19,7 @@ const maxJournal = 64 << 20
 // Journal is the live edge of one session: the events since a ledger commit, one file for each such commit. It is for
 // the one process that holds the session's lock, and for one goroutine.
 type Journal struct {
-	clone   *Clone
-	id      session.ID
+	of      Session
 	dir     string
 	name    string // of the tip, see tipName
 	after   string // name of the tip that this one came after, "" when that is not known
@@ -37,8 +36,8 @@ type Journal struct {
 // is, and the error is ErrCorrupt; one that a newer wfs wrote to is left as it is too, and the error is
 // session.ErrNewer. When there is no file, none is made before the first Append or Rotate: whoever died between moving
 // the ledger and rotating is recognised by that (see Existed).
-func (c *Clone) Journal(id session.ID, tip session.Commit) (*Journal, error) {
-	dir, err := c.sessionDir(id)
+func (s Session) Journal(tip session.Commit) (*Journal, error) {
+	dir, err := s.dir()
 	if err != nil {
 		return nil, err
 	}
@@ -46,11 +45,11 @@ func (c *Clone) Journal(id session.ID, tip session.Commit) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.make(dir); err != nil {
+	if err := s.clone.make(dir); err != nil {
 		return nil, err
 	}
 	sweep(dir)
-	j := &Journal{clone: c, id: id, dir: dir, name: name}
+	j := &Journal{of: s, dir: dir, name: name}
 	if err := j.soundExclude(); err != nil {
 		return nil, err
 	}
@@ -103,12 +102,12 @@ func (j *Journal) path() string { return journalPath(j.dir, j.name) }
 // that is being written at this moment, or one that a dead process left: torn says so, and events are those before it.
 // Without a journal there are no events. With an error (ErrCorrupt, session.ErrNewer) events are those before the line
 // that it is about.
-func (c *Clone) Peek(id session.ID, tip session.Commit) (events []session.Event, torn bool, err error) {
-	path, err := c.JournalPath(id, tip)
+func (s Session) Peek(tip session.Commit) (events []session.Event, torn bool, err error) {
+	path, err := s.JournalPath(tip)
 	if err != nil {
 		return nil, false, err
 	}
-	if found, err := c.check(filepath.Dir(path)); !found || err != nil {
+	if found, err := s.clone.check(filepath.Dir(path)); !found || err != nil {
 		return nil, false, err
 	}
 	content, err := readJournal(path)
@@ -117,8 +116,8 @@ func (c *Clone) Peek(id session.ID, tip session.Commit) (events []session.Event,
 
 // Tips lists the ledger commits ("" for none yet) that the session has journals of. A journal whose commit is neither
 // the ledger's tip nor one of its ancestors holds events of a history that this ledger does not have.
-func (c *Clone) Tips(id session.ID) ([]session.Commit, error) {
-	dir, err := c.sessionDir(id)
+func (s Session) Tips() ([]session.Commit, error) {
+	dir, err := s.dir()
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +154,8 @@ func (j *Journal) Append(events ...session.Event) error {
 	all := slices.Concat(j.events, events)
 	for i := max(1, len(j.events)); i < len(all); i++ {
 		if want := all[i-1].Seq + 1; all[i].Seq != want {
-			return fmt.Errorf("journal of session %s: event %d (%s) cannot follow event %d", j.id, all[i].Seq, all[i].Kind(),
+			return fmt.Errorf("journal of session %s: event %d (%s) cannot follow event %d", j.of.id, all[i].Seq,
+				all[i].Kind(),
 				want-1)
 		}
 	}
@@ -222,7 +222,7 @@ func (j *Journal) Rotate(tip session.Commit) error {
 	if err != nil || name == j.name {
 		return err
 	}
-	next := &Journal{clone: j.clone, id: j.id, dir: j.dir, name: name}
+	next := &Journal{of: j.of, dir: j.dir, name: name}
 	if err := next.load(); err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (j *Journal) prune(next string) {
 // and is empty.
 func (j *Journal) Discard() error {
 	if j.name != noTip {
-		return fmt.Errorf("session %s has a history: its journal is not discarded", j.id)
+		return fmt.Errorf("session %s has a history: its journal is not discarded", j.of.id)
 	}
 	_ = j.sync() // or it would look for what is removed now
 	if err := j.Close(); err != nil {

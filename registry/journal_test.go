@@ -19,7 +19,7 @@ import (
 
 func peek(t testing.TB, c *Clone, tip session.Commit) ([]session.Event, bool) {
 	t.Helper()
-	events, torn, err := c.Peek("auth", tip)
+	events, torn, err := c.Session("auth").Peek(tip)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,11 +212,11 @@ func TestFlippedByteStopsWriting(t *testing.T) {
 		line := 2 + bytes.Count(data[first:at], []byte("\n"))
 		prefix := notes(1, int64(line)-2)
 
-		got, _, err := c.Peek("auth", tip(1))
+		got, _, err := c.Session("auth").Peek(tip(1))
 		if !errors.Is(err, ErrCorrupt) || seqs(got) != seqs(prefix) {
 			t.Fatalf("byte %d: Peek = %s, %v", at, seqs(got), err)
 		}
-		_, err = c.Journal("auth", tip(1))
+		_, err = c.Session("auth").Journal(tip(1))
 		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), fmt.Sprintf("%s, line %d", path, line)) {
 			t.Fatalf("byte %d: Journal: %v, want line %d", at, err, line)
 		}
@@ -257,11 +257,11 @@ func TestDamagedJournals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cl, path := plant(t, c.data)
-			got, _, err := cl.Peek("auth", tip(1))
+			got, _, err := cl.Session("auth").Peek(tip(1))
 			if !errors.Is(err, c.want) || seqs(got) != c.seqs {
 				t.Fatalf("Peek = %s, %v", seqs(got), err)
 			}
-			j, err := cl.Journal("auth", tip(1))
+			j, err := cl.Session("auth").Journal(tip(1))
 			if !errors.Is(err, c.want) {
 				t.Fatalf("Journal: %v", err)
 			}
@@ -289,10 +289,10 @@ func TestJournalThatIsNoFile(t *testing.T) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := c.Peek("auth", tip(1)); !errors.Is(err, durable.ErrNotRegular) {
+	if _, _, err := c.Session("auth").Peek(tip(1)); !errors.Is(err, durable.ErrNotRegular) {
 		t.Fatalf("Peek: %v", err)
 	}
-	if _, err := c.Journal("auth", tip(1)); !errors.Is(err, durable.ErrNotRegular) {
+	if _, err := c.Session("auth").Journal(tip(1)); !errors.Is(err, durable.ErrNotRegular) {
 		t.Fatalf("Journal: %v", err)
 	}
 }
@@ -303,7 +303,7 @@ func TestHugeJournal(t *testing.T) {
 	if err := os.Truncate(path, maxJournal+1); err != nil { // sparse
 		t.Fatal(err)
 	}
-	if _, _, err := c.Peek("auth", tip(1)); !errors.Is(err, durable.ErrTooLarge) {
+	if _, _, err := c.Session("auth").Peek(tip(1)); !errors.Is(err, durable.ErrTooLarge) {
 		t.Fatalf("Peek: %v", err)
 	}
 }
@@ -311,7 +311,7 @@ func TestHugeJournal(t *testing.T) {
 // journals lists the tips that there are journals of, by the numbers of tip().
 func journals(t testing.TB, c *Clone) string {
 	t.Helper()
-	tips, err := c.Tips("auth")
+	tips, err := c.Session("auth").Tips()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -514,21 +514,21 @@ func TestNamesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	c := clone(t)
 	for _, id := range []session.ID{"", "..", "../x", "a/b", "WFS-auth", "-rf", "a.lock", "con", session.ID(strings.Repeat("a", 300))} {
-		if _, err := c.Journal(id, ""); err == nil {
+		if _, err := c.Session(id).Journal(""); err == nil {
 			t.Errorf("Journal(%q)", id)
 		}
-		if _, _, err := c.Peek(id, ""); err == nil {
+		if _, _, err := c.Session(id).Peek(""); err == nil {
 			t.Errorf("Peek(%q)", id)
 		}
-		if _, err := c.LockSession(id, Holder{}); err == nil {
+		if _, err := c.Session(id).Lock(Holder{}); err == nil {
 			t.Errorf("LockSession(%q)", id)
 		}
-		if err := c.KeepTip(id, tip(1), nil); err == nil {
+		if err := c.Session(id).KeepTip(tip(1), nil); err == nil {
 			t.Errorf("KeepTip(%q)", id)
 		}
 	}
 	for _, bad := range []session.Commit{"../../x", "none", "HEAD", "ABC", session.Commit(strings.Repeat("a", 129))} {
-		if _, err := c.Journal("auth", bad); err == nil {
+		if _, err := c.Session("auth").Journal(bad); err == nil {
 			t.Errorf("Journal(auth, %q)", bad)
 		}
 	}
@@ -554,7 +554,7 @@ func TestExclude(t *testing.T) {
 	if err != nil || string(text) != ".env\n" {
 		t.Fatalf("%q, %v", text, err)
 	}
-	if on, err := os.ReadFile(c.ExcludeFile("auth")); err != nil || string(unseal(on)) != ".env\n" || j.ExcludeFile() != c.ExcludeFile("auth") {
+	if on, err := os.ReadFile(c.Session("auth").ExcludeFile()); err != nil || string(unseal(on)) != ".env\n" || j.ExcludeFile() != c.Session("auth").ExcludeFile() {
 		t.Fatalf("%q, %v", on, err)
 	}
 }
@@ -564,7 +564,7 @@ func TestMend(t *testing.T) {
 	t.Parallel()
 	c := clone(t)
 	mustAppend(t, open(t, c, tip(1)), notes(1, 3)...)
-	path, err := c.JournalPath("auth", tip(1))
+	path, err := c.Session("auth").JournalPath(tip(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -578,7 +578,7 @@ func TestMend(t *testing.T) {
 	if err := os.WriteFile(path, damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	good := c.Beginning("auth", tip(1))
+	good, _, _ := c.Session("auth").Peek(tip(1))
 	if seqs(good) != "1" {
 		t.Fatalf("before the damage: %s", seqs(good))
 	}

@@ -42,8 +42,8 @@ func weigh(dir string) (Litter, error) {
 }
 
 // OldRuns are the directories of a session's runs in which nothing was written since a time, but for those to keep.
-func (c *Clone) OldRuns(id session.ID, before time.Time, keep ...string) ([]Litter, error) {
-	dir, err := c.sessionDir(id)
+func (s Session) OldRuns(before time.Time, keep ...string) ([]Litter, error) {
+	dir, err := s.dir()
 	if err != nil {
 		return nil, err
 	}
@@ -79,19 +79,19 @@ func (c *Clone) Sessions() ([]session.ID, error) {
 	return ids, err
 }
 
-// SessionLitter weighs everything that is kept of a session. events says that a journal holds some which belong to a
+// Litter weighs everything that is kept of the session. events says that a journal holds some which belong to a
 // ledger, or that requests wait.
-func (c *Clone) SessionLitter(id session.ID) (l Litter, events bool, err error) {
-	dir, err := c.sessionDir(id)
+func (s Session) Litter() (l Litter, events bool, err error) {
+	dir, err := s.dir()
 	if err != nil {
 		return l, false, err
 	}
-	tips, err := c.Tips(id)
+	tips, err := s.Tips()
 	if err != nil {
 		return l, false, err
 	}
 	for _, tip := range tips {
-		found, _, err := c.Peek(id, tip)
+		found, _, err := s.Peek(tip)
 		if tip != "" && (len(found) > 0 || err != nil) {
 			events = true
 		}

@@ -34,7 +34,7 @@ func TestLitter(t *testing.T) {
 	write("worktrees/gone/index", 40*day)
 	write("worktrees/claimed/claim", 40*day)
 	write("worktrees/there/index", 40*day)
-	runs, err := c.OldRuns("one", time.Now().Add(-30*day), "one-0002-bbbbbbbb")
+	runs, err := c.Session("one").OldRuns(time.Now().Add(-30*day), "one-0002-bbbbbbbb")
 	if err != nil || len(runs) != 1 || filepath.Base(runs[0].Path) != "one-0001-aaaaaaaa" || runs[0].Bytes != 5 {
 		t.Fatalf("%+v, %v", runs, err)
 	}
@@ -58,14 +58,14 @@ func TestLitter(t *testing.T) {
 	}
 
 	// What a journal says beyond a ledger that is gone is not rubbish; a birth that never came true is.
-	j, err := c.Journal("two", "")
+	j, err := c.Session("two").Journal("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Append(session.Event{Seq: 1, At: time.Unix(at, 0), Body: session.Created{ID: "two"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, events, err := c.SessionLitter("two"); err != nil || events {
+	if _, events, err := c.Session("two").Litter(); err != nil || events {
 		t.Errorf("never born, and it has events: %v, %v", events, err)
 	}
 	if err := j.Rotate("1234567890123456789012345678901234567890"); err != nil {
@@ -74,7 +74,7 @@ func TestLitter(t *testing.T) {
 	if err := j.Append(session.Event{Seq: 2, At: time.Unix(at, 0), Body: session.Noted{Text: "t"}}); err != nil {
 		t.Fatal(err)
 	}
-	if l, events, err := c.SessionLitter("two"); err != nil || !events || l.Bytes == 0 {
+	if l, events, err := c.Session("two").Litter(); err != nil || !events || l.Bytes == 0 {
 		t.Errorf("%+v, %v, %v", l, events, err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/session"
 )
 
 // Holder says who holds a lock, for people. Whether it is held is the lock's own affair.
@@ -45,32 +44,32 @@ func (e *HeldError) Error() string {
 // Unwrap makes a HeldError a durable.ErrLocked.
 func (e *HeldError) Unwrap() error { return durable.ErrLocked }
 
-// LockSession takes the lock of whoever drives a session. The error is a *HeldError when somebody else does.
-func (c *Clone) LockSession(id session.ID, h Holder) (*durable.Lock, error) {
-	path, err := c.driverLock(id)
+// Lock takes the lock of whoever drives the session. The error is a *HeldError when somebody else does.
+func (s Session) Lock(h Holder) (*durable.Lock, error) {
+	path, err := s.driverLock()
 	if err != nil {
 		return nil, err
 	}
-	return c.lock(path, h, fmt.Sprintf("session %s is in use", id))
+	return s.clone.lock(path, h, fmt.Sprintf("session %s is in use", s.id))
 }
 
-// LockWorktree takes the lock of whoever changes a work tree. The error is a *HeldError when somebody else does.
-func (c *Clone) LockWorktree(worktree string, h Holder) (*durable.Lock, error) {
-	return c.lock(c.worktreeLock(worktree), h, "this work tree is in use")
+// Lock takes the lock of whoever changes the work tree. The error is a *HeldError when somebody else does.
+func (w Worktree) Lock(h Holder) (*durable.Lock, error) {
+	return w.clone.lock(w.lockFile(), h, "this work tree is in use")
 }
 
 // Driver reports who drives a session. It takes and writes nothing.
-func (c *Clone) Driver(id session.ID) (h Holder, held bool, err error) {
-	path, err := c.driverLock(id)
+func (s Session) Driver() (h Holder, held bool, err error) {
+	path, err := s.driverLock()
 	if err != nil {
 		return Holder{}, false, err
 	}
-	return c.probe(path)
+	return s.clone.probe(path)
 }
 
-// WorktreeHolder reports who changes a work tree. It takes and writes nothing.
-func (c *Clone) WorktreeHolder(worktree string) (h Holder, held bool, err error) {
-	return c.probe(c.worktreeLock(worktree))
+// Holder reports who changes a work tree. It takes and writes nothing.
+func (w Worktree) Holder() (h Holder, held bool, err error) {
+	return w.clone.probe(w.lockFile())
 }
 
 func (c *Clone) lock(path string, h Holder, what string) (*durable.Lock, error) {
@@ -107,13 +106,13 @@ func (c *Clone) probe(path string) (h Holder, held bool, err error) {
 	return h, true, nil
 }
 
-func (c *Clone) driverLock(id session.ID) (string, error) {
-	dir, err := c.sessionDir(id)
+func (s Session) driverLock() (string, error) {
+	dir, err := s.dir()
 	return filepath.Join(dir, "driver.lock"), err
 }
 
-func (c *Clone) worktreeLock(worktree string) string {
-	return filepath.Join(c.dir, "worktrees", fileName(worktree), "lock")
+func (w Worktree) lockFile() string {
+	return filepath.Join(w.dir(), "lock")
 }
 
 // fileName turns any name into one that every file system takes, different names into different ones.

@@ -21,9 +21,9 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	who := Holder{PID: 123, Command: "wfs run", Since: time.Date(2026, 11, 20, 14, 2, 3, 0, time.UTC).Unix(), Session: "auth"}
-	_, err := Open(dir).LockSession("auth", who)
+	_, err := Open(dir).Session("auth").Lock(who)
 	if err == nil {
-		_, err = Open(dir).LockWorktree("main", who)
+		_, err = Open(dir).Worktree("main").Lock(who)
 	}
 	if err != nil {
 		fmt.Println(err)
@@ -84,7 +84,7 @@ func notes(from, to int64) []session.Event {
 
 func open(t testing.TB, c *Clone, tip session.Commit) *Journal {
 	t.Helper()
-	j, err := c.Journal("auth", tip)
+	j, err := c.Session("auth").Journal(tip)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,20 +38,9 @@ func (c *Clone) Mend(f Flaw, keep int) (kept string, err error) {
 
 const journalKind = "journal"
 
-// Beginning returns the events at the beginning of the journal that extends a session's ledger tip, up to the first
-// damage. It never fails: a journal that cannot be read holds none.
-func (c *Clone) Beginning(id session.ID, tip session.Commit) []session.Event {
-	path, err := c.JournalPath(id, tip)
-	if err != nil {
-		return nil
-	}
-	content, _ := readJournal(path)
-	return content.events
-}
-
 // JournalPath is the path of the journal that extends a session's ledger tip, whether it is there or not.
-func (c *Clone) JournalPath(id session.ID, tip session.Commit) (string, error) {
-	dir, err := c.sessionDir(id)
+func (s Session) JournalPath(tip session.Commit) (string, error) {
+	dir, err := s.dir()
 	if err != nil {
 		return "", err
 	}
@@ -60,7 +49,7 @@ func (c *Clone) JournalPath(id session.ID, tip session.Commit) (string, error) {
 }
 
 // JournalFlaw is the flaw of a journal whose lines are good and whose events do not fit the session.
-func (c *Clone) JournalFlaw(id session.ID, tip session.Commit, why error) (Flaw, error) {
-	path, err := c.JournalPath(id, tip)
-	return Flaw{Path: path, Kind: *KindOf(Layout(), "sessions/x/events-x.jsonl"), Session: id, Err: why}, err
+func (s Session) JournalFlaw(tip session.Commit, why error) (Flaw, error) {
+	path, err := s.JournalPath(tip)
+	return Flaw{Path: path, Kind: *KindOf(Layout(), "sessions/x/events-x.jsonl"), Session: s.id, Err: why}, err
 }

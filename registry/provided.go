@@ -20,20 +20,20 @@ type Provided struct {
 
 const maxProvided = 16 << 20
 
-func (c *Clone) providedFile(worktree string) string {
-	return filepath.Join(filepath.Dir(c.worktreeLock(worktree)), "provided")
+func (w Worktree) providedFile() string {
+	return filepath.Join(w.dir(), "provided")
 }
 
 // KeepProvided writes it down for a work tree.
-func (c *Clone) KeepProvided(worktree string, p Provided) error {
+func (w Worktree) KeepProvided(p Provided) error {
 	p.Version = FormatVersion
-	return c.writeDocument(c.providedFile(worktree), p)
+	return w.clone.writeDocument(w.providedFile(), p)
 }
 
-// Provided returns what was written down for a session's work tree in a directory, the zero value when nothing was, or
-// when it was about another one of that name.
-func (c *Clone) Provided(worktree string, id session.ID, dir string) (Provided, error) {
-	p, err := readProvided(c.providedFile(worktree))
+// Provided returns what was written down for the work tree of a session in a directory, the zero value when
+// nothing was, or when it was about another one of that name.
+func (w Worktree) Provided(id session.ID, dir string) (Provided, error) {
+	p, err := readProvided(w.providedFile())
 	if err != nil || p.Session != id || p.Dir != dir {
 		return Provided{}, ifThere(err)
 	}
@@ -41,6 +41,6 @@ func (c *Clone) Provided(worktree string, id session.ID, dir string) (Provided, 
 }
 
 // ForgetProvided removes what was written down for a work tree.
-func (c *Clone) ForgetProvided(worktree string) error { return removeFile(c.providedFile(worktree)) }
+func (w Worktree) ForgetProvided() error { return removeFile(w.providedFile()) }
 
 func readProvided(path string) (Provided, error) { return readDocument[Provided](path, maxProvided) }

@@ -31,8 +31,8 @@ type tipDocuments struct {
 }
 
 // KeepTip stores documents of a ledger commit.
-func (c *Clone) KeepTip(id session.ID, tip session.Commit, files session.Files) error {
-	dir, err := c.sessionDir(id)
+func (s Session) KeepTip(tip session.Commit, files session.Files) error {
+	dir, err := s.dir()
 	if err != nil {
 		return err
 	}
@@ -48,22 +48,22 @@ func (c *Clone) KeepTip(id session.ID, tip session.Commit, files session.Files) 
 }
 
 // Tip returns the documents that were stored for a ledger commit, nil when there are none that can be used. A
-// caller leaves them as they are.
-func (c *Clone) Tip(id session.ID, tip session.Commit) session.Files {
-	if read := c.tip.Load(); read != nil && read.id == id && read.Tip == tip { // what a commit holds does not change
+// caller leaves them as they are. What was read last is kept: what a commit holds does not change.
+func (s Session) Tip(tip session.Commit) session.Files {
+	if read := s.clone.tip.Load(); read != nil && read.id == s.id && read.Tip == tip {
 		return read.Files
 	}
-	if d := c.keptTip(id); d.Tip == tip {
+	if d := s.keptTip(); d.Tip == tip {
 		return d.Files
 	}
 	return nil
 }
 
 // LastTip returns the ledger commit that documents were stored for last, "" when that is not known.
-func (c *Clone) LastTip(id session.ID) session.Commit { return c.keptTip(id).Tip }
+func (s Session) LastTip() session.Commit { return s.keptTip().Tip }
 
-func (c *Clone) keptTip(id session.ID) (d tipDocuments) {
-	dir, err := c.sessionDir(id)
+func (s Session) keptTip() (d tipDocuments) {
+	dir, err := s.dir()
 	if err != nil {
 		return d
 	}
@@ -75,7 +75,7 @@ func (c *Clone) keptTip(id session.ID) (d tipDocuments) {
 	if !ok || len(data) < 9 || sumOf(data[9:]) != string(data[:9]) || json.Unmarshal(data[9:], &d) != nil {
 		return tipDocuments{}
 	}
-	c.tip.Store(&tipRead{id: id, tipDocuments: d})
+	s.clone.tip.Store(&tipRead{id: s.id, tipDocuments: d})
 	return d
 }
 

@@ -2,59 +2,65 @@ package session
 
 import "github.com/wfs-dev/wfs/workflows"
 
-// The kinds of events, in the order in which a session meets them. Those marked "turn" end the events.jsonl of a ledger
-// commit: while they stand in a journal only, they are an intention, not a fact.
+// The kinds of events that are asked for by name.
 const (
-	KindCreated        Kind = "created"
-	KindBaseline       Kind = "baseline"
-	KindDriving        Kind = "driving" // a `wfs run` took the session
+	KindDriving        Kind = "driving"
 	KindAttemptStarted Kind = "attempt_started"
 	KindRunEnded       Kind = "run_ended"
-	KindStrayed        Kind = "strayed" // a run changed what is not the session's
-	KindJudged         Kind = "judged"
-	KindReopened       Kind = "reopened" // a judgement is to be made again: the tree may have changed since
+	KindStrayed        Kind = "strayed"
 	KindDecided        Kind = "decided"
-	KindCheckpointed   Kind = "checkpointed" // turn
-	KindVoided         Kind = "voided"       // an attempt that could not run, and changed nothing
+	KindCheckpointed   Kind = "checkpointed"
+	KindVoided         Kind = "voided"
 	KindInterrupted    Kind = "interrupted"
-	KindPaused         Kind = "paused"
 	KindWaiting        Kind = "waiting"
 	KindBlocked        Kind = "blocked"
 	KindNoted          Kind = "noted"
 	KindAgreed         Kind = "agreed"
-	KindBreakerReset   Kind = "breaker_reset"
-	KindPhaseMoved     Kind = "phase_moved" // turn: a person leads on where no verdict did
-	KindAllowed        Kind = "allowed"     // a person lets in what is held out, or takes that back
-	KindMoveStarted    Kind = "move_started"
-	KindMoved          Kind = "moved" // turn
 	KindFinishStarted  Kind = "finish_started"
-	KindFinished       Kind = "finished"   // turn
-	KindDropped        Kind = "dropped"    // what stands before it did not happen
-	KindAbandoned      Kind = "abandoned"  // turn
-	KindRevived        Kind = "revived"    // turn
-	KindRenamed        Kind = "renamed"    // turn
-	KindEdited         Kind = "edited"     // turn
-	KindRepinned       Kind = "repinned"   // turn
-	KindTakenBack      Kind = "taken_back" // turn
-	KindAnswered       Kind = "answered"   // turn
-	KindDeleteStarted  Kind = "delete_started"
-	KindUsageFound     Kind = "usage_found" // what a run used up whose end nobody saw
-	KindBudgetSet      Kind = "budget_set"
+	KindDropped        Kind = "dropped"
+	KindAnswered       Kind = "answered"
 	KindBudgetWarned   Kind = "budget_warned"
 )
 
-// bodies has an empty body of every kind.
+// bodies has an empty body of every kind of event, in the order in which a session meets them. Those marked "turn" end
+// the events.jsonl of a ledger commit: while they stand in a journal only, they are an intention, not a fact.
 var bodies = map[Kind]Body{
-	KindCreated: Created{}, KindBaseline: Baseline{}, KindDriving: Driving{}, KindAttemptStarted: AttemptStarted{},
-	KindRunEnded: RunEnded{}, KindJudged: Judged{}, KindStrayed: Strayed{}, KindReopened: Reopened{},
-	KindDecided: Decided{}, KindCheckpointed: Checkpointed{}, KindInterrupted: Interrupted{}, KindPaused: Paused{},
-	KindWaiting: Waiting{}, KindBlocked: BlockedBy{}, KindNoted: Noted{}, KindAgreed: Agreed{},
-	KindBreakerReset: BreakerReset{},
-	KindPhaseMoved:   PhaseMoved{}, KindAllowed: Allowed{}, KindMoveStarted: MoveStarted{}, KindMoved: Moved{},
-	KindFinishStarted: FinishStarted{}, KindDropped: Dropped{}, KindVoided: Voided{}, KindFinished: Finished{},
-	KindAbandoned: Abandoned{}, KindRevived: Revived{}, KindRenamed: Renamed{}, KindEdited: Edited{},
-	KindRepinned: Repinned{}, KindTakenBack: TakenBack{}, KindAnswered: Answered{}, KindDeleteStarted: DeleteStarted{},
-	KindUsageFound: UsageFound{}, KindBudgetSet: BudgetSet{}, KindBudgetWarned: BudgetWarned{},
+	"created":          Created{},
+	"baseline":         Baseline{},
+	KindDriving:        Driving{}, // a `wfs run` took the session
+	KindAttemptStarted: AttemptStarted{},
+	KindRunEnded:       RunEnded{},
+	KindStrayed:        Strayed{}, // a run changed what is not the session's
+	"judged":           Judged{},
+	"reopened":         Reopened{}, // a judgement is to be made again: the tree may have changed since
+	KindDecided:        Decided{},
+	KindCheckpointed:   Checkpointed{}, // turn
+	KindVoided:         Voided{},       // an attempt that could not run, and changed nothing
+	KindInterrupted:    Interrupted{},
+	"paused":           Paused{},
+	KindWaiting:        Waiting{},
+	KindBlocked:        BlockedBy{},
+	KindNoted:          Noted{},
+	KindAgreed:         Agreed{},
+	"breaker_reset":    BreakerReset{},
+	"phase_moved":      PhaseMoved{}, // turn: a person leads on where no verdict did
+	"allowed":          Allowed{},    // a person lets in what is held out, or takes that back
+	"move_started":     MoveStarted{},
+	"moved":            Moved{}, // turn
+	KindFinishStarted:  FinishStarted{},
+	"finished":         Finished{},  // turn
+	KindDropped:        Dropped{},   // what stands before it did not happen
+	"abandoned":        Abandoned{}, // turn
+	"revived":          Revived{},   // turn
+	"renamed":          Renamed{},   // turn
+	"edited":           Edited{},    // turn
+	"repinned":         Repinned{},  // turn
+	"taken_back":       TakenBack{}, // turn
+	KindAnswered:       Answered{},  // turn
+	"delete_started":   DeleteStarted{},
+	"usage_found":      UsageFound{}, // what a run used up whose end nobody saw
+	"budget_set":       BudgetSet{},
+	KindBudgetWarned:   BudgetWarned{},
 }
 
 // IsTurn reports whether events of this kind become true by a ledger commit.

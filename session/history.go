@@ -189,27 +189,3 @@ func (s *Session) Furthest() *Checkpoint {
 	}
 	return best
 }
-
-// BuildsOn says of each checkpoint but the first which one the session stood on when it was made, out of a
-// whole history.
-func BuildsOn(events []Event) map[int]int {
-	below := map[int]int{}
-	current := -1
-	for i, e := range events {
-		if e.Kind().IsTurn() && i+1 < len(events) && events[i+1].Kind() == KindDropped {
-			continue
-		}
-		switch b := e.Body.(type) {
-		case Checkpointed:
-			if current >= 0 {
-				below[b.Number] = current
-			}
-			current = b.Number
-		case Moved:
-			if b.To >= 0 {
-				current = b.To
-			}
-		}
-	}
-	return below
-}

@@ -1,5 +1,5 @@
-// Package session holds the nouns that all packages share: sessions, events, evidence, and questions to the history of a
-// session. It reads no file, runs no process and never asks for the time.
+// Package session holds the nouns that all packages share: sessions, events, evidence, and questions to the
+// history of a session. It reads no file, runs no process and never asks for the time.
 package session
 
 import (

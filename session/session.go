@@ -232,6 +232,12 @@ type Drive struct {
 // Branch is the full name of the session's branch.
 func (s *Session) Branch() string { return BranchOf(s.ID) }
 
+// Approved reports whether a person said yes to the work in this attempt.
+func (o *Open) Approved() bool { return o.Run != nil && o.Run.Approved }
+
+// Answered reports whether a person said yes or no.
+func (o *Open) Answered() bool { return o.Approved() || o.Run != nil && o.Run.Rejected }
+
 // Claimed reports whether the agent said that it was done, and that was checked: what nobody judged is neither true nor
 // refuted.
 func (o *Open) Claimed() bool {

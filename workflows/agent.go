@@ -1,8 +1,6 @@
 package workflows
 
 import (
-	"cmp"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,12 +11,18 @@ func (a *Agent) check(r *reader, at string) {
 	chosen := slices.DeleteFunc(slices.Clone(agentObject.either), func(key string) bool { return !r.has(at, key) })
 	uses := r.has(at, "use")
 	if a.Card = r.cards[a.Use]; a.Card == nil && uses && a.Use != "" {
-		r.fail(at+".use", ": there is no agent %s (%s)\nwfs agent list", quote(a.Use), alternatives(a.Use, r.cards.Names()))
+		r.fail(at+".use", ": there is no agent %s (%s)\nwfs agent list", quote(a.Use), Alternatives(a.Use, r.cards.Names()))
 	}
 	if len(chosen) > 1 {
 		r.fail(at, " has both %s: choose one\nuse: names an agent that wfs knows how to start; a command is the whole "+
 			"command line of any other", strings.Join(chosen, " and "))
 	}
+	a.checkWords(r, at, uses)
+	a.checkScript(r, at)
+}
+
+// checkWords reports words for an agent that are for no agent, or not for this one.
+func (a *Agent) checkWords(r *reader, at string, uses bool) {
 	for _, key := range agentObject.with {
 		switch {
 		case !r.has(at, key):
@@ -29,6 +33,10 @@ func (a *Agent) check(r *reader, at string) {
 			r.fail(at+"."+key, ": the agent %s has no such setting", a.Use)
 		}
 	}
+}
+
+// checkScript reports a script that is not where it may be.
+func (a *Agent) checkScript(r *reader, at string) {
 	switch local := filepath.FromSlash(a.ScriptPath); {
 	case a.ScriptPath == "" || !r.has(at, "script"):
 	case at != "agent":
@@ -42,60 +50,3 @@ func (a *Agent) check(r *reader, at string) {
 }
 
 const setLocally = "set it in .wfs/local.yaml, which is this clone's own"
-
-// resolveAgent returns the agent, with the configuration's time-outs where the override sets none.
-func resolveAgent(configured Agent, override *Agent) Agent {
-	if override == nil {
-		return configured.withDefaults()
-	}
-	a := *override
-	a.Idle, a.Timeout = cmp.Or(a.Idle, configured.Idle), cmp.Or(a.Timeout, configured.Timeout)
-	return a.withDefaults()
-}
-
-func (a Agent) withDefaults() Agent {
-	a.Idle, a.Timeout = cmp.Or(a.Idle, DefaultAgentIdle), cmp.Or(a.Timeout, DefaultAgentTimeout)
-	return a
-}
-
-// resolveAgents fills in the agents that phases name: those of the configuration, the session's own if it is of that
-// name, or a card as it is.
-func resolveAgents(p *Plan, c *Config) []Finding {
-	cards := c.Cards
-	if cards == nil {
-		cards = BuiltinCards()
-	}
-	var unknown grouped
-	for i := range p.Workflow.Phases {
-		ph := &p.Workflow.Phases[i]
-		for _, name := range []string{ph.Run.Name, ph.HalfOpen} {
-			if _, done := p.Agents[name]; name == "" || done {
-				continue
-			}
-			a, ok := c.Agents[name]
-			switch {
-			case ok:
-			case p.Agent.Use == name:
-				a = p.Agent
-			case cards[name] != nil:
-				a = Agent{Use: name, Card: cards[name]}
-			case name != Reviewer || ph.Review == nil:
-				unknown.add(name, ph.Name)
-				continue
-			default:
-				if a = p.reviewer(ph, c, cards); a.Card == nil { // a person
-					continue
-				}
-			}
-			if p.Agents == nil {
-				p.Agents = map[string]Agent{}
-			}
-			p.Agents[name] = a.withDefaults()
-		}
-	}
-	known := append(slices.Sorted(maps.Keys(c.Agents)), cards.Names()...)
-	return unknown.findings(func(name, phases string) Finding {
-		return finding("%s: there is no agent %q (%s)\nwfs agent list (it names those that wfs knows; others stand under agents: "+
-			"in the configuration)", phases, name, alternatives(name, known))
-	})
-}

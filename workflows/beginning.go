@@ -13,6 +13,29 @@ var launchers = []string{"node", "python", "python3", "ruby", "php", "perl", "sh
 // Beginning is the beginning of a command that says which program it is and what it does: "go test" of
 // `go test -json ./...`, "python3 -m pytest". It is "" when there is none that would not allow everything.
 func (c Command) Beginning() string {
+	var out []string
+	for _, w := range c.words() {
+		if strings.ContainsAny(w, "$\"'`\\&|;<>(){}*?[]#~!,:") || strings.Contains(w, "...") {
+			break
+		}
+		if !launches(out) && (strings.HasPrefix(w, "-") || len(out) >= 2) {
+			break
+		}
+		out = append(out, w)
+	}
+	if saysNothing(out) || launches(out) {
+		return ""
+	}
+	return strings.Join(out, " ")
+}
+
+// saysNothing reports whether these words do not say what a command does.
+func saysNothing(words []string) bool {
+	return len(words) == 0 || words[0] == "cd" || len(words) == 1 && words[0] == "git"
+}
+
+// words are those of a command, without variables that are set before it, and without git's own options.
+func (c Command) words() []string {
 	fields := c.Argv
 	if c.Shell != "" {
 		fields = strings.Fields(c.Shell)
@@ -23,27 +46,16 @@ func (c Command) Beginning() string {
 	if len(fields) > 0 && fields[0] == "git" { // git -C . push
 		fields = append([]string{"git"}, pastOptions(fields[1:])...)
 	}
-	launches := func(words []string) bool {
-		if len(words) == 0 {
-			return false
-		}
-		last := words[len(words)-1] // an option is only taken behind a launcher
-		return slices.Contains(launchers, last) || strings.HasPrefix(last, "-") && last != "--test"
+	return fields
+}
+
+// launches reports whether these words would run whatever comes next.
+func launches(words []string) bool {
+	if len(words) == 0 {
+		return false
 	}
-	var out []string
-	for _, w := range fields {
-		if strings.ContainsAny(w, "$\"'`\\&|;<>(){}*?[]#~!,:") || strings.Contains(w, "...") {
-			break
-		}
-		if !launches(out) && (strings.HasPrefix(w, "-") || len(out) >= 2) {
-			break
-		}
-		out = append(out, w)
-	}
-	if len(out) == 0 || out[0] == "cd" || len(out) == 1 && out[0] == "git" || launches(out) {
-		return ""
-	}
-	return strings.Join(out, " ")
+	last := words[len(words)-1] // an option is only taken behind a launcher
+	return slices.Contains(launchers, last) || strings.HasPrefix(last, "-") && last != "--test"
 }
 
 // pastOptions are the words after git's own options, which stand before its subcommand.

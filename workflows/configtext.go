@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
 // Proposal is what `wfs init` found out about a project.
@@ -53,7 +55,7 @@ workflow: %s
 	}
 	for _, g := range p.Gates {
 		if g.Seen != "" {
-			fmt.Fprintf(&b, "  # `wfs init` ran this one: %s\n", oneLine(g.Seen))
+			fmt.Fprintf(&b, "  # `wfs init` ran this one: %s\n", checklist.OneLine(g.Seen))
 		}
 		fmt.Fprintf(&b, "  %s:\n", g.Name)
 		writeKeys(&b, "    ", gateObject, reflect.ValueOf(g.Gate), "format", "timeout")

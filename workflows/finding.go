@@ -16,12 +16,6 @@ type Finding struct {
 	NoAgent bool   // nobody is configured to work
 }
 
-// finding makes one of a format for its message and, after a line break, for its hint.
-func finding(format string, args ...any) Finding {
-	message, hint, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
-	return Finding{Message: message, Hint: hint}
-}
-
 // String returns "file:line: message", without what is unknown.
 func (f Finding) String() string {
 	switch {
@@ -37,4 +31,10 @@ func (f Finding) String() string {
 // sortFindings brings findings into line order; those of one line stay in the order in which they were found.
 func sortFindings(findings []Finding) {
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
+}
+
+// Findingf makes one of a format for its message and, after a line break, for its hint.
+func Findingf(format string, args ...any) Finding {
+	message, hint, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
+	return Finding{Message: message, Hint: hint}
 }

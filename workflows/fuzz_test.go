@@ -63,25 +63,6 @@ func FuzzParseWorkflow(f *testing.F) {
 		if w.Phase(w.Start) == nil {
 			t.Error("the start is no phase")
 		}
-		c := goConfig()
-		for _, p := range w.Phases {
-			for _, g := range p.Gates {
-				if g.Use != "" {
-					c.Gates[g.Use] = c.Gates["tests"]
-				}
-			}
-		}
-		p, findings := Resolve(w, c, nil)
-		if p == nil {
-			if len(findings) == 0 {
-				t.Error("neither a plan nor a finding")
-			}
-			return
-		}
-		data, _ := EncodePlan(p)
-		if again, err := DecodePlan(data); err != nil || !reflect.DeepEqual(again, p) {
-			t.Errorf("%v\n got %+v\nwant %+v", err, again, p)
-		}
 	})
 }
 
@@ -146,26 +127,6 @@ func FuzzReadLayers(f *testing.F) {
 			if inLow, _ := a.Get(x.Key); x.Name == "low" && !reflect.DeepEqual(x, inLow) {
 				t.Errorf("%v holds, and the lower layer says %v", x, inLow)
 			}
-		}
-	})
-}
-
-func FuzzChecklist(f *testing.F) {
-	for _, s := range []string{"", "- [ ] a\n  b\n", "1. [x] a\n\n\t- [ ] b", "```\n- [ ] a\n```", "<!--", "* * *", "- [ ] \r\n-", "# a\n> b"} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		lines := strings.Count(string(text), "\n") + strings.Count(string(text), "\r") + 1
-		last, size := 0, 0
-		for _, item := range ParseChecklist(text) {
-			if item.Text == "" || strings.ContainsAny(item.Text, "\n\r\x1b\x00") || item.Line <= last || item.Line > lines {
-				t.Errorf("bad item %+v", item)
-			}
-			last = item.Line
-			size += len(item.Text)
-		}
-		if size > 3*len(text) { // a byte that is not UTF-8 may become three
-			t.Errorf("%d bytes of items out of %d", size, len(text))
 		}
 	})
 }

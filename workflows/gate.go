@@ -4,15 +4,8 @@ import "slices"
 
 // check tells apart a gate of the configuration, the use of one, and one that a workflow has of its own.
 func (g *Gate) check(r *reader, at string) {
-	refuse := func(problem string, keys ...string) {
-		for _, key := range keys {
-			if r.has(at, key) {
-				r.fail(at+"."+key, " %s", problem)
-			}
-		}
-	}
 	if r.has(at, "use") {
-		refuse("belongs to the definition of the gate that it uses, in .wfs/config.yaml",
+		r.refuse(at, " belongs to the definition of the gate that it uses, in .wfs/config.yaml",
 			slices.DeleteFunc(gateUseObject.names(),
 				func(k string) bool { return k == "use" || k == "expect" || k == "stable" })...)
 		if !r.has(at, "stable") {
@@ -26,16 +19,30 @@ func (g *Gate) check(r *reader, at string) {
 	}
 	document, changes := r.has(at, "document"), r.has(at, "changes")
 	if !document {
-		refuse("is about a document, and there is none", "needs")
+		r.refuse(at, " is about a document, and there is none", "needs")
 	}
-	if document || changes {
-		refuse("belongs to a gate that runs a command", append(gateObject.names(), "expect")...)
-		if document && changes {
-			r.fail(at, " looks at a document and at changes: make it two gates")
-		}
-		*g = Gate{Name: g.Name, Document: g.Document, Needs: g.Needs, Changes: g.Changes, Where: InPlace, Expect: ExpectPass}
+	if !document && !changes {
+		g.checkRun(r, at)
 		return
 	}
+	r.refuse(at, " belongs to a gate that runs a command", append(gateObject.names(), "expect")...)
+	if document && changes {
+		r.fail(at, " looks at a document and at changes: make it two gates")
+	}
+	*g = Gate{Name: g.Name, Document: g.Document, Needs: g.Needs, Changes: g.Changes, Where: InPlace, Expect: ExpectPass}
+}
+
+// refuse reports keys that are there and do not belong there.
+func (r *reader) refuse(at, problem string, keys ...string) {
+	for _, key := range keys {
+		if r.has(at, key) {
+			r.fail(at+"."+key, "%s", problem)
+		}
+	}
+}
+
+// checkRun checks a gate that runs a command.
+func (g *Gate) checkRun(r *reader, at string) {
 	if !r.has(at, "run") {
 		r.fail(at, " has nothing to run\nrun: the command that judges, for example %q", "go test ./...")
 	}
@@ -50,6 +57,11 @@ func (g *Gate) check(r *reader, at string) {
 	if g.MayChangeTree && g.Where == Clean {
 		r.fail(at+".may-change-tree", ": its changes in a clean checkout are thrown away\nuse where: %s", InPlace)
 	}
+	g.dropDefaults()
+}
+
+// dropDefaults leaves out what holds without being said.
+func (g *Gate) dropDefaults() {
 	if g.When == WhenAttempt {
 		g.When = ""
 	}
@@ -57,3 +69,7 @@ func (g *Gate) check(r *reader, at string) {
 		g.Stable = 0
 	}
 }
+
+// UseAll stands for every gate of the configuration, in a phase; with ExpectRed for those that tell tests apart. Where
+// there is none, a person approves what the phase leads to.
+const UseAll = "all"

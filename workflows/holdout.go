@@ -47,13 +47,13 @@ func ResolveHoldout(h *Holdout, c *Config) (*Holdout, []Finding) {
 	g, ok := c.Gates[name]
 	switch {
 	case !ok:
-		f := finding("holdout: there is no gate %q\nwrite it under gates:", name)
+		f := Findingf("holdout: there is no gate %q\nwrite it under gates:", name)
 		if near := Suggest(name, slices.Collect(maps.Keys(c.Gates))); near != "" {
 			f.Hint = fmt.Sprintf("there is a gate %q", near)
 		}
 		return nil, []Finding{f}
 	case g.MayChangeTree:
-		return nil, []Finding{finding("holdout: gate %s may change the tree, and these tests run in a clean one\n"+
+		return nil, []Finding{Findingf("holdout: gate %s may change the tree, and these tests run in a clean one\n"+
 			"name another gate", name)}
 	}
 	g.Name, g.Expect, g.Stable = name, "", 0

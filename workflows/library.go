@@ -3,6 +3,8 @@ package workflows
 import (
 	"embed"
 	"strings"
+
+	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
 //go:embed builtin/*.yaml agents/*.yaml
@@ -26,5 +28,5 @@ func namesIn(dir string) []string {
 
 func textIn(dir, name string) ([]byte, bool) {
 	text, err := library.ReadFile(dir + "/" + name + ".yaml")
-	return text, err == nil && nameProblem(name) == ""
+	return text, err == nil && spelling.Name(name) == ""
 }

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
 // reader puts what a file says where the types say, and collects what is wrong. One mistake is one finding. Values are
@@ -37,7 +38,7 @@ var inMany = lazyregexp.New(`(phase|gate|agent)s\.([^.]+)`)
 func (r *reader) fail(at, message string, args ...any) { r.failIn(r.lines[at], at, message, args...) }
 
 func (r *reader) failIn(line int, at, message string, args ...any) {
-	f := finding(message, args...)
+	f := Findingf(message, args...)
 	what := strings.ReplaceAll(inMany.ReplaceAllString(at, "$1 $2"), ".", ": ")
 	if what == "" && strings.HasPrefix(message, " ") {
 		what = "the file"
@@ -147,69 +148,64 @@ const maxDuration = 7 * 24 * time.Hour
 
 // scalar reads what is written as a number, a truth value, or a text of a form of its own.
 func (r *reader) scalar(n *yaml.Node, at string, s *shape, v reflect.Value) {
-	tag, want, ok := n.ShortTag(), "", false
-	switch s.kind {
-	case aWord:
+	if s.kind == aWord {
 		hint := ""
 		if near := Suggest(n.Value, s.words); near != "" {
 			hint = "\ndid you mean " + near + "?"
 		}
 		r.fail(at, " must be one of %s, not %s%s", strings.Join(s.words, ", "), describe(n), hint)
 		return
-	case aNumber:
-		number, err := strconv.Atoi(n.Value)
-		want = fmt.Sprintf("a whole number from %d to %d", s.low, s.high)
-		ok = tag == "!!int" && err == nil && number >= s.low && number <= s.high
-		v.SetInt(int64(number))
-	case aMoney:
-		usd, err := ParseUSD(n.Value)
-		want, ok = fmt.Sprintf("an amount of dollars (20, 2.50), at most %d", maxUSD), tag != "!!str" && err == nil
-		v.SetFloat(usd)
-	case aTruth:
-		want, ok = "true or false", tag == "!!bool"
-		v.SetBool(strings.EqualFold(n.Value, "true"))
-	case aDuration:
-		d, err := time.ParseDuration(n.Value)
-		want = fmt.Sprintf("a duration (90s, 10m, 1h30m), at most %dh", int(maxDuration.Hours()))
-		ok = err == nil && d > 0 && d <= maxDuration
-		if v.Type() != reflect.TypeFor[time.Duration]() {
-			d = (d + time.Second - 1) / time.Second
-		}
-		v.SetInt(int64(d))
-	case aSize: // units are 1024 times each other
-		want, ok = "a size (500KB, 10MB, 2GB)", sizeText.MatchString(n.Value)
-		if digits := len(n.Value) - 2; ok {
-			size, _ := strconv.ParseInt(n.Value[:digits], 10, 64)
-			v.SetInt(size << (10 * (1 + strings.IndexByte("KMG", n.Value[digits]))))
-		}
 	}
+	want, ok := scalars[s.kind](n, s, v)
 	switch {
 	case ok:
-	case s.kind == aDuration && tag == "!!int":
+	case s.kind == aDuration && n.ShortTag() == "!!int":
 		r.fail(at, " needs a unit: %ss or %sm?", clip(n.Value), clip(n.Value))
 	default:
 		r.wrong(n, at, want)
 	}
 }
 
+// scalars read values of these kinds. They return what such a value is called, and whether this is one.
+var scalars = map[kind]func(n *yaml.Node, s *shape, v reflect.Value) (want string, ok bool){
+	aNumber: func(n *yaml.Node, s *shape, v reflect.Value) (string, bool) {
+		number, err := strconv.Atoi(n.Value)
+		v.SetInt(int64(number))
+		return fmt.Sprintf("a whole number from %d to %d", s.low, s.high),
+			n.ShortTag() == "!!int" && err == nil && number >= s.low && number <= s.high
+	},
+	aMoney: func(n *yaml.Node, _ *shape, v reflect.Value) (string, bool) {
+		usd, err := ParseUSD(n.Value)
+		v.SetFloat(usd)
+		return fmt.Sprintf("an amount of dollars (20, 2.50), at most %d", maxUSD), n.ShortTag() != "!!str" && err == nil
+	},
+	aTruth: func(n *yaml.Node, _ *shape, v reflect.Value) (string, bool) {
+		v.SetBool(strings.EqualFold(n.Value, "true"))
+		return "true or false", n.ShortTag() == "!!bool"
+	},
+	aDuration: func(n *yaml.Node, _ *shape, v reflect.Value) (string, bool) {
+		d, err := time.ParseDuration(n.Value)
+		ok := err == nil && d > 0 && d <= maxDuration
+		if v.Type() != reflect.TypeFor[time.Duration]() {
+			d = (d + time.Second - 1) / time.Second
+		}
+		v.SetInt(int64(d))
+		return fmt.Sprintf("a duration (90s, 10m, 1h30m), at most %dh", int(maxDuration.Hours())), ok
+	},
+	aSize: func(n *yaml.Node, _ *shape, v reflect.Value) (string, bool) { // units are 1024 times each other
+		ok := spelling.SizeText.MatchString(n.Value)
+		if digits := len(n.Value) - 2; ok {
+			size, _ := strconv.ParseInt(n.Value[:digits], 10, 64)
+			v.SetInt(size << (10 * (1 + strings.IndexByte("KMG", n.Value[digits]))))
+		}
+		return "a size (500KB, 10MB, 2GB)", ok
+	},
+}
+
 // object reads a mapping with a fixed set of keys.
 func (r *reader) object(n *yaml.Node, at string, o *object, v reflect.Value) {
-	if n.Kind != yaml.MappingNode && o.short != "" {
-		short := o.short
-		if n.ShortTag() == "!!str" && r.cards[strings.TrimSpace(n.Value)] != nil {
-			short = o.either[0]
-		}
-		n = mappingOf(short, n)
-	}
-	switch {
-	case n.Kind != yaml.MappingNode && o.name == "run":
-		r.wrong(n, at, "agent, human, {agent: …} or {command: …}")
+	if n = r.mappingFor(n, at, o); n == nil {
 		return
-	case n.Kind != yaml.MappingNode:
-		r.wrong(n, at, "a mapping (key: value)")
-		return
-	case len(n.Content) == 0 && o.short != "":
-		r.fail(at, " is empty\nleave it out, or say what it is")
 	}
 	given := r.given(n, at, o)
 	r.replace(given, at, o, v)
@@ -229,6 +225,28 @@ func (r *reader) object(n *yaml.Node, at string, o *object, v reflect.Value) {
 	}
 }
 
+// mappingFor is the mapping of an object, or the one that a short value stands for; nil for what is neither.
+func (r *reader) mappingFor(n *yaml.Node, at string, o *object) *yaml.Node {
+	if n.Kind != yaml.MappingNode && o.short != "" {
+		short := o.short
+		if n.ShortTag() == "!!str" && r.cards[strings.TrimSpace(n.Value)] != nil {
+			short = o.either[0]
+		}
+		return mappingOf(short, n)
+	}
+	switch {
+	case n.Kind != yaml.MappingNode && o.name == "run":
+		r.wrong(n, at, "agent, human, {agent: …} or {command: …}")
+		return nil
+	case n.Kind != yaml.MappingNode:
+		r.wrong(n, at, "a mapping (key: value)")
+		return nil
+	case len(n.Content) == 0 && o.short != "":
+		r.fail(at, " is empty\nleave it out, or say what it is")
+	}
+	return n
+}
+
 // given returns the values of the keys that are there.
 func (r *reader) given(n *yaml.Node, at string, o *object) map[string]*yaml.Node {
 	given := map[string]*yaml.Node{}
@@ -238,7 +256,7 @@ func (r *reader) given(n *yaml.Node, at string, o *object) map[string]*yaml.Node
 		case k == nil && o == gateObject && gateUseObject.key(name) != nil:
 			r.failIn(line, at, ": %s belongs where a phase uses the gate", name)
 		case k == nil:
-			r.failIn(line, at, ": unknown key %s (%s)", quote(name), alternatives(name, o.names()))
+			r.failIn(line, at, ": unknown key %s (%s)", quote(name), Alternatives(name, o.names()))
 		case k.value.personal != "" && r.layer != nil && r.layer.Source == FromRepository:
 			r.failIn(line, at, ": %s is not for a repository to set: %s\nset it in .wfs/local.yaml, or in your own configuration: "+
 				"wfs config path", name, k.value.personal)

@@ -1,6 +1,11 @@
 package workflows
 
-import "go.yaml.in/yaml/v3"
+import (
+	"bytes"
+	"encoding/json"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // File names of the schemas in docs/schema.
 const (
@@ -48,7 +53,7 @@ func writeSchema(o *object, file, title string) []byte {
 	defs := definitions{}
 	s := defs.object(o)
 	s.Schema, s.ID, s.Title, s.Definitions = "http://json-schema.org/draft-07/schema#", "urn:wfs:"+file, title, defs
-	return asText(s)
+	return IndentedJSON(s)
 }
 
 // definitions are the objects of a file by name, each written once.
@@ -154,4 +159,16 @@ func defaultValue(k *key) any {
 		return nil
 	}
 	return plainValue(&yaml.Node{Kind: yaml.ScalarNode, Value: k.fallback})
+}
+
+// IndentedJSON is JSON for people and digests.
+func IndentedJSON(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // commands are full of < > &
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		panic(err) // texts, numbers and truth values only
+	}
+	return b.Bytes()
 }

@@ -235,7 +235,7 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 	for _, k := range kindsOfFiles {
 		visitTable(k.object, map[*object]bool{}, func(o *object, key key) {
 			if key.about == "" || o.about == "" {
-				t.Errorf("help.go does not describe %s.%s", o.name, key.name)
+				t.Errorf("help.txt does not describe %s.%s", o.name, key.name)
 			}
 			for _, name := range []string{o.name + "." + key.name, key.name} {
 				if _, row, ok := strings.Cut(doc, "\n| `"+name+"` | "); ok {

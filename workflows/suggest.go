@@ -6,14 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// alternatives says what could have been meant: the nearest known word, or all of them.
-func alternatives(word string, known []string) string {
-	if near := Suggest(word, known); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	return "known: " + strings.Join(known, ", ")
-}
-
 // Suggest returns the known word that was most likely meant, or "".
 func Suggest(word string, known []string) string {
 	word = plain(word)
@@ -55,4 +47,12 @@ func distance(a, b string) int {
 		before, last, row = last, row, before
 	}
 	return last[len(y)]
+}
+
+// Alternatives says what could have been meant: the nearest known word, or all of them.
+func Alternatives(word string, known []string) string {
+	if near := Suggest(word, known); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return "known: " + strings.Join(known, ", ")
 }

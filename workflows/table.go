@@ -2,15 +2,18 @@ package workflows
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
 // The types say by tags which keys there are in a configuration, a workflow and an agent card. Reading, layers,
-// JSON Schemas and the text of `wfs init` follow from them, and from help.go. A key must be described in
+// JSON Schemas and the text of `wfs init` follow from them, and from help.txt. A key must be described in
 // docs/workflows.md: a test looks for it.
 //
 //	is        what a value may be: a word of shapes, the words of an enumeration (a|b), bounds (1..10); else its Go type
@@ -87,11 +90,6 @@ const (
 // Patterns of texts. What wfs reads further rules into (a duration of at most a week) they let pass.
 const (
 	notBlank        = `\S`
-	namePattern     = `^[A-Za-z][A-Za-z0-9_-]{0,39}$`
-	filePattern     = `^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`
-	variablePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
-	startPattern    = `^[A-Za-z_][A-Za-z0-9_]*\*?$`
-	sizePattern     = `^[1-9][0-9]{0,5}(KB|MB|GB)$`
 	durationPattern = `^\+?([0-9]*\.?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$`
 )
 
@@ -100,23 +98,31 @@ var shapes = map[string]shape{
 	"version": {kind: aVersion},
 	"text":    isText,
 	"line":    oneLined("texts", "", nil),
-	"name":    {kind: aText, pattern: namePattern, problem: nameProblem},
-	"phase":   {kind: aText, pattern: namePattern, problem: phaseNameProblem},
-	"file":    {kind: aText, pattern: filePattern, problem: fileProblem},
-	"variable": {kind: aVariable, pattern: variablePattern, problem: variableProblem, before: ":",
+	"name":    {kind: aText, pattern: spelling.NamePattern, problem: spelling.Name},
+	"phase":   {kind: aText, pattern: spelling.NamePattern, problem: phaseNameProblem},
+	"file":    {kind: aText, pattern: spelling.FilePattern, problem: spelling.File},
+	"variable": {kind: aVariable, pattern: spelling.VariablePattern, problem: spelling.Variable, before: ":",
 		noun: "names of variables"},
-	"variables": {kind: aVariable, pattern: startPattern, problem: variablesProblem, before: ":",
+	"variables": {kind: aVariable, pattern: spelling.StartPattern, problem: spelling.Variables, before: ":",
 		noun: "names of variables"},
-	"guard":    oneLined("patterns", ": pattern", guardProblem),
-	"glob":     oneLined("patterns", ": pattern", globProblem),
-	"copy":     oneLined("patterns", ": pattern", copyProblem),
-	"document": oneLined("patterns", ": pattern", documentProblem),
-	"link":     oneLined("paths", "", linkProblem),
-	"dir":      oneLined("paths", "", dirProblem),
+	"guard":    oneLined("patterns", ": pattern", spelling.Guard),
+	"glob":     oneLined("patterns", ": pattern", spelling.Glob),
+	"copy":     oneLined("patterns", ": pattern", spelling.Copy),
+	"document": oneLined("patterns", ": pattern", spelling.Document),
+	"link":     oneLined("paths", "", spelling.Link),
+	"dir":      oneLined("paths", "", spelling.WorktreeDir),
 	"duration": {kind: aDuration, pattern: durationPattern},
-	"size":     {kind: aSize, pattern: sizePattern},
+	"size":     {kind: aSize, pattern: spelling.SizePattern},
 	"format":   {kind: aWord, words: formatWords()},
 	"decoder":  {kind: aWord, words: DecoderNames()},
+}
+
+// phaseNameProblem says what is wrong with the name of a phase, "" if nothing is.
+func phaseNameProblem(s string) string {
+	if strings.EqualFold(s, string(Done)) || strings.EqualFold(s, string(NextLap)) {
+		return fmt.Sprintf("is taken: %s is a target of on:", strings.ToLower(s))
+	}
+	return spelling.Name(s)
 }
 
 var isText = shape{kind: aText, pattern: notBlank, noun: "words"}
@@ -175,22 +181,7 @@ func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // shapeOf is the shape of values of a type, under a key with these tags.
 func shapeOf(t reflect.Type, tag reflect.StructTag) shape {
-	var s shape
-	for w := range strings.FieldsSeq(tag.Get("is")) {
-		low, high, bounds := strings.Cut(w, "..")
-		switch known, ok := shapes[w]; {
-		case ok:
-			s = known
-		case bounds:
-			s.low, _ = strconv.Atoi(low)
-			s.high, _ = strconv.Atoi(high)
-		default:
-			s.required, s.lowers = s.required || w == "required", s.lowers || w == "lowers"
-			if strings.Contains(w, "|") {
-				s.kind, s.words = aWord, strings.Split(w, "|")
-			}
-		}
-	}
+	s := declared(tag.Get("is"))
 	s.personal = tag.Get("personal")
 	if words := tag.Get("or"); words != "" {
 		s.words = strings.Split(words, "|")
@@ -210,8 +201,36 @@ func shapeOf(t reflect.Type, tag reflect.StructTag) shape {
 		}
 		return s
 	}
+	if s.kind == 0 {
+		s.setKind(t, tag)
+	}
+	return s
+}
+
+// declared is what a tag says that a value may be.
+func declared(is string) shape {
+	var s shape
+	for w := range strings.FieldsSeq(is) {
+		low, high, bounds := strings.Cut(w, "..")
+		switch known, ok := shapes[w]; {
+		case ok:
+			s = known
+		case bounds:
+			s.low, _ = strconv.Atoi(low)
+			s.high, _ = strconv.Atoi(high)
+		default:
+			s.required, s.lowers = s.required || w == "required", s.lowers || w == "lowers"
+			if strings.Contains(w, "|") {
+				s.kind, s.words = aWord, strings.Split(w, "|")
+			}
+		}
+	}
+	return s
+}
+
+// setKind goes by the type of a value whose tag says nothing about its kind.
+func (s *shape) setKind(t reflect.Type, tag reflect.StructTag) {
 	switch {
-	case s.kind != 0:
 	case t == reflect.TypeFor[Command]():
 		s.kind = aCommand
 	case t == reflect.TypeFor[time.Duration]():
@@ -225,7 +244,6 @@ func shapeOf(t reflect.Type, tag reflect.StructTag) shape {
 	default:
 		s.kind = aNumber
 	}
-	return s
 }
 
 // names returns the keys in the order of the table, for messages.

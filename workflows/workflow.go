@@ -80,17 +80,12 @@ func (w *Workflow) check(r *reader, _ string) {
 	case len(w.Phases) > maxPhases:
 		r.fail("phases", ": %d are too many: at most %d", len(w.Phases), maxPhases)
 	default:
-		r.checkGateNames(w)
-		r.checkGraph(w)
+		w.checkGateNames(r)
+		w.checkGraph(r)
 	}
 }
 
 func (p *Phase) check(r *reader, at string) {
-	fail := func(key, problem string) {
-		if r.has(at, key) {
-			r.fail(at+"."+key, ": %s", problem)
-		}
-	}
 	if !r.has(at, "gates") && !p.Run.Human {
 		r.fail(at, ": gates is missing: without a gate wfs would have to believe the agent\n"+
 			"gates: [{use: tests}] uses the gate of .wfs/config.yaml that is called tests")
@@ -101,19 +96,21 @@ func (p *Phase) check(r *reader, at string) {
 		p.Signal = ""
 	}
 	if p.Run.Human {
-		fail("signal", "a person answers with approve or reject")
-		fail("review", "a person reviews with approve and reject; leave review away")
+		r.refuse(at, ": a person answers with approve or reject", "signal")
+		r.refuse(at, ": a person reviews with approve and reject; leave review away", "review")
 	}
 	if !p.Run.Agent {
-		fail("half-open", "no agent works here")
+		r.refuse(at, ": no agent works here", "half-open")
 	}
-	if p.Review != nil {
-		if p.Signal != "" {
-			fail("review", "its verdict is the signal; leave signal away")
-		}
-		if len(p.Guards.Only)+len(p.Guards.Except) == 0 {
-			p.Guards.Only = []string{DocumentsPattern}
-		}
+	p.checkReview(r, at)
+}
+
+func (p *Phase) checkReview(r *reader, at string) {
+	if p.Review != nil && p.Signal != "" {
+		r.refuse(at, ": its verdict is the signal; leave signal away", "review")
+	}
+	if p.Review != nil && len(p.Guards.Only)+len(p.Guards.Except) == 0 {
+		p.Guards.Only = []string{DocumentsPattern}
 	}
 }
 

@@ -213,3 +213,11 @@ func (c *Config) OwnSettings(ctx context.Context) (*workflows.Settings, error) {
 	}
 	return c.Settings(list)
 }
+
+// ProposeWorktree says what a new work tree of this project lacks, and its gates need.
+func (c *Config) ProposeWorktree(ignored []string, gates []workflows.Gate) workflows.Worktree {
+	return detect.Worktree(c.w.Repo.Root(), ignored, gates, func(program string) bool {
+		_, err := proc.LookPath(program, c.w.Env.Get("PATH"))
+		return err == nil
+	})
+}

@@ -26,7 +26,7 @@ func (h *Hands) Detach(ctx context.Context, id session.ID, argv []string) (d Det
 	if err != nil {
 		return d, err
 	}
-	log, err := h.w.Clone.DetachedLog(id)
+	log, err := h.w.Clone.Session(id).DetachedLog()
 	if err != nil {
 		return d, err
 	}
@@ -56,7 +56,7 @@ func (h *Hands) isDriving(ctx context.Context, f *history.Follower, pid int) (bo
 	steps, err := f.Next(ctx)
 	for _, s := range steps {
 		if s.Event.Kind() == session.KindDriving && err == nil {
-			who, held, err := h.w.Clone.Driver(f.S.ID)
+			who, held, err := h.w.Clone.Session(f.S.ID).Driver()
 			return held && who.PID == pid, err
 		}
 	}

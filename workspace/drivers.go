@@ -45,7 +45,7 @@ func IsRun(who registry.Holder) bool { return strings.HasPrefix(who.Command, "wf
 // variable of the environment tells the two apart.
 func (d *Drivers) Undriven(command string, ids ...session.ID) error {
 	for _, id := range ids {
-		who, held, err := d.clone.Driver(id)
+		who, held, err := d.clone.Session(id).Driver()
 		if err != nil {
 			return err
 		}
@@ -81,8 +81,8 @@ func (d *Drivers) notWithin(command string) error {
 	return err
 }
 
-// drivenElsewhere reports whether a run of another process drives a session of this clone, or that cannot be known.
-func (d *Drivers) drivenElsewhere() bool {
+// DrivenElsewhere reports whether a run of another process drives a session of this clone, or that cannot be known.
+func (d *Drivers) DrivenElsewhere() bool {
 	run, err := d.anyRun(func(pid int) bool { return pid != os.Getpid() })
 	return run || err != nil
 }
@@ -94,7 +94,7 @@ func (d *Drivers) anyRun(is func(pid int) bool) (bool, error) {
 		return false, err
 	}
 	for _, id := range ids {
-		who, held, err := d.clone.Driver(id)
+		who, held, err := d.clone.Session(id).Driver()
 		if err != nil {
 			return false, err
 		}
@@ -108,7 +108,7 @@ func (d *Drivers) anyRun(is func(pid int) bool) (bool, error) {
 // Driver reports who drives a session. The text of a lock is written a moment after it is taken.
 func (d *Drivers) Driver(ctx context.Context, id session.ID) (registry.Holder, bool, error) {
 	for try := 0; ; try++ {
-		who, held, err := d.clone.Driver(id)
+		who, held, err := d.clone.Session(id).Driver()
 		if err != nil || !held || who.PID != 0 {
 			return who, held, err
 		}
@@ -125,19 +125,19 @@ func (d *Drivers) Driver(ctx context.Context, id session.ID) (registry.Holder, b
 
 // Drives reports whether a process still drives a session.
 func (d *Drivers) Drives(id session.ID, who registry.Holder) (bool, error) {
-	now, held, err := d.clone.Driver(id)
+	now, held, err := d.clone.Session(id).Driver()
 	return held && (now.PID == 0 || now.Name() == who.Name()), err
 }
 
 // driven reports whether another process may be writing to a session.
 func (d *Drivers) driven(id session.ID) bool {
-	_, held, err := d.clone.Driver(id)
+	_, held, err := d.clone.Session(id).Driver()
 	return err != nil || held
 }
 
 // NotHeld refuses a session that another process works on. what is said of it, such as "is in use".
 func (d *Drivers) NotHeld(id session.ID, what string) error {
-	who, held, err := d.clone.Driver(id)
+	who, held, err := d.clone.Session(id).Driver()
 	if err == nil && held {
 		err = d.HeldBy(who, "session %s %s", id, what)
 	}
@@ -151,7 +151,7 @@ func (d *Drivers) HeldBy(who registry.Holder, format string, args ...any) error 
 
 // Post leaves a request in a session's inbox.
 func (d *Drivers) Post(id session.ID, r session.Request) (session.Request, error) {
-	return d.clone.Post(id, r, d.env.Now(), d.env.NewID(4))
+	return d.clone.Session(id).Inbox().Post(r, d.env.Now(), d.env.NewID(4))
 }
 
 const (
@@ -188,7 +188,7 @@ func (d *Drivers) SeeInterrupted(s *session.Session) error {
 	if s.Status != session.StatusRunning {
 		return nil
 	}
-	_, held, err := d.clone.Driver(s.ID)
+	_, held, err := d.clone.Session(s.ID).Driver()
 	if err == nil && !held {
 		s.Status, s.Why = session.StatusInterrupted, "the process that ran it is gone"
 	}

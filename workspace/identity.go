@@ -63,7 +63,7 @@ func (p *Places) cloneCopied(ctx context.Context, was registry.Identity, now *re
 }
 
 // cloneMoved brings along what knows this clone by its path: the user's marks of trust, which are bound to the
-// content that was trusted, and linked work trees.
+// content that was trusted. Linked work trees are for git to connect again.
 func (p *Places) cloneMoved(ctx context.Context, from, to string) error {
 	store, err := p.w.TrustStore()
 	if err != nil {
@@ -72,19 +72,11 @@ func (p *Places) cloneMoved(ctx context.Context, from, to string) error {
 	if err := store.Follow(from, to); err != nil {
 		return err
 	}
-	found, err := p.w.Repo.RepairLinked(ctx, from)
-	if err != nil {
-		return err
-	}
 	p.w.Front.Note("this clone was at %s before", from)
-	for _, path := range found {
-		p.w.Front.Note("  its linked work tree is connected again: %s", path)
-	}
 	trees, err := p.w.Repo.Linked(ctx)
 	for _, t := range trees {
 		if t.Gone && !t.Locked {
-			p.w.Front.Note("  a linked work tree is not there any more: %s; if it was moved: git worktree repair NEW-PATH",
-				t.Path)
+			p.w.Front.Note("  git does not find its linked work tree %s; to connect it: git worktree repair PATH", t.Path)
 		}
 	}
 	return err

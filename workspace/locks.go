@@ -92,7 +92,7 @@ func (l *Locks) BeginDry(ctx context.Context, command string, detached bool) err
 		return session.Refuse(session.RefuseWorktree, command+", which completes it first",
 			"a command was interrupted: %s; what comes after it cannot be said before it is completed", what)
 	}
-	lock, err := l.w.Clone.LockWorktree(l.w.Repo.Worktree(), l.Holder(command))
+	lock, err := l.w.Clone.Worktree(l.w.Repo.Worktree()).Lock(l.Holder(command))
 	if err == nil {
 		l.KeepLock(lock)
 	}
@@ -103,10 +103,10 @@ func (l *Locks) BeginDry(ctx context.Context, command string, detached bool) err
 // meanwhile are that command's or its agent's, and not worth waiting for.
 func (l *Locks) free(command string) error {
 	tree := l.w.Repo.Worktree()
-	if _, held, err := l.w.Clone.WorktreeHolder(tree); err != nil || !held {
+	if _, held, err := l.w.Clone.Worktree(tree).Holder(); err != nil || !held {
 		return err
 	}
-	lock, err := l.w.Clone.LockWorktree(tree, l.Holder(command)) // which waits a little
+	lock, err := l.w.Clone.Worktree(tree).Lock(l.Holder(command)) // which waits a little
 	if err == nil {
 		err = lock.Release()
 	}
@@ -150,7 +150,7 @@ func (l *Locks) HoldTree(ctx context.Context, command string) error {
 		return nil
 	}
 	who := l.Holder(command)
-	lock, err := l.w.Clone.LockWorktree(l.w.Repo.Worktree(), who)
+	lock, err := l.w.Clone.Worktree(l.w.Repo.Worktree()).Lock(who)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (l *Locks) HoldSession(command string, id session.ID) error {
 	who := l.Holder(command)
 	who.Session = string(id)
 	l.w.Engine.Driver = who.Name()
-	lock, err := l.w.Clone.LockSession(id, who)
+	lock, err := l.w.Clone.Session(id).Lock(who)
 	if err == nil {
 		l.KeepLock(lock)
 	}
@@ -172,7 +172,7 @@ func (l *Locks) HoldSession(command string, id session.ID) error {
 
 // LockTree takes the lock of a work tree that is not the one where the command was typed.
 func (l *Locks) LockTree(ctx context.Context, tree *gitstate.Repo, who registry.Holder) (*durable.Lock, error) {
-	lock, err := l.w.Clone.LockWorktree(tree.Worktree(), who)
+	lock, err := l.w.Clone.Worktree(tree.Worktree()).Lock(who)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (l *Locks) LockTree(ctx context.Context, tree *gitstate.Repo, who registry.
 // the files.
 func (l *Locks) completeClaim(ctx context.Context, command string) error {
 	w := l.w
-	id, err := w.Clone.Claimed(w.Repo.Worktree())
+	id, err := w.Clone.Worktree(w.Repo.Worktree()).Claimed()
 	if err != nil || id == "" {
 		return err
 	}
@@ -207,7 +207,7 @@ func (l *Locks) completeClaim(ctx context.Context, command string) error {
 			return err
 		}
 	}
-	return w.Clone.Unclaim(w.Repo.Worktree())
+	return w.Clone.Worktree(w.Repo.Worktree()).Unclaim()
 }
 
 // heal removes git's locks that killed commands of wfs left: here, where the caller has the work tree's lock,
@@ -218,10 +218,10 @@ func (l *Locks) heal(ctx context.Context, who registry.Holder) error {
 		return err
 	}
 	_, err := w.Repo.HealOthers(ctx, func(worktree string) (func(), error) {
-		if _, held, err := w.Clone.WorktreeHolder(worktree); held || err != nil {
+		if _, held, err := w.Clone.Worktree(worktree).Holder(); held || err != nil {
 			return nil, nil //nolint:nilerr // a command that works there reports it
 		}
-		lock, err := w.Clone.LockWorktree(worktree, who)
+		lock, err := w.Clone.Worktree(worktree).Lock(who)
 		if err != nil {
 			return nil, nil //nolint:nilerr // the same, or another command was faster
 		}

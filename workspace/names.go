@@ -50,7 +50,7 @@ func (n *Names) mustCurrent(ctx context.Context) (session.ID, error) {
 	if err != nil || id != "" {
 		return id, err
 	}
-	if err := n.w.Front.Absent(ctx, ""); err != nil {
+	if err := n.w.LostLedger(ctx); err != nil {
 		return "", err
 	}
 	const none = "no session is current in this work tree"
@@ -77,7 +77,7 @@ func (n *Names) find(ctx context.Context, name string) (session.ID, error) {
 	}
 	// or a deleted session would be the beginning of another's name
 	if id, err := session.ParseID(string(slug)); err == nil {
-		if err := n.w.Front.Absent(ctx, id); err != nil {
+		if err := n.w.Absent.refusal(ctx, id); err != nil {
 			return "", err
 		}
 	}

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"strings"
 
 	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/gitstate"
@@ -51,7 +52,7 @@ func (p *Places) EnterNamed(ctx context.Context, name string) error {
 	if err := p.w.OpenWriter(ctx); err != nil {
 		return err
 	}
-	if err := p.w.know(ctx); err != nil { // a work tree may have to be connected again
+	if err := p.w.know(ctx); err != nil {
 		return err
 	}
 	id, err := p.w.Resolve(ctx, name)
@@ -190,7 +191,7 @@ func (p *Places) Belonging(ctx context.Context, id session.ID) (*worktree.Worktr
 		if t.Branch != "" || t.Gone {
 			continue
 		}
-		if made, err := p.w.Clone.Provided(t.ID, id, t.Path); err != nil || made.Session == id {
+		if made, err := p.w.Clone.Worktree(t.ID).Provided(id, t.Path); err != nil || made.Session == id {
 			return &trees[i], err
 		}
 	}
@@ -201,11 +202,11 @@ func (p *Places) Belonging(ctx context.Context, id session.ID) (*worktree.Worktr
 // which command completes it, "" for any.
 func (p *Places) HalfMoved(ctx context.Context) (what, completes string) {
 	clone, tree := p.w.Clone, p.w.Repo.Worktree()
-	id, err := clone.Claimed(tree)
+	id, err := clone.Worktree(tree).Claimed()
 	if err != nil || id == "" {
 		return "", ""
 	}
-	if _, held, err := clone.WorktreeHolder(tree); err != nil || held {
+	if _, held, err := clone.Worktree(tree).Holder(); err != nil || held {
 		return "", ""
 	}
 	v, err := p.w.View(ctx, id)
@@ -218,4 +219,20 @@ func (p *Places) HalfMoved(ctx context.Context) (what, completes string) {
 		return v.Session.Deleting.Summary, ""
 	}
 	return "", ""
+}
+
+// SayRescue says how to look at what a rescue keeps, below a line that has named it: a rescue itself is a commit of
+// documents, and its parts are in those that it was made upon. One that is not there any more is passed over.
+func SayRescue(ctx context.Context, repo *gitstate.Repo, ref string, say func(string, ...any)) {
+	parts, err := repo.RescuedParts(ctx, ref)
+	if err != nil {
+		return
+	}
+	for i, p := range parts {
+		what := "to look at it"
+		if i > 0 {
+			what = "and " + strings.TrimSuffix(p.What, ",")
+		}
+		say("  %s: %s", what, p.Show())
+	}
 }

@@ -2,14 +2,17 @@ package workspace
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 
+	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
 // Pinning is what a plan is made of besides the configuration.
@@ -43,7 +46,7 @@ func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (tran
 		agent, b.Created.AgentTyped = o.Keep, o.KeepTyped
 	}
 	config.Installed = c.InstalledAgents(config.Cards)
-	plan, findings := workflows.Resolve(w, config, agent)
+	plan, findings := plans.Resolve(w, config, agent)
 	held, more := workflows.ResolveHoldout(o.Holdout, config)
 	if findings = append(findings, more...); len(findings) > 0 {
 		return b, Wrong(findings)
@@ -51,7 +54,7 @@ func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (tran
 	plan.Holdout = held
 	b.Plan, b.Workflow = plan, text
 	b.Exclude = session.WithGuard(nil, session.Guard{MaxFileSize: config.MaxFileSize, MaxNewFiles: config.MaxNewFiles})
-	b.PlanText, b.Created.PlanDigest = workflows.EncodePlan(plan)
+	b.PlanText, b.Created.PlanDigest = plans.Encode(plan)
 	b.Created.Budget = o.Budget
 	b.Created.Goal, b.Created.Workflow, b.Created.Start = o.Goal, w.Name, w.Start
 	b.Created.Laps, b.Created.Agent = w.Laps != nil, AgentName(&plan.Agent)
@@ -140,7 +143,7 @@ func (c *Config) Drift(list Rules, s *session.Session, pinned *workflows.Plan) (
 	if err != nil {
 		return nil, err
 	}
-	return workflows.Differences(pinned, b.Plan), nil
+	return plans.Differences(pinned, b.Plan), nil
 }
 
 // GuardFile is a file with a session's exclude rules, for looking at a work tree before the session exists.
@@ -158,4 +161,16 @@ func (c *Config) GuardFile(text []byte) (string, error) {
 		return "", err
 	}
 	return path, durable.WriteFile(path, text, 0o600)
+}
+
+// PinnedPlan reads the plan that a session has pinned.
+func (c *Config) PinnedPlan(ctx context.Context, v history.View) (*workflows.Plan, error) {
+	data := c.w.Clone.Session(v.Session.ID).Tip(v.Tip)[session.FilePlan]
+	if data == nil {
+		var err error
+		if data, err = c.w.Repo.File(ctx, v.Tip, session.FilePlan); err != nil {
+			return nil, err
+		}
+	}
+	return plans.Decode(data)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
 // maxSpecFile is the largest specification that is pinned, in bytes.
@@ -47,7 +47,7 @@ func (b *Births) ReadSpec(ctx context.Context, birth *transition.Birth, file str
 	if birth.Created.SpecPath, err = b.specPath(ctx, path); err != nil {
 		return err
 	}
-	for _, item := range workflows.ParseChecklist(text) {
+	for _, item := range checklist.Parse(text) {
 		if !item.Done {
 			birth.Created.Items = append(birth.Created.Items, item.Text)
 		}
@@ -183,7 +183,7 @@ func (b *Births) NoItems(s *session.Session, spec []byte, file string) string {
 		return ""
 	}
 	why := `no line begins with "- [ ] "`
-	if n := len(workflows.ParseChecklist(spec)); n > 0 {
+	if n := len(checklist.Parse(spec)); n > 0 {
 		why = plural(n, "the only one is ticked", fmt.Sprintf("all %d are ticked", n))
 	}
 	return fmt.Sprintf("the spec has no open items (%s): the whole goal is one piece of work; "+

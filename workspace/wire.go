@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
 // gitOf are the ports of the engine that a repository implements.
@@ -29,19 +29,23 @@ func (w *Workspace) Act(repo *gitstate.Repo) {
 // newEngine connects the engine with the clone and with this command.
 func (w *Workspace) newEngine() *engine.Engine {
 	base := &hand.Base{
-		Reader: history.Reader{Cached: w.Clone.Tip, DecodePlan: workflows.DecodePlan,
+		Reader: history.Reader{DecodePlan: plans.Decode,
+			Cached: func(id session.ID, tip session.Commit) session.Files { return w.Clone.Session(id).Tip(tip) },
 			Peek: func(id session.ID, tip session.Commit) ([]session.Event, error) {
-				events, _, err := w.Clone.Peek(id, tip)
+				events, _, err := w.Clone.Session(id).Peek(tip)
 				return events, err
 			}},
 		OpenFiles: func(id session.ID, tip session.Commit) (hand.Files, error) {
-			j, err := w.Clone.Journal(id, tip)
+			j, err := w.Clone.Session(id).Journal(tip)
 			return hand.Files{Journal: j, Rules: j, Runs: j, Inbox: j}, err
 		},
 		NewRunID: func(id session.ID, number int) string {
 			return fmt.Sprintf("%s-%04d-%s", id, number, w.Env.NewID(4))
 		},
-		Clock: clock{w.Env.Now}, KeepTip: w.Clone.KeepTip, Redact: w.Redact,
+		KeepTip: func(id session.ID, tip session.Commit, files session.Files) error {
+			return w.Clone.Session(id).KeepTip(tip, files)
+		},
+		Clock: clock{w.Env.Now}, Redact: w.Redact,
 		Hit: func(point string) { durable.Hit(durable.Point(point)) },
 	}
 	e := w.Front.Engine(base)

@@ -29,9 +29,6 @@ type Front struct {
 	Tidy func(ctx context.Context, command string)
 	// Opening is called before a session is opened for writing.
 	Opening func()
-	// Absent says why a session that was named is not here, nil for no special reason. "" is the one that HEAD
-	// should be on.
-	Absent func(context.Context, session.ID) error
 }
 
 // Workspace is the repository that a command works in, from one of its work trees.
@@ -50,7 +47,7 @@ type Workspace struct {
 	Places
 	Hands
 	Births
-	AutoSaves
+	Absent
 
 	secrets *redact.Redactor
 }
@@ -66,7 +63,7 @@ func New(env *Env, front Front) *Workspace {
 func (w *Workspace) Forget() {
 	w.Repo = nil
 	w.Config, w.Trust, w.Hands, w.Births, w.Places = Config{w}, Trust{w}, Hands{w}, Births{w}, Places{w: w}
-	w.AutoSaves.w = w
+	w.Absent.w = w
 	w.Locks, w.Names = Locks{w: w, since: w.Locks.since}, Names{w: w, Verb: w.Verb}
 }
 

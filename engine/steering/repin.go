@@ -7,6 +7,7 @@ import (
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
 // otherHoldout reports whether a plan brings hold-out tests that nobody has run on the base.
@@ -31,7 +32,7 @@ func (h *Steering) PlanRepin(r Repin) (session.Repinned, error) {
 	s, w := &h.S, &r.Plan.Workflow
 	e := session.Repinned{Workflow: w.Name, Start: w.Start, Laps: w.Laps != nil, PlanDigest: r.PlanDigest,
 		Agent: r.Agent, AgentTyped: r.AgentTyped,
-		Phase: s.Phase, Changes: workflows.Differences(h.Plan, r.Plan)}
+		Phase: s.Phase, Changes: plans.Differences(h.Plan, r.Plan)}
 	if err := h.mayChange(); err != nil {
 		return e, err
 	}
@@ -67,7 +68,7 @@ func (h *Steering) PlanRepin(r Repin) (session.Repinned, error) {
 	}
 	// Further on nobody can run the gates on the base any more: its files are not here.
 	e.Baseline = s.Current == 0 && s.Tries == 0 && s.Fork == nil &&
-		(!workflows.SameBaseline(h.Plan, r.Plan) || otherHoldout(h.Plan, r.Plan))
+		(!plans.SameBaseline(h.Plan, r.Plan) || otherHoldout(h.Plan, r.Plan))
 	return e, nil
 }
 

@@ -2,7 +2,7 @@ package backup
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,12 +20,13 @@ import (
 
 // While somebody works in a session's work tree, what is there is saved every now and then under
 // refs/wfs/<id>/auto: one state commit, which the next one replaces. It is made beside everything else, with
-// private files of its own, and comes to the repository as one pack.
+// private files of its own, and comes to the repository as one pack. What the one before it alone had stays there until
+// git collects garbage.
 
 // AutoSaves are those of one attempt.
 type AutoSaves struct {
 	Git     *gitcmd.Git
-	Objects *object.Store
+	Objects *object.Store // of their own: a turn may be prepared meanwhile
 	Refs    *refs.Refs
 	Files   *snapshot.Files
 	Backups *Backups
@@ -33,7 +34,6 @@ type AutoSaves struct {
 	mu     sync.Mutex
 	ledger session.Commit  // that they build on
 	side   *snapshot.Files // with files of its own, nil before the first
-	packs  []autoPack      // of auto-saves, the oldest first; the last one holds the newest
 }
 
 // AutoSave saves the work tree, as it is now, as the session's newest auto-save, durable. Nothing else is touched, and
@@ -99,10 +99,7 @@ func (r *AutoSaves) taken(ctx context.Context, d session.AutoDraft) (s snapshot.
 		s.Snapshot = *d.Snapshot
 		return s, true, nil
 	}
-	if s, ours, err = r.autoSnapshot(ctx, d); err != nil {
-		r.packs = nil // somebody may have come to need what is in them: they stay
-	}
-	return s, ours, err
+	return r.autoSnapshot(ctx, d)
 }
 
 // keepLost keeps the newest auto-save as a rescue when most of what it has is gone. It reports true when that one stays
@@ -149,33 +146,18 @@ func (r *AutoSaves) autoCommit(ctx context.Context, d session.AutoDraft, s snaps
 	if err != nil {
 		return "", err
 	}
-	var pack *autoPack
-	if d.Snapshot == nil {
-		pack, err = r.makeAutoPack(ctx, append(s.Objects, objects...))
-	}
-	if pack == nil && err == nil {
-		err = r.Objects.WriteObjects(ctx, append(s.Objects, objects...)...)
-	}
-	if err != nil {
+	if err := r.Objects.WriteObjects(ctx, append(s.Objects, objects...)...); err != nil {
 		return "", err
 	}
 	durable.Hit(durable.AutoPacked)
 	made := session.Commit(objects[len(objects)-1].ID)
 	err = r.moveAuto(ctx, session.RefMove{Ref: refs.AutoRef(d.Session), Old: tip, New: made})
-	if pack != nil {
-		pack.kept.LetGo()
-	} else {
-		r.Objects.LetGo(err == nil)
-	}
+	r.Objects.LetGo(err == nil)
 	if err != nil {
 		return "", err
 	}
 	durable.Hit(durable.AutoMoved)
-	if pack != nil {
-		r.packs = append(r.packs, *pack)
-	}
-	r.dropOldPacks(ctx)
-	r.Objects.RepackMany(ctx) // those that had to stay
+	r.Objects.RepackMany(ctx)
 	return made, nil
 }
 
@@ -245,9 +227,6 @@ func (r *AutoSaves) autoSnapshot(ctx context.Context, d session.AutoDraft) (s sn
 		r.side = filesOf(gitcmd.New(gitcmd.Place{Root: r.Git.Root, GitDir: r.Git.GitDir, CommonDir: r.Git.CommonDir,
 			Worktree: r.Git.Worktree, Format: r.Git.Format,
 			Env: r.Git.Env, UserEnv: r.Git.UserEnv, Scratch: r.autoDir(), Idle: true}))
-		if r.ledger != d.Ledger {
-			r.packs = nil
-		}
 		r.ledger = d.Ledger
 	}
 	s, err = r.side.Take(ctx, d.Exclude, true)
@@ -263,42 +242,9 @@ func filesOf(git *gitcmd.Git) *snapshot.Files {
 // autoDir holds the private files of auto-saves: other commands may be at work.
 func (r *AutoSaves) autoDir() string { return filepath.Join(r.Git.PrivateDir(), "auto") }
 
-// droppedDir is where packs are that are being removed.
-func (r *AutoSaves) droppedDir() string { return filepath.Join(r.autoDir(), "dropped") }
-
 // beginAuto makes an empty directory for auto-saves.
 func (r *AutoSaves) beginAuto() error {
-	if err := r.endAuto(); err != nil {
-		return err
-	}
-	return durable.MkdirAll(r.droppedDir())
-}
-
-func (r *AutoSaves) endAuto() error {
-	if err := r.putBack(); err != nil {
-		return err
-	}
-	return os.RemoveAll(r.autoDir())
-}
-
-// indexSum is a sum of what an index holds, without the files' stat data.
-func (r *AutoSaves) indexSum(path string) (string, error) {
-	data, err := os.ReadFile(path)
-	if gitcmd.Absent(err) {
-		return "none", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	h := r.Objects.NewHash()
-	if x := r.Objects.Parsed(data); x != nil {
-		for _, e := range x.Entries {
-			fmt.Fprintf(h, "%o %x %d %s\x00", e.Mode, e.ID, e.Stage, e.Name)
-		}
-	} else {
-		h.Write(data)
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)), nil
+	return errors.Join(os.RemoveAll(r.autoDir()), durable.MkdirAll(r.autoDir()))
 }
 
 // EndAutoSaves removes the private files of auto-saves, and what those of a killed process left. The caller holds
@@ -307,5 +253,5 @@ func (r *AutoSaves) EndAutoSaves() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.side = nil
-	return r.endAuto()
+	return os.RemoveAll(r.autoDir())
 }

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -73,7 +74,7 @@ func (r *Backups) staged(ctx context.Context, s State) (was, picks bool, err err
 	var unlike [3][]string // names by which two of them differ
 	for i, two := range [][]string{{string(s.Tree), string(s.Index)}, {below, string(s.Index)}, {below, string(s.Tree)}} {
 		diff := []string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames", two[0], two[1]}
-		out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(diff, handover.WithoutDocuments...)...)
+		out, err := r.Git.Ask(ctx, append(diff, handover.WithoutDocuments...)...)
 		if err != nil {
 			return false, false, err
 		}
@@ -87,7 +88,7 @@ func (r *Backups) staged(ctx context.Context, s State) (was, picks bool, err err
 // bytesOnly reports whether a rescue has bytes of files that git converts, but for a session's documents and
 // for ends of lines.
 func (r *Backups) bytesOnly(ctx context.Context, s State) (bool, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "--name-only", "-z", string(s.Raw))
+	out, err := r.Git.Ask(ctx, "ls-tree", "-r", "--name-only", "-z", string(s.Raw))
 	for _, name := range gitcmd.SplitZ(out) {
 		if strings.HasPrefix(name, handover.WorkDir+"/") {
 			continue
@@ -172,4 +173,28 @@ func (r *Backups) WaysBack(ctx context.Context, ref, why string) []string {
 		lines = append(lines, why+": "+how)
 	}
 	return lines
+}
+
+// Lacks reports whether a branch, or "" for the one that a rescue was left on, has not by now what the rescue keeps of
+// uncommitted work: neither the same files nor a commit that made the same change.
+func (r *Backups) Lacks(ctx context.Context, branch, ref string) bool {
+	rescue, err := r.Refs.Ref(ctx, ref)
+	if err != nil || rescue == "" {
+		return false // what cannot be read is named by wfs doctor
+	}
+	state, err := r.State(ctx, rescue)
+	if err != nil {
+		return false
+	}
+	parts, err := r.RescuedWork(ctx, rescue, state)
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(parts, func(p Rescued) bool {
+		if p.bytes() {
+			return false
+		}
+		how, err := r.Handover.HasChanges(ctx, p.Commit, cmp.Or(branch, state.Head.Ref))
+		return err != nil || how == handover.FateNowhere
+	})
 }

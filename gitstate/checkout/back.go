@@ -102,8 +102,7 @@ func (r *Mover) sparing(ctx context.Context, spared map[string]bool, files []raw
 		if err := object.RemoveLeftovers(index); err != nil {
 			return "", "", err
 		}
-		if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false",
-			"read-tree",
+		if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "read-tree",
 			string(t)); err != nil {
 			return "", "", err
 		}

@@ -52,7 +52,7 @@ func (r *Mover) lookAgain(ctx context.Context, gitDir string, paths []string) er
 	}
 	o := gitcmd.Opts{GitDir: gitDir, Write: true, Stdin: []byte(strings.Join(paths, "\x00") + "\x00")}
 	for _, how := range []string{"--no-assume-unchanged", "--no-skip-worktree", "--remove"} {
-		if _, err := r.Git.Run(ctx, o, "-c", "core.splitIndex=false", "update-index", how, "-z", "--stdin"); err != nil {
+		if _, err := r.Git.Run(ctx, o, "update-index", how, "-z", "--stdin"); err != nil {
 			return err
 		}
 	}

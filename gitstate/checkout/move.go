@@ -47,10 +47,10 @@ func (r *Mover) MoveTree(ctx context.Context, m session.Move) error {
 	if len(v.changes) == 0 && len(v.back) == 0 {
 		return r.endMove()
 	}
-	if err := r.recheck(ctx, v); err != nil {
+	if err := v.recheck(ctx); err != nil {
 		return err
 	}
-	if err := r.arrange(ctx, v); err != nil {
+	if err := v.arrange(ctx); err != nil {
 		return err
 	}
 	if err := r.Begin(m.From, v.target); err != nil {
@@ -64,7 +64,7 @@ func (r *Mover) MoveTree(ctx context.Context, m session.Move) error {
 		return err
 	}
 	durable.Hit(durable.MoveHalf)
-	if err := r.complete(ctx, v); err != nil {
+	if err := v.complete(ctx); err != nil {
 		return err
 	}
 	durable.Hit(durable.MoveTree)
@@ -74,6 +74,7 @@ func (r *Mover) MoveTree(ctx context.Context, m session.Move) error {
 // moving is a move that is being carried out.
 type moving struct {
 	session.Move
+	mover   *Mover
 	target  session.Tree        // To, with the `.wfs` of From
 	changes []object.TreeChange // from From to target
 	back    []raw.File          // whose bytes are written at the end
@@ -85,7 +86,7 @@ type moving struct {
 }
 
 func (r *Mover) changesOf(ctx context.Context, m session.Move) (*moving, error) {
-	v := &moving{Move: m, spared: map[string]bool{}, dir: filepath.Join(r.Git.PrivateDir(), "move")}
+	v := &moving{Move: m, mover: r, spared: map[string]bool{}, dir: filepath.Join(r.Git.PrivateDir(), "move")}
 	var err error
 	if v.target, err = r.Objects.WithUserDir(ctx, m.To, m.From); err != nil {
 		return nil, err
@@ -98,9 +99,9 @@ func (r *Mover) changesOf(ctx context.Context, m session.Move) (*moving, error) 
 }
 
 // recheck looks once more for what is in the way: the plan may be minutes old, somebody read it.
-func (r *Mover) recheck(ctx context.Context, v *moving) error {
+func (v *moving) recheck(ctx context.Context) error {
 	var err error
-	if v.way, err = r.survey(ctx, v.changes); err != nil {
+	if v.way, err = v.mover.survey(ctx, v.changes); err != nil {
 		return err
 	}
 	if err := v.way.look(v.changes); err != nil {
@@ -109,10 +110,10 @@ func (r *Mover) recheck(ctx context.Context, v *moving) error {
 	if found := v.way.found(); len(found) > 0 {
 		return fmt.Errorf("%w: %w", session.ErrTouched, inTheWay(found)) // the plan had none
 	}
-	if v.lay, err = r.RawBytes.Lying(ctx, v.changes, v.back); err != nil {
+	if v.lay, err = v.mover.RawBytes.Lying(ctx, v.changes, v.back); err != nil {
 		return err
 	}
-	raw, err := r.RawBytes.Of(ctx, raw.Endangered(v.changes, v.back))
+	raw, err := v.mover.RawBytes.Of(ctx, raw.Endangered(v.changes, v.back))
 	if err == nil && raw != v.Raw {
 		err = fmt.Errorf("moving the work tree: %w", session.ErrTouched)
 	}
@@ -120,54 +121,54 @@ func (r *Mover) recheck(ctx context.Context, v *moving) error {
 }
 
 // arrange makes the private git directory in which git carries the move out.
-func (r *Mover) arrange(ctx context.Context, v *moving) error {
+func (v *moving) arrange(ctx context.Context) error {
 	fromTree, toTree := v.From, v.target
 	var err error
 	if len(v.back) > 0 {
-		if fromTree, toTree, err = r.sparing(ctx, v.spared, v.back, v.From, v.target); err != nil {
+		if fromTree, toTree, err = v.mover.sparing(ctx, v.spared, v.back, v.From, v.target); err != nil {
 			return err
 		}
 	}
-	from, to, err := r.ThrowAway(ctx, fromTree, toTree)
+	from, to, err := v.mover.ThrowAway(ctx, fromTree, toTree)
 	if err != nil {
 		return err
 	}
 	v.to = to
-	if err := r.Git.MakeGitDir(v.dir, string(from)); err != nil {
+	if err := v.mover.Git.MakeGitDir(v.dir, string(from)); err != nil {
 		return err
 	}
-	if err := r.letIn(ctx, v.dir, v.Index, v.To); err != nil {
+	if err := v.mover.letIn(ctx, v.dir, v.Index, v.To); err != nil {
 		return err
 	}
-	if err := r.FillIndex(ctx, v.dir, fromTree); err != nil {
+	if err := v.mover.FillIndex(ctx, v.dir, fromTree); err != nil {
 		return err
 	}
 	flagged := slices.DeleteFunc(v.way.flagged, func(p string) bool { return v.spared[p] })
-	return r.lookAgain(ctx, v.dir, flagged)
+	return v.mover.lookAgain(ctx, v.dir, flagged)
 }
 
 // complete checks what git has done, and does what git does not.
-func (r *Mover) complete(ctx context.Context, v *moving) error {
-	if err := r.verifyMove(ctx, v.dir, unspared(v.changes, v.spared), v.way.fold); err != nil {
+func (v *moving) complete(ctx context.Context) error {
+	if err := v.verify(ctx); err != nil {
 		return err
 	}
-	back, err := r.RawBytes.ToWrite(ctx, v.RawTo, v.target)
+	back, err := v.mover.RawBytes.ToWrite(ctx, v.RawTo, v.target)
 	if err != nil {
 		return err
 	}
-	if err := r.RawBytes.Write(ctx, back, v.lay); err != nil {
+	if err := v.mover.RawBytes.Write(ctx, back, v.lay); err != nil {
 		return err
 	}
-	if err := r.writeOut(v.changes, back); err != nil {
+	if err := v.mover.writeOut(v.changes, back); err != nil {
 		return err
 	}
-	return r.endMove()
+	return v.mover.endMove()
 }
 
 // Checkout has git check a commit out, with the index and the HEAD of a private git directory.
 func (r *Mover) Checkout(ctx context.Context, dir string, to session.Commit) error {
-	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "-c", "core.splitIndex=false",
-		"checkout", "--quiet", "--no-overwrite-ignore", "--no-recurse-submodules", "--detach", string(to), "--")
+	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "checkout", "--quiet", "--no-overwrite-ignore",
+		"--no-recurse-submodules", "--detach", string(to), "--")
 	var refused *gitcmd.GitError
 	switch {
 	case err == nil:
@@ -223,20 +224,19 @@ func (r *Mover) FillIndex(ctx context.Context, dir string, from session.Tree) er
 	if err := os.Remove(index); err != nil && !gitcmd.Absent(err) {
 		return err
 	}
-	if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "-c", "core.splitIndex=false", "read-tree",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "read-tree",
 		string(from)); err != nil {
 		return err
 	}
 	// Exit 1 says that some files differ: in .wfs, or ones that the checkout will then refuse to touch.
-	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true, OkExit: []int{1}}, "-c", "core.splitIndex=false",
-		"update-index", "-q", "--refresh")
+	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true, OkExit: []int{1}}, "update-index", "-q", "--refresh")
 	return err
 }
 
-// verifyMove checks that every change was made. Git only warns about a file that it cannot delete. What changed besides
+// verify checks that every change was made. Git only warns about a file that it cannot delete. What changed besides
 // is somebody else's work and no concern of the move.
-func (r *Mover) verifyMove(ctx context.Context, dir string, changes []object.TreeChange,
-	fold func(string) string) error {
+func (v *moving) verify(ctx context.Context) error {
+	changes, fold := unspared(v.changes, v.spared), v.way.fold
 	present := map[string]bool{}
 	for _, c := range changes {
 		if c.NewMode != object.ModeNone {
@@ -244,11 +244,11 @@ func (r *Mover) verifyMove(ctx context.Context, dir string, changes []object.Tre
 		}
 	}
 	deleted := slices.DeleteFunc(slices.Clone(changes), func(c object.TreeChange) bool { return present[fold(c.Path)] })
-	stuck, wrong, err := r.undeleted(ctx, deleted)
+	stuck, wrong, err := v.mover.undeleted(ctx, deleted)
 	if err != nil {
 		return err
 	}
-	unlike, err := r.unwritten(ctx, dir, changes)
+	unlike, err := v.unwritten(ctx, changes)
 	if err != nil {
 		return err
 	}
@@ -288,14 +288,14 @@ func (r *Mover) undeleted(ctx context.Context, deleted []object.TreeChange) (stu
 }
 
 // unwritten lists files that should have been written and are not as the target has them.
-func (r *Mover) unwritten(ctx context.Context, dir string, changes []object.TreeChange) (wrong []string, err error) {
+func (v *moving) unwritten(ctx context.Context, changes []object.TreeChange) (wrong []string, err error) {
 	made := map[string]object.TreeChange{}
 	for _, c := range changes {
 		if c.NewMode != object.ModeNone {
 			made[c.Path] = c
 		}
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir}, "status", "--porcelain", "-z", "--no-renames",
+	out, err := v.mover.Git.Run(ctx, gitcmd.Opts{GitDir: v.dir}, "status", "--porcelain", "-z", "--no-renames",
 		"--untracked-files=no", "--ignore-submodules=dirty")
 	if err != nil {
 		return nil, err
@@ -306,7 +306,7 @@ func (r *Mover) unwritten(ctx context.Context, dir string, changes []object.Tree
 			continue
 		}
 		// A file whose content does not survive its filters looks changed to git as soon as it is written.
-		same, err := r.sameFile(ctx, c, bytes.Equal)
+		same, err := v.mover.sameFile(ctx, c, bytes.Equal)
 		if err != nil {
 			return nil, err
 		}
@@ -337,7 +337,7 @@ func (r *Mover) sameFile(ctx context.Context, c object.TreeChange, same func(wan
 		if err != nil {
 			return false, err
 		}
-		want, err := r.Git.Run(ctx, gitcmd.Opts{}, "cat-file", "--filters", "--path="+c.Path, c.NewID)
+		want, err := r.Git.Ask(ctx, "cat-file", "--filters", "--path="+c.Path, c.NewID)
 		return err == nil && same(want, have), err
 	}
 	return false, nil

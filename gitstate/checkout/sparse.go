@@ -44,7 +44,7 @@ func ReapplySparse(ctx context.Context, git *gitcmd.Git, o gitcmd.Opts) error {
 	}
 	in, o := gitcmd.New(gitcmd.Place{Root: nothing, Env: git.Env, UserEnv: git.UserEnv}), gitcmd.Opts{Write: true,
 		GitDir: git.GitDir, Env: o.Env}
-	if _, err := in.Run(ctx, o, "-c", "core.splitIndex=false", "sparse-checkout", "reapply"); err != nil ||
+	if _, err := in.Run(ctx, o, "sparse-checkout", "reapply"); err != nil ||
 		len(marked) == 0 {
 		return err
 	}
@@ -57,7 +57,7 @@ func ReapplySparse(ctx context.Context, git *gitcmd.Git, o gitcmd.Opts) error {
 		return nil
 	}
 	o.Stdin = []byte(strings.Join(slices.Collect(maps.Keys(marked)), "\x00") + "\x00")
-	_, err = in.Run(ctx, o, "-c", "core.splitIndex=false", "update-index", "--skip-worktree", "-z", "--stdin")
+	_, err = in.Run(ctx, o, "update-index", "--skip-worktree", "-z", "--stdin")
 	return err
 }
 

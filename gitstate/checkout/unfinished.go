@@ -3,7 +3,6 @@ package checkout
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,8 +82,7 @@ func (r *Mover) addedBetween(ctx context.Context, from, target string) (map[stri
 		return nil, nil
 	}
 	moved, err := r.Objects.DiffTrees(ctx, session.Tree(from), session.Tree(target))
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) {
+	if failed := gitcmd.Failed(err); failed != nil {
 		return nil, nil
 	}
 	added := map[string]object.TreeChange{}

@@ -17,8 +17,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// InodeOf tells a file that was replaced from one that was left alone.
-func InodeOf(info fs.FileInfo) uint64 {
+// inodeOf tells a file that was replaced from one that was left alone.
+func inodeOf(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Ino)
 	}
@@ -33,8 +33,8 @@ func DeviceOf(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// LinksOf is how many names a file has.
-func LinksOf(info fs.FileInfo) uint64 {
+// linksOf is how many names a file has.
+func linksOf(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)
 	}
@@ -108,7 +108,7 @@ func SameContent(a, b string) (bool, error) {
 	if err != nil || mine.Size() != info.Size() {
 		return false, err
 	}
-	if os.SameFile(mine, info) && LinksOf(info) == 1 { // mounted there: no other name of it
+	if os.SameFile(mine, info) && linksOf(info) == 1 { // mounted there: no other name of it
 		return false, nil
 	}
 	x, err := os.Open(a)

@@ -66,13 +66,13 @@ func (r *Git) moves(o Opts, args []string) []string {
 	if !o.Write && o.Refs == nil {
 		return nil
 	}
-	refs := append(RefsIn(args, o.Stdin), o.Refs...)
+	refs := append(refsIn(args, o.Stdin), o.Refs...)
 	if o.GitDir == "" {
 		return refs
 	}
 	for i, ref := range refs {
 		if ref == "HEAD" {
-			refs[i] = r.headOfDir(o.GitDir)
+			refs[i] = headOfDir(r.Place, o.GitDir)
 		}
 	}
 	return slices.DeleteFunc(refs, func(ref string) bool { return ref == "" })
@@ -102,6 +102,13 @@ func (e *GitError) Error() string {
 	return fmt.Sprintf("%s: exit code %d", name, e.Exit)
 }
 
+// Failed returns the git process whose end an error is about, nil for another error.
+func Failed(err error) *GitError {
+	var failed *GitError
+	_ = errors.As(err, &failed)
+	return failed
+}
+
 // oneLine is what git said on several lines.
 func oneLine(said string) string {
 	var parts []string
@@ -116,11 +123,12 @@ func oneLine(said string) string {
 
 // Every call gets these. What they switch off either runs somebody's program (hooks, fsmonitor), starts work in the
 // background (gc, maintenance), or changes what a command does (submodules, replaced objects, files that git is not to
-// look at again, a HEAD that is a link).
+// look at again, a HEAD that is a link, an index in two files).
 var Quiet = []string{
 	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false",
-	"-c", "core.ignoreStat=false", "-c", "core.preferSymlinkRefs=false", "-c", "submodule.recurse=false", "-c",
+	"-c", "core.splitIndex=false", "-c", "core.ignoreStat=false", "-c", "core.preferSymlinkRefs=false", "-c",
+	"submodule.recurse=false", "-c",
 	"core.protectHFS=true", "-c", "core.protectNTFS=true",
 	"-c", "advice.addEmbeddedRepo=false", "-c", "color.ui=false",
 }
@@ -140,6 +148,11 @@ const (
 func (r *Git) Run(ctx context.Context, o Opts, args ...string) ([]byte, error) {
 	out, _, err := r.RunBoth(ctx, o, args...)
 	return out, err
+}
+
+// Ask is Run for a question that git answers by itself.
+func (r *Git) Ask(ctx context.Context, args ...string) ([]byte, error) {
+	return r.Run(ctx, Opts{}, args...)
 }
 
 // Stream is git with input and output as they come.

@@ -80,16 +80,16 @@ func TestParseVersion(t *testing.T) {
 		"git version 2.39.5\n": {2, 39}, "git version 2.34.1": {2, 34}, "git version 2.39.5 (Apple Git-154)\n": {2, 39},
 		"git version 2.45.GIT": {2, 45}, "git version 2.48.1.windows.1": {2, 48}, "git version 3.0-rc1": {3, 0},
 	} {
-		if got, err := ParseVersion(text); got != want || err != nil {
+		if got, err := parseVersion(text); got != want || err != nil {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"", "git version", "hello", "git version x.y"} {
-		if _, err := ParseVersion(text); err == nil {
+		if _, err := parseVersion(text); err == nil {
 			t.Errorf("%q passes", text)
 		}
 	}
-	if !(Version{2, 33}).Before(MinVersion) || (Version{2, 34}).Before(MinVersion) || (Version{3, 0}).Before(MinVersion) {
+	if !(Version{2, 33}).before(minVersion) || (Version{2, 34}).before(minVersion) || (Version{3, 0}).before(minVersion) {
 		t.Error("versions are not in order")
 	}
 }
@@ -115,7 +115,7 @@ func TestTracedVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _, ok := ReadTrace(string(said))
-	if want, err := r.Answers.AskVersion(t.Context()); err != nil || !ok || got != want {
+	if want, err := r.Answers.askVersion(t.Context()); err != nil || !ok || got != want {
 		t.Errorf("%v, %t; asked for it, git says %v, %v", got, ok, want, err)
 	}
 }

@@ -62,7 +62,7 @@ func IsGitDir(dir string) bool {
 
 // MakeGitDir makes a private git directory that shares refs, objects and configuration with the repository and has a
 // HEAD and an index of its own, like that of a linked work tree. One that an interrupted command left is replaced.
-func (r *Git) MakeGitDir(dir, head string) error {
+func (r Place) MakeGitDir(dir, head string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}

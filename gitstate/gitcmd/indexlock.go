@@ -60,7 +60,7 @@ func (r *Locks) LockIndex(ctx context.Context) (unlock func(), err error) {
 			return nil, err
 		}
 		if OursByMark(path) {
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := IgnoreAbsent(os.Remove(path)); err != nil {
 				return nil, err
 			}
 			continue

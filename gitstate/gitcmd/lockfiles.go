@@ -102,7 +102,8 @@ func (r *Locks) Found() []session.GitLock {
 			continue
 		}
 		device, file, _ := durable.FileID(info)
-		list = append(list, session.GitLock{Path: path, Name: nameBelow(r.git.CommonDir, path), File: fmt.Sprint(device, "-", file)})
+		list = append(list, session.GitLock{Path: path, Name: nameBelow(r.git.CommonDir, path),
+			File: fmt.Sprint(device, "-", file)})
 	}
 	return list
 }
@@ -134,7 +135,7 @@ func (r *Locks) SetAside(ctx context.Context, locks []session.GitLock, dir strin
 		if !stillThere(l) || OursByMark(l.Path) {
 			continue
 		}
-		if e := r.LockedBy(ctx, l.Path); e == nil || !e.Deserted() {
+		if !r.LockedBy(ctx, l.Path).Deserted() {
 			continue
 		}
 		name := nameBelow(r.git.CommonDir, l.Path)

@@ -37,27 +37,8 @@ func Open(ctx context.Context, o Options) (*Git, error) {
 		"--show-object-format",
 		"--git-dir", "--git-common-dir", "--show-toplevel")
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	var failed *GitError
-	switch {
-	case errors.As(err, &failed) && strings.Contains(failed.Stderr, "not a git repository"):
-		return nil, fmt.Errorf("%s: %w", dir, ErrNotRepository)
-	case errors.As(err, &failed) && lines[0] == "true":
-		return nil, fmt.Errorf("%s: %w", dir, ErrBare)
-	case errors.As(err, &failed) && strings.Contains(failed.Stderr, "must be run in a work tree"):
-		return nil, fmt.Errorf("%s: %w", dir, ErrNoWorkTree)
-	case err != nil:
-		if _, tooOld := r.Answers.Version(ctx); errors.Is(tooOld, ErrGitTooOld) {
-			return nil, tooOld // an old git does not know the question's options
-		}
-		if failed != nil && failed.Exit == GitDied {
-			return nil, unusable(dir, withoutTrace(failed.Stderr))
-		}
-		return nil, err
-	case len(lines) != 5:
-		if _, tooOld := r.Answers.Version(ctx); tooOld != nil {
-			return nil, tooOld
-		}
-		return nil, fmt.Errorf("%s: git gave an unexpected answer about the repository: %q", dir, out)
+	if err != nil || len(lines) != 5 {
+		return nil, r.notOpened(ctx, dir, lines, err)
 	}
 	r.Format = lines[1]
 	r.GitDir, r.CommonDir, r.Root = filepath.FromSlash(lines[2]), filepath.FromSlash(lines[3]), filepath.FromSlash(
@@ -70,6 +51,31 @@ func Open(ctx context.Context, o Options) (*Git, error) {
 		r.Answers.believe(string(said))
 	}
 	return r, nil
+}
+
+// notOpened says why git did not answer where the repository of a directory is.
+func (r *Git) notOpened(ctx context.Context, dir string, lines []string, err error) error {
+	failed := Failed(err)
+	if failed != nil {
+		switch {
+		case strings.Contains(failed.Stderr, "not a git repository"):
+			return fmt.Errorf("%s: %w", dir, ErrNotRepository)
+		case lines[0] == "true":
+			return fmt.Errorf("%s: %w", dir, ErrBare)
+		case strings.Contains(failed.Stderr, "must be run in a work tree"):
+			return fmt.Errorf("%s: %w", dir, ErrNoWorkTree)
+		}
+	}
+	_, tooOld := r.Answers.Version(ctx) // an old git does not know the question's options
+	switch {
+	case errors.Is(tooOld, ErrGitTooOld), err == nil && tooOld != nil:
+		return tooOld
+	case failed != nil && failed.Exit == GitDied:
+		return unusable(dir, withoutTrace(failed.Stderr))
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("%s: git gave an unexpected answer about the repository: %q", dir, lines)
 }
 
 // WorktreeID is "main", or the name under which git keeps a linked work tree. Git makes those unique and fit for ref

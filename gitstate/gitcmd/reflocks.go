@@ -119,8 +119,8 @@ func (r *Locks) NotedRefs() []string {
 	return refs
 }
 
-// RefsIn returns the refs that a git command is told to move, by its arguments or its input; nil when it moves none.
-func RefsIn(args []string, stdin []byte) []string {
+// refsIn returns the refs that a git command is told to move, by its arguments or its input; nil when it moves none.
+func refsIn(args []string, stdin []byte) []string {
 	if len(args) == 0 || args[0] != "update-ref" && args[0] != "symbolic-ref" {
 		return nil
 	}
@@ -237,7 +237,7 @@ func isLinkedHead(ref string) bool {
 }
 
 // headOfDir names the HEAD of a git directory, "" for a private one of ours, whose locks are tidied up with it.
-func (r *Git) headOfDir(dir string) string {
+func headOfDir(r Place, dir string) string {
 	switch {
 	case dir == r.GitDir:
 		return "HEAD"

@@ -22,7 +22,7 @@ func TestNoteOfMoves(t *testing.T) {
 	if left := r.Locks.NotedRefs(); len(left) > 0 {
 		t.Errorf("notes stay: %v", left)
 	}
-	refs := RefsIn([]string{"update-ref", "-m", "x", "--stdin"}, []byte("update refs/heads/a 1 2\ndelete refs/wfs/b/index 3\n"))
+	refs := refsIn([]string{"update-ref", "-m", "x", "--stdin"}, []byte("update refs/heads/a 1 2\ndelete refs/wfs/b/index 3\n"))
 	want := []string{"HEAD", "refs/heads/a", "refs/wfs/b/index", "packed-refs"}
 	if len(refs) != len(want) {
 		t.Errorf("%v", refs)

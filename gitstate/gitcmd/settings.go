@@ -39,7 +39,7 @@ func ReadTrace(trace string) (v Version, settings map[string]string, ok bool) {
 		case !slices.Contains(traceEvents, event):
 			return v, nil, false
 		case event == "version":
-			v, _ = ParseVersion("git version " + rest)
+			v, _ = parseVersion("git version " + rest)
 		case event == "def_param":
 			if strings.HasPrefix(rest, "scope:") {
 				_, rest, _ = strings.Cut(rest, " ")
@@ -167,7 +167,7 @@ func (r *Answers) settingsStamp() string {
 		filepath.Join(home, ".gitconfig"),
 		filepath.Join(cmp.Or(r.git.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "config")} {
 		if info, err := os.Stat(file); err == nil {
-			fmt.Fprintln(&b, file, info.Size(), info.ModTime().UnixNano(), InodeOf(info))
+			fmt.Fprintln(&b, file, info.Size(), info.ModTime().UnixNano(), inodeOf(info))
 		}
 	}
 	return b.String()

@@ -12,24 +12,24 @@ import (
 // Version is a version of git. The patch level never matters here.
 type Version struct{ Major, Minor int }
 
-// MinVersion is the oldest git that wfs is written for: Ubuntu 22.04 has it.
-var MinVersion = Version{2, 34}
+// minVersion is the oldest git that wfs is written for: Ubuntu 22.04 has it.
+var minVersion = Version{2, 34}
 
 func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
 
-func (v Version) Before(w Version) bool {
+func (v Version) before(w Version) bool {
 	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
 }
 
 func (v Version) FsyncArgs() []string {
-	if v.Before(Version{2, 36}) {
+	if v.before(Version{2, 36}) {
 		return []string{"-c", fsyncBefore}
 	}
 	return []string{"-c", fsyncWhat, "-c", fsyncBatch}
 }
 
-// ParseVersion reads "git version 2.39.5 (Apple Git-154)".
-func ParseVersion(s string) (Version, error) {
+// parseVersion reads "git version 2.39.5 (Apple Git-154)".
+func parseVersion(s string) (Version, error) {
 	rest, ok := strings.CutPrefix(s, "git version ")
 	major, rest, ok2 := strings.Cut(rest, ".")
 	minor := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
@@ -44,15 +44,15 @@ func ParseVersion(s string) (Version, error) {
 // Version asks git for its version, once, and fails with ErrGitTooOld below MinVersion. Reading commands do without
 // it, writing ones ask.
 func (r *Answers) Version(ctx context.Context) (Version, error) {
-	return r.version.get(func() (Version, error) { return r.AskVersion(ctx) })
+	return r.version.get(func() (Version, error) { return r.askVersion(ctx) })
 }
 
-func (r *Answers) AskVersion(ctx context.Context) (Version, error) {
+func (r *Answers) askVersion(ctx context.Context) (Version, error) {
 	out, _, err := run(ctx, proc.Cmd{Argv: []string{"git", "version"}, Env: r.git.Env}, nil, nil, []string{"version"})
 	if err != nil {
 		return Version{}, err
 	}
-	v, err := ParseVersion(string(out))
+	v, err := parseVersion(string(out))
 	if err != nil {
 		return Version{}, err
 	}
@@ -60,8 +60,8 @@ func (r *Answers) AskVersion(ctx context.Context) (Version, error) {
 }
 
 func (v Version) check() error {
-	if v.Before(MinVersion) {
-		return fmt.Errorf("%w: this is %s, wfs needs %s or newer", ErrGitTooOld, v, MinVersion)
+	if v.before(minVersion) {
+		return fmt.Errorf("%w: this is %s, wfs needs %s or newer", ErrGitTooOld, v, minVersion)
 	}
 	return nil
 }

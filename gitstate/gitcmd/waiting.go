@@ -95,7 +95,9 @@ func processes(list []proc.Process) string {
 }
 
 // Deserted reports whether nobody can be holding the lock any more, as far as this system can tell.
-func (e *LockedError) Deserted() bool { return e.Known && len(e.Holders) == 0 && len(e.AtWork) == 0 }
+func (e *LockedError) Deserted() bool {
+	return e != nil && e.Known && len(e.Holders) == 0 && len(e.AtWork) == 0
+}
 
 // LockedBy tells what there is to tell of a lock. It is nil when the lock is gone.
 func (r *Locks) LockedBy(ctx context.Context, path string) *LockedError {

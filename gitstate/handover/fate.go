@@ -40,7 +40,7 @@ type Work struct {
 // Fate finds out what became of some work. A branch that has it counts, whether it was merged, squashed, rebased or
 // cherry-picked there; it is asked for in the branches of the user's, those of remotes, and tags.
 func (r *Handover) Fate(ctx context.Context, w Work) (Fate, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref", "--contains", string(w.Commit), "--format=%(refname)",
+	out, err := r.Git.Ask(ctx, "for-each-ref", "--contains", string(w.Commit), "--format=%(refname)",
 		"refs/heads", "refs/remotes", "refs/tags")
 	if err != nil {
 		return Fate{}, err
@@ -58,24 +58,23 @@ func (r *Handover) Fate(ctx context.Context, w Work) (Fate, error) {
 		return Fate{}, err
 	}
 	candidates, err := r.counterparts(ctx, w.Base, head.Ref)
+	if err != nil {
+		return Fate{}, err
+	}
 	if w.Handed != "" && held == "" { // amended, for instance
 		candidates = append(candidates, w.Handed)
 	}
 	for _, ref := range candidates {
-		in := FateNowhere
-		if err == nil {
-			in, err = r.HasChanges(ctx, w.Commit, ref)
+		in, err := r.HasChanges(ctx, w.Commit, ref)
+		if err != nil {
+			return Fate{}, err
 		}
-		switch {
-		case err != nil || in == FateNowhere:
-		case sameBranch(ref, w.Handed): // HEAD is on it, or it was amended
-			held = ref
-		default:
+		if in != FateNowhere && !sameBranch(ref, w.Handed) {
 			return Fate{in, shortRef(ref)}, nil
 		}
-	}
-	if err != nil {
-		return Fate{}, err
+		if in != FateNowhere { // HEAD is on it, or it was amended
+			held = ref
+		}
 	}
 	if held != "" {
 		return Fate{FateHeld, shortRef(held)}, nil
@@ -206,7 +205,7 @@ func (r *Handover) HasChanges(ctx context.Context, work session.Commit, branch s
 // namesBetween are the paths that differ between two commits.
 func (r *Handover) namesBetween(ctx context.Context, args ...string) ([]string, error) {
 	diff := []string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames"}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(diff, args...)...)
+	out, err := r.Git.Ask(ctx, append(diff, args...)...)
 	return gitcmd.SplitZ(out), err
 }
 

@@ -132,7 +132,7 @@ func (r *Handover) commitOnto(ctx context.Context, branch string, base session.C
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "-c", "core.splitIndex=false", "read-tree",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "read-tree",
 		string(tree)); err != nil {
 		return "", err
 	}
@@ -145,8 +145,7 @@ func (r *Handover) commitOnto(ctx context.Context, branch string, base session.C
 	args := append(v.FsyncArgs(), "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "i18n.commitEncoding=UTF-8",
 		"-c", "core.splitIndex=false", "commit", "--quiet", "--allow-empty", "--cleanup=whitespace", "--file="+file)
 	if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, User: true, Refs: []string{branch}}, args...); err != nil {
-		var failed *gitcmd.GitError
-		if errors.As(err, &failed) {
+		if failed := gitcmd.Failed(err); failed != nil {
 			failed.Args = []string{"commit"}
 		}
 		return "", err

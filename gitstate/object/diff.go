@@ -35,7 +35,7 @@ func PlainChanges(list []TreeChange) []session.Change {
 
 // Lines counts the lines that differ between two trees, by file.
 func (r *Store) Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", EverySubmodule, "-r", "-z", "--numstat", "--no-renames",
+	out, err := r.Git.Ask(ctx, "diff-tree", EverySubmodule, "-r", "-z", "--numstat", "--no-renames",
 		"--no-ext-diff", "--no-textconv",
 		string(r.OrEmpty(from)), string(r.OrEmpty(to)))
 	if err != nil {
@@ -65,7 +65,8 @@ func (r *Store) DiffTrees(ctx context.Context, from, to session.Tree) ([]TreeCha
 	if from == to {
 		return nil, nil
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "diff-tree", EverySubmodule, "-r", "-z", "--raw", "--no-renames", "--full-index",
+	out, err := r.Git.Ask(ctx, "diff-tree", EverySubmodule, "-r", "-z", "--raw", "--no-renames",
+		"--full-index",
 		"--no-abbrev",
 		string(from), string(to))
 	if err != nil {

@@ -173,3 +173,9 @@ type Format string
 
 // IDLength is the number of hexadecimal digits of object ids.
 func (f Format) IDLength() int { return 2 * f.NewHash().Size() }
+
+// RawID is an object id as packs and indexes have it.
+func RawID(id string) []byte {
+	raw, _ := hex.DecodeString(id)
+	return raw
+}

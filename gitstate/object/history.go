@@ -25,8 +25,7 @@ func (r *History) Bundle(ctx context.Context, refs []string, without session.Com
 		args = append(args, "^"+string(without))
 	}
 	err := r.Git.Stream(ctx, gitcmd.Opts{}, nil, out, args...)
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) && failed.Stderr == "" {
+	if failed := gitcmd.Failed(err); failed != nil && failed.Stderr == "" {
 		failed.Stderr = "the bundle could not be made"
 	}
 	return err
@@ -34,7 +33,7 @@ func (r *History) Bundle(ctx context.Context, refs []string, without session.Com
 
 // Bundled reports whether a file is a bundle that has these refs, at the commits that they are at.
 func (r *History) Bundled(ctx context.Context, file string, refs []session.RefMove) bool {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "bundle", "list-heads", file)
+	out, err := r.Git.Ask(ctx, "bundle", "list-heads", file)
 	heads := "\n" + string(out)
 	for _, m := range refs {
 		if !strings.Contains(heads, "\n"+string(m.Old)+" "+m.Ref+"\n") {
@@ -67,7 +66,7 @@ func (r *History) Weight(ctx context.Context, refs []string) (int64, error) {
 	for _, ref := range refs {
 		args = append(args, "--exclude="+ref)
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(args, "--all")...)
+	out, err := r.Git.Ask(ctx, append(args, "--all")...)
 	if err != nil {
 		return 0, err
 	}
@@ -91,9 +90,8 @@ var ErrNoRevision = errors.New("no such commit")
 
 // Resolve returns the commit that a name stands for: anything that git understands. ErrNoRevision when there is none.
 func (r *History) Resolve(ctx context.Context, rev string) (session.Commit, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) {
+	out, err := r.Git.Ask(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
+	if failed := gitcmd.Failed(err); failed != nil {
 		return "", fmt.Errorf("%q: %w", rev, ErrNoRevision)
 	}
 	return session.Commit(strings.TrimSpace(string(out))), err
@@ -104,9 +102,8 @@ func (r *History) IsAncestor(ctx context.Context, a, b session.Commit) (bool, er
 	if a == b {
 		return true, nil
 	}
-	_, err := r.Git.Run(ctx, gitcmd.Opts{}, "merge-base", "--is-ancestor", string(a), string(b))
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) && failed.Exit == 1 {
+	_, err := r.Git.Ask(ctx, "merge-base", "--is-ancestor", string(a), string(b))
+	if failed := gitcmd.Failed(err); failed != nil && failed.Exit == 1 {
 		return false, nil
 	}
 	return err == nil, err
@@ -116,9 +113,8 @@ func (r *History) IsAncestor(ctx context.Context, a, b session.Commit) (bool, er
 // except for the commit's own tree.
 func (r *History) Exists(ctx context.Context, c session.Commit) (bool, error) {
 	for _, how := range [][]string{{"--no-walk", string(c)}, {string(c), "--not", "--all"}} {
-		_, err := r.Git.Run(ctx, gitcmd.Opts{}, append([]string{"rev-list", "--objects", "--quiet"}, how...)...)
-		var failed *gitcmd.GitError
-		if errors.As(err, &failed) && saysMissing(failed.Stderr) {
+		_, err := r.Git.Ask(ctx, append([]string{"rev-list", "--objects", "--quiet"}, how...)...)
+		if failed := gitcmd.Failed(err); failed != nil && saysMissing(failed.Stderr) {
 			return false, nil
 		}
 		if err != nil {

@@ -58,7 +58,7 @@ func (r Format) flattened(ctx context.Context, git *gitcmd.Git, path string, dat
 		return nil, err
 	}
 	o := gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(flat)}
-	if _, err := git.Run(ctx, o, "-c", "core.splitIndex=false", "-c", "index.sparse=false", "update-index",
+	if _, err := git.Run(ctx, o, "-c", "index.sparse=false", "update-index",
 		"--force-write-index"); err != nil {
 		return nil, err
 	}
@@ -301,7 +301,7 @@ func readWhole(path string) ([]byte, fs.FileInfo, error) {
 
 // WriteTree writes the tree of a private index. Git checks that every object in it is there.
 func (r *Store) WriteTree(ctx context.Context, index string) (session.Tree, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "write-tree")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "write-tree")
 	return session.Tree(bytes.TrimSpace(out)), err
 }
 

@@ -109,43 +109,48 @@ func WithTries[T any](ctx context.Context, do func() (T, error)) (v T, err error
 // and a pack that never came to have its index.
 func (r *Packs) TidyPacks(dir string, files []os.DirEntry) {
 	for _, f := range files {
-		name, marked := strings.CutSuffix(f.Name(), ".keep")
-		temp := strings.HasPrefix(f.Name(), TempOfPack) || strings.HasPrefix(f.Name(), TempOfIndex) ||
-			strings.HasPrefix(f.Name(), TempOfMark)
 		path := filepath.Join(dir, f.Name())
-		if strings.HasPrefix(f.Name(), TempOfRepack) {
-			if info, err := f.Info(); err == nil && r.Git.FileAge(info) > time.Hour {
-				_ = os.Remove(path)
+		begins := func(with string) bool { return strings.HasPrefix(f.Name(), with) }
+		switch {
+		case begins(TempOfRepack):
+			r.removeOld(f, path)
+		case strings.HasSuffix(path, ".keep"):
+			r.tidyMark(f, path)
+		case begins(TempOfPack), begins(TempOfIndex), begins(TempOfMark):
+			if held, _, err := durable.Probe(path); err == nil && !held {
+				_ = durable.RemoveUnheld(path)
 			}
 		}
-		if !marked && !temp {
-			continue
-		}
-		held, mark, err := durable.Probe(path)
-		if err != nil || held {
-			continue
-		}
-		if marked && string(mark) == KeepByGit+"\n" { // git may be at it
-			if info, err := f.Info(); err == nil && r.Git.FileAge(info) > time.Hour {
-				_ = os.Remove(path)
-			}
-			continue
-		}
-		if marked && string(mark) != KeepMark {
-			continue
-		}
-		if marked {
-			// looked for only now: nobody is making it any more
-			if _, err := os.Lstat(filepath.Join(dir, name+".idx")); gitcmd.Absent(err) {
-				_ = os.Remove(filepath.Join(dir, name+".pack"))
-			}
+	}
+}
+
+// tidyMark removes a mark beside a pack that a killed process of ours left, and the pack, if it never came to have its
+// index.
+func (r *Packs) tidyMark(f os.DirEntry, path string) {
+	held, mark, err := durable.Probe(path)
+	switch {
+	case err != nil || held:
+	case string(mark) == KeepByGit+"\n": // git may be at it
+		r.removeOld(f, path)
+	case string(mark) == KeepMark:
+		pack := strings.TrimSuffix(path, ".keep")
+		// looked for only now: nobody is making it any more
+		if _, err := os.Lstat(pack + ".idx"); gitcmd.Absent(err) {
+			_ = os.Remove(pack + ".pack")
 		}
 		_ = durable.RemoveUnheld(path) // somebody may have made it just now
 	}
 }
 
-// ShowKept shows a pack that is kept until letGo.
-func (r *Packs) ShowKept(p *NewPack, objects []Object) error {
+// removeOld removes a file of another process's that is more than an hour old.
+func (r *Packs) removeOld(f os.DirEntry, path string) {
+	if info, err := f.Info(); err == nil && r.Git.FileAge(info) > time.Hour {
+		_ = os.Remove(path)
+	}
+}
+
+// showKept shows a pack that is kept until letGo.
+func (r *Packs) showKept(p *NewPack, objects []Object) error {
 	k, err := KeepPack(filepath.Join(p.Dir, p.Name))
 	if err != nil {
 		return err

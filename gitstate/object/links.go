@@ -44,8 +44,8 @@ type packIndexFile struct {
 
 const packIndexHead = 4 + 4 + 256*4 // magic, version, fanout
 
-// OpenPackIndex returns nil for what cannot be read.
-func OpenPackIndex(path string, idSize int) *packIndexFile {
+// openPackIndex returns nil for what cannot be read.
+func openPackIndex(path string, idSize int) *packIndexFile {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil
@@ -80,8 +80,8 @@ func (p *packIndexFile) fanout(first int) int {
 
 func (p *packIndexFile) count() int { return p.fanout(255) }
 
-// Has looks an id up among those that begin alike: they are sorted.
-func (p *packIndexFile) Has(id []byte) bool {
+// has looks an id up among those that begin alike: they are sorted.
+func (p *packIndexFile) has(id []byte) bool {
 	low, high := 0, p.fanout(int(id[0]))
 	if id[0] > 0 {
 		low = p.fanout(int(id[0]) - 1)
@@ -133,9 +133,9 @@ func (r Format) linksOf(objects []Object) (map[string]string, error) {
 	return links, nil
 }
 
-// Has reports whether all of these objects, of a kind or of any (""), are in the repository's own store. It is
+// has reports whether all of these objects, of a kind or of any (""), are in the repository's own store. It is
 // sure of a yes; a no may also mean that they are where it does not look: git is to be asked then.
-func (r *Packs) Has(links map[string]string) bool {
+func (r *Packs) has(links map[string]string) bool {
 	packs, err := r.PackFiles()
 	if err != nil {
 		return false
@@ -149,13 +149,13 @@ func (r *Packs) Has(links map[string]string) bool {
 		if err != nil || len(key) != r.IDLength()/2 {
 			return false
 		}
-		found := len(open) > 0 && open[0].Has(key)
+		found := len(open) > 0 && open[0].has(key)
 		if !found {
 			k := looseKind(r.loosePath(id))
 			found = k != "" && (k == kind || kind == "")
 		}
 		for i := 1; i < len(open) && !found; i++ {
-			found = open[i].Has(key)
+			found = open[i].has(key)
 		}
 		if !found {
 			return false
@@ -169,11 +169,11 @@ func (r *Packs) Has(links map[string]string) bool {
 // In a partial clone, what was in the index before may be missing; old is that index, nil when only git can read it.
 func (r *Packs) Complete(ctx context.Context, objects []Object, old *Index) error {
 	links, err := r.linksOf(objects)
-	if err != nil || r.Has(links) {
+	if err != nil || r.has(links) {
 		return err
 	}
 	if r.Promised() {
-		if links = newLinks(links, old); r.Has(links) {
+		if links = newLinks(links, old); r.has(links) {
 			return nil
 		}
 	}
@@ -194,7 +194,7 @@ func (r *Packs) Complete(ctx context.Context, objects []Object, old *Index) erro
 // closes them.
 func (r *Packs) openPackIndexes(packs []string) (open []*packIndexFile, end func()) {
 	for _, path := range packs {
-		if p := OpenPackIndex(path+".idx", r.IDLength()/2); p != nil {
+		if p := openPackIndex(path+".idx", r.IDLength()/2); p != nil {
 			open = append(open, p)
 		}
 	}

@@ -24,7 +24,7 @@ func (r *Store) fromTree(ctx context.Context, dir string, tree session.Tree,
 	}
 	defer os.RemoveAll(dir)
 	index := filepath.Join(dir, "index")
-	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "read-tree",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "read-tree",
 		string(tree)); err != nil {
 		return "", err
 	}
@@ -37,7 +37,7 @@ func (r *Store) fromTree(ctx context.Context, dir string, tree session.Tree,
 // Enter enters lines of `git update-index --index-info` into an index.
 func (r *Store) Enter(ctx context.Context, index, lines string) error {
 	o := gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: []byte(lines)}
-	_, err := r.Git.Run(ctx, o, "-c", "core.splitIndex=false", "update-index", "-z", "--index-info")
+	_, err := r.Git.Run(ctx, o, "update-index", "-z", "--index-info")
 	return err
 }
 
@@ -116,7 +116,7 @@ func (f TreeFile) Regular() bool { return f.Mode == ModeFile || f.Mode == ModeEx
 
 // TreeFiles lists what a tree and those below it hold.
 func (r *Store) TreeFiles(ctx context.Context, t session.Tree) ([]TreeFile, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "-z", "--full-tree", string(t))
+	out, err := r.Git.Ask(ctx, "ls-tree", "-r", "-z", "--full-tree", string(t))
 	if err != nil {
 		return nil, err
 	}

@@ -159,8 +159,8 @@ func (r Format) Pack(objects []Object) ([]byte, []PackEntry, error) {
 	return b.Bytes(), entries, nil
 }
 
-// PackIndex is the index, version 2 of gitformat-pack(5), of a pack that is smaller than 2 GB.
-func (r Format) PackIndex(pack []byte, entries []PackEntry) []byte {
+// packIndex is the index, version 2 of gitformat-pack(5), of a pack that is smaller than 2 GB.
+func (r Format) packIndex(pack []byte, entries []PackEntry) []byte {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b PackEntry) int { return bytes.Compare(a.ID, b.ID) })
 	var fanout [256]uint32

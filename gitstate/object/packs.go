@@ -53,25 +53,25 @@ func (r *Packs) WriteObjects(ctx context.Context, objects ...Object) error {
 // keeps us from it, and what is missing.
 func (r *Packs) writePack(objects []Object, stream []byte, entries []PackEntry, loose bool) bool {
 	p := r.NewPack(objects, stream, entries, loose)
-	return p != nil && r.ShowKept(p, objects) == nil
+	return p != nil && r.showKept(p, objects) == nil
 }
 
 // NewPack makes a pack without a git process, nil when git has to make it. Unless they are loose, what the
 // objects point at has to be there.
 func (r *Packs) NewPack(objects []Object, stream []byte, entries []PackEntry, loose bool) *NewPack {
 	links, err := r.linksOf(objects)
-	if err != nil || !r.Git.ReadsDirectly() || len(stream) > maxDirectPack || !loose && !r.Has(links) {
+	if err != nil || !r.Git.ReadsDirectly() || len(stream) > maxDirectPack || !loose && !r.has(links) {
 		return nil
 	}
-	p, err := r.StorePack(stream, entries)
+	p, err := r.storePack(stream, entries)
 	if err != nil {
 		return nil
 	}
 	return p
 }
 
-// StorePack writes a pack and its index durably.
-func (r *Packs) StorePack(pack []byte, entries []PackEntry) (p *NewPack, err error) {
+// storePack writes a pack and its index durably.
+func (r *Packs) storePack(pack []byte, entries []PackEntry) (p *NewPack, err error) {
 	dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -79,7 +79,7 @@ func (r *Packs) StorePack(pack []byte, entries []PackEntry) (p *NewPack, err err
 	}
 	perm := info.Mode().Perm() & 0o444 // whoever may look into the directory may read what is in it
 	p = &NewPack{Dir: dir, Name: r.packName(pack[len(pack)-r.IDLength()/2:])}
-	index := r.PackIndex(pack, entries)
+	index := r.packIndex(pack, entries)
 	var both sync.WaitGroup
 	var err1, err2 error
 	both.Go(func() { p.TempPack, p.locks[0], err1 = writeTemp(dir, TempOfPack, pack, perm) })

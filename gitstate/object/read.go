@@ -80,7 +80,7 @@ func (rd *reader) object(commonDir, id string) (kind string, data []byte, err er
 	}
 	hash := plumbing.NewHash(id)
 	for _, p := range rd.packs {
-		if p.index.Has(hash[:]) {
+		if p.index.has(hash[:]) {
 			return p.object(hash)
 		}
 	}
@@ -93,7 +93,7 @@ func (rd *reader) list(dir string) error {
 		return err
 	}
 	for _, path := range packs {
-		index := OpenPackIndex(path+".idx", len(plumbing.ZeroHash))
+		index := openPackIndex(path+".idx", len(plumbing.ZeroHash))
 		if index == nil {
 			return fmt.Errorf("%s.idx cannot be read", path)
 		}

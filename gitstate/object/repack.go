@@ -39,7 +39,8 @@ func (r *Packs) Repack(ctx context.Context, from int) error {
 		return err
 	}
 	defer unlock()
-	_, err = r.Git.Run(ctx, gitcmd.Opts{Write: true}, "-c", "repack.writeBitmaps=false", "-c", "repack.updateServerInfo=false",
+	_, err = r.Git.Run(ctx, gitcmd.Opts{Write: true}, "-c", "repack.writeBitmaps=false", "-c",
+		"repack.updateServerInfo=false",
 		"repack", "--geometric=2", "-d", "-q")
 	return errors.Join(err, r.dropLoneIndexes())
 }

@@ -13,7 +13,7 @@ import (
 
 // WithoutRules is a digest of a tree without the files below .wfs/.
 func (r *Store) WithoutRules(ctx context.Context, tree session.Tree) (string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-z", string(tree))
+	out, err := r.Git.Ask(ctx, "ls-tree", "-z", string(tree))
 	h := sha256.New()
 	for _, entry := range gitcmd.SplitZ(out) {
 		if !strings.HasSuffix(entry, "\t"+UserDir) {

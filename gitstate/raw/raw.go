@@ -119,24 +119,12 @@ func (r *Files) Of(ctx context.Context, files []object.TreeFile) (session.Tree, 
 	if err != nil {
 		return "", err
 	}
-	var there []object.TreeFile
-	for _, f := range files {
-		info, err := r.Git.Lstat(f.Path)
-		if err != nil && !gitcmd.Absent(err) {
-			return "", err
-		}
-		if err == nil && info.Mode().IsRegular() && converted[f.Path] {
-			there = append(there, f)
-		}
-	}
-	if len(there) == 0 {
-		return "", nil
-	}
-	dir := filepath.Join(r.Git.PrivateDir(), "raw")
-	if err := os.RemoveAll(dir); err != nil { // of a command that was killed
+	there, err := r.regular(slices.DeleteFunc(files, func(f object.TreeFile) bool { return !converted[f.Path] }))
+	if err != nil || len(there) == 0 {
 		return "", err
 	}
-	if err := durable.MkdirAll(dir); err != nil {
+	dir := filepath.Join(r.Git.PrivateDir(), "raw") // there may be one of a command that was killed
+	if err := errors.Join(os.RemoveAll(dir), durable.MkdirAll(dir)); err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
@@ -153,11 +141,29 @@ func (r *Files) Of(ctx context.Context, files []object.TreeFile) (session.Tree, 
 			return "", fmt.Errorf("%q: %w", f.Path, session.ErrTouched)
 		}
 	}
-	index := filepath.Join(dir, "index")
-	if err := r.indexOf(ctx, index, raw); err != nil {
+	return r.treeOf(ctx, filepath.Join(dir, "index"), raw)
+}
+
+// treeOf makes a tree of some files, by an index.
+func (r *Files) treeOf(ctx context.Context, index string, files []object.TreeFile) (session.Tree, error) {
+	if err := r.indexOf(ctx, index, files); err != nil {
 		return "", err
 	}
 	return r.Objects.WriteTree(ctx, index)
+}
+
+// regular are those of some files at whose places there are regular files.
+func (r *Files) regular(files []object.TreeFile) (there []object.TreeFile, err error) {
+	for _, f := range files {
+		info, err := r.Git.Lstat(f.Path)
+		if err != nil && !gitcmd.Absent(err) {
+			return nil, err
+		}
+		if err == nil && info.Mode().IsRegular() {
+			there = append(there, f)
+		}
+	}
+	return there, nil
 }
 
 // indexOf makes an index of some files.
@@ -183,7 +189,7 @@ func (r *Files) notWrittenSo(ctx context.Context, dir string, files []object.Tre
 		return nil, err
 	}
 	var failed *gitcmd.GitError
-	if _, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "-c", "core.splitIndex=false", "checkout-index", "--all",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "checkout-index", "--all",
 		"--quiet",
 		"--prefix="+filepath.ToSlash(out)+"/"); err != nil && !errors.As(err, &failed) {
 		return nil, err
@@ -206,22 +212,20 @@ func (r *Files) notWrittenSo(ctx context.Context, dir string, files []object.Tre
 // file. With keep they are stored, durable.
 func (r *Files) rawIDs(ctx context.Context, files []object.TreeFile, keep bool) (map[string]string, error) {
 	ids := map[string]string{}
-	var there []string
-	for _, f := range files {
-		info, err := r.Git.Lstat(f.Path)
-		if err != nil && !gitcmd.Absent(err) {
-			return nil, err
-		}
-		if err == nil && info.Mode().IsRegular() {
-			there = append(there, f.Path)
-		}
+	there, err := r.regular(files)
+	if err != nil {
+		return nil, err
 	}
 	args := []string{"hash-object", "--no-filters"}
 	if keep {
 		args = append(args, "-w")
 	}
 	for some := range slices.Chunk(there, 500) {
-		out, err := r.Git.Run(ctx, gitcmd.Opts{Write: keep}, append(append(slices.Clone(args), "--"), some...)...)
+		ask := append(slices.Clone(args), "--")
+		for _, f := range some {
+			ask = append(ask, f.Path)
+		}
+		out, err := r.Git.Run(ctx, gitcmd.Opts{Write: keep}, ask...)
 		if err != nil {
 			return nil, err
 		}
@@ -229,8 +233,8 @@ func (r *Files) rawIDs(ctx context.Context, files []object.TreeFile, keep bool) 
 		if len(lines) != len(some) {
 			return nil, fmt.Errorf("git hash-object: %d answers to %d questions", len(lines), len(some))
 		}
-		for i, p := range some {
-			ids[p] = lines[i]
+		for i, f := range some {
+			ids[f.Path] = lines[i]
 		}
 	}
 	return ids, nil

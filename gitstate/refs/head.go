@@ -43,7 +43,7 @@ func (r *Refs) headTarget(ctx context.Context) (ref string, commit session.Commi
 	if ref = strings.TrimSpace(string(out)); ref != "" {
 		return ref, "", nil
 	}
-	out, err = r.Git.Run(ctx, gitcmd.Opts{}, "rev-parse", "--verify", "HEAD")
+	out, err = r.Git.Ask(ctx, "rev-parse", "--verify", "HEAD")
 	return "", session.Commit(strings.TrimSpace(string(out))), err
 }
 
@@ -95,5 +95,5 @@ func LedgerOf(ref string) session.ID {
 
 // Branches returns the local branches by their full names.
 func (r *Refs) Branches(ctx context.Context) (map[string]session.Commit, error) {
-	return r.List(ctx, "refs/heads", func(string) bool { return true })
+	return r.RefsBelow(ctx, "refs/heads")
 }

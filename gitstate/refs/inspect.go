@@ -22,16 +22,16 @@ type BrokenRef struct {
 	To   session.Commit // the commit that it names and that is not there, "" when it cannot be read
 }
 
-// ErrNoCommit says that a ref names a commit that is not there.
-var ErrNoCommit = errors.New("it names a commit that is not there")
+// errNoCommit says that a ref names a commit that is not there.
+var errNoCommit = errors.New("it names a commit that is not there")
 
 // OurRefs lists every ref of ours, and beside them those that are broken.
 func (r *Inspection) OurRefs(ctx context.Context) (refs map[string]session.Commit, broken []BrokenRef, err error) {
 	refs = map[string]session.Commit{}
 	for _, dir := range []string{BranchPrefix, RefsPrefix, OpsPrefix, DeletedPrefix} {
 		dir = strings.TrimSuffix(dir, "/")
-		some, err := r.refs.List(ctx, dir, func(string) bool { return true })
-		if err != nil && !errors.Is(err, ErrBrokenRef) && !r.refs.Git.ReadsDirectly() {
+		some, err := r.refs.RefsBelow(ctx, dir)
+		if err != nil && !errors.Is(err, ErrBrokenRef) && !r.Git.ReadsDirectly() {
 			return refs, broken, err
 		}
 		if err != nil {
@@ -47,9 +47,9 @@ func (r *Inspection) OurRefs(ctx context.Context) (refs map[string]session.Commi
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if _, err := r.refs.Objects.CommitInfo(ctx, refs[name]); err != nil {
-			b := BrokenRef{Ref: name, Err: ErrNoCommit, To: refs[name]}
-			if info, err := os.Lstat(r.refs.refPath(name)); r.refs.Git.ReadsDirectly() && err == nil && info.Mode().IsRegular() {
+		if _, err := r.Objects.CommitInfo(ctx, refs[name]); err != nil {
+			b := BrokenRef{Ref: name, Err: errNoCommit, To: refs[name]}
+			if info, err := os.Lstat(r.refs.refPath(name)); r.Git.ReadsDirectly() && err == nil && info.Mode().IsRegular() {
 				b.File = r.refs.refPath(name)
 			}
 			broken = append(broken, b)
@@ -62,12 +62,12 @@ func (r *Inspection) OurRefs(ctx context.Context) (refs map[string]session.Commi
 // brokenBelow looks at the files of refs below a directory.
 func (r *Inspection) brokenBelow(ctx context.Context, dir string) []BrokenRef {
 	var broken []BrokenRef
-	_ = filepath.WalkDir(filepath.Join(r.refs.Git.CommonDir, filepath.FromSlash(dir)),
+	_ = filepath.WalkDir(filepath.Join(r.Git.CommonDir, filepath.FromSlash(dir)),
 		func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
 				return nil
 			}
-			rel, err := filepath.Rel(r.refs.Git.CommonDir, path)
+			rel, err := filepath.Rel(r.Git.CommonDir, path)
 			if err != nil {
 				return nil
 			}
@@ -84,10 +84,10 @@ func (r *Inspection) brokenBelow(ctx context.Context, dir string) []BrokenRef {
 // deletes.
 func (r *Inspection) LoggedRefs(ctx context.Context) map[string]session.Commit {
 	gone := map[string]session.Commit{}
-	if !r.refs.Git.ReadsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		return gone
 	}
-	logs := filepath.Join(r.refs.Git.CommonDir, "logs")
+	logs := filepath.Join(r.Git.CommonDir, "logs")
 	_ = filepath.WalkDir(filepath.Join(logs, "refs"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil
@@ -127,17 +127,17 @@ func (r *Inspection) Formerly(ctx context.Context, ref string) session.Commit {
 }
 
 func (r *Inspection) reflog(ctx context.Context, ref string) session.Commit {
-	data, err := durable.ReadFile(filepath.Join(r.refs.Git.CommonDir, "logs", filepath.FromSlash(ref)), 64<<20)
+	data, err := durable.ReadFile(filepath.Join(r.Git.CommonDir, "logs", filepath.FromSlash(ref)), 64<<20)
 	if err != nil {
 		return ""
 	}
 	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 	for _, line := range slices.Backward(lines) {
 		fields := strings.Fields(line)
-		if len(fields) < 2 || len(fields[1]) != r.refs.Objects.IDLength() || !gitcmd.IsHex(fields[1]) {
+		if len(fields) < 2 || len(fields[1]) != r.Objects.IDLength() || !gitcmd.IsHex(fields[1]) {
 			continue // torn
 		}
-		if _, err := r.refs.Objects.CommitInfo(ctx, session.Commit(fields[1])); err == nil {
+		if _, err := r.Objects.CommitInfo(ctx, session.Commit(fields[1])); err == nil {
 			return session.Commit(fields[1])
 		}
 	}
@@ -146,14 +146,15 @@ func (r *Inspection) reflog(ctx context.Context, ref string) session.Commit {
 
 // NewestLedger returns the one of some ledger commits of a session that all others are ancestors of, "" when there is
 // none: none is there, or they are two histories.
-func (r *Inspection) NewestLedger(ctx context.Context, id session.ID, commits []session.Commit) (session.Commit, error) {
+func (r *Inspection) NewestLedger(ctx context.Context, id session.ID, commits []session.Commit) (session.Commit,
+	error) {
 	args := []string{"merge-base", "--independent"}
 	for _, c := range commits {
-		info, err := r.refs.Objects.CommitInfo(ctx, c)
+		info, err := r.Objects.CommitInfo(ctx, c)
 		if err != nil || !strings.Contains(info.Body, "Wfs-Session: "+id.Trailer()) {
 			continue
 		}
-		if data, err := r.refs.Objects.File(ctx, c, session.FileSession); err != nil || data == nil {
+		if data, err := r.Objects.File(ctx, c, session.FileSession); err != nil || data == nil {
 			continue
 		}
 		if lost, err := r.Lost(ctx, []string{string(c)}); err == nil && lost == "" {
@@ -163,7 +164,7 @@ func (r *Inspection) NewestLedger(ctx context.Context, id session.ID, commits []
 	if len(args) == 2 {
 		return "", nil
 	}
-	out, err := r.refs.Git.Run(ctx, gitcmd.Opts{}, args...)
+	out, err := r.Git.Ask(ctx, args...)
 	newest := strings.Fields(string(out))
 	if err != nil || len(newest) != 1 {
 		return "", err
@@ -180,9 +181,8 @@ func (r *Inspection) Lost(ctx context.Context, refs []string) (string, error) {
 	args := append([]string{"rev-list", "--objects", "--quiet"}, refs...)
 	args = append(args, "--not", "--exclude="+strings.TrimPrefix(BranchPrefix, "refs/heads/")+"*", "--branches",
 		"--tags", "--remotes")
-	_, err := r.refs.Git.Run(ctx, gitcmd.Opts{}, args...)
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) {
+	_, err := r.Git.Ask(ctx, args...)
+	if failed := gitcmd.Failed(err); failed != nil {
 		return gitcmd.LastLine(failed.Stderr), nil
 	}
 	return "", err
@@ -190,7 +190,8 @@ func (r *Inspection) Lost(ctx context.Context, refs []string) (string, error) {
 
 // OnlyOurs reports whether a ref leads to a commit that no ref of the user's leads to.
 func (r *Inspection) OnlyOurs(ctx context.Context, ref string) (bool, error) {
-	out, err := r.refs.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--max-count=1", ref, "--not", "--exclude="+BranchPrefix+"*",
+	out, err := r.Git.Ask(ctx, "rev-list", "--max-count=1", ref, "--not",
+		"--exclude="+BranchPrefix+"*",
 		"--exclude="+RefsPrefix+"*",
 		"--exclude="+OpsPrefix+"*", "--exclude="+DeletedPrefix+"*", "--glob=refs/*")
 	return len(out) > 0, err
@@ -200,8 +201,8 @@ func (r *Inspection) OnlyOurs(ctx context.Context, ref string) (bool, error) {
 // there, leaves them for good. One that makes a ref there now makes the directory again.
 func (r *Inspection) DropEmpty() {
 	for _, name := range []string{BranchPrefix, RefsPrefix, OpsPrefix, DeletedPrefix} {
-		dir := filepath.Join(r.refs.Git.CommonDir, filepath.FromSlash(strings.TrimSuffix(name, "/")))
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && r.refs.Git.ReadsDirectly() { // a link may lead anywhere
+		dir := filepath.Join(r.Git.CommonDir, filepath.FromSlash(strings.TrimSuffix(name, "/")))
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && r.Git.ReadsDirectly() { // a link may lead anywhere
 			dropEmpty(dir)
 		}
 	}
@@ -224,7 +225,8 @@ func dropEmpty(dir string) {
 // file of a broken one is kept in a directory, and its new name returned: below refs it would go on to be a
 // broken ref. Git refuses to move what it cannot read, so a broken file is replaced by a good one here, in one
 // step.
-func (r *Inspection) Replant(ctx context.Context, b BrokenRef, to session.Commit, asideDir string) (kept string, err error) {
+func (r *Inspection) Replant(ctx context.Context, b BrokenRef, to session.Commit, asideDir string) (kept string,
+	err error) {
 	if b.File == "" {
 		if err := r.refs.Move(ctx, session.RefMove{Ref: b.Ref, New: to}, "wfs: doctor"); err != nil {
 			return "", err

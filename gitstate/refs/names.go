@@ -35,34 +35,42 @@ func RescuePrefix(id session.ID) string { return RefsPrefix + string(id) + "/res
 
 // Refs are the refs of a repository: those of the user are read, and those of wfs are moved.
 type Refs struct {
-	Git     *gitcmd.Git
-	Objects *object.Store
+	repository
 	*Operations
 	*Writer
 	*Inspection
 }
 
+// repository is what all of them ask.
+type repository struct {
+	Git     *gitcmd.Git
+	Objects *object.Store
+}
+
 // Operations are the operation logs of work trees, from which `wfs undo` works.
 type Operations struct {
+	repository
 	refs       *Refs
 	notedAside atomic.Pointer[string] // see SetAside
 }
 
 // Inspection finds and repairs refs of ours that are damaged or lost.
 type Inspection struct {
+	repository
 	refs *Refs
 }
 
 // Writer moves refs and HEAD.
 type Writer struct {
+	repository
 	refs *Refs
 }
 
 // New returns the refs of a repository.
 func New(git *gitcmd.Git, objects *object.Store) *Refs {
-	r := &Refs{Git: git, Objects: objects}
-	r.Operations = &Operations{refs: r}
-	r.Inspection = &Inspection{refs: r}
-	r.Writer = &Writer{refs: r}
+	r := &Refs{repository: repository{git, objects}}
+	r.Operations = &Operations{repository: r.repository, refs: r}
+	r.Inspection = &Inspection{repository: r.repository, refs: r}
+	r.Writer = &Writer{repository: r.repository, refs: r}
 	return r
 }

@@ -20,14 +20,14 @@ import (
 	"github.com/wfs-dev/wfs/session/oplog"
 )
 
-// FileOp is the name of the document in each commit of an operation log. The log of a work tree is the chain of first
+// fileOp is the name of the document in each commit of an operation log. The log of a work tree is the chain of first
 // parents of refs/wfs-ops/<work tree>; it ends in a commit with an empty tree.
-const FileOp = "op.json"
+const fileOp = "op.json"
 
 // An operation log that has grown to maxOps entries begins anew with the newest keptOps of them.
 const (
-	MaxOps  = 400
-	KeptOps = 200
+	maxOps  = 400
+	keptOps = 200
 )
 
 // opDocument is op.json.
@@ -44,8 +44,8 @@ type OpLog struct {
 	damage  error            // why what is older cannot be read, nil when all of it was
 }
 
-// ReadOp reads one entry of an operation log.
-func ReadOp(name string, g object.Found) (session.Op, error) {
+// readOp reads one entry of an operation log.
+func readOp(name string, g object.Found) (session.Op, error) {
 	var doc opDocument
 	if g.Kind != "blob" {
 		return doc.Op, fmt.Errorf("%s does not exist", name)
@@ -77,12 +77,12 @@ func loggedAs(ops []session.Op, op session.Op) int64 {
 
 // maxParked is how many of the operations that are too old for a log which begins anew are taken along, because what
 // they left behind on a branch has not come back.
-const maxParked = KeptOps / 2
+const maxParked = keptOps / 2
 
 // takenAlong are the entries of a log that has grown which the new one begins with, newest first, as indexes:
 // the newest, and those of before by which uncommitted changes come back.
 func takenAlong(ops []session.Op) []int {
-	n := min(len(ops), KeptOps)
+	n := min(len(ops), keptOps)
 	var list []int
 	for i := range n {
 		list = append(list, i)
@@ -96,11 +96,11 @@ func takenAlong(ops []session.Op) []int {
 	return list
 }
 
-func (r *Operations) OpsRef() string { return OpsPrefix + r.refs.Git.Worktree }
+func (r *Operations) OpsRef() string { return OpsPrefix + r.Git.Worktree }
 
 // Ops lists this work tree's operations, newest first, as far as they can be read.
 func (r *Operations) Ops(ctx context.Context) ([]session.Op, error) {
-	ops, _, err := r.OpLog(ctx, r.refs.Git.Worktree)
+	ops, _, err := r.OpLog(ctx, r.Git.Worktree)
 	return ops, err
 }
 
@@ -113,7 +113,7 @@ func (r *Operations) OpLog(ctx context.Context, worktree string) (ops []session.
 
 // OpLogs lists the work trees that have an operation log, those that are gone included.
 func (r *Operations) OpLogs(ctx context.Context) ([]string, error) {
-	refs, err := r.refs.List(ctx, strings.TrimSuffix(OpsPrefix, "/"), func(string) bool { return true })
+	refs, err := r.refs.RefsBelow(ctx, strings.TrimSuffix(OpsPrefix, "/"))
 	if err != nil && !errors.Is(err, ErrBrokenRef) {
 		return nil, err
 	}
@@ -132,53 +132,57 @@ func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err erro
 	if err != nil || l.tip == "" {
 		return l, err
 	}
-	out, err := r.refs.Git.Run(ctx, gitcmd.Opts{}, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*MaxOps),
-		"--no-commit-header", "--format=%H %T %P", string(l.tip), "--")
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) { // no commit, or some are missing
-		l.damage, err = fmt.Errorf("%s: %s", ref, strings.TrimSpace(failed.Stderr)), nil
+	names, rescues, whole, err := r.chain(ctx, l.tip)
+	if failed := gitcmd.Failed(err); failed != nil { // no commit, or some are missing
+		l.damage = fmt.Errorf("%s: %s", ref, strings.TrimSpace(failed.Stderr))
+		return l, nil
 	}
-	if err != nil || l.damage != nil {
+	if !whole {
+		l.damage = fmt.Errorf("%s: its beginning is missing", ref)
+	}
+	if err != nil || len(names) == 0 {
 		return l, err
 	}
-	var names []string
-	var rescues []session.Commit
-	whole := false
+	got, err := r.Objects.Lookup(ctx, names...)
+	if err != nil {
+		return l, err
+	}
+	return l, l.add(names, rescues, got)
+}
+
+// chain lists the names of the documents in a log, newest first, and the rescues of their commits. whole says that it
+// ends as a log does, or is longer than one becomes.
+func (r *Operations) chain(ctx context.Context, tip session.Commit) (names []string, rescues []session.Commit,
+	whole bool, err error) {
+	out, err := r.Git.Ask(ctx, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*maxOps),
+		"--no-commit-header", "--format=%H %T %P", string(tip), "--")
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
-		if whole = f[1] == r.refs.Objects.NewObject("tree", nil).ID; whole {
-			break
+		if f[1] == r.Objects.NewObject("tree", nil).ID {
+			return names, rescues, true, err
 		}
-		names, rescues = append(names, f[0]+":"+FileOp), append(rescues, "")
+		names, rescues = append(names, f[0]+":"+fileOp), append(rescues, "")
 		if len(f) > 3 {
 			rescues[len(rescues)-1] = session.Commit(f[3])
 		}
 	}
-	if len(names) == 0 {
-		if !whole {
-			l.damage = fmt.Errorf("%s is not a commit", ref)
-		}
-		return l, nil
-	}
-	got, err := r.refs.Objects.Lookup(ctx, names...)
-	if err != nil {
-		return l, err
-	}
+	return names, rescues, len(names) == 2*maxOps, err
+}
+
+// add reads the documents of a log up to the first that is damaged. One of a newer version is an error.
+func (l *OpLog) add(names []string, rescues []session.Commit, got []object.Found) error {
 	for i, g := range got {
-		op, err := ReadOp(names[i], g)
+		op, err := readOp(names[i], g)
 		if errors.Is(err, session.ErrNewer) {
-			return l, err
+			return err
 		}
 		if err != nil {
 			l.damage = err
-			return l, nil
+			return nil
 		}
 		l.Ops, l.Rescues = append(l.Ops, op), append(l.Rescues, rescues[i])
 	}
-	if !whole && len(names) < 2*MaxOps {
-		l.damage = fmt.Errorf("%s: its beginning is missing", ref)
-	}
-	return l, nil
+	return nil
 }
 
 // newestOps reads the newest entries of this work tree's log without a git process. It answers false where the
@@ -186,23 +190,23 @@ func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err erro
 func (r *Operations) newestOps(ctx context.Context) (l OpLog, ok bool) {
 	const enough = 16 // an operation is logged again after a kill, and then it is the last one
 	var err error
-	if l.tip, err = r.refs.Ref(ctx, r.OpsRef()); err != nil || l.tip == "" || !r.refs.Git.ReadsDirectly() {
+	if l.tip, err = r.refs.Ref(ctx, r.OpsRef()); err != nil || l.tip == "" || !r.Git.ReadsDirectly() {
 		return l, false
 	}
 	for c := l.tip; len(l.Ops) < enough; {
-		info, err := r.refs.Objects.CommitInfo(ctx, c)
-		if err == nil && info.Tree == r.refs.Objects.OrEmpty("") {
+		info, err := r.Objects.CommitInfo(ctx, c)
+		if err == nil && info.Tree == r.Objects.OrEmpty("") {
 			break
 		}
-		data, err2 := r.refs.Objects.File(ctx, c, FileOp)
-		op, err3 := ReadOp(string(c), object.Found{Kind: "blob", Data: data})
+		data, err2 := r.Objects.File(ctx, c, fileOp)
+		op, err3 := readOp(string(c), object.Found{Kind: "blob", Data: data})
 		if cmp.Or(err, err2, err3) != nil || len(info.Parents) == 0 {
 			return l, false
 		}
 		l.Ops = append(l.Ops, op)
 		c = info.Parents[0]
 	}
-	return l, len(l.Ops) > 0 && l.Ops[0].Number%KeptOps != 0
+	return l, len(l.Ops) > 0 && l.Ops[0].Number%keptOps != 0
 }
 
 // LogOp appends an operation to this work tree's log, durable, and returns its number; op.Number is not looked at. An
@@ -210,51 +214,55 @@ func (r *Operations) newestOps(ctx context.Context) (l OpLog, ok bool) {
 // from the log. A log that cannot be read is moved aside: a new one begins, and what was there is kept below its first
 // commit.
 func (r *Operations) LogOp(ctx context.Context, op session.Op) (int64, error) {
-	ident, err := r.refs.Git.Answers.Identity(ctx)
+	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for {
-		if err := r.moveAside(); err != nil {
-			return 0, err
+		n, err := r.logOp(ctx, op, ident)
+		if !errors.Is(err, ErrMoved) {
+			return n, err
 		}
-		l, ok := r.newestOps(ctx)
-		if !ok {
-			var err error
-			if l, err = r.readOps(ctx, r.OpsRef()); err != nil {
-				return 0, err
-			}
-		}
-		if n := loggedAs(l.Ops, op); n > 0 {
-			return n, nil
-		}
-		objects, tip, err := r.uponOps(ctx, l, ident, op.At)
-		if err != nil {
-			return 0, err
-		}
-		op.Number = 1
-		if len(l.Ops) > 0 {
-			op.Number = l.Ops[0].Number + 1
-		}
-		entry, err := r.opCommit(ctx, op, tip, ident)
-		if err != nil {
-			return 0, err
-		}
-		if err := r.refs.Objects.WriteObjects(ctx, append(objects, entry...)...); err != nil {
-			return 0, err
-		}
-		err = r.moveOps(ctx, session.RefMove{Ref: r.OpsRef(), Old: l.tip, New: session.Commit(entry[len(entry)-1].ID)},
-			op.Kind)
-		if errors.Is(err, ErrMoved) {
-			continue
-		}
-		if err != nil {
-			return 0, err
-		}
-		r.refs.Objects.LetGo(true)
-		durable.Hit(durable.OplogWritten)
-		return op.Number, nil
 	}
+}
+
+// logOp is LogOp, unless somebody else moves the log meanwhile.
+func (r *Operations) logOp(ctx context.Context, op session.Op, ident string) (int64, error) {
+	if err := r.moveAside(); err != nil {
+		return 0, err
+	}
+	l, ok := r.newestOps(ctx)
+	if !ok {
+		var err error
+		if l, err = r.readOps(ctx, r.OpsRef()); err != nil {
+			return 0, err
+		}
+	}
+	if n := loggedAs(l.Ops, op); n > 0 {
+		return n, nil
+	}
+	objects, tip, err := r.uponOps(ctx, l, ident, op.At)
+	if err != nil {
+		return 0, err
+	}
+	op.Number = 1
+	if len(l.Ops) > 0 {
+		op.Number = l.Ops[0].Number + 1
+	}
+	entry, err := r.opCommit(ctx, op, tip, ident)
+	if err != nil {
+		return 0, err
+	}
+	if err := r.Objects.WriteObjects(ctx, append(objects, entry...)...); err != nil {
+		return 0, err
+	}
+	m := session.RefMove{Ref: r.OpsRef(), Old: l.tip, New: session.Commit(entry[len(entry)-1].ID)}
+	if err := r.moveOps(ctx, m, op.Kind); err != nil {
+		return 0, err
+	}
+	r.Objects.LetGo(true)
+	durable.Hit(durable.OplogWritten)
+	return op.Number, nil
 }
 
 // moveOps moves the log's ref itself, whatever somebody made it point to.
@@ -265,33 +273,43 @@ func (r *Operations) moveOps(ctx context.Context, m session.RefMove, kind string
 // uponOps is what the next entry of a log is made upon, and the objects that are to be made for that: none for a log
 // that is whole and short enough. One that has grown is made anew from its newest entries; one that cannot be read
 // begins anew, above what was there.
-func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int64) ([]object.Object, session.Commit, error) {
+func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int64) ([]object.Object, session.Commit,
+	error) {
 	switch {
-	case l.tip != "" && len(l.Ops) > 0 && len(l.Ops) < MaxOps:
+	case l.tip != "" && len(l.Ops) > 0 && len(l.Ops) < maxOps:
 		return nil, l.tip, nil
-	case l.tip == "" && l.damage == nil || len(l.Ops) >= MaxOps:
-		objects, tip := r.RootOfOps(nil, ident, at, "")
+	case l.tip == "" && l.damage == nil || len(l.Ops) >= maxOps:
+		objects, tip := r.rootOfOps(nil, ident, at, "")
 		return r.entriesUpon(ctx, objects, tip, l, ident)
 	case l.damage == nil: // a first commit and nothing else
 		return nil, l.tip, nil
 	}
-	var was []session.Commit // stays reachable
-	if _, err := r.refs.Objects.CommitInfo(ctx, l.tip); err == nil {
-		if whole, err := r.refs.Objects.Exists(ctx, l.tip); err != nil {
-			return nil, "", err
-		} else if whole {
-			was = append(was, l.tip)
-		}
+	was, err := r.reachable(ctx, l.tip)
+	if err != nil {
+		return nil, "", err
 	}
 	r.noteAside(fmt.Sprintf("the operation log of this work tree could not be read (%v): starting a new one", l.damage))
-	root, tip := r.RootOfOps(was, ident, at, "\n\nWhat was here could not be read: "+l.damage.Error())
+	root, tip := r.rootOfOps(was, ident, at, "\n\nWhat was here could not be read: "+l.damage.Error())
 	return root, tip, nil
 }
 
-// RootOfOps makes the commit that a log ends in, so that first parents are operations and nothing else.
-func (r *Operations) RootOfOps(parents []session.Commit, ident string, at int64, why string) ([]object.Object, session.Commit) {
-	empty := r.refs.Objects.NewObject("tree", nil)
-	root := r.refs.Objects.NewCommit(empty.ID, parents, ident, at, "wfs: operations of work tree "+r.refs.Git.Worktree+why)
+// reachable is a commit that is there with all that it reaches, none for anything else.
+func (r *Operations) reachable(ctx context.Context, c session.Commit) ([]session.Commit, error) {
+	if _, err := r.Objects.CommitInfo(ctx, c); err != nil {
+		return nil, nil
+	}
+	whole, err := r.Objects.Exists(ctx, c)
+	if err != nil || !whole {
+		return nil, err
+	}
+	return []session.Commit{c}, nil
+}
+
+// rootOfOps makes the commit that a log ends in, so that first parents are operations and nothing else.
+func (r *Operations) rootOfOps(parents []session.Commit, ident string, at int64, why string) ([]object.Object,
+	session.Commit) {
+	empty := r.Objects.NewObject("tree", nil)
+	root := r.Objects.NewCommit(empty.ID, parents, ident, at, "wfs: operations of work tree "+r.Git.Worktree+why)
 	return []object.Object{empty, root}, session.Commit(root.ID)
 }
 
@@ -299,7 +317,7 @@ func (r *Operations) RootOfOps(parents []session.Commit, ident string, at int64,
 func (r *Operations) entriesUpon(ctx context.Context, objects []object.Object, tip session.Commit, l OpLog,
 	ident string) ([]object.Object, session.Commit, error) {
 	for _, i := range slices.Backward(takenAlong(l.Ops)) {
-		entry, err := r.OpEntry(l.Ops[i], tip, l.Rescues[i], ident)
+		entry, err := r.opEntry(l.Ops[i], tip, l.Rescues[i], ident)
 		if err != nil {
 			return nil, "", err
 		}
@@ -309,7 +327,8 @@ func (r *Operations) entriesUpon(ctx context.Context, objects []object.Object, t
 }
 
 // opCommit makes the objects of one entry, its commit last.
-func (r *Operations) opCommit(ctx context.Context, op session.Op, tip session.Commit, ident string) ([]object.Object, error) {
+func (r *Operations) opCommit(ctx context.Context, op session.Op, tip session.Commit,
+	ident string) ([]object.Object, error) {
 	var rescue session.Commit
 	if op.Turn.Rescue != "" {
 		var err error
@@ -317,10 +336,10 @@ func (r *Operations) opCommit(ctx context.Context, op session.Op, tip session.Co
 			return nil, err
 		}
 	}
-	return r.OpEntry(op, tip, rescue, ident)
+	return r.opEntry(op, tip, rescue, ident)
 }
 
-func (r *Operations) OpEntry(op session.Op, tip, rescue session.Commit, ident string) ([]object.Object, error) {
+func (r *Operations) opEntry(op session.Op, tip, rescue session.Commit, ident string) ([]object.Object, error) {
 	parents := []session.Commit{tip}
 	if rescue != "" {
 		parents = append(parents, rescue)
@@ -329,13 +348,13 @@ func (r *Operations) OpEntry(op session.Op, tip, rescue session.Commit, ident st
 	if err != nil {
 		return nil, err
 	}
-	doc := r.refs.Objects.NewObject("blob", append(data, '\n'))
-	tree, err := r.refs.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: FileOp, ID: doc.ID}})
+	doc := r.Objects.NewObject("blob", append(data, '\n'))
+	tree, err := r.Objects.NewTree([]object.Entry{{Mode: object.ModeFile, Name: fileOp, ID: doc.ID}})
 	if err != nil {
 		return nil, err
 	}
 	message := fmt.Sprintf("wfs: %s %s\n\n%s", op.Kind, op.Session, op.Summary)
-	return []object.Object{doc, tree, r.refs.Objects.NewCommit(tree.ID, parents, ident, op.At, message)}, nil
+	return []object.Object{doc, tree, r.Objects.NewCommit(tree.ID, parents, ident, op.At, message)}, nil
 }
 
 // SetAside says what of an operation log this process could not read and has moved aside, "" for nothing.
@@ -351,15 +370,15 @@ func (r *Operations) noteAside(what string) { r.notedAside.Store(&what) }
 // moveAside renames a file that stands where the log's ref belongs and holds no commit: damaged, or a symbolic ref, by
 // which somebody's branch would be moved. Git can neither read nor replace such a file.
 func (r *Operations) moveAside() error {
-	if !r.refs.Git.ReadsDirectly() {
+	if !r.Git.ReadsDirectly() {
 		return nil
 	}
 	next, _, err := r.refs.ReadRef(r.OpsRef())
 	if err == nil && next == "" || err != nil && !errors.Is(err, ErrBrokenRef) {
 		return err
 	}
-	path, to := r.refs.refPath(r.OpsRef()), filepath.Join(r.refs.Git.PrivateDir(), "ops.corrupt-1")
-	if err := durable.MkdirAll(r.refs.Git.PrivateDir()); err != nil {
+	path, to := r.refs.refPath(r.OpsRef()), filepath.Join(r.Git.PrivateDir(), "ops.corrupt-1")
+	if err := durable.MkdirAll(r.Git.PrivateDir()); err != nil {
 		return err
 	}
 	if err := os.Rename(path, to); err != nil {

@@ -1,12 +1,12 @@
 package refs
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +21,7 @@ import (
 
 // Remote is the remote that the user would push to: origin, else the only one, else "".
 func (r *Refs) Remote(ctx context.Context) (string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "remote")
+	out, err := r.Git.Ask(ctx, "remote")
 	if err != nil {
 		return "", err
 	}
@@ -40,7 +40,7 @@ func (r *Refs) CheckBranchName(ctx context.Context, name string) error {
 	if strings.HasPrefix(name, "-") || strings.Contains(name, "@{") || name == "HEAD" { // as git switch -c has it
 		return fmt.Errorf("%q is not a valid branch name", name)
 	}
-	_, err := r.Git.Run(ctx, gitcmd.Opts{}, "check-ref-format", "refs/heads/"+name)
+	_, err := r.Git.Ask(ctx, "check-ref-format", "refs/heads/"+name)
 	return err
 }
 
@@ -140,44 +140,19 @@ func (r *Refs) packedRefs() ([]byte, error) {
 func (r *Refs) List(ctx context.Context, dir string, want func(name string) bool) (map[string]session.Commit, error) {
 	if !r.Git.ReadsDirectly() {
 		refs, err := r.forEachRef(ctx, dir)
-		for name := range refs {
-			if !want(name) {
-				delete(refs, name)
-			}
-		}
+		maps.DeleteFunc(refs, func(name string, _ session.Commit) bool { return !want(name) })
 		return refs, err
 	}
-	names := map[string]bool{}
-	top := filepath.Join(r.Git.CommonDir, filepath.FromSlash(dir))
-	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		if gitcmd.Absent(err) {
-			return nil // gone since its directory was read
-		}
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(r.Git.CommonDir, path)
-		if name := filepath.ToSlash(rel); !strings.HasSuffix(name, ".lock") && want(name) {
-			names[name] = true
-		}
-		return err
-	})
+	names, err := r.namesBelow(dir)
 	if err != nil {
 		return nil, err
-	}
-	packed, err := r.packedRefs()
-	if err != nil {
-		return nil, err
-	}
-	for lines := bufio.NewScanner(bytes.NewReader(packed)); lines.Scan(); {
-		_, name, ok := strings.Cut(lines.Text(), " ")
-		if ok && strings.HasPrefix(name, dir+"/") && want(name) {
-			names[name] = true
-		}
 	}
 	refs := make(map[string]session.Commit, len(names))
 	var broken error
 	for name := range names {
+		if !want(name) {
+			continue
+		}
 		commit, err := r.Ref(ctx, name)
 		if err != nil {
 			broken = object.Join(broken, err)
@@ -186,6 +161,34 @@ func (r *Refs) List(ctx context.Context, dir string, want func(name string) bool
 		}
 	}
 	return refs, broken
+}
+
+// namesBelow are the names of refs below a directory, in files of their own or packed.
+func (r *Refs) namesBelow(dir string) (map[string]bool, error) {
+	names := map[string]bool{}
+	top := filepath.Join(r.Git.CommonDir, filepath.FromSlash(dir))
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if gitcmd.Absent(err) {
+			return nil // gone since its directory was read
+		}
+		if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
+			return err
+		}
+		rel, err := filepath.Rel(r.Git.CommonDir, path)
+		names[filepath.ToSlash(rel)] = true
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	packed, err := r.packedRefs()
+	for line := range bytes.Lines(packed) {
+		_, name, ok := strings.Cut(strings.TrimSpace(string(line)), " ")
+		if ok && strings.HasPrefix(name, dir+"/") {
+			names[name] = true
+		}
+	}
+	return names, err
 }
 
 // forEachRef lists refs through git: the one of that name, or those below it.
@@ -226,7 +229,7 @@ func (r *Refs) Unreachable(ctx context.Context, commits []session.Commit) ([]ses
 	for _, c := range commits {
 		args = append(args, string(c))
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(args, "--not", "--glob=refs/*")...) // --all counts HEAD as well
+	out, err := r.Git.Ask(ctx, append(args, "--not", "--glob=refs/*")...) // --all counts HEAD as well
 	found := strings.Fields(string(out))
 	return slices.DeleteFunc(slices.Clone(commits),
 		func(c session.Commit) bool { return !slices.Contains(found, string(c)) }), err
@@ -234,9 +237,8 @@ func (r *Refs) Unreachable(ctx context.Context, commits []session.Commit) ([]ses
 
 // Previous returns the branch that HEAD was on before, as `git switch -` means it, "" when git does not remember one.
 func (r *Refs) Previous(ctx context.Context) (string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "rev-parse", "--symbolic-full-name", "@{-1}")
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) {
+	out, err := r.Git.Ask(ctx, "rev-parse", "--symbolic-full-name", "@{-1}")
+	if failed := gitcmd.Failed(err); failed != nil {
 		return "", nil
 	}
 	return strings.TrimSpace(string(out)), err

@@ -35,24 +35,24 @@ var errLeftToGit = errors.New("left to git")
 // the reflog, the new file, renamed over the old one. Repositories of a new kind are left to git, and so is a HEAD that
 // somebody has locked: it waits, and says what is wrong.
 func (r *Writer) SetHead(ctx context.Context, head session.Head, branch string, at session.Commit, why string) error {
-	file := filepath.Join(r.refs.Git.GitDir, "HEAD")
+	file := filepath.Join(r.Git.GitDir, "HEAD")
 	byGit := func() error {
-		if _, err := r.refs.Git.Run(ctx, gitcmd.Opts{Write: true}, "symbolic-ref", "-m", why, "HEAD", branch); err != nil {
+		if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true}, "symbolic-ref", "-m", why, "HEAD", branch); err != nil {
 			return err
 		}
 		return durable.SyncFile(file)
 	}
 	info, err := os.Lstat(file)
-	if !r.refs.Git.ReadsDirectly() || err != nil || !info.Mode().IsRegular() {
+	if !r.Git.ReadsDirectly() || err != nil || !info.Mode().IsRegular() {
 		return byGit()
 	}
-	who, err := r.refs.Git.Run(ctx, gitcmd.Opts{}, "var", "GIT_COMMITTER_IDENT") // with the time
+	who, err := r.Git.Ask(ctx, "var", "GIT_COMMITTER_IDENT") // with the time
 	if err != nil {
 		return byGit()
 	}
 	err = r.replaceLocked("HEAD", file, "ref: "+branch+"\n", func() error {
 		defer durable.Hit(durable.HeadLogged)
-		return r.logMove(ctx, "HEAD", fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.refs.Objects.Zero()), at,
+		return r.logMove(ctx, "HEAD", fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.Objects.Zero()), at,
 			strings.TrimSpace(string(who)), why))
 	})
 	if errors.Is(err, errLeftToGit) {
@@ -86,16 +86,16 @@ func (r *Writer) logMove(ctx context.Context, ref, line string) error {
 
 // logOf is the reflog of a ref.
 func (r *Writer) logOf(ref string) string {
-	dir := r.refs.Git.CommonDir
+	dir := r.Git.CommonDir
 	if ref == "HEAD" {
-		dir = r.refs.Git.GitDir
+		dir = r.Git.GitDir
 	}
 	return filepath.Join(dir, "logs", filepath.FromSlash(ref))
 }
 
 // logsMoves reports whether git begins a reflog of HEAD or a branch where there is none.
 func (r *Writer) logsMoves(ctx context.Context) (bool, error) {
-	out, err := r.refs.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--get", "core.logAllRefUpdates")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--get", "core.logAllRefUpdates")
 	value := strings.ToLower(strings.TrimSpace(string(out)))
 	if value == "" || value == "always" {
 		return err == nil, err
@@ -120,7 +120,7 @@ func (r *Writer) moveBy(ctx context.Context, m session.RefMove, why string, opti
 	}
 	old, line := string(m.Old), "delete "+m.Ref
 	if old == "" {
-		old = r.refs.Objects.Zero()
+		old = r.Objects.Zero()
 	}
 	if m.New != "" {
 		line = "update " + m.Ref + " " + string(m.New)
@@ -131,7 +131,8 @@ func (r *Writer) moveBy(ctx context.Context, m session.RefMove, why string, opti
 	if why != "" {
 		args = append(args, "-m", why)
 	}
-	_, err := r.refs.Git.Run(ctx, gitcmd.Opts{Write: true, Stdin: []byte(line + " " + old + "\n")}, append(args, "--stdin")...)
+	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Stdin: []byte(line + " " + old + "\n")},
+		append(args, "--stdin")...)
 	if err == nil {
 		return r.SyncRef(m.Ref, m.Old == "" || m.New == "")
 	}
@@ -153,39 +154,61 @@ func (r *Writer) SyncRef(ref string, isNew bool) error {
 	dir := filepath.FromSlash(ref)
 	for first := true; dir != "refs" && dir != "." && (first || isNew); first = false {
 		dir = filepath.Dir(dir)
-		if err := durable.SyncDir(filepath.Join(r.refs.Git.CommonDir, dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := durable.SyncDir(filepath.Join(r.Git.CommonDir, dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
 }
 
+// movesWithoutGit reports whether a ref is one that is moved without a git process.
+func (r *Writer) movesWithoutGit(m session.RefMove) bool {
+	switch {
+	case m.New == "", !r.Git.ReadsDirectly():
+		return false
+	case strings.HasPrefix(m.Ref, BranchPrefix):
+		if m.Old == "" {
+			return false
+		}
+	case !strings.HasPrefix(m.Ref, RefsPrefix) && !strings.HasPrefix(m.Ref, OpsPrefix), gitcmd.IsThere(r.logOf(m.Ref)):
+		return false
+	}
+	// A group may share the repository: git knows the modes of new files and directories.
+	info, err := os.Stat(filepath.Join(r.Git.CommonDir, "HEAD"))
+	return err == nil && (info.Mode()&0o020 == 0 || gitcmd.IsThere(r.refs.refPath(m.Ref)))
+}
+
+// reflogLine is what a move adds to reflogs, and to which: those of a branch, and of HEAD that is on it. Refs that only
+// wfs uses have none.
+func (r *Writer) reflogLine(ctx context.Context, m session.RefMove, why string) (line string, logs []string,
+	err error) {
+	if !strings.HasPrefix(m.Ref, BranchPrefix) {
+		return "", nil, nil
+	}
+	ident, err := r.Git.Answers.Identity(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	head, err := r.refs.Head(ctx)
+	if logs = []string{m.Ref}; head.Ref == m.Ref {
+		logs = append(logs, "HEAD")
+	}
+	seconds := r.Git.FileTime() / uint64(time.Second)
+	return fmt.Sprintf("%s %s %s %d +0000\t%s\n", m.Old, m.New, ident, seconds, why), logs, err
+}
+
 // moveOwnRef moves a ref that only wfs uses, or a session's branch that is there, without starting a git
 // process. It returns errLeftToGit, and has changed nothing, if the ref is locked, is not where the move
 // begins, or is kept in another way.
 func (r *Writer) moveOwnRef(ctx context.Context, m session.RefMove, why string) error {
-	own := strings.HasPrefix(m.Ref, RefsPrefix) || strings.HasPrefix(m.Ref, OpsPrefix)
-	branch := strings.HasPrefix(m.Ref, BranchPrefix) && m.Old != ""
-	if !own && !branch || m.New == "" || !r.refs.Git.ReadsDirectly() || own && gitcmd.IsThere(r.logOf(m.Ref)) {
+	if !r.movesWithoutGit(m) {
 		return errLeftToGit
 	}
-	line := ""
-	var logs []string
-	if branch { // the others have no reflog
-		ident, err := r.refs.Git.Answers.Identity(ctx)
-		head, err2 := r.refs.Head(ctx)
-		if err != nil || err2 != nil {
-			return errLeftToGit
-		}
-		line = fmt.Sprintf("%s %s %s %d +0000\t%s\n", m.Old, m.New, ident, r.refs.Git.FileTime()/uint64(time.Second), why)
-		if logs = []string{m.Ref}; head.Ref == m.Ref {
-			logs = append(logs, "HEAD")
-		}
+	line, logs, err := r.reflogLine(ctx, m, why)
+	if err != nil {
+		return errLeftToGit
 	}
 	file := r.refs.refPath(m.Ref)
-	if info, err := os.Stat(filepath.Join(r.refs.Git.CommonDir, "HEAD")); err != nil || info.Mode()&0o020 != 0 && !gitcmd.IsThere(file) {
-		return errLeftToGit // a group may share the repository: git knows the modes of new files and directories
-	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return errLeftToGit
 	}
@@ -207,7 +230,7 @@ func (r *Writer) moveOwnRef(ctx context.Context, m session.RefMove, why string) 
 // the disk, and renames it over the file, whose mode stays. check is called with the lock held, before the
 // rename. The result is errLeftToGit when the lock is taken.
 func (r *Writer) replaceLocked(ref, file, text string, check func() error) error {
-	done, err := r.refs.Git.Locks.NoteLocks([]string{ref})
+	done, err := r.Git.Locks.NoteLocks([]string{ref})
 	if err != nil {
 		return err
 	}
@@ -241,7 +264,7 @@ func (r *Writer) replaceLocked(ref, file, text string, check func() error) error
 
 // PutBack moves a ref to a commit from whatever it is at. It reports false when the commit is not there any more.
 func (r *Writer) PutBack(ctx context.Context, ref string, to session.Commit) (bool, error) {
-	if there, err := r.refs.Objects.Exists(ctx, to); err != nil || !there {
+	if there, err := r.Objects.Exists(ctx, to); err != nil || !there {
 		return false, err
 	}
 	now, err := r.refs.Ref(ctx, ref)

@@ -1,16 +1,17 @@
 package room
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -42,61 +43,33 @@ func newRepo(t *testing.T, initArgs ...string) *testRepo {
 		"GIT_COMMITTER_EMAIL=ann@example.org", "GIT_AUTHOR_DATE=1700000000 +0000",
 		"GIT_COMMITTER_DATE=1700000000 +0000", "LC_ALL=C", "TZ=UTC",
 	}}
-	common := filepath.Join(root, ".git")
-	r.Set = &Set{Root: root, CommonDir: common, Memory: filepath.Join(common, "wfs", "rooms"), Git: r.git, Head: r.head,
-		Worktrees: r.worktrees}
-	r.run(append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
-	r.Format = r.run("rev-parse", "--show-object-format")
+	r.run(root, append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
+	git, err := gitcmd.Open(context.Background(), gitcmd.Options{Dir: root, Env: r.env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := object.New(git)
+	refs := refs.New(git, objects)
+	r.Set = &Set{Git: git, Objects: objects, Refs: refs, Trees: worktree.New(git, objects, refs)}
 	r.write("a.txt", "a\n")
-	r.run("add", "a.txt")
-	r.run("commit", "-q", "-m", "first")
+	r.git("add", "a.txt")
+	r.git("commit", "-q", "-m", "first")
 	return r
 }
 
-func (r *testRepo) git(ctx context.Context, c Call, args ...string) ([]byte, error) {
-	dir := r.Root
-	if c.Dir != "" {
-		dir = c.Dir
-	}
-	if c.GitDir != "" {
-		args = append([]string{"--git-dir=" + c.GitDir, "--work-tree=" + dir}, args...)
-	}
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = dir, r.env, bytes.NewReader(c.Stdin)
-	if c.Index != "" {
-		cmd.Env = append(slices.Clone(r.env), "GIT_INDEX_FILE="+c.Index)
-	}
-	out, err := cmd.Output()
-	if cmd.ProcessState != nil && slices.Contains(c.OkExit, cmd.ProcessState.ExitCode()) {
-		err = nil
-	}
-	return out, err
-}
-
-func (r *testRepo) head(context.Context) (session.Commit, int64, error) {
-	commit, date, _ := strings.Cut(r.run("log", "-1", "--format=%H %ct"), " ")
-	at, err := strconv.ParseInt(date, 10, 64)
-	return session.Commit(commit), at, err
-}
-
-func (r *testRepo) worktrees(context.Context) (paths []string, err error) {
-	for line := range strings.Lines(r.run("worktree", "list", "--porcelain")) {
-		if path, ok := strings.CutPrefix(strings.TrimSpace(line), "worktree "); ok {
-			paths = append(paths, path)
-		}
-	}
-	return paths, nil
-}
-
 // run runs git as the user would and returns what it printed, without the last line feed.
-func (r *testRepo) run(args ...string) string {
+func (r *testRepo) run(dir string, args ...string) string {
 	r.t.Helper()
-	out, err := r.git(context.Background(), Call{}, args...)
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = dir, r.env
+	out, err := cmd.Output()
 	if err != nil {
 		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return strings.TrimSuffix(string(out), "\n")
 }
+
+func (r *testRepo) git(args ...string) string { return r.run(r.Git.Root, args...) }
 
 func (r *testRepo) path(name string) string { return r.live(name) }
 
@@ -114,18 +87,18 @@ func (r *testRepo) write(name, content string) {
 // snap is the work tree as a tree.
 func (r *testRepo) snap() session.Tree {
 	r.t.Helper()
-	r.run("add", "-A")
-	return session.Tree(r.run("write-tree"))
+	r.git("add", "-A")
+	return session.Tree(r.git("write-tree"))
 }
 
 // treeFiles lists what a tree has, by path: the text of a file, and where a link leads.
 func (r *testRepo) treeFiles(tree session.Tree) map[string]string {
 	r.t.Helper()
 	want := map[string]string{}
-	for _, line := range splitZ([]byte(r.run("ls-tree", "-r", "-z", string(tree)))) {
+	for _, line := range gitcmd.SplitZ([]byte(r.git("ls-tree", "-r", "-z", string(tree)))) {
 		meta, name, _ := strings.Cut(line, "\t")
 		f := strings.Fields(meta)
-		data, err := r.git(context.Background(), Call{}, "cat-file", "blob", f[2])
+		_, data, err := r.Objects.Read(context.Background(), f[2])
 		if err != nil {
 			r.t.Fatal(err)
 		}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -27,7 +29,7 @@ func (s *Set) namesOf(ctx context.Context, tree session.Tree) (*treeNames, error
 	lines, err := s.list(ctx, "ls-tree", "-r", "-z", string(tree))
 	for _, line := range lines {
 		meta, name, _ := strings.Cut(line, "\t")
-		if strings.HasPrefix(meta, modeGitlink) {
+		if strings.HasPrefix(meta, object.ModeGitlink) {
 			continue
 		}
 		t.files[name] = true
@@ -64,7 +66,7 @@ func (m *layout) at(rel string) string { return filepath.Join(m.dir, filepath.Fr
 
 // lay makes the directory hold a tree. Killed in the middle, the next call begins anew.
 func (m *layout) lay(ctx context.Context, tree session.Tree, keep keeps) error {
-	for _, top := range []string{m.set.Root, m.set.CommonDir} {
+	for _, top := range []string{m.set.Git.Root, m.set.Git.CommonDir} {
 		if real, err := filepath.EvalSymlinks(top); err != nil || durable.Inside(m.dir, real) || durable.Inside(m.dir, top) {
 			return errors.Join(err, fmt.Errorf(
 				"%s lies in the repository: commands there would find the files of the work tree", m.dir))
@@ -96,12 +98,18 @@ func (m *layout) empty() error {
 		durable.WriteCache(m.place(), []byte(m.dir), 0o600))
 }
 
+// inDir are git processes in the room.
+func (m *layout) inDir() *gitcmd.Git {
+	return gitcmd.New(gitcmd.Place{Root: m.dir, Env: m.set.Git.Env, UserEnv: m.set.Git.UserEnv})
+}
+
 // git runs git on the directory, with the private index.
-func (m *layout) git(ctx context.Context, c Call, args ...string) ([]byte, error) {
-	c.Dir, c.GitDir, c.Index = m.dir, m.gitDir(), m.index()
-	own := []string{"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false", "-c", "core.trustctime=true",
+func (m *layout) git(ctx context.Context, o gitcmd.Opts, args ...string) ([]byte, error) {
+	o.GitDir, o.Env = m.gitDir(), gitcmd.WithIndex(m.index())
+	own := []string{"-c", "core.sparseCheckout=false", "-c",
+		"core.untrackedCache=false", "-c", "core.trustctime=true",
 		"-c", "core.checkStat=default", "-c", "index.skipHash=false"}
-	out, err := m.set.Git(ctx, c, append(own, args...)...)
+	out, err := m.inDir().Run(ctx, o, append(own, args...)...)
 	_ = os.Chmod(m.index(), 0o600) // git makes files as the umask says
 	return out, err
 }
@@ -141,13 +149,13 @@ func (m *layout) begin() (seal, error) {
 		}
 		durable.Hit(durable.CleanMade)
 	}
-	left, _ := filepath.Glob(filepath.Join(escapeGlob(m.private), durable.TempPrefix+"*"))
+	left, _ := filepath.Glob(filepath.Join(gitcmd.Globbed(m.private), durable.TempPrefix+"*"))
 	for _, file := range append(left, m.index()+".lock", m.laid()) {
 		if err := os.Remove(file); err != nil && !durable.Absent(err) {
 			return nil, err
 		}
 	}
-	return laid, m.makeGitDir()
+	return laid, m.set.Git.MakeGitDir(m.gitDir(), "ref: refs/heads/none")
 }
 
 // checkOut has git write the files of a tree that are not there as the last layout left them. Git may compare whole
@@ -161,17 +169,17 @@ func (m *layout) checkOut(ctx context.Context, tree session.Tree, laid seal) err
 	}
 	if changed.Len() > 0 {
 		forget := []string{"update-index", "--force-remove", "-z", "--stdin"}
-		if _, err := m.git(ctx, Call{Stdin: []byte(changed.String())}, forget...); err != nil {
+		if _, err := m.git(ctx, gitcmd.Opts{Stdin: []byte(changed.String())}, forget...); err != nil {
 			return err
 		}
 	}
-	_, err := m.git(ctx, Call{}, "read-tree", "--reset", "-u", string(tree))
+	_, err := m.git(ctx, gitcmd.Opts{}, "read-tree", "--reset", "-u", string(tree))
 	return err
 }
 
 // refresh tells git the new times of files. One that is not as the tree has it is an error.
 func (m *layout) refresh(ctx context.Context) error {
-	differ, err := m.git(ctx, Call{OkExit: []int{1}}, "update-index", "--refresh", "--ignore-submodules")
+	differ, err := m.git(ctx, gitcmd.Opts{OkExit: []int{1}}, "update-index", "--refresh", "--ignore-submodules")
 	if err != nil {
 		return err
 	}
@@ -215,14 +223,4 @@ func readDir(dir string) ([]fs.DirEntry, error) {
 		return os.ReadDir(dir)
 	}
 	return entries, err
-}
-
-// makeGitDir makes a private git directory, which shares objects and configuration with the repository.
-func (m *layout) makeGitDir() error {
-	if err := errors.Join(os.RemoveAll(m.gitDir()), durable.MkdirAll(m.gitDir())); err != nil {
-		return err
-	}
-	return errors.Join(
-		os.WriteFile(filepath.Join(m.gitDir(), "commondir"), []byte(m.set.CommonDir+"\n"), 0o600),
-		os.WriteFile(filepath.Join(m.gitDir(), "HEAD"), []byte("ref: refs/heads/none\n"), 0o600))
 }

@@ -95,7 +95,7 @@ func TestMaterialise(t *testing.T) {
 	r.write("pkg/b.txt", "b\n")
 	r.write("ignored.txt", "not part of it\n")
 	r.write(".gitignore", "ignored.txt\n")
-	if err := os.Symlink("pkg/b.txt", filepath.Join(r.Root, "link")); err != nil {
+	if err := os.Symlink("pkg/b.txt", filepath.Join(r.Git.Root, "link")); err != nil {
 		t.Fatal(err)
 	}
 	first := r.snap()
@@ -118,7 +118,8 @@ func TestMaterialise(t *testing.T) {
 	second := r.snap()
 	make(second, nil)
 	sameFiles(t, under(t, dir), r.treeFiles(second))
-	if after, err := os.Stat(filepath.Join(dir, "pkg", "b.txt")); err != nil || !after.ModTime().Equal(before.ModTime()) || !os.SameFile(before, after) {
+	if after, err := os.Stat(filepath.Join(dir, "pkg", "b.txt")); err != nil ||
+		!after.ModTime().Equal(before.ModTime()) || !os.SameFile(before, after) {
 		t.Errorf("a file that is the same in both trees was written again: %v", err)
 	}
 
@@ -126,7 +127,8 @@ func TestMaterialise(t *testing.T) {
 	info, _ := os.Stat(filepath.Join(dir, "a.txt"))
 	write := func(name, text string) {
 		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755),
+			os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -154,7 +156,7 @@ func TestMaterialise(t *testing.T) {
 
 	// What is remembered and what is there do not fit, in every way.
 	private := r.memory("test")
-	live, err := os.Stat(filepath.Join(r.Root, "pkg", "b.txt"))
+	live, err := os.Stat(filepath.Join(r.Git.Root, "pkg", "b.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +170,7 @@ func TestMaterialise(t *testing.T) {
 		"half removed":     func() error { return os.RemoveAll(filepath.Join(dir, "pkg")) },
 		"led elsewhere": func() error {
 			return errors.Join(os.RemoveAll(filepath.Join(dir, "pkg")),
-				os.Symlink(filepath.Join(r.Root, "pkg"), filepath.Join(dir, "pkg")))
+				os.Symlink(filepath.Join(r.Git.Root, "pkg"), filepath.Join(dir, "pkg")))
 		},
 	} {
 		if err := spoil(); err != nil {
@@ -179,10 +181,10 @@ func TestMaterialise(t *testing.T) {
 			t.Fatalf("%s", name)
 		}
 	}
-	if now, err := os.Stat(filepath.Join(r.Root, "pkg", "b.txt")); err != nil || !now.ModTime().Equal(live.ModTime()) {
+	if now, err := os.Stat(filepath.Join(r.Git.Root, "pkg", "b.txt")); err != nil || !now.ModTime().Equal(live.ModTime()) {
 		t.Errorf("a file of the work tree was changed through a link: %v", err)
 	}
-	for _, inside := range []string{filepath.Join(r.Root, "clean"), filepath.Join(r.CommonDir, "wfs", "clean")} {
+	for _, inside := range []string{filepath.Join(r.Git.Root, "clean"), filepath.Join(r.Git.CommonDir, "wfs", "clean")} {
 		if err := r.layIn(ctx, inside, first, nil); err == nil {
 			t.Errorf("%s was taken", inside)
 		}
@@ -196,8 +198,8 @@ func TestMaterialisedGit(t *testing.T) {
 			r := newRepo(t, "--object-format="+format)
 			ctx := context.Background()
 			dir := filepath.Join(r.home, "clean", "repo")
-			r.run("tag", "v1.2.3")
-			r.run("remote", "add", "origin", "https://example.org/x.git")
+			r.git("tag", "v1.2.3")
+			r.git("remote", "add", "origin", "https://example.org/x.git")
 			r.write("b.txt", "b\n")
 			tree := r.snap()
 			if err := r.layIn(ctx, dir, tree, nil); err != nil {
@@ -230,9 +232,9 @@ func TestMaterialisedGit(t *testing.T) {
 					t.Errorf("git %s: %q, want %q", strings.Join(q.args, " "), got, q.want)
 				}
 			}
-			refs := r.run("for-each-ref")
+			refs := r.git("for-each-ref")
 			ask("-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "--allow-empty", "-m", "of a gate's")
-			if now := r.run("for-each-ref"); now != refs {
+			if now := r.git("for-each-ref"); now != refs {
 				t.Errorf("a commit there moved refs here:\n%s\nwas\n%s", now, refs)
 			}
 		})
@@ -262,7 +264,7 @@ func TestCleanTree(t *testing.T) {
 	}
 	link := func(to, name string) {
 		t.Helper()
-		file := filepath.Join(r.Root, name)
+		file := filepath.Join(r.Git.Root, name)
 		if err := errors.Join(os.RemoveAll(file), os.MkdirAll(filepath.Dir(file), 0o755), os.Symlink(to, file)); err != nil {
 			t.Fatal(err)
 		}
@@ -322,10 +324,13 @@ func TestCleanTree(t *testing.T) {
 		"node_modules/left/": func() error { return os.RemoveAll(filepath.Dir(installed)) },
 		"node_modules/": func() error {
 			return errors.Join(os.RemoveAll(filepath.Join(dir, "node_modules")),
-				os.Symlink(r.Root, filepath.Join(dir, "node_modules")))
+				os.Symlink(r.Git.Root, filepath.Join(dir, "node_modules")))
 		},
-		"node_modules/left/new": func() error { return os.WriteFile(filepath.Join(filepath.Dir(installed), "new"), nil, 0o644) },
-		"node_modules/spool/":   func() error { return os.Mkdir(filepath.Join(dir, "node_modules", "spool"), 0o755) },
+		"node_modules/left/new": func() error {
+			return os.WriteFile(filepath.Join(filepath.Dir(installed), "new"), nil,
+				0o644)
+		},
+		"node_modules/spool/": func() error { return os.Mkdir(filepath.Join(dir, "node_modules", "spool"), 0o755) },
 		"node_modules/.bin/env": func() error {
 			file := filepath.Join(dir, "node_modules/.bin/env")
 			return errors.Join(os.Remove(file), os.Symlink("/bin/true", file))
@@ -342,7 +347,8 @@ func TestCleanTree(t *testing.T) {
 		}
 		clean()
 		sameFiles(t, under(t, dir), want)
-		if live, err := os.ReadFile(filepath.Join(r.Root, "node_modules/left/index.js")); string(live) != "third party\n" {
+		if live, err := os.ReadFile(filepath.Join(r.Git.Root,
+			"node_modules/left/index.js")); string(live) != "third party\n" {
 			t.Fatalf("the work tree has %q, %v", live, err)
 		}
 	}
@@ -354,19 +360,19 @@ func TestCleanTree(t *testing.T) {
 
 	// What leads back to the work tree is told, or to another one of the repository.
 	other := filepath.Join(r.home, "other")
-	r.run("worktree", "add", "-q", "--detach", other)
+	r.git("worktree", "add", "-q", "--detach", other)
 	global := filepath.Join(r.home, "global")
-	if err := os.Symlink(filepath.Join(r.Root, "packages", "a"), global); err != nil {
+	if err := os.Symlink(filepath.Join(r.Git.Root, "packages", "a"), global); err != nil {
 		t.Fatal(err)
 	}
 	for name, lead := range map[string]func(){
 		"node_modules/a":         func() { link(other, "node_modules/a") },
-		"node_modules/absolute":  func() { link(filepath.Join(r.Root, "packages", "a"), "node_modules/absolute") },
+		"node_modules/absolute":  func() { link(filepath.Join(r.Git.Root, "packages", "a"), "node_modules/absolute") },
 		"node_modules/linked":    func() { link(global, "node_modules/linked") },
-		"node_modules/.bin/vite": func() { r.write("node_modules/.bin/vite", "NODE_PATH="+r.Root+"/node_modules\n") },
+		"node_modules/.bin/vite": func() { r.write("node_modules/.bin/vite", "NODE_PATH="+r.Git.Root+"/node_modules\n") },
 		"node_modules/.modules.yaml": func() { // which alone makes no other packages of those that were copied before
 			r.write("node_modules/.pnpm/lock.yaml", "")
-			r.write("node_modules/.modules.yaml", "virtualStoreDir: "+r.Root+"/node_modules/.pnpm\n")
+			r.write("node_modules/.modules.yaml", "virtualStoreDir: "+r.Git.Root+"/node_modules/.pnpm\n")
 		},
 		".venv": func() { r.write(".venv/pyvenv.cfg", "home = /usr/bin\n") },
 	} {
@@ -376,12 +382,12 @@ func TestCleanTree(t *testing.T) {
 				t.Errorf("%s: %+v", name, c.LeadsBack)
 			}
 		}
-		if err := os.RemoveAll(filepath.Join(r.Root, name)); err != nil {
+		if err := os.RemoveAll(filepath.Join(r.Git.Root, name)); err != nil {
 			t.Fatal(err)
 		}
 		link("../packages/a", "node_modules/a")
 	}
-	if err := os.RemoveAll(filepath.Join(r.Root, ".venv")); err != nil {
+	if err := os.RemoveAll(filepath.Join(r.Git.Root, ".venv")); err != nil {
 		t.Fatal(err)
 	}
 	if c := clean(); c.LeadsBack != nil {
@@ -396,7 +402,8 @@ func TestCleanOutside(t *testing.T) {
 	tree := r.snap()
 	venv := filepath.Join(r.home, "venvs", "calc-x")
 	site := filepath.Join(venv, "lib", "python3.12", "site-packages")
-	if err := errors.Join(os.MkdirAll(site, 0o755), os.WriteFile(filepath.Join(site, "calc.pth"), []byte(filepath.Join(r.Root, "src")+"\n"), 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(site, 0o755),
+		os.WriteFile(filepath.Join(site, "calc.pth"), []byte(filepath.Join(r.Git.Root, "src")+"\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(r.home, "clean", "repo")
@@ -405,7 +412,7 @@ func TestCleanOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(site, "calc.pth")
-	if want := (session.LeadsBack{Path: file, To: r.Root}); c.LeadsBack == nil ||
+	if want := (session.LeadsBack{Path: file, To: r.Git.Root}); c.LeadsBack == nil ||
 		*c.LeadsBack != want {
 		t.Errorf("leads back: %+v, want %+v", c.LeadsBack, want)
 	}

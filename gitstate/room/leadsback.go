@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -57,7 +58,7 @@ func (b *room) leads(file string, kind fs.FileMode) string {
 	switch {
 	case kind&fs.ModeSymlink != 0:
 		to, err := filepath.EvalSymlinks(file)
-		ours := func(top string) bool { return durable.Inside(to, top) && !durable.Inside(to, b.set.CommonDir) }
+		ours := func(top string) bool { return durable.Inside(to, top) && !durable.Inside(to, b.set.Git.CommonDir) }
 		if err == nil && !durable.Inside(to, b.Dir) && slices.ContainsFunc(b.theirs, ours) {
 			return to
 		}
@@ -71,10 +72,10 @@ func (b *room) leads(file string, kind fs.FileMode) string {
 // virtual environment of poetry's or conda's. env is that of the gates.
 func (b *room) lookOutside(env []string) {
 	for _, prefix := range pythonPrefixes(env) {
-		if !filepath.IsAbs(prefix) || durable.Inside(prefix, b.set.Root) || durable.Inside(prefix, b.theirs[0]) {
+		if !filepath.IsAbs(prefix) || durable.Inside(prefix, b.set.Git.Root) || durable.Inside(prefix, b.theirs[0]) {
 			continue
 		}
-		found, _ := filepath.Glob(filepath.Join(escapeGlob(prefix), "lib*", "python*", "*-packages", "*"))
+		found, _ := filepath.Glob(filepath.Join(gitcmd.Globbed(prefix), "lib*", "python*", "*-packages", "*"))
 		for _, file := range found {
 			if to := b.leads(file, 0); to != "" {
 				b.clean.LeadsBack = &session.LeadsBack{Path: file, To: to}
@@ -94,7 +95,7 @@ func pythonPrefixes(env []string) (prefixes []string) {
 		case "PATH":
 			for _, dir := range filepath.SplitList(value) {
 				above := filepath.Dir(dir)
-				versions, _ := filepath.Glob(filepath.Join(escapeGlob(above), "versions", "*")) // of pyenv
+				versions, _ := filepath.Glob(filepath.Join(gitcmd.Globbed(above), "versions", "*")) // of pyenv
 				prefixes = append(append(prefixes, above), versions...)
 			}
 		}

@@ -2,12 +2,13 @@ package room
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -21,20 +22,20 @@ func (m *layout) ownGit(ctx context.Context, tree session.Tree) error {
 		return err
 	}
 	durable.Hit(durable.CleanTidied)
-	own := Call{Dir: m.dir, GitDir: dir}
-	if _, err := m.set.Git(ctx, own, "init", "-q", "--template=", "--object-format="+m.set.Format); err != nil {
+	own := gitcmd.Opts{GitDir: dir}
+	if _, err := m.inDir().Run(ctx, own, "init", "-q", "--template=", "--object-format="+m.set.Git.Format); err != nil {
 		return err
 	}
-	head, at, err := m.set.Head(ctx)
+	commit, err := m.commit(ctx, tree)
 	if err != nil {
 		return err
 	}
-	own.Stdin = commitObject(tree, head, at)
-	id, err := m.set.Git(ctx, own, "hash-object", "-w", "-t", "commit", "--stdin")
+	own.Stdin = commit
+	id, err := m.inDir().Run(ctx, own, "hash-object", "-w", "-t", "commit", "--stdin")
 	if err != nil {
 		return err
 	}
-	tags, err := m.set.Git(ctx, Call{}, "for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
+	tags, err := m.set.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
 	if err != nil {
 		return err
 	}
@@ -46,26 +47,31 @@ func (m *layout) ownGit(ctx context.Context, tree session.Tree) error {
 		"HEAD":                    id,
 		"config":                  settings,
 		"packed-refs":             tags,
-		"objects/info/alternates": []byte(filepath.Join(m.set.CommonDir, "objects") + "\n"),
+		"objects/info/alternates": []byte(filepath.Join(m.set.Git.CommonDir, "objects") + "\n"),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			return err
 		}
 	}
-	return m.copyIndex(filepath.Join(dir, "index"))
+	return gitcmd.CopyKeepingTime(m.index(), filepath.Join(dir, "index"))
 }
 
-// commitObject is a commit of a tree upon another one, "" for none.
-func commitObject(tree session.Tree, parent session.Commit, at int64) []byte {
-	text := fmt.Appendf(nil, "tree %s\n", tree)
-	if parent == "" {
-		at = firstDay
-	} else {
-		text = fmt.Appendf(text, "parent %s\n", parent)
+// commit is a commit of a tree upon the live HEAD.
+func (m *layout) commit(ctx context.Context, tree session.Tree) ([]byte, error) {
+	head, err := m.set.Refs.Head(ctx)
+	if err != nil {
+		return nil, err
 	}
-	const ident = "wfs <wfs@localhost>"
-	return fmt.Appendf(text, "author %s %d +0000\ncommitter %s %d +0000\n\nwfs: the tree that is judged\n", ident, at,
-		ident, at)
+	var parents []session.Commit
+	info := object.CommitInfo{At: firstDay}
+	if head.Commit != "" {
+		if info, err = m.set.Objects.CommitInfo(ctx, head.Commit); err != nil {
+			return nil, err
+		}
+		parents = []session.Commit{head.Commit}
+	}
+	return m.set.Objects.NewCommit(string(tree), parents, "wfs <wfs@localhost>", info.At,
+		"wfs: the tree that is judged").Data, nil
 }
 
 // firstDay is the date of a materialised tree's commit that has no parent: what is packed with it must not be
@@ -80,22 +86,13 @@ func (m *layout) settings(ctx context.Context, file string) ([]byte, error) {
 		return nil, err
 	}
 	text = fmt.Appendf(text, "[core]\n\thooksPath = %s\n", os.DevNull)
-	out, err := m.set.Git(ctx, Call{OkExit: []int{1}}, "config", "--local", "-z", "--get-regexp",
+	out, err := m.set.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--local", "-z", "--get-regexp",
 		`^core\.(autocrlf|eol|filemode|ignorecase|precomposeunicode|symlinks)$`)
-	for _, entry := range splitZ(out) {
+	for _, entry := range gitcmd.SplitZ(out) {
 		key, value, _ := strings.Cut(entry, "\n")
 		if value != "" && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz0123456789") == "" {
 			text = fmt.Appendf(text, "\t%s = %s\n", strings.TrimPrefix(key, "core."), value)
 		}
 	}
 	return text, err
-}
-
-// copyIndex copies the room's index. Its time says to git which files it need not read.
-func (m *layout) copyIndex(to string) error {
-	info, err := os.Stat(m.index())
-	if err != nil {
-		return err
-	}
-	return errors.Join(copyFile(m.index(), to, info.Mode()), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -32,7 +33,7 @@ var ErrCannotLink = errors.New("cannot be linked")
 func (s *Set) Provision(ctx context.Context, into string, copies, links []string) (Provisioned, error) {
 	p := provisioner{from: s}
 	var err error
-	if p.source, err = filepath.EvalSymlinks(s.Root); err != nil {
+	if p.source, err = filepath.EvalSymlinks(s.Git.Root); err != nil {
 		return p.done, err
 	}
 	if p.dst, err = os.OpenRoot(into); err != nil {
@@ -114,7 +115,7 @@ func (p *provisioner) mayLink(ctx context.Context, name, target string) error {
 // linkedLeads looks where installed packages usually point back to a project's own files.
 func (p *provisioner) linkedLeads(name, target string) error {
 	for _, pattern := range []string{"*", "@*/*", "lib/*/site-packages/*", "Lib/site-packages/*"} {
-		entries, _ := filepath.Glob(filepath.Join(escapeGlob(target), pattern))
+		entries, _ := filepath.Glob(filepath.Join(gitcmd.Globbed(target), pattern))
 		for _, e := range entries {
 			if to := p.leads(e); to != "" && !durable.Inside(to, target) {
 				rel, _ := filepath.Rel(target, e)
@@ -132,7 +133,7 @@ func (p *provisioner) leads(file string) string {
 		if to, err := filepath.EvalSymlinks(file); err == nil && durable.Inside(to, p.source) {
 			return to
 		}
-	} else if leadsPython(filepath.Base(file)) && namesTree(file, p.source, p.from.Root) != "" {
+	} else if leadsPython(filepath.Base(file)) && namesTree(file, p.source, p.from.Git.Root) != "" {
 		return p.source
 	}
 	return ""
@@ -237,7 +238,7 @@ func (p *provisioner) copyLink(name string) (bool, error) {
 			p.skip(name, "a link out of the work tree, to "+target)
 			return false, nil
 		}
-	case durable.Inside(target, p.source), durable.Inside(target, p.from.Root):
+	case durable.Inside(target, p.source), durable.Inside(target, p.from.Git.Root):
 		return false, leadsBack(name, target)
 	}
 	if ok, err := p.free(name); err != nil || !ok {

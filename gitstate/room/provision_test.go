@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
 func TestProvision(t *testing.T) {
@@ -16,8 +18,8 @@ func TestProvision(t *testing.T) {
 	r := newRepo(t)
 	r.write("tracked/a", "a\n")
 	r.write(".gitignore", "*.ignored\ncache\n")
-	r.run("add", "-A")
-	r.run("commit", "-q", "-m", "more")
+	r.git("add", "-A")
+	r.git("commit", "-q", "-m", "more")
 	outside := filepath.Join(r.home, "outside")
 	if err := os.MkdirAll(outside, 0o777); err != nil {
 		t.Fatal(err)
@@ -37,7 +39,8 @@ func TestProvision(t *testing.T) {
 	r.write("cache/deep/er", "cached\n")
 	r.write("a.txt.ignored", "beside a tracked one\n")
 	for link, to := range map[string]string{
-		"lib/out": outside, "lib/python": "/usr/bin/env", "lib/near": "../a.txt", "lib/far": "../../outside/secret", "lib/loop": "loop",
+		"lib/out": outside, "lib/python": "/usr/bin/env", "lib/near": "../a.txt", "lib/far": "../../outside/secret",
+		"lib/loop": "loop",
 	} {
 		if err := os.MkdirAll(filepath.Dir(r.path(link)), 0o777); err != nil {
 			t.Fatal(err)
@@ -46,14 +49,15 @@ func TestProvision(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.run("init", "-q", r.path("lib/nested"))
+	r.git("init", "-q", r.path("lib/nested"))
 	r.write("lib/nested/n", "n\n")
 	made := filepath.Join(r.home, "new")
-	r.run("worktree", "add", "-q", "--detach", made)
-	into := &testRepo{Set: &Set{Root: made}, t: t, home: r.home, env: r.env}
+	r.git("worktree", "add", "-q", "--detach", made)
+	into := &testRepo{Set: &Set{Git: gitcmd.New(gitcmd.Place{Root: made})}, t: t, home: r.home, env: r.env}
 	into.write("a.txt.ignored", "there before\n")
 
-	p, err := r.Provision(ctx, made, []string{"*.ignored", "lib", "tracked/*.ignored", "none"}, []string{"cache", "missing"})
+	p, err := r.Provision(ctx, made, []string{"*.ignored", "lib", "tracked/*.ignored", "none"},
+		[]string{"cache", "missing"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,15 +75,18 @@ lib/nested/: a nested repository
 none: no untracked file of the main work tree has this name`; got != want {
 		t.Errorf("skipped\n%s\nwant\n%s", got, want)
 	}
-	if readFile(t, into.path("a.txt.ignored")) != "there before\n" || readFile(t, into.path("tracked/x.ignored")) != "x\n" || readFile(t, into.path("cache/deep/er")) != "cached\n" {
+	if readFile(t, into.path("a.txt.ignored")) != "there before\n" ||
+		readFile(t, into.path("tracked/x.ignored")) != "x\n" || readFile(t, into.path("cache/deep/er")) != "cached\n" {
 		t.Error("wrong files")
 	}
-	for name, want := range map[string]string{"lib/out": outside, "lib/near": "../a.txt", "lib/loop": "loop", "cache": r.path("cache")} {
+	for name, want := range map[string]string{"lib/out": outside, "lib/near": "../a.txt", "lib/loop": "loop",
+		"cache": r.path("cache")} {
 		if to, err := os.Readlink(into.path(name)); err != nil || to != want {
 			t.Errorf("%s leads to %q, %v", name, to, err)
 		}
 	}
-	if info, err := os.Stat(into.path("run.ignored")); err != nil || info.Mode().Perm() != 0o750 || !info.ModTime().Equal(old) {
+	if info, err := os.Stat(into.path("run.ignored")); err != nil || info.Mode().Perm() != 0o750 ||
+		!info.ModTime().Equal(old) {
 		t.Errorf("run.ignored: %v, %v", info, err)
 	}
 	for _, name := range []string{"lib/far", "lib/nested"} {
@@ -99,10 +106,11 @@ func TestProvisionRefuses(t *testing.T) {
 	}
 	r.write("packages/mine/x.js", "x\n")
 	r.write("node_modules/left/x.js", "x\n")
-	r.write("venv/lib/python3/site-packages/__editable__.mine.pth", r.Root+"/src\n")
+	r.write("venv/lib/python3/site-packages/__editable__.mine.pth", r.Git.Root+"/src\n")
 	r.write("scoped/@me/x", "x\n")
 	for link, to := range map[string]string{
-		"out": outside, "over/out": outside, "node_modules/mine": "../packages/mine", "scoped/@me/mine": "../../packages/mine", "back": r.Root + "/packages",
+		"out": outside, "over/out": outside, "node_modules/mine": "../packages/mine",
+		"scoped/@me/mine": "../../packages/mine", "back": r.Git.Root + "/packages",
 	} {
 		if err := os.MkdirAll(filepath.Dir(r.path(link)), 0o777); err != nil {
 			t.Fatal(err)
@@ -112,7 +120,7 @@ func TestProvisionRefuses(t *testing.T) {
 		}
 	}
 	made := filepath.Join(r.home, "new")
-	r.run("worktree", "add", "-q", "--detach", made)
+	r.git("worktree", "add", "-q", "--detach", made)
 	var back *LeadsBackError
 	for _, link := range []string{"node_modules", "venv", "scoped"} {
 		if _, err := r.Provision(ctx, made, nil, []string{link}); !errors.As(err, &back) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -95,19 +97,19 @@ func (b *room) fill(ctx context.Context) error {
 }
 
 func (s *Set) newRoom(ctx context.Context, q Request) (*room, error) {
-	real, err := filepath.EvalSymlinks(s.Root)
+	real, err := filepath.EvalSymlinks(s.Git.Root)
 	if err != nil {
 		return nil, err
 	}
 	b := &room{Request: q, layout: s.layout(q.Dir, q.Name), theirs: []string{real},
-		clean: &session.CleanTree{Root: q.Dir, Tree: q.Tree, Live: slices.Compact([]string{s.Root, real})}}
-	trees, err := s.Worktrees(ctx)
+		clean: &session.CleanTree{Root: q.Dir, Tree: q.Tree, Live: slices.Compact([]string{s.Git.Root, real})}}
+	trees, err := s.Trees.Worktrees(ctx)
 	for _, t := range trees {
-		if p, err := filepath.EvalSymlinks(t); err == nil {
+		if p, err := filepath.EvalSymlinks(t.Path); err == nil {
 			b.theirs = append(b.theirs, p)
 		}
 	}
-	b.theirs = append(b.theirs, s.Root)
+	b.theirs = append(b.theirs, s.Git.Root)
 	if err != nil || len(q.Further) == 0 {
 		return b, err
 	}
@@ -280,7 +282,7 @@ func (b *room) absent(ctx context.Context) []string {
 	names, _ := b.set.list(ctx, "ls-files", "-o", "--directory", "--no-empty-directory", "-z", "--", ":/")
 	return slices.DeleteFunc(names, func(name string) bool {
 		top := strings.TrimSuffix(name, "/")
-		return b.tree.files[top] || b.tree.dirs[top] || top == userDir || b.own(top)
+		return b.tree.files[top] || b.tree.dirs[top] || top == object.UserDir || b.own(top)
 	})
 }
 
@@ -289,11 +291,11 @@ func (b *room) written(ctx context.Context) []string {
 	var names []string
 	for _, args := range [][]string{{"diff-files", "--name-only", "-z", "--ignore-submodules=all"},
 		{"ls-files", "-o", "--exclude-standard", "--directory", "--no-empty-directory", "-z"}} {
-		out, err := b.git(ctx, Call{}, args...)
+		out, err := b.git(ctx, gitcmd.Opts{}, args...)
 		if err != nil {
 			return []string{err.Error()}
 		}
-		names = append(names, splitZ(out)...)
+		names = append(names, gitcmd.SplitZ(out)...)
 	}
 	sealed := b.had.keeper()
 	return slices.DeleteFunc(names, func(name string) bool {

@@ -79,7 +79,7 @@ func TestSetUpRoom(t *testing.T) {
 	for says, setUp := range map[string]func() error{
 		"no network": func() error { return errors.New("no network") },
 		"node_modules/us leads to": func() error {
-			return errors.Join(install(), os.Symlink(r.Root, filepath.Join(dir, "node_modules", "us")))
+			return errors.Join(install(), os.Symlink(r.Git.Root, filepath.Join(dir, "node_modules", "us")))
 		},
 	} {
 		if err := os.WriteFile(sealed, nil, 0o644); err != nil {
@@ -170,7 +170,7 @@ func TestRoomKeepsPackages(t *testing.T) {
 	for range 2 {
 		room(good, "", session.ErrOtherPackages) // the copy is gone
 	}
-	if err := os.RemoveAll(filepath.Join(r.Root, "node_modules")); err != nil {
+	if err := os.RemoveAll(filepath.Join(r.Git.Root, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
 	r.write("node_modules/m/index.js", "good")

@@ -44,7 +44,7 @@ func TestLaidTimes(t *testing.T) {
 			t.Errorf("%s after %s", now, last)
 		}
 		last = now
-		if out := r.run("-C", dir, "diff-files", "--name-only"); out != "" {
+		if out := r.git("-C", dir, "diff-files", "--name-only"); out != "" {
 			t.Errorf("git takes for changed: %s", out)
 		}
 	}

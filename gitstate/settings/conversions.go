@@ -39,11 +39,11 @@ func (r *Settings) Conversions(ctx context.Context) (session.Conversions, error)
 		Listed: map[string]string{}}
 	for _, name := range r.shapingFiles() {
 		text, err := os.ReadFile(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return c, err
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
 		if err != nil {
-			continue
+			return c, err
 		}
 		c.Texts[name] = text
 		if filepath.Base(name) == "attributes" {
@@ -62,7 +62,7 @@ func (r *Settings) Conversions(ctx context.Context) (session.Conversions, error)
 	if err != nil {
 		return c, err
 	}
-	if out, err := r.Git.Run(ctx, gitcmd.Opts{}, "var", "GIT_ATTR_GLOBAL"); err == nil { // since git 2.42
+	if out, err := r.Git.Ask(ctx, "var", "GIT_ATTR_GLOBAL"); err == nil { // since git 2.42
 		name := strings.TrimSpace(string(out))
 		if text, err := os.ReadFile(name); err == nil {
 			all[name] = string(text)
@@ -79,8 +79,9 @@ func (r *Settings) shapingFiles() []string {
 }
 
 // shapingSettings are the settings that shape, with all their values; listed are all settings.
-func (r *Settings) shapingSettings(ctx context.Context, from ...string) (all map[string]string, listed string, err error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, append(append([]string{"config"}, from...), "--list", "-z")...)
+func (r *Settings) shapingSettings(ctx context.Context, from ...string) (all map[string]string, listed string,
+	err error) {
+	out, err := r.Git.Ask(ctx, append(append([]string{"config"}, from...), "--list", "-z")...)
 	all = map[string]string{}
 	entries := strings.Split(string(out), "\x00")
 	for _, entry := range entries {
@@ -95,7 +96,8 @@ func (r *Settings) shapingSettings(ctx context.Context, from ...string) (all map
 // PutConversionsBack makes such settings what they were, in the files that only this repository has, and has git look
 // again at files that it was told to pass over. It names what it put back, and what differs elsewhere, in files that
 // are the user's.
-func (r *Settings) PutConversionsBack(ctx context.Context, was session.Conversions) (back, elsewhere []string, err error) {
+func (r *Settings) PutConversionsBack(ctx context.Context, was session.Conversions) (back, elsewhere []string,
+	err error) {
 	now, err := r.Conversions(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -148,7 +150,7 @@ func (r *Settings) putSettingsBack(ctx context.Context, file string, keys []stri
 			if !had {
 				break
 			}
-			if _, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--file", file, "--add", key, value); err != nil {
+			if _, err := r.Git.Ask(ctx, "config", "--file", file, "--add", key, value); err != nil {
 				return err
 			}
 		}
@@ -178,7 +180,7 @@ func putTextBack(file string, was session.Conversions) error {
 func (r *Settings) SettingsBetween(ctx context.Context, was, now string) []string {
 	var all [2]map[string]string
 	for i, file := range []string{was, now} {
-		out, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--file", file, "--list", "-z")
+		out, err := r.Git.Ask(ctx, "config", "--file", file, "--list", "-z")
 		if err != nil {
 			return nil
 		}

@@ -52,7 +52,7 @@ func (r *Settings) Treats(ctx context.Context, path string) (tracked, ignored bo
 	if err != nil {
 		return false, false, err
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-z", "--", ":(top,literal)"+path)
+	out, err := r.Git.Ask(ctx, "ls-files", "-z", "--", ":(top,literal)"+path)
 	return len(out) > 0, said[path], err
 }
 
@@ -82,11 +82,7 @@ func (r *Settings) ExcludeLocally(line string, remove bool) (file string, change
 		return file, false, nil
 	}
 	if !remove {
-		if len(text) > 0 && text[len(text)-1] != '\n' {
-			text = append(text, '\n')
-		}
-		text = append(text, line...)
-		text = append(text, '\n')
+		text = append(endLine(text), line+"\n"...)
 	}
 	if err := durable.MkdirAll(filepath.Dir(file)); err != nil {
 		return file, false, err
@@ -119,7 +115,8 @@ func (r *Settings) Ignores(ctx context.Context, paths []string) (map[string]bool
 	for _, p := range paths {
 		in.WriteString(strings.TrimSuffix(p, "/") + "\x00")
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: in.Bytes(), OkExit: []int{1}}, "check-ignore", "--no-index", "-z", "--stdin")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: in.Bytes(), OkExit: []int{1}}, "check-ignore", "--no-index", "-z",
+		"--stdin")
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +131,7 @@ func (r *Settings) Ignores(ctx context.Context, paths []string) (map[string]bool
 // and ends in a slash. One whose files are ignored, and it is not, is no such directory, though `ls-files
 // --directory` names it: the next file in it may be none of them.
 func (r *Settings) Ignored(ctx context.Context) ([]string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all",
+	out, err := r.Git.Ask(ctx, "status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all",
 		"--no-renames", "--ignore-submodules=all")
 	var ignored []string
 	for _, line := range gitcmd.SplitZ(out) {
@@ -155,10 +152,7 @@ func (r *Settings) CombineExcludes(ctx context.Context, rules []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(all) > 0 && all[len(all)-1] != '\n' {
-		all = append(all, '\n')
-	}
-	all = append(all, rules...)
+	all = append(endLine(all), rules...)
 	if old, err := durable.ReadFile(r.ExcludesPath(), int64(len(all))); err == nil && bytes.Equal(old, all) {
 		return nil
 	}
@@ -195,7 +189,7 @@ func (r *Settings) GlobalExcludes(ctx context.Context) (string, error) {
 	case set && path == "":
 		return noExcludes, nil
 	case path != "" && strings.Contains("~%:", path[:1]) && !strings.HasPrefix(path, "~/"): // only git can expand it
-		out, err := r.Git.Run(ctx, gitcmd.Opts{}, "config", "--type=path", "--get", "core.excludesFile")
+		out, err := r.Git.Ask(ctx, "config", "--type=path", "--get", "core.excludesFile")
 		return strings.TrimSuffix(string(out), "\n"), err
 	}
 	return r.ExcludeFile(path), nil
@@ -223,4 +217,12 @@ func (r *Settings) ExcludeFile(path string) string {
 		return filepath.Join(home, ".config", "git", "ignore")
 	}
 	return ""
+}
+
+// endLine ends the last line of a text.
+func endLine(text []byte) []byte {
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(text, '\n')
+	}
+	return text
 }

@@ -17,7 +17,8 @@ const refusing = "pushing-is-off-in-runs-of-wfs--see-agent.push::"
 // write to a remote as well.
 func (r *Settings) NoPush(ctx context.Context) ([]string, error) {
 	settings := []string{"url." + refusing + ".pushInsteadOf", ""}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "-z", "--get-regexp", `^remote\..*\.(url|pushurl)$`)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "-z", "--get-regexp",
+		`^remote\..*\.(url|pushurl)$`)
 	if err != nil {
 		return nil, err
 	}

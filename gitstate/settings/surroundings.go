@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -26,7 +25,7 @@ const (
 func (r *Settings) Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error) {
 	s := session.Surroundings{Refs: map[string]session.Commit{}, Wfs: map[string]session.Commit{},
 		Files: map[string]string{}, Texts: map[string]session.Text{}}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref",
+	out, err := r.Git.Ask(ctx, "for-each-ref",
 		"--format=%(objecttype),%(*objecttype),%(objectname),%(*objectname),%(refname)")
 	if err != nil {
 		return s, err
@@ -98,6 +97,6 @@ func watch(s *session.Surroundings, base, top string) {
 
 // HasFile reports whether a commit has a file.
 func (r *Settings) HasFile(ctx context.Context, at session.Commit, file string) bool {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "--name-only", string(at), "--", file)
+	out, err := r.Git.Ask(ctx, "ls-tree", "--name-only", string(at), "--", file)
 	return err == nil && len(out) > 0
 }

@@ -52,7 +52,7 @@ const maxSpecs = 64 << 10
 // gitlink unless head has it as one, or somebody has made a submodule of it: a gitlink protects nothing of it.
 func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothingStaged bool, exclude string,
 	head session.Commit, headTree session.Tree) (made addition, err error) {
-	began := time.Unix(0, int64(r.files.Git.FileTime()))
+	began := time.Unix(0, int64(r.Git.FileTime()))
 	h, err := r.files.hold(ctx, index, x, exclude, head)
 	if err != nil {
 		return made, err
@@ -62,7 +62,7 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 		return made, err
 	}
 	if made.Copied, h.given = out.copied, out.skips; len(out.unstaged) > 0 {
-		if x, err = r.files.Objects.ReadIndex(ctx, index); err != nil {
+		if x, err = r.Objects.ReadIndex(ctx, index); err != nil {
 			return made, err
 		}
 		h.unsure = true
@@ -82,7 +82,7 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 			return made, nil
 		}
 	}
-	if err := cmp.Or(x.Store(), r.files.Objects.Doubt(index, x, h.doubted)); err != nil {
+	if err := cmp.Or(x.Store(), r.Objects.Doubt(index, x, h.doubted)); err != nil {
 		return made, err
 	}
 	added, err := r.addHeld(ctx, index, x, &h)
@@ -90,7 +90,7 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 		return made, err
 	}
 	if added != nil || len(h.doubted) > 0 {
-		if made.Now, err = r.files.Objects.ReadIndex(ctx, index); err != nil {
+		if made.Now, err = r.Objects.ReadIndex(ctx, index); err != nil {
 			return made, err
 		}
 	}
@@ -110,13 +110,9 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 //
 // Git is not told what to keep out beside single paths: with a path to be left out beside one in the same
 // directory, git 2.39 finds nothing there and does not say so.
-func (r *Adder) addHeld(ctx context.Context, index string, x *object.Index, h *holding) (skipped []session.Skip, err error) {
-	var paths []string
-	for _, p := range h.paths {
-		if !h.isGiven(p) {
-			paths = append(paths, ":(top,literal)"+p)
-		}
-	}
+func (r *Adder) addHeld(ctx context.Context, index string, x *object.Index, h *holding) (skipped []session.Skip,
+	err error) {
+	paths := literally(slices.DeleteFunc(slices.Clone(h.paths), h.isGiven))
 	sure := !h.unsure && len(paths) <= MaxNamed
 	if sure && len(paths) > 0 {
 		// its threads would compare nothing
@@ -124,17 +120,7 @@ func (r *Adder) addHeld(ctx context.Context, index string, x *object.Index, h *h
 		sure, skipped = err == nil && report.Fatal == nil && len(report.Skipped) == 0, []session.Skip{}
 	}
 	if !sure {
-		all := []string{".", ":(exclude,top)" + object.UserDir}
-		for _, s := range h.given {
-			all = append(all, ":(exclude,top,literal)"+s.Path)
-		}
-		for _, p := range h.keep {
-			// A rule keeps git from looking into it; what is tracked there nevertheless was added by force.
-			if p = strings.TrimSuffix(p, "/"); !x.Tracks(p) {
-				all = append(all, ":(exclude,top,literal)"+p)
-			}
-		}
-		if skipped, err = r.addEverything(ctx, index, h.how, all); err != nil {
+		if skipped, err = r.addEverything(ctx, index, h.how, everythingBut(h, x)); err != nil {
 			return nil, err
 		}
 		skipped = append([]session.Skip{}, skipped...)
@@ -142,21 +128,40 @@ func (r *Adder) addHeld(ctx context.Context, index string, x *object.Index, h *h
 	if len(h.force) == 0 {
 		return skipped, nil
 	}
-	paths = nil
-	for _, p := range h.force {
-		paths = append(paths, ":(top,literal)"+p)
-	}
-	report, err := r.addOnce(ctx, index, paths, "-f")
+	report, err := r.addOnce(ctx, index, literally(h.force), "-f")
 	return append([]session.Skip{}, append(skipped, report.Skipped...)...), err
+}
+
+// literally are the pathspecs of single paths.
+func literally(paths []string) (specs []string) {
+	for _, p := range paths {
+		specs = append(specs, ":(top,literal)"+p)
+	}
+	return specs
+}
+
+// everythingBut are the pathspecs of the work tree without what is held out.
+func everythingBut(h *holding, x *object.Index) []string {
+	all := []string{".", ":(exclude,top)" + object.UserDir}
+	for _, s := range h.given {
+		all = append(all, ":(exclude,top,literal)"+s.Path)
+	}
+	for _, p := range h.keep {
+		// A rule keeps git from looking into it; what is tracked there nevertheless was added by force.
+		if p = strings.TrimSuffix(p, "/"); !x.Tracks(p) {
+			all = append(all, ":(exclude,top,literal)"+p)
+		}
+	}
+	return all
 }
 
 // unseen names the files that differ from an index and that git does not look at. Files that are not there, as
 // outside of a sparse checkout, have nothing to lose.
 func (r *Adder) unseen(ctx context.Context, x *object.Index) (skipped []session.Skip, err error) {
 	var files []object.TreeFile
-	for _, p := range r.files.Git.ThoseThere(x.Marked()) {
+	for _, p := range r.Git.ThoseThere(x.Marked()) {
 		e, _ := object.Find(x.Entries, 0, p)
-		if f, ok := object.LookAt(filepath.Join(r.files.Git.Root, filepath.FromSlash(p))); !ok || !x.Unchanged(e, f, nil) {
+		if f, ok := object.LookAt(filepath.Join(r.Git.Root, filepath.FromSlash(p))); !ok || !x.Unchanged(e, f, nil) {
 			files = append(files, object.TreeFile{Path: p, Mode: fmt.Sprintf("%06o", e.Mode), ID: hex.EncodeToString(e.ID)})
 		}
 	}
@@ -173,12 +178,12 @@ func (r *Adder) unseen(ctx context.Context, x *object.Index) (skipped []session.
 func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]string, error) {
 	ids, named := map[string]string{}, []string{}
 	for _, f := range files {
-		full := filepath.Join(r.files.Git.Root, filepath.FromSlash(f.Path))
+		full := filepath.Join(r.Git.Root, filepath.FromSlash(f.Path))
 		switch info, err := os.Lstat(full); {
 		case err != nil, strings.Contains(f.Path, "\n"): // which git cannot be told of; so it counts as another one
 		case info.Mode()&fs.ModeSymlink != 0 && f.Mode == object.ModeLink:
 			if to, err := os.Readlink(full); err == nil {
-				ids[f.Path] = r.files.Objects.NewObject("blob", []byte(to)).ID
+				ids[f.Path] = r.Objects.NewObject("blob", []byte(to)).ID
 			}
 		case info.Mode().IsRegular() && f.Regular() && (info.Mode()&0o100 != 0) == (f.Mode == object.ModeExec):
 			named = append(named, f.Path)
@@ -187,7 +192,8 @@ func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]
 	if len(named) == 0 {
 		return ids, nil
 	}
-	out, err := r.files.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(named, "\n") + "\n")}, "hash-object", "--stdin-paths")
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(named, "\n") + "\n")}, "hash-object",
+		"--stdin-paths")
 	if lines := strings.Fields(string(out)); err == nil && len(lines) == len(named) {
 		for i, p := range named {
 			ids[p] = lines[i]
@@ -197,7 +203,8 @@ func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]
 }
 
 // addEverything adds what some pathspecs of the whole work tree say, and names what was passed over.
-func (r *Adder) addEverything(ctx context.Context, index, how string, all []string) (skipped []session.Skip, err error) {
+func (r *Adder) addEverything(ctx context.Context, index, how string, all []string) (skipped []session.Skip,
+	err error) {
 	for try := 1; ; try++ {
 		if skipped, err = r.addRest(ctx, index, how, all); err != nil {
 			return nil, err
@@ -237,7 +244,7 @@ func (r *Adder) addRest(ctx context.Context, index, how string, paths []string) 
 func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, how string,
 	settings ...string) (addReport, error) {
 	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
-	args := append(settings, "-c", "core.excludesFile="+r.files.Settings.ExcludesPath(), "-c", "core.splitIndex=false", "-c",
+	args := append(settings, "-c", "core.excludesFile="+r.Settings.ExcludesPath(), "-c",
 		"core.safecrlf=false",
 		"add", how, "--ignore-errors", "--sparse")
 	if all := strings.Join(pathspecs, "\x00"); len(all) > maxSpecs {
@@ -250,7 +257,8 @@ func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, h
 	} else {
 		args = append(append(args, "--"), pathspecs...)
 	}
-	_, stderr, err := r.files.Git.RunBoth(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}, args...)
+	_, stderr, err := r.Git.RunBoth(ctx,
+		gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}, args...)
 	report := ReadAddReport(stderr)
 	report.Skipped = slices.DeleteFunc(report.Skipped, r.rulesOnly)
 	if err == nil && report.Fatal == nil && report.Unknown != "" {
@@ -262,14 +270,15 @@ func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, h
 // ungraft takes those gitlinks out of a private index, x, that head does not have, and that nobody has made
 // submodules of, names them, and submodules that have edits of their own, and returns the index that there is
 // then.
-func (r *Adder) ungraft(ctx context.Context, path string, x *object.Index, head session.Tree) (*object.Index, []session.Skip, error) {
+func (r *Adder) ungraft(ctx context.Context, path string, x *object.Index, head session.Tree) (*object.Index,
+	[]session.Skip, error) {
 	info := x.Info()
 	if len(info.Gitlinks) == 0 {
 		return x, nil, nil
 	}
 	skipped, err := r.dropGitlinks(ctx, path, info.Gitlinks, head)
 	if err == nil && len(skipped) > 0 {
-		x, err = r.files.Objects.ReadIndex(ctx, path)
+		x, err = r.Objects.ReadIndex(ctx, path)
 	}
 	if err != nil {
 		return x, skipped, err
@@ -283,7 +292,7 @@ func (r *Adder) dropGitlinks(ctx context.Context, index string, gitlinks []strin
 	old := map[string]bool{}
 	if head != "" {
 		args := append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", string(head), "--"}, gitlinks...)
-		out, err := r.files.Git.Run(ctx, gitcmd.Opts{}, args...)
+		out, err := r.Git.Ask(ctx, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -311,8 +320,8 @@ func (r *Adder) dropGitlinks(ctx context.Context, index string, gitlinks []strin
 	if len(skipped) == 0 {
 		return nil, nil
 	}
-	_, err := r.files.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: drop.Bytes()},
-		"-c", "core.splitIndex=false", "update-index", "--force-remove", "-z", "--stdin")
+	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: drop.Bytes()},
+		"update-index", "--force-remove", "-z", "--stdin")
 	return skipped, err
 }
 
@@ -321,7 +330,7 @@ func (r *Adder) putEntries(ctx context.Context, index string, entries []byte) er
 	if len(entries) == 0 {
 		return nil
 	}
-	_, err := r.files.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: entries}, "-c", "core.splitIndex=false",
-		"update-index", "-z", "--index-info")
+	_, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: entries}, "update-index",
+		"-z", "--index-info")
 	return err
 }

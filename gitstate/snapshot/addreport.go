@@ -131,6 +131,6 @@ func (r *Adder) rulesOnly(s session.Skip) bool {
 	if !filepath.IsLocal(filepath.FromSlash(s.Path)) || strings.HasPrefix(s.Path, ".git/") {
 		return true
 	}
-	info, err := r.files.Git.Lstat(s.Path)
+	info, err := r.Git.Lstat(s.Path)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }

@@ -20,7 +20,7 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 		return nil, nil, err
 	}
 	if head.Commit != since { // committed by hand, say
-		moved, err := r.Git.Run(ctx, gitcmd.Opts{},
+		moved, err := r.Git.Ask(ctx,
 			append([]string{"diff-tree", "-r", "--name-only", "-z", "--no-renames", string(since), string(head.Commit)},
 				paths...)...)
 		if err != nil {
@@ -34,7 +34,7 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 	}
 	// Not git diff: it writes the index when a file only looks changed.
 	status := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all"}
-	changed, err := r.Git.Run(ctx, gitcmd.Opts{}, append(status, paths...)...)
+	changed, err := r.Git.Ask(ctx, append(status, paths...)...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -45,7 +45,7 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 	}
 	slices.Sort(tracked)
 	tracked = slices.Compact(tracked)
-	names, err := r.Git.Run(ctx, gitcmd.Opts{}, append(others, paths...)...)
+	names, err := r.Git.Ask(ctx, append(others, paths...)...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,7 +59,7 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 // Dirty reports how many paths of the work tree differ from HEAD or are untracked, directories counted once and
 // wfs's own not at all. It takes no lock.
 func (r *Files) Dirty(ctx context.Context) (int, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", object.EverySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
+	out, err := r.Git.Ask(ctx, "status", object.EverySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
 		":(top,exclude)"+object.UserDir)
 	return strings.Count(string(out), "\x00"), err
 }

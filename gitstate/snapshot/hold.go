@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -52,25 +51,22 @@ type holding struct {
 
 // hold decides what of the work tree is kept out of a private index. x is that index; head is the commit that
 // the work tree builds on, "" for none: what that tracks is never held out.
-func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude string, head session.Commit) (h holding,
+func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude string,
+	head session.Commit) (h holding,
 	err error) {
-	if exclude != "" {
-		if h.rules, err = durable.ReadFile(exclude, settings.MaxRules); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return h, err
-		}
+	if h.rules, err = rulesIn(exclude); err != nil {
+		return h, err
 	}
 	rules, g := session.SplitGuard(h.rules)
 	found := r.Look(x, rules, g)
 	if found.rules != nil {
 		return h, found.rules
 	}
-	if err := r.files.Settings.CombineExcludes(ctx, h.rules); err != nil {
+	if err := r.Settings.CombineExcludes(ctx, h.rules); err != nil {
 		return h, err
 	}
 	h.paths, h.doubted, h.unsure, h.force = found.Changed, found.Doubted, found.Unsure, r.forced(x, rules, g)
-	if h.how = "-A"; len(found.Others) == 0 && len(x.Entries) > 0 {
-		h.how = "-u" // git need not look for what is not there
-	}
+	h.how = "-A"
 	var nothing []string // what holds nothing that git would add
 	if len(found.Others) > 0 {
 		s, err := r.sift(ctx, g, found.Others, index, x, head)
@@ -79,42 +75,67 @@ func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude
 		}
 		h.held, nothing = s.held, slices.Sorted(maps.Keys(s.empty))
 		h.paths, h.unsure = append(h.paths, s.fresh...), h.unsure || s.more
+	} else if len(x.Entries) > 0 {
+		h.how = "-u" // git need not look for what is not there
 	}
 	there := r.heldBefore(x, g)
-	ignored, err := r.files.Settings.Ignores(ctx, slices.Concat(nothing, there))
+	ignored, err := r.Settings.Ignores(ctx, slices.Concat(nothing, there))
 	if err != nil {
 		return h, err
 	}
+	h.remember(nothing, ignored)
+	more, grown := g.Hold(h.held)
+	h.keepOut(g, there, ignored)
+	if !grown {
+		return h, nil
+	}
+	h.rules = session.WithGuard(rules, more)
+	return h, r.Settings.CombineExcludes(ctx, h.rules) // so that git does not look into directories either
+}
+
+// rulesIn reads a session's exclude file, "" for none.
+func rulesIn(exclude string) ([]byte, error) {
+	if exclude == "" {
+		return nil, nil
+	}
+	rules, err := durable.ReadFile(exclude, settings.MaxRules)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return rules, err
+}
+
+// remember notes what is ignored among that which holds nothing that git would add, such as a directory that holds its
+// own .gitignore.
+func (h *holding) remember(nothing []string, ignored map[string]bool) {
 	for _, p := range nothing {
-		if p = strings.TrimSuffix(p, "/"); ignored[p] || filled(path.Base(p)) { // such as one that holds its own .gitignore
+		if p = strings.TrimSuffix(p, "/"); ignored[p] || filled(path.Base(p)) {
 			h.ignored = append(h.ignored, p+"/")
 		}
 	}
-	if more, grown := g.Hold(h.held); grown { // so that git does not look into directories either
-		h.rules = session.WithGuard(rules, more)
-		if err := r.files.Settings.CombineExcludes(ctx, h.rules); err != nil {
-			return h, err
-		}
-	}
+}
+
+// keepOut keeps out what is held, now or by a guard of before at whose paths there is still something.
+func (h *holding) keepOut(g session.Guard, there []string, ignored map[string]bool) {
 	for _, k := range h.held {
 		h.keep = append(h.keep, k.Path)
 	}
 	for _, k := range g.Held {
-		if slices.Contains(there, k.Path) && !slices.Contains(h.keep, k.Path) {
-			h.keep = append(h.keep, k.Path)
-			if !ignored[k.Path] {
-				h.held = append(h.held, k)
-			}
+		if !slices.Contains(there, k.Path) || slices.Contains(h.keep, k.Path) {
+			continue
+		}
+		h.keep = append(h.keep, k.Path)
+		if !ignored[k.Path] {
+			h.held = append(h.held, k)
 		}
 	}
-	return h, nil
 }
 
 // heldBefore returns the paths of a guard at which there is something that an index does not track, and nobody let in.
 func (r *Guard) heldBefore(x *object.Index, g session.Guard) (there []string) {
 	for i := range g.Held {
 		p := strings.TrimSuffix(g.Held[i].Path, "/")
-		info, err := r.files.Git.Lstat(p)
+		info, err := r.Git.Lstat(p)
 		if file, _ := object.Find(x.Entries, 0, p); err != nil || file != nil {
 			continue
 		}
@@ -132,9 +153,9 @@ func (r *Guard) heldBefore(x *object.Index, g session.Guard) (there []string) {
 // holdsOther reports whether a directory holds a file that an index does not track, and nobody let in.
 func (r *Guard) holdsOther(x *object.Index, g session.Guard, dir string) bool {
 	found := errors.New("found")
-	err := filepath.WalkDir(filepath.Join(r.files.Git.Root, filepath.FromSlash(dir)),
+	err := filepath.WalkDir(filepath.Join(r.Git.Root, filepath.FromSlash(dir)),
 		func(name string, d fs.DirEntry, err error) error {
-			rel := filepath.ToSlash(strings.TrimPrefix(name, r.files.Git.Root+string(filepath.Separator)))
+			rel := filepath.ToSlash(strings.TrimPrefix(name, r.Git.Root+string(filepath.Separator)))
 			switch {
 			case err != nil:
 				return err
@@ -167,7 +188,7 @@ func (r *Guard) forced(x *object.Index, rules []byte, g session.Guard) []string 
 		if !out || x.Tracks(a) {
 			continue
 		}
-		if _, err := r.files.Git.Lstat(a); err == nil {
+		if _, err := r.Git.Lstat(a); err == nil {
 			force = append(force, a)
 		}
 	}
@@ -180,7 +201,7 @@ func (r *Guard) sift(ctx context.Context, g session.Guard, paths []string, index
 	head session.Commit) (*sieve, error) {
 	dirs := sync.OnceValues(func() (map[string]bool, error) { return r.directoriesOf(ctx, head) })
 	s := &sieve{guard: g, size: func(p string) int64 {
-		info, err := os.Lstat(filepath.Join(r.files.Git.Root, filepath.FromSlash(p)))
+		info, err := os.Lstat(filepath.Join(r.Git.Root, filepath.FromSlash(p)))
 		if err != nil || !info.Mode().IsRegular() {
 			return 0
 		}
@@ -195,11 +216,10 @@ func (r *Guard) sift(ctx context.Context, g session.Guard, paths []string, index
 		}
 	}
 	var warned bytes.Buffer
-	if plain, ok := r.files.untracked(ctx, paths); ok {
-		for _, p := range plain {
-			s.read(p)
-		}
-	} else if err := cmp.Or(x.Store(), r.siftByGit(ctx, s, paths, index, &warned)); err != nil {
+	if err := x.Store(); err != nil {
+		return nil, err
+	}
+	if err := r.siftByGit(ctx, s, paths, index, &warned); err != nil {
 		return nil, err
 	}
 	s.end()
@@ -221,14 +241,15 @@ func (r *Guard) sift(ctx context.Context, g session.Guard, paths []string, index
 
 // siftByGit lets git list the untracked files at and below some paths.
 func (r *Guard) siftByGit(ctx context.Context, s *sieve, paths []string, index string, warned io.Writer) error {
-	args := []string{"-c", "core.excludesFile=" + r.files.Settings.ExcludesPath(), "ls-files", "-o", "--exclude-standard", "-z", "--"}
+	args := []string{"-c", "core.excludesFile=" + r.Settings.ExcludesPath(), "ls-files", "-o",
+		"--exclude-standard", "-z", "--"}
 	const most = 1000 // arguments; beyond it, git looks at everything
 	for _, p := range paths {
 		if len(paths) <= most {
 			args = append(args, ":(top,literal)"+strings.TrimSuffix(p, "/"))
 		}
 	}
-	return r.files.Git.Stream(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), Stderr: warned}, nil, s, args...)
+	return r.Git.Stream(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), Stderr: warned}, nil, s, args...)
 }
 
 // directoriesOf returns the paths of the directories of a commit.
@@ -237,7 +258,7 @@ func (r *Guard) directoriesOf(ctx context.Context, c session.Commit) (map[string
 	if c == "" {
 		return all, nil
 	}
-	out, err := r.files.Git.Run(ctx, gitcmd.Opts{}, "ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", string(c))
+	out, err := r.Git.Ask(ctx, "ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", string(c))
 	for _, p := range gitcmd.SplitZ(out) {
 		all[p] = true
 	}
@@ -255,7 +276,7 @@ func (r *Guard) inCommit(ctx context.Context, c session.Commit, held []session.H
 		for _, h := range some {
 			args = append(args, strings.TrimSuffix(h.Path, "/"))
 		}
-		out, err := r.files.Git.Run(ctx, gitcmd.Opts{}, args...)
+		out, err := r.Git.Ask(ctx, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -40,7 +40,8 @@ func (r *Files) CopyIndex(ctx context.Context, to string) (*object.Index, error)
 
 // TreeOfIndex returns the tree that a private index stands for, written if it was not yet. That it is the expected one,
 // which exists, is found out without a git process. Conflicts are a *ReadyError.
-func (r *Files) TreeOfIndex(ctx context.Context, path string, x *object.Index, expected session.Tree) (session.Tree, error) {
+func (r *Files) TreeOfIndex(ctx context.Context, path string, x *object.Index, expected session.Tree) (session.Tree,
+	error) {
 	info := x.Info()
 	if len(info.Unmerged) > 0 {
 		return "", Unmerged(info)
@@ -75,7 +76,8 @@ func (r *Files) TreeWithout(ctx context.Context, x *object.Index, but []byte) (s
 
 // StagedTrees returns the trees of a private index that are to be made, with this .wfs, the root last. That has
 // no data if git has made it. x is what is in the index.
-func (r *Files) StagedTrees(ctx context.Context, path string, x *object.Index, own object.Entry) ([]object.Object, error) {
+func (r *Files) StagedTrees(ctx context.Context, path string, x *object.Index, own object.Entry) ([]object.Object,
+	error) {
 	if entries, below, ok := r.Objects.TreesOf(x, nil); ok {
 		own.Name = object.UserDir
 		root, err := r.Objects.NewTree(object.PutEntry(entries, own))

@@ -87,30 +87,17 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	defer end()
 	here := map[string]bool{} // directories
 	for _, e := range list {
-		name := e.Name()
-		file, entries := object.Find(d.entries, len(d.prefix), name)
-		switch {
-		case d.prefix == "" && (name == ".git" || name == object.UserDir):
-		case name == ".git": // git has rules of its own for what lies in another repository
-			found.Unsure = true
-		case file != nil && (!e.IsDir() || file.Mode&object.IndexType == object.IndexGitlink):
-		case e.IsDir() && len(entries) > 0:
-			here[name] = true
-		case !l.passes(d.prefix+name, e.IsDir()):
-			found.Others = append(found.Others, d.prefix+name+slashOf(e))
+		if notOurs(d.prefix, e.Name()) {
+			continue
 		}
-		if special := e.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0; special &&
-			(name == ".gitignore" || name == ".gitattributes") {
-			file := filepath.Join(dir, name)
-			found.rules = &gitcmd.UnusableError{Dir: l.repo.Git.Root, Said: file + " is a FIFO, a socket or a device",
-				Hint: "rm " + safetext.ShellWord(file)}
-		}
+		found.rules = cmp.Or(found.rules, readableRules(l.repo.Git.Root, filepath.Join(dir, e.Name()), e))
+		here[e.Name()] = l.entry(d, e, &found)
 	}
 	tracked, files := d.children()
 	for _, t := range tracked {
 		name := t.prefix[len(d.prefix) : len(t.prefix)-1]
 		switch {
-		case d.prefix == "" && name == object.UserDir:
+		case notOurs(d.prefix, name):
 		case here[name]:
 			below = append(below, t)
 		default:
@@ -128,6 +115,38 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	l.found.Unsure = l.found.Unsure || found.Unsure
 	l.found.rules = cmp.Or(l.found.rules, found.rules)
 	return below
+}
+
+// notOurs reports whether a name in a directory is git's or the user's own directory.
+func notOurs(prefix, name string) bool {
+	return prefix == "" && (name == ".git" || name == object.UserDir)
+}
+
+// entry looks at what a directory has under one name, and reports whether that is a directory that holds something
+// tracked.
+func (l *looker) entry(d trackedDir, e fs.DirEntry, found *looked) bool {
+	name := e.Name()
+	file, entries := object.Find(d.entries, len(d.prefix), name)
+	switch {
+	case name == ".git": // git has rules of its own for what lies in another repository
+		found.Unsure = true
+	case file != nil && (!e.IsDir() || file.Mode&object.IndexType == object.IndexGitlink):
+	case e.IsDir() && len(entries) > 0:
+		return true
+	case !l.passes(d.prefix+name, e.IsDir()):
+		found.Others = append(found.Others, d.prefix+name+slashOf(e))
+	}
+	return false
+}
+
+// readableRules is an error for rules of git's in a file that git would wait for.
+func readableRules(root, file string, e fs.DirEntry) error {
+	special := e.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0
+	if !special || e.Name() != ".gitignore" && e.Name() != ".gitattributes" {
+		return nil
+	}
+	return &gitcmd.UnusableError{Dir: root, Said: file + " is a FIFO, a socket or a device",
+		Hint: "rm " + safetext.ShellWord(file)}
 }
 
 func slashOf(e fs.DirEntry) string {
@@ -194,7 +213,7 @@ const WayUnseen = "marked assume-unchanged or skip-worktree in git"
 func (r *Guard) Look(x *object.Index, rules []byte, g session.Guard) looked {
 	l := &looker{repo: r.files, index: x, guard: g, pass: map[string]bool{}}
 	l.found.Unsure = !object.ComparesFiles || !x.Comparable()
-	l.empty, _ = hex.DecodeString(r.files.Objects.NewObject("blob", nil).ID)
+	l.empty, _ = hex.DecodeString(r.Objects.NewObject("blob", nil).ID)
 	for line := range bytes.Lines(rules) {
 		l.pass[session.ExcludedPath(string(bytes.TrimSuffix(line, []byte("\n"))))] = true
 	}
@@ -209,7 +228,7 @@ func (r *Guard) Look(x *object.Index, rules []byte, g session.Guard) looked {
 
 // hollow reports whether a directory holds nothing but directories: there is nothing in it that git could add.
 func (r *Guard) hollow(p string) bool {
-	todo := []string{filepath.Join(r.files.Git.Root, filepath.FromSlash(p))}
+	todo := []string{filepath.Join(r.Git.Root, filepath.FromSlash(p))}
 	for n := 0; n < len(todo); n++ {
 		entries, err := os.ReadDir(todo[n])
 		if err != nil {

@@ -35,19 +35,20 @@ func (r *Adder) editedSubmodules(ctx context.Context, index string, gitlinks []s
 		"--untracked-files=normal", "--"}
 	none := len(args)
 	for _, p := range gitlinks {
-		if gitcmd.IsRepository(filepath.Join(r.files.Git.Root, filepath.FromSlash(p))) {
+		if gitcmd.IsRepository(filepath.Join(r.Git.Root, filepath.FromSlash(p))) {
 			args = append(args, ":(top,literal)"+p)
 		}
 	}
 	if len(args) == none {
 		return nil, nil
 	}
-	out, err := r.files.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, args...)
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, args...)
 	if err != nil {
 		return nil, err
 	}
 	var skipped []session.Skip
-	for _, line := range gitcmd.SplitZ(out) { // "1 XY SCMU mode mode mode id id path": C, M, U say what of the submodule changed
+	// "1 XY SCMU mode mode mode id id path": C, M, U say what of the submodule changed
+	for _, line := range gitcmd.SplitZ(out) {
 		f := strings.SplitN(line, " ", 9)
 		if len(f) == 9 && f[0] == "1" && len(f[2]) == 4 && (f[2][2] == 'M' || f[2][3] == 'U') {
 			skipped = append(skipped, session.Skip{Path: f[8], Why: "a submodule with changes that are not committed in it"})
@@ -59,13 +60,14 @@ func (r *Adder) editedSubmodules(ctx context.Context, index string, gitlinks []s
 // stagedSubmodules returns those gitlinks of the user's own index that the .gitmodules of a private one names: what
 // `git submodule add` leaves.
 func (r *Adder) stagedSubmodules(ctx context.Context, index string) (map[string]bool, error) {
-	x, err := r.files.Objects.ReadIndex(ctx, r.files.Git.IndexPath())
+	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return nil, err
 	}
 	user := x.Info().Gitlinks
 	const none = 128 // there is no .gitmodules, or it cannot be read
-	out, err := r.files.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), OkExit: []int{1, none}}, "config", "-z", "--blob",
+	out, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), OkExit: []int{1, none}}, "config", "-z",
+		"--blob",
 		":.gitmodules", "--get-regexp", `^submodule\..*\.path$`)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"io"
 	"os"
@@ -98,7 +97,7 @@ func (p *plainRules) keeps(name string, data []byte) bool {
 			if err != nil && !gitcmd.Absent(err) {
 				return false
 			}
-			text = strings.TrimPrefix(string(data), byteOrderMark)
+			text = strings.TrimPrefix(string(data), "\ufeff") // git passes over a byte order mark
 			p.texts[file] = text
 		}
 		for line := range strings.Lines(text) {
@@ -145,7 +144,7 @@ type plainAdd struct {
 // blobs, and trees but for the root. It answers false, and has done nothing, where git has to add them.
 func (r *Adder) addPlain(ctx context.Context, path string, x *object.Index, paths []string) (now *object.Index,
 	objects []object.Object, ok bool) {
-	if x.Special || x.Version != 2 && x.Version != 3 || !r.files.Git.ReadsDirectly() {
+	if x.Special || x.Version != 2 && x.Version != 3 || !r.Git.ReadsDirectly() {
 		return nil, nil, false
 	}
 	a := &plainAdd{repo: r, old: x, dirty: map[string]bool{}}
@@ -161,11 +160,11 @@ func (r *Adder) addPlain(ctx context.Context, path string, x *object.Index, path
 	if now, ok = a.index(); !ok {
 		return nil, nil, false
 	}
-	_, trees, ok := r.files.Objects.TreesOf(now, a.dirty)
+	_, trees, ok := r.Objects.TreesOf(now, a.dirty)
 	if !ok {
 		return nil, nil, false
 	}
-	r.files.Objects.EncodeIndex(now)
+	r.Objects.EncodeIndex(now)
 	if durable.WriteCache(path, now.Data, 0o600) != nil {
 		return nil, nil, false
 	}
@@ -174,44 +173,22 @@ func (r *Adder) addPlain(ctx context.Context, path string, x *object.Index, path
 
 // add looks at one path.
 func (a *plainAdd) add(p string) bool {
-	full := filepath.Join(a.repo.files.Git.Root, filepath.FromSlash(p))
+	full := filepath.Join(a.repo.Git.Root, filepath.FromSlash(p))
 	file, below := a.old.Position(p)
 	f, ok := object.LookAt(full)
-	kind := f.Mode & object.IndexType
-	switch {
-	case !ok:
-		if _, err := os.Lstat(full); !gitcmd.Absent(err) {
-			return false
-		}
-	case kind != object.KindRegular && kind != object.KindLink, !plainName(p):
+	if !ok {
+		_, err := os.Lstat(full)
+		a.remove(p, file, below)
+		return gitcmd.Absent(err)
+	}
+	blob, ok := a.blob(p, full, f)
+	if !ok {
 		return false
 	}
 	if below.N > 0 {
 		a.edits = append(a.edits, below)
 	}
-	if !ok {
-		if file.N > 0 {
-			a.edits = append(a.edits, file)
-		}
-		a.touch(p)
-		return true
-	}
-	data, ok := readPlain(full, f)
-	if a.bytes += int64(len(data)); !ok || a.bytes > maxPlainAll || kind == object.KindRegular && !a.rules.keeps(p, data) {
-		return false
-	}
-	blob := a.repo.files.Objects.NewObject("blob", data)
-	id, err := hex.DecodeString(blob.ID)
-	if err != nil {
-		return false
-	}
-	mode := uint32(object.KindLink)
-	if kind == object.KindRegular {
-		mode = object.KindRegular | 0o644
-		if f.Mode&0o100 != 0 {
-			mode |= 0o111
-		}
-	}
+	mode, id := modeOf(f), object.RawID(blob.ID)
 	same := file.N > 0 && a.old.Entries[file.From].Mode == mode && bytes.Equal(a.old.Entries[file.From].ID, id)
 	if !same || below.N > 0 {
 		a.touch(p)
@@ -225,6 +202,48 @@ func (a *plainAdd) add(p string) bool {
 	file.Entry = &e
 	a.edits = append(a.edits, file)
 	return ok
+}
+
+// remove removes a path, and what is below it.
+func (a *plainAdd) remove(p string, file, below object.IndexEdit) {
+	for _, e := range []object.IndexEdit{below, file} {
+		if e.N > 0 {
+			a.edits = append(a.edits, e)
+		}
+	}
+	a.touch(p)
+}
+
+// blob reads a file as git would store it, if git stores its bytes as they are.
+func (a *plainAdd) blob(p, full string, f object.FileLook) (object.Object, bool) {
+	if !plainKind(f) || !plainName(p) {
+		return object.Object{}, false
+	}
+	data, ok := readPlain(full, f)
+	if a.bytes += int64(len(data)); !ok || a.bytes > maxPlainAll {
+		return object.Object{}, false
+	}
+	if f.Mode&object.IndexType == object.KindRegular && !a.rules.keeps(p, data) {
+		return object.Object{}, false
+	}
+	return a.repo.Objects.NewObject("blob", data), true
+}
+
+// plainKind reports whether something is a file or a link.
+func plainKind(f object.FileLook) bool {
+	kind := f.Mode & object.IndexType
+	return kind == object.KindRegular || kind == object.KindLink
+}
+
+// modeOf is a file's mode as an index has it.
+func modeOf(f object.FileLook) uint32 {
+	switch {
+	case f.Mode&object.IndexType == object.KindLink:
+		return object.KindLink
+	case f.Mode&0o100 != 0:
+		return object.KindRegular | 0o755
+	}
+	return object.KindRegular | 0o644
 }
 
 // touch notes that the directories of a path are other ones.
@@ -243,7 +262,8 @@ func (a *plainAdd) index() (*object.Index, bool) {
 	slices.SortStableFunc(a.edits, func(x, y object.IndexEdit) int { return x.From - y.From })
 	old := a.old
 	now := &object.Index{At: old.At, Written: old.Written, Cached: old.Cached, Sum: old.Sum,
-		Entries: make([]object.IndexEntry, 0, len(old.Entries)+len(a.edits)), Data: make([]byte, 0, len(old.Data)+len(old.Data)/32)}
+		Entries: make([]object.IndexEntry, 0, len(old.Entries)+len(a.edits)),
+		Data:    make([]byte, 0, len(old.Data)+len(old.Data)/32)}
 	now.Data = append(now.Data, old.Data[:12]...)
 	from := 0
 	keep := func(to int) {
@@ -277,11 +297,8 @@ func (a *plainAdd) index() (*object.Index, bool) {
 
 // plainRules answers false where settings make git look at files in another way than is done here.
 func (r *Adder) plainRules(ctx context.Context) (*plainRules, bool) {
-	s, err := r.files.Git.Answers.Settings(ctx)
-	off := func(key string) bool { value, set := s[key]; return set && !gitcmd.Truth(value) }
-	if err != nil || off("core.filemode") || off("core.symlinks") || gitcmd.Truth(s["core.ignorecase"]) ||
-		gitcmd.Truth(s["core.precomposeunicode"]) ||
-		s["core.bigfilethreshold"] != "" || s["attr.tree"] != "" {
+	s, err := r.Git.Answers.Settings(ctx)
+	if err != nil || !usual(s) {
 		return nil, false
 	}
 	global := s["core.attributesfile"]
@@ -290,14 +307,21 @@ func (r *Adder) plainRules(ctx context.Context) (*plainRules, bool) {
 		return nil, false
 	}
 	if global == "" {
-		global = strings.TrimSuffix(r.files.Settings.ExcludeFile(""), "ignore") + "attributes"
+		global = strings.TrimSuffix(r.Settings.ExcludeFile(""), "ignore") + "attributes"
 	} else {
-		global = r.files.Settings.ExcludeFile(global)
+		global = r.Settings.ExcludeFile(global)
 	}
 	p := &plainRules{repo: r.files, returns: s["core.autocrlf"] != "", texts: map[string]string{}}
-	p.all = []string{filepath.Join(r.files.Git.CommonDir, "info", "attributes"), global}
+	p.all = []string{filepath.Join(r.Git.CommonDir, "info", "attributes"), global}
 	for _, prefix := range []string{"/", "/usr/local", "/opt/homebrew"} {
 		p.all = append(p.all, filepath.Join(prefix, "etc", "gitattributes"))
 	}
 	return p, true
+}
+
+// usual reports whether settings let git take the names, kinds and modes of files as they are.
+func usual(s map[string]string) bool {
+	off := func(key string) bool { value, set := s[key]; return set && !gitcmd.Truth(value) }
+	return !off("core.filemode") && !off("core.symlinks") && !gitcmd.Truth(s["core.ignorecase"]) &&
+		!gitcmd.Truth(s["core.precomposeunicode"]) && s["core.bigfilethreshold"] == "" && s["attr.tree"] == ""
 }

@@ -47,6 +47,24 @@ func (s *sieve) Write(p []byte) (int, error) {
 }
 
 func (s *sieve) read(p string) {
+	s.goTo(p)
+	delete(s.empty, p)
+	if !s.inHeld() && !s.guard.Allows(p) && !strings.HasSuffix(p, "/") && s.holds(p) {
+		return
+	}
+	if n := len(s.open); n > 0 {
+		s.open[n-1].files++
+	}
+	if s.inHeld() {
+		return
+	}
+	if s.more = s.more || len(s.fresh) == maxFresh; !s.more {
+		s.fresh = append(s.fresh, strings.TrimSuffix(p, "/"))
+	}
+}
+
+// goTo closes the directories that a path is not in, and opens those that it is in.
+func (s *sieve) goTo(p string) {
 	for len(s.open) > 0 && !strings.HasPrefix(p, s.open[len(s.open)-1].path) {
 		s.close()
 	}
@@ -57,16 +75,6 @@ func (s *sieve) read(p string) {
 	for i := below; i < len(p)-1; i++ { // a nested repository ends in a slash; it is no directory of files
 		if p[i] == '/' {
 			s.enter(p[:i+1])
-		}
-	}
-	delete(s.empty, p)
-	passes := s.inHeld() || s.guard.Allows(p) || strings.HasSuffix(p, "/") || !s.holds(p)
-	if n := len(s.open); n > 0 && passes {
-		s.open[n-1].files++
-	}
-	if passes && !s.inHeld() {
-		if s.more = s.more || len(s.fresh) == maxFresh; !s.more {
-			s.fresh = append(s.fresh, strings.TrimSuffix(p, "/"))
 		}
 	}
 }

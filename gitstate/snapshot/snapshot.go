@@ -14,25 +14,36 @@ import (
 
 // Files are the files of a work tree, as git would add them.
 type Files struct {
-	Git      *gitcmd.Git
-	Objects  *object.Store
-	Refs     *refs.Refs
-	Settings *settings.Settings
+	repository
 	*Adder
 	*Guard
 }
 
+// repository is what all of them ask.
+type repository struct {
+	Git      *gitcmd.Git
+	Objects  *object.Store
+	Refs     *refs.Refs
+	Settings *settings.Settings
+}
+
 // Guard holds files out of snapshots: keys, and what no rule of the user allows.
-type Guard struct{ files *Files }
+type Guard struct {
+	repository
+	files *Files
+}
 
 // Adder brings a private index up to date with the work tree.
-type Adder struct{ files *Files }
+type Adder struct {
+	repository
+	files *Files
+}
 
 // New returns the files of a work tree.
 func New(git *gitcmd.Git, objects *object.Store, refs *refs.Refs, settings *settings.Settings) *Files {
-	f := &Files{Git: git, Objects: objects, Refs: refs, Settings: settings}
-	f.Adder = &Adder{files: f}
-	f.Guard = &Guard{files: f}
+	f := &Files{repository: repository{git, objects, refs, settings}}
+	f.Adder = &Adder{f.repository, f}
+	f.Guard = &Guard{f.repository, f}
 	return f
 }
 

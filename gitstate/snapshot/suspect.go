@@ -84,10 +84,10 @@ func (r *Guard) Suspect(p string) (why session.HoldReason, rule string) {
 
 // content is what is in a file of the work tree, nil for one that is not to be looked at.
 func (r *Guard) content(p string) []byte {
-	if info, err := r.files.Git.Lstat(p); err != nil || !info.Mode().IsRegular() || info.Size() > maxContent {
+	if info, err := r.Git.Lstat(p); err != nil || !info.Mode().IsRegular() || info.Size() > maxContent {
 		return nil
 	}
-	content, err := durable.ReadFile(filepath.Join(r.files.Git.Root, filepath.FromSlash(p)), maxContent)
+	content, err := durable.ReadFile(filepath.Join(r.Git.Root, filepath.FromSlash(p)), maxContent)
 	if err != nil { // git says what it makes of it
 		return nil
 	}
@@ -103,77 +103,97 @@ func (r *Guard) withhold(ctx context.Context, index string, x *object.Index, not
 		return out, nil
 	}
 	_, g := session.SplitGuard(h.rules)
-	suspects := map[string][]redact.Key{}
-	look := func(p string) {
-		if keys := secretKinds().Keys(r.content(p)); len(keys) > 0 && !g.Allows(p) {
-			suspects[p] = keys
-		}
-	}
-	if nothingStaged && !h.unsure {
-		for _, p := range h.paths {
-			if file, _ := object.Find(x.Entries, 0, p); file != nil {
-				look(p)
-			}
-		}
-		if len(suspects) == 0 {
-			return out, nil
-		}
+	if nothingStaged && r.noKeys(h, x, g) {
+		return out, nil
 	}
 	if err := x.Store(); err != nil {
 		return out, err
 	}
-	diff, err := r.files.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "diff-index", "--ignore-submodules", "-z", "--raw",
-		"--no-renames", "--no-abbrev", string(head))
-	if err != nil {
+	changes, suspects, err := r.suspects(ctx, index, head, g)
+	if err != nil || len(suspects) == 0 {
 		return out, err
-	}
-	changes, err := object.ParseRaw(diff)
-	if err != nil {
-		return out, err
-	}
-	for _, c := range changes {
-		if c.NewMode != object.ModeNone && c.Path != object.UserDir && !strings.HasPrefix(c.Path, object.UserDir+"/") {
-			look(c.Path)
-		}
-	}
-	if len(suspects) == 0 {
-		return out, nil
 	}
 	known, err := r.keysBefore(ctx, changes)
 	if err != nil {
 		return out, err
 	}
-	filtered, err := r.files.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(slices.Collect(maps.Keys(suspects)), "\x00") +
-		"\x00")}, "check-attr", "-z", "--stdin", "filter")
-	if err != nil {
-		return out, err
-	}
-	for answer := range slices.Chunk(gitcmd.SplitZ(filtered), 3) { // path, attribute, value
-		if len(answer) == 3 && answer[2] != "unspecified" && answer[2] != "unset" {
-			delete(suspects, answer[0])
-		}
-	}
 	for _, c := range changes {
-		skip, ok := given(c.Path, suspects[c.Path], known)
-		if !ok {
-			continue
-		}
-		out.skips = append(out.skips, skip)
-		delete(suspects, c.Path) // one with conflicts is listed twice
-		if !nothingStaged {
-			entry := fmt.Appendf(nil, "%s %s\t%s\x00", c.OldMode, c.OldID, c.Path)
-			out.unstaged = append(out.unstaged, entry...)
-			if strings.Trim(c.NewID, "0") != "" {
-				out.copied = append(out.copied, entry...)
-			}
+		if skip, ok := given(c.Path, suspects[c.Path], known); ok {
+			delete(suspects, c.Path) // one with conflicts is listed twice
+			out.take(c, skip, nothingStaged)
 		}
 	}
 	return out, r.files.putEntries(ctx, index, out.unstaged)
 }
 
+// noKeys reports whether no tracked file that git has to look at holds a key.
+func (r *Guard) noKeys(h *holding, x *object.Index, g session.Guard) bool {
+	return !h.unsure && len(r.keysIn(slices.DeleteFunc(slices.Clone(h.paths), func(p string) bool {
+		file, _ := object.Find(x.Entries, 0, p)
+		return file == nil
+	}), g)) == 0
+}
+
+// take withholds one changed file.
+func (out *withheld) take(c object.TreeChange, skip session.Skip, nothingStaged bool) {
+	out.skips = append(out.skips, skip)
+	if nothingStaged {
+		return
+	}
+	entry := fmt.Appendf(nil, "%s %s\t%s\x00", c.OldMode, c.OldID, c.Path)
+	out.unstaged = append(out.unstaged, entry...)
+	if strings.Trim(c.NewID, "0") != "" {
+		out.copied = append(out.copied, entry...)
+	}
+}
+
+// keysIn are the keys that files of the work tree hold which a person has not allowed.
+func (r *Guard) keysIn(paths []string, g session.Guard) map[string][]redact.Key {
+	found := map[string][]redact.Key{}
+	for _, p := range paths {
+		if keys := secretKinds().Keys(r.content(p)); len(keys) > 0 && !g.Allows(p) {
+			found[p] = keys
+		}
+	}
+	return found
+}
+
+// suspects lists what differs from a commit, and the files among it that hold keys and that no filter changes.
+func (r *Guard) suspects(ctx context.Context, index string, head session.Commit,
+	g session.Guard) ([]object.TreeChange, map[string][]redact.Key, error) {
+	diff, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "diff-index", "--ignore-submodules", "-z",
+		"--raw", "--no-renames", "--no-abbrev", string(head))
+	if err != nil {
+		return nil, nil, err
+	}
+	changes, err := object.ParseRaw(diff)
+	if err != nil {
+		return nil, nil, err
+	}
+	var paths []string
+	for _, c := range changes {
+		if top, _, _ := strings.Cut(c.Path, "/"); c.NewMode != object.ModeNone && top != object.UserDir {
+			paths = append(paths, c.Path)
+		}
+	}
+	found := r.keysIn(paths, g)
+	if len(found) == 0 {
+		return changes, nil, nil
+	}
+	filtered, err := r.Git.Run(ctx,
+		gitcmd.Opts{Stdin: []byte(strings.Join(slices.Collect(maps.Keys(found)), "\x00") +
+			"\x00")}, "check-attr", "-z", "--stdin", "filter")
+	for answer := range slices.Chunk(gitcmd.SplitZ(filtered), 3) { // path, attribute, value
+		if len(answer) == 3 && !slices.Contains([]string{"unspecified", "unset"}, answer[2]) {
+			delete(found, answer[0])
+		}
+	}
+	return changes, found, err
+}
+
 // Keys names the files of a tree with a key that no changed file has in the other one.
 func (r *Guard) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error) {
-	changes, err := r.files.Objects.DiffTrees(ctx, from, to)
+	changes, err := r.Objects.DiffTrees(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +206,7 @@ func (r *Guard) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip
 		if !strings.HasPrefix(c.NewMode, "100") || large[c.NewID] {
 			continue
 		}
-		_, content, err := r.files.Objects.Read(ctx, c.NewID)
+		_, content, err := r.Objects.Read(ctx, c.NewID)
 		if err != nil {
 			return nil, err
 		}
@@ -218,7 +238,8 @@ func (r *Guard) large(ctx context.Context, changes []object.TreeChange) (map[str
 	if ids.Len() == 0 {
 		return nil, nil
 	}
-	sizes, err := r.files.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(ids.String())}, "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	sizes, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(ids.String())}, "cat-file",
+		"--batch-check=%(objectname) %(objectsize)")
 	large := map[string]bool{}
 	for line := range strings.Lines(string(sizes)) {
 		id, size, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -235,7 +256,7 @@ func (r *Guard) keysBefore(ctx context.Context, changes []object.TreeChange) (ma
 		if !strings.HasPrefix(c.OldMode, "100") {
 			continue
 		}
-		_, content, err := r.files.Objects.Read(ctx, c.OldID)
+		_, content, err := r.Objects.Read(ctx, c.OldID)
 		if err != nil {
 			return nil, err
 		}

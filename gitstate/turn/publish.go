@@ -195,24 +195,14 @@ func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState
 	}
 	defer unlock()
 	index := filepath.Join(r.Git.PrivateDir(), "settle")
-	x, err := r.Files.CopyIndex(ctx, index)
-	if err == nil {
-		err = x.Store()
-	}
-	if err != nil {
-		return err
-	}
-	now, err := r.Files.TreeOfIndex(ctx, index, x, t.Index)
+	now, err := r.copyIndex(ctx, index, t.Index)
 	var conflict *gitcmd.ReadyError
 	if errors.As(err, &conflict) { // no turn begins in one: somebody is at work
 		return nil
 	}
-	if err != nil {
-		return err
-	}
 	untouched := now == t.IndexOld || t.IndexOld == "" && state.moved == 0
-	if !untouched {
-		return nil
+	if err != nil || !untouched {
+		return err
 	}
 	if changed, err := r.leadIndex(ctx, index, now, t); err != nil || !changed {
 		return err
@@ -221,11 +211,23 @@ func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState
 	if err := durable.SyncFile(index); err != nil {
 		return err
 	}
-	if err := r.installIndex(index); err != nil {
+	if err := installIndex(r.Git, index); err != nil {
 		return err
 	}
 	durable.Hit(durable.SettleIndex)
 	return nil
+}
+
+// copyIndex copies the index, and returns the tree of what is in it.
+func (r *Turns) copyIndex(ctx context.Context, to string, likely session.Tree) (session.Tree, error) {
+	x, err := r.Files.CopyIndex(ctx, to)
+	if err == nil {
+		err = x.Store()
+	}
+	if err != nil {
+		return "", err
+	}
+	return r.Files.TreeOfIndex(ctx, to, x, likely)
 }
 
 // leadIndex makes a copy of the index, which holds now, what the turn leads to. It reports whether that changes
@@ -253,11 +255,11 @@ func (r *Turns) readInto(ctx context.Context, o gitcmd.Opts, tree session.Tree) 
 	// next `git status` need not do it. The exit code tells that some differ, which is none of our business. With
 	// -i git does not compare them by itself: it would refuse where the move has written a file that it was told
 	// not to look at.
-	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: o.Env}, "-c", "core.splitIndex=false", "read-tree", "-i",
+	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: o.Env}, "read-tree", "-i",
 		"--reset", string(tree)); err != nil {
 		return err
 	}
-	_, err := r.Git.Run(ctx, o, "-c", "core.splitIndex=false", "update-index", "-q", "--refresh")
+	_, err := r.Git.Run(ctx, o, "update-index", "-q", "--refresh")
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/gitstate/snapshot"
@@ -108,7 +109,7 @@ func (s *staged) flush() error { return durable.WriteOut(append(s.files, s.path)
 // trusts its index: after a power cut it must be neither older than the branch nor torn.
 func (s *staged) install() error {
 	defer s.unlock()
-	return s.turns.installIndex(s.path)
+	return installIndex(s.turns.Git, s.path)
 }
 
 // anchor returns the commit that keeps what is in the index alone, and makes it if need be. One that an earlier, killed
@@ -137,14 +138,14 @@ func (r *Turns) anchor(ctx context.Context, d session.Draft, head session.Commit
 }
 
 // installIndex makes a private index, which has reached the disk, the work tree's own. The caller holds index.lock.
-func (r *Turns) installIndex(private string) error {
-	if was, err := os.Stat(r.Git.IndexPath()); err == nil {
+func installIndex(git *gitcmd.Git, private string) error {
+	if was, err := os.Stat(git.IndexPath()); err == nil {
 		if err := os.Chmod(private, was.Mode().Perm()); err != nil {
 			return err
 		}
 	}
-	if err := os.Rename(private, r.Git.IndexPath()); err != nil {
+	if err := os.Rename(private, git.IndexPath()); err != nil {
 		return err
 	}
-	return durable.SyncDir(r.Git.GitDir)
+	return durable.SyncDir(git.GitDir)
 }

@@ -58,7 +58,7 @@ func (r *Finder) Kept(ctx context.Context, s session.Snapshot) (bool, error) {
 	if !s.Clean() || s.Head.Ref != "" || s.Head.Commit == "" {
 		return s.Clean(), nil
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "for-each-ref", "--count=1", "--format=%(refname)",
+	out, err := r.Git.Ask(ctx, "for-each-ref", "--count=1", "--format=%(refname)",
 		"--contains="+string(s.Head.Commit))
 	return len(out) > 0, err
 }

@@ -24,7 +24,7 @@ func (r *Finder) nestedWork(ctx context.Context, other *gitcmd.Git) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-z")
+	out, err := r.Git.Ask(ctx, "ls-files", "-z")
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (r *Finder) readsAsCommitted(ctx context.Context, at *Finder) (bool, error)
 	}
 	defer os.Remove(index)
 	o := gitcmd.Opts{GitDir: at.Git.GitDir, Env: gitcmd.WithIndex(index)}
-	if _, err := at.Git.Run(ctx, o, "-c", "core.splitIndex=false", "read-tree", "HEAD"); err != nil {
+	if _, err := at.Git.Run(ctx, o, "read-tree", "HEAD"); err != nil {
 		return false, err
 	}
 	out, err := at.Git.Run(ctx, o, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no",

@@ -40,7 +40,7 @@ func (r *Finder) Unsaved(ctx context.Context, other *gitcmd.Git) ([]string, erro
 // ownChanges lists the files of the user's own directory that are there, or in the index, and not as HEAD's commit has
 // them. Ignored ones are left out.
 func (r *Finder) ownChanges(ctx context.Context) ([]string, error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
+	out, err := r.Git.Ask(ctx, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
 		"--ignore-submodules=all",
 		"--", ":(top,literal)"+object.UserDir)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Finder) ownChanges(ctx context.Context) ([]string, error) {
 
 // unlooked lists the files of the user's own directory that are there, and that git was told not to look at.
 func (r *Finder) unlooked(ctx context.Context) (names []string, err error) {
-	out, err := r.Git.Run(ctx, gitcmd.Opts{}, "ls-files", "-v", "-z", "--", ":(top,literal)"+object.UserDir)
+	out, err := r.Git.Ask(ctx, "ls-files", "-v", "-z", "--", ":(top,literal)"+object.UserDir)
 	for _, line := range gitcmd.SplitZ(out) { // with a small letter, or S
 		if len(line) > 2 && (line[0] == 'S' || line[0] >= 'a') {
 			if _, gone := r.Git.Lstat(line[2:]); gone == nil {

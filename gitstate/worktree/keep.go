@@ -41,11 +41,11 @@ func (r *Trees) KeepWorktree(ctx context.Context, n NewWorktree, to string) (sta
 			return false, err
 		}
 	}
-	return true, r.leadModules(ctx, filepath.Join(dir, "modules"), n.Path, to)
+	return true, leadModules(ctx, r.Git, filepath.Join(dir, "modules"), n.Path, to)
 }
 
 // leadModules tells the repositories of submodules where their work trees are, after the one around them was moved.
-func (r *Trees) leadModules(ctx context.Context, modules, from, to string) error {
+func leadModules(ctx context.Context, git *gitcmd.Git, modules, from, to string) error {
 	return filepath.WalkDir(modules, func(path string, d fs.DirEntry, err error) error {
 		if err != nil && path == modules && gitcmd.Absent(err) {
 			return fs.SkipAll
@@ -54,13 +54,13 @@ func (r *Trees) leadModules(ctx context.Context, modules, from, to string) error
 			!gitcmd.IsGitDir(filepath.Dir(path)) {
 			return err
 		}
-		return r.leadModule(ctx, path, from, to)
+		return leadModule(ctx, git, path, from, to)
 	})
 }
 
 // leadModule tells the repository of a submodule, by a file of its configuration.
-func (r *Trees) leadModule(ctx context.Context, path, from, to string) error {
-	at := gitcmd.New(gitcmd.Place{Root: to, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
+func leadModule(ctx context.Context, git *gitcmd.Git, path, from, to string) error {
+	at := gitcmd.New(gitcmd.Place{Root: to, Env: git.Env, UserEnv: git.UserEnv})
 	said, err := at.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--file", path, "--get", "core.worktree")
 	tree := strings.TrimSuffix(string(said), "\n")
 	if err != nil || tree == "" {

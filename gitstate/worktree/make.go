@@ -48,7 +48,7 @@ func (r *Trees) PlanWorktree(ctx context.Context, dir string, taken ...string) (
 			return n, fmt.Errorf("%w: git remembers a work tree in %s, which is gone (git worktree prune forgets it)",
 				ErrDirTaken, n.Path)
 		case !t.Gone && durable.Inside(n.Path, t.Path):
-			if err := r.mustIgnore(ctx, t.Path, n.Path); err != nil {
+			if err := mustIgnore(ctx, r.Git, t.Path, n.Path); err != nil {
 				return n, err
 			}
 		}
@@ -102,15 +102,14 @@ func (r *Trees) freeName(path string, taken []string) (string, error) {
 
 // mustIgnore refuses a directory inside of a work tree that git does not ignore there: it would be seen as a
 // part of it.
-func (r *Trees) mustIgnore(ctx context.Context, tree, path string) error {
+func mustIgnore(ctx context.Context, git *gitcmd.Git, tree, path string) error {
 	rel, err := filepath.Rel(tree, path)
 	if err != nil {
 		return err
 	}
-	at := gitcmd.New(gitcmd.Place{Root: tree, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
-	_, err = at.Run(ctx, gitcmd.Opts{}, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
-	var failed *gitcmd.GitError
-	if errors.As(err, &failed) && failed.Exit == 1 {
+	at := gitcmd.New(gitcmd.Place{Root: tree, Env: git.Env, UserEnv: git.UserEnv})
+	_, err = at.Ask(ctx, "check-ignore", "-q", "--no-index", filepath.ToSlash(rel)+"/")
+	if failed := gitcmd.Failed(err); failed != nil && failed.Exit == 1 {
 		return fmt.Errorf("%w: %s lies in the work tree %s, and is not ignored there", ErrDirTaken, path, tree)
 	}
 	return err
@@ -147,12 +146,12 @@ func (r *Trees) addByGit(ctx context.Context, n NewWorktree, at session.Commit, 
 		return err
 	}
 	durable.Hit(durable.WorktreeAdded)
-	return r.fillWorktree(ctx, n.Path, "", files)
+	return fill(ctx, r.Git, n.Path, "", files)
 }
 
-func (r *Trees) fillWorktree(ctx context.Context, dir, gitDir, files string) error {
-	in := gitcmd.New(gitcmd.Place{Root: dir, Env: r.Git.Env, UserEnv: r.Git.UserEnv})
-	if _, err := in.Run(ctx, gitcmd.Opts{Write: true, GitDir: gitDir}, "-c", "core.splitIndex=false", "read-tree", "-m",
+func fill(ctx context.Context, git *gitcmd.Git, dir, gitDir, files string) error {
+	in := gitcmd.New(gitcmd.Place{Root: dir, Env: git.Env, UserEnv: git.UserEnv})
+	if _, err := in.Run(ctx, gitcmd.Opts{Write: true, GitDir: gitDir}, "read-tree", "-m",
 		"-u", files); err != nil {
 		return fmt.Errorf("the files of the new work tree: %w", err)
 	}
@@ -218,7 +217,7 @@ func (r *Trees) makeParts(ctx context.Context, n NewWorktree, dir string, at ses
 	if err := r.Git.MakeGitDir(dir, string(at)); err != nil {
 		return err
 	}
-	if err := r.fillWorktree(ctx, n.Making, dir, files); err != nil {
+	if err := fill(ctx, r.Git, n.Making, dir, files); err != nil {
 		return err
 	}
 	made := []string{link}

@@ -21,7 +21,6 @@ const (
 	RescueWritten       Point = "rescue/written"
 	AutoPacked          Point = "auto/packed" // an auto-save's objects are there, the ref names the one before
 	AutoMoved           Point = "auto/moved"
-	AutoDropping        Point = "auto/dropping" // the index of an old pack is away, the pack is not
 	MoveJournaled       Point = "move/journaled"
 	MoveFiles           Point = "move/files" // they are about to be looked at once more
 	MovePlanned         Point = "move/planned"
@@ -78,7 +77,7 @@ const (
 var Points = []Point{
 	CheckpointAnchored, CheckpointStaged, CheckpointObjects, CheckpointJournaled, LedgerMoved,
 	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated,
-	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MoveFiles, MovePlanned, MoveHalf, MoveRaw,
+	RescueWritten, AutoPacked, AutoMoved, MoveJournaled, MoveFiles, MovePlanned, MoveHalf, MoveRaw,
 	MoveTree, MoveBack,
 	FinishJournaled, FinishBranch, FinishCommitted, NameFound, BirthCreated,
 	DeleteJournaled, DeleteRestored,

@@ -19,17 +19,19 @@ func Listed[T ~string](names []T, one, many string) string {
 }
 
 // Some lists the first few of many.
-func Some[T ~string](names []T) string {
-	const most = 3
-	if len(names) > most {
-		return Some(names[:most]) + fmt.Sprintf(" and %d more", len(names)-most)
-	}
+func Some[T ~string](names []T) string { return First(names, 3, ", ") }
+
+// First are the first of a list, and how many more there are.
+func First[T ~string](list []T, most int, sep string) string {
 	var text strings.Builder
-	for i, n := range names {
+	for i, x := range list[:min(len(list), most)] {
 		if i > 0 {
-			text.WriteString(", ")
+			text.WriteString(sep)
 		}
-		text.WriteString(string(n))
+		text.WriteString(string(x))
+	}
+	if n := len(list) - most; n > 0 {
+		fmt.Fprintf(&text, " and %d more", n)
 	}
 	return text.String()
 }

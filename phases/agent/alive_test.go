@@ -9,9 +9,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// A process that is about to exit holds its lock for a moment longer than it can be named: it is waited for.
+// A process that is about to exit holds its lock for a moment longer than it can be named: it is waited for. Beside other
+// tests it could see a copy of this process that is about to start another program, and has the lock as well.
 func TestAliveAwaitsExit(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	lock, err := durable.TryLock(filepath.Join(dir, LockFile), nil) // our own process is never named
 	if err != nil {

@@ -1,8 +1,6 @@
 package agent
 
-import (
-	"github.com/wfs-dev/wfs/session"
-)
+import "github.com/wfs-dev/wfs/session"
 
 // zooHead are what every script of the zoo begins with: lines of a stream as claude prints it.
 const zooHead = `

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
 // MaxSpec bounds what a brief quotes of a specification, in bytes. Of a longer one it has a part, and the name
@@ -31,7 +31,7 @@ func (b *brief) Specification() *specification {
 	if b.Req.SpecFile != "" {
 		part := ""
 		if item := b.Item(); item != "" {
-			part = workflows.Section([]byte(text), item, MaxSpec)
+			part = checklist.Section([]byte(text), item, MaxSpec)
 		}
 		s.Part = "the section with this lap's item"
 		if part == "" {

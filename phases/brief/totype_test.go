@@ -1,8 +1,6 @@
 package brief
 
-import (
-	"testing"
-)
+import "testing"
 
 func TestToType(t *testing.T) {
 	t.Parallel()

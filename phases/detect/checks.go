@@ -43,10 +43,9 @@ var (
 	// checks matches commands that look at code and run no tests.
 	checks = lazyregexp.New(`(^|[\s/:@-])(lint|vet|eslint|golangci-lint|staticcheck|gofmt|ruff|flake8|mypy|pyright|pylint|` +
 		`black|isort|phpstan|psalm|phpcs|rubocop|clippy|tsc|typecheck|type-check|types|style|format-check|check-format|fmt-check)($|[\s:])`)
-	quoted       = lazyregexp.New(`"[^"]*"|'[^']*'`)
-	makeTest     = lazyregexp.New(`(?m)^test:([^=\n][^=\n]*)?\n((?:\t.*\n?)*)`)
-	toxCommands  = lazyregexp.New(`(?ms)^\[testenv\]\s*$.*?^commands\s*=(.*?)(?:^\S|\z)`)
-	projectTasks = lazyregexp.New(`(?m)^\s*test\s*=(.*)`)
+	quoted      = lazyregexp.New(`"[^"]*"|'[^']*'`)
+	makeTest    = lazyregexp.New(`(?m)^test:([^=\n][^=\n]*)?\n((?:\t.*\n?)*)`)
+	toxCommands = lazyregexp.New(`(?ms)^\[testenv\]\s*$.*?^commands\s*=(.*?)(?:^\S|\z)`)
 )
 
 // withChecks adds those of some commands to a list that are checks.
@@ -60,8 +59,7 @@ func withChecks(list []string, prefix string, commands []string) []string {
 	return list
 }
 
-// besideTests are the checks that a project's own test command runs: `make test`, tox, Composer's script, a task of
-// pyproject.toml.
+// besideTests are the checks that a project's own test command runs: `make test`, tox, Composer's script.
 func (p *project) besideTests() (list []string) {
 	add := func(prefix string, commands ...string) { list = withChecks(list, prefix, commands) }
 	for _, m := range makeTest.FindAllStringSubmatch(p.text("Makefile"), -1) {
@@ -80,11 +78,6 @@ func (p *project) besideTests() (list []string) {
 			add("composer run ", script)
 		} else {
 			add("", strings.Trim(c, `"`))
-		}
-	}
-	for _, m := range projectTasks.FindAllStringSubmatch(p.text("pyproject.toml"), -1) {
-		for _, c := range quoted.FindAllString(m[1], -1) {
-			add("", commandEnd.Split(strings.Trim(c, `"'`), -1)...)
 		}
 	}
 	return list

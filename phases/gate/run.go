@@ -12,6 +12,23 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
+// Run is what was seen of one gate.
+type Run struct {
+	Gate    workflows.Gate
+	Log     string // file name in the run's directory
+	Ended   proc.Ended
+	Exit    int
+	Millis  int64
+	started string // why it could not be started
+	Report  *report.Report
+	printed []string
+	Leads   *session.LeadsBack // it was not run: it would have judged other files
+	Changed string             // an installed file that was changed while it ran
+	setup   string             // what has installed what is there, "" for people
+	Cached  bool               // it was not run: see BaseRuns
+	Alone   bool               // see BaseRun
+}
+
 // Cannot is the error about a gate that cannot judge, with what it printed last.
 func (g *Run) Cannot(why string) error {
 	text := fmt.Sprintf("gate %s %s", g.Gate.Name, why)
@@ -33,23 +50,6 @@ func (g *Run) KeepMessages(later *Run) {
 	for id, text := range later.Report.Messages {
 		g.Report.Say(id, text)
 	}
-}
-
-// Run is what was seen of one gate.
-type Run struct {
-	Gate    workflows.Gate
-	Log     string // file name in the run's directory
-	Ended   proc.Ended
-	Exit    int
-	Millis  int64
-	started string // why it could not be started
-	Report  *report.Report
-	printed []string
-	Leads   *session.LeadsBack // it was not run: it would have judged other files
-	Changed string             // an installed file that was changed while it ran
-	setup   string             // what has installed what is there, "" for people
-	Cached  bool               // it was not run: see BaseRuns
-	Alone   bool               // see BaseRun
 }
 
 // Ran reports whether the gate's command itself ran to its end, so that its exit code is its own.

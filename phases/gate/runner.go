@@ -111,7 +111,7 @@ func (j *Runner) prepare(g workflows.Gate, on On) (*execution, error) {
 	}
 	argv := slices.Clone(process.Argv(g.Run))
 	for i, word := range argv {
-		if g.Run.Shell == "" { // see alone
+		if g.Run.Shell == "" { // see Alone
 			argv[i] = strings.ReplaceAll(word, process.ReportWord, x.reportFile)
 		}
 	}

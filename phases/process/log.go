@@ -3,10 +3,11 @@ package process
 import (
 	"errors"
 	"fmt"
-	"github.com/wfs-dev/wfs/internal/safetext"
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
 // DefaultMaxLog bounds the log of one run, in bytes.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"maps"
 	"path"
 	"slices"
 
@@ -31,14 +32,7 @@ func Count(tests session.Tests, gate string) session.Counts {
 }
 
 // SortedKeys are the keys of a map in order.
-func SortedKeys[K ~string, V any](m map[K]V) []K {
-	keys := make([]K, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func SortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // IsCode reports whether a file is source code.
 func IsCode(file string) bool {

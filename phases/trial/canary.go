@@ -257,9 +257,7 @@ func (t *Variants) Alter(ctx context.Context, tree session.Tree, name string, on
 		g.Run = narrow.Run
 	}
 	run, err := t.Run(ctx, g, gate.On{Tree: tree, Dir: t.Req.RunDir, Name: name, Anew: len(only) == 0})
-	if err == nil {
-		t.runs, t.spent = t.runs+1, t.spent+run.Millis
-	}
+	t.count(run)
 	return run, err
 }
 

@@ -49,7 +49,7 @@ type Variants struct {
 	Tests []session.TestID
 	runs  int
 	spent int64
-	files map[session.Tree][]File // see since
+	files map[session.Tree][]File // see Since
 }
 
 // Trial are the experiments with one attempt that passes.
@@ -290,6 +290,13 @@ func asked(grave []session.Tampering) *session.Question {
 // now are the results of the attempt.
 func (t *Variants) now() session.Tests { return t.Out.Evidence.Gates[t.Gate.Name] }
 
+// count enters the cost of a run, nil for none.
+func (t *Variants) count(run *gate.Run) {
+	if run != nil {
+		t.runs, t.spent = t.runs+1, t.spent+run.Millis
+	}
+}
+
 // Tried enters what an experiment said.
 func (t *Variants) Tried(kind, result, says string) {
 	t.Out.Experiments = append(t.Out.Experiments,
@@ -328,9 +335,7 @@ func (t *Variants) Judge(ctx context.Context, r session.JudgeRequest, tree sessi
 	g := t.Gate
 	g.Where, g.Timeout = workflows.Clean, t.bound(g.Timeout)
 	res, run, err := t.JudgeGate(ctx, g, gate.On{Tree: tree, Dir: r.RunDir, Name: name}, r, t.Files(ctx, r))
-	if err == nil {
-		t.runs, t.spent = t.runs+1, t.spent+run.Millis
-	}
+	t.count(run)
 	return res, run, err
 }
 

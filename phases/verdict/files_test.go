@@ -1,8 +1,6 @@
 package verdict
 
-import (
-	"testing"
-)
+import "testing"
 
 // TestOwnPackage: Node does not find the project itself before it has exports. Other packages are no part of the work.
 func TestOwnPackage(t *testing.T) {

@@ -2,11 +2,10 @@ package verdict
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/phases/report"
 )
@@ -38,8 +37,8 @@ func (l *Files) isCrate(file, name string) bool {
 	for _, dir := range above(file) {
 		text := l.Now(path.Join(dir, "Cargo.toml"))
 		found = found || text != nil
-		for _, m := range crateRE().FindAllSubmatch(text, -1) {
-			if strings.ReplaceAll(string(m[1]), "-", "_") == name {
+		for _, m := range crateRE.FindAllStringSubmatch(string(text), -1) {
+			if strings.ReplaceAll(m[1], "-", "_") == name {
 				return true
 			}
 		}
@@ -47,4 +46,4 @@ func (l *Files) isCrate(file, name string) bool {
 	return !found
 }
 
-var crateRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*name\s*=\s*["']([^"']+)["']`) })
+var crateRE = lazyregexp.New(`(?m)^\s*name\s*=\s*["']([^"']+)["']`)

@@ -2,7 +2,6 @@ package codec
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/session/cost"
 )
 
 // newer is ErrNewer with the format that was found, and the newest one that can be read.
@@ -44,23 +42,42 @@ type stretch struct {
 	Rest     json.RawMessage `json:"rest,omitempty"`     // the entries that follow, in columns
 }
 
+// list is one of those lists, in a session and in its document.
+type list struct {
+	name string
+	of   any // pointer to it
+	at   *stretch
+}
+
+func (d *stored) all() []list {
+	s, l := &d.Session, &d.Lists
+	all := []list{{"checkpoints", &s.Checkpoints, &l.Checkpoints}, {"refuted", &s.Refuted, &l.Refuted},
+		{"settlements", &s.Settlements, &l.Settlements}, {"recent_usage", &s.RecentUsage, &l.RecentUsage}}
+	if s.Fork != nil {
+		all = append(all, list{"fork_line", &s.Fork.Line, &l.ForkLine})
+	}
+	return all
+}
+
 // Documents are the files in a ledger commit that hold the session.
 func Documents(s session.Session) (session.Files, error) {
 	files, doc := session.Files{}, stored{Session: s}
-	var errs [6]error
-	doc.Lists.Checkpoints, errs[0] = split(files, "checkpoints", s.Checkpoints)
-	doc.Lists.Refuted, errs[1] = split(files, "refuted", s.Refuted)
-	doc.Lists.Settlements, errs[2] = split(files, "settlements", s.Settlements)
-	doc.Lists.RecentUsage, errs[3] = split(files, "recent_usage", s.RecentUsage)
-	doc.Checkpoints, doc.Refuted, doc.Settlements, doc.RecentUsage = nil, nil, nil, nil
 	if s.Fork != nil {
 		fork := *s.Fork
-		doc.Lists.ForkLine, errs[4] = split(files, "fork_line", fork.Line)
-		doc.Fork, fork.Line = &fork, nil
+		doc.Fork = &fork
+	}
+	for _, l := range doc.all() {
+		var err error
+		if *l.at, err = split(files, l.name, l.of); err == nil {
+			err = json.Unmarshal([]byte("null"), l.of)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	data, err := json.Marshal(doc)
-	files[session.FileSession], errs[5] = append(data, '\n'), err
-	return files, cmp.Or(errs[:]...)
+	files[session.FileSession] = append(data, '\n')
+	return files, err
 }
 
 // ReadSession reads a session from the documents of a ledger commit. read returns nil for a document that is not there.
@@ -82,36 +99,31 @@ func ReadSession(read func(name string) ([]byte, error)) (session.Session, error
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return session.Session{}, fmt.Errorf("%s: %w", session.FileSession, err)
 	}
-	s := doc.Session
-	var errs [5]error
-	s.Checkpoints, errs[0] = join[session.Checkpoint](read, "checkpoints", doc.Lists.Checkpoints)
-	s.Refuted, errs[1] = join[session.Refuted](read, "refuted", doc.Lists.Refuted)
-	s.Settlements, errs[2] = join[session.Settlement](read, "settlements", doc.Lists.Settlements)
-	s.RecentUsage, errs[3] = join[cost.QuarterUsage](read, "recent_usage", doc.Lists.RecentUsage)
-	if s.Fork != nil {
-		s.Fork.Line, errs[4] = join[session.Checkpoint](read, "fork_line", doc.Lists.ForkLine)
+	for _, l := range doc.all() {
+		if err := join(read, l.name, *l.at, l.of); err != nil {
+			return session.Session{}, err
+		}
 	}
-	return s, cmp.Or(errs[:]...)
+	return doc.Session, nil
 }
 
 func segmentName(list string, n int) string { return fmt.Sprintf("%s-%d.json", list, n) }
 
 // split puts the full segments of a list into files of their own. At least one entry stays.
-func split[T any](files session.Files, name string, list []T) (stretch, error) {
-	var s stretch
-	for part := range slices.Chunk(list, segment) {
-		data, err := json.Marshal(part)
-		if err != nil {
+func split(files session.Files, name string, list any) (s stretch, err error) {
+	data, err := json.Marshal(list)
+	if err != nil {
+		return s, err
+	}
+	var values []json.RawMessage
+	if err := json.Unmarshal(data, &values); err != nil {
+		return s, err
+	}
+	for part := range slices.Chunk(values, segment) {
+		if s.Rest, err = columns(part); err != nil {
 			return s, err
 		}
-		var values []json.RawMessage
-		if err := json.Unmarshal(data, &values); err != nil {
-			return s, err
-		}
-		if s.Rest, err = columns(values); err != nil {
-			return s, err
-		}
-		if (s.Segments+1)*segment < len(list) {
+		if (s.Segments+1)*segment < len(values) {
 			files[segmentName(name, s.Segments)] = append(s.Rest, '\n')
 			s.Segments++
 		}
@@ -120,34 +132,29 @@ func split[T any](files session.Files, name string, list []T) (stretch, error) {
 }
 
 // join is the inverse of split.
-func join[T any](read func(string) ([]byte, error), name string, s stretch) (list []T, err error) {
-	list = make([]T, 0, (s.Segments+1)*segment)
+func join(read func(string) ([]byte, error), name string, s stretch, list any) error {
+	var all [][]byte
 	for n := range s.Segments {
+		var part [][]byte
 		data, err := read(segmentName(name, n))
 		if err == nil {
-			list, err = appendRows(list, data)
+			part, err = rows(data)
 		}
-		if err == nil && len(list) != (n+1)*segment {
+		if all = append(all, part...); err == nil && len(all) != (n+1)*segment {
 			err = errors.New("it is incomplete")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", segmentName(name, n), err)
+			return fmt.Errorf("%s: %w", segmentName(name, n), err)
 		}
 	}
 	if s.Rest != nil {
-		list, err = appendRows(list, s.Rest)
+		part, err := rows(s.Rest)
+		if err != nil {
+			return err
+		}
+		all = append(all, part...)
 	}
-	return list, err
-}
-
-func appendRows[T any](list []T, data []byte) ([]T, error) {
-	values, err := rows(data)
-	if err != nil {
-		return nil, err
-	}
-	var part []T
-	err = json.Unmarshal(slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]")), &part)
-	return append(list, part...), err
+	return json.Unmarshal(slices.Concat([]byte("["), bytes.Join(all, []byte(",")), []byte("]")), list)
 }
 
 // columns turns objects into one object with a list of values for each field, null where an object lacks the field, and
@@ -182,6 +189,19 @@ func columns(values []json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
+// addColumn adds a field to objects, each of which begins with a comma as long as it is not complete.
+func addColumn(list [][]byte, name string, values [][]byte) {
+	for i, v := range values {
+		if len(v) == 0 || bytes.Equal(v, []byte("null")) {
+			continue
+		}
+		if list[i] == nil {
+			list[i] = make([]byte, 0, 512)
+		}
+		list[i] = append(append(strconv.AppendQuote(append(list[i], ','), name), ':'), v...)
+	}
+}
+
 // rows is the inverse of columns.
 func rows(data []byte) ([][]byte, error) {
 	if bytes.HasPrefix(data, []byte("[")) {
@@ -205,18 +225,11 @@ func rows(data []byte) ([][]byte, error) {
 		}
 		if list == nil {
 			list = make([][]byte, len(values))
-			for i := range list {
-				list[i] = make([]byte, 0, 512)
-			}
 		}
 		if len(values) != len(list) {
 			return nil, fmt.Errorf("%q has %d values in place of %d", name, len(values), len(list))
 		}
-		for i, v := range values {
-			if len(v) > 0 && !bytes.Equal(v, []byte("null")) {
-				list[i] = append(append(strconv.AppendQuote(append(list[i], ','), name), ':'), v...)
-			}
-		}
+		addColumn(list, name, values)
 	}
 	for i, object := range list {
 		if len(object) > 0 {

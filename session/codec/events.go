@@ -37,7 +37,8 @@ func EncodeLine(e session.Event) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, err := json.Marshal(envelope{V: session.FormatVersion, Seq: e.Seq, At: e.At.UTC(), Kind: e.Kind(), Data: data})
+	line, err := json.Marshal(envelope{V: session.FormatVersion, Seq: e.Seq, At: e.At.UTC(), Kind: e.Kind(),
+		Data: data})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -8,6 +9,34 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/workflows"
 )
+
+// inAttempt folds what happens from the start of an attempt to its checkpoint.
+func inAttempt(s *session.Session, e session.Event) (bool, error) {
+	switch b := e.Body.(type) {
+	case session.AttemptStarted:
+		waited(s, e.At.Unix())
+		s.Status, s.Waiting, s.Runs, s.Started = session.StatusRunning, nil, s.Runs+1, b.RunID
+		s.Phase, s.Lap = b.Phase, b.Lap // finished work that was edited goes back to a phase to be judged
+		if s.Visit.Tree == "" {
+			s.Visit.Tree = b.Tree
+		}
+		s.Open = &session.Open{AttemptStarted: b, Told: len(s.Notes), Said: len(s.Said)}
+		if b.Runner == "agent" {
+			s.Called(e.At)
+		}
+	case session.Strayed:
+		strayed(s, b)
+	case session.RunEnded, session.Judged, session.Reopened, session.Decided:
+		applyOpen(s, e)
+	case session.Checkpointed:
+		return true, checkpointed(s, e, b)
+	case session.Voided:
+		s.Open, s.Failed, s.Why = nil, s.Failed+1, b.Why
+	default:
+		return false, nil
+	}
+	return true, nil
+}
 
 // applyOpen folds what happens inside an attempt.
 func applyOpen(s *session.Session, e session.Event) {
@@ -42,9 +71,11 @@ func checkpointed(s *session.Session, e session.Event, b session.Checkpointed) e
 	if want := s.NextNumber(); b.Number != want {
 		return fmt.Errorf("checkpoint %d where %d was due", b.Number, want)
 	}
-	if s.LapTree == "" {
-		s.LapTree = b.Tree
+	attempt := b.Trigger == session.TriggerAttempt
+	if attempt && (s.Open == nil || s.Open.Decided == nil) {
+		return fmt.Errorf("checkpoint %d of an attempt that was not decided", b.Number)
 	}
+	s.LapTree = cmp.Or(s.LapTree, b.Tree)
 	c := session.Checkpoint{
 		Number: b.Number, At: e.At.Unix(), Trigger: b.Trigger, Code: b.Code, Tree: b.Tree,
 		Phase: b.Phase, Lap: b.Lap, Attempt: b.Attempt, Verdict: b.Verdict, Class: b.Class, Summary: b.Summary,
@@ -52,28 +83,11 @@ func checkpointed(s *session.Session, e session.Event, b session.Checkpointed) e
 		Incomplete: len(b.Skipped)+len(b.HeldOut) > 0, Skipped: b.Skipped[:min(len(b.Skipped), session.MaxNamed)],
 		HeldOut: b.HeldOut, Deleted: b.Deleted,
 	}
-	if b.Trigger == session.TriggerAttempt {
-		if s.Open == nil || s.Open.Decided == nil {
-			return fmt.Errorf("checkpoint %d of an attempt that was not decided", b.Number)
-		}
-		c.Green = b.Verdict == session.Pass && !redByDesign(s.Open.Judgement)
-		if j := s.Open.Judgement; c.Green && j != nil && j.Ungated {
-			prev := s.At(s.Current)
-			c.Green = prev != nil && prev.Tree == b.Tree && prev.Green
-		}
-		if s.Open.Runner != "person" && b.Class != session.ClassAsked {
-			use(s, e.At, s.Open.Phase, s.Open.Lap, cost.Usage{Attempts: 1})
-		}
-		closeAttempt(s, &c)
+	c.Green = isGreen(s, b)
+	if attempt {
+		closeAttempt(s, e, &c)
 		s.Conclude = true
 	} else {
-		prev := s.At(s.Current)
-		if s.Fork != nil && b.Trigger == session.TriggerBirth {
-			prev = tip(s.Fork)
-		}
-		if prev != nil && prev.Tree == b.Tree {
-			c.Green = prev.Green // the same tree, judged already
-		}
 		s.Open = nil
 		if b.Trigger == session.TriggerManual {
 			s.Visit.Tree = "" // what a person has kept, the person has allowed
@@ -84,10 +98,26 @@ func checkpointed(s *session.Session, e session.Event, b session.Checkpointed) e
 	c.Used = s.Kept(c.Phase, c.Lap)
 	s.Checkpoints = append(s.Checkpoints, c)
 	s.Current, s.Keep = c.Number, nil
-	if s.Phase == workflows.Done && b.Trigger == session.TriggerAttempt {
+	if s.Phase == workflows.Done && attempt {
 		complete(s)
 	}
 	return nil
+}
+
+// isGreen reports whether a checkpoint's gates passed with no failing test: those of its attempt, or those of the
+// checkpoint before, if that has the same tree.
+func isGreen(s *session.Session, b session.Checkpointed) bool {
+	prev := s.At(s.Current)
+	if s.Fork != nil && b.Trigger == session.TriggerBirth {
+		prev = tip(s.Fork)
+	}
+	before := prev != nil && prev.Tree == b.Tree && prev.Green
+	if b.Trigger != session.TriggerAttempt {
+		return before
+	}
+	j := s.Open.Judgement
+	passed := b.Verdict == session.Pass && !redByDesign(j)
+	return passed && (before || j == nil || !j.Ungated)
 }
 
 // redByDesign reports whether a gate passed because tests fail, as RED wants it.
@@ -98,41 +128,25 @@ func redByDesign(j *session.Judgement) bool {
 }
 
 // closeAttempt folds the open attempt's conclusion into the session and moves it to its next phase.
-func closeAttempt(s *session.Session, c *session.Checkpoint) {
+func closeAttempt(s *session.Session, e session.Event, c *session.Checkpoint) {
 	open, d := s.Open, s.Open.Decided
-	s.Open, c.Approve, c.TooSmall = nil, d.Approve, d.TooSmall
 	asked := d.Class == session.ClassAsked
-	if c.Claimed = asked && open.Run != nil && open.Run.Done; !asked {
-		s.Tries++ // a question is counted with its answer
+	s.Open, c.Approve, c.TooSmall = nil, d.Approve, d.TooSmall
+	if c.Claimed = asked && open.Run != nil && open.Run.Done; !asked { // a question is counted with its answer
+		s.Tries++
+	}
+	if open.Runner != "person" && c.Class != session.ClassAsked {
+		use(s, e.At, open.Phase, open.Lap, cost.Usage{Attempts: 1})
 	}
 	answersClaim(s, open, d, c)
 	s.Failed = 0
 	s.Last, s.LastRun = d, open.RunID
 	s.Notes = slices.Clone(s.Notes[min(open.Told, len(s.Notes)):])
 	s.Meanwhile = slices.Clone(s.Meanwhile[min(open.AttemptStarted.Meanwhile, len(s.Meanwhile)):])
-	if open.Claimed() {
-		s.Claims++
-		if d.Refuted {
-			r := session.Refuted{Checkpoint: c.Number, Phase: c.Phase, Lap: c.Lap, Reason: d.Reason}
-			if open.Judgement != nil {
-				r.Fingerprint = failing(open.Judgement.Gates)
-			}
-			s.Refuted = append(slices.Clip(s.Refuted), r)
-		}
-	}
-	fingerprint := ""
-	if open.Judgement != nil {
-		s.LastGates, s.NotRun = open.Judgement.Gates, open.Judgement.NotRun
-		if g := open.Judgement.Red(); g != nil && d.Verdict == session.Pass && !d.NothingLeft {
-			s.Targets, s.Expected, s.TargetsOf = g.Targets, g.Expected, g.Gate
-		} else if g := open.Judgement.Built(); g != nil && d.Verdict == session.Pass {
-			s.Targets, s.Expected, s.TargetsOf = g.Targets, nil, g.Gate
-		}
-		if d.Verdict == session.Pass {
-			s.Gone = append(slices.Clip(s.Gone), open.Judgement.Gone...)
-		}
-		fingerprint = open.Judgement.Fingerprint()
-		c.Ticked = open.Judgement.Ticked
+	claimed(s, open, d, c)
+	if j := open.Judgement; j != nil {
+		s.LastGates, s.NotRun, c.Ticked = j.Gates, j.NotRun, j.Ticked
+		foundTests(s, j, d)
 	}
 	if d.Verdict == session.Pass && !d.NothingLeft {
 		s.SkippedPhases = skippedBut(s, open.Phase, open.Lap)
@@ -144,17 +158,37 @@ func closeAttempt(s *session.Session, c *session.Checkpoint) {
 	if d.LapEnded {
 		s.LapTree, s.Targets, s.Expected = c.Tree, nil, nil
 	}
-	switch {
-	case d.Next != s.Phase || d.LapEnded:
-		s.Visit = session.Visit{}
-	case asked:
-	case open.Runner == "person": // it says nothing about who works there
-		s.Visit.Attempts, s.Visit.Unsigned = s.Visit.Attempts+1, 0
-	default:
-		s.Visit = after(s.Visit, open, d, fingerprint, c.Number)
-	}
+	s.Visit = visitAfter(s, open, d, c.Number)
 	s.Phase, s.Lap = d.Next, d.NextLap
-	approvedDone(s, open.Run != nil && open.Run.Approved)
+	approvedDone(s, open.Approved())
+}
+
+// claimed counts the agent's claim that it is done.
+func claimed(s *session.Session, open *session.Open, d *session.Decided, c *session.Checkpoint) {
+	if !open.Claimed() {
+		return
+	}
+	s.Claims++
+	if d.Refuted {
+		r := session.Refuted{Checkpoint: c.Number, Phase: c.Phase, Lap: c.Lap, Reason: d.Reason}
+		if open.Judgement != nil {
+			r.Fingerprint = failing(open.Judgement.Gates)
+		}
+		s.Refuted = append(slices.Clip(s.Refuted), r)
+	}
+}
+
+// foundTests takes over the tests that a lap has from now on, and those that need not be there any more.
+func foundTests(s *session.Session, j *session.Judgement, d *session.Decided) {
+	if d.Verdict != session.Pass {
+		return
+	}
+	if g := j.Red(); g != nil && !d.NothingLeft {
+		s.Targets, s.Expected, s.TargetsOf = g.Targets, g.Expected, g.Gate
+	} else if g := j.Built(); g != nil {
+		s.Targets, s.Expected, s.TargetsOf = g.Targets, nil, g.Gate
+	}
+	s.Gone = append(slices.Clip(s.Gone), j.Gone...)
 }
 
 // skippedBut are the phases that a person skipped, but for one of a lap: it has passed since, or is skipped anew.

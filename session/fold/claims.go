@@ -11,7 +11,7 @@ import (
 // claim to be done was true is known only now.
 func answersClaim(s *session.Session, open *session.Open, d *session.Decided, c *session.Checkpoint) {
 	asked := asked(s)
-	if asked == nil || d.Verdict == session.Blocked || open.Run == nil || !open.Run.Approved && !open.Run.Rejected {
+	if asked == nil || d.Verdict == session.Blocked || !open.Answered() {
 		return
 	}
 	// who insists was refuted for the same before
@@ -20,9 +20,13 @@ func answersClaim(s *session.Session, open *session.Open, d *session.Decided, c 
 			return r.Fingerprint == what && r.Phase == asked.Phase && r.Lap == asked.Lap
 		})
 	}
-	if !asked.Claimed {
-		return
+	if asked.Claimed {
+		countAnswer(s, asked, d.Verdict == session.Pass, c, d.Reason)
 	}
+}
+
+// countAnswer counts the claim that a person was asked about, and whether it was true.
+func countAnswer(s *session.Session, asked *session.Checkpoint, yes bool, c *session.Checkpoint, reason string) {
 	of := func(r session.Refuted) bool { return r.Checkpoint == asked.Number }
 	answered := slices.ContainsFunc(s.Checkpoints, func(later session.Checkpoint) bool { // before an undo
 		return later.On == asked.Number && later.Trigger == session.TriggerAttempt && later.Class != session.ClassAsked
@@ -30,13 +34,11 @@ func answersClaim(s *session.Session, open *session.Open, d *session.Decided, c 
 	if !answered {
 		s.Claims++
 	}
-	switch {
-	case d.Verdict == session.Pass:
+	if yes {
 		approve(s, c, of)
-	case !slices.ContainsFunc(s.Refuted, of):
+	} else if !slices.ContainsFunc(s.Refuted, of) {
 		s.Refuted = append(slices.Clip(s.Refuted),
-			session.Refuted{Checkpoint: asked.Number, Phase: asked.Phase, Lap: asked.Lap,
-				Reason: d.Reason})
+			session.Refuted{Checkpoint: asked.Number, Phase: asked.Phase, Lap: asked.Lap, Reason: reason})
 	}
 }
 
@@ -61,7 +63,7 @@ func asked(s *session.Session) *session.Checkpoint {
 // allowedFindings folds a person's yes to what was found in tests, packages or code: claims that were refuted for that,
 // and for nothing else, were true.
 func allowedFindings(s *session.Session, open *session.Open, d *session.Decided, c *session.Checkpoint) {
-	if open.Run == nil || !open.Run.Approved || d.Verdict != session.Pass {
+	if !open.Approved() || d.Verdict != session.Pass {
 		return
 	}
 	allowed := slices.Clone(s.Tampered) // which the person was shown

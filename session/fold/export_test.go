@@ -15,7 +15,7 @@ func State(s *session.Session) string { return state(s) }
 func Leads(from string, k session.Kind, to string) bool {
 	return slices.ContainsFunc(lifecycle, func(t transition) bool {
 		ends := states(strings.ReplaceAll(t.to, unchanged, from))
-		return slices.Contains(t.kinds, k) && slices.Contains(states(t.from), from) && slices.Contains(ends, to)
+		return slices.Contains(strings.Fields(t.kinds), string(k)) && slices.Contains(states(t.from), from) && slices.Contains(ends, to)
 	})
 }
 
@@ -45,9 +45,7 @@ func DrawLifecycle() string {
 				if labels[arrow] == nil {
 					arrows = append(arrows, arrow)
 				}
-				for _, k := range t.kinds {
-					labels[arrow] = append(labels[arrow], string(k))
-				}
+				labels[arrow] = append(labels[arrow], strings.Fields(t.kinds)...)
 			}
 		}
 	}
@@ -55,4 +53,12 @@ func DrawLifecycle() string {
 		fmt.Fprintf(&b, "    %s: %s\n", arrow, strings.Join(labels[arrow], ", "))
 	}
 	return b.String()
+}
+
+// NamedKinds are the kinds of events that the life cycle names.
+func NamedKinds() (all []string) {
+	for _, t := range lifecycle {
+		all = append(all, strings.Fields(t.kinds)...)
+	}
+	return all
 }

@@ -35,45 +35,33 @@ func Extend(s session.Session, events []session.Event) (session.Session, error) 
 	return s, nil
 }
 
+// parts fold events, each those that are about one thing. They report whether an event is one of theirs.
+var parts = []func(s *session.Session, e session.Event) (known bool, err error){
+	inAttempt, betweenAttempts, byPeople, operations, records, used,
+}
+
 func apply(s *session.Session, e session.Event) error {
 	// a note may come at any time
 	if k := e.Kind(); k != session.KindCheckpointed && k != session.KindNoted && k != session.KindAnswered {
 		s.Conclude = false
 	}
+	for _, part := range parts {
+		if known, err := part(s, e); known {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: event kind %q", session.ErrNewer, e.Kind())
+}
+
+// betweenAttempts folds how a session begins, and how its runs begin and end.
+func betweenAttempts(s *session.Session, e session.Event) (bool, error) {
 	switch b := e.Body.(type) {
 	case session.Created:
-		s.Version, s.Folded, s.Created, s.CreatedAt = session.SessionVersion, session.FoldVersion, b, e.At.Unix()
-		s.Status, s.Phase, s.Lap, s.Current = session.StatusCreated, b.Start, 1, -1
-		if b.Fork != nil {
-			if len(b.Fork.Line) == 0 {
-				return fmt.Errorf("a fork of no checkpoint")
-			}
-			s.Settlements = b.Fork.Settlements
-			standAt(s, tip(b.Fork))
-		}
+		return true, created(s, e, b)
 	case session.Baseline:
 		s.Base0 = &b
 	case session.Driving:
 		driving(s, e, b)
-	case session.AttemptStarted:
-		waited(s, e.At.Unix())
-		s.Status, s.Waiting, s.Runs, s.Started = session.StatusRunning, nil, s.Runs+1, b.RunID
-		s.Phase, s.Lap = b.Phase, b.Lap // finished work that was edited goes back to a phase to be judged
-		if s.Visit.Tree == "" {
-			s.Visit.Tree = b.Tree
-		}
-		s.Open = &session.Open{AttemptStarted: b, Told: len(s.Notes), Said: len(s.Said)}
-		if b.Runner == "agent" {
-			s.Called(e.At)
-		}
-	case session.Strayed:
-		strayed(s, b)
-	case session.RunEnded, session.Judged, session.Reopened, session.Decided:
-		applyOpen(s, e)
-	case session.Checkpointed:
-		return checkpointed(s, e, b)
-	case session.Voided:
-		s.Open, s.Failed, s.Why = nil, s.Failed+1, b.Why
 	case session.Interrupted:
 		s.Status, s.Why = session.StatusInterrupted, b.Why
 		if !b.Unjudged {
@@ -93,6 +81,29 @@ func apply(s *session.Session, e session.Event) error {
 		}
 	case session.BlockedBy:
 		s.Status, s.Blocked, s.Open, s.Reworded = session.StatusBlocked, &b, nil, false
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+func created(s *session.Session, e session.Event, b session.Created) error {
+	s.Version, s.Folded, s.Created, s.CreatedAt = session.SessionVersion, session.FoldVersion, b, e.At.Unix()
+	s.Status, s.Phase, s.Lap, s.Current = session.StatusCreated, b.Start, 1, -1
+	if b.Fork == nil {
+		return nil
+	}
+	if len(b.Fork.Line) == 0 {
+		return fmt.Errorf("a fork of no checkpoint")
+	}
+	s.Settlements = b.Fork.Settlements
+	standAt(s, tip(b.Fork))
+	return nil
+}
+
+// byPeople folds what a person says while no operation is made of it.
+func byPeople(s *session.Session, e session.Event) (bool, error) {
+	switch b := e.Body.(type) {
 	case session.Noted:
 		noted(s, b)
 		hear(s, b.Request)
@@ -109,25 +120,58 @@ func apply(s *session.Session, e session.Event) error {
 		}
 	case session.PhaseMoved:
 		phaseMoved(s, b)
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// operations folds what moves files and branches.
+func operations(s *session.Session, e session.Event) (bool, error) {
+	switch b := e.Body.(type) {
 	case session.MoveStarted:
 		s.Moving = &b
 	case session.Moved:
-		return moved(s, b)
+		return true, moved(s, b)
 	case session.FinishStarted:
 		s.Finishing = &b
 	case session.Finished:
 		s.Finishing, s.Finished, s.Status = nil, &b, session.StatusFinished
 		proven(s, b.Proof)
 		heldOut(s, b.Holdout)
+	case session.DeleteStarted:
+		s.Deleting = &b
 	case session.Dropped:
 		s.Finishing, s.Deleting = nil, nil
 		if b.Move {
 			s.Moving = nil
 		}
 	default:
-		if !applyRecord(s, b) && !applyUsage(s, e) {
-			return fmt.Errorf("%w: event kind %q", session.ErrNewer, e.Kind())
+		return false, nil
+	}
+	return true, nil
+}
+
+// BuildsOn says of each checkpoint but the first which one the session stood on when it was made, out of a
+// whole history.
+func BuildsOn(events []session.Event) map[int]int {
+	below := map[int]int{}
+	current := -1
+	for i, e := range events {
+		if e.Kind().IsTurn() && i+1 < len(events) && events[i+1].Kind() == session.KindDropped {
+			continue
+		}
+		switch b := e.Body.(type) {
+		case session.Checkpointed:
+			if current >= 0 {
+				below[b.Number] = current
+			}
+			current = b.Number
+		case session.Moved:
+			if b.To >= 0 {
+				current = b.To
+			}
 		}
 	}
-	return nil
+	return below
 }

@@ -10,17 +10,10 @@ import (
 // froze folds what an attempt's checkpoint says about the tests that are frozen: RED freezes them, and what a
 // person has approved is frozen in their place. A lap's end lets them go.
 func froze(s *session.Session, open *session.Open, d *session.Decided, c *session.Checkpoint) {
-	if j := open.Judgement; j != nil {
-		if j.Red() != nil && d.Verdict == session.Pass && !d.NothingLeft {
-			s.Frozen, s.TestChange = c.Tree, ""
-		}
-		grave := j.Grave()
-		c.Tampered = slices.Clip(grave[:min(len(grave), maxKept)])
-		if len(j.Tampered) > 0 || d.Class != session.ClassRejected {
-			s.Tampered = j.Tampered
-		}
+	if open.Judgement != nil {
+		judgedTests(s, open.Judgement, d, c)
 	}
-	if open.Run != nil && open.Run.Approved && s.Frozen != "" {
+	if open.Approved() && s.Frozen != "" {
 		s.Frozen = c.Tree
 	}
 	if d.Class == session.ClassTestChange && d.Next != s.Phase {
@@ -32,6 +25,18 @@ func froze(s *session.Session, open *session.Open, d *session.Decided, c *sessio
 	}
 	if d.Next != s.Phase {
 		s.Tampered = nil
+	}
+}
+
+// judgedTests folds what a judgement says about the tests.
+func judgedTests(s *session.Session, j *session.Judgement, d *session.Decided, c *session.Checkpoint) {
+	if j.Red() != nil && d.Verdict == session.Pass && !d.NothingLeft {
+		s.Frozen, s.TestChange = c.Tree, ""
+	}
+	grave := j.Grave()
+	c.Tampered = slices.Clip(grave[:min(len(grave), maxKept)])
+	if len(j.Tampered) > 0 || d.Class != session.ClassRejected {
+		s.Tampered = j.Tampered
 	}
 }
 

@@ -37,52 +37,51 @@ const unchanged = "unchanged"
 
 // transition is a line of the life cycle: events of these kinds lead from each of some states to one of others.
 type transition struct {
-	kinds    []session.Kind
+	kinds    string
 	from, to string // states and groups
 }
 
 // lifecycle is every order that the events of a session can have. An attempt can be left after its run has
 // ended: then a person may do what can be done at rest, but for what would be about another attempt.
 var lifecycle = []transition{
-	{[]session.Kind{session.KindCreated}, unborn, "created waiting completed"}, // a fork may begin with finished work
-	{[]session.Kind{session.KindBaseline}, "rest", unchanged},
+	{"created", unborn, "created waiting completed"}, // a fork may begin with finished work
+	{"baseline", "rest", unchanged},
 
-	{[]session.Kind{session.KindDriving}, "rest ran", "running waiting ran"},
-	{[]session.Kind{session.KindAttemptStarted}, "rest", started},
-	{[]session.Kind{session.KindRunEnded}, started, ran},
-	{[]session.Kind{session.KindJudged}, ran, judged},
-	{[]session.Kind{session.KindDecided}, judged, decided},
-	{[]session.Kind{session.KindReopened}, "ran judged decided", ran},
-	{[]session.Kind{session.KindCheckpointed}, decided, "running waiting completed"},
-	{[]session.Kind{session.KindCheckpointed}, ran, "running"},
-	{[]session.Kind{session.KindCheckpointed}, "rest over", unchanged},
-	{[]session.Kind{session.KindVoided}, "started ran", "running"},
-	{[]session.Kind{session.KindInterrupted}, "rest attempt", "interrupted"},
-	{[]session.Kind{session.KindPaused}, "rest attempt", "paused"},
-	{[]session.Kind{session.KindWaiting}, "rest attempt", "waiting"},
-	{[]session.Kind{session.KindBlocked}, "rest attempt", "blocked"},
+	{"driving", "rest ran", "running waiting ran"},
+	{"attempt_started", "rest", started},
+	{"run_ended", started, ran},
+	{"judged", ran, judged},
+	{"decided", judged, decided},
+	{"reopened", "ran judged decided", ran},
+	{"checkpointed", decided, "running waiting completed"},
+	{"checkpointed", ran, "running"},
+	{"checkpointed", "rest over", unchanged},
+	{"voided", "started ran", "running"},
+	{"interrupted", "rest attempt", "interrupted"},
+	{"paused", "rest attempt", "paused"},
+	{"waiting", "rest attempt", "waiting"},
+	{"blocked", "rest attempt", "blocked"},
 
-	{[]session.Kind{session.KindStrayed, session.KindUsageFound, session.KindBudgetWarned, session.KindBudgetSet,
-		session.KindAllowed, session.KindNoted}, "rest attempt over",
+	{"strayed usage_found budget_warned budget_set allowed noted", "rest attempt over",
 		unchanged},
-	{[]session.Kind{session.KindNoted}, "waiting", "paused"},
-	{[]session.Kind{session.KindBudgetSet, session.KindBreakerReset}, "blocked", "paused"},
-	{[]session.Kind{session.KindBreakerReset}, "rest ran", unchanged},
-	{[]session.Kind{session.KindAgreed, session.KindPhaseMoved}, "rest", "paused waiting completed"},
-	{[]session.Kind{session.KindRenamed, session.KindAnswered}, "rest ran over", unchanged},
-	{[]session.Kind{session.KindEdited}, "rest ran", "unchanged paused waiting completed"},
-	{[]session.Kind{session.KindRepinned}, "rest", "unchanged paused"},
-	{[]session.Kind{session.KindTakenBack}, "rest ran over", "rest ran over"},
-	{[]session.Kind{session.KindAbandoned}, "rest ran", "abandoned"},
-	{[]session.Kind{session.KindRevived}, "abandoned", "rest"},
+	{"noted", "waiting", "paused"},
+	{"budget_set breaker_reset", "blocked", "paused"},
+	{"breaker_reset", "rest ran", unchanged},
+	{"agreed phase_moved", "rest", "paused waiting completed"},
+	{"renamed answered", "rest ran over", unchanged},
+	{"edited", "rest ran", "unchanged paused waiting completed"},
+	{"repinned", "rest", "unchanged paused"},
+	{"taken_back", "rest ran over", "rest ran over"},
+	{"abandoned", "rest ran", "abandoned"},
+	{"revived", "abandoned", "rest"},
 
-	{[]session.Kind{session.KindMoveStarted}, "rest ran over moving", moving},
-	{[]session.Kind{session.KindMoved}, moving, "rest ran over"},
-	{[]session.Kind{session.KindFinishStarted}, "rest ran", finishing},
-	{[]session.Kind{session.KindFinished}, finishing, "finished"},
-	{[]session.Kind{session.KindDeleteStarted}, "rest ran over", deleting},
-	{[]session.Kind{session.KindDropped}, "begun", "rest ran over"},
-	{[]session.Kind{session.KindDropped}, "rest attempt over begun", unchanged}, // a turn before it
+	{"move_started", "rest ran over moving", moving},
+	{"moved", moving, "rest ran over"},
+	{"finish_started", "rest ran", finishing},
+	{"finished", finishing, "finished"},
+	{"delete_started", "rest ran over", deleting},
+	{"dropped", "begun", "rest ran over"},
+	{"dropped", "rest attempt over begun", unchanged}, // a turn before it
 }
 
 // states are the states that a list of states and groups names.
@@ -102,8 +101,8 @@ func states(list string) (all []string) {
 var machine = sync.OnceValue(func() *fsm.FSM {
 	var events fsm.Events
 	for _, t := range lifecycle {
-		for _, k := range t.kinds {
-			events = append(events, fsm.EventDesc{Name: string(k), Src: states(t.from), Dst: t.to})
+		for k := range strings.FieldsSeq(t.kinds) {
+			events = append(events, fsm.EventDesc{Name: k, Src: states(t.from), Dst: t.to})
 		}
 	}
 	return fsm.NewFSM(unborn, events, nil)

@@ -2,6 +2,7 @@ package fold_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,5 +121,19 @@ func BenchmarkMayFollow(b *testing.B) {
 	}
 	for range b.N {
 		_ = fold.MayFollow(&s, session.KindNoted)
+	}
+}
+
+// TestLifecycleNamesKinds: the life cycle names all kinds of events, and nothing else.
+func TestLifecycleNamesKinds(t *testing.T) {
+	t.Parallel()
+	var kinds []string
+	for _, k := range session.Kinds() {
+		kinds = append(kinds, string(k))
+	}
+	named := fold.NamedKinds()
+	slices.Sort(named)
+	if named = slices.Compact(named); !slices.Equal(named, kinds) {
+		t.Errorf("named %q, kinds %q", named, kinds)
 	}
 }

@@ -27,13 +27,7 @@ func phaseMoved(s *session.Session, b session.PhaseMoved) {
 		}
 	}
 	if b.Skip {
-		p := session.SkippedPhase{Phase: b.From, Lap: s.Lap, Why: b.Why, Anyway: b.Anyway}
-		for _, before := range s.SkippedPhases {
-			if before.Phase == p.Phase && before.Lap == p.Lap {
-				p.Why = cmp.Or(p.Why, before.Why)
-			}
-		}
-		s.SkippedPhases = append(skippedBut(s, p.Phase, p.Lap), p)
+		skip(s, b)
 	}
 	ledTo(s, b)
 	ledSaid(s, b)
@@ -43,8 +37,20 @@ func phaseMoved(s *session.Session, b session.PhaseMoved) {
 	case b.To == workflows.Done:
 		complete(s)
 	case b.Ask != "":
-		s.Status, s.Waiting = session.StatusWaiting, &session.Waiting{Reason: session.WaitHuman, Ask: b.Ask, Approve: true}
+		s.Status, s.Waiting = session.StatusWaiting, &session.Waiting{Reason: session.WaitHuman, Ask: b.Ask,
+			Approve: true}
 	}
+}
+
+// skip notes the phase that a person left as if it had passed. A reason that was given before stays.
+func skip(s *session.Session, b session.PhaseMoved) {
+	p := session.SkippedPhase{Phase: b.From, Lap: s.Lap, Why: b.Why, Anyway: b.Anyway}
+	for _, before := range s.SkippedPhases {
+		if before.Phase == p.Phase && before.Lap == p.Lap {
+			p.Why = cmp.Or(p.Why, before.Why)
+		}
+	}
+	s.SkippedPhases = append(skippedBut(s, p.Phase, p.Lap), p)
 }
 
 func moved(s *session.Session, b session.Moved) error {
@@ -95,7 +101,8 @@ func ForkAt(s *session.Session, number int) (*session.Fork, error) {
 	f.Line = then.Way()
 	for _, e := range then.Settlements {
 		now := items.State(&then, e.Item, f.Line)
-		if e.Item == 0 && e.Checkpoint == number || e.Item > 0 && now.State == e.State && now.Checkpoint == e.Checkpoint {
+		if e.Item == 0 && e.Checkpoint == number ||
+			e.Item > 0 && now.State == e.State && now.Checkpoint == e.Checkpoint {
 			e.Checkpoint = 0
 			f.Settlements = append(f.Settlements, e)
 		}

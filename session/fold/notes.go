@@ -25,7 +25,7 @@ func noted(s *session.Session, b session.Noted) {
 	}
 }
 
-// said keeps a note that is more than a word for the next attempt, and reports whether it is.
+// keptAsSaid keeps a note that is more than a word for the next attempt, and reports whether it is.
 func keptAsSaid(s *session.Session, b session.Noted) bool {
 	w := s.Waiting
 	switch {

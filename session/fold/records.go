@@ -6,9 +6,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// applyRecord folds the events of this file. It reports false for others.
-func applyRecord(s *session.Session, body session.Body) bool {
-	switch b := body.(type) {
+// records folds what changes what is said of a session, or what it runs, and touches no file of the work tree.
+func records(s *session.Session, e session.Event) (bool, error) {
+	switch b := e.Body.(type) {
 	case session.Abandoned:
 		s.Status, s.Why, s.Open, s.Abandoned = session.StatusAbandoned, b.Reason, nil, &b
 	case session.Revived:
@@ -22,12 +22,10 @@ func applyRecord(s *session.Session, body session.Body) bool {
 	case session.TakenBack:
 		oplog.Restore(s, b.Former)
 	case session.Answered:
-	case session.DeleteStarted:
-		s.Deleting = &b
 	default:
-		return false
+		return false, nil
 	}
-	return true
+	return true, nil
 }
 
 func edited(s *session.Session, b session.Edited) {
@@ -44,7 +42,8 @@ func edited(s *session.Session, b session.Edited) {
 		thaw(s)
 		s.Said, s.Review, s.Rounds, s.Failed = nil, nil, nil, 0
 	}
-	if b.Phase != s.Phase || b.Lap != s.Lap || b.Left != "" { // more is to do than was, or less: a lap ends or begins here
+	// more is to do than was, or less: a lap ends or begins here
+	if b.Phase != s.Phase || b.Lap != s.Lap || b.Left != "" {
 		s.Phase, s.Lap, s.Visit, s.Targets, s.Expected, s.Waiting, s.Blocked = b.Phase, b.Lap, session.Visit{}, nil, nil,
 			nil, nil
 		if c := s.At(s.Current); c != nil {
@@ -66,10 +65,8 @@ func repinned(s *session.Session, b session.Repinned) {
 		s.Visit = session.Visit{}
 	}
 	over := s.Status == session.StatusBlocked || s.Status == session.StatusCompleted && b.Phase != workflows.Done
-	if w := s.Waiting; w != nil && (w.Approve || w.Reason == session.WaitHuman && b.Phase != s.Phase) {
-		s.Waiting, over = nil, true // the question was that of a phase as it was
-	}
-	if w := s.Waiting; w != nil && w.Reason == session.WaitLimit { // it may have been that of another agent
+	// the question was that of a phase as it was, the limit may have been that of another agent
+	if w := s.Waiting; w != nil && (w.Approve || w.Reason == session.WaitLimit || b.Phase != s.Phase) {
 		s.Waiting, over = nil, true
 	}
 	s.Phase, s.Failed, s.Blocked, s.Hindered = b.Phase, 0, nil, nil

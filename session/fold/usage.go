@@ -14,26 +14,11 @@ func use(s *session.Session, at time.Time, phase session.PhaseName, lap int, u c
 	s.CostUSD = s.Used.USD.USD()
 }
 
-// applyUsage folds the events of this file. It reports false for others.
-func applyUsage(s *session.Session, e session.Event) bool {
+// used folds what was used up by runs that nobody saw end, and budgets.
+func used(s *session.Session, e session.Event) (bool, error) {
 	switch b := e.Body.(type) {
 	case session.UsageFound:
-		if s.Open == nil || s.Open.RunID != b.RunID || s.Open.Run != nil || s.Open.Found {
-			return true // counted already
-		}
-		open := *s.Open
-		open.Found = true
-		s.Open = &open
-		// else its next run would count this one again
-		if c := s.Visit.Conversation; c != nil && c.Total != (cost.Total{}) && !open.HalfOpen {
-			again := *c
-			again.Total.CostUSD += b.USD.USD()
-			again.Total.Tokens = cost.Usage{Tokens: c.Total.Tokens}.Plus(b.Usage).Tokens
-			s.Visit.Conversation = &again
-		}
-		s.Visit.Conversation = conversationFound(&b, s.Visit.Conversation)
-		use(s, e.At, open.Phase, open.Lap, b.Usage)
-		s.Spent.RunMillis += b.Millis
+		usageFound(s, e, b)
 	case session.BudgetSet:
 		s.Budget = b.Budget.Over(s.Budget)
 		if s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockBudget {
@@ -44,15 +29,34 @@ func applyUsage(s *session.Session, e session.Event) bool {
 		warned := append(slices.Clone(s.Warned), b.Key)
 		s.Warned = warned[max(0, len(warned)-maxWarned):]
 	default:
-		return false
+		return false, nil
 	}
-	return true
+	return true, nil
+}
+
+func usageFound(s *session.Session, e session.Event, b session.UsageFound) {
+	if s.Open == nil || s.Open.RunID != b.RunID || s.Open.Run != nil || s.Open.Found {
+		return // counted already
+	}
+	open := *s.Open
+	open.Found = true
+	s.Open = &open
+	// else its next run would count this one again
+	if c := s.Visit.Conversation; c != nil && c.Total != (cost.Total{}) && !open.HalfOpen {
+		again := *c
+		again.Total.CostUSD += b.USD.USD()
+		again.Total.Tokens = cost.Usage{Tokens: c.Total.Tokens}.Plus(b.Usage).Tokens
+		s.Visit.Conversation = &again
+	}
+	s.Visit.Conversation = conversationFound(&b, s.Visit.Conversation)
+	use(s, e.At, open.Phase, open.Lap, b.Usage)
+	s.Spent.RunMillis += b.Millis
 }
 
 // maxWarned bounds the memory of warnings.
 const maxWarned = 50
 
-// ran counts the run of an attempt.
+// runEnded counts the run of an attempt.
 func runEnded(s *session.Session, e session.Event, open *session.Open, b session.RunEnded) {
 	if open.Runner == "person" {
 		return

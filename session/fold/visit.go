@@ -7,8 +7,27 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// after is the visit after one more attempt at it, which became the checkpoint of that number.
-func after(v session.Visit, open *session.Open, d *session.Decided, fingerprint string, checkpoint int) session.Visit {
+// visitAfter is the visit after an attempt, which became the checkpoint of that number.
+func visitAfter(s *session.Session, open *session.Open, d *session.Decided, checkpoint int) session.Visit {
+	v := s.Visit
+	switch {
+	case d.Next != s.Phase || d.LapEnded:
+		return session.Visit{}
+	case d.Class == session.ClassAsked:
+	case open.Runner == "person": // it says nothing about who works there
+		v.Attempts, v.Unsigned = v.Attempts+1, 0
+	default:
+		return after(v, open, d, checkpoint)
+	}
+	return v
+}
+
+// after is the visit after one more attempt of an agent at it.
+func after(v session.Visit, open *session.Open, d *session.Decided, checkpoint int) session.Visit {
+	j, fingerprint := open.Judgement, ""
+	if j != nil {
+		fingerprint = j.Fingerprint()
+	}
 	v.Attempts++
 	if d.Step == session.StepLooked {
 		v.Looked++
@@ -19,7 +38,6 @@ func after(v session.Visit, open *session.Open, d *session.Decided, fingerprint 
 	if fingerprint != "" && !slices.Contains(v.Seen, fingerprint) {
 		v.Seen = append(slices.Clip(v.Seen), fingerprint)
 	}
-	j := open.Judgement
 	if j == nil {
 		return v
 	}
@@ -29,25 +47,35 @@ func after(v session.Visit, open *session.Open, d *session.Decided, fingerprint 
 	} else {
 		v = found(v, j.Grave())
 	}
-	unchanged := j.Tree == open.Tree
+	return got(left(v, open, d), j, checkpoint)
+}
+
+// left counts attempts that left files as they were, or as an earlier one had.
+func left(v session.Visit, open *session.Open, d *session.Decided) session.Visit {
+	tree := open.Judgement.Tree
+	unchanged := tree == open.Tree
 	switch {
 	case d.Step == session.StepAhead, d.Step == session.StepUnsigned:
 		v.Circles = 0
-	case !unchanged && v.Known(j.Tree):
+	case !unchanged && v.Known(tree):
 		v.Circles++
 	}
 	v.Idle++
 	if !unchanged {
 		v.Idle = 0
 	}
-	if unchanged && open.Run != nil && open.Run.Denials > 0 {
-		v.Denied++
-	} else {
+	v.Denied++
+	if !unchanged || open.Run == nil || open.Run.Denials <= 0 {
 		v.Denied = 0
 	}
-	if !slices.Contains(v.Trees, j.Tree) {
-		v.Trees = append(slices.Clip(v.Trees), j.Tree)
+	if !slices.Contains(v.Trees, tree) {
+		v.Trees = append(slices.Clip(v.Trees), tree)
 	}
+	return v
+}
+
+// got notes how far an attempt came, and what failed.
+func got(v session.Visit, j *session.Judgement, checkpoint int) session.Visit {
 	v.Best = max(v.Best, j.Passing())
 	r := j.Reached()
 	if r.LeavesLess(v.High) {
@@ -109,8 +137,8 @@ func counted(v session.Visit, d *session.Decided, fingerprint string) session.Vi
 // maxFailing bounds Visit.Failing.
 const maxFailing = 4 * session.MaxNamed
 
-// conversation is what the next attempt at a visit may go on with after a run, nil for nothing: a conversation that led
-// to a failure, to silence or to its own end is not gone on with.
+// conversationAfter is what the next attempt at a visit may go on with after a run, nil for nothing: a conversation
+// that led to a failure, to silence or to its own end is not gone on with.
 func conversationAfter(r *session.RunResult, before *session.Conversation) *session.Conversation {
 	if r.Agent == "" {
 		return before // nobody with a memory
@@ -143,7 +171,7 @@ func conversationAfter(r *session.RunResult, before *session.Conversation) *sess
 	return &c
 }
 
-// conversation is what the next attempt may go on with after a run whose end nobody saw. What the conversation
+// conversationFound is what the next attempt may go on with after a run whose end nobody saw. What the conversation
 // had used up before that run stays known.
 func conversationFound(u *session.UsageFound, before *session.Conversation) *session.Conversation {
 	if u.Conversation == nil {

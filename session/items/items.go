@@ -47,7 +47,7 @@ func on(e session.Settlement, way []session.Checkpoint) bool {
 	return slices.ContainsFunc(way, func(c session.Checkpoint) bool { return c.Number == e.Checkpoint })
 }
 
-// ItemStates says of every item what became of it, as far as the present checkpoint knows.
+// States says of every item what became of it, as far as the present checkpoint knows.
 func States(s *session.Session) []Item {
 	way := s.Way()
 	items := make([]Item, 0, len(s.Items))
@@ -59,12 +59,12 @@ func States(s *session.Session) []Item {
 	return items
 }
 
-// OpenItems are those that are neither delivered, shown nor agreed to.
+// Open are the items that are neither delivered, shown nor agreed to.
 func Open(s *session.Session) []Item {
 	return slices.DeleteFunc(States(s), Item.Settled)
 }
 
-// NextItem is the number of the first item after the present lap that needs work, 0 for none.
+// Next is the number of the first item after the present lap that needs work, 0 for none.
 func Next(s *session.Session) int {
 	for _, item := range States(s) {
 		if item.Number > s.Lap && !item.Settled() {
@@ -77,15 +77,14 @@ func Next(s *session.Session) int {
 // Less reports whether less was done than was agreed: items are open, or a person skipped phases.
 func Less(s *session.Session) bool { return len(Open(s))+len(s.SkippedPhases) > 0 }
 
-// lapState says what became of a lap, or of the item of that number in a workflow without laps.
+// State says what became of a lap, or of the item of that number in a workflow without laps.
 func State(s *session.Session, n int, way []session.Checkpoint) Item {
 	item := Item{Number: n, State: session.ItemOpen}
-	over := s.Phase == workflows.Done
-	if !over && (n == s.Lap || !s.Laps) {
+	if s.Phase != workflows.Done && (n == s.Lap || !s.Laps) {
 		return item // it is being worked on
 	}
 	for i, c := range way {
-		if s.Laps && endsLap(s, n, way[:i+1]) || !s.Laps && c.Next == workflows.Done && deliversAll(n, c, way[:i+1]) {
+		if delivers(s, n, way[:i+1]) {
 			item.State, item.Checkpoint = session.ItemDelivered, c.Number
 		}
 	}
@@ -97,16 +96,23 @@ func State(s *session.Session, n int, way []session.Checkpoint) Item {
 	return item
 }
 
+// delivers reports whether the last of these checkpoints delivers an item.
+func delivers(s *session.Session, n int, way []session.Checkpoint) bool {
+	if s.Laps {
+		return endsLap(s, n, way)
+	}
+	c := way[len(way)-1]
+	return c.Next == workflows.Done && deliversAll(n, c, way)
+}
+
 // endsLap reports whether the last of these checkpoints ended a lap that was judged: with a test of its own, unless a
 // person said yes.
 func endsLap(s *session.Session, n int, way []session.Checkpoint) bool {
 	c := way[len(way)-1]
-	if c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass || c.Lap != n || c.Next != workflows.Done &&
-		c.NextLap == n {
+	stays := c.Next != workflows.Done && c.NextLap == n
+	if c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass || c.Lap != n || stays ||
+		len(way) > 1 && over(way[len(way)-2], n) { // finished work that was edited since
 		return false
-	}
-	if len(way) > 1 && way[len(way)-2].Next == workflows.Done && way[len(way)-2].NextLap == n {
-		return false // finished work that was edited since
 	}
 	skipped := slices.ContainsFunc(c.SkippedPhases,
 		func(p session.SkippedPhase) bool { return p.Lap == n && p.Phase == s.Start })
@@ -114,6 +120,9 @@ func endsLap(s *session.Session, n int, way []session.Checkpoint) bool {
 		return b.Lap == n && b.Phase == s.Start && b.Verdict == session.Pass && b.Next != b.Phase
 	})
 }
+
+// over reports whether the work was complete with a lap.
+func over(c session.Checkpoint, lap int) bool { return c.Next == workflows.Done && c.NextLap == lap }
 
 // deliversAll reports whether the work without laps that ended with this checkpoint delivers an item: somebody approved
 // this very tree, or its documents tick the item and the gates passed.

@@ -23,39 +23,29 @@ type Approval struct {
 func Approvals(s *session.Session, w *workflows.Workflow) []Approval {
 	var all []Approval
 	for _, c := range s.Way() {
+		passed := c.Verdict == session.Pass
 		by := map[session.Class]string{session.ClassApproved: "person", session.ClassReviewed: "reviewer"}[c.Class]
 		if c.Trigger == session.TriggerAttempt {
-			ph := w.Phase(c.Phase)
-			edited := by == "" && c.Verdict == session.Pass && ph != nil && (ph.Run.Human || ph.Review != nil)
+			edited := by == "" && passed && approves(w.Phase(c.Phase))
 			all = slices.DeleteFunc(all, func(a Approval) bool {
 				return a.Lap == c.Lap && (a.Phase == c.Phase && !edited || w.LeadsTo(c.Phase, a.Phase))
 			})
 		}
-		if by == "" || c.Verdict != session.Pass {
-			continue
+		if by != "" && passed {
+			all = append(all, Approval{Phase: c.Phase, Lap: c.Lap, Checkpoint: c.Number, By: by})
 		}
-		all = append(all, Approval{Phase: c.Phase, Lap: c.Lap, Checkpoint: c.Number, By: by})
 	}
 	return all
 }
 
-// unjudged asks about what nothing has judged of work that ends, "" when there is nothing of that kind.
+// approves reports whether a person or a reviewer works in a phase.
+func approves(p *workflows.Phase) bool { return p != nil && (p.Run.Human || p.Review != nil) }
+
+// Unjudged asks about what nothing has judged of work that ends, "" when there is nothing of that kind.
 func Unjudged(s *session.Session) string {
 	items := States(s)
-	open := slices.DeleteFunc(slices.Clone(items), Item.Settled)
-	if n := len(open); n > 0 {
-		says := make([]string, 0, n)
-		for _, item := range open[:min(n, 5)] {
-			says = append(says, fmt.Sprintf("%q (%s)", item.Text, item.Says()))
-		}
-		if n > 5 {
-			says = append(says, fmt.Sprintf("and %d more", n-5))
-		}
-		was, is := "were not judged", "Are they done anyway?"
-		if n == 1 {
-			was, is = "was not judged", "Is it done anyway?"
-		}
-		return fmt.Sprintf("%d of %d items %s: %s. %s", n, len(items), was, strings.Join(says, ", "), is)
+	if open := slices.DeleteFunc(slices.Clone(items), Item.Settled); len(open) > 0 {
+		return askOpen(open, len(items))
 	}
 	if unapproved(s) {
 		return "no gate judges this work: look at it, then approve or reject it"
@@ -67,7 +57,12 @@ func Unjudged(s *session.Session) string {
 		LapsJudged(s) > 0 {
 		return ""
 	}
-	if len(items) > 0 {
+	return askNothingDone(s)
+}
+
+// askNothingDone asks about work in which nothing was judged.
+func askNothingDone(s *session.Session) string {
+	if len(s.Items) > 0 {
 		return "nothing was done in this session: the agent says that existing tests show every item. Is the work done?"
 	}
 	if n := len(s.SkippedPhases); n > 0 {
@@ -79,6 +74,23 @@ func Unjudged(s *session.Session) string {
 			s.SkippedPhases[n-1].Phase)
 	}
 	return "nothing was done in this session, and the agent says that nothing is left. Is the work done?"
+}
+
+// askOpen asks about open items, out of so many.
+func askOpen(open []Item, all int) string {
+	n := len(open)
+	says := make([]string, 0, n)
+	for _, item := range open[:min(n, 5)] {
+		says = append(says, fmt.Sprintf("%q (%s)", item.Text, item.Says()))
+	}
+	if n > 5 {
+		says = append(says, fmt.Sprintf("and %d more", n-5))
+	}
+	was, is := "were not judged", "Are they done anyway?"
+	if n == 1 {
+		was, is = "was not judged", "Is it done anyway?"
+	}
+	return fmt.Sprintf("%d of %d items %s: %s. %s", n, all, was, strings.Join(says, ", "), is)
 }
 
 // LapsJudged is how many laps ended with a verdict, on the present line of checkpoints.
@@ -101,7 +113,9 @@ func unapproved(s *session.Session) bool {
 			return false
 		case c.Approve:
 			return !slices.ContainsFunc(s.Settlements,
-				func(e session.Settlement) bool { return e.Item == 0 && e.State == session.ItemAgreed && on(e, way[i:]) })
+				func(e session.Settlement) bool {
+					return e.Item == 0 && e.State == session.ItemAgreed && on(e, way[i:])
+				})
 		}
 	}
 	return false

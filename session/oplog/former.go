@@ -55,43 +55,43 @@ func WithStand(f session.Former, before *session.Session) session.Former {
 // Overtaken says what somebody has changed since of what f would bring back, "" for nothing. after is the session as
 // the operation left it.
 func Overtaken(f session.Former, after, now *session.Session) string {
-	plan, planNow := planOf(after), planOf(now)
-	plan.Base0, planNow.Base0 = nil, nil // what the gates said since, by the plan that goes
+	was, is := *after, *now
+	was.Base0, is.Base0 = nil, nil // what the gates said since, by the plan that goes
+	since := FormerOf(&was, &is)
 	switch {
-	case f.Title != nil && after.Title != now.Title:
+	case both(f.Title, since.Title):
 		return fmt.Sprintf("it is now called %q", now.Headline())
-	case f.Goal != nil && after.Goal != now.Goal:
+	case both(f.Goal, since.Goal):
 		return fmt.Sprintf("its goal is now %q", now.Goal)
-	case f.Spec != nil && !same(specOf(after), specOf(now)):
+	case both(f.Spec, since.Spec):
 		return "its spec has changed since"
-	case f.Plan != nil && !same(plan, planNow):
+	case both(f.Plan, since.Plan):
 		return "its configuration has changed since"
-	case f.Notes != nil && listBefore(after.Notes, now.Notes) != nil:
+	case both(f.Notes, since.Notes):
 		return "an attempt has already used it"
-	case f.Allowed != nil && listBefore(after.Allowed, now.Allowed) != nil:
+	case both(f.Allowed, since.Allowed):
 		return "the allowed paths have changed since"
-	case f.Budget != nil && after.Budget != now.Budget:
+	case both(f.Budget, since.Budget):
 		return "its budget has changed since"
-	case f.Stand != nil && !same(standOf(after), standOf(now)):
-		if now.Phase == workflows.Done {
-			return fmt.Sprintf("it has continued since, and is %s", now.Status)
-		}
-		return fmt.Sprintf("it has continued since, and is %s in %s", now.Status, now.Phase)
+	case !both(f.Stand, since.Stand):
+		return ""
 	}
-	return ""
+	if now.Phase == workflows.Done {
+		return fmt.Sprintf("it has continued since, and is %s", now.Status)
+	}
+	return fmt.Sprintf("it has continued since, and is %s in %s", now.Status, now.Phase)
 }
 
-// bringBack makes what was so once so again.
+// both reports whether two parts are there.
+func both[T any](a, b *T) bool { return a != nil && b != nil }
+
+// Restore makes what was so once so again.
 func Restore(s *session.Session, f session.Former) {
-	if f.Title != nil {
-		s.Title = *f.Title
-	}
+	restore(&s.Title, f.Title)
 	if f.Goal != nil || f.Spec != nil {
 		s.Reworded = false
 	}
-	if f.Goal != nil {
-		s.Goal = *f.Goal
-	}
+	restore(&s.Goal, f.Goal)
 	if b := f.Spec; b != nil {
 		s.Items, s.SpecPath, s.SpecDigest = b.Items, b.Path, b.Digest
 	}
@@ -105,17 +105,15 @@ func Restore(s *session.Session, f session.Former) {
 		s.Last, s.LastGates, s.NotRun, s.LastRun = b.Last, b.LastGates, b.NotRun, b.LastRun
 		s.Rounds, s.Tampered, s.TestChange, s.TestChanges = b.Rounds, b.Tampered, b.TestChange, b.TestChanges
 	}
-	if f.Notes != nil {
-		s.Notes = *f.Notes
-	}
-	if f.Allowed != nil {
-		s.Allowed = *f.Allowed
-	}
-	if f.Settled != nil {
-		s.Settlements = *f.Settled
-	}
-	if f.Budget != nil {
-		s.Budget = *f.Budget
+	restore(&s.Notes, f.Notes)
+	restore(&s.Allowed, f.Allowed)
+	restore(&s.Settlements, f.Settled)
+	restore(&s.Budget, f.Budget)
+}
+
+func restore[T any](to, from *T) {
+	if from != nil {
+		*to = *from
 	}
 }
 

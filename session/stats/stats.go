@@ -21,7 +21,7 @@ type Stat struct {
 	Used     cost.Usage        `json:"used,omitzero"` // by runs, those that were not judged included
 }
 
-// Stats counts the events of one session. An agent without a card has the name of its runner.
+// Of counts the events of one session. An agent without a card has the name of its runner.
 func Of(events []session.Event) []Stat {
 	var all []Stat
 	last := &session.RunResult{} // names the agent of a run that was cut off before it said so
@@ -58,17 +58,7 @@ func Of(events []session.Event) []Stat {
 			open.Decided = &b
 		case session.Checkpointed:
 			if d := open.Decided; b.Trigger == session.TriggerAttempt && d != nil && d.Class != session.ClassAsked {
-				s := of(open)
-				s.Attempts++
-				if d.Verdict == session.Pass {
-					s.Passed++
-				}
-				if open.Claimed() {
-					s.Claims++
-					if !d.Refuted {
-						s.True++
-					}
-				}
+				of(open).judged(open)
 			}
 			open = nil
 		}
@@ -76,7 +66,21 @@ func Of(events []session.Event) []Stat {
 	return all
 }
 
-// AddStats adds the rows of another session.
+// judged counts an attempt.
+func (s *Stat) judged(o *session.Open) {
+	s.Attempts++
+	if o.Decided.Verdict == session.Pass {
+		s.Passed++
+	}
+	if o.Claimed() {
+		s.Claims++
+		if !o.Decided.Refuted {
+			s.True++
+		}
+	}
+}
+
+// Add adds the rows of another session.
 func Add(all, more []Stat) []Stat {
 	for _, m := range more {
 		i := slices.IndexFunc(all, m.like)

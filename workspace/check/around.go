@@ -10,7 +10,9 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/settings"
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -25,9 +27,14 @@ const (
 const longHeld = 10 * time.Second
 
 func (r *Report) settings() error {
-	traps, err := r.Repo.Traps(r.ctx)
-	for _, t := range traps {
-		r.add(Warns, "config", "", t.Key, "is "+t.Value, t.Follows, t.Next)
+	keys, err := r.Repo.Prunes(r.ctx)
+	for _, key := range keys {
+		var next []string
+		for _, spec := range settings.Kept {
+			next = append(next, "git config --add "+safetext.ShellWord(key)+" '"+spec+"'")
+		}
+		r.add(Warns, "config", "", key, "fetches all refs", "git fetch --prune deletes sessions",
+			strings.Join(next, " && "))
 	}
 	return err
 }
@@ -105,11 +112,11 @@ func CopyHint(dir string) string {
 // claim looks whether a command was interrupted that moved this work tree.
 func (r *Report) claim() error {
 	tree := r.Repo.Worktree()
-	id, err := r.Files.Claimed(tree)
+	id, err := r.Files.Worktree(tree).Claimed()
 	if err != nil || id == "" {
 		return nil //nolint:nilerr // said among the files
 	}
-	if _, held, err := r.Files.WorktreeHolder(tree); err != nil || held {
+	if _, held, err := r.Files.Worktree(tree).Holder(); err != nil || held {
 		return nil //nolint:nilerr // said among the locks
 	}
 	v, err := r.Engine.Load(r.ctx, id, r.tips[id])
@@ -134,7 +141,8 @@ func (r *Report) claim() error {
 // its ledger's tip the last turn may have to be settled yet.
 func (r *Report) ended(v *history.View) bool {
 	s := &v.Session
-	return s.Moving == nil && s.Finishing == nil && s.Deleting == nil && v.Pending == nil && r.Files.Begun(s.ID, v.Tip)
+	return s.Moving == nil && s.Finishing == nil && s.Deleting == nil && v.Pending == nil &&
+		r.Files.Session(s.ID).Begun(v.Tip)
 }
 
 // locks looks for locks of git's that no process seems to hold.
@@ -167,7 +175,7 @@ func (r *Report) locks() error {
 
 // lockOfOurs names a lock of wfs, unless a command is at it: taking the work tree's lock removes it.
 func (r *Report) lockOfOurs(l gitcmd.LockFile) {
-	if who, held, err := r.Files.WorktreeHolder(l.Worktree); err == nil && held && who.PID != r.PID {
+	if who, held, err := r.Files.Worktree(l.Worktree).Holder(); err == nil && held && who.PID != r.PID {
 		return
 	}
 	r.add(Tells, "lock", "", l.Path, "a lock of wfs, left by a command that was killed",

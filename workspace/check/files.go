@@ -105,7 +105,7 @@ func (r fileChecks) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo s
 		if name != "none" {
 			tip = session.Commit(name)
 		}
-		events = r.Files.Beginning(f.Session, tip)
+		events, _, _ = r.Files.Session(f.Session).Peek(tip) // up to the damage
 		if s, err := r.Engine.AtTip(ctx, f.Session, tip); err == nil {
 			n, _ := history.Fitting(s, events)
 			events = events[:n]

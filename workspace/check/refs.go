@@ -105,7 +105,7 @@ func (r *Report) formerly(ref string) (to session.Commit, from string) {
 // newestLedger is the newest commit of a session's ledger that anything but its ref tells of: names of its
 // journals, and its backups.
 func (r *Report) newestLedger(id session.ID) session.Commit {
-	tips, err := r.Files.Tips(id)
+	tips, err := r.Files.Session(id).Tips()
 	if err != nil {
 		return ""
 	}

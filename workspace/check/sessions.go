@@ -63,7 +63,7 @@ func (r sessionChecks) session(id session.ID, tip session.Commit) error {
 
 // journal looks whether the events since the ledger's tip are there and fit.
 func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
-	events, _, err := r.Files.Peek(id, tip)
+	events, _, err := r.Files.Session(id).Peek(tip)
 	if err != nil {
 		return nil //nolint:nilerr // said among the files
 	}
@@ -72,7 +72,7 @@ func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
 		return nil //nolint:nilerr // said of the ledger
 	}
 	if n, why := history.Fitting(s, events); why != nil {
-		flaw, err := r.Files.JournalFlaw(id, tip,
+		flaw, err := r.Files.Session(id).JournalFlaw(tip,
 			fmt.Errorf("event %d of %d does not fit the session: %w", n+1, len(events), why))
 		if err != nil {
 			return err

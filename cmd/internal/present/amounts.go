@@ -143,12 +143,3 @@ func (p *Parts) Add(is bool, format string, args ...any) {
 }
 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
-
-// Some are the first of a list, and how many more there are.
-func Some[T ~string](list []T, most int, sep string) string {
-	var names []string
-	for _, x := range list[:min(len(list), most)] {
-		names = append(names, string(x))
-	}
-	return strings.Join(names, sep) + More(len(list)-most)
-}

@@ -12,15 +12,23 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Standing prints where a session stands. It returns true where that is a screen that leaves nothing to add:
-// the session is blocked, or done.
-func (c *Screen) Standing(d *Session, head string, current bool) bool {
-	s := d.Of
+// report prints one session on a screen.
+type report struct {
+	*Screen
+	of *Session
+}
+
+// Standing prints where a session stands.
+func (c *Screen) Standing(d *Session, head string) { report{c, d}.standing(head, false) }
+
+// standing returns true where it has printed a screen that leaves nothing to add: the session is blocked, or done.
+func (c report) standing(head string, current bool) bool {
+	s := c.of.Of
 	switch {
 	case s.Status == session.StatusBlocked && !(current && s.Blocked.Hint == "wfs resume "+string(s.ID)):
-		c.blocked(d, head)
+		c.blocked(head)
 	case s.Status == session.StatusCompleted && !Unjudged(s) && !s.AsksMore():
-		c.done(d, head)
+		c.done(head)
 	default:
 		c.Out("%s%s", head, Standing(s))
 		for _, line := range StoppedHere(s, c.Clock(), current) {
@@ -28,19 +36,19 @@ func (c *Screen) Standing(d *Session, head string, current bool) bool {
 		}
 		return false
 	}
-	if text := used(d); text != "" {
+	if text := used(c.of); text != "" {
 		c.fact("used", "%s", text)
 	}
 	return true
 }
 
 // fact is one row of a screen.
-func (c *Screen) fact(label, format string, args ...any) {
+func (c report) fact(label, format string, args ...any) {
 	c.OutAt(13, "  %s  %s", Pad(label, 9), fmt.Sprintf(format, args...))
 }
 
-func (c *Screen) blocked(d *Session, head string) {
-	s := d.Of
+func (c report) blocked(head string) {
+	s := c.of.Of
 	at, why, evidence := string(s.Phase), blockedWords[s.Blocked.Reason], s.Blocked.Evidence
 	if lap := s.LapName(s.Lap); lap != "" {
 		at += ", " + lap
@@ -62,10 +70,10 @@ func (c *Screen) blocked(d *Session, head string) {
 			c.failing(g)
 		}
 	}
-	c.tried(s)
+	c.tried()
 }
 
-func (c *Screen) failing(g session.GateResult) {
+func (c report) failing(g session.GateResult) {
 	label := "failing"
 	for _, t := range g.Failing[:min(len(g.Failing), 3)] {
 		c.fact(label, "%s", shortTest(t))
@@ -80,7 +88,8 @@ func (c *Screen) failing(g session.GateResult) {
 }
 
 // tried tells the newest attempts at a phase that failed, and the newest checkpoint that passed.
-func (c *Screen) tried(s *session.Session) {
+func (c report) tried() {
+	s := c.of.Of
 	label, way := "tried", s.Way()
 	tried := slices.DeleteFunc(slices.Clone(way), func(cp session.Checkpoint) bool {
 		return cp.Trigger != session.TriggerAttempt || cp.Phase != s.Phase || cp.Lap != s.Lap || cp.Verdict == session.Pass
@@ -109,8 +118,8 @@ func Refuted(s *session.Session, checkpoint int) bool {
 	return slices.ContainsFunc(s.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == checkpoint })
 }
 
-func (c *Screen) done(d *Session, head string) {
-	s := d.Of
+func (c report) done(head string) {
+	s := c.of.Of
 	text := fmt.Sprintf(" at @%d", s.Current)
 	if n := len(s.Items); n > 0 {
 		text += fmt.Sprintf(": %d of %s", n-len(items.Open(s)), N(n, "item"))
@@ -129,7 +138,7 @@ func (c *Screen) done(d *Session, head string) {
 			for _, t := range cp.Targets {
 				names = append(names, shortTest(t))
 			}
-			shown[cp.Lap] = Some(names, 5, ", ")
+			shown[cp.Lap] = safetext.First(names, 5, ", ")
 		}
 	}
 	for _, item := range items.States(s) {
@@ -137,7 +146,7 @@ func (c *Screen) done(d *Session, head string) {
 			delete(shown, item.Number)
 		}
 	}
-	c.items(d, shown)
+	c.items(shown)
 	if t := TestsOf(s); t != nil && t.Now != nil {
 		c.fact("tests", "%s", t)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
@@ -144,7 +145,7 @@ func QuestionLines(q *session.Question, ask string) []string {
 		return nil
 	}
 	var p Parts
-	p.Add(len(q.Paths) > 0, "about: %s", Some(q.Paths, 10, ", "))
+	p.Add(len(q.Paths) > 0, "about: %s", safetext.First(q.Paths, 10, ", "))
 	for _, line := range q.Evidence {
 		p.Add(!strings.Contains(ask, line), "%s", line)
 	}

@@ -23,10 +23,10 @@ const (
 
 // Tell prints a session's story, for somebody who was away: what happened and where it stands. On prints how to go on.
 func (c *Screen) Tell(j *Story) {
-	s := j.Of
+	s, r, e := j.Of, report{c, &j.Session}, evidence{c}
 	c.Short("%s  %s", s.ID, s.Headline())
 	c.Out("")
-	told := c.Standing(&j.Session, "", j.Current)
+	told := r.standing("", j.Current)
 	if item := s.Item(); item != "" && s.Phase != workflows.Done {
 		c.Short("item: %s", item)
 	}
@@ -35,7 +35,7 @@ func (c *Screen) Tell(j *Story) {
 	}
 	if j.Items > 0 && (s.Status != session.StatusCompleted || !told) {
 		c.Out("items: %d of %d done", j.ItemsDone, j.Items)
-		c.items(&j.Session, nil)
+		r.items(nil)
 	}
 	if j.Failed != nil {
 		c.Out("  the newest run ended with an error: %s", j.Failed.Error)
@@ -43,51 +43,24 @@ func (c *Screen) Tell(j *Story) {
 			c.Out("  hint: %s", j.Failed.Hint)
 		}
 	}
-	c.incomplete(s)
+	e.incomplete(s)
 	SaySpecEdited(c.Out, j.SpecEdited)
 	if text := FilesText(j.Edits, "edited, not in a checkpoint yet"); text != "" {
 		c.Out("%s", text)
 	}
-	c.driver(&j.Session)
-	c.Place(&j.Session)
-	c.autoSave(&j.Session)
+	r.driver()
+	r.place()
+	r.autoSave()
 	c.Out("")
-	c.numbers(j, told)
-	c.newest(j)
-	c.Gates(j.Gates, "  ", false)
-	c.NotRun(s.NotRun)
-	c.Forced(s.SkippedPhases)
-}
-
-// Gates prints what gates said; all is for who wants to know everything.
-func (c *Screen) Gates(list []session.GateResult, indent string, all bool) {
-	names := func(what string, tests []session.TestID, most int, reason string) {
-		for _, t := range tests[:min(len(tests), most)] {
-			if !strings.Contains(reason, string(t)) {
-				c.Out("%s  %s: %s", indent, what, t)
-			}
-		}
-	}
-	for _, g := range list {
-		c.Out("%sgate %s", indent, GateLine(g))
-		if g.FirstError != "" {
-			c.Out("%s  %s", indent, g.FirstError)
-		}
-		if all || g.Verdict != session.Pass && !strings.Contains(GateSays(g).String(), g.Reason) {
-			c.Out("%s  %s", indent, g.Reason)
-		}
-		if !all {
-			names("failing", g.Failing, 10, "")
-			continue
-		}
-		names("failing", g.Failing, 20, g.Reason)
-		names("flaky", g.Flaky, 20, "")
-		names("target", g.Targets, 20, "")
-	}
+	r.numbers(j, told)
+	r.newest(j)
+	e.gates(j.Gates, "  ", false)
+	e.notRun(s.NotRun)
+	e.forced(s.SkippedPhases)
 }
 
 // newest prints the newest checkpoints.
-func (c *Screen) newest(j *Story) {
+func (c report) newest(j *Story) {
 	s := j.Of
 	if len(j.Newest) > 0 {
 		c.Out("")
@@ -105,7 +78,7 @@ func (c *Screen) newest(j *Story) {
 }
 
 // numbers tells what was done. told says that a screen has said already what was used up.
-func (c *Screen) numbers(j *Story, told bool) {
+func (c report) numbers(j *Story, told bool) {
 	s, now := j.Of, c.Clock()
 	if r := j.LastRun; r != nil {
 		c.Out("last run: %s, %s", runTime(r, j.Driver != nil, now), runDid(r, s.Laps))
@@ -131,7 +104,7 @@ func (c *Screen) numbers(j *Story, told bool) {
 	for _, r := range j.Claimed[max(0, n-shownClaims):] {
 		c.Out("  said done at @%d (%s), but: %s", r.Checkpoint, r.Phase, r.Reason)
 	}
-	c.Flaky(j.Flaky)
+	evidence{c.Screen}.flaky(j.Flaky)
 }
 
 // runTime says when a run was, and how long.
@@ -156,7 +129,8 @@ func runDid(r *LastRun, laps bool) string {
 }
 
 // items tells what became of the items of the checklist. shown is what shows them, where that is known.
-func (c *Screen) items(d *Session, shown map[int]string) {
+func (c report) items(shown map[int]string) {
+	d := c.of
 	room := 200
 	if c.Width > 0 {
 		room = max(32, c.Width-40)
@@ -170,7 +144,8 @@ func (c *Screen) items(d *Session, shown map[int]string) {
 }
 
 // driver says who drives a session, and what waits for whoever does.
-func (c *Screen) driver(d *Session) {
+func (c report) driver() {
+	d := c.of
 	if d.Driver != nil {
 		c.Out("running: %s (pid %d)", d.Driver.Command, d.Driver.PID)
 	}
@@ -189,8 +164,9 @@ func (c *Screen) driver(d *Session) {
 	}
 }
 
-// Place names a session's work tree if that is another one.
-func (c *Screen) Place(d *Session) {
+// place names a session's work tree if that is another one.
+func (c report) place() {
+	d := c.of
 	if d.Worktree == "" || d.Current {
 		return
 	}
@@ -202,8 +178,8 @@ func (c *Screen) Place(d *Session) {
 }
 
 // autoSave tells of a backup that holds what no checkpoint has.
-func (c *Screen) autoSave(d *Session) {
-	j := d.AutoSave
+func (c report) autoSave() {
+	d, j := c.of, c.of.AutoSave
 	if j == nil {
 		return
 	}
@@ -229,39 +205,7 @@ func FilesText(files []string, what string) string {
 	if len(files) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %s: %s", N(len(files), "file"), what, Some(files, 5, " "))
-}
-
-// Flaky names tests that nothing is concluded from.
-func (c *Screen) Flaky(tests []session.TestID) {
-	if len(tests) > 0 {
-		c.Out("flaky, and ignored: %s", Some(tests, 5, ", "))
-	}
-}
-
-// NotRun names the gates of which a pass says nothing yet.
-func (c *Screen) NotRun(gates []session.NotRun) {
-	for _, n := range gates {
-		c.Out("  gate %s has not run: %s", n.Gate, n.Why)
-	}
-}
-
-// Forced names the phases that a person left without their verdict: whoever sees the work must know.
-func (c *Screen) Forced(skipped []session.SkippedPhase) {
-	for _, p := range skipped {
-		what := "was skipped"
-		if p.Anyway {
-			what = "passed, not judged,"
-		}
-		c.Out("forced: %s %s in lap %d by a person: %s", p.Phase, what, p.Lap, cmp.Or(p.Why, "no reason given"))
-	}
-}
-
-// Tampered tells what was done to tests, below a text that may say already what was found.
-func (c *Screen) Tampered(list []session.Tampering, above string) {
-	for _, t := range list {
-		c.Out("tests: %s%s", NoteMark(t), t.Beside(above))
-	}
+	return fmt.Sprintf("%s %s: %s", N(len(files), "file"), what, safetext.First(files, 5, " "))
 }
 
 // On prints how to go on: the ways on from where a session was stopped, or what to type next.

@@ -186,7 +186,7 @@ func (p *Progress) attempt(s *session.Session, phase session.PhaseName, attempt 
 		} else if s.Laps {
 			what = fmt.Sprintf("lap %d: %s", s.Lap, what)
 		} else if n := len(s.Items); n > 0 {
-			what = present.N(n, "item") + ": " + present.Some(s.Items, 5, "; ")
+			what = present.N(n, "item") + ": " + safetext.First(s.Items, 5, "; ")
 		}
 		head, who := string(s.ID)+"  ", s.Workflow
 		if s.Agent != "" {

@@ -1,0 +1,76 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/phases/agent"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
+)
+
+// noteLacking says at once of the agents of a plan what they lack to work here: a program, or somebody who is
+// logged in.
+func noteLacking(ctx context.Context, w *workspace.Workspace, p *workflows.Plan) {
+	var seen []string
+	for i := range p.Workflow.Phases {
+		ph := &p.Workflow.Phases[i]
+		if card := p.AgentOf(ph).Card; ph.Run.Agent && card != nil && !slices.Contains(seen, card.Name) {
+			seen = append(seen, card.Name)
+			if what := agentLacks(ctx, prober(w.Env), card, true); what != "" {
+				w.Front.Note("warning: %s; wfs agent check %s says more", what, card.Name)
+			}
+		}
+	}
+}
+
+// agentLacks is what an agent lacks to work here, "" for nothing that can be found out for nothing. Whether somebody is
+// logged in is asked on request, since that starts the agent's program.
+func agentLacks(ctx context.Context, p *agent.Prober, c *workflows.Card, login bool) string {
+	in := p.Find(ctx, c)
+	switch {
+	case len(c.Command) > 0 && in.Path == "":
+		return fmt.Sprintf("%s cannot work here: there is no program %s in your PATH", c.Name, c.Command[0])
+	case in.Problem != "":
+		return fmt.Sprintf("%s may not work here: %s", c.Name, in.Problem)
+	case !login:
+		return ""
+	}
+	if yes, known := p.LoggedIn(ctx, c); known && !yes {
+		return strings.TrimSpace(fmt.Sprintf("%s does not seem to be logged in: %s", c.Name, c.Login))
+	}
+	return ""
+}
+
+// mustHaveAgent refuses to drive a session whose next attempt is an agent's whose program is not there. Before
+// the first attempt it is also said when nobody seems to be logged in: providers that an agent does not ask
+// about may do without.
+func (a *runVerb) mustHaveAgent(ctx context.Context, s *session.Session, p *workflows.Plan) error {
+	d := decide.Decide(s, p, decide.Facts{Now: a.env.Now(), RunID: "look"})
+	i := slices.IndexFunc(d.Events, func(b session.Body) bool { _, ok := b.(session.AttemptStarted); return ok })
+	if i < 0 {
+		return nil
+	}
+	ph := p.Workflow.Phase(d.Events[i].(session.AttemptStarted).Phase)
+	if ph == nil || !ph.Run.Agent {
+		return nil
+	}
+	c := p.AgentOf(ph).Card
+	if c == nil || len(c.Command) == 0 {
+		return nil
+	}
+	what := agentLacks(ctx, prober(&a.env.Env), c, s.Runs == 0)
+	switch {
+	case what == "":
+	case prober(&a.env.Env).Find(ctx, c).Path == "":
+		return session.Refuse(session.RefuseAgent, "wfs agent check "+c.Name+"   (another one: wfs edit --agent NAME)",
+			"%s", what)
+	default:
+		a.note("warning: %s; wfs agent check %s says more", what, c.Name)
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package cmd
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
+)
+
+// Commands that are printed for a person to type. One rule for the whole program: a command that acts on a
+// session names it, and one that acts on the work tree where it is typed says which, if there are several. So
+// it does the same wherever and whenever it is typed.
+
+// takesSession are the verbs that can be given a session's name.
+var takesSession = []string{
+	"run", "watch", "stop", "finish", "checkpoint", "undo", "redo", "resume", "diff", "show", "log", "status",
+	"export", "path", "budget", "approve", "reject", "abandon", "edit", "hook log", "note", "backups", "stats",
+}
+
+// takesFlag are verbs whose arguments are something else: sessionFlag names the session.
+var takesFlag = []string{"allow"}
+
+const sessionFlag = " --session "
+
+// onlyThere are verbs that act on the work tree in which they are typed, and can be told of no other.
+var onlyThere = []string{"hook install", "hook remove", "init", "switch", "undo --list"}
+
+// ofWfs is one command of wfs within a suggestion: its verb, and the checkpoint or session right behind it.
+var ofWfs = lazyregexp.New(`\bwfs ((?:hook [a-z]+|undo --list|[a-z]+)\b)( @?[a-z0-9][a-z0-9@-]*)?`)
+
+// ofGit is a command of git that acts on a work tree.
+var ofGit = lazyregexp.New(`\bgit (add|checkout|commit|merge|rebase|reset|restore|rm|stash|status|switch)\b`)
+
+// forSession is a command to type, or a hint that has some in it, with the session named in each that acts on
+// one. there reports whether some of it acts on the work tree where it is typed.
+func forSession(command string, id session.ID) (named string, there bool) {
+	if strings.HasSuffix(command, " --help") {
+		return command, false
+	}
+	chunks := strings.Split(command, `"`) // every second one is quoted, and no command
+	for i := 0; i < len(chunks); i += 2 {
+		there = there || ofGit.MatchString(chunks[i])
+		chunks[i] = ofWfs.ReplaceAllStringFunc(chunks[i], func(found string) string {
+			m := ofWfs.FindStringSubmatch(found)
+			takes := slices.Contains(takesSession, m[1]) || slices.Contains(takesFlag, m[1])
+			if !takes || id == "" {
+				there = there || slices.Contains(onlyThere, m[1])
+				return found
+			}
+			if strings.Contains(command, sessionFlag) && slices.Contains(takesFlag, m[1]) {
+				return found
+			}
+			return withSession(m[1], m[2], id)
+		})
+	}
+	return strings.Join(chunks, `"`), there && !strings.HasPrefix(command, "cd ")
+}
+
+// withSession is a command with a session named in it. rest is what stands behind the verb.
+func withSession(verb, rest string, id session.ID) string {
+	next := strings.TrimSpace(rest)
+	switch {
+	case slices.Contains(takesFlag, verb):
+		return "wfs " + verb + sessionFlag + string(id) + rest
+	case next == "":
+		return "wfs " + verb + " " + string(id)
+	case strings.HasPrefix(next, "@"):
+		return "wfs " + verb + " " + string(id) + next
+	case next == autoName || strings.Trim(next, "0123456789") == "": // a checkpoint of it
+		return "wfs " + verb + " " + string(id) + "@" + next
+	}
+	return "wfs " + verb + rest // a session is named
+}
+
+// inPlace is a command as it has to be typed outside of the work tree that it acts on.
+func inPlace(command, root string) string {
+	place := "cd " + shellWord(root) + " && " + command
+	if strings.ContainsAny(unquoted(command), ",;(") { // it goes on in words
+		return place
+	}
+	return "(" + place + ")"
+}
+
+// unquoted is a text without what stands in double quotes.
+func unquoted(text string) string {
+	var b strings.Builder
+	for i, chunk := range strings.Split(text, `"`) {
+		if i%2 == 0 {
+			b.WriteString(chunk)
+		}
+	}
+	return b.String()
+}
+
+// hints makes commands for a person to type.
+type hints struct {
+	w    *workspace.Workspace
+	args []string // of this command line
+}
+
+// typed is a command to type for the session that this command line is about.
+func (h *hints) typed(command string) string {
+	if h.w.About == "" && ofWfs.MatchString(command) { // what was typed was refused before anybody looked for a session
+		if ctx := context.Background(); h.w.Open(ctx) == nil {
+			h.w.About, _ = h.w.Current(ctx)
+		}
+	}
+	return h.typedFor(command, h.w.About, "")
+}
+
+// typedFor is a command to type for a session, in the work tree at root, "" for the one that this command acts in.
+func (h *hints) typedFor(command string, id session.ID, root string) string {
+	named, there := forSession(command, id)
+	if !there || h.w.Repo == nil {
+		return named
+	}
+	if root == "" {
+		root = h.w.Repo.Root()
+	}
+	if linked, err := h.w.Repo.Linked(context.Background()); root == h.w.Repo.Root() && h.w.Away == "" && err == nil &&
+		len(linked) == 0 {
+		return named
+	}
+	return inPlace(named, root)
+}
+
+// fromMain is a command that cannot be typed in a linked work tree which it removes.
+func (h *hints) fromMain(ctx context.Context, command string) string {
+	trees, err := h.w.Repo.Worktrees(ctx)
+	if err != nil || len(trees) == 0 || trees[0].ID == h.w.Repo.Worktree() {
+		return command
+	}
+	return inPlace(command, trees[0].Path)
+}
+
+// newCommand starts a session here: wfs init where no test command is configured; with an agent where none is.
+func (h *hints) newCommand(ctx context.Context) string {
+	command := `wfs start "what you want to build"`
+	settings, err := h.w.OwnSettings(ctx)
+	if err != nil {
+		return command
+	}
+	if h.w.Repo != nil && len(settings.Config.Gates) == 0 {
+		if _, err := os.Lstat(filepath.Join(h.w.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))); err != nil {
+			return "wfs init"
+		}
+	}
+	if agent, err := h.w.Agent(settings); err != nil || agent != nil {
+		return command
+	}
+	return command + " --agent " + h.someAgent()
+}
+
+// someAgent is an agent to suggest: one that is installed here, else a command of people's own.
+func (h *hints) someAgent() string {
+	cards, err := h.w.Cards(nil)
+	if err != nil {
+		return ownAgent
+	}
+	if names := h.w.InstalledAgents(cards); len(names) > 0 {
+		return names[0]
+	}
+	return ownAgent
+}
+
+// ownAgent stands for any command that edits files.
+const ownAgent = "'COMMAND'"
+
+// again is this command as it was typed, with more flags.
+func (h *hints) again(more ...string) string {
+	words := []string{"wfs"}
+	for _, arg := range append(slices.Clone(h.args), more...) {
+		if rest := strings.TrimLeft(arg, "-"); rest == "" || shellWord(rest) != rest {
+			arg = shellWord(arg)
+		}
+		words = append(words, arg)
+	}
+	return h.typed(strings.Join(words, " "))
+}
+
+// forNoSession is what to type when no session was found.
+func (h *hints) forNoSession(ctx context.Context) string {
+	all, err := h.w.Repo.Sessions(ctx)
+	if err != nil || len(all) == 0 {
+		return h.newCommand(ctx)
+	}
+	return "wfs list"
+}

@@ -1,0 +1,264 @@
+package present
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// evidence prints what is known of the work at a checkpoint, and what it lacks.
+type evidence struct{ *Screen }
+
+// gates prints what gates said; all is for who wants to know everything.
+func (c evidence) gates(list []session.GateResult, indent string, all bool) {
+	names := func(what string, tests []session.TestID, most int, reason string) {
+		for _, t := range tests[:min(len(tests), most)] {
+			if !strings.Contains(reason, string(t)) {
+				c.Out("%s  %s: %s", indent, what, t)
+			}
+		}
+	}
+	for _, g := range list {
+		c.Out("%sgate %s", indent, GateLine(g))
+		if g.FirstError != "" {
+			c.Out("%s  %s", indent, g.FirstError)
+		}
+		if all || g.Verdict != session.Pass && !strings.Contains(GateSays(g).String(), g.Reason) {
+			c.Out("%s  %s", indent, g.Reason)
+		}
+		if !all {
+			names("failing", g.Failing, 10, "")
+			continue
+		}
+		names("failing", g.Failing, 20, g.Reason)
+		names("flaky", g.Flaky, 20, "")
+		names("target", g.Targets, 20, "")
+	}
+}
+
+// letIn says what to type to let something in that is held out, "" when nothing is.
+func (c evidence) letIn(cp *session.Checkpoint) string {
+	if i := slices.IndexFunc(cp.Skipped, func(s session.Skip) bool { return s.Rule != "" }); i >= 0 {
+		return "remove the key; if it is not a real one: " + c.allow(cp.Skipped[i].Path)
+	}
+	if len(cp.HeldOut) == 0 {
+		return ""
+	}
+	// A key is the last thing to propose.
+	i := slices.IndexFunc(cp.HeldOut,
+		func(h session.Held) bool { return h.Why != session.HoldKey && h.Why != session.HoldSecret })
+	return "to allow one: " + c.allow(cp.HeldOut[max(i, 0)].Path) + "; to exclude it permanently: add it to .gitignore"
+}
+
+func (c evidence) allow(path string) string {
+	return c.Facts.Typed("wfs allow "+safetext.ShellWord(path), "", "")
+}
+
+// Lacks tells on standard error what a checkpoint does not hold, and what stands out about it.
+func (c *Screen) Lacks(cp *session.Checkpoint, indent string) {
+	if cp == nil {
+		return
+	}
+	for _, s := range cp.Skipped[:min(len(cp.Skipped), MostSaid)] {
+		c.Note("%snot in the checkpoint: %s (%s)", indent, s.Path, s.Why)
+	}
+	if n := len(cp.Skipped) - MostSaid; n > 0 {
+		c.Note("%snot in the checkpoint: and %d more", indent, n)
+	}
+	if i := slices.IndexFunc(cp.Skipped, func(s session.Skip) bool { return s.Why == session.SkipNested }); i >= 0 {
+		c.Note("%s  to include its commit: git submodule add URL %s, then wfs checkpoint; to ignore it: add it to .gitignore", indent,
+			safetext.ShellWord(cp.Skipped[i].Path))
+	}
+	if len(cp.HeldOut) > 0 {
+		c.Note("%sexcluded from the checkpoint: %s", indent,
+			Lacks(&session.Checkpoint{Incomplete: true, HeldOut: cp.HeldOut}))
+	}
+	e := evidence{c}
+	if text := e.letIn(cp); text != "" {
+		c.Note("%s  %s", indent, text)
+	}
+	e.deletes(c.Note, cp, indent)
+}
+
+// deletes says that most files are gone at a checkpoint, and how to get them back.
+func (c evidence) deletes(say func(string, ...any), cp *session.Checkpoint, indent string) {
+	if cp.Deleted != nil {
+		say("%swarning: checkpoint %d deletes %d of %d files; to go back: %s", indent, cp.Number, cp.Deleted.Files,
+			cp.Deleted.Of,
+			c.Facts.Typed(fmt.Sprintf("wfs resume @%d", cp.Number-1), "", ""))
+	}
+}
+
+// incomplete tells in the answer of a command what the present checkpoint does not hold, and what stands out.
+func (c evidence) incomplete(s *session.Session) {
+	cp := s.At(s.Current)
+	if cp == nil {
+		return
+	}
+	if text := Lacks(cp); text != "" {
+		c.Out("incomplete: checkpoint %d lacks %s", cp.Number, text)
+		if text := c.letIn(cp); text != "" {
+			c.Out("  %s", text)
+		}
+	}
+	c.deletes(c.Out, cp, "")
+	c.proof(ProofOf(s))
+	c.holdout(s.HoldoutAt(s.Current))
+}
+
+// proof tells of a proof unless it is in order.
+func (c evidence) proof(p *session.Proof) {
+	if p == nil || p.Verdict == session.Pass {
+		return
+	}
+	c.Out("%s", ProofLine(p))
+	if len(p.Lacks) > 0 {
+		c.Out("  %s", Remedies)
+	}
+}
+
+// holdout tells what hold-out tests said, and which of them fail where names are revealed.
+func (c evidence) holdout(r *session.HoldoutResult) {
+	if r == nil {
+		return
+	}
+	c.Out("%s", r.Reason)
+	for _, t := range r.Failing[:min(len(r.Failing), 10)] {
+		c.Out("  hold-out: %s", t)
+	}
+}
+
+// review tells what a reviewer said.
+func (c evidence) review(r *session.Review) {
+	if r == nil {
+		return
+	}
+	c.Out("the reviewer says: %s%s", r.Verdict, By(r.By))
+	for _, f := range r.Findings {
+		at := f.Path
+		if at != "" && f.Line > 0 {
+			at += ":" + fmt.Sprint(f.Line)
+		}
+		if at != "" {
+			at += ": "
+		}
+		c.Out("  %s%s", at, f.What)
+	}
+	if r.More > 0 {
+		c.Out("  and %d more", r.More)
+	}
+}
+
+// flaky names tests that nothing is concluded from.
+func (c evidence) flaky(tests []session.TestID) {
+	if len(tests) > 0 {
+		c.Out("flaky, and ignored: %s", safetext.First(tests, 5, ", "))
+	}
+}
+
+// notRun names the gates of which a pass says nothing yet.
+func (c evidence) notRun(gates []session.NotRun) {
+	for _, n := range gates {
+		c.Out("  gate %s has not run: %s", n.Gate, n.Why)
+	}
+}
+
+// forced names the phases that a person left without their verdict: whoever sees the work must know.
+func (c evidence) forced(skipped []session.SkippedPhase) {
+	for _, p := range skipped {
+		what := "was skipped"
+		if p.Anyway {
+			what = "passed, not judged,"
+		}
+		c.Out("forced: %s %s in lap %d by a person: %s", p.Phase, what, p.Lap, cmp.Or(p.Why, "no reason given"))
+	}
+}
+
+// tampered tells what was done to tests, below a text that may say already what was found.
+func (c evidence) tampered(list []session.Tampering, above string) {
+	for _, t := range list {
+		c.Out("tests: %s%s", NoteMark(t), t.Beside(above))
+	}
+}
+
+// Checkpoint is a checkpoint with its evidence.
+type Checkpoint struct {
+	Version     int                    `json:"version"`
+	ID          session.ID             `json:"id"`
+	Address     string                 `json:"address"`
+	Checkpoint  session.Checkpoint     `json:"checkpoint"`
+	Reason      string                 `json:"reason,omitempty"` // of the verdict
+	Gates       []session.GateResult   `json:"gates,omitempty"`
+	NotRun      []session.NotRun       `json:"not_run,omitempty"` // gates that judge later
+	Proof       *session.Proof         `json:"proof,omitempty"`
+	Holdout     *session.HoldoutResult `json:"holdout,omitempty"`
+	Evidence    *session.Evidence      `json:"evidence,omitempty"`
+	Tampered    []session.Tampering    `json:"tampered,omitempty"` // what was done to tests
+	Experiments []session.Experiment   `json:"experiments,omitempty"`
+	Review      *session.Review        `json:"review,omitempty"` // of a phase that is a review
+	RunID       string                 `json:"run_id,omitempty"`
+	Logs        string                 `json:"logs,omitempty"`         // directory on this machine
+	HoldoutLogs string                 `json:"holdout_logs,omitempty"` // another one; no agent is told of it
+	Body        string                 `json:"body"`                   // of the commit message
+}
+
+// Checkpoint prints a checkpoint of a session, whose commit has a subject, with its evidence.
+func (c *Screen) Checkpoint(j *Checkpoint, subject string, refuted bool) {
+	cp, e := &j.Checkpoint, evidence{c}
+	c.Out("%s  %s", j.Address, subject)
+	c.Out("commit %s  %s", cp.Code, time.Unix(cp.At, 0).UTC().Format("2006-01-02 15:04 UTC"))
+	if j.Reason != "" {
+		c.Out("%s: %s", Verdict(cp.Verdict, cp.Class), j.Reason)
+	}
+	if refuted {
+		c.Out("the agent said it is done")
+	}
+	e.review(j.Review)
+	e.forced(cp.SkippedPhases)
+	e.gates(j.Gates, "", true)
+	e.notRun(j.NotRun)
+	for _, x := range j.Experiments {
+		c.Out("tried: %s", x.Says)
+	}
+	if j.Proof != nil {
+		c.Out("%s", ProofLine(j.Proof))
+	}
+	e.holdout(j.Holdout)
+	if j.HoldoutLogs != "" {
+		c.Out("what the hold-out tests printed: %s", j.HoldoutLogs)
+	}
+	e.tampered(j.Tampered, j.Reason)
+	if text := Cost(cp.Used); text != "" {
+		c.Out("cost: %s", text)
+	}
+	if text := Lacks(cp); text != "" {
+		c.Out("incomplete: it lacks %s", text)
+	}
+	e.deletes(c.Out, cp, "")
+	if j.Logs != "" {
+		c.Out("logs: %s", j.Logs)
+	}
+}
+
+// Proved tells of the proof of work that is handed over, unless it is in order, and of its hold-out tests.
+func (c *Screen) Proved(p *session.Proof, r *session.HoldoutResult) {
+	e := evidence{c}
+	e.proof(p)
+	e.holdout(r)
+}
+
+// Checkpoints prints the checkpoints of a session, one a line, and what stands out about all of them.
+func (c *Screen) Checkpoints(s *session.Session, list []session.Checkpoint) {
+	for _, cp := range list {
+		c.Line(CheckpointLine(s, cp))
+	}
+	e := evidence{c}
+	e.flaky(s.FlakyTests())
+	e.forced(s.SkippedPhases)
+	e.tampered(s.TamperedOn(), "")
+}

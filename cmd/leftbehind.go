@@ -1,0 +1,65 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/oplog"
+	"github.com/wfs-dev/wfs/workspace"
+)
+
+// sayLeftBehind reminds of uncommitted changes that were left behind on a branch.
+func sayLeftBehind(ctx context.Context, w *workspace.Workspace, branch string, say func(string, ...any)) error {
+	parked, err := w.Engine.Parked(ctx, branch)
+	for _, op := range parked {
+		lines := w.Repo.WaysBack(ctx, op.Turn.Rescue, "to have them back on top of what is here")
+		if len(lines) > 0 {
+			say("uncommitted changes of yours from here are kept in %s (%s)", op.Turn.Rescue, op.Summary)
+		}
+		for _, line := range lines {
+			say("  %s", line)
+		}
+	}
+	return err
+}
+
+// leftIn are the rescues of what was left behind on branches in a work tree that was removed just now.
+func leftIn(ctx context.Context, repo *gitstate.Repo, worktree string) []string {
+	ops, _, _ := repo.OpLog(ctx, worktree) // what can be read of it
+	var refs []string
+	for _, op := range oplog.ParkedAnywhere(ops) {
+		if repo.Lacks(ctx, "", op.Turn.Rescue) {
+			refs = append(refs, op.Turn.Rescue)
+		}
+	}
+	return refs
+}
+
+// waysBackTo say how to have changes back that were left behind in a work tree that is gone.
+func waysBackTo(ctx context.Context, repo *gitstate.Repo, rescue string) []string {
+	from := "a branch"
+	if tip, err := repo.Ref(ctx, rescue); err == nil {
+		if state, err := repo.State(ctx, tip); err == nil {
+			from = strings.TrimPrefix(state.Head.Ref, "refs/heads/")
+		}
+	}
+	return repo.WaysBack(ctx, rescue,
+		fmt.Sprintf("uncommitted changes of yours from %s, left behind in a work tree that is gone, are kept; on %s",
+			from, from))
+}
+
+// stayBehind say how to have back what was uncommitted on branches of the user's when a session began or was
+// gone to: those rescues stay when the session is deleted.
+func stayBehind(ctx context.Context, repo *gitstate.Repo, id session.ID) ([]string, error) {
+	rescues, err := repo.Rescues(ctx, id)
+	var lines []string
+	for _, ref := range sortedKeys(rescues) {
+		from := strings.TrimPrefix(rescues[ref].Head.Ref, "refs/heads/")
+		lines = append(lines, repo.WaysBack(ctx, ref,
+			fmt.Sprintf("your uncommitted changes of %s stay in %s; on %s", from, ref, from))...)
+	}
+	return lines, err
+}

@@ -1,0 +1,136 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/engine/transition"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// movedJSON is what a command that moves HEAD or files did.
+type movedJSON struct {
+	Version   int              `json:"version"`
+	Did       string           `json:"did"`
+	Session   session.ID       `json:"session"`
+	Operation int64            `json:"operation,omitempty"`
+	Head      string           `json:"head,omitempty"`
+	Worktree  string           `json:"worktree,omitempty"` // where that was, when it is not where the command was typed
+	Changes   []session.Change `json:"changes"`
+	keptJSON
+	Saved int      `json:"saved_checkpoint,omitempty"` // checkpoint that keeps the edits of the session that was left
+	Note  string   `json:"note,omitempty"`
+	Also  []string `json:"also,omitempty"` // what an undo or redo took back before that
+	Next  []string `json:"next"`
+}
+
+// moved is the answer of a command that moved HEAD or files.
+type moved struct {
+	*app
+	h     *engine.Hand
+	r     *transition.Relocated // nil: there was nothing to do
+	saved *session.Checkpoint   // edits of the session that was left
+}
+
+// say tells what moved and how to undo it.
+func (a moved) say() error {
+	h, r, saved := a.h, a.r, a.saved
+	head, err := a.Repo.Head(context.Background())
+	if err != nil {
+		return err
+	}
+	current := head.Ref == h.S.Branch()
+	a.About = h.ID
+	j := movedJSON{Version: jsonVersion, Did: "nothing", Session: h.ID, Head: strings.TrimPrefix(head.Ref, "refs/heads/"),
+		Changes: []session.Change{}, Next: a.nextFor(&h.S)}
+	if saved != nil {
+		j.Saved = saved.Number
+	}
+	if a.Away != "" {
+		j.Worktree = a.Repo.Root()
+	}
+	if r != nil {
+		j.Did, j.Operation, j.keptJSON, j.Note, j.Also = r.Event.Summary, r.Op, keptIn(r.Rescued), r.Note, r.Also
+		j.Changes = append(j.Changes, r.Changes...)
+	}
+	if a.json {
+		return a.answer(j)
+	}
+	saySaved(a.out, saved)
+	if r == nil {
+		where := fmt.Sprintf("%s is already checked out%s, at checkpoint %d", h.ID, a.InTree(), h.S.Current)
+		if !current {
+			where = "already on " + j.Head
+		}
+		a.out("%s; nothing to do", where)
+		a.next(j.Next)
+		return nil
+	}
+	for _, also := range r.Also {
+		did, _ := movedAs(also)
+		a.out("%s", did)
+	}
+	did, again := movedAs(j.Did)
+	if len(r.Also) > 0 || r.Event.Turn.Worktree == "" { // without one, no file was touched
+		a.out("%s", did)
+	}
+	if r.Event.Turn.Worktree != "" {
+		if len(r.Also) > 0 {
+			did = "all in all"
+		}
+		a.out("%s: now %s%s, %s", did, a.headAt(head), a.InTree(), changedFiles(len(r.Changes)))
+		// What was carried or left is said to be, and where.
+		rescued := r.Rescued
+		if r.Event.How == session.MoveNew && r.Event.Turn.Rescue != "" && len(h.S.Carried)+len(h.S.Left) > 0 {
+			rescued = r.Event.Turn.Found
+		}
+		sayKept(a.Repo, wasThere, rescued, a.out)
+	}
+	if r.Note != "" {
+		a.out("%s", r.Note)
+	}
+	a.out("%s: %s", again, a.typed("wfs "+again))
+	if current || r.Event.How == session.MoveNew {
+		a.next(j.Next)
+	}
+	return nil
+}
+
+// headAt says where HEAD is.
+func (a moved) headAt(head session.Head) string {
+	switch {
+	case head.Ref != "":
+		return "on " + strings.TrimPrefix(head.Ref, "refs/heads/")
+	case a.Away != "":
+		return "at " + head.Commit.Short() + ", on no branch,"
+	}
+	return "at " + head.Commit.Short() + ", on no branch"
+}
+
+// saySaved names the checkpoint that keeps the edits of a session, if there is one.
+func saySaved(out func(string, ...any), c *session.Checkpoint) {
+	if c != nil {
+		out("checkpoint %d: %s", c.Number, c.Summary)
+	}
+}
+
+// changedFiles counts files that a move has changed.
+func changedFiles(n int) string {
+	if n == 0 {
+		return "no files changed"
+	}
+	return fmt.Sprintf("%d %s changed", n, plural(n, "file", "files"))
+}
+
+// movedAs says what an operation did, by its summary, and whether undo or redo takes that back.
+func movedAs(did string) (said, again string) {
+	if what, ok := strings.CutPrefix(did, "redo: "); ok {
+		return "redid: " + what, "undo"
+	}
+	if what, ok := strings.CutPrefix(did, "undo: "); ok {
+		return "undid: " + what, "redo"
+	}
+	return did, "undo"
+}

@@ -1,0 +1,83 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/plans"
+)
+
+// pin resolves everything that the session will run, out of files that are read once and trusted as read.
+func (n *newborn) pin(ctx context.Context) error {
+	o := &n.o
+	if err := n.configured(ctx); err != nil {
+		return err
+	}
+	list, err := n.Rules(ctx)
+	if err != nil {
+		return err
+	}
+	n.settings, err = n.ProjectSettings(list,
+		workflows.Layer{Source: workflows.FromFlag, Name: "--workflow", Key: "workflow", Value: o.workflow},
+		workflows.Layer{Source: workflows.FromFlag, Name: "--agent", Key: "agent", Value: o.agent})
+	if err != nil {
+		return err
+	}
+	if o.yes && len(list) > 0 {
+		if err := n.TrustRules("--yes", list, "files below .wfs/"); err != nil {
+			return err
+		}
+	}
+	if err := n.MustTrust(list); err != nil {
+		return err
+	}
+	config := &n.settings.Config
+	known := append(config.Cards.Names(), slices.Collect(maps.Keys(config.Agents))...)
+	if err := n.knownAgent(ctx, o.agent, known); err != nil {
+		return err
+	}
+	if n.b, err = n.Plan(n.settings, list, o.pinning()); err != nil {
+		return err
+	}
+	n.notePlan(ctx)
+	if err := n.ReadSpec(ctx, &n.b, o.spec); err != nil {
+		return err
+	}
+	return n.sameSpec(ctx)
+}
+
+// notePlan says who will work and review, and what they lack.
+func (n *newborn) notePlan(ctx context.Context) {
+	plan, config := n.b.Plan, &n.settings.Config
+	if c := plan.Agent.Card; c != nil && c == config.Agent.Card {
+		n.note("agent %s (%s)", c.Name, cardOrigin(c))
+	}
+	if w, _ := workflows.ParseWorkflow(plan.Workflow.Name, n.b.Workflow); w != nil {
+		if says := plans.ReviewedBy(plan, w, config); says != "" {
+			n.note("%s", says)
+		}
+	}
+	noteLacking(ctx, n.Workspace, plan)
+}
+
+// fork takes over what the session runs that the new one is a fork of.
+func (n *newborn) fork(ctx context.Context) (err error) {
+	o := &n.o
+	if cmp.Or(o.workflow, o.agent, o.spec, o.holdout) != "" || o.carry {
+		return usage("wfs fork "+o.from,
+			"a fork has the specification, workflow, agent and files of %s; wfs edit changes it afterwards", o.from)
+	}
+	if n.b, n.settings, err = n.Fork(ctx, o.from, o.budget); err != nil {
+		return err
+	}
+	if n.b.Plan.Holdout != nil {
+		o.pinned = n.b.Plan.Holdout
+	}
+	parent, _, _ := strings.Cut(n.b.Created.Parent, "@")
+	o.goal, o.leave = cmp.Or(o.goal, parent), true
+	return nil
+}

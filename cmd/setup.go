@@ -1,0 +1,356 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/detect"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
+)
+
+// setup finds the test commands of a project, tries them, and writes the configuration.
+type setup struct {
+	*app
+	o       initOptions
+	command string // that was typed
+	say     func(format string, args ...any)
+
+	list    [][]detect.Proposal // by project, the likeliest first
+	agreed  workflows.Command   // the set-up that the person has agreed to
+	provide workflows.Worktree  // what new work trees get
+	setup   workflows.Command   // the part of it that runs now
+	found   []initGate
+	failed  []string // commands that were left out, with the reason
+}
+
+// configured writes the configuration, as wfs init does, for a first session in a repository that has none.
+// Where nothing can be proposed, or nobody can be asked, the session is refused.
+func (n *newborn) configured(ctx context.Context) error {
+	list, err := n.Rules(ctx)
+	if err != nil {
+		return err
+	}
+	settings, err := n.Settings(list)
+	if err != nil || list.Find(workspace.ConfigPath) != nil || len(settings.Config.Gates) > 0 ||
+		len(detect.Projects(n.Repo.Root(), os.ReadFile)) == 0 {
+		return err
+	}
+	if !n.o.yes && !n.asksHere() {
+		return nil // refused with what to type
+	}
+	n.note("no %s yet; wfs init writes it:", workspace.ConfigPath)
+	_, err = (&setup{app: n.app, command: "wfs new", say: n.note,
+		o: initOptions{yes: n.o.yes, agent: n.o.agent, typed: n.o.agent != ""}}).configure(ctx)
+	return err
+}
+
+// configure tries what a person has agreed to, and writes the configuration.
+func (a *setup) configure(ctx context.Context) (*initJSON, error) {
+	if err := a.NoneDriven(a.command); err != nil { // it trusts what it writes
+		return nil, err
+	}
+	if err := a.Hold(a.command); err != nil {
+		return nil, err
+	}
+	cards, err := a.Cards(nil)
+	if err != nil {
+		return nil, err
+	}
+	if !a.o.typed {
+		if err := a.knownAgent(ctx, a.o.agent, append(cards.Names(), noAgent)); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.propose(); err != nil {
+		return nil, err
+	}
+	if a.o.test == "" || a.o.yes { // else there is no question about it
+		a.agreed = a.proposeSetup()
+	}
+	if err := a.mayTry(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.tryAll(ctx); err != nil {
+		return nil, err
+	}
+	for _, g := range a.found {
+		a.sayTried(g)
+	}
+	for _, f := range a.failed {
+		a.say("  %-8s %s", "left out", f)
+	}
+	agent, next, err := a.worker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a.write(ctx, agent, next)
+}
+
+// propose lists the projects that are here, and for each what may test it.
+func (a *setup) propose() error {
+	switch a.o.test {
+	case noAgent:
+		return nil
+	case "":
+		a.list = detect.Projects(a.Repo.Root(), os.ReadFile)
+		return nil
+	}
+	f := workflows.Format(a.o.format)
+	switch {
+	case f == "":
+		f = detect.GuessFormat(a.o.test)
+	case !slices.Contains(workflows.Formats(), f):
+		return usage("", "--format %q: it is one of %s", a.o.format, workflows.FormatNames())
+	}
+	g := workflows.Gate{Name: "tests", Run: workflows.Command{Shell: a.o.test}, Format: f, Where: workflows.Auto,
+		Timeout: workflows.DefaultGateTimeout}
+	a.list = [][]detect.Proposal{{{Gate: g}}}
+	return nil
+}
+
+// proposeSetup is what installs packages here, before it is known which of the proposed gates can run.
+func (a *setup) proposeSetup() workflows.Command {
+	return a.ProposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, a.firstGates()).Setup
+}
+
+func (a *setup) firstGates() (gates []workflows.Gate) {
+	for _, group := range a.list {
+		gates = append(gates, group[0].Gate)
+	}
+	return gates
+}
+
+// mayTry shows what would run, and asks once: the repository may be a stranger's. What the person has typed is
+// not asked about. Filters of its own git configuration would run on every file that is looked at.
+func (a *setup) mayTry(ctx context.Context) error {
+	filters, err := a.Repo.Filters(ctx)
+	if err != nil {
+		return err
+	}
+	known, err := trustsFilters(a.Workspace, filters)
+	if err != nil {
+		return err
+	}
+	runs := a.wouldRun()
+	question := "Run these here? [Y/n] "
+	if single := len(runs) == 1 && len(a.list) == 1 && known; single && a.asksHere() && !a.o.yes {
+		p := a.list[0][0]
+		question = fmt.Sprintf("Found %s. Run `%s` here? [Y/n] ", safetext.Line(p.Why, 100),
+			safetext.Line(p.Gate.Run.Text(), 300))
+		runs = nil
+	} else if len(runs) == 0 && known {
+		return nil
+	}
+	for _, r := range runs {
+		a.note("  %-8s %s", r[0], safetext.Line(r[1], 300))
+	}
+	if !known {
+		for _, f := range filters {
+			a.note("  %-8s %s", "filter", safetext.Line(f, 300))
+		}
+	}
+	if a.o.yes {
+		return trustFilters(a.Workspace, filters)
+	}
+	if !a.asksHere() {
+		return session.Refuse(session.RefuseUntrusted, a.command+" --yes",
+			"running commands of this repository needs your agreement")
+	}
+	answer, err := a.promptFor(ctx, question, a.command+" --yes", "", "y", "yes", "n", "no")
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(answer, "n") {
+		a.note("nothing was run, and nothing was written; to use another command: wfs init --test 'COMMAND'")
+		return exitWith(exitDecision)
+	}
+	return trustFilters(a.Workspace, filters)
+}
+
+// wouldRun are the commands that nobody has typed, with what each is.
+func (a *setup) wouldRun() (runs [][2]string) {
+	if a.o.test != "" {
+		return nil
+	}
+	for _, group := range a.list {
+		p := group[0]
+		runs = append(runs, [2]string{p.Gate.Name, p.Gate.Run.Text() + "   (" + p.Why + ")"})
+		for _, b := range p.Beyond {
+			runs = append(runs, [2]string{b.Name, b.Run.Text()})
+		}
+	}
+	if !a.agreed.IsZero() {
+		runs = append(runs, [2]string{"set-up", a.agreed.Text() + "   (in a directory of wfs's own)"})
+	}
+	return runs
+}
+
+// tryAll tries every project that was found, and what its test command runs beyond the tests. The first must
+// show tests or pass; others that cannot run are named.
+func (a *setup) tryAll(ctx context.Context) error {
+	ignored, err := a.Repo.Ignored(ctx)
+	if err != nil {
+		return err
+	}
+	done := a.showProgress()
+	defer done()
+	a.provideFor(ignored, a.firstGates())
+	for i, group := range a.list {
+		p, base, err := a.try(ctx, group)
+		refused, is := errors.AsType[*session.Refusal](err)
+		switch {
+		case is && i > 0 && ctx.Err() == nil:
+			a.leaveOut(group[0].Gate, safetext.Line(refused.Message, 200))
+			continue
+		case err != nil:
+			return err
+		case i > 0 && p.Gate.Format.PerTest() && base.Gates[0].Counts.Total() == 0:
+			a.leaveOut(p.Gate, "there is no test yet")
+			continue
+		}
+		a.found = append(a.found, tried(p.Gate, base, p.Needs))
+		for _, g := range p.Beyond {
+			if err := a.tryBeyond(ctx, g); err != nil {
+				return err
+			}
+		}
+	}
+	var gates []workflows.Gate
+	for _, g := range a.found {
+		gates = append(gates, g.Gate)
+	}
+	a.provideFor(ignored, gates)
+	for i := range a.found {
+		a.found[i].Clean = a.tryClean(ctx, a.found[i])
+	}
+	return ctx.Err()
+}
+
+// provideFor says what new work trees get for gates. A set-up that nobody has agreed to does not run: git does
+// not ignore what it makes, or another gate was taken.
+func (a *setup) provideFor(ignored []string, gates []workflows.Gate) {
+	a.provide = a.ProposeWorktree(ignored, gates)
+	if a.setup = a.provide.Setup; !a.o.yes && a.setup.Text() != a.agreed.Text() {
+		a.setup = workflows.Command{}
+	}
+}
+
+func (a *setup) leaveOut(g workflows.Gate, why string) {
+	a.failed = append(a.failed, g.Run.Text()+"   ("+why+")")
+}
+
+// tryBeyond tries what a test command runs beyond the tests: in a clean tree, where reports of coverage and the like
+// stay, and else in the work tree. What fails already would fail every attempt.
+func (a *setup) tryBeyond(ctx context.Context, g workflows.Gate) error {
+	clean := g
+	clean.Where = workflows.Clean
+	base, err := a.tryGate(ctx, clean)
+	if err == nil && base.Gates[0].Exit == 0 {
+		g = clean
+	} else if ctx.Err() == nil {
+		base, err = a.tryGate(ctx, g)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		a.leaveOut(g, safetext.Line(err.Error(), 200))
+	case base.Gates[0].Exit != 0:
+		a.leaveOut(g, fmt.Sprintf("already failing: exit code %d", base.Gates[0].Exit))
+	default:
+		a.found = append(a.found, tried(g, base, ""))
+	}
+	return nil
+}
+
+func tried(g workflows.Gate, base session.Baseline, needs string) initGate {
+	g.Timeout = gateTimeout(base.Gates[0].Millis)
+	return initGate{Gate: g, Result: base.Gates[0], base: base, needs: needs}
+}
+
+// gateTimeout is five times as long as a gate took, in whole minutes, and never less than the default: a suite
+// on a busy machine is no suite that hangs.
+func gateTimeout(millis int64) time.Duration {
+	five := 5 * time.Duration(millis) * time.Millisecond
+	return max(workflows.DefaultGateTimeout, (five + time.Minute - 1).Truncate(time.Minute))
+}
+
+// try runs the proposals for one project, one after the other, until one shows tests. One that ran without any is taken
+// when none does.
+func (a *setup) try(ctx context.Context, list []detect.Proposal) (detect.Proposal,
+	session.Baseline, error) {
+	var empty *detect.Proposal
+	var emptyBase session.Baseline
+	var first error
+	for i, p := range list {
+		if empty != nil && !p.Gate.Format.PerTest() {
+			continue
+		}
+		base, err := a.tryGate(ctx, p.Gate)
+		switch {
+		case ctx.Err() != nil:
+			return p, base, ctx.Err()
+		case errors.As(err, new(*phases.ChangedTreeError)):
+			return p, base, session.Refuse(session.RefuseBaseline, changedHint, "%v", err)
+		case err != nil:
+			if first == nil {
+				first = cannotTry(p, err)
+			}
+			if i+1 < len(list) {
+				a.Engine.Works.(*works).say("could not run " + p.Gate.Run.Text() + ": " + safetext.Line(err.Error(), 200))
+			}
+		case p.Gate.Format.PerTest() && base.Gates[0].Counts.Total() == 0:
+			if empty == nil {
+				empty, emptyBase = &list[i], base
+			}
+		default:
+			return p, base, nil
+		}
+	}
+	if empty != nil {
+		return *empty, emptyBase, nil
+	}
+	return detect.Proposal{}, session.Baseline{}, first
+}
+
+// changedHint is about files that a gate wrote.
+const changedHint = "add what the tests make to .gitignore, and commit lock files, then wfs init"
+
+func cannotTry(p detect.Proposal, err error) error {
+	hint := "make it run here (is everything installed?), or wfs init --test 'COMMAND'; or wfs init --test none"
+	if p.Install != "" {
+		hint = p.Install + " && wfs init, or wfs init --test 'COMMAND'; or wfs init --test none"
+	}
+	return session.Refuse(session.RefuseBaseline, hint, "%v", err)
+}
+
+// tryGate runs a gate on the work tree as it is.
+func (a *setup) tryGate(ctx context.Context, g workflows.Gate) (session.Baseline, error) {
+	file, err := a.GuardFile(nil)
+	if err != nil {
+		return session.Baseline{}, err
+	}
+	snap, err := a.Repo.Snapshot(ctx, file)
+	if err != nil {
+		return session.Baseline{}, err
+	}
+	dir := filepath.Join(a.Repo.StateDir(), "init", "runs", "try")
+	if err := durable.MkdirAll(dir); err != nil {
+		return session.Baseline{}, err
+	}
+	defer os.RemoveAll(filepath.Join(a.Repo.StateDir(), "init"))
+	b, _, err := a.Engine.Works.Baseline(ctx, workflows.Plan{Baseline: []workflows.Gate{g}, Setup: a.setup}, snap.Tree,
+		dir)
+	return b, err
+}

@@ -1,0 +1,157 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/phases/detect"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Words of --agent and --allow that are no names or commands.
+const (
+	noAgent    = "none"  // nobody is written down; nothing is allowed
+	allowTests = "tests" // the command that judges
+)
+
+// worker is who shall work here: what was typed, or what a person at the terminal says. Nobody is asked without
+// one, and then nobody is written down but with --yes. next is what has to be typed at wfs new in that case.
+func (a *setup) worker(ctx context.Context) (agent workflows.Agent, next string, err error) {
+	cards, err := a.Cards(nil)
+	if err != nil {
+		return agent, "", err
+	}
+	choice, next, err := a.chooseAgent(ctx, cards)
+	if err != nil || choice == "" {
+		return agent, next, err
+	}
+	c := cards[choice]
+	switch {
+	case choice == noAgent:
+		return agent, " --agent " + a.someAgent(), nil
+	case c == nil && len(a.o.allow) > 0:
+		return agent, "", usage("wfs agent list",
+			"--allow is in words of an agent that wfs knows, and %q is none", choice)
+	case c == nil:
+		agent.Command = workflows.Command{Shell: choice}
+		return agent, "", nil
+	}
+	agent.Use, agent.Card = choice, c
+	var tests workflows.Command
+	if len(a.found) > 0 {
+		tests = a.found[0].Gate.Run
+	}
+	allowed := a.o.allow
+	if len(allowed) == 0 && c.Permit != "" {
+		allowed = a.usualCommands()
+	}
+	agent.Allow, err = permissions(c, allowed, tests)
+	return agent, "", err
+}
+
+// chooseAgent returns a card's name, a command, or noAgent; "" when nobody is to be written down.
+func (a *setup) chooseAgent(ctx context.Context, cards workflows.Cards) (choice, next string, err error) {
+	installed := a.InstalledAgents(cards)
+	own, err := a.Settings(nil)
+	if err != nil {
+		return "", "", err
+	}
+	switch {
+	case a.o.typed:
+		return "", "", nil
+	case a.o.agent != "":
+		return a.o.agent, "", nil
+	case own.Config.Agent.Use != "" || !own.Config.Agent.Command.IsZero():
+		return "", "", nil // the person has one for all repositories
+	case len(installed) == 0:
+		a.note("no agent found (looked for %s); any command that edits files can be one: --agent 'sh agent.sh'",
+			strings.Join(cards.Names(), ", "))
+		return "", " --agent " + a.someAgent(), nil
+	case a.o.yes:
+		return installed[0], "", nil
+	case !a.asksHere():
+		return "", " --agent " + installed[0], nil
+	}
+	also := strings.Join(append(slices.Clone(installed[1:]), noAgent), ", ")
+	question := fmt.Sprintf("Agent? %s (also here: %s) [%s] ", installed[0],
+		strings.Replace(also, ", "+noAgent, "; "+noAgent, 1), installed[0])
+	choice, err = a.promptFor(ctx, question, "wfs init --agent NAME", append(cards.Names(), "", noAgent)...)
+	return cmp.Or(choice, installed[0]), "", err
+}
+
+// knownAgent refuses an agent that is neither a card nor a command: it would fail when the first attempt begins.
+func (a *app) knownAgent(ctx context.Context, typed string, known []string) error {
+	word := first(strings.Fields(typed))
+	if slices.Contains(known, typed) || !commandWord.MatchString(word) {
+		return nil
+	}
+	res, err := proc.Run(ctx, proc.Spec{Argv: []string{"sh", "-c", `command -v -- "$0"`, word}, Dir: a.Repo.Root(),
+		Env: a.env.Environ})
+	if err != nil || res.Ended != proc.Exited || res.Exit == 0 {
+		return err
+	}
+	u := usage("wfs agent list", "--agent: %s is neither an agent that wfs knows nor a program on PATH", word)
+	if near := workflows.Suggest(word, known); near != "" {
+		u.Hint = "did you mean " + near + "? wfs agent list"
+	}
+	return u
+}
+
+// commandWord matches what is looked for on PATH, and nothing that a shell reads otherwise.
+var commandWord = lazyregexp.New(`^[A-Za-z0-9_+.-]+$`)
+
+// usualCommands are the commands that somebody who works here types: those of the test commands, and the tools
+// of what was found. The repository's tests could run anything as well; what leaves it, or loses work, is
+// refused by the agents' cards.
+func (a *setup) usualCommands() []string {
+	var commands []string
+	add := func(words ...string) {
+		for _, w := range words {
+			if w != "" && !slices.Contains(commands, w) {
+				commands = append(commands, w)
+			}
+		}
+	}
+	for _, group := range a.list {
+		for _, p := range group {
+			add(p.Gate.Run.Beginning())
+		}
+	}
+	for _, group := range detect.Projects(a.Repo.Root(), os.ReadFile) {
+		add(group[0].Tools...)
+	}
+	return slices.DeleteFunc(commands, func(c string) bool { // what begins like another one is allowed with it
+		return slices.ContainsFunc(commands, func(o string) bool { return strings.HasPrefix(c, o+" ") })
+	})
+}
+
+// permissions are commands in an agent's own words.
+func permissions(c *workflows.Card, commands []string, test workflows.Command) ([]string, error) {
+	var list []string
+	for _, command := range commands {
+		if command == noAgent {
+			continue
+		}
+		if command == allowTests {
+			if command = test.Beginning(); command == "" {
+				return nil, usage("wfs init --allow COMMAND",
+					"the test command has no beginning that could be allowed: %s", test.Text())
+			}
+		}
+		word := c.Permission(command)
+		if word == "" {
+			return nil, usage("wfs init --agent "+c.Name,
+				"the commands that %s may run cannot be limited: it %s", c.Name, c.Unattended)
+		}
+		if !slices.Contains(list, word) {
+			list = append(list, word)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,202 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
+)
+
+// write writes the configuration, and who works here. next has to be typed behind wfs start.
+func (a *setup) write(ctx context.Context, agent workflows.Agent, next string) (*initJSON, error) {
+	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
+	proposal := workflows.Proposal{Workflow: "loop", Worktree: a.provide}
+	for _, g := range a.found {
+		if g.Gate.Format.PerTest() {
+			proposal.Workflow = "tdd"
+		}
+		proposal.Gates = append(proposal.Gates, workflows.ProposedGate{Gate: g.Gate, Seen: present.BaseText(g.Result)})
+	}
+	before, err := a.Rules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known, err := a.Trusted(before.Digest())
+	if err != nil {
+		return nil, err
+	}
+	backup, err := a.replaceFile(file, workflows.RenderConfig(proposal))
+	if err != nil {
+		return nil, err
+	}
+	if err := ignoreLocal(filepath.Dir(file)); err != nil {
+		return nil, err
+	}
+	local, err := a.writeLocal(ctx, agent)
+	if err != nil {
+		return nil, err
+	}
+	trusted, err := a.trustWritten(ctx, before, known, local)
+	if err != nil {
+		return nil, err
+	}
+	j := &initJSON{Version: jsonVersion, Config: workspace.ConfigPath, Local: local, Workflow: proposal.Workflow,
+		Failed: a.failed, Agent: workspace.AgentName(&agent), Allow: agent.Allow, Backup: backup,
+		Next: []string{`wfs start "what you want to build"` + next}}
+	if !trusted {
+		j.Next = slices.Insert(j.Next, 0, "wfs trust")
+	}
+	for i, g := range a.found {
+		if i > 0 {
+			j.More = append(j.More, g)
+		} else {
+			j.Gate, j.Result, j.Clean, j.Needs = &g.Gate, &g.Result, g.Clean, g.needs
+		}
+		j.Red, j.Flaky = append(j.Red, g.base.Red...), append(j.Flaky, g.base.Flaky...)
+	}
+	a.sayWritten(j, agent)
+	return j, nil
+}
+
+// trustWritten trusts what was typed here, if it was trusted before, or if nothing else lies below .wfs/.
+func (a *setup) trustWritten(ctx context.Context, before workspace.Rules, known bool, local string) (bool, error) {
+	list, err := a.Rules(ctx)
+	if err != nil {
+		return false, err
+	}
+	othersToo := slices.ContainsFunc(list, func(f workspace.RulesFile) bool {
+		return f.Path != workspace.ConfigPath &&
+			(f.Path != workspace.LocalPath || local == "" && before.Find(workspace.LocalPath) == nil)
+	})
+	if !known && othersToo {
+		return false, nil
+	}
+	return true, a.TrustNow(list.Digest(), "wfs init")
+}
+
+func (a *setup) sayWritten(j *initJSON, agent workflows.Agent) {
+	if agent.Card != nil {
+		a.say("  %s %s", agent.Use, agent.Card.Unattended)
+		if len(agent.Allow) > 0 {
+			a.say("  may run %s", strings.Join(agent.Allow, ", "))
+		}
+	}
+	for _, own := range [][2]string{{"copied", strings.Join(a.provide.Copy, " ")},
+		{"linked", strings.Join(a.provide.Link, " ")}, {"set up by", a.provide.Setup.Text()}} {
+		if own[1] != "" {
+			a.say("in a session's own work tree, %s: %s", own[0], own[1])
+		}
+	}
+	switch {
+	case len(a.found) == 0:
+		a.say("no test command: you approve the work yourself; to configure one: wfs init --force --test 'COMMAND'")
+	case j.Workflow == "loop":
+		a.say("the results have no test names: the workflow is loop, which repeats until the command passes")
+	}
+	var names []string
+	for _, g := range a.found {
+		names = append(names, g.Gate.Name)
+	}
+	a.say("wrote %s (%s; for the team: commit it when you like)", workspace.ConfigPath,
+		cmp.Or(strings.Join(names, ", "), "no test command"))
+	if j.Backup != "" {
+		a.say("as it was: %s", j.Backup)
+	}
+	if j.Local != "" {
+		a.say("wrote %s  (%s; yours alone)", workspace.LocalPath, j.Agent)
+	}
+}
+
+// sayTried prints what a gate said.
+func (a *setup) sayTried(g initGate) {
+	what := present.BaseText(g.Result)
+	switch {
+	case g.Result.Where == string(workflows.Clean):
+		what += ", in a clean checkout"
+	case g.Clean != nil && g.Clean.Proves:
+		what += ", also in a clean checkout"
+	}
+	took := fmt.Sprintf("%.1fs", float64(g.Result.Millis)/1000)
+	if g.Result.Cached {
+		took = "(cached)"
+	}
+	a.say("  %-8s %-46s %8s", g.Gate.Name, what, took)
+	if len(g.base.Red) > 0 && g.Result.Counts.Total() > 0 {
+		a.say("  already failing, and ignored: %s", safetext.First(g.base.Red, 5, ", "))
+	}
+	if len(g.base.Flaky) > 0 {
+		a.say("  flaky, and ignored: %s", safetext.First(g.base.Flaky, 5, ", "))
+	}
+	sayClean(a.say, g.Clean)
+	if len(g.Gate.Paths) > 0 {
+		a.say("  runs when one of these changes, and when the work is complete: %s", strings.Join(g.Gate.Paths, " "))
+	}
+	if g.needs != "" {
+		a.say("  %s", g.needs)
+	}
+}
+
+// writeLocal writes who works here into the configuration of this clone alone, and returns the file's name. One that is
+// there already stays, but for --force, which keeps a copy, and for an agent that was typed.
+func (a *setup) writeLocal(ctx context.Context, agent workflows.Agent) (string, error) {
+	if agent.Card == nil && agent.Command.IsZero() {
+		return "", nil
+	}
+	top, _, err := a.LocalTop(ctx)
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(top, filepath.FromSlash(workspace.LocalPath))
+	if _, err := os.Lstat(file); err == nil && !a.o.force && a.o.agent == "" {
+		a.note("%s is there already, and stays as it is", workspace.LocalPath)
+		return "", nil
+	}
+	copied, err := a.replaceFile(file, workflows.RenderLocal(agent))
+	if err != nil {
+		return "", err
+	}
+	if copied != "" {
+		a.note("%s as it was: %s", workspace.LocalPath, copied)
+	}
+	tracked, ignored, err := a.Repo.Treats(ctx, workspace.LocalPath)
+	if err == nil && !tracked && !ignored { // the .gitignore there is the user's, and does not name it
+		_, _, err = a.Repo.ExcludeLocally("/"+workspace.LocalPath, false)
+	}
+	return workspace.LocalPath, err
+}
+
+// replaceFile writes a file, and returns where a copy of the one before is kept, "" when there was none.
+func (a *setup) replaceFile(file string, text []byte) (copied string, err error) {
+	old, err := durable.ReadFile(file, maxSettings)
+	if err == nil {
+		copied, err = keepCopy(a.Env, "init", file, old)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return "", err
+	}
+	return copied, durable.WriteFile(file, text, 0o644)
+}
+
+// ignoreLocal keeps .wfs/local.yaml out of commits, with a .gitignore of its own. One that is there already is
+// the user's.
+func ignoreLocal(dir string) error {
+	file := filepath.Join(dir, ".gitignore")
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return durable.WriteFile(file, []byte("# Settings of one clone alone: wfs config --help\n/local.yaml\n"), 0o644)
+}

@@ -1,0 +1,87 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
+)
+
+// autoName is how people name a session's newest auto-save: auto, or SESSION@auto.
+const autoName = "auto"
+
+// autoNamed returns the session whose auto-save a text names. ok is false when it names none.
+func autoNamed(ctx context.Context, w *workspace.Workspace, text string) (id session.ID, ok bool, err error) {
+	name, isAuto := strings.CutSuffix(text, "@"+autoName)
+	if !isAuto && text != autoName {
+		return "", false, nil
+	}
+	if !isAuto { // a session may be called that
+		if all, err := w.Repo.Sessions(ctx); err == nil && all[autoName] != "" {
+			return "", false, nil
+		}
+		name = ""
+	}
+	id, err = w.Resolve(ctx, name)
+	return id, err == nil, err
+}
+
+// autoSaveOf is a session's auto-save, which must be there.
+func autoSaveOf(ctx context.Context, w *workspace.Workspace, id session.ID) (*session.AutoSave, error) {
+	auto, err := w.Repo.Auto(ctx, id)
+	if err == nil && auto == nil {
+		err = session.Refuse(session.RefuseNothing, "wfs status "+string(id), "%s has no backup", id)
+	}
+	return auto, err
+}
+
+// showAutoJSON is an auto-save by itself.
+type showAutoJSON struct {
+	Version int        `json:"version"`
+	ID      session.ID `json:"id"`
+	Address string     `json:"address"`
+	present.AutoSave
+	Why     string           `json:"why"`
+	Stale   bool             `json:"stale"` // something has happened since
+	Changed []session.Change `json:"changed"`
+	HeldOut []session.Held   `json:"held_out,omitempty"`
+	Skipped []session.Skip   `json:"skipped,omitempty"`
+}
+
+func (a *showVerb) showAuto(ctx context.Context, id session.ID) error {
+	auto, err := autoSaveOf(ctx, a.Workspace, id)
+	if err != nil {
+		return err
+	}
+	v, err := a.View(ctx, id)
+	if err != nil {
+		return err
+	}
+	j := showAutoJSON{Version: jsonVersion, ID: id, Address: string(id) + "@" + autoName, Why: auto.Why,
+		Stale:   auto.Ledger != v.Tip,
+		Changed: list(auto.Changed), HeldOut: auto.HeldOut, Skipped: auto.Skipped,
+		AutoSave: present.AutoSave{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(id),
+			Changes: auto.Changes}}
+	if a.json {
+		return a.answer(j)
+	}
+	a.page(ctx)
+	a.out("%s  saved %s, %s", j.Address, present.Ago(j.At, a.env.Now()), j.Why)
+	a.out("commit %s  %s", j.Commit, j.At.Format("2006-01-02 15:04:05 UTC"))
+	if j.Stale {
+		a.out("stale: something has happened since")
+	}
+	if len(j.HeldOut)+len(j.Skipped) > 0 {
+		a.out("it lacks %s", present.Lacks(&session.Checkpoint{Incomplete: true, HeldOut: j.HeldOut, Skipped: j.Skipped}))
+	}
+	a.out("")
+	c := v.Session.At(v.Session.Current)
+	if c == nil {
+		return fmt.Errorf("%s has no checkpoint", id)
+	}
+	return a.diffTo(ctx, c.Code, auto.Code, object.DiffOptions{Stat: true})
+}

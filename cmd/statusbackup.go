@@ -1,0 +1,58 @@
+package cmd
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/wfs-dev/wfs/gitstate/worktree"
+
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// addAutoSave tells of a session's auto-save when it holds something that no checkpoint has; not while the session is
+// driven: then it is about to be replaced. in is the work tree that has the session checked out, nil for none.
+func (a *statusVerb) addAutoSave(ctx context.Context, d *present.Session, s *session.Session, tip session.Commit,
+	in *worktree.Worktree) {
+	auto := a.newerAutoSave(ctx, s, tip)
+	if auto == nil {
+		return
+	}
+	j := &present.AutoSave{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(s.ID), Changes: auto.Changes}
+	if in != nil && !in.Gone {
+		j.Missing = missingFrom(in.Path, auto.Changed)
+	}
+	d.AutoSave = j
+	if j.Missing > 0 && (s.Status == session.StatusInterrupted || s.Status == session.StatusPaused) {
+		d.Next = append([]string{a.typedFor("wfs resume --backup", d.ID, d.Worktree)}, d.Next...)
+	}
+}
+
+// newerAutoSave is a session's auto-save if it holds something that no checkpoint has, nil if not.
+func (a *statusVerb) newerAutoSave(ctx context.Context, s *session.Session, tip session.Commit) *session.AutoSave {
+	auto, err := a.Repo.Auto(ctx, s.ID)
+	if s.Status.Final() || err != nil || auto == nil || auto.Ledger != tip {
+		return nil
+	}
+	if c := s.At(s.Current); c == nil || auto.Tree == c.Tree {
+		return nil
+	}
+	if _, held, err := a.Clone.Session(s.ID).Driver(); err != nil || held {
+		return nil
+	}
+	return auto
+}
+
+// missingFrom counts the files of a backup that are not in a directory.
+func missingFrom(dir string, changes []session.Change) (n int) {
+	for _, c := range changes {
+		if c.Status == "D" {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(c.Path))); err != nil {
+			n++
+		}
+	}
+	return n
+}

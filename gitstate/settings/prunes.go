@@ -1,0 +1,28 @@
+package settings
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/gitstate/refs"
+)
+
+// Kept are the refspecs that keep a fetch away from the refs of sessions.
+var Kept = []string{"^" + refs.BranchPrefix + "*", "^" + strings.TrimSuffix(refs.RefsPrefix, "/") + "*"}
+
+// Prunes lists the settings of remotes by which `git fetch --prune` deletes the refs of sessions.
+func (r *Settings) Prunes(ctx context.Context) ([]string, error) {
+	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "-z", "--get-regexp", `^remote\..*\.fetch$`)
+	all := gitcmd.SplitZ(out)
+	var keys []string
+	for _, entry := range all {
+		key, value, _ := strings.Cut(entry, "\n")
+		kept := func(spec string) bool { return slices.Contains(all, key+"\n"+spec) }
+		if strings.HasSuffix(value, ":refs/*") && (!kept(Kept[0]) || !kept(Kept[1])) {
+			keys = append(keys, key)
+		}
+	}
+	return keys, err
+}

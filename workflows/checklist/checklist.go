@@ -1,0 +1,199 @@
+// Package checklist reads the task list of a specification in Markdown.
+package checklist
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
+)
+
+// Item is one entry of a spec's checklist.
+type Item struct {
+	Text string // one line, without the box
+	Done bool   // the box is ticked
+	Line int    // from 1
+}
+
+// Parse returns the task list items of a Markdown text, nested ones too, in the order of the text. Code blocks
+// and HTML comments hold no items.
+func Parse(text []byte) []Item { return read(linesOf(text)).items }
+
+// Section returns the lines of a Markdown text that an item of its checklist stands in: from the heading above
+// it to the next one that is not below that. When they have more than most bytes it begins with the item
+// itself. It returns "" when there is no such item.
+func Section(text []byte, item string, most int) string {
+	lines := linesOf(text)
+	c := read(lines)
+	i := slices.IndexFunc(c.items, func(i Item) bool { return i.Text == item })
+	if i < 0 {
+		return ""
+	}
+	at := c.items[i].Line - 1
+	from, to, level := 0, len(lines), 0
+	for _, h := range c.sections {
+		if h.line <= at {
+			from, level = h.line, h.level
+		} else if h.level <= level || level == 0 {
+			to = h.line
+			break
+		}
+	}
+	around := strings.Join(lines[from:to], "\n")
+	if len(around) > most {
+		around = strings.Join(lines[at:to], "\n")
+	}
+	return strings.TrimSpace(around)
+}
+
+func linesOf(text []byte) []string {
+	s := strings.ReplaceAll(strings.TrimPrefix(string(text), "\ufeff"), "\r\n", "\n")
+	return strings.Split(strings.ReplaceAll(s, "\r", "\n"), "\n")
+}
+
+func read(lines []string) *checklist {
+	var c checklist
+	for n, line := range lines {
+		c.line(n+1, line)
+	}
+	c.end()
+	return &c
+}
+
+// OneLine joins the words of a text with single spaces and drops control characters.
+func OneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }),
+		" ")
+}
+
+// checklist reads Markdown by lines, as far as it takes to tell what is a list item and what only looks like one.
+type checklist struct {
+	items    []Item
+	sections []section
+	open     bool     // the newest item's text may go on in the next line
+	text     []string // lines of the newest item
+
+	paragraph bool   // the line before is text that the next line may continue
+	lists     []int  // columns where the text of the surrounding list items begins, ascending
+	fence     string // what ends the code block that we are in
+	comment   bool   // in an HTML comment
+}
+
+// column returns where the text of the innermost list item begins that holds a line of this indentation.
+func (c *checklist) column(indent int) int {
+	for i := len(c.lists) - 1; i >= 0; i-- {
+		if c.lists[i] <= indent {
+			return c.lists[i]
+		}
+	}
+	return 0
+}
+
+// end ends the present paragraph, and with it the text of the open item. A box without text is no item.
+func (c *checklist) end() {
+	if c.open {
+		last := &c.items[len(c.items)-1]
+		if last.Text = OneLine(strings.Join(c.text, " ")); last.Text == "" {
+			c.items = c.items[:len(c.items)-1]
+		}
+	}
+	c.open, c.text, c.paragraph = false, nil, false
+}
+
+// leave leaves the list items that do not hold a line of this indentation.
+func (c *checklist) leave(indent int) {
+	for len(c.lists) > 0 && c.lists[len(c.lists)-1] > indent {
+		c.lists = c.lists[:len(c.lists)-1]
+	}
+}
+
+func (c *checklist) line(number int, s string) {
+	indent, rest := indentation(s)
+	switch {
+	case c.fence != "":
+		if len(rest) >= len(c.fence) && strings.Trim(rest, c.fence[:1]) == "" {
+			c.fence = ""
+		}
+		return
+	case c.comment:
+		c.comment = !strings.Contains(rest, "-->")
+		return
+	case rest == "":
+		c.end()
+		return
+	case !c.paragraph && indent-c.column(indent) >= 4:
+		return // an indented code block
+	case opensFence(rest) != "":
+		c.end()
+		c.fence = opensFence(rest)
+		return
+	case strings.HasPrefix(rest, "<!--"):
+		c.end()
+		c.comment = !strings.Contains(rest, "-->")
+		return
+	case heading.MatchString(rest), rule.MatchString(strings.NewReplacer(" ", "", "\t", "").Replace(rest)), rest[0] == '>':
+		under := strings.IndexByte("=-", rest[0])
+		if h := heading.FindStringSubmatch(rest); h != nil {
+			c.sections = append(c.sections, section{number - 1, len(h[1])})
+		} else if under >= 0 && c.paragraph && !c.open && !strings.Contains(rest, " ") { // the line before is one
+			c.sections = append(c.sections, section{number - 2, under + 1})
+		}
+		c.end()
+		c.leave(indent)
+		return
+	}
+	if width := len(listMarker.FindString(rest)); width > 0 {
+		c.end()
+		c.leave(indent)
+		c.lists = append(c.lists, indent+width)
+		c.paragraph = true
+		if box := taskBox.FindStringSubmatch(rest[width:]); box != nil {
+			c.items = append(c.items, Item{Done: box[1] != " ", Line: number})
+			c.open, c.text = true, []string{box[2]}
+		}
+		return
+	}
+	if !c.paragraph {
+		c.leave(indent)
+		c.paragraph = true
+	} else if c.open {
+		c.text = append(c.text, rest)
+	}
+}
+
+// section begins in a line, from 0, with a heading that is so deep, from 1.
+type section struct{ line, level int }
+
+// indentation returns the column of the first character, with tab stops every four columns, and the text from there.
+func indentation(s string) (int, string) {
+	column := 0
+	for i := range len(s) {
+		switch s[i] {
+		case ' ':
+			column++
+		case '\t':
+			column += 4 - column%4
+		default:
+			return column, strings.TrimRight(s[i:], " \t")
+		}
+	}
+	return column, ""
+}
+
+var (
+	listMarker = lazyregexp.New(`^([-*+]|[0-9]{1,9}[.)])[ \t]+`) // an empty marker has no box
+	taskBox    = lazyregexp.New(`^\[([ xX])\][ \t](.*)`)
+	fenceStart = lazyregexp.New("^(```+[^`]*$|~~~+)")
+	heading    = lazyregexp.New(`^(#{1,6})([ \t]|$)`)
+	// rule is a thematic break or the underline of a heading, without its spaces.
+	rule = lazyregexp.New(`^(-{3,}|\*{3,}|_{3,}|={3,})$`)
+)
+
+// opensFence returns the run of ` or ~ that begins a fenced code block, or "".
+func opensFence(s string) string {
+	if !fenceStart.MatchString(s) {
+		return ""
+	}
+	return s[:len(s)-len(strings.TrimLeft(s, s[:1]))]
+}

@@ -1,0 +1,146 @@
+package plans
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// resolveAgent returns the agent, with the configuration's time-outs where the override sets none.
+func resolveAgent(configured workflows.Agent, override *workflows.Agent) workflows.Agent {
+	if override == nil {
+		return timeLimits(configured)
+	}
+	a := *override
+	a.Idle, a.Timeout = cmp.Or(a.Idle, configured.Idle), cmp.Or(a.Timeout, configured.Timeout)
+	return timeLimits(a)
+}
+
+// resolveAgents fills in the agents that phases name: those of the configuration, the session's own if it is of that
+// name, or a card as it is.
+func resolveAgents(p *workflows.Plan, c *workflows.Config) []workflows.Finding {
+	cards := c.Cards
+	if cards == nil {
+		cards = workflows.BuiltinCards()
+	}
+	var unknown grouped
+	for i := range p.Workflow.Phases {
+		ph := &p.Workflow.Phases[i]
+		for _, name := range []string{ph.Run.Name, ph.HalfOpen} {
+			if _, done := p.Agents[name]; name == "" || done {
+				continue
+			}
+			a, ok := c.Agents[name]
+			switch {
+			case ok:
+			case p.Agent.Use == name:
+				a = p.Agent
+			case cards[name] != nil:
+				a = workflows.Agent{Use: name, Card: cards[name]}
+			case name != workflows.Reviewer || ph.Review == nil:
+				unknown.add(name, ph.Name)
+				continue
+			default:
+				if a = reviewer(p, ph, c, cards); a.Card == nil { // a person
+					continue
+				}
+			}
+			if p.Agents == nil {
+				p.Agents = map[string]workflows.Agent{}
+			}
+			p.Agents[name] = timeLimits(a)
+		}
+	}
+	known := append(slices.Sorted(maps.Keys(c.Agents)), cards.Names()...)
+	return unknown.findings(func(name, phases string) workflows.Finding {
+		return workflows.Findingf("%s: there is no agent %q (%s)\n"+
+			"wfs agent list (it names those that wfs knows; others stand under agents: "+
+			"in the configuration)", phases, name, workflows.Alternatives(name, known))
+	})
+}
+
+func timeLimits(a workflows.Agent) workflows.Agent {
+	a.Idle, a.Timeout = cmp.Or(a.Idle, workflows.DefaultAgentIdle), cmp.Or(a.Timeout, workflows.DefaultAgentTimeout)
+	return a
+}
+
+// reviewer finds somebody for a review whose agent is called reviewer and is not configured: another agent that
+// wfs knows and that is installed, else the session's own in a new conversation, else a person.
+func reviewer(p *workflows.Plan, ph *workflows.Phase, c *workflows.Config, cards workflows.Cards) workflows.Agent {
+	for _, name := range c.Installed {
+		if name != p.Agent.Use && cards[name] != nil {
+			return workflows.Agent{Use: name, Card: cards[name], Fresh: true}
+		}
+	}
+	if p.Agent.Card == nil {
+		ph.Run, ph.Review, ph.Guards = workflows.Run{Human: true}, nil, workflows.Guards{}
+		return workflows.Agent{}
+	}
+	ph.Review = &workflows.Review{By: workflows.ByAnyone, Rounds: ph.Review.Rounds}
+	a := p.Agent
+	return workflows.Agent{Use: a.Use, Card: a.Card, Model: a.Model, Allow: a.Allow, Args: a.Args, Fresh: true}
+}
+
+// ReviewedBy says for people who reviews in a plan, where the configuration names nobody; "" where it does, or
+// nobody reviews.
+func ReviewedBy(p *workflows.Plan, w *workflows.Workflow, c *workflows.Config) string {
+	if _, ok := c.Agents[workflows.Reviewer]; ok || c.Cards[workflows.Reviewer] != nil {
+		return ""
+	}
+	const other = "; another reviewer: agents: {reviewer: {use: NAME}} in .wfs/local.yaml"
+	for _, ph := range w.Phases {
+		if ph.Review == nil || ph.Run.Name != workflows.Reviewer {
+			continue
+		}
+		switch a, ok := p.Agents[workflows.Reviewer]; {
+		case !ok:
+			return string(ph.Name) + ": you review, because no agent that wfs knows is installed" + other
+		case a.Use == p.Agent.Use:
+			return fmt.Sprintf("%s: %s reviews its own work, in a new conversation, "+
+				"because no other agent is installed%s",
+				ph.Name, a.Use, other)
+		default:
+			return fmt.Sprintf("%s: %s reviews, because it is installed%s", ph.Name, a.Use, other)
+		}
+	}
+	return ""
+}
+
+// checkReviewers reports reviews by whoever does the work: who wrote it finds it good.
+func checkReviewers(p *workflows.Plan) []workflows.Finding {
+	var findings []workflows.Finding
+	for _, review := range p.Workflow.Phases {
+		if review.Review == nil || review.Review.By == workflows.ByAnyone || !review.Run.Agent {
+			continue
+		}
+		if _, ok := p.Agents[review.Run.Name]; !ok && review.Run.Name != "" {
+			continue // there is no such agent, which has been reported
+		}
+		reviewer := p.AgentOf(&review)
+		own := slices.IndexFunc(p.Workflow.Phases, func(ph workflows.Phase) bool {
+			return ph.Review == nil && ph.Run.Agent && !onlyDocuments(ph.Guards) && sameWorker(p.AgentOf(&ph), reviewer)
+		})
+		if own >= 0 {
+			findings = append(findings, workflows.Findingf(
+				"phase %s reviews the work of phase %s with the same agent and model: %s\n"+
+					"name another one with `run: {agent: NAME}` and agents: in the configuration "+
+					"(another model is enough), "+
+					"or write review: {by: anyone}", review.Name, p.Workflow.Phases[own].Name,
+				cmp.Or(reviewer.Use, reviewer.Command.Text(), "script")))
+		}
+	}
+	return findings
+}
+
+func onlyDocuments(g workflows.Guards) bool {
+	return len(g.Only) == 1 && (g.Only[0] == workflows.DocumentsPattern || g.Only[0] == ".workflow/")
+}
+
+// sameWorker reports whether two agents are one, as far as who thinks there goes.
+func sameWorker(a, b *workflows.Agent) bool {
+	return a.Use == b.Use && a.Model == b.Model && a.Script == b.Script && reflect.DeepEqual(a.Command, b.Command)
+}

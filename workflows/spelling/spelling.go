@@ -1,0 +1,150 @@
+// Package spelling knows how names, patterns and paths are written in workflows and configurations, and says what is
+// wrong with one.
+package spelling
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
+)
+
+// maxName is the longest name of a phase, gate or workflow. They become file names, trailers and commit subjects.
+const maxName = 40
+
+// Name says what is wrong with a name of a phase, gate or workflow, "" if nothing is.
+func Name(s string) string {
+	switch {
+	case s == "":
+		return "is empty"
+	case len(s) > maxName:
+		return fmt.Sprintf("is longer than %d characters", maxName)
+	case s[0]|' ' < 'a' || s[0]|' ' > 'z':
+		return "must begin with a letter (a-z, A-Z)"
+	case !nameText.MatchString(s):
+		return "may hold letters, digits, - and _ only"
+	}
+	return ""
+}
+
+// Guard says what is wrong with a pattern of a guard, "" if nothing is. As in a .gitignore, a leading / ties it
+// to the top of the work tree.
+func Guard(g string) string {
+	if strings.HasPrefix(g, "!") {
+		return "cannot be negated: use only and except"
+	}
+	return Glob(strings.TrimPrefix(g, "/"))
+}
+
+// Glob says what is wrong with a pattern below the work tree, "" if nothing is. What is refused here would match
+// nothing, or something else than its author thinks.
+func Glob(g string) string {
+	switch {
+	case strings.HasPrefix(g, "/"):
+		return "must be relative to the top of the work tree, without a leading /"
+	case strings.Contains(g, `\`):
+		return `must be written with / between directories, and without \`
+	case strings.ContainsAny(g, "{}"):
+		return "cannot hold {alternatives}: write one pattern for each"
+	}
+	for segment := range strings.SplitSeq(strings.TrimSuffix(g, "/"), "/") {
+		_, err := path.Match(segment, "")
+		switch {
+		case segment == "", segment == ".", segment == "..":
+			return "may not hold empty, . or .. directories"
+		case segment != "**" && strings.Contains(segment, "**"):
+			return "may hold ** only as a whole directory: a/**/b"
+		case err != nil:
+			return "has a [ that is not closed, or an empty range"
+		}
+	}
+	return ""
+}
+
+// Copy says what is wrong with a pattern of files to copy. Unlike a guard's it is always meant from the top:
+// that of a name would look into every directory of what is installed.
+func Copy(g string) string {
+	first, _, _ := strings.Cut(g, "/")
+	switch problem := Glob(g); {
+	case strings.HasPrefix(g, "!"):
+		return "cannot be negated"
+	case problem == "" && strings.EqualFold(first, ".git"):
+		return "is git's own"
+	default:
+		return problem
+	}
+}
+
+func Link(p string) string {
+	if strings.ContainsAny(p, "*?[") {
+		return "is a path, not a pattern"
+	}
+	return Copy(strings.TrimSuffix(p, "/"))
+}
+
+// Document says what is wrong with the name of a document, "" if nothing is.
+func Document(s string) string {
+	switch {
+	case strings.ContainsAny(s, "*?["):
+		return "must be the name of one document"
+	case strings.HasSuffix(s, "/"):
+		return "must be the name of one document, not of a directory"
+	}
+	return Glob(s)
+}
+
+// WorktreeDir says what is wrong with the template of a work tree's directory, "" if nothing is.
+func WorktreeDir(dir string) string {
+	switch rest := strings.NewReplacer("{repo}", "", "{slug}", "").Replace(dir); {
+	case !strings.Contains(dir, "{slug}"):
+		return "must hold {slug}, the session's name: each session has a work tree of its own"
+	case strings.ContainsAny(rest, "{}"):
+		return "may hold {repo} and {slug}, and no other {…}"
+	case strings.HasPrefix(dir, "~"):
+		return "may not begin with ~: it is relative to the main work tree, or absolute"
+	}
+	return ""
+}
+
+func Variable(name string) string {
+	switch {
+	case !variableText.MatchString(name):
+		return "is not a variable name"
+	case strings.HasPrefix(strings.ToUpper(name), "WFS_"):
+		return "belongs to wfs, which sets it by itself"
+	}
+	return ""
+}
+
+func Variables(name string) string {
+	problem := Variable(strings.TrimSuffix(name, "*"))
+	if problem == "is not a variable name" {
+		problem += "\na name, or the beginning of names with * behind it: AWS_*"
+	}
+	return problem
+}
+
+func File(name string) string {
+	if !fileText.MatchString(name) {
+		return "is not a file name"
+	}
+	return ""
+}
+
+var (
+	SizeText     = lazyregexp.New(SizePattern)
+	nameText     = lazyregexp.New(NamePattern)
+	variableText = lazyregexp.New(VariablePattern)
+	fileText     = lazyregexp.New(FilePattern)
+)
+
+const NamePattern = `^[A-Za-z][A-Za-z0-9_-]{0,39}$`
+
+const FilePattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`
+
+const VariablePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
+
+const StartPattern = `^[A-Za-z_][A-Za-z0-9_]*\*?$`
+
+const SizePattern = `^[1-9][0-9]{0,5}(KB|MB|GB)$`

@@ -1,0 +1,98 @@
+package rooms
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/wfs-dev/wfs/phases/gate"
+	"github.com/wfs-dev/wfs/phases/process"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
+)
+
+// BaseRuns are the results of gates on a base, so that `wfs new` does not run again what `wfs init` ran a
+// moment ago. They lie in the person's state directory, beside what is trusted. Whatever an agent runs could
+// write there: they are not read while a run drives a session, and are removed after it.
+type BaseRuns struct {
+	work *workspace.Workspace
+	plan workflows.Plan
+}
+
+// BaseRuns are those of the gates of a plan.
+func (r *Rooms) BaseRuns(plan workflows.Plan) *BaseRuns { return &BaseRuns{r.work, plan} }
+
+const (
+	baseRunsKept = 24 * time.Hour // what is installed may have changed since
+	maxBaseRun   = 64 << 20       // bytes
+)
+
+// Dir holds those of this repository, "" when there is no place.
+func (b *BaseRuns) Dir() string {
+	state, err := b.work.Env.StateDir()
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(b.work.Repo.CommonDir()))
+	return filepath.Join(state, "base", hex.EncodeToString(sum[:8]))
+}
+
+// file names the run of a gate on a tree by all that its result depends on, as far as that can be known. The
+// work tree's configuration is no part of that: the command is.
+func (b *BaseRuns) file(ctx context.Context, g workflows.Gate, tree session.Tree) string {
+	repo := b.work.Repo
+	content, err := repo.WithoutRules(ctx, tree)
+	dir := b.Dir()
+	if err != nil || dir == "" {
+		return ""
+	}
+	where := fmt.Sprintf("%q", repo.Root())
+	if g.Where == workflows.Clean {
+		where = fmt.Sprintf("clean %q %q", b.plan.Setup, b.plan.Provide)
+	}
+	env := process.DefaultEnv(b.work.Env.Environ, b.plan.Env)
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %q %q %q %s %q %q", content, g.Run, g.Format, g.Report, where, env, process.Tools(env, g.Run))
+	return filepath.Join(dir, hex.EncodeToString(h.Sum(nil)[:16]))
+}
+
+// Read returns an earlier run of a gate on a tree, nil for none.
+func (b *BaseRuns) Read(ctx context.Context, g workflows.Gate, tree session.Tree) *gate.BaseRun {
+	data, err := durable.ReadFile(b.file(ctx, g, tree), maxBaseRun)
+	run := baseRun{}
+	if err != nil || json.Unmarshal(data, &run) != nil || b.work.Env.Now().Sub(time.Unix(run.At, 0)) > baseRunsKept ||
+		b.work.DrivenElsewhere() {
+		return nil
+	}
+	return &run.BaseRun
+}
+
+type baseRun struct {
+	At int64 `json:"at"` // Unix seconds
+	gate.BaseRun
+}
+
+// Write notes a run. Without the note it is run again.
+func (b *BaseRuns) Write(ctx context.Context, g workflows.Gate, tree session.Tree, run gate.BaseRun) {
+	file := b.file(ctx, g, tree)
+	data, err := json.Marshal(baseRun{b.work.Env.Now().Unix(), run})
+	if err != nil || file == "" || durable.MkdirAll(b.Dir()) != nil {
+		return
+	}
+	_ = durable.WriteCache(file, data, 0o600)
+}
+
+// Forget removes all of them.
+func (b *BaseRuns) Forget() {
+	if dir := b.Dir(); dir != "" {
+		_ = os.RemoveAll(dir)
+	}
+}

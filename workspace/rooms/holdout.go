@@ -1,0 +1,47 @@
+package rooms
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/holdout"
+)
+
+// roomHoldout stands beside a clean tree while hold-out tests are in it.
+const roomHoldout = "holdout"
+
+func holdoutMark(dir string) string { return filepath.Join(filepath.Dir(dir), roomHoldout) }
+
+// LayHoldout puts hold-out tests over the clean tree in a directory.
+func LayHoldout(dir string, pack holdout.Pack) error {
+	if err := durable.WriteFile(holdoutMark(dir), nil, 0o600); err != nil {
+		return err
+	}
+	err := pack.Lay(dir)
+	durable.Hit(durable.HoldoutLaid)
+	return err
+}
+
+// HoldoutGone says that the clean tree in a directory was made anew, without hold-out tests.
+func HoldoutGone(dir string) { _ = os.Remove(holdoutMark(dir)) }
+
+// ClearHoldouts removes clean trees of this repository in which hold-out tests were left, such as by a process that was
+// killed.
+func (r *Rooms) ClearHoldouts() {
+	dir, err := r.Dir()
+	if err != nil {
+		return
+	}
+	marks, _ := filepath.Glob(filepath.Join(dir, "*", roomHoldout))
+	for _, mark := range marks {
+		path := filepath.Dir(mark)
+		if _, whose, ok := Used(path); !ok || whose != r.work.Repo.CommonDir() {
+			continue
+		}
+		if err := r.Remove(path); err != nil && !errors.Is(err, durable.ErrLocked) {
+			r.work.Front.Note("a clean checkout with hold-out tests was not removed: %v", err)
+		}
+	}
+}

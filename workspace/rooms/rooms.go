@@ -1,0 +1,266 @@
+// Package rooms keeps the clean trees in which gates run, of a repository and its sessions.
+//
+// Clean trees lie in rooms, which the sessions of a repository share, one gate at a time each. They are in the person's
+// state directory: tools that look in the directories above for packages, modules or configuration must not find the
+// work tree's. The room itself is called as the repository, which some tools take for the project's name.
+package rooms
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/phases/agent"
+	"github.com/wfs-dev/wfs/phases/process"
+
+	"github.com/wfs-dev/wfs/gitstate/room"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
+)
+
+// cleanFor is the file beside a clean tree that says when it was used last, in Unix seconds, and whose it is:
+// the path of the repository's common git directory.
+const cleanFor = "for"
+
+// roomLock stands beside each, and is held by the session that is in it.
+const roomLock = "lock"
+
+const (
+	sameRooms = 3 // with the same packages: for sessions that judge at the same time
+	maxRooms  = 6 // of one repository; those that were used longest ago go first
+
+	roomWait = 200 * time.Millisecond // before it is asked again whether one is free
+)
+
+// Rooms are those that this process has entered.
+type Rooms struct {
+	work   *workspace.Workspace
+	runner func() *agent.Runner     // of set-ups
+	held   map[string]*durable.Lock // by name; released when a judgement is made
+	failed map[string]error         // set-ups that failed: they are not tried again
+	notes  map[string][]byte        // of sessions, by path
+
+	// Made is called when a room was made that was not there before. It may be nil.
+	Made func(dir string, took time.Duration)
+}
+
+// New returns the rooms of a repository, of which none is entered yet.
+func New(work *workspace.Workspace, runner func() *agent.Runner) *Rooms {
+	return &Rooms{work: work, runner: runner, held: map[string]*durable.Lock{}, failed: map[string]error{},
+		notes: map[string][]byte{}}
+}
+
+// Leave lets other sessions use the rooms of a judgement.
+func (r *Rooms) Leave() {
+	for name, lock := range r.held {
+		lock.Release()
+		delete(r.held, name)
+	}
+}
+
+// setUpFailed reports a set-up that failed, and keeps it from being tried again.
+func (r *Rooms) setUpFailed(key string, err error) {
+	r.failed[key] = err
+	r.work.Front.Note("gates cannot run where worktree: setup has run: %s", safetext.Line(err.Error(), 300))
+}
+
+// room makes a clean tree in a room with a key that no other session is in; it waits for one.
+func (r *Rooms) room(ctx context.Context, key string, plan workflows.Plan, q room.Request,
+	setUp func(dir string) error) (*session.CleanTree, error) {
+	var err error
+	if q.Name, q.Dir, err = r.await(ctx, key); err != nil {
+		return nil, err
+	}
+	env := r.work.Env
+	began := env.Now()
+	_, there := os.Lstat(q.Dir)
+	if there != nil {
+		if err := r.trim(filepath.Dir(q.Dir)); err != nil {
+			return nil, err
+		}
+	}
+	q.Further, q.Env = plan.Provide, process.DefaultEnv(env.Environ, plan.Env)
+	if setUp != nil {
+		q.SetUp = func() error { return setUp(q.Dir) }
+	}
+	c, err := r.work.Repo.Rooms.Make(ctx, q)
+	if there != nil && r.Made != nil {
+		r.Made(q.Dir, env.Now().Sub(began))
+	}
+	return &c, err
+}
+
+// await enters a room with a key, and waits for one if all are taken.
+func (r *Rooms) await(ctx context.Context, key string) (name, dir string, err error) {
+	name, dir, err = r.enter(key)
+	for err == nil && name == "" {
+		select {
+		case <-ctx.Done():
+			return "", "", ctx.Err()
+		case <-time.After(roomWait):
+			name, dir, err = r.enter(key)
+		}
+	}
+	return name, dir, err
+}
+
+// enter finds a room that no other session is in, and keeps others out of it. The name is "" when all are taken.
+func (r *Rooms) enter(key string) (name, dir string, err error) {
+	all, err := r.Dir()
+	if err != nil {
+		return "", "", err
+	}
+	repo := r.work.Repo
+	base := filepath.Base(cmp.Or(strings.TrimSuffix(repo.CommonDir(), "/.git"), repo.Root()))
+	for n := range sameRooms {
+		name = fmt.Sprintf("%s-%d", key, n)
+		above := filepath.Join(all, name)
+		err := r.lock(name, above)
+		if errors.Is(err, durable.ErrLocked) {
+			continue
+		}
+		if err == nil {
+			err = r.use(above)
+		}
+		return name, filepath.Join(above, base), err
+	}
+	return "", "", nil
+}
+
+// lock keeps other sessions out of a room.
+func (r *Rooms) lock(name, above string) error {
+	if r.held[name] != nil {
+		return nil
+	}
+	if err := durable.MkdirAll(above); err != nil {
+		return err
+	}
+	lock, err := durable.TryLock(filepath.Join(above, roomLock), nil)
+	if err == nil {
+		r.held[name] = lock
+	}
+	return err
+}
+
+// setUpIn runs the set-up in a room.
+func (r *Rooms) setUpIn(ctx context.Context, plan workflows.Plan, dir string) error {
+	c := session.CleanTree{Root: dir, Live: []string{r.work.Repo.Root()}}
+	runner := r.runner()
+	runner.Root, runner.Environ = dir, nil
+	for _, entry := range r.work.Env.Environ {
+		runner.Environ = append(runner.Environ, c.Lead(entry))
+	}
+	return SetUp(ctx, "set-up of a clean tree", runner,
+		agent.SetupRequest{Command: plan.Setup, Timeout: workflows.DefaultWorktreeTimeout, Env: plan.Env,
+			RunDir: filepath.Dir(dir), RunID: "room-" + filepath.Base(filepath.Dir(dir))})
+}
+
+// SetUp runs a set-up, and says so. Its output is in its log.
+func SetUp(ctx context.Context, what string, r *agent.Runner, req agent.SetupRequest) error {
+	r.Report(what + ": " + safetext.Line(req.Command.Text(), 200) + " …")
+	r.Report = nil
+	return r.Setup(ctx, req)
+}
+
+// trim makes place for one more: it removes those rooms of this repository that were used longest ago and that nobody
+// is in.
+func (r *Rooms) trim(except string) error {
+	entries, err := os.ReadDir(filepath.Dir(except))
+	if err != nil {
+		return err
+	}
+	used := map[string]int64{}
+	for _, e := range entries {
+		path := filepath.Join(filepath.Dir(except), e.Name())
+		at, whose, ok := Used(path)
+		if _, err := os.Lstat(filepath.Join(path, roomLock)); ok && err == nil && path != except &&
+			whose == r.work.Repo.CommonDir() {
+			used[path] = at
+		}
+	}
+	newest := slices.SortedFunc(maps.Keys(used), func(x, y string) int { return cmp.Compare(used[y], used[x]) })
+	for _, path := range newest[min(len(newest), maxRooms-1):] {
+		if err := r.Remove(path); err != nil && !errors.Is(err, durable.ErrLocked) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Remove removes a clean tree's directory, unless a session is in it.
+func (r *Rooms) Remove(path string) error {
+	if _, err := os.Lstat(filepath.Join(path, roomLock)); err == nil && r.held[filepath.Base(path)] == nil {
+		lock, err := durable.TryLock(filepath.Join(path, roomLock), nil)
+		if err != nil {
+			return err
+		}
+		defer lock.Release()
+	}
+	return errors.Join(r.work.Repo.Rooms.Forget(filepath.Base(path)), durable.RemoveTree(path))
+}
+
+// Dir is the directory of all rooms.
+func (r *Rooms) Dir() (string, error) {
+	state, err := r.work.Env.StateDir()
+	return filepath.Join(state, "clean"), err
+}
+
+// use notes that the clean tree below a directory is used now.
+func (r *Rooms) use(above string) error {
+	text := fmt.Appendf(nil, "%d %s\n", r.work.Env.Now().Unix(), r.work.Repo.CommonDir())
+	return durable.WriteCache(filepath.Join(above, cleanFor), text, 0o600)
+}
+
+// Used says when a clean tree was used last, in Unix seconds, and by which repository.
+func Used(above string) (used int64, whose string, ok bool) {
+	owner, err := os.ReadFile(filepath.Join(above, cleanFor))
+	when, whose, ok := strings.Cut(strings.TrimSuffix(string(owner), "\n"), " ")
+	used, bad := strconv.ParseInt(when, 10, 64)
+	return used, whose, ok && err == nil && bad == nil
+}
+
+// Unused lists clean trees of this repository that were not used since a time, and those of repositories that no longer
+// exist.
+func (r *Rooms) Unused(since time.Time) (paths []string) {
+	all, err := r.Dir()
+	if err != nil {
+		return nil // there is no place for them
+	}
+	entries, _ := os.ReadDir(all)
+	for _, e := range entries {
+		path := filepath.Join(all, e.Name())
+		used, whose, ok := Used(path)
+		if !ok || !time.Unix(used, 0).Before(since) {
+			continue
+		}
+		if _, err := os.Lstat(whose); err != nil || whose == r.work.Repo.CommonDir() { // else its own gc sees to it
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// Size is how much the files below a directory weigh.
+func Size(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				bytes += info.Size()
+			}
+		}
+		return nil
+	})
+	return bytes
+}

@@ -1,0 +1,305 @@
+package worktrees
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
+)
+
+// Sweep deals with work trees that a dead process was making or removing: one whose session has begun is
+// completed, what is left of the others is removed. It is no reason for the command itself to fail.
+func (t *Trees) Sweep(ctx context.Context, command string) {
+	list, err := t.Clone.HalfMade()
+	if err != nil {
+		t.Front.Note("work trees that were being made cannot be looked at: %v", err)
+	}
+	for _, m := range list {
+		who := t.Holder(command)
+		who.Session = string(m.Session)
+		l, err := t.Clone.Session(m.Session).Lock(who)
+		var held *registry.HeldError
+		if errors.As(err, &held) {
+			continue // somebody is at it
+		}
+		if err == nil {
+			err = t.settle(context.WithoutCancel(ctx), m, who)
+			l.Release()
+		}
+		if err != nil {
+			t.Front.Note("a work tree was being made or removed in %s, and that could not be brought to its end: %v", m.Dir, err)
+		}
+	}
+}
+
+func (t *Trees) settle(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
+	if err := t.Repo.AwaitFilled(ctx, m.Name); err != nil {
+		return err
+	}
+	m, untouched, err := t.settleTrash(m)
+	switch {
+	case err != nil || untouched:
+		return err
+	case m.Moved:
+		return t.settleMoved(ctx, m)
+	}
+	tip, err := t.Repo.Ref(ctx, session.LedgerOf(m.Session))
+	if err != nil {
+		return err
+	}
+	if tip != "" {
+		return t.completeBirth(ctx, m, who)
+	}
+	if alive := t.Engine.Works.Alive(m.Session, m.RunID); len(alive) > 0 {
+		return fmt.Errorf("processes of its set-up are still alive: %s (kill them, or wait)", decide.Named(alive))
+	}
+	return t.settleUnborn(ctx, m, who)
+}
+
+// settleTrash decides over a work tree that a process was about to rename when it was killed. untouched says
+// that nothing had been done to it, and that it stays.
+func (t *Trees) settleTrash(m registry.HalfMade) (_ registry.HalfMade, untouched bool, err error) {
+	if m.Trash == "" || m.Moved {
+		return m, false, nil
+	}
+	moved, err := t.judgeTrash(m) // killed right after it
+	if err != nil || moved.Moved {
+		return moved, false, err
+	}
+	if m.RunID == "" {
+		t.Front.Note("%s was to be removed, and nothing in it was touched: %s %s", m.Dir, removeCommand, m.Session)
+		return m, true, t.Clone.Session(m.Session).ForgetHalfMade()
+	}
+	m.Trash = "" // somebody may have been there since: it is looked at again
+	return m, false, nil
+}
+
+// settleMoved removes what is left of a work tree that has been renamed.
+func (t *Trees) settleMoved(ctx context.Context, m registry.HalfMade) error {
+	_, gone := os.Lstat(m.Trash)
+	if err := t.endRemoval(ctx, m); err != nil {
+		return err
+	}
+	if gone == nil && m.IsTrash() {
+		t.Front.Note("removed what was left of a work tree in %s", m.Trash)
+	}
+	return nil
+}
+
+// settleUnborn removes a work tree whose session has not begun, unless somebody has taken it for a branch.
+func (t *Trees) settleUnborn(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
+	repo, err := t.Repo.OpenLinked(ctx, m.Dir)
+	if err != nil {
+		return err
+	}
+	if repo != nil {
+		l, err := t.LockTree(ctx, repo, who)
+		if err != nil {
+			return err
+		}
+		defer l.Release()
+		head, err := repo.Head(ctx)
+		if err != nil {
+			return err
+		}
+		if head.Ref != "" { // one without a session is on no branch
+			t.Front.Note("%s stays as it is: it has %s checked out", m.Dir, strings.TrimPrefix(head.Ref, "refs/heads/"))
+			return t.Clone.Session(m.Session).ForgetHalfMade()
+		}
+	}
+	kept, err := t.clear(ctx, m)
+	if err == nil && kept == "" {
+		t.Front.Note("removed what was left of a work tree when wfs was killed: %s", m.Dir)
+	}
+	return err
+}
+
+// completeBirth lets a session that has begun in a work tree of its own come to stand there.
+func (t *Trees) completeBirth(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
+	repo, err := t.Repo.OpenLinked(ctx, m.Dir)
+	if err != nil {
+		return err
+	}
+	if repo != nil {
+		l, err := t.LockTree(ctx, repo, who)
+		if err != nil {
+			return err
+		}
+		defer l.Release()
+		here := t.Repo
+		t.Act(repo)
+		_, err = t.Engine.Open(ctx, m.Session)
+		t.Act(here)
+		if err != nil {
+			return err
+		}
+	}
+	return t.Clone.Session(m.Session).ForgetHalfMade()
+}
+
+func placeOfHalfMade(m registry.HalfMade) worktree.NewWorktree {
+	return worktree.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name, Making: m.Trash}
+}
+
+// clear takes away a work tree whose session has not begun. What somebody made there is kept: edits in
+// a rescue, and when there is something that git does not see, the whole beside its place, which is returned.
+func (t *Trees) clear(ctx context.Context, m registry.HalfMade) (kept string, err error) {
+	salt := t.Env.NewID(4)
+	if m.Trash == "" { // it had come to its place
+		m.Trash = registry.TrashOf(m.Dir, salt)
+	}
+	repo, err := t.Repo.OpenLinked(ctx, m.Dir)
+	if err != nil {
+		return "", err
+	}
+	if repo == nil {
+		return "", t.endRemoval(ctx, m)
+	}
+	ref, only, err := t.keep(ctx, repo, t.Repo, &m, "removing a work tree that was being made")
+	if err != nil {
+		return "", err
+	}
+	if ref != "" {
+		t.Front.Note("what had been changed in %s is kept in %s", m.Dir, ref)
+		workspace.SayRescue(ctx, repo, ref, t.Front.Note)
+	}
+	if !only.provided { // packages that a set-up was installing when it ended too early are nobody's
+		only.Ignored = slices.DeleteFunc(only.Ignored, repo.Packages)
+	}
+	if m.Trash = registry.TrashOf(m.Dir, salt); len(only.all()) > 0 {
+		m.Trash = registry.AsideOf(m.Dir, salt)
+	}
+	return t.remove(ctx, m)
+}
+
+// keep notes what the files of a linked work tree are like that is to be removed, rescues what is in it and in no
+// commit, and lists what no rescue holds. here is another work tree.
+func (t *Trees) keep(ctx context.Context, tree, here *gitstate.Repo, m *registry.HalfMade,
+	why string) (ref string, only lost, err error) {
+	if m.Seen, err = worktree.TreeStamp(m.Dir); err != nil {
+		return "", only, err
+	}
+	exclude := t.Clone.Session(m.Session).ExcludeFile()
+	if exclude == "" {
+		if exclude, err = t.GuardFile(nil); err != nil {
+			return "", only, err
+		}
+	}
+	snap, err := tree.Snapshot(ctx, exclude)
+	if err != nil {
+		return "", only, err
+	}
+	if snap.Raw, err = tree.RawFiles(ctx, snap); err != nil {
+		return "", only, err
+	}
+	kept, err := tree.Kept(ctx, snap)
+	if err == nil && !kept {
+		ref, err = tree.Rescue(ctx, m.Session, why, snap, t.Env.Now().Unix())
+	}
+	if err == nil {
+		only, err = t.lostWith(ctx, tree, here, m.Session, m.Dir, exclude, snap)
+	}
+	return ref, only, err
+}
+
+// remove removes a work tree that somebody has just looked at, and returns where it is kept when
+// somebody else was at work there meanwhile. It is renamed, and from then on only what has the new name is
+// removed: should anything fail, nothing that comes to the old place is touched by whoever completes this.
+func (t *Trees) remove(ctx context.Context, m registry.HalfMade) (kept string, err error) {
+	if err := t.Clone.KeepHalfMade(m); err != nil {
+		return "", err
+	}
+	durable.Hit(durable.WorktreeDoomed)
+	err = t.Repo.MoveWorktree(ctx, placeOfHalfMade(m), m.Trash)
+	if err == nil {
+		durable.Hit(durable.WorktreeMoved)
+		if m, err = t.judgeTrash(m); err != nil {
+			return "", err
+		}
+		if !m.IsTrash() {
+			kept = m.Trash
+		}
+		return kept, t.endRemoval(ctx, m)
+	}
+	if _, there := os.Lstat(m.Trash); there == nil {
+		return "", err // it was renamed: the next command goes on
+	}
+	err = fmt.Errorf("%s stays as it is: %w", m.Dir, err)
+	if m.RunID != "" {
+		m.Trash = ""
+		return "", errors.Join(err, t.Clone.KeepHalfMade(m))
+	}
+	return "", errors.Join(err, t.Clone.Session(m.Session).ForgetHalfMade())
+}
+
+// judgeTrash decides over a work tree that was renamed, and writes that down: it is removed if all files are as
+// they were before somebody looked at them, else it is kept. Moved is false when there is none.
+func (t *Trees) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
+	_, err := os.Lstat(m.Trash)
+	if errors.Is(err, fs.ErrNotExist) && m.IsTrash() {
+		if _, aside := os.Lstat(m.Aside()); aside == nil { // killed after the second rename
+			m.Trash, err = m.Aside(), nil
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err == nil && m.IsTrash() && m.Seen != "" { // else it was never in its place
+		var now string
+		if now, err = worktree.TreeStamp(m.Trash); err == nil && now != m.Seen {
+			t.Front.Note("%s was changed while it was removed", m.Dir)
+			err = os.Rename(m.Trash, m.Aside())
+			m.Trash = m.Aside()
+		}
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := durable.SyncDir(filepath.Dir(m.Trash)); err != nil {
+		return m, err
+	}
+	m.Moved = true
+	return m, t.Clone.KeepHalfMade(m)
+}
+
+// endRemoval removes what is left of a work tree that has been renamed. One that was set aside stays, and is named.
+func (t *Trees) endRemoval(ctx context.Context, m registry.HalfMade) error {
+	if !m.IsTrash() {
+		stays, err := t.Repo.KeepWorktree(ctx, placeOfHalfMade(m), m.Trash)
+		if err != nil {
+			return err
+		}
+		remove := "rm -r "
+		if stays {
+			remove = "git worktree remove --force "
+		}
+		t.Front.Note("what may be nowhere else was in %s, and all of it is kept in %s (when you have looked: %s%s)", m.Dir,
+			m.Trash, remove, safetext.ShellWord(m.Trash))
+		return t.Clone.Session(m.Session).ForgetHalfMade()
+	}
+	if err := t.Repo.RemoveWorktree(ctx, placeOfHalfMade(m), m.Trash); err != nil {
+		if _, gone := os.Lstat(m.Trash); gone != nil {
+			return err
+		}
+		hint := "sudo rm -rf " + safetext.ShellWord(m.Trash)
+		if mounted := (*worktree.MountedError)(nil); errors.As(err, &mounted) {
+			hint = "umount " + mounted.Path + ": the next command that changes something removes the rest"
+		}
+		return session.Refuse(session.RefuseInTheWay, hint,
+			"%s is no work tree any more, but what is left of it, in %s, cannot be removed: %v", m.Dir, m.Trash, err)
+	}
+	return t.Clone.Session(m.Session).ForgetHalfMade()
+}
