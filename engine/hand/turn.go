@@ -49,7 +49,8 @@ func (h *Hand) Turn(ctx context.Context, d session.Draft, body func(session.Made
 		return p.Made, errors.Join(err, h.Drop(ev, err))
 	}
 	h.S, h.Tip, h.Live, h.Docs = after, p.Ledger, nil, nil
-	if err := h.base.KeepTip(h.ID, h.Tip, session.Files{session.FileSession: cache, session.FilePlan: h.PlanText}); err != nil {
+	if err := h.base.KeepTip(h.ID, h.Tip,
+		session.Files{session.FileSession: cache, session.FilePlan: h.PlanText}); err != nil {
 		return p.Made, err
 	}
 	if log != nil {
@@ -145,6 +146,7 @@ func LedgerMessage(id session.ID, what string) string {
 	return fmt.Sprintf("%s: %s\n\nWfs-Session: %s\n", id, session.OneLine(what, 72), id.Trailer())
 }
 
+// KeepDoc keeps the text of a document for the next turn.
 func (h *Hand) KeepDoc(name string, data []byte) {
 	if h.Docs == nil {
 		h.Docs = session.Files{}
