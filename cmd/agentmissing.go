@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/phases/agent"
-
 	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"

@@ -7,12 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wfs-dev/wfs/gitstate/backup"
-
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine/transition"
+	"github.com/wfs-dev/wfs/gitstate/backup"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/gitstate/worktree"
-
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine/history"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )

@@ -33,7 +33,7 @@ func (a *logVerb) sayEvents(ctx context.Context, id session.ID, most int) error 
 	return nil
 }
 
-// eventsOf is every event of a session, oldest first, those of the journal included.
+// eventsOf are all events of a session, oldest first, those of the journal included.
 func eventsOf(ctx context.Context, w *workspace.Workspace, id session.ID) ([]session.Event, error) {
 	v, err := w.View(ctx, id) // first: what the ledger has taken up since is in both
 	if err != nil {

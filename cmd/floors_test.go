@@ -50,7 +50,7 @@ var floors = map[string][]string{
 	"engine/checkpoint":         {"session", "session/*", "workflows", "engine/hand"},
 	"engine/transition":         {"session", "session/*", "workflows", "engine/decide", "engine/history", "engine/hand", "engine/checkpoint"},
 	"engine/judging":            {"session", "session/*", "workflows", "engine/hand", "engine/decide"},
-	"engine/steering":           {"session", "session/*", "workflows", "engine/decide", "engine/hand", "engine/checkpoint"},
+	"engine/steering":           {"session", "session/*", "workflows", "workflows/plans", "engine/decide", "engine/hand", "engine/checkpoint"},
 	"engine/finish":             {"session", "session/*", "workflows", "engine/decide", "engine/hand", "engine/checkpoint", "engine/transition", "engine/judging"},
 	"engine":                    {"session", "session/*", "workflows", "engine/*"},
 	"phases":                    {"session", "session/*", "workflows", "internal/*", "phases/brief", "phases/gate", "phases/process", "phases/report", "phases/trial", "phases/verdict"},

@@ -8,11 +8,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/wfs-dev/wfs/phases/agent"
-
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/wfs-dev/wfs/gitstate/gitcmd"
-
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
@@ -14,6 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"

@@ -12,12 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wfs-dev/wfs/gitstate/worktree"
-
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine/transition"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"

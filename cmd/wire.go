@@ -3,16 +3,15 @@ package cmd
 import (
 	"context"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/phases/gate"
 	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/phases/trial"
-
-	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/internal/agents"
-	"github.com/wfs-dev/wfs/internal/safetext"
-	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"

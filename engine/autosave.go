@@ -96,7 +96,8 @@ func (h *Saver) keepAside(ctx context.Context, why string) string {
 		return ""
 	}
 	saved := "backed up the work tree to " + session.AutoOf(h.ID)
-	gone := fmt.Sprintf("edits from %d %s, now gone from the work tree", done.Lost, session.Plural(done.Lost, "file", "files"))
+	gone := fmt.Sprintf("edits from %d %s, now gone from the work tree", done.Lost,
+		session.Plural(done.Lost, "file", "files"))
 	switch {
 	case done.Kept != "":
 		saved += "; " + gone + ", in " + done.Kept

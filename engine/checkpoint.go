@@ -123,7 +123,8 @@ func outcome(j *session.Judgement, d session.Decided) string {
 		return text
 	}
 	if g := j.Red(); g != nil && g.Class == session.ClassTargetFailed {
-		return fmt.Sprintf("%d new %s as intended", len(g.Targets), session.Plural(len(g.Targets), "test fails", "tests fail"))
+		return fmt.Sprintf("%d new %s as intended", len(g.Targets),
+			session.Plural(len(g.Targets), "test fails", "tests fail"))
 	}
 	c := session.CountsOf(j.Gates)
 	if c.Total() == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// recover brings a session that a dead process left behind to the old state or the new one. All.Recover has the rows for
-// what changes files and refs; after it, by the last word of the journal:
+// recover brings a session that a dead process left behind to the old state or the new one. All.Recover has the
+// rows for what changes files and refs; after it, by the last word of the journal:
 //
 //	attempt_started                interrupted; what the run left is checkpointed as such, and locks of git's that dead
 //	                               processes of it left are set aside, here and in the next two rows

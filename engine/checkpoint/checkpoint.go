@@ -199,7 +199,8 @@ func (h *Checkpoints) onto(ctx context.Context) (d session.Draft, adopted []sess
 	return d, adopted, nil
 }
 
-func (h *Checkpoints) adopt(ctx context.Context, last, tip session.Commit) (parents, adopted []session.Commit, err error) {
+func (h *Checkpoints) adopt(ctx context.Context, last, tip session.Commit) (parents, adopted []session.Commit,
+	err error) {
 	ahead, err := h.git.IsAncestor(ctx, last, tip)
 	if err != nil {
 		return nil, nil, err
@@ -236,7 +237,8 @@ func (h *Checkpoints) MayDrive(ctx context.Context) error {
 	}
 	if other != "" {
 		return session.Refuse(session.RefuseWorktree, "git worktree list",
-			"%s is also checked out in %s: two work trees on one branch undo each other's work", session.ShortRef(h.S.Branch()), other)
+			"%s is also checked out in %s: two work trees on one branch undo each other's work",
+			session.ShortRef(h.S.Branch()), other)
 	}
 	return h.NotInProgress(ctx)
 }

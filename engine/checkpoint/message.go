@@ -7,6 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
+// Paths names the first changes, for people.
 func Paths(changes []session.Change) string {
 	var list []string
 	for _, c := range changes[:min(len(changes), 5)] {

@@ -22,6 +22,7 @@ type Elsewhere struct {
 	Calls []int64
 }
 
+// Add counts a session.
 func (e *Elsewhere) Add(s *session.Session, day Day) {
 	e.Used = e.Used.Plus(s.UsedBetween(day.From, day.To))
 	e.Calls = append(e.Calls, s.Calls...)

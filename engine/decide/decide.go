@@ -1,3 +1,5 @@
+// Package decide says what happens next in a session, and why it stops. It is pure: the same session, plan and facts
+// give the same decision.
 package decide
 
 import (
@@ -296,7 +298,8 @@ func onlyUnchanged(j *session.Judgement) bool {
 // has to do it.
 func idleLap(s *session.Session) bool {
 	o, r := s.Open, s.Open.Run
-	return len(s.Items) == 0 && items.LapsJudged(s) > 0 && o.Judgement.Tree == s.LapTree && r.Outcome == session.OutcomeOK &&
+	return len(s.Items) == 0 && items.LapsJudged(s) > 0 && o.Judgement.Tree == s.LapTree &&
+		r.Outcome == session.OutcomeOK &&
 		!r.NotDone && !r.Unread && r.Denials == 0 && r.TestChange == "" &&
 		o.Told+o.Said+o.AttemptStarted.Meanwhile+s.Visit.Attempts == 0
 }

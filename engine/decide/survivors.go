@@ -61,6 +61,7 @@ func Known(list []session.Process) []int {
 	return ids
 }
 
+// Numbers are numbers of processes as arguments of a command, each after a space.
 func Numbers(list []int) string {
 	s := ""
 	for _, n := range list {

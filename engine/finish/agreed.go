@@ -87,7 +87,8 @@ func (h *Finisher) inTheWay(ctx context.Context, c *session.Checkpoint) (list []
 		if p.Anyway {
 			what = "not judged"
 		}
-		list = append(list, fmt.Sprintf("%s was %s: %s", p.Phase, what, cmp.Or(session.OneLine(p.Why, 100), "no reason given")))
+		list = append(list, fmt.Sprintf("%s was %s: %s", p.Phase, what,
+			cmp.Or(session.OneLine(p.Why, 100), "no reason given")))
 	}
 	keys, err := h.keysOf(ctx, c)
 	for _, k := range keys {

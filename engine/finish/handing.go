@@ -22,7 +22,7 @@ func (h *Finisher) nothingToHand(onto session.Commit) error {
 	}
 	if onto != h.S.Base {
 		r.Message = "there is nothing to hand over: " + session.ShortRef(h.S.BaseRef) + " has all of it"
-		if m := h.movedBase(); m != nil && m.Old != "" && m.New != "" {
+		if m := movedBase(&h.S); m != nil && m.Old != "" && m.New != "" {
 			r.Message += fmt.Sprintf(", and was moved during a run, from %s to %s", m.Old.Short(), m.New.Short())
 			r.Hint = fmt.Sprintf("git update-ref %s %s %s", m.Ref, m.Old, m.New)
 		}
@@ -110,7 +110,7 @@ func (h *Finisher) handoverBase(ctx context.Context, tip session.Commit) (sessio
 	if err != nil || theirs == "" || theirs == base {
 		return base, err
 	}
-	if m := h.movedBase(); m != nil && m.Old != "" && m.New != "" {
+	if m := movedBase(&h.S); m != nil && m.Old != "" && m.New != "" {
 		if own, err := h.inLine(ctx, h.S.At(0).Code, m.New, theirs); err != nil {
 			return base, err
 		} else if own { // a run put the session's own commits there
@@ -129,10 +129,10 @@ func (h *Finisher) handoverBase(ctx context.Context, tip session.Commit) (sessio
 }
 
 // movedBase is what runs did to the session's base branch and no person has seen yet, nil for nothing.
-func (h *Finisher) movedBase() *session.RefMove {
-	if h.S.Unseen != nil {
-		for _, m := range h.S.Unseen.Refs {
-			if m.Ref == h.S.BaseRef {
+func movedBase(s *session.Session) *session.RefMove {
+	if s.Unseen != nil {
+		for _, m := range s.Unseen.Refs {
+			if m.Ref == s.BaseRef {
 				return &m
 			}
 		}

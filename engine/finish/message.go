@@ -113,7 +113,7 @@ func (h *Finisher) tested(told handedOver) string {
 		}
 		if n := g.Counts.Passed; n > 0 {
 			text += fmt.Sprintf(" (%d passed", n)
-			if before, known := h.testsBefore(g.Gate); known {
+			if before, known := testsBefore(&h.S, g.Gate); known {
 				text += fmt.Sprintf("; before: %d", before)
 			}
 			text += ")"
@@ -153,9 +153,9 @@ func (h *Finisher) lessTests(told handedOver) string {
 }
 
 // testsBefore is how many tests a gate had on the base, where that is known.
-func (h *Finisher) testsBefore(gate string) (n int, known bool) {
-	if h.S.Base0 != nil {
-		for _, g := range h.S.Base0.Gates {
+func testsBefore(s *session.Session, gate string) (n int, known bool) {
+	if s.Base0 != nil {
+		for _, g := range s.Base0.Gates {
 			if g.Gate == gate {
 				return g.Counts.Total(), true
 			}

@@ -10,7 +10,8 @@ import (
 
 // holdOutHanded runs hold-out tests on a checkpoint that is about to be handed over, if it is not known what
 // they say. nil: there are none, or nobody wants to know.
-func (h *Finisher) holdOutHanded(ctx context.Context, c *session.Checkpoint, o Options) (*session.HoldoutResult, error) {
+func (h *Finisher) holdOutHanded(ctx context.Context, c *session.Checkpoint, o Options) (*session.HoldoutResult,
+	error) {
 	pinned := h.Plan.Holdout
 	if pinned == nil {
 		return nil, nil

@@ -172,7 +172,8 @@ func (e *Base) At(ctx context.Context, id session.ID, tip session.Commit) (*Hand
 	return h, err
 }
 
-// Open takes a session in hand, whose driver lock the caller holds. What a dead process left half done is as it was left.
+// Open takes a session in hand, whose driver lock the caller holds. What a dead process left half done is as it
+// was left.
 func (e *Base) Open(ctx context.Context, id session.ID) (*Hand, error) {
 	tip, err := e.Git.Ref(ctx, session.LedgerOf(id))
 	if err != nil {

@@ -74,6 +74,7 @@ func (h *Hand) RecordedOp(ev session.Event) (session.Op, bool) {
 	return h.Op(ev, kind, session.OneLine(summary, 200), undoes, session.Turn{}), true
 }
 
+// FirstOf names the first of some changes.
 func FirstOf(changes []string) string {
 	switch len(changes) {
 	case 0:
@@ -84,6 +85,7 @@ func FirstOf(changes []string) string {
 	return fmt.Sprintf("%s, and %d more", changes[0], len(changes)-1)
 }
 
+// Op is the operation that an event stands for.
 func (h *Hand) Op(ev session.Event, kind, summary string, undoes int64, t session.Turn) session.Op {
 	return session.Op{At: ev.At.Unix(), Kind: kind, Session: h.ID, Summary: summary, Ledger: h.Tip, Undoes: undoes,
 		Turn: t}

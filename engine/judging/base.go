@@ -9,6 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
+// JudgeBase runs the gates on the base, and hold-out tests if there are any. It refuses a base that cannot be judged.
 func (h *Judging) JudgeBase(ctx context.Context, tree session.Tree) (session.Baseline, session.Evidence, error) {
 	dir, err := h.Files.RunDir("baseline")
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 // holdOut has tests that whoever works never sees judge a tree, when the work is complete with the judgement j
 // of it, or the phase asks for it. What fails there is not done. What could not be found out stops the session:
 // somebody asked for it.
-func (h *Judging) holdOut(ctx context.Context, req session.JudgeRequest, j session.Judgement) (session.Judgement, error) {
+func (h *Judging) holdOut(ctx context.Context, req session.JudgeRequest, j session.Judgement) (session.Judgement,
+	error) {
 	if h.Plan.Holdout == nil || !(req.Phase.Holdout && j.Verdict == session.Pass) && !decide.Completes(&h.S, h.Plan, j) {
 		return j, nil
 	}

@@ -97,7 +97,8 @@ func edited(s *session.Session, w Wish, leave bool) session.Edited {
 	var e session.Edited
 	if w.Goal != "" && w.Goal != s.Goal {
 		e.Goal = w.Goal
-		e.Changes = append(e.Changes, fmt.Sprintf("goal: %s → %s", session.OneLine(s.Goal, 200), session.OneLine(w.Goal, 200)))
+		e.Changes = append(e.Changes, fmt.Sprintf("goal: %s → %s", session.OneLine(s.Goal, 200),
+			session.OneLine(w.Goal, 200)))
 	}
 	if w.Spec == nil {
 		return e
@@ -126,7 +127,8 @@ func edited(s *session.Session, w Wish, leave bool) session.Edited {
 	case phase == workflows.Done:
 		e.Changes = append(e.Changes, "that item was in progress, and nothing else is left to do")
 	default:
-		e.Changes = append(e.Changes, "that item was in progress: the session continues with "+session.OneLine(items[lap-1], 200))
+		e.Changes = append(e.Changes, "that item was in progress: the session continues with "+
+			session.OneLine(items[lap-1], 200))
 	}
 	return e
 }

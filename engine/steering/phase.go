@@ -56,7 +56,8 @@ func (h *Steering) PhaseBack(ctx context.Context, to session.PhaseName, why stri
 			"%s does not come before %s", to, h.S.Phase)
 	}
 	tests := slices.ContainsFunc(phases[h.phaseIndex(to):at], func(p workflows.Phase) bool { return p.WritesTests() })
-	return h.Lead(ctx, session.PhaseMoved{From: h.S.Phase, To: to, Lap: h.S.Lap, Tests: tests, Why: session.OneLine(why, 500)})
+	return h.Lead(ctx, session.PhaseMoved{From: h.S.Phase, To: to, Lap: h.S.Lap, Tests: tests,
+		Why: session.OneLine(why, 500)})
 }
 
 // PhaseSkip goes on as if the present phase had been passed. Nothing is judged by that: what is handed over later must
@@ -75,7 +76,8 @@ func (h *Steering) pass(ctx context.Context, why string, anyway bool) error {
 	if err != nil {
 		return err
 	}
-	b := session.PhaseMoved{From: h.S.Phase, To: target, Lap: h.S.Lap, Skip: true, Anyway: anyway, Why: session.OneLine(why, 500)}
+	b := session.PhaseMoved{From: h.S.Phase, To: target, Lap: h.S.Lap, Skip: true, Anyway: anyway,
+		Why: session.OneLine(why, 500)}
 	if target == workflows.NextLap {
 		b.NewLap, b.To, b.Lap = true, h.Plan.Workflow.Start, decide.LapAfter(&h.S, h.Plan)
 		if b.Lap == 0 {
@@ -118,6 +120,7 @@ func (h *Steering) noPhase(name session.PhaseName) error {
 	return r
 }
 
+// Lead takes the session to another phase, as an operation.
 func (h *Steering) Lead(ctx context.Context, b session.PhaseMoved) error {
 	if ph := h.Plan.Workflow.Phase(b.To); ph != nil && ph.Run.Human {
 		b.Ask = decide.Question(ph)

@@ -31,8 +31,10 @@ type Birth struct {
 	Anchor  session.Commit
 }
 
+// SummaryOfNew is what the operation of a birth is called.
 func SummaryOfNew(id session.ID) string { return fmt.Sprintf("new session %s", id) }
 
+// Discarded removes the journal of a birth that failed.
 func Discarded(j hand.Journal, err error) error {
 	if e := j.Discard(); e != nil {
 		return fmt.Errorf("%w (and its journal could not be removed: %v)", err, e)
@@ -96,8 +98,9 @@ func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated
 		Summary: session.OneLine(b.Created.Goal, 90)}
 	branch := h.S.Branch()
 	d := session.Draft{Branch: branch, Parents: []session.Commit{b.At}, Tree: tree, Exclude: h.Files.ExcludeFile(),
-		Message: checkpoint.Message(c, &h.S, nil, h.S.Phase), LedgerMessage: hand.LedgerMessage(h.ID, "checkpoint 0: "+c.Summary),
-		Turn: session.Turn{Refs: []session.RefMove{{Ref: branch}}}}
+		Message:       checkpoint.Message(c, &h.S, nil, h.S.Phase),
+		LedgerMessage: hand.LedgerMessage(h.ID, "checkpoint 0: "+c.Summary),
+		Turn:          session.Turn{Refs: []session.RefMove{{Ref: branch}}}}
 	if b.Anchor != "" {
 		d.Anchors = []session.Commit{b.Anchor} // the frozen tests and the lap's beginning stay reachable
 	}

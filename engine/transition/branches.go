@@ -67,7 +67,8 @@ func (e *Kit) MayMake(ctx context.Context, ref, hint string) error {
 		hint = fmt.Sprintf("git branch -m %s another-name", session.ShortRef(other))
 	}
 	return &session.Refusal{Code: session.RefuseName,
-		Message: fmt.Sprintf("git cannot have a branch %s beside a branch %s", session.ShortRef(ref), session.ShortRef(other)), Hint: hint}
+		Message: fmt.Sprintf("git cannot have a branch %s beside a branch %s", session.ShortRef(ref),
+			session.ShortRef(other)), Hint: hint}
 }
 
 // mayMakeAll is mayMake for what moves make.

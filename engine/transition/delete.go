@@ -55,7 +55,8 @@ func (h *Deleting) mayDelete(ctx context.Context) error {
 	other, err := h.Git.ElsewhereOn(ctx, h.S.Branch())
 	if err == nil && other != "" {
 		err = &session.Refusal{Code: session.RefuseWorktree,
-			Message: fmt.Sprintf("%s is checked out in %s", session.ShortRef(h.S.Branch()), other), Hint: "wfs delete --worktree " +
+			Message: fmt.Sprintf("%s is checked out in %s", session.ShortRef(h.S.Branch()), other),
+			Hint: "wfs delete --worktree " +
 				string(h.ID)}
 	}
 	return err

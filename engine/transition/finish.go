@@ -190,6 +190,7 @@ func (h *FinishTurn) settleDocuments(ctx context.Context, t session.Turn) error 
 	return h.dropDocuments(ctx, t)
 }
 
+// SummaryOfFinish is what the operation of a finish is called.
 func SummaryOfFinish(id session.ID, branch string) string {
 	return "finish " + string(id) + " on " + session.ShortRef(branch)
 }

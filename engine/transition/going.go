@@ -28,8 +28,9 @@ func (h *Going) entering(ctx context.Context) (r Relocation, needed bool, err er
 	if err != nil {
 		return r, false, err
 	}
-	return Relocation{How: session.MoveSwitch, Summary: fmt.Sprintf("switch from %s to %s", session.ShortRef(head.Name()), h.ID),
-		Tree: tree, Index: tree, Head: h.S.Branch(), Tip: tip, To: -1}, true, nil
+	return Relocation{How: session.MoveSwitch,
+		Summary: fmt.Sprintf("switch from %s to %s", session.ShortRef(head.Name()), h.ID),
+		Tree:    tree, Index: tree, Head: h.S.Branch(), Tip: tip, To: -1}, true, nil
 }
 
 // tipTree is the tip of the session's branch, which must exist and be free, and its tree.

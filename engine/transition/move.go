@@ -72,7 +72,7 @@ func (h *Mover) Move(ctx context.Context, r Relocation) (*Relocated, error) {
 		return nil, fmt.Errorf("%s: nothing was changed: %w", r.Summary, err)
 	}
 	if !snap.Clean() && !r.keeps(snap) {
-		if t.Rescue, err = h.rescue(ctx, r.Summary, snap, h.failedBefore()); err != nil {
+		if t.Rescue, err = h.rescue(ctx, r.Summary, snap, failedBefore(h.Live)); err != nil {
 			return nil, err
 		}
 	}

@@ -150,10 +150,10 @@ func (h *Mover) rescue(ctx context.Context, why string, snap session.Snapshot, a
 }
 
 // failedBefore reports whether a move that failed is the last that happened in the session.
-func (h *Mover) failedBefore() bool {
-	if len(h.Live) == 0 {
+func failedBefore(live []session.Event) bool {
+	if len(live) == 0 {
 		return false
 	}
-	d, ok := h.Live[len(h.Live)-1].Body.(session.Dropped)
+	d, ok := live[len(live)-1].Body.(session.Dropped)
 	return ok && d.Move
 }

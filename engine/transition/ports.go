@@ -1,3 +1,6 @@
+// Package transition changes refs and files of a session: moves, undo, births, finishes, deletions, and the recovery of
+// what a dead process began. Each keeps what would be unreachable, says in the journal what it is about to do, changes
+// files, moves the ledger's ref (the commit point), and settles the rest.
 package transition
 
 import (

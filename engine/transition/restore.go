@@ -70,7 +70,8 @@ func (e *Kit) mayUndelete(ctx context.Context, op session.Op) error {
 			return err
 		}
 		if now != "" && now != m.Old {
-			return movedOn(op, session.ShortRef(m.Ref), now.Short(), "nothing", "git branch -m "+session.ShortRef(m.Ref)+" another-name")
+			return movedOn(op, session.ShortRef(m.Ref), now.Short(), "nothing",
+				"git branch -m "+session.ShortRef(m.Ref)+" another-name")
 		}
 	}
 	back, _, err := e.keptBelow(ctx, op.Session, keptIn(op.Turn))
@@ -111,7 +112,8 @@ func (e *Restoring) BringBack(ctx context.Context, op session.Op) error {
 }
 
 // restoreAs makes the moves of a deletion the other way round, and logs that.
-func (e *Restoring) restoreAs(ctx context.Context, id session.ID, dir, summary string, undoes int64) (*Relocated, error) {
+func (e *Restoring) restoreAs(ctx context.Context, id session.ID, dir, summary string, undoes int64) (*Relocated,
+	error) {
 	var n int64
 	err := e.bringRefs(ctx, id, dir, summary, func(tip session.Commit, back []session.RefMove) (err error) {
 		kind := string(session.MoveUndo)

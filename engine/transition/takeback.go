@@ -13,7 +13,8 @@ import (
 // isRecord reports whether an operation of a kind changed nothing but what is said of a session.
 func isRecord(kind string, op session.Op) bool {
 	switch kind {
-	case hand.OpAbandon, hand.OpRevive, hand.OpRename, hand.OpEdit, hand.OpRepin, hand.OpPhase, hand.OpNote, hand.OpAllow, hand.OpBudget:
+	case hand.OpAbandon, hand.OpRevive, hand.OpRename, hand.OpEdit, hand.OpRepin, hand.OpPhase, hand.OpNote,
+		hand.OpAllow, hand.OpBudget:
 		return true
 	case hand.OpApprove, hand.OpReject:
 		return op.Turn.Tree == ""

@@ -44,7 +44,7 @@ func TestAutoSaveEvery(t *testing.T) {
 	every := func() time.Duration {
 		t.Helper()
 		w := workspace.New(&workspace.Env{Dir: dir, Environ: environ, Now: time.Now},
-			workspace.Front{Engine: func(base *hand.Base) *engine.Engine { return engine.New(base, nil) }})
+			workspace.Front{Engine: func(b *hand.Base) *engine.Engine { return engine.New(b, nil) }})
 		if err := w.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}

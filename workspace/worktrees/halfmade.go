@@ -10,10 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/gitstate/worktree"
-
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/registry"

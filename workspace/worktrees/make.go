@@ -10,16 +10,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/gitstate/worktree"
-	"github.com/wfs-dev/wfs/phases/agent"
-
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/gitstate/room"
+	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
