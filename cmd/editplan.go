@@ -7,6 +7,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/steering"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -33,7 +34,7 @@ func (a *editVerb) repin(ctx context.Context, name string) error {
 	r := steering.Repin{Plan: b.Plan, PlanText: b.PlanText, PlanDigest: c.PlanDigest, Workflow: b.Workflow,
 		Agent: c.Agent, AgentTyped: c.AgentTyped,
 		Phase: session.PhaseName(a.phase)}
-	_, r.Limits = session.SplitGuard(b.Exclude)
+	_, r.Limits = codec.SplitGuard(b.Exclude)
 	e, err := h.PlanRepin(r)
 	var refused *session.Refusal
 	if errors.As(err, &refused) {

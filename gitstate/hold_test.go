@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
 // sparse makes a file of that many bytes, which takes no room.
@@ -24,7 +25,7 @@ func (r *testRepo) sparse(name string, size int64) {
 func (r *testRepo) guard(rules string, g session.Guard) string {
 	r.t.Helper()
 	file := filepath.Join(r.home, "exclude")
-	if err := os.WriteFile(file, session.WithGuard([]byte(rules), g), 0o644); err != nil {
+	if err := os.WriteFile(file, codec.WithGuard([]byte(rules), g), 0o644); err != nil {
 		r.t.Fatal(err)
 	}
 	return file

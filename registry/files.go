@@ -11,6 +11,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
 const (
@@ -84,7 +85,7 @@ func checkSum(data []byte) error {
 	if sealed && len(text) >= n && sumOf(text[n:]) == string(text[:n]) {
 		return nil
 	}
-	if rules, _ := session.SplitGuard(data); !sealed && len(rules) < len(data) && data[len(data)-1] == '\n' {
+	if rules, _ := codec.SplitGuard(data); !sealed && len(rules) < len(data) && data[len(data)-1] == '\n' {
 		return nil
 	}
 	return fmt.Errorf("%w: wrong checksum", ErrCorrupt)

@@ -46,11 +46,11 @@ func (e *HeldError) Unwrap() error { return durable.ErrLocked }
 
 // Lock takes the lock of whoever drives the session. The error is a *HeldError when somebody else does.
 func (s Session) Lock(h Holder) (*durable.Lock, error) {
-	path, err := s.driverLock()
+	dir, err := s.dir()
 	if err != nil {
 		return nil, err
 	}
-	return s.clone.lock(path, h, fmt.Sprintf("session %s is in use", s.id))
+	return s.clone.lock(filepath.Join(dir, driverLock), h, fmt.Sprintf("session %s is in use", s.id))
 }
 
 // Lock takes the lock of whoever changes the work tree. The error is a *HeldError when somebody else does.
@@ -60,12 +60,15 @@ func (w Worktree) Lock(h Holder) (*durable.Lock, error) {
 
 // Driver reports who drives a session. It takes and writes nothing.
 func (s Session) Driver() (h Holder, held bool, err error) {
-	path, err := s.driverLock()
+	dir, err := s.dir()
 	if err != nil {
 		return Holder{}, false, err
 	}
-	return s.clone.probe(path)
+	return s.clone.probe(filepath.Join(dir, driverLock))
 }
+
+// driverLock is the name of the lock of a session.
+const driverLock = "driver.lock"
 
 // Holder reports who changes a work tree. It takes and writes nothing.
 func (w Worktree) Holder() (h Holder, held bool, err error) {
@@ -104,11 +107,6 @@ func (c *Clone) probe(path string) (h Holder, held bool, err error) {
 		return Holder{}, true, nil
 	}
 	return h, true, nil
-}
-
-func (s Session) driverLock() (string, error) {
-	dir, err := s.dir()
-	return filepath.Join(dir, "driver.lock"), err
 }
 
 func (w Worktree) lockFile() string {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
 func TestGuard(t *testing.T) {
@@ -31,15 +32,15 @@ func TestGuard(t *testing.T) {
 		}
 		rules := []byte(strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"*.log", "/a", "#wfs", "# wfs {}"})).Draw(t,
 			"rules"), "\n"))
-		text := session.WithGuard(rules, g)
-		got, back := session.SplitGuard(text)
+		text := codec.WithGuard(rules, g)
+		got, back := codec.SplitGuard(text)
 		if !bytes.Equal(bytes.TrimSuffix(got, []byte("\n")), bytes.TrimSuffix(rules, []byte("\n"))) {
 			t.Fatalf("rules %q came back as %q", rules, got)
 		}
 		if len(back.Held) != len(g.Held) || !slices.Equal(back.Allowed, g.Allowed) {
 			t.Fatalf("%+v came back as %+v", g, back)
 		}
-		if again := session.WithGuard(got, back); !bytes.Equal(again, text) {
+		if again := codec.WithGuard(got, back); !bytes.Equal(again, text) {
 			t.Fatalf("%q is written again as %q", text, again)
 		}
 	})
@@ -50,19 +51,19 @@ func TestExcludeRule(t *testing.T) {
 	for path, rule := range map[string]string{
 		"a": "/a", "a/b/": "/a/b/", "a b": "/a b", "a ": `/a\ `, `*?[x]\`: `/\*\?\[x]\\`, "two\nlines": "", "\xff": "/\xff",
 	} {
-		if got := session.ExcludeRule(path); got != rule {
+		if got := codec.ExcludeRule(path); got != rule {
 			t.Errorf("%q: %q, want %q", path, got, rule)
 		}
-		if back := session.ExcludedPath(rule); rule != "" && back != path {
+		if back := codec.ExcludedPath(rule); rule != "" && back != path {
 			t.Errorf("%q: %q, want %q", rule, back, path)
 		}
 	}
 	for _, rule := range []string{"", "/", "a", "*.log", "/a*", "/a?", "/[ab]", `/a\`, "!/a", "/a "} {
-		if p := session.ExcludedPath(rule); p != "" {
+		if p := codec.ExcludedPath(rule); p != "" {
 			t.Errorf("%q means %q alone?", rule, p)
 		}
 	}
-	if _, g := session.SplitGuard([]byte("x\n#wfs {torn")); len(g.Held) > 0 || len(g.Allowed) > 0 {
+	if _, g := codec.SplitGuard([]byte("x\n#wfs {torn")); len(g.Held) > 0 || len(g.Allowed) > 0 {
 		t.Errorf("%+v", g)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workflows/plans"
 )
@@ -53,7 +54,7 @@ func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (tran
 	}
 	plan.Holdout = held
 	b.Plan, b.Workflow = plan, text
-	b.Exclude = session.WithGuard(nil, session.Guard{MaxFileSize: config.MaxFileSize, MaxNewFiles: config.MaxNewFiles})
+	b.Exclude = codec.WithGuard(nil, session.Guard{MaxFileSize: config.MaxFileSize, MaxNewFiles: config.MaxNewFiles})
 	b.PlanText, b.Created.PlanDigest = plans.Encode(plan)
 	b.Created.Budget = o.Budget
 	b.Created.Goal, b.Created.Workflow, b.Created.Start = o.Goal, w.Name, w.Start
@@ -150,7 +151,7 @@ func (c *Config) Drift(list Rules, s *session.Session, pinned *workflows.Plan) (
 // nil: no rules.
 func (c *Config) GuardFile(text []byte) (string, error) {
 	if text == nil {
-		text = session.WithGuard(nil, session.Guard{})
+		text = codec.WithGuard(nil, session.Guard{})
 	}
 	dir := c.w.Repo.StateDir()
 	path := filepath.Join(dir, "held-out")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
 // KeepExclude writes the session's exclude file anew, from the ledger when the clone has lost it, and when a
@@ -15,7 +16,7 @@ func (h *Hand) KeepExclude(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rules, guard := session.SplitGuard(text)
+	rules, guard := codec.SplitGuard(text)
 	if text != nil && slices.Equal(guard.Allowed, h.S.Allowed) {
 		return nil
 	}
@@ -23,7 +24,7 @@ func (h *Hand) KeepExclude(ctx context.Context) error {
 		if text, err = h.base.Git.File(ctx, h.Tip, session.FileExclude); err != nil {
 			return err
 		}
-		rules, guard = session.SplitGuard(text)
+		rules, guard = codec.SplitGuard(text)
 	}
 	return h.SetExclude(rules, h.S.Guarding(guard))
 }
@@ -46,7 +47,7 @@ func (h *Hand) KeepFound(found session.Staged) error {
 	if err != nil {
 		return err
 	}
-	rules, guard := session.SplitGuard(text)
+	rules, guard := codec.SplitGuard(text)
 	more, grown := guard.Hold(found.HeldOut)
 	all := AddExcludes(rules, found.Ignored)
 	if !grown && len(all) == len(rules) {
@@ -57,7 +58,7 @@ func (h *Hand) KeepFound(found session.Staged) error {
 
 // SetExclude replaces the session's exclude rules, in the clone now and in the ledger with the next turn.
 func (h *Hand) SetExclude(rules []byte, g session.Guard) error {
-	text := session.WithGuard(rules, g)
+	text := codec.WithGuard(rules, g)
 	h.KeepDoc(session.FileExclude, text)
 	return h.Files.SetExclude(text)
 }
@@ -73,7 +74,7 @@ func (h *Hand) GrowExclude(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rules, guard := session.SplitGuard(text)
+	rules, guard := codec.SplitGuard(text)
 	grown := AddExcludes(rules, ignored)
 	if string(grown) == string(rules) {
 		return nil
@@ -89,7 +90,7 @@ func AddExcludes(rules []byte, paths []string) []byte {
 	}
 	out := rules[:len(rules):len(rules)]
 	for _, p := range paths {
-		if line := session.ExcludeRule(p); line != "" && !have[line] {
+		if line := codec.ExcludeRule(p); line != "" && !have[line] {
 			have[line] = true
 			out = append(out, line+"\n"...)
 		}
@@ -100,7 +101,7 @@ func AddExcludes(rules []byte, paths []string) []byte {
 // LimitsDiffer reports whether the session's guard has other limits.
 func (h *Hand) LimitsDiffer(other session.Guard) (bool, error) {
 	text, err := h.Files.Exclude()
-	_, g := session.SplitGuard(text)
+	_, g := codec.SplitGuard(text)
 	return g.MaxFileSize != other.MaxFileSize || g.MaxNewFiles != other.MaxNewFiles, err
 }
 
@@ -110,7 +111,7 @@ func (h *Hand) Limit(other session.Guard) error {
 	if err != nil {
 		return err
 	}
-	rules, g := session.SplitGuard(text)
+	rules, g := codec.SplitGuard(text)
 	g.MaxFileSize, g.MaxNewFiles = other.MaxFileSize, other.MaxNewFiles
 	return h.SetExclude(rules, g)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -79,7 +80,7 @@ func (h *Steering) Allow(ctx context.Context, paths []string, revoke bool) ([]st
 	if err != nil {
 		return nil, err
 	}
-	rules, guard := session.SplitGuard(text)
+	rules, guard := codec.SplitGuard(text)
 	var done []string
 	for _, p := range paths {
 		if revoke {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/session/oplog"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -116,7 +117,7 @@ func (h *Undoing) pinFormer(ctx context.Context, ledger session.Commit) error {
 	if err != nil {
 		return err
 	}
-	_, limits := session.SplitGuard(text)
+	_, limits := codec.SplitGuard(text)
 	if differ, err := h.LimitsDiffer(limits); err != nil {
 		return err
 	} else if differ {

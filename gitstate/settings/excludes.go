@@ -12,7 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
 // IgnoredBefore lists untracked paths that an exclude file names one by one, because they were ignored once, and that
@@ -22,10 +22,10 @@ func (r *Settings) IgnoredBefore(ctx context.Context, exclude string) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	rules, g := session.SplitGuard(text)
+	rules, g := codec.SplitGuard(text)
 	var there []string
 	for line := range strings.Lines(string(rules)) {
-		p := session.ExcludedPath(strings.TrimSuffix(line, "\n"))
+		p := codec.ExcludedPath(strings.TrimSuffix(line, "\n"))
 		if p == "" || g.Allows(p) {
 			continue
 		}

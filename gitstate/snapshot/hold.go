@@ -19,6 +19,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/settings"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
 // What is once an object stays one, and branches are pushed. So files that look like keys or hold one, large
@@ -57,7 +58,7 @@ func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude
 	if h.rules, err = rulesIn(exclude); err != nil {
 		return h, err
 	}
-	rules, g := session.SplitGuard(h.rules)
+	rules, g := codec.SplitGuard(h.rules)
 	found := r.Look(x, rules, g)
 	if found.rules != nil {
 		return h, found.rules
@@ -89,7 +90,7 @@ func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude
 	if !grown {
 		return h, nil
 	}
-	h.rules = session.WithGuard(rules, more)
+	h.rules = codec.WithGuard(rules, more)
 	return h, r.Settings.CombineExcludes(ctx, h.rules) // so that git does not look into directories either
 }
 
@@ -182,7 +183,7 @@ func (r *Guard) forced(x *object.Index, rules []byte, g session.Guard) []string 
 			if out {
 				break
 			}
-			p := session.ExcludedPath(string(bytes.TrimSuffix(line, []byte("\n"))))
+			p := codec.ExcludedPath(string(bytes.TrimSuffix(line, []byte("\n"))))
 			out = strings.HasSuffix(p, "/") && strings.HasPrefix(a, p)
 		}
 		if !out || x.Tracks(a) {

@@ -17,6 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
 // `git add -A` compares every tracked file with the index, one after the other, and by seconds: mostly git is
@@ -215,7 +216,7 @@ func (r *Guard) Look(x *object.Index, rules []byte, g session.Guard) looked {
 	l.found.Unsure = !object.ComparesFiles || !x.Comparable()
 	l.empty, _ = hex.DecodeString(r.Objects.NewObject("blob", nil).ID)
 	for line := range bytes.Lines(rules) {
-		l.pass[session.ExcludedPath(string(bytes.TrimSuffix(line, []byte("\n"))))] = true
+		l.pass[codec.ExcludedPath(string(bytes.TrimSuffix(line, []byte("\n"))))] = true
 	}
 	for _, h := range g.Held {
 		l.pass[h.Path] = true

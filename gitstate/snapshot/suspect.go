@@ -17,6 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 )
 
 // keyLike reports whether a file's name looks like that of a key or of a file with passwords.
@@ -102,7 +103,7 @@ func (r *Guard) withhold(ctx context.Context, index string, x *object.Index, not
 	if head == "" {
 		return out, nil
 	}
-	_, g := session.SplitGuard(h.rules)
+	_, g := codec.SplitGuard(h.rules)
 	if nothingStaged && r.noKeys(h, x, g) {
 		return out, nil
 	}

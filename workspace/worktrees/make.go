@@ -21,6 +21,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 	"github.com/wfs-dev/wfs/workspace/rooms"
@@ -95,8 +96,8 @@ func (t *Trees) Make(ctx context.Context, m registry.HalfMade, b *transition.Bir
 	if err != nil {
 		return done, nil, nil, err
 	}
-	rules, guard := session.SplitGuard(b.Exclude)
-	b.Exclude = session.WithGuard(hand.AddExcludes(rules, slices.Concat(done.Linked, done.Copied, left)), guard)
+	rules, guard := codec.SplitGuard(b.Exclude)
+	b.Exclude = codec.WithGuard(hand.AddExcludes(rules, slices.Concat(done.Linked, done.Copied, left)), guard)
 	if err := t.keepProvided(ctx, m, done, left); err != nil {
 		return done, nil, nil, err
 	}
