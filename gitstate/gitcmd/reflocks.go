@@ -37,9 +37,10 @@ const (
 // there when one that was made later is, and what a file holds need not be.
 func (r *Locks) lockNotes() string { return filepath.Join(r.git.PrivateDir(), "ref-locks") }
 
-// movingRefs is a file whose lock processes of ours share as long as a git of theirs moves refs: some do so without the
-// work tree's lock. Whoever gets it alone knows that all who noted locks are dead.
-func (r *Locks) movingRefs() string { return filepath.Join(r.git.PrivateDir(), "moving-refs") }
+// movingRefs is a file in the directory of a work tree, whose lock processes of ours share as long as a git of
+// theirs moves refs: some do so without the work tree's lock. Whoever gets it alone knows that all who noted
+// locks are dead.
+func movingRefs(dir string) string { return filepath.Join(dir, "moving-refs") }
 
 // NoteLocks notes that refs are going to be locked, and returns what takes the notes of all git processes of ours back
 // once none of them runs any more. It is told the lock that git did not get, "" for none: that one is somebody else's,
@@ -51,7 +52,7 @@ func (r *Locks) NoteLocks(refs []string) (done func(theirs string), err error) {
 		return nil, err
 	}
 	if r.noted == 0 {
-		l, err := durable.Share(r.movingRefs())
+		l, err := durable.Share(movingRefs(r.git.PrivateDir()))
 		if err != nil && !errors.Is(err, durable.ErrNoLocks) { // where there are none nobody drives, and nobody heals
 			return nil, err
 		}
@@ -154,7 +155,7 @@ func (r *Locks) HealRefLocks(ctx context.Context) error {
 			}
 			continue
 		}
-		alone, err := durable.TryLock(r.movingRefs(), nil)
+		alone, err := durable.TryLock(movingRefs(r.git.PrivateDir()), nil)
 		if errors.Is(err, durable.ErrLocked) {
 			break // they may be those of somebody who lives
 		}
