@@ -256,9 +256,8 @@ func (h *Drive) take(ctx context.Context, o RunOptions) (bool, error) {
 		Ended: ended, Now: o.Now})
 }
 
-// frozenEdited refuses to begin an attempt that would answer for somebody's edits since the last checkpoint of
-// tests that its work is judged by. Whose they are nobody knows: the person who made them says so with a
-// checkpoint.
+// frozenEdited refuses to begin an attempt while tests that will judge it have uncommitted edits: the attempt would be
+// blamed for them. The person who made them says so with a checkpoint.
 func (h *Drive) frozenEdited(ctx context.Context) error {
 	s, ph := &h.S, h.Plan.Workflow.Phase(h.S.Phase)
 	if s.Frozen == "" || ph == nil || ph.WritesTests() || s.Open != nil {

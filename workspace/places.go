@@ -163,9 +163,9 @@ func (p *Places) PlaceOf(ctx context.Context, id session.ID) (*worktree.Worktree
 	return p.On(trees, id), err
 }
 
-// Belonging returns the work tree that belongs to a session: the one on its branch, this one before others; or,
-// when its work was handed over, the one where that was done and that is still on the branch of the handover;
-// or the one that was made for it, if that is on no branch now, as after an undo.
+// Belonging returns the work tree that belongs to a session, the first of these that there is: one on its branch (this
+// one before others); one on the branch that its work was handed over on; one that was made for it and is on no branch
+// now, as after an undo.
 func (p *Places) Belonging(ctx context.Context, id session.ID) (*worktree.Worktree, error) {
 	trees, err := p.w.Repo.Worktrees(ctx)
 	if err != nil {

@@ -71,7 +71,7 @@ func (h *Checkpoints) Keep(ctx context.Context, trigger session.Trigger, summary
 	return c, err
 }
 
-// errOtherTree says that a checkpoint would hold something else than what passed its gates.
+// ErrOtherTree says that a checkpoint would hold something else than what passed its gates.
 var ErrOtherTree = errors.New("files changed after they were judged")
 
 // Make makes a code commit of the work tree on the session's branch, and records it.

@@ -228,7 +228,7 @@ func Question(ph *workflows.Phase) string {
 	return string(ph.Name) + ": look at the work, then approve or reject it"
 }
 
-// runnerPerson is the runner of an attempt for which nobody is started: it judges what is in the work tree.
+// RunnerPerson is the runner of an attempt for which nobody is started: it judges what is in the work tree.
 const RunnerPerson = "person"
 
 // judgeAgain judges work that was completed and edited since, as an attempt at the phase that leads to its end.
@@ -293,8 +293,8 @@ func onlyUnchanged(j *session.Judgement) bool {
 	})
 }
 
-// idleLap reports whether the first attempt at a lap, without a list of items, left the files as the lap before
-// was judged: most agents that find nothing more to do say only that they are done. Whoever was told to do more
+// idleLap reports whether a session without a list of items began a new lap, and its first attempt changed no file:
+// most agents that find nothing more to do say only that they are done. Whoever was told to do more
 // has to do it.
 func idleLap(s *session.Session) bool {
 	o, r := s.Open, s.Open.Run
@@ -367,8 +367,8 @@ func Completes(s *session.Session, p *workflows.Plan, j session.Judgement) bool 
 	return d.Verdict == session.Pass && (d.Next == workflows.Done || d.NothingLeft && items.Next(s) == 0)
 }
 
-// failedElsewhere is the phase to which work goes back that all gates of its own phase passed, and one of an
-// earlier phase did not: as if that phase had failed. "" when it is not so.
+// failedElsewhere returns the phase to which the work goes back when only a gate of an earlier phase failed: the one
+// that follows a failure of that phase. It returns "" when a gate of the present phase failed, or none.
 func failedElsewhere(s *session.Session, p *workflows.Plan, j *session.Judgement) session.PhaseName {
 	own := p.Workflow.Phase(s.Open.Phase)
 	if own == nil || j.Verdict != session.Fail {

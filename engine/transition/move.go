@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// relocation is a move of the work tree: files, index, HEAD and refs together.
+// Relocation is a move of the work tree: files, index, HEAD and refs together.
 type Relocation struct {
 	How     session.MoveKind
 	Summary string
@@ -17,7 +17,7 @@ type Relocation struct {
 	Index   session.Tree   // of the index afterwards
 	raw     session.Tree   // of files with bytes of their own, "" for none
 	Head    string         // full name of the branch that HEAD goes to, "": it stays
-	Tip     session.Commit // of that branch, whose files tree is about; "": it is not there yet
+	Tip     session.Commit // of that branch, "" when it does not exist yet
 	refs    []session.RefMove
 	To      int // checkpoint that becomes current, -1: none
 	undoes  int64
@@ -25,7 +25,7 @@ type Relocation struct {
 	former  *session.Former // what an undo brings back beside
 	Docs    session.Commit  // of the ledger, whose lap and evidence hold then; "": they stay
 	since   session.Tree    // what guards compare an auto-save's files with, "" for all other moves
-	stay    bool            // the files stay as they are, whatever tree says
+	stay    bool            // the files stay as they are, whatever Tree says
 }
 
 // Relocated says what a move did, for people.

@@ -118,8 +118,8 @@ func (e *End) String() string {
 	return string(e.text)
 }
 
-// form is an expression for lines that all have a text in them: a line without it costs no expression, since a flood of
-// output must not cost several of them a line. It is compiled when it is first needed.
+// form is a regular expression for lines that all contain a fixed text. Lines without the text are passed over before the
+// expression runs, because output can be a flood. It is compiled when it is first needed.
 type form struct {
 	has string
 	re  func() *regexp.Regexp

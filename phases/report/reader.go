@@ -42,7 +42,8 @@ type Reader struct {
 	compilers      *compilers
 }
 
-// NewReader reads a gate that runs at a place. What `go test -json` wraps in events is passed on to text as lines.
+// NewReader reads the output of a gate that runs at a place. The lines that `go test -json` wraps in events go to the
+// function text.
 func NewReader(g workflows.Gate, at Place, text func(string)) *Reader {
 	r := &Reader{gate: g, results: newResults(at), compilers: &compilers{at: at}, finish: func() {}}
 	to := r.compilers.line

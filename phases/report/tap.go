@@ -154,8 +154,8 @@ func (p *tapTests) quote(id session.TestID, text *quote) {
 	}
 }
 
-// loadFailure reports whether a line stands for a file that could not be loaded, or for the reason, rather than
-// for a test: AVA says first what was thrown and then whose process ended, Node names the file.
+// loadFailure reports whether a line is about a file that could not be loaded, and not about a test. AVA prints two such
+// lines, the error and the process that ended; Node prints the file.
 func (p *tapTests) loadFailure(name string) bool {
 	file, _, ended := strings.Cut(name, " exited with a non-zero exit code")
 	switch {

@@ -152,8 +152,8 @@ func operations(s *session.Session, e session.Event) (bool, error) {
 	return true, nil
 }
 
-// BuildsOn says of each checkpoint but the first which one the session stood on when it was made, out of a
-// whole history.
+// BuildsOn returns for each checkpoint but the first the number of the one that it was made on. It needs all events of
+// the session.
 func BuildsOn(events []session.Event) map[int]int {
 	below := map[int]int{}
 	current := -1

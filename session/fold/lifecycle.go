@@ -41,8 +41,8 @@ type transition struct {
 	from, to string // states and groups
 }
 
-// lifecycle is every order that the events of a session can have. An attempt can be left after its run has
-// ended: then a person may do what can be done at rest, but for what would be about another attempt.
+// lifecycle is every order that the events of a session can have. When a run has ended and its result is not judged yet,
+// a person may do all that is possible between attempts, except begin another one.
 var lifecycle = []transition{
 	{"created", unborn, "created waiting completed"}, // a fork may begin with finished work
 	{"baseline", "rest", unchanged},

@@ -107,7 +107,7 @@ func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 	s.stands(now)
 }
 
-// Stands takes in where a session stands.
+// stands takes in where a session stands.
 func (s *viewing) stands(now *session.Session) {
 	lap := now.LapName(now.Lap)
 	if now.Phase != s.phase || lap != s.lap {
