@@ -82,10 +82,10 @@ func (a *deleteVerb) delete(ctx context.Context, name string) error {
 		return err
 	}
 	id, err := a.Resolve(ctx, name)
-	if err != nil && a.isClaimed(name) {
-		return a.say(ctx, a.Claimed, 0, nil) // one that was killed, and that has just been completed
-	}
 	if err != nil {
+		if a.isClaimed(name) {
+			return a.say(ctx, a.Claimed, 0, nil) // one that was killed, and that has just been completed
+		}
 		return err
 	}
 	h, fate, tree, err := a.takeIfMerged(ctx, id)

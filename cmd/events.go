@@ -10,13 +10,17 @@ import (
 )
 
 // sayEvents prints the history of a session, or its newest events.
-func (a *logVerb) sayEvents(ctx context.Context, id session.ID, most int) error {
+func (a *logVerb) sayEvents(ctx context.Context, name string) error {
+	id, err := a.OpenNamed(ctx, name)
+	if err != nil {
+		return err
+	}
 	events, err := eventsOf(ctx, a.Workspace, id)
 	if err != nil {
 		return err
 	}
-	if most > 0 {
-		events = events[max(0, len(events)-most):]
+	if a.most > 0 {
+		events = events[max(0, len(events)-a.most):]
 	}
 	a.page(ctx)
 	for _, e := range events {

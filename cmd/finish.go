@@ -180,19 +180,7 @@ func (a *finishVerb) fill(ctx context.Context, id session.ID) error {
 // say prints what was handed over, and what was not.
 func (a *finishVerb) say(ctx context.Context, h *engine.Hand, f *session.Finished, op int64) error {
 	s := &h.S
-	branch := strings.TrimPrefix(f.Branch, "refs/heads/")
-	j := finishJSON{Version: jsonVersion, Session: s.ID, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint,
-		Operation: op, Proof: present.ProofAt(s, f.Checkpoint), Holdout: s.HoldoutAt(f.Checkpoint),
-		keptJSON: keptIn(f.Turn.Rescues()), Agreed: h.Agreed, baseJSON: compareBase(ctx, a.Repo, s.BaseRef, f.Commit)}
-	if h.Finisher.Stayed != nil {
-		j.Stayed = h.Finisher.Stayed.Error()
-	}
-	if remote, err := a.Repo.Remote(ctx); err == nil && remote != "" {
-		j.Push = "git push -u " + remote + " " + branch
-	}
-	if !a.o.WithoutCarried {
-		j.Carried = s.Carried
-	}
+	j := a.handedOver(ctx, h, f, op)
 	if a.json {
 		return a.answer(j)
 	}
@@ -202,8 +190,8 @@ func (a *finishVerb) say(ctx context.Context, h *engine.Hand, f *session.Finishe
 	}
 	sayKept(a.Repo, wasThere, f.Turn.Rescues(), a.out)
 	if j.Stayed != "" {
-		a.out("the session's documents could not be removed from the work tree; they are in no commit of %s: %s", branch,
-			j.Stayed)
+		a.out("the session's documents could not be removed from the work tree; they are in no commit of %s: %s",
+			j.Branch, j.Stayed)
 	}
 	if n := len(j.Carried); n > 0 {
 		a.out("also in it, uncommitted before the session: %s of yours: %s (--without-carried leaves them out)",
@@ -228,6 +216,25 @@ func (a *finishVerb) say(ctx context.Context, h *engine.Hand, f *session.Finishe
 		a.out("next: %s", j.Push)
 	}
 	return nil
+}
+
+// handedOver collects the facts about a hand-over, as --json prints them.
+func (a *finishVerb) handedOver(ctx context.Context, h *engine.Hand, f *session.Finished, op int64) finishJSON {
+	s := &h.S
+	branch := strings.TrimPrefix(f.Branch, "refs/heads/")
+	j := finishJSON{Version: jsonVersion, Session: s.ID, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint,
+		Operation: op, Proof: present.ProofAt(s, f.Checkpoint), Holdout: s.HoldoutAt(f.Checkpoint),
+		keptJSON: keptIn(f.Turn.Rescues()), Agreed: h.Agreed, baseJSON: compareBase(ctx, a.Repo, s.BaseRef, f.Commit)}
+	if h.Finisher.Stayed != nil {
+		j.Stayed = h.Finisher.Stayed.Error()
+	}
+	if remote, err := a.Repo.Remote(ctx); err == nil && remote != "" {
+		j.Push = "git push -u " + remote + " " + branch
+	}
+	if !a.o.WithoutCarried {
+		j.Carried = s.Carried
+	}
+	return j
 }
 
 // sayCommit says what is on the branch now.

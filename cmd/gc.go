@@ -76,6 +76,18 @@ func (a *gcVerb) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	j := gcJSON{Version: jsonVersion, Removed: a.force, Items: list(found)}
+	if err := a.collect(ctx, search, &j); err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(j)
+	}
+	a.say(j)
+	return nil
+}
+
+// collect counts the size of all that can go, and with --force removes it.
+func (a *gcVerb) collect(ctx context.Context, search *rubbish.Search, j *gcJSON) (err error) {
 	for i := range j.Items {
 		r := &j.Items[i]
 		if a.force && r.Kept == "" {
@@ -87,17 +99,11 @@ func (a *gcVerb) run(ctx context.Context, _ []string) error {
 			j.Bytes, j.Objects = j.Bytes+r.Bytes, j.Objects+r.Objects
 		}
 	}
-	if a.force {
-		a.Repo.DropEmpty()
-		if err := a.Repo.Repack(ctx, 2); err != nil {
-			return err
-		}
+	if !a.force {
+		return nil
 	}
-	if a.json {
-		return a.answer(j)
-	}
-	a.say(j)
-	return nil
+	a.Repo.DropEmpty()
+	return a.Repo.Repack(ctx, 2)
 }
 
 func (a *gcVerb) say(j gcJSON) {

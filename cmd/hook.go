@@ -215,10 +215,12 @@ func (a *hookSetVerb) say(j *hookJSON) {
 	if j.Backup != "" {
 		a.out("as it was: %s", j.Backup)
 	}
-	if j.Exclude != "" && !remove {
-		a.out("%s keeps %s out of commits", j.Exclude, localSettings)
-	} else if j.Exclude != "" {
+	switch {
+	case j.Exclude == "":
+	case remove:
 		a.out("its line is removed from %s", j.Exclude)
+	default:
+		a.out("%s keeps %s out of commits", j.Exclude, localSettings)
 	}
 	if !remove {
 		a.out("undo: %s", a.typed("wfs hook remove"+flag))

@@ -138,14 +138,7 @@ func (d hookedDir) count() (int64, error) {
 
 // record writes down what the agent does.
 func (a *hookRunVerb) record(id session.ID, h agents.Hook) (hookedDir, error) {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
-			return r
-		}
-		return -1
-	}, h.Conversation)
-	name = hookedRun + name[:min(len(name), 64)]
-	dir, err := a.Clone.Session(id).MakeRunDir(name)
+	dir, err := a.Clone.Session(id).MakeRunDir(hookedRun + inFileName(h.Conversation))
 	if err != nil {
 		return "", err
 	}
@@ -163,6 +156,17 @@ func (a *hookRunVerb) record(id session.ID, h agents.Hook) (hookedDir, error) {
 	}
 	_, err = f.Write(agents.EncodeRecord(a.env.Now(), e.Map(a.Redactor().String)))
 	return hookedDir(dir), err
+}
+
+// inFileName makes a conversation's ID, which comes from outside, fit for the name of a directory.
+func inFileName(id string) string {
+	id = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return -1
+	}, id)
+	return id[:min(len(id), 64)]
 }
 
 // hookEvent is what an event of a hook tells, in the vocabulary of runs.

@@ -109,13 +109,7 @@ func (a *initVerb) run(ctx context.Context, _ []string) error {
 	if err := a.Ready(ctx, true); err != nil {
 		return err
 	}
-	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
-	if info, err := os.Lstat(file); err == nil && !a.o.force {
-		return usage("edit .wfs/config.yaml, or wfs init --force", "%s exists already", workspace.ConfigPath)
-	} else if err == nil && !info.Mode().IsRegular() {
-		return usage("mv "+workspace.ConfigPath+" "+workspace.ConfigPath+".old, then wfs init",
-			"%s is no regular file, and is not replaced", workspace.ConfigPath)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := a.mayReplace(); err != nil {
 		return err
 	}
 	say := a.out
@@ -130,5 +124,19 @@ func (a *initVerb) run(ctx context.Context, _ []string) error {
 		return a.answer(j)
 	}
 	a.env.Steps(j.Next)
+	return nil
+}
+
+// mayReplace refuses a configuration that is there, but for a file under --force.
+func (a *initVerb) mayReplace() error {
+	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
+	if info, err := os.Lstat(file); err == nil && !a.o.force {
+		return usage("edit .wfs/config.yaml, or wfs init --force", "%s exists already", workspace.ConfigPath)
+	} else if err == nil && !info.Mode().IsRegular() {
+		return usage("mv "+workspace.ConfigPath+" "+workspace.ConfigPath+".old, then wfs init",
+			"%s is no regular file, and is not replaced", workspace.ConfigPath)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	return nil
 }

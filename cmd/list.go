@@ -58,15 +58,8 @@ func (a *listVerb) command() *cobra.Command {
 }
 
 func (a *listVerb) run(ctx context.Context, _ []string) error {
-	if a.status != "" && !slices.Contains(statuses, a.status) {
-		e := usage("", "--status %q: it is one of %s", a.status, strings.Join(statuses, ", "))
-		if near := workflows.Suggest(a.status, statuses); near != "" {
-			e.Hint = "wfs list --status " + near
-		}
-		return e
-	}
-	if a.merged && a.noMerged {
-		return usage("wfs list --help", "--merged and --no-merged exclude each other")
+	if err := a.checkFlags(); err != nil {
+		return err
 	}
 	if err := a.Open(ctx); err != nil {
 		return err
@@ -85,14 +78,34 @@ func (a *listVerb) run(ctx context.Context, _ []string) error {
 	if a.json {
 		return a.answer(listJSON{jsonVersion, list})
 	}
+	a.noteAbsent(ctx, len(list))
+	a.env.List(list)
+	return nil
+}
+
+// checkFlags refuses a status that there is none of, and flags that exclude each other.
+func (a *listVerb) checkFlags() error {
+	if a.status != "" && !slices.Contains(statuses, a.status) {
+		e := usage("", "--status %q: it is one of %s", a.status, strings.Join(statuses, ", "))
+		if near := workflows.Suggest(a.status, statuses); near != "" {
+			e.Hint = "wfs list --status " + near
+		}
+		return e
+	}
+	if a.merged && a.noMerged {
+		return usage("wfs list --help", "--merged and --no-merged exclude each other")
+	}
+	return nil
+}
+
+// noteAbsent tells why a session may be missing from a list of n.
+func (a *listVerb) noteAbsent(ctx context.Context, n int) {
 	if remote, command := a.SomeRemote(ctx); remote != "" {
 		a.note("%s has sessions that were not fetched: %s", remote, command)
 	}
-	if len(list) == 0 && !a.merged && !a.noMerged && a.status == "" {
+	if n == 0 && !a.merged && !a.noMerged && a.status == "" {
 		a.note("no sessions; begin one: %s", a.newCommand(ctx))
 	}
-	a.env.List(list)
-	return nil
 }
 
 // sessions describes every session, or only what List prints. One that cannot be read is listed with the reason.

@@ -56,11 +56,7 @@ func (a *logVerb) run(ctx context.Context, args []string) error {
 		return usage("wfs log --help", "--events and --graph exclude each other")
 	}
 	if a.events {
-		id, err := a.OpenNamed(ctx, first(args))
-		if err != nil {
-			return err
-		}
-		return a.sayEvents(ctx, id, a.most)
+		return a.sayEvents(ctx, first(args))
 	}
 	v, err := a.OpenView(ctx, first(args))
 	if err != nil {

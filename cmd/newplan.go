@@ -9,6 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workflows/plans"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // pin resolves everything that the session will run, out of files that are read once and trusted as read.
@@ -27,12 +28,7 @@ func (n *newborn) pin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.yes && len(list) > 0 {
-		if err := n.TrustRules("--yes", list, "files below .wfs/"); err != nil {
-			return err
-		}
-	}
-	if err := n.MustTrust(list); err != nil {
+	if err := n.mayUse(list); err != nil {
 		return err
 	}
 	config := &n.settings.Config
@@ -48,6 +44,16 @@ func (n *newborn) pin(ctx context.Context) error {
 		return err
 	}
 	return n.sameSpec(ctx)
+}
+
+// mayUse refuses rules that are not trusted, which --yes trusts.
+func (n *newborn) mayUse(list workspace.Rules) error {
+	if n.o.yes && len(list) > 0 {
+		if err := n.TrustRules("--yes", list, "files below .wfs/"); err != nil {
+			return err
+		}
+	}
+	return n.MustTrust(list)
 }
 
 // notePlan says who will work and review, and what they lack.

@@ -77,6 +77,11 @@ func (a *noteVerb) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	return a.say(id, k)
+}
+
+// say tells who takes the note in, and when.
+func (a *noteVerb) say(id session.ID, k asked) error {
 	j := requestJSON{Version: jsonVersion, Session: id, Request: k.request, Taken: k.kept == nil,
 		Status: k.session.Status, Next: k.next}
 	if k.by != nil {

@@ -97,8 +97,8 @@ func watchedNow(ctx context.Context, w *workspace.Workspace, s *session.Session,
 		was = w.Clone.Session(s.ID).Was(s.Unseen.Was[f], f)
 		what, mends, put = changedOutside(name, was, file, now)
 	}
-	if base := path.Base(f); now != nil && !put && now.Mode().IsRegular() &&
-		(base == "config" || base == "config.worktree") {
+	if now != nil && !put && now.Mode().IsRegular() &&
+		slices.Contains([]string{"config", "config.worktree"}, path.Base(f)) {
 		if keys := w.Repo.SettingsBetween(ctx, was, file); len(keys) > 0 {
 			what += ": " + strings.Join(keys[:min(len(keys), present.MostSaid)], ", ")
 		}

@@ -158,9 +158,9 @@ func (a *runVerb) drive(ctx context.Context, h *engine.Hand, p *live.Progress) e
 	a.sayDrift(ctx, &h.S, h.Plan)
 	if !a.detached { // what it prints then is kept in the repository
 		a.sayHoldoutDrift(ctx, h.S.ID, h.Plan)
-	}
-	if p.Much != live.Quiet && !a.detached {
-		p.View = live.ShowRun(&a.env.Screen, "Ctrl-C stops it, and keeps what is there")
+		if p.Much != live.Quiet {
+			p.View = live.ShowRun(&a.env.Screen, "Ctrl-C stops it, and keeps what is there")
+		}
 	}
 	if p.View != nil {
 		defer p.View.End()

@@ -207,23 +207,8 @@ func (a *setup) tryAll(ctx context.Context) error {
 	defer done()
 	a.provideFor(ignored, a.firstGates())
 	for i, group := range a.list {
-		p, base, err := a.try(ctx, group)
-		refused, is := errors.AsType[*session.Refusal](err)
-		switch {
-		case is && i > 0 && ctx.Err() == nil:
-			a.leaveOut(group[0].Gate, safetext.Line(refused.Message, 200))
-			continue
-		case err != nil:
+		if err := a.tryGroup(ctx, group, i > 0); err != nil {
 			return err
-		case i > 0 && p.Gate.Format.PerTest() && base.Gates[0].Counts.Total() == 0:
-			a.leaveOut(p.Gate, "there is no test yet")
-			continue
-		}
-		a.found = append(a.found, tried(p.Gate, base, p.Needs))
-		for _, g := range p.Beyond {
-			if err := a.tryBeyond(ctx, g); err != nil {
-				return err
-			}
 		}
 	}
 	var gates []workflows.Gate
@@ -235,6 +220,29 @@ func (a *setup) tryAll(ctx context.Context) error {
 		a.found[i].Clean = a.tryClean(ctx, a.found[i])
 	}
 	return ctx.Err()
+}
+
+// tryGroup finds the gate of one group. A further group is left out where it has none.
+func (a *setup) tryGroup(ctx context.Context, group []detect.Proposal, further bool) error {
+	p, base, err := a.try(ctx, group)
+	refused, is := errors.AsType[*session.Refusal](err)
+	switch {
+	case is && further && ctx.Err() == nil:
+		a.leaveOut(group[0].Gate, safetext.Line(refused.Message, 200))
+		return nil
+	case err != nil:
+		return err
+	case further && p.Gate.Format.PerTest() && base.Gates[0].Counts.Total() == 0:
+		a.leaveOut(p.Gate, "there is no test yet")
+		return nil
+	}
+	a.found = append(a.found, tried(p.Gate, base, p.Needs))
+	for _, g := range p.Beyond {
+		if err := a.tryBeyond(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // provideFor says what new work trees get for gates. A set-up that nobody has agreed to does not run: git does

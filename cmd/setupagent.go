@@ -35,10 +35,11 @@ func (a *setup) worker(ctx context.Context) (agent workflows.Agent, next string,
 	switch {
 	case choice == noAgent:
 		return agent, " --agent " + a.someAgent(), nil
-	case c == nil && len(a.o.allow) > 0:
-		return agent, "", usage("wfs agent list",
-			"--allow is in words of an agent that wfs knows, and %q is none", choice)
 	case c == nil:
+		if len(a.o.allow) > 0 {
+			return agent, "", usage("wfs agent list",
+				"--allow is in words of an agent that wfs knows, and %q is none", choice)
+		}
 		agent.Command = workflows.Command{Shell: choice}
 		return agent, "", nil
 	}

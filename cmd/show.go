@@ -52,11 +52,8 @@ func (a *showVerb) show(ctx context.Context, args []string) error {
 	}
 	if name != "" {
 		id, n, err := a.Address(ctx, name)
-		if err == nil && a.run {
-			return a.showRun(ctx, id, n)
-		}
 		if err == nil {
-			return a.showCheckpoint(ctx, id, n)
+			return a.showAt(ctx, id, n)
 		}
 		if _, isNumber := workspace.CheckpointNumber(name); isNumber || strings.Contains(name, "@") {
 			return err
@@ -69,10 +66,16 @@ func (a *showVerb) show(ctx context.Context, args []string) error {
 	if a.run {
 		return a.showRun(ctx, id, -1)
 	}
-	if !a.json {
-		a.page(ctx)
-	}
+	a.page(ctx)
 	return (&statusVerb{app: a.app}).tellOf(ctx, id)
+}
+
+// showAt prints a checkpoint, or what the agent did for it.
+func (a *showVerb) showAt(ctx context.Context, id session.ID, n int) error {
+	if a.run {
+		return a.showRun(ctx, id, n)
+	}
+	return a.showCheckpoint(ctx, id, n)
 }
 
 func (a *showVerb) showCheckpoint(ctx context.Context, id session.ID, n int) error {
@@ -125,25 +128,10 @@ func (a *showVerb) addEvidence(ctx context.Context, j *present.Checkpoint) error
 		if err != nil {
 			return err
 		}
-		if len(events) == 0 {
+		if !makes(events, j.Checkpoint.Number) {
 			continue
 		}
-		if b, ok := events[len(events)-1].Body.(session.Checkpointed); !ok || b.Number != j.Checkpoint.Number {
-			continue
-		}
-		for _, e := range events {
-			switch b := e.Body.(type) {
-			case session.AttemptStarted:
-				j.RunID = b.RunID
-			case session.RunEnded:
-				j.Review = b.Review
-			case session.Judged:
-				j.NotRun, j.Experiments = b.NotRun, b.Experiments
-				j.Gates, j.Reason, j.Proof, j.Tampered, j.Holdout = b.Gates, b.Reason, b.Proof, b.Tampered, b.Holdout
-			case session.Decided: // which may know more than the gates
-				j.Reason = b.Reason
-			}
-		}
+		addVerdict(j, events)
 		ev, err := a.Engine.Evidence(ctx, lc.Commit, session.FileEvidence)
 		if err != nil {
 			return err
@@ -155,4 +143,30 @@ func (a *showVerb) addEvidence(ctx context.Context, j *present.Checkpoint) error
 		return nil
 	}
 	return nil
+}
+
+// makes tells whether the last of a commit's events is checkpoint n.
+func makes(events []session.Event, n int) bool {
+	if len(events) == 0 {
+		return false
+	}
+	b, ok := events[len(events)-1].Body.(session.Checkpointed)
+	return ok && b.Number == n
+}
+
+// addVerdict tells how the attempt was judged that made a checkpoint.
+func addVerdict(j *present.Checkpoint, events []session.Event) {
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case session.AttemptStarted:
+			j.RunID = b.RunID
+		case session.RunEnded:
+			j.Review = b.Review
+		case session.Judged:
+			j.NotRun, j.Experiments = b.NotRun, b.Experiments
+			j.Gates, j.Reason, j.Proof, j.Tampered, j.Holdout = b.Gates, b.Reason, b.Proof, b.Tampered, b.Holdout
+		case session.Decided: // which may know more than the gates
+			j.Reason = b.Reason
+		}
+	}
 }

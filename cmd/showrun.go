@@ -23,21 +23,8 @@ func (a *showVerb) showRun(ctx context.Context, id session.ID, n int) error {
 	if err != nil {
 		return err
 	}
-	j := present.Run{Version: jsonVersion, ID: id, Events: []agents.Record{}}
-	for _, e := range events {
-		switch b := e.Body.(type) {
-		case session.AttemptStarted:
-			j.RunID, j.Started, j.Result = b.RunID, &b, nil
-		case session.RunEnded:
-			j.Result = &b.RunResult
-		}
-		if b, ok := e.Body.(session.Checkpointed); ok && b.Number == n {
-			if b.Attempt == 0 && b.Trigger != session.TriggerInterrupted {
-				j.RunID = "" // somebody else made it
-			}
-			break
-		}
-	}
+	j := runUntil(events, n)
+	j.Version, j.ID, j.Events = jsonVersion, id, []agents.Record{}
 	if j.RunID == "" {
 		if n < 0 {
 			return usage("wfs run", "%s has had no run yet", id)
@@ -60,6 +47,25 @@ func (a *showVerb) showRun(ctx context.Context, id session.ID, n int) error {
 	a.page(ctx)
 	a.env.Run(&j)
 	return nil
+}
+
+// runUntil returns the run that led to checkpoint n, without an ID if no agent did; the last run where there is no n.
+func runUntil(events []session.Event, n int) (j present.Run) {
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case session.AttemptStarted:
+			j.RunID, j.Started, j.Result = b.RunID, &b, nil
+		case session.RunEnded:
+			j.Result = &b.RunResult
+		}
+		if b, ok := e.Body.(session.Checkpointed); ok && b.Number == n {
+			if b.Attempt == 0 && b.Trigger != session.TriggerInterrupted {
+				j.RunID = "" // somebody else made it
+			}
+			break
+		}
+	}
+	return j
 }
 
 // runEvents reads what an agent did from the log of its run.

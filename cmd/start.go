@@ -59,11 +59,8 @@ func oneGoal(c *cobra.Command, args []string) error {
 
 func (a *startVerb) run(ctx context.Context, goals []string) error {
 	o := &a.o
-	if o.carry && o.leave {
-		return usage("wfs start --help", "--carry and --leave exclude each other")
-	}
-	if a.each && (o.dir != "" || o.spec != "" || o.carry) {
-		return usage("wfs start --help", "--each has no --dir, --spec or --carry: those belong to one session")
+	if err := a.checkFlags(); err != nil {
+		return err
 	}
 	o.worktree, o.runs = o.worktree || a.each, true
 	for _, goal := range goals {
@@ -75,6 +72,18 @@ func (a *startVerb) run(ctx context.Context, goals []string) error {
 	if len(goals) > 1 && !a.json {
 		a.out("%d sessions run in the background", len(goals))
 		a.next([]string{"wfs list"})
+	}
+	return nil
+}
+
+// checkFlags refuses flags that exclude each other.
+func (a *startVerb) checkFlags() error {
+	o := &a.o
+	if o.carry && o.leave {
+		return usage("wfs start --help", "--carry and --leave exclude each other")
+	}
+	if a.each && (o.dir != "" || o.spec != "" || o.carry) {
+		return usage("wfs start --help", "--each has no --dir, --spec or --carry: those belong to one session")
 	}
 	return nil
 }

@@ -66,13 +66,7 @@ func (a *statusVerb) noCurrent(ctx context.Context) error {
 		return a.answer(listJSON{jsonVersion, list})
 	}
 	if len(list) == 0 {
-		if _, err := os.Lstat(filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))); err != nil {
-			a.out("wfs is not set up in this repository")
-			a.next([]string{"wfs init", "wfs help"})
-			return nil
-		}
-		a.out("no session yet")
-		a.next([]string{a.newCommand(ctx), "wfs --help"})
+		a.sayNone(ctx)
 		return nil
 	}
 	head, err := a.Repo.Head(ctx)
@@ -101,4 +95,15 @@ func (a *statusVerb) noCurrent(ctx context.Context) error {
 	}
 	a.next([]string{a.newCommand(ctx)})
 	return nil
+}
+
+// sayNone tells where to begin in a repository without a session.
+func (a *statusVerb) sayNone(ctx context.Context) {
+	if _, err := os.Lstat(filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))); err != nil {
+		a.out("wfs is not set up in this repository")
+		a.next([]string{"wfs init", "wfs help"})
+		return
+	}
+	a.out("no session yet")
+	a.next([]string{a.newCommand(ctx), "wfs --help"})
 }

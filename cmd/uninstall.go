@@ -98,10 +98,16 @@ func (a *uninstallVerb) run(ctx context.Context, _ []string) error {
 		return exitWith(exitDecision)
 	}
 	a.Repo = nil // it was opened for reading
+	return a.carryOut(ctx)
+}
+
+// carryOut takes all locks, looks again, makes the backup, and removes the traces.
+func (a *uninstallVerb) carryOut(ctx context.Context) error {
 	if err := a.holdAll(ctx); err != nil {
 		return err
 	}
-	if j, err = a.traces(ctx); err != nil {
+	j, err := a.traces(ctx)
+	if err != nil {
 		return err
 	}
 	if err := onOwnBranches(j.trees); err != nil {
@@ -177,6 +183,11 @@ func (a *uninstallVerb) holdAll(ctx context.Context) error {
 			return err
 		}
 	}
+	return a.holdOtherTrees(ctx, command)
+}
+
+// holdOtherTrees locks the other work trees, none of which may have an interrupted command.
+func (a *uninstallVerb) holdOtherTrees(ctx context.Context, command string) error {
 	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
 		return err
@@ -295,16 +306,24 @@ func (a *uninstallVerb) findFiles(ctx context.Context, j *uninstallJSON) (err er
 			j.hooks, j.Files = append(j.hooks, path), append(j.Files, path)
 		}
 	}
+	if err := a.findExcludes(j); err != nil {
+		return err
+	}
+	for _, dir := range []string{a.Repo.StateDir(), a.rooms.BaseRuns(workflows.Plan{}).Dir()} {
+		if isDir(dir) {
+			j.Files = append(j.Files, dir)
+		}
+	}
+	return nil
+}
+
+// findExcludes adds the files in which git is told to ignore something of ours.
+func (a *uninstallVerb) findExcludes(j *uninstallJSON) error {
 	for _, line := range ourExcludes() {
 		if file, there, err := a.Repo.ExcludedLocally(line); err != nil {
 			return err
 		} else if there && !slices.Contains(j.Files, file) {
 			j.Files = append(j.Files, file)
-		}
-	}
-	for _, dir := range []string{a.Repo.StateDir(), a.rooms.BaseRuns(workflows.Plan{}).Dir()} {
-		if isDir(dir) {
-			j.Files = append(j.Files, dir)
 		}
 	}
 	return nil

@@ -101,10 +101,11 @@ func (a *watchVerb) sayEnded(ctx context.Context, id session.ID, driver string, 
 	s := &v.Session
 	end, found := a.Clone.Session(id).Ended(driver)
 	code := exitOK
-	if watched && found {
+	if watched {
 		code = end.Exit
-	} else if watched {
-		code = statusCode(s)
+		if !found {
+			code = statusCode(s)
+		}
 	}
 	if !a.json && found && end.Error != "" && (watched || s.Status == session.StatusInterrupted) {
 		a.env.Fail(end.Error, end.Hint)

@@ -181,10 +181,8 @@ func checkRules(list, own workspace.Rules, layers []workflows.Layer) (checked []
 		if f.IsCard() || filepath.Base(filepath.Dir(f.Path)) == "agents" {
 			files = append(files, f)
 			isLayer[f.Path] = true
+			checked = append(checked, f.Path)
 		}
-	}
-	for _, f := range files {
-		checked = append(checked, f.Path)
 	}
 	cards, findings := workspace.ReadCards(append(files, own...))
 	settings, more := cards.Read(layers...)
