@@ -10,13 +10,16 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 )
 
-// mistake says why no code of the project can mend an error in a test file of Rust, "" if some may.
+// mistake says why no code of the project can mend an error in a test file, "" if some may.
 func (l *Files) mistake(x report.Breakage) string {
 	file := x.File
 	for _, c := range l.Changes {
 		if report.SameFile(c.Path, x.File) {
 			file = c.Path
 		}
+	}
+	if constantMisfit.MatchString(x.Misfit) {
+		return "cannot be built: " + x.Misfit
 	}
 	if !strings.HasSuffix(file, ".rs") {
 		return ""
@@ -45,5 +48,9 @@ func (l *Files) isCrate(file, name string) bool {
 	}
 	return !found
 }
+
+// constantMisfit is what Go says of a constant whose type the test itself declares.
+var constantMisfit = lazyregexp.New(`\(untyped \w+ constant[^)]*\) as \w+ value in (?:variable declaration|return statement)|` +
+	`\(mismatched types untyped \w+ and untyped`)
 
 var crateRE = lazyregexp.New(`(?m)^\s*name\s*=\s*["']([^"']+)["']`)
