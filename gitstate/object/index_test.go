@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
 // The parser of indexes must agree with git, and must not believe in a tree that the index no longer stands for.
@@ -13,11 +15,11 @@ func TestParseIndex(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2", "3", "4"} {
 		r := newRepo(t)
-		r.write("dir/sub/x.txt", "x\n")
-		r.write("dir/sub/y.txt", "y\n")
-		r.write("long/"+strings.Repeat("n", 200), "n\n")
-		r.run("update-index", "--index-version", version)
-		r.run("add", "-A")
+		testkit.Write(r.T, r.Root, "dir/sub/x.txt", "x\n")
+		testkit.Write(r.T, r.Root, "dir/sub/y.txt", "y\n")
+		testkit.Write(r.T, r.Root, "long/"+strings.Repeat("n", 200), "n\n")
+		r.Run("update-index", "--index-version", version)
+		r.Run("add", "-A")
 		scan := func() IndexInfo {
 			data, err := os.ReadFile(r.Git.IndexPath())
 			if err != nil {
@@ -35,13 +37,13 @@ func TestParseIndex(t *testing.T) {
 		if info := scan(); info.Tree != "" {
 			t.Errorf("version %s: a tree although something was added", version)
 		}
-		want := r.run("write-tree")
+		want := r.Run("write-tree")
 		if info := scan(); info.Tree != want {
 			t.Errorf("version %s: tree %q, want %s", version, info.Tree, want)
 		}
-		r.run("add", "-N", ".")
-		r.write("later", "l")
-		r.run("add", "-N", "later")
+		r.Run("add", "-N", ".")
+		testkit.Write(r.T, r.Root, "later", "l")
+		r.Run("add", "-N", "later")
 		if info := scan(); info.Tree != "" {
 			t.Errorf("version %s: a tree with an entry that is only intended", version)
 		}

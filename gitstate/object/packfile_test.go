@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
 // someObjects are a tree of a few blobs, one of them incompressible and large, and a commit of it.
 func (r *testRepo) someObjects() []Object {
-	r.t.Helper()
+	r.T.Helper()
 	var objects []Object
 	var entries []Entry
 	noise := uint32(1)
@@ -27,7 +29,7 @@ func (r *testRepo) someObjects() []Object {
 	}
 	tree, err := r.NewTree(entries)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return append(objects, tree, r.NewCommit(tree.ID, nil, "A <a@b>", at, "x"), r.NewObject("blob", nil))
 }
@@ -48,16 +50,16 @@ func TestPacksAreGits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if out, err := r.try("cat-file", "-e", objects[0].ID); err == nil {
+			if out, err := r.TryGit("cat-file", "-e", objects[0].ID); err == nil {
 				t.Errorf("git sees the pack before it is shown: %s", out)
 			}
 			if err := p.Show(); err != nil {
 				t.Fatal(err)
 			}
-			r.fsck()
-			r.run("verify-pack", filepath.Join(p.Dir, p.Name+".idx"))
+			r.Fsck()
+			r.Run("verify-pack", filepath.Join(p.Dir, p.Name+".idx"))
 			for _, o := range objects {
-				if got := r.run("cat-file", "-t", o.ID); got != o.Kind {
+				if got := r.Run("cat-file", "-t", o.ID); got != o.Kind {
 					t.Fatalf("%s is a %s to git", o.Kind, got)
 				}
 			}
@@ -65,8 +67,8 @@ func TestPacksAreGits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			gits := filepath.Join(r.home, "git.idx")
-			r.run("index-pack", "--strict", "--index-version=2", "-o", gits, filepath.Join(p.Dir, p.Name+".pack"))
+			gits := filepath.Join(r.Home, "git.idx")
+			r.Run("index-pack", "--strict", "--index-version=2", "-o", gits, filepath.Join(p.Dir, p.Name+".pack"))
 			if theirs, err := os.ReadFile(gits); err != nil || !slices.Equal(ours, theirs) {
 				t.Errorf("git's index of the same pack is another one (%v)", err)
 			}
@@ -120,16 +122,16 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t, "--object-format="+format)
 			for i := range 700 {
-				r.write(fmt.Sprintf("d%d/f%d", i%7, i), strings.Repeat(fmt.Sprintln(i), i))
+				testkit.Write(r.T, r.Root, fmt.Sprintf("d%d/f%d", i%7, i), strings.Repeat(fmt.Sprintln(i), i))
 			}
-			r.run("add", "-A")
-			r.run("commit", "-q", "-m", "packed")
-			r.run("gc", "-q")
-			r.write("d0/loose", strings.Repeat("much of it\n", 100_000))
-			r.run("add", "-A")
-			r.run("commit", "-q", "-m", "loose")
+			r.Run("add", "-A")
+			r.Run("commit", "-q", "-m", "packed")
+			r.Run("gc", "-q")
+			testkit.Write(r.T, r.Root, "d0/loose", strings.Repeat("much of it\n", 100_000))
+			r.Run("add", "-A")
+			r.Run("commit", "-q", "-m", "loose")
 			all := map[string]string{}
-			for line := range strings.Lines(r.run("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")) {
+			for line := range strings.Lines(r.Run("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")) {
 				id, kind, _ := strings.Cut(strings.TrimSpace(line), " ")
 				all[id] = kind
 			}
@@ -145,7 +147,7 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 					t.Fatalf("%s is said to be there", other)
 				}
 			}
-			blob := r.run("rev-parse", ":d0/loose")
+			blob := r.Run("rev-parse", ":d0/loose")
 			if r.has(map[string]string{blob: "tree"}) {
 				t.Error("a blob passes for a tree")
 			}
@@ -167,12 +169,12 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 func TestWriteObjectsInASharedClone(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	r.write("b.txt", "b\n")
-	r.run("add", "-A")
-	blob := r.run("rev-parse", ":b.txt")
-	r.run("commit", "-q", "-m", "second")
-	clone := filepath.Join(r.home, "clone")
-	r.run("clone", "-q", "--shared", ".", clone)
+	testkit.Write(r.T, r.Root, "b.txt", "b\n")
+	r.Run("add", "-A")
+	blob := r.Run("rev-parse", ":b.txt")
+	r.Run("commit", "-q", "-m", "second")
+	clone := filepath.Join(r.Home, "clone")
+	r.Run("clone", "-q", "--shared", ".", clone)
 	r.open(clone)
 	var objects []Object
 	for i := range 8 {
@@ -185,7 +187,7 @@ func TestWriteObjectsInASharedClone(t *testing.T) {
 	if err := r.WriteObjects(context.Background(), append(objects, tree)...); err != nil {
 		t.Fatal(err)
 	}
-	r.fsck()
+	r.Fsck()
 }
 
 // So many ids begin with the same byte in packs of a hundred thousand objects and more.
@@ -201,7 +203,7 @@ func TestLargePackIndex(t *testing.T) {
 			entries = append(entries, PackEntry{ID: id(first, 2*i)})
 		}
 	}
-	path := filepath.Join(r.home, "large.idx")
+	path := filepath.Join(r.Home, "large.idx")
 	if err := os.WriteFile(path, r.packIndex(make([]byte, 20), entries), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -240,13 +242,13 @@ func TestPackThatCannotBeShown(t *testing.T) {
 		if err := r.WriteObjects(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
-		r.run("cat-file", "-e", o.ID)
+		r.Run("cat-file", "-e", o.ID)
 		packs, err := r.PackFiles()
 		if err != nil || slices.Contains(packs, filepath.Join(p.Dir, p.Name)) {
 			t.Errorf("without %s: %v, %v", gone, packs, err)
 		}
 		r.LetGo(true)
-		r.fsck()
+		r.Fsck()
 	}
 }
 
@@ -257,21 +259,21 @@ func TestPackBesideGC(t *testing.T) {
 	o := r.NewObject("blob", []byte("beside git"))
 	p := r.stored(o)
 	for _, line := range []string{"gc -q --prune=now", "prune --expire=now", "repack -a -d -q"} {
-		r.run(strings.Fields(line)...)
+		r.Run(strings.Fields(line)...)
 	}
 	if err := r.showKept(p, []Object{o}); err != nil {
 		t.Fatal(err)
 	}
-	r.run("repack", "-a", "-d", "-q")
-	r.run("cat-file", "-e", o.ID)
+	r.Run("repack", "-a", "-d", "-q")
+	r.Run("cat-file", "-e", o.ID)
 }
 
 // stored is a pack of an object that is not shown yet.
 func (r *testRepo) stored(o Object) *NewPack {
-	r.t.Helper()
+	r.T.Helper()
 	stream, entries, err := r.Pack([]Object{o})
-	r.must(err)
+	r.Must(err)
 	p, err := r.storePack(stream, entries)
-	r.must(err)
+	r.Must(err)
 	return p
 }

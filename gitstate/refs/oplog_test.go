@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -18,10 +19,10 @@ const testID session.ID = "s"
 
 // logged appends an operation to the log of the work tree and returns its number.
 func (r *testRepo) logged(summary string) int64 {
-	r.t.Helper()
+	r.T.Helper()
 	n, err := r.Refs.LogOp(context.Background(), session.Op{Kind: "rename", Session: testID, Summary: summary, Ledger: session.Commit(fmt.Sprintf("%040x", len(summary)*7919)), At: at})
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return n
 }
@@ -32,23 +33,26 @@ func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 	ctx := context.Background()
 	const ref = "refs/wfs-ops/main"
 	for name, rubbish := range map[string]func(r *testRepo) (kept string){
-		"a commit of the user's": func(r *testRepo) string { r.run("update-ref", ref, "HEAD"); return r.run("rev-parse", "HEAD") },
-		"a tree":                 func(r *testRepo) string { r.run("update-ref", ref, "HEAD^{tree}"); return "" },
-		"a blob":                 func(r *testRepo) string { r.run("update-ref", ref, "HEAD:a.txt"); return "" },
-		"a damaged file":         func(r *testRepo) string { r.put(filepath.Join(r.Git.GitDir, ref), "rubbish\n"); return "" },
-		"an empty file":          func(r *testRepo) string { r.put(filepath.Join(r.Git.GitDir, ref), ""); return "" },
-		"an object that does not exist": func(r *testRepo) string {
-			r.put(filepath.Join(r.Git.GitDir, ref), strings.Repeat("1", 40)+"\n")
+		"a commit of the user's": func(r *testRepo) string { r.Run("update-ref", ref, "HEAD"); return r.Run("rev-parse", "HEAD") },
+		"a tree":                 func(r *testRepo) string { r.Run("update-ref", ref, "HEAD^{tree}"); return "" },
+		"a blob":                 func(r *testRepo) string { r.Run("update-ref", ref, "HEAD:a.txt"); return "" },
+		"a damaged file": func(r *testRepo) string {
+			testkit.Write(r.T, "", filepath.Join(r.Git.GitDir, ref), "rubbish\n")
 			return ""
 		},
-		"a symbolic ref to a branch": func(r *testRepo) string { r.run("symbolic-ref", ref, "refs/heads/main"); return "" },
-		"a symbolic ref to nothing":  func(r *testRepo) string { r.run("symbolic-ref", ref, "refs/heads/nothing"); return "" },
+		"an empty file": func(r *testRepo) string { testkit.Write(r.T, "", filepath.Join(r.Git.GitDir, ref), ""); return "" },
+		"an object that does not exist": func(r *testRepo) string {
+			testkit.Write(r.T, "", filepath.Join(r.Git.GitDir, ref), strings.Repeat("1", 40)+"\n")
+			return ""
+		},
+		"a symbolic ref to a branch": func(r *testRepo) string { r.Run("symbolic-ref", ref, "refs/heads/main"); return "" },
+		"a symbolic ref to nothing":  func(r *testRepo) string { r.Run("symbolic-ref", ref, "refs/heads/nothing"); return "" },
 		"an op.json that is none": func(r *testRepo) string {
-			r.put(r.home+"/op.json", `{"version":1,"number":"one"}`)
-			blob := r.run("hash-object", "-w", r.home+"/op.json")
-			r.run("update-index", "--add", "--cacheinfo", "100644,"+blob+",op.json")
-			c := r.run("commit-tree", "-m", "rubbish", r.run("write-tree"))
-			r.run("update-ref", ref, c)
+			testkit.Write(r.T, r.Home, "op.json", `{"version":1,"number":"one"}`)
+			blob := r.Run("hash-object", "-w", r.Home+"/op.json")
+			r.Run("update-index", "--add", "--cacheinfo", "100644,"+blob+",op.json")
+			c := r.Run("commit-tree", "-m", "rubbish", r.Run("write-tree"))
+			r.Run("update-ref", ref, c)
 			return c
 		},
 	} {
@@ -56,7 +60,7 @@ func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t)
 			r.logged("before") // so that the directory is there
-			main := r.run("rev-parse", "refs/heads/main")
+			main := r.Run("rev-parse", "refs/heads/main")
 			kept := rubbish(r)
 			if ops, _, err := r.Refs.OpLog(ctx, "main"); err != nil || len(ops) > 0 {
 				t.Errorf("read: %v %v", ops, err)
@@ -71,13 +75,13 @@ func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 			if r.Refs.SetAside() == "" {
 				t.Error("nothing is said")
 			}
-			if kept != "" && !strings.Contains(r.run("rev-list", "--objects", ref), kept) {
+			if kept != "" && !strings.Contains(r.Run("rev-list", "--objects", ref), kept) {
 				t.Errorf("%s is not kept", kept)
 			}
-			if now := r.run("rev-parse", "refs/heads/main"); now != main {
+			if now := r.Run("rev-parse", "refs/heads/main"); now != main {
 				t.Errorf("main was moved to %s", now)
 			}
-			r.fsck()
+			r.Fsck()
 		})
 	}
 }
@@ -85,15 +89,15 @@ func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 func TestOperationLogOfANewerVersionIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	r.put(r.home+"/op.json", `{"version":99,"number":1}`)
-	blob := r.run("hash-object", "-w", r.home+"/op.json")
-	r.run("update-index", "--add", "--cacheinfo", "100644,"+blob+",op.json")
-	tip := r.run("commit-tree", "-m", "newer", r.run("write-tree"))
-	r.run("update-ref", "refs/wfs-ops/main", tip)
+	testkit.Write(r.T, r.Home, "op.json", `{"version":99,"number":1}`)
+	blob := r.Run("hash-object", "-w", r.Home+"/op.json")
+	r.Run("update-index", "--add", "--cacheinfo", "100644,"+blob+",op.json")
+	tip := r.Run("commit-tree", "-m", "newer", r.Run("write-tree"))
+	r.Run("update-ref", "refs/wfs-ops/main", tip)
 	if _, err := r.Refs.LogOp(context.Background(), session.Op{Kind: "rename", Ledger: "x", At: at}); !errors.Is(err, session.ErrNewer) {
 		t.Errorf("%v", err)
 	}
-	if now := r.run("rev-parse", "refs/wfs-ops/main"); now != tip {
+	if now := r.Run("rev-parse", "refs/wfs-ops/main"); now != tip {
 		t.Errorf("moved to %s", now)
 	}
 }
@@ -104,8 +108,8 @@ func TestOperationLogIsCut(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	r := newRepo(t)
-	rescue, state := "refs/wfs/s/rescue/1", session.Commit(r.run("commit-tree", "-m", "state", "HEAD^{tree}"))
-	r.run("update-ref", rescue, string(state))
+	rescue, state := "refs/wfs/s/rescue/1", session.Commit(r.Run("commit-tree", "-m", "state", "HEAD^{tree}"))
+	r.Run("update-ref", rescue, string(state))
 	var l OpLog
 	for n := int64(maxOps); n > 0; n-- {
 		l.Ops, l.Rescues = append(l.Ops, session.Op{Number: n, Kind: "switch", Session: testID, Summary: fmt.Sprint(n), Ledger: session.Commit(fmt.Sprintf("%040x", n)), At: at}), append(l.Rescues, state)
@@ -131,8 +135,8 @@ func TestOperationLogIsCut(t *testing.T) {
 	if err := r.Objects.WriteObjects(ctx, objects...); err != nil {
 		t.Fatal(err)
 	}
-	r.run("update-ref", "refs/wfs-ops/main", string(tip))
-	r.run("update-ref", "-d", rescue)
+	r.Run("update-ref", "refs/wfs-ops/main", string(tip))
+	r.Run("update-ref", "-d", rescue)
 
 	if n := r.logged("one more"); n != maxOps+1 {
 		t.Errorf("number %d", n)
@@ -141,10 +145,10 @@ func TestOperationLogIsCut(t *testing.T) {
 	if err != nil || damage != nil || len(ops) != keptOps+2 || ops[0].Summary != "one more" || ops[keptOps].Number != maxOps-keptOps+1 || ops[keptOps+1].Number != 9 {
 		t.Errorf("%d operations, %v %v", len(ops), damage, err)
 	}
-	if !strings.Contains(r.run("rev-list", "refs/wfs-ops/main"), string(state)) {
+	if !strings.Contains(r.Run("rev-list", "refs/wfs-ops/main"), string(state)) {
 		t.Error("the rescue is not reachable any more")
 	}
-	r.fsck()
+	r.Fsck()
 }
 
 // An entry of the log is rubbish, or is what it says.

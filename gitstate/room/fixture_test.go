@@ -29,31 +29,15 @@ type testRepo struct {
 // newRepo makes a repository with one commit that holds a.txt ("a\n"). Further arguments go to git init.
 func newRepo(t *testing.T, initArgs ...string) *testRepo {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := filepath.Join(home, "repo")
-	if err := os.MkdirAll(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	r := &testRepo{t: t, home: home, env: []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_GLOBAL=" + filepath.Join(home, "gitconfig"),
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_COMMITTER_NAME=Ann",
-		"GIT_COMMITTER_EMAIL=ann@example.org", "GIT_AUTHOR_DATE=1700000000 +0000",
-		"GIT_COMMITTER_DATE=1700000000 +0000", "LC_ALL=C", "TZ=UTC",
-	}}
-	r.run(root, append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
-	git, err := gitcmd.Open(context.Background(), gitcmd.Options{Dir: root, Env: r.env})
+	made := testkit.NewGitRepo(t, initArgs...)
+	r := &testRepo{t: t, home: made.Home, env: made.Env}
+	git, err := gitcmd.Open(context.Background(), gitcmd.Options{Dir: made.Root, Env: r.env})
 	if err != nil {
 		t.Fatal(err)
 	}
 	objects := object.New(git)
 	refs := refs.New(git, objects)
 	r.Set = &Set{Git: git, Objects: objects, Refs: refs, Trees: worktree.New(git, objects, refs)}
-	r.write("a.txt", "a\n")
-	r.git("add", "a.txt")
-	r.git("commit", "-q", "-m", "first")
 	return r
 }
 

@@ -35,7 +35,7 @@ func TestBar05OneDriver(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.agent(gatedAgent)
-	rounds, won, turned, before := driverRounds(), 0, 0, 0
+	rounds, won, turned, before, late := driverRounds(), 0, 0, 0, 0
 	for round := range rounds {
 		id := fmt.Sprintf("round-%d", round)
 		p.ok("wfs", "new", id, "--from", "main")
@@ -50,7 +50,14 @@ func TestBar05OneDriver(t *testing.T) {
 				others = append(others, r)
 			}
 		}
-		p.await("agent.pid") // one drives, and goes on until it is let go
+		turnedAway := func(r *running) bool { return strings.Contains(r.out.String(), "(pid ") }
+		p.until("agent.pid", func() bool { // one drives, and goes on until it is let go
+			if !slices.ContainsFunc(runs, func(r *running) bool { return !turnedAway(r) }) {
+				runs = append(runs, p.start("wfs", "run")) // all came while another command had the session
+				late++
+			}
+			return p.has("agent.pid")
+		}, runs...)
 		pid := p.driver(id)
 		for _, r := range others {
 			out, exit := r.wait()
@@ -93,7 +100,7 @@ func TestBar05OneDriver(t *testing.T) {
 		p.ok("git", "cat-file", "-e", "wfs/"+id+":edited.txt")
 	}
 	p.ok("git", "fsck", "--full", "--strict", "--no-dangling")
-	t.Logf("%d rounds of 40: %d drove, %d came before, %d turned away", rounds, won, before, turned)
+	t.Logf("%d rounds of 40: %d drove, %d of them late, %d came before, %d turned away", rounds, won, late, before, turned)
 }
 
 // winnerLast puts the run that drives behind those that are to be turned away, and returns its place: once it is let go,

@@ -115,11 +115,14 @@ func (p *place) exits(exit int, args []string, texts ...string) string {
 	return out
 }
 
-// until waits for something to become true.
-func (p *place) until(what string, is func() bool) {
+// until waits for something to become true. If it does not, the test fails with what some commands have printed.
+func (p *place) until(what string, is func() bool, of ...*running) {
 	p.t.Helper()
 	for limit := time.Now().Add(30 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(limit) {
+			for _, r := range of {
+				p.t.Logf("%v: %s", r.cmd.Args, &r.out)
+			}
 			p.t.Fatalf("waited in vain for %s", what)
 		}
 	}
@@ -128,10 +131,13 @@ func (p *place) until(what string, is func() bool) {
 // await waits until somebody has written a line to a file in the home.
 func (p *place) await(name string) {
 	p.t.Helper()
-	p.until(name, func() bool {
-		data, err := os.ReadFile(filepath.Join(p.home, name))
-		return err == nil && bytes.HasSuffix(data, []byte("\n"))
-	})
+	p.until(name, func() bool { return p.has(name) })
+}
+
+// has reports whether a file of the home is there and whole.
+func (p *place) has(name string) bool {
+	data, err := os.ReadFile(filepath.Join(p.home, name))
+	return err == nil && bytes.HasSuffix(data, []byte("\n"))
 }
 
 // gone waits until a process is dead; a zombie that nobody has buried yet counts as dead.

@@ -1,0 +1,78 @@
+package testkit
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// GitRepo is a repository for tests of packages that use git themselves. It is untouched by the machine's and the user's
+// configuration, and all that is committed in it has one author and one date.
+type GitRepo struct {
+	T          testing.TB
+	Home, Root string // the directory above the work tree, and the work tree
+	Env        []string
+}
+
+// GitDate is the date of everything that is committed in a GitRepo, in Unix seconds.
+const GitDate = 1_700_000_000
+
+// NewGitRepo makes a repository on branch main with one commit that holds a.txt ("a\n"). Further arguments go to git init.
+func NewGitRepo(t testing.TB, initArgs ...string) *GitRepo {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &GitRepo{T: t, Home: home, Root: filepath.Join(home, "repo"), Env: []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_GLOBAL=" + filepath.Join(home, "gitconfig"),
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_COMMITTER_NAME=Ann",
+		"GIT_COMMITTER_EMAIL=ann@example.org", "GIT_AUTHOR_DATE=1700000000 +0000",
+		"GIT_COMMITTER_DATE=1700000000 +0000", "LC_ALL=C", "TZ=UTC",
+	}}
+	r.Must(os.MkdirAll(r.Root, 0o755))
+	r.Run(append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
+	Write(t, r.Root, "a.txt", "a\n")
+	r.Run("add", "a.txt")
+	r.Run("commit", "-q", "-m", "first")
+	return r
+}
+
+// Run runs git as the user would and returns what it printed, without the last line feed.
+func (r *GitRepo) Run(args ...string) string {
+	r.T.Helper()
+	out, err := r.TryGit(args...)
+	if err != nil {
+		r.T.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+// TryGit is Run for commands that may fail.
+func (r *GitRepo) TryGit(args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = r.Root, r.Env
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// Path is the path of a file of the work tree, from its name with slashes.
+func (r *GitRepo) Path(name string) string { return filepath.Join(r.Root, filepath.FromSlash(name)) }
+
+// Must fails the test on an error.
+func (r *GitRepo) Must(err error) {
+	r.T.Helper()
+	if err != nil {
+		r.T.Fatal(err)
+	}
+}
+
+// Fsck fails the test if anything in the repository is damaged.
+func (r *GitRepo) Fsck() {
+	r.T.Helper()
+	if out := r.Run("fsck", "--full", "--strict", "--no-dangling", "--no-progress"); strings.Contains(out, "error") {
+		r.T.Fatal(out)
+	}
+}
