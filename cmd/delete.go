@@ -146,30 +146,24 @@ func (a *deleteVerb) mayGo(ctx context.Context, s *session.Session) (handover.Fa
 	if err != nil {
 		return fate, err
 	}
-	switch {
-	case a.force:
-		return fate, nil
-	case fate.How == handover.FateNowhere:
+	if fate.How == handover.FateNowhere {
+		if a.force {
+			return fate, nil
+		}
 		return fate, a.notMerged(ctx, s)
 	}
-	return fate, a.allMerged(ctx, s)
+	made, err := unmerged(ctx, a.Workspace, s)
+	switch {
+	case made == "" || err != nil:
+		return fate, err
+	case a.force:
+		return handover.Fate{How: handover.FateNowhere}, nil
+	}
+	return fate, notAllMerged(s, made)
 }
 
-// allMerged refuses to delete a session whose newest commit beside its work no branch has.
-func (a *deleteVerb) allMerged(ctx context.Context, s *session.Session) error {
-	made, err := alsoMade(ctx, a.Repo, s)
-	if made == "" || err != nil {
-		return err
-	}
-	w, err := workOf(ctx, a.Repo, s)
-	if err != nil {
-		return err
-	}
-	w.Commit = made
-	fate, err := a.Repo.Fate(ctx, w)
-	if fate.How != handover.FateNowhere || err != nil {
-		return err
-	}
+// notAllMerged refuses to delete a session that made a commit beside its work which no branch has.
+func notAllMerged(s *session.Session, made session.Commit) error {
 	what := "commit " + made.Short()
 	for _, c := range s.Checkpoints {
 		if c.Code == made {

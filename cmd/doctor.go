@@ -40,8 +40,8 @@ func (a *doctorVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor", Short: "check for problems and suggest fixes",
 		Long: `Doctor checks everything that wfs stores: refs and session histories (every event is read), journals,
-locks, notes and caches, the operation log, leftovers of killed processes, git settings that would delete or
-publish sessions, and the disk. For each problem it prints its effect and the command that fixes it. Without
+locks, notes and caches, the operation log, leftovers of killed processes, git settings that would delete
+sessions, and the disk. For each problem it prints its effect and the command that fixes it. Without
 --repair it writes nothing and takes no lock.
 
 With --repair, what is damaged is moved aside (to NAME.corrupt-1; the latest three of a name are kept) and

@@ -23,7 +23,10 @@ const noHoldout = "none"
 // holdoutStore keeps the hold-out tests of this person.
 func holdoutStore(e *workspace.Env) (holdout.Store, error) {
 	state, err := e.StateDir()
-	return holdout.Store(filepath.Join(state, "holdout")), err
+	if err != nil {
+		return "", err
+	}
+	return holdout.Store(filepath.Join(state, "holdout")), nil
 }
 
 // takenHoldout is what --holdout named, read and not kept yet.

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/handover"
 
@@ -37,26 +38,74 @@ func workOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (hando
 	return w, err
 }
 
-// alsoMade is the newest commit of a session beside its work, "" for none: the checkpoint that somebody went back from
-// before anything was handed over, or what is on its branch since.
-func alsoMade(ctx context.Context, repo *gitstate.Repo, s *session.Session) (session.Commit, error) {
-	last := s.Checkpoints[len(s.Checkpoints)-1].Code
-	from := s.At(s.Current).Code
+// unmerged is a commit of a session beside its work that no branch has, "" for none.
+func unmerged(ctx context.Context, in *workspace.Workspace, s *session.Session) (session.Commit, error) {
+	w, err := workOf(ctx, in.Repo, s)
+	if err != nil {
+		return "", err
+	}
+	made, err := alsoMade(ctx, in, s)
+	for _, c := range made {
+		w.Commit = c
+		if fate, err := in.Repo.Fate(ctx, w); err != nil || fate.How == handover.FateNowhere {
+			return c, err
+		}
+	}
+	return "", err
+}
+
+// alsoMade are the newest commits of a session that its work does not contain: the last checkpoint, if somebody went back
+// from it; the end of its branch, which may have grown since it was handed over; and what somebody had committed when
+// the branch was last moved away from that. An attempt counts only as long as nothing was handed over.
+func alsoMade(ctx context.Context, in *workspace.Workspace, s *session.Session) (made []session.Commit, err error) {
+	from, last := s.At(s.Current).Code, s.Checkpoints[len(s.Checkpoints)-1]
+	all := []session.Commit{last.Code}
 	if f := s.Finished; f != nil && s.Status == session.StatusFinished {
-		tip, err := repo.Ref(ctx, s.Branch())
+		from = s.At(f.Checkpoint).Code
+		tip, err := in.Repo.Ref(ctx, s.Branch())
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, tip); last.Trigger == session.TriggerAttempt {
+			all = all[1:]
+		}
+	}
+	byHand, err := movedFrom(ctx, in, s.ID)
+	for _, c := range append(all, byHand) {
+		if c == "" || err != nil {
+			continue
+		}
+		var old bool
+		if old, err = in.Repo.IsAncestor(ctx, c, from); !old {
+			made = append(made, c)
+		}
+	}
+	return made, err
+}
+
+// movedFrom is the newest commit by hand that the session's branch was moved away from, "" for none. The move keeps it.
+func movedFrom(ctx context.Context, in *workspace.Workspace, id session.ID) (session.Commit, error) {
+	commits, err := in.Repo.Ledgers(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	for _, l := range commits {
+		info, err := in.Repo.CommitInfo(ctx, l.Commit)
 		if err != nil {
 			return "", err
 		}
-		last, from = tip, s.At(f.Checkpoint).Code
+		if len(info.Parents) < 2 || strings.Contains(info.Body, "Wfs-Ledger-Code: ") {
+			continue
+		}
+		events, err := in.Engine.EventsOf(ctx, l.Commit)
+		if err != nil || len(events) == 0 {
+			return "", err
+		}
+		if _, ok := events[len(events)-1].Body.(session.Moved); ok {
+			return info.Parents[1], nil
+		}
 	}
-	if last == "" || last == from {
-		return "", nil
-	}
-	old, err := repo.IsAncestor(ctx, last, from)
-	if old || err != nil {
-		return "", err
-	}
-	return last, nil
+	return "", nil
 }
 
 // withFate keeps the sessions whose work is merged, or those whose work is not, and says what became of it.

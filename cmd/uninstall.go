@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,9 +36,10 @@ type uninstallJSON struct {
 	Trust   bool       `json:"trust"`           // what is trusted here is forgotten
 	Stays   []string   `json:"stays,omitempty"` // directories in which sessions had their documents
 
-	tips  []session.RefMove // the ledgers last: until then sessions can be read
-	hooks []string          // files of settings
-	trees []worktree.Worktree
+	tips  []session.RefMove  // the ledgers last: until then sessions can be read
+	hooks []string           // files of settings
+	leave []*session.Refusal // what work trees have to do before
+	dirs  []string           // those of Files that are directories
 }
 
 // onlyOurs is work that may be in no branch of the user's.
@@ -89,7 +91,7 @@ func (a *uninstallVerb) run(ctx context.Context, _ []string) error {
 	if a.dry || j.nothing() {
 		return a.say(j, command)
 	}
-	if err := onOwnBranches(j.trees); err != nil {
+	if err := a.NoneDriven("wfs uninstall"); err != nil {
 		return err
 	}
 	if ok, err := a.agreed(ctx, j, command); err != nil {
@@ -110,7 +112,7 @@ func (a *uninstallVerb) carryOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := onOwnBranches(j.trees); err != nil {
+	if err := j.onOwnBranch(); err != nil {
 		return err
 	}
 	if err := a.bundle(ctx, j); err != nil {
@@ -139,19 +141,46 @@ func (a *uninstallVerb) agreed(ctx context.Context, j *uninstallJSON, command st
 			return false, err
 		}
 	}
+	if err := j.onOwnBranch(); err != nil {
+		return false, err
+	}
 	return a.ask(ctx, "Remove all of it? [y/N] ", command)
 }
 
-// onOwnBranches refuses while a work tree is on a branch that would go.
-func onOwnBranches(trees []worktree.Worktree) error {
-	for _, t := range trees {
-		name, ours := strings.CutPrefix(t.Branch, session.BranchPrefix)
-		if ours && (!t.Gone || t.Locked) {
-			return session.Refuse(session.RefuseWorktree, fmt.Sprintf("git -C %s switch -c %s", shellWord(t.Path), name),
-				"%s is on %s, which would be removed", t.Path, present.ShortRef(t.Branch))
-		}
+// onOwnBranch refuses while a work tree is on a branch that would go.
+func (j *uninstallJSON) onOwnBranch() error {
+	if len(j.leave) == 0 {
+		return nil
 	}
-	return nil
+	return j.leave[0]
+}
+
+// mustLeave says how a work tree leaves a branch that would go, nil for one that is on no such branch.
+func (a *uninstallVerb) mustLeave(ctx context.Context, t *worktree.Worktree) (*session.Refusal, error) {
+	name, ours := strings.CutPrefix(t.Branch, session.BranchPrefix)
+	switch {
+	case !ours || t.Gone && !t.Locked: // git detaches the HEAD of one that is gone
+		return nil, nil
+	case t.Gone:
+		var r *session.Refusal
+		errors.As(workspace.Gone(session.ID(name), t), &r)
+		return r, nil
+	}
+	how := "rebase --abort"
+	if t.Commit == "" {
+		free := name
+		for n := 2; ; n++ {
+			if taken, err := a.Repo.Ref(ctx, "refs/heads/"+free); err != nil {
+				return nil, err
+			} else if taken == "" {
+				break
+			}
+			free = fmt.Sprintf("%s-%d", name, n)
+		}
+		how = "switch -c " + free
+	}
+	return session.Refuse(session.RefuseWorktree, fmt.Sprintf("git -C %s %s", shellWord(t.Path), how),
+		"%s is on %s, which would be removed", t.Path, present.ShortRef(t.Branch)), nil
 }
 
 // holdAll takes the locks of all work trees and sessions, and completes what was interrupted.
@@ -263,19 +292,32 @@ func (a *uninstallVerb) findWork(ctx context.Context, j *uninstallJSON) error {
 	if err != nil {
 		return err
 	}
+	named := map[string]session.Commit{} // refs of which a session says what is in them
 	for _, id := range ids {
+		own, err := a.Repo.OwnRefs(ctx, id)
+		if err != nil {
+			return err
+		}
+		maps.Copy(named, own)
 		v, err := a.View(ctx, id)
 		if err != nil {
 			only(session.BranchOf(id), "%s (the session cannot be read)", id)
 		} else if v.Session.Status != session.StatusFinished {
 			only(session.BranchOf(id), "%s: %s", id, present.Stands(&v.Session))
 		}
-		rescues, err := a.Repo.Rescues(ctx, id)
-		if err != nil {
-			return err
-		}
-		for _, ref := range sortedKeys(rescues) {
-			only(ref, "%s: uncommitted changes of yours from %s", ref, present.ShortRef(rescues[ref].Head.Ref))
+	}
+	for _, m := range j.tips {
+		_, said := named[m.Ref]
+		switch {
+		case said:
+		case strings.HasPrefix(m.Ref, session.RefPrefix) && strings.Contains(m.Ref, "/rescue/"):
+			state, err := a.Repo.State(ctx, m.Old)
+			if err != nil {
+				return err
+			}
+			only(m.Ref, "%s: uncommitted changes of yours (%s)", m.Ref, state.Why)
+		case strings.HasPrefix(m.Ref, session.BranchPrefix):
+			only(m.Ref, "%s (a branch without a session)", present.ShortRef(m.Ref))
 		}
 	}
 	deleted, err := a.Deletions(ctx)
@@ -286,12 +328,18 @@ func (a *uninstallVerb) findWork(ctx context.Context, j *uninstallJSON) error {
 }
 
 // findFiles names the files and directories that change or go.
-func (a *uninstallVerb) findFiles(ctx context.Context, j *uninstallJSON) (err error) {
-	if j.trees, err = a.Repo.Worktrees(ctx); err != nil {
+func (a *uninstallVerb) findFiles(ctx context.Context, j *uninstallJSON) error {
+	trees, err := a.Repo.Worktrees(ctx)
+	if err != nil {
 		return err
 	}
 	hooks := hookFiles{a.app}
-	for _, t := range j.trees {
+	for _, t := range trees {
+		if leave, err := a.mustLeave(ctx, &t); err != nil {
+			return err
+		} else if leave != nil {
+			j.leave = append(j.leave, leave)
+		}
 		if t.Gone {
 			continue
 		}
@@ -311,7 +359,7 @@ func (a *uninstallVerb) findFiles(ctx context.Context, j *uninstallJSON) (err er
 	}
 	for _, dir := range []string{a.Repo.StateDir(), a.rooms.BaseRuns(workflows.Plan{}).Dir()} {
 		if isDir(dir) {
-			j.Files = append(j.Files, dir)
+			j.dirs, j.Files = append(j.dirs, dir), append(j.Files, dir)
 		}
 	}
 	return nil
@@ -445,7 +493,7 @@ func (a *uninstallVerb) say(j *uninstallJSON, command string) error {
 	}
 	for _, f := range j.Files {
 		switch {
-		case isDir(f) || filepath.Base(f) == filepath.Base(a.Repo.StateDir()):
+		case slices.Contains(j.dirs, f):
 			a.out("%s %s", removes, f)
 		case slices.Contains(j.hooks, f):
 			a.out("%s the hooks in %s", removes, f)
@@ -467,6 +515,9 @@ func (a *uninstallVerb) say(j *uninstallJSON, command string) error {
 		a.out("undo: %s", a.typed(j.Restore))
 	case !j.Removed:
 		a.out(".wfs/, your branches and your files stay; nothing was removed yet")
+		for _, r := range j.leave {
+			a.out("before that, because %s: %s", r.Message, r.Hint)
+		}
 		if command != "" {
 			a.next([]string{command})
 		}

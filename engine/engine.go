@@ -110,7 +110,8 @@ func New(base *hand.Base, works Works) *Engine {
 		Tools: &judging.Tools{Gates: works}, Works: works}
 }
 
-// Use makes the engine work in another repository, or in another work tree of it.
+// Use makes the engine work in another repository, or in another work tree of it. A session that is in hand by then stays
+// with the former one.
 func (e *Engine) Use(g Git) {
 	e.Kit.Base.Reader.Git, e.Kit.Base.Git, e.Kit.Git = g.History, g.Hand, g.Transition
 	e.place, e.Trees, e.handover, e.Around, e.AutoSaves = g.Checkpoint, g.Trees, g.Handover, g.Around, g.AutoSaves

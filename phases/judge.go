@@ -88,6 +88,7 @@ func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *sessi
 		if errors.Is(err, session.ErrOtherPackages) {
 			out.Verdict, out.Class, out.Reason = session.Blocked, session.ClassAsked, otherPackages(g.Name, noCopy)
 			out.Question = &session.Question{Evidence: []string{out.Reason}, Packages: true}
+			out.Gates = nil // nothing was judged
 			return nil, nil
 		}
 		if err != nil {

@@ -215,6 +215,9 @@ func TestTip(t *testing.T) {
 			if got := Open(c.Dir()).Session("auth").Tip(tip(1)); got != nil {
 				t.Fatalf("byte %d of %d changed: %q", i, len(data), got)
 			}
+			if row.Goal = ""; c.Session("auth").Row(tip(1), &row) && row.Goal != "log in\n" {
+				t.Fatalf("byte %d of %d changed: row %q", i, len(data), row.Goal)
+			}
 		}
 	}
 	if got := c.Session("auth").Tip(tip(1)); !reflect.DeepEqual(got, want) {

@@ -23,7 +23,7 @@ const (
 )
 
 // tipMagic is the file's first line. What another version of the fold has made is of no use.
-var tipMagic = fmt.Sprintf("wfs tip 2.%d\n", session.FoldVersion)
+var tipMagic = fmt.Sprintf("wfs tip 3.%d\n", session.FoldVersion)
 
 // tipRead is what was read last.
 type tipRead struct {
@@ -50,7 +50,8 @@ func (s Session) KeepTip(tip session.Commit, row map[string]any, files session.F
 	if err != nil {
 		return err
 	}
-	data := fmt.Appendf(nil, "%s\n%s\n%s", tip, head, body)
+	head = fmt.Appendf(nil, "%s\n%s", tip, head)
+	data := fmt.Appendf(nil, "%s%s\n%s", sumOf(head), head, body)
 	return durable.WriteCache(filepath.Join(dir, tipFile), append([]byte(tipMagic+sumOf(data)), data...), 0o600)
 }
 
@@ -77,10 +78,10 @@ func (s Session) Row(tip session.Commit, row any) bool {
 	if info, err := os.Lstat(path); err != nil || info.Size() > int64(len(first)) {
 		return false
 	}
-	data, _ := durable.ReadFile(filepath.Join(filepath.Dir(path), tipFile), maxRow) // too large: its beginning
-	lines := bytes.SplitN(data, []byte("\n"), 5)                                    // magic, sum, tip, row
-	return len(lines) == 5 && string(lines[0])+"\n" == tipMagic && string(lines[2]) == string(tip) &&
-		json.Unmarshal(lines[3], row) == nil
+	data, err := durable.ReadBeginning(filepath.Join(filepath.Dir(path), tipFile), maxRow)
+	lines := bytes.SplitN(data, []byte("\n"), 6) // magic, sum, sum of the next two, tip, row
+	return err == nil && len(lines) == 6 && string(lines[0])+"\n" == tipMagic && string(lines[3]) == string(tip) &&
+		sumOf(bytes.Join(lines[3:5], []byte("\n"))) == string(lines[2])+"\n" && json.Unmarshal(lines[4], row) == nil
 }
 
 // LastTip returns the ledger commit that documents were stored for last, "" when that is not known.
@@ -96,9 +97,9 @@ func (s Session) keptTip() (d tipDocuments) {
 		return d
 	}
 	data, ok := bytes.CutPrefix(data, []byte(tipMagic))
-	lines := bytes.SplitN(data, []byte("\n"), 4) // sum, tip, row, documents
-	if !ok || len(lines) < 4 || sumOf(data[min(9, len(data)):]) != string(lines[0])+"\n" ||
-		json.Unmarshal(lines[3], &d) != nil {
+	lines := bytes.SplitN(data, []byte("\n"), 5) // sum, sum of the next two, tip, row, documents
+	if !ok || len(lines) < 5 || sumOf(data[min(9, len(data)):]) != string(lines[0])+"\n" ||
+		json.Unmarshal(lines[4], &d) != nil {
 		return tipDocuments{}
 	}
 	s.clone.tip.Store(&tipRead{id: s.id, tipDocuments: d})

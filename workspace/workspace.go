@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/wfs-dev/wfs/engine"
@@ -49,7 +50,8 @@ type Workspace struct {
 	Births
 	Absent
 
-	secrets *redact.Redactor
+	secrets     *redact.Redactor
+	readSecrets sync.Once
 }
 
 // New returns a workspace that has not been opened yet.
@@ -96,9 +98,7 @@ func (w *Workspace) RepoAt(ctx context.Context, dir string, write bool) (*gitsta
 
 // Redactor takes the secrets of this environment, and those of a known form, out of text. Reading commands do without.
 func (w *Workspace) Redactor() *redact.Redactor {
-	if w.secrets == nil {
-		w.secrets = redact.New(w.Env.Environ)
-	}
+	w.readSecrets.Do(func() { w.secrets = redact.New(w.Env.Environ) }) // sessions are read in parallel
 	return w.secrets
 }
 

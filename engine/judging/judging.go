@@ -46,6 +46,6 @@ type Judging struct {
 	*hand.Hand
 	*Tools
 	// Convert makes git treat files as it did when this command began to drive, and names what that put back, and what
-	// stands in files of the user's, where nothing is put back. nil: it does so already.
+	// stands in files of the user's, where nothing is put back.
 	Convert func(context.Context) (back, elsewhere []string, err error)
 }

@@ -159,11 +159,11 @@ func (r *Locks) HealRefLocks(ctx context.Context) error {
 		if errors.Is(err, durable.ErrLocked) {
 			break // they may be those of somebody who lives
 		}
-		if err == nil {
-			err = r.removeLeft(ctx, r.leftLocks(noted))
-			_ = alone.Release()
-		}
 		if err != nil {
+			return err
+		}
+		defer alone.Release() // after the notes: a new one must not go with them
+		if err := r.removeLeft(ctx, r.leftLocks(noted)); err != nil {
 			return err
 		}
 		break

@@ -21,7 +21,10 @@ func (r *Git) gits(ctx context.Context) (list []proc.Process, known bool) {
 		return nil, false
 	}
 	dirs := []string{r.Root, r.CommonDir, main}
-	linked, _ := os.ReadDir(filepath.Join(r.CommonDir, "worktrees"))
+	linked, err := os.ReadDir(filepath.Join(r.CommonDir, "worktrees"))
+	if err != nil && !Absent(err) {
+		return nil, false
+	}
 	for _, d := range linked {
 		path, err := LinkedPath(filepath.Join(r.CommonDir, "worktrees", d.Name()))
 		if err != nil {

@@ -188,15 +188,6 @@ func (r *Inspection) Lost(ctx context.Context, refs []string) (string, error) {
 	return "", err
 }
 
-// OnlyOurs reports whether a ref leads to a commit that no ref of the user's leads to.
-func (r *Inspection) OnlyOurs(ctx context.Context, ref string) (bool, error) {
-	out, err := r.Git.Ask(ctx, "rev-list", "--max-count=1", ref, "--not",
-		"--exclude="+BranchPrefix+"*",
-		"--exclude="+RefsPrefix+"*",
-		"--exclude="+OpsPrefix+"*", "--exclude="+DeletedPrefix+"*", "--glob=refs/*")
-	return len(out) > 0, err
-}
-
 // DropEmpty removes the directories of refs of ours in which nothing is: git, killed after it has removed the last ref
 // there, leaves them for good. One that makes a ref there now makes the directory again.
 func (r *Inspection) DropEmpty() {

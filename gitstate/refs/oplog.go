@@ -377,11 +377,19 @@ func (r *Operations) moveAside() error {
 	if err == nil && next == "" || err != nil && !errors.Is(err, ErrBrokenRef) {
 		return err
 	}
-	path, to := r.refs.refPath(r.OpsRef()), filepath.Join(r.Git.PrivateDir(), "ops.corrupt-1")
+	path, to := r.refs.refPath(r.OpsRef()), filepath.Join(r.Git.PrivateDir(), "ops")
 	if err := durable.MkdirAll(r.Git.PrivateDir()); err != nil {
 		return err
 	}
+	if gitcmd.IsThere(to) { // a command was killed before it had given that its name
+		if _, err := durable.MoveAside(to); err != nil {
+			return err
+		}
+	}
 	if err := os.Rename(path, to); err != nil {
+		return err
+	}
+	if to, err = durable.MoveAside(to); err != nil {
 		return err
 	}
 	data, _ := gitcmd.ReadBounded(to, gitcmd.MaxRef)

@@ -40,6 +40,10 @@ func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 			testkit.Write(r.T, "", filepath.Join(r.Git.GitDir, ref), "rubbish\n")
 			return ""
 		},
+		"a large file": func(r *testRepo) string {
+			testkit.Write(r.T, "", filepath.Join(r.Git.GitDir, ref), strings.Repeat("x", 1<<14))
+			return ""
+		},
 		"an empty file": func(r *testRepo) string { testkit.Write(r.T, "", filepath.Join(r.Git.GitDir, ref), ""); return "" },
 		"an object that does not exist": func(r *testRepo) string {
 			testkit.Write(r.T, "", filepath.Join(r.Git.GitDir, ref), strings.Repeat("1", 40)+"\n")

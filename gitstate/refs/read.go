@@ -84,7 +84,7 @@ func (r *Refs) ReadRef(name string) (next string, commit session.Commit, err err
 	if err == nil {
 		return r.parseRef(name, data)
 	}
-	if errors.Is(err, durable.ErrNotRegular) || errors.Is(err, syscall.ELOOP) {
+	if errors.Is(err, durable.ErrNotRegular) || errors.Is(err, durable.ErrTooLarge) || errors.Is(err, syscall.ELOOP) {
 		return "", "", fmt.Errorf("%s: %w: %w", name, ErrBrokenRef, err)
 	}
 	if !gitcmd.Absent(err) && !errors.Is(err, syscall.EISDIR) { // git removes such a directory as soon as it is empty

@@ -76,9 +76,13 @@ func (p *provisioner) link(ctx context.Context, name string) error {
 		p.skip(name, "is not in the main work tree")
 		return nil
 	}
+	tracked, err := p.tracked(ctx, name)
+	if err != nil {
+		return err
+	}
 	target, err := filepath.EvalSymlinks(file)
 	if err == nil {
-		err = p.mayLink(ctx, name, target)
+		err = p.mayLink(target, tracked)
 	}
 	if err != nil {
 		return fmt.Errorf("link: %s %w: %w", name, ErrCannotLink, err)
@@ -97,11 +101,7 @@ func (p *provisioner) link(ctx context.Context, name string) error {
 }
 
 // mayLink is an error when a path must not be linked to.
-func (p *provisioner) mayLink(ctx context.Context, name, target string) error {
-	tracked, err := p.tracked(ctx, name)
-	if err != nil {
-		return err
-	}
+func (p *provisioner) mayLink(target string, tracked bool) error {
 	if tracked {
 		return errors.New("git tracks it, or something in it")
 	}
@@ -167,7 +167,7 @@ func (p *provisioner) copies(ctx context.Context, pattern string) error {
 	if err != nil {
 		return err
 	}
-	var copied []string
+	before := len(p.done.Copied)
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -177,13 +177,12 @@ func (p *provisioner) copies(ctx context.Context, pattern string) error {
 			return fmt.Errorf("copy: %s: %w", name, err)
 		}
 		if done {
-			copied = append(copied, name)
+			p.done.Copied = append(p.done.Copied, name)
 		}
 	}
 	if whole {
-		copied = []string{pattern}
+		p.done.Copied = append(p.done.Copied[:before], pattern)
 	}
-	p.done.Copied = append(p.done.Copied, copied...)
 	return nil
 }
 

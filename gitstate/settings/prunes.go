@@ -15,12 +15,13 @@ var Kept = []string{"^" + refs.BranchPrefix + "*", "^" + strings.TrimSuffix(refs
 // Prunes lists the settings of remotes by which `git fetch --prune` deletes the refs of sessions.
 func (r *Settings) Prunes(ctx context.Context) ([]string, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "-z", "--get-regexp", `^remote\..*\.fetch$`)
-	all := gitcmd.SplitZ(out)
+	settings := gitcmd.SplitZ(out)
 	var keys []string
-	for _, entry := range all {
+	for _, entry := range settings {
 		key, value, _ := strings.Cut(entry, "\n")
-		kept := func(spec string) bool { return slices.Contains(all, key+"\n"+spec) }
-		if strings.HasSuffix(value, ":refs/*") && (!kept(Kept[0]) || !kept(Kept[1])) {
+		kept := func(spec string) bool { return slices.Contains(settings, key+"\n"+spec) }
+		all := strings.HasSuffix(value, ":refs/*")
+		if (all || strings.HasSuffix(value, ":refs/heads/*")) && !kept(Kept[0]) || all && !kept(Kept[1]) {
 			keys = append(keys, key)
 		}
 	}

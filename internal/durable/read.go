@@ -16,26 +16,38 @@ var ErrNotRegular = errors.New("not a regular file")
 var ErrTooLarge = errors.New("file is too large")
 
 // ReadFile returns the content of a regular file of at most limit bytes. The errors are fs.ErrNotExist, ErrNotRegular
-// and ErrTooLarge, wrapped, or what the system said; with ErrTooLarge it returns the beginning. It never blocks: opening
-// a FIFO returns at once. A symbolic link as the last element is not followed.
+// and ErrTooLarge, wrapped, or what the system said. It never blocks: opening a FIFO returns at once. A symbolic link
+// as the last element is not followed.
 func ReadFile(path string, limit int64) ([]byte, error) {
+	data, size, err := read(path, limit)
+	if err == nil && size > limit {
+		return nil, tooLarge(path, size, limit)
+	}
+	return data, err
+}
+
+// ReadBeginning is ReadFile, but of a larger file it returns the first limit bytes.
+func ReadBeginning(path string, limit int64) ([]byte, error) {
+	data, _, err := read(path, limit)
+	return data[:min(int64(len(data)), limit)], err
+}
+
+// read reads at most one byte more than limit, and returns how large the file is.
+func read(path string, limit int64) (data []byte, size int64, err error) {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	b := bytes.NewBuffer(make([]byte, 0, min(info.Size(), limit)+1+bytes.MinRead))
 	if _, err := b.ReadFrom(io.LimitReader(f, limit+1)); err != nil { // it may grow while it is read
-		return nil, err
+		return nil, 0, err
 	}
-	if n := int64(b.Len()); n > limit {
-		return b.Bytes(), tooLarge(path, max(n, info.Size()), limit)
-	}
-	return b.Bytes(), nil
+	return b.Bytes(), max(int64(b.Len()), info.Size()), nil
 }
 
 func tooLarge(path string, size, limit int64) error {

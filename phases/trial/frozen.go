@@ -76,38 +76,29 @@ func (t *Trial) passesFrozen(ctx context.Context) (changed bool, failures []repo
 	if !refs[0].edited && slices.ContainsFunc(t.Out.Gone, t.cameInLap) {
 		return changed, nil, nil // no test was changed, and yet those of the lap do not run
 	}
-	refs, err = t.withTrees(ctx, refs)
-	for _, ref := range refs {
-		if done, failures, err := t.tryReference(ctx, ref); err != nil || done {
-			return changed, failures, err
-		}
-	}
-	return changed, nil, err
-}
-
-// cameInLap reports whether a test is one of the lap's own.
-func (t *Trial) cameInLap(id session.TestID) bool {
-	_, had := t.Req.LapStart.Gates[t.Gate.Name][id]
-	return slices.Contains(t.Req.Targets, id) || !had && ofLap(t.Req, id)
-}
-
-// withTrees are the references that differ from the attempt and from each other, with the attempt's code and their
-// tests.
-func (t *Trial) withTrees(ctx context.Context, refs []reference) (list []reference, err error) {
 	seen := []session.Tree{t.Out.Tree}
 	for _, ref := range refs {
 		if len(ref.aside) == 0 || !ref.edited && (!ref.newest || mayRemove(t.Req)) {
 			continue // what only came since is judged with the newest
 		}
 		if ref.with, err = t.WithTests(ctx, ref.tree, ref.files, ref.aside); err != nil {
-			return nil, err
+			return changed, nil, err
 		}
 		if slices.Contains(seen, ref.with) || ref.with == ref.tree && !ref.newest { // then it has no code of its own
 			continue
 		}
-		seen, list = append(seen, ref.with), append(list, ref)
+		seen = append(seen, ref.with)
+		if done, failures, err := t.tryReference(ctx, ref); err != nil || done {
+			return changed, failures, err
+		}
 	}
-	return list, nil
+	return changed, nil, nil
+}
+
+// cameInLap reports whether a test is one of the lap's own.
+func (t *Trial) cameInLap(id session.TestID) bool {
+	_, had := t.Req.LapStart.Gates[t.Gate.Name][id]
+	return slices.Contains(t.Req.Targets, id) || !had && ofLap(t.Req, id)
 }
 
 // tryReference judges the attempt's code with the tests of a reference, and what its own tests are worth beside those.

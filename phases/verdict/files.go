@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
@@ -48,8 +49,20 @@ func (l *Files) changedTests(printed string) bool {
 // changedIn reports whether tests were changed in a Go package.
 func (l *Files) changedIn(pkg session.TestID) bool {
 	return slices.ContainsFunc(l.Changes, func(c session.Change) bool {
-		return strings.HasSuffix(c.Path, "_test.go") && InPackage(c.Path, string(pkg))
+		return strings.HasSuffix(c.Path, "_test.go") && l.inPackage(c.Path, string(pkg))
 	})
+}
+
+var moduleRE = lazyregexp.New(`(?m)^\s*module\s+"?([^\s"]+)`)
+
+// inPackage reports whether a Go file belongs to a package, or may where no go.mod says its module.
+func (l *Files) inPackage(file, pkg string) bool {
+	for _, dir := range above(file) {
+		if m := moduleRE.FindStringSubmatch(string(l.Now(path.Join(dir, "go.mod")))); m != nil {
+			return pkg == path.Join(m[1], strings.TrimPrefix(path.Dir(file), strings.TrimSuffix(dir, ".")))
+		}
+	}
+	return InPackage(file, pkg)
 }
 
 // OnlyTests reports whether nothing but tests, what they read, and documents was changed.

@@ -63,14 +63,14 @@ func Resolve(w *workflows.Workflow, c *workflows.Config, agent *workflows.Agent)
 }
 
 // useGates puts gates of the configuration where a phase uses them. missing are those that are not there.
-func useGates(ph *workflows.Phase, c *workflows.Config, missing *grouped) []workflows.Finding {
+func useGates(ph *workflows.Phase, c *workflows.Config, missing *grouped) (found []workflows.Finding) {
 	used := ph.Gates
 	ph.Gates = nil
 	for _, g := range used {
-		found, ok := c.Gates[g.Use]
+		gate, ok := c.Gates[g.Use]
 		if g.Use != workflows.UseAll || ok {
 			if ok {
-				g = defined(g, found)
+				g = defined(g, gate)
 			} else if g.Use != "" {
 				missing.add(g.Use, ph.Name)
 			}
@@ -86,11 +86,11 @@ func useGates(ph *workflows.Phase, c *workflows.Config, missing *grouped) []work
 		case len(c.Gates) == 0:
 			missing.add("tests", ph.Name)
 		default:
-			return []workflows.Finding{workflows.Findingf("phase %s expects red tests, "+
-				"and no gate of the configuration has per-test results\n%s", ph.Name, blindHint)}
+			found = append(found, workflows.Findingf("phase %s expects red tests, "+
+				"and no gate of the configuration has per-test results\n%s", ph.Name, blindHint))
 		}
 	}
-	return nil
+	return found
 }
 
 // defined is the gate of the configuration that g uses, as g uses it.
