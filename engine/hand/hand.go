@@ -119,6 +119,7 @@ type Hand struct {
 	ID       session.ID
 	Tip      session.Commit
 	S        session.Session
+	kept     session.Session // as the documents of Tip hold it, empty when those cannot be used
 	Plan     *workflows.Plan
 	PlanText []byte // plan.json
 	Files    Files
@@ -168,7 +169,7 @@ func (e *Base) At(ctx context.Context, id session.ID, tip session.Commit) (*Hand
 		return nil, err
 	}
 	v, err := e.ViewOf(ctx, id, tip, h.Files.Events())
-	h.S, h.Live, h.Pending = v.Session, v.Live, v.Pending
+	h.S, h.kept, h.Live, h.Pending = v.Session, v.Kept, v.Live, v.Pending
 	return h, err
 }
 

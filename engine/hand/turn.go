@@ -51,7 +51,7 @@ func (h *Hand) Turn(ctx context.Context, d session.Draft, body func(session.Made
 		// Not published: what the journal says did not happen, and the next command reads it so.
 		return p.Made, errors.Join(err, h.Drop(ev, err))
 	}
-	h.S, h.Tip, h.Live, h.Docs = after, p.Ledger, nil, nil
+	h.S, h.kept, h.Tip, h.Live, h.Docs = after, after, p.Ledger, nil, nil
 	kept := session.Files{session.FileSession: cache, session.FilePlan: h.PlanText}
 	if err := h.base.KeepTip(h.ID, h.Tip, row(&after), kept); err != nil {
 		return p.Made, err
@@ -107,7 +107,7 @@ func foreign(s session.Settled) error {
 
 // documents are the documents of the ledger commit that a turn makes.
 func (h *Hand) documents(after session.Session, turn session.Event) (session.Files, error) {
-	files, err := codec.Documents(after)
+	files, err := codec.Documents(after, h.kept)
 	if err != nil {
 		return nil, err
 	}

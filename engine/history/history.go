@@ -43,6 +43,7 @@ var ErrUnreadable = errors.New("its saved data cannot be used")
 // View is what can be known of a session by reading alone.
 type View struct {
 	Tip     session.Commit
+	Kept    session.Session // as the documents of Tip hold it, empty when those cannot be used
 	Session session.Session
 	Live    []session.Event // beyond the ledger's tip, without a pending turn
 	Pending *session.Event  // a turn whose ledger commit was not published
@@ -63,9 +64,12 @@ func (e *Reader) ViewOf(ctx context.Context, id session.ID, tip session.Commit, 
 	if n := len(live); n > 0 && live[n-1].Kind().IsTurn() {
 		v.Pending, v.Live = &live[n-1], live[:n-1]
 	}
-	s, err := e.AtTip(ctx, id, tip)
+	s, kept, err := e.atTip(ctx, id, tip)
 	if err != nil {
 		return v, err
+	}
+	if kept {
+		v.Kept = s
 	}
 	if v.Session, err = fold.Extend(s, v.Live); err != nil {
 		err = fmt.Errorf("session %s: %w: its journal: %w", id, ErrUnreadable, err)
@@ -75,25 +79,31 @@ func (e *Reader) ViewOf(ctx context.Context, id session.ID, tip session.Commit, 
 
 // AtTip reads the session at a ledger commit from its documents, and folds its history anew when those cannot be used.
 func (e *Reader) AtTip(ctx context.Context, id session.ID, tip session.Commit) (session.Session, error) {
-	s, err := codec.ReadSession(func(name string) ([]byte, error) { return e.Document(ctx, id, tip, name) })
+	s, _, err := e.atTip(ctx, id, tip)
+	return s, err
+}
+
+// atTip also reports whether the documents keep the session.
+func (e *Reader) atTip(ctx context.Context, id session.ID, tip session.Commit) (s session.Session, kept bool, err error) {
+	s, err = codec.ReadSession(func(name string) ([]byte, error) { return e.Document(ctx, id, tip, name) })
 	switch {
 	case errors.Is(err, session.ErrNewer):
-		return s, fmt.Errorf("session %s: %w", id, err)
+		return s, false, fmt.Errorf("session %s: %w", id, err)
 	case err == nil && s.UpToDate() && s.ID == id:
-		return s, nil
+		return s, true, nil
 	}
 	events, err := e.historyTo(ctx, tip)
 	if err == nil && len(events) == 0 {
-		return s, &session.NoLedgerError{ID: id, At: tip}
+		return s, false, &session.NoLedgerError{ID: id, At: tip}
 	}
 	if err != nil {
-		return s, fmt.Errorf("session %s: %w: neither session.json at %s nor its history can be read: %w", id,
+		return s, false, fmt.Errorf("session %s: %w: neither session.json at %s nor its history can be read: %w", id,
 			ErrUnreadable, tip.Short(), err)
 	}
 	if s, err = fold.Fold(events); err != nil {
 		err = fmt.Errorf("session %s: %w: %w", id, ErrUnreadable, err)
 	}
-	return s, err
+	return s, false, err
 }
 
 // Document reads one document of a session's newest ledger commit.

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
+	"reflect"
+	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -51,29 +51,31 @@ type list struct {
 
 func (d *stored) all() []list {
 	s, l := &d.Session, &d.Lists
-	all := []list{{"checkpoints", &s.Checkpoints, &l.Checkpoints}, {"refuted", &s.Refuted, &l.Refuted},
-		{"settlements", &s.Settlements, &l.Settlements}, {"recent_usage", &s.RecentUsage, &l.RecentUsage}}
+	line := new([]session.Checkpoint)
 	if s.Fork != nil {
-		all = append(all, list{"fork_line", &s.Fork.Line, &l.ForkLine})
+		line = &s.Fork.Line
 	}
-	return all
+	return []list{{"checkpoints", &s.Checkpoints, &l.Checkpoints}, {"refuted", &s.Refuted, &l.Refuted},
+		{"settlements", &s.Settlements, &l.Settlements}, {"recent_usage", &s.RecentUsage, &l.RecentUsage},
+		{"fork_line", line, &l.ForkLine}}
 }
 
-// Documents are the files in a ledger commit that hold the session.
-func Documents(s session.Session) (session.Files, error) {
+// Documents are the files in a ledger commit that hold the session. kept is the session that the documents of the
+// previous ledger commit hold, empty when they hold none: a segment that is the same there is nil, for the same file.
+func Documents(s, kept session.Session) (session.Files, error) {
 	files, doc := session.Files{}, stored{Session: s}
 	if s.Fork != nil {
 		fork := *s.Fork
 		doc.Fork = &fork
 	}
-	for _, l := range doc.all() {
+	before := (&stored{Session: kept}).all()
+	for i, l := range doc.all() {
+		list := reflect.ValueOf(l.of).Elem()
 		var err error
-		if *l.at, err = split(files, l.name, l.of); err == nil {
-			err = json.Unmarshal([]byte("null"), l.of)
-		}
-		if err != nil {
+		if *l.at, err = split(files, l.name, list, reflect.ValueOf(before[i].of).Elem()); err != nil {
 			return nil, err
 		}
+		list.SetZero()
 	}
 	data, err := json.Marshal(doc)
 	files[session.FileSession] = append(data, '\n')
@@ -109,52 +111,71 @@ func ReadSession(read func(name string) ([]byte, error)) (session.Session, error
 
 func segmentName(list string, n int) string { return fmt.Sprintf("%s-%d.json", list, n) }
 
-// split puts the full segments of a list into files of their own. At least one entry stays.
-func split(files session.Files, name string, list any) (s stretch, err error) {
-	data, err := json.Marshal(list)
+// closed is how many full segments a list of so many entries has. At least one entry stays outside.
+func closed(entries int) int { return max(0, entries-1) / segment }
+
+// split puts the full segments of a list into files of their own.
+func split(files session.Files, name string, list, kept reflect.Value) (s stretch, err error) {
+	s.Segments = closed(list.Len())
+	for n := range s.Segments {
+		from, to := n*segment, (n+1)*segment
+		file, entries := segmentName(name, n), list.Slice(from, to).Interface()
+		files[file] = nil
+		if n < closed(kept.Len()) && reflect.DeepEqual(entries, kept.Slice(from, to).Interface()) {
+			continue
+		}
+		data, err := inColumns(entries)
+		if err != nil {
+			return s, err
+		}
+		files[file] = append(data, '\n')
+	}
+	if list.Len() > 0 {
+		s.Rest, err = inColumns(list.Slice(s.Segments*segment, list.Len()).Interface())
+	}
+	return s, err
+}
+
+// inColumns returns the entries of a slice by column.
+func inColumns(entries any) (json.RawMessage, error) {
+	data, err := json.Marshal(entries)
 	if err != nil {
-		return s, err
+		return nil, err
 	}
 	var values []json.RawMessage
 	if err := json.Unmarshal(data, &values); err != nil {
-		return s, err
+		return nil, err
 	}
-	for part := range slices.Chunk(values, segment) {
-		if s.Rest, err = columns(part); err != nil {
-			return s, err
-		}
-		if (s.Segments+1)*segment < len(values) {
-			files[segmentName(name, s.Segments)] = append(s.Rest, '\n')
-			s.Segments++
-		}
-	}
-	return s, nil
+	return columns(values)
 }
 
-// join is the inverse of split.
+// join is the inverse of split. list is a pointer to a slice.
 func join(read func(string) ([]byte, error), name string, s stretch, list any) error {
-	var all [][]byte
+	all := reflect.ValueOf(list).Elem()
 	for n := range s.Segments {
-		var part [][]byte
 		data, err := read(segmentName(name, n))
 		if err == nil {
-			part, err = rows(data)
+			err = addRows(all, data)
 		}
-		if all = append(all, part...); err == nil && len(all) != (n+1)*segment {
+		if err == nil && all.Len() != (n+1)*segment {
 			err = errors.New("it is incomplete")
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", segmentName(name, n), err)
 		}
 	}
-	if s.Rest != nil {
-		part, err := rows(s.Rest)
-		if err != nil {
-			return err
-		}
-		all = append(all, part...)
+	if s.Rest == nil {
+		return nil
 	}
-	return json.Unmarshal(slices.Concat([]byte("["), bytes.Join(all, []byte(",")), []byte("]")), list)
+	return addRows(all, s.Rest)
+}
+
+func addRows(list reflect.Value, columns []byte) error {
+	rows, err := rows(columns, list.Type())
+	if err == nil {
+		list.Set(reflect.AppendSlice(list, rows))
+	}
+	return err
 }
 
 // columns turns objects into one object with a list of values for each field, null where an object lacks the field, and
@@ -189,52 +210,47 @@ func columns(values []json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// addColumn adds a field to objects, each of which begins with a comma as long as it is not complete.
-func addColumn(list [][]byte, name string, values [][]byte) {
-	for i, v := range values {
-		if len(v) == 0 || bytes.Equal(v, []byte("null")) {
-			continue
-		}
-		if list[i] == nil {
-			list[i] = make([]byte, 0, 512)
-		}
-		list[i] = append(append(strconv.AppendQuote(append(list[i], ','), name), ':'), v...)
-	}
-}
-
-// rows is the inverse of columns.
-func rows(data []byte) ([][]byte, error) {
-	if bytes.HasPrefix(data, []byte("[")) {
-		var values []json.RawMessage
-		err := json.Unmarshal(data, &values)
-		list := make([][]byte, len(values))
-		for i, v := range values {
-			list[i] = v
+// rows is the inverse of columns, for a slice type. It decodes each column as a whole: of long sessions there are many
+// entries with many fields.
+func rows(data []byte, t reflect.Type) (list reflect.Value, err error) {
+	entry, columnar := t.Elem(), bytes.HasPrefix(data, []byte("{"))
+	if columnar && entry.Kind() == reflect.Pointer {
+		values, err := rows(data, reflect.SliceOf(entry.Elem()))
+		list = reflect.MakeSlice(t, values.Len(), values.Len())
+		for i := range values.Len() {
+			if v := values.Index(i); !v.IsZero() {
+				list.Index(i).Set(v.Addr())
+			}
 		}
 		return list, err
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return nil, err
+	if !columnar || entry.Kind() != reflect.Struct {
+		p := reflect.New(t)
+		return p.Elem(), json.Unmarshal(data, p.Interface())
 	}
-	var list [][]byte
-	for name, column := range fields {
-		values, err := rows(column)
+	list = reflect.MakeSlice(t, 0, 0)
+	var columns map[string]json.RawMessage
+	if err := json.Unmarshal(data, &columns); err != nil {
+		return list, err
+	}
+	for _, field := range reflect.VisibleFields(entry) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		column := columns[name]
+		if column == nil {
+			continue
+		}
+		values, err := rows(column, reflect.SliceOf(field.Type))
 		if err != nil {
-			return nil, err
+			return list, err
 		}
-		if list == nil {
-			list = make([][]byte, len(values))
+		if list.Len() == 0 {
+			list = reflect.MakeSlice(t, values.Len(), values.Len())
 		}
-		if len(values) != len(list) {
-			return nil, fmt.Errorf("%q has %d values in place of %d", name, len(values), len(list))
+		if values.Len() != list.Len() {
+			return list, fmt.Errorf("%q has %d values in place of %d", name, values.Len(), list.Len())
 		}
-		addColumn(list, name, values)
-	}
-	for i, object := range list {
-		if len(object) > 0 {
-			object[0] = '{'
-			list[i] = append(object, '}')
+		for i := range values.Len() {
+			list.Index(i).FieldByIndex(field.Index).Set(values.Index(i))
 		}
 	}
 	return list, nil

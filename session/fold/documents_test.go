@@ -128,14 +128,16 @@ func TestDocumentsStaySmall(t *testing.T) {
 	var s session.Session
 	var kept session.Files
 	for some := range slices.Chunk(events, 97) {
+		before := s
 		var err error
 		if s, err = fold.Extend(s, some); err != nil {
 			t.Fatal(err)
 		}
-		files, err := codec.Documents(s)
+		files, err := codec.Documents(s, session.Session{})
 		if err != nil {
 			t.Fatal(err)
 		}
+		sameSince(t, files, kept, s, before)
 		if n := packed(files[session.FileSession]); n > 10_000 {
 			t.Fatalf("session.json has %d bytes at checkpoint %d", n, s.Current)
 		}
@@ -157,6 +159,23 @@ func TestDocumentsStaySmall(t *testing.T) {
 	back, err := readFrom(kept)
 	if err != nil || !reflect.DeepEqual(plain(t, back), plain(t, s)) {
 		t.Errorf("what was read back differs: %v", err)
+	}
+}
+
+// sameSince: what is not written again is the same in the documents before.
+func sameSince(t testing.TB, files, kept session.Files, s, before session.Session) {
+	t.Helper()
+	changed, err := codec.Documents(s, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range changed {
+		if data == nil {
+			changed[name] = kept[name]
+		}
+	}
+	if !reflect.DeepEqual(changed, files) {
+		t.Fatalf("documents that follow others differ at checkpoint %d", s.Current)
 	}
 }
 
@@ -189,7 +208,7 @@ func TestDocumentsReadBack(t *testing.T) {
 			s.Settlements = append(s.Settlements, session.Settlement{Item: len(s.Settlements) + 1, State: session.ItemAgreed})
 		}
 		s.Fork = fork
-		files, err := codec.Documents(s)
+		files, err := codec.Documents(s, session.Session{})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -197,6 +216,15 @@ func TestDocumentsReadBack(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(plain(t, back), plain(t, s)) {
 			rt.Fatalf("what was read back differs: %v", err)
 		}
+		if n := len(s.Refuted); n > 0 { // an entry in a segment changes
+			s.Refuted = slices.Clone(s.Refuted)
+			s.Refuted[rapid.IntRange(0, n-1).Draw(rt, "approved")].Approved++
+		}
+		next, err := codec.Documents(s, session.Session{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		sameSince(t, next, files, s, back)
 	})
 }
 
@@ -207,7 +235,7 @@ func TestOtherDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := codec.Documents(s)
+	files, err := codec.Documents(s, session.Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +272,7 @@ func BenchmarkReadSession(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	files, err := codec.Documents(s)
+	files, err := codec.Documents(s, session.Session{})
 	if err != nil {
 		b.Fatal(err)
 	}
