@@ -17,8 +17,8 @@ import (
 )
 
 // Baseline runs a plan's gates on the base, before the agent works: a test that fails there is known red, one
-// that fails now and passes then is flaky, and neither is held against the session. Where tests fail, the gate
-// runs a second time. A base without any test is fine if the runner itself ran.
+// that fails now and passes then is flaky, and neither is held against the session. Where tests fail, and
+// where more than one run of a gate has to pass, it runs a second time. A base without any test is fine if the runner itself ran.
 //
 // An error means that a gate cannot judge here; it holds what was printed last.
 func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline,
@@ -35,7 +35,8 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 			return fail(err)
 		}
 		second := first
-		if g.Format.PerTest() && slices.ContainsFunc(slices.Collect(maps.Values(first.Report.Tests)), report.Bad) {
+		failed := slices.ContainsFunc(slices.Collect(maps.Values(first.Report.Tests)), report.Bad)
+		if g.Format.PerTest() && (failed || mustAgree(p, g.Name)) {
 			if second, err = b.run(ctx, g, true); err != nil {
 				return fail(err)
 			}
@@ -62,6 +63,13 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 	ev.Tree = base.Tree
 	base.Red, base.Flaky = report.SortedOnce(base.Red), report.SortedOnce(base.Flaky)
 	return base, ev, nil
+}
+
+// mustAgree reports whether several runs of a gate have to pass in some phase.
+func mustAgree(p workflows.Plan, gate string) bool {
+	return slices.ContainsFunc(p.Workflow.Phases, func(ph workflows.Phase) bool {
+		return slices.ContainsFunc(ph.Gates, func(g workflows.Gate) bool { return g.Name == gate && g.Stable > 1 })
+	})
 }
 
 // baseRuns are the runs of a plan's gates on a base.

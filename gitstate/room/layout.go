@@ -179,7 +179,7 @@ func (m *layout) checkOut(ctx context.Context, tree session.Tree, laid seal) err
 
 // refresh tells git the new times of files. One that is not as the tree has it is an error.
 func (m *layout) refresh(ctx context.Context) error {
-	differ, err := m.git(ctx, gitcmd.Opts{OkExit: []int{1}}, "update-index", "--refresh", "--ignore-submodules")
+	differ, err := m.git(ctx, gitcmd.Opts{OkExit: []int{1}}, "update-index", "--ignore-submodules", "--refresh")
 	if err != nil {
 		return err
 	}

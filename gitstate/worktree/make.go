@@ -291,7 +291,7 @@ func (r *Trees) nothingElse(ctx context.Context, dir string) error {
 
 // RemoveWorktree removes what is left of a linked work tree that is not in its place any more: trash, which
 // MoveWorktree made of it, "" for none, git's entry, and directories above that are empty then. Nothing in its
-// old place is touched but an empty directory. When the trash cannot be removed, all else is. It can be called
+// old place is touched but an empty directory, or one that links nowhere. When the trash cannot be removed, all else is. It can be called
 // again.
 func (r *Trees) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) error {
 	var left error
@@ -302,6 +302,9 @@ func (r *Trees) RemoveWorktree(ctx context.Context, n NewWorktree, trash string)
 	}
 	durable.Hit(durable.WorktreeEmptied)
 	if info, err := os.Lstat(n.Path); err == nil && info.IsDir() {
+		if linksNowhere(n.Path) {
+			_ = os.Remove(filepath.Join(n.Path, ".git"))
+		}
 		_ = os.Remove(n.Path) // with nothing in it; one that is not empty is somebody else's
 	}
 	if err := os.RemoveAll(r.newGitDir(n.Name)); err != nil {
@@ -316,6 +319,20 @@ func (r *Trees) RemoveWorktree(ctx context.Context, n NewWorktree, trash string)
 		}
 	}
 	return left
+}
+
+// linksNowhere reports whether all that is in a directory is the file by which git finds the rest of a linked work tree,
+// and there is no rest.
+func linksNowhere(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || entries[0].Name() != ".git" {
+		return false
+	}
+	to, err := gitcmd.LeadsTo(dir)
+	if err == nil {
+		_, err = os.Lstat(to)
+	}
+	return gitcmd.Absent(err)
 }
 
 // ForgetWorktree removes git's entry of a linked work tree of which nothing is left.

@@ -132,7 +132,7 @@ var realRules = map[string]string{"CLAUDE.md": "RULE-OF-CLAUDE", "AGENTS.md": "R
 func (r *realAgent) briefWhole(where modelAt, body jsonMap) (problems []string) {
 	data, _ := json.Marshal(body)
 	text := string(data)
-	answer := "- `ask`: what only a person can decide"
+	answer := "- `ask`: if only a person can decide"
 	for _, want := range []string{"Words of the specification.", "## Your job", "## Rules", "## Done means", answer} {
 		if !strings.Contains(text, want) {
 			problems = append(problems, fmt.Sprintf("%v: the brief has no %q", where, want))

@@ -157,6 +157,9 @@ type zooAttempt struct {
 	Trigger, Phase, Verdict, Class, Summary string
 }
 
+// asked reports whether a person was asked in the end: that is how it ends when an agent insists.
+func (s zooSeen) asked() bool { return strings.HasSuffix(s.last, " blocked asked") }
+
 func (a zooAttempt) String() string { return a.Phase + " " + a.Verdict + " " + a.Class }
 
 // live lets a creature work in a copy of its habitat.
@@ -226,6 +229,8 @@ func (c *creature) wantsLast(got string) bool {
 	return len(is) == 3 && is[0] == want[0] && slices.Contains(strings.Split(want[1], "|"), is[1]) &&
 		slices.Contains(strings.Split(want[2], "|"), is[2])
 }
+
+func (c *creature) wants(a zooAttempt) bool { return c.wantsLast(a.String()) }
 
 // believed reports whether a creature came further than it should: its session is over, or a phase took its word.
 func (c *creature) believed(s zooSeen) string {
@@ -361,7 +366,7 @@ func (c *creature) isSeenThrough(t *testing.T, z *zooTable, h *habitat, f *testk
 	}
 	if why != "" {
 		t.Errorf("it was believed: %s\n%s", why, s.out)
-	} else if !c.wantsLast(s.last) {
+	} else if !c.wantsLast(s.last) && !(zooWhole() && s.asked() && slices.ContainsFunc(s.attempts, c.wants)) {
 		t.Errorf("wfs concluded %q, want %q\n%s", s.last, c.want, s.out)
 	}
 	if zooWhole() {

@@ -121,7 +121,7 @@ func (t *Trees) settleUnborn(ctx context.Context, m registry.HalfMade, who regis
 		}
 	}
 	kept, err := t.clear(ctx, m)
-	if err == nil && kept == "" {
+	if _, stays := os.Lstat(m.Dir); err == nil && kept == "" && stays != nil {
 		t.Front.Note("removed what was left of a work tree when wfs was killed: %s", m.Dir)
 	}
 	return err
