@@ -60,7 +60,7 @@ func openPackIndex(path string, idSize int) *packIndexFile {
 		return nil
 	}
 	p := &packIndexFile{data, idSize}
-	ok := string(data[:8]) == packIndexMagic+"\x00\x00\x00\x02" && len(data) >= packIndexHead+p.count()*idSize
+	ok := string(data[:8]) == packIndexMagic+"\x00\x00\x00\x02" && len(data) >= packIndexHead+p.count()*(idSize+4+4)
 	for i := 1; i < 256 && ok; i++ {
 		ok = p.fanout(i-1) <= p.fanout(i)
 	}
@@ -80,18 +80,41 @@ func (p *packIndexFile) fanout(first int) int {
 
 func (p *packIndexFile) count() int { return p.fanout(255) }
 
-// has looks an id up among those that begin alike: they are sorted.
-func (p *packIndexFile) has(id []byte) bool {
+// find returns the position of an id, -1 if it is not there. It searches those that begin alike: they are sorted.
+func (p *packIndexFile) find(id []byte) int {
 	low, high := 0, p.fanout(int(id[0]))
 	if id[0] > 0 {
 		low = p.fanout(int(id[0]) - 1)
 	}
 	at := func(i int) []byte {
-		start := packIndexHead + (low+i)*p.idSize
+		start := packIndexHead + i*p.idSize
 		return p.data[start : start+p.idSize]
 	}
-	i := sort.Search(high-low, func(i int) bool { return bytes.Compare(at(i), id) >= 0 })
-	return i < high-low && bytes.Equal(at(i), id)
+	i := low + sort.Search(high-low, func(i int) bool { return bytes.Compare(at(low+i), id) >= 0 })
+	if i < high && bytes.Equal(at(i), id) {
+		return i
+	}
+	return -1
+}
+
+func (p *packIndexFile) has(id []byte) bool { return p.find(id) >= 0 }
+
+// offset returns where the object with an id begins in the pack, false if the index does not say so.
+func (p *packIndexFile) offset(id []byte) (int64, bool) {
+	i := p.find(id)
+	if i < 0 {
+		return 0, false
+	}
+	offsets := p.data[packIndexHead+p.count()*(p.idSize+4):] // behind the ids and a checksum for each
+	at := binary.BigEndian.Uint32(offsets[4*i:])
+	if at>>31 == 0 {
+		return int64(at), true
+	}
+	far := 4*p.count() + 8*int(at&^(1<<31)) // offsets of more than 31 bits are in a table of their own
+	if far+8 > len(offsets) {
+		return 0, false
+	}
+	return int64(binary.BigEndian.Uint64(offsets[far:])), true
 }
 
 // linksOf returns what objects point at and do not hold themselves: ids and the kinds that they must have. Commits of

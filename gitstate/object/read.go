@@ -1,7 +1,6 @@
 package object
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,10 +20,6 @@ import (
 
 // ErrNoObject says that an object is not in the repository.
 var ErrNoObject = errors.New("no such object")
-
-// maxPackIndex is the size of a pack's index, in bytes, up to which go-git reads objects of the pack: it loads
-// the index whole before it finds the first of them. Git maps it, and starts faster than 64 MB are read.
-const maxPackIndex = 64 << 20
 
 // reader is what is open of a repository's packs. The zero value is ready.
 type reader struct {
@@ -179,20 +174,30 @@ func (p *openPack) object(hash plumbing.Hash) (kind string, data []byte, err err
 }
 
 func (p *openPack) open() error {
-	if len(p.index.data) > maxPackIndex {
-		return errors.New("the pack's index is large")
-	}
-	index := idxfile.NewMemoryIndex()
-	if err := idxfile.NewDecoder(bytes.NewReader(p.index.data)).Decode(index); err != nil {
-		return err
-	}
 	f, err := osfs.New(filepath.Dir(p.path)).Open(filepath.Base(p.path) + ".pack")
 	if err != nil {
 		return err
 	}
-	p.pack = packfile.NewPackfile(index, nil, f, 0)
+	p.pack = packfile.NewPackfile(packOffsets{index: p.index}, nil, f, 0)
 	return nil
 }
+
+// packOffsets lets go-git find objects by the mapped index: its own index reads the whole file before the first object
+// can be found. go-git calls nothing but these two methods to read an object.
+type packOffsets struct {
+	idxfile.Index // nil
+	index         *packIndexFile
+}
+
+func (p packOffsets) FindOffset(id plumbing.Hash) (int64, error) {
+	if at, ok := p.index.offset(id[:]); ok {
+		return at, nil
+	}
+	return 0, plumbing.ErrObjectNotFound
+}
+
+// FindHash is asked for the base of a delta, to look for it in a cache first. No object has this id.
+func (p packOffsets) FindHash(int64) (plumbing.Hash, error) { return plumbing.ZeroHash, nil }
 
 // Join is errors.Join without its newlines in the common case of one error.
 func Join(a, b error) error {
