@@ -234,7 +234,7 @@ var saidInWords = []string{
 	"finish it", "abort it: git status says how", "your signing says", "mend ", "look at them", "when origin can be reached", "edit .wfs/config.yaml",
 	"set XDG_STATE_HOME to", "name another", "write review:", "commit them first", "let worktree: setup", "instead of copy", "link",
 	"and merge it", "into the repository", "cd into", "others stand under", "did you mean", "claude auth login", "fake login", "make it run here", "install",
-	"write one under gates:",
+	"write one under gates:", "run it again",
 }
 
 // typedCommand is one thing to type. after says that something a person must do comes before it.
@@ -363,6 +363,9 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 		return "" // the work tree was removed by the command
 	}
 	if elsewhere {
+		if slices.ContainsFunc(strings.Fields(c.line), func(w string) bool { return w == "--carry" || w == "--leave" }) {
+			return "" // it answers what is to become of the files that are here
+		}
 		if actsOnWorkTree(c.line) && !strings.Contains(c.line, "cd ") && len(linkedTrees(from)) == 0 {
 			return "" // there was no other work tree to type it in
 		}
