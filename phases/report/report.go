@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -146,8 +147,12 @@ func (r *results) died(id session.TestID) {
 // unloaded records a file that could not be loaded. names are how the loader reports an unknown name. Ruby
 // loads all files before it runs the first test.
 func (r *results) unloaded(unit, file, message string, names *forms) {
-	message = r.at.Without(message)
-	r.Breaks(Breakage{Unit: session.TestID(testName(unit)), File: file, Missing: names.find(message), Message: message,
+	message = safetext.Strip(r.at.Without(message))
+	missing := names.find(message)
+	if names == unknownInScripts { // loaders of TypeScript show errors of its compiler
+		missing = MissingInScript(message)
+	}
+	r.Breaks(Breakage{Unit: session.TestID(testName(unit)), File: file, Missing: missing, Message: message,
 		Build: names == unknownInRuby})
 }
 

@@ -217,6 +217,17 @@ func TestTextParsersStaySmall(t *testing.T) {
 	}
 }
 
+// A file that ts-jest cannot compile waits for code when its compiler misses a name; the message is in colours.
+func TestJestCompilesTypeScript(t *testing.T) {
+	r := parsed(workflows.FormatJest, `{"testResults":[{"assertionResults":[],"message":"  ● Test suite failed to run\n\n    `+
+		`\u001b[96mtest/calc.test.ts\u001b[0m:\u001b[93m2\u001b[0m:\u001b[93m15\u001b[0m - \u001b[91merror\u001b[0m\u001b[90m TS2305: `+
+		`\u001b[0mModule '\"../src/calc\"' has no exported member 'sub'.\n\n    \u001b[7m2\u001b[0m import { add, sub } from '../src/calc';\n",`+
+		`"name":"test/calc.test.ts","status":"failed"}]}`)
+	if len(r.Broken) != 1 || r.Broken[0].Missing != "sub" || r.Broken[0].File != "test/calc.test.ts" {
+		t.Errorf("broken: %+v", r.Broken)
+	}
+}
+
 // A document is read as a whole, and refused beyond a size.
 func TestDocumentThatIsTooLarge(t *testing.T) {
 	for format, head := range map[workflows.Format]string{workflows.FormatJest: `{"testResults":["`, workflows.FormatJUnit: "<testsuite><!--"} {
