@@ -76,8 +76,8 @@ func completionScript(root *cobra.Command, shell string) (string, error) {
 	return b.String(), err
 }
 
-// bashAddresses makes the generated script take auth@4 for one word, where bash begins another at the @, and do without
-// the package bash-completion, whose functions it calls.
+// bashAddresses changes the generated bash script in two ways: auth@4 is one word, although bash splits words at @; and
+// it works without the package bash-completion, whose functions the script calls.
 var bashAddresses = strings.NewReplacer(
 	"-n =: ||", "-n =:@ ||",
 	`__wfs_handle_special_char "$cur" =`, `__wfs_handle_special_char "$cur" =
