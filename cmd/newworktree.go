@@ -81,7 +81,7 @@ func (n *newborn) sayTree(ctx context.Context, p room.Provisioned) {
 	for _, s := range p.Skipped {
 		n.note("not brought: %s (%s)", s.Path, s.Why)
 	}
-	if loose, err := n.Repo.Rooms.Loose(ctx, p.Linked); err == nil && len(loose) > 0 { // only a warning: not worth an error
+	if loose, err := n.Repo.Rooms.Loose(ctx, p.Linked); err == nil && len(loose) > 0 { // only a warning
 		n.note("git does not ignore %s as a link, perhaps because of a slash at the end of the rule; checkpoints leave it out, git add -A would not", safetext.First(loose, 5, " "))
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// oldNames are earlier spellings of commands, and what they are called now. They stay so that scripts and habits go on
-// working.
+// oldNames are earlier names of commands, with the current ones. They still work, for scripts and habits.
 var oldNames = []struct{ old, now string }{
 	{"attach", "watch"}, {"events", "log --events"}, {"op log", "undo --list"}, {"worktree remove", "delete --worktree"},
 	{"repin", "edit --reload"}, {"rename", "edit SESSION --name"}, {"budget set", "edit --budget-usd"},

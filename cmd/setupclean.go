@@ -94,7 +94,7 @@ func (a *app) checkProofs(ctx context.Context) (found []check.Finding, err error
 	for _, id := range ids {
 		v, err := a.View(ctx, id)
 		if err != nil {
-			continue // it is told where the session is looked at
+			continue // reported by the check of that session
 		}
 		p := present.ProofOf(&v.Session)
 		over := v.Session.Status == session.StatusFinished || v.Session.Status == session.StatusAbandoned

@@ -106,7 +106,7 @@ func (a *statsVerb) sayStats(j statsJSON) {
 	a.env.Table(rows)
 }
 
-// share is "20 of 30".
+// share formats a fraction: "20 of 30".
 func share(n, of int) string {
 	if of == 0 {
 		return "-"

@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Version is what `wfs version` prints first. Releases set it with -ldflags "-X
+// Version is the version that `wfs version` prints. Releases set it with -ldflags "-X
 // github.com/wfs-dev/wfs/cmd.Version=v1.2.3".
 var Version = "dev"
 
