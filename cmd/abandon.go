@@ -25,7 +25,6 @@ type recordedJSON struct {
 	Next      []string       `json:"next"`
 }
 
-// abandonVerb is `wfs abandon`.
 type abandonVerb struct {
 	*app
 	reason string

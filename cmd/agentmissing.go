@@ -47,8 +47,8 @@ func agentLacks(ctx context.Context, p *agent.Prober, c *workflows.Card, login b
 }
 
 // mustHaveAgent refuses a run if the next attempt needs an agent whose program is missing. Before the first attempt it
-// also warns if the agent is not logged in. That is no refusal: an agent may use a provider that needs no login and
-// that its login check does not know.
+// also warns if the agent is not logged in. That is only a warning, because the agent may use a provider that needs no
+// login and that its login check does not cover.
 func (a *runVerb) mustHaveAgent(ctx context.Context, s *session.Session, p *workflows.Plan) error {
 	d := decide.Decide(s, p, decide.Facts{Now: a.env.Now(), RunID: "look"})
 	i := slices.IndexFunc(d.Events, func(b session.Body) bool { _, ok := b.(session.AttemptStarted); return ok })

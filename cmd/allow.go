@@ -22,7 +22,6 @@ type allowJSON struct {
 	HeldOut []session.Held `json:"held_out"` // excluded from the current checkpoint
 }
 
-// allowVerb is `wfs allow`.
 type allowVerb struct {
 	*app
 	list, revoke bool
@@ -64,7 +63,7 @@ func (a *allowVerb) run(ctx context.Context, paths []string) error {
 	return a.allow(ctx, paths)
 }
 
-// heldOut are the paths that the current checkpoint excludes.
+// heldOut returns the paths that the current checkpoint excludes.
 func heldOut(s *session.Session) []session.Held {
 	if c := s.At(s.Current); c != nil {
 		return c.HeldOut

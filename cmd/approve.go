@@ -14,7 +14,6 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// approveVerb is `wfs approve`.
 type approveVerb struct {
 	*app
 	text, anyway string

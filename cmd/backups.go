@@ -29,7 +29,7 @@ type backupJSON struct {
 	Ref     string     `json:"ref"`
 	At      time.Time  `json:"at"`
 	Why     string     `json:"why"`
-	Branch  string     `json:"branch,omitempty"` // branch of HEAD then
+	Branch  string     `json:"branch,omitempty"` // branch of HEAD at that time
 	Files   []string   `json:"files"`
 	Show    []string   `json:"show"`
 	Restore []string   `json:"restore"`
@@ -37,7 +37,6 @@ type backupJSON struct {
 	commit session.Commit
 }
 
-// backupsVerb is `wfs backups`.
 type backupsVerb struct {
 	*app
 	most int
@@ -136,7 +135,7 @@ func (a *backupsVerb) refs(ctx context.Context, of session.ID) ([]backupJSON, er
 	return all, nil
 }
 
-// waysToRestore are the commands that restore a backup.
+// waysToRestore lists the commands that restore a backup.
 func (a *backupsVerb) waysToRestore(ctx context.Context, b *backupJSON, parts []backup.Rescued) []string {
 	_, err := findBackup(ctx, a.Engine, b.Session, b.Name)
 	switch {

@@ -21,7 +21,6 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// budgetJSON is usage and caps.
 type budgetJSON struct {
 	Version int               `json:"version"`
 	Session session.ID        `json:"session"`
@@ -50,7 +49,6 @@ type callsJSON struct {
 	Next     *time.Time `json:"next,omitempty"`     // if the limit is reached: when the next start is allowed
 }
 
-// budgetVerb is `wfs budget`.
 type budgetVerb struct{ *app }
 
 func (a *budgetVerb) command() *cobra.Command {
@@ -115,7 +113,7 @@ func (a *budgetVerb) of(ctx context.Context, v history.View) (budgetJSON, error)
 	return j, nil
 }
 
-// scopeOf computes the usage of a scope and the rest of its caps.
+// scopeOf computes the usage of a scope, and the part of its caps that is left.
 func scopeOf(s *session.Session, scope decide.Scope, day decide.Day) scopeJSON {
 	x := scopeJSON{Scope: scope.Name, Used: scope.Used, Cap: scope.Cap, scope: &scope}
 	switch scope.Name {
@@ -176,7 +174,7 @@ func (a *budgetVerb) say(s *session.Session, j budgetJSON) {
 	a.sayPhases(s)
 }
 
-// rows are the amounts of a scope that are used or capped.
+// rows lists the amounts of a scope that are used or capped.
 func (x *scopeJSON) rows() (rows [][]any) {
 	for _, l := range x.scope.All() {
 		name := cmp.Or(map[string]string{"usd": "cost", "seconds": "time"}[l.What], l.What)

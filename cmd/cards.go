@@ -88,7 +88,7 @@ func cardSees(label string, c *workflows.Card) []string {
 	return list
 }
 
-// cardFiles are the files that a card gives to its program, each with its content on one line.
+// cardFiles lists the files that a card gives to its program, each with its content on one line.
 func cardFiles(c *workflows.Card) []string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(c.Files)) {

@@ -41,7 +41,6 @@ type checkOptions struct {
 	yes          bool
 }
 
-// checkVerb is `wfs check`.
 type checkVerb struct {
 	*app
 	o checkOptions
@@ -123,7 +122,6 @@ func (a *checkVerb) run(ctx context.Context, args []string) error {
 	return a.say(j)
 }
 
-// short abbreviates a commit id.
 func short(c session.Commit) string { return string(c[:min(len(c), 10)]) }
 
 // try checks with each gate. Of several proposals for one project, it uses the first that can judge.

@@ -17,7 +17,6 @@ type checkpointJSON struct {
 	HeldOut    []session.Held      `json:"held_out,omitempty"`
 }
 
-// checkpointVerb is `wfs checkpoint`.
 type checkpointVerb struct {
 	*app
 	text string

@@ -138,13 +138,13 @@ func (a *completer) candidates(ctx context.Context, kinds []string, named, typed
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		}
 		all = append(all, a.list(ctx, kind, named, typed)...)
-		// otherwise the sessions are already in the list
+		// with several kinds, the sessions are in the list already
 		if kind == "CHECKPOINT" && len(kinds) == 1 && !strings.Contains(typed, "@") && a.Repo != nil {
 			all = append(all, a.addressable(ctx)...)
 		}
 	}
 	all = slices.DeleteFunc(all, func(c cobra.Completion) bool { return !strings.HasPrefix(c, typed) })
-	// SESSION@ needs a number
+	// SESSION@ needs a number: no space
 	if len(all) > 0 && !slices.ContainsFunc(all, func(c cobra.Completion) bool { return !strings.HasSuffix(c, "@") }) {
 		how |= cobra.ShellCompDirectiveNoSpace
 	}

@@ -19,7 +19,6 @@ type completionJSON struct {
 	Script  string `json:"script"`
 }
 
-// completionVerb is `wfs completion`.
 type completionVerb struct{ *app }
 
 func (a *completionVerb) command() *cobra.Command {

@@ -18,7 +18,6 @@ import (
 	"github.com/wfs-dev/wfs/workspace/worktrees"
 )
 
-// deleteVerb is `wfs delete`.
 type deleteVerb struct {
 	*app
 	force, restore, worktree bool

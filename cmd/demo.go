@@ -23,7 +23,6 @@ var (
 	demoAgent []byte
 )
 
-// demoVerb is `wfs demo`.
 type demoVerb struct {
 	*app
 	dir string

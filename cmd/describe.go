@@ -73,7 +73,7 @@ func (d *describer) placed(j *present.Session, in *worktree.Worktree) {
 	}
 }
 
-// nextDriven are the next commands for a session whose lock another process holds.
+// nextDriven lists the next commands for a session whose lock another process holds.
 func nextDriven(s *session.Session, who registry.Holder, next []string) []string {
 	switch {
 	case workspace.IsRun(who) && s.Status == session.StatusWaiting:
@@ -93,7 +93,7 @@ func (d *describer) describeOwn(s *session.Session) present.Session {
 	return j
 }
 
-// nextFor are the next commands for the session of this work tree. If HEAD has left its branch, the first command
+// nextFor lists the next commands for the session of this work tree. If HEAD has left its branch, the first command
 // returns to it.
 func (d *describer) nextFor(s *session.Session) []string {
 	in := d.w.Here()
@@ -103,7 +103,8 @@ func (d *describer) nextFor(s *session.Session) []string {
 	return d.nextIn(s, in)
 }
 
-// nextIn are the next commands as they have to be typed. in is the work tree that has the session checked out, or nil.
+// nextIn lists the next commands as they have to be typed. in is the work tree that has the session checked out, or
+// nil.
 func (d *describer) nextIn(s *session.Session, in *worktree.Worktree) []string {
 	way := ""
 	if in == nil || in.Gone {

@@ -18,7 +18,6 @@ type diffJSON struct {
 	Changes []session.Change `json:"changes"`
 }
 
-// diffVerb is `wfs diff`.
 type diffVerb struct {
 	*app
 	o object.DiffOptions

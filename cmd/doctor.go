@@ -29,7 +29,6 @@ type doctorJSON struct {
 	Findings []*check.Finding `json:"findings"`
 }
 
-// doctorVerb is `wfs doctor`.
 type doctorVerb struct {
 	*app
 	repair  bool

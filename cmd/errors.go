@@ -33,7 +33,7 @@ const (
 	exitError       = 1
 	exitUsage       = 2
 	exitDecision    = 3 // a decision or trust is needed
-	exitBlocked     = 4 // breaker, gate, runner, survivors, conflict, tests fail
+	exitBlocked     = 4 // breaker, gate, runner, survivors, conflict, no passing checkpoint
 	exitHeld        = 5 // another process holds the lock
 	exitWaiting     = 75
 	exitInterrupted = 130

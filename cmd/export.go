@@ -38,7 +38,6 @@ type exportedJSON struct {
 	Events      []present.Stream     `json:"events"`
 }
 
-// exportVerb is `wfs export`.
 type exportVerb struct {
 	*app
 	file string

@@ -44,7 +44,7 @@ func (f facts) FilesBetween(from, to session.Tree) string {
 	return strings.Join(list, ", ") + present.More(len(files)-3)
 }
 
-// Permission is the entry for allow: that lets an agent run a command, "" if there is none.
+// Permission is the entry for `allow:` that lets an agent run a command, "" if there is none.
 func (f facts) Permission(agent, command string) string {
 	list, err := f.a.Rules(context.Background())
 	if err != nil {

@@ -72,7 +72,6 @@ func (a *finishVerb) sayBase(ref string, b baseJSON) {
 	}
 }
 
-// finishVerb is `wfs finish`.
 type finishVerb struct {
 	*app
 	o   finish.Options

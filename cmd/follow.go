@@ -29,7 +29,7 @@ type following struct {
 	drove bool // a run has begun since following began
 }
 
-// follow begins to follow a session. It also prints the agent's events of the current run, from the newest on.
+// follow begins to follow a session. It also prints the agent's latest and further events of the current run.
 func follow(ctx context.Context, work *workspace.Workspace, id session.ID, p *live.Progress) (*following, error) {
 	f, err := work.Engine.Follow(ctx, id)
 	if err != nil {

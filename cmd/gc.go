@@ -26,7 +26,6 @@ type gcJSON struct {
 	Objects int64          `json:"objects"`
 }
 
-// gcVerb is `wfs gc`.
 type gcVerb struct {
 	*app
 	force, dry bool

@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Help is wrapped to the width of the terminal.
+// Help is wrapped to the width of the terminal, up to maxHelpWidth: longer lines are hard to read.
 const (
 	helpWidth    = 80 // if the width is unknown
 	maxHelpWidth = 100
@@ -44,7 +44,6 @@ func (a *helpVerb) sayHelp(c *cobra.Command, text string) {
 	a.out("%s", text)
 }
 
-// helpJSON is the help of a command or topic.
 type helpJSON struct {
 	Version int    `json:"version"`
 	Command string `json:"command"`
@@ -102,7 +101,7 @@ func besideMain(root *cobra.Command) (more, topics []*cobra.Command) {
 	return more, topics
 }
 
-// usageLines are the forms in which a command can be called.
+// usageLines lists the forms in which a command can be called.
 func usageLines(c *cobra.Command) string {
 	var lines []string
 	if c.Runnable() && !(c.HasParent() && c.HasAvailableSubCommands()) { // a parent command alone only prints this help

@@ -20,7 +20,7 @@ import (
 // noHoldout is the value of --holdout that removes hold-out tests.
 const noHoldout = "none"
 
-// holdoutStore has the hold-out tests of this user.
+// holdoutStore returns the store of this user's hold-out tests.
 func holdoutStore(e *workspace.Env) (holdout.Store, error) {
 	state, err := e.StateDir()
 	if err != nil {

@@ -256,7 +256,7 @@ func putSettings(path string, text []byte, remove bool) error {
 	return durable.WriteFile(path, text, perm)
 }
 
-// keepCopy copies a user's file before it is changed, to the subdirectory name of the user's state directory.
+// keepCopy copies a user's file, before it is changed, into the subdirectory `name` of the user's state directory.
 func keepCopy(e *workspace.Env, name, path string, text []byte) (string, error) {
 	dir, err := e.StateDir()
 	if err != nil {

@@ -77,7 +77,7 @@ func (a inbox) wake(ctx context.Context, name string, o engine.RunOptions) (woke
 	if o != (engine.RunOptions{Now: true, Note: o.Note}) {
 		return false, nil
 	}
-	if err := a.OpenWriter(ctx); err != nil { // it may continue as an ordinary run
+	if err := a.OpenWriter(ctx); err != nil { // a writer, because it may continue as an ordinary run
 		return false, err
 	}
 	id, err := a.Resolve(ctx, name)

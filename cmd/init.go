@@ -52,7 +52,6 @@ type initOptions struct {
 	typed        bool // the agent was given for one session only: do not write it
 }
 
-// initVerb is `wfs init`.
 type initVerb struct {
 	*app
 	o initOptions

@@ -33,7 +33,6 @@ var statuses = []string{
 	string(session.StatusAbandoned), string(present.Unreadable),
 }
 
-// listVerb is `wfs list`.
 type listVerb struct {
 	*app
 	status                    string

@@ -25,7 +25,6 @@ type logJSON struct {
 	SkippedPhases []session.SkippedPhase `json:"skipped_phases,omitempty"`
 }
 
-// logVerb is `wfs log`.
 type logVerb struct {
 	*app
 	most          int

@@ -116,7 +116,6 @@ func saySaved(out func(string, ...any), c *session.Checkpoint) {
 	}
 }
 
-// changedFiles counts the files that a move changed.
 func changedFiles(n int) string {
 	if n == 0 {
 		return "no files changed"

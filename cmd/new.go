@@ -41,7 +41,6 @@ func (o *newOptions) pinning() workspace.Pinning {
 		KeepTyped: o.keepTyped}
 }
 
-// newVerb is `wfs new`.
 type newVerb struct {
 	*app
 	o newOptions

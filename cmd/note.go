@@ -13,7 +13,6 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// noteVerb is `wfs note`.
 type noteVerb struct {
 	*app
 	text string

@@ -74,8 +74,8 @@ func pagerEnviron(env *workspace.Env) []string {
 	return all
 }
 
-// pagerCommand is the user's pager as a shell command, "" for none. It is git's answer, which considers core.pager,
-// PAGER and the system's pager, unless WFS_PAGER or GIT_PAGER is set.
+// pagerCommand is the user's pager as a shell command, "" for none: WFS_PAGER or GIT_PAGER, else git's answer, which
+// considers its configuration, PAGER and the system's pager. Outside a repository it is PAGER or less.
 func pagerCommand(ctx context.Context, env *workspace.Env, repo *gitstate.Repo) string {
 	for _, name := range []string{"WFS_PAGER", "GIT_PAGER"} {
 		if command, set := env.Lookup(name); set {

@@ -12,7 +12,6 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// resumeVerb is `wfs resume`.
 type resumeVerb struct {
 	*app
 	at, backup       string

@@ -146,7 +146,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// notByAgent refuses commands for people only within an agent's run.
+// notByAgent refuses, within an agent's run, the commands that are for people only.
 func (a *app) notByAgent(c *cobra.Command) error {
 	a.Verb = asTyped(c)
 	if a.env.Get("WFS_RUN_ID") == "" {

@@ -19,7 +19,6 @@ import (
 	"github.com/wfs-dev/wfs/workspace/onevent"
 )
 
-// runVerb is `wfs run`.
 type runVerb struct {
 	*app
 	o                     engine.RunOptions
@@ -118,7 +117,7 @@ func (a *runVerb) attend(ctx context.Context, name string, much live.How) error 
 	if err == nil {
 		err = a.drive(ctx, h, p)
 	}
-	// A usage error was printed, and no run has begun.
+	// The user has seen the usage error, and no run has begun.
 	if err != nil && !a.detached && a.diagnose(err).Exit == exitUsage {
 		return err
 	}

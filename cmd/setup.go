@@ -97,7 +97,7 @@ func (a *setup) configure(ctx context.Context) (*initJSON, error) {
 	return a.write(ctx, agent, next)
 }
 
-// propose lists the projects in the repository, with possible test commands for each.
+// propose lists the projects in the repository, with the possible test commands of each.
 func (a *setup) propose() error {
 	switch a.o.test {
 	case noAgent:

@@ -14,7 +14,6 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// showVerb is `wfs show`.
 type showVerb struct {
 	*app
 	run bool // print the steps of the agent

@@ -39,7 +39,6 @@ func autoSaveOf(ctx context.Context, w *workspace.Workspace, id session.ID) (*se
 	return auto, err
 }
 
-// showAutoJSON is an auto-save.
 type showAutoJSON struct {
 	Version int        `json:"version"`
 	ID      session.ID `json:"id"`

@@ -10,7 +10,6 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 )
 
-// startVerb is `wfs start`.
 type startVerb struct {
 	*app
 	o      newOptions

@@ -23,7 +23,6 @@ type statsJSON struct {
 	Rows       []stats.Stat      `json:"rows"`                 // by agent, model and phase
 }
 
-// statsVerb is `wfs stats`.
 type statsVerb struct{ *app }
 
 func (a *statsVerb) command() *cobra.Command {

@@ -11,7 +11,6 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// stopVerb is `wfs stop`.
 type stopVerb struct {
 	*app
 	now bool

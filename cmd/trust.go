@@ -29,7 +29,6 @@ type revokedJSON struct {
 	Trusted bool `json:"trusted"` // false
 }
 
-// trustVerb is `wfs trust`.
 type trustVerb struct {
 	*app
 	yes, forget bool

@@ -47,7 +47,6 @@ lock and writes nothing.`,
 	return c
 }
 
-// redoVerb is `wfs redo`.
 type redoVerb struct{ undoVerb }
 
 func (a *redoVerb) command() *cobra.Command {

@@ -48,7 +48,6 @@ type onlyOurs struct {
 	What string `json:"what"`
 }
 
-// uninstallVerb is `wfs uninstall`.
 type uninstallVerb struct {
 	*app
 	yes, dry bool
@@ -240,12 +239,12 @@ func (a *uninstallVerb) holdOtherTrees(ctx context.Context, command string) erro
 	return nil
 }
 
-// ourRefs are the directories of all refs of wfs.
+// ourRefs returns the directories of all refs of wfs.
 func ourRefs() []string {
 	return []string{session.BranchPrefix, session.RefPrefix, "refs/wfs-ops/", transition.DeletedPrefix}
 }
 
-// ourExcludes are the lines that wfs adds to the clone's own exclude file.
+// ourExcludes returns the lines that wfs adds to the clone's own exclude file.
 func ourExcludes() []string { return []string{excludeLine, "/" + workspace.LocalPath} }
 
 // traces finds everything that wfs has stored in this repository, and for it.

@@ -24,7 +24,6 @@ type versionJSON struct {
 	Format   int    `json:"format"` // of events
 }
 
-// versionVerb is `wfs version`.
 type versionVerb struct{ *app }
 
 func (a *versionVerb) command() *cobra.Command {

@@ -13,7 +13,6 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// watchVerb is `wfs watch`.
 type watchVerb struct {
 	*app
 	tells verbosity

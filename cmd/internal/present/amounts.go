@@ -23,7 +23,7 @@ func Plural(n int, one, many string) string {
 
 func unix(sec int64) time.Time { return time.Unix(sec, 0) }
 
-// Cost is the money and tokens used, such as "$0.25, 12,000 tokens"; "" if there are none.
+// Cost is the money and tokens used, such as "$0.25, 12k tokens"; "" if there are none.
 func Cost(u cost.Usage) string {
 	var p Parts
 	if usd := USD(u); usd != "$0.00" {

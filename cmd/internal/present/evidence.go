@@ -162,7 +162,7 @@ func (c evidence) flaky(tests []session.TestID) {
 	}
 }
 
-// notRun names the gates that have not run yet, about which a pass says nothing.
+// notRun names the gates that have not run yet, which a pass does not cover.
 func (c evidence) notRun(gates []session.NotRun) {
 	for _, n := range gates {
 		c.Out("  gate %s has not run: %s", n.Gate, n.Why)

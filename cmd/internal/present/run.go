@@ -67,7 +67,7 @@ func recordLines(e agents.Event) []string {
 	return nil
 }
 
-// usedText is the agent and its usage: "claude 2.1.329 $0.42 41k tokens 12 tool calls 2 refused".
+// usedText is the agent and its usage: "claude 2.1.329  $0.42  41k tokens  12 tool calls  2 refused".
 func usedText(r *session.RunResult) string {
 	var p Parts
 	p.Add(r.Agent != "", "%s", strings.TrimSpace(r.Agent+" "+r.AgentVersion))

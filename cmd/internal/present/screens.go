@@ -21,8 +21,8 @@ type report struct {
 // Standing prints the state of a session.
 func (c *Screen) Standing(d *Session, head string) { report{c, d}.standing(head, false) }
 
-// standing prints the state of a session. It returns true if the session is blocked or done: then the output includes
-// the agent and usage, and nothing needs to be added.
+// standing prints the state of a session. It returns true if it has printed the full screen of a blocked or completed
+// session, which needs few additions.
 func (c report) standing(head string, current bool) bool {
 	s := c.of.Of
 	switch {

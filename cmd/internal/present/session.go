@@ -40,14 +40,14 @@ type Session struct {
 	LapsDone int                `json:"laps_done"`
 	Items    int                `json:"items,omitempty"`
 	Item     string             `json:"item,omitempty"`
-	// delivered, shown by an existing test, or agreed to
+	// items delivered, shown by an existing test, or agreed to
 	ItemsDone     int                    `json:"items_done,omitempty"`
 	ItemStates    []items.Item           `json:"item_states,omitempty"`
 	Attempts      int                    `json:"attempts"` // judged
 	Claims        int                    `json:"claims"`
 	Refuted       int                    `json:"refuted"`
 	Flaky         []session.TestID       `json:"flaky,omitempty"`
-	Beware        []string               `json:"beware,omitempty"` // of completed work: checks that it did not get
+	Beware        []string               `json:"beware,omitempty"` // weak points of completed work
 	Ways          []Way                  `json:"ways,omitempty"`   // options, if the breaker has stopped it
 	CostUSD       float64                `json:"cost_usd,omitempty"`
 	Used          cost.Usage             `json:"used,omitzero"`
@@ -63,7 +63,7 @@ type Session struct {
 	Worktree    string                 `json:"worktree,omitempty"`
 	Gone        bool                   `json:"worktree_gone,omitempty"`
 	Became      *handover.Fate         `json:"became,omitempty"`     // where its work ended up, if requested
-	Incomplete  bool                   `json:"incomplete,omitempty"` // the present checkpoint lacks something
+	Incomplete  bool                   `json:"incomplete,omitempty"` // the current checkpoint lacks something
 	Skipped     []session.Skip         `json:"skipped,omitempty"`    // files that it cannot contain
 	HeldOut     []session.Held         `json:"held_out,omitempty"`   // excluded files, until a person allows them
 	Allowed     []string               `json:"allowed,omitempty"`
@@ -182,7 +182,7 @@ func TestsOf(s *session.Session) *tests {
 	return &t
 }
 
-// Describe returns what can be told from the session alone.
+// Describe describes a session from its own record alone.
 func Describe(s *session.Session) Session {
 	j := Session{
 		Of: s, Version: Version, ID: s.ID, Name: s.ID.Trailer(), Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,

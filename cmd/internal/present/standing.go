@@ -139,7 +139,7 @@ func WhyStopped(s *session.Session, now time.Time) []string {
 	return nil
 }
 
-// QuestionLines are the paths and the evidence that a user needs to answer a question. It leaves out evidence that is
+// QuestionLines lists the paths and the evidence that a user needs to answer a question. It leaves out evidence that is
 // in the question itself.
 func QuestionLines(q *session.Question, ask string) []string {
 	if q == nil {

@@ -30,10 +30,10 @@ func EventLine(e session.Event) Stream {
 type Facts interface {
 	// FilesBetween names the files that differ between two trees, with counts of added and removed lines.
 	FilesBetween(from, to session.Tree) string
-	// Permission is the entry for allow: that lets an agent run a command, "" if there is none.
+	// Permission is the entry for `allow:` that lets an agent run a command, "" if there is none.
 	Permission(agent, command string) string
-	// Typed is a command as the user has to type it for a session in the work tree at root. id is "" for the current
-	// session.
+	// Typed is a command as the user has to type it for a session in the work tree at root. id is "" for the session
+	// that this command is about.
 	Typed(command string, id session.ID, root string) string
 	// Answer prints a value as JSON on one line.
 	Answer(v any) error

@@ -11,7 +11,7 @@ import (
 )
 
 // Doing shows the current action of a command, how long it has taken, and how many tests have run. It uses a one-line
-// view; without a terminal it prints a line when an action begins.
+// view; without one it prints a line when an action begins.
 type Doing struct {
 	screen *present.Screen
 	view   *View

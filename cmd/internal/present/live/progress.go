@@ -64,7 +64,7 @@ func (p *Progress) Report(text string) {
 		p.View.Does(text)
 	}
 	if p.Much != Verbose && !p.JSON && strings.HasSuffix(text, "…") {
-		return // a later row shows the result
+		return
 	}
 	p.Tell(text)
 }
@@ -255,7 +255,7 @@ func (p *Progress) ran(s *session.Session, b session.RunEnded) {
 	}
 }
 
-// sayRefused names each command that the agent was not permitted to run once, and how to permit it.
+// sayRefused prints each command that the agent was not allowed to run, only once, and how to allow it.
 func (p *Progress) sayRefused(s *session.Session, r session.RunResult) {
 	for _, c := range r.Refused {
 		key := cmp.Or(c.Text, c.Whole)
