@@ -77,8 +77,8 @@ func agentSettings(ctx context.Context, w *workspace.Workspace) (*workflows.Sett
 	return s, list, err
 }
 
-// mayAsk says why wfs may not run a card's program: the repository brought the card, and the user has not trusted it.
-// problem is "" if wfs may.
+// mayAsk says why wfs may not run a card's program, "" if it may: the repository brought the card, and the user has not
+// trusted it.
 func mayAsk(w *workspace.Workspace, c *workflows.Card, list workspace.Rules) (problem string, err error) {
 	if list.Find(c.File) == nil {
 		return "", nil

@@ -257,7 +257,7 @@ func costOf(ctx context.Context, w *workspace.Workspace, v *history.View) string
 		return ""
 	}
 	var caps workflows.Cap
-	if plan, err := w.PinnedPlan(ctx, *v); err == nil { // without a plan the caps are unknown, but the cost is not
+	if plan, err := w.PinnedPlan(ctx, *v); err == nil { // the cost is known without a plan, the caps are not
 		caps = decide.BudgetOf(s, plan).Session
 	}
 	var parts []string

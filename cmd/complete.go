@@ -15,7 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// Completion writes no files and reports no errors, because its output ends up in the user's command line. It reads the
+// Completion writes no files and reports no errors, because its output ends up in the user's command line. It takes the
 // kind of an argument or flag value from the usage text: `[SESSION | CHECKPOINT]`, or the `checkpoint` of a flag.
 
 // completing reports whether a shell asks for completions.
@@ -84,8 +84,8 @@ func argumentsOf(use string) []argument {
 	return list
 }
 
-// list returns the completions of one kind. named is the first argument before. Errors give an empty list, because a
-// shell cannot show them.
+// list returns the completions of one kind, none after an error, because a shell cannot show errors. named is the first
+// argument.
 func (a *completer) list(ctx context.Context, kind, named, typed string) []cobra.Completion {
 	if fixed, is := map[string][]cobra.Completion{"WHEN": present.Whens, "STATUS": statuses, "SHELL": shells}[kind]; is {
 		return fixed

@@ -106,8 +106,8 @@ func (a *deleteVerb) isClaimed(name string) bool {
 	return a.Claimed != "" && strings.EqualFold(strings.TrimPrefix(strings.ToLower(name), "wfs-"), string(a.Claimed))
 }
 
-// takeIfMerged opens a session that may be deleted, and says where its work ended up. tree is the work tree in which it
-// was handed over, or nil.
+// takeIfMerged opens a session that may be deleted, and says where its work ended up. tree is the work tree of its
+// handover, or nil.
 func (a *deleteVerb) takeIfMerged(ctx context.Context, id session.ID) (h *engine.Hand, fate handover.Fate,
 	tree *worktree.Worktree, err error) {
 	if h, err = a.HoldAndTake(ctx, "wfs delete", id); err != nil {
@@ -228,7 +228,7 @@ func (a *deleteVerb) bringBack(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if tip != "" && tip != was { // if they are equal, a restore was killed before it removed the copies
+	if tip != "" && tip != was { // if they are equal, a killed restore has left the copies
 		if a.json {
 			return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Next: []string{}})
 		}
@@ -258,8 +258,8 @@ func (a *deleteVerb) noneKept(ctx context.Context, id session.ID) error {
 	return session.Refuse(session.RefuseNoSession, hint, "no deleted session %q is kept", id)
 }
 
-// ledgers returns the ledger of a session, the directory of the refs of its newest deletion, and the ledger in it; ""
-// if there is none.
+// ledgers returns the ledger of a session, the directory of its newest deletion's refs, and the ledger there; "" for
+// none.
 func (a *deleteVerb) ledgers(ctx context.Context, id session.ID) (tip session.Commit, kept string, was session.Commit,
 	err error) {
 	if tip, err = a.Repo.Ref(ctx, session.LedgerOf(id)); err != nil {

@@ -93,8 +93,8 @@ func (d *describer) describeOwn(s *session.Session) present.Session {
 	return j
 }
 
-// nextFor lists the next commands for the session of this work tree. If HEAD has left its branch, the first command
-// returns to it.
+// nextFor lists the next commands for the session of this work tree; the first one returns to its branch if HEAD has
+// left it.
 func (d *describer) nextFor(s *session.Session) []string {
 	in := d.w.Here()
 	if head, err := d.w.Repo.Head(context.Background()); err == nil && head.Ref != s.Branch() {
@@ -103,8 +103,7 @@ func (d *describer) nextFor(s *session.Session) []string {
 	return d.nextIn(s, in)
 }
 
-// nextIn lists the next commands as they have to be typed. in is the work tree that has the session checked out, or
-// nil.
+// nextIn lists the next commands as they have to be typed. in is the session's work tree, or nil.
 func (d *describer) nextIn(s *session.Session, in *worktree.Worktree) []string {
 	way := ""
 	if in == nil || in.Gone {
@@ -128,8 +127,8 @@ func rootOf(in *worktree.Worktree) string {
 	return in.Path
 }
 
-// waysOn returns the options for a session that was stopped by its breaker or by failing runs, nil for others. in is
-// the work tree that has it checked out, or nil.
+// waysOn returns the options for a session that its breaker or failing runs have stopped, nil for others. in is the
+// session's work tree, or nil.
 func (d *describer) waysOn(s *session.Session, in *worktree.Worktree) []present.Way {
 	var ways []present.Way
 	switch {

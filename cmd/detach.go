@@ -22,7 +22,7 @@ type detachJSON struct {
 // background runs sessions in the background.
 type background struct{ *app }
 
-// run runs a session in the background. It first checks in the foreground whether the run can start, so that the user
+// run runs a session in the background. It first checks in the foreground whether the run can start, where the user
 // sees the errors.
 func (a background) run(ctx context.Context, name string, o engine.RunOptions) error {
 	if err := a.EnterNamed(ctx, name); err != nil {

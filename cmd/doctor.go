@@ -177,8 +177,8 @@ func (a *doctorVerb) checkGit(ctx context.Context) (found []check.Finding, err e
 	return found, nil
 }
 
-// lockFor takes the locks that a repair needs: that of the work tree and, unless id is "", that of the session. It
-// returns why they cannot be taken, or "" if they are held.
+// lockFor takes the locks for a repair: that of the work tree and, unless id is "", that of the session. It returns why
+// it could not, or "".
 func (a *doctorVerb) lockFor(ctx context.Context, id session.ID) (why string, err error) {
 	if err := a.HoldTree(ctx, check.RepairCommand); err != nil {
 		return cannotLock(err)

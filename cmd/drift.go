@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// sayDrift prints how the configuration differs from the one that a session has pinned. The session still uses the
-// pinned one: a gate that could be changed while it judges would prove nothing.
+// sayDrift prints how the configuration differs from the one that a session has pinned. The session keeps to the pinned
+// one: a gate that could be changed while it judges would prove nothing.
 func (a *runVerb) sayDrift(ctx context.Context, s *session.Session, pinned *workflows.Plan) {
 	const most = 5
 	present.SaySpecEdited(a.note, a.SpecEdited(ctx, s))

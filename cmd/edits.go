@@ -12,9 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// editsIn lists the files in this work tree that differ from the current checkpoint of its session. in is the work tree
-// that has the session checked out. It returns nil if that is another work tree, or if an attempt is open, because the
-// edits may be the agent's then.
+// editsIn lists the files in this work tree that differ from the current checkpoint of its session. in is the session's
+// work tree. If that is another one, or if an attempt is open, it returns nil: the edits may be the agent's then.
 func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in *worktree.Worktree) (files []string) {
 	c := s.At(s.Current)
 	if c == nil || s.Status.Final() || s.Open != nil || in == nil || in.Gone || in.ID != w.Repo.Worktree() {
@@ -32,8 +31,8 @@ func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in
 	return slices.DeleteFunc(slices.Concat(tracked, untracked), never)
 }
 
-// addEdits adds the edits since the current checkpoint. If they change tests that judge the next attempt, wfs
-// checkpoint is suggested first, so that the attempt is not blamed for them.
+// addEdits adds the edits since the current checkpoint. If they change tests that judge the next attempt, it suggests
+// wfs checkpoint first, so that the attempt is not blamed for them.
 func (a *statusVerb) addEdits(ctx context.Context, j *present.Session, v *history.View, in *worktree.Worktree) {
 	s := &v.Session
 	j.Edits = editsIn(ctx, a.Workspace, s, in)

@@ -1,9 +1,9 @@
 // Package cmd is the command line: it reads the operating system, connects the packages and prints.
 //
 // Each verb is a type in a file of its own: its fields are its flags, command describes it to cobra, and run opens the
-// session, calls the engine and prints. Code that only this verb needs is a method of it. Code that several verbs need
-// is a plain function of the values that it uses (a repository, a session, a plan), or a method of a small type that
-// app embeds. app itself has only what every verb needs: a work tree and ways to print.
+// session, calls the engine and prints. Code for one verb is a method of it. Code for several verbs is a plain function
+// of the values that it uses (a repository, a session, a plan), or a method of a small type that app embeds. app itself
+// has only the needs of every verb: a work tree and ways to print.
 package cmd
 
 import (
@@ -58,7 +58,7 @@ func System() Env {
 }
 
 // userDir is the directory that the user is in. Git runs a shell alias at the root of the work tree, and sets
-// GIT_PREFIX to the subdirectory in which the alias was called. In any other directory that variable is a leftover from
+// GIT_PREFIX to the subdirectory where the alias was called. In any other directory that variable is left over from
 // before a cd, and ignored.
 func (e Env) userDir(dir string) string {
 	prefix := filepath.FromSlash(e.Get("GIT_PREFIX"))

@@ -147,7 +147,7 @@ func (a *finishVerb) session(ctx context.Context, name string) (session.ID, erro
 		return "", err
 	}
 	id, err := a.Resolve(ctx, name)
-	if err != nil && name == "" && a.Claimed != "" { // its finish was interrupted, and has just been completed
+	if err != nil && name == "" && a.Claimed != "" { // its finish was interrupted, and is now completed
 		id, err = a.Claimed, nil
 	}
 	if err != nil {

@@ -96,8 +96,8 @@ func (w *following) look(ctx context.Context) error {
 	return err
 }
 
-// untilRun prints the news until a run holds the session, and returns its driver. found is false if the run ended
-// before it was seen.
+// untilRun prints the news until a run holds the session, and returns its driver. found is false if the run was too
+// short to be seen.
 func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bool, err error) {
 	for {
 		begun := w.drove

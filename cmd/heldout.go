@@ -12,7 +12,7 @@ import (
 func shellWord(s string) string { return safetext.ShellWord(s) }
 
 // sayIgnoredBefore reminds of files that git no longer ignores but that stay out of checkpoints, because a rule ignored
-// them before or because the set-up of the work tree made them.
+// them before or the set-up of the work tree made them.
 func (a *app) sayIgnoredBefore(ctx context.Context, s *session.Session) {
 	file := a.Clone.Session(s.ID).ExcludeFile()
 	if file == "" {

@@ -13,8 +13,7 @@ import (
 )
 
 // Suggested commands follow one rule: a command that acts on a session names it, and a command that acts on the work
-// tree where it is typed says which one, if there are several. So it does the same wherever and whenever the user types
-// it.
+// tree where it is typed says which one, if there are several. So it does the same wherever and whenever it is typed.
 
 // takesSession are the verbs that accept the name of a session.
 var takesSession = []string{
@@ -36,8 +35,8 @@ var ofWfs = lazyregexp.New(`\bwfs ((?:hook [a-z]+|undo --list|[a-z]+)\b)( @?[a-z
 // ofGit matches a git command that acts on a work tree.
 var ofGit = lazyregexp.New(`\bgit (add|checkout|commit|merge|rebase|reset|restore|rm|stash|status|switch)\b`)
 
-// forSession adds the session's name to each command within a suggestion that acts on a session. there reports whether
-// a command acts on the work tree where it is typed.
+// forSession adds the session's name to each command of a suggestion that acts on a session. there reports whether a
+// command acts on the work tree where it is typed.
 func forSession(command string, id session.ID) (named string, there bool) {
 	if strings.HasSuffix(command, " --help") {
 		return command, false
@@ -113,7 +112,7 @@ func (h *hints) typed(command string) string {
 	return h.typedFor(command, h.w.About, "")
 }
 
-// typedFor is a command to type for a session in the work tree at root; "" means the work tree of this command.
+// typedFor is a command to type for a session in the work tree at root; "" is the work tree of this command.
 func (h *hints) typedFor(command string, id session.ID, root string) string {
 	named, there := forSession(command, id)
 	if !there || h.w.Repo == nil {
@@ -138,8 +137,8 @@ func (h *hints) fromMain(ctx context.Context, command string) string {
 	return inPlace(command, trees[0].Path)
 }
 
-// newCommand is the command to create a session here: wfs init if no test command is configured, else wfs start, with
-// --agent if no agent is configured.
+// newCommand is the command to create a session here: wfs init without a test command, else wfs start, with --agent if
+// none is configured.
 func (h *hints) newCommand(ctx context.Context) string {
 	command := `wfs start "what you want to build"`
 	settings, err := h.w.OwnSettings(ctx)

@@ -99,8 +99,7 @@ func readHoldout(ctx context.Context, w *workspace.Workspace, typed string) (t t
 	return t, err
 }
 
-// holdoutOf returns the files that a commit changes since its common ancestor with HEAD, or all of its files if there
-// is none.
+// holdoutOf returns the files that a commit changes since its common ancestor with HEAD, or all if there is none.
 func holdoutOf(ctx context.Context, repo *gitstate.Repo, c session.Commit) (holdout.Pack, error) {
 	tree, err := repo.TreeOf(ctx, c)
 	if err != nil {
@@ -162,8 +161,7 @@ func outside(ctx context.Context, repo *gitstate.Repo, dir string) error {
 }
 
 // Holdout runs gates on a clean tree to which hold-out tests are added, and always removes the tests from it
-// afterwards. The output of the gates is stored next to the copy of the tests and not with the logs of runs, because
-// agents can read those.
+// afterwards. The output of the gates is stored with the copy of the tests, because agents can read the logs of runs.
 func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error) {
 	defer w.app.rooms.Leave()
 	res, err := w.holdout(ctx, r, base)
@@ -175,7 +173,7 @@ func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	return res, err
 }
 
-// holdoutError says why hold-out tests could not run on this machine. It blocks the work, but is not an error of the
+// holdoutError says why hold-out tests could not run on this machine. It blocks the work, but does not fail the
 // command.
 type holdoutError struct{ error }
 
@@ -228,8 +226,7 @@ func (w *works) holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	return res, nil
 }
 
-// holdoutLogs is the directory on this machine with the output of hold-out tests, "" if there is none. It is "" for
-// agents.
+// holdoutLogs is the directory with the output of hold-out tests, "" if there is none on this machine. Agents get "".
 func holdoutLogs(e *workspace.Env, r *session.HoldoutResult) string {
 	store, err := holdoutStore(e)
 	if r == nil || err != nil || e.Get("WFS_RUN_ID") != "" {

@@ -270,8 +270,8 @@ func keepCopy(e *workspace.Env, name, path string, text []byte) (string, error) 
 	return copied, durable.WriteFile(copied, text, 0o600)
 }
 
-// before returns the settings as they were before the hooks were added, byte for byte, if nothing else has changed
-// since. It looks for the copy that becomes the current text when the hooks are added.
+// before returns the settings from before the hooks were added, byte for byte, if nothing else has changed since. It
+// looks for the copy that becomes the current text when the hooks are added.
 func (a hookFiles) before(path string, now []byte, remove bool) (text []byte, found bool) {
 	dir, err := a.env.StateDir()
 	if err != nil || !remove {

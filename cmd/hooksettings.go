@@ -106,8 +106,8 @@ func withHooks(text []byte, program string, remove bool) ([]byte, error) {
 	return root.Pack(), nil
 }
 
-// staleHooks returns the JSON paths of our hooks of an event that are stale, the last one first, and whether removing
-// them empties the event's list.
+// staleHooks returns the JSON paths of our stale hooks of an event, the last one first, and whether removing them
+// empties the event's list.
 func staleHooks(event string, groups []hookGroup, stale func(command string) bool) (gone []string, emptied bool) {
 	left := len(groups)
 	for i, group := range slices.Backward(groups) {

@@ -35,7 +35,7 @@ type asked struct {
 	next    []string
 }
 
-// request first posts a request, so that it is not lost, and then reads it into the session unless a run does that.
+// request posts a request, so that it is not lost, and then reads it into the session unless a run will do that.
 func (a inbox) request(ctx context.Context, command string, v history.View, request session.Request) (asked, error) {
 	id := v.Session.ID
 	r, err := a.Post(id, request)
@@ -56,8 +56,8 @@ func (a inbox) request(ctx context.Context, command string, v history.View, requ
 	return k, err
 }
 
-// takeIn reads the inbox of a session that no other process holds; own is the request of this command. The error says
-// why it could not; the requests then stay pending.
+// takeIn reads the inbox of a session that no other process holds; own is the request of this command. After an error
+// the requests stay pending.
 func (a inbox) takeIn(ctx context.Context, command string, id session.ID, own string) (*session.Session, error) {
 	if err := a.NotHeld(id, "is running"); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (a inbox) takeIn(ctx context.Context, command string, id session.ID, own st
 }
 
 // wake asks a run that waits for a limit, in the background or in another terminal, to try at once. woken is false if
-// no run waits, or if there are options that a run in progress cannot accept.
+// no run waits, or for options that a run in progress cannot accept.
 func (a inbox) wake(ctx context.Context, name string, o engine.RunOptions) (woken bool, err error) {
 	if o != (engine.RunOptions{Now: true, Note: o.Note}) {
 		return false, nil

@@ -52,7 +52,7 @@ func waysBackTo(ctx context.Context, repo *gitstate.Repo, rescue string) []strin
 }
 
 // stayBehind says how to restore changes that were uncommitted on the user's branches when a session was created or
-// checked out. Their rescues stay when the session is deleted.
+// checked out. Their rescues outlive the session.
 func stayBehind(ctx context.Context, repo *gitstate.Repo, id session.ID) ([]string, error) {
 	rescues, err := repo.Rescues(ctx, id)
 	var lines []string

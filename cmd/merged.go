@@ -12,8 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// became finds out where a session's work ended up. It runs several git processes: call it only if the user wants to
-// know.
+// became finds out where a session's work ended up. It runs several git processes: call it only on request.
 func became(ctx context.Context, repo *gitstate.Repo, s *session.Session) (handover.Fate, error) {
 	w, err := workOf(ctx, repo, s)
 	if err != nil {
@@ -57,7 +56,7 @@ func unmerged(ctx context.Context, in *workspace.Workspace, s *session.Session) 
 
 // alsoMade lists the newest commits of a session that its work does not contain: the last checkpoint, if the user went
 // back from it; the end of its branch, which may have grown after the handover; and commits by hand from which the
-// branch was moved away. After a handover, a last checkpoint that is an attempt is left out.
+// branch was moved away. After a handover it ignores a last checkpoint that is an attempt.
 func alsoMade(ctx context.Context, in *workspace.Workspace, s *session.Session) (made []session.Commit, err error) {
 	from, last := s.At(s.Current).Code, s.Checkpoints[len(s.Checkpoints)-1]
 	all := []session.Commit{last.Code}
@@ -84,8 +83,8 @@ func alsoMade(ctx context.Context, in *workspace.Workspace, s *session.Session) 
 	return made, err
 }
 
-// movedFrom is the newest commit by hand from which the session's branch was moved away, "" if there is none. The
-// ledger keeps it reachable.
+// movedFrom is the newest commit by hand from which the session's branch was moved away, or "". The ledger keeps it
+// reachable.
 func movedFrom(ctx context.Context, in *workspace.Workspace, id session.ID) (session.Commit, error) {
 	commits, err := in.Repo.Ledgers(ctx, id)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// pin resolves the whole plan of the session from files that are read once, so that the trusted text is the text in
-// use.
+// pin resolves the plan of the session from files that are read once, so that the trusted text is the text in use.
 func (n *newborn) pin(ctx context.Context) error {
 	o := &n.o
 	if err := n.configured(ctx); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// beginElsewhere opens the repository without a lock on this work tree: the session does not use it, and another
-// command may hold it.
+// beginElsewhere opens the repository without a lock on this work tree, which the session does not use and another
+// command may hold.
 func (n *newborn) beginElsewhere(ctx context.Context) error {
 	err := n.Ready(ctx, true)
 	if err == nil {
@@ -18,7 +18,7 @@ func (n *newborn) beginElsewhere(ctx context.Context) error {
 }
 
 // createInTree creates the session in a work tree of its own. Until the session's ledger exists, removing the work tree
-// undoes everything. After that, the next command completes the rest.
+// undoes everything; after that, the next command completes the rest.
 func (n *newborn) createInTree(ctx context.Context) error {
 	n.b.Own = true
 	main, err := n.MainRepo(ctx)

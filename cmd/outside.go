@@ -51,8 +51,7 @@ func sayUnseen(ctx context.Context, w *workspace.Workspace, s *session.Session, 
 	say("  once you have seen it: wfs status %s --seen", s.ID)
 }
 
-// movedOutside describes the change of a ref, and the command that reverts it; "" if it was reverted, or if it was a
-// fetch.
+// movedOutside describes the change of a ref, and the command that reverts it; "" if it was reverted or fetched.
 func movedOutside(ctx context.Context, repo *gitstate.Repo, m session.RefMove) (what, mends string) {
 	if now, err := repo.Ref(ctx, m.Ref); err != nil || now == m.Old {
 		return "", ""

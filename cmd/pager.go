@@ -29,7 +29,7 @@ const (
 )
 
 // page sends the rest of the output through the user's pager if it goes to a terminal. If the pager cannot start, the
-// output goes to the terminal; that is not an error.
+// output goes to the terminal, without an error.
 func (a *app) page(ctx context.Context) {
 	out, ok := a.env.Stdout.(*output)
 	if !ok || a.json || a.noPager || !a.env.StdoutTTY {
@@ -62,8 +62,8 @@ func (a *app) page(ctx context.Context) {
 	a.pager, a.env.Stdout = p, p
 }
 
-// pagerEnviron is the environment of a pager, with the default options that git sets: quit if the text fits, pass
-// colours, keep the screen.
+// pagerEnviron is the environment of a pager, with git's default options: quit if the text fits, pass colours, keep the
+// screen.
 func pagerEnviron(env *workspace.Env) []string {
 	all := slices.Clone(env.Environ)
 	for name, options := range map[string]string{"LESS": "FRX", "LV": "-c"} {
@@ -74,8 +74,8 @@ func pagerEnviron(env *workspace.Env) []string {
 	return all
 }
 
-// pagerCommand is the user's pager as a shell command, "" for none: WFS_PAGER or GIT_PAGER, else git's answer, which
-// considers its configuration, PAGER and the system's pager. Outside a repository it is PAGER or less.
+// pagerCommand is the user's pager as a shell command, "" for none: WFS_PAGER or GIT_PAGER, else git's answer (from its
+// configuration, PAGER and the system), or outside a repository PAGER or less.
 func pagerCommand(ctx context.Context, env *workspace.Env, repo *gitstate.Repo) string {
 	for _, name := range []string{"WFS_PAGER", "GIT_PAGER"} {
 		if command, set := env.Lookup(name); set {
@@ -102,7 +102,7 @@ func (p *pager) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// endPager waits until the user closes the pager. An error is ignored if the user closed it before the end of the
+// endPager waits until the user closes the pager. It ignores an error if the user closed it before the end of the
 // output.
 func (a *app) endPager(err error) error {
 	p := a.pager

@@ -154,7 +154,7 @@ func related(c *cobra.Command) []*cobra.Command {
 	return list
 }
 
-// manPage is the man page of a command. It has no date and no version, so that the same commands give the same page.
+// manPage is the man page of a command, without date and version, so that the same commands give the same page.
 func manPage(c *cobra.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %q 1 \"\" \"wfs\" \"wfs\"\n.nh\n.ad l\n.SH NAME\n%s \\- %s\n", strings.ToUpper(pageName(c)), manSafe(pageName(c)), manSafe(c.Short))

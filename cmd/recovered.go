@@ -20,7 +20,7 @@ type recoveredJSON struct {
 }
 
 // sayRecovered prints how an operation of a killed command was completed or dropped. The user has not seen that
-// command's output, and edits made since may exist only in rescues.
+// command's output, and later edits may exist only in rescues.
 func (a *app) sayRecovered(r transition.Recovered) {
 	refs := r.Found
 	if r.Rescued != "" {

@@ -34,8 +34,8 @@ type setup struct {
 	failed  []string // commands that were left out, with the reason
 }
 
-// configured writes the configuration, as wfs init does, for the first session in a repository that has none. If there
-// is no proposal, or no terminal to ask at, it does nothing, and the session is refused later.
+// configured writes the configuration, as wfs init does, for the first session in a repository that has none. Without a
+// proposal, or a terminal to ask at, it does nothing, and the session is refused later.
 func (n *newborn) configured(ctx context.Context) error {
 	list, err := n.Rules(ctx)
 	if err != nil {
@@ -132,8 +132,8 @@ func (a *setup) firstGates() (gates []workflows.Gate) {
 }
 
 // mayTry shows the commands that would run, and asks once, because the repository may be a stranger's. It does not ask
-// about commands that the user has typed. It does ask about filters in the repository's own git configuration: they
-// would run on every file that wfs reads.
+// about commands that the user has typed, but about filters in the repository's own git configuration, which would run
+// on every file that wfs reads.
 func (a *setup) mayTry(ctx context.Context) error {
 	filters, err := a.Repo.Filters(ctx)
 	if err != nil {
@@ -246,8 +246,8 @@ func (a *setup) tryGroup(ctx context.Context, group []detect.Proposal, further b
 	return nil
 }
 
-// provideFor determines the settings of new work trees for gates. A set-up that the user has not agreed to does not
-// run. It can differ from the agreed one if git does not ignore its output, or if another gate was chosen.
+// provideFor determines the settings of new work trees for gates. It does not run a set-up that the user has not agreed
+// to, as when git does not ignore its output, or another gate was chosen.
 func (a *setup) provideFor(ignored []string, gates []workflows.Gate) {
 	a.provide = a.ProposeWorktree(ignored, gates)
 	if a.setup = a.provide.Setup; !a.o.yes && a.setup.Text() != a.agreed.Text() {
@@ -260,7 +260,7 @@ func (a *setup) leaveOut(g workflows.Gate, why string) {
 }
 
 // tryBeyond tries a command that a test command runs beyond the tests: first in a clean tree, where its coverage
-// reports and similar files stay, then in the work tree. A command that fails already is left out: it would fail every
+// reports and the like stay, then in the work tree. A command that already fails is left out: it would fail every
 // attempt.
 func (a *setup) tryBeyond(ctx context.Context, g workflows.Gate) error {
 	clean := g
@@ -289,8 +289,8 @@ func tried(g workflows.Gate, base session.Baseline, needs string) initGate {
 	return initGate{Gate: g, Result: base.Gates[0], base: base, needs: needs}
 }
 
-// gateTimeout is five times the duration of a gate, in whole minutes, and at least the default: a suite on a busy
-// machine must not look like one that hangs.
+// gateTimeout is five times the duration of a gate, in whole minutes, and at least the default, so that a busy machine
+// does not make a suite look hung.
 func gateTimeout(millis int64) time.Duration {
 	five := 5 * time.Duration(millis) * time.Millisecond
 	return max(workflows.DefaultGateTimeout, (five + time.Minute - 1).Truncate(time.Minute))

@@ -20,8 +20,8 @@ const (
 	allowTests = "tests" // the test command
 )
 
-// worker is the agent to configure: from the flag, or from the user's answer. Without a terminal it asks nothing, and
-// configures an agent only with --yes. next is the flag that wfs start needs in that case.
+// worker is the agent to configure: that of --agent, the user's answer or, with --yes, the first installed one.
+// Otherwise it is none, and next is the flag that wfs start needs.
 func (a *setup) worker(ctx context.Context) (agent workflows.Agent, next string, err error) {
 	cards, err := a.Cards(nil)
 	if err != nil {
@@ -108,8 +108,8 @@ func (a *app) knownAgent(ctx context.Context, typed string, known []string) erro
 var commandWord = lazyregexp.New(`^[A-Za-z0-9_+.-]+$`)
 
 // usualCommands lists the commands that a developer types here: the test commands, and the tools of the detected
-// projects. The repository's tests could run any command as well. Commands that publish or lose work are refused by the
-// agents' cards.
+// projects. The repository's tests could run any command as well; the agents' cards refuse commands that publish or
+// lose work.
 func (a *setup) usualCommands() []string {
 	var commands []string
 	add := func(words ...string) {

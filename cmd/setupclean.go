@@ -29,7 +29,7 @@ type initClean struct {
 	lacks, setUp bool // the set-up leaves something out, which the reason names; there is a set-up
 }
 
-// tryClean runs a gate that passed in the work tree again in a clean tree. It returns nil if that would show nothing or
+// tryClean runs a gate that passed in the work tree again in a clean tree, or returns nil if that would show nothing or
 // take long.
 func (a *setup) tryClean(ctx context.Context, t initGate) *initClean {
 	setup := a.setup

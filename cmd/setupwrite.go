@@ -148,8 +148,8 @@ func (a *setup) sayTried(g initGate) {
 	}
 }
 
-// writeLocal writes the agent into the configuration of this clone alone, and returns the file's name. It leaves an
-// existing file unchanged, except with --force or --agent; then it keeps a copy.
+// writeLocal writes the agent into the configuration of this clone alone, and returns the file's name. Only with
+// --force or --agent does it replace an existing file, of which it keeps a copy.
 func (a *setup) writeLocal(ctx context.Context, agent workflows.Agent) (string, error) {
 	if agent.Card == nil && agent.Command.IsZero() {
 		return "", nil

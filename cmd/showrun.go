@@ -17,7 +17,7 @@ import (
 // maxRunLog is more bytes than the log of a run can have.
 const maxRunLog = 16 << 20
 
-// showRun prints the steps of an agent: in the attempt of checkpoint n, or with n < 0 in the session's newest run.
+// showRun prints the steps of an agent: in the attempt of checkpoint n, or for n < 0 in the newest run.
 func (a *showVerb) showRun(ctx context.Context, id session.ID, n int) error {
 	events, err := eventsOf(ctx, a.Workspace, id)
 	if err != nil {
@@ -49,8 +49,7 @@ func (a *showVerb) showRun(ctx context.Context, id session.ID, n int) error {
 	return nil
 }
 
-// runUntil returns the run that made checkpoint n, or without an ID if no agent made it. If there is no n, it returns
-// the last run.
+// runUntil returns the run that made checkpoint n, without an ID if no agent made it, or the last run if there is no n.
 func runUntil(events []session.Event, n int) (j present.Run) {
 	for _, e := range events {
 		switch b := e.Body.(type) {

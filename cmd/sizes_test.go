@@ -61,8 +61,8 @@ func TestSizes(t *testing.T) {
 
 var basic = map[string]bool{"": true, "string": true, "int": true, "int64": true, "error": true, "byte": true, "bool": true}
 
-// subject is the type that a function belongs to: its receiver, or else its first parameter after a context. It is ""
-// if that type is not of the function's own package.
+// subject is the type that a function belongs to: its receiver, or else its first parameter after a context; "" if that
+// is not a type of its package.
 func subject(f *ast.FuncDecl) string {
 	fields := f.Type.Params.List
 	if f.Recv != nil {

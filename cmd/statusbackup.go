@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// addAutoSave adds a session's auto-save if it has changes that no checkpoint has. It adds none while the session is
-// running, because a newer one will replace it soon. in is the work tree that has the session checked out, or nil.
+// addAutoSave adds a session's auto-save if it has changes that no checkpoint has, but not during a run, which will
+// soon replace it. in is the session's work tree, or nil.
 func (a *statusVerb) addAutoSave(ctx context.Context, d *present.Session, s *session.Session, tip session.Commit,
 	in *worktree.Worktree) {
 	auto := a.newerAutoSave(ctx, s, tip)

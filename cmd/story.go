@@ -13,7 +13,7 @@ import (
 )
 
 // story is `wfs` alone: the history and state of the current session, why it stopped, and the next commands. Without a
-// repository or a session it prints a short help.
+// repository or session it is a short help.
 func (a *statusVerb) story(ctx context.Context) error {
 	err := a.Open(ctx)
 	if errors.Is(err, gitcmd.ErrNotRepository) && !a.json {
@@ -46,8 +46,7 @@ func (a *statusVerb) tellOf(ctx context.Context, id session.ID) error {
 	return a.tell(ctx, id, in)
 }
 
-// tell prints a session's story, for `wfs`, `wfs status` and `wfs show`. in is the work tree that has the session
-// checked out, or nil.
+// tell prints a session's story, for `wfs`, `wfs status` and `wfs show`. in is the session's work tree, or nil.
 func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Worktree) error {
 	v, err := a.View(ctx, id)
 	if err != nil {
@@ -78,8 +77,8 @@ func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Workt
 	return nil
 }
 
-// sayHalfMoved prints the operation of a killed command in this work tree, and returns the next command: the one that
-// completes that operation or, without one, next.
+// sayHalfMoved prints the operation of a killed command in this work tree, and returns the command that completes it,
+// or next if there is none.
 func (a *statusVerb) sayHalfMoved(ctx context.Context, next []string) []string {
 	what, completes := a.HalfMoved(ctx)
 	if what != "" {
@@ -96,8 +95,8 @@ func (a *statusVerb) nextOr(command string, next []string) []string {
 	return []string{a.typed(command)}
 }
 
-// stillSo reports whether the error of a run is still the newest fact about a session: it was not a usage error, and
-// nothing has happened since.
+// stillSo reports whether the error of a run is still news about a session: it was not a usage error, and nothing has
+// happened since.
 func stillSo(end *registry.Ended, s *session.Session) bool {
 	if end.Error == "" || end.Exit == exitUsage || s.Status.Final() {
 		return false

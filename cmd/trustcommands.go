@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// fileCommands lists the commands that a rules file would run. A file with errors runs nothing; the list is then its
-// first error.
+// fileCommands lists the commands that a rules file would run; for a file with errors, which runs nothing, the first
+// error.
 func fileCommands(f workspace.RulesFile, cards workflows.Cards) []string {
 	if source, ok := f.Source(); ok {
 		settings, findings := cards.Read(workflows.Layer{Source: source, Name: f.Path, Text: f.Text})

@@ -71,8 +71,8 @@ func (a *undoVerb) name() string {
 	return "wfs undo"
 }
 
-// run undoes operations, or for wfs redo redoes them: the next one, and the earlier ones of the same command. Each is
-// an operation of its own, so that a kill in between leaves nothing half done, and the same command continues.
+// run undoes (for wfs redo: redoes) operations: the next one, and the earlier ones of the same command. Each is an
+// operation of its own, so that a kill in between leaves nothing half done, and the same command continues.
 func (a *undoVerb) run(ctx context.Context, args []string) error {
 	name := first(args)
 	switch {
@@ -169,7 +169,7 @@ func (a *undoVerb) preview(ctx context.Context, next func(context.Context) ([]se
 }
 
 // standing returns the operations that an undo or redo reverts, with their sessions locked, and whether they restore a
-// deleted session. It first completes the operation of a killed command, which may then be the newest one.
+// deleted session. It first completes an operation of a killed command, which may then be the newest one.
 func (a *undoVerb) standing(ctx context.Context,
 	next func(context.Context) ([]session.Op, error)) (ops []session.Op, back bool, err error) {
 	cur, err := a.Current(ctx)
@@ -249,8 +249,8 @@ func (a *undoVerb) damagedLog(ctx context.Context, err error) error {
 	return err
 }
 
-// undoable returns the operations that an undo reverts. If there are none, the hint names the newest operation of the
-// other work trees.
+// undoable returns the operations that an undo reverts. If there are none, the hint names the newest one of the other
+// work trees.
 func (a *undoVerb) undoable(ctx context.Context) ([]session.Op, error) {
 	ops, err := a.Engine.Undoable(ctx)
 	var nothing *session.Refusal

@@ -154,7 +154,7 @@ func (j *uninstallJSON) onOwnBranch() error {
 	return j.leave[0]
 }
 
-// mustLeave says how a work tree leaves a branch that would be removed, or returns nil if it is on no such branch.
+// mustLeave says how a work tree leaves a branch that would be removed, nil if it is on no such branch.
 func (a *uninstallVerb) mustLeave(ctx context.Context, t *worktree.Worktree) (*session.Refusal, error) {
 	name, ours := strings.CutPrefix(t.Branch, session.BranchPrefix)
 	switch {

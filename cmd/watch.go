@@ -91,7 +91,7 @@ func (a *watchVerb) watchRun(ctx context.Context, w *following, who registry.Hol
 }
 
 // sayEnded prints the state of a session after a run of another process, and returns that run's exit code if it was
-// watched. driver is the name of the process, "" for the newest.
+// watched. driver names the process, "" for the newest.
 func (a *watchVerb) sayEnded(ctx context.Context, id session.ID, driver string, watched bool) error {
 	v, err := a.View(ctx, id)
 	if err != nil {

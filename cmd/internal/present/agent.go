@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// AgentText describes an agent event in one line. It returns "" for events that are not worth a line; all includes
-// minor ones, such as thinking and usage.
+// AgentText describes an agent event in one line, "" if it is not worth one. all includes minor events, such as
+// thinking and usage.
 func AgentText(e agents.Event, all bool) string {
 	text := safetext.Line(e.Text, ShownLine)
 	switch e.Kind {

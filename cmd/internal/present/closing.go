@@ -21,7 +21,7 @@ func gatesRan(s *session.Session) (names []string) {
 }
 
 // NotAsked lists the weak points of completed work: new tests that only the agent wrote, no hold-out tests, no review,
-// open items, gates that did not run. It leaves out facts that are unknown.
+// open items, gates that did not run. It leaves out unknown facts.
 func NotAsked(s *session.Session) (list []string) {
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	way := s.Way()
@@ -70,8 +70,8 @@ func NotAsked(s *session.Session) (list []string) {
 	return list
 }
 
-// LapTests counts the new tests of all laps among way. said is the count as a prefix for "new tests"; it is "" if a lap
-// ended before its tests had names, because the count is inexact then.
+// LapTests counts the new tests of all laps among way. said is the count as a prefix for "new tests", "" if it is
+// inexact because a lap ended before its tests had names.
 func LapTests(way []session.Checkpoint) (n int, said string) {
 	type lap struct{ tests, waiting int }
 	laps := map[int]lap{}

@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Diagram draws the state machine of a workflow for Mermaid or for Graphviz. The end of a lap has an arrow to the first
+// Diagram draws the state machine of a workflow for Mermaid or Graphviz. The end of a lap has an arrow to the first
 // phase.
 func Diagram(w *workflows.Workflow, graphviz bool) string {
 	var b strings.Builder

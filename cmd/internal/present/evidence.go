@@ -253,8 +253,8 @@ func (c *Screen) Proved(p *session.Proof, r *session.HoldoutResult) {
 	e.holdout(r)
 }
 
-// Checkpoints prints the given checkpoints of a session, one a line. Below, it prints flaky tests, phases without a
-// verdict and suspicious changes to tests of the whole session.
+// Checkpoints prints checkpoints of a session, one a line, and then flaky tests, phases without a verdict and
+// suspicious changes to tests of the whole session.
 func (c *Screen) Checkpoints(s *session.Session, list []session.Checkpoint) {
 	lines, wide := []Styled{}, PhaseColumns(s.Checkpoints)
 	for _, cp := range list {

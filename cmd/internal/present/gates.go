@@ -100,8 +100,7 @@ func ProofLine(p *session.Proof) string {
 	return "clean checkout: " + p.Why()
 }
 
-// unprovenGate ends a line about completed work: it names the gate that could not be proven in a clean checkout. "" if
-// there is none.
+// unprovenGate ends a line about completed work. It names the gate that was not proven in a clean checkout, or is "".
 func unprovenGate(p *session.Proof) string {
 	if p == nil || p.Verdict == session.Pass {
 		return ""

@@ -78,7 +78,7 @@ func FinishCommand(s *session.Session) string {
 	return "wfs finish"
 }
 
-// beforeInterruption is the checkpoint to return to without the changes of an interrupted attempt. Those may still be
+// beforeInterruption is the checkpoint to return to without the changes of an interrupted attempt, which may still be
 // in the work tree, without a checkpoint.
 func beforeInterruption(s *session.Session) int {
 	n := s.Current
@@ -102,7 +102,7 @@ func WithoutIt(s *session.Session) []Way {
 	}
 }
 
-// testsFrom is the checkpoint in which the tests of a lap were written, or nil. The tests may have been edited by hand
+// testsFrom is the checkpoint in which the tests of a lap were written, or nil. They may have been edited by hand
 // since.
 func testsFrom(s *session.Session) *session.Checkpoint {
 	if at := s.TestsAt(); at != nil || s.Frozen == "" {

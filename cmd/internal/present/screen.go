@@ -1,5 +1,5 @@
-// Package present shows values to people: lines, tables, stories of sessions, and the live view of a run. It gets
-// values as arguments, and does not know commands or how they read their data.
+// Package present shows values to people: lines, tables, stories of sessions, and the live view of a run. It gets the
+// values as arguments, and does not know the commands.
 package present
 
 import (
@@ -65,8 +65,8 @@ func (s *Screen) Colours(tty bool) bool {
 	return tty && s.Getenv("TERM") != "dumb" && s.Getenv("CLICOLOR") != "0"
 }
 
-// Out prints the answer of a command on standard output. All text that may come from an agent, a repository or a state
-// file goes through here, so that control sequences never reach a terminal.
+// Out prints the answer of a command on standard output. All text from an agent, a repository or a state file goes
+// through here, so that control sequences never reach a terminal.
 func (s *Screen) Out(format string, args ...any) { s.OutAt(0, format, args...) }
 
 // OutAt is Out for a row of a table: if the line wraps, the next line is indented to column; 0 means four more than the
@@ -113,7 +113,7 @@ func (s *Screen) WholeTable(rows [][]any) {
 	}
 }
 
-// Short prints a line on standard output, cut to the width of the terminal. It is for text whose end is not important.
+// Short prints a line on standard output whose end is not important, cut to the width of the terminal.
 func (s *Screen) Short(format string, args ...any) { s.Line(Join(fmt.Sprintf(format, args...))) }
 
 // Line prints a line on standard output, cut to the width of the terminal.

@@ -139,8 +139,8 @@ func WhyStopped(s *session.Session, now time.Time) []string {
 	return nil
 }
 
-// QuestionLines lists the paths and the evidence that a user needs to answer a question. It leaves out evidence that is
-// in the question itself.
+// QuestionLines lists the paths and the evidence for answering a question, without evidence that is in the question
+// itself.
 func QuestionLines(q *session.Question, ask string) []string {
 	if q == nil {
 		return nil

@@ -76,8 +76,8 @@ func (c report) newest(j *Story) {
 	}
 }
 
-// numbers prints counts of attempts, checkpoints and tests. It prints the usage unless told, which means that it is
-// already on the screen.
+// numbers prints counts of attempts, checkpoints and tests. It prints the usage unless told: then it is already on the
+// screen.
 func (c report) numbers(j *Story, told bool) {
 	s, now := j.Of, c.Clock()
 	if r := j.LastRun; r != nil {

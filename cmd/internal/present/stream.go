@@ -32,8 +32,8 @@ type Facts interface {
 	FilesBetween(from, to session.Tree) string
 	// Permission is the entry for `allow:` that lets an agent run a command, "" if there is none.
 	Permission(agent, command string) string
-	// Typed is a command as the user has to type it for a session in the work tree at root. id is "" for the session
-	// that this command is about.
+	// Typed is a command as the user has to type it for a session, "" for the session of this command, in the work tree
+	// at root.
 	Typed(command string, id session.ID, root string) string
 	// Answer prints a value as JSON on one line.
 	Answer(v any) error

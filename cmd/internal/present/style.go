@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Colours are few and have a meaning: the verdict of a gate, the state of a session. They are among the eight that
-// every terminal has, without yellow and blue, which are hard to read on a light or on a dark background.
+// Colours are few and have a meaning: the verdict of a gate, the state of a session. They are among the eight of every
+// terminal, without yellow and blue, which are hard to read on light or on dark.
 const (
 	plain   = ""
 	good    = "32" // green

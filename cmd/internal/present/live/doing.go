@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// Doing shows the current action of a command, how long it has taken, and how many tests have run. It uses a one-line
-// view; without one it prints a line when an action begins.
+// Doing shows the current action of a command, how long it has taken, and how many tests have run. Without a one-line
+// view it prints a line when an action begins.
 type Doing struct {
 	screen *present.Screen
 	view   *View

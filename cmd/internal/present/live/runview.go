@@ -208,7 +208,7 @@ func (s *viewing) lines(now time.Time, hint string, columns int) []present.Style
 const viewEdge = "│ "
 
 // viewLine puts parts side by side, and a clock at the right edge of the terminal. It drops the last parts if they do
-// not fit, and cuts the text if even the first does not fit.
+// not fit, and cuts a single one.
 func viewLine(parts []string, clock string, columns int) present.Styled {
 	room := columns - safetext.Width(viewEdge)
 	if clock != "" && room > safetext.Width(clock)+20 {

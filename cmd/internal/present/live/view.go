@@ -29,8 +29,8 @@ const (
 	drawAtMost = 100 * time.Millisecond
 )
 
-// Show opens a view if standard error is a terminal that can have one, else it returns nil. All output is printed above
-// the view until End is called. lines renders the view for a terminal of that many columns.
+// Show opens a view if standard error is a suitable terminal, else it returns nil. All output is printed above the view
+// until End is called. lines renders the view for a terminal of that many columns.
 func Show(s *present.Screen, lines func(columns int) []present.Styled) *View {
 	tty, ok := s.Stderr.(*os.File)
 	if accessible := s.Getenv("ACCESSIBLE"); !ok || s.JSON || !s.StderrTTY || s.Getenv("TERM") == "dumb" ||
