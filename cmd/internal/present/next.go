@@ -29,7 +29,7 @@ func NextCommands(s *session.Session, alive []session.Process, way string) []str
 		case s.Blocked.Reason == session.BlockSurvivors:
 			return []string{decide.Ending(s, alive), "wfs show"}
 		case s.Blocked.Hint == "wfs resume "+id, // HEAD is already back on its branch
-			s.Reworded && s.Blocked.Reason == session.BlockBreaker: // the next attempt will get a changed goal or task
+			s.Reworded && s.Blocked.Reason == session.BlockBreaker: // the next attempt will get a changed goal or spec
 			return []string{"wfs run", "wfs show"}
 		}
 		return []string{s.Blocked.Hint, "wfs show"}
