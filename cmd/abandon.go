@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// recordedJSON is what a command did that changed what is said of a session, and moved no file.
+// recordedJSON is the output of commands that change a session's record and no files.
 type recordedJSON struct {
 	Version   int            `json:"version"`
 	Did       string         `json:"did"`
@@ -20,12 +20,11 @@ type recordedJSON struct {
 	Operation int64          `json:"operation,omitempty"`
 	Saved     int            `json:"saved_checkpoint,omitempty"`
 	Changes   []string       `json:"changes,omitempty"`
-	Kept      string         `json:"kept,omitempty"`   // where the refs of a deleted session are
-	Became    *handover.Fate `json:"became,omitempty"` // of its work
+	Kept      string         `json:"kept,omitempty"`   // refs of a deleted session
+	Became    *handover.Fate `json:"became,omitempty"` // where its work ended up
 	Next      []string       `json:"next"`
 }
 
-// abandonVerb is `wfs abandon`.
 type abandonVerb struct {
 	*app
 	reason string
@@ -81,7 +80,7 @@ func (a *abandonVerb) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// baseBranch is the branch that a session was made from, as wfs switch takes it.
+// baseBranch is the branch that a session was created from, as an argument for wfs switch.
 func baseBranch(ctx context.Context, e *engine.Engine, s *session.Session) string {
 	if s.BaseRef == "" {
 		return "BRANCH"

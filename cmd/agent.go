@@ -16,7 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// agentVerb is `wfs agent` and what stands below it.
+// agentVerb is `wfs agent` and its subcommands.
 type agentVerb struct{ *app }
 
 func (a *agentVerb) command() *cobra.Command {
@@ -49,7 +49,7 @@ unattended. It starts no conversation and costs nothing. It exits 1 when it find
 	return c
 }
 
-// prober asks agents about themselves.
+// prober queries the programs of agents.
 func prober(env *workspace.Env) *agent.Prober {
 	return &agent.Prober{Environ: env.Environ, Cache: env.CacheFile("agents.json")}
 }
@@ -67,7 +67,7 @@ type agentJSON struct {
 	Problem      string `json:"problem,omitempty"`
 }
 
-// agentSettings are the cards and the configuration here; outside a repository the person's own.
+// agentSettings are the agent cards and the configuration; outside a repository, the user's own.
 func agentSettings(ctx context.Context, w *workspace.Workspace) (*workflows.Settings, workspace.Rules, error) {
 	list, err := ownRules(ctx, w)
 	if err != nil {
@@ -77,7 +77,8 @@ func agentSettings(ctx context.Context, w *workspace.Workspace) (*workflows.Sett
 	return s, list, err
 }
 
-// mayAsk says why a card's program is not asked anything: the repository brought the card, and nobody has looked at it.
+// mayAsk says why wfs may not run a card's program, "" if it may: the repository brought the card, and the user has not
+// trusted it.
 func mayAsk(w *workspace.Workspace, c *workflows.Card, list workspace.Rules) (problem string, err error) {
 	if list.Find(c.File) == nil {
 		return "", nil
@@ -142,10 +143,10 @@ func installedCell(j agentJSON) any {
 type agentCheckJSON struct {
 	agentJSON
 	LoggedIn   string        `json:"logged_in"` // "yes", "no" or "unknown"
-	Command    []string      `json:"command"`   // that begins a conversation
+	Command    []string      `json:"command"`   // that starts a conversation
 	Unattended string        `json:"unattended,omitempty"`
 	Allow      []string      `json:"allow"`
-	Variables  []string      `json:"variables"` // names of those that are set here, and that it sees and others do not
+	Variables  []string      `json:"variables"` // names of set variables that only this agent sees
 	Missing    []missingJSON `json:"missing"`
 }
 
@@ -179,7 +180,7 @@ func (a *agentVerb) check(ctx context.Context, args []string) error {
 	return err
 }
 
-// checkedAgent is the agent that is meant: the configured one, one of agents:, or a card as it is.
+// checkedAgent finds an agent by name: the configured one, one of agents:, or a card without configuration.
 func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) {
 	agent := s.Config.Agent
 	if name != "" && name != agent.Use {
@@ -282,7 +283,7 @@ func (a *agentVerb) say(agent *workflows.Agent, j *agentCheckJSON) {
 	}
 }
 
-// sayVersion says which version is installed, and whether it is logged in.
+// sayVersion prints the installed version, and whether the agent is logged in.
 func (a *agentVerb) sayVersion(c *workflows.Card, j *agentCheckJSON) {
 	switch {
 	case j.AgentVersion == "":

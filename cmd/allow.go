@@ -13,16 +13,15 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// allowJSON is what is let in, and what is held out.
+// allowJSON lists allowed and excluded paths.
 type allowJSON struct {
 	Version int            `json:"version"`
 	Session session.ID     `json:"session"`
-	Done    []string       `json:"done,omitempty"` // allowed, or allowed no more, by this command
+	Done    []string       `json:"done,omitempty"` // paths that this command allowed or revoked
 	Allowed []string       `json:"allowed"`
-	HeldOut []session.Held `json:"held_out"` // of the present checkpoint
+	HeldOut []session.Held `json:"held_out"` // excluded from the current checkpoint
 }
 
-// allowVerb is `wfs allow`.
 type allowVerb struct {
 	*app
 	list, revoke bool
@@ -64,7 +63,7 @@ func (a *allowVerb) run(ctx context.Context, paths []string) error {
 	return a.allow(ctx, paths)
 }
 
-// heldOut is what the present checkpoint of a session lacks.
+// heldOut returns the paths that the current checkpoint excludes.
 func heldOut(s *session.Session) []session.Held {
 	if c := s.At(s.Current); c != nil {
 		return c.HeldOut
@@ -128,7 +127,7 @@ func (a *allowVerb) allow(ctx context.Context, args []string) error {
 	return a.say(ctx, paths, len(done) > 0)
 }
 
-// say tells which paths are allowed now, and what is to be typed next if that is new.
+// say prints which paths are allowed now and, if that changed, the next commands.
 func (a *allowVerb) say(ctx context.Context, paths []string, changed bool) error {
 	ignored, err := a.Repo.Ignores(ctx, paths)
 	if err != nil {
@@ -150,7 +149,7 @@ func (a *allowVerb) say(ctx context.Context, paths []string, changed bool) error
 	return nil
 }
 
-// noneNested refuses paths at and in repositories of their own: no checkpoint takes files of those, allowed or not.
+// noneNested refuses paths at or in nested repositories: a checkpoint never contains their files, allowed or not.
 func noneNested(repo *gitstate.Repo, paths []string) error {
 	for _, p := range paths {
 		nested := repo.Nested(p)
@@ -168,7 +167,7 @@ func noneNested(repo *gitstate.Repo, paths []string) error {
 	return nil
 }
 
-// below turns arguments into paths from the top of the work tree, which is where they must lie.
+// below turns arguments into paths relative to the root of the work tree. It refuses paths outside.
 func (a *allowVerb) below(args []string) ([]string, error) {
 	var paths []string
 	root, err := filepath.EvalSymlinks(a.Repo.Root())

@@ -29,7 +29,7 @@ type backupJSON struct {
 	Ref     string     `json:"ref"`
 	At      time.Time  `json:"at"`
 	Why     string     `json:"why"`
-	Branch  string     `json:"branch,omitempty"` // that HEAD was on
+	Branch  string     `json:"branch,omitempty"` // branch of HEAD at that time
 	Files   []string   `json:"files"`
 	Show    []string   `json:"show"`
 	Restore []string   `json:"restore"`
@@ -37,7 +37,6 @@ type backupJSON struct {
 	commit session.Commit
 }
 
-// backupsVerb is `wfs backups`.
 type backupsVerb struct {
 	*app
 	most int
@@ -85,17 +84,17 @@ func (a *backupsVerb) run(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// ofBackup is the ref of a backup: of a session that is there, or of one that was deleted at a time.
+// ofBackup matches the ref of a backup of an existing or a deleted session.
 var ofBackup = lazyregexp.New(`^refs/wfs(?:-deleted)?/([^/]+)/(?:\d+/)?(?:rescue/(\d+)|auto)$`)
 
-// find are the newest saved copies of uncommitted work, of a session or of all.
+// find returns the newest backups of a session, or of all sessions if of is "", with the commands that restore them.
 func (a *backupsVerb) find(ctx context.Context, of session.ID) ([]backupJSON, error) {
 	all, err := a.refs(ctx, of)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(all, func(x, y backupJSON) int {
-		// a later one has a higher number
+		// at the same time, the higher number is the later one
 		return cmp.Or(y.At.Compare(x.At), cmp.Compare(len(y.Name), len(x.Name)), cmp.Compare(y.Name, x.Name))
 	})
 	if a.most > 0 {
@@ -112,7 +111,7 @@ func (a *backupsVerb) find(ctx context.Context, of session.ID) ([]backupJSON, er
 	return all, nil
 }
 
-// refs are the refs of backups.
+// refs finds the refs of backups.
 func (a *backupsVerb) refs(ctx context.Context, of session.ID) ([]backupJSON, error) {
 	all := []backupJSON{}
 	for _, dir := range []string{session.RefPrefix, transition.DeletedPrefix} {
@@ -136,7 +135,7 @@ func (a *backupsVerb) refs(ctx context.Context, of session.ID) ([]backupJSON, er
 	return all, nil
 }
 
-// waysToRestore are the commands that bring a backup back.
+// waysToRestore lists the commands that restore a backup.
 func (a *backupsVerb) waysToRestore(ctx context.Context, b *backupJSON, parts []backup.Rescued) []string {
 	_, err := findBackup(ctx, a.Engine, b.Session, b.Name)
 	switch {
@@ -156,7 +155,7 @@ func (a *backupsVerb) waysToRestore(ctx context.Context, b *backupJSON, parts []
 	return ways
 }
 
-// describe says what a backup holds.
+// describe fills in the reason, the branch, the files and the show commands of a backup.
 func (a *backupsVerb) describe(ctx context.Context, b *backupJSON) ([]backup.Rescued, error) {
 	state, err := a.Repo.State(ctx, b.commit)
 	if err != nil {

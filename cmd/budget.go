@@ -21,36 +21,34 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// budgetJSON is what was used up, and what may be.
 type budgetJSON struct {
 	Version int               `json:"version"`
 	Session session.ID        `json:"session"`
 	Scopes  []scopeJSON       `json:"scopes"`
-	Phases  []cost.PhaseUsage `json:"phases,omitempty"` // by phase and lap
+	Phases  []cost.PhaseUsage `json:"phases,omitempty"` // per phase and lap
 	Calls   callsJSON         `json:"calls"`
 }
 
-// scopeJSON is one thing that caps are on.
+// scopeJSON is the usage of one scope of caps.
 type scopeJSON struct {
 	Scope string             `json:"scope"`           // session, phase, day
-	Phase string             `json:"phase,omitempty"` // with phase: the present one
+	Phase string             `json:"phase,omitempty"` // the current phase, for the scope phase
 	Lap   int                `json:"lap,omitempty"`
-	From  *time.Time         `json:"from,omitempty"` // with day: its beginning
+	From  *time.Time         `json:"from,omitempty"` // beginning of the day, for the scope day
 	Used  cost.Usage         `json:"used"`
 	Cap   workflows.Cap      `json:"cap"`
 	Left  map[string]float64 `json:"left,omitempty"` // of the caps that are set
 	Over  []string           `json:"reached,omitempty"`
-	scope *decide.Scope      // what the table is made of
+	scope *decide.Scope      // for the table
 }
 
-// callsJSON is how often agents were started in the clone lately.
+// callsJSON is how often agents were started in the clone recently.
 type callsJSON struct {
 	LastHour int        `json:"last_hour"`
-	PerHour  int        `json:"per_hour,omitempty"` // none: there is no limit
-	Next     *time.Time `json:"next,omitempty"`     // when the limit is reached: another one may begin then
+	PerHour  int        `json:"per_hour,omitempty"` // 0: no limit
+	Next     *time.Time `json:"next,omitempty"`     // if the limit is reached: when the next start is allowed
 }
 
-// budgetVerb is `wfs budget`.
 type budgetVerb struct{ *app }
 
 func (a *budgetVerb) command() *cobra.Command {
@@ -86,7 +84,7 @@ func (a *budgetVerb) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// of collects what a session and its clone have used up.
+// of collects the usage of a session and its clone.
 func (a *budgetVerb) of(ctx context.Context, v history.View) (budgetJSON, error) {
 	s := &v.Session
 	j := budgetJSON{Version: jsonVersion, Session: s.ID, Phases: s.UsageByPhase()}
@@ -115,7 +113,7 @@ func (a *budgetVerb) of(ctx context.Context, v history.View) (budgetJSON, error)
 	return j, nil
 }
 
-// scopeOf says what is used up of a scope, and left of its caps.
+// scopeOf computes the usage of a scope, and the part of its caps that is left.
 func scopeOf(s *session.Session, scope decide.Scope, day decide.Day) scopeJSON {
 	x := scopeJSON{Scope: scope.Name, Used: scope.Used, Cap: scope.Cap, scope: &scope}
 	switch scope.Name {
@@ -176,7 +174,7 @@ func (a *budgetVerb) say(s *session.Session, j budgetJSON) {
 	a.sayPhases(s)
 }
 
-// rows are what is used or capped of a scope.
+// rows lists the amounts of a scope that are used or capped.
 func (x *scopeJSON) rows() (rows [][]any) {
 	for _, l := range x.scope.All() {
 		name := cmp.Or(map[string]string{"usd": "cost", "seconds": "time"}[l.What], l.What)
@@ -203,7 +201,7 @@ func (x *scopeJSON) rows() (rows [][]any) {
 	return rows
 }
 
-// amount is a number in a column that says what it is of.
+// amount formats a number in its unit.
 func amount(what string, n float64) string {
 	switch what {
 	case "usd":
@@ -225,7 +223,7 @@ func thousands(n int64) string {
 	return text
 }
 
-// sayPhases sums up by phase what all laps used.
+// sayPhases prints the usage per phase, summed over all laps.
 func (a *budgetVerb) sayPhases(s *session.Session) {
 	var names []session.PhaseName
 	sums := map[session.PhaseName]cost.Usage{}
@@ -252,14 +250,14 @@ func (a *budgetVerb) sayPhases(s *session.Session) {
 	a.env.WholeTable(rows)
 }
 
-// costOf is what a session has cost, beside the caps on all of it, "" for nothing.
+// costOf is the cost of a session with the caps on the whole session, "" if it is zero.
 func costOf(ctx context.Context, w *workspace.Workspace, v *history.View) string {
 	s := &v.Session
 	if s.Used.USD == 0 && s.Used.Tokens.Sum() == 0 {
 		return ""
 	}
 	var caps workflows.Cap
-	if plan, err := w.PinnedPlan(ctx, *v); err == nil { // without it the caps are not known, and the cost is
+	if plan, err := w.PinnedPlan(ctx, *v); err == nil { // the cost is known without a plan, the caps are not
 		caps = decide.BudgetOf(s, plan).Session
 	}
 	var parts []string
@@ -289,7 +287,7 @@ func costOf(ctx context.Context, w *workspace.Workspace, v *history.View) string
 	return strings.Join(parts, ", ")
 }
 
-// Left is what is known of a run whose end nobody saw.
+// Left reconstructs the usage of a run that was cut off, from its logs.
 func (w *works) Left(id session.ID, runID string) session.Remains {
 	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {

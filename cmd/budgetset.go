@@ -13,16 +13,16 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// none takes a cap away.
+// none is the value that removes a cap.
 const none = "none"
 
-// capFlag is one number of a cap, as it is typed.
+// capFlag is the flag of one cap.
 type capFlag struct {
-	what string // as in session.BudgetLine
+	what string // unit, as in session.BudgetLine
 	set  func(float64)
 }
 
-func (f *capFlag) String() string { return "" } // the help says the same everywhere
+func (f *capFlag) String() string { return "" } // help shows no default value
 
 func (f *capFlag) Type() string {
 	switch f.what {
@@ -42,7 +42,7 @@ func (f *capFlag) Set(text string) error {
 	return err
 }
 
-// parseCap reads what somebody typed for a cap.
+// parseCap parses the value of a cap in its unit. NoCap means none.
 func parseCap(what, text string) (float64, error) {
 	if text == none {
 		return workflows.NoCap, nil
@@ -65,7 +65,7 @@ func parseCap(what, text string) (float64, error) {
 	return 0, errors.New("it is a whole number above nothing, or none")
 }
 
-// capFlags adds the flags of one cap: --usd, --phase-usd and so on.
+// capFlags adds the flags of one scope of caps: --usd, --phase-usd and so on.
 func capFlags(f *pflag.FlagSet, prefix, of string, c *workflows.Cap) {
 	for _, x := range []struct {
 		name, what, about string
@@ -86,13 +86,13 @@ func callsFlag(f *pflag.FlagSet, prefix string, b *workflows.Budget) {
 		"start agents at most this `number` of times an hour")
 }
 
-// budgetSetJSON is what a change of the budget prints.
+// budgetSetJSON is the output of a change of the budget.
 type budgetSetJSON struct {
 	Version int              `json:"version"`
 	Session session.ID       `json:"session"`
-	Budget  workflows.Budget `json:"budget"` // all that was typed for it, -1: no cap
+	Budget  workflows.Budget `json:"budget"` // all caps that were set by flags; -1: none
 	Taken   bool             `json:"taken"`  // true
-	Back    string           `json:"back"`   // command that undoes it
+	Back    string           `json:"back"`   // command to undo it
 	Next    []string         `json:"next"`
 }
 
@@ -123,7 +123,7 @@ func (a *editVerb) setBudget(ctx context.Context, name string) error {
 	return nil
 }
 
-// budgetFlags are those of `wfs new`.
+// budgetFlags adds the budget flags of `wfs new`.
 func budgetFlags(f *pflag.FlagSet, b *workflows.Budget) {
 	capFlags(f, "budget-", "the session", &b.Session)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// cardOrigin says where a card comes from, for people: "built-in card", or a path.
+// cardOrigin says where a card comes from: "built-in card", or a path.
 func cardOrigin(c *workflows.Card) string {
 	switch {
 	case c.File == "":
@@ -20,11 +20,11 @@ func cardOrigin(c *workflows.Card) string {
 	return "card " + c.File
 }
 
-// startLine is startArgv as a shell would take it.
+// startLine is startArgv, quoted for a shell.
 func startLine(agent *workflows.Agent) string { return shellLine(startArgv(agent)) }
 
-// startArgv is the command line that an agent begins a conversation with. What differs from run to run is shown in the
-// card's own words.
+// startArgv is the command line that starts a conversation of an agent. It has placeholders for values that differ
+// between runs.
 func startArgv(agent *workflows.Agent) []string {
 	c := agent.Card
 	i := workflows.Invocation{Model: agent.Model, Tools: agent.Allow, Args: agent.Args, Conversation: "{id}",
@@ -35,7 +35,7 @@ func startArgv(agent *workflows.Agent) []string {
 	return c.Argv(i)
 }
 
-// shellLine writes words so that a shell reads them back.
+// shellLine quotes words for a shell.
 func shellLine(argv []string) string {
 	out := make([]string, len(argv))
 	for i, w := range argv {
@@ -50,7 +50,7 @@ func shellLine(argv []string) string {
 	return strings.Join(out, " ")
 }
 
-// agentCommands says how an agent with a card is started, for whoever is asked to trust it.
+// agentCommands describes how an agent with a card is started, for the user who decides whether to trust it.
 func agentCommands(label string, agent *workflows.Agent) []string {
 	var list []string
 	if agent.Card != nil {
@@ -62,7 +62,7 @@ func agentCommands(label string, agent *workflows.Agent) []string {
 	return list
 }
 
-// cardCommands says what a card can make wfs run.
+// cardCommands lists the commands that a card can make wfs run.
 func cardCommands(c *workflows.Card) []string {
 	label := "agent " + c.Name
 	list := []string{label + ": " + startLine(&workflows.Agent{Card: c})}
@@ -88,7 +88,7 @@ func cardSees(label string, c *workflows.Card) []string {
 	return list
 }
 
-// cardFiles are the files that a card gives to its program, each with its text on one line.
+// cardFiles lists the files that a card gives to its program, each with its content on one line.
 func cardFiles(c *workflows.Card) []string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(c.Files)) {

@@ -19,7 +19,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// checkedJSON is what check prints.
+// checkedJSON is the output of wfs check.
 type checkedJSON struct {
 	Version int            `json:"version"`
 	Result  string         `json:"result"` // nothing_found, found, not_judged
@@ -28,7 +28,7 @@ type checkedJSON struct {
 	check.Report
 }
 
-// What a check comes to.
+// Values of checkedJSON.Result.
 const (
 	checkNothing = "nothing_found"
 	checkFound   = "found"
@@ -41,7 +41,6 @@ type checkOptions struct {
 	yes          bool
 }
 
-// checkVerb is `wfs check`.
 type checkVerb struct {
 	*app
 	o checkOptions
@@ -123,10 +122,9 @@ func (a *checkVerb) run(ctx context.Context, args []string) error {
 	return a.say(j)
 }
 
-// short is a commit as people read it.
 func short(c session.Commit) string { return string(c[:min(len(c), 10)]) }
 
-// try asks with each gate. Of several proposals for one project the first counts that can judge.
+// try checks with each gate. Of several proposals for one project, it uses the first that can judge.
 func (a *checkVerb) try(ctx context.Context, r check.Request, plan workflows.Plan,
 	groups [][]workflows.Gate) (check.Report, error) {
 	defer a.rooms.Leave()
@@ -161,7 +159,7 @@ func (a *checkVerb) try(ctx context.Context, r check.Request, plan workflows.Pla
 	return all, nil
 }
 
-// checkResult sums a check up. Where there was something to ask, one gate must have been able to say something.
+// checkResult sums up a check. If there were gates, at least one must have been able to judge.
 func checkResult(c check.Report) string {
 	judged := len(c.Gates) == 0
 	for _, g := range c.Gates {
@@ -176,7 +174,7 @@ func checkResult(c check.Report) string {
 	return checkNothing
 }
 
-// gates are the gates to ask, those of one project together, and what else a plan says of how they run.
+// gates returns the gates to run, grouped by project, and a plan with the settings that they run with.
 func (a *checkVerb) gates(ctx context.Context) (workflows.Plan, [][]workflows.Gate, error) {
 	var plan workflows.Plan
 	if a.o.test == noAgent {
@@ -198,7 +196,7 @@ func (a *checkVerb) gates(ctx context.Context) (workflows.Plan, [][]workflows.Ga
 	return a.proposedGates(ctx)
 }
 
-// configuredGates are those of the configuration that tell about single tests.
+// configuredGates returns the configured gates that have results per test.
 func (a *checkVerb) configuredGates(list workspace.Rules, c *workflows.Config) (plan workflows.Plan,
 	groups [][]workflows.Gate, err error) {
 	if a.o.yes {
@@ -221,7 +219,7 @@ func (a *checkVerb) configuredGates(list workspace.Rules, c *workflows.Config) (
 	return plan, groups, a.MustTrust(list)
 }
 
-// proposedGates are those that wfs init would propose, or try.
+// proposedGates returns the gates that wfs init would propose or try.
 func (a *checkVerb) proposedGates(ctx context.Context) (plan workflows.Plan, groups [][]workflows.Gate, err error) {
 	s := &setup{app: a.app, command: "wfs check", o: initOptions{test: a.o.test, format: a.o.format, yes: a.o.yes}}
 	if err := s.propose(); err != nil {
@@ -233,7 +231,7 @@ func (a *checkVerb) proposedGates(ctx context.Context) (plan workflows.Plan, gro
 	for _, group := range s.list {
 		var gates []workflows.Gate
 		for i := range group {
-			group[i].Beyond = nil // they show nothing about tests
+			group[i].Beyond = nil // not needed: they show nothing about tests
 			gates = append(gates, group[i].Gate)
 		}
 		groups = append(groups, gates)
@@ -245,7 +243,7 @@ func (a *checkVerb) proposedGates(ctx context.Context) (plan workflows.Plan, gro
 	return plan, groups, s.mayTry(ctx)
 }
 
-// commits is what is to be checked: from which commit to which.
+// commits parses the argument: the range of commits to check.
 func (a *checkVerb) commits(ctx context.Context, what string) (base, head session.Commit, err error) {
 	from, to, isRange := strings.Cut(what, "..")
 	to, merged := strings.CutPrefix(to, ".")
@@ -278,7 +276,7 @@ func noCommit(err error) error {
 	return usage("git log --oneline; in a shallow clone: git fetch --deepen 50", "%v", err)
 }
 
-// leftFrom is where a commit left its upstream, or the default branch.
+// leftFrom is the common ancestor of a commit with its upstream, or else with the default branch.
 func (a *checkVerb) leftFrom(ctx context.Context, head session.Commit) (session.Commit, error) {
 	for _, name := range []string{"@{upstream}", "refs/remotes/origin/HEAD", "refs/remotes/origin/main",
 		"refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"} {
@@ -298,7 +296,7 @@ func (a *checkVerb) leftFrom(ctx context.Context, head session.Commit) (session.
 	return "", usage("wfs check HEAD", "HEAD has no commits beyond its upstream or the default branch")
 }
 
-// say tells what was found, and ends the command accordingly.
+// say prints the findings, and returns the exit code.
 func (a *checkVerb) say(j checkedJSON) error {
 	exit := exitWith(map[string]int{checkNothing: exitOK, checkFound: exitBlocked, checkNot: exitError}[j.Result])
 	if a.json {

@@ -12,12 +12,11 @@ import (
 type checkpointJSON struct {
 	Version    int                 `json:"version"`
 	Session    session.ID          `json:"session"`
-	Checkpoint *session.Checkpoint `json:"checkpoint"` // null: nothing had changed
+	Checkpoint *session.Checkpoint `json:"checkpoint"` // null: no changes
 	Skipped    []session.Skip      `json:"skipped,omitempty"`
 	HeldOut    []session.Held      `json:"held_out,omitempty"`
 }
 
-// checkpointVerb is `wfs checkpoint`.
 type checkpointVerb struct {
 	*app
 	text string

@@ -14,8 +14,8 @@ var (
 	testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 )
 
-// TestChecksRunTests: every `go test -run` in .ci and in CONTRIBUTING.md names tests that there are: a pattern that matches
-// nothing passes.
+// TestChecksRunTests checks that every `go test -run` in .ci and in CONTRIBUTING.md names existing tests, because a
+// pattern that matches nothing passes.
 func TestChecksRunTests(t *testing.T) {
 	files, err := filepath.Glob("../.ci/*")
 	if err != nil {

@@ -15,19 +15,18 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// Completion reads and writes nothing, and says nothing when something is wrong: what it prints ends in
-// somebody's command line. What can stand in a place is read from the line that describes it in the help:
-// `[SESSION | CHECKPOINT]`, or the `checkpoint` of a flag.
+// Completion writes no files and reports no errors, because its output ends up in the user's command line. It takes the
+// kind of an argument or flag value from the usage text: `[SESSION | CHECKPOINT]`, or the `checkpoint` of a flag.
 
-// completing reports whether a shell asks what could follow, and not a person for an answer.
+// completing reports whether a shell asks for completions.
 func completing(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// completer lists what could follow on a command line.
+// completer lists possible completions.
 type completer struct{ *workspace.Workspace }
 
-// answer lets every command of the tree answer a shell's questions.
+// answer adds completion to a command and its subcommands.
 func (a *completer) answer(c *cobra.Command) {
 	places := argumentsOf(c.Use)
 	if c.ValidArgsFunction == nil && len(c.ValidArgs) == 0 {
@@ -65,18 +64,18 @@ func (a *completer) answer(c *cobra.Command) {
 	}
 }
 
-// argument is one argument: what can stand there.
+// argument is one argument, and the kinds of values that it accepts.
 type argument struct {
 	kinds   []string
 	repeats bool
 }
 
-// argumentsOf reads a command's usage: "diff [SESSION | CHECKPOINT [CHECKPOINT]]".
+// argumentsOf parses a command's usage: "diff [SESSION | CHECKPOINT [CHECKPOINT]]".
 func argumentsOf(use string) []argument {
 	var list []argument
 	for _, word := range strings.Fields(strings.ReplaceAll(use, " | ", "|"))[1:] {
 		if strings.HasPrefix(word, "-") {
-			break // a flag that must be there
+			break // a required flag
 		}
 		word = strings.Trim(word, "[]")
 		name, repeats := strings.CutSuffix(word, "...")
@@ -85,8 +84,8 @@ func argumentsOf(use string) []argument {
 	return list
 }
 
-// list is what can stand in a place of one kind. named is the first argument that is there already. A shell
-// shows no errors.
+// list returns the completions of one kind, none after an error, because a shell cannot show errors. named is the first
+// argument.
 func (a *completer) list(ctx context.Context, kind, named, typed string) []cobra.Completion {
 	if fixed, is := map[string][]cobra.Completion{"WHEN": present.Whens, "STATUS": statuses, "SHELL": shells}[kind]; is {
 		return fixed
@@ -101,7 +100,7 @@ func (a *completer) list(ctx context.Context, kind, named, typed string) []cobra
 	case "KEY":
 		return a.keys(ctx)
 	case "WORKFLOW":
-		list, _ := ownRules(ctx, a.Workspace) // beside those that are built in
+		list, _ := ownRules(ctx, a.Workspace) // in addition to the built-in ones
 		return list.WorkflowNames()
 	}
 	inRepository := map[string]func() []cobra.Completion{
@@ -118,15 +117,15 @@ func (a *completer) list(ctx context.Context, kind, named, typed string) []cobra
 	return nil
 }
 
-// refs are branches and checkpoints.
+// refs lists branches and checkpoints.
 func (a *completer) refs(ctx context.Context, typed string) []cobra.Completion {
-	if name, _, addressed := strings.Cut(typed, "@"); addressed { // a ref has no checkpoints of its own
+	if name, _, addressed := strings.Cut(typed, "@"); addressed { // a branch has no checkpoints
 		return append(a.branches(ctx), a.addresses(ctx, name, typed)...)
 	}
 	return append(a.branches(ctx), a.addressable(ctx)...)
 }
 
-// candidates lists what may be meant.
+// candidates lists completions of several kinds.
 func (a *completer) candidates(ctx context.Context, kinds []string, named, typed string) ([]cobra.Completion,
 	cobra.ShellCompDirective) {
 	how := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
@@ -139,25 +138,25 @@ func (a *completer) candidates(ctx context.Context, kinds []string, named, typed
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		}
 		all = append(all, a.list(ctx, kind, named, typed)...)
-		// or the sessions stand there already
+		// with several kinds, the sessions are in the list already
 		if kind == "CHECKPOINT" && len(kinds) == 1 && !strings.Contains(typed, "@") && a.Repo != nil {
 			all = append(all, a.addressable(ctx)...)
 		}
 	}
 	all = slices.DeleteFunc(all, func(c cobra.Completion) bool { return !strings.HasPrefix(c, typed) })
-	// a number must follow
+	// SESSION@ needs a number: no space
 	if len(all) > 0 && !slices.ContainsFunc(all, func(c cobra.Completion) bool { return !strings.HasSuffix(c, "@") }) {
 		how |= cobra.ShellCompDirectiveNoSpace
 	}
 	return all, how
 }
 
-// described is a candidate with what a shell may show beside it.
+// described is a completion with a description for the shell to show.
 func described(word, what string) cobra.Completion {
 	return cobra.CompletionWithDesc(safetext.Strip(word), safetext.Line(what, 60))
 }
 
-// keys lists the settings that hold.
+// keys lists the keys of the settings in effect.
 func (a *completer) keys(ctx context.Context) (keys []cobra.Completion) {
 	if s, err := a.OwnSettings(ctx); err == nil {
 		for _, x := range s.List {
@@ -179,7 +178,7 @@ func (a *completer) sessions(ctx context.Context) (list []cobra.Completion) {
 	return list
 }
 
-// addressable are the sessions whose checkpoints can be named.
+// addressable lists sessions as prefixes of checkpoints: SESSION@.
 func (a *completer) addressable(ctx context.Context) (list []cobra.Completion) {
 	all, _ := a.Repo.Sessions(ctx)
 	for _, name := range workspace.SortedIDs(all) {
@@ -206,14 +205,14 @@ func (a *completer) branches(ctx context.Context) (list []cobra.Completion) {
 	return list
 }
 
-// addresses lists checkpoints, newest first: those of the session that is typed before the @, or of the named
-// or current one.
+// addresses lists checkpoints, newest first: those of the session before the @ in typed, or of the named or current
+// one.
 func (a *completer) addresses(ctx context.Context, named, typed string) (list []cobra.Completion) {
 	prefix := ""
 	if name, _, addressed := strings.Cut(typed, "@"); addressed {
 		named, prefix = name, name+"@"
 	} else if _, isNumber := workspace.CheckpointNumber(named); isNumber || strings.Contains(named, "@") {
-		named = "" // an address stands before this one
+		named = "" // the argument before is a checkpoint, not a session
 	}
 	if v, err := a.OpenView(ctx, named); err == nil {
 		for _, c := range slices.Backward(v.Session.Checkpoints) {
@@ -223,7 +222,7 @@ func (a *completer) addresses(ctx context.Context, named, typed string) (list []
 	return list
 }
 
-// phases lists the phases of a session's workflow as it is pinned.
+// phases lists the phases of a session's pinned workflow.
 func (a *completer) phases(ctx context.Context, named string) (list []cobra.Completion) {
 	v, err := a.OpenView(ctx, named)
 	if err != nil {

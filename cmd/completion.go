@@ -19,7 +19,6 @@ type completionJSON struct {
 	Script  string `json:"script"`
 }
 
-// completionVerb is `wfs completion`.
 type completionVerb struct{ *app }
 
 func (a *completionVerb) command() *cobra.Command {
@@ -76,8 +75,8 @@ func completionScript(root *cobra.Command, shell string) (string, error) {
 	return b.String(), err
 }
 
-// bashAddresses makes the generated script take auth@4 for one word, where bash begins another at the @, and do without
-// the package bash-completion, whose functions it calls.
+// bashAddresses changes the generated bash script: auth@4 is one word, although bash splits words at @, and the script
+// works without the package bash-completion, whose functions it calls.
 var bashAddresses = strings.NewReplacer(
 	"-n =: ||", "-n =:@ ||",
 	`__wfs_handle_special_char "$cur" =`, `__wfs_handle_special_char "$cur" =

@@ -17,7 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// configVerb is `wfs config` and what stands below it.
+// configVerb is `wfs config` and its subcommands.
 type configVerb struct {
 	*app
 	withOrigin bool
@@ -64,7 +64,7 @@ an error (exit 1).`,
 	return c
 }
 
-// printSchema prints a JSON Schema, with --json as without.
+// printSchema prints a JSON Schema. The output is the same with --json.
 func (a *app) printSchema(schema []byte) error {
 	_, err := a.env.Stdout.Write(schema)
 	return err
@@ -87,7 +87,7 @@ func settingOf(x workflows.Setting) settingJSON {
 	return settingJSON{x.Key, x.Value, x.Source, x.Name, x.Line}
 }
 
-// origin says where a setting comes from, for people.
+// origin is the source of a setting for people, such as a file and line.
 func (a *configVerb) origin(x workflows.Setting) string {
 	switch {
 	case x.Source == workflows.FromDefault:
@@ -178,7 +178,7 @@ func knownSetting(key string) error {
 	return e
 }
 
-// sameKey reports whether a key is of this form, where NAME stands for any name.
+// sameKey reports whether a key matches a known one, in which NAME stands for any name.
 func sameKey(known, key string) bool {
 	a, b := strings.Split(known, "."), strings.Split(key, ".")
 	if len(a) != len(b) {

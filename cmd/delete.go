@@ -18,7 +18,6 @@ import (
 	"github.com/wfs-dev/wfs/workspace/worktrees"
 )
 
-// deleteVerb is `wfs delete`.
 type deleteVerb struct {
 	*app
 	force, restore, worktree bool
@@ -84,7 +83,7 @@ func (a *deleteVerb) delete(ctx context.Context, name string) error {
 	id, err := a.Resolve(ctx, name)
 	if err != nil {
 		if a.isClaimed(name) {
-			return a.say(ctx, a.Claimed, 0, nil) // one that was killed, and that has just been completed
+			return a.say(ctx, a.Claimed, 0, nil) // its deletion was interrupted, and has just been completed
 		}
 		return err
 	}
@@ -102,13 +101,13 @@ func (a *deleteVerb) delete(ctx context.Context, name string) error {
 	return a.say(ctx, id, op, &fate)
 }
 
-// isClaimed reports whether a name means the session that a killed command had begun to delete.
+// isClaimed reports whether a name is the session that an interrupted command was deleting.
 func (a *deleteVerb) isClaimed(name string) bool {
 	return a.Claimed != "" && strings.EqualFold(strings.TrimPrefix(strings.ToLower(name), "wfs-"), string(a.Claimed))
 }
 
-// takeIfMerged takes a session in hand that may be deleted, and says what became of its work. tree is the one where it
-// was handed over, nil for none.
+// takeIfMerged opens a session that may be deleted, and says where its work ended up. tree is the work tree of its
+// handover, or nil.
 func (a *deleteVerb) takeIfMerged(ctx context.Context, id session.ID) (h *engine.Hand, fate handover.Fate,
 	tree *worktree.Worktree, err error) {
 	if h, err = a.HoldAndTake(ctx, "wfs delete", id); err != nil {
@@ -140,7 +139,7 @@ func (a *deleteVerb) notCheckedOut(ctx context.Context, s *session.Session) erro
 	return session.Refuse(session.RefuseWorktree, hint, "%s is checked out in %s", s.ID, tree.Path)
 }
 
-// mayGo refuses to delete work that nothing else holds, unless that is wanted, and says what became of it.
+// mayGo says where a session's work ended up. It refuses to delete work that is nowhere else, except with --force.
 func (a *deleteVerb) mayGo(ctx context.Context, s *session.Session) (handover.Fate, error) {
 	fate, err := became(ctx, a.Repo, s)
 	if err != nil {
@@ -162,7 +161,7 @@ func (a *deleteVerb) mayGo(ctx context.Context, s *session.Session) (handover.Fa
 	return fate, notAllMerged(s, made)
 }
 
-// notAllMerged refuses to delete a session that made a commit beside its work which no branch has.
+// notAllMerged refuses to delete a session because of a commit that is not part of its work and in no branch.
 func notAllMerged(s *session.Session, made session.Commit) error {
 	what := "commit " + made.Short()
 	for _, c := range s.Checkpoints {
@@ -175,7 +174,7 @@ func notAllMerged(s *session.Session, made session.Commit) error {
 		"no branch of yours has %s of %s", what, s.ID)
 }
 
-// notMerged refuses to delete what only a session holds.
+// notMerged refuses to delete work that only the session has.
 func (a *deleteVerb) notMerged(ctx context.Context, s *session.Session) error {
 	put := "wfs delete " + string(s.ID) + " --force"
 	if cur, err := a.Current(ctx); err == nil && cur == s.ID {
@@ -229,7 +228,7 @@ func (a *deleteVerb) bringBack(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if tip != "" && tip != was { // where both are the same, a restore was killed before the copies were gone
+	if tip != "" && tip != was { // if they are equal, a killed restore has left the copies
 		if a.json {
 			return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Next: []string{}})
 		}
@@ -250,7 +249,7 @@ func (a *deleteVerb) bringBack(ctx context.Context, name string) error {
 	return moved{a.app, h, r, nil}.say()
 }
 
-// noneKept refuses to bring a session back that was not deleted, or is gone.
+// noneKept refuses to restore a session that was never deleted, or that wfs gc has removed.
 func (a *deleteVerb) noneKept(ctx context.Context, id session.ID) error {
 	hint := "wfs list"
 	if all, err := a.Deletions(ctx); err == nil && len(all) > 0 {
@@ -259,7 +258,8 @@ func (a *deleteVerb) noneKept(ctx context.Context, id session.ID) error {
 	return session.Refuse(session.RefuseNoSession, hint, "no deleted session %q is kept", id)
 }
 
-// ledgers are the ledger of a session, and that of its newest deletion, with the directory of its refs; "" for none.
+// ledgers returns the ledger of a session, the directory of its newest deletion's refs, and the ledger there; "" for
+// none.
 func (a *deleteVerb) ledgers(ctx context.Context, id session.ID) (tip session.Commit, kept string, was session.Commit,
 	err error) {
 	if tip, err = a.Repo.Ref(ctx, session.LedgerOf(id)); err != nil {
@@ -275,7 +275,7 @@ func (a *deleteVerb) ledgers(ctx context.Context, id session.ID) (tip session.Co
 type removedJSON struct {
 	Version int `json:"version"`
 	*worktrees.Removed
-	Parked []string `json:"parked,omitempty"` // rescues of what was left behind there on branches
+	Parked []string `json:"parked,omitempty"` // rescues of uncommitted changes left on branches there
 }
 
 func (a *deleteVerb) removeTree(ctx context.Context, name string) error {

@@ -23,7 +23,6 @@ var (
 	demoAgent []byte
 )
 
-// demoVerb is `wfs demo`.
 type demoVerb struct {
 	*app
 	dir string
@@ -70,7 +69,7 @@ func (a *demoVerb) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// newDemoDir makes the directory that was typed, or a temporary one.
+// newDemoDir creates the given directory, or a temporary one.
 func newDemoDir(dir string) (string, error) {
 	if dir == "" {
 		return os.MkdirTemp("", "wfs-demo-")
@@ -82,7 +81,7 @@ func newDemoDir(dir string) (string, error) {
 	return top, os.Mkdir(top, 0o777)
 }
 
-// demoEnv makes the demo the same whatever you have configured.
+// demoEnv is the environment without the user's configuration, so that the demo is the same for everyone.
 func (a *demoVerb) demoEnv(top string) (env []string) {
 	for _, kv := range a.env.Environ {
 		name, _, _ := strings.Cut(kv, "=")

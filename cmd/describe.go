@@ -15,19 +15,19 @@ import (
 
 const jsonVersion = present.Version
 
-// outlived reports whether processes of the newest run may have outlived their wfs.
+// outlived reports whether processes of the newest run may have survived their wfs.
 func outlived(s *session.Session) bool {
 	return s.Started != "" && (s.Status == session.StatusInterrupted || s.Status == session.StatusBlocked &&
 		s.Blocked.Reason == session.BlockSurvivors)
 }
 
-// describer describes sessions as they are seen from a work tree.
+// describer describes sessions from the point of view of a work tree.
 type describer struct {
 	w    *workspace.Workspace
 	hint *hints
 }
 
-// seen describes a session as it is seen from here. in is the work tree that has it checked out, nil for none.
+// seen describes a session. in is the work tree that has it checked out, or nil.
 func (d *describer) seen(ctx context.Context, s *session.Session) (j present.Session, in *worktree.Worktree,
 	err error) {
 	if in, err = d.w.PlaceOf(ctx, s.ID); err != nil {
@@ -36,7 +36,7 @@ func (d *describer) seen(ctx context.Context, s *session.Session) (j present.Ses
 	return d.describe(s, in), in, nil
 }
 
-// alive are the processes of a session's newest run that live although its wfs may be dead.
+// alive returns the processes of a session's newest run that are alive although its wfs may be dead.
 func (d *describer) alive(s *session.Session) []session.Process {
 	if !outlived(s) {
 		return nil
@@ -44,7 +44,7 @@ func (d *describer) alive(s *session.Session) []session.Process {
 	return d.w.Engine.Works.Alive(s.ID, s.Started)
 }
 
-// describe tells of a session. in is the work tree that has it checked out, nil for none.
+// describe describes a session. in is the work tree that has it checked out, or nil.
 func (d *describer) describe(s *session.Session, in *worktree.Worktree) present.Session {
 	j := present.Describe(s)
 	j.Alive, j.Next, j.Ways = d.alive(s), d.nextIn(s, in), d.waysOn(s, in)
@@ -57,7 +57,7 @@ func (d *describer) describe(s *session.Session, in *worktree.Worktree) present.
 	}
 	if waiting, err := d.w.Clone.Session(s.ID).Inbox().Requests(); err == nil {
 		for _, r := range waiting {
-			if r.Driver == "" || r.Driver == driver { // one that its run did not live to see is void
+			if r.Driver == "" || r.Driver == driver { // requests to a run that has ended are void
 				j.Requests++
 			}
 		}
@@ -65,7 +65,7 @@ func (d *describer) describe(s *session.Session, in *worktree.Worktree) present.
 	return j
 }
 
-// placed says which work tree has a session checked out, nil for none.
+// placed adds the work tree that has a session checked out; nil: none.
 func (d *describer) placed(j *present.Session, in *worktree.Worktree) {
 	if in != nil {
 		j.Worktree, j.Gone = in.Path, in.Gone
@@ -73,7 +73,7 @@ func (d *describer) placed(j *present.Session, in *worktree.Worktree) {
 	}
 }
 
-// nextDriven is what may be typed next of a session that a process holds.
+// nextDriven lists the next commands for a session whose lock another process holds.
 func nextDriven(s *session.Session, who registry.Holder, next []string) []string {
 	switch {
 	case workspace.IsRun(who) && s.Status == session.StatusWaiting:
@@ -86,14 +86,15 @@ func nextDriven(s *session.Session, who registry.Holder, next []string) []string
 	return next
 }
 
-// describeOwn describes the session that this process drives, in its work tree.
+// describeOwn describes the session that this process runs, in its work tree.
 func (d *describer) describeOwn(s *session.Session) present.Session {
 	j := d.describe(s, d.w.Here())
 	j.Driver, j.Next = nil, d.nextFor(s)
 	return j
 }
 
-// nextFor are nextCommands for a session that the command acts on in its own work tree. HEAD may have been taken away.
+// nextFor lists the next commands for the session of this work tree; the first one returns to its branch if HEAD has
+// left it.
 func (d *describer) nextFor(s *session.Session) []string {
 	in := d.w.Here()
 	if head, err := d.w.Repo.Head(context.Background()); err == nil && head.Ref != s.Branch() {
@@ -102,7 +103,7 @@ func (d *describer) nextFor(s *session.Session) []string {
 	return d.nextIn(s, in)
 }
 
-// nextIn are nextCommands as they have to be typed. in is the work tree that has the session checked out, nil for none.
+// nextIn lists the next commands as they have to be typed. in is the session's work tree, or nil.
 func (d *describer) nextIn(s *session.Session, in *worktree.Worktree) []string {
 	way := ""
 	if in == nil || in.Gone {
@@ -118,7 +119,7 @@ func (d *describer) nextIn(s *session.Session, in *worktree.Worktree) []string {
 	return next
 }
 
-// rootOf is the path of a work tree that is there, "" for none.
+// rootOf is the path of a work tree; "" if it is nil or no longer exists.
 func rootOf(in *worktree.Worktree) string {
 	if in == nil || in.Gone {
 		return ""
@@ -126,8 +127,8 @@ func rootOf(in *worktree.Worktree) string {
 	return in.Path
 }
 
-// waysOn are the ways on for a session that its breaker or failing runs have stopped, nil for others. in is the
-// work tree that has it checked out, nil for none.
+// waysOn returns the options for a session that its breaker or failing runs have stopped, nil for others. in is the
+// session's work tree, or nil.
 func (d *describer) waysOn(s *session.Session, in *worktree.Worktree) []present.Way {
 	var ways []present.Way
 	switch {
@@ -143,7 +144,7 @@ func (d *describer) waysOn(s *session.Session, in *worktree.Worktree) []present.
 	return ways
 }
 
-// waysOfRunner are those for a session whose runs fail.
+// waysOfRunner lists the options for a session whose runs fail.
 func (d *describer) waysOfRunner(s *session.Session) []present.Way {
 	other := present.Way{What: "other agent", Command: "wfs edit --agent 'ANOTHER COMMAND' && wfs run"}
 	if v, err := d.w.View(context.Background(), s.ID); err == nil {

@@ -22,8 +22,8 @@ type detachJSON struct {
 // background runs sessions in the background.
 type background struct{ *app }
 
-// run runs a session in the background. What would keep it from running is found here first, where a person
-// reads it.
+// run runs a session in the background. It first checks in the foreground whether the run can start, where the user
+// sees the errors.
 func (a background) run(ctx context.Context, name string, o engine.RunOptions) error {
 	if err := a.EnterNamed(ctx, name); err != nil {
 		return err
@@ -56,10 +56,10 @@ func (a background) sayDetached(id session.ID, pid int, log string) error {
 	return nil
 }
 
-// maxTold bounds what is told of a log, in bytes.
+// maxTold is the most bytes of a log that are printed.
 const maxTold = 1 << 20
 
-// tellLog passes on what a run said that ended before anybody could see it drive.
+// tellLog prints the log of a background run that ended before it was seen running.
 func (a background) tellLog(ctx context.Context, id session.ID, path string, code int) error {
 	text, err := durable.ReadFile(path, maxTold)
 	if err != nil {
@@ -83,7 +83,7 @@ func (a background) tellLog(ctx context.Context, id session.ID, path string, cod
 	return &ranError{safetext.Line(string(text), 0), code}
 }
 
-// ranError is a run in the background that failed.
+// ranError is the error of a failed background run.
 type ranError struct {
 	said string
 	exit int
@@ -91,7 +91,7 @@ type ranError struct {
 
 func (e *ranError) Error() string { return e.said }
 
-// runFlags are the user's wishes for a run as they are typed.
+// runFlags turns run options into flags.
 func runFlags(o engine.RunOptions) []string {
 	var list []string
 	if o.MaxAttempts > 0 {

@@ -18,7 +18,6 @@ type diffJSON struct {
 	Changes []session.Change `json:"changes"`
 }
 
-// diffVerb is `wfs diff`.
 type diffVerb struct {
 	*app
 	o object.DiffOptions
@@ -97,13 +96,13 @@ func (a *diffVerb) ends(ctx context.Context, args []string) (from, to session.Co
 	if len(ends) == 0 {
 		return v.Session.Base, now, nil
 	}
-	if auto { // what it holds beyond the checkpoint
+	if auto { // its changes since the checkpoint
 		return now, ends[0], nil
 	}
 	return ends[0], now, nil
 }
 
-// sessionAlone is the session that a single argument names.
+// sessionAlone is the session named by a single argument.
 func (a *diffVerb) sessionAlone(ctx context.Context, args []string) (name string, is bool) {
 	if len(args) != 1 || strings.Contains(args[0], "@") {
 		return "", false
@@ -112,7 +111,7 @@ func (a *diffVerb) sessionAlone(ctx context.Context, args []string) (name string
 	return string(id), err == nil
 }
 
-// commitNamed is a checkpoint's commit, or that of a session's newest backup.
+// commitNamed is the commit of a checkpoint, or of a session's newest backup.
 func (a *diffVerb) commitNamed(ctx context.Context, text string) (code session.Commit, id session.ID, isAuto bool,
 	err error) {
 	id, isAuto, err = autoNamed(ctx, a.Workspace, text)

@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// TestDiskFull tells a full disk as one, whoever met it, and nothing else.
+// TestDiskFull recognizes a full disk in errors of wfs and of git, and nothing else.
 func TestDiskFull(t *testing.T) {
 	a := newApp(Env{}, &signals{})
 	for _, err := range []error{

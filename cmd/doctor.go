@@ -21,7 +21,7 @@ import (
 
 type doctorJSON struct {
 	Version  int              `json:"version"`
-	OK       bool             `json:"ok"` // nothing blocks, or nothing does any more
+	OK       bool             `json:"ok"` // no problem blocks a command, or all such were repaired
 	Repaired bool             `json:"repaired"`
 	Sessions int              `json:"sessions"`
 	Turns    int              `json:"turns"` // ledger commits that were read
@@ -29,11 +29,10 @@ type doctorJSON struct {
 	Findings []*check.Finding `json:"findings"`
 }
 
-// doctorVerb is `wfs doctor`.
 type doctorVerb struct {
 	*app
 	repair  bool
-	mending map[session.ID]bool // whose locks are held
+	mending map[session.ID]bool // sessions whose locks are held
 }
 
 func (a *doctorVerb) command() *cobra.Command {
@@ -93,7 +92,7 @@ func (a *doctorVerb) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// say prints one line for each finding, and one when there are none.
+// say prints a line for each finding, or that there are no problems.
 func (a *doctorVerb) say(j doctorJSON) {
 	for _, f := range j.Findings {
 		if f.Done != "" {
@@ -126,7 +125,7 @@ func (a *doctorVerb) say(j doctorJSON) {
 	}
 }
 
-// checks are the checks of this clone, and what they need.
+// checks connects the checks to this clone.
 func (a *doctorVerb) checks() *check.Doctor {
 	d := &check.Doctor{Repo: a.Repo, Files: a.Clone, Engine: a.Engine, PID: a.env.PID, Now: a.env.Now, Note: a.note,
 		Lock: a.lockFor,
@@ -143,7 +142,7 @@ func (a *doctorVerb) checks() *check.Doctor {
 	return d
 }
 
-// checkGit looks whether wfs can write to this repository.
+// checkGit checks whether wfs can write to this repository.
 func (a *doctorVerb) checkGit(ctx context.Context) (found []check.Finding, err error) {
 	blocks := func(about, where, what, follows, next string) {
 		found = append(found, check.Finding{Level: check.Blocks, About: about, Where: where, What: what, Follows: follows,
@@ -178,7 +177,8 @@ func (a *doctorVerb) checkGit(ctx context.Context) (found []check.Finding, err e
 	return found, nil
 }
 
-// lockFor takes the locks that mending something needs. It returns why that cannot be, "" when they are held.
+// lockFor takes the locks for a repair: that of the work tree and, unless id is "", that of the session. It returns why
+// it could not, or "".
 func (a *doctorVerb) lockFor(ctx context.Context, id session.ID) (why string, err error) {
 	if err := a.HoldTree(ctx, check.RepairCommand); err != nil {
 		return cannotLock(err)
@@ -199,7 +199,7 @@ func (a *doctorVerb) lockFor(ctx context.Context, id session.ID) (why string, er
 func cannotLock(err error) (why string, _ error) {
 	var held *registry.HeldError
 	if errors.As(err, &held) || errors.Is(err, durable.ErrNotRegular) || errors.Is(err, durable.ErrNotPrivate) {
-		return err.Error(), nil // the next round may find that mended
+		return err.Error(), nil // the next round may have repaired that
 	}
 	return "", err
 }

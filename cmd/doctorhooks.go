@@ -9,16 +9,16 @@ import (
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
-// checkHooks looks whether what agents are to call while people work with them can be called.
+// checkHooks checks whether the hooks by which agents call wfs are complete, and whether the program exists.
 func (a *doctorVerb) checkHooks(ctx context.Context) (found []check.Finding, err error) {
 	for _, user := range []bool{false, true} {
 		path, err := hookFiles{a.app}.path(ctx, user)
 		if err != nil {
-			continue // no home, and so no settings in it
+			continue // no home directory, so no settings
 		}
 		text, err := durable.ReadFile(path, maxSettings)
 		if err != nil {
-			continue // none, or none that the agent could read
+			continue // no settings, or unreadable for the agent as well
 		}
 		_, hooks, err := readHooks(text)
 		if err != nil || hooks == nil {
@@ -44,7 +44,7 @@ func (a *doctorVerb) checkHooks(ctx context.Context) (found []check.Finding, err
 	return found, nil
 }
 
-// missingProgram is the first program that is called by its path and is not there.
+// missingProgram is the first program that is called by its path and does not exist.
 func missingProgram(commands []string) string {
 	for _, c := range commands {
 		program, _, _ := strings.Cut(c, " hook run ")

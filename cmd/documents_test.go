@@ -9,7 +9,7 @@ import (
 
 var inlineCode = regexp.MustCompile("`(wfs [^`]+)`")
 
-// TestReadmeIsShort keeps the README to what is read before a first try; the rest belongs into docs/guide.md.
+// TestReadmeIsShort limits the README to what you need before a first try; the rest belongs in docs/guide.md.
 func TestReadmeIsShort(t *testing.T) {
 	const most = 9216
 	if data, err := os.ReadFile("../README.md"); err != nil || len(data) > most {
@@ -17,7 +17,7 @@ func TestReadmeIsShort(t *testing.T) {
 	}
 }
 
-// TestDocumentedCommands parses every command of wfs in the documents for users.
+// TestDocumentedCommands parses every wfs command in the user documentation.
 func TestDocumentedCommands(t *testing.T) {
 	for _, file := range []string{"README.md", "docs/guide.md", "docs/limits.md", "docs/workflows.md"} {
 		data, err := os.ReadFile("../" + file)
@@ -49,7 +49,7 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-// tryDocumented parses a command. A name alone, such as `wfs note`, needs no arguments.
+// tryDocumented parses a command. A bare command, such as `wfs note`, needs no arguments.
 func tryDocumented(line string) error {
 	root := (&app{}).root()
 	root.InitDefaultHelpCmd()

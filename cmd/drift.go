@@ -8,14 +8,14 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// sayDrift says that the files differ now from what a session has pinned. The session goes on with what it has: a gate
-// that could be changed while it judges would be no gate.
+// sayDrift prints how the configuration differs from the one that a session has pinned. The session keeps to the pinned
+// one: a gate that could be changed while it judges would prove nothing.
 func (a *runVerb) sayDrift(ctx context.Context, s *session.Session, pinned *workflows.Plan) {
 	const most = 5
 	present.SaySpecEdited(a.note, a.SpecEdited(ctx, s))
 	list, err := a.Rules(ctx)
 	if err == nil && len(list) == 0 {
-		return // nothing is said here; the session may have been begun in another work tree
+		return // no configuration here; the session may come from another work tree
 	}
 	var changes []string
 	if err == nil {

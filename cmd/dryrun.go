@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// dryRun says what the next attempt would be. It writes nothing.
+// dryRun prints what the next attempt would do. It writes nothing.
 func (a *runVerb) dryRun(ctx context.Context, name string) error {
 	v, err := a.OpenView(ctx, name)
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *runVerb) dryRun(ctx context.Context, name string) error {
 	return nil
 }
 
-// whoRuns says who carries the next attempt out.
+// whoRuns names the agent or command of the next attempt.
 func whoRuns(plan *workflows.Plan, s *session.Session, d decide.Decision) string {
 	for _, b := range d.Events {
 		if started, ok := b.(session.AttemptStarted); ok && started.Agent != "" {
@@ -69,10 +69,10 @@ type dryJSON struct {
 	Gates   []string          `json:"gates"`
 }
 
-// maxShownLine bounds a command line that is shown, in characters.
+// maxShownLine is the most characters of a command line that are printed.
 const maxShownLine = 4000
 
-// commandLine is what the attempt that a decision begins would be started with.
+// commandLine is the command line that would start the attempt that a decision begins.
 func (a *runVerb) commandLine(ctx context.Context, s *session.Session, plan *workflows.Plan,
 	d decide.Decision) []string {
 	for _, b := range d.Events {
@@ -82,7 +82,7 @@ func (a *runVerb) commandLine(ctx context.Context, s *session.Session, plan *wor
 			continue
 		}
 		runner := a.Engine.Works.(*works).runner()
-		runner.Prober = nil // this command starts nothing
+		runner.Prober = nil // a dry run starts no programs
 		return runner.CommandLine(ctx,
 			session.RunRequest{Session: *s, Phase: *ph, Started: started, RunDir: "{run}", Plan: *plan,
 				Conversation: decide.Conversation(s, plan, started)})
@@ -90,7 +90,7 @@ func (a *runVerb) commandLine(ctx context.Context, s *session.Session, plan *wor
 	return nil
 }
 
-// gateText says what a gate asks for.
+// gateText describes what a gate checks.
 func gateText(g workflows.Gate) string {
 	switch {
 	case g.Document != "" && len(g.Needs) > 0:

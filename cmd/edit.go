@@ -16,7 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// editVerb is `wfs edit`. Each group of flags is one operation, which wfs undo takes back.
+// editVerb is `wfs edit`. Each group of flags is one operation for wfs undo.
 type editVerb struct {
 	*app
 	goal, spec, name string
@@ -77,7 +77,7 @@ A blocked session tries again with the next wfs run.`,
 	return c
 }
 
-// run carries out the one kind of change that was typed.
+// run applies the one kind of change that was requested.
 func (a *editVerb) run(ctx context.Context, args []string) error {
 	name, budget := first(args), a.budget != (workflows.Budget{})
 	kinds := 0
@@ -134,7 +134,7 @@ func (a *editVerb) edit(ctx context.Context, name string) error {
 	return a.sayChanged(ctx, h, "edited", n, changes)
 }
 
-// sayChanged tells what a command changed in what a session is, or that it changed nothing.
+// sayChanged prints the changes that a command made to a session, or that there were none.
 func (a *editVerb) sayChanged(ctx context.Context, h *engine.Hand, did string, op int64, changes []string) error {
 	in, err := a.PlaceOf(ctx, h.ID)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// repin pins what the session runs anew.
+// repin pins the configuration again, with the given flags.
 func (a *editVerb) repin(ctx context.Context, name string) error {
 	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: name})
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *editVerb) repin(ctx context.Context, name string) error {
 	if err := n.keepHoldout(h.ID); err != nil {
 		return err
 	}
-	// before it is pinned: a kill in between must not leave a session that its owner does not trust
+	// Trust it before it is pinned: a kill in between must not leave a session that its owner does not trust.
 	if len(e.Changes) > 0 {
 		if err := a.TrustNow(c.PlanDigest, "session "+string(h.ID)); err != nil {
 			return err

@@ -12,9 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// editsIn looks for edits in this work tree since the present checkpoint of its session. in is the work tree
-// that has the session checked out: another one is not looked into. Nor is one in which an attempt is open:
-// there they may be the agent's.
+// editsIn lists the files in this work tree that differ from the current checkpoint of its session. in is the session's
+// work tree. If that is another one, or if an attempt is open, it returns nil: the edits may be the agent's then.
 func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in *worktree.Worktree) (files []string) {
 	c := s.At(s.Current)
 	if c == nil || s.Status.Final() || s.Open != nil || in == nil || in.Gone || in.ID != w.Repo.Worktree() {
@@ -22,9 +21,9 @@ func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in
 	}
 	tracked, untracked, err := w.Repo.Edited(ctx, c.Code, w.Clone.Session(s.ID).ExcludeFile())
 	if err != nil {
-		return nil // it is only said: what needs to know takes a snapshot
+		return nil // only for display; code that needs the edits takes a snapshot
 	}
-	never := func(path string) bool { // no checkpoint will hold it
+	never := func(path string) bool { // excluded from every checkpoint
 		in := func(p string) bool { return path == p || strings.HasPrefix(path, strings.TrimSuffix(p, "/")+"/") }
 		return slices.ContainsFunc(c.Skipped, func(x session.Skip) bool { return in(x.Path) }) ||
 			slices.ContainsFunc(c.HeldOut, func(x session.Held) bool { return in(x.Path) })
@@ -32,8 +31,8 @@ func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in
 	return slices.DeleteFunc(slices.Concat(tracked, untracked), never)
 }
 
-// addEdits tells of the edits since the present checkpoint. An attempt does not answer for those of tests that
-// judge it: they become a checkpoint first.
+// addEdits adds the edits since the current checkpoint. If they change tests that judge the next attempt, it suggests
+// wfs checkpoint first, so that the attempt is not blamed for them.
 func (a *statusVerb) addEdits(ctx context.Context, j *present.Session, v *history.View, in *worktree.Worktree) {
 	s := &v.Session
 	j.Edits = editsIn(ctx, a.Workspace, s, in)
@@ -50,7 +49,7 @@ func (a *statusVerb) addEdits(ctx context.Context, j *present.Session, v *histor
 	}
 }
 
-// noteEdits says that a comparison with the present checkpoint of this work tree's session leaves its edits out.
+// noteEdits warns that a diff up to the current checkpoint does not include uncommitted edits.
 func (a *diffVerb) noteEdits(ctx context.Context, to session.Commit) {
 	id, err := a.Current(ctx)
 	if err != nil || id == "" {

@@ -1,9 +1,9 @@
-// Package cmd is the command line: it reads the operating system, connects the packages and speaks to people.
+// Package cmd is the command line: it reads the operating system, connects the packages and prints.
 //
 // Each verb is a type in a file of its own: its fields are its flags, command describes it to cobra, and run opens the
-// session, calls the engine and prints. What only this verb needs are its methods. What several verbs need is a plain
-// function of the values that it uses (a repository, a session, a plan), or a method of a small type that app embeds.
-// app itself has only what every verb needs: a work tree, an answer, a note.
+// session, calls the engine and prints. Code for one verb is a method of it. Code for several verbs is a plain function
+// of the values that it uses (a repository, a session, a plan), or a method of a small type that app embeds. app itself
+// has only the needs of every verb: a work tree and ways to print.
 package cmd
 
 import (
@@ -19,8 +19,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// Env is everything that comes from outside: the one place where the clock, chance, the environment and the working
-// directory enter.
+// Env is all input from outside: only here do the clock, randomness, the environment and the working directory enter.
 type Env struct {
 	workspace.Env
 	present.Screen
@@ -58,9 +57,9 @@ func System() Env {
 	return e
 }
 
-// userDir is the directory that the user is in. Git starts a shell alias at the top of the work tree and says
-// in GIT_PREFIX from where below it was called. Anywhere else that variable is somebody else's, left over from
-// before a cd.
+// userDir is the directory that the user is in. Git runs a shell alias at the root of the work tree, and sets
+// GIT_PREFIX to the subdirectory where the alias was called. In any other directory that variable is left over from
+// before a cd, and ignored.
 func (e Env) userDir(dir string) string {
 	prefix := filepath.FromSlash(e.Get("GIT_PREFIX"))
 	if prefix == "" || !filepath.IsLocal(prefix) {
@@ -77,7 +76,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// parseNow reads WFS_NOW, the pinned clock: RFC 3339, or Unix seconds.
+// parseNow parses WFS_NOW, the pinned clock: RFC 3339, or Unix seconds.
 func parseNow(s string) (time.Time, error) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return time.Unix(n, 0).UTC(), nil

@@ -32,20 +32,20 @@ const (
 	exitOK          = 0
 	exitError       = 1
 	exitUsage       = 2
-	exitDecision    = 3 // a person has to decide, or to trust
-	exitBlocked     = 4 // breaker, gate, runner, survivors, conflict, nothing green
-	exitHeld        = 5 // another process holds it
+	exitDecision    = 3 // a decision or trust is needed
+	exitBlocked     = 4 // breaker, gate, runner, survivors, conflict, no passing checkpoint
+	exitHeld        = 5 // another process holds the lock
 	exitWaiting     = 75
 	exitInterrupted = 130
 	exitTerminated  = 143
 )
 
-// usage refuses a command line that cannot be meant.
+// usage returns a usage error.
 func usage(hint, format string, args ...any) *session.Refusal {
 	return session.Refuse(session.RefuseUsage, hint, format, args...)
 }
 
-// quietExit ends the program with a code and says nothing more: everything is said already.
+// quietExit is an exit code without a message: everything is printed already.
 type quietExit struct{ code int }
 
 func (e *quietExit) Error() string { return fmt.Sprintf("exit %d", e.code) }
@@ -57,7 +57,7 @@ func exitWith(code int) error {
 	return &quietExit{code}
 }
 
-// refusals is the one table from refusals to exit codes.
+// refusals maps refusals to exit codes.
 var refusals = map[session.RefusalCode]int{
 	session.RefuseUsage: exitUsage, session.RefuseNoSession: exitUsage, session.RefuseAmbiguous: exitUsage,
 	session.RefuseNoSuchCP: exitUsage, session.RefuseDirty: exitDecision, session.RefuseSameSpec: exitDecision,
@@ -68,7 +68,7 @@ var refusals = map[session.RefusalCode]int{
 	session.RefuseSurvivors: exitBlocked, session.RefuseName: exitDecision, session.RefuseDriven: exitHeld,
 }
 
-// readyHints are the remedies for a repository that cannot be written to now.
+// readyHints are hints for a repository that cannot be written to now.
 var readyHints = map[string]string{
 	gitcmd.NotCommitted:  "git commit --allow-empty -m start",
 	gitcmd.NotBorn:       "git switch BRANCH, or git commit --allow-empty -m start",
@@ -81,20 +81,20 @@ var readyHints = map[string]string{
 	gitcmd.NotWhole:      "mv .git/index .git/index.damaged && git reset   # your files stay; staged changes are in the damaged index",
 }
 
-// failure is an error as people and scripts see it.
+// failure is an error as shown to users and scripts.
 type failure struct {
 	present.Failure
 	Recovered []recoveredJSON `json:"recovered,omitempty"`
 }
 
-// kind is how errors of one kind are shown. {again} in a hint stands for the command that was typed.
+// kind describes how errors of one kind are shown. {again} in a hint stands for the command as it was typed.
 type kind struct {
 	code, hint string
 	exit       int
-	fits       func(a *app, err error, f *failure) bool // may say more
+	fits       func(a *app, err error, f *failure) bool // may change the failure
 }
 
-// of is the kind of errors of one type.
+// of is the kind of errors of type E.
 func of[E error](code, hint string, exit int, more func(*app, E, *failure)) kind {
 	return kind{code, hint, exit, func(a *app, err error, f *failure) bool {
 		e, is := errors.AsType[E](err)
@@ -105,14 +105,14 @@ func of[E error](code, hint string, exit int, more func(*app, E, *failure)) kind
 	}}
 }
 
-// is is the kind of some errors.
+// is is the kind of the given errors.
 func is(code, hint string, exit int, errs ...error) kind {
 	return kind{code, hint, exit, func(_ *app, err error, _ *failure) bool {
 		return slices.ContainsFunc(errs, func(e error) bool { return errors.Is(err, e) })
 	}}
 }
 
-// kinds is the one table from errors to what is shown and the exit code. The first that fits counts.
+// kinds maps errors to messages and exit codes. The first entry that fits is used.
 var kinds = []kind{
 	of("output", "", exitError, func(_ *app, e *outputError, f *failure) { f.Error = e.Error() }),
 	of("no_ledger", "", exitError, func(a *app, e *session.NoLedgerError, f *failure) { f.Hint = a.LedgerHint(e.ID) }),
@@ -120,7 +120,7 @@ var kinds = []kind{
 		func(_ *app, err error, f *failure) bool {
 			_, move := errors.AsType[*transition.MoveFailedError](err)
 			f.Error = isFull + f.Error
-			return diskFull(err) && !move // which says where the files are
+			return diskFull(err) && !move // a failed move has its own hint, which says where the files are
 		}},
 	of("", "", exitError, func(a *app, e *session.Refusal, f *failure) {
 		f.Code, f.Hint, f.Exit = string(e.Code), e.Hint, cmp.Or(refusals[e.Code], exitError)
@@ -164,7 +164,7 @@ var kinds = []kind{
 	is("overlap", "wfs finish", exitBlocked, handover.ErrOverlap),
 	of("", "", exitError, func(_ *app, e *gitcmd.ReadyError, f *failure) {
 		f.Code, f.Hint = string(e.Code), readyHints[string(e.Code)]
-		if e.Code == gitcmd.NotIdentified { // it stops a handover alone
+		if e.Code == gitcmd.NotIdentified { // only finish needs an identity
 			f.Exit = exitBlocked
 		}
 	}),
@@ -189,7 +189,7 @@ var kinds = []kind{
 	}},
 }
 
-// diagnose turns any error into what is shown and the exit code.
+// diagnose turns an error into its message, hint and exit code.
 func (a *app) diagnose(err error) failure {
 	f := failure{Failure: present.Failure{Version: jsonVersion, Error: err.Error(), Code: "error", Exit: exitError}}
 	for _, k := range kinds {
@@ -200,7 +200,7 @@ func (a *app) diagnose(err error) failure {
 		}
 	}
 	again := a.again()
-	if half, is := errors.AsType[*transition.HalfWayError](err); is { // typed again, an undo would undo one more operation
+	if half, is := errors.AsType[*transition.HalfWayError](err); is { // repeating an undo would undo one more operation
 		again = a.typed(half.Completes)
 		f.Hint = cmp.Or(f.Hint, "{again}")
 	}
@@ -214,7 +214,7 @@ func (a *app) diagnose(err error) failure {
 
 const isFull = "the disk is full, or your quota is used up: "
 
-// diskFull reports whether an error, or git's own word for it, says that nothing more can be stored.
+// diskFull reports whether an error, or a message of git, means that the disk or the quota is full.
 func diskFull(err error) bool {
 	var git *gitcmd.GitError
 	said := errors.As(err, &git) &&
@@ -223,7 +223,7 @@ func diskFull(err error) bool {
 	return said || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// print shows an error: one clear line, and the next command to type.
+// print prints an error in one line, and the next command to type.
 func (f failure) print(a *app) {
 	if a.json {
 		f.Recovered = a.done
@@ -236,7 +236,7 @@ func (f failure) print(a *app) {
 	a.env.Fail(f.Error, f.Hint)
 }
 
-// lockedHint is what to type about a lock of git's that somebody else made.
+// lockedHint is the hint about a lock of git that another process made.
 func lockedHint(e *gitcmd.LockedError) string {
 	remove := fmt.Sprintf("rm %s && {again}", shellWord(e.Path))
 	switch {
@@ -248,12 +248,12 @@ func lockedHint(e *gitcmd.LockedError) string {
 	return "when it has ended: {again}"
 }
 
-// moveFailedHint is what to type about a move that failed. {again} is the command that was typed.
+// moveFailedHint is the hint about a failed move.
 func moveFailedHint(e *transition.MoveFailedError) string {
 	switch {
 	case e.Stuck != nil:
 		return fmt.Sprintf("fix that, then {again}; or to give the move up, with the files as they lie there: %s, then wfs status", e.Way)
-	case e.How == session.MoveNew: // the session is there
+	case e.How == session.MoveNew: // the session exists
 		return fmt.Sprintf("fix that, then wfs switch %s", e.ID)
 	}
 	return "fix that, then {again}"

@@ -37,9 +37,9 @@ func (a *logVerb) sayEvents(ctx context.Context, name string) error {
 	return nil
 }
 
-// eventsOf are all events of a session, oldest first, those of the journal included.
+// eventsOf returns all events of a session, oldest first, including those in the journal.
 func eventsOf(ctx context.Context, w *workspace.Workspace, id session.ID) ([]session.Event, error) {
-	v, err := w.View(ctx, id) // first: what the ledger has taken up since is in both
+	v, err := w.View(ctx, id) // before History: an event that moves to the ledger meanwhile is then in both
 	if err != nil {
 		return nil, err
 	}

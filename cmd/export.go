@@ -30,7 +30,7 @@ type exportJSON struct {
 	Refs    []string   `json:"refs"`
 }
 
-// exportedJSON is story.json in an export: the session as `wfs status` prints it, and everything that happened.
+// exportedJSON is story.json in an export: the session as `wfs status` prints it, and its whole history.
 type exportedJSON struct {
 	Version     int                  `json:"version"`
 	Session     present.Session      `json:"session"`
@@ -38,7 +38,6 @@ type exportedJSON struct {
 	Events      []present.Stream     `json:"events"`
 }
 
-// exportVerb is `wfs export`.
 type exportVerb struct {
 	*app
 	file string
@@ -105,7 +104,7 @@ func (a *exportVerb) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// newFile makes a file that is there as a whole or not at all. The error is fs.ErrExist when there is one of that name.
+// newFile creates a file completely or not at all. It returns fs.ErrExist if a file of that name exists.
 func newFile(path string, write func(io.Writer) error) (size int64, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -121,7 +120,7 @@ func newFile(path string, write func(io.Writer) error) (size int64, err error) {
 	return size, err
 }
 
-// write writes the archive and returns the refs that are in it.
+// write writes the archive and returns the refs in it.
 func (a *exportVerb) write(ctx context.Context, id session.ID, w io.Writer) ([]string, error) {
 	v, err := a.View(ctx, id)
 	if err != nil {

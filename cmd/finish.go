@@ -27,24 +27,24 @@ type finishJSON struct {
 	Operation  int64          `json:"operation"`
 	Push       string         `json:"push,omitempty"`
 	Proof      *session.Proof `json:"proof,omitempty"`
-	// Holdout is what hold-out tests said of what is handed over.
+	// Holdout is the result of the hold-out tests on the handed-over work.
 	Holdout *session.HoldoutResult `json:"holdout,omitempty"`
 	keptJSON
 	baseJSON
-	// files that were uncommitted before the session, and are in the commit
+	// files in the commit that were uncommitted before the session
 	Carried []string `json:"carried,omitempty"`
-	Agreed  bool     `json:"agreed,omitempty"`         // it was the answer to the question whether the work is done
-	Stayed  string   `json:"documents_stay,omitempty"` // why the session's documents are still in the work tree
+	Agreed  bool     `json:"agreed,omitempty"`         // finish answered the question whether the work is done
+	Stayed  string   `json:"documents_stay,omitempty"` // why the session's documents remain in the work tree
 }
 
-// baseJSON is how what is handed over goes together with the base branch.
+// baseJSON compares the handed-over commit with the base branch.
 type baseJSON struct {
-	BaseMoved bool     `json:"base_moved,omitempty"` // that has commits which the handed-over one is not made from
-	Conflicts []string `json:"conflicts,omitempty"`  // files in which it conflicts with them
-	Untried   bool     `json:"untried,omitempty"`    // this git cannot say whether it conflicts
+	BaseMoved bool     `json:"base_moved,omitempty"` // the branch has commits that the handed-over one lacks
+	Conflicts []string `json:"conflicts,omitempty"`  // files that conflict with them
+	Untried   bool     `json:"untried,omitempty"`    // this git cannot tell whether there are conflicts
 }
 
-// compareBase compares a commit with a session's base branch, "" for none.
+// compareBase compares a commit with a session's base branch. ref is "" if there is none.
 func compareBase(ctx context.Context, repo *gitstate.Repo, ref string, commit session.Commit) (b baseJSON) {
 	tip, err := repo.Ref(ctx, ref)
 	if ref == "" || err != nil || tip == "" {
@@ -72,7 +72,6 @@ func (a *finishVerb) sayBase(ref string, b baseJSON) {
 	}
 }
 
-// finishVerb is `wfs finish`.
 type finishVerb struct {
 	*app
 	o   finish.Options
@@ -128,7 +127,7 @@ func (a *finishVerb) run(ctx context.Context, args []string) error {
 		if a.o.Anyway, err = a.askAnyway(ctx, refused.Hint); err != nil {
 			return err
 		}
-		if a.o.Anyway == "" { // what is open has been said
+		if a.o.Anyway == "" { // the open items were printed above
 			return session.Refuse(refused.Code, refused.Hint, "nothing was handed over")
 		}
 		f, op, err = h.Finish(ctx, a.o)
@@ -139,7 +138,7 @@ func (a *finishVerb) run(ctx context.Context, args []string) error {
 	return a.say(ctx, h, f, op)
 }
 
-// session opens the session that is handed over.
+// session opens the session to hand over.
 func (a *finishVerb) session(ctx context.Context, name string) (session.ID, error) {
 	if err := a.EnterNamed(ctx, name); err != nil {
 		return "", err
@@ -148,7 +147,7 @@ func (a *finishVerb) session(ctx context.Context, name string) (session.ID, erro
 		return "", err
 	}
 	id, err := a.Resolve(ctx, name)
-	if err != nil && name == "" && a.Claimed != "" { // one that was killed, and that has just been completed
+	if err != nil && name == "" && a.Claimed != "" { // its finish was interrupted, and is now completed
 		id, err = a.Claimed, nil
 	}
 	if err != nil {
@@ -157,7 +156,7 @@ func (a *finishVerb) session(ctx context.Context, name string) (session.ID, erro
 	return id, a.NotGone(ctx, id)
 }
 
-// fill checks what was typed, and adds what was not.
+// fill checks the flags and adds defaults.
 func (a *finishVerb) fill(ctx context.Context, id session.ID) error {
 	o := &a.o
 	o.Branch = cmp.Or(o.Branch, string(id))
@@ -168,16 +167,16 @@ func (a *finishVerb) fill(ctx context.Context, id session.ID) error {
 	o.Anyway = a.Redact(strings.TrimSpace(o.Anyway))
 	if settings, err := a.OwnSettings(ctx); err == nil {
 		o.Report = settings.Config.Finish.Report
-	} else { // what was agreed is pinned: it is handed over all the same
+	} else { // the pinned configuration still allows a handover
 		a.note("warning: finish.report is not read: %v", err)
 	}
 	if o.Keep {
 		return nil
 	}
-	return a.Repo.Identified(ctx) // the commit is the user's own
+	return a.Repo.Identified(ctx) // the commit has the user's name
 }
 
-// say prints what was handed over, and what was not.
+// say prints the result: the commit, and files that are not in it.
 func (a *finishVerb) say(ctx context.Context, h *engine.Hand, f *session.Finished, op int64) error {
 	s := &h.S
 	j := a.handedOver(ctx, h, f, op)
@@ -218,7 +217,7 @@ func (a *finishVerb) say(ctx context.Context, h *engine.Hand, f *session.Finishe
 	return nil
 }
 
-// handedOver collects the facts about a hand-over, as --json prints them.
+// handedOver collects the facts about a handover, as --json prints them.
 func (a *finishVerb) handedOver(ctx context.Context, h *engine.Hand, f *session.Finished, op int64) finishJSON {
 	s := &h.S
 	branch := strings.TrimPrefix(f.Branch, "refs/heads/")
@@ -237,7 +236,7 @@ func (a *finishVerb) handedOver(ctx context.Context, h *engine.Hand, f *session.
 	return j
 }
 
-// sayCommit says what is on the branch now.
+// sayCommit prints the commit and the branch.
 func (a *finishVerb) sayCommit(ctx context.Context, j *finishJSON, s *session.Session) {
 	what := "1 commit"
 	if a.o.Keep {
@@ -270,7 +269,7 @@ func (a *finishVerb) sayParked(ctx context.Context, base, branch string) {
 		a.typed("git switch "+on))
 }
 
-// sizeOf counts the files and lines of a change, and names the files; it returns "" if git cannot say.
+// sizeOf counts the files and lines of a change, and names the files. size is "" if git fails.
 func sizeOf(ctx context.Context, repo *gitstate.Repo, from, to session.Commit) (size string, files []string) {
 	x, err := repo.TreeOf(ctx, from)
 	if err != nil {
@@ -311,7 +310,7 @@ func (a *finishVerb) preview(ctx context.Context, id session.ID) error {
 	return err
 }
 
-// askAnyway asks why less than what was agreed shall be handed over, "" for not at all. "n" is no reason, nor is "y".
+// askAnyway asks why to hand over less than agreed. It returns "" to cancel. Neither "n" nor "y" counts as a reason.
 func (a *finishVerb) askAnyway(ctx context.Context, hint string) (string, error) {
 	question := "Hand it over anyway? Say why, or press Enter to leave it: "
 	for {

@@ -17,7 +17,7 @@ import (
 
 const module = "github.com/wfs-dev/wfs"
 
-// floors is the house: what each room may import of the module. A new package must be entered here on purpose.
+// floors lists the packages of the module that each package may import. A new package must be added here on purpose.
 var floors = map[string][]string{
 	"workflows":                 {"internal/lazyregexp", "workflows/checklist", "workflows/spelling"},
 	"workflows/checklist":       {"internal/lazyregexp"},
@@ -90,7 +90,7 @@ var floors = map[string][]string{
 	"cmd/internal/present/live": {"cmd/internal/present", "session", "engine", "engine/*", "workflows", "internal/*"},
 	"cmd/wfs":                   {"*"},
 	"bench":                     {"*"},
-	// Their tests too: they know nothing but the binary.
+	// Includes their tests: they use only the binary.
 	"test/agents":  {"internal/testkit"},
 	"test/corpus":  {"internal/testkit"},
 	"test/judge":   {"internal/testkit"},
@@ -100,7 +100,7 @@ var floors = map[string][]string{
 	"test/stories": {"internal/testkit", "internal/vt"},
 }
 
-// forTests are the rooms for tests alone: no program is made of them.
+// forTests are packages for tests only, which no program may import.
 var forTests = []string{"internal/faults", "internal/testkit", "internal/vt"}
 
 type listed struct {
@@ -138,7 +138,7 @@ func TestFloors(t *testing.T) {
 			t.Errorf("%s: a room that the table of floors does not know", room)
 			continue
 		}
-		for _, whole := range []string{"session", "workflows"} { // and what it is made of
+		for _, whole := range []string{"session", "workflows"} { // and their subpackages
 			if slices.Contains(may, whole) && !strings.HasPrefix(room, whole+"/") {
 				may = append(may, whole+"/*")
 			}
@@ -171,7 +171,7 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// TestNoNetwork: wfs itself sends nothing. What agents, gates and git send is theirs.
+// TestNoNetwork checks that wfs itself sends nothing. It does not cover agents, gates and git.
 func TestNoNetwork(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", module+"/cmd/wfs").Output()
 	if err != nil {
@@ -184,12 +184,12 @@ func TestNoNetwork(t *testing.T) {
 	}
 	for _, p := range listPackages(t) {
 		if slices.Contains(p.Imports, "net") {
-			t.Errorf("%s imports net", p.ImportPath) // pflag does too, for flags that take addresses
+			t.Errorf("%s imports net", p.ImportPath) // pflag imports it as well, for flags with addresses
 		}
 	}
 }
 
-// forbidden are calls that have one place, or none. The message says where to go instead.
+// forbidden are calls that are allowed in the given places only, or nowhere. instead says what to do.
 var forbidden = map[string]struct{ where, instead string }{
 	"time.Now":              {"cmd/env.go internal/", "the clock enters in cmd/env.go"},
 	"time.Since":            {"cmd/env.go internal/", "the clock enters in cmd/env.go"},
@@ -213,7 +213,7 @@ func TestForbiddenCalls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if room == "bench" { // measures time: that is what it is for
+			if room == "bench" { // it measures time
 				continue
 			}
 			ast.Inspect(tree, func(n ast.Node) bool {

@@ -17,19 +17,19 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// lookEvery is how often a follower looks for news.
+// lookEvery is how often a follower checks for news.
 const lookEvery = 200 * time.Millisecond
 
-// following tells what happens to a session that another process drives, as `wfs run` tells it itself.
+// following prints what happens to a session that another process runs, in the same form as `wfs run`.
 type following struct {
 	*history.Follower
 	work  *workspace.Workspace
 	p     *live.Progress
 	log   tail
-	drove bool // a run has begun since this was last looked at
+	drove bool // a run has begun since following began
 }
 
-// follow begins to follow a session. What the present run prints from now on is told too.
+// follow begins to follow a session. It also prints the agent's latest and further events of the current run.
 func follow(ctx context.Context, work *workspace.Workspace, id session.ID, p *live.Progress) (*following, error) {
 	f, err := work.Engine.Follow(ctx, id)
 	if err != nil {
@@ -49,20 +49,20 @@ func (w *following) watchRun(runID string) {
 	}
 }
 
-// agent tells a line of a run's log.
+// agent prints a line of a run's log.
 func (w *following) agent(line []byte) {
 	if r, ok := agents.DecodeRecord(line); ok {
 		w.p.Agent(r.Event)
 	}
 }
 
-// catchUp tells a view what it would know if it had been there from the beginning.
+// catchUp fills a view with the state from the beginning of the run to now.
 func (w *following) catchUp(ctx context.Context, began time.Time) {
 	v := w.p.View
 	v.Began(began)
 	v.Stands(&w.S, nil)
 	if now, err := w.work.View(ctx, w.S.ID); err == nil {
-		if plan, err := w.work.PinnedPlan(ctx, now); err == nil { // without one it knows less
+		if plan, err := w.work.PinnedPlan(ctx, now); err == nil { // without a plan the view shows less
 			v.Stands(&w.S, plan)
 			w.p.Plan = plan
 		}
@@ -78,7 +78,7 @@ func (w *following) catchUp(ctx context.Context, began time.Time) {
 	}
 }
 
-// look tells the news.
+// look prints the news.
 func (w *following) look(ctx context.Context) error {
 	steps, err := w.Next(ctx)
 	w.log.drain(w.agent)
@@ -96,7 +96,8 @@ func (w *following) look(ctx context.Context) error {
 	return err
 }
 
-// untilRun tells the news until a run drives the session. One that ends before it is seen is not returned.
+// untilRun prints the news until a run holds the session, and returns its driver. found is false if the run was too
+// short to be seen.
 func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bool, err error) {
 	for {
 		begun := w.drove
@@ -113,7 +114,7 @@ func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bo
 	}
 }
 
-// untilEnd tells the news until the process that drives the session has ended.
+// untilEnd prints the news until the process that runs the session has ended.
 func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error {
 	for {
 		now, held, err := w.work.Clone.Session(w.S.ID).Driver()
@@ -132,7 +133,7 @@ func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error 
 	}
 }
 
-// pause waits until it is time to look again.
+// pause waits until the next check.
 func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -144,16 +145,16 @@ func pause(ctx context.Context) error {
 
 // tail reads the lines that are appended to a run's log.
 type tail struct {
-	path string // "" for none
+	path string // "": no log
 	at   int64
 }
 
 const (
-	shownBefore = 2 << 10  // bytes of a log that are told to somebody who comes later
-	shownAtOnce = 64 << 10 // bytes; of a flood only the end is told
+	shownBefore = 2 << 10  // bytes of a log that a late follower sees
+	shownAtOnce = 64 << 10 // bytes; of a longer burst only the end is printed
 )
 
-// skip passes over all but the newest lines. The rest of a line that it begins in is no record, and told to nobody.
+// skip moves to the newest lines. The line that it may begin within does not decode, and is not printed.
 func (t *tail) skip() {
 	if info, err := os.Stat(t.path); err == nil {
 		t.at = max(0, info.Size()-shownBefore)
@@ -170,7 +171,7 @@ func (t *tail) read(most int64) []byte {
 	return data
 }
 
-// drain tells the lines that are new. A log whose middle was cut out goes on at its end.
+// drain passes new lines to tell. If the log has been shortened in the middle, it continues at the end.
 func (t *tail) drain(tell func(line []byte)) {
 	info, err := os.Stat(t.path)
 	if err != nil {
@@ -178,7 +179,7 @@ func (t *tail) drain(tell func(line []byte)) {
 	}
 	t.at = max(min(t.at, info.Size()), info.Size()-shownAtOnce)
 	data := t.read(info.Size() - t.at)
-	data = data[:bytes.LastIndexByte(data, '\n')+1] // an unfinished line is read again
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // an incomplete line is read again
 	t.at += int64(len(data))
 	for line := range bytes.Lines(data) {
 		tell(line)

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// forkVerb is `wfs fork`.
 type forkVerb struct {
 	*app
 	o newOptions

@@ -15,7 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace/rubbish"
 )
 
-// defaultKeepDays is how long wfs gc leaves everything alone.
+// defaultKeepDays is how many days wfs gc keeps everything.
 const defaultKeepDays = 30
 
 type gcJSON struct {
@@ -26,7 +26,6 @@ type gcJSON struct {
 	Objects int64          `json:"objects"`
 }
 
-// gcVerb is `wfs gc`.
 type gcVerb struct {
 	*app
 	force, dry bool
@@ -86,7 +85,7 @@ func (a *gcVerb) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// collect counts the size of all that can go, and with --force removes it.
+// collect adds up the sizes of the removable items, and with --force removes them.
 func (a *gcVerb) collect(ctx context.Context, search *rubbish.Search, j *gcJSON) (err error) {
 	for i := range j.Items {
 		r := &j.Items[i]
@@ -143,7 +142,7 @@ func weight(files, objects int64) string {
 	return text
 }
 
-// sessionIDs are the sessions of a repository, in order.
+// sessionIDs lists the sessions of a repository, sorted.
 func sessionIDs(ctx context.Context, repo *gitstate.Repo) ([]session.ID, error) {
 	all, err := repo.Sessions(ctx)
 	return slices.Sorted(maps.Keys(all)), err

@@ -52,7 +52,7 @@ func (a *graphVerb) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// workflow is the one with a name, or with "" the one that is used here.
+// workflow returns the named workflow, or for "" the one of the current session or the configuration.
 func (a *graphVerb) workflow(ctx context.Context, name string) (*workflows.Workflow, error) {
 	list, err := ownRules(ctx, a.Workspace)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Help is set for the width of the terminal, but for lines longer than people like to read.
+// Help is wrapped to the width of the terminal, up to maxHelpWidth: longer lines are hard to read.
 const (
-	helpWidth    = 80 // where the terminal does not say
+	helpWidth    = 80 // if the width is unknown
 	maxHelpWidth = 100
 )
 
@@ -38,13 +38,12 @@ func (a *helpVerb) help(c *cobra.Command, _ []string) {
 func (a *helpVerb) sayHelp(c *cobra.Command, text string) {
 	text = strings.TrimRight(text, "\n")
 	if a.json {
-		_ = a.answer(helpJSON{jsonVersion, c.CommandPath(), text}) // nobody is there to read of a closed pipe
+		_ = a.answer(helpJSON{jsonVersion, c.CommandPath(), text}) // a closed pipe has no reader to report to
 		return
 	}
 	a.out("%s", text)
 }
 
-// helpJSON is what is to be known of a command, or of a topic.
 type helpJSON struct {
 	Version int    `json:"version"`
 	Command string `json:"command"`
@@ -81,7 +80,7 @@ func helpText(c *cobra.Command, width int) string {
 	return b.String()
 }
 
-// helpAll is the help of wfs with the commands, flags and topics that mainHelp leaves out.
+// helpAll is the help of wfs, with the commands, flags and topics that mainHelp leaves out.
 func helpAll(root *cobra.Command, width int) string {
 	more, topics := besideMain(root)
 	return mainHelp + "\nMore commands\n" + withShort(more, width) +
@@ -102,10 +101,10 @@ func besideMain(root *cobra.Command) (more, topics []*cobra.Command) {
 	return more, topics
 }
 
-// usageLines are the ways in which a command can be called.
+// usageLines lists the forms in which a command can be called.
 func usageLines(c *cobra.Command) string {
 	var lines []string
-	if c.Runnable() && !(c.HasParent() && c.HasAvailableSubCommands()) { // which only prints this help
+	if c.Runnable() && !(c.HasParent() && c.HasAvailableSubCommands()) { // a parent command alone only prints this help
 		lines = append(lines, "  "+c.UseLine())
 	}
 	if c.HasAvailableSubCommands() {
@@ -124,7 +123,7 @@ func commandList(c *cobra.Command, width int) string {
 	return withShort(list, width)
 }
 
-// withShort are commands, each with one line about it, or more where that does not fit.
+// withShort lists commands, each with its short description.
 func withShort(list []*cobra.Command, width int) string {
 	var b strings.Builder
 	longest := 10
@@ -139,13 +138,13 @@ func withShort(list []*cobra.Command, width int) string {
 	return b.String()
 }
 
-// paragraph is a piece of a long text: lines that may be broken anew, or that stand as they are.
+// paragraph is a part of a long text. Its lines are wrapped, unless it is fixed.
 type paragraph struct {
 	text  string
 	fixed bool
 }
 
-// paragraphs splits a text at empty lines. One with indented lines stays as it is.
+// paragraphs splits a text at empty lines. A paragraph with indented lines is fixed.
 func paragraphs(text string) []paragraph {
 	var list []paragraph
 	for _, p := range strings.Split(strings.Trim(text, "\n"), "\n\n") {

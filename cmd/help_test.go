@@ -19,7 +19,7 @@ func TestHelpFits(t *testing.T) {
 				}
 			}
 		}
-		for _, text := range []string{c.Long, c.Example} { // what cannot be broken fits on most terminals as it is
+		for _, text := range []string{c.Long, c.Example} { // lines that are not wrapped must fit on most terminals
 			for _, line := range strings.Split(text, "\n") {
 				if strings.HasPrefix(line, " ") && safetext.Width(line) > 100 {
 					t.Errorf("%s: %d columns: %q", c.CommandPath(), safetext.Width(line), line)
@@ -48,7 +48,7 @@ func TestParagraphs(t *testing.T) {
 	}
 }
 
-// TestExitCodesTopic holds the topic to the codes that there are.
+// TestExitCodesTopic checks that the topic has all exit codes.
 func TestExitCodesTopic(t *testing.T) {
 	text := topics()[0].Long
 	for _, code := range []int{exitOK, exitError, exitUsage, exitDecision, exitBlocked, exitHeld, exitWaiting, exitInterrupted, exitTerminated} {

@@ -12,37 +12,36 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// Commands that are printed for a person to type. One rule for the whole program: a command that acts on a
-// session names it, and one that acts on the work tree where it is typed says which, if there are several. So
-// it does the same wherever and whenever it is typed.
+// Suggested commands follow one rule: a command that acts on a session names it, and a command that acts on the work
+// tree where it is typed says which one, if there are several. So it does the same wherever and whenever it is typed.
 
-// takesSession are the verbs that can be given a session's name.
+// takesSession are the verbs that accept the name of a session.
 var takesSession = []string{
 	"run", "watch", "stop", "finish", "checkpoint", "undo", "redo", "resume", "diff", "show", "log", "status",
 	"export", "path", "budget", "approve", "reject", "abandon", "edit", "hook log", "note", "backups", "stats",
 }
 
-// takesFlag are verbs whose arguments are something else: sessionFlag names the session.
+// takesFlag are verbs whose arguments are not sessions: sessionFlag names the session.
 var takesFlag = []string{"allow"}
 
 const sessionFlag = " --session "
 
-// onlyThere are verbs that act on the work tree in which they are typed, and can be told of no other.
+// onlyThere are verbs that act on the work tree in which they are typed, and accept no other.
 var onlyThere = []string{"hook install", "hook remove", "init", "switch", "undo --list"}
 
-// ofWfs is one command of wfs within a suggestion: its verb, and the checkpoint or session right behind it.
+// ofWfs matches one wfs command within a suggestion: its verb, and the checkpoint or session that follows.
 var ofWfs = lazyregexp.New(`\bwfs ((?:hook [a-z]+|undo --list|[a-z]+)\b)( @?[a-z0-9][a-z0-9@-]*)?`)
 
-// ofGit is a command of git that acts on a work tree.
+// ofGit matches a git command that acts on a work tree.
 var ofGit = lazyregexp.New(`\bgit (add|checkout|commit|merge|rebase|reset|restore|rm|stash|status|switch)\b`)
 
-// forSession is a command to type, or a hint that has some in it, with the session named in each that acts on
-// one. there reports whether some of it acts on the work tree where it is typed.
+// forSession adds the session's name to each command of a suggestion that acts on a session. there reports whether a
+// command acts on the work tree where it is typed.
 func forSession(command string, id session.ID) (named string, there bool) {
 	if strings.HasSuffix(command, " --help") {
 		return command, false
 	}
-	chunks := strings.Split(command, `"`) // every second one is quoted, and no command
+	chunks := strings.Split(command, `"`) // every second one is quoted, and not a command
 	for i := 0; i < len(chunks); i += 2 {
 		there = there || ofGit.MatchString(chunks[i])
 		chunks[i] = ofWfs.ReplaceAllStringFunc(chunks[i], func(found string) string {
@@ -61,7 +60,7 @@ func forSession(command string, id session.ID) (named string, there bool) {
 	return strings.Join(chunks, `"`), there && !strings.HasPrefix(command, "cd ")
 }
 
-// withSession is a command with a session named in it. rest is what stands behind the verb.
+// withSession adds a session to a command. rest is the text after the verb.
 func withSession(verb, rest string, id session.ID) string {
 	next := strings.TrimSpace(rest)
 	switch {
@@ -71,22 +70,22 @@ func withSession(verb, rest string, id session.ID) string {
 		return "wfs " + verb + " " + string(id)
 	case strings.HasPrefix(next, "@"):
 		return "wfs " + verb + " " + string(id) + next
-	case next == autoName || strings.Trim(next, "0123456789") == "": // a checkpoint of it
+	case next == autoName || strings.Trim(next, "0123456789") == "": // a checkpoint of the session
 		return "wfs " + verb + " " + string(id) + "@" + next
 	}
-	return "wfs " + verb + rest // a session is named
+	return "wfs " + verb + rest // a session is named already
 }
 
-// inPlace is a command as it has to be typed outside of the work tree that it acts on.
+// inPlace is a command as it has to be typed outside of its work tree.
 func inPlace(command, root string) string {
 	place := "cd " + shellWord(root) + " && " + command
-	if strings.ContainsAny(unquoted(command), ",;(") { // it goes on in words
+	if strings.ContainsAny(unquoted(command), ",;(") { // text follows the command
 		return place
 	}
 	return "(" + place + ")"
 }
 
-// unquoted is a text without what stands in double quotes.
+// unquoted is a text without the parts in double quotes.
 func unquoted(text string) string {
 	var b strings.Builder
 	for i, chunk := range strings.Split(text, `"`) {
@@ -97,15 +96,15 @@ func unquoted(text string) string {
 	return b.String()
 }
 
-// hints makes commands for a person to type.
+// hints makes suggestions of commands.
 type hints struct {
 	w    *workspace.Workspace
 	args []string // of this command line
 }
 
-// typed is a command to type for the session that this command line is about.
+// typed is a command to type for the session of this command line.
 func (h *hints) typed(command string) string {
-	if h.w.About == "" && ofWfs.MatchString(command) { // what was typed was refused before anybody looked for a session
+	if h.w.About == "" && ofWfs.MatchString(command) { // the command failed before it looked for a session
 		if ctx := context.Background(); h.w.Open(ctx) == nil {
 			h.w.About, _ = h.w.Current(ctx)
 		}
@@ -113,7 +112,7 @@ func (h *hints) typed(command string) string {
 	return h.typedFor(command, h.w.About, "")
 }
 
-// typedFor is a command to type for a session, in the work tree at root, "" for the one that this command acts in.
+// typedFor is a command to type for a session in the work tree at root; "" is the work tree of this command.
 func (h *hints) typedFor(command string, id session.ID, root string) string {
 	named, there := forSession(command, id)
 	if !there || h.w.Repo == nil {
@@ -129,7 +128,7 @@ func (h *hints) typedFor(command string, id session.ID, root string) string {
 	return inPlace(named, root)
 }
 
-// fromMain is a command that cannot be typed in a linked work tree which it removes.
+// fromMain is a command as it has to be typed to remove the current work tree, which is not possible from inside.
 func (h *hints) fromMain(ctx context.Context, command string) string {
 	trees, err := h.w.Repo.Worktrees(ctx)
 	if err != nil || len(trees) == 0 || trees[0].ID == h.w.Repo.Worktree() {
@@ -138,7 +137,8 @@ func (h *hints) fromMain(ctx context.Context, command string) string {
 	return inPlace(command, trees[0].Path)
 }
 
-// newCommand starts a session here: wfs init where no test command is configured; with an agent where none is.
+// newCommand is the command to create a session here: wfs init without a test command, else wfs start, with --agent if
+// none is configured.
 func (h *hints) newCommand(ctx context.Context) string {
 	command := `wfs start "what you want to build"`
 	settings, err := h.w.OwnSettings(ctx)
@@ -156,7 +156,7 @@ func (h *hints) newCommand(ctx context.Context) string {
 	return command + " --agent " + h.someAgent()
 }
 
-// someAgent is an agent to suggest: one that is installed here, else a command of people's own.
+// someAgent is an agent to suggest: an installed one, else a placeholder for a command.
 func (h *hints) someAgent() string {
 	cards, err := h.w.Cards(nil)
 	if err != nil {
@@ -183,7 +183,7 @@ func (h *hints) again(more ...string) string {
 	return h.typed(strings.Join(words, " "))
 }
 
-// forNoSession is what to type when no session was found.
+// forNoSession is the command to type if no session was found.
 func (h *hints) forNoSession(ctx context.Context) string {
 	all, err := h.w.Repo.Sessions(ctx)
 	if err != nil || len(all) == 0 {

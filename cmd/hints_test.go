@@ -2,7 +2,7 @@ package cmd
 
 import "testing"
 
-// TestForSession: what is suggested for a session can be typed outside of its work tree.
+// TestForSession checks that suggestions for a session can be typed outside of its work tree.
 func TestForSession(t *testing.T) {
 	for _, c := range []struct{ command, want string }{
 		{"wfs run", "wfs run no-thing"},

@@ -17,10 +17,10 @@ import (
 	"github.com/wfs-dev/wfs/workspace/rooms"
 )
 
-// noHoldout is the word of --holdout that takes hold-out tests away.
+// noHoldout is the value of --holdout that removes hold-out tests.
 const noHoldout = "none"
 
-// holdoutStore keeps the hold-out tests of this person.
+// holdoutStore returns the store of this user's hold-out tests.
 func holdoutStore(e *workspace.Env) (holdout.Store, error) {
 	state, err := e.StateDir()
 	if err != nil {
@@ -29,13 +29,13 @@ func holdoutStore(e *workspace.Env) (holdout.Store, error) {
 	return holdout.Store(filepath.Join(state, "holdout")), nil
 }
 
-// takenHoldout is what --holdout named, read and not kept yet.
+// takenHoldout is a set of hold-out tests that was read and is not stored yet.
 type takenHoldout struct {
 	pack holdout.Pack
 	from holdout.Source
 }
 
-// takeHoldout reads the hold-out tests that were typed, if there are any.
+// takeHoldout reads the hold-out tests that --holdout names, if any.
 func (n *newborn) takeHoldout(ctx context.Context) error {
 	o := &n.o
 	switch o.holdout {
@@ -59,7 +59,7 @@ func (n *newborn) takeHoldout(ctx context.Context) error {
 	return nil
 }
 
-// keepHoldout keeps the hold-out tests of the session.
+// keepHoldout stores the hold-out tests of a session.
 func (n *newborn) keepHoldout(id session.ID) error {
 	o := &n.o
 	if o.pinned == nil || o.taken == nil && !o.fork {
@@ -70,13 +70,13 @@ func (n *newborn) keepHoldout(id session.ID) error {
 	switch {
 	case err != nil:
 		return err
-	case o.fork: // the copy is there already, or wfs says later that it is not
+	case o.fork: // the copy exists; if not, the judge reports it later
 		return store.Claim(o.pinned.Digest, owner)
 	}
 	return store.Keep(o.taken.pack, o.taken.from, owner)
 }
 
-// readHoldout reads a directory, or a commit of this repository.
+// readHoldout reads hold-out tests from a directory, or from a commit of this repository.
 func readHoldout(ctx context.Context, w *workspace.Workspace, typed string) (t takenHoldout, err error) {
 	dir := w.Env.Abs(typed)
 	if isDir(dir) {
@@ -99,7 +99,7 @@ func readHoldout(ctx context.Context, w *workspace.Workspace, typed string) (t t
 	return t, err
 }
 
-// holdoutOf is what a commit has beyond its common ancestor with HEAD; of one that has none, all.
+// holdoutOf returns the files that a commit changes since its common ancestor with HEAD, or all if there is none.
 func holdoutOf(ctx context.Context, repo *gitstate.Repo, c session.Commit) (holdout.Pack, error) {
 	tree, err := repo.TreeOf(ctx, c)
 	if err != nil {
@@ -132,7 +132,7 @@ func holdoutOf(ctx context.Context, repo *gitstate.Repo, c session.Commit) (hold
 	return holdout.New(files)
 }
 
-// outside refuses a directory in which whoever works would find the files.
+// outside refuses a directory in which the agent would find the files.
 func outside(ctx context.Context, repo *gitstate.Repo, dir string) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -160,9 +160,8 @@ func outside(ctx context.Context, repo *gitstate.Repo, dir string) error {
 	return nil
 }
 
-// Holdout runs gates with hold-out tests put over a clean tree, which is emptied of them again whatever
-// happens. What gates print is kept beside the copy of the tests, and not where logs of runs are: whoever works
-// can read those.
+// Holdout runs gates on a clean tree to which hold-out tests are added, and always removes the tests from it
+// afterwards. The output of the gates is stored with the copy of the tests, because agents can read the logs of runs.
 func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error) {
 	defer w.app.rooms.Leave()
 	res, err := w.holdout(ctx, r, base)
@@ -174,7 +173,8 @@ func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	return res, err
 }
 
-// holdoutError is a reason on this machine why hold-out tests could not run. It blocks the work, and fails no command.
+// holdoutError says why hold-out tests could not run on this machine. It blocks the work, but does not fail the
+// command.
 type holdoutError struct{ error }
 
 func (w *works) holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error) {
@@ -189,7 +189,7 @@ func (w *works) holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	}
 	j := w.judge(r.Plan, r.RunDir, r.Tree, false)
 	run := filepath.Base(r.RunDir)
-	if !strings.HasPrefix(run, string(r.Session)+"-") { // that of a baseline
+	if !strings.HasPrefix(run, string(r.Session)+"-") { // the run directory of a baseline
 		run = string(r.Session) + "-" + run
 	}
 	if r.RunDir, err = store.NewRun(digest, run); err != nil {
@@ -218,7 +218,7 @@ func (w *works) holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 			return none, &holdoutError{err}
 		}
 	}
-	if base { // a person has just typed it
+	if base { // the user has just given them
 		for _, n := range notes[:min(len(notes), 10)] {
 			w.say("hold-out: " + n)
 		}
@@ -226,8 +226,7 @@ func (w *works) holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	return res, nil
 }
 
-// holdoutLogs is the directory on this machine with what hold-out tests printed, "" when there is none. No
-// agent is told.
+// holdoutLogs is the directory with the output of hold-out tests, "" if there is none on this machine. Agents get "".
 func holdoutLogs(e *workspace.Env, r *session.HoldoutResult) string {
 	store, err := holdoutStore(e)
 	if r == nil || err != nil || e.Get("WFS_RUN_ID") != "" {
@@ -236,7 +235,7 @@ func holdoutLogs(e *workspace.Env, r *session.HoldoutResult) string {
 	return store.Run(r.Digest, r.Run)
 }
 
-// sayHoldoutDrift says that hold-out tests have changed where they were taken from.
+// sayHoldoutDrift reports that hold-out tests have changed in the place from which they were copied.
 func (a *runVerb) sayHoldoutDrift(ctx context.Context, id session.ID, p *workflows.Plan) {
 	store, err := holdoutStore(a.Env)
 	if p.Holdout == nil || err != nil {
@@ -250,7 +249,7 @@ func (a *runVerb) sayHoldoutDrift(ctx context.Context, id session.ID, p *workflo
 	switch {
 	case err != nil:
 		a.note("the hold-out tests are no longer where they were taken from; the copy of then counts")
-	case from.Commit != "" && t.from.Commit == from.Commit: // the common ancestor may be another one now
+	case from.Commit != "" && t.from.Commit == from.Commit: // only the common ancestor with HEAD can differ
 	case t.pack.Digest() != p.Holdout.Digest:
 		a.note("the hold-out tests have changed where they were taken from, and the copy of then counts; to take them as they are now: %s",
 			a.typedFor("wfs edit --holdout "+shellWord(from.String()), id, ""))

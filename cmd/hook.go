@@ -17,17 +17,17 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// hookJSON is what hook install and hook remove print.
+// hookJSON is the output of hook install and hook remove.
 type hookJSON struct {
 	Version int    `json:"version"`
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
-	Backup  string `json:"backup,omitempty"` // of the file as it was before
-	// file that a line was put into or taken out of, so that git passes the settings over
+	Backup  string `json:"backup,omitempty"` // copy of the file before the change
+	// file with git's exclude rule for the settings, if it was changed
 	Exclude string `json:"exclude,omitempty"`
 }
 
-// hookVerb is `wfs hook` and what stands below it.
+// hookVerb is `wfs hook` and its subcommands.
 type hookVerb struct{ *app }
 
 func (a *hookVerb) command() *cobra.Command {
@@ -83,7 +83,7 @@ file as it was is kept in wfs' state directory.`,
 	return c
 }
 
-// hookArgs lets the name of an agent through whose hooks are known.
+// hookArgs accepts the name of an agent for which wfs has hooks.
 func hookArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] != "claude" {
 		return usage(c.CommandPath()+" claude", "wfs has no hooks for %q, only for claude", args[0])
@@ -91,14 +91,14 @@ func hookArgs(c *cobra.Command, args []string) error {
 	return upTo(1)(c, args)
 }
 
-// localSettings is where Claude Code has what one person sets for one work tree, below its top.
+// localSettings is the path, within a work tree, of a user's own Claude Code settings for it.
 const localSettings = ".claude/settings.local.json"
 
-// hookFiles are the settings of agents that hooks go into.
+// hookFiles are the settings files of agents that have the hooks.
 type hookFiles struct{ *app }
 
-// path is the file of one work tree, or of the person for all projects. A link is followed: people keep such files
-// elsewhere.
+// path is the settings file of this work tree, or of the user for all projects. It follows links, because people store
+// such files elsewhere.
 func (a hookFiles) path(ctx context.Context, user bool) (string, error) {
 	if !user {
 		if err := a.Open(ctx); err != nil {
@@ -124,7 +124,7 @@ func followed(path string) (string, error) {
 	return real, err
 }
 
-// in finds the settings of a work tree, and reports whether our hooks are in them.
+// in finds the settings of a work tree, and reports whether they have our hooks.
 func (a hookFiles) in(root string) (path string, ours bool, err error) {
 	if path, err = followed(filepath.Join(root, filepath.FromSlash(localSettings))); err != nil {
 		return path, false, err
@@ -143,7 +143,7 @@ func (a hookFiles) in(root string) (path string, ours bool, err error) {
 	return path, !bytes.Equal(without, text), nil
 }
 
-// run puts our hooks into an agent's settings, or takes them out.
+// run adds our hooks to an agent's settings, or removes them.
 func (a *hookSetVerb) run(ctx context.Context, _ []string) error {
 	files := hookFiles{a.app}
 	path, err := files.path(ctx, a.user)
@@ -161,7 +161,7 @@ func (a *hookSetVerb) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// edit changes the hooks in one file of settings.
+// edit changes the hooks in one settings file.
 func (a hookFiles) edit(ctx context.Context, path string, user, remove bool) (hookJSON, error) {
 	j := hookJSON{Version: jsonVersion, File: path}
 	old, err := durable.ReadFile(path, maxSettings)
@@ -228,7 +228,7 @@ func (a *hookSetVerb) say(j *hookJSON) {
 	}
 }
 
-// byHand tells what to put into settings that cannot be edited.
+// byHand prints what to add to settings that wfs cannot edit.
 func (a hookFiles) byHand(path string, why error) error {
 	if !a.json {
 		text, err := withHooks(nil, a.program(), false)
@@ -241,7 +241,7 @@ func (a hookFiles) byHand(path string, why error) error {
 	return fmt.Errorf("%s was left unchanged: %w", path, why)
 }
 
-// putSettings writes settings; those that say nothing any more are removed.
+// putSettings writes a settings file, or removes one that is empty after a removal.
 func putSettings(path string, text []byte, remove bool) error {
 	if remove && strings.Join(strings.Fields(string(text)), "") == "{}" {
 		return os.Remove(path)
@@ -256,8 +256,7 @@ func putSettings(path string, text []byte, remove bool) error {
 	return durable.WriteFile(path, text, perm)
 }
 
-// keepCopy keeps a copy of a user's file before it is changed, in a directory of that name in the user's state
-// directory.
+// keepCopy copies a user's file, before it is changed, into the subdirectory `name` of the user's state directory.
 func keepCopy(e *workspace.Env, name, path string, text []byte) (string, error) {
 	dir, err := e.StateDir()
 	if err != nil {
@@ -271,14 +270,14 @@ func keepCopy(e *workspace.Env, name, path string, text []byte) (string, error) 
 	return copied, durable.WriteFile(copied, text, 0o600)
 }
 
-// before returns the settings as they were before the hooks were put into them, byte for byte, if nothing else was
-// changed since: that is the copy which becomes the present text with hooks in it.
+// before returns the settings from before the hooks were added, byte for byte, if nothing else has changed since. It
+// looks for the copy that becomes the current text when the hooks are added.
 func (a hookFiles) before(path string, now []byte, remove bool) (text []byte, found bool) {
 	dir, err := a.env.StateDir()
 	if err != nil || !remove {
 		return nil, false
 	}
-	copies, _ := filepath.Glob(filepath.Join(dir, "hooks", "*-"+filepath.Base(path))) // the pattern is well-formed
+	copies, _ := filepath.Glob(filepath.Join(dir, "hooks", "*-"+filepath.Base(path))) // the pattern is valid
 	for _, file := range slices.Backward(copies) {
 		text, err := durable.ReadFile(file, maxSettings)
 		if err != nil {
@@ -292,14 +291,14 @@ func (a hookFiles) before(path string, now []byte, remove bool) (text []byte, fo
 	return nil, false
 }
 
-// excludeLine keeps the settings of one person out of everybody's commits.
+// excludeLine keeps one user's settings out of commits.
 const excludeLine = "/" + localSettings
 
-// hide sees to it that git passes the settings of this work tree over. It returns the file that it changed.
+// hide makes git ignore the settings of this work tree, or undoes that. It returns the file that it changed, or "".
 func (a hookFiles) hide(ctx context.Context, path string, remove bool) (string, error) {
 	if remove {
 		if _, err := os.Lstat(path); err == nil {
-			return "", nil // it has something else in it
+			return "", nil // the file still has other settings
 		}
 	} else if tracked, ignored, err := a.Repo.Treats(ctx, localSettings); err != nil || ignored {
 		return "", err
@@ -314,7 +313,7 @@ func (a hookFiles) hide(ctx context.Context, path string, remove bool) (string, 
 	return file, err
 }
 
-// program is how wfs is called from a shell: by its name, where that leads here.
+// program is how a shell calls wfs: "wfs" if PATH leads to this program, else its path.
 func (a hookFiles) program() string {
 	me, err := os.Stat(a.env.Exe)
 	for _, dir := range filepath.SplitList(a.env.Get("PATH")) {

@@ -14,14 +14,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// hookLogJSON is what hook log prints.
+// hookLogJSON is the output of hook log.
 type hookLogJSON struct {
 	Version       int            `json:"version"`
 	ID            session.ID     `json:"id"`
 	Conversations []conversation `json:"conversations"` // newest first
 }
 
-// conversation is what one agent did that a person worked with.
+// conversation is what one agent did while a user worked with it.
 type conversation struct {
 	Name   string          `json:"conversation"`
 	At     time.Time       `json:"at"` // of its newest event
@@ -70,7 +70,7 @@ func (a *hookLogVerb) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// conversations reads what the hooks wrote down in a session.
+// conversations reads the hook logs of a session.
 func (a *hookLogVerb) conversations(id session.ID) ([]conversation, error) {
 	one, err := a.Clone.Session(id).RunDir(hookedRun)
 	if err != nil {

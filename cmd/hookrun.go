@@ -23,13 +23,13 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// hookedRun is the prefix of the run directories of agents that people talk to themselves.
+// hookedRun is the prefix of the run directories of agents that a user talks to directly.
 const hookedRun = "interactive-"
 
 const (
 	callsPerCheckpoint = 20 // tool calls
 	maxHookLog         = 8 << 20
-	hookPatience       = 10 * time.Second // for another hook of the same conversation, which makes a checkpoint
+	hookPatience       = 10 * time.Second // wait for another hook of the same conversation that makes a checkpoint
 )
 
 // hookRunVerb is `wfs hook run`.
@@ -56,14 +56,14 @@ output, and its exit code is 0 whatever happens, so that it never blocks the age
 	}
 }
 
-// run does what one event asks for, where it is about a session that nobody drives.
+// run handles one hook event, if the directory has a session that no run works on.
 func (a *hookRunVerb) run(ctx context.Context, event string) error {
 	h, err := agents.ReadHook(a.Redactor().Forms().Reader(a.env.Stdin))
 	if err != nil {
 		return fmt.Errorf("cannot read the agent's message: %w", err)
 	}
 	if a.env.Get("WFS_RUN_ID") != "" {
-		return nil // wfs run reads what its agent does, and makes checkpoints itself
+		return nil // wfs run reads its agent's output and makes checkpoints itself
 	}
 	if h.Event = cmp.Or(event, h.Event); filepath.IsAbs(h.Dir) && isDir(h.Dir) {
 		a.env.Dir = h.Dir
@@ -74,7 +74,7 @@ func (a *hookRunVerb) run(ctx context.Context, event string) error {
 	if err := a.Open(ctx); err != nil {
 		var not *gitcmd.ReadyError
 		if errors.As(err, &not) {
-			return nil // nothing that wfs could work with
+			return nil // wfs cannot work with this repository
 		}
 		return err
 	}
@@ -83,7 +83,7 @@ func (a *hookRunVerb) run(ctx context.Context, event string) error {
 		return err
 	}
 	if who, held, err := a.Clone.Session(id).Driver(); err != nil || held && workspace.IsRun(who) {
-		return err // it makes checkpoints itself
+		return err // wfs run makes checkpoints itself
 	}
 	run, err := a.record(id, h)
 	if err != nil {
@@ -106,7 +106,7 @@ func (a *hookRunVerb) run(ctx context.Context, event string) error {
 	return nil
 }
 
-// inRepository looks for a git directory above, without asking git.
+// inRepository looks for .git in the directory and above, without starting git.
 func inRepository(dir string) bool {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -123,7 +123,7 @@ func inRepository(dir string) bool {
 // hookedDir is the run directory of one conversation.
 type hookedDir string
 
-// count adds a call of a tool, and returns how many there are now.
+// count adds a tool call, and returns the number of calls so far.
 func (d hookedDir) count() (int64, error) {
 	f, err := os.OpenFile(filepath.Join(string(d), "calls"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -133,10 +133,10 @@ func (d hookedDir) count() (int64, error) {
 	if _, err := f.WriteString("."); err != nil {
 		return 0, err
 	}
-	return f.Seek(0, io.SeekCurrent) // behind this very call, whoever else appends
+	return f.Seek(0, io.SeekCurrent) // the end of this write, even if other hooks append meanwhile
 }
 
-// record writes down what the agent does.
+// record appends the agent's event to the log, up to maxHookLog bytes.
 func (a *hookRunVerb) record(id session.ID, h agents.Hook) (hookedDir, error) {
 	dir, err := a.Clone.Session(id).MakeRunDir(hookedRun + inFileName(h.Conversation))
 	if err != nil {
@@ -158,7 +158,7 @@ func (a *hookRunVerb) record(id session.ID, h agents.Hook) (hookedDir, error) {
 	return hookedDir(dir), err
 }
 
-// inFileName makes a conversation's ID, which comes from outside, fit for the name of a directory.
+// inFileName makes a conversation's ID, which comes from outside, safe for a directory name.
 func inFileName(id string) string {
 	id = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -169,7 +169,7 @@ func inFileName(id string) string {
 	return id[:min(len(id), 64)]
 }
 
-// hookEvent is what an event of a hook tells, in the vocabulary of runs.
+// hookEvent translates a hook event into an agent event of runs.
 func hookEvent(h agents.Hook) (agents.Event, bool) {
 	switch h.Event {
 	case "SessionStart":
@@ -184,8 +184,8 @@ func hookEvent(h agents.Hook) (agents.Event, bool) {
 	return agents.Event{}, false
 }
 
-// checkpoint keeps the files as they are now. Agents call tools side by side: a hook that comes while another one
-// makes a checkpoint waits for it.
+// checkpoint saves the files as they are now. Agents call tools in parallel: a hook waits while another one makes a
+// checkpoint.
 func (a *hookRunVerb) checkpoint(ctx context.Context, id session.ID, run hookedDir, summary string) error {
 	var lock *durable.Lock
 	for waited := time.Duration(0); ; waited += 20 * time.Millisecond {
@@ -202,7 +202,7 @@ func (a *hookRunVerb) checkpoint(ctx context.Context, id session.ID, run hookedD
 	err := a.keep(ctx, id, summary)
 	var held *registry.HeldError
 	if errors.As(err, &held) {
-		return nil // whoever works here looks after the files
+		return nil // the command that holds the lock takes care of the files
 	}
 	return err
 }
@@ -223,8 +223,8 @@ func (a *hookRunVerb) keep(ctx context.Context, id session.ID, summary string) e
 	return err
 }
 
-// claim leaves word for the next attempt when the agent says how far it is. It is a claim like any other:
-// gates decide.
+// claim leaves a note for the next attempt with the agent's progress report. It is a claim like any other: gates
+// decide.
 func (a *hookRunVerb) claim(id session.ID, h agents.Hook) error {
 	text := agent.ClaimNote(h.Last, a.env.Now)
 	if text == "" {

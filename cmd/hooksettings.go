@@ -11,13 +11,13 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// maxSettings bounds the settings of an agent, in bytes.
+// maxSettings is the most bytes of an agent's settings that wfs reads.
 const maxSettings = 4 << 20
 
-// hookSeconds is how long the agent waits for a hook: a checkpoint of a large work tree takes its time.
+// hookSeconds is how long the agent waits for a hook. A checkpoint of a large work tree takes time.
 const hookSeconds = 60
 
-// hooked are the events that wfs is called for, as Claude Code names them. match is which tools.
+// hooked are the events, with Claude Code's names, for which it calls wfs. match selects tools.
 var hooked = []struct{ event, match string }{
 	{"SessionStart", ""},
 	{"PreToolUse", "Bash"},
@@ -26,7 +26,7 @@ var hooked = []struct{ event, match string }{
 	{"SessionEnd", ""},
 }
 
-// hookGroup is one entry of an event's list.
+// hookGroup is an entry of an event's list.
 type hookGroup struct {
 	Matcher string      `json:"matcher,omitempty"`
 	Hooks   []hookEntry `json:"hooks"`
@@ -38,8 +38,7 @@ type hookEntry struct {
 	Timeout int    `json:"timeout"`
 }
 
-// hookCommand is what the agent's shell runs. Whatever becomes of it, the agent is told that all is well: exit code 2
-// would keep it from its work.
+// hookCommand is the command for the agent's shell. It always exits 0, because exit code 2 would block the agent.
 func hookCommand(program, event string) string {
 	return program + " hook run " + event + " || true"
 }
@@ -48,7 +47,7 @@ func isOurHook(command, event string) bool {
 	return strings.Contains(command, "wfs") && strings.Contains(command, " hook run "+event+" ")
 }
 
-// withHooks returns settings with our hooks in them, or with remove without any. All else stays as it is.
+// withHooks returns settings with our hooks or, with remove, without them. Everything else stays unchanged.
 func withHooks(text []byte, program string, remove bool) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		if remove {
@@ -62,7 +61,7 @@ func withHooks(text []byte, program string, remove bool) ([]byte, error) {
 	}
 	var patch []string // as in RFC 6902
 	add := func(path string, value any) {
-		text, _ := json.MarshalIndent(value, "  ", "  ") // strings and a number
+		text, _ := json.MarshalIndent(value, "  ", "  ") // marshalling strings and a number cannot fail
 		patch = append(patch, fmt.Sprintf(`{"op": "add", "path": %q, "value": %s}`, path, text))
 	}
 	all := map[string][]hookGroup{}
@@ -107,8 +106,8 @@ func withHooks(text []byte, program string, remove bool) ([]byte, error) {
 	return root.Pack(), nil
 }
 
-// staleHooks are the places of our hooks in the list of an event which are to go, the last one first, and
-// whether nothing is left then.
+// staleHooks returns the JSON paths of our stale hooks of an event, the last one first, and whether removing them
+// empties the event's list.
 func staleHooks(event string, groups []hookGroup, stale func(command string) bool) (gone []string, emptied bool) {
 	left := len(groups)
 	for i, group := range slices.Backward(groups) {
@@ -125,7 +124,7 @@ func staleHooks(event string, groups []hookGroup, stale func(command string) boo
 	return gone, left == 0 && len(groups) > 0
 }
 
-// readHooks reads settings and finds the hooks in them, by event; nil: there are none.
+// readHooks parses settings and returns the hooks in them by event; nil if there are none.
 func readHooks(text []byte) (root hujson.Value, hooks map[string][]hookGroup, err error) {
 	if root, err = hujson.Parse(bytes.Clone(text)); err != nil { // the values share its memory
 		return root, nil, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
@@ -141,7 +140,7 @@ func readHooks(text []byte) (root hujson.Value, hooks map[string][]hookGroup, er
 	return root, settings.Hooks, nil
 }
 
-// hookCommands are the commands by which hooks call wfs.
+// hookCommands returns the commands by which hooks call wfs.
 func hookCommands(hooks map[string][]hookGroup) (list []string) {
 	for _, h := range hooked {
 		staleHooks(h.event, hooks[h.event], func(command string) bool {

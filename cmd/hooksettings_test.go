@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// TestHookSettings puts hooks into settings and takes them out again: other settings stay as they are.
+// TestHookSettings adds hooks to settings and removes them again: other settings stay unchanged.
 func TestHookSettings(t *testing.T) {
 	t.Parallel()
 	for in, back := range map[string]string{
 		"":                                "{\n}\n",
 		"{}":                              "{\n}",
-		"{ // nothing yet\n}":             "{\n}", // such a remark goes with the hooks
+		"{ // nothing yet\n}":             "{\n}", // such a comment is removed with the hooks
 		`{"a": 1}`:                        "{\"a\": 1\n}",
 		"{\n\t\"a\": 1, // one\n}\n":      "{\n\t\"a\": 1\n}\n",
 		"{\n  \"a\": 1 /* one */\n}":      "{\n  \"a\": 1 /* one */\n}",

@@ -12,30 +12,30 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// inbox leaves requests to a session that another process may be driving.
+// inbox leaves requests to a session that another process may be running.
 type inbox struct{ *app }
 
-// requestJSON is what note and stop print.
+// requestJSON is the output of note and stop.
 type requestJSON struct {
 	Version int             `json:"version"`
 	Session session.ID      `json:"session"`
 	Request string          `json:"request,omitempty"`
-	Taken   bool            `json:"taken"` // it is an event already
+	Taken   bool            `json:"taken"` // already recorded as an event
 	Status  session.Status  `json:"status"`
 	Driver  *present.Driver `json:"driver,omitempty"`
 	Next    []string        `json:"next"`
 }
 
-// asked is what became of a request of a person's.
+// asked is the result of a user's request.
 type asked struct {
 	request string           // its id
-	kept    error            // why it waits on, nil: it is an event already
-	by      *registry.Holder // who takes it in, nil when the session has no run
-	session *session.Session // as it is now
+	kept    error            // why it is still pending; nil: it is an event already
+	by      *registry.Holder // the run that will read it; nil: no run
+	session *session.Session // its current state
 	next    []string
 }
 
-// request posts a request first, so that it is kept whatever happens, and then sees whether somebody has to take it in.
+// request posts a request, so that it is not lost, and then reads it into the session unless a run will do that.
 func (a inbox) request(ctx context.Context, command string, v history.View, request session.Request) (asked, error) {
 	id := v.Session.ID
 	r, err := a.Post(id, request)
@@ -56,8 +56,8 @@ func (a inbox) request(ctx context.Context, command string, v history.View, requ
 	return k, err
 }
 
-// takeIn takes in what waits in a session's inbox, if nobody drives it; own is what was just asked for here. The error
-// says why not; the requests wait on.
+// takeIn reads the inbox of a session that no other process holds; own is the request of this command. After an error
+// the requests stay pending.
 func (a inbox) takeIn(ctx context.Context, command string, id session.ID, own string) (*session.Session, error) {
 	if err := a.NotHeld(id, "is running"); err != nil {
 		return nil, err
@@ -71,13 +71,13 @@ func (a inbox) takeIn(ctx context.Context, command string, id session.ID, own st
 	return &h.S, err
 }
 
-// wake asks a run that waits for a limit, in the background or in another terminal, to try at once. woken is
-// false when no run waits, or when more is asked for than a run that goes on can be given.
+// wake asks a run that waits for a limit, in the background or in another terminal, to try at once. woken is false if
+// no run waits, or for options that a run in progress cannot accept.
 func (a inbox) wake(ctx context.Context, name string, o engine.RunOptions) (woken bool, err error) {
 	if o != (engine.RunOptions{Now: true, Note: o.Note}) {
 		return false, nil
 	}
-	if err := a.OpenWriter(ctx); err != nil { // it may go on as an ordinary run
+	if err := a.OpenWriter(ctx); err != nil { // a writer, because it may continue as an ordinary run
 		return false, err
 	}
 	id, err := a.Resolve(ctx, name)
@@ -108,7 +108,7 @@ func (a inbox) wake(ctx context.Context, name string, o engine.RunOptions) (woke
 	return true, a.sayAsked(s, r, who, "tries again now, and does not wait any longer", "wfs stop "+string(id))
 }
 
-// sayAsked tells what a run was asked for, and what it will do.
+// sayAsked prints the request that was left for a run, and what the run will do.
 func (a inbox) sayAsked(s *session.Session, r session.Request, who registry.Holder, does, then string) error {
 	next := []string{"wfs watch " + string(s.ID), then}
 	if a.json {

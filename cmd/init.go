@@ -17,16 +17,16 @@ import (
 type initJSON struct {
 	Version  int                 `json:"version"`
 	Config   string              `json:"config"`
-	Local    string              `json:"local,omitempty"`  // the file that names the agent, when one was written
-	Gate     *workflows.Gate     `json:"gate,omitempty"`   // the first one; without any, a person approves the work
-	Result   *session.GateResult `json:"result,omitempty"` // of that
+	Local    string              `json:"local,omitempty"`  // file that names the agent, if written
+	Gate     *workflows.Gate     `json:"gate,omitempty"`   // the first one; null: a person approves the work
+	Result   *session.GateResult `json:"result,omitempty"` // of that gate
 	More     []initGate          `json:"more,omitempty"`   // further gates
 	Workflow string              `json:"workflow,omitempty"`
 	Red      []session.TestID    `json:"red,omitempty"`
 	Flaky    []session.TestID    `json:"flaky,omitempty"`
 	Clean    *initClean          `json:"clean,omitempty"`
 	Needs    string              `json:"needs,omitempty"`
-	Failed   []string            `json:"failed,omitempty"` // commands that were found, and could not run or fail already
+	Failed   []string            `json:"failed,omitempty"` // commands that could not run or already fail
 	Agent    string              `json:"agent,omitempty"`
 	Allow    []string            `json:"allow,omitempty"`
 	Next     []string            `json:"next"`
@@ -49,10 +49,9 @@ type initOptions struct {
 	force, yes   bool
 	agent        string
 	allow        []string
-	typed        bool // the agent was typed for one session: none is written
+	typed        bool // the agent was given for one session only: do not write it
 }
 
-// initVerb is `wfs init`.
 type initVerb struct {
 	*app
 	o initOptions
@@ -127,7 +126,7 @@ func (a *initVerb) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// mayReplace refuses a configuration that is there, but for a file under --force.
+// mayReplace refuses to replace a configuration, except a regular file with --force.
 func (a *initVerb) mayReplace() error {
 	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
 	if info, err := os.Lstat(file); err == nil && !a.o.force {

@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// sayLeftBehind reminds of uncommitted changes that were left behind on a branch.
+// sayLeftBehind reminds of uncommitted changes that were left on a branch.
 func sayLeftBehind(ctx context.Context, w *workspace.Workspace, branch string, say func(string, ...any)) error {
 	parked, err := w.Engine.Parked(ctx, branch)
 	for _, op := range parked {
@@ -26,9 +26,9 @@ func sayLeftBehind(ctx context.Context, w *workspace.Workspace, branch string, s
 	return err
 }
 
-// leftIn are the rescues of what was left behind on branches in a work tree that was removed just now.
+// leftIn lists the rescues of changes that were left on branches in a work tree that was just removed.
 func leftIn(ctx context.Context, repo *gitstate.Repo, worktree string) []string {
-	ops, _, _ := repo.OpLog(ctx, worktree) // what can be read of it
+	ops, _, _ := repo.OpLog(ctx, worktree) // the readable part
 	var refs []string
 	for _, op := range oplog.ParkedAnywhere(ops) {
 		if repo.Lacks(ctx, "", op.Turn.Rescue) {
@@ -38,7 +38,7 @@ func leftIn(ctx context.Context, repo *gitstate.Repo, worktree string) []string 
 	return refs
 }
 
-// waysBackTo say how to have changes back that were left behind in a work tree that is gone.
+// waysBackTo says how to restore changes that were left in a work tree that no longer exists.
 func waysBackTo(ctx context.Context, repo *gitstate.Repo, rescue string) []string {
 	from := "a branch"
 	if tip, err := repo.Ref(ctx, rescue); err == nil {
@@ -51,8 +51,8 @@ func waysBackTo(ctx context.Context, repo *gitstate.Repo, rescue string) []strin
 			from, from))
 }
 
-// stayBehind say how to have back what was uncommitted on branches of the user's when a session began or was
-// gone to: those rescues stay when the session is deleted.
+// stayBehind says how to restore changes that were uncommitted on the user's branches when a session was created or
+// checked out. Their rescues outlive the session.
 func stayBehind(ctx context.Context, repo *gitstate.Repo, id session.ID) ([]string, error) {
 	rescues, err := repo.Rescues(ctx, id)
 	var lines []string

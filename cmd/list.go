@@ -24,7 +24,7 @@ type listJSON struct {
 	Sessions []present.Session `json:"sessions"`
 }
 
-// statuses are what list can be asked for.
+// statuses are the values of list --status.
 var statuses = []string{
 	string(session.StatusCreated), string(session.StatusRunning), string(session.StatusPaused), string(
 		session.StatusInterrupted),
@@ -33,7 +33,6 @@ var statuses = []string{
 	string(session.StatusAbandoned), string(present.Unreadable),
 }
 
-// listVerb is `wfs list`.
 type listVerb struct {
 	*app
 	status                    string
@@ -83,7 +82,7 @@ func (a *listVerb) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// checkFlags refuses a status that there is none of, and flags that exclude each other.
+// checkFlags refuses unknown statuses, and flags that exclude each other.
 func (a *listVerb) checkFlags() error {
 	if a.status != "" && !slices.Contains(statuses, a.status) {
 		e := usage("", "--status %q: it is one of %s", a.status, strings.Join(statuses, ", "))
@@ -98,7 +97,7 @@ func (a *listVerb) checkFlags() error {
 	return nil
 }
 
-// noteAbsent tells why a session may be missing from a list of n.
+// noteAbsent explains why sessions may be missing from a list of n.
 func (a *listVerb) noteAbsent(ctx context.Context, n int) {
 	if remote, command := a.SomeRemote(ctx); remote != "" {
 		a.note("%s has sessions that were not fetched: %s", remote, command)
@@ -108,7 +107,8 @@ func (a *listVerb) noteAbsent(ctx context.Context, n int) {
 	}
 }
 
-// sessions describes every session, or only what List prints. One that cannot be read is listed with the reason.
+// sessions describes every session; with brief, only the fields that List prints. An unreadable session is listed with
+// the reason.
 func (a *listVerb) sessions(ctx context.Context, brief bool) ([]present.Session, error) {
 	list := []present.Session{}
 	all, err := a.Repo.Sessions(ctx)
@@ -142,7 +142,7 @@ func (a *listVerb) sessions(ctx context.Context, brief bool) ([]present.Session,
 	return list, nil
 }
 
-// describeAt describes a session by its ledger. in is the work tree that has it checked out, nil for none.
+// describeAt describes a session from its ledger. in is the work tree that has it checked out, or nil.
 func (a *listVerb) describeAt(ctx context.Context, id session.ID, tip session.Commit, in *worktree.Worktree, brief bool,
 ) present.Session {
 	var j present.Session
@@ -160,7 +160,7 @@ func (a *listVerb) describeAt(ctx context.Context, id session.ID, tip session.Co
 	return a.describe(&v.Session, in)
 }
 
-// damagedSessions are those whose ledger's ref cannot be read. It returns the error when it is about something else.
+// damagedSessions lists the sessions whose ledger ref cannot be read. It returns err if the cause is something else.
 func (a *listVerb) damagedSessions(ctx context.Context, err error) ([]present.Session, error) {
 	list := []present.Session{}
 	_, broken, e := a.Repo.OurRefs(ctx)

@@ -17,15 +17,14 @@ type logJSON struct {
 	ID          session.ID           `json:"id"`
 	Current     int                  `json:"current"`
 	Checkpoints []session.Checkpoint `json:"checkpoints"` // newest first
-	// with --graph: by number, the number of what it builds on
+	// with --graph: maps a checkpoint to the one it builds on
 	BuildsOn map[int]int       `json:"builds_on,omitempty"`
-	Claims   int               `json:"claims"`            // to be done
-	Refuted  []session.Refuted `json:"refuted,omitempty"` // by the facts
+	Claims   int               `json:"claims"`            // of the agent, that it is done
+	Refuted  []session.Refuted `json:"refuted,omitempty"` // claims that were not true
 
 	SkippedPhases []session.SkippedPhase `json:"skipped_phases,omitempty"`
 }
 
-// logVerb is `wfs log`.
 type logVerb struct {
 	*app
 	most          int

@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// became finds out what became of a session's work. It takes several git processes, so it is done only when asked for.
+// became finds out where a session's work ended up. It runs several git processes: call it only on request.
 func became(ctx context.Context, repo *gitstate.Repo, s *session.Session) (handover.Fate, error) {
 	w, err := workOf(ctx, repo, s)
 	if err != nil {
@@ -21,7 +21,7 @@ func became(ctx context.Context, repo *gitstate.Repo, s *session.Session) (hando
 	return repo.Fate(ctx, w)
 }
 
-// workOf is what was handed over, or where the session stands.
+// workOf is the work that was handed over or, before that, the end of the session's branch.
 func workOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (handover.Work, error) {
 	w := handover.Work{Base: s.BaseRef}
 	if f := s.Finished; f != nil {
@@ -32,13 +32,13 @@ func workOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (hando
 		}
 	}
 	tip, err := repo.Ref(ctx, s.Branch())
-	if w.Commit = tip; err == nil && tip == "" { // somebody deleted the branch
+	if w.Commit = tip; err == nil && tip == "" { // the branch was deleted
 		w.Commit = s.At(s.Current).Code
 	}
 	return w, err
 }
 
-// unmerged is a commit of a session beside its work that no branch has, "" for none.
+// unmerged is a commit of a session outside its work that is in no branch, "" if there is none.
 func unmerged(ctx context.Context, in *workspace.Workspace, s *session.Session) (session.Commit, error) {
 	w, err := workOf(ctx, in.Repo, s)
 	if err != nil {
@@ -54,9 +54,9 @@ func unmerged(ctx context.Context, in *workspace.Workspace, s *session.Session) 
 	return "", err
 }
 
-// alsoMade are the newest commits of a session that its work does not contain: the last checkpoint, if somebody went back
-// from it; the end of its branch, which may have grown since it was handed over; and what somebody had committed when
-// the branch was last moved away from that. An attempt counts only as long as nothing was handed over.
+// alsoMade lists the newest commits of a session that its work does not contain: the last checkpoint, if the user went
+// back from it; the end of its branch, which may have grown after the handover; and commits by hand from which the
+// branch was moved away. After a handover it ignores a last checkpoint that is an attempt.
 func alsoMade(ctx context.Context, in *workspace.Workspace, s *session.Session) (made []session.Commit, err error) {
 	from, last := s.At(s.Current).Code, s.Checkpoints[len(s.Checkpoints)-1]
 	all := []session.Commit{last.Code}
@@ -83,7 +83,8 @@ func alsoMade(ctx context.Context, in *workspace.Workspace, s *session.Session) 
 	return made, err
 }
 
-// movedFrom is the newest commit by hand that the session's branch was moved away from, "" for none. The move keeps it.
+// movedFrom is the newest commit by hand from which the session's branch was moved away, or "". The ledger keeps it
+// reachable.
 func movedFrom(ctx context.Context, in *workspace.Workspace, id session.ID) (session.Commit, error) {
 	commits, err := in.Repo.Ledgers(ctx, id)
 	if err != nil {
@@ -108,7 +109,7 @@ func movedFrom(ctx context.Context, in *workspace.Workspace, id session.ID) (ses
 	return "", nil
 }
 
-// withFate keeps the sessions whose work is merged, or those whose work is not, and says what became of it.
+// withFate filters sessions by whether their work is merged, and adds where it ended up.
 func (a *listVerb) withFate(ctx context.Context, list []present.Session) ([]present.Session, error) {
 	kept := []present.Session{}
 	for _, j := range list {
@@ -130,7 +131,7 @@ func (a *listVerb) withFate(ctx context.Context, list []present.Session) ([]pres
 	return kept, nil
 }
 
-// listDeleted shows what wfs delete put away.
+// listDeleted lists deleted sessions.
 func (a *listVerb) listDeleted(ctx context.Context) error {
 	all, err := a.Deletions(ctx)
 	if err != nil {

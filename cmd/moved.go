@@ -10,23 +10,23 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// movedJSON is what a command that moves HEAD or files did.
+// movedJSON is the output of a command that moves HEAD or files.
 type movedJSON struct {
 	Version   int              `json:"version"`
 	Did       string           `json:"did"`
 	Session   session.ID       `json:"session"`
 	Operation int64            `json:"operation,omitempty"`
 	Head      string           `json:"head,omitempty"`
-	Worktree  string           `json:"worktree,omitempty"` // where that was, when it is not where the command was typed
+	Worktree  string           `json:"worktree,omitempty"` // of the move, if it is not the current one
 	Changes   []session.Change `json:"changes"`
 	keptJSON
-	Saved int      `json:"saved_checkpoint,omitempty"` // checkpoint that keeps the edits of the session that was left
+	Saved int      `json:"saved_checkpoint,omitempty"` // checkpoint with edits of the session that was left
 	Note  string   `json:"note,omitempty"`
-	Also  []string `json:"also,omitempty"` // what an undo or redo took back before that
+	Also  []string `json:"also,omitempty"` // operations that were undone or redone before
 	Next  []string `json:"next"`
 }
 
-// moved is the answer of a command that moved HEAD or files.
+// moved prints the result of a command that moved HEAD or files.
 type moved struct {
 	*app
 	h     *engine.Hand
@@ -34,7 +34,7 @@ type moved struct {
 	saved *session.Checkpoint   // edits of the session that was left
 }
 
-// say tells what moved and how to undo it.
+// say prints what moved and how to undo it.
 func (a moved) say() error {
 	h, r, saved := a.h, a.r, a.saved
 	head, err := a.Repo.Head(context.Background())
@@ -73,7 +73,7 @@ func (a moved) say() error {
 		a.out("%s", did)
 	}
 	did, again := movedAs(j.Did)
-	if len(r.Also) > 0 || r.Event.Turn.Worktree == "" { // without one, no file was touched
+	if len(r.Also) > 0 || r.Event.Turn.Worktree == "" { // without a work tree no file was touched
 		a.out("%s", did)
 	}
 	if r.Event.Turn.Worktree != "" {
@@ -81,7 +81,7 @@ func (a moved) say() error {
 			did = "all in all"
 		}
 		a.out("%s: now %s%s, %s", did, a.headAt(head), a.InTree(), changedFiles(len(r.Changes)))
-		// What was carried or left is said to be, and where.
+		// Changes that were carried or left are printed elsewhere, with their location.
 		rescued := r.Rescued
 		if r.Event.How == session.MoveNew && r.Event.Turn.Rescue != "" && len(h.S.Carried)+len(h.S.Left) > 0 {
 			rescued = r.Event.Turn.Found
@@ -109,14 +109,13 @@ func (a moved) headAt(head session.Head) string {
 	return "at " + head.Commit.Short() + ", on no branch"
 }
 
-// saySaved names the checkpoint that keeps the edits of a session, if there is one.
+// saySaved names the checkpoint with the edits of a session, if there is one.
 func saySaved(out func(string, ...any), c *session.Checkpoint) {
 	if c != nil {
 		out("checkpoint %d: %s", c.Number, c.Summary)
 	}
 }
 
-// changedFiles counts files that a move has changed.
 func changedFiles(n int) string {
 	if n == 0 {
 		return "no files changed"
@@ -124,7 +123,7 @@ func changedFiles(n int) string {
 	return fmt.Sprintf("%d %s changed", n, plural(n, "file", "files"))
 }
 
-// movedAs says what an operation did, by its summary, and whether undo or redo takes that back.
+// movedAs describes an operation by its summary, and says whether undo or redo reverts it.
 func movedAs(did string) (said, again string) {
 	if what, ok := strings.CutPrefix(did, "redo: "); ok {
 		return "redid: " + what, "undo"

@@ -20,20 +20,20 @@ type newOptions struct {
 	goal, workflow, agent, spec, from string
 	fork                              bool // from is a checkpoint of another session
 	carry, leave                      bool
-	worktree                          bool // in a work tree of its own
-	yes                               bool // trust what .wfs/ says now
+	worktree                          bool // use a work tree of its own
+	yes                               bool // trust the current .wfs/
 	runs                              bool // wfs start: a run follows
-	another                           bool // although a session has this spec
+	another                           bool // even if a session has the same spec
 	dir                               string
 
 	budget workflows.Budget
 
-	holdout string             // what was typed: a directory, a ref, or noHoldout
-	taken   *takenHoldout      // what that is, read
+	holdout string             // as typed: a directory, a ref, or noHoldout
+	taken   *takenHoldout      // its content
 	pinned  *workflows.Holdout // digest and number of files
 
-	keep      *workflows.Agent // of a session that is pinned anew
-	keepTyped bool             // it was typed, and is not the configuration's
+	keep      *workflows.Agent // of a session that is pinned again
+	keepTyped bool             // it was given by a flag, not by the configuration
 }
 
 func (o *newOptions) pinning() workspace.Pinning {
@@ -41,7 +41,6 @@ func (o *newOptions) pinning() workspace.Pinning {
 		KeepTyped: o.keepTyped}
 }
 
-// newVerb is `wfs new`.
 type newVerb struct {
 	*app
 	o newOptions
@@ -86,7 +85,7 @@ in turn. If an open session has the same spec, wfs proposes to resume it; --agai
 			if o.carry && o.leave {
 				return usage("wfs new --help", "--carry and --leave exclude each other")
 			}
-			o.goal = a.Redact(first(args)) // its name is made of it
+			o.goal = a.Redact(first(args)) // redacted first, because the session's name is derived from it
 			return beginNew(c.Context(), &newborn{app: a.app, o: *o})
 		},
 	}
@@ -94,7 +93,7 @@ in turn. If an open session has the same spec, wfs proposes to resume it; --agai
 	return c
 }
 
-// newFlags are the flags of wfs new and wfs start.
+// newFlags adds the flags of wfs new and wfs start.
 func newFlags(c *cobra.Command, o *newOptions) {
 	f := c.Flags()
 	f.StringVar(&o.workflow, "workflow", "", "`name` of the workflow (default: the configuration's, else tdd)")
@@ -123,7 +122,7 @@ type newborn struct {
 	r        *transition.Relocated
 }
 
-// beginNew begins a session here, or in a work tree of its own.
+// beginNew creates a session here, or in a work tree of its own.
 func beginNew(ctx context.Context, n *newborn) error {
 	if n.o.dir != "" && !n.o.worktree {
 		return usage(n.again("--worktree"), "--dir is the directory of a work tree of the session's own")
@@ -139,7 +138,7 @@ func beginNew(ctx context.Context, n *newborn) error {
 	return err
 }
 
-// begin creates a session, step by step. The last step but one creates it; until then nothing has to be undone.
+// begin creates a session, step by step. The step before the last creates it; before that, there is nothing to undo.
 func (n *newborn) begin(ctx context.Context) error {
 	steps := []func(context.Context) error{n.Suits, n.beginHere, n.choosePlan, n.chooseStart, n.carryOrLeave, n.name,
 		n.create, n.trust}
@@ -158,7 +157,7 @@ func (n *newborn) begin(ctx context.Context) error {
 
 func (n *newborn) beginHere(ctx context.Context) error { return n.Begin(ctx, "wfs new", true) }
 
-// choosePlan fixes what the session will run.
+// choosePlan determines the plan of the session.
 func (n *newborn) choosePlan(ctx context.Context) error {
 	if err := n.takeHoldout(ctx); err != nil {
 		return err
@@ -169,7 +168,8 @@ func (n *newborn) choosePlan(ctx context.Context) error {
 	return n.pin(ctx)
 }
 
-// chooseStart fixes the commit that the session starts from. Edits of a session that is left here become a checkpoint.
+// chooseStart determines the commit from which the session starts. Edits of a session that is left here become a
+// checkpoint.
 func (n *newborn) chooseStart(ctx context.Context) (err error) {
 	if !n.o.worktree {
 		if n.saved, err = n.Leave(ctx, "wfs new", ""); err != nil {
@@ -182,10 +182,10 @@ func (n *newborn) chooseStart(ctx context.Context) (err error) {
 	return err
 }
 
-// name locks a name that is free, and keeps the hold-out tests of that session.
+// name locks a free name, and stores the hold-out tests of that session.
 func (n *newborn) name(ctx context.Context) (err error) {
 	hold := func(id session.ID) error { return n.Hold("wfs new", id) }
-	if n.o.worktree { // another command may be at work in this one
+	if n.o.worktree { // another command may hold this work tree
 		hold = func(id session.ID) error { return n.HoldSession("wfs new", id) }
 	}
 	if n.b.Created.ID, err = n.HoldFree(ctx, n.o.goal, hold); err != nil {
@@ -212,7 +212,7 @@ func (n *newborn) trust(context.Context) error {
 	return n.TrustNow(n.b.Created.PlanDigest, "session "+string(n.h.ID))
 }
 
-// carryOrLeave finds out what becomes of uncommitted changes.
+// carryOrLeave decides whether uncommitted changes are carried into the session or left on the branch.
 func (n *newborn) carryOrLeave(ctx context.Context) error {
 	b, carry := &n.b, n.o.carry
 	snap, names, err := n.Uncommitted(ctx, b)
@@ -222,13 +222,13 @@ func (n *newborn) carryOrLeave(ctx context.Context) error {
 	if err != nil || snap.Clean() {
 		return err
 	}
-	if len(names) == 0 { // the index differs and the files do not: staged, then taken back
+	if len(names) == 0 { // staged, and then reverted in the files
 		names = []string{"(staged only)"}
 	}
 	switch {
 	case carry, n.o.leave:
 	case workspace.Carries(b, snap, names):
-		carry = true // the session is about it
+		carry = true // the only change is the session's spec
 	default:
 		if carry, err = n.askCarry(ctx, names); err != nil {
 			return err
@@ -262,12 +262,12 @@ func (n *newborn) askCarry(ctx context.Context, names []string) (carry bool, err
 	return answer == "carry", err
 }
 
-// resumeInstead is the answer of a person who is asked whether another session shall begin with the same spec.
+// resumeInstead is the user's answer to resume an existing session with the same spec instead.
 type resumeInstead session.ID
 
 func (r resumeInstead) Error() string { return "resume " + string(r) }
 
-// sameSpec asks before a second session begins with the spec of one that is not finished.
+// sameSpec asks before it creates a second session with the spec of an unfinished one.
 func (n *newborn) sameSpec(ctx context.Context) error {
 	c, o := &n.b.Created, &n.o
 	if c.SpecDigest == "" || o.another || strings.Contains(o.from, "@") {
@@ -289,7 +289,7 @@ func (n *newborn) sameSpec(ctx context.Context) error {
 	return err
 }
 
-// choose asks which of two ways to take, by a word or its first letter. Whoever takes neither ends the command.
+// choose asks for one of two options, by a word or its first letter. Quitting ends the command.
 func (n *newborn) choose(ctx context.Context, question, flag, one, other string) (string, error) {
 	answer, err := n.promptFor(ctx, question, flag, one, one[:1], other, other[:1], "quit", "q", "")
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// pin resolves everything that the session will run, out of files that are read once and trusted as read.
+// pin resolves the plan of the session from files that are read once, so that the trusted text is the text in use.
 func (n *newborn) pin(ctx context.Context) error {
 	o := &n.o
 	if err := n.configured(ctx); err != nil {
@@ -46,7 +46,7 @@ func (n *newborn) pin(ctx context.Context) error {
 	return n.sameSpec(ctx)
 }
 
-// mayUse refuses rules that are not trusted, which --yes trusts.
+// mayUse refuses rules that are not trusted; --yes trusts them.
 func (n *newborn) mayUse(list workspace.Rules) error {
 	if n.o.yes && len(list) > 0 {
 		if err := n.TrustRules("--yes", list, "files below .wfs/"); err != nil {
@@ -56,7 +56,7 @@ func (n *newborn) mayUse(list workspace.Rules) error {
 	return n.MustTrust(list)
 }
 
-// notePlan says who will work and review, and what they lack.
+// notePlan names the agent and the reviewer, and warns about agents that cannot work.
 func (n *newborn) notePlan(ctx context.Context) {
 	plan, config := n.b.Plan, &n.settings.Config
 	if c := plan.Agent.Card; c != nil && c == config.Agent.Card {
@@ -70,7 +70,7 @@ func (n *newborn) notePlan(ctx context.Context) {
 	noteLacking(ctx, n.Workspace, plan)
 }
 
-// fork takes over what the session runs that the new one is a fork of.
+// fork copies the plan of the session that is forked.
 func (n *newborn) fork(ctx context.Context) (err error) {
 	o := &n.o
 	if cmp.Or(o.workflow, o.agent, o.spec, o.holdout) != "" || o.carry {

@@ -7,7 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// beginElsewhere looks at a work tree that the session does not use: another command may be at work there.
+// beginElsewhere opens the repository without a lock on this work tree, which the session does not use and another
+// command may hold.
 func (n *newborn) beginElsewhere(ctx context.Context) error {
 	err := n.Ready(ctx, true)
 	if err == nil {
@@ -16,8 +17,8 @@ func (n *newborn) beginElsewhere(ctx context.Context) error {
 	return err
 }
 
-// createInTree creates the session in a work tree of its own. Until the session's ledger is there, removing the
-// work tree undoes everything; from then on the next command completes what is missing.
+// createInTree creates the session in a work tree of its own. Until the session's ledger exists, removing the work tree
+// undoes everything; after that, the next command completes the rest.
 func (n *newborn) createInTree(ctx context.Context) error {
 	n.b.Own = true
 	main, err := n.MainRepo(ctx)
@@ -47,7 +48,7 @@ func (n *newborn) createInTree(ctx context.Context) error {
 	return nil
 }
 
-// carryAlong puts the uncommitted changes of this work tree into checkpoint 0 with --carry. They stay here as well.
+// carryAlong copies the uncommitted changes of this work tree into checkpoint 0 with --carry. They also stay here.
 func (n *newborn) carryAlong(ctx context.Context) (err error) {
 	b := &n.b
 	if !n.o.carry {
@@ -66,7 +67,7 @@ func (n *newborn) carryAlong(ctx context.Context) (err error) {
 	return err
 }
 
-// sayTree says what was brought into a new work tree.
+// sayTree lists the files that were copied or linked into a new work tree.
 func (n *newborn) sayTree(ctx context.Context, p room.Provisioned) {
 	if n.json {
 		return
@@ -80,7 +81,7 @@ func (n *newborn) sayTree(ctx context.Context, p room.Provisioned) {
 	for _, s := range p.Skipped {
 		n.note("not brought: %s (%s)", s.Path, s.Why)
 	}
-	if loose, err := n.Repo.Rooms.Loose(ctx, p.Linked); err == nil && len(loose) > 0 { // a warning, not worth failing for
+	if loose, err := n.Repo.Rooms.Loose(ctx, p.Linked); err == nil && len(loose) > 0 { // only a warning
 		n.note("git does not ignore %s as a link, perhaps because of a slash at the end of the rule; checkpoints leave it out, git add -A would not", safetext.First(loose, 5, " "))
 	}
 }

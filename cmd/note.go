@@ -13,11 +13,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// noteVerb is `wfs note`.
 type noteVerb struct {
 	*app
 	text string
-	bare bool // it was typed without -m
+	bare bool // typed without -m
 }
 
 func (a *noteVerb) command() *cobra.Command {
@@ -80,7 +79,7 @@ func (a *noteVerb) run(ctx context.Context, args []string) error {
 	return a.say(id, k)
 }
 
-// say tells who takes the note in, and when.
+// say prints who reads the note, and when.
 func (a *noteVerb) say(id session.ID, k asked) error {
 	j := requestJSON{Version: jsonVersion, Session: id, Request: k.request, Taken: k.kept == nil,
 		Status: k.session.Status, Next: k.next}
@@ -107,7 +106,7 @@ func (a *noteVerb) say(id session.ID, k asked) error {
 	return nil
 }
 
-// noteMissing refuses a text that is the name of a session: its note was forgotten, or comes after it.
+// noteMissing refuses a text that is the name of a session: the note is missing, or follows it.
 func (a *noteVerb) noteMissing(ctx context.Context, text, name string) error {
 	id, err := session.ParseID(text)
 	if err != nil {
@@ -129,7 +128,7 @@ func takesNote(s *session.Session, text string) error {
 	if s.Status.Final() {
 		return session.Refuse(session.RefuseFinal, "wfs show "+string(s.ID), "%s is %s: it would not be read", s.ID, s.Status)
 	}
-	if w := s.Waiting; s.Status == session.StatusWaiting && (w.Agree || w.Approve) { // a yes would drop it
+	if w := s.Waiting; s.Status == session.StatusWaiting && (w.Agree || w.Approve) { // an approval would drop it
 		return usage(fmt.Sprintf(`wfs reject %s -m "what is still missing"`, s.ID),
 			"%s waits for a yes or a no, and a note is neither", s.ID)
 	}
@@ -140,7 +139,7 @@ func takesNote(s *session.Session, text string) error {
 	return fitsBrief(waiting, text)
 }
 
-// fitsBrief refuses a text that a brief would cut, or that would put notes out of it that nobody was told yet.
+// fitsBrief refuses a text that is too long for a brief, or that would push unread notes out of it.
 func fitsBrief(waiting []string, text string) error {
 	what := "the text is longer than what a brief takes"
 	switch {

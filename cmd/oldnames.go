@@ -11,14 +11,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// oldNames are earlier spellings of commands, and what they are called now. They stay so that scripts and habits go on
-// working.
+// oldNames are earlier names of commands, with the current ones. They still work, for scripts and habits.
 var oldNames = []struct{ old, now string }{
 	{"attach", "watch"}, {"events", "log --events"}, {"op log", "undo --list"}, {"worktree remove", "delete --worktree"},
 	{"repin", "edit --reload"}, {"rename", "edit SESSION --name"}, {"budget set", "edit --budget-usd"},
 }
 
-// spelledNow turns an earlier spelling into the present one, and prints it.
+// spelledNow replaces an earlier command name by the current one, and prints it.
 func spelledNow(args []string, say func(string, ...any)) []string {
 	for _, n := range oldNames {
 		words, now := strings.Fields(n.old), strings.Fields(n.now)
@@ -43,7 +42,7 @@ func spelledNow(args []string, say func(string, ...any)) []string {
 	return args
 }
 
-// budgetFlagsNow turns --usd into --budget-usd.
+// budgetFlagsNow replaces --usd by --budget-usd.
 func budgetFlagsNow(words []string) []string {
 	for i, word := range words {
 		if flag, ok := strings.CutPrefix(word, "--"); ok && flag != "json" {
@@ -55,7 +54,7 @@ func budgetFlagsNow(words []string) []string {
 
 func isNow(say func(string, ...any), command string) { say("note: this is now %q", command) }
 
-// oldPhaseVerb has earlier spellings of reject --to and approve --anyway, which take less.
+// oldPhaseVerb has the earlier forms of reject --to and approve --anyway, with optional arguments.
 type oldPhaseVerb struct {
 	*app
 	why, session string

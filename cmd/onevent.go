@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace/onevent"
 )
 
-// noticeJSON is what the on-event command gets on its standard input.
+// noticeJSON is the standard input of the on-event command.
 type noticeJSON struct {
 	Version int             `json:"version"`
 	Event   string          `json:"event"`
@@ -19,14 +19,14 @@ type noticeJSON struct {
 	Session present.Session `json:"session"`
 }
 
-// notices tells the user's on-event command what happens in a run.
+// notices runs the user's on-event command for events of a run.
 type notices struct {
 	app    *app
 	to     *onevent.Commands
-	driven bool // a run that never began is no news: who typed it is there
+	driven bool // the run has begun; earlier errors are on the user's terminal
 }
 
-// event looks at an event of the run and at the session as it is with it.
+// event handles an event of the run; s is the session after it.
 func (n *notices) event(e session.Event, s *session.Session) {
 	switch b := e.Body.(type) {
 	case session.Driving:
@@ -48,14 +48,14 @@ func (n *notices) event(e session.Event, s *session.Session) {
 	}
 }
 
-// failed tells of a run that ended with an error.
+// failed reports a run that ended with an error.
 func (n *notices) failed(s *session.Session, err error) {
 	if n.driven {
 		n.tell("failed", s, err.Error())
 	}
 }
 
-// wait gives commands that still run the time that they have.
+// wait waits for commands that still run, up to their time limit.
 func (n *notices) wait() {
 	if n != nil {
 		n.to.Wait()
@@ -72,7 +72,7 @@ func (n *notices) tell(event string, s *session.Session, what string) {
 	})
 }
 
-// summaryOf says in one line what a person should know.
+// summaryOf says in one line what the user should know.
 func summaryOf(s *session.Session, event, what string, now time.Time) string {
 	parts := []string{string(s.ID) + " " + present.Stands(s)}
 	if what != "" {

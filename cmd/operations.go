@@ -13,11 +13,12 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// opJSON is one operation, and what can be done about it.
+// opJSON is one operation and its state.
 type opJSON struct {
 	session.Op
 	Worktree string `json:"worktree"` // its id
-	// State is "done"; "undo" and "redo" for what the next wfs undo and wfs redo take back; "taken_back".
+	// State is "undo" or "redo" if the next wfs undo or wfs redo reverts the operation, "taken_back" if it was undone,
+	// else "done".
 	State string `json:"state"`
 }
 
@@ -27,7 +28,7 @@ type opsJSON struct {
 	Damaged    map[string]string `json:"damaged,omitempty"`
 }
 
-// opsFlags are what wfs undo --list shows.
+// opsFlags are the flags of wfs undo --list.
 type opsFlags struct{ list, all, moves bool }
 
 func (o *opsFlags) flags(f *pflag.FlagSet) {
@@ -72,7 +73,7 @@ func (a *undoVerb) listOps(ctx context.Context, name string, o opsFlags) error {
 	return nil
 }
 
-// operations are those of this work tree, or of all, newest first.
+// operations returns the operations of this work tree or of all, newest first.
 func (a *undoVerb) operations(ctx context.Context, all bool) (opsJSON, error) {
 	j := opsJSON{Version: jsonVersion, Operations: []opJSON{}, Damaged: map[string]string{}}
 	trees := []string{a.Repo.Worktree()}
@@ -93,7 +94,7 @@ func (a *undoVerb) operations(ctx context.Context, all bool) (opsJSON, error) {
 		}
 		j.Operations = append(j.Operations, statesOf(tree, ops)...)
 	}
-	slices.SortStableFunc(j.Operations, func(x, y opJSON) int { // within a work tree the number says it
+	slices.SortStableFunc(j.Operations, func(x, y opJSON) int { // within a work tree, numbers give the order
 		if x.Worktree == y.Worktree {
 			return cmp.Compare(y.Number, x.Number)
 		}
@@ -102,7 +103,7 @@ func (a *undoVerb) operations(ctx context.Context, all bool) (opsJSON, error) {
 	return j, nil
 }
 
-// statesOf says of each operation of a work tree's log what can be done about it.
+// statesOf adds its state to each operation in a work tree's log.
 func statesOf(tree string, ops []session.Op) []opJSON {
 	undo, redo := oplog.Standing(ops)
 	state := map[int64]string{}

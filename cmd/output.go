@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// output is standard output. It remembers the first error: most verbs print and go on, and Main reports it at the end.
+// output is standard output. It stores the first error: most verbs ignore it, and Main reports it at the end.
 type output struct {
 	to io.Writer
 
@@ -17,7 +17,7 @@ type output struct {
 	err error
 }
 
-// outputError is an answer that did not reach the person or the program that asked.
+// outputError is an error in writing to standard output.
 type outputError struct{ cause error }
 
 func (e *outputError) Error() string {
@@ -50,7 +50,7 @@ func (o *output) file() (*os.File, bool) {
 	return f, ok
 }
 
-// failed is the first error, nil for none. Whoever reads from a pipe may stop reading: that is none.
+// failed returns the first error, or nil. EPIPE is not an error, because the reader of a pipe may stop reading.
 func (o *output) failed() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -19,7 +19,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// sayUnseen tells what runs changed beside the session, until somebody says that it was seen, and what mends it.
+// sayUnseen prints changes outside the session that runs made, with the commands that revert them, until the user
+// confirms having seen them.
 func sayUnseen(ctx context.Context, w *workspace.Workspace, s *session.Session, say func(string, ...any)) {
 	if s.Unseen == nil {
 		return
@@ -50,7 +51,7 @@ func sayUnseen(ctx context.Context, w *workspace.Workspace, s *session.Session, 
 	say("  once you have seen it: wfs status %s --seen", s.ID)
 }
 
-// movedOutside says what became of a ref, and the command that puts it back; "" when it was put back, or fetched.
+// movedOutside describes the change of a ref, and the command that reverts it; "" if it was reverted or fetched.
 func movedOutside(ctx context.Context, repo *gitstate.Repo, m session.RefMove) (what, mends string) {
 	if now, err := repo.Ref(ctx, m.Ref); err != nil || now == m.Old {
 		return "", ""
@@ -81,7 +82,8 @@ func movedOutside(ctx context.Context, repo *gitstate.Repo, m session.RefMove) (
 		fmt.Sprintf("git update-ref %s %s %s", shellWord(m.Ref), m.Old, m.New)
 }
 
-// watchedNow says what became of a file beside a session, and the command that puts it back; put says that it is.
+// watchedNow describes the change of a watched file outside the session, and the command that reverts it. put reports
+// whether it was reverted.
 func watchedNow(ctx context.Context, w *workspace.Workspace, s *session.Session, f string) (what, mends string,
 	put bool) {
 	name, was := present.WatchedName(f), os.DevNull
@@ -109,7 +111,7 @@ func watchedNow(ctx context.Context, w *workspace.Workspace, s *session.Session,
 	return what, mends, put
 }
 
-// changedOutside compares a file with how it was. now is nil when it is gone.
+// changedOutside compares a file with a copy from before; now is nil if the file is gone.
 func changedOutside(name, was, file string, now fs.FileInfo) (what, mends string, put bool) {
 	info, err := os.Lstat(was)
 	if err != nil {
@@ -133,7 +135,7 @@ func changedOutside(name, was, file string, now fs.FileInfo) (what, mends string
 	return name + " was changed", mends, err1 == nil && err2 == nil && bytes.Equal(before, text)
 }
 
-// sawAll records that a person has seen what runs changed beside a session.
+// sawAll records that the user has seen the changes outside a session.
 func (a *statusVerb) sawAll(ctx context.Context, name string) error {
 	h, err := a.InHand(ctx, workspace.Request{Command: "wfs status --seen", Session: name})
 	if err == nil {

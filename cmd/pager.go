@@ -14,22 +14,22 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// pager is a program that shows what a command answers, screen by screen.
+// pager is a program that shows the output of a command, screen by screen.
 type pager struct {
-	stdout io.Writer // the terminal, for when the pager is gone
+	stdout io.Writer // the terminal, for after the pager
 	w      *os.File
-	left   atomic.Bool // the person has seen enough
+	left   atomic.Bool // the user has closed the pager
 	done   chan struct{}
 }
 
-// What a shell says when it cannot start a command.
+// Exit codes of a shell that cannot start a command.
 const (
 	exitNotExecutable = 126
 	exitNotFound      = 127
 )
 
-// page sends the rest of the answer through the user's pager when a person reads it. A pager that cannot be started is
-// no error: the answer goes to the terminal.
+// page sends the rest of the output through the user's pager if it goes to a terminal. If the pager cannot start, the
+// output goes to the terminal, without an error.
 func (a *app) page(ctx context.Context) {
 	out, ok := a.env.Stdout.(*output)
 	if !ok || a.json || a.noPager || !a.env.StdoutTTY {
@@ -49,20 +49,20 @@ func (a *app) page(ctx context.Context) {
 	}
 	p := &pager{stdout: out, w: w, done: make(chan struct{})}
 	env := pagerEnviron(&a.env.Env)
-	a.signals.patient.Store(true) // Ctrl-C is the pager's
+	a.signals.patient.Store(true) // Ctrl-C goes to the pager
 	ctx = context.WithoutCancel(ctx)
 	go func() {
 		defer close(p.done)
 		defer r.Close()
 		exit, err := proc.Interactive(ctx, proc.Cmd{Argv: []string{"sh", "-c", command}, Env: env}, r, terminal, os.Stderr)
 		if err != nil || exit == exitNotExecutable || exit == exitNotFound {
-			_, _ = io.Copy(terminal, r) // it has read nothing, so all of it is still there
+			_, _ = io.Copy(terminal, r) // the pager has read nothing, so all of it is still there
 		}
 	}()
 	a.pager, a.env.Stdout = p, p
 }
 
-// pagerEnviron is the environment of a pager, with the options that git sets: quit when it fits, pass colours, keep the
+// pagerEnviron is the environment of a pager, with git's default options: quit if the text fits, pass colours, keep the
 // screen.
 func pagerEnviron(env *workspace.Env) []string {
 	all := slices.Clone(env.Environ)
@@ -74,8 +74,8 @@ func pagerEnviron(env *workspace.Env) []string {
 	return all
 }
 
-// pagerCommand is the user's pager as a line of shell, "" for none. Git knows its own configuration, PAGER and the
-// system's pager.
+// pagerCommand is the user's pager as a shell command, "" for none: WFS_PAGER or GIT_PAGER, else git's answer (from its
+// configuration, PAGER and the system), or outside a repository PAGER or less.
 func pagerCommand(ctx context.Context, env *workspace.Env, repo *gitstate.Repo) string {
 	for _, name := range []string{"WFS_PAGER", "GIT_PAGER"} {
 		if command, set := env.Lookup(name); set {
@@ -93,7 +93,7 @@ func pagerCommand(ctx context.Context, env *workspace.Env, repo *gitstate.Repo) 
 	return "less"
 }
 
-// Write passes output to the pager. When the person has left it, the rest is not wanted.
+// Write passes output to the pager. After the user has closed the pager, it drops the output.
 func (p *pager) Write(b []byte) (int, error) {
 	n, err := p.w.Write(b)
 	if errors.Is(err, syscall.EPIPE) {
@@ -102,7 +102,8 @@ func (p *pager) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// endPager waits until the person has seen enough. What failed only because nobody wants the rest is no error.
+// endPager waits until the user closes the pager. It ignores an error if the user closed it before the end of the
+// output.
 func (a *app) endPager(err error) error {
 	p := a.pager
 	if p == nil {

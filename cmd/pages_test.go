@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Where the pages of commands are, in the repository. They are written from the tree of commands, by
+// The pages of commands in the repository. They are generated from the tree of commands by
 //
 //	UPDATE_PAGES=1 go test ./cmd -run TestPages
 const (
@@ -23,7 +23,7 @@ const (
 
 const pagesUpdate = "UPDATE_PAGES=1 go test ./cmd -run TestPages"
 
-// everyCommand lists the tree, each command before those below it, topics last.
+// everyCommand lists the tree: each command before its subcommands, topics last.
 func everyCommand(root *cobra.Command) (commands, topics []*cobra.Command) {
 	if !root.HasParent() {
 		root.InitDefaultHelpCmd()
@@ -43,7 +43,7 @@ func everyCommand(root *cobra.Command) (commands, topics []*cobra.Command) {
 	return append([]*cobra.Command{root}, commands...), topics
 }
 
-// TestPages fails when docs/cli.md and docs/man are not what the tree of commands says.
+// TestPages fails when docs/cli.md and docs/man do not match the tree of commands.
 func TestPages(t *testing.T) {
 	commands, topics := everyCommand((&app{}).root())
 	want := map[string]string{cliPage: markdownPages(commands, topics), filepath.Join(manDir, "git-wfs.1"): ".so man1/wfs.1\n"}
@@ -96,10 +96,10 @@ func changed(have, want map[string]string) string {
 	return strings.Join(names, " ")
 }
 
-// pageName is "wfs-workflow-show".
+// pageName is the name of a command's man page, such as "wfs-workflow-show".
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// markdownPages is the whole surface on one page.
+// markdownPages is one page with all commands.
 func markdownPages(commands, topics []*cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nWritten by `" + pagesUpdate + "`; docs/man has the same as man pages.\n\n```\n" + mainHelp + "```\n\nFlags of every command:\n\n```\n" +
@@ -140,7 +140,7 @@ func markdownSafe(s string) string {
 	return strings.NewReplacer("<", `\<`, "*", `\*`, "_", `\_`, "[", `\[`).Replace(s)
 }
 
-// related are the command above and those below.
+// related lists the parent command and the subcommands.
 func related(c *cobra.Command) []*cobra.Command {
 	var list []*cobra.Command
 	if c.HasParent() {
@@ -154,7 +154,7 @@ func related(c *cobra.Command) []*cobra.Command {
 	return list
 }
 
-// manPage is the same as a man page. It has no date and no version, so that the same commands give the same page.
+// manPage is the man page of a command, without date and version, so that the same commands give the same page.
 func manPage(c *cobra.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %q 1 \"\" \"wfs\" \"wfs\"\n.nh\n.ad l\n.SH NAME\n%s \\- %s\n", strings.ToUpper(pageName(c)), manSafe(pageName(c)), manSafe(c.Short))
@@ -216,7 +216,7 @@ func manPage(c *cobra.Command) string {
 	return b.String()
 }
 
-// manSafe keeps text from being taken for troff.
+// manSafe escapes text for troff.
 func manSafe(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", "\\`").Replace(s)
 	lines := strings.Split(s, "\n")
@@ -228,7 +228,7 @@ func manSafe(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestHelp asks of every command what the house asks: a text, and examples that can be typed.
+// TestHelp checks that every command has a help text, and examples that parse.
 func TestHelp(t *testing.T) {
 	commands, topics := everyCommand((&app{}).root())
 	for _, c := range append(commands, topics...) {
@@ -261,8 +261,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// tryExample parses a line of an example as wfs would, and returns the command that it calls. Behind three spaces
-// stands what it does; behind a pipe or an arrow, what other programs make of it.
+// tryExample parses a line of an example as wfs would, and returns the command that it calls. Text after three spaces
+// is an explanation; text after a pipe or a redirection belongs to other programs.
 func tryExample(line string) (string, error) {
 	line, _, _ = strings.Cut(strings.TrimSpace(line), "   ")
 	words, err := shellWords(line)
@@ -301,7 +301,7 @@ func tryExample(line string) (string, error) {
 	return c.CommandPath(), c.ValidateRequiredFlags()
 }
 
-// shellWords splits a line as a shell does, as far as examples go: quotes, and $( ) around a command.
+// shellWords splits a line as a shell does, as far as examples need it: quotes, and $( ) around a command.
 func shellWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder

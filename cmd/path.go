@@ -15,7 +15,6 @@ type pathJSON struct {
 	Path    string     `json:"path"`
 }
 
-// pathVerb is `wfs path`.
 type pathVerb struct{ *app }
 
 func (a *pathVerb) command() *cobra.Command {

@@ -20,22 +20,22 @@ func dryFlag(c *cobra.Command, dry *bool) {
 type planJSON struct {
 	Version int        `json:"version"`
 	Session session.ID `json:"session"`
-	// as the operation would be called; "" when there is nothing to do
+	// name of the operation; "": nothing to do
 	Would      string           `json:"would,omitempty"`
 	Checkpoint *int             `json:"checkpoint,omitempty"`
-	Head       string           `json:"head,omitempty"` // branch that HEAD would go to
+	Head       string           `json:"head,omitempty"` // new branch of HEAD
 	Changes    []session.Change `json:"changes"`
 	InTheWay   []session.Skip   `json:"in_the_way"`
 	baseJSON                    // of finish
 }
 
-// preview says what a command that moves files would do.
+// preview prints what a command that moves files would do.
 type preview struct {
 	*app
 	id session.ID
 }
 
-// of says what a command would do to a session and the files here.
+// of asks for the preview of a command, and prints it.
 func (a preview) of(ctx context.Context, ask func(*engine.Look) (transition.Preview, error)) error {
 	look, err := a.Engine.Look(ctx, a.id, a.Clone.Session(a.id).ExcludeFile())
 	if err != nil {

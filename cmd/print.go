@@ -18,7 +18,7 @@ import (
 // out prints the answer of a command on standard output.
 func (a *app) out(format string, args ...any) { a.env.Out(format, args...) }
 
-// note prints progress on standard error, nothing under --json.
+// note prints progress on standard error; it prints nothing with --json.
 func (a *app) note(format string, args ...any) { a.env.Note(format, args...) }
 
 // answer prints a value as JSON on one line.
@@ -34,10 +34,10 @@ func (a *app) answer(v any) error {
 	return err
 }
 
-// next prints the commands that may be typed next.
+// next prints suggested next commands.
 func (a *app) next(commands []string) { a.env.Next(commands) }
 
-// list is a slice that JSON writes as [] when it is empty.
+// list turns nil into an empty slice, so that JSON has [].
 func list[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -45,7 +45,7 @@ func list[T any](s []T) []T {
 	return s
 }
 
-// diffTo prints a difference, which is text out of the repository.
+// diffTo prints a diff. On a terminal it removes control sequences, because the text comes from the repository.
 func (a *app) diffTo(ctx context.Context, from, to session.Commit, o object.DiffOptions) error {
 	o.Color = a.env.Colours(a.env.StdoutTTY)
 	if !a.env.StdoutTTY {
@@ -66,7 +66,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// showProgress shows what gates do until done is called.
+// showProgress shows the progress of gates until done is called.
 func (a *app) showProgress() (done func()) {
 	w := a.Engine.Works.(*works)
 	before, count := w.report, w.count

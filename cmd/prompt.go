@@ -11,22 +11,22 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// prompter asks a person at the terminal.
+// prompter asks the user at the terminal.
 type prompter struct {
 	screen *present.Screen
 	exit   func() int // the exit code after Ctrl-C
 }
 
-// ask asks a yes-or-no question at the terminal, Enter being no. Without one it refuses and names the flag.
+// ask asks a yes-or-no question at the terminal; Enter means no. Without a terminal it refuses and names the flag.
 func (p *prompter) ask(ctx context.Context, question, flag string) (bool, error) {
 	answer, err := p.promptFor(ctx, question, flag, "", "y", "yes", "n", "no")
 	return strings.HasPrefix(answer, "y"), err
 }
 
-// asksHere reports whether there is a terminal at which a person can be asked.
+// asksHere reports whether there is a terminal to ask at.
 func (p *prompter) asksHere() bool { return p.screen.StdinTTY && p.screen.StderrTTY && !p.screen.JSON }
 
-// promptFor asks until the answer is one of those that are known, in small letters, three times at most.
+// promptFor asks until the answer, in lower case, is a known one, at most three times.
 func (p *prompter) promptFor(ctx context.Context, question, flag string, known ...string) (string, error) {
 	for try := 1; ; try++ {
 		answer, err := p.prompt(ctx, question, flag)
@@ -41,8 +41,7 @@ func (p *prompter) promptFor(ctx context.Context, question, flag string, known .
 	}
 }
 
-// prompt asks at the terminal for a line. Ctrl-C is an answer too: the read that it leaves behind ends with the
-// process.
+// prompt asks for a line at the terminal. Ctrl-C cancels; the read that is still blocked then ends with the process.
 func (p *prompter) prompt(ctx context.Context, question, flag string) (string, error) {
 	if !p.asksHere() {
 		return "", session.Refuse(session.RefuseUntrusted, flag,
@@ -61,7 +60,7 @@ func (p *prompter) prompt(ctx context.Context, question, flag string) (string, e
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(p.screen.Stderr)
-		return "", exitWith(p.exit()) // who typed it knows
+		return "", exitWith(p.exit()) // the user has typed Ctrl-C: no message needed
 	case r := <-got:
 		if r.err != nil && r.line == "" {
 			return "", r.err

@@ -8,10 +8,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// recoveredJSON is what became of something that an earlier command had begun, and was killed.
+// recoveredJSON is the outcome of an operation that a killed command had begun.
 type recoveredJSON struct {
 	Session   session.ID        `json:"session"`
-	Did       string            `json:"did"` // the summary of the operation
+	Did       string            `json:"did"` // summary of the operation
 	Became    transition.Became `json:"became"`
 	Why       string            `json:"why,omitempty"`
 	Operation int64             `json:"operation,omitempty"`
@@ -19,8 +19,8 @@ type recoveredJSON struct {
 	Note string `json:"note,omitempty"`
 }
 
-// sayRecovered tells whoever comes upon what a dead process had begun how it ended. Nobody has read what that
-// process did, and edits that were made since may be in rescues alone.
+// sayRecovered prints how an operation of a killed command was completed or dropped. The user has not seen that
+// command's output, and later edits may exist only in rescues.
 func (a *app) sayRecovered(r transition.Recovered) {
 	refs := r.Found
 	if r.Rescued != "" {
@@ -48,11 +48,11 @@ func (a *app) sayRecovered(r transition.Recovered) {
 	sayKept(a.Repo, "what lay there half-way, edits made meanwhile among it,", r.Found, a.note)
 }
 
-// withRecovered adds it to an answer, the first one that this command gives.
+// withRecovered adds the recovered operations to the first answer of this command.
 func (a *app) withRecovered(answer []byte) ([]byte, error) {
 	body, ok := bytes.CutSuffix(answer, []byte("}"))
 	if !ok || len(body) < 2 {
-		return answer, nil // no object, or an empty one
+		return answer, nil // not an object, or an empty one
 	}
 	data, err := json.Marshal(a.done)
 	a.done = nil

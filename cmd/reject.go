@@ -10,7 +10,6 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// rejectVerb is `wfs reject`.
 type rejectVerb struct {
 	*app
 	why, to string

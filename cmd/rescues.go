@@ -7,7 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// keptJSON names rescues of what was there and in no commit.
+// keptJSON names rescues of uncommitted changes.
 type keptJSON struct {
 	Rescued     string   `json:"rescued,omitempty"`
 	AlsoRescued []string `json:"also_rescued,omitempty"` // later ones
@@ -20,10 +20,10 @@ func keptIn(refs []string) keptJSON {
 	return keptJSON{refs[0], refs[1:]}
 }
 
-// wasThere is what a rescue holds as a rule.
+// wasThere describes the usual content of a rescue.
 const wasThere = "what you had not committed"
 
-// sayKept names rescues of something, and says how to look at them.
+// sayKept names rescues, and says how to view them.
 func sayKept(repo *gitstate.Repo, what string, refs []string, say func(string, ...any)) {
 	for _, ref := range refs {
 		say("%s is saved in %s", what, ref)

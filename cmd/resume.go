@@ -12,7 +12,6 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// resumeVerb is `wfs resume`.
 type resumeVerb struct {
 	*app
 	at, backup       string
@@ -116,7 +115,7 @@ func (a *resumeVerb) run(ctx context.Context, args []string) error {
 	return moved{a.app, h, r, saved}.say()
 }
 
-// findBackup returns the backup of a session that has a name, nil for "".
+// findBackup returns the named backup of a session, or nil for "".
 func findBackup(ctx context.Context, e *engine.Engine, id session.ID, name string) (*transition.AutoFound, error) {
 	switch name {
 	case "":

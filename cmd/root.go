@@ -21,7 +21,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// mainHelp is the help of wfs itself: the commands that people use every day.
+// mainHelp is the help of wfs itself: the commands for daily use.
 const mainHelp = `wfs lets a coding agent work on a goal, runs the tests itself after every
 attempt, and commits each attempt. Nothing is lost; everything can be undone.
 
@@ -61,7 +61,7 @@ wfs demo           a tour, in a minute
 
 // Main runs one command line and returns the exit code.
 func Main(env Env) int {
-	debug.SetGCPercent(400) // short-lived: memory is cheaper than collecting it
+	debug.SetGCPercent(400) // a short-lived process: memory is cheaper than collections
 	ctx, sig := withSignals(context.Background())
 	defer sig.stop()
 	out := &output{to: env.Stdout}
@@ -72,7 +72,7 @@ func Main(env Env) int {
 	root := a.root()
 	if completing(env.Args) {
 		(&completer{a.Workspace}).answer(root)
-		env.Stderr = io.Discard // whatever is wrong must not end in the line that somebody types
+		env.Stderr = io.Discard // errors must not end up in the user's command line
 	}
 	root.SetArgs(a.env.Args)
 	root.SetIn(env.Stdin)
@@ -80,7 +80,7 @@ func Main(env Env) int {
 	root.SetErr(env.Stderr)
 	err := a.endPager(root.ExecuteContext(ctx))
 	a.Close()
-	a.notices.wait() // the session is free already
+	a.notices.wait() // the session's locks are released already
 	a.sayAside()
 	var quiet *quietExit
 	lost := out.failed()
@@ -146,11 +146,11 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// notByAgent refuses a person's word within the run of an agent.
+// notByAgent refuses, within an agent's run, the commands that are for people only.
 func (a *app) notByAgent(c *cobra.Command) error {
 	a.Verb = asTyped(c)
 	if a.env.Get("WFS_RUN_ID") == "" {
-		return nil // then Locks.Hold looks at the processes above
+		return nil // Locks.Hold then checks the parent processes
 	}
 	if workspace.ForPeople(a.Verb) {
 		return workspace.ByAgent(a.Verb)
@@ -158,7 +158,7 @@ func (a *app) notByAgent(c *cobra.Command) error {
 	return nil
 }
 
-// asTyped is a command with the flag that makes it a person's word, if there is one.
+// asTyped is a command's path, with the flag that makes it a command for people only, if it has one.
 func asTyped(c *cobra.Command) string {
 	command := c.CommandPath()
 	c.Flags().Visit(func(f *pflag.Flag) {
@@ -169,17 +169,17 @@ func asTyped(c *cobra.Command) string {
 	return command
 }
 
-// directory is the flag -C. What is relative is so to where the user is.
+// directory is the flag -C. A relative path starts at the user's directory.
 type directory struct {
 	from string
 	dir  *string
 }
 
-func (d *directory) String() string { return "" } // the help says the same everywhere
+func (d *directory) String() string { return "" } // help shows no default value
 func (d *directory) Type() string   { return "directory" }
 func (d *directory) Set(s string) error {
 	if s == "" {
-		return nil // as git has it
+		return nil // as in git
 	}
 	if !filepath.IsAbs(s) {
 		s = filepath.Join(d.from, s)
@@ -191,9 +191,9 @@ func (d *directory) Set(s string) error {
 	return nil
 }
 
-// flagError says what is wrong with a flag, and which one may have been meant.
+// flagError explains a bad flag, and suggests a similar one.
 func (a *app) flagError(c *cobra.Command, err error) error {
-	a.json = a.json || slices.Contains(a.env.Args, "--json") // it may stand behind what is wrong
+	a.json = a.json || slices.Contains(a.env.Args, "--json") // it may follow the bad flag
 	e := usage(c.CommandPath()+" --help", "%v", err)
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
@@ -206,7 +206,7 @@ func (a *app) flagError(c *cobra.Command, err error) error {
 	return e
 }
 
-// noArgs refuses arguments, and suggests the command that may have been meant.
+// noArgs refuses arguments, and suggests a similar command.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -235,7 +235,7 @@ func noArgs(c *cobra.Command, args []string) error {
 	return e
 }
 
-// with calls the body of a verb.
+// with adapts the body of a verb to cobra.
 func with(run func(context.Context, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error { return run(c.Context(), args) }
 }
@@ -251,24 +251,24 @@ func upTo(n int) cobra.PositionalArgs {
 	}
 }
 
-// signals turns the first interrupt into a cancelled context, the second into a killed run, and the third into the end.
+// signals handles interrupts: the first cancels the context, the second kills the run, and the third ends the process.
 type signals struct {
 	ch    chan os.Signal
 	first os.Signal
 	hurry chan struct{} // closed by the second
-	// patient says that a pager has the terminal: it gets the interrupts too, and ends when the person wants it to.
+	// patient means that a pager has the terminal: it gets Ctrl-C as well, and the user ends it.
 	patient atomic.Bool
 	stop    func()
-	stops   atomic.Pointer[func()] // says that the first was heard
-	leave   atomic.Pointer[func()] // what the third leaves tidy
+	stops   atomic.Pointer[func()] // called at the first
+	leave   atomic.Pointer[func()] // called before the third ends the process, to tidy up
 }
 
 func withSignals(parent context.Context) (context.Context, *signals) {
 	ctx, cancel := context.WithCancel(parent)
 	s := &signals{ch: make(chan os.Signal, 3), hurry: make(chan struct{})}
-	// SIGQUIT, Ctrl-\ in a terminal, would end a Go program on the spot, and leave the agent running.
+	// SIGQUIT, Ctrl-\ in a terminal, would end a Go program at once, and leave the agent running.
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(sig) { // by nohup, or by a shell that started us in the background
+		if !signal.Ignored(sig) { // ignored by nohup, or by a shell that started wfs in the background
 			signal.Notify(s.ch, sig)
 		}
 	}
@@ -290,7 +290,7 @@ func withSignals(parent context.Context) (context.Context, *signals) {
 	return ctx, s
 }
 
-// heed does what a signal asks for. n have come before.
+// heed handles a signal after n earlier ones.
 func (s *signals) heed(n int, sig os.Signal, cancel func()) {
 	switch n {
 	case 0:
@@ -309,13 +309,13 @@ func (s *signals) heed(n int, sig os.Signal, cancel func()) {
 	}
 }
 
-// atFirst calls a function when Ctrl-C is typed for the first time.
+// atFirst registers a function for the first Ctrl-C.
 func (s *signals) atFirst(f func()) { s.stops.Store(&f) }
 
-// atExit calls a function before the process ends at once.
+// atExit registers a function to call before the process ends at once.
 func (s *signals) atExit(f func()) { s.leave.Store(&f) }
 
-// why says what interrupted a run, in the words of a session's events.
+// why is the reason for an interruption, as session events have it.
 func (s *signals) why() string {
 	switch s.first {
 	case syscall.SIGTERM, syscall.SIGQUIT:

@@ -19,11 +19,10 @@ import (
 	"github.com/wfs-dev/wfs/workspace/onevent"
 )
 
-// runVerb is `wfs run`.
 type runVerb struct {
 	*app
 	o                     engine.RunOptions
-	dry, detach, detached bool // detached: this is the run in the background
+	dry, detach, detached bool // detached: this process is the background run
 	tells                 verbosity
 }
 
@@ -118,7 +117,7 @@ func (a *runVerb) attend(ctx context.Context, name string, much live.How) error 
 	if err == nil {
 		err = a.drive(ctx, h, p)
 	}
-	// the person who typed it is told, and nothing was driven
+	// The user has seen the usage error, and no run has begun.
 	if err != nil && !a.detached && a.diagnose(err).Exit == exitUsage {
 		return err
 	}
@@ -126,13 +125,13 @@ func (a *runVerb) attend(ctx context.Context, name string, much live.How) error 
 	if v, e := a.View(context.WithoutCancel(ctx), id); e == nil {
 		end.Seq = v.Session.Seq
 	}
-	if e := a.Clone.Session(id).KeepEnded(end); e != nil { // for those who watch; the run itself is not in question
+	if e := a.Clone.Session(id).KeepEnded(end); e != nil { // only wfs watch needs it: not an error of the run
 		a.note("warning: how the run ended could not be kept: %v", e)
 	}
 	return err
 }
 
-// connect lets a run show what happens, save files, and tell the user's on-event command.
+// connect makes a run print its progress, save files, and call the user's on-event command.
 func (a *runVerb) connect(ctx context.Context, p *live.Progress) {
 	a.notices = &notices{app: a.app, to: onevent.New(a.Workspace, p.Tell, func() {
 		if a.env.StderrTTY {
@@ -144,7 +143,7 @@ func (a *runVerb) connect(ctx context.Context, p *live.Progress) {
 		a.notices.event(e, s)
 	}
 	a.Engine.Saving = a.saves.Saving(ctx, p.Tell)
-	if !a.detached { // what the agent does is in the log of its run
+	if !a.detached { // a detached run has its agent's output in the log of the run
 		a.Engine.Works.(*works).report, a.Engine.Works.(*works).watch = p.Report, p.Agent
 	}
 }
@@ -156,7 +155,7 @@ func (a *runVerb) drive(ctx context.Context, h *engine.Hand, p *live.Progress) e
 	p.Plan = h.Plan
 	a.WaitLong(ctx, p.Tell)
 	a.sayDrift(ctx, &h.S, h.Plan)
-	if !a.detached { // what it prints then is kept in the repository
+	if !a.detached { // the output of a detached run is stored in the repository
 		a.sayHoldoutDrift(ctx, h.S.ID, h.Plan)
 		if p.Much != live.Quiet {
 			p.View = live.ShowRun(&a.env.Screen, "Ctrl-C stops it, and keeps what is there")
@@ -170,19 +169,19 @@ func (a *runVerb) drive(ctx context.Context, h *engine.Hand, p *live.Progress) e
 		a.signals.atFirst(func() { fmt.Fprintln(to, "stopping; Ctrl-C again to kill") })
 	}
 	if err := h.Run(ctx, a.o); err != nil {
-		if ctx.Err() == nil { // or the person is there and has just typed Ctrl-C
+		if ctx.Err() == nil { // otherwise the user has just typed Ctrl-C
 			a.notices.failed(&h.S, err)
 		}
 		return err
 	}
-	a.notices.to.Quiet.Store(a.json) // the end stays the last line in JSON
+	a.notices.to.Quiet.Store(a.json) // the last line of JSON must be the end
 	if p.View != nil {
 		p.View.End()
 	}
 	return ending{a.app}.of(ctx, h)
 }
 
-// howEnded is what is kept of a run's end.
+// howEnded is the record of a run's end.
 func (a *runVerb) howEnded(err error) registry.Ended {
 	e := registry.Ended{Driver: a.Engine.Driver, At: a.env.Now().Unix()}
 	var quiet *quietExit
@@ -195,13 +194,13 @@ func (a *runVerb) howEnded(err error) registry.Ended {
 	return e
 }
 
-// unfinished turns a merge or rebase in progress into the conflict that it is for a session that is to be driven.
+// unfinished turns the error about a merge or rebase in progress into a conflict, if there is a session to run.
 func (a *runVerb) unfinished(ctx context.Context, name string, err error) error {
 	var not *gitcmd.ReadyError
 	if !errors.As(err, &not) || not.Code != gitcmd.NotDone && not.Code != gitcmd.NotMerged {
 		return err
 	}
-	if _, e := a.Resolve(ctx, name); e != nil { // nothing to drive: then it is only a repository that is not ready
+	if _, e := a.Resolve(ctx, name); e != nil { // no session to run: then only the repository is not ready
 		return err
 	}
 	if not.Code == gitcmd.NotDone {
@@ -210,10 +209,10 @@ func (a *runVerb) unfinished(ctx context.Context, name string, err error) error 
 	return session.Refuse(session.RefuseConflict, a.diagnose(err).Hint, "%v", not)
 }
 
-// ending says how a run has left its session.
+// ending prints how a run has left its session.
 type ending struct{ *app }
 
-// of says how a run ended, and gives the exit code.
+// of prints how a run ended, and returns its exit code.
 func (a ending) of(ctx context.Context, h *engine.Hand) error {
 	code := statusCode(&h.S)
 	if ctx.Err() != nil {
@@ -222,7 +221,7 @@ func (a ending) of(ctx context.Context, h *engine.Hand) error {
 	return a.say(ctx, a.describeOwn(&h.S), code)
 }
 
-// say says where a session stands, and what to type next.
+// say prints the state of a session, and the next commands.
 func (a ending) say(ctx context.Context, d present.Session, code int) error {
 	d.Driver = nil
 	if a.json {
@@ -244,7 +243,7 @@ func (a ending) say(ctx context.Context, d present.Session, code int) error {
 	return exitWith(code)
 }
 
-// statusCode is the exit code of a run that left its session so.
+// statusCode is the exit code of a run that left its session in this state.
 func statusCode(s *session.Session) int {
 	switch s.Status {
 	case session.StatusBlocked:

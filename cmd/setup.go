@@ -23,19 +23,19 @@ import (
 type setup struct {
 	*app
 	o       initOptions
-	command string // that was typed
+	command string // as typed
 	say     func(format string, args ...any)
 
 	list    [][]detect.Proposal // by project, the likeliest first
-	agreed  workflows.Command   // the set-up that the person has agreed to
-	provide workflows.Worktree  // what new work trees get
+	agreed  workflows.Command   // the set-up that the user has agreed to
+	provide workflows.Worktree  // the settings for new work trees
 	setup   workflows.Command   // the part of it that runs now
 	found   []initGate
 	failed  []string // commands that were left out, with the reason
 }
 
-// configured writes the configuration, as wfs init does, for a first session in a repository that has none.
-// Where nothing can be proposed, or nobody can be asked, the session is refused.
+// configured writes the configuration, as wfs init does, for the first session in a repository that has none. Without a
+// proposal, or a terminal to ask at, it does nothing, and the session is refused later.
 func (n *newborn) configured(ctx context.Context) error {
 	list, err := n.Rules(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func (n *newborn) configured(ctx context.Context) error {
 		return err
 	}
 	if !n.o.yes && !n.asksHere() {
-		return nil // refused with what to type
+		return nil // refused later, with the command to type
 	}
 	n.note("no %s yet; wfs init writes it:", workspace.ConfigPath)
 	_, err = (&setup{app: n.app, command: "wfs new", say: n.note,
@@ -55,9 +55,9 @@ func (n *newborn) configured(ctx context.Context) error {
 	return err
 }
 
-// configure tries what a person has agreed to, and writes the configuration.
+// configure tries the commands that the user agrees to, and writes the configuration.
 func (a *setup) configure(ctx context.Context) (*initJSON, error) {
-	if err := a.NoneDriven(a.command); err != nil { // it trusts what it writes
+	if err := a.NoneDriven(a.command); err != nil { // it trusts the files that it writes
 		return nil, err
 	}
 	if err := a.Hold(a.command); err != nil {
@@ -75,7 +75,7 @@ func (a *setup) configure(ctx context.Context) (*initJSON, error) {
 	if err := a.propose(); err != nil {
 		return nil, err
 	}
-	if a.o.test == "" || a.o.yes { // else there is no question about it
+	if a.o.test == "" || a.o.yes { // else the user is not asked about the set-up, and it does not run
 		a.agreed = a.proposeSetup()
 	}
 	if err := a.mayTry(ctx); err != nil {
@@ -97,7 +97,7 @@ func (a *setup) configure(ctx context.Context) (*initJSON, error) {
 	return a.write(ctx, agent, next)
 }
 
-// propose lists the projects that are here, and for each what may test it.
+// propose lists the projects in the repository, with the possible test commands of each.
 func (a *setup) propose() error {
 	switch a.o.test {
 	case noAgent:
@@ -119,7 +119,7 @@ func (a *setup) propose() error {
 	return nil
 }
 
-// proposeSetup is what installs packages here, before it is known which of the proposed gates can run.
+// proposeSetup is the command that installs packages here, before it is known which of the proposed gates can run.
 func (a *setup) proposeSetup() workflows.Command {
 	return a.ProposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, a.firstGates()).Setup
 }
@@ -131,8 +131,9 @@ func (a *setup) firstGates() (gates []workflows.Gate) {
 	return gates
 }
 
-// mayTry shows what would run, and asks once: the repository may be a stranger's. What the person has typed is
-// not asked about. Filters of its own git configuration would run on every file that is looked at.
+// mayTry shows the commands that would run, and asks once, because the repository may be a stranger's. It does not ask
+// about commands that the user has typed, but about filters in the repository's own git configuration, which would run
+// on every file that wfs reads.
 func (a *setup) mayTry(ctx context.Context) error {
 	filters, err := a.Repo.Filters(ctx)
 	if err != nil {
@@ -178,7 +179,7 @@ func (a *setup) mayTry(ctx context.Context) error {
 	return trustFilters(a.Workspace, filters)
 }
 
-// wouldRun are the commands that nobody has typed, with what each is.
+// wouldRun lists the commands that the user has not typed, with their names.
 func (a *setup) wouldRun() (runs [][2]string) {
 	if a.o.test != "" {
 		return nil
@@ -196,8 +197,8 @@ func (a *setup) wouldRun() (runs [][2]string) {
 	return runs
 }
 
-// tryAll tries every project that was found, and what its test command runs beyond the tests. The first must
-// show tests or pass; others that cannot run are named.
+// tryAll tries every project, and the commands that its test command runs beyond the tests. The first project must have
+// tests or pass; others that cannot run are reported.
 func (a *setup) tryAll(ctx context.Context) error {
 	ignored, err := a.Repo.Ignored(ctx)
 	if err != nil {
@@ -222,7 +223,7 @@ func (a *setup) tryAll(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// tryGroup finds the gate of one group. A further group is left out where it has none.
+// tryGroup finds the gate of one project. A further project is left out if it has none.
 func (a *setup) tryGroup(ctx context.Context, group []detect.Proposal, further bool) error {
 	p, base, err := a.try(ctx, group)
 	refused, is := errors.AsType[*session.Refusal](err)
@@ -245,8 +246,8 @@ func (a *setup) tryGroup(ctx context.Context, group []detect.Proposal, further b
 	return nil
 }
 
-// provideFor says what new work trees get for gates. A set-up that nobody has agreed to does not run: git does
-// not ignore what it makes, or another gate was taken.
+// provideFor determines the settings of new work trees for gates. It does not run a set-up that the user has not agreed
+// to, as when git does not ignore its output, or another gate was chosen.
 func (a *setup) provideFor(ignored []string, gates []workflows.Gate) {
 	a.provide = a.ProposeWorktree(ignored, gates)
 	if a.setup = a.provide.Setup; !a.o.yes && a.setup.Text() != a.agreed.Text() {
@@ -258,8 +259,9 @@ func (a *setup) leaveOut(g workflows.Gate, why string) {
 	a.failed = append(a.failed, g.Run.Text()+"   ("+why+")")
 }
 
-// tryBeyond tries what a test command runs beyond the tests: in a clean tree, where reports of coverage and the like
-// stay, and else in the work tree. What fails already would fail every attempt.
+// tryBeyond tries a command that a test command runs beyond the tests: first in a clean tree, where its coverage
+// reports and the like stay, then in the work tree. A command that already fails is left out: it would fail every
+// attempt.
 func (a *setup) tryBeyond(ctx context.Context, g workflows.Gate) error {
 	clean := g
 	clean.Where = workflows.Clean
@@ -287,15 +289,15 @@ func tried(g workflows.Gate, base session.Baseline, needs string) initGate {
 	return initGate{Gate: g, Result: base.Gates[0], base: base, needs: needs}
 }
 
-// gateTimeout is five times as long as a gate took, in whole minutes, and never less than the default: a suite
-// on a busy machine is no suite that hangs.
+// gateTimeout is five times the duration of a gate, in whole minutes, and at least the default, so that a busy machine
+// does not make a suite look hung.
 func gateTimeout(millis int64) time.Duration {
 	five := 5 * time.Duration(millis) * time.Millisecond
 	return max(workflows.DefaultGateTimeout, (five + time.Minute - 1).Truncate(time.Minute))
 }
 
-// try runs the proposals for one project, one after the other, until one shows tests. One that ran without any is taken
-// when none does.
+// try runs the proposals for one project in order until one shows tests. If none does, it returns one that ran without
+// tests.
 func (a *setup) try(ctx context.Context, list []detect.Proposal) (detect.Proposal,
 	session.Baseline, error) {
 	var empty *detect.Proposal
@@ -332,7 +334,7 @@ func (a *setup) try(ctx context.Context, list []detect.Proposal) (detect.Proposa
 	return detect.Proposal{}, session.Baseline{}, first
 }
 
-// changedHint is about files that a gate wrote.
+// changedHint is the hint about files that a gate wrote.
 const changedHint = "add what the tests make to .gitignore, and commit lock files, then wfs init"
 
 func cannotTry(p detect.Proposal, err error) error {
@@ -343,7 +345,7 @@ func cannotTry(p detect.Proposal, err error) error {
 	return session.Refuse(session.RefuseBaseline, hint, "%v", err)
 }
 
-// tryGate runs a gate on the work tree as it is.
+// tryGate runs a gate on the current work tree.
 func (a *setup) tryGate(ctx context.Context, g workflows.Gate) (session.Baseline, error) {
 	file, err := a.GuardFile(nil)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Words of --agent and --allow that are no names or commands.
+// Values of --agent and --allow that are not names or commands.
 const (
-	noAgent    = "none"  // nobody is written down; nothing is allowed
-	allowTests = "tests" // the command that judges
+	noAgent    = "none"  // no agent is configured; no command is allowed
+	allowTests = "tests" // the test command
 )
 
-// worker is who shall work here: what was typed, or what a person at the terminal says. Nobody is asked without
-// one, and then nobody is written down but with --yes. next is what has to be typed at wfs new in that case.
+// worker is the agent to configure: that of --agent, the user's answer or, with --yes, the first installed one.
+// Otherwise it is none, and next is the flag that wfs start needs.
 func (a *setup) worker(ctx context.Context) (agent workflows.Agent, next string, err error) {
 	cards, err := a.Cards(nil)
 	if err != nil {
@@ -56,7 +56,7 @@ func (a *setup) worker(ctx context.Context) (agent workflows.Agent, next string,
 	return agent, "", err
 }
 
-// chooseAgent returns a card's name, a command, or noAgent; "" when nobody is to be written down.
+// chooseAgent returns a card's name, a command, or noAgent; "" if no agent is to be configured.
 func (a *setup) chooseAgent(ctx context.Context, cards workflows.Cards) (choice, next string, err error) {
 	installed := a.InstalledAgents(cards)
 	own, err := a.Settings(nil)
@@ -69,7 +69,7 @@ func (a *setup) chooseAgent(ctx context.Context, cards workflows.Cards) (choice,
 	case a.o.agent != "":
 		return a.o.agent, "", nil
 	case own.Config.Agent.Use != "" || !own.Config.Agent.Command.IsZero():
-		return "", "", nil // the person has one for all repositories
+		return "", "", nil // the user has one for all repositories
 	case len(installed) == 0:
 		a.note("no agent found (looked for %s); any command that edits files can be one: --agent 'sh agent.sh'",
 			strings.Join(cards.Names(), ", "))
@@ -86,7 +86,7 @@ func (a *setup) chooseAgent(ctx context.Context, cards workflows.Cards) (choice,
 	return cmp.Or(choice, installed[0]), "", err
 }
 
-// knownAgent refuses an agent that is neither a card nor a command: it would fail when the first attempt begins.
+// knownAgent refuses an agent that is neither a card nor a command: otherwise the first attempt would fail.
 func (a *app) knownAgent(ctx context.Context, typed string, known []string) error {
 	word := first(strings.Fields(typed))
 	if slices.Contains(known, typed) || !commandWord.MatchString(word) {
@@ -104,12 +104,12 @@ func (a *app) knownAgent(ctx context.Context, typed string, known []string) erro
 	return u
 }
 
-// commandWord matches what is looked for on PATH, and nothing that a shell reads otherwise.
+// commandWord matches a word to look up on PATH, without shell syntax.
 var commandWord = lazyregexp.New(`^[A-Za-z0-9_+.-]+$`)
 
-// usualCommands are the commands that somebody who works here types: those of the test commands, and the tools
-// of what was found. The repository's tests could run anything as well; what leaves it, or loses work, is
-// refused by the agents' cards.
+// usualCommands lists the commands that a developer types here: the test commands, and the tools of the detected
+// projects. The repository's tests could run any command as well; the agents' cards refuse commands that publish or
+// lose work.
 func (a *setup) usualCommands() []string {
 	var commands []string
 	add := func(words ...string) {
@@ -127,12 +127,12 @@ func (a *setup) usualCommands() []string {
 	for _, group := range detect.Projects(a.Repo.Root(), os.ReadFile) {
 		add(group[0].Tools...)
 	}
-	return slices.DeleteFunc(commands, func(c string) bool { // what begins like another one is allowed with it
+	return slices.DeleteFunc(commands, func(c string) bool { // a command is allowed by its prefix
 		return slices.ContainsFunc(commands, func(o string) bool { return strings.HasPrefix(c, o+" ") })
 	})
 }
 
-// permissions are commands in an agent's own words.
+// permissions translates commands into permissions in the form that the agent expects.
 func permissions(c *workflows.Card, commands []string, test workflows.Command) ([]string, error) {
 	var list []string
 	for _, command := range commands {

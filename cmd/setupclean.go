@@ -18,18 +18,18 @@ import (
 	"github.com/wfs-dev/wfs/workspace/rooms"
 )
 
-// cheapClean is how long a gate may have taken in the work tree to be tried in a clean one as well, in milliseconds.
+// cheapClean is how many milliseconds a gate may take in the work tree to be tried in a clean tree as well.
 const cheapClean = 20_000
 
-// initClean is what a gate said in a clean tree when it was set up.
+// initClean is the result of a gate in a clean tree during init.
 type initClean struct {
 	Proves bool   `json:"proves"`           // it passes there: finished work can be proven
 	Reason string `json:"reason,omitempty"` // why not, in one line
 
-	lacks, setUp bool // the set-up has left something out, and the reason says it; there was a set-up
+	lacks, setUp bool // the set-up leaves something out, which the reason names; there is a set-up
 }
 
-// tryClean runs a gate that passed in the work tree in a clean tree as well, nil when that would say nothing or
+// tryClean runs a gate that passed in the work tree again in a clean tree, or returns nil if that would show nothing or
 // take long.
 func (a *setup) tryClean(ctx context.Context, t initGate) *initClean {
 	setup := a.setup
@@ -70,7 +70,7 @@ func (a *setup) tryClean(ctx context.Context, t initGate) *initClean {
 	return &initClean{Proves: true}
 }
 
-// sayClean says why a gate does not pass in a clean checkout, and what can be done.
+// sayClean explains why a gate does not pass in a clean checkout, and suggests fixes.
 func sayClean(say func(string, ...any), c *initClean) {
 	if c == nil || c.Proves {
 		return
@@ -87,14 +87,14 @@ func sayClean(say func(string, ...any), c *initClean) {
 	say("  so finished work cannot be proven: %s", way)
 }
 
-// checkProofs tells when the work of sessions that are not over could not be proven.
+// checkProofs reports open sessions, and the current one, whose work could not be proven.
 func (a *app) checkProofs(ctx context.Context) (found []check.Finding, err error) {
 	ids, err := sessionIDs(ctx, a.Repo)
 	current, _ := a.Current(ctx)
 	for _, id := range ids {
 		v, err := a.View(ctx, id)
 		if err != nil {
-			continue // it is told where the session is looked at
+			continue // reported by the check of that session
 		}
 		p := present.ProofOf(&v.Session)
 		over := v.Session.Status == session.StatusFinished || v.Session.Status == session.StatusAbandoned

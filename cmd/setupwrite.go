@@ -18,7 +18,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// write writes the configuration, and who works here. next has to be typed behind wfs start.
+// write writes the configuration, and the agent. next is added to the suggested wfs start.
 func (a *setup) write(ctx context.Context, agent workflows.Agent, next string) (*initJSON, error) {
 	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
 	proposal := workflows.Proposal{Workflow: "loop", Worktree: a.provide}
@@ -69,7 +69,8 @@ func (a *setup) write(ctx context.Context, agent workflows.Agent, next string) (
 	return j, nil
 }
 
-// trustWritten trusts what was typed here, if it was trusted before, or if nothing else lies below .wfs/.
+// trustWritten trusts the configuration that was just written, if the one before was trusted, or if .wfs/ has no other
+// files.
 func (a *setup) trustWritten(ctx context.Context, before workspace.Rules, known bool, local string) (bool, error) {
 	list, err := a.Rules(ctx)
 	if err != nil {
@@ -118,7 +119,7 @@ func (a *setup) sayWritten(j *initJSON, agent workflows.Agent) {
 	}
 }
 
-// sayTried prints what a gate said.
+// sayTried prints the result of a gate.
 func (a *setup) sayTried(g initGate) {
 	what := present.BaseText(g.Result)
 	switch {
@@ -147,8 +148,8 @@ func (a *setup) sayTried(g initGate) {
 	}
 }
 
-// writeLocal writes who works here into the configuration of this clone alone, and returns the file's name. One that is
-// there already stays, but for --force, which keeps a copy, and for an agent that was typed.
+// writeLocal writes the agent into the configuration of this clone alone, and returns the file's name. Only with
+// --force or --agent does it replace an existing file, of which it keeps a copy.
 func (a *setup) writeLocal(ctx context.Context, agent workflows.Agent) (string, error) {
 	if agent.Card == nil && agent.Command.IsZero() {
 		return "", nil
@@ -170,13 +171,13 @@ func (a *setup) writeLocal(ctx context.Context, agent workflows.Agent) (string, 
 		a.note("%s as it was: %s", workspace.LocalPath, copied)
 	}
 	tracked, ignored, err := a.Repo.Treats(ctx, workspace.LocalPath)
-	if err == nil && !tracked && !ignored { // the .gitignore there is the user's, and does not name it
+	if err == nil && !tracked && !ignored { // the .gitignore there is the user's, and does not name the file
 		_, _, err = a.Repo.ExcludeLocally("/"+workspace.LocalPath, false)
 	}
 	return workspace.LocalPath, err
 }
 
-// replaceFile writes a file, and returns where a copy of the one before is kept, "" when there was none.
+// replaceFile writes a file. copied is the copy of the file before, "" if there was none.
 func (a *setup) replaceFile(file string, text []byte) (copied string, err error) {
 	old, err := durable.ReadFile(file, maxSettings)
 	if err == nil {
@@ -191,8 +192,8 @@ func (a *setup) replaceFile(file string, text []byte) (copied string, err error)
 	return copied, durable.WriteFile(file, text, 0o644)
 }
 
-// ignoreLocal keeps .wfs/local.yaml out of commits, with a .gitignore of its own. One that is there already is
-// the user's.
+// ignoreLocal creates a .gitignore that keeps .wfs/local.yaml out of commits. It leaves an existing .gitignore, which
+// is the user's, unchanged.
 func ignoreLocal(dir string) error {
 	file := filepath.Join(dir, ".gitignore")
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {

@@ -14,10 +14,9 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// showVerb is `wfs show`.
 type showVerb struct {
 	*app
-	run bool // print what the agent did
+	run bool // print the steps of the agent
 }
 
 func (a *showVerb) command() *cobra.Command {
@@ -70,7 +69,7 @@ func (a *showVerb) show(ctx context.Context, args []string) error {
 	return (&statusVerb{app: a.app}).tellOf(ctx, id)
 }
 
-// showAt prints a checkpoint, or what the agent did for it.
+// showAt prints a checkpoint, or the steps of its agent.
 func (a *showVerb) showAt(ctx context.Context, id session.ID, n int) error {
 	if a.run {
 		return a.showRun(ctx, id, n)
@@ -113,7 +112,7 @@ func (a *showVerb) showCheckpoint(ctx context.Context, id session.ID, n int) err
 	return nil
 }
 
-// addEvidence finds what was judged at a checkpoint, in the ledger commit that made it.
+// addEvidence adds the evidence of a checkpoint from the ledger commit that made it.
 func (a *showVerb) addEvidence(ctx context.Context, j *present.Checkpoint) error {
 	commits, err := a.Repo.Ledgers(ctx, j.ID)
 	if err != nil {
@@ -145,7 +144,7 @@ func (a *showVerb) addEvidence(ctx context.Context, j *present.Checkpoint) error
 	return nil
 }
 
-// makes tells whether the last of a commit's events is checkpoint n.
+// makes reports whether the last of a commit's events is checkpoint n.
 func makes(events []session.Event, n int) bool {
 	if len(events) == 0 {
 		return false
@@ -154,7 +153,7 @@ func makes(events []session.Event, n int) bool {
 	return ok && b.Number == n
 }
 
-// addVerdict tells how the attempt was judged that made a checkpoint.
+// addVerdict adds the judgement of the attempt that made a checkpoint.
 func addVerdict(j *present.Checkpoint, events []session.Event) {
 	for _, e := range events {
 		switch b := e.Body.(type) {
@@ -165,7 +164,7 @@ func addVerdict(j *present.Checkpoint, events []session.Event) {
 		case session.Judged:
 			j.NotRun, j.Experiments = b.NotRun, b.Experiments
 			j.Gates, j.Reason, j.Proof, j.Tampered, j.Holdout = b.Gates, b.Reason, b.Proof, b.Tampered, b.Holdout
-		case session.Decided: // which may know more than the gates
+		case session.Decided: // it may know more than the gates
 			j.Reason = b.Reason
 		}
 	}

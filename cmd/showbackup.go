@@ -11,16 +11,16 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// autoName is how people name a session's newest auto-save: auto, or SESSION@auto.
+// autoName is the name of a session's newest auto-save in arguments: auto, or SESSION@auto.
 const autoName = "auto"
 
-// autoNamed returns the session whose auto-save a text names. ok is false when it names none.
+// autoNamed returns the session whose auto-save a text names. ok is false if it names none.
 func autoNamed(ctx context.Context, w *workspace.Workspace, text string) (id session.ID, ok bool, err error) {
 	name, isAuto := strings.CutSuffix(text, "@"+autoName)
 	if !isAuto && text != autoName {
 		return "", false, nil
 	}
-	if !isAuto { // a session may be called that
+	if !isAuto { // a session may have that name
 		if all, err := w.Repo.Sessions(ctx); err == nil && all[autoName] != "" {
 			return "", false, nil
 		}
@@ -30,7 +30,7 @@ func autoNamed(ctx context.Context, w *workspace.Workspace, text string) (id ses
 	return id, err == nil, err
 }
 
-// autoSaveOf is a session's auto-save, which must be there.
+// autoSaveOf returns a session's auto-save, or refuses if there is none.
 func autoSaveOf(ctx context.Context, w *workspace.Workspace, id session.ID) (*session.AutoSave, error) {
 	auto, err := w.Repo.Auto(ctx, id)
 	if err == nil && auto == nil {
@@ -39,14 +39,13 @@ func autoSaveOf(ctx context.Context, w *workspace.Workspace, id session.ID) (*se
 	return auto, err
 }
 
-// showAutoJSON is an auto-save by itself.
 type showAutoJSON struct {
 	Version int        `json:"version"`
 	ID      session.ID `json:"id"`
 	Address string     `json:"address"`
 	present.AutoSave
 	Why     string           `json:"why"`
-	Stale   bool             `json:"stale"` // something has happened since
+	Stale   bool             `json:"stale"` // the session has newer events
 	Changed []session.Change `json:"changed"`
 	HeldOut []session.Held   `json:"held_out,omitempty"`
 	Skipped []session.Skip   `json:"skipped,omitempty"`

@@ -14,10 +14,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// maxRunLog is more than a run's events ever take, in bytes.
+// maxRunLog is more bytes than the log of a run can have.
 const maxRunLog = 16 << 20
 
-// showRun tells what an agent did: in the attempt of a checkpoint, or with n < 0 in the newest run of the session.
+// showRun prints the steps of an agent: in the attempt of checkpoint n, or for n < 0 in the newest run.
 func (a *showVerb) showRun(ctx context.Context, id session.ID, n int) error {
 	events, err := eventsOf(ctx, a.Workspace, id)
 	if err != nil {
@@ -49,7 +49,7 @@ func (a *showVerb) showRun(ctx context.Context, id session.ID, n int) error {
 	return nil
 }
 
-// runUntil returns the run that led to checkpoint n, without an ID if no agent did; the last run where there is no n.
+// runUntil returns the run that made checkpoint n, without an ID if no agent made it, or the last run if there is no n.
 func runUntil(events []session.Event, n int) (j present.Run) {
 	for _, e := range events {
 		switch b := e.Body.(type) {
@@ -60,7 +60,7 @@ func runUntil(events []session.Event, n int) (j present.Run) {
 		}
 		if b, ok := e.Body.(session.Checkpointed); ok && b.Number == n {
 			if b.Attempt == 0 && b.Trigger != session.TriggerInterrupted {
-				j.RunID = "" // somebody else made it
+				j.RunID = "" // not made by an agent
 			}
 			break
 		}
@@ -68,11 +68,11 @@ func runUntil(events []session.Event, n int) (j present.Run) {
 	return j
 }
 
-// runEvents reads what an agent did from the log of its run.
+// runEvents reads an agent's events from the log of its run.
 func runEvents(dir string) ([]agents.Record, error) {
 	list := []agents.Record{}
 	data, err := durable.ReadFile(filepath.Join(dir, agent.EventsFile), maxRunLog)
-	if errors.Is(err, fs.ErrNotExist) { // made by an older wfs
+	if errors.Is(err, fs.ErrNotExist) { // the run of an older wfs
 		return list, nil
 	}
 	for line := range bytes.Lines(data) {

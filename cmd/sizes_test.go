@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// The sizes that a newcomer can still take in.
+// Limits on sizes, so that a newcomer can read a package.
 const (
 	maxLines   = 3000 // of a package, without tests; cmd has a file for each command
-	maxMethods = 25   // of a type, and functions of its package that take it first, after a context
+	maxMethods = 25   // of a type, including functions of its package with it as first parameter after a context
 	maxPort    = 10   // methods of an interface
 )
 
-// TestSizes fails when a package, a type or an interface has grown beyond what can be read in one go.
+// TestSizes fails when a package, a type or an interface has become too large to read in one go.
 func TestSizes(t *testing.T) {
 	for _, p := range listPackages(t) {
 		room := strings.TrimPrefix(p.ImportPath, module+"/")
@@ -61,8 +61,8 @@ func TestSizes(t *testing.T) {
 
 var basic = map[string]bool{"": true, "string": true, "int": true, "int64": true, "error": true, "byte": true, "bool": true}
 
-// subject is the type that a function is about: its receiver, or else its first parameter after a context, "" for none
-// of the function's own package.
+// subject is the type that a function belongs to: its receiver, or else its first parameter after a context; "" if that
+// is not a type of its package.
 func subject(f *ast.FuncDecl) string {
 	fields := f.Type.Params.List
 	if f.Recv != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 )
 
-// startVerb is `wfs start`.
 type startVerb struct {
 	*app
 	o      newOptions
@@ -45,7 +44,7 @@ background.`,
 	return c
 }
 
-// oneGoal refuses a goal that a shell has split into words.
+// oneGoal refuses a goal without quotes, which the shell has split into words.
 func oneGoal(c *cobra.Command, args []string) error {
 	goal := strings.TrimSpace(strings.Join(args, " "))
 	switch {
@@ -95,20 +94,20 @@ func (a *startVerb) start(ctx context.Context) error {
 	}
 	id := string(a.About)
 	a.Close()
-	a.Forget() // run opens the work tree that the session has
+	a.Forget() // run opens the session's own work tree
 	if a.detach || a.each {
 		err := background{a.app}.run(ctx, id, engine.RunOptions{})
-		a.Forget() // and the next session starts here again
+		a.Forget() // the next session starts here again
 		return err
 	}
 	a.note("")
 	return (&runVerb{app: a.app}).attend(ctx, id, live.Ordinary)
 }
 
-// reserved are names of commands to come.
+// reserved are names of future commands.
 var reserved = []string{"sync", "push", "fetch", "why", "verify", "report", "ui", "purge"}
 
-// synonyms are what other tools call these commands.
+// synonyms maps command names of other tools to these.
 var synonyms = map[string]string{
 	"continue": "run", "restart": "run", "begin": "start", "cancel": "stop", "pause": "stop", "rollback": "resume",
 	"reset":    "resume",
@@ -116,5 +115,5 @@ var synonyms = map[string]string{
 	"history": "log",
 }
 
-// destroying are commands that are never suggested for a word that is none.
+// destroying are commands that are never suggested for an unknown word.
 var destroying = []string{"abandon", "delete", "gc", "uninstall"}

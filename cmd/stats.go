@@ -23,7 +23,6 @@ type statsJSON struct {
 	Rows       []stats.Stat      `json:"rows"`                 // by agent, model and phase
 }
 
-// statsVerb is `wfs stats`.
 type statsVerb struct{ *app }
 
 func (a *statsVerb) command() *cobra.Command {
@@ -106,7 +105,7 @@ func (a *statsVerb) sayStats(j statsJSON) {
 	a.env.Table(rows)
 }
 
-// share is "20 of 30".
+// share formats a fraction: "20 of 30".
 func share(n, of int) string {
 	if of == 0 {
 		return "-"

@@ -14,7 +14,7 @@ import (
 // statusVerb is `wfs status`, and `wfs` alone.
 type statusVerb struct {
 	*app
-	seen bool // what changed outside of the session
+	seen bool // record that the changes outside the session were seen
 }
 
 func (a *statusVerb) command() *cobra.Command {
@@ -56,7 +56,7 @@ func (a *statusVerb) run(ctx context.Context, args []string) error {
 	return a.tellOf(ctx, id)
 }
 
-// noCurrent tells what there is when HEAD is on a branch of the user's.
+// noCurrent prints the sessions when HEAD is on a branch of the user's.
 func (a *statusVerb) noCurrent(ctx context.Context) error {
 	list, err := (&listVerb{app: a.app}).sessions(ctx, false)
 	if err != nil {
@@ -97,7 +97,7 @@ func (a *statusVerb) noCurrent(ctx context.Context) error {
 	return nil
 }
 
-// sayNone tells where to begin in a repository without a session.
+// sayNone prints how to begin in a repository without a session.
 func (a *statusVerb) sayNone(ctx context.Context) {
 	if _, err := os.Lstat(filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))); err != nil {
 		a.out("wfs is not set up in this repository")

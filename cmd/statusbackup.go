@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// addAutoSave tells of a session's auto-save when it holds something that no checkpoint has; not while the session is
-// driven: then it is about to be replaced. in is the work tree that has the session checked out, nil for none.
+// addAutoSave adds a session's auto-save if it has changes that no checkpoint has, but not during a run, which will
+// soon replace it. in is the session's work tree, or nil.
 func (a *statusVerb) addAutoSave(ctx context.Context, d *present.Session, s *session.Session, tip session.Commit,
 	in *worktree.Worktree) {
 	auto := a.newerAutoSave(ctx, s, tip)
@@ -29,7 +29,7 @@ func (a *statusVerb) addAutoSave(ctx context.Context, d *present.Session, s *ses
 	}
 }
 
-// newerAutoSave is a session's auto-save if it holds something that no checkpoint has, nil if not.
+// newerAutoSave returns a session's auto-save if it has changes that no checkpoint has, else nil.
 func (a *statusVerb) newerAutoSave(ctx context.Context, s *session.Session, tip session.Commit) *session.AutoSave {
 	auto, err := a.Repo.Auto(ctx, s.ID)
 	if s.Status.Final() || err != nil || auto == nil || auto.Ledger != tip {
@@ -44,7 +44,7 @@ func (a *statusVerb) newerAutoSave(ctx context.Context, s *session.Session, tip 
 	return auto
 }
 
-// missingFrom counts the files of a backup that are not in a directory.
+// missingFrom counts the files of a backup that do not exist in a directory.
 func missingFrom(dir string, changes []session.Change) (n int) {
 	for _, c := range changes {
 		if c.Status == "D" {

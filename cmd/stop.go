@@ -11,7 +11,6 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// stopVerb is `wfs stop`.
 type stopVerb struct {
 	*app
 	now bool
@@ -62,7 +61,7 @@ func (a *stopVerb) run(ctx context.Context, args []string) error {
 	if still, err := a.Drives(id, who); err != nil {
 		return err
 	} else if !still {
-		if err := a.Clone.Session(id).Inbox().Withdraw(r.ID); err != nil { // the run had no time for it
+		if err := a.Clone.Session(id).Inbox().Withdraw(r.ID); err != nil { // the run ended before it read the request
 			return err
 		}
 		return a.sayStopped(ctx, id, request, "the run has ended")
@@ -78,7 +77,7 @@ func (a *stopVerb) run(ctx context.Context, args []string) error {
 	return inbox{a.app}.sayAsked(&v.Session, r, who, "ends "+when, "wfs stop "+string(id)+" --now")
 }
 
-// sayStopped says how a session stands that nobody drives.
+// sayStopped prints the state of a session that is not running.
 func (a *stopVerb) sayStopped(ctx context.Context, id session.ID, request, what string) error {
 	v, err := a.View(ctx, id)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// story is `wfs` alone: what happened, where it stands, why it stopped, what to type. Without a repository or a
-// session it is a short help.
+// story is `wfs` alone: the history and state of the current session, why it stopped, and the next commands. Without a
+// repository or session it is a short help.
 func (a *statusVerb) story(ctx context.Context) error {
 	err := a.Open(ctx)
 	if errors.Is(err, gitcmd.ErrNotRepository) && !a.json {
@@ -37,7 +37,7 @@ func (a *statusVerb) story(ctx context.Context) error {
 	return a.tell(ctx, id, a.Here())
 }
 
-// tellOf tells the story of a session that may be checked out elsewhere.
+// tellOf prints the story of a session that may be checked out elsewhere.
 func (a *statusVerb) tellOf(ctx context.Context, id session.ID) error {
 	in, err := a.PlaceOf(ctx, id)
 	if err != nil {
@@ -46,8 +46,7 @@ func (a *statusVerb) tellOf(ctx context.Context, id session.ID) error {
 	return a.tell(ctx, id, in)
 }
 
-// tell is a session's story: what `wfs`, `wfs status` and `wfs show` print. in is the work tree that has the session
-// checked out, nil for none.
+// tell prints a session's story, for `wfs`, `wfs status` and `wfs show`. in is the session's work tree, or nil.
 func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Worktree) error {
 	v, err := a.View(ctx, id)
 	if err != nil {
@@ -78,8 +77,8 @@ func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Workt
 	return nil
 }
 
-// sayHalfMoved says what a killed command had begun to do with this work tree, and returns what may be typed next: the
-// command that completes it, or what is given.
+// sayHalfMoved prints the operation of a killed command in this work tree, and returns the command that completes it,
+// or next if there is none.
 func (a *statusVerb) sayHalfMoved(ctx context.Context, next []string) []string {
 	what, completes := a.HalfMoved(ctx)
 	if what != "" {
@@ -88,7 +87,7 @@ func (a *statusVerb) sayHalfMoved(ctx context.Context, next []string) []string {
 	return a.nextOr(completes, next)
 }
 
-// nextOr is a command that comes before what else may be typed next, "" for none.
+// nextOr returns only command, or next if command is "".
 func (a *statusVerb) nextOr(command string, next []string) []string {
 	if command == "" {
 		return next
@@ -96,8 +95,8 @@ func (a *statusVerb) nextOr(command string, next []string) []string {
 	return []string{a.typed(command)}
 }
 
-// stillSo reports whether a run that ended with an error is the last that is to be told of a session: it was no
-// mistyped command, and nothing happened since.
+// stillSo reports whether the error of a run is still news about a session: it was not a usage error, and nothing has
+// happened since.
 func stillSo(end *registry.Ended, s *session.Session) bool {
 	if end.Error == "" || end.Exit == exitUsage || s.Status.Final() {
 		return false

@@ -12,7 +12,6 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// switchVerb is `wfs switch`.
 type switchVerb struct {
 	*app
 	dry bool

@@ -23,13 +23,12 @@ type trustJSON struct {
 	filters []string
 }
 
-// revokedJSON is what trust --revoke prints.
+// revokedJSON is the output of trust --revoke.
 type revokedJSON struct {
 	Version int  `json:"version"`
 	Trusted bool `json:"trusted"` // false
 }
 
-// trustVerb is `wfs trust`.
 type trustVerb struct {
 	*app
 	yes, forget bool
@@ -76,7 +75,7 @@ func (a *trustVerb) run(ctx context.Context, args []string) error {
 	return a.ask(ctx, j)
 }
 
-// revoke forgets what is trusted here.
+// revoke removes all trust in this repository.
 func (a *trustVerb) revoke() error {
 	if err := a.NoneDriven("wfs trust"); err != nil {
 		return err
@@ -95,7 +94,7 @@ func (a *trustVerb) revoke() error {
 	return nil
 }
 
-// session is what a session runs.
+// session lists the commands that a session runs.
 func (a *trustVerb) session(ctx context.Context, name string) (*trustJSON, error) {
 	id, err := a.Resolve(ctx, name)
 	if err != nil {
@@ -117,7 +116,7 @@ func (a *trustVerb) session(ctx context.Context, name string) (*trustJSON, error
 		Commands: list(planCommands(plan))}, nil
 }
 
-// rules is what the files below .wfs/ and git's own configuration here run.
+// rules lists the commands that the files below .wfs/ and the filters in git's own configuration here run.
 func (a *trustVerb) rules(ctx context.Context) (*trustJSON, error) {
 	files, err := a.Rules(ctx)
 	if err != nil {
@@ -144,7 +143,7 @@ func (a *trustVerb) rules(ctx context.Context) (*trustJSON, error) {
 	return j, nil
 }
 
-// trustsFilters reports whether somebody here has looked at these filters of the repository's own git configuration.
+// trustsFilters reports whether the user has trusted these filters of the repository's own git configuration.
 func trustsFilters(w *workspace.Workspace, filters []string) (bool, error) {
 	if len(filters) == 0 {
 		return true, nil
@@ -156,7 +155,7 @@ func filtersDigest(filters []string) string {
 	return workspace.Digest([]byte("filters\x00" + strings.Join(filters, "\x00")))
 }
 
-// trustFilters remembers that these filters may run.
+// trustFilters records that these filters may run.
 func trustFilters(w *workspace.Workspace, filters []string) error {
 	if len(filters) == 0 {
 		return nil
@@ -164,7 +163,7 @@ func trustFilters(w *workspace.Workspace, filters []string) error {
 	return w.TrustNow(filtersDigest(filters), strings.Join(filters, "\n"))
 }
 
-// ask shows what would run, and remembers that it may.
+// ask shows the commands, and records that they may run.
 func (a *trustVerb) ask(ctx context.Context, j *trustJSON) error {
 	if !a.json {
 		for _, f := range j.Files {

@@ -9,7 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// fileCommands lists what a rules file would run. A file that cannot be read as what it is runs nothing; that is said.
+// fileCommands lists the commands that a rules file would run; for a file with errors, which runs nothing, the first
+// error.
 func fileCommands(f workspace.RulesFile, cards workflows.Cards) []string {
 	if source, ok := f.Source(); ok {
 		settings, findings := cards.Read(workflows.Layer{Source: source, Name: f.Path, Text: f.Text})
@@ -35,13 +36,13 @@ func fileCommands(f workspace.RulesFile, cards workflows.Cards) []string {
 	return workflowCommands(w)
 }
 
-// configCommands lists what a configuration can make wfs run, whatever the key is called, and what else it allows.
+// configCommands lists the commands that a configuration can make wfs run, under any key, and its other permissions.
 func configCommands(s *workflows.Settings) []string {
 	var list []string
 	for _, x := range s.Commands() {
 		label := x.Key
 		if strings.HasPrefix(label, "agents.") {
-			continue // named below
+			continue // listed below
 		}
 		if label == "worktree.setup" {
 			label = "set-up of a work tree"

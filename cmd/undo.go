@@ -15,7 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/session/oplog"
 )
 
-// undoVerb is `wfs undo`, and `wfs redo`.
+// undoVerb is `wfs undo` and `wfs redo`.
 type undoVerb struct {
 	*app
 	redo, dry bool
@@ -47,7 +47,6 @@ lock and writes nothing.`,
 	return c
 }
 
-// redoVerb is `wfs redo`.
 type redoVerb struct{ undoVerb }
 
 func (a *redoVerb) command() *cobra.Command {
@@ -72,9 +71,8 @@ func (a *undoVerb) name() string {
 	return "wfs undo"
 }
 
-// run takes operations back, or for wfs redo undos: the next one, and what the same command had done before
-// it. Each is an operation by itself, so that a kill in between leaves nothing half done, and the same command
-// goes on.
+// run undoes (for wfs redo: redoes) operations: the next one, and the earlier ones of the same command. Each is an
+// operation of its own, so that a kill in between leaves nothing half done, and the same command continues.
 func (a *undoVerb) run(ctx context.Context, args []string) error {
 	name := first(args)
 	switch {
@@ -123,7 +121,7 @@ func (a *undoVerb) run(ctx context.Context, args []string) error {
 		if err == nil && !back {
 			r, err = h.Undo(ctx, op)
 		}
-		if err == nil && !back && !a.ownTree(op.Session) { // one of its own is the session's until it is removed
+		if err == nil && !back && !a.ownTree(op.Session) { // its own work tree is the session's until it is removed
 			put, err = h.PutAway(ctx, op)
 		}
 		if err == nil && !back && !put && h.S.Status == session.StatusAbandoned {
@@ -138,7 +136,7 @@ func (a *undoVerb) run(ctx context.Context, args []string) error {
 			r.Note = strings.TrimPrefix(r.Note+"\n"+ranSince, "\n")
 		}
 		var refused *session.Refusal
-		if len(done) > 0 && errors.As(err, &refused) { // what came first is taken back all the same
+		if len(done) > 0 && errors.As(err, &refused) { // the operations before it stay undone
 			done[len(done)-1].Note = refused.Message
 			break
 		}
@@ -150,13 +148,13 @@ func (a *undoVerb) run(ctx context.Context, args []string) error {
 	return a.sayUndone(h, done)
 }
 
-// ownTree reports whether this work tree was made for a session.
+// ownTree reports whether this work tree was created for a session.
 func (a *undoVerb) ownTree(id session.ID) bool {
 	p, err := a.Clone.Worktree(a.Repo.Worktree()).Provided(id, a.Repo.Root())
 	return err == nil && p.Session == id
 }
 
-// previewUndo says what an undo or redo would do.
+// preview prints what an undo or redo would do.
 func (a *undoVerb) preview(ctx context.Context, next func(context.Context) ([]session.Op, error)) error {
 	ops, err := next(ctx)
 	if err != nil {
@@ -170,8 +168,8 @@ func (a *undoVerb) preview(ctx context.Context, next func(context.Context) ([]se
 	return preview{a.app, ops[0].Session}.say(p, baseJSON{})
 }
 
-// standing returns the operations that an undo or redo is about, their sessions held, and whether they bring a deleted
-// session back. What a dead process left is completed first, and that may be the newest operation then.
+// standing returns the operations that an undo or redo reverts, with their sessions locked, and whether they restore a
+// deleted session. It first completes an operation of a killed command, which may then be the newest one.
 func (a *undoVerb) standing(ctx context.Context,
 	next func(context.Context) ([]session.Op, error)) (ops []session.Op, back bool, err error) {
 	cur, err := a.Current(ctx)
@@ -185,7 +183,7 @@ func (a *undoVerb) standing(ctx context.Context,
 		ops, err := a.Repo.Ops(ctx)
 		switch {
 		case err != nil:
-		case errors.As(nothing, &none): // but recovery may log something
+		case errors.As(nothing, &none): // recovery may log an operation
 			about = ops[:min(1, len(ops))]
 		case nothing == nil:
 			back, err = transition.Undeletes(ops, about[0])
@@ -225,7 +223,7 @@ func (a *undoVerb) standing(ctx context.Context,
 	}
 }
 
-// sayUndone tells what an undo or redo did, the operations of one command together.
+// sayUndone prints the result of an undo or redo, with all operations of one command as one.
 func (a *undoVerb) sayUndone(h *engine.Hand, done []*transition.Relocated) error {
 	all := *done[len(done)-1]
 	all.Rescued = nil
@@ -242,7 +240,7 @@ func (a *undoVerb) sayUndone(h *engine.Hand, done []*transition.Relocated) error
 	return moved{a.app, h, &all, nil}.say()
 }
 
-// damagedLog adds to "nothing to undo" that there may be something, if the log cannot be read.
+// damagedLog adds to the error "nothing to undo" that the log cannot be read, if that is so.
 func (a *undoVerb) damagedLog(ctx context.Context, err error) error {
 	if _, damage, e := a.Repo.OpLog(ctx, a.Repo.Worktree()); e == nil && damage != nil {
 		return session.Refuse(session.RefuseNothing, "wfs undo --list",
@@ -251,8 +249,8 @@ func (a *undoVerb) damagedLog(ctx context.Context, err error) error {
 	return err
 }
 
-// undoable are the operations that an undo takes back. Where there is none, the newest of the other work trees
-// is named.
+// undoable returns the operations that an undo reverts. If there are none, the hint names the newest one of the other
+// work trees.
 func (a *undoVerb) undoable(ctx context.Context) ([]session.Op, error) {
 	ops, err := a.Engine.Undoable(ctx)
 	var nothing *session.Refusal
@@ -273,14 +271,14 @@ func (a *undoVerb) undoable(ctx context.Context) ([]session.Op, error) {
 	return ops, err
 }
 
-// enterNewest goes to the work tree whose newest operation, or newest undo for wfs redo, is about a session.
+// enterNewest goes to the work tree whose newest operation, or newest undo for wfs redo, is about the session.
 func (a *undoVerb) enterNewest(ctx context.Context, name string) error {
 	if err := a.OpenWriter(ctx); err != nil {
 		return err
 	}
 	id, err := a.Resolve(ctx, name)
 	if err != nil {
-		// A session that was deleted, or whose birth was undone, is still in the operation log.
+		// A session that was deleted, or whose creation was undone, is still in the operation log.
 		gone, e := session.ParseID(string(session.Exactly(name)))
 		if e != nil {
 			return err

@@ -24,22 +24,22 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// uninstallJSON is what wfs uninstall removes, or has removed.
+// uninstallJSON lists the parts that wfs uninstall removes, or has removed.
 type uninstallJSON struct {
 	Version int        `json:"version"`
 	Removed bool       `json:"removed"`
 	Only    []onlyOurs `json:"only,omitempty"` // work that was not handed over
 	Backup  string     `json:"backup,omitempty"`
-	Restore string     `json:"restore,omitempty"` // command that brings the refs back
+	Restore string     `json:"restore,omitempty"` // command that restores the refs
 	Refs    []string   `json:"refs,omitempty"`
-	Files   []string   `json:"files,omitempty"` // directories that go, and files that lose what wfs put into them
-	Trust   bool       `json:"trust"`           // what is trusted here is forgotten
-	Stays   []string   `json:"stays,omitempty"` // directories in which sessions had their documents
+	Files   []string   `json:"files,omitempty"` // removed directories, and files that lose the lines of wfs
+	Trust   bool       `json:"trust"`           // there is trust to remove
+	Stays   []string   `json:"stays,omitempty"` // directories with documents of sessions
 
-	tips  []session.RefMove  // the ledgers last: until then sessions can be read
-	hooks []string           // files of settings
-	leave []*session.Refusal // what work trees have to do before
-	dirs  []string           // those of Files that are directories
+	tips  []session.RefMove  // ledgers last: until then sessions can be read
+	hooks []string           // settings files
+	leave []*session.Refusal // to do in work trees first
+	dirs  []string           // the directories in Files
 }
 
 // onlyOurs is work that may be in no branch of the user's.
@@ -48,7 +48,6 @@ type onlyOurs struct {
 	What string `json:"what"`
 }
 
-// uninstallVerb is `wfs uninstall`.
 type uninstallVerb struct {
 	*app
 	yes, dry bool
@@ -103,7 +102,7 @@ func (a *uninstallVerb) run(ctx context.Context, _ []string) error {
 	return a.carryOut(ctx)
 }
 
-// carryOut takes all locks, looks again, makes the backup, and removes the traces.
+// carryOut takes all locks, searches again, makes the backup, and removes everything.
 func (a *uninstallVerb) carryOut(ctx context.Context) error {
 	if err := a.holdAll(ctx); err != nil {
 		return err
@@ -127,14 +126,14 @@ func (a *uninstallVerb) carryOut(ctx context.Context) error {
 
 func (j *uninstallJSON) nothing() bool { return len(j.Refs)+len(j.Files) == 0 && !j.Trust }
 
-// agreed asks, below what would go.
+// agreed prints what would be removed, and asks.
 func (a *uninstallVerb) agreed(ctx context.Context, j *uninstallJSON, command string) (bool, error) {
 	if a.yes {
 		return true, nil
 	}
 	if !a.json {
 		next := command
-		if a.env.StdinTTY { // it asks
+		if a.env.StdinTTY { // the question follows
 			next = ""
 		}
 		if err := a.say(j, next); err != nil {
@@ -147,7 +146,7 @@ func (a *uninstallVerb) agreed(ctx context.Context, j *uninstallJSON, command st
 	return a.ask(ctx, "Remove all of it? [y/N] ", command)
 }
 
-// onOwnBranch refuses while a work tree is on a branch that would go.
+// onOwnBranch refuses while a work tree is on a branch that would be removed.
 func (j *uninstallJSON) onOwnBranch() error {
 	if len(j.leave) == 0 {
 		return nil
@@ -155,11 +154,11 @@ func (j *uninstallJSON) onOwnBranch() error {
 	return j.leave[0]
 }
 
-// mustLeave says how a work tree leaves a branch that would go, nil for one that is on no such branch.
+// mustLeave says how a work tree leaves a branch that would be removed, nil if it is on no such branch.
 func (a *uninstallVerb) mustLeave(ctx context.Context, t *worktree.Worktree) (*session.Refusal, error) {
 	name, ours := strings.CutPrefix(t.Branch, session.BranchPrefix)
 	switch {
-	case !ours || t.Gone && !t.Locked: // git detaches the HEAD of one that is gone
+	case !ours || t.Gone && !t.Locked: // git detaches HEAD if the work tree is gone
 		return nil, nil
 	case t.Gone:
 		var r *session.Refusal
@@ -183,7 +182,7 @@ func (a *uninstallVerb) mustLeave(ctx context.Context, t *worktree.Worktree) (*s
 		"%s is on %s, which would be removed", t.Path, present.ShortRef(t.Branch)), nil
 }
 
-// holdAll takes the locks of all work trees and sessions, and completes what was interrupted.
+// holdAll takes the locks of all work trees and sessions, and completes interrupted operations.
 func (a *uninstallVerb) holdAll(ctx context.Context) error {
 	const command = "wfs uninstall"
 	if err := a.Begin(ctx, command, true); err != nil {
@@ -206,7 +205,7 @@ func (a *uninstallVerb) holdAll(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			continue // the bundle has what can be read of it
+			continue // the bundle has its readable part
 		}
 		if err := h.KeepJournal(ctx); err != nil {
 			return err
@@ -215,7 +214,7 @@ func (a *uninstallVerb) holdAll(ctx context.Context) error {
 	return a.holdOtherTrees(ctx, command)
 }
 
-// holdOtherTrees locks the other work trees, none of which may have an interrupted command.
+// holdOtherTrees locks the other work trees. It refuses if one has an interrupted command.
 func (a *uninstallVerb) holdOtherTrees(ctx context.Context, command string) error {
 	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
@@ -240,15 +239,15 @@ func (a *uninstallVerb) holdOtherTrees(ctx context.Context, command string) erro
 	return nil
 }
 
-// ourRefs are the directories of all refs of wfs.
+// ourRefs returns the directories of all refs of wfs.
 func ourRefs() []string {
 	return []string{session.BranchPrefix, session.RefPrefix, "refs/wfs-ops/", transition.DeletedPrefix}
 }
 
-// ourExcludes are the lines that wfs puts into the clone's own exclude file.
+// ourExcludes returns the lines that wfs adds to the clone's own exclude file.
 func ourExcludes() []string { return []string{excludeLine, "/" + workspace.LocalPath} }
 
-// traces are everything that wfs has in this repository, and for it.
+// traces finds everything that wfs has stored in this repository, and for it.
 func (a *uninstallVerb) traces(ctx context.Context) (*uninstallJSON, error) {
 	j := &uninstallJSON{Version: jsonVersion}
 	var ledgers []session.RefMove
@@ -283,7 +282,7 @@ func (a *uninstallVerb) traces(ctx context.Context) (*uninstallJSON, error) {
 	return j, err
 }
 
-// findWork names what was not handed over, and what lies uncommitted in backups.
+// findWork lists work that was not handed over, and uncommitted changes in backups.
 func (a *uninstallVerb) findWork(ctx context.Context, j *uninstallJSON) error {
 	only := func(ref, format string, args ...any) {
 		j.Only = append(j.Only, onlyOurs{ref, fmt.Sprintf(format, args...)})
@@ -292,7 +291,7 @@ func (a *uninstallVerb) findWork(ctx context.Context, j *uninstallJSON) error {
 	if err != nil {
 		return err
 	}
-	named := map[string]session.Commit{} // refs of which a session says what is in them
+	named := map[string]session.Commit{} // refs that belong to a session listed here
 	for _, id := range ids {
 		own, err := a.Repo.OwnRefs(ctx, id)
 		if err != nil {
@@ -327,7 +326,7 @@ func (a *uninstallVerb) findWork(ctx context.Context, j *uninstallJSON) error {
 	return err
 }
 
-// findFiles names the files and directories that change or go.
+// findFiles lists the files and directories to change or remove.
 func (a *uninstallVerb) findFiles(ctx context.Context, j *uninstallJSON) error {
 	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
@@ -365,7 +364,7 @@ func (a *uninstallVerb) findFiles(ctx context.Context, j *uninstallJSON) error {
 	return nil
 }
 
-// findExcludes adds the files in which git is told to ignore something of ours.
+// findExcludes adds the exclude files that have lines of wfs.
 func (a *uninstallVerb) findExcludes(j *uninstallJSON) error {
 	for _, line := range ourExcludes() {
 		if file, there, err := a.Repo.ExcludedLocally(line); err != nil {
@@ -377,8 +376,7 @@ func (a *uninstallVerb) findExcludes(j *uninstallJSON) error {
 	return nil
 }
 
-// placeBackup finds a name for the bundle. One that is there already and has everything, of a command that was killed,
-// is taken.
+// placeBackup chooses the name of the bundle. It reuses a complete bundle of a killed command.
 func (a *uninstallVerb) placeBackup(ctx context.Context, j *uninstallJSON) error {
 	if len(j.Refs) == 0 {
 		return nil
@@ -406,7 +404,7 @@ func (a *uninstallVerb) placeBackup(ctx context.Context, j *uninstallJSON) error
 	return nil
 }
 
-// bundle keeps all refs of wfs in one file.
+// bundle saves all refs of wfs in one file.
 func (a *uninstallVerb) bundle(ctx context.Context, j *uninstallJSON) error {
 	if j.Backup == "" {
 		return nil
@@ -421,7 +419,7 @@ func (a *uninstallVerb) bundle(ctx context.Context, j *uninstallJSON) error {
 	return nil
 }
 
-// remove carries it out. The directory with the locks goes last.
+// remove removes everything. The directory with the locks is last.
 func (a *uninstallVerb) remove(ctx context.Context, j *uninstallJSON) error {
 	hooks := hookFiles{a.app}
 	for _, path := range j.hooks {
@@ -467,7 +465,7 @@ func (a *uninstallVerb) remove(ctx context.Context, j *uninstallJSON) error {
 	return durable.RemoveTree(a.Repo.StateDir())
 }
 
-// say prints what is removed. command removes it; without one a question follows.
+// say prints what is removed. command is the command that removes it; "" if a question follows.
 func (a *uninstallVerb) say(j *uninstallJSON, command string) error {
 	if a.json {
 		return a.answer(j)

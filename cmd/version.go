@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Version is what `wfs version` prints first. Releases set it with -ldflags "-X
+// Version is the version that `wfs version` prints. Releases set it with -ldflags "-X
 // github.com/wfs-dev/wfs/cmd.Version=v1.2.3".
 var Version = "dev"
 
@@ -24,7 +24,6 @@ type versionJSON struct {
 	Format   int    `json:"format"` // of events
 }
 
-// versionVerb is `wfs version`.
 type versionVerb struct{ *app }
 
 func (a *versionVerb) command() *cobra.Command {

@@ -13,7 +13,6 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// watchVerb is `wfs watch`.
 type watchVerb struct {
 	*app
 	tells verbosity
@@ -57,7 +56,7 @@ func (a *watchVerb) run(ctx context.Context, args []string) error {
 		if !a.wait {
 			return a.sayEnded(ctx, id, "", false)
 		}
-		if who, running, err = w.untilRun(ctx); err == nil && !running { // too short to be seen
+		if who, running, err = w.untilRun(ctx); err == nil && !running { // the run ended before it was seen
 			return a.sayEnded(ctx, id, "", true)
 		}
 	}
@@ -91,8 +90,8 @@ func (a *watchVerb) watchRun(ctx context.Context, w *following, who registry.Hol
 	return w.untilEnd(ctx, who)
 }
 
-// sayEnded prints how a session stands after a run of another process, and returns the exit code of that run if it was
-// watched. driver is the name of the process, "" for the newest.
+// sayEnded prints the state of a session after a run of another process, and returns that run's exit code if it was
+// watched. driver names the process, "" for the newest.
 func (a *watchVerb) sayEnded(ctx context.Context, id session.ID, driver string, watched bool) error {
 	v, err := a.View(ctx, id)
 	if err != nil {

@@ -29,14 +29,14 @@ type app struct {
 	env     Env
 	json    bool
 	noPager bool
-	pager   *pager // nil: standard output goes where it always did
+	pager   *pager // nil: no pager
 	signals *signals
 
 	notices *notices     // of a run, nil for other verbs
-	rooms   *rooms.Rooms // of gates
+	rooms   *rooms.Rooms // for gates
 	trees   *worktrees.Trees
 	saves   *autosave.Saves
-	done    []recoveredJSON // what dead processes had begun, for the next answer
+	done    []recoveredJSON // recovered operations, for the next answer
 }
 
 func newApp(env Env, sig *signals) *app {
@@ -58,7 +58,7 @@ func newApp(env Env, sig *signals) *app {
 	return a
 }
 
-// engine is the engine's side of this command: the workspace connects the rest.
+// engine creates the engine for this command; the workspace connects the rest.
 func (a *app) engine(base *hand.Base) *engine.Engine {
 	e := engine.New(base, &works{app: a})
 	e.Cut, e.Recovered, e.Version = a.signals.why, a.sayRecovered, Version
@@ -77,12 +77,12 @@ func (a *app) sayAside() {
 	}
 }
 
-// works carries attempts out in this work tree.
+// works runs attempts in this work tree.
 type works struct {
 	app    *app
-	report func(string)       // progress of a run or gate, may be nil
-	count  func(tests int)    // results of a running gate so far, may be nil
-	watch  func(agents.Event) // what the agent does, may be nil
+	report func(string)       // prints progress of a run or gate, may be nil
+	count  func(tests int)    // gets the number of results so far of a running gate, may be nil
+	watch  func(agents.Event) // gets the agent's events, may be nil
 	setUp  bool               // the set-up has just made this work tree
 }
 
@@ -131,7 +131,7 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 	return runner.Run(ctx, r)
 }
 
-// judge is the judge of one tree.
+// judge creates the judge of one tree.
 func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, fresh bool) *phases.Judge {
 	repo := w.app.Repo
 	in := w.app.rooms.Packages(runDir, judged, fresh)
@@ -161,7 +161,7 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 
 func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	defer w.app.rooms.Leave()
-	w.app.rooms.BaseRuns(r.Plan).Forget() // the run may have been killed before it did
+	w.app.rooms.BaseRuns(r.Plan).Forget() // the run may have been killed before it did so
 	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Judge(ctx, r)
 }
 
@@ -177,14 +177,15 @@ func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 	j.Runs = w.app.rooms.BaseRuns(p)
 	j.Bare = func(ctx context.Context, tree session.Tree) (bool, error) {
 		if there, err := w.app.Repo.Rooms.Installed(ctx, tree); err != nil || len(there) == 0 && !p.Setup.IsZero() {
-			return false, err // the set-up would bring to the clean tree what is not here
+			return false, err // the set-up would install packages in the clean tree that are missing here
 		}
 		return w.app.Repo.Rooms.Bare(ctx, tree, p.Provide)
 	}
 	return j.Baseline(ctx, p, tree, runDir)
 }
 
-// Alive finds nothing of a run that began in the clone that this one is a copy of: it goes on there.
+// Alive returns the surviving processes of a run. It ignores runs that began in the clone of which this one is a copy,
+// because they continue there.
 func (w *works) Alive(id session.ID, runID string) []session.Process {
 	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {
@@ -197,7 +198,7 @@ func (w *works) Alive(id session.ID, runID string) []session.Process {
 	return alive
 }
 
-// End is asked for what Alive has found.
+// End ends the processes that Alive has found, and returns their PIDs.
 func (w *works) End(id session.ID, runID string) []int {
 	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// plainWords are wordings that no text of wfs may have, each with what to write in its place.
+// plainWords are phrases that no text of wfs may contain, each with its replacement.
 var plainWords = []plainWord{
 	{`\b(no|some|any)body\b`, "name who: you, the agent, wfs, another process"},
 	{`\bwho(so)?ever\b`, "name who: the next attempt, the reader"},
@@ -52,7 +52,7 @@ var plainWords = []plainWord{
 	{`\bgone through\b|\bgo(es|ing)? on\b|\bwent on\b|\bgone on\b`, "continue"},
 }
 
-// innerWords may stand in documents about the inside of wfs, such as docs/formats.md.
+// innerWords are allowed in documents about the internals of wfs, such as docs/formats.md.
 var innerWords = []plainWord{
 	{`\bledgers?\b`, "history"},
 	{`\bvisits?\b`, "phase, attempt"},
@@ -62,10 +62,10 @@ var innerWords = []plainWord{
 
 type plainWord struct{ pattern, better string }
 
-// wordsKept are literals that must keep a wording: keys and values on disk, names of old spellings, texts of other programs.
+// wordsKept are literals that must keep a phrase: keys and values on disk, old names, texts of other programs.
 var wordsKept = map[string]bool{}
 
-// wordsLeft is how many hits a file may still have. It only ever shrinks.
+// wordsLeft is the number of hits that a file may still have. It may only decrease.
 var wordsLeft = map[string]int{
 	"cmd/topics.go":            2,
 	"gitstate/turn/publish.go": 1,
@@ -77,7 +77,7 @@ var (
 	codeSpan = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|<!--.*?-->|\\]\\([^)]*\\)")
 )
 
-// TestPlainWords fails when a text that a person meets has a wording that engineers do not use.
+// TestPlainWords fails when a user-visible text has a phrase that engineers do not use.
 func TestPlainWords(t *testing.T) {
 	hits := map[string][]string{}
 	compiled := map[string]*regexp.Regexp{}
@@ -140,7 +140,7 @@ type literal struct {
 	text string
 }
 
-// literals are the strings of a file, but for tags of fields and paths of imports.
+// literals returns the strings of a file, except for field tags and import paths.
 func literals(t *testing.T, path string) (all []literal) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, path, nil, 0)

@@ -22,7 +22,7 @@ type workflowJSON struct {
 	Error       string `json:"error,omitempty"`
 }
 
-// workflowVerb is `wfs workflow` and what stands below it.
+// workflowVerb is `wfs workflow` and its subcommands.
 type workflowVerb struct{ *app }
 
 func (a *workflowVerb) command() *cobra.Command {
@@ -55,7 +55,7 @@ func (a *workflowVerb) command() *cobra.Command {
 // ownRules reads the repository's rules, if there is a repository.
 func ownRules(ctx context.Context, w *workspace.Workspace) (workspace.Rules, error) {
 	if err := w.Open(ctx); err != nil {
-		return nil, nil // the built-in workflows can be looked at anywhere
+		return nil, nil // built-in workflows are available anywhere
 	}
 	return w.Rules(ctx)
 }
@@ -155,7 +155,7 @@ func (a *workflowVerb) check(ctx context.Context, files []string) error {
 	return a.sayChecked(checkRules(list, own, layers))
 }
 
-// sourceOf says which layer a file that was named is, by its name and place, and false for a workflow.
+// sourceOf returns the configuration layer of a file by its name and place; false if it is a workflow.
 func (a *workflowVerb) sourceOf(path string) (workflows.Source, bool) {
 	switch {
 	case path == a.env.ConfigFile():
@@ -168,8 +168,8 @@ func (a *workflowVerb) sourceOf(path string) (workflows.Source, bool) {
 	return "", false
 }
 
-// checkRules checks the agents' cards, the layers of configuration, by themselves and together, and each
-// workflow by itself and against the configuration.
+// checkRules checks the agent cards, the layers of configuration (each alone and all together), and each workflow alone
+// and against the configuration.
 func checkRules(list, own workspace.Rules, layers []workflows.Layer) (checked []string, findings []workflows.Finding) {
 	isLayer := map[string]bool{}
 	for _, l := range layers {
@@ -194,7 +194,7 @@ func checkRules(list, own workspace.Rules, layers []workflows.Layer) (checked []
 		checked = append(checked, f.Path)
 		w, bad := workflows.ParseWorkflow(f.Path, f.Text)
 		if len(bad) == 0 && settings != nil && len(layers) > 0 {
-			agent := &workflows.Agent{Command: workflows.Command{Shell: "true"}} // who works is said at `wfs new`
+			agent := &workflows.Agent{Command: workflows.Command{Shell: "true"}} // the agent is checked at `wfs new`
 			_, bad = plans.Resolve(w, &settings.Config, agent)
 		}
 		findings = append(findings, bad...)

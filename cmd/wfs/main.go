@@ -1,4 +1,4 @@
-// Command wfs drives coding agents through workflows and keeps every attempt in Git.
+// Command wfs runs coding agents through workflows and keeps every attempt in Git.
 package main
 
 import (

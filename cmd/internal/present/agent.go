@@ -10,7 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// AgentText is what an agent did, in one line. "" for what nobody has to read; all is for who wants to read everything.
+// AgentText describes an agent event in one line, "" if it is not worth one. all includes minor events, such as
+// thinking and usage.
 func AgentText(e agents.Event, all bool) string {
 	text := safetext.Line(e.Text, ShownLine)
 	switch e.Kind {
@@ -58,7 +59,7 @@ func AgentText(e agents.Event, all bool) string {
 	return ""
 }
 
-// Answered puts an answer that was given by a schema into words. Any other text stays as it is.
+// Answered turns an answer in the JSON of an answer schema into a sentence. It returns any other text unchanged.
 func Answered(text string) string {
 	var a struct {
 		Done        *bool   `json:"done"`
@@ -88,10 +89,10 @@ func Answered(text string) string {
 	return said
 }
 
-// ShownLine is how many characters of what an agent says stand in a line.
+// ShownLine is the most characters of agent output that one line shows.
 const ShownLine = 200
 
-// ToolName is a call in the agent's own words: "Bash rm -rf build".
+// ToolName describes a tool call as the agent named it: "Bash rm -rf build".
 func ToolName(t agents.Tool) string {
 	return safetext.Line(cmp.Or(t.Name, "a tool")+" "+t.Detail, ShownLine)
 }
@@ -108,7 +109,7 @@ func retryText(r agents.Retrying) string {
 	return strings.TrimSuffix(text+": "+strings.Join(p, ", "), ": ")
 }
 
-// LimitText says how much of a provider's limit is used up.
+// LimitText says how much of a provider's limit is used.
 func LimitText(l agents.Limited) string {
 	name := map[string]string{"five_hour": "5-hour limit", "seven_day": "weekly limit"}[l.Window]
 	name = cmp.Or(name, strings.TrimSpace(safetext.Line(l.Window, 20)+" limit"))
@@ -121,7 +122,7 @@ func LimitText(l agents.Limited) string {
 	return name + " near"
 }
 
-// Claims is what came of an agent's claims to be done, "" when it made none.
+// Claims counts how often an agent claimed to be done, and how often that was true. It returns "" without claims.
 func Claims(claims, refuted int) string {
 	if claims == 0 {
 		return ""

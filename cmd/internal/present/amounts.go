@@ -13,7 +13,7 @@ import (
 // N counts things: "1 file", "3 files".
 func N(n int, thing string) string { return fmt.Sprintf("%d %s", n, Plural(n, thing, thing+"s")) }
 
-// Plural is the word for one or for many.
+// Plural returns one if n is 1, else many.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -23,7 +23,7 @@ func Plural(n int, one, many string) string {
 
 func unix(sec int64) time.Time { return time.Unix(sec, 0) }
 
-// Cost says what was used up, "" for nothing: "$0.25, 12,000 tokens".
+// Cost is the money and tokens used, such as "$0.25, 12k tokens"; "" if there are none.
 func Cost(u cost.Usage) string {
 	var p Parts
 	if usd := USD(u); usd != "$0.00" {
@@ -35,7 +35,7 @@ func Cost(u cost.Usage) string {
 	return strings.Join(p, ", ")
 }
 
-// USD is an amount of dollars: "$0.25", or "~$0.25" when some of it is estimated.
+// USD is an amount of dollars: "$0.25", or "~$0.25" if part of it is an estimate.
 func USD(u cost.Usage) string {
 	text := fmt.Sprintf("$%.2f", u.USD.USD())
 	if u.Estimated > 0 {
@@ -52,12 +52,12 @@ func Tokens(t cost.Tokens) string {
 	return Count(t.Sum()) + " tokens"
 }
 
-// Budget says how near a cap is.
+// Budget says how much of a cap is used.
 func Budget(l session.BudgetLine) string {
 	return fmt.Sprintf("%s: %s of %s used up", l.Scope, decide.Amount(l.What, l.Spent), decide.Amount(l.What, l.Cap))
 }
 
-// Ago says when something was.
+// Ago says how long before now t was: "5 min ago".
 func Ago(t, now time.Time) string {
 	d := now.Sub(t)
 	if d < time.Second {
@@ -78,7 +78,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Seconds is a time as it stands behind a row, "" for less than a second.
+// Seconds formats a duration for the end of a row; "" for less than a second.
 func Seconds(millis int64) string {
 	if millis < 1000 {
 		return ""
@@ -86,7 +86,7 @@ func Seconds(millis int64) string {
 	return Clock(ms(millis))
 }
 
-// More counts what a list leaves out.
+// More counts the entries that a list leaves out.
 func More(n int) string {
 	if n <= 0 {
 		return ""
@@ -94,7 +94,7 @@ func More(n int) string {
 	return fmt.Sprintf(" and %d more", n)
 }
 
-// Lasting says how long something takes or took, to the minute where it is long.
+// Lasting formats a duration in words: to the second below a minute, else to the minute, and in days from 48 hours.
 func Lasting(d time.Duration) string {
 	d = d.Round(time.Second)
 	h, m := int(d.Hours()), int(d.Minutes())%60
@@ -111,7 +111,7 @@ func Lasting(d time.Duration) string {
 	return fmt.Sprintf("%d h %d min", h, m)
 }
 
-// Clock is a duration as clocks show it: 0:04, 1:02:03.
+// Clock formats a duration as a clock does: 0:04, 1:02:03.
 func Clock(d time.Duration) string {
 	n := max(0, int64(d/time.Second))
 	if h := n / 3600; h > 0 {
@@ -120,7 +120,7 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", n/60, n%60)
 }
 
-// Count is a number in three figures or so: 950, 41k, 1.2M.
+// Count shortens a number to about three digits: 950, 41k, 1.2M.
 func Count(n int64) string {
 	switch {
 	case n < 1000:
@@ -133,7 +133,7 @@ func Count(n int64) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// Parts are pieces of a line.
+// Parts are the pieces of a line.
 type Parts []string
 
 func (p *Parts) Add(is bool, format string, args ...any) {

@@ -7,10 +7,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// MostSaid is how many names are said at once; JSON has all of them.
+// MostSaid is the most names that one line lists; JSON lists all.
 const MostSaid = 10
 
-// Lacks says in one line what a checkpoint does not hold, "" when it holds everything.
+// Lacks lists in one line the files that are missing from a checkpoint; "" if it is complete.
 func Lacks(c *session.Checkpoint) string {
 	if c == nil || !c.Incomplete {
 		return ""
@@ -25,7 +25,7 @@ func Lacks(c *session.Checkpoint) string {
 	return safetext.First(names, MostSaid, ", ")
 }
 
-// HeldName is what is held out, and why, in a few words.
+// HeldName names an excluded path with the reason.
 func HeldName(h session.Held) string {
 	why := "it looks like a key"
 	switch h.Why {
@@ -41,7 +41,7 @@ func HeldName(h session.Held) string {
 	return fmt.Sprintf("%s (%s)", h.Path, why)
 }
 
-// PhaseColumns is how wide the phases of checkpoints are.
+// PhaseColumns is the width of the phase column in a list of checkpoints.
 func PhaseColumns(list []session.Checkpoint) int {
 	wide := 9
 	for _, c := range list {
@@ -50,7 +50,7 @@ func PhaseColumns(list []session.Checkpoint) int {
 	return wide
 }
 
-// CheckpointLine is one checkpoint in a list of them, whose phases are so wide.
+// CheckpointLine describes a checkpoint in one line of a list; wide is the width of the phase column.
 func CheckpointLine(s *session.Session, c session.Checkpoint, wide int) Styled {
 	mark := " "
 	if c.Number == s.Current {

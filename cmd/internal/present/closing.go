@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// gatesRan names the gates whose command the newest judgement rests on.
+// gatesRan names the gates that passed in the newest judgement by running their command.
 func gatesRan(s *session.Session) (names []string) {
 	for _, g := range s.LastGates {
 		if g.Where != session.InTree && g.Verdict == session.Pass {
@@ -20,7 +20,8 @@ func gatesRan(s *session.Session) (names []string) {
 	return names
 }
 
-// NotAsked lists what nobody but whoever worked has seen to, of completed work: what is not known is left out.
+// NotAsked lists the weak points of completed work: new tests that only the agent wrote, no hold-out tests, no review,
+// open items, gates that did not run. It leaves out unknown facts.
 func NotAsked(s *session.Session) (list []string) {
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	way := s.Way()
@@ -69,14 +70,14 @@ func NotAsked(s *session.Session) (list []string) {
 	return list
 }
 
-// LapTests is how many tests laps were about, on a line of checkpoints, as a word to put before "new tests": without a
-// number where a lap ended before its tests had names.
+// LapTests counts the new tests of all laps among way. said is the count as a prefix for "new tests", "" if it is
+// inexact because a lap ended before its tests had names.
 func LapTests(way []session.Checkpoint) (n int, said string) {
 	type lap struct{ tests, waiting int }
 	laps := map[int]lap{}
 	for _, c := range way {
 		switch l := laps[c.Lap]; {
-		case c.Next == workflows.Done || c.NextLap != c.Lap: // what it names is the next lap's
+		case c.Next == workflows.Done || c.NextLap != c.Lap: // its targets belong to the next lap
 		case len(c.Targets) > 0:
 			laps[c.Lap] = lap{tests: len(c.Targets)}
 		case l.tests == 0:

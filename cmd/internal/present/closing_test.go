@@ -6,7 +6,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// TestLapTests: a lap's tests count once, whatever they waited for before they had names.
+// TestLapTests counts a lap's tests once, whether or not they had names from the start.
 func TestLapTests(t *testing.T) {
 	t.Parallel()
 	two := []session.TestID{"a::one", "a::two"}

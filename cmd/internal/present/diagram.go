@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Diagram draws a workflow out of the table of its state machine, for Mermaid or for Graphviz. The end of a lap
-// leads to its first phase again.
+// Diagram draws the state machine of a workflow for Mermaid or Graphviz. The end of a lap has an arrow to the first
+// phase.
 func Diagram(w *workflows.Workflow, graphviz bool) string {
 	var b strings.Builder
 	arrow := func(from, to, label string) {
@@ -51,7 +51,7 @@ func Diagram(w *workflows.Workflow, graphviz bool) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// plainID is a name as Mermaid takes it.
+// plainID replaces the characters of a name that Mermaid does not accept in identifiers.
 func plainID(name string) string {
 	if name == "[*]" {
 		return name

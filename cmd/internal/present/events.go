@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// EventText says what an event is about, in a few words.
+// EventText summarizes an event in a few words.
 func EventText(body session.Body) string {
 	switch b := body.(type) {
 	case session.Baseline:
@@ -61,7 +61,7 @@ func EventText(body session.Body) string {
 		Title, Goal, Text, Reason, Why, Summary string
 		Changes                                 []string
 	}
-	data, _ := json.Marshal(body) // as it was stored
+	data, _ := json.Marshal(body) // in the form in which it is stored
 	_ = json.Unmarshal(data, &said)
 	return cmp.Or(strings.Join(said.Changes, "; "), said.Title, said.Goal, said.Text, said.Reason, said.Why, said.Summary)
 }
@@ -69,13 +69,13 @@ func EventText(body session.Body) string {
 // RanAs says how a run ended.
 func RanAs(r session.RunResult) string {
 	text := decide.Ended(r)
-	if r.Message != "" && r.Outcome != session.OutcomeDenied { // which has named them
+	if r.Message != "" && r.Outcome != session.OutcomeDenied { // its text already names them
 		text += ": " + r.Message
 	}
 	return text
 }
 
-// runText is RanAs with the time that it took, and what the agent claims.
+// runText is RanAs plus the duration of the run and the agent's claim that it is done.
 func runText(r session.RunResult) string {
 	text := RanAs(r)
 	if took := ms(r.Millis); took >= time.Second {
@@ -87,7 +87,7 @@ func runText(r session.RunResult) string {
 	return text
 }
 
-// WatchedName is a file beside the session as people find it.
+// WatchedName is the path of a watched file as a user sees it.
 func WatchedName(file string) string {
 	if strings.HasPrefix(file, ".wfs/") {
 		return file
@@ -95,7 +95,7 @@ func WatchedName(file string) string {
 	return ".git/" + file
 }
 
-// Strayed are what changed in the repository, beside the session, while a run went on.
+// Strayed describes changes outside the session that happened in the repository during a run.
 func Strayed(b session.Strayed) (p Parts) {
 	p.Add(b.Seen, "seen by a person")
 	for _, m := range b.Refs {

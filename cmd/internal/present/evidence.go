@@ -11,10 +11,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// evidence prints what is known of the work at a checkpoint, and what it lacks.
+// evidence prints the evidence for a checkpoint, and the files that it lacks.
 type evidence struct{ *Screen }
 
-// gates prints what gates said; all is for who wants to know everything.
+// gates prints gate results; with all, also the reasons of gates that passed, targets and flaky tests.
 func (c evidence) gates(list []session.GateResult, indent string, all bool) {
 	names := func(what string, tests []session.TestID, most int, reason string) {
 		for _, t := range tests[:min(len(tests), most)] {
@@ -41,7 +41,7 @@ func (c evidence) gates(list []session.GateResult, indent string, all bool) {
 	}
 }
 
-// letIn says what to type to let something in that is held out, "" when nothing is.
+// letIn suggests a command that allows an excluded file, or "" if none is excluded.
 func (c evidence) letIn(cp *session.Checkpoint) string {
 	if i := slices.IndexFunc(cp.Skipped, func(s session.Skip) bool { return s.Rule != "" }); i >= 0 {
 		return "remove the key; if it is not a real one: " + c.allow(cp.Skipped[i].Path)
@@ -49,7 +49,7 @@ func (c evidence) letIn(cp *session.Checkpoint) string {
 	if len(cp.HeldOut) == 0 {
 		return ""
 	}
-	// A key is the last thing to propose.
+	// Suggest allowing a key only if nothing else is excluded.
 	i := slices.IndexFunc(cp.HeldOut,
 		func(h session.Held) bool { return h.Why != session.HoldKey && h.Why != session.HoldSecret })
 	return "to allow one: " + c.allow(cp.HeldOut[max(i, 0)].Path) + "; to exclude it permanently: add it to .gitignore"
@@ -59,7 +59,7 @@ func (c evidence) allow(path string) string {
 	return c.Facts.Typed("wfs allow "+safetext.ShellWord(path), "", "")
 }
 
-// Lacks tells on standard error what a checkpoint does not hold, and what stands out about it.
+// Lacks prints on standard error the files that a checkpoint lacks, and warns of mass deletions.
 func (c *Screen) Lacks(cp *session.Checkpoint, indent string) {
 	if cp == nil {
 		return
@@ -85,7 +85,7 @@ func (c *Screen) Lacks(cp *session.Checkpoint, indent string) {
 	e.deletes(c.Note, cp, indent)
 }
 
-// deletes says that most files are gone at a checkpoint, and how to get them back.
+// deletes warns that a checkpoint deletes most files, and prints the command that restores them.
 func (c evidence) deletes(say func(string, ...any), cp *session.Checkpoint, indent string) {
 	if cp.Deleted != nil {
 		say("%swarning: checkpoint %d deletes %d of %d files; to go back: %s", indent, cp.Number, cp.Deleted.Files,
@@ -94,7 +94,8 @@ func (c evidence) deletes(say func(string, ...any), cp *session.Checkpoint, inde
 	}
 }
 
-// incomplete tells in the answer of a command what the present checkpoint does not hold, and what stands out.
+// incomplete prints the files that the current checkpoint lacks, with its warnings, proof and hold-out results, on
+// standard output.
 func (c evidence) incomplete(s *session.Session) {
 	cp := s.At(s.Current)
 	if cp == nil {
@@ -111,7 +112,7 @@ func (c evidence) incomplete(s *session.Session) {
 	c.holdout(s.HoldoutAt(s.Current))
 }
 
-// proof tells of a proof unless it is in order.
+// proof prints a proof that did not pass.
 func (c evidence) proof(p *session.Proof) {
 	if p == nil || p.Verdict == session.Pass {
 		return
@@ -122,7 +123,7 @@ func (c evidence) proof(p *session.Proof) {
 	}
 }
 
-// holdout tells what hold-out tests said, and which of them fail where names are revealed.
+// holdout prints the result of the hold-out tests, with the names of failing ones where names are revealed.
 func (c evidence) holdout(r *session.HoldoutResult) {
 	if r == nil {
 		return
@@ -133,7 +134,7 @@ func (c evidence) holdout(r *session.HoldoutResult) {
 	}
 }
 
-// review tells what a reviewer said.
+// review prints a reviewer's verdict and findings.
 func (c evidence) review(r *session.Review) {
 	if r == nil {
 		return
@@ -154,21 +155,21 @@ func (c evidence) review(r *session.Review) {
 	}
 }
 
-// flaky names tests that nothing is concluded from.
+// flaky names the flaky tests, from which wfs concludes nothing.
 func (c evidence) flaky(tests []session.TestID) {
 	if len(tests) > 0 {
 		c.Out("flaky, and ignored: %s", safetext.First(tests, 5, ", "))
 	}
 }
 
-// notRun names the gates of which a pass says nothing yet.
+// notRun names the gates that have not run yet, which a pass does not cover.
 func (c evidence) notRun(gates []session.NotRun) {
 	for _, n := range gates {
 		c.Out("  gate %s has not run: %s", n.Gate, n.Why)
 	}
 }
 
-// forced names the phases that a person left without their verdict: whoever sees the work must know.
+// forced names the phases that a person skipped or passed without a verdict, so that every reader of the work knows.
 func (c evidence) forced(skipped []session.SkippedPhase) {
 	for _, p := range skipped {
 		what := "was skipped"
@@ -179,7 +180,7 @@ func (c evidence) forced(skipped []session.SkippedPhase) {
 	}
 }
 
-// tampered tells what was done to tests, below a text that may say already what was found.
+// tampered prints suspicious changes to tests. It leaves out findings that the text above already mentions.
 func (c evidence) tampered(list []session.Tampering, above string) {
 	for _, t := range list {
 		c.Out("tests: %s%s", NoteMark(t), t.Beside(above))
@@ -198,16 +199,16 @@ type Checkpoint struct {
 	Proof       *session.Proof         `json:"proof,omitempty"`
 	Holdout     *session.HoldoutResult `json:"holdout,omitempty"`
 	Evidence    *session.Evidence      `json:"evidence,omitempty"`
-	Tampered    []session.Tampering    `json:"tampered,omitempty"` // what was done to tests
+	Tampered    []session.Tampering    `json:"tampered,omitempty"` // suspicious changes to tests
 	Experiments []session.Experiment   `json:"experiments,omitempty"`
 	Review      *session.Review        `json:"review,omitempty"` // of a phase that is a review
 	RunID       string                 `json:"run_id,omitempty"`
 	Logs        string                 `json:"logs,omitempty"`         // directory on this machine
-	HoldoutLogs string                 `json:"holdout_logs,omitempty"` // another one; no agent is told of it
+	HoldoutLogs string                 `json:"holdout_logs,omitempty"` // separate, and hidden from agents
 	Body        string                 `json:"body"`                   // of the commit message
 }
 
-// Checkpoint prints a checkpoint of a session, whose commit has a subject, with its evidence.
+// Checkpoint prints a checkpoint with its evidence; subject is the subject of its commit.
 func (c *Screen) Checkpoint(j *Checkpoint, subject string, refuted bool) {
 	cp, e := &j.Checkpoint, evidence{c}
 	c.Out("%s  %s", j.Address, subject)
@@ -245,14 +246,15 @@ func (c *Screen) Checkpoint(j *Checkpoint, subject string, refuted bool) {
 	}
 }
 
-// Proved tells of the proof of work that is handed over, unless it is in order, and of its hold-out tests.
+// Proved prints a proof that did not pass, and the hold-out results, of work that is being handed over.
 func (c *Screen) Proved(p *session.Proof, r *session.HoldoutResult) {
 	e := evidence{c}
 	e.proof(p)
 	e.holdout(r)
 }
 
-// Checkpoints prints the checkpoints of a session, one a line, and what stands out about all of them.
+// Checkpoints prints checkpoints of a session, one a line, and then flaky tests, phases without a verdict and
+// suspicious changes to tests of the whole session.
 func (c *Screen) Checkpoints(s *session.Session, list []session.Checkpoint) {
 	lines, wide := []Styled{}, PhaseColumns(s.Checkpoints)
 	for _, cp := range list {

@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// GateLine is one gate's result on a line of its own.
+// GateLine is the result of a gate, with its name and duration.
 func GateLine(g session.GateResult) Styled {
 	line := Join(g.Gate+": ", GateSays(g))
 	if took := GateTook(g); took != "" {
@@ -17,7 +17,7 @@ func GateLine(g session.GateResult) Styled {
 	return line
 }
 
-// GateSays is one gate's result in words.
+// GateSays is the result of a gate in words.
 func GateSays(g session.GateResult) Styled {
 	failed := g.Counts.Failed + g.Counts.Errors
 	red := g.Expect == string(workflows.ExpectRed) && g.Verdict == session.Pass
@@ -46,7 +46,7 @@ func GateSays(g session.GateResult) Styled {
 	return Judged(g.Verdict, text)
 }
 
-// counts says how many tests did what.
+// counts says how many tests passed, failed, were skipped or are flaky.
 func counts(c session.Counts, red bool) string {
 	text, intended := fmt.Sprintf("%d passed", c.Passed), ""
 	if red {
@@ -63,7 +63,7 @@ func counts(c session.Counts, red bool) string {
 	return text
 }
 
-// HoldoutBaseLine is what they said about the base, where nothing is done yet.
+// HoldoutBaseLine summarizes the hold-out results on the base, before any work.
 func HoldoutBaseLine(r *session.HoldoutResult) string {
 	all := r.Passed + r.Failed
 	line := fmt.Sprintf("hold-out tests: %d of %d pass on the base, before the work", r.Passed, all)
@@ -73,7 +73,7 @@ func HoldoutBaseLine(r *session.HoldoutResult) string {
 	return line
 }
 
-// GateTook is how long a gate ran.
+// GateTook is how long a gate ran, or "cached".
 func GateTook(g session.GateResult) string {
 	if g.Cached {
 		return "cached"
@@ -81,7 +81,7 @@ func GateTook(g session.GateResult) string {
 	return Seconds(g.Millis)
 }
 
-// ProofOf is what is known of the present checkpoint's tree alone, nil when that is nothing.
+// ProofOf returns the proof of the current checkpoint's tree, or nil if that tree has none.
 func ProofOf(s *session.Session) *session.Proof { return ProofAt(s, s.Current) }
 
 func ProofAt(s *session.Session, checkpoint int) *session.Proof {
@@ -100,8 +100,7 @@ func ProofLine(p *session.Proof) string {
 	return "clean checkout: " + p.Why()
 }
 
-// unprovenGate is what a line about completed work ends with when a gate could not prove it, "" when there is no such
-// gate.
+// unprovenGate ends a line about completed work. It names the gate that was not proven in a clean checkout, or is "".
 func unprovenGate(p *session.Proof) string {
 	if p == nil || p.Verdict == session.Pass {
 		return ""
@@ -110,10 +109,10 @@ func unprovenGate(p *session.Proof) string {
 	return "; not tested in a clean checkout: " + gate
 }
 
-// Remedies are what can be done about files that a tree lacks.
+// Remedies explains how to provide files that a clean checkout lacks.
 const Remedies = "allow them (git add -f FILE, or wfs allow FILE), name them in clean-provide of the configuration, or set clean-proof: off there (then wfs edit --reload)"
 
-// BaseText is what a gate said on the base.
+// BaseText is the result of a gate on the base.
 func BaseText(g session.GateResult) string {
 	switch {
 	case g.Counts.Total() > 0:
@@ -126,7 +125,7 @@ func BaseText(g session.GateResult) string {
 	return "passes"
 }
 
-// NoteMark stands before a finding that is only worth a word.
+// NoteMark is the prefix of a tampering finding: "note: " if it is minor, else "".
 func NoteMark(t session.Tampering) string {
 	if t.Grave {
 		return ""

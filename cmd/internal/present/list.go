@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Unread stands for a session that cannot be read; next is the command to type about it.
+// Unread stands for a session that cannot be read; next is a command that may help.
 func Unread(id session.ID, err error, next string) Session {
 	return Session{Version: Version, ID: id, Name: id.Trailer(), Status: Unreadable, Why: err.Error(),
 		Next: []string{next}}
@@ -18,7 +18,7 @@ func Unread(id session.ID, err error, next string) Session {
 
 // List prints sessions, one a line.
 func (c *Screen) List(list []Session) {
-	cut := func(text string, part int) string { // for columns that must leave room for the others
+	cut := func(text string, part int) string { // leaves room for the other columns
 		if c.Width > 0 {
 			text = safetext.Cut(text, max(12, c.Width/part))
 		}
@@ -63,7 +63,7 @@ func (c *Screen) List(list []Session) {
 	c.Table(rows)
 }
 
-// BecameText says what became of the work.
+// BecameText says where a session's work ended up.
 func BecameText(f handover.Fate) string {
 	switch f.How {
 	case handover.FateMerged:

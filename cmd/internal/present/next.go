@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// NextCommands are what makes sense to type next, the first one first. alive are processes of the newest run.
-// way makes the session current, "" when it is.
+// NextCommands lists the commands that make sense next, the best one first. alive are surviving processes of the newest
+// run. way is the command that makes the session current, "" if it is.
 func NextCommands(s *session.Session, alive []session.Process, way string) []string {
 	id := string(s.ID)
 	switch {
@@ -28,8 +28,8 @@ func NextCommands(s *session.Session, alive []session.Process, way string) []str
 		switch {
 		case s.Blocked.Reason == session.BlockSurvivors:
 			return []string{decide.Ending(s, alive), "wfs show"}
-		case s.Blocked.Hint == "wfs resume "+id, // that has been typed: HEAD is on its branch again
-			s.Reworded && s.Blocked.Reason == session.BlockBreaker: // which is news to the next attempt
+		case s.Blocked.Hint == "wfs resume "+id, // HEAD is already back on its branch
+			s.Reworded && s.Blocked.Reason == session.BlockBreaker: // the next attempt will get a changed goal or spec
 			return []string{"wfs run", "wfs show"}
 		}
 		return []string{s.Blocked.Hint, "wfs show"}
@@ -66,7 +66,7 @@ func NextCommands(s *session.Session, alive []session.Process, way string) []str
 	return []string{"wfs run"}
 }
 
-// FinishCommand hands over a session's work as it stands, "" when nothing was changed.
+// FinishCommand is the command that hands over a session's work as it is, "" if nothing was changed.
 func FinishCommand(s *session.Session) string {
 	first, now := s.At(0), s.At(s.Current)
 	switch {
@@ -78,8 +78,8 @@ func FinishCommand(s *session.Session) string {
 	return "wfs finish"
 }
 
-// beforeInterruption is the checkpoint to go back to for somebody who does not want what an interrupted attempt left.
-// That is still in the work tree if nobody has kept it in a checkpoint yet.
+// beforeInterruption is the checkpoint to return to without the changes of an interrupted attempt, which may still be
+// in the work tree, without a checkpoint.
 func beforeInterruption(s *session.Session) int {
 	n := s.Current
 	for n > 0 && s.At(n).Trigger == session.TriggerInterrupted {
@@ -88,13 +88,13 @@ func beforeInterruption(s *session.Session) int {
 	return n
 }
 
-// Way is one way on from where a session was stopped, and the command that takes it.
+// Way is one option for a stopped session, and its command.
 type Way struct {
 	What    string `json:"what"`
 	Command string `json:"command"`
 }
 
-// WithoutIt are the ways on without the present phase, and without the work.
+// WithoutIt lists the options that give up the present phase, or the whole work.
 func WithoutIt(s *session.Session) []Way {
 	return []Way{
 		{fmt.Sprintf("pass %s unjudged", s.Phase), `wfs approve --anyway "why"`},
@@ -102,7 +102,8 @@ func WithoutIt(s *session.Session) []Way {
 	}
 }
 
-// testsFrom is where the tests of a lap were written, nil for none. They may have been edited by hand since.
+// testsFrom is the checkpoint in which the tests of a lap were written, or nil. They may have been edited by hand
+// since.
 func testsFrom(s *session.Session) *session.Checkpoint {
 	if at := s.TestsAt(); at != nil || s.Frozen == "" {
 		return at
@@ -115,7 +116,7 @@ func testsFrom(s *session.Session) *session.Checkpoint {
 	return nil
 }
 
-// WaysOfBreaker are those for a session that its breaker has stopped.
+// WaysOfBreaker lists the options for a session that its breaker has stopped.
 func WaysOfBreaker(s *session.Session) (ways []Way) {
 	add := func(is bool, what, command string) {
 		if is {
@@ -135,7 +136,7 @@ func WaysOfBreaker(s *session.Session) (ways []Way) {
 	if c := testsFrom(s); c != nil {
 		add(c.Phase != s.Phase, "wrong test", fmt.Sprintf(`wfs reject --to %s -m "what is wrong with it"`, c.Phase))
 	}
-	var passed, ended session.Checkpoint // the newest that passed, and that ended a lap
+	var passed, ended session.Checkpoint // the newest that passed, and the newest that ended a lap
 	for _, c := range s.Way() {
 		if c.Number > 0 && c.Trigger == session.TriggerAttempt && c.Verdict == session.Pass {
 			passed = c
@@ -167,7 +168,7 @@ func WaysOfBreaker(s *session.Session) (ways []Way) {
 	return append(ways, WithoutIt(s)...)
 }
 
-// gotTo says how far the best attempt at a visit got.
+// gotTo says how far the best attempt of a visit got.
 func gotTo(s *session.Session) string {
 	r := s.Visit.BestHas
 	for _, x := range []struct {

@@ -7,7 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// TestNextOfConflict takes HEAD away in a run, which blocks the session, and back again: resume is not to be typed for ever.
+// TestNextOfConflict blocks a session by moving HEAD away in a run, and moves HEAD back: resume must no longer be
+// suggested.
 func TestNextOfConflict(t *testing.T) {
 	t.Parallel()
 	s := session.Session{Created: session.Created{ID: "auth"}, Status: session.StatusBlocked, Blocked: &session.BlockedBy{Reason: session.BlockConflict, Hint: "wfs resume auth"}}
@@ -23,13 +24,13 @@ func TestNextOfConflict(t *testing.T) {
 	}
 }
 
-// TestNextOfSurvivors says whom to kill as long as they live, whatever was said when the session was blocked.
+// TestNextOfSurvivors suggests killing the processes that are alive now, not those from when the session was blocked.
 func TestNextOfSurvivors(t *testing.T) {
 	t.Parallel()
 	s := session.Session{Created: session.Created{ID: "auth"}, Status: session.StatusBlocked, Blocked: &session.BlockedBy{Reason: session.BlockSurvivors, Hint: "kill 7 8; wfs run"}}
 	for _, c := range []struct {
 		alive []session.Process
-		ended bool // by wfs, and they outlived that
+		ended bool // by wfs, but they survived it
 		want  string
 	}{
 		{nil, false, "wfs run"},

@@ -1,5 +1,5 @@
-// Package present shows values to people: lines, tables, stories of sessions, and the live view of a run. It
-// gets values, and knows neither commands nor where they come from.
+// Package present shows values to people: lines, tables, stories of sessions, and the live view of a run. It gets the
+// values as arguments, and does not know the commands.
 package present
 
 import (
@@ -11,29 +11,29 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// Screen is where a command prints: its answer on standard output, progress on standard error.
+// Screen prints the answer of a command on standard output, and progress on standard error.
 type Screen struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Whether a person sits at each end.
+	// Whether each stream is a terminal.
 	StdinTTY, StdoutTTY, StderrTTY bool
-	// Width is how many columns the terminal at standard output has, 0 when there is none or it does not say.
+	// Width is the columns of the terminal at standard output, 0 if there is none or its width is unknown.
 	Width int
 	JSON  bool
 	// Color is the flag --color: auto, always or never. Getenv reads the environment.
 	Color  When
 	Getenv func(name string) string
 	Clock  func() time.Time
-	// Facts looks up what values do not have.
+	// Facts looks up data that the values do not contain.
 	Facts Facts
-	// AtExit calls a function before a third Ctrl-C ends the process at once.
+	// AtExit registers a function to call when a third Ctrl-C ends the process at once.
 	AtExit func(func())
 }
 
-// When is the flag --color.
+// When is the value of the flag --color.
 type When string
 
-// Whens are the values of --color.
+// Whens are the valid values of --color.
 var Whens = []string{"auto", "always", "never"}
 
 func (w *When) String() string { return string(*w) }
@@ -48,8 +48,8 @@ func (w *When) Set(s string) error {
 	return fmt.Errorf("it is one of %s", strings.Join(Whens, ", "))
 }
 
-// Colours reports whether what goes to an end is coloured; tty says whether a person sits there. The flag counts most,
-// then NO_COLOR, CLICOLOR_FORCE and the terminal.
+// Colours reports whether to print colours to a stream; tty says whether it is a terminal. The flag has priority, then
+// NO_COLOR, CLICOLOR_FORCE and the terminal.
 func (s *Screen) Colours(tty bool) bool {
 	switch {
 	case s.JSON || s.Color == "never":
@@ -65,16 +65,17 @@ func (s *Screen) Colours(tty bool) bool {
 	return tty && s.Getenv("TERM") != "dumb" && s.Getenv("CLICOLOR") != "0"
 }
 
-// Out prints the answer of a command: text on standard output. Everything that may come from an agent, a repository or
-// a state file passes through here, so control sequences never reach a terminal.
+// Out prints the answer of a command on standard output. All text from an agent, a repository or a state file goes
+// through here, so that control sequences never reach a terminal.
 func (s *Screen) Out(format string, args ...any) { s.OutAt(0, format, args...) }
 
-// OutAt is Out for a row of a table: what follows in the next line begins at a column, 0 for four behind the first.
+// OutAt is Out for a row of a table: if the line wraps, the next line is indented to column; 0 means four more than the
+// first.
 func (s *Screen) OutAt(column int, format string, args ...any) {
 	s.print(s.Stdout, s.StdoutTTY, column, format, args)
 }
 
-// Note prints progress: text on standard error, nothing under --json.
+// Note prints progress on standard error; it prints nothing with --json.
 func (s *Screen) Note(format string, args ...any) { s.NoteAt(0, format, args...) }
 
 // NoteAt is OutAt for progress.
@@ -84,7 +85,7 @@ func (s *Screen) NoteAt(column int, format string, args ...any) {
 	}
 }
 
-// Fail prints an error and the command that may help, "" for none.
+// Fail prints an error, and a hint unless it is "".
 func (s *Screen) Fail(message, hint string) {
 	s.print(s.Stderr, s.StderrTTY, 0, "error: %s", []any{strings.TrimSpace(message)})
 	if hint != "" {
@@ -100,22 +101,22 @@ func (s *Screen) print(to io.Writer, tty bool, column int, format string, args [
 	fmt.Fprint(to, text+"\n")
 }
 
-// Table prints rows of texts, styled or not, in aligned columns; on a terminal they are cut where the line would wrap.
+// Table prints rows in aligned columns. A terminal gets lines that are cut instead of wrapped.
 func (s *Screen) Table(rows [][]any) {
 	s.Lines(aligned(rows))
 }
 
-// WholeTable is Table without cutting, for what people copy.
+// WholeTable is Table without cutting, for text that people copy.
 func (s *Screen) WholeTable(rows [][]any) {
 	for _, row := range aligned(rows) {
 		s.Out("%s", fit(row, 0))
 	}
 }
 
-// Short prints one line of standard output that need not be read to its end: a terminal cuts it.
+// Short prints a line on standard output whose end is not important, cut to the width of the terminal.
 func (s *Screen) Short(format string, args ...any) { s.Line(Join(fmt.Sprintf(format, args...))) }
 
-// Line prints one line of standard output, cut where the terminal ends.
+// Line prints a line on standard output, cut to the width of the terminal.
 func (s *Screen) Line(line Styled) {
 	for i := range line {
 		line[i].text = strings.ReplaceAll(safetext.Strip(line[i].text), "\n", " ")
@@ -123,7 +124,7 @@ func (s *Screen) Line(line Styled) {
 	s.Out("%s", fit(line, s.Width))
 }
 
-// Lines is Line for several, in one write.
+// Lines is Line for several lines, in one write.
 func (s *Screen) Lines(lines []Styled) {
 	var all strings.Builder
 	to := *s
@@ -134,7 +135,7 @@ func (s *Screen) Lines(lines []Styled) {
 	fmt.Fprint(s.Stdout, all.String())
 }
 
-// Next prints the commands that may be typed next: on one line, or on one each where they would not fit.
+// Next prints the suggested next commands, on one line if they fit, else on one line each.
 func (s *Screen) Next(commands []string) {
 	if len(commands) == 0 {
 		return
@@ -143,7 +144,7 @@ func (s *Screen) Next(commands []string) {
 	below := line
 	for i, c := range commands[1:] {
 		word := "or"
-		if i == 0 && strings.Contains(commands[0], "wfs diff") { // whoever has looked decides
+		if i == 0 && strings.Contains(commands[0], "wfs diff") { // first look at the changes, then decide
 			word = "then"
 		}
 		line += "   " + word + ": " + c
@@ -155,7 +156,7 @@ func (s *Screen) Next(commands []string) {
 	s.Out("%s", Strong(line))
 }
 
-// Steps prints the commands that are to be typed next, one after the other.
+// Steps prints commands to type next, in this order.
 func (s *Screen) Steps(commands []string) {
 	word := "next"
 	for _, c := range commands {

@@ -12,16 +12,17 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// report prints one session on a screen.
+// report prints one session.
 type report struct {
 	*Screen
 	of *Session
 }
 
-// Standing prints where a session stands.
+// Standing prints the state of a session.
 func (c *Screen) Standing(d *Session, head string) { report{c, d}.standing(head, false) }
 
-// standing returns true where it has printed a screen that leaves nothing to add: the session is blocked, or done.
+// standing prints the state of a session. It returns true if it has printed the full screen of a blocked or completed
+// session, which needs few additions.
 func (c report) standing(head string, current bool) bool {
 	s := c.of.Of
 	switch {
@@ -42,7 +43,7 @@ func (c report) standing(head string, current bool) bool {
 	return true
 }
 
-// fact is one row of a screen.
+// fact prints one labelled row.
 func (c report) fact(label, format string, args ...any) {
 	c.OutAt(13, "  %s  %s", Pad(label, 9), fmt.Sprintf(format, args...))
 }
@@ -87,7 +88,7 @@ func (c report) failing(g session.GateResult) {
 	}
 }
 
-// tried tells the newest attempts at a phase that failed, and the newest checkpoint that passed.
+// tried prints the last failed attempts at the phase, and the newest checkpoint that passed.
 func (c report) tried() {
 	s := c.of.Of
 	label, way := "tried", s.Way()
@@ -161,12 +162,12 @@ func (c report) done(head string) {
 	}
 }
 
-// shortTest is a test of Go without its package, and another one as it is.
+// shortTest is the name of a Go test without its package, or another name unchanged.
 func shortTest(id session.TestID) session.TestID {
 	return id[strings.LastIndex(string(id), ".Test")+1:]
 }
 
-// used is the time and the money that a session took, and what came of its agent's claims.
+// used is the time and the money that a session took, and its agent's claims.
 func used(d *Session) string {
 	s := d.Of
 	var p Parts

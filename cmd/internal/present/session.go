@@ -21,14 +21,14 @@ type AutoSave struct {
 	Missing int            `json:"missing,omitempty"` // of those, how many are not in the work tree now
 }
 
-// Session is a session in `list --json`, and a part of its story.
+// Session is a session in `list --json`, and part of its story.
 type Session struct {
 	Version  int                `json:"version"`
 	ID       session.ID         `json:"id"`
 	Name     string             `json:"name"` // WFS-<id>, for programs that were written for it
 	Current  bool               `json:"current"`
 	Goal     string             `json:"goal"`
-	Title    string             `json:"title,omitempty"` // what it is called instead
+	Title    string             `json:"title,omitempty"` // a short name shown instead of the goal
 	Status   session.Status     `json:"status"`
 	Why      string             `json:"why,omitempty"`
 	Waiting  *session.Waiting   `json:"waiting,omitempty"`
@@ -40,49 +40,49 @@ type Session struct {
 	LapsDone int                `json:"laps_done"`
 	Items    int                `json:"items,omitempty"`
 	Item     string             `json:"item,omitempty"`
-	// delivered, shown by an existing test, or agreed to
+	// items delivered, shown by an existing test, or agreed to
 	ItemsDone     int                    `json:"items_done,omitempty"`
 	ItemStates    []items.Item           `json:"item_states,omitempty"`
 	Attempts      int                    `json:"attempts"` // judged
 	Claims        int                    `json:"claims"`
 	Refuted       int                    `json:"refuted"`
 	Flaky         []session.TestID       `json:"flaky,omitempty"`
-	Beware        []string               `json:"beware,omitempty"` // of completed work: what nothing has asked of it
-	Ways          []Way                  `json:"ways,omitempty"`   // on, when the breaker has stopped it
+	Beware        []string               `json:"beware,omitempty"` // weak points of completed work
+	Ways          []Way                  `json:"ways,omitempty"`   // options, if the breaker has stopped it
 	CostUSD       float64                `json:"cost_usd,omitempty"`
 	Used          cost.Usage             `json:"used,omitzero"`
 	Checkpoint    int                    `json:"checkpoint"`
 	Branch        string                 `json:"branch"`
 	Base          session.Commit         `json:"base"`
 	BaseRef       string                 `json:"base_ref,omitempty"`
-	SkippedPhases []session.SkippedPhase `json:"skipped_phases,omitempty"` // that a person left without their verdict
+	SkippedPhases []session.SkippedPhase `json:"skipped_phases,omitempty"` // left without their verdict
 	HandedOver    string                 `json:"handed_over,omitempty"`    // branch that finish made
-	// the move of this work tree that a dead process began
+	// the move of this work tree that a killed process began
 	HalfMoved string `json:"half_moved,omitempty"`
-	// directory of the work tree that has it checked out
+	// root of the work tree that has it checked out
 	Worktree    string                 `json:"worktree,omitempty"`
 	Gone        bool                   `json:"worktree_gone,omitempty"`
-	Became      *handover.Fate         `json:"became,omitempty"`     // of its work, where that was asked for
-	Incomplete  bool                   `json:"incomplete,omitempty"` // the present checkpoint lacks something
-	Skipped     []session.Skip         `json:"skipped,omitempty"`    // what it cannot hold
-	HeldOut     []session.Held         `json:"held_out,omitempty"`   // what it does not hold until a person allows it
+	Became      *handover.Fate         `json:"became,omitempty"`     // where its work ended up, if requested
+	Incomplete  bool                   `json:"incomplete,omitempty"` // the current checkpoint lacks something
+	Skipped     []session.Skip         `json:"skipped,omitempty"`    // files that it cannot contain
+	HeldOut     []session.Held         `json:"held_out,omitempty"`   // excluded files, until a person allows them
 	Allowed     []string               `json:"allowed,omitempty"`
-	Proof       *session.Proof         `json:"proof,omitempty"`   // of its tree, in a clean one
-	Holdout     *session.HoldoutResult `json:"holdout,omitempty"` // what hold-out tests said of its tree
-	Deleted     *session.Deleted       `json:"deleted,omitempty"` // it lacks most files of the one before
+	Proof       *session.Proof         `json:"proof,omitempty"`   // that its tree passes in a clean checkout
+	Holdout     *session.HoldoutResult `json:"holdout,omitempty"` // of its tree
+	Deleted     *session.Deleted       `json:"deleted,omitempty"` // if it deletes most files
 	UpdatedAt   time.Time              `json:"updated_at"`
 	Driver      *Driver                `json:"driver,omitempty"`
-	AutoSave    *AutoSave              `json:"auto_save,omitempty"`    // it holds what no checkpoint has
-	Alive       []session.Process      `json:"alive,omitempty"`        // of the newest run, when its wfs is dead
-	SpecEdited  string                 `json:"spec_edited,omitempty"`  // the command that pins its spec as it is now
+	AutoSave    *AutoSave              `json:"auto_save,omitempty"`    // if it has changes that no checkpoint has
+	Alive       []session.Process      `json:"alive,omitempty"`        // of the newest run, if its wfs is dead
+	SpecEdited  string                 `json:"spec_edited,omitempty"`  // command that pins the edited spec
 	Edits       []string               `json:"edits,omitempty"`        // files that differ from the present checkpoint
-	Requests    int                    `json:"requests,omitempty"`     // in the inbox: nobody has taken them in yet
-	GateRuns    int                    `json:"gate_runs,omitempty"`    // results of gates, since the session began
-	GatesCached int                    `json:"gates_cached,omitempty"` // of those, known already: not run again
+	Requests    int                    `json:"requests,omitempty"`     // unread, in the inbox
+	GateRuns    int                    `json:"gate_runs,omitempty"`    // gate results since the session began
+	GatesCached int                    `json:"gates_cached,omitempty"` // of those, results taken from the cache
 	Next        []string               `json:"next"`                   // commands to type
 
 	Of *session.Session `json:"-"`
-	// Cost is beside the caps on all of it, "" for nothing.
+	// Cost is the cost with the caps on the whole session, "" if it is zero.
 	Cost string `json:"-"`
 }
 
@@ -91,7 +91,7 @@ type Driver struct {
 	Command string `json:"command"`
 }
 
-// Story is `wfs --json`: a session, and what happened to it.
+// Story is the output of `wfs --json`: a session and its history.
 type Story struct {
 	Session
 	CreatedAt time.Time            `json:"created_at"`
@@ -99,12 +99,12 @@ type Story struct {
 	Spent     spent                `json:"spent"`
 	Tests     *tests               `json:"tests,omitempty"`
 	Claimed   []session.Refuted    `json:"refuted_claims,omitempty"`
-	Newest    []session.Checkpoint `json:"newest"` // checkpoints, the newest last
+	Newest    []session.Checkpoint `json:"newest"` // newest checkpoints, in order
 	Gates     []session.GateResult `json:"gates,omitempty"`
-	Failed    *Failure             `json:"failed,omitempty"` // the newest run ended with this error
+	Failed    *Failure             `json:"failed,omitempty"` // error of the newest run
 }
 
-// uncounted is how many runs failed without a checkpoint.
+// uncounted is the number of runs that failed without a checkpoint.
 func (j *Story) uncounted() int {
 	n := j.Of.Runs - j.Attempts
 	if j.Of.Open != nil {
@@ -113,7 +113,7 @@ func (j *Story) uncounted() int {
 	return n
 }
 
-// Failure is an error as people and scripts see it.
+// Failure is an error as shown to users and scripts.
 type Failure struct {
 	Version int    `json:"version"`
 	Error   string `json:"error"`
@@ -122,10 +122,10 @@ type Failure struct {
 	Exit    int    `json:"exit"`
 }
 
-// Version is the version of every JSON shape that commands print. Fields may be added; a change of meaning raises it.
+// Version is the version of all JSON that commands print. New fields do not change it; a changed meaning increments it.
 const Version = 1
 
-// LastRun is what the newest run did.
+// LastRun sums up the newest run.
 type LastRun struct {
 	At          time.Time  `json:"at"`
 	EndedAt     *time.Time `json:"ended_at,omitempty"`
@@ -137,14 +137,14 @@ type LastRun struct {
 	Used cost.Usage `json:"used,omitzero"`
 }
 
-// spent is where the time went, in seconds.
+// spent is how the time was spent, in seconds.
 type spent struct {
 	Runs   float64 `json:"runs"`
 	Gates  float64 `json:"gates"`
 	Waited int64   `json:"waited"`
 }
 
-// tests compares the base with the newest judgement.
+// tests compares the test results of the base with those of the newest judgement.
 type tests struct {
 	Before session.Counts  `json:"before"`
 	Now    *session.Counts `json:"now,omitempty"`
@@ -161,7 +161,7 @@ func (t *tests) String() string {
 	return fmt.Sprintf("%s, %d now; all pass", text, t.Now.Passed)
 }
 
-// TestsOf counts the tests of gates that tell tests apart, nil when there are none.
+// TestsOf counts the results of gates that report single tests. It returns nil if there are none.
 func TestsOf(s *session.Session) *tests {
 	if s.Base0 == nil {
 		return nil
@@ -170,7 +170,7 @@ func TestsOf(s *session.Session) *tests {
 	before := s.Base0.Gates
 	if now := session.CountsOf(s.LastGates); now.Total() > 0 {
 		t.Now = &now
-		// the newest judgement did not ask it
+		// leave out gates that the newest judgement did not run
 		before = slices.DeleteFunc(slices.Clone(before), func(g session.GateResult) bool {
 			return slices.ContainsFunc(s.NotRun, func(n session.NotRun) bool { return n.Gate == g.Gate })
 		})
@@ -182,7 +182,7 @@ func TestsOf(s *session.Session) *tests {
 	return &t
 }
 
-// Describe is what a session itself says of it.
+// Describe describes a session from its own record alone.
 func Describe(s *session.Session) Session {
 	j := Session{
 		Of: s, Version: Version, ID: s.ID, Name: s.ID.Trailer(), Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,
@@ -213,7 +213,7 @@ func Describe(s *session.Session) Session {
 	return j
 }
 
-// StoryOf is what happened to a session that is described.
+// StoryOf adds the history to a described session.
 func StoryOf(d Session, now time.Time) Story {
 	s := d.Of
 	j := Story{Session: d, CreatedAt: unix(s.CreatedAt).UTC(), Tests: TestsOf(s), Claimed: s.StillRefuted(),

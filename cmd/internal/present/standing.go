@@ -13,13 +13,13 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Unjudged reports whether work that was completed has a checkpoint on top that no gate has seen.
+// Unjudged reports whether completed work has a newer checkpoint that no gate has judged.
 func Unjudged(s *session.Session) bool {
 	c := s.At(s.Current)
 	return s.Status == session.StatusCompleted && c != nil && !c.Green
 }
 
-// WithoutVerdict names the phases that a person left without a verdict, "" for none.
+// WithoutVerdict names the phases that a person skipped or passed without a verdict; "" if there are none.
 func WithoutVerdict(phases []session.SkippedPhase) string {
 	var skipped, passed []string
 	for _, p := range phases {
@@ -41,7 +41,7 @@ func WithoutVerdict(phases []session.SkippedPhase) string {
 	return strings.TrimPrefix(text, ", and ")
 }
 
-// Stands says where a session stands, in one line.
+// Stands describes the state of a session in one line.
 func Stands(s *session.Session) string {
 	switch {
 	case s.Status == session.StatusCompleted:
@@ -62,18 +62,18 @@ func Stands(s *session.Session) string {
 	}
 	n := s.Visit.Attempts
 	if c := s.At(s.Current); c != nil && s.Status == session.StatusWaiting && c.Phase == s.Phase && c.Lap == s.Lap {
-		n = max(n, c.Attempt) // the one that is asked about counts only when it is Answered
+		n = max(n, c.Attempt) // the attempt in question counts only after the answer
 	}
 	if n > 0 {
 		line += ", " + N(n, "attempt") + " so far"
 	}
-	if s.Why != "" && s.Status != session.StatusBlocked { // the evidence of a block says it at length
+	if s.Why != "" && s.Status != session.StatusBlocked { // if blocked, the evidence says it in detail
 		line += " (" + s.Why + ")"
 	}
 	return line
 }
 
-// completed says what completed work came to.
+// completed describes the state of completed work.
 func completed(s *session.Session) string {
 	text := "completed: all that was requested is done, and all gates pass"
 	switch skipped, did := WithoutVerdict(s.SkippedPhases), itemsDid(items.States(s)); {
@@ -91,7 +91,7 @@ func completed(s *session.Session) string {
 	return text + unprovenGate(ProofOf(s))
 }
 
-// itemsDid says what became of the items, "" when all of them were delivered.
+// itemsDid counts the items by outcome; "" if all were delivered.
 func itemsDid(items []items.Item) string {
 	n := map[session.ItemState]int{}
 	for _, item := range items {
@@ -113,7 +113,7 @@ func itemsDid(items []items.Item) string {
 	return fmt.Sprintf("%d of %d items done: %s", done, len(items), strings.Join(p, ", "))
 }
 
-// StoppedHere is whyStopped without what is past by now: HEAD was taken away, and is on the session's branch again.
+// StoppedHere is WhyStopped, but if HEAD had left the session's branch and is back, it says only that.
 func StoppedHere(s *session.Session, now time.Time, current bool) []string {
 	if current && s.Status == session.StatusBlocked && s.Blocked.Hint == "wfs resume "+string(s.ID) {
 		return []string{"HEAD is back on " + strings.TrimPrefix(s.Branch(), "refs/heads/")}
@@ -121,7 +121,7 @@ func StoppedHere(s *session.Session, now time.Time, current bool) []string {
 	return WhyStopped(s, now)
 }
 
-// WhyStopped lists what a person must know about a session that does not go on by itself.
+// WhyStopped explains in lines why a session does not continue without the user. It returns nil if it does.
 func WhyStopped(s *session.Session, now time.Time) []string {
 	switch {
 	case s.Status == session.StatusBlocked:
@@ -139,7 +139,8 @@ func WhyStopped(s *session.Session, now time.Time) []string {
 	return nil
 }
 
-// QuestionLines are what whoever answers a question has to know beside the question itself.
+// QuestionLines lists the paths and the evidence for answering a question, without evidence that is in the question
+// itself.
 func QuestionLines(q *session.Question, ask string) []string {
 	if q == nil {
 		return nil
@@ -152,7 +153,7 @@ func QuestionLines(q *session.Question, ask string) []string {
 	return p
 }
 
-// WaitingFor says until when a session waits, and what for.
+// WaitingFor says why and until when a session waits, and how long that is from now.
 func WaitingFor(w *session.Waiting, now time.Time) string {
 	words := "over"
 	if left := unix(w.Until).Sub(now); left > 0 {
@@ -161,7 +162,7 @@ func WaitingFor(w *session.Waiting, now time.Time) string {
 	return WaitingUntil(w, now) + " (" + words + ")"
 }
 
-// WaitingUntil is WaitingFor without how long that is from now.
+// WaitingUntil says why and until when a session waits.
 func WaitingUntil(w *session.Waiting, now time.Time) string {
 	what, format := "waiting for a limit until", " 15:04 UTC"
 	switch w.Cause {
@@ -176,7 +177,7 @@ func WaitingUntil(w *session.Waiting, now time.Time) string {
 	return what + unix(w.Until).UTC().Format(format)
 }
 
-// Standing is stands, with its status in colour.
+// Standing is Stands with the status in colour.
 func Standing(s *session.Session) Styled {
 	line := Stands(s)
 	if rest, ok := strings.CutPrefix(line, string(s.Status)); ok {
@@ -185,7 +186,7 @@ func Standing(s *session.Session) Styled {
 	return Join(line)
 }
 
-// blockedWords say what stopped a session.
+// blockedWords explain why a session is blocked.
 var blockedWords = map[session.BlockReason]string{
 	session.BlockBreaker: "no progress", session.BlockGate: "a gate cannot judge",
 	session.BlockRunner: "the agent keeps failing", session.BlockConflict: "a conflict",

@@ -13,15 +13,14 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// shownCheckpoints is how many of the newest ones the story shows, shownClaims how many refuted claims, and
-// shownItems how many items are listed without being asked for.
+// How many checkpoints, claims that were not true, and items the story shows at most.
 const (
 	shownCheckpoints = 5
 	shownClaims      = 3
 	shownItems       = 10
 )
 
-// Tell prints a session's story, for somebody who was away: what happened and where it stands. On prints how to go on.
+// Tell prints a session's story for a user who was away: its state and what happened. On prints the next commands.
 func (c *Screen) Tell(j *Story) {
 	s, r, e := j.Of, report{c, &j.Session}, evidence{c}
 	c.Short("%s  %s", s.ID, s.Headline())
@@ -59,7 +58,7 @@ func (c *Screen) Tell(j *Story) {
 	e.forced(s.SkippedPhases)
 }
 
-// newest prints the newest checkpoints.
+// newest prints the newest checkpoints and, if those were not judged, which one was.
 func (c report) newest(j *Story) {
 	s := j.Of
 	if len(j.Newest) > 0 {
@@ -77,7 +76,8 @@ func (c report) newest(j *Story) {
 	}
 }
 
-// numbers tells what was done. told says that a screen has said already what was used up.
+// numbers prints counts of attempts, checkpoints and tests. It prints the usage unless told: then it is already on the
+// screen.
 func (c report) numbers(j *Story, told bool) {
 	s, now := j.Of, c.Clock()
 	if r := j.LastRun; r != nil {
@@ -107,7 +107,7 @@ func (c report) numbers(j *Story, told bool) {
 	evidence{c.Screen}.flaky(j.Flaky)
 }
 
-// runTime says when a run was, and how long.
+// runTime says when a run was, and how long it took.
 func runTime(r *LastRun, goesOn bool, now time.Time) string {
 	switch {
 	case goesOn:
@@ -118,7 +118,7 @@ func runTime(r *LastRun, goesOn bool, now time.Time) string {
 	return Lasting(r.EndedAt.Sub(r.At)) + " long, ended " + Ago(*r.EndedAt, now)
 }
 
-// runDid says what came of a run.
+// runDid sums up the results of a run.
 func runDid(r *LastRun, laps bool) string {
 	p := Parts{N(r.Attempts, "attempt") + " judged"}
 	p.Add(laps && r.Laps > 0, "%s done", N(r.Laps, "lap"))
@@ -128,7 +128,7 @@ func runDid(r *LastRun, laps bool) string {
 	return strings.Join(p, ", ")
 }
 
-// items tells what became of the items of the checklist. shown is what shows them, where that is known.
+// items prints the state of each item of the checklist. shown has, by item, the tests that show it is done.
 func (c report) items(shown map[int]string) {
 	d := c.of
 	room := 200
@@ -143,7 +143,8 @@ func (c report) items(shown map[int]string) {
 	}
 }
 
-// driver says who drives a session, and what waits for whoever does.
+// driver prints the process that runs a session, surviving processes of the last run, and the number of unread
+// requests.
 func (c report) driver() {
 	d := c.of
 	if d.Driver != nil {
@@ -164,7 +165,7 @@ func (c report) driver() {
 	}
 }
 
-// place names a session's work tree if that is another one.
+// place names a session's work tree if it is not the current one.
 func (c report) place() {
 	d := c.of
 	if d.Worktree == "" || d.Current {
@@ -177,7 +178,7 @@ func (c report) place() {
 	c.Out("work tree: %s%s", d.Worktree, gone)
 }
 
-// autoSave tells of a backup that holds what no checkpoint has.
+// autoSave describes a backup with changes that no checkpoint has.
 func (c report) autoSave() {
 	d, j := c.of, c.of.AutoSave
 	if j == nil {
@@ -193,14 +194,14 @@ func (c report) autoSave() {
 		c.Facts.Typed("wfs diff auto", d.ID, d.Worktree))
 }
 
-// SaySpecEdited says that the file of the spec was edited since it was pinned.
+// SaySpecEdited prints that the spec's file was edited after it was pinned, with the command that pins it again.
 func SaySpecEdited(say func(string, ...any), command string) {
 	if command != "" {
 		say("the spec was edited since it was pinned; to use it as it is now: %s", command)
 	}
 }
 
-// FilesText counts and names files, "" for none.
+// FilesText counts and names files; "" if there are none.
 func FilesText(files []string, what string) string {
 	if len(files) == 0 {
 		return ""
@@ -208,7 +209,7 @@ func FilesText(files []string, what string) string {
 	return fmt.Sprintf("%s %s: %s", N(len(files), "file"), what, safetext.First(files, 5, " "))
 }
 
-// On prints how to go on: the ways on from where a session was stopped, or what to type next.
+// On prints how to continue: the options for a stopped session, or the next commands.
 func (c *Screen) On(d *Session) {
 	if len(d.Ways) == 0 {
 		c.Next(d.Next)

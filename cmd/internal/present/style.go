@@ -8,20 +8,20 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Colours are few and mean something: how the gates judged, where a session stands. They are of the eight that every
-// terminal has, without yellow and blue, which are hard to read on light or on dark.
+// Colours are few and have a meaning: the verdict of a gate, the state of a session. They are among the eight of every
+// terminal, without yellow and blue, which are hard to read on light or on dark.
 const (
 	plain   = ""
 	good    = "32" // green
 	bad     = "31" // red
-	notable = "35" // magenta: somebody has to do something
-	strong  = "1"  // what to type next
+	notable = "35" // magenta: needs attention
+	strong  = "1"  // commands to type next
 )
 
 // span is a piece of text in one colour.
 type span struct{ text, colour string }
 
-// Styled is text in colours, as an argument of Out and Note, which leave the colours out where nobody wants them.
+// Styled is coloured text for Out and Note, which omit the colours if they are turned off.
 type Styled []span
 
 func Good(text string) Styled    { return Styled{{text, good}} }
@@ -29,7 +29,7 @@ func Bad(text string) Styled     { return Styled{{text, bad}} }
 func Notable(text string) Styled { return Styled{{text, notable}} }
 func Strong(text string) Styled  { return Styled{{text, strong}} }
 
-// Join puts texts behind each other, styled or not.
+// Join concatenates texts, styled or not.
 func Join(parts ...any) (line Styled) {
 	for _, p := range parts {
 		if s, ok := p.(Styled); ok {
@@ -49,7 +49,7 @@ func (s Styled) String() string {
 	return b.String()
 }
 
-// Columns is how many columns a line takes.
+// Columns is the width of a line in columns.
 func (s Styled) Columns() int { return safetext.Width(s.String()) }
 
 func (p span) render() string {
@@ -60,10 +60,10 @@ func (p span) render() string {
 	return "\x1b[" + p.colour + "m" + text + "\x1b[m"
 }
 
-// mark stands for a styled argument while the text around it is stripped. Nothing that was stripped holds it.
+// mark replaces a styled argument while the text around it is stripped. Stripped text cannot contain it.
 const mark = "\x00styled\x00"
 
-// Render formats text and strips it of everything that moves a terminal, but for the colours of its styled arguments.
+// Render formats text and strips all control sequences, except the colours of styled arguments.
 func Render(colours bool, format string, args ...any) string {
 	var spans []Styled
 	masked := make([]any, len(args))
@@ -75,7 +75,7 @@ func Render(colours bool, format string, args ...any) string {
 		}
 	}
 	parts := strings.Split(fmt.Sprintf(format, masked...), mark)
-	if !colours || len(parts) != len(spans)+1 { // somebody's text holds the mark
+	if !colours || len(parts) != len(spans)+1 { // an argument contains the mark
 		return safetext.Strip(fmt.Sprintf(format, args...))
 	}
 	var b strings.Builder
@@ -90,7 +90,7 @@ func Render(colours bool, format string, args ...any) string {
 	return b.String()
 }
 
-// Unreadable stands in place of the status of a session that cannot be read.
+// Unreadable is shown as the status of a session that cannot be read.
 const Unreadable session.Status = "unreadable"
 
 var verdictColours = map[session.Verdict]string{session.Pass: good, session.Fail: bad, session.Blocked: notable}
@@ -107,7 +107,7 @@ func Verdict(v session.Verdict, c session.Class) Styled {
 	return Judged(v, string(v))
 }
 
-// aligned are rows in columns. The last column is not padded.
+// aligned puts rows into aligned columns. It does not pad the last column.
 func aligned(rows [][]any) []Styled {
 	var widths []int
 	for _, row := range rows {
@@ -133,7 +133,7 @@ func aligned(rows [][]any) []Styled {
 	return lines
 }
 
-// fit takes the white space at the end of a line away and shortens it to so many columns, 0 for any number.
+// fit removes trailing spaces and shortens a line to width columns, 0 for no limit.
 func fit(s Styled, width int) Styled {
 	for n := len(s) - 1; n >= 0; n-- {
 		if s[n].text = strings.TrimRight(s[n].text, " "); s[n].text != "" {
@@ -145,7 +145,7 @@ func fit(s Styled, width int) Styled {
 	}
 	for i := range s {
 		w := safetext.Width(s[i].text)
-		if w >= width { // something of it or behind it does not fit
+		if w >= width { // this span or the next does not fit
 			s[i].text = safetext.Cut(s[i].text+"…", width)
 			return s[:i+1]
 		}
@@ -159,7 +159,7 @@ func Pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-safetext.Width(text)))
 }
 
-// Judged is text in the colour of a verdict, Status a status in its own.
+// Judged is text in the colour of a verdict, Status a status in its colour.
 func Judged(v session.Verdict, text string) Styled { return Styled{{text, verdictColours[v]}} }
 
 func Status(s session.Status) Styled { return Styled{{string(s), statusColours[s]}} }

@@ -41,7 +41,7 @@ func TestOnlyOwnColours(t *testing.T) {
 	}{
 		{"a %s b", "a \x1b[32mok\x1b[m rest b", []any{green}},
 		{"%s: %s", "\x1b[32mok\x1b[m rest: x", []any{green, "\x1b[31mx"}},
-		{"%s %s", "ok rest x\x00y"[:8] + "xstyledy", []any{green, "x" + mark + "y"}}, // the mark in somebody's text: no colours
+		{"%s %s", "ok rest x\x00y"[:8] + "xstyledy", []any{green, "x" + mark + "y"}}, // has the mark: no colours
 		{"%d%%", "7%", []any{7}},
 		{"%s", "", []any{Styled(nil)}},
 	} {

@@ -9,10 +9,10 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// Terminal passes text on to a terminal without control sequences, but for colours.
+// Terminal writes text to a terminal, and removes control sequences other than colours.
 type Terminal struct {
 	To   io.Writer
-	rest []byte // an unfinished line
+	rest []byte // an incomplete line
 }
 
 func (t *Terminal) Write(p []byte) (int, error) {
@@ -29,17 +29,17 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// Close writes what is left.
+// Close writes an incomplete last line.
 func (t *Terminal) Close() error {
 	_, err := io.WriteString(t.To, onlyColours(string(t.rest)))
 	t.rest = nil
 	return err
 }
 
-// sgr is a sequence that sets colours.
+// sgr matches control sequences that set colours.
 var sgr = lazyregexp.New(`\x1b\[[0-9;]*m`)
 
-// onlyColours strips text but for colours.
+// onlyColours strips control sequences other than colours.
 func onlyColours(s string) string {
 	var b strings.Builder
 	at := 0

@@ -16,7 +16,7 @@ func TestTerminalLetsOnlyColoursThrough(t *testing.T) {
 	} {
 		var out strings.Builder
 		w := &Terminal{To: &out}
-		for _, b := range []byte(in) { // however it is cut
+		for _, b := range []byte(in) { // split at every byte
 			if _, err := w.Write([]byte{b}); err != nil {
 				t.Fatal(err)
 			}

@@ -7,17 +7,17 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// treeLine is one line of a drawn tree: lines and, mostly, a checkpoint to their right.
+// treeLine is a line of a drawn tree: its graph and, if there is one, the checkpoint to the right of it.
 type treeLine struct {
 	art        string
 	checkpoint *session.Checkpoint
 }
 
-// drawTree draws checkpoints, newest first, as `git log --graph` draws commits. below says what each builds on.
-// A column is a line of work that leads down to a checkpoint which is still to come.
+// drawTree draws checkpoints, newest first, as `git log --graph` draws commits. below maps each checkpoint to the one
+// it builds on. A column is a line of work that continues down to a checkpoint not drawn yet.
 func drawTree(list []session.Checkpoint, below map[int]int) []treeLine {
 	var lines []treeLine
-	var columns []int // the checkpoint that each column leads to
+	var columns []int // the checkpoint that each column continues to
 	for i := range list {
 		c := &list[i]
 		at := slices.Index(columns, c.Number)
@@ -25,7 +25,7 @@ func drawTree(list []session.Checkpoint, below map[int]int) []treeLine {
 			at = len(columns)
 			columns = append(columns, c.Number)
 		}
-		for k := len(columns) - 1; k > at; k-- { // other lines of work that began here come in from the right
+		for k := len(columns) - 1; k > at; k-- { // lines of work that began here join from the right
 			if columns[k] == c.Number {
 				lines = append(lines, treeLine{art: joinArt(columns, at, k)})
 				columns = slices.Delete(columns, k, k+1)
@@ -55,7 +55,7 @@ func drawTree(list []session.Checkpoint, below map[int]int) []treeLine {
 	return lines
 }
 
-// joinArt draws column k running into column at, to its left.
+// joinArt draws column k joining column at, to its left.
 func joinArt(columns []int, at, k int) string {
 	art := []byte(strings.Repeat("| ", k) + "  ")
 	art[2*k-1] = '/'
@@ -69,7 +69,8 @@ func joinArt(columns []int, at, k int) string {
 	return strings.TrimRight(string(art), " ")
 }
 
-// DrawTree draws checkpoints of a session, newest first, with what is known of each. below says what each builds on.
+// DrawTree draws a session's checkpoints, newest first, with a description of each. below maps each checkpoint to the
+// one it builds on.
 func DrawTree(s *session.Session, list []session.Checkpoint, below map[int]int) (lines []Styled) {
 	wide := PhaseColumns(s.Checkpoints)
 	for _, line := range drawTree(list, below) {

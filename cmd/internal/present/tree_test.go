@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// newestFirst are checkpoints 0 to n-1, newest first.
+// newestFirst returns checkpoints 0 to n-1, newest first.
 func newestFirst(n int) []session.Checkpoint {
 	var list []session.Checkpoint
 	for i := range n {
@@ -43,7 +43,7 @@ func TestDrawTree(t *testing.T) {
 	}
 }
 
-// Every checkpoint is drawn once, in order, and the drawing ends with one line of work: the first checkpoint's.
+// TestDrawAnyTree draws every checkpoint once, in order, and ends with one line of work: that of the first checkpoint.
 func TestDrawAnyTree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")

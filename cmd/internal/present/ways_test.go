@@ -6,7 +6,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// TestWayToWrongTests: whoever has edited a lap's test by hand can still go back to where it was written.
+// TestWayToWrongTests: after a lap's test was edited by hand, you can still go back to where it was written.
 func TestWayToWrongTests(t *testing.T) {
 	s := &session.Session{Phase: "GREEN", Lap: 2, Checkpoints: []session.Checkpoint{
 		{Number: 0, Phase: "RED", Lap: 1, Next: "RED", NextLap: 1},

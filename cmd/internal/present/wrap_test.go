@@ -2,7 +2,7 @@ package present
 
 import "testing"
 
-// TestWrapped: prose breaks between words on a terminal, and what is to be typed stays on one line.
+// TestWrapped breaks prose between words on a terminal, and keeps commands on one line.
 func TestWrapped(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{

@@ -15,46 +15,47 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Progress turns the engine's events into lines for people, or into JSON.
+// Progress prints the engine's events as lines for people, or as JSON.
 type Progress struct {
 	*present.Screen
 	Much How
-	View *RunView        // nil: there is none
-	Plan *workflows.Plan // nil: not known
+	View *RunView        // nil: no view
+	Plan *workflows.Plan // nil: unknown
 
-	refused map[string]bool    // commands that were named
-	lap     string             // that was begun
-	said    string             // the agent's last words
-	judged  *session.Judgement // what the next checkpoint is about
+	refused map[string]bool    // commands already named
+	lap     string             // the current lap
+	said    string             // the agent's last message
+	judged  *session.Judgement // the judgement for the next checkpoint
 	decided *session.Decided
 }
 
-// How says how much a run tells.
+// How is how much a run prints.
 type How string
 
 const (
 	Ordinary How = ""
-	Quiet    How = "quiet"   // what ends an attempt
+	Quiet    How = "quiet"   // only the results of attempts
 	Verbose  How = "verbose" // also everything that an agent says and does
 )
 
-// answer prints a line of the stream, where JSON is wanted.
+// answer prints a line of the JSON stream. It reports whether JSON is requested.
 func (p *Progress) answer(s present.Stream) bool {
 	if p.JSON {
 		s.Version = present.Version
-		_ = p.Facts.Answer(s) // nobody is there to read of a closed pipe
+		_ = p.Facts.Answer(s) // a closed pipe has no reader to report to
 	}
 	return p.JSON
 }
 
-// Tell tells something that people should know.
+// Tell prints a message for people.
 func (p *Progress) Tell(text string) {
 	if !p.answer(present.Stream{Type: "progress", Text: text}) {
 		p.Note("    %s", text)
 	}
 }
 
-// Report tells what goes on at this moment. Where a view shows it, nothing else does, unless it is more than that.
+// Report shows the current action in the view. Lines that end in an ellipsis are printed only as JSON or with
+// --verbose, because a later row shows their result.
 func (p *Progress) Report(text string) {
 	if p.Much == Quiet {
 		return
@@ -63,12 +64,12 @@ func (p *Progress) Report(text string) {
 		p.View.Does(text)
 	}
 	if p.Much != Verbose && !p.JSON && strings.HasSuffix(text, "…") {
-		return // a row says what came of it
+		return
 	}
 	p.Tell(text)
 }
 
-// Agent tells what an agent did.
+// Agent prints an agent event.
 func (p *Progress) Agent(e agents.Event) {
 	at := p.Clock().UTC()
 	if p.Much == Quiet || p.answer(present.Stream{Type: "agent", At: &at, Agent: &e}) {
@@ -88,11 +89,11 @@ func (p *Progress) Agent(e agents.Event) {
 	}
 }
 
-// ends are the events that a quiet run tells.
+// ends are the events that a quiet run prints.
 var ends = []session.Kind{session.KindCheckpointed, session.KindStrayed, session.KindBudgetWarned, session.KindVoided,
 	session.KindWaiting, session.KindInterrupted}
 
-// Event tells an event; s is the session as it is with it.
+// Event prints an event; s is the session after it.
 func (p *Progress) Event(e session.Event, s *session.Session) {
 	if p.answer(present.EventLine(e)) {
 		return
@@ -112,7 +113,7 @@ func (p *Progress) Event(e session.Event, s *session.Session) {
 			p.Note("  last attempt%s: without progress the session is blocked", triedBy(b.Agent))
 		}
 	case session.RunEnded:
-		if s.Open == nil || s.Open.Runner != "person" { // who has just typed the answer knows
+		if s.Open == nil || s.Open.Runner != "person" { // the user has just typed the answer
 			p.ran(s, b)
 			p.sayRefused(s, b.RunResult)
 		}
@@ -145,7 +146,7 @@ func (p *Progress) Event(e session.Event, s *session.Session) {
 	case session.Voided:
 		why := b.Why
 		if r := s.LastResult; r != nil && why == decide.VoidedWhy(*r) && p.Much != Quiet {
-			why = "it changed nothing" // how it ended stands above
+			why = "it changed nothing" // the row above says how it ended
 		}
 		p.below("not counted: %s", why)
 	case session.Waiting:
@@ -173,7 +174,7 @@ func (p *Progress) driving(b session.Driving, s *session.Session) {
 	}
 }
 
-// attempt begins an attempt, and the lap where it is the first that is told of it.
+// attempt prints the heading of an attempt, and before the first one of a lap the heading of the lap.
 func (p *Progress) attempt(s *session.Session, phase session.PhaseName, attempt int) {
 	if lap := fmt.Sprint(s.ID, s.Lap); p.lap != lap {
 		if p.lap != "" {
@@ -202,7 +203,7 @@ func (p *Progress) attempt(s *session.Session, phase session.PhaseName, attempt 
 	p.said, p.decided = "", nil
 }
 
-// label is as wide as what stands before the rows of an attempt.
+// label is the width of the labels before the rows of an attempt.
 func (p *Progress) label() int {
 	n := len("ok @1")
 	if p.Plan != nil {
@@ -214,7 +215,7 @@ func (p *Progress) label() int {
 	return min(n, 14)
 }
 
-// row tells one thing of an attempt: who or what it is, what came of it, and how long it took.
+// row prints one step of an attempt: its label, its result, and how long it took.
 func (p *Progress) row(label string, text any, took string) {
 	words := present.Join(text)
 	if took != "" {
@@ -223,12 +224,12 @@ func (p *Progress) row(label string, text any, took string) {
 	p.NoteAt(p.label()+4, "  %s  %s%s", present.Pad(label, p.label()), words, took)
 }
 
-// below tells more of the row above.
+// below prints details of the row above.
 func (p *Progress) below(format string, args ...any) {
 	p.NoteAt(p.label()+4, "%s"+format, append([]any{strings.Repeat(" ", p.label()+4)}, args...)...)
 }
 
-// ran tells what an agent or a command did.
+// ran prints what an agent or a command changed, and its cost and last message.
 func (p *Progress) ran(s *session.Session, b session.RunEnded) {
 	r, label := b.RunResult, "agent"
 	text := "no change"
@@ -254,7 +255,7 @@ func (p *Progress) ran(s *session.Session, b session.RunEnded) {
 	}
 }
 
-// sayRefused names the commands that the agent was not permitted to run, each once, and what permits them.
+// sayRefused prints each command that the agent was not allowed to run, only once, and how to allow it.
 func (p *Progress) sayRefused(s *session.Session, r session.RunResult) {
 	for _, c := range r.Refused {
 		key := cmp.Or(c.Text, c.Whole)
@@ -305,7 +306,7 @@ func (p *Progress) sayJudged(b session.Judged) {
 	}
 }
 
-// checkpoint tells how an attempt was judged, or what else a checkpoint is for.
+// checkpoint prints the verdict on an attempt, or the reason for another kind of checkpoint.
 func (p *Progress) checkpoint(b session.Checkpointed, s *session.Session) {
 	at, j, d := fmt.Sprintf("@%d", b.Number), p.judged, p.decided
 	p.judged, p.decided = nil, nil
@@ -353,7 +354,7 @@ func (p *Progress) checkpoint(b session.Checkpointed, s *session.Session) {
 	}
 }
 
-// sayTurn tells what else a checkpoint took in, and what it lacks.
+// sayTurn prints the foreign commits that a checkpoint includes, a HEAD that was moved back, and missing files.
 func (p *Progress) sayTurn(b session.Checkpointed, s *session.Session) {
 	for _, c := range b.Adopted {
 		if i := slices.IndexFunc(s.Checkpoints, func(own session.Checkpoint) bool { return own.Code == c }); i >= 0 {
@@ -395,7 +396,7 @@ func shownBy(test session.TestID) string {
 	return string(test) + ", written before, is to show it"
 }
 
-// outcome is what came of an attempt, with its numbers, or what else a checkpoint is for.
+// outcome is the verdict on an attempt with its summary, or the summary of another kind of checkpoint.
 func outcome(b session.Checkpointed) present.Styled {
 	if b.Verdict == "" {
 		return present.Join(b.Summary)

@@ -13,14 +13,14 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// RunView is the view of a run: where it stands, what is done now, what it costs. nil is none.
+// RunView is the live view of a run: its state, its current action and its cost. A nil RunView shows nothing.
 type RunView struct {
 	*View
 	now   func() time.Time
 	shown viewing
 }
 
-// ShowRun puts one up, if that can be. hint is what a person may do.
+// ShowRun opens a view, or returns nil if the terminal cannot show one. hint says what the user can do.
 func ShowRun(s *present.Screen, hint string) *RunView {
 	v := &RunView{now: s.Clock, shown: viewing{began: s.Clock()}}
 	v.View = Show(s, func(columns int) []present.Styled { return v.shown.lines(v.now(), hint, columns) })
@@ -32,7 +32,7 @@ func ShowRun(s *present.Screen, hint string) *RunView {
 
 func (v *RunView) Began(at time.Time) { v.change(func() { v.shown.began = at }) }
 
-// Stands tells the view where a session stands, and what it runs: whose agent works, and where the breaker stops it.
+// Stands updates the state of the session. The plan has the agent's name, the breaker's limit and the budget.
 func (v *RunView) Stands(now *session.Session, p *workflows.Plan) {
 	v.change(func() {
 		v.shown.plan = p
@@ -46,10 +46,10 @@ func (v *RunView) Event(e session.Event, now *session.Session) {
 
 func (v *RunView) Agent(e agents.Event) { v.change(func() { v.shown.agent(e, v.now()) }) }
 
-// Does says what the engine itself does now.
+// Does sets the current action of the engine itself.
 func (v *RunView) Does(text string) { v.change(func() { v.shown.does(text, v.now()) }) }
 
-// viewing is what a view knows. It holds nothing that the engine changes behind its back.
+// viewing is the data that a view shows. It shares no memory that the engine changes.
 type viewing struct {
 	plan  *workflows.Plan
 	began time.Time
@@ -59,17 +59,17 @@ type viewing struct {
 	attempt int
 	targets int // of this lap
 	passing int
-	tested  bool // the targets have been judged in this lap
-	fails   int  // attempts in a row without progress, and how many there may be
+	tested  bool // the targets were judged in this lap
+	fails   int  // attempts in a row without progress
 	most    int
 
-	said  string           // by the agent, last
-	what  string           // is done now
-	since time.Time        // it is done
-	wait  *session.Waiting // for a time, nil for not
+	said  string           // by the agent, most recently
+	what  string           // the current action
+	since time.Time        // when it began
+	wait  *session.Waiting // nil: not waiting for a limit
 
 	before  float64 // what the session cost before this run
-	cap     float64 // what it may cost, 0 for any
+	cap     float64 // the cap on the session's cost, 0: none
 	spent   agents.Spent
 	tools   int
 	denials int
@@ -79,7 +79,7 @@ type viewing struct {
 
 func (s *viewing) does(what string, now time.Time) { s.what, s.since = what, now }
 
-// who is the agent's name in sentences.
+// who is the agent's name for use in sentences.
 func (s *viewing) who() string {
 	if s.plan != nil && s.plan.Agent.Use != "" {
 		return s.plan.Agent.Use
@@ -87,7 +87,7 @@ func (s *viewing) who() string {
 	return "the agent"
 }
 
-// event takes in an event of the session, which is now as it is with it.
+// event updates the data after an event; now is the session after it.
 func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 	switch b := e.Body.(type) {
 	case session.AttemptStarted:
@@ -107,7 +107,7 @@ func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 	s.stands(now)
 }
 
-// stands takes in where a session stands.
+// stands updates the data from a session.
 func (s *viewing) stands(now *session.Session) {
 	lap := now.LapName(now.Lap)
 	if now.Phase != s.phase || lap != s.lap {
@@ -133,7 +133,7 @@ func (s *viewing) stands(now *session.Session) {
 	}
 }
 
-// agent takes in what an agent did.
+// agent updates the data after an agent event.
 func (s *viewing) agent(e agents.Event, at time.Time) {
 	does := ""
 	switch e.Kind {
@@ -168,7 +168,7 @@ func (s *viewing) agent(e agents.Event, at time.Time) {
 	}
 }
 
-// lines are the view, as wide as the terminal is.
+// lines renders the view for a terminal of that many columns.
 func (s *viewing) lines(now time.Time, hint string, columns int) []present.Styled {
 	var stands, costs present.Parts
 	stands.Add(s.phase != "", "%s", s.phase)
@@ -204,11 +204,11 @@ func (s *viewing) lines(now time.Time, hint string, columns int) []present.Style
 	return append(lines, viewLine([]string{what}, clock, columns), viewLine(append(costs, hint), "", columns))
 }
 
-// viewEdge is at the beginning of each line of a view, to tell it from what has scrolled away.
+// viewEdge begins each line of a view, to distinguish it from output that has scrolled away.
 const viewEdge = "│ "
 
-// viewLine puts parts side by side and a clock at the edge of the terminal. Parts that do not fit are left out,
-// the last ones first; a single one is cut.
+// viewLine puts parts side by side, and a clock at the right edge of the terminal. It drops the last parts if they do
+// not fit, and cuts a single one.
 func viewLine(parts []string, clock string, columns int) present.Styled {
 	room := columns - safetext.Width(viewEdge)
 	if clock != "" && room > safetext.Width(clock)+20 {
@@ -233,7 +233,7 @@ func viewLine(parts []string, clock string, columns int) present.Styled {
 	return present.Join(safetext.Cut(viewEdge+text+clock, columns))
 }
 
-// toolText says what a call of a tool does: "runs go test ./...".
+// toolText describes a tool call: "runs go test ./...".
 func toolText(t agents.Tool) string {
 	if t.Detail == "" || t.Action == agents.Does || t.Action == "" {
 		return "uses " + present.ToolName(t)

@@ -85,7 +85,7 @@ func TestViewLines(t *testing.T) {
 │ waiting for a limit until 13:01 UTC                     1:00:00 left
 │ $3.10 of $20.00 in all  5-hour limit 92% used  1 refused
 `)
-	for columns := range 12 { // terminals that nobody has
+	for columns := range 12 { // smaller than any real terminal
 		for _, line := range v.lines(at(100), "x", columns) {
 			if w := safetext.Width(line.String()); w > columns {
 				t.Errorf("%d columns: %q", columns, line)

@@ -1,4 +1,4 @@
-// Package live shows a run, or the work of a command, while it goes on.
+// Package live shows a run, or the work of a command, while it happens.
 package live
 
 import (
@@ -12,24 +12,25 @@ import (
 	"github.com/wfs-dev/wfs/internal/screen"
 )
 
-// View is a block at the bottom of the terminal that changes while something goes on. What is over scrolls away
-// above it. No view, nil, shows nothing.
+// View is a block at the bottom of the terminal that is updated in place. Printed lines scroll away above it. A nil
+// View shows nothing.
 type View struct {
-	End func() // takes it away
+	End func() // removes the view
 
 	block *screen.Block
 	soon  chan struct{} // something has changed
 	mu    sync.Mutex
 }
 
-// drawEvery is how often the clocks of a view move on, and drawAtMost how often it is drawn while much happens.
+// drawEvery is how often the clocks of a view advance. drawAtMost limits how often it is drawn while many things
+// change.
 const (
 	drawEvery  = time.Second
 	drawAtMost = 100 * time.Millisecond
 )
 
-// Show puts a view up, if a person sits at a terminal that can have one. Everything that is printed goes above it until
-// its end is called. lines are as wide as the terminal is.
+// Show opens a view if standard error is a suitable terminal, else it returns nil. All output is printed above the view
+// until End is called. lines renders the view for a terminal of that many columns.
 func Show(s *present.Screen, lines func(columns int) []present.Styled) *View {
 	tty, ok := s.Stderr.(*os.File)
 	if accessible := s.Getenv("ACCESSIBLE"); !ok || s.JSON || !s.StderrTTY || s.Getenv("TERM") == "dumb" ||
@@ -39,7 +40,7 @@ func Show(s *present.Screen, lines func(columns int) []present.Styled) *View {
 	}
 	size := func() (columns, rows int) {
 		if screen.Foreground(tty) {
-			columns, rows, _ = term.GetSize(int(tty.Fd())) // 0 when it does not say
+			columns, rows, _ = term.GetSize(int(tty.Fd())) // 0 if unknown
 		}
 		return columns, rows
 	}
@@ -79,9 +80,9 @@ func Show(s *present.Screen, lines func(columns int) []present.Styled) *View {
 	return v
 }
 
-// echo is whether a terminal shows what is typed.
+// echo turns off the terminal's echo of typed characters.
 type echo struct {
-	terminal *os.File // nil: nobody types
+	terminal *os.File // nil: not a terminal
 	mu       sync.Mutex
 	restore  func()
 }
@@ -96,7 +97,7 @@ func (e *echo) on() {
 }
 
 func (e *echo) off() {
-	e.on() // what is restored one day must not be the silence
+	e.on() // else restore would save the muted state
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.terminal != nil {
@@ -104,7 +105,7 @@ func (e *echo) off() {
 	}
 }
 
-// draw keeps the view up to date.
+// draw redraws the view when it changes, and every second.
 func (v *View) draw(done <-chan struct{}) {
 	tick := time.NewTicker(drawEvery)
 	defer tick.Stop()
@@ -124,7 +125,7 @@ func (v *View) draw(done <-chan struct{}) {
 	}
 }
 
-// change changes what is shown.
+// change updates the data of a view under its lock, and requests a redraw.
 func (v *View) change(f func()) {
 	if v == nil {
 		return
@@ -134,6 +135,6 @@ func (v *View) change(f func()) {
 	v.mu.Unlock()
 	select {
 	case v.soon <- struct{}{}:
-	default: // it is to be drawn already
+	default: // a redraw is already pending
 	}
 }
