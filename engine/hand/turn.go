@@ -126,7 +126,7 @@ func (h *Hand) documents(after session.Session, turn session.Event) (session.Fil
 	return files, nil
 }
 
-// KeepJSON stores a document for the next turn.
+// KeepJSON stores a value as a document for the next turn.
 func (h *Hand) KeepJSON(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -149,6 +149,7 @@ func LedgerMessage(id session.ID, what string) string {
 	return fmt.Sprintf("%s: %s\n\nWfs-Session: %s\n", id, session.OneLine(what, 72), id.Trailer())
 }
 
+// KeepDoc stores the text of a document for the next turn.
 func (h *Hand) KeepDoc(name string, data []byte) {
 	if h.Docs == nil {
 		h.Docs = session.Files{}
