@@ -15,7 +15,7 @@ import (
 // question whether all work is done. text, which may be empty, is kept with it.
 func (h *Hand) Approve(ctx context.Context, text string) error { return h.answer(ctx, text, false) }
 
-// Reject rejects it. why goes into the next brief.
+// Reject rejects what the session waits for. why goes into the next brief.
 func (h *Hand) Reject(ctx context.Context, why string) error { return h.answer(ctx, why, true) }
 
 func (h *Hand) answer(ctx context.Context, text string, no bool) error {
@@ -49,7 +49,7 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	at, stay := decide.Stands(&h.S), decide.Stood(&h.S)
 	agrees := h.S.Status == session.StatusWaiting && h.S.Waiting.Agree
 	switch {
-	case !agrees && h.answered(no, text): // by a process that died before it could report it
+	case !agrees && h.answered(no, text): // a process gave it and died before it could report it
 		return h.carryOut(ctx, nil)
 	case no && h.S.Status == session.StatusCompleted:
 		return session.Refuse(session.RefuseUsage, fmt.Sprintf(`wfs run %s --note "what is still to be done"`, h.ID),

@@ -16,8 +16,8 @@ type AutoSaver func(ctx context.Context, why string) (session.AutoSaved, error)
 
 // SavingOptions control how often the work tree is saved.
 type SavingOptions struct {
-	// Once makes a single save, for the time when the agent has ended and its files are judged. The save is skipped if the
-	// judging ends at once. Now makes it without waiting for that.
+	// Once makes a single save, for the time when the agent has ended and its files are judged. It is skipped if the
+	// judging ends at once, unless Now is set: then it is made immediately.
 	Once, Now bool
 	Log       string // file for errors
 }

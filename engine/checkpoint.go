@@ -56,7 +56,7 @@ func (h *Drive) checkpointAttempt(ctx context.Context) (*session.Checkpoint, err
 		if ev, err = h.Evidence(ctx, session.FileEvidence); err != nil {
 			return nil, err
 		}
-		if h.S.Having(ev.Tree) == nil { // evidence of frozen tests over a tree, which is in no checkpoint
+		if h.S.Having(ev.Tree) == nil { // of a tree with frozen tests added, which no checkpoint has
 			if ev, err = h.Evidence(ctx, session.FileLap); err != nil {
 				return nil, err
 			}

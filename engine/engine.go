@@ -11,7 +11,6 @@
 //     afterwards, by the same idempotent step that recovery uses.
 //  3. The journal never names a commit whose objects are not durable.
 //  4. No file of the work tree is overwritten or deleted before its content is reachable from a ref.
-//  4. No file of the work tree is overwritten or deleted before its content is reachable from a ref.
 package engine
 
 import (
@@ -38,22 +37,22 @@ type Works interface {
 	Left(id session.ID, runID string) session.Remains
 	// Alive lists processes of a run that are still alive, as far as the system can tell.
 	Alive(id session.ID, runID string) []session.Process
-	// End ends those of them that provably belong to the run, and returns their process IDs.
+	// End ends those processes that provably belong to the run, and returns their IDs.
 	End(id session.ID, runID string) []int
 }
 
-// Around is the part of a repository outside the session's branch and files that a run may change.
+// Around is everything in the repository that a run may change besides the session's branch and files.
 type Around interface {
-	// Surroundings returns the refs of others, and the files that configure git here.
+	// Surroundings returns the refs outside a session, and the files that configure git here.
 	Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error)
 	// Conversions returns the git settings that change the content of files. PutConversionsBack restores them. back names
 	// the settings that it restored; elsewhere names those in the user's own files, which only the user may restore.
 	Conversions(ctx context.Context) (session.Conversions, error)
 	PutConversionsBack(ctx context.Context, was session.Conversions) (back, elsewhere []string, err error)
-	// Locks lists the git locks that exist now, of this work tree and of all.
+	// Locks lists the current git locks: of the repository, of refs, and of this work tree's HEAD and index.
 	Locks() []session.GitLock
-	// SetLocksAside moves locks into a directory if they stay and certainly no living process holds them. It returns the
-	// names of the locks that it moved.
+	// SetLocksAside moves locks into a directory if they stay and it is certain that no living process holds them. It
+	// returns the names of the locks that it moved.
 	SetLocksAside(ctx context.Context, locks []session.GitLock, dir string) ([]string, error)
 	// PutBack moves a ref to a commit, wherever it is now. It reports false if the commit no longer exists.
 	PutBack(ctx context.Context, ref string, to session.Commit) (bool, error)
@@ -79,7 +78,7 @@ type Git struct {
 	AutoSaves  AutoSaves
 }
 
-// Engine is shared by all verbs.
+// Engine has the parts that all verbs share.
 type Engine struct {
 	*transition.Kit
 	transition.Restoring
@@ -92,7 +91,7 @@ type Engine struct {
 	place     checkpoint.Git
 	// Day returns the day that contains a time, by the clock of the machine.
 	Day func(time.Time) decide.Day
-	// Saving calls save regularly while an agent works. end stops that, and waits for a save in progress. It may be nil.
+	// Saving calls save regularly while an agent works. end stops that and waits for a save in progress. It may be nil.
 	Saving func(save AutoSaver, o SavingOptions) (end func())
 	// Driver identifies this process in requests to stop. Cut returns the reason why the run's context was cancelled.
 	Driver  string
@@ -117,14 +116,14 @@ func (e *Engine) Use(g Git) {
 	e.place, e.Trees, e.handover, e.Around, e.AutoSaves = g.Checkpoint, g.Trees, g.Handover, g.Around, g.AutoSaves
 }
 
-// Hand is a session opened for writing by the one process that may, with all operations on it.
+// Hand is a session opened for writing by the only process that may write it, with all its operations.
 type Hand struct {
 	*Drive
 	*transition.All
 	*finish.Finisher
 }
 
-// with returns h with all operations on it.
+// with adds all operations to h.
 func (e *Engine) with(h *hand.Hand) *Hand {
 	all := transition.Of(h, e.Kit)
 	place := checkpoint.Of(h, e.Base, e.place)
@@ -136,7 +135,7 @@ func (e *Engine) with(h *hand.Hand) *Hand {
 	return &Hand{d, all, finish.Of(judging, all.FinishTurn, place, e.handover)}
 }
 
-// Open opens a session for writing and recovers from a process that died. The caller holds the driver lock.
+// Open opens a session for writing, and recovers it if a process died. The caller holds its driver lock.
 func (e *Engine) Open(ctx context.Context, id session.ID) (*Hand, error) {
 	opened, err := e.Base.Open(ctx, id)
 	if err != nil {
@@ -167,7 +166,7 @@ func (l *Look) Finish(ctx context.Context, o finish.Options) (transition.Preview
 	return l.finisher.Preview(ctx, l.Exclude, o)
 }
 
-// TakeIn calls Hear for a command of a person, and logs the effect of the request own as an operation.
+// TakeIn calls Hear for a person's command, and logs the effect of its own request as an operation.
 func (h *Hand) TakeIn(ctx context.Context, own string) error {
 	since := h.S.Seq
 	if err := h.hear(own); err != nil {

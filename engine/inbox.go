@@ -15,7 +15,7 @@ type Inbox struct {
 	*hand.Hand
 	*Engine
 	stop  string // id of the request to stop that this run has found
-	woken bool   // by a request to end a wait
+	woken bool   // a request ended the wait
 }
 
 // Hear handles the requests from other processes, in order. A note becomes an event at once; its request is removed

@@ -11,8 +11,8 @@ import (
 )
 
 // New creates a session, makes it current in this work tree, and runs its gates on the base. If a gate cannot run, New
-// undoes everything and returns no hand. The Relocated beside the error then tells where edits were saved that were
-// made while gates ran.
+// undoes everything and returns no hand; the Relocated beside the error then has the backup of edits made while gates
+// ran.
 func (e *Engine) New(ctx context.Context, b transition.Birth) (*Hand, *transition.Relocated, error) {
 	id := b.Created.ID
 	born, err := e.Born(id)

@@ -39,7 +39,7 @@ type Drive struct {
 	ended *session.Snapshot // work tree after the run that just ended, for the next step
 	// judgedAgain counts how often the open attempt passed but its files had changed meanwhile.
 	judgedAgain int
-	scopes      func() []decide.Scope // scopes of its budget, as of the last look at other sessions
+	scopes      func() []decide.Scope // the scopes of its budget, as of the last look at other sessions
 }
 
 // Run drives the session until it has to stop. The session's status tells why it stopped. Cancelling ctx is not an
@@ -299,7 +299,7 @@ func (h *Drive) toldAnew(ctx context.Context) (bool, error) {
 		return told, nil
 	}
 	if before := h.S.JudgedBefore(judged.Number); b.Answered && (before == nil || before.Tree != judged.Tree) {
-		return true, nil // by a person who had edited files before
+		return true, nil // answered by a person who had edited files before
 	}
 	if judged.Class == session.ClassKey {
 		keys, err := h.Engine.Trees.Keys(ctx, h.S.Visit.Tree, judged.Tree) // keys in commits

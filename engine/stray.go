@@ -144,8 +144,8 @@ func (h *Outside) strandedLocks(ctx context.Context, before []session.GitLock) (
 	return h.Around.SetLocksAside(ctx, since[:min(len(since), session.MaxNamed)], filepath.Join(dir, "locks"))
 }
 
-// deadLocks does the same after a crash, for all locks since the open attempt began. It skips locks with the name of
-// one that existed before.
+// deadLocks is strandedLocks after a crash, for all locks since the open attempt began. It skips a lock with the name
+// of one that existed before.
 func (h *Outside) deadLocks(ctx context.Context) error {
 	if h.S.Open.Runner == decide.RunnerPerson {
 		return nil

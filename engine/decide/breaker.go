@@ -84,7 +84,7 @@ func withDefaults(l workflows.Limits) workflows.Limits {
 
 // stepOf returns how an attempt came closer to passing its phase, "" if it did not. It is ahead if its tree fulfils
 // more than any tree of this visit. It moved if its tree and its failure are new to this visit, and no test fails that
-// passed before. Once per visit, an attempt may only read.
+// passed before. An attempt that only reads counts once per visit.
 func stepOf(s *session.Session, j *session.Judgement) session.Step {
 	v, run := &s.Visit, s.Open.Run
 	switch {
@@ -122,8 +122,8 @@ func reached(v *session.Visit) session.Reached {
 	return r
 }
 
-// breaksMore reports whether tests fail that did not fail at this visit before. It is unknown where tests could not be
-// built. In a phase that expects red, new failures are wanted.
+// breaksMore reports whether tests fail that did not fail at this visit before. It reports false where tests could not
+// be built, since that is unknown then, and in a phase that expects red, since new failures are wanted there.
 func breaksMore(v *session.Visit, j *session.Judgement) bool {
 	switch j.Class {
 	case session.ClassBrokeGreen, session.ClassTargetFailing, session.ClassTargetMissing:

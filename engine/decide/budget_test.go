@@ -16,7 +16,7 @@ import (
 
 var today = Day{From: noon.Unix() - 12*3600, To: noon.Unix() + 12*3600}
 
-// decide decides about the next step, today.
+// decide returns the next decision, as of today.
 func (l *life) decide(others Elsewhere) Decision {
 	return Decide(&l.s, l.plan, Facts{Now: l.now, Tree: "t0", RunID: "r", Day: today, Elsewhere: others})
 }

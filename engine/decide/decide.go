@@ -33,7 +33,7 @@ type Facts struct {
 	Auto        bool                // agree automatically that all work is done
 	Ignore      bool                // ignore processes of an earlier run that are still alive
 	Stop        string              // id of a request to stop after the current attempt's checkpoint
-	Woken       bool                // on a request to end the wait
+	Woken       bool                // a request ended the wait
 	Cut         session.Interrupted // why the run is being interrupted
 	Day         Day                 // today
 	Elsewhere   Elsewhere           // usage of other sessions
@@ -62,8 +62,7 @@ type Decision struct {
 	Block  session.BlockedBy // with EffectBlock
 }
 
-// Decide determines the next step of a session that is being driven. It is pure: the same session, plan and facts give
-// the same decision.
+// Decide determines the next step of a session that is being driven. It is pure.
 func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	if s.Open != nil {
 		return decideOpen(s, p, f)
@@ -231,7 +230,7 @@ func Question(ph *workflows.Phase) string {
 // RunnerPerson is the runner of an attempt that starts no agent: it judges the work tree as it is.
 const RunnerPerson = "person"
 
-// judgeAgain judges work that was completed and edited since, as an attempt at its last phase.
+// judgeAgain judges work that was completed and edited since, as an attempt at the phase that leads to the end.
 func judgeAgain(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	var last workflows.Phase
 	for _, ph := range p.Workflow.Phases {

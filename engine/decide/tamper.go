@@ -14,8 +14,8 @@ const (
 	maxTestChanges = 3
 )
 
-// Frozen returns the tree whose tests must hold in the current phase. In a phase that writes tests it is the tree at
-// the start of the lap. So it is in a workflow that enables the guard but never writes failing tests.
+// Frozen returns the tree whose tests must hold in the current phase. In a phase that writes tests, it is the tree at
+// the start of the lap; likewise in a workflow that never writes failing tests but enables the guard.
 func Frozen(s *session.Session, p *workflows.Plan) session.Tree {
 	ph := p.Workflow.Phase(s.Open.Phase)
 	switch red := p.Workflow.Red(); {
@@ -68,7 +68,7 @@ func tampered(s *session.Session, p *workflows.Plan) session.Body {
 	return nil
 }
 
-// twice counts the attempts that ignored the warning.
+// twice returns the number of attempts that ignored the warning, in words.
 func twice(s *session.Session) string {
 	if s.Visit.Tampered < maxTampered {
 		return "2 attempts"

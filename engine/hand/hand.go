@@ -114,7 +114,7 @@ type Base struct {
 	Logged int64 // number of the last operation logged by this process, 0 for none
 }
 
-// Hand is a session opened for writing by the one process that may.
+// Hand is a session opened for writing by the only process that may write it.
 type Hand struct {
 	ID       session.ID
 	Tip      session.Commit
@@ -173,8 +173,8 @@ func (e *Base) At(ctx context.Context, id session.ID, tip session.Commit) (*Hand
 	return h, err
 }
 
-// Open opens a session for writing. The caller holds its driver lock. It does not complete the work of a process that
-// died.
+// Open opens a session for writing, and leaves unfinished operations of a dead process as they are. The caller holds
+// its driver lock.
 func (e *Base) Open(ctx context.Context, id session.ID) (*Hand, error) {
 	tip, err := e.Git.Ref(ctx, session.LedgerOf(id))
 	if err != nil {

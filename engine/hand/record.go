@@ -91,7 +91,7 @@ func (h *Hand) Op(ev session.Event, kind, summary string, undoes int64, t sessio
 		Turn: t}
 }
 
-// Kinds of operations that move no files; the moves have kinds of their own.
+// Kinds of operations, besides the moves. They change no files.
 const (
 	OpCheckpoint = "checkpoint"
 	OpAbandon    = "abandon"
@@ -102,7 +102,7 @@ const (
 	OpEdit       = "edit"
 	OpRepin      = "repin"
 	OpPhase      = "phase"
-	OpApprove    = "approve" // with a checkpoint, as OpReject, if it answers a phase's question
+	OpApprove    = "approve" // OpApprove and OpReject have a checkpoint if they answer a phase's question
 	OpReject     = "reject"
 	OpNote       = "note"
 	OpAllow      = "allow"

@@ -66,7 +66,7 @@ func (h *Hand) Turn(ctx context.Context, d session.Draft, body func(session.Made
 	}
 	h.tell(ev)
 	if len(settled.Foreign) > 0 || settled.HeadForeign != "" || settled.HeadBehind != nil {
-		if d.Turn.Tree != "" { // another process has it now: release the claim
+		if d.Turn.Tree != "" { // another process has the work tree's HEAD or branch now
 			if err := h.Files.Unclaim(d.Turn.Worktree); err != nil {
 				return p.Made, err
 			}
@@ -157,8 +157,7 @@ func (h *Hand) KeepDoc(name string, data []byte) {
 	h.Docs[name] = data
 }
 
-// Behind describes that HEAD is detached at a commit because its branch was moved away meanwhile. It returns "" for
-// nil.
+// Behind describes a HEAD that is detached because its branch was moved away meanwhile, "" for nil.
 func Behind(m *session.RefMove) string {
 	if m == nil {
 		return ""

@@ -45,7 +45,7 @@ type Tools struct {
 type Judging struct {
 	*hand.Hand
 	*Tools
-	// Convert restores the git settings from when this command began to drive. back names the settings that it restored;
-	// elsewhere names those in the user's own files, which are never restored.
+	// Convert restores the git settings from when this command began to drive. back names those that it restored,
+	// elsewhere those in the user's own files, which are never restored.
 	Convert func(context.Context) (back, elsewhere []string, err error)
 }

@@ -24,8 +24,7 @@ func IsAnswer(b session.Body) bool {
 	return false
 }
 
-// LogAnswer makes an operation of a person's answers after an event, unless a turn has done so already. `wfs undo` can
-// undo it.
+// LogAnswer logs a person's answers since an event as an operation that `wfs undo` can undo, unless a turn has done so.
 func (h *Steering) LogAnswer(ctx context.Context, since int64) error {
 	var kind string
 	var what []string

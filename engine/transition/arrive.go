@@ -118,7 +118,7 @@ func (h *Mover) lookAgain(ctx context.Context, m session.MoveStarted, err error)
 }
 
 // overtaken returns the commits that refs move away from and that the session's ledger does not reach: commits on its
-// branch that no checkpoint has adopted. Perhaps no other ref reaches them.
+// branch that no checkpoint has adopted, and that perhaps no other ref reaches.
 func (h *Mover) overtaken(ctx context.Context, refs []session.RefMove) ([]session.Commit, error) {
 	var list []session.Commit
 	for _, m := range refs {

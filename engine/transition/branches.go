@@ -38,8 +38,8 @@ func (e *Kit) SwitchName(ctx context.Context, ref string) string {
 	return name
 }
 
-// Blocked returns the ref that prevents another one from being created, "" for none. Git stores refs like files: a
-// cannot exist beside a/b.
+// Blocked returns the ref that prevents another one from being created, "" for none. Git stores refs like files, so a
+// and a/b cannot both exist.
 func (e *Kit) Blocked(ctx context.Context, ref string) (string, error) {
 	for i := len("refs/heads/"); i < len(ref); i++ {
 		if ref[i] != '/' {
@@ -57,8 +57,8 @@ func (e *Kit) Blocked(ctx context.Context, ref string) (string, error) {
 	return slices.Min(slices.Collect(maps.Keys(below))), nil
 }
 
-// MayMake refuses a branch that git cannot create beside another one. hint is the command to fix it, "": rename the
-// other.
+// MayMake refuses a branch that git cannot create because of an existing one. hint is the command to fix it, "": rename
+// the existing branch.
 func (e *Kit) MayMake(ctx context.Context, ref, hint string) error {
 	other, err := e.Blocked(ctx, ref)
 	if err != nil || other == "" {

@@ -13,7 +13,7 @@ import (
 )
 
 // DeletedPrefix is the namespace of deleted sessions: refs/wfs-deleted/<id>/<when>/…, with <when> in Unix seconds. The
-// branch is stored as "branch", other refs by their names below refs/wfs/<id>/.
+// branch is saved as "branch", other refs by their names below refs/wfs/<id>/.
 const DeletedPrefix = "refs/wfs-deleted/"
 
 // Delete moves the session's refs out of the way: its branch, its ledger, its rescues. Nothing becomes unreachable, and
@@ -23,7 +23,6 @@ const DeletedPrefix = "refs/wfs-deleted/"
 // A ledger commit cannot name the ref that points to it, so this is no turn. Instead, the journal records the intent,
 // the claim lets the next command find it, and all refs are copied before the first is removed. The ledger goes last;
 // without it the session does not exist.
-// there is no session.
 func (h *Deleting) Delete(ctx context.Context, summary string, undoes int64) (int64, error) {
 	if err := h.mayDelete(ctx); err != nil {
 		return 0, err
@@ -146,7 +145,7 @@ func (h *Deleting) completeDelete(ctx context.Context) (int64, error) {
 	if err != nil {
 		return n, err
 	}
-	if len(settled.Foreign) > 0 { // the ref has new content, which the user did not ask to delete
+	if len(settled.Foreign) > 0 { // the user did not ask to delete this ref's new commit
 		m := settled.Foreign[0]
 		err = &session.Refusal{Code: session.RefuseMoved,
 			Message: fmt.Sprintf("%s was moved by another process and was left there", m.Ref), Hint: "wfs list"}
@@ -186,7 +185,7 @@ func (h *Deleting) recoverDelete(ctx context.Context) error {
 	return h.Files.Unclaim(st.Worktree())
 }
 
-// deleted tells a command that found a half-done deletion that it is done now.
+// deleted returns the error for a command that found and completed a half-done deletion.
 func deleted(id session.ID) error {
 	return &session.Refusal{Code: session.RefuseNoSession,
 		Message: fmt.Sprintf("%s was half deleted; it is deleted now", id), Hint: "wfs delete --restore " + string(id)}

@@ -58,7 +58,7 @@ func (h *Going) tipTree(ctx context.Context) (tip session.Commit, tree session.T
 // Leave switches from the session to a branch of the user. It restores uncommitted changes that were left there.
 func (h *Going) Leave(ctx context.Context, branch string) (*Relocated, error) {
 	r, note, needed, err := h.leaving(ctx, branch)
-	if err != nil || !needed { // opening the session has completed a killed try
+	if err != nil || !needed { // opening the session has completed an interrupted switch
 		return nil, err
 	}
 	out, err := h.Move(ctx, r)

@@ -40,9 +40,9 @@ func (e *Kit) comesBack(ctx context.Context, parked []session.Op, branch string,
 	return back, strings.Join(lines, "\n")
 }
 
-// noteOf returns the note of comesBack for a recovered move to a branch of the user, as of the log before the move's own
-// operation. The process that began the move died without printing it, and from now on the log counts those changes as
-// reported.
+// noteOf returns the note of comesBack for a recovered move to a branch of the user, as of the log before the move's
+// own operation. The process that began the move died without printing it, and from now on the log counts those changes
+// as reported.
 func (e *Kit) noteOf(ctx context.Context, how session.MoveKind, t session.Turn, number int64) string {
 	if how != session.MoveLeave {
 		return ""

@@ -1,6 +1,6 @@
-// Package transition changes refs and files of a session: moves, undo, births, finishes, deletions, and the recovery of
-// what a dead process began. Each transition saves content that would become unreachable, records its intent in the
-// journal, changes files, moves the ledger's ref (the commit point), and settles the rest.
+// Package transition changes refs and files of a session: moves, undo, births, finishes, deletions, and recovery after
+// a process died. Each transition saves content that would become unreachable, records its intent in the journal,
+// changes files, moves the ledger's ref (the commit point), and settles the rest.
 package transition
 
 import (

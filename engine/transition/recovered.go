@@ -28,13 +28,13 @@ func (h *Mover) elsewhere(ctx context.Context, t session.Turn, summary string) (
 // and may have worked on since.
 type Recovered struct {
 	Session session.ID
-	Did     string   // the summary of the operation
-	Became  Became   // outcome
+	Did     string // the summary of the operation
+	Became  Became
 	Why     string   // why it was given up, or a remark about a completed one, or ""
 	Op      int64    // number in the operation log if it was completed
 	Rescued string   // ref with the files from before it, "" for none
 	Found   []string // refs with the files found half-way, including later edits
-	// what its own process would have printed about uncommitted changes on the target branch, or ""
+	// the note that its own process would have printed about uncommitted changes on the target branch, or ""
 	Note string
 }
 

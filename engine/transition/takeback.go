@@ -57,8 +57,8 @@ func (h *Undoing) takeBack(ctx context.Context, op session.Op, t turning, f sess
 	return n, err
 }
 
-// planTakeBack returns the changes of an operation to the session's record. It refuses if they cannot be undone,
-// because the same part was changed since.
+// planTakeBack returns the changes of an operation to the session's record. It refuses if they cannot be undone because
+// the same part was changed since.
 func (h *Undoing) planTakeBack(ctx context.Context, op session.Op) (t turning, f session.Former, err error) {
 	if t, err = h.around(ctx, op); err != nil {
 		return t, f, err

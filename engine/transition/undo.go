@@ -22,7 +22,7 @@ func (e *Kit) original(ctx context.Context, op session.Op) (kind string, redo bo
 	return originalIn(ops, op)
 }
 
-// originalIn does the same, given the operations of op's work tree.
+// originalIn is original, given the operations of op's work tree.
 func originalIn(ops []session.Op, op session.Op) (kind string, redo bool, err error) {
 	byNumber := map[int64]session.Op{}
 	for _, o := range ops {
