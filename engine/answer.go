@@ -11,11 +11,11 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Approve is a person's yes to what the session waits for: the work of a phase of theirs, which the phase's gates judge
-// now, or the question whether nothing is left. text, which may be empty, is kept with it.
+// Approve approves what the session waits for: the work of a human phase, which the phase's gates judge now, or the
+// question whether all work is done. text, which may be empty, is kept with it.
 func (h *Hand) Approve(ctx context.Context, text string) error { return h.answer(ctx, text, false) }
 
-// Reject is a person's no. why goes into the next brief.
+// Reject rejects what the session waits for. why goes into the next brief.
 func (h *Hand) Reject(ctx context.Context, why string) error { return h.answer(ctx, why, true) }
 
 func (h *Hand) answer(ctx context.Context, text string, no bool) error {
@@ -26,14 +26,14 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 	return h.LogAnswer(context.WithoutCancel(ctx), since)
 }
 
-// give carries an answer out.
+// give carries out an answer.
 func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	work := context.WithoutCancel(ctx)
 	if err := h.MayDrive(work); err != nil {
 		return err
 	}
 	if o := h.S.Open; o != nil && o.Run != nil && (o.Run.Approved || o.Run.Rejected) {
-		if o.Run.Rejected == no { // the answer was given already, and what came of it was not recorded
+		if o.Run.Rejected == no { // answered already, but its outcome was not recorded
 			return h.carryOut(ctx, nil)
 		}
 		if err := h.Append(session.Interrupted{Why: "answered again"}); err != nil {
@@ -49,7 +49,7 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	at, stay := decide.Stands(&h.S), decide.Stood(&h.S)
 	agrees := h.S.Status == session.StatusWaiting && h.S.Waiting.Agree
 	switch {
-	case !agrees && h.answered(no, text): // by somebody whose process died before it could say so
+	case !agrees && h.answered(no, text): // a process gave it and died before it could report it
 		return h.carryOut(ctx, nil)
 	case no && h.S.Status == session.StatusCompleted:
 		return session.Refuse(session.RefuseUsage, fmt.Sprintf(`wfs run %s --note "what is still to be done"`, h.ID),
@@ -79,7 +79,7 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	if err != nil {
 		return err
 	}
-	if no && h.S.Status == session.StatusBlocked { // who works next knows more than those before
+	if no && h.S.Status == session.StatusBlocked { // the next attempt knows more than those before it
 		if err := h.Append(session.BreakerReset{}); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	if err != nil {
 		return err
 	}
-	if text != "" { // in the reason it is cut to a line
+	if text != "" { // the reason has only one line of it
 		if err := h.Append(session.Noted{Text: text, Back: no}); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	return h.carryOut(ctx, stay)
 }
 
-// waitAgain lets a phase of a person wait when something interrupted that.
+// waitAgain lets a human phase wait again after an interruption.
 func (h *Hand) waitAgain() error {
 	ph := h.Plan.Workflow.Phase(h.S.Phase)
 	if ph == nil || !ph.Run.Human || h.S.Open != nil || h.S.Conclude {
@@ -109,13 +109,13 @@ func (h *Hand) waitAgain() error {
 	}
 	switch {
 	case h.S.Status == session.StatusInterrupted, h.S.Status == session.StatusPaused, h.S.Status == session.StatusRunning,
-		h.S.Status == session.StatusBlocked && h.S.Blocked.Reason == session.BlockGate: // it could not be judged
+		h.S.Status == session.StatusBlocked && h.S.Blocked.Reason == session.BlockGate: // could not be judged
 		return h.rest("")
 	}
 	return nil
 }
 
-// answered reports whether this very answer has just become a checkpoint.
+// answered reports whether this same answer has just become a checkpoint.
 func (h *Hand) answered(no bool, text string) bool {
 	c := h.S.At(h.S.Current)
 	switch {
@@ -129,8 +129,8 @@ func (h *Hand) answered(no bool, text string) bool {
 	return c.Class == session.ClassApproved && (h.S.Conclude || h.S.Status == session.StatusCompleted)
 }
 
-// carryOut judges the open attempt of a person, makes its checkpoint, and stops there: nobody else is set to work. stay
-// is where the session stands when a gate says no to a yes, nil for where that leads.
+// carryOut judges the open attempt of a person, makes its checkpoint, and stops there without starting an agent. stay
+// is the session's new state if a gate fails an approved attempt; nil lets the verdict decide.
 func (h *Hand) carryOut(ctx context.Context, stay session.Body) error {
 	work := context.WithoutCancel(ctx)
 	for h.S.Open != nil {
@@ -150,15 +150,15 @@ func (h *Hand) carryOut(ctx context.Context, stay session.Body) error {
 		return h.Append(stay)
 	}
 	why := string(h.S.Last.Class)
-	if h.S.Last.Verdict != session.Pass && h.S.Last.Class != session.ClassRejected { // a gate had the last word
+	if h.S.Last.Verdict != session.Pass && h.S.Last.Class != session.ClassRejected { // a gate decided
 		why = session.WithReason("the approval was refused: "+why, session.OneLine(h.S.Last.Reason, 200))
 	}
 	return h.rest(why)
 }
 
-// rest ends a person's act: the session waits for the next one if its phase is a person's, and else for a run.
+// rest ends a person's action: in a human phase the session waits for the next answer, otherwise for a run.
 func (h *Hand) rest(why string) error {
-	if h.S.Phase == workflows.Done { // completed, or a question about what nothing judged
+	if h.S.Phase == workflows.Done { // completed, or asking about work that no gate judged
 		return nil
 	}
 	if ph := h.Plan.Workflow.Phase(h.S.Phase); ph != nil && ph.Run.Human {
@@ -167,7 +167,7 @@ func (h *Hand) rest(why string) error {
 	return h.Append(session.Paused{Why: why})
 }
 
-// askAgain lets a session wait for an answer when its run died before it could.
+// askAgain lets a session wait for an answer if its run died before it could.
 func (h *Drive) askAgain() error {
 	if h.S.Open != nil || !h.S.Conclude || h.S.Last == nil || h.S.Last.Class != session.ClassAsked {
 		return nil

@@ -11,27 +11,26 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// AutoSaver saves what is in the work tree now. why is for people. It may be called from any goroutine.
+// AutoSaver saves the current work tree. why is shown to people. It may be called from any goroutine.
 type AutoSaver func(ctx context.Context, why string) (session.AutoSaved, error)
 
-// SavingOptions say how often it is saved.
+// SavingOptions control how often the work tree is saved.
 type SavingOptions struct {
-	// Once says that nobody works any more, and what is there is being judged: it is saved once, unless the judgement
-	// comes at once. With Now it does not wait for that.
+	// Once makes a single save, for the time when the agent has ended and its files are judged. It is skipped if the
+	// judging ends at once, unless Now is set: then it is made immediately.
 	Once, Now bool
-	Log       string // file for what fails
+	Log       string // file for errors
 }
 
-// Saver saves the work tree beside the checkpoints.
+// Saver saves the work tree between checkpoints.
 type Saver struct {
 	*hand.Hand
 	*Engine
-	end func() // ends the auto-saves that go on, nil for none
+	end func() // ends the auto-saves in progress, nil for none
 }
 
-// beginSaving saves the work tree every now and then, until endSaving. The session and its journal stay as they
-// are meanwhile: what is going on outside is nothing that events are appended about. With snap, somebody has
-// looked already.
+// beginSaving saves the work tree regularly until endSaving. Meanwhile the session and its journal do not change: no
+// events are appended while an agent or a gate runs. snap is a snapshot that was just taken, nil for none.
 func (h *Saver) beginSaving(snap *session.Snapshot) error {
 	h.endSaving()
 	if h.Saving == nil {
@@ -47,7 +46,7 @@ func (h *Saver) beginSaving(snap *session.Snapshot) error {
 		return err
 	}
 	o := SavingOptions{Once: snap != nil, Log: filepath.Join(dir, "auto-save.log")}
-	if o.Once { // what the last one has may be gone by now
+	if o.Once { // the last auto-save may have files that are gone now
 		a, err := h.Git.Auto(context.Background(), h.ID)
 		o.Now = err == nil && a != nil && a.Ledger == h.Tip
 	}
@@ -59,7 +58,7 @@ func (h *Saver) beginSaving(snap *session.Snapshot) error {
 	return nil
 }
 
-// endSaving waits until no auto-save goes on any more.
+// endSaving ends the auto-saves, and waits for one in progress.
 func (h *Saver) endSaving() {
 	if h.end != nil {
 		h.end()
@@ -75,18 +74,18 @@ func (h *Saver) autoDraft() (session.AutoDraft, error) {
 	return d, err
 }
 
-// saveAside saves what is there beside the checkpoints when no checkpoint follows.
+// saveAside saves the work tree as an auto-save where no checkpoint follows.
 func (h *Saver) saveAside(ctx context.Context, why string) (session.AutoSaved, error) {
 	h.endSaving()
 	d, err := h.autoDraft()
 	if err != nil {
 		return session.AutoSaved{}, err
 	}
-	d.Why, d.Anywhere = why, true // no checkpoint follows: work that is gone stays in the one that has it
+	d.Why, d.Anywhere = why, true // no checkpoint follows; an earlier auto-save keeps lost work
 	return h.AutoSaves.AutoSave(ctx, d)
 }
 
-// keepAside saves what is there when it must not become a checkpoint, and says where, for the evidence of a block.
+// keepAside saves files that must not become a checkpoint. It returns where they are, for the evidence of a block.
 func (h *Saver) keepAside(ctx context.Context, why string) string {
 	done, err := h.saveAside(ctx, why)
 	switch {
@@ -107,8 +106,8 @@ func (h *Saver) keepAside(ctx context.Context, why string) string {
 	return saved
 }
 
-// conflict turns a merge or rebase that an agent left unfinished into a block: no branch is moved, nothing is
-// touched, and what is there is saved.
+// conflict turns the refusal of an unfinished merge or rebase, left by an agent, into a block. It moves no branch and
+// changes no file, and it saves the work tree.
 func (h *Saver) conflict(ctx context.Context, err error) (bool, error) {
 	var r *session.Refusal
 	if !errors.As(err, &r) || r.Code != session.RefuseConflict {
@@ -118,7 +117,7 @@ func (h *Saver) conflict(ctx context.Context, err error) (bool, error) {
 		Hint: r.Hint})
 }
 
-// block stops the work while its files cannot become a checkpoint, and saves them beside it.
+// block blocks the session while its files cannot become a checkpoint, and saves them as an auto-save.
 func (h *Saver) block(ctx context.Context, b session.BlockedBy) error {
 	if saved := h.keepAside(ctx, "blocked by "+string(b.Reason)); saved != "" {
 		b.Evidence = append(b.Evidence, saved)

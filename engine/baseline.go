@@ -7,8 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ensureBaseline runs the gates on the base if that has not been done: the files had to be moved there first, or the
-// process that would have done it died.
+// ensureBaseline runs the gates on the base unless they ran already. They did not if the files had to be moved there
+// first, or if the process that should have run them died.
 func (h *Drive) ensureBaseline(ctx context.Context) error {
 	if h.S.Base0 != nil {
 		return nil
@@ -25,7 +25,7 @@ func (h *Drive) ensureBaseline(ctx context.Context) error {
 	return h.baseline(ctx, snap.Tree)
 }
 
-// baseline runs the gates on the base and checkpoints what they said.
+// baseline runs the gates on the base and checkpoints their results.
 func (h *Drive) baseline(ctx context.Context, tree session.Tree) error {
 	b, ev, err := h.JudgeBase(ctx, tree)
 	if err != nil {

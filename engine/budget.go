@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// Today is the day that it is.
+// Today returns the current day.
 func (e *Engine) Today() decide.Day {
 	if e.Day == nil {
 		from := e.Clock.Now().Truncate(24 * time.Hour).Unix()
@@ -21,7 +21,7 @@ func (e *Engine) Today() decide.Day {
 	return e.Day(e.Clock.Now())
 }
 
-// lookElsewhere tells the facts what other sessions did, and remembers it for the run that may begin.
+// lookElsewhere adds the usage of other sessions to the facts, and remembers it for the run that may begin.
 func (h *Drive) lookElsewhere(ctx context.Context, f *decide.Facts) error {
 	var err error
 	f.Day = h.Today()
@@ -32,8 +32,8 @@ func (h *Drive) lookElsewhere(ctx context.Context, f *decide.Facts) error {
 	return err
 }
 
-// Elsewhere looks at all sessions of the clone but one, also at those that were deleted lately: what is spent
-// is spent. One that cannot be read is passed over; it must not keep the others from working.
+// Elsewhere sums up all sessions of the clone but one, including those deleted recently: their spending still counts.
+// It skips sessions that cannot be read, since they must not keep the others from working.
 func (e *Engine) Elsewhere(ctx context.Context, but session.ID, day decide.Day) (decide.Elsewhere, error) {
 	var sum decide.Elsewhere
 	all, err := e.Git.Sessions(ctx)
@@ -69,11 +69,11 @@ func (e *Engine) Elsewhere(ctx context.Context, but session.ID, day decide.Day) 
 	return sum, nil
 }
 
-// found counts what the open attempt's run used up when its end will not be told.
+// found counts the usage of the open attempt's run when no event will record the end of the run.
 func (h *Outside) found(u cost.Usage) error { return h.left(session.Remains{Usage: u}) }
 
-// left notes what is known of the open attempt's run whose end nobody saw: what it used up, and the
-// conversation that its agent can go on with.
+// left records the usage of the open attempt's run after its driver was killed, and the conversation that its agent can
+// resume.
 func (h *Outside) left(r session.Remains) error {
 	o, u := h.S.Open, r.Usage
 	if r == (session.Remains{}) || o == nil || o.Found || o.Run != nil {

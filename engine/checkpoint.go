@@ -10,11 +10,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// maxJudged bounds how often an attempt is judged because files change all the time.
+// maxJudged limits how often one attempt is judged when files keep changing.
 const maxJudged = 3
 
-// checkpointJudged makes the open attempt's decision durable. What somebody saved after the gates had looked,
-// or committed, is judged first.
+// checkpointJudged makes a checkpoint of the open attempt. If files or commits have changed since the gates ran, the
+// attempt is judged again first.
 func (h *Drive) checkpointJudged(ctx context.Context) (done bool, err error) {
 	o, docs := h.S.Open, maps.Clone(h.Docs)
 	_, err = h.checkpointAttempt(ctx)
@@ -31,7 +31,7 @@ func (h *Drive) checkpointJudged(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	why := checkpoint.ErrOtherTree.Error()
-	if len(changed) > 0 { // else it was taken back meanwhile
+	if len(changed) > 0 { // otherwise the change was undone meanwhile
 		why += fmt.Sprintf(" (%d, among them %s)", len(changed), changed[0].Path)
 	}
 	if h.judgedAgain++; h.judgedAgain < maxJudged {
@@ -51,12 +51,12 @@ func (h *Drive) checkpointAttempt(ctx context.Context) (*session.Checkpoint, err
 	o := h.S.Open
 	d := *o.Decided
 	ev := o.Judgement.Evidence
-	if len(ev.Gates) == 0 && d.LapEnded { // no gate ran in a lap's last phase: what was known before it still holds
+	if len(ev.Gates) == 0 && d.LapEnded { // no gate ran in a lap's last phase: earlier evidence still holds
 		var err error
 		if ev, err = h.Evidence(ctx, session.FileEvidence); err != nil {
 			return nil, err
 		}
-		if h.S.Having(ev.Tree) == nil { // of frozen tests over a tree: nobody has left those files
+		if h.S.Having(ev.Tree) == nil { // of a tree with frozen tests added, which no checkpoint has
 			if ev, err = h.Evidence(ctx, session.FileLap); err != nil {
 				return nil, err
 			}
@@ -76,7 +76,7 @@ func (h *Drive) checkpointAttempt(ctx context.Context) (*session.Checkpoint, err
 		Verdict: d.Verdict, Class: d.Class, Summary: summary(&h.S, o, d)}, o)
 }
 
-// summary is the subject of an attempt's checkpoint without its prefix: short, the details stand in the body.
+// summary returns the subject of an attempt's checkpoint without its prefix. It is short; the body has the details.
 func summary(s *session.Session, o *session.Open, d session.Decided) string {
 	what := outcome(o.Judgement, d)
 	if d.Verdict != session.Pass && d.Class != session.ClassAsked {

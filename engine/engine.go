@@ -1,14 +1,14 @@
 // Package engine drives sessions: it runs attempts, has them judged, and makes checkpoints of them.
 //
-// Its packages decide what happens next, and in which order it becomes true: decide (a pure function of a session),
-// judging (what the gates are asked), transition (all that changes refs and files), finish (what `wfs finish` hands
-// over), steering (what a person changes), hand (a session that is open for writing) and history (reading sessions).
-// They import no git, no processes and no operating system, and never ask for the time: all of that comes in through
-// interfaces, which engine.Git and Engine collect. What holds at every instruction:
+// The decisions and their order are in its packages: decide (a pure function of a session), judging (which gates judge
+// which tree), transition (all changes of refs and files), finish (the commit of `wfs finish`), steering (changes by a
+// person), hand (a session open for writing) and history (reading sessions). They import no git, no processes and no
+// operating system, and never read the clock: all of that comes in through interfaces, which engine.Git and Engine
+// collect. Four rules hold at every instruction:
 //
-//  1. Before something outside starts (a run, a move of files, a finish), the journal says so.
-//  2. A turn is true when the ledger's ref has moved, not before and not later. Everything else that belongs to it
-//     (branch, HEAD, index) is made afterwards by the same idempotent step that recovery uses.
+//  1. Before an action outside begins (a run, a move of files, a finish), the journal records it.
+//  2. Moving the ledger's ref is the commit point of a turn. The rest of the turn (branch, HEAD, index) is applied
+//     afterwards, by the same idempotent step that recovery uses.
 //  3. The journal never names a commit whose objects are not durable.
 //  4. No file of the work tree is overwritten or deleted before its content is reachable from a ref.
 package engine
@@ -28,45 +28,45 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Works carries attempts out.
+// Works carries out attempts.
 type Works interface {
 	judging.Gates
-	// Run does what the phase says. An error means that the engine could not find out how it went.
+	// Run runs the phase's agent, command or script. An error means that the engine could not find out how it went.
 	Run(ctx context.Context, r session.RunRequest) (session.RunResult, error)
-	// Left is what is known of a run whose end nobody saw.
+	// Left reconstructs the usage of a run whose driver was killed. Often there is none.
 	Left(id session.ID, runID string) session.Remains
-	// Alive lists processes of a run that still live, as far as the system can tell.
+	// Alive lists processes of a run that are still alive, as far as the system can tell.
 	Alive(id session.ID, runID string) []session.Process
-	// End ends those of them that are proven to be the run's own, and returns their numbers.
+	// End ends those processes that provably belong to the run, and returns their IDs.
 	End(id session.ID, runID string) []int
 }
 
-// Around is what there is beside a session that a run may change.
+// Around is everything in the repository that a run may change besides the session's branch and files.
 type Around interface {
-	// Surroundings are what there is beside one session: refs of others, and files that say how git works here.
+	// Surroundings returns the refs outside a session, and the files that configure git here.
 	Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error)
-	// Conversions are git's settings that say what it makes of files; PutConversionsBack names what it put back, and
-	// what only the user may put back.
+	// Conversions returns the git settings that change the content of files. PutConversionsBack restores them. back names
+	// the settings that it restored; elsewhere names those in the user's own files, which only the user may restore.
 	Conversions(ctx context.Context) (session.Conversions, error)
 	PutConversionsBack(ctx context.Context, was session.Conversions) (back, elsewhere []string, err error)
-	// Locks are git's locks that are there now, of this work tree and of all.
+	// Locks lists the current git locks: of the repository, of refs, and of this work tree's HEAD and index.
 	Locks() []session.GitLock
-	// SetLocksAside moves locks into a directory if they stay, and it is certain that no living process holds them. It
-	// returns the names of those that it moved.
+	// SetLocksAside moves locks into a directory if they stay and it is certain that no living process holds them. It
+	// returns the names of the locks that it moved.
 	SetLocksAside(ctx context.Context, locks []session.GitLock, dir string) ([]string, error)
-	// PutBack moves a ref to a commit from whatever it is at. It reports false when the commit is not there any more.
+	// PutBack moves a ref to a commit, wherever it is now. It reports false if the commit no longer exists.
 	PutBack(ctx context.Context, ref string, to session.Commit) (bool, error)
 }
 
-// AutoSaves are saves of the work tree beside the checkpoints.
+// AutoSaves saves the work tree between checkpoints.
 type AutoSaves interface {
-	// AutoSave saves the work tree, as it is now, as the session's newest auto-save.
+	// AutoSave saves the current work tree as the session's newest auto-save.
 	AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoSaved, error)
-	// EndAutoSaves says that there will be none for now.
+	// EndAutoSaves reports that no more auto-saves follow for now.
 	EndAutoSaves() error
 }
 
-// Git is all that the engine and its packages ask of the repository.
+// Git is everything that the engine and its packages need from the repository.
 type Git struct {
 	History    history.Git
 	Hand       hand.Git
@@ -78,7 +78,7 @@ type Git struct {
 	AutoSaves  AutoSaves
 }
 
-// Engine is what all verbs share.
+// Engine has the parts that all verbs share.
 type Engine struct {
 	*transition.Kit
 	transition.Restoring
@@ -89,16 +89,15 @@ type Engine struct {
 	AutoSaves AutoSaves
 	handover  finish.Git
 	place     checkpoint.Git
-	// Day is the day that a time is in, by the clock of the machine.
+	// Day returns the day that contains a time, by the clock of the machine.
 	Day func(time.Time) decide.Day
-	// Saving begins to call save every now and then, while somebody works, until end is called; that waits for what goes
-	// on at the moment. It may be nil.
+	// Saving calls save regularly while an agent works. end stops that and waits for a save in progress. It may be nil.
 	Saving func(save AutoSaver, o SavingOptions) (end func())
-	// Driver is the name of this process as a stop is addressed to it. Cut says why the run's context was cancelled.
+	// Driver identifies this process in requests to stop. Cut returns the reason why the run's context was cancelled.
 	Driver  string
 	Cut     func() string
 	Version string
-	// Refused is called for a request that an older wfs would have granted. It may be nil.
+	// Refused is called for each request that an older wfs would have granted. It may be nil.
 	Refused func(session.Request)
 }
 
@@ -110,21 +109,21 @@ func New(base *hand.Base, works Works) *Engine {
 		Tools: &judging.Tools{Gates: works}, Works: works}
 }
 
-// Use makes the engine work in another repository, or in another work tree of it. A session that is in hand by then stays
-// with the former one.
+// Use switches the engine to another repository, or to another work tree of the same one. Sessions that are open
+// already stay with the former one.
 func (e *Engine) Use(g Git) {
 	e.Kit.Base.Reader.Git, e.Kit.Base.Git, e.Kit.Git = g.History, g.Hand, g.Transition
 	e.place, e.Trees, e.handover, e.Around, e.AutoSaves = g.Checkpoint, g.Trees, g.Handover, g.Around, g.AutoSaves
 }
 
-// Hand is a session in the hands of the one process that may write to it, with all that can be done to it.
+// Hand is a session opened for writing by the only process that may write it, with all its operations.
 type Hand struct {
 	*Drive
 	*transition.All
 	*finish.Finisher
 }
 
-// with is what can be done to a session in hand.
+// with adds all operations to h.
 func (e *Engine) with(h *hand.Hand) *Hand {
 	all := transition.Of(h, e.Kit)
 	place := checkpoint.Of(h, e.Base, e.place)
@@ -136,18 +135,18 @@ func (e *Engine) with(h *hand.Hand) *Hand {
 	return &Hand{d, all, finish.Of(judging, all.FinishTurn, place, e.handover)}
 }
 
-// Open takes a session in hand, whose driver lock the caller holds, and recovers what a dead process left half done.
+// Open opens a session for writing, and recovers it if a process died. The caller holds its driver lock.
 func (e *Engine) Open(ctx context.Context, id session.ID) (*Hand, error) {
 	opened, err := e.Base.Open(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	h := e.with(opened)
-	defer func(n int64) { e.Logged = n }(e.Logged) // what a dead process did was another command
+	defer func(n int64) { e.Logged = n }(e.Logged) // recovery completes another command's operations
 	return h, h.recover(ctx)
 }
 
-// Look is a session that is only read, to say what a command would do to the files of this work tree.
+// Look is a session opened for reading, to preview how a command would change the files of this work tree.
 type Look struct {
 	*transition.Look
 	finisher *finish.Finisher
@@ -162,12 +161,12 @@ func (e *Engine) Look(ctx context.Context, id session.ID, exclude string) (*Look
 	return &Look{l, e.with(l.Hand).Finisher}, nil
 }
 
-// Finish is what Hand.Finish would do.
+// Finish previews Hand.Finish.
 func (l *Look) Finish(ctx context.Context, o finish.Options) (transition.Preview, error) {
 	return l.finisher.Preview(ctx, l.Exclude, o)
 }
 
-// TakeIn is Hear for a command of a person's: what they said in the request own is an operation.
+// TakeIn calls Hear for a person's command, and logs the effect of its own request as an operation.
 func (h *Hand) TakeIn(ctx context.Context, own string) error {
 	since := h.S.Seq
 	if err := h.hear(own); err != nil {

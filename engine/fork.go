@@ -10,9 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/session/fold"
 )
 
-// Fork is the birth of a session that goes on from a checkpoint of another: the same goal, items, plan and
-// agent, in the phase and lap that the checkpoint led to, held to the same tests. Created.ID is left to the
-// caller.
+// Fork returns the birth of a session that continues from a checkpoint of another: with the same goal, items, plan and
+// agent, in the phase and lap that the checkpoint led to, and held to the same tests. The caller sets Created.ID.
 func (e *Engine) Fork(ctx context.Context, id session.ID, at int) (b transition.Birth, err error) {
 	read, err := e.Reading(ctx, id)
 	if err != nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Inbox hears what other processes ask of this one.
+// Inbox reads requests from other processes.
 type Inbox struct {
 	*hand.Hand
 	*Engine
 	stop  string // id of the request to stop that this run has found
-	woken bool   // by a request to wait no longer
+	woken bool   // a request ended the wait
 }
 
-// Hear takes in what other processes have asked for, in order. A note becomes an event at once, and its request is
-// removed when the event is durable. A request to stop this run is kept until it is granted, see forgetStops.
+// Hear handles the requests from other processes, in order. A note becomes an event at once; its request is removed
+// when the event is durable. A request to stop this run is kept until the run ends, see forgetStops.
 func (h *Inbox) Hear() error { return h.hear("") }
 
-// hear is Hear for a command that has posted a note of its own. Of every other one nobody knows who wrote it: an agent
-// that works here may leave requests as well.
+// hear is Hear for a command that has posted the note with the id own. The author of any other note is unknown: an
+// agent that works here may post requests, too.
 func (h *Inbox) hear(own string) error {
 	list, err := h.Files.Requests()
 	if err != nil {
@@ -56,7 +56,7 @@ func (h *Inbox) hear(own string) error {
 	return nil
 }
 
-// forgetStops removes what asked this run to stop, or a run that is gone: it ends, whether it was for that reason or
+// forgetStops removes all requests to stop, of this run and of earlier ones. The run ends, whether for that reason or
 // for another.
 func (h *Inbox) forgetStops() error {
 	list, err := h.Files.Requests()
@@ -73,12 +73,12 @@ func (h *Inbox) forgetStops() error {
 	return nil
 }
 
-// wait waits for a limit, and goes on early when somebody asks for something.
+// wait waits for a limit. It returns early on a request.
 func (h *Inbox) wait(ctx context.Context) error {
 	until := time.Unix(h.S.Waiting.Until, 0)
 	for h.stop == "" && !h.woken && !decide.Waited(h.S.Waiting, h.Clock.Now()) {
 		if err := h.Clock.Sleep(ctx, until); err != nil {
-			return nil // still waiting, and whoever cancelled knows
+			return nil // still waiting; the caller cancelled ctx
 		}
 		if err := h.Hear(); err != nil {
 			return err
@@ -87,9 +87,9 @@ func (h *Inbox) wait(ctx context.Context) error {
 	return nil
 }
 
-// cut says why a run is being interrupted, and which request asked for it.
+// cut returns the event of an interruption, with its reason and the request for it, if any.
 func (h *Inbox) cut() session.Interrupted {
-	if h.Hear() == nil && h.stop != "" { // an inbox that cannot be read must not keep the run from ending
+	if h.Hear() == nil && h.stop != "" { // an unreadable inbox must not keep the run from ending
 		return session.Interrupted{Why: "stopped at once, on request", Request: h.stop}
 	}
 	if h.Cut == nil {

@@ -10,16 +10,16 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// New makes a session, makes it current in this work tree, and runs its gates on the base. A gate that cannot
-// run stops it, and everything is as before: then there is no hand, and what is returned beside the error tells
-// where edits are that were made while gates ran.
+// New creates a session, makes it current in this work tree, and runs its gates on the base. If a gate cannot run, New
+// undoes everything and returns no hand; the Relocated beside the error then has the backup of edits made while gates
+// ran.
 func (e *Engine) New(ctx context.Context, b transition.Birth) (*Hand, *transition.Relocated, error) {
 	id := b.Created.ID
 	born, err := e.Born(id)
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(born.Files.Events()) > 0 { // of a birth that was killed before there was a ledger: it never happened
+	if len(born.Files.Events()) > 0 { // of a birth that was killed before its ledger existed: it never happened
 		if err := born.Files.Discard(); err != nil {
 			return nil, nil, err
 		}
@@ -33,7 +33,7 @@ func (e *Engine) New(ctx context.Context, b transition.Birth) (*Hand, *transitio
 	maps.Copy(h.Docs, b.Docs)
 	moved, err := h.Going.Begin(ctx, b, h.Drive.JudgeBase)
 	if err != nil {
-		// Once the ledger is there the session is: the journal says what the next command has to complete.
+		// Once the ledger exists, the session exists: the next command completes it from the journal.
 		if tip, e := e.Git.Ref(context.WithoutCancel(ctx), session.LedgerOf(id)); e != nil || tip != "" {
 			return nil, nil, fmt.Errorf("%w (the session exists; to complete it: wfs resume %s)", err, id)
 		}
@@ -47,7 +47,7 @@ func (e *Engine) New(ctx context.Context, b transition.Birth) (*Hand, *transitio
 	moved, err = h.Going.Move(ctx, transition.Relocation{How: session.MoveNew, Summary: transition.SummaryOfNew(id),
 		Tree: first.Tree, Index: first.Tree, Head: h.S.Branch(), Tip: first.Code, To: -1})
 	var refused *session.Refusal
-	if errors.As(err, &refused) && refused.Code == session.RefuseInTheWay { // since it was looked at
+	if errors.As(err, &refused) && refused.Code == session.RefuseInTheWay { // files appeared since they were checked
 		err = &session.Refusal{Code: refused.Code, Message: refused.Message + "; the session exists",
 			Hint: fmt.Sprintf("move them aside, then wfs resume %s", id)}
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// recover brings a session that a dead process left behind to the old state or the new one. All.Recover has the
-// rows for what changes files and refs; after it, by the last word of the journal:
+// recover brings a session whose process died to its old state or its new one. All.Recover handles changes of files and
+// refs. After it, the last event of the journal decides:
 //
-//	attempt_started                interrupted; what the run left is checkpointed as such, and locks of git's that dead
-//	                               processes of it left are set aside, here and in the next two rows
+//	attempt_started                interrupted; the files of the run become a checkpoint. Here and in the next two rows,
+//	                               git locks left by dead processes are moved aside
 //	run_ended                      nothing: it is judged next, also when its judging was interrupted
 //	judged, decided                judged again: the tree may have changed since
-//	what a person said             it becomes the operation that it would have been
+//	answer of a person             logged as the operation that it would have been
 func (h *Hand) recover(ctx context.Context) error {
 	if err := h.All.Recover(ctx); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (h *Hand) recover(ctx context.Context) error {
 	return h.LogAnswer(ctx, since)
 }
 
-// recoverAttempt ends an attempt that nobody carries on.
+// recoverAttempt ends an attempt whose process died.
 func (h *Drive) recoverAttempt(ctx context.Context) error {
 	o := h.S.Open
 	if o == nil {

@@ -14,20 +14,20 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// RunOptions are the user's wishes for one `wfs run`.
+// RunOptions are the user's options for one `wfs run`.
 type RunOptions struct {
 	MaxAttempts  int
 	Note         string
 	ResetBreaker bool
-	Agree        bool // yes to the pending question whether nothing is left
-	Auto         bool // agree by itself from now on
+	Agree        bool // approve the pending question whether all work is done
+	Auto         bool // approve that question automatically from now on
 	NoWait       bool // return instead of waiting for a limit
-	Now          bool // wait no longer for the one that is waited for
-	// IgnoreSurvivors lets it go on although processes of a run are alive after it, such as build daemons.
+	Now          bool // end a wait that is in progress
+	// IgnoreSurvivors goes on although processes of an earlier run are alive, such as build daemons.
 	IgnoreSurvivors bool
 }
 
-// Drive drives a session in hand.
+// Drive runs a session that is open for writing.
 type Drive struct {
 	*hand.Hand
 	*Engine
@@ -36,21 +36,21 @@ type Drive struct {
 	*Saver
 	*Inbox
 	*Outside
-	ended *session.Snapshot // what a run that has just ended left, for the step that follows
-	// judgedAgain is how often the open attempt passed and files were found changed since.
+	ended *session.Snapshot // work tree after the run that just ended, for the next step
+	// judgedAgain counts how often the open attempt passed but its files had changed meanwhile.
 	judgedAgain int
-	scopes      func() []decide.Scope // of its budget, since it last looked at other sessions
+	scopes      func() []decide.Scope // the scopes of its budget, as of the last look at other sessions
 }
 
-// Run drives the session until it has to stop, and leaves the reason in the session's status. Cancelling ctx stops the
-// agent, and checkpoints what is there as interrupted, or stops a gate, and leaves the attempt to be judged by the next
-// run; it returns nil: the status says so.
+// Run drives the session until it has to stop. The session's status tells why it stopped. Cancelling ctx is not an
+// error: Run returns nil. If an agent is running, it is stopped and the work tree is checkpointed as interrupted. If a
+// gate is running, it is stopped and the next run judges the attempt.
 func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 	defer func() {
 		h.endSaving()
 		err = errors.Join(err, h.AutoSaves.EndAutoSaves(), h.forgetStops(), h.leaveConversions(context.WithoutCancel(ctx)))
 	}()
-	work := context.WithoutCancel(ctx) // what records an interruption must not be interrupted by it
+	work := context.WithoutCancel(ctx) // recording an interruption must not itself be interrupted
 	goOn, err := h.take(work, o)
 	if err != nil || !goOn {
 		return err
@@ -76,7 +76,7 @@ func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 		}
 		if h.S.Open == nil {
 			if ctx.Err() != nil && h.S.Status == session.StatusWaiting && h.stop == "" {
-				return nil // nothing runs that could be interrupted: it waits on
+				return nil // the session keeps waiting: there is nothing to interrupt
 			}
 			if ctx.Err() != nil && h.S.Status != session.StatusWaiting {
 				return h.interrupt(work)
@@ -91,7 +91,7 @@ func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 		open := h.S.Open
 		d := decide.Decide(&h.S, h.Plan, f)
 		a := attemptIn(d)
-		if a != nil { // it is about the files as they are
+		if a != nil { // the attempt is about the current files
 			snap, err := h.Snapshot(work)
 			if err != nil {
 				return err
@@ -105,7 +105,7 @@ func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 		}
 		if a != nil && a.Runner != decide.RunnerPerson && (f.Tree != h.S.At(h.S.Current).Tree && f.Tree != kept || foreign) &&
 			found < maxFound {
-			// Somebody edited files or committed since the last checkpoint. The runner may overwrite that: it is kept first.
+			// Files were edited or commits were made since the last checkpoint. The runner may overwrite that, so save it first.
 			found++
 			kept = f.Tree
 			changes, err := h.Engine.Trees.Changes(work, h.S.At(h.S.Current).Tree, f.Tree)
@@ -140,11 +140,11 @@ func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 	}
 }
 
-// maxFound bounds how often edits are kept before one attempt: something may be writing all the time, this
-// command's own output for one.
+// maxFound limits how often edits are saved before one attempt: a process may be writing all the time, even this
+// command's own output.
 const maxFound = 3
 
-// attemptIn is the attempt that a decision begins, nil for none.
+// attemptIn returns the attempt that a decision begins, nil for none.
 func attemptIn(d decide.Decision) *session.AttemptStarted {
 	for _, b := range d.Events {
 		if a, ok := b.(session.AttemptStarted); ok {
@@ -154,7 +154,7 @@ func attemptIn(d decide.Decision) *session.AttemptStarted {
 	return nil
 }
 
-// perform carries out a decision's effect. done means that the run is over.
+// perform carries out the effect of a decision. done means that the run is over.
 func (h *Drive) perform(ctx, work context.Context, d decide.Decision, o RunOptions) (done bool, err error) {
 	ended := h.ended
 	h.ended = nil
@@ -185,7 +185,7 @@ func (h *Drive) perform(ctx, work context.Context, d decide.Decision, o RunOptio
 	return false, nil
 }
 
-// take checks that the session may be driven here and now, records the user's wishes, and says whether to go on.
+// take checks that the session may be driven here and now, records the user's options, and reports whether to go on.
 func (h *Drive) take(ctx context.Context, o RunOptions) (bool, error) {
 	if err := h.MayDrive(ctx); err != nil {
 		return false, err
@@ -204,7 +204,7 @@ func (h *Drive) take(ctx context.Context, o RunOptions) (bool, error) {
 	}
 	switch w := h.S.Waiting; {
 	case o.Note == "":
-	// whoever says what to do next says no
+	// a note with the next task rejects "all work is done"
 	case h.S.Status == session.StatusWaiting && h.S.Phase == workflows.Done && w.Agree:
 		if err := h.WorkOn(ctx, o.Note); err != nil {
 			return false, err
@@ -244,7 +244,7 @@ func (h *Drive) take(ctx context.Context, o RunOptions) (bool, error) {
 		}
 	}
 	if b := h.S.Blocked; h.S.Status == session.StatusBlocked && b.Reason == session.BlockSurvivors {
-		// What they left is kept before somebody else goes over it.
+		// Save the files of the last run before the next one overwrites them.
 		if _, err := h.Keep(ctx, session.TriggerInterrupted, "interrupted; found in the work tree"); err != nil {
 			return false, err
 		}
@@ -256,8 +256,8 @@ func (h *Drive) take(ctx context.Context, o RunOptions) (bool, error) {
 		Ended: ended, Now: o.Now})
 }
 
-// frozenEdited refuses to begin an attempt while tests that will judge it have uncommitted edits: the attempt would be
-// blamed for them. The person who made them says so with a checkpoint.
+// frozenEdited refuses to begin an attempt while tests that will judge it have uncommitted edits, because the attempt
+// would be blamed for them. A checkpoint declares the edits as the user's own.
 func (h *Drive) frozenEdited(ctx context.Context) error {
 	s, ph := &h.S, h.Plan.Workflow.Phase(h.S.Phase)
 	if s.Frozen == "" || ph == nil || ph.WritesTests() || s.Open != nil {
@@ -271,7 +271,7 @@ func (h *Drive) frozenEdited(ctx context.Context) error {
 	if err != nil || len(changes) == 0 {
 		return err
 	}
-	since, err := h.Engine.Trees.Changes(ctx, s.Frozen, snap.Tree) // what was put back as it was is no edit of them
+	since, err := h.Engine.Trees.Changes(ctx, s.Frozen, snap.Tree) // a test that was restored is not an edit
 	if err != nil {
 		return err
 	}
@@ -286,8 +286,8 @@ func (h *Drive) frozenEdited(ctx context.Context) error {
 	return nil
 }
 
-// toldAnew reports whether a person has said something, let a file in, or edited files, the goal or the spec,
-// since attempts stopped getting anywhere: the next one knows more than those before.
+// toldAnew reports whether a person has added a note, allowed a file, or edited files, the goal or the spec since
+// attempts stopped making progress. The next attempt then knows more than those before it.
 func (h *Drive) toldAnew(ctx context.Context) (bool, error) {
 	b := h.S.Blocked
 	if h.S.Status != session.StatusBlocked || b.Reason != session.BlockBreaker &&
@@ -299,10 +299,10 @@ func (h *Drive) toldAnew(ctx context.Context) (bool, error) {
 		return told, nil
 	}
 	if before := h.S.JudgedBefore(judged.Number); b.Answered && (before == nil || before.Tree != judged.Tree) {
-		return true, nil // by a person who had edited files
+		return true, nil // answered by a person who had edited files before
 	}
 	if judged.Class == session.ClassKey {
-		keys, err := h.Engine.Trees.Keys(ctx, h.S.Visit.Tree, judged.Tree) // that were committed
+		keys, err := h.Engine.Trees.Keys(ctx, h.S.Visit.Tree, judged.Tree) // keys in commits
 		g := session.Guard{Allowed: h.S.Allowed}
 		if err != nil || slices.ContainsFunc(append(keys, judged.Skipped...),
 			func(s session.Skip) bool { return s.Rule != "" && g.Allows(s.Path) }) {
@@ -313,7 +313,7 @@ func (h *Drive) toldAnew(ctx context.Context) (bool, error) {
 	return snap.Tree != judged.Tree, err
 }
 
-// edited reports whether the work tree is something else than what was judged green last.
+// edited reports whether the work tree differs from the last tree that was judged green.
 func (h *Drive) edited(ctx context.Context) (bool, error) {
 	c := h.S.At(h.S.Current)
 	if !c.Green {
@@ -323,7 +323,7 @@ func (h *Drive) edited(ctx context.Context) (bool, error) {
 	return snap.Tree != c.Tree, err
 }
 
-// runOpen carries out the open attempt and records how its run ended and what it left.
+// runOpen runs the open attempt and records its result and the tree that it left.
 func (h *Drive) runOpen(ctx, work context.Context) (done bool, err error) {
 	o := h.S.Open
 	dir, err := h.Files.RunDir(o.RunID)
@@ -371,7 +371,7 @@ func (h *Drive) runOpen(ctx, work context.Context) (done bool, err error) {
 		}
 		return false, err
 	}
-	if err := h.NotInProgress(work); err != nil { // there may be no tree to speak of
+	if err := h.NotInProgress(work); err != nil { // otherwise there may be no tree to snapshot
 		if e := h.found(res.Usage()); e != nil {
 			return false, errors.Join(err, e)
 		}
@@ -389,15 +389,15 @@ func (h *Drive) runOpen(ctx, work context.Context) (done bool, err error) {
 	return false, h.beginSaving(&snap)
 }
 
-// linesOfLap counts what the newest attempts of this lap changed. It is for the brief only: what git cannot
-// compare is left out.
+// linesOfLap counts the lines that the newest attempts of this lap changed. Only the brief shows them, so attempts that
+// git cannot compare are left out.
 func (h *Drive) linesOfLap(ctx context.Context) map[int][]session.FileLines {
 	lines := map[int][]session.FileLines{}
 	for c := range h.S.Back() {
 		if c.Lap != h.S.Lap || len(lines) == session.MaxTold {
 			break
 		}
-		if c.Number == 0 || c.Attempt == 0 || c.Verdict == "" || h.S.At(c.On) == nil { // 0: another session's, in a fork
+		if c.Number == 0 || c.Attempt == 0 || c.Verdict == "" || h.S.At(c.On) == nil { // 0: of another session, in a fork
 			continue
 		}
 		if files, err := h.Engine.Trees.Lines(ctx, h.S.At(c.On).Tree, c.Tree); err == nil {
@@ -407,7 +407,7 @@ func (h *Drive) linesOfLap(ctx context.Context) map[int][]session.FileLines {
 	return lines
 }
 
-// judgeOpen snapshots the work tree, unless that was just done, and lets guards and gates judge that tree.
+// judgeOpen runs guards and gates on the open attempt's tree. It takes a snapshot unless the run just ended with one.
 func (h *Drive) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (done bool, err error) {
 	if ended == nil {
 		snap, err := h.Snapshot(work)
@@ -432,14 +432,14 @@ func (h *Drive) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (d
 	switch {
 	case ctx.Err() != nil:
 		return true, h.leaveUnjudged(work)
-	case err != nil: // could not find out: neither red nor green, and not the agent's fault
+	case err != nil: // no verdict: neither red nor green, and not the agent's fault
 		if err := h.Append(decide.Blocked(session.BlockGate, "wfs run", session.OneLine(err.Error(), 300))); err != nil {
 			return true, err
 		}
 		_, err := h.Keep(work, session.TriggerInterrupted, "could not be judged")
 		return true, err
 	}
-	if j.Class == session.ClassGateChangedTree { // somebody may have edited it: what is there now is judged
+	if j.Class == session.ClassGateChangedTree { // perhaps edited by the user: judge the current files
 		if h.judgedAgain++; h.judgedAgain < maxJudged {
 			return false, h.Append(session.Reopened{Why: session.OneLine(j.Reason, 300)})
 		}
@@ -452,18 +452,18 @@ func (h *Drive) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (d
 	return false, nil
 }
 
-// spec is the specification that is pinned, nil without one.
+// spec returns the pinned specification, nil without one.
 func (h *Drive) spec(ctx context.Context) ([]byte, error) {
 	if h.S.SpecDigest == "" {
 		return nil, nil
 	}
-	if text := h.Docs[session.FileSpec]; text != nil { // it waits for the next turn
+	if text := h.Docs[session.FileSpec]; text != nil { // the next turn writes it
 		return text, nil
 	}
 	return h.Git.File(ctx, h.Tip, session.FileSpec)
 }
 
-// interrupt records that a person or a signal stopped the run, and checkpoints what is there.
+// interrupt records that a person or a signal stopped the run, and checkpoints the work tree.
 func (h *Drive) interrupt(ctx context.Context) error {
 	if err := h.Append(h.cut()); err != nil {
 		return err
@@ -472,9 +472,9 @@ func (h *Drive) interrupt(ctx context.Context) error {
 	return err
 }
 
-// leaveUnjudged records that a person or a signal stopped the judging of an attempt whose run had ended: nothing speaks
-// against that run, and it may have cost money. The attempt stays open for the next run to judge, as if the process had
-// been killed here; until it has its checkpoint, what it left is saved beside the checkpoints.
+// leaveUnjudged records that a person or a signal stopped the judging of an attempt. Nothing is wrong with the
+// attempt's run, and it may have cost money. So the attempt stays open for the next run to judge, as if the process had
+// been killed here. Until its checkpoint its files are kept in an auto-save.
 func (h *Drive) leaveUnjudged(ctx context.Context) error {
 	cut := h.cut()
 	cut.Unjudged = true
@@ -485,9 +485,8 @@ func (h *Drive) leaveUnjudged(ctx context.Context) error {
 	return err
 }
 
-// unadopted reports, before a runner is started, whether the session's branch is at a commit of somebody else's
-// that the ledger does not lead to. An agent may reset the branch, and nobody would see that when wfs is killed
-// together with it.
+// unadopted reports, before a runner starts, whether the session's branch is at a commit that is not in the ledger. An
+// agent may reset the branch; if wfs is killed together with the agent, that commit would be lost unnoticed.
 func (h *Drive) unadopted(ctx context.Context, a *session.AttemptStarted) (bool, error) {
 	if a == nil || a.Runner == decide.RunnerPerson {
 		return false, nil
@@ -496,8 +495,8 @@ func (h *Drive) unadopted(ctx context.Context, a *session.AttemptStarted) (bool,
 	return tip != "" && tip != h.S.At(h.S.Current).Code, err
 }
 
-// putBack are the paths of the newest findings that are as in the frozen tree again. It is for the brief only: what git
-// cannot compare is left out.
+// putBack returns the paths of the newest tamper findings whose files match the frozen tree again. Only the brief shows
+// them, so nil is returned if git cannot compare.
 func (h *Drive) putBack(ctx context.Context) (paths []string) {
 	if h.S.Last == nil || h.S.Last.Class != session.ClassTampered || h.S.Frozen == "" {
 		return nil

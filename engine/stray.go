@@ -14,21 +14,21 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// Outside is what there is around a session, while it is driven.
+// Outside watches the surroundings of a session while it is driven.
 type Outside struct {
 	*hand.Hand
 	*Engine
 	checkpoints *checkpoint.Checkpoints
-	converts    *session.Conversions // when this command began to drive, nil when it does not
+	converts    *session.Conversions // as of the start of this command, nil while it does not drive
 }
 
-// lookAround records what a run changed beside the session's branch and files. Who moved the ledger has laid
-// hands on the session's own records: it is put back, what the run left is kept, and a person is to look.
-// Nobody but this process may move it.
+// lookAround records the changes of a run outside the session's branch and files. Only this process may move the
+// ledger. If the run moved it, the session's own records were changed: lookAround restores the ledger, saves the files
+// of the run, and blocks the session until a person has looked.
 func (h *Outside) lookAround(ctx context.Context, before session.Surroundings, locked []session.GitLock,
 	used cost.Usage) (tampered bool, err error) {
 	st := h.Git
-	locks, err := h.strandedLocks(ctx, locked) // first: they are in the way of what may have to be done here
+	locks, err := h.strandedLocks(ctx, locked) // first, since locks block the steps below
 	if err != nil {
 		return false, err
 	}
@@ -85,7 +85,7 @@ func (h *Outside) lookAround(ctx context.Context, before session.Surroundings, l
 	return true, h.stopFor(ctx, block, used)
 }
 
-// stopFor blocks the session for what its run did, and keeps what that left.
+// stopFor blocks the session because of its run, and saves the files of the run.
 func (h *Outside) stopFor(ctx context.Context, block session.BlockedBy, used cost.Usage) error {
 	if err := h.found(used); err != nil {
 		return err
@@ -97,9 +97,9 @@ func (h *Outside) stopFor(ctx context.Context, block session.BlockedBy, used cos
 	return err
 }
 
-// convertAsBefore makes git treat files as it did when this command began to drive. Whatever ran since may have told it
-// otherwise, so that a tree here is not what others get of it. It names what it put back, and what stands in files that
-// are the user's, where nothing is put back.
+// convertAsBefore restores the git settings from when this command began to drive. A run or gate may have changed how
+// git converts files, so that trees made here differ from what others check out. back names the settings that were
+// restored; elsewhere names those in the user's own files, which are never restored.
 func (h *Outside) convertAsBefore(ctx context.Context) (back, elsewhere []string, err error) {
 	if h.converts == nil {
 		return nil, nil, nil
@@ -107,7 +107,8 @@ func (h *Outside) convertAsBefore(ctx context.Context) (back, elsewhere []string
 	return h.Around.PutConversionsBack(ctx, *h.converts)
 }
 
-// leaveConversions puts back what the last gate may have told git: the next command would take it for the user's.
+// leaveConversions restores settings that the last gate may have changed. The next command would take them for the
+// user's.
 func (h *Outside) leaveConversions(ctx context.Context) error {
 	back, _, err := h.convertAsBefore(ctx)
 	h.converts = nil
@@ -117,7 +118,7 @@ func (h *Outside) leaveConversions(ctx context.Context) error {
 	return h.Append(session.Strayed{Back: back})
 }
 
-// keepWas writes copies of what changed files were into the run's directory, as far as that can be done.
+// keepWas saves the old content of changed files in the run's directory, as far as possible.
 func (h *Outside) keepWas(strayed *session.Strayed, before session.Surroundings) {
 	for _, f := range strayed.Files {
 		if t, small := before.Texts[f]; small && h.Files.KeepWas(h.S.Started, f, t) == nil {
@@ -129,9 +130,8 @@ func (h *Outside) keepWas(strayed *session.Strayed, before session.Surroundings)
 	}
 }
 
-// strandedLocks sets locks of git's aside that came while a run or its gates went on and that their processes,
-// all dead by now, have left. A lock that was there before, or that somebody holds, is left alone. It returns
-// their names.
+// strandedLocks moves aside git locks that appeared during a run or its gates and were left by processes that are all
+// dead. It skips locks that existed before or that a process holds. It returns the names of the locks that it moved.
 func (h *Outside) strandedLocks(ctx context.Context, before []session.GitLock) ([]string, error) {
 	since := slices.DeleteFunc(h.Around.Locks(), func(l session.GitLock) bool { return slices.Contains(before, l) })
 	if len(since) == 0 || len(h.Alive()) > 0 {
@@ -144,8 +144,8 @@ func (h *Outside) strandedLocks(ctx context.Context, before []session.GitLock) (
 	return h.Around.SetLocksAside(ctx, since[:min(len(since), session.MaxNamed)], filepath.Join(dir, "locks"))
 }
 
-// deadLocks sets locks aside that came since the open attempt began, which no process of ours saw the end of. A
-// lock that has the name of one that was there before is left alone.
+// deadLocks is strandedLocks after a crash, for all locks since the open attempt began. It skips a lock with the name
+// of one that existed before.
 func (h *Outside) deadLocks(ctx context.Context) error {
 	if h.S.Open.Runner == decide.RunnerPerson {
 		return nil
@@ -159,8 +159,8 @@ func (h *Outside) deadLocks(ctx context.Context) error {
 	return h.Append(session.Strayed{Locks: locks})
 }
 
-// foundText is what a checkpoint says that is made before a runner is started: it names the first files, which will be
-// handed over with the work.
+// foundText returns the summary of a checkpoint that is made before a runner starts. It names the first files, because
+// they will be handed over with the work.
 func foundText(committed bool, changes []session.Change) string {
 	text := "edits found before an attempt"
 	if committed {
@@ -175,7 +175,7 @@ func foundText(committed bool, changes []session.Change) string {
 	return text
 }
 
-// lockNames are the names of the first locks of git's that are there now.
+// lockNames returns the names of the first git locks that exist now.
 func (h *Outside) lockNames() []string {
 	var names []string
 	for _, l := range h.Around.Locks() {

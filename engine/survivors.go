@@ -7,8 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// endOwn ends what is proven to be the last run's own, and returns who is still alive and whom it ended. What they have
-// written so far is saved before.
+// endOwn ends processes that provably belong to the last run. It saves their files first. It returns the processes that
+// are still alive, and the IDs of those that it ended.
 func (h *Drive) endOwn(ctx context.Context, alive []session.Process) (left []session.Process, ended []int) {
 	if !slices.ContainsFunc(alive, func(p session.Process) bool { return p.Own }) {
 		return alive, nil

@@ -1,4 +1,4 @@
-// Package checkpoint makes commits of the work tree on the session's branch, and says what may be there.
+// Package checkpoint commits the work tree to the session's branch, and checks whether it may.
 package checkpoint
 
 import (
@@ -10,36 +10,36 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Git is what checkpoints ask of the repository.
+// Git is the part of the repository that checkpoints need.
 type Git interface {
-	// Worktree is the id of the work tree that the command runs in.
+	// Worktree returns the id of the current work tree.
 	Worktree() string
 	Head(ctx context.Context) (session.Head, error)
 	Ref(ctx context.Context, name string) (session.Commit, error)
 	IsAncestor(ctx context.Context, a, b session.Commit) (bool, error)
 	// ElsewhereOn returns the path of another work tree that has a branch checked out, "" for none.
 	ElsewhereOn(ctx context.Context, branch string) (string, error)
-	// InProgress names an unfinished merge, rebase, cherry-pick, revert or bisect, "" for none.
+	// InProgress returns the name of an unfinished merge, rebase, cherry-pick, revert or bisect, "" for none.
 	InProgress(ctx context.Context) (string, error)
-	// Unreachable returns those of some commits that are there, and that no ref leads to.
+	// Unreachable returns those of the commits that exist and that no ref reaches.
 	Unreachable(ctx context.Context, commits []session.Commit) ([]session.Commit, error)
 }
 
-// Checkpoints makes commits on the branch of a session in hand.
+// Checkpoints commits to the branch of a session in hand.
 type Checkpoints struct {
 	*hand.Hand
-	Unheld session.Staged // what a checkpoint without changes could not hold
+	Unheld session.Staged // files that a checkpoint without changes left out
 	base   *hand.Base
 	git    Git
 }
 
-// Of makes checkpoints of a session in hand.
+// Of returns the checkpoints of a session in hand.
 func Of(h *hand.Hand, base *hand.Base, git Git) *Checkpoints {
 	return &Checkpoints{Hand: h, base: base, git: git}
 }
 
-// Checkpoint is `wfs checkpoint`: the work tree as it is, onto the session's branch, without a judgement. It returns
-// nil when nothing changed since the present checkpoint; Unheld is what could not be looked at, then.
+// Checkpoint is `wfs checkpoint`: it commits the current work tree to the session's branch without judging it. It
+// returns nil if nothing changed since the current checkpoint; Unheld then has the files that were left out.
 func (h *Checkpoints) Checkpoint(ctx context.Context, text string) (*session.Checkpoint, error) {
 	if text == "" {
 		text = "found in the work tree"
@@ -47,18 +47,18 @@ func (h *Checkpoints) Checkpoint(ctx context.Context, text string) (*session.Che
 	return h.Keep(ctx, session.TriggerManual, text)
 }
 
-// Save keeps the edits of a session that is being left.
+// Save makes a checkpoint of the edits before the user leaves the session.
 func (h *Checkpoints) Save(ctx context.Context, text string) (*session.Checkpoint, error) {
 	return h.Keep(ctx, session.TriggerSwitch, text)
 }
 
-// Hooked keeps what an agent has made of the files that a person works with. summary holds nothing that the agent said.
+// Hooked makes a checkpoint after an agent edited files that a person works with. summary has no text of the agent.
 func (h *Checkpoints) Hooked(ctx context.Context, summary string) (*session.Checkpoint, error) {
 	return h.Keep(ctx, session.TriggerHook, summary)
 }
 
-// Keep makes a checkpoint outside an attempt, unless nothing changed. Outside an attempt nothing is put onto a session
-// whose branch is not what HEAD is on.
+// Keep makes a checkpoint outside an attempt. It returns nil if nothing changed, or if HEAD is not on the session's
+// branch.
 func (h *Checkpoints) Keep(ctx context.Context, trigger session.Trigger, summary string) (*session.Checkpoint, error) {
 	head, err := h.git.Head(ctx)
 	if err != nil || head.Ref != h.S.Branch() {
@@ -71,10 +71,10 @@ func (h *Checkpoints) Keep(ctx context.Context, trigger session.Trigger, summary
 	return c, err
 }
 
-// ErrOtherTree says that a checkpoint would hold something else than what passed its gates.
+// ErrOtherTree means that a checkpoint would contain another tree than the one that passed its gates.
 var ErrOtherTree = errors.New("files changed after they were judged")
 
-// Make makes a code commit of the work tree on the session's branch, and records it.
+// Make commits the work tree to the session's branch and records the checkpoint.
 func (h *Checkpoints) Make(ctx context.Context, c session.Checkpointed, o *session.Open) (*session.Checkpoint, error) {
 	d, adopted, err := h.onto(ctx)
 	if err != nil {
@@ -136,10 +136,10 @@ func (h *Checkpoints) Make(ctx context.Context, c session.Checkpointed, o *sessi
 	return h.S.At(h.S.Current), nil
 }
 
-// Answers reports whether a checkpoint is a person's answer, given how the attempt ended that it is of, nil for none.
+// Answers reports whether a checkpoint is a person's answer, given the result of its attempt, nil for none.
 func Answers(run *session.RunResult) bool { return run != nil && (run.Approved || run.Rejected) }
 
-// OpOf is the operation that a checkpoint is logged as. Its files stay as they are, whatever becomes of it.
+// OpOf returns the operation of a checkpoint. Neither the operation nor its undo changes files.
 func OpOf(h *hand.Hand, ev session.Event, c session.Checkpointed, run *session.RunResult) session.Op {
 	t := c.Turn
 	t.Tree, t.TreeOld, t.Index = c.Tree, c.Tree, c.Tree
@@ -153,12 +153,13 @@ func OpOf(h *hand.Hand, ev session.Event, c session.Checkpointed, run *session.R
 	return h.Op(ev, kind, session.WithReason(fmt.Sprintf("%s %s of %s", kind, c.Phase, h.ID), run.Note), 0, t)
 }
 
-// onto says where the next code commit goes. The session's branch may have moved since the last checkpoint: a
-// person or an agent committed (the tip descends, and becomes the parent), or rewrote history (the checkpoint
-// becomes a merge of both, so that neither is lost and the branch only moves forward). HEAD may have been taken
-// to another branch by an agent: that branch stays, its tip is adopted if it descends, and HEAD is put back. If
-// it does not descend the files are another line's, and would read as everything of the session deleted: that
-// is a conflict for a person.
+// onto determines the parents of the next code commit. The session's branch may have moved since the last checkpoint.
+// If a person or an agent committed, its tip descends from the checkpoint and becomes the parent. If history was
+// rewritten, the new commit merges both, so that neither is lost and the branch only moves forward.
+//
+// An agent may have moved HEAD to another branch. That branch stays, its tip is adopted if it descends, and HEAD is
+// moved back. If it does not descend, its files belong to another line of work, and the commit would seem to delete all
+// of the session's work: that is a conflict for a person.
 func (h *Checkpoints) onto(ctx context.Context) (d session.Draft, adopted []session.Commit, err error) {
 	st, branch := h.git, h.S.Branch()
 	if err := h.NotInProgress(ctx); err != nil {
@@ -211,10 +212,10 @@ func (h *Checkpoints) adopt(ctx context.Context, last, tip session.Commit) (pare
 	return []session.Commit{last, tip}, []session.Commit{tip}, nil
 }
 
-// Named is the part of a list that an event holds.
+// Named returns the part of a list that an event may hold.
 func Named(held []session.Held) []session.Held { return held[:min(len(held), session.MaxNamed)] }
 
-// MayDrive refuses what must not be driven: a session that is over, or one whose branch is not what HEAD is on here.
+// MayDrive refuses a session that is over, or whose branch is not checked out here.
 func (h *Checkpoints) MayDrive(ctx context.Context) error {
 	if h.S.Status.Final() {
 		hint := "wfs show " + string(h.ID)
@@ -243,7 +244,7 @@ func (h *Checkpoints) MayDrive(ctx context.Context) error {
 	return h.NotInProgress(ctx)
 }
 
-// NotInProgress refuses a work tree in the middle of a merge, rebase or the like.
+// NotInProgress refuses a work tree in the middle of a merge, rebase or similar.
 func (h *Checkpoints) NotInProgress(ctx context.Context) error {
 	op, err := h.git.InProgress(ctx)
 	if err == nil && op != "" {
@@ -252,8 +253,8 @@ func (h *Checkpoints) NotInProgress(ctx context.Context) error {
 	return err
 }
 
-// loose are the commits that refs had before they were moved during a run, and that nothing leads to now: the next
-// checkpoint keeps them alive.
+// loose returns the commits of refs that were moved during a run, if no ref reaches them now. The next checkpoint keeps
+// them alive.
 func (h *Checkpoints) loose(ctx context.Context) ([]session.Commit, error) {
 	if len(h.S.Keep) == 0 {
 		return nil, nil
@@ -261,9 +262,8 @@ func (h *Checkpoints) loose(ctx context.Context) ([]session.Commit, error) {
 	return h.git.Unreachable(ctx, h.S.Keep)
 }
 
-// Abandon says that nobody goes on with the session. Edits in the work tree, if it is current here, become a
-// checkpoint first. Nothing is removed. It returns that checkpoint, nil when there was nothing to keep, and the
-// operation's number.
+// Abandon ends work on the session. If the session is current here, edits in the work tree become a checkpoint first.
+// It removes nothing. It returns that checkpoint, nil for none, and the operation's number.
 func (h *Checkpoints) Abandon(ctx context.Context, reason string) (*session.Checkpoint, int64, error) {
 	switch h.S.Status {
 	case session.StatusFinished:
@@ -282,7 +282,7 @@ func (h *Checkpoints) Abandon(ctx context.Context, reason string) (*session.Chec
 	return kept, n, err
 }
 
-// WayTo is the command that makes a session current where HEAD is. Nothing but git leaves a HEAD that is on no branch.
+// WayTo returns the command that makes a session current from a given HEAD. Only git can leave a detached HEAD.
 func WayTo(head session.Head, id session.ID) string {
 	if head.Ref == "" {
 		return "git switch " + session.ShortRef(session.BranchOf(id))
@@ -290,7 +290,7 @@ func WayTo(head session.Head, id session.ID) string {
 	return "wfs resume " + string(id)
 }
 
-// Unfinished refuses to drive in a work tree in the middle of an operation of git's.
+// Unfinished returns the refusal to drive during an unfinished git operation.
 func Unfinished(op string) error {
 	hint := fmt.Sprintf("git %s --continue (or --abort), then wfs run", op)
 	if op == "bisect" {
@@ -299,7 +299,7 @@ func Unfinished(op string) error {
 	return session.Refuse(session.RefuseConflict, hint, "a %s is in progress in this work tree", op)
 }
 
-// BranchGone refuses to go on without a session's branch: who deleted it may have meant it.
+// BranchGone returns the refusal to continue without the session's branch: it may have been deleted on purpose.
 func BranchGone(s *session.Session) *session.Refusal {
 	return &session.Refusal{Code: session.RefuseBranch,
 		Message: fmt.Sprintf("the session's branch %s is gone; its checkpoints are not", session.ShortRef(s.Branch())),

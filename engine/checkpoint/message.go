@@ -7,7 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Paths names the first changes, for people.
+// Paths lists the paths of the first changes.
 func Paths(changes []session.Change) string {
 	var list []string
 	for _, c := range changes[:min(len(changes), 5)] {
@@ -19,9 +19,9 @@ func Paths(changes []session.Change) string {
 	return strings.Join(list, ", ")
 }
 
-// Message is the commit message of a checkpoint: a subject that reads well in `git log`, the gates' results, and
-// trailers. It holds no duration, pid, host, path of this machine or clock time, so that the same work has the same
-// commit id everywhere.
+// Message returns the commit message of a checkpoint: a subject that reads well in `git log`, the gates' results, and
+// trailers. It has no duration, pid, host, local path or clock time, so that the same work has the same commit id
+// everywhere.
 func Message(c session.Checkpointed, s *session.Session, j *session.Judgement, next session.PhaseName) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "wfs(%s): %s\n", scope(c), c.Summary)
@@ -61,7 +61,7 @@ func scope(c session.Checkpointed) string {
 	return strings.ToLower(string(c.Phase))
 }
 
-// GateTable lists gates, one line each.
+// GateTable lists gate results, one per line.
 func GateTable(gates []session.GateResult) string {
 	var b strings.Builder
 	for _, g := range gates {

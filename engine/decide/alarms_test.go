@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// mixed is a history by chance: what an agent does at each attempt is drawn, so that bad luck looks like being stuck and
-// being stuck looks like bad luck. Here no breaker is always right.
+// mixed returns a random history: each attempt of the agent is drawn, so that bad luck can look like being stuck, and
+// being stuck like bad luck. No breaker is always right here.
 func mixed(r *rand.Rand) history {
 	var n trees
 	fails := func(passing int, print string, failing ...string) try {
@@ -17,8 +17,8 @@ func mixed(r *rand.Rand) history {
 	}
 	chance := func(p float64) bool { return r.Float64() < p }
 	switch r.IntN(5) {
-	case 0, 1: // honest: four tests to go; one attempt of two makes one pass, a third changes the failure, and every seventh does
-		// nothing that can be seen
+	case 0, 1: // honest: four tests to go
+		// Half of the attempts make one pass, a third change the failure, and every seventh shows no effect.
 		h := history{Name: "drifts", Limits: atGreen}
 		all := []string{"a", "b", "c", "d"}
 		for done, print := 0, 0; ; {
@@ -33,7 +33,7 @@ func mixed(r *rand.Rand) history {
 			}
 			h.Tries = append(h.Tries, fails(done, fmt.Sprint(print), all[done:]...))
 		}
-	case 2: // it mostly does nothing, or changes what does not matter
+	case 2: // changes mostly nothing, or nothing that matters
 		h := history{Name: "mostly nothing", Limits: atGreen, StopBy: 8}
 		for range 14 {
 			a := fails(0, fmt.Sprint(r.IntN(2)), "a")
@@ -43,7 +43,7 @@ func mixed(r *rand.Rand) history {
 			h.Tries = append(h.Tries, a)
 		}
 		return h
-	case 3: // to and fro, with something new now and then
+	case 3: // back and forth, with something new now and then
 		h := history{Name: "wanders", Limits: anywhere, StopBy: 9}
 		for range 14 {
 			a := fails(0, fmt.Sprint(r.IntN(9)), "a")
@@ -53,7 +53,7 @@ func mixed(r *rand.Rand) history {
 			h.Tries = append(h.Tries, a)
 		}
 		return h
-	default: // where a lap has no tests of its own it adds tests that pass, beside one that fails in ever new ways
+	default: // in a lap without tests of its own: adds passing tests, while one keeps failing in new ways
 		h := history{Name: "pads", Limits: anywhere, StopBy: 8}
 		moves := chance(0.3)
 		for i := range 14 {
@@ -67,10 +67,10 @@ func mixed(r *rand.Rand) history {
 	}
 }
 
-// TestBreakerAlarmsByChance measures both rates, and fails when they get worse than they were when this was written.
+// TestBreakerAlarmsByChance measures both error rates, and fails if they get worse than when it was written.
 func TestBreakerAlarmsByChance(t *testing.T) {
 	t.Parallel()
-	const mostFalse, mostMissed = 0.135, 0.085 // of the honest, and of the stuck
+	const mostFalse, mostMissed = 0.135, 0.085 // shares of honest and of stuck histories
 	r := rand.New(rand.NewPCG(1, 2))
 	all, naive, kinds := alarms{}, alarms{}, map[string]*alarms{}
 	for range 5000 {

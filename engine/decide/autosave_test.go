@@ -7,8 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// TestSurvivorsAreNoCheckpoint decides about a run of which processes are alive: what they may still write to is saved,
-// and does not become a checkpoint.
+// TestSurvivorsAreNoCheckpoint checks that files are saved but do not become a checkpoint while processes of the run
+// may still write to them.
 func TestSurvivorsAreNoCheckpoint(t *testing.T) {
 	t.Parallel()
 	s := session.Session{Open: &session.Open{Run: &session.RunResult{Outcome: session.OutcomeOK, Survivors: []int{4711}}}}

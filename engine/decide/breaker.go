@@ -8,26 +8,26 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// BreakerState is the circuit breaker's state for the present visit of a phase.
+// BreakerState is the circuit breaker's state for the current visit to a phase.
 type BreakerState string
 
 const (
 	BreakerClosed   BreakerState = "closed"
-	BreakerHalfOpen BreakerState = "half-open" // one more attempt, in which something is changed: see HalfOpen
+	BreakerHalfOpen BreakerState = "half-open" // one more attempt, with a change: see halfOpen
 	BreakerOpen     BreakerState = "open"      // stop
 )
 
 const (
-	// maxDenied is after how many attempts in a row that could do nothing for want of a permission the breaker opens: what
-	// was refused twice is refused for ever, since nobody is there to permit it.
+	// maxDenied limits the attempts in a row that a missing permission kept from doing anything. A call that was refused
+	// twice stays refused, since no user is there to permit it.
 	maxDenied = 2
-	// maxCircles is how often attempts may leave files that an earlier one had left. Taking a wrong way back once
-	// is honest work.
+	// maxCircles limits how often attempts may reproduce the files of an earlier one. Undoing a mistake once is honest
+	// work.
 	maxCircles = 2
 )
 
-// Trip is the breaker: a pure function of a phase's limits and of what happened since the phase was entered. reason
-// says which limit was met. Half-open comes one attempt before open, and never at the first attempt.
+// Trip computes the breaker's state from a phase's limits and its visit so far; it is pure. reason names the limit that
+// was reached. Half-open comes one attempt before open, and never at the first attempt.
 func Trip(l workflows.Limits, v session.Visit) (state BreakerState, reason string) {
 	l = withDefaults(l)
 	stale := maxStale(l)
@@ -52,7 +52,7 @@ func Trip(l workflows.Limits, v session.Visit) (state BreakerState, reason strin
 	return BreakerClosed, ""
 }
 
-// idle says how many of the attempts without progress did not even change a file.
+// idle counts the attempts without progress that did not even change a file.
 func idle(v session.Visit) string {
 	switch n := min(v.Idle, v.NoProgress); {
 	case n == 0:
@@ -64,8 +64,8 @@ func idle(v session.Visit) string {
 	}
 }
 
-// maxStale is how many attempts in a row may fail in new ways without getting further: twice as many as may make no
-// progress at all, since a failure that changes is a sign of work, and never less than three more.
+// maxStale returns how many attempts in a row may fail in new ways without progress. That is twice as many as may make
+// no progress at all, since a changing failure is a sign of work, and at least three more.
 func maxStale(l workflows.Limits) int { return max(2*l.NoProgress, l.NoProgress+3) }
 
 func withDefaults(l workflows.Limits) workflows.Limits {
@@ -82,10 +82,9 @@ func withDefaults(l workflows.Limits) workflows.Limits {
 	return l
 }
 
-// stepOf says how an attempt came closer to passing its phase, "" when it did not. An attempt got further when
-// more of what counts is true of its tree than was ever true at this visit. It moved when it fails on a tree
-// and in a way that this visit has not seen, and no test fails that passed so far. And it may once only look
-// around.
+// stepOf returns how an attempt came closer to passing its phase, "" if it did not. It is ahead if its tree fulfils
+// more than any tree of this visit. It moved if its tree and its failure are new to this visit, and no test fails that
+// passed before. An attempt that only reads counts once per visit.
 func stepOf(s *session.Session, j *session.Judgement) session.Step {
 	v, run := &s.Visit, s.Open.Run
 	switch {
@@ -101,7 +100,7 @@ func stepOf(s *session.Session, j *session.Judgement) session.Step {
 	}
 	seen := slices.Contains(v.Seen, j.Fingerprint())
 	r := j.Reached()
-	if seen { // what fails is what failed before: somebody has added tests that pass
+	if seen { // the same tests fail as before; the agent added tests that pass
 		r.Tests = 0
 	}
 	switch {
@@ -113,18 +112,18 @@ func stepOf(s *session.Session, j *session.Judgement) session.Step {
 	return ""
 }
 
-// maxLooks is how many attempts at one visit may read and change nothing.
+// maxLooks is how many attempts of one visit may read without changing files.
 const maxLooks = 1
 
-// reached is the most that was reached at a visit, which an older wfs may have begun.
+// reached returns the best result of a visit. An older wfs may have begun the visit, so Best counts as well.
 func reached(v *session.Visit) session.Reached {
 	r := v.High
 	r.Targets = max(r.Targets, v.Best)
 	return r
 }
 
-// breaksMore reports whether tests fail that did not fail at this visit before. Where tests could not be built nobody
-// knows that, and in a phase that expects red new failures are what is wanted.
+// breaksMore reports whether tests fail that did not fail at this visit before. It reports false where tests could not
+// be built, since that is unknown then, and in a phase that expects red, since new failures are wanted there.
 func breaksMore(v *session.Visit, j *session.Judgement) bool {
 	switch j.Class {
 	case session.ClassBrokeGreen, session.ClassTargetFailing, session.ClassTargetMissing:
@@ -138,10 +137,10 @@ func breaksMore(v *session.Visit, j *session.Judgement) bool {
 	return all && slices.ContainsFunc(ids, func(id session.TestID) bool { return !slices.Contains(v.Failing, id) })
 }
 
-// tripped is the block of an open breaker, with its evidence.
+// tripped returns the block of an open breaker, with its evidence.
 func tripped(s *session.Session, why string) session.BlockedBy {
 	evidence := []string{fmt.Sprintf("%s: %s", s.Phase, why)}
-	if s.Last != nil && s.Last.Class == session.ClassNoReview { // to change nothing is its duty
+	if s.Last != nil && s.Last.Class == session.ClassNoReview { // a reviewer must not change files
 		evidence[0] = fmt.Sprintf("%s: %d attempts without a verdict", s.Phase, s.Visit.Attempts)
 	}
 	if s.Last != nil {
@@ -159,8 +158,8 @@ func tripped(s *session.Session, why string) session.BlockedBy {
 	return Blocked(session.BlockBreaker, hint, evidence...)
 }
 
-// halfOpen is the phase as the next attempt at it is made, and the name of the agent that makes it where the
-// workflow has another one for the last try.
+// halfOpen returns the phase for the next attempt, and the name of its agent if the workflow has a different one for
+// the last attempt.
 func halfOpen(ph *workflows.Phase, state BreakerState) (*workflows.Phase, string) {
 	if state != BreakerHalfOpen {
 		return ph, ""
@@ -168,8 +167,8 @@ func halfOpen(ph *workflows.Phase, state BreakerState) (*workflows.Phase, string
 	return By(ph, ph.HalfOpen), ph.HalfOpen
 }
 
-// PhaseOf is the phase of an attempt as that attempt works at it: by another agent, maybe. It is nil when the
-// workflow has none of that name.
+// PhaseOf returns the phase of an attempt, with the agent of that attempt. It returns nil if the workflow has no such
+// phase.
 func PhaseOf(p *workflows.Plan, a session.AttemptStarted) *workflows.Phase {
 	if ph := p.Workflow.Phase(a.Phase); ph != nil {
 		return By(ph, a.Agent)
@@ -177,7 +176,7 @@ func PhaseOf(p *workflows.Plan, a session.AttemptStarted) *workflows.Phase {
 	return nil
 }
 
-// By is a phase in which the named agent works; "" leaves it as it is.
+// By returns the phase with the named agent; "" keeps its own.
 func By(ph *workflows.Phase, agent string) *workflows.Phase {
 	if agent == "" {
 		return ph

@@ -12,35 +12,35 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Day is a day by the clock of the machine: Unix seconds from its beginning to before the next one's.
+// Day is a day by the clock of the machine, in Unix seconds: From its beginning to before To, the beginning of the
+// next.
 type Day struct{ From, To int64 }
 
-// Elsewhere is what the other sessions of the clone did: what they used up on a day, and when their agents were
-// started.
+// Elsewhere is the usage of the clone's other sessions on one day, and the times when their agents started.
 type Elsewhere struct {
 	Used  cost.Usage
 	Calls []int64
 }
 
-// Add counts a session.
+// Add adds the usage of a session.
 func (e *Elsewhere) Add(s *session.Session, day Day) {
 	e.Used = e.Used.Plus(s.UsedBetween(day.From, day.To))
 	e.Calls = append(e.Calls, s.Calls...)
 }
 
-// BudgetOf are the caps that hold for a session: those that were typed, over those of its plan.
+// BudgetOf returns the caps of a session: those of the user override those of its plan.
 func BudgetOf(s *session.Session, p *workflows.Plan) workflows.Budget { return s.Budget.Over(p.Budget) }
 
-// Scope is one thing that caps are on, and what of it is used up.
+// Scope is one unit with caps, and its usage.
 type Scope struct {
 	Name string // "session", "phase", "day"
-	Of   string // which one, for keys: "GREEN 2", a day's beginning
+	Of   string // the instance, for keys: "GREEN 2", a day's beginning
 	Cap  workflows.Cap
 	Used cost.Usage
 }
 
-// Scopes are all that a budget is about, for a session in its present phase. others is what the other sessions
-// used up today.
+// Scopes returns all scopes of a budget for a session in its current phase. others is the usage of other sessions
+// today.
 func Scopes(s *session.Session, b workflows.Budget, day Day, others cost.Usage) []Scope {
 	return []Scope{
 		{"session", "", b.Session, s.Used},
@@ -49,12 +49,12 @@ func Scopes(s *session.Session, b workflows.Budget, day Day, others cost.Usage) 
 	}
 }
 
-// Lines are the caps of a scope that are set.
+// Lines returns the scope's caps that are set.
 func (s Scope) Lines() []session.BudgetLine {
 	return slices.DeleteFunc(s.All(), func(l session.BudgetLine) bool { return l.Cap <= 0 })
 }
 
-// All are all that a scope may have caps on.
+// All returns every possible cap of a scope.
 func (s Scope) All() []session.BudgetLine {
 	lines := []session.BudgetLine{
 		{What: "usd", Spent: s.Used.USD.USD(), Cap: s.Cap.USD},
@@ -69,7 +69,7 @@ func (s Scope) All() []session.BudgetLine {
 	return lines
 }
 
-// Reached reports whether nothing worth a run is left of a cap.
+// Reached reports whether too little of a cap is left for a run.
 func Reached(l session.BudgetLine) bool {
 	least := 0.0
 	if l.What == "usd" { // half a cent
@@ -78,7 +78,7 @@ func Reached(l session.BudgetLine) bool {
 	return l.Spent+least >= l.Cap
 }
 
-// Amount says how much of something there is, in words: "$2.50", "120 tokens", "1h30m0s".
+// Amount formats an amount with its unit: "$2.50", "120 tokens", "1h30m0s".
 func Amount(what string, n float64) string {
 	switch what {
 	case "usd":
@@ -89,10 +89,10 @@ func Amount(what string, n float64) string {
 	return strconv.FormatFloat(n, 'f', 0, 64) + " " + what
 }
 
-// warnAt is the share of a cap from which on it is warned of.
+// warnAt is the share of a cap at which a warning begins.
 const warnAt = 0.8
 
-// budget says that a cap is reached, or which ones are nearly.
+// budget returns the block of a reached cap, or else warnings for caps that are nearly reached.
 func budget(s *session.Session, p *workflows.Plan, f Facts) (warn []session.Body, block *session.BlockedBy) {
 	b := session.BlockedBy{Reason: session.BlockBudget}
 	for _, scope := range Scopes(s, BudgetOf(s, p), f.Day, f.Elsewhere.Used) {
@@ -123,7 +123,7 @@ func budget(s *session.Session, p *workflows.Plan, f Facts) (warn []session.Body
 	return warn, nil
 }
 
-// raise is a command that lifts a cap above what is used up.
+// raise returns the command that lifts a cap above its current usage.
 func raise(l session.BudgetLine) string {
 	to := l.Cap * 2
 	for to <= l.Spent*1.25 {
@@ -139,7 +139,7 @@ func raise(l session.BudgetLine) string {
 	return "wfs edit --budget-" + what + " " + value
 }
 
-// Leave tells a run what budgets leave for it.
+// Leave sets the rest of all budgets as the limits of a run.
 func Leave(r *session.RunRequest, scopes []Scope) {
 	least := func(left, n float64) float64 {
 		if left == 0 || n < left {
@@ -165,10 +165,10 @@ func Leave(r *session.RunRequest, scopes []Scope) {
 	r.LeftUSD, r.LeftTokens, r.LeftTurns, r.LeftTime = usd, int64(tokens), int(turns), time.Duration(seconds)*time.Second
 }
 
-// CallWindow is the time that the limit of calls per hour is about, in seconds.
+// CallWindow is the period of the limit of calls per hour, in seconds.
 const CallWindow = 3600
 
-// CallsWithin are those of some calls that count now, the oldest first. What lies far in the future was made by another
+// CallsWithin returns the calls that count now, oldest first. It ignores calls far in the future, made under a wrong
 // clock.
 func CallsWithin(calls []int64, now time.Time) []int64 {
 	var list []int64
@@ -181,18 +181,18 @@ func CallsWithin(calls []int64, now time.Time) []int64 {
 	return list
 }
 
-// CallsPerHour is how often agents may be started within an hour.
+// CallsPerHour returns how many agents may start within an hour, 0 for no limit.
 func CallsPerHour(b workflows.Budget) int {
 	switch {
 	case b.CallsPerHour < 0:
-		return 0 // without a limit
+		return 0 // no limit
 	case b.CallsPerHour == 0:
 		return workflows.DefaultCallsPerHour
 	}
 	return int(b.CallsPerHour)
 }
 
-// tooFast is the wait until another agent may be started, nil for none.
+// tooFast returns the wait until another agent may start, nil for none.
 func tooFast(s *session.Session, p *workflows.Plan, f Facts) *session.Waiting {
 	most := CallsPerHour(BudgetOf(s, p))
 	calls := CallsWithin(append(slices.Clone(s.Calls), f.Elsewhere.Calls...), f.Now)

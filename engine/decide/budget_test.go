@@ -16,12 +16,12 @@ import (
 
 var today = Day{From: noon.Unix() - 12*3600, To: noon.Unix() + 12*3600}
 
-// decide Asks what is next, today.
+// decide returns the next decision, as of today.
 func (l *life) decide(others Elsewhere) Decision {
 	return Decide(&l.s, l.plan, Facts{Now: l.now, Tree: "t0", RunID: "r", Day: today, Elsewhere: others})
 }
 
-// spend plays an attempt that costs something and is judged.
+// spend adds a judged attempt with costs.
 func (l *life) spend(r session.RunResult) {
 	l.t.Helper()
 	l.add(session.AttemptStarted{Number: l.s.Runs + 1, Phase: l.s.Phase, Lap: l.s.Lap, Attempt: 1, RunID: "r", Tree: "t0", Runner: "agent"})
@@ -69,7 +69,7 @@ func TestBudgets(t *testing.T) {
 			t.Errorf("%s: %+v", name, d)
 			continue
 		}
-		// What the hint says lifts it, also when it is typed while the session is blocked.
+		// The hint's command raises the cap, even while the session is blocked.
 		l.add(b)
 		more := workflows.Budget{Session: workflows.Cap{USD: 6, Tokens: 5000, Seconds: 400}, Phase: workflows.Cap{Turns: 60}, Day: workflows.Cap{USD: 20, Attempts: 6}}
 		l.add(session.BudgetSet{Budget: more})
@@ -119,8 +119,8 @@ func TestTheCapIsNotRaisedByGoingBack(t *testing.T) {
 	}
 }
 
-// TestNothingBeginsBeyondABudget: whatever is spent, by whom and in which order, an attempt begins only while every cap has
-// something left, and is told to stay within the least of it.
+// TestNothingBeginsBeyondABudget spends random amounts in this session and in others. An attempt may begin only while
+// every cap has something left, and its limit is the smallest rest.
 func TestNothingBeginsBeyondABudget(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLife(t)
@@ -159,7 +159,7 @@ func TestNothingBeginsBeyondABudget(t *testing.T) {
 	})
 }
 
-// nearly is nearer than the half cent that is no budget.
+// nearly reports whether a is so close to b that rounding or the half-cent minimum decides.
 func nearly(a, b float64) bool { return a > b-0.006 && a < b+0.001 }
 
 func TestCallsPerHour(t *testing.T) {
@@ -219,7 +219,7 @@ func TestBreakerSaysWhatWasNotPermitted(t *testing.T) {
 	}
 }
 
-// TestTheDayOfAQuarter: what is used up at any second of a day, in any time zone that there is, counts for that day alone.
+// TestTheDayOfAQuarter checks that usage at any second of a day, in any time zone, counts for that day only.
 func TestTheDayOfAQuarter(t *testing.T) {
 	t.Parallel()
 	for _, minutes := range []int{0, 60, 330, 345, 570, 765, -210, -720, 840} {

@@ -1,4 +1,4 @@
-// Package decide says what happens next in a session, and why it stops. It is pure: the same session, plan and facts
+// Package decide determines the next step of a session, and why it stops. It is pure: the same session, plan and facts
 // give the same decision.
 package decide
 
@@ -13,8 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// WorkingPhase is the last phase in which an agent does the work and does not review it, the first one when
-// there is none.
+// WorkingPhase returns the last phase in which an agent works and does not review, or the first phase if there is none.
 func WorkingPhase(w *workflows.Workflow) session.PhaseName {
 	for _, ph := range slices.Backward(w.Phases) {
 		if ph.Run.Agent && ph.Review == nil {
@@ -24,47 +23,46 @@ func WorkingPhase(w *workflows.Workflow) session.PhaseName {
 	return w.Start
 }
 
-// Facts are what Decide may know beside the session: observations, and the user's wishes for this run.
+// Facts are the inputs of Decide besides the session: observations, and the user's options for this run.
 type Facts struct {
 	Now         time.Time
-	Tree        session.Tree        // of the work tree, when no attempt is open
+	Tree        session.Tree        // tree of the files, when no attempt is open
 	RunID       string              // for the next attempt
 	Started     int                 // attempts that this run has started
 	MaxAttempts int                 // 0: no limit
-	Auto        bool                // agree by itself that nothing is left
-	Ignore      bool                // processes of a run that are still alive after it
-	Stop        string              // id of a request to stop, once the present attempt has its checkpoint
-	Woken       bool                // somebody asked to wait no longer
-	Cut         session.Interrupted // what interrupts the run now
-	Day         Day                 // that it is
-	Elsewhere   Elsewhere           // what other sessions did
-	Locks       []string            // names of git's locks that are there
+	Auto        bool                // agree automatically that all work is done
+	Ignore      bool                // ignore processes of an earlier run that are still alive
+	Stop        string              // id of a request to stop after the current attempt's checkpoint
+	Woken       bool                // a request ended the wait
+	Cut         session.Interrupted // why the run is being interrupted
+	Day         Day                 // today
+	Elsewhere   Elsewhere           // usage of other sessions
+	Locks       []string            // names of git locks that exist now
 }
 
-// Effect is the one thing to do next.
+// Effect is the single next step.
 type Effect string
 
 const (
 	EffectRun        Effect = "run"        // carry out the open attempt
-	EffectJudge      Effect = "judge"      // judge what it left
+	EffectJudge      Effect = "judge"      // judge its files
 	EffectCheckpoint Effect = "checkpoint" // make the decision durable
 	EffectSave       Effect = "save"       // checkpoint without judging (interrupted), then stop
 	EffectKeep       Effect = "keep"       // the same, and decide again
 	EffectSleep      Effect = "sleep"      // until Waiting.Until
 	EffectAgain      Effect = "again"      // nothing to do: decide again
-	EffectBlock      Effect = "block"      // save what is there beside the checkpoints, append Block, and stop
+	EffectBlock      Effect = "block"      // save the files as an auto-save, append Block, and stop
 	EffectStop       Effect = "stop"
 )
 
-// Decision is what to append, and then what to do.
+// Decision has the events to append and the next step.
 type Decision struct {
 	Events []session.Body
 	Effect Effect
 	Block  session.BlockedBy // with EffectBlock
 }
 
-// Decide says what happens next in a session that is being driven. It is pure: the same session, plan and facts give
-// the same decision.
+// Decide determines the next step of a session that is being driven. It is pure.
 func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	if s.Open != nil {
 		return decideOpen(s, p, f)
@@ -95,7 +93,8 @@ func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	return start(s, p, f)
 }
 
-// Conclusion draws what follows from the attempt whose checkpoint was just made, beyond the next phase.
+// Conclusion determines the consequence of the attempt whose checkpoint was just made, other than the next phase. It
+// reports false if there is none.
 func Conclusion(s *session.Session, p *workflows.Plan, f Facts) (Decision, bool) {
 	switch d := s.Last; {
 	case d.Class == session.ClassAsked:
@@ -110,7 +109,7 @@ func Conclusion(s *session.Session, p *workflows.Plan, f Facts) (Decision, bool)
 	return Decision{}, false
 }
 
-// isItDone asks about a lap in which nothing was left to do, as the agent says.
+// isItDone returns the question after a lap in which the agent found nothing left to do.
 func isItDone(s *session.Session) string {
 	ask, is := "the agent added no test and says that nothing is left to do", "Is the work done?"
 	if item := s.Item(); item != "" {
@@ -133,7 +132,7 @@ func stopped(f Facts) session.Paused {
 	return session.Paused{Why: "stopped on request", Request: f.Stop}
 }
 
-// interrupted is what ended a run that was cut short. A process that died right after it can say nothing any more.
+// interrupted returns the event of an interrupted run. Without a reason in f, its process died.
 func interrupted(f Facts) session.Interrupted {
 	if f.Cut.Why == "" {
 		return session.Interrupted{Why: "killed"}
@@ -152,20 +151,20 @@ func do(e Effect, events ...session.Body) Decision { return Decision{Events: eve
 
 func stop(b session.Body) Decision { return do(EffectStop, b) }
 
-// Blocked stops a session until somebody does something explicit: hint is the command to type.
+// Blocked returns the block of a session until the user acts: hint is the command to type.
 func Blocked(why session.BlockReason, hint string, evidence ...string) session.BlockedBy {
 	return session.BlockedBy{Reason: why, Hint: hint, Evidence: evidence}
 }
 
-// Asking waits for a person's yes or no.
+// Asking returns the wait for a person's approval or rejection.
 func Asking(question string) session.Waiting {
 	return session.Waiting{Reason: session.WaitHuman, Ask: question, Approve: true}
 }
 
-// start begins the next attempt, or says why not.
+// start begins the next attempt, or returns why it cannot.
 func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	ph := p.Workflow.Phase(s.Phase)
-	if ph == nil { // gone back to a checkpoint from before the workflow was pinned anew
+	if ph == nil { // back at a checkpoint from before the workflow was replaced
 		return stop(Blocked(session.BlockGate, "wfs edit --phase "+string(p.Workflow.Phases[0].Name),
 			fmt.Sprintf("the workflow has no phase %q", s.Phase)))
 	}
@@ -211,8 +210,8 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	})...)
 }
 
-// meanwhile is how many notes that may not be from a person the next attempt is told. Reviewers are told none: one may
-// be from whoever did the work.
+// meanwhile returns how many notes of unknown authors the next attempt sees. Reviewers see none: the agent under review
+// may have written one.
 func meanwhile(s *session.Session, ph *workflows.Phase) int {
 	if ph.Review != nil {
 		return 0
@@ -220,7 +219,7 @@ func meanwhile(s *session.Session, ph *workflows.Phase) int {
 	return len(s.Meanwhile)
 }
 
-// Question is what a phase asks the person whose work it is: the first line of its brief.
+// Question returns the question of a human phase: the first line of its brief.
 func Question(ph *workflows.Phase) string {
 	if ask := session.OneLine(session.FirstLine(strings.TrimSpace(ph.Brief)), 300); ask != "" {
 		return string(ph.Name) + ": " + ask
@@ -228,10 +227,10 @@ func Question(ph *workflows.Phase) string {
 	return string(ph.Name) + ": look at the work, then approve or reject it"
 }
 
-// RunnerPerson is the runner of an attempt for which nobody is started: it judges what is in the work tree.
+// RunnerPerson is the runner of an attempt that starts no agent: it judges the work tree as it is.
 const RunnerPerson = "person"
 
-// judgeAgain judges work that was completed and edited since, as an attempt at the phase that leads to its end.
+// judgeAgain judges work that was completed and edited since, as an attempt at the phase that leads to the end.
 func judgeAgain(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	var last workflows.Phase
 	for _, ph := range p.Workflow.Phases {
@@ -262,7 +261,7 @@ func runner(ph *workflows.Phase, p *workflows.Plan) string {
 	return "agent"
 }
 
-// decideOpen carries an open attempt one step further.
+// decideOpen takes an open attempt one step further.
 func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	switch o := s.Open; {
 	case o.Decided != nil:
@@ -276,9 +275,8 @@ func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	}
 }
 
-// LapAfter is the lap after the present one, 0 when the checklist has no further item. Without one there is no
-// other lap in a workflow that writes no tests, because nothing there could show that another one has nothing
-// left to do.
+// LapAfter returns the lap after the current one, 0 when the checklist has no further item. Without a checklist, a
+// workflow that writes no tests has only one lap, because nothing could show that another lap has nothing left to do.
 func LapAfter(s *session.Session, p *workflows.Plan) int {
 	if len(s.Items) > 0 || p.Workflow.Red() == nil {
 		return items.Next(s)
@@ -286,16 +284,15 @@ func LapAfter(s *session.Session, p *workflows.Plan) int {
 	return s.Lap + 1
 }
 
-// onlyUnchanged reports whether nothing speaks against an attempt but that it changed nothing.
+// onlyUnchanged reports whether the attempt fails only because it changed nothing.
 func onlyUnchanged(j *session.Judgement) bool {
 	return j.Class == session.ClassUnchanged && !slices.ContainsFunc(j.Gates, func(g session.GateResult) bool {
 		return g.Verdict != session.Pass && g.Class != session.ClassUnchanged
 	})
 }
 
-// idleLap reports whether a session without a list of items began a new lap, and its first attempt changed no file:
-// most agents that find nothing more to do say only that they are done. Whoever was told to do more
-// has to do it.
+// idleLap reports whether the first attempt of a new lap changed no file, in a session without a checklist. Most agents
+// that find nothing left to do only say that they are done. An attempt with notes must do what the notes require.
 func idleLap(s *session.Session) bool {
 	o, r := s.Open, s.Open.Run
 	return len(s.Items) == 0 && items.LapsJudged(s) > 0 && o.Judgement.Tree == s.LapTree &&
@@ -304,7 +301,7 @@ func idleLap(s *session.Session) bool {
 		o.Told+o.Said+o.AttemptStarted.Meanwhile+s.Visit.Attempts == 0
 }
 
-// conclude turns a judgement into a decision: the verdict, where it leads, and whether it was progress.
+// conclude turns a judgement into a decision: the verdict, the next phase, and whether it is progress.
 func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 	j, run := s.Open.Judgement, s.Open.Run
 	d := session.Decided{Verdict: j.Verdict, Class: j.Class, Reason: j.Reason, Next: s.Phase, NextLap: s.Lap}
@@ -339,7 +336,7 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 		return d
 	}
 	target, err := Next(&p.Workflow, s.Phase, d.Verdict)
-	if err != nil { // the plan was checked: only a ledger that somebody edited gets here
+	if err != nil { // the plan was checked; only an edited ledger gets here
 		d.Verdict, d.Reason = session.Blocked, err.Error()
 		return d
 	}
@@ -348,7 +345,7 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 	}
 	d.Next = target
 	if d.LapEnded = target == workflows.NextLap; d.LapEnded {
-		finished := s.Open.Runner == RunnerPerson && !run.Approved // it was before; see judgeAgain
+		finished := s.Open.Runner == RunnerPerson && !run.Approved // it was complete before; see judgeAgain
 		d.Next = p.Workflow.Start
 		if d.NextLap = LapAfter(s, p); d.NextLap == 0 || finished {
 			d.Next, d.NextLap = workflows.Done, s.Lap
@@ -359,7 +356,7 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 	return d
 }
 
-// Completes reports whether the work is complete if its open attempt is judged so, or when somebody agrees to that.
+// Completes reports whether the judgement j of the open attempt completes the work, perhaps after a person agrees.
 func Completes(s *session.Session, p *workflows.Plan, j session.Judgement) bool {
 	open, after := *s.Open, *s
 	open.Judgement, after.Open = &j, &open
@@ -367,8 +364,8 @@ func Completes(s *session.Session, p *workflows.Plan, j session.Judgement) bool 
 	return d.Verdict == session.Pass && (d.Next == workflows.Done || d.NothingLeft && items.Next(s) == 0)
 }
 
-// failedElsewhere returns the phase to which the work goes back when only a gate of an earlier phase failed: the one
-// that follows a failure of that phase. It returns "" when a gate of the present phase failed, or none.
+// failedElsewhere returns the phase that repairs the work when only a gate of an earlier phase failed: the phase that
+// follows a failure there. It returns "" if a gate of the current phase failed, or none.
 func failedElsewhere(s *session.Session, p *workflows.Plan, j *session.Judgement) session.PhaseName {
 	own := p.Workflow.Phase(s.Open.Phase)
 	if own == nil || j.Verdict != session.Fail {
@@ -389,5 +386,5 @@ func failedElsewhere(s *session.Session, p *workflows.Plan, j *session.Judgement
 	return WorkingPhase(&p.Workflow)
 }
 
-// Waits reports whether a gate may be passed over before the work is complete.
+// Waits reports whether a gate may be skipped before the work is complete.
 func Waits(g workflows.Gate) bool { return len(g.Paths) > 0 || g.When != "" }

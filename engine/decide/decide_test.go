@@ -23,7 +23,7 @@ func tdd(t interface{ Fatalf(string, ...any) }) *workflows.Plan {
 	return &workflows.Plan{Workflow: *w}
 }
 
-// world drives Decide against drawn observations, as Run does against real ones.
+// world feeds random observations to Decide, as Run feeds real ones.
 type world struct {
 	t      *rapid.T
 	plan   *workflows.Plan
@@ -64,7 +64,7 @@ func (w *world) observe() {
 	if rapid.Bool().Draw(w.t, "nothing left") {
 		r.NothingLeft = "TestOne"
 	}
-	if rapid.Bool().Draw(w.t, "until") { // known, and perhaps over, or years away
+	if rapid.Bool().Draw(w.t, "until") { // the end is known, and may be past, or years away
 		r.WaitUntil = rapid.Int64Range(1, 1<<40).Draw(w.t, "wait until")
 	}
 	after := o.Tree
@@ -74,7 +74,7 @@ func (w *world) observe() {
 	w.add(session.RunEnded{RunResult: r, Tree: after})
 }
 
-// outcomes has what says something about the work more often, or most histories would be short.
+// outcomes has outcomes with a judged attempt more often; otherwise most histories would be short.
 var outcomes = []session.Outcome{session.OutcomeOK, session.OutcomeOK, session.OutcomeOK, session.OutcomeOK, session.OutcomeOK, session.OutcomeOK,
 	session.OutcomeDenied, session.OutcomeRefused, session.OutcomeCapped, session.OutcomeFailed, session.OutcomeFailed, session.OutcomeNotStarted,
 	session.OutcomeIdle, session.OutcomeTimeout, session.OutcomeWait, session.OutcomeWait, session.OutcomeAsk, session.OutcomeInterrupted,
@@ -97,7 +97,7 @@ func (w *world) judge() {
 	w.add(session.Judged{Judgement: j})
 }
 
-// save makes a checkpoint of what nobody judges.
+// save makes a checkpoint that is not judged.
 func (w *world) save() {
 	w.add(session.Checkpointed{Number: w.s.NextNumber(), Trigger: session.TriggerInterrupted, Code: session.Commit(fmt.Sprint("c", w.s.NextNumber())),
 		Tree: w.tree(), Phase: w.s.Phase, Lap: w.s.Lap})
@@ -114,14 +114,14 @@ func TestDecideDrivesToAnEnd(t *testing.T) {
 		items := rapid.IntRange(0, 4).Draw(t, "items")
 		w := newWorld(t, items)
 		auto := rapid.Bool().Draw(t, "auto")
-		const most = 200000 // far beyond what laps × attempts × waits allow
+		const most = 200000 // far more than laps × attempts × waits allow
 		now := time.Unix(0, 0).AddDate(100, 0, 0)
 		for step := 0; ; step++ {
 			if step == most {
 				t.Fatalf("still running after %d steps, in %s of lap %d", most, w.s.Phase, w.s.Lap)
 			}
 			now = now.Add(DefaultWait)
-			if w.s.Status == session.StatusWaiting && rapid.IntRange(0, 9).Draw(t, "clock") == 0 { // it jumps by years while a session waits
+			if w.s.Status == session.StatusWaiting && rapid.IntRange(0, 9).Draw(t, "clock") == 0 { // the clock jumps by years
 				now = now.AddDate(rapid.SampledFrom([]int{-10, 10}).Draw(t, "years"), 0, 0)
 			}
 			f := Facts{Now: now, Tree: "t", RunID: fmt.Sprint("r", step), Auto: auto}
@@ -168,7 +168,7 @@ func TestDecideDrivesToAnEnd(t *testing.T) {
 	})
 }
 
-// checkCount: the breaker and the count of failed runs hear of nothing but the work and of runs that broke.
+// checkCount checks that only judged work and failed runs affect the breaker and the count of failed runs.
 func checkCount(t *rapid.T, before, after *session.Session, d Decision) {
 	if before.Open == nil || before.Open.Run == nil || before.Open.Judgement != nil {
 		return
@@ -188,7 +188,7 @@ func checkCount(t *rapid.T, before, after *session.Session, d Decision) {
 	}
 }
 
-// checkEnd: a session ends completed only by the engine's own verdicts, and otherwise with a reason and a hint.
+// checkEnd checks that only the engine's own verdicts complete a session, and that other ends have a reason and a hint.
 func checkEnd(t *rapid.T, w *world, want int) {
 	switch s := &w.s; s.Status {
 	case session.StatusCompleted:
@@ -254,7 +254,7 @@ func TestTrip(t *testing.T) {
 			t.Errorf("%+v: %s, want %s", c.v, got, c.want)
 		}
 	}
-	// Half-open is reachable even where one attempt without progress opens the breaker at the second.
+	// Half-open is reachable even if the second attempt without progress opens the breaker.
 	if got, _ := Trip(workflows.Limits{NoProgress: 2}, session.Visit{Attempts: 1, NoProgress: 1, SameFailure: 1}); got != BreakerHalfOpen {
 		t.Errorf("threshold 2, one attempt without progress: %s", got)
 	}

@@ -18,34 +18,34 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// try is what the engine saw of one attempt.
+// try is one attempt as the engine sees it.
 type try struct {
-	Tree    string        `json:"tree"` // "" is the one that it began with
+	Tree    string        `json:"tree"` // "": unchanged
 	Class   session.Class `json:"class"`
 	Failing []string      `json:"failing,omitempty"`
-	Targets int           `json:"targets,omitempty"` // that pass
-	Tests   int           `json:"tests,omitempty"`   // that pass
+	Targets int           `json:"targets,omitempty"` // passing
+	Tests   int           `json:"tests,omitempty"`   // passing
 	Print   string        `json:"print,omitempty"`   // fingerprint of the failure
 	Red     bool          `json:"red,omitempty"`     // its gate expects red
 
-	Outcome session.Outcome `json:"outcome,omitempty"` // "" is ok
+	Outcome session.Outcome `json:"outcome,omitempty"` // "": ok
 	Tools   int             `json:"tools,omitempty"`
 	Denials int             `json:"denials,omitempty"`
 	Done    bool            `json:"done,omitempty"`
 }
 
-// history is a visit of a phase, and what a person who had watched it would say.
+// history is one visit to a phase, with the judgement of a person who watched it.
 type history struct {
 	Name   string           `json:"name"`
 	Limits workflows.Limits `json:"limits"`
 	Signal workflows.Signal `json:"signal,omitempty"`
 	Tries  []try            `json:"tries"`
-	// StopBy is the attempt after which a person would have stopped it at the latest; 0: a person lets it go on to its end.
+	// StopBy is the attempt after which a person would have stopped it at the latest; 0: a person would let it finish.
 	StopBy int `json:"stop_by,omitempty"`
 }
 
-// opened drives a history through the same decisions and the same fold as a run, and returns after which attempt the breaker
-// opened, 0 when it did not.
+// opened replays a history through the decisions and the fold of a real run. It returns the attempt after which the
+// breaker opened, 0 if it did not.
 func (h *history) opened(t interface{ Fatalf(string, ...any) }) int {
 	ph := workflows.Phase{Name: "WORK", Run: workflows.Run{Agent: true}, Limits: h.Limits, Signal: h.Signal,
 		On: map[workflows.Verdict]workflows.PhaseName{workflows.Pass: workflows.Done, workflows.Fail: "WORK"}}
@@ -93,7 +93,7 @@ func (h *history) opened(t interface{ Fatalf(string, ...any) }) int {
 			run.Outcome = session.OutcomeOK
 		}
 		add(session.RunEnded{RunResult: run, Tree: tree})
-		if d = Decide(&s, p, Facts{Tree: tree, RunID: "r"}); d.Effect != EffectJudge { // it does not count: a wait, a question
+		if d = Decide(&s, p, Facts{Tree: tree, RunID: "r"}); d.Effect != EffectJudge { // not counted: a wait, a question
 			for _, b := range d.Events {
 				if w, ok := b.(session.Waiting); ok {
 					w.Until = 0
@@ -135,7 +135,7 @@ func (a *try) judgement(tree session.Tree) session.Judgement {
 	return j
 }
 
-// The numbers of the built-in workflows.
+// The limits of the built-in workflows.
 var (
 	atGreen    = workflows.Limits{NoProgress: 3, SameFailure: 3}
 	atRed      = workflows.Limits{NoProgress: 3, SameFailure: 5}
@@ -143,14 +143,14 @@ var (
 	anywhere   = workflows.Limits{}
 )
 
-// trees makes names of trees that no other attempt has.
+// trees generates unique names of trees.
 type trees int
 
 func (n *trees) next() string { *n++; return fmt.Sprint("tree ", int(*n)) }
 
 var pass = try{Class: session.ClassGreen, Tree: "passed", Done: true}
 
-// toldHistories are histories that people tell of such loops.
+// toldHistories returns loops that users have described.
 func toldHistories() []history {
 	var n trees
 	fails := func(print string, ids ...string) try {
@@ -199,7 +199,7 @@ func toldHistories() []history {
 	}
 }
 
-// drawnHistory is one of the kinds that people tell of, with drawn lengths and details.
+// drawnHistory returns a described kind of history with random lengths and details.
 func drawnHistory(t *rapid.T) history {
 	var n trees
 	count := func(low, high int) int { return rapid.IntRange(low, high).Draw(t, "count") }
@@ -222,7 +222,7 @@ func drawnHistory(t *rapid.T) history {
 		np = workflows.DefaultLimits.NoProgress
 	}
 	switch kind {
-	case "slow", "slow with stumbles": // every step makes one test pass; between them one or two attempts that do not
+	case "slow", "slow with stumbles": // every step makes one test pass; there may be one attempt in between that does not
 		all := ids(count(2, 5))
 		for i := range all {
 			for range map[bool]int{false: 0, true: count(0, 1)}[kind != "slow"] {
@@ -263,7 +263,7 @@ func drawnHistory(t *rapid.T) history {
 			a.Tree = fmt.Sprint("circle ", i%period)
 			h.Tries = append(h.Tries, a)
 		}
-	case "moles": // as many fail as before, but others
+	case "moles": // as many tests fail as before, but different ones
 		h.StopBy = 2*np + 2
 		for i := range 14 {
 			h.Tries = append(h.Tries, fails(0, "", fmt.Sprint("mole ", i)))
@@ -286,7 +286,7 @@ func drawnHistory(t *rapid.T) history {
 	return h
 }
 
-// recordedHistories are histories of sessions that were run, one a line.
+// recordedHistories returns the histories of real sessions, one per line of the file.
 func recordedHistories(t *testing.T) []history {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", "histories.jsonl"))
@@ -305,7 +305,7 @@ func recordedHistories(t *testing.T) []history {
 	return list
 }
 
-// alarms counts what the breaker gets wrong.
+// alarms counts the breaker's errors.
 type alarms struct{ honest, stuck, falsely, missed, early int }
 
 func (c *alarms) hear(h history, at int) (wrong string) {
@@ -332,7 +332,7 @@ func (c *alarms) String() string {
 	return fmt.Sprintf("%d false alarms in %d honest histories, %d missed in %d stuck ones, %d hasty", c.falsely, c.honest, c.missed, c.stuck, c.early)
 }
 
-// TestBreakerAlarms says how often the breaker is wrong, over histories that were told, recorded and drawn.
+// TestBreakerAlarms counts the breaker's errors over described, recorded and random histories.
 func TestBreakerAlarms(t *testing.T) {
 	var naive alarms
 	for _, from := range []struct {
@@ -366,8 +366,9 @@ func TestBreakerAlarms(t *testing.T) {
 	}
 }
 
-// counting is after which attempt a breaker opens that knows only how many tests pass, and what the last message was: at two
-// attempts without one more, or three with the same message. 0 is never.
+// counting returns the attempt after which a simple breaker opens, 0 for never. It knows only the number of passing
+// tests and the last message. It opens at two attempts without one more passing test, or at three with the same
+// message.
 func (h *history) counting() int {
 	passing, worse, same := 0, 0, 0
 	last := ""

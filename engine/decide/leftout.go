@@ -7,8 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// leftOut is the phase to which a judgement leads and which the lap is too small for, nil when it is entered. What it
-// would be judged by has judged the same tree.
+// leftOut returns the tidying phase if a judgement leads to it but the lap is too small for it, nil otherwise. A phase
+// is left out only if its gates have passed on the same tree already.
 func leftOut(p *workflows.Plan, target session.PhaseName, j *session.Judgement) *workflows.Phase {
 	ph := p.Workflow.Tidying()
 	if p.Workflow.Refactor != workflows.RefactorAuto || ph == nil || ph.Name != target || j.Lines == nil ||

@@ -13,19 +13,19 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Next says where a verdict leads from a phase. The workflow is compiled into a table for looplab/fsm without
-// callbacks: those fire when the state has changed already and cannot veto.
+// Next returns the phase that follows a verdict. The workflow is compiled into a table for looplab/fsm without
+// callbacks: those run after the state has changed and cannot veto.
 func Next(w *workflows.Workflow, from session.PhaseName, verdict session.Verdict) (session.PhaseName, error) {
 	m := fsm.NewFSM(string(from), table(w), fsm.Callbacks{})
 	err := m.Event(context.Background(), string(verdict))
 	var stays fsm.NoTransitionError
-	if err != nil && !errors.As(err, &stays) { // a phase that leads to itself is the commonest move of all
+	if err != nil && !errors.As(err, &stays) { // a phase that leads to itself is the most common transition
 		return "", fmt.Errorf("workflow %s: %w", w.Name, err)
 	}
 	return session.PhaseName(m.Current()), nil
 }
 
-// table is the workflow as transitions, in a fixed order.
+// table returns the workflow as transitions, in a fixed order.
 func table(w *workflows.Workflow) fsm.Events {
 	var t fsm.Events
 	for _, p := range w.Phases {
@@ -36,14 +36,14 @@ func table(w *workflows.Workflow) fsm.Events {
 	return t
 }
 
-// Transition is one arrow of a workflow: where a verdict leads from a phase.
+// Transition is one arrow of a workflow: from a phase, on a verdict, to a phase.
 type Transition struct {
 	From    session.PhaseName `json:"from"`
 	Verdict session.Verdict   `json:"verdict"`
 	To      session.PhaseName `json:"to"` // a phase, workflows.Done or workflows.NextLap
 }
 
-// Transitions are the arrows of the table that the state machine is made of.
+// Transitions returns the arrows of the state machine's table.
 func Transitions(w *workflows.Workflow) []Transition {
 	var list []Transition
 	for _, e := range table(w) {

@@ -10,41 +10,39 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// How long is waited, when nobody says for how long, and how long in all before somebody has to look. The
-// longest window of a provider's that is known is a week; what is said to last longer is not believed, and
-// asked again.
+// Waiting times if the provider gives none, and total waiting times after which the session is blocked until the user
+// looks. The longest known window of a provider is a week; longer times are not believed, and are asked for again.
 const (
-	DefaultWait  = 15 * time.Minute // a limit, or a run that asks to wait
-	longestWait  = 2 * time.Hour    // it doubles up to that
-	firstPause   = 30 * time.Second // the provider's trouble
-	longestPause = 15 * time.Minute // it doubles up to that
+	DefaultWait  = 15 * time.Minute // for a limit, or a run that asks to wait
+	longestWait  = 2 * time.Hour    // it doubles up to this
+	firstPause   = 30 * time.Second // for trouble at the provider
+	longestPause = 15 * time.Minute // it doubles up to this
 	maxWait      = 8 * 24 * time.Hour
 
 	pausePatience = 12 * time.Hour
 	limitPatience = maxWait
 
-	// clockSlack is how far the clock may be set back without a wait being over because of it.
+	// clockSlack is how far the clock may be set back without ending a wait.
 	clockSlack = 10 * time.Minute
 )
 
-// Waited reports whether a wait until a time is over: that time has come, or the clock was set back so far that it is
-// further away than it was in the beginning.
+// Waited reports whether a wait is over: its time has come, or the clock was set back so far that its end is further
+// away than at its start.
 func Waited(w *session.Waiting, now time.Time) bool {
 	longest := time.Duration(w.Longest) * time.Second
-	if w.Longest == 0 { // of an older wfs
+	if w.Longest == 0 { // written by an older wfs
 		longest = maxWait
 	}
 	left := w.Until - now.Unix()
 	return left <= 0 || left > int64((longest+clockSlack)/time.Second)
 }
 
-// decideRun says what the end of the open attempt's run leads to. Whatever tells of the provider, or of the
-// agent's set-up, says nothing about the work: it spends no attempt, and what was done until then is kept
-// without being judged.
+// decideRun determines the step after the end of the open attempt's run. Failures of the provider, or of the agent's
+// set-up, say nothing about the work: they use up no attempt, and the changes so far are kept without being judged.
 func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	o, r := s.Open, s.Open.Run
 	if len(r.Survivors) > 0 && !f.Ignore {
-		// they may write on: no checkpoint
+		// they may keep writing: no checkpoint
 		return Decision{Effect: EffectBlock, Block: Blocked(session.BlockSurvivors, "wfs run",
 			"the agent left processes running:"+Numbers(r.Survivors))}
 	}
@@ -58,7 +56,7 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	case session.OutcomeAsk:
 		return do(EffectSave, session.Waiting{Reason: session.WaitHuman, Ask: r.Ask})
 	case session.OutcomeNotStarted:
-		// trying again cannot help: what runs is pinned
+		// trying again cannot help: the command is pinned
 		return stop(Blocked(session.BlockRunner, "wfs edit --agent 'ANOTHER COMMAND'",
 			withPrinted(r, session.OneLine(fmt.Sprintf("the agent could not start (exit %d) %s", r.Exit, r.Note), 300))...))
 	case session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
@@ -68,19 +66,19 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		}
 		return do(EffectSave, cannotWork(r, card))
 	}
-	// failed, idle, hung, timed out, said nothing, had no room left, and touched nothing: nothing to judge
+	// failed, idle, hung, timed out, without a result or out of context, and nothing changed: nothing to judge
 	if o.After == o.Tree {
 		return do(EffectAgain, session.Voided{Why: VoidedWhy(*r)})
 	}
 	return do(EffectJudge)
 }
 
-// JudgedNext reports whether the run of a session's open attempt has ended, and the next run judges what it left first.
+// JudgedNext reports whether the open attempt's run has ended and the next run judges its files first.
 func JudgedNext(s *session.Session) bool {
 	return s.Open != nil && s.Open.Run != nil && decideRun(s, &workflows.Plan{}, Facts{}).Effect == EffectJudge
 }
 
-// cannotWork blocks the session at the first sign of what trying again cannot mend.
+// cannotWork blocks the session at the first failure that trying again cannot fix.
 func cannotWork(r *session.RunResult, card *workflows.Card) session.BlockedBy {
 	who := agentOf(r)
 	b := Blocked(session.BlockRunner, "wfs run")
@@ -106,7 +104,7 @@ func cannotWork(r *session.RunResult, card *workflows.Card) session.BlockedBy {
 	return b
 }
 
-// hindered lets the session wait until the provider may let the agent work again.
+// hindered makes the session wait until the provider lets the agent work again.
 func hindered(s *session.Session, f Facts) Decision {
 	o, r := s.Open, s.Open.Run
 	h := session.Hindered{Runs: 1}
@@ -132,7 +130,7 @@ func hindered(s *session.Session, f Facts) Decision {
 		w.Cause, w.Why = session.CauseLimit, worded(who+" has reached a usage limit", r.Message)
 		pause = told(r.WaitUntil, f.Now, doubled(DefaultWait, longestWait, h.Runs))
 		if r.WaitUntil > 0 && r.WaitUntil <= f.Now.Unix() && h.Runs == 1 {
-			pause, jitter = 0, 0 // it is over by now; but an agent that says so for ever must not run for ever
+			pause, jitter = 0, 0 // over already; but an agent that keeps reporting it must still wait
 		}
 	default:
 		w.Cause, w.Why = session.CauseOverloaded, worded(who+"'s provider is unavailable", r.Message)
@@ -156,7 +154,7 @@ func hindered(s *session.Session, f Facts) Decision {
 	return do(effect, w)
 }
 
-// told is how long it is until a time that somebody named, or otherwise when it is not known, over, or beyond belief.
+// told returns the time left until a reported moment, or otherwise if that is unknown, over, or implausible.
 func told(until int64, now time.Time, otherwise time.Duration) time.Duration {
 	left := until - now.Unix()
 	if until == 0 || left <= 0 || left > int64(maxWait/time.Second) {
@@ -165,25 +163,25 @@ func told(until int64, now time.Time, otherwise time.Duration) time.Duration {
 	return time.Duration(left) * time.Second
 }
 
-// doubled is a pause that doubles from the first up to the longest.
+// doubled returns a pause that doubles with each run, from first up to longest.
 func doubled(first, longest time.Duration, runs int) time.Duration {
 	return min(longest, first<<min(max(runs-1, 0), 20))
 }
 
-// chance is a number from 0 to 1 that is another one for each run of each session, so that many that wait for the same
-// moment do not begin in it together.
+// chance returns a number from 0 to 1 that differs for each run of each session. It keeps sessions that wait for the
+// same moment from starting together.
 func chance(s *session.Session) float64 {
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s %d", s.ID, s.Runs)
 	return float64(h.Sum32()%1000) / 1000
 }
 
-// VoidedWhy says how a run ended that changed nothing.
+// VoidedWhy describes the end of a run that changed nothing.
 func VoidedWhy(r session.RunResult) string {
 	return worded(agentOf(&r)+" "+Ended(r)+" and changed nothing", r.Message)
 }
 
-// Ended says how a run ended, as what its agent did.
+// Ended describes the end of a run as an action of its agent.
 func Ended(r session.RunResult) string {
 	switch r.Outcome {
 	case session.OutcomeOK, session.OutcomeFailed:
@@ -228,7 +226,7 @@ func Ended(r session.RunResult) string {
 	return fmt.Sprintf("exited %d (%s)", r.Exit, r.Outcome)
 }
 
-// Denied says what a run was not permitted to do.
+// Denied describes the calls that a run was not permitted to make.
 func Denied(r session.RunResult) string {
 	what := fmt.Sprintf("%d %s not permitted", r.Denials, session.Plural(r.Denials, "call was", "calls were"))
 	if len(r.Denied) > 0 {
@@ -237,7 +235,7 @@ func Denied(r session.RunResult) string {
 	return what
 }
 
-// withPrinted adds the last lines that a run printed, where they say more than its message.
+// withPrinted appends the last lines of a run's output if they say more than its message.
 func withPrinted(r *session.RunResult, evidence ...string) []string {
 	if r == nil || len(r.Printed) == 0 || len(r.Printed) == 1 && r.Printed[0] == r.Message {
 		return evidence
@@ -256,7 +254,7 @@ func agentOf(r *session.RunResult) string {
 	return "the agent"
 }
 
-// worded is what happened, and what the agent says about it.
+// worded joins an event and the agent's message about it.
 func worded(what, message string) string {
 	if message = session.OneLine(message, 300); message != "" {
 		what += ": " + message

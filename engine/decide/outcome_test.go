@@ -12,8 +12,7 @@ import (
 
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// after is a session whose runs have ended so, one after the other, each decided upon when it had ended and Waited for as
-// long as it was planned. The last one is open.
+// life is a session whose runs end one after the other. Each wait lasts as long as it was planned.
 type life struct {
 	t    *testing.T
 	s    session.Session
@@ -38,7 +37,7 @@ func (l *life) add(b session.Body) {
 	l.s = s
 }
 
-// run lets an attempt begin and end so, and returns what follows.
+// run starts an attempt, ends it with r, and returns the decision that follows.
 func (l *life) run(r session.RunResult, after session.Tree) Decision {
 	l.t.Helper()
 	d := Decide(&l.s, l.plan, Facts{Now: l.now, Tree: "t0", RunID: "r"})
@@ -60,7 +59,7 @@ func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		outcome       session.Outcome
-		same, changed Effect // with the tree that it began with, and another one
+		same, changed Effect // with the tree at its start, and with another one
 		kind          session.Kind
 	}{
 		{session.OutcomeOK, EffectJudge, EffectJudge, ""},
@@ -109,7 +108,7 @@ func TestWhatCannotWorkIsBlockedAtOnce(t *testing.T) {
 	}
 }
 
-// pauses are how long a session waits after each of some runs, in seconds.
+// pauses returns the waits after each of n runs, in seconds.
 func (l *life) pauses(n int, r session.RunResult) (all []int64) {
 	for range n {
 		d := l.run(r, "t0")
@@ -135,7 +134,7 @@ func TestTroubleBacksOff(t *testing.T) {
 	if l.s.Failed != 0 || l.s.Visit.Attempts != 0 {
 		t.Errorf("it counted: %+v", l.s.Visit)
 	}
-	// A run that does something ends the row, and so does one that is judged.
+	// A run that changes files resets the count, and so does a judged run.
 	l.run(session.RunResult{Outcome: session.OutcomeOverloaded}, "t9")
 	if left := l.s.Waiting.Until - l.now.Unix(); left > 38 {
 		t.Errorf("after a run that changed files it waits %d s", left)
@@ -162,7 +161,7 @@ func TestTroubleIsGivenUpAfterHours(t *testing.T) {
 	if b := l.s.Blocked; b.Reason != session.BlockRunner || len(b.Evidence) != 2 || !strings.Contains(b.Evidence[0], "529") {
 		t.Errorf("%+v", b)
 	}
-	l.add(session.Driving{}) // somebody has looked: it begins anew
+	l.add(session.Driving{}) // a person has looked: it starts again
 	if p := l.pauses(1, session.RunResult{Outcome: session.OutcomeOverloaded}); p[0] > 38 {
 		t.Errorf("%v", p)
 	}

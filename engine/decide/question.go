@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Asks makes a question of what was done to tests, where the workflow leaves that to a person.
+// Asks turns tamper findings into a question, if the workflow lets a person decide about them.
 func Asks(p *workflows.Plan, ph *workflows.Phase, j *session.Judgement) {
 	if j.Class != session.ClassTampered || p.Workflow.TamperIn(ph) != workflows.TamperReview {
 		return
@@ -23,8 +23,8 @@ func Asks(p *workflows.Plan, ph *workflows.Phase, j *session.Judgement) {
 	}
 }
 
-// Insists makes a question of a finding that whoever works was told of before at this visit and did not take back: it
-// may be right. The first time it fails the attempt, without a person.
+// Insists turns a finding into a question if the agent was told of it before at this visit and did not undo the change:
+// the agent may be right. The first time, the finding fails the attempt without a question.
 func Insists(s *session.Session, j *session.Judgement) {
 	if j.Verdict != session.Fail || j.Question == nil {
 		return
@@ -41,7 +41,7 @@ func SaysNo(gates []session.GateResult) bool {
 	return slices.ContainsFunc(gates, func(g session.GateResult) bool { return g.Verdict != session.Pass })
 }
 
-// WaitsForAnswer is the wait for a person's answer to what the newest judgement asks.
+// WaitsForAnswer returns the wait for a person's answer to the newest judgement's question.
 func WaitsForAnswer(s *session.Session) session.Waiting {
 	reason := strings.TrimSpace(s.Last.Reason)
 	if !strings.HasSuffix(reason, "?") {
@@ -52,7 +52,7 @@ func WaitsForAnswer(s *session.Session) session.Waiting {
 	return w
 }
 
-// findings are what is held against a judged tree, in lines.
+// findings lists the grave findings of a judgement, one per line.
 func findings(j *session.Judgement) (lines []string) {
 	for _, t := range j.Grave() {
 		lines = append(lines, session.OneLine(t.String(), 300))

@@ -8,12 +8,12 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// maxUnsigned is how many attempts in a row may pass all gates without their agent's word before a person is
-// asked: one to forget it, one to be told, one more.
+// maxUnsigned limits the attempts in a row that pass all gates without the agent's report before a person is asked: one
+// may forget it, one is reminded, and one is spare.
 const maxUnsigned = 3
 
-// heard takes the word of whoever worked into a conclusion, where the phase asks for it: the dual gate, and reviews. It
-// reports whether that settles where the attempt leads. A person's word is in the judgement already.
+// heard applies the agent's report to a decision in phases that require it: the dual gate, and reviews. It reports
+// whether that decides the next phase. A person's answer is in the judgement already.
 func heard(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
 	o := s.Open
 	if ph == nil || o.Runner == RunnerPerson || o.Run == nil {
@@ -38,15 +38,15 @@ func heard(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
 	default:
 		return false
 	}
-	// It is no failure of the work: the phase goes on, wherever a failure would lead.
+	// This is no failure of the work: the phase continues, whatever phase follows a failure.
 	d.Verdict, d.Class, d.Step, d.Progress, d.Next = session.Fail, session.ClassUnsigned, session.StepUnsigned, true,
 		s.Phase
 	return true
 }
 
-// reviewed concludes an attempt at a review. The gates outweigh the reviewer's yes. A review that gave no
-// verdict, or changed files, is made again; so is nothing when the work has been sent back often enough: then a
-// person decides.
+// reviewed concludes a review. Failing gates outweigh the reviewer's approval. A review without a verdict, or with
+// changed files, is repeated. If the work was sent back as often as allowed, the phase does not change, and a person
+// decides.
 func reviewed(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
 	v := s.Open.Run.Review
 	switch {
@@ -85,7 +85,7 @@ func remarks(v *session.Review) string {
 	return fmt.Sprintf(", %d %s: %s", n, session.Plural(n, "finding", "findings"), session.OneLine(at+f.What, 200))
 }
 
-// asksPerson is the question at which a phase of an agent's stops for a person's yes or no, "" when there is none.
+// asksPerson returns the question at which an agent's phase stops for a person's approval, "" for none.
 func asksPerson(s *session.Session, ph *workflows.Phase) string {
 	switch n := s.Rounds[s.Phase]; {
 	case ph.Review != nil && n >= ph.Review.Rounds:

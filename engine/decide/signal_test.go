@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// one is a session with an open attempt that was run and judged, in a workflow with a phase of that kind.
+// one returns a session whose open attempt was run and judged, in a workflow with the given phase.
 func one(t *testing.T, ph workflows.Phase, run session.RunResult, j session.Judgement) (*session.Session, *workflows.Plan) {
 	t.Helper()
 	ph.Name, ph.Run = "REVIEW", workflows.Run{Agent: true}
@@ -24,7 +24,7 @@ var (
 	red   = session.Judgement{Tree: "t", Verdict: session.Fail, Class: session.ClassBrokeGreen}
 )
 
-// The gates and the agent's word must agree in one attempt where the phase Asks for it; no word makes red green.
+// Where the phase requires it, the gates and the agent's report must agree in one attempt; no report makes red green.
 func TestDualGate(t *testing.T) {
 	yes, no, silent := session.RunResult{Done: true}, session.RunResult{NotDone: true}, session.RunResult{}
 	for _, c := range []struct {
@@ -91,7 +91,7 @@ func TestReviewVerdicts(t *testing.T) {
 			t.Errorf("%s: %s", name, d.Reason)
 		}
 	}
-	// After the last round nobody is started: a person is asked.
+	// After the last round no agent starts: a person is asked.
 	s, p := one(t, workflows.Phase{Review: &workflows.Review{Rounds: 3}}, session.RunResult{}, green)
 	s.Open, s.Rounds = nil, map[session.PhaseName]int{"REVIEW": 3}
 	d := Decide(s, p, Facts{})

@@ -4,23 +4,23 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// yes is what a person's yes means to a session that stands still.
+// yes is the effect of a person's approval on a session that has stopped.
 type yes int
 
 const (
-	yesJudge yes = iota + 1 // the gates of the phase judge the work tree as it is now, and what was found in it is allowed
-	YesDone                 // the item, or the work, is done
-	YesBack                 // a test is wrong: the work goes back to where tests are written
-	YesWords                // none: it asks for more than yes or no
+	yesJudge yes = iota + 1 // the phase's gates judge the current work tree; its tamper findings are allowed
+	YesDone                 // the item, or all work, is done
+	YesBack                 // a test is wrong: return to the phase that writes tests
+	YesWords                // none: the question needs more than yes or no
 )
 
-// standing is a row of the table of what a session can stand still for.
+// standing is a row of the table of reasons why a session stops.
 type standing struct {
 	Yes   yes
-	stays bool // it stands there still when a gate says no: what stopped it has nothing to do with that
+	stays bool // the session stays stopped when a gate fails: its reason is unrelated to gates
 }
 
-// standings are the rows for sessions that are blocked, but for tests that were changed; see stands.
+// standings has the rows of blocked sessions, except those with changed tests; see Stands.
 var standings = map[session.BlockReason]standing{
 	session.BlockBreaker:   {yesJudge, true},
 	session.BlockGate:      {yesJudge, false},
@@ -32,7 +32,7 @@ var standings = map[session.BlockReason]standing{
 	session.BlockLimit:     {YesDone, false},
 }
 
-// Stands says what an answer means to a session where it stands. It is zero for one that waits for none.
+// Stands returns the effect of an answer on a session. It is zero for a session that waits for none.
 func Stands(s *session.Session) standing {
 	switch w := s.Waiting; {
 	case s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockTamper && s.Last != nil &&
@@ -52,7 +52,7 @@ func Stands(s *session.Session) standing {
 	return standing{Yes: YesWords}
 }
 
-// Stood is the event that lets a session stand where it stood, nil where a no of the gates is an answer by itself.
+// Stood returns the event that keeps a session stopped as before, nil if failing gates change its state.
 func Stood(s *session.Session) session.Body {
 	switch {
 	case !Stands(s).stays:

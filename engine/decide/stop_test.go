@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// TestDecideStops Asks a run to stop at any step, and leaves notes at others. The attempt that is going on comes to its
-// end, nothing else begins, what follows from it is still concluded, and no note is lost.
+// TestDecideStops requests a stop at a random step, and adds notes at others. The current attempt must end and be
+// concluded, no other attempt may begin, and no note may be lost.
 func TestDecideStops(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, rapid.IntRange(0, 3).Draw(t, "items"))
@@ -60,7 +60,7 @@ func TestDecideStops(t *testing.T) {
 				if f.Stop != "" {
 					t.Fatal("it waits on after the stop")
 				}
-				if step+2 < at { // nothing else happens before
+				if step+2 < at { // otherwise nothing would happen until then
 					at = step + 2
 				}
 			case EffectKeep:

@@ -8,8 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Survivors blocks the session because of them. The event says their numbers; what their command lines say may be
-// secret. What is to be typed has none: it is read when they may be somebody else's (see Ending).
+// Survivors blocks the session because of processes that are still alive. The event has only their IDs, since command
+// lines may contain secrets. The hint has no IDs: by the time it is read they may belong to other processes (see
+// Ending).
 func Survivors(alive []session.Process) session.BlockedBy {
 	what := "processes of the last run are still running:" + Numbers(Known(alive))
 	if len(Known(alive)) == 0 {
@@ -18,7 +19,7 @@ func Survivors(alive []session.Process) session.BlockedBy {
 	return Blocked(session.BlockSurvivors, "wfs run", what)
 }
 
-// Ending is what to type in a session that survivors block, of which these are alive now.
+// Ending returns the command to type for a session that is blocked by processes, of which these are alive now.
 func Ending(s *session.Session, alive []session.Process) string {
 	// the run ends them itself
 	alive = slices.DeleteFunc(slices.Clone(alive), func(p session.Process) bool { return p.Own })
@@ -28,10 +29,10 @@ func Ending(s *session.Session, alive []session.Process) string {
 		return "wfs run"
 	case ids == "":
 		return "stop it, then wfs run"
-	case s.Open != nil && s.Open.Run != nil && len(s.Open.Run.Survivors) > 0: // of what ended the run as well
+	case s.Open != nil && s.Open.Run != nil && len(s.Open.Run.Survivors) > 0: // wfs could not end them after the run
 		ids = " -9" + ids
 	}
-	return "kill" + ids + "; wfs run" // not &&: some end by themselves
+	return "kill" + ids + "; wfs run" // not &&: some end on their own
 }
 
 // Named lists processes for people.
@@ -50,7 +51,7 @@ func Named(list []session.Process) string {
 	return strings.Join(all, ", ")
 }
 
-// Known are the numbers of those that have one.
+// Known returns the IDs of the processes that have one.
 func Known(list []session.Process) []int {
 	var ids []int
 	for _, p := range list {
@@ -61,7 +62,7 @@ func Known(list []session.Process) []int {
 	return ids
 }
 
-// Numbers are numbers of processes as arguments of a command, each after a space.
+// Numbers formats process IDs as arguments of a command, each after a space.
 func Numbers(list []int) string {
 	s := ""
 	for _, n := range list {

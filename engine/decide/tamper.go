@@ -7,15 +7,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Bounds of tampering and of going back. The first time an attempt is told; whoever does it again has
-// understood and goes on. Going back to change tests is honest, and a way to go in circles.
+// Limits for tampering and for going back. The first finding is explained to the agent; an agent that repeats it does
+// so knowingly. Going back to change tests is honest, but can go in circles.
 const (
 	maxTampered    = 2
 	maxTestChanges = 3
 )
 
-// Frozen is the tree whose tests hold in the present phase. Where tests are written it is what the lap began
-// with, and so it is in a workflow that never writes failing ones and asks for the guard all the same.
+// Frozen returns the tree whose tests must hold in the current phase. In a phase that writes tests, it is the tree at
+// the start of the lap; likewise in a workflow that never writes failing tests but enables the guard.
 func Frozen(s *session.Session, p *workflows.Plan) session.Tree {
 	ph := p.Workflow.Phase(s.Open.Phase)
 	switch red := p.Workflow.Red(); {
@@ -27,7 +27,7 @@ func Frozen(s *session.Session, p *workflows.Plan) session.Tree {
 	return s.Frozen
 }
 
-// goesBack leads an attempt that asks for it back to the phase that writes tests, whatever its gates say.
+// goesBack sends an attempt that asks to change tests back to the phase that writes them, whatever its gates say.
 func goesBack(s *session.Session, p *workflows.Plan, d *session.Decided) bool {
 	ph, red, run := p.Workflow.Phase(s.Open.Phase), p.Workflow.Red(), s.Open.Run
 	if run == nil || run.TestChange == "" || ph == nil || red == nil || ph.WritesTests() || s.Open.Runner == RunnerPerson {
@@ -41,7 +41,7 @@ func goesBack(s *session.Session, p *workflows.Plan, d *session.Decided) bool {
 	return true
 }
 
-// tampered stops a session whose tests are not safe from whoever works, nil when they are.
+// tampered blocks a session whose agent keeps weakening the tests. It returns nil for all others.
 func tampered(s *session.Session, p *workflows.Plan) session.Body {
 	if s.Last == nil || s.Visit.Attempts == 0 {
 		return nil
@@ -68,7 +68,7 @@ func tampered(s *session.Session, p *workflows.Plan) session.Body {
 	return nil
 }
 
-// twice counts the attempts that did what they had been told not to do.
+// twice returns the number of attempts that ignored the warning, in words.
 func twice(s *session.Session) string {
 	if s.Visit.Tampered < maxTampered {
 		return "2 attempts"

@@ -41,7 +41,7 @@ func (h *Finisher) unpassed(c *session.Checkpoint) (list []string) {
 	return list
 }
 
-// rejected is the newest checkpoint at which a person or a reviewer sent a tree back, unless it was approved since.
+// rejected returns the newest checkpoint at which a person or a reviewer rejected a tree, nil if it was approved since.
 func (h *Finisher) rejected(t session.Tree) *session.Checkpoint {
 	for _, c := range slices.Backward(h.S.Checkpoints) {
 		switch {
@@ -55,8 +55,7 @@ func (h *Finisher) rejected(t session.Tree) *session.Checkpoint {
 	return nil
 }
 
-// agreed refuses to hand over less than what was agreed, or a key that an agent has committed itself, unless
-// the person says why.
+// agreed refuses to hand over less than agreed, or a key that an agent has committed, unless the user gives a reason.
 func (h *Finisher) agreed(ctx context.Context, c *session.Checkpoint, o Options) error {
 	if o.Anyway != "" {
 		return nil
@@ -74,8 +73,8 @@ func (h *Finisher) agreed(ctx context.Context, c *session.Checkpoint, o Options)
 	return session.Refuse(session.RefuseNotAgreed, hint, "not finished yet:\n  %s", strings.Join(open, "\n  "))
 }
 
-// inTheWay lists all that stands between a checkpoint and what was agreed at the session's birth: open items,
-// phases that were skipped, reviews that were not passed, keys.
+// inTheWay lists everything that is missing compared to the agreement at the session's birth: open items, skipped
+// phases, missing reviews, and keys.
 func (h *Finisher) inTheWay(ctx context.Context, c *session.Checkpoint) (list []string, err error) {
 	s := &h.S
 	for _, item := range items.Open(s) {
@@ -101,7 +100,7 @@ func (h *Finisher) inTheWay(ctx context.Context, c *session.Checkpoint) (list []
 	return append(append(list, ahead...), h.unpassed(c)...), err
 }
 
-// notReached lists the phases between a checkpoint and the end of its lap with a gate that has not passed its tree.
+// notReached lists the phases between a checkpoint and the end of its lap with a gate that has not passed on its tree.
 func (h *Finisher) notReached(ctx context.Context, c *session.Checkpoint) (list []string, err error) {
 	w := &h.Plan.Workflow
 	if c.Next == workflows.Done || c.NextLap != c.Lap {
@@ -125,7 +124,7 @@ func (h *Finisher) notReached(ctx context.Context, c *session.Checkpoint) (list 
 	return list, nil
 }
 
-// keysOf names the files of a checkpoint with a key that the base does not have.
+// keysOf lists the files of a checkpoint with a key that the base does not have.
 func (h *Finisher) keysOf(ctx context.Context, c *session.Checkpoint) (list []string, err error) {
 	base, err := h.Git.TreeOf(ctx, h.S.Base)
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Options are the user's wishes for `wfs finish`.
+// Options are the user's options for `wfs finish`.
 type Options struct {
 	Branch         string // full ref name
 	Subject        string // of the commit; the goal when empty
 	Keep           bool   // hand over the checkpoints themselves instead of one commit
-	Unproven       bool   // whether or not it passes in a clean tree
-	Anyway         string // why it is handed over although not all is done that was agreed
+	Unproven       bool   // finish without testing in a clean tree
+	Anyway         string // why it is handed over although agreed work is missing
 	Report         workflows.Report
-	WithoutCarried bool // leave out what was uncommitted when the session began
+	WithoutCarried bool // leave out changes that were uncommitted when the session began
 }
 
-// Finish hands the work over: one commit on a new branch of the user's, made from the base, whose tree is the last
-// gated tree without .workflow/. Nothing is pushed. The session stays readable.
+// Finish hands the work over: one commit on a new branch of the user, based on the base, with the last gated tree
+// without .workflow/. It returns the number of its operation. It pushes nothing, and the session stays readable.
 func (h *Finisher) Finish(ctx context.Context, o Options) (*session.Finished, int64, error) {
 	if f := h.S.Finished; h.S.Status == session.StatusFinished && f.Branch == o.Branch {
 		return f, 0, h.handedAlready(ctx, f)
@@ -57,7 +57,7 @@ func (h *Finisher) Finish(ctx context.Context, o Options) (*session.Finished, in
 			if h.Agreed = w != nil && w.Agree && len(items.Open(&h.S)) == 0; !h.Agreed {
 				return nil
 			}
-			return h.Append(session.Agreed{By: "person"}) // asking for the work is a yes
+			return h.Append(session.Agreed{By: "person"}) // asking for the work implies approval
 		},
 		Commit: func() (session.Commit, error) {
 			unproven := joinedLines(notProven(proof, c, o), saysHoldout(h.Plan, held))
@@ -83,7 +83,7 @@ func (h *Finisher) commitOver(ctx context.Context, c *session.Checkpoint, o Opti
 		return "", err
 	}
 	if proof != nil && proof.Tree == c.Tree {
-		for _, g := range proof.Gates { // what was passed over before has judged the end of the work
+		for _, g := range proof.Gates { // gates skipped earlier have judged the final tree
 			i := slices.IndexFunc(gates, func(j session.GateResult) bool { return j.Gate == g.Gate })
 			switch {
 			case i < 0:

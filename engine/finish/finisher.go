@@ -1,4 +1,4 @@
-// Package finish is what `wfs finish` hands over: whether it may, which tree, and with which message.
+// Package finish implements `wfs finish`: whether the work may be handed over, which tree, and with which message.
 package finish
 
 import (
@@ -10,12 +10,12 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Git is what a handover asks of the repository, beside what its turn does.
+// Git is the part of the repository that a handover needs besides its turn.
 type Git interface {
 	// MergeBase returns the best common ancestor of two commits, "" when they have none.
 	MergeBase(ctx context.Context, a, b session.Commit) (session.Commit, error)
-	// CommitOnto makes one commit with the user's hooks, signing and identity on a new branch that starts at base,
-	// in a git directory of its own: HEAD and the index of the work tree stay. On error nothing is left behind.
+	// CommitOnto makes one commit on a new branch from base, with the user's hooks, signing and identity. It runs in a git
+	// directory of its own, so HEAD and the index of the work tree do not change. On error it leaves nothing behind.
 	CommitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
 		message string) (session.Commit, error)
 }
@@ -26,11 +26,11 @@ type Finisher struct {
 	*transition.FinishTurn
 	place *checkpoint.Checkpoints
 	git   Git
-	// Agreed says that a finish was the answer to the question whether the work is done.
+	// Agreed reports that a finish also answered the question whether the work is done.
 	Agreed bool
 }
 
-// Of hands over a session in hand.
+// Of returns the finisher of a session in hand.
 func Of(j *judging.Judging, t *transition.FinishTurn, place *checkpoint.Checkpoints, git Git) *Finisher {
 	return &Finisher{Judging: j, FinishTurn: t, place: place, git: git}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session/items"
 )
 
-// nothingToHand refuses to hand over what changes nothing. A run would do nothing either, of a session that is
-// completed or waits for the word that it is.
+// nothingToHand returns the refusal to hand over an unchanged tree. Its hint avoids a plain run where the session is
+// completed or waits for approval: that run would do nothing either.
 func (h *Finisher) nothingToHand(onto session.Commit) error {
 	r := session.Refuse(session.RefuseNotGreen, "wfs run",
 		"there is nothing to hand over: the files are the same as on the base")
@@ -30,14 +30,14 @@ func (h *Finisher) nothingToHand(onto session.Commit) error {
 	return r
 }
 
-// handing is what a finish hands over.
+// handing describes a handover.
 type handing struct {
 	checkpoint  *session.Checkpoint
 	onto        session.Commit
-	files, tree session.Tree // of the work tree afterwards, and of the commit
+	files, tree session.Tree // trees of the work tree afterwards, and of the commit
 }
 
-// handing finds out what a finish hands over, or why it does not. snap is the work tree as it is.
+// handing plans a handover, or refuses it. snap is a snapshot of the current work tree.
 func (h *Finisher) handing(ctx context.Context, o Options, snap session.Snapshot) (v handing, err error) {
 	st := h.Git
 	if v.checkpoint, err = h.handed(ctx, snap); err != nil {
@@ -63,7 +63,7 @@ func (h *Finisher) handing(ctx context.Context, o Options, snap session.Snapshot
 	if err != nil {
 		return v, err
 	}
-	if v.files = v.checkpoint.Tree; !o.Keep { // the commits of a session have its documents
+	if v.files = v.checkpoint.Tree; !o.Keep { // with Keep, the session's commits contain its documents
 		if v.files, err = st.HandoverTree(ctx, v.checkpoint.Tree, base, ""); err != nil {
 			return v, err
 		}
@@ -80,7 +80,7 @@ func (h *Finisher) handing(ctx context.Context, o Options, snap session.Snapshot
 	return v, nil
 }
 
-// handedAlready returns nil when HEAD is where a finish, which may have been killed, has brought it.
+// handedAlready returns nil if HEAD is on the branch of an earlier finish, which may have been killed.
 func (h *Finisher) handedAlready(ctx context.Context, f *session.Finished) error {
 	head, err := h.Git.Head(ctx)
 	if err != nil || head.Ref == f.Branch {
@@ -98,9 +98,9 @@ func (h *Finisher) handedAlready(ctx context.Context, f *session.Finished) error
 		Message: fmt.Sprintf("%s is already finished, on branch %s", h.ID, session.ShortRef(f.Branch)), Hint: hint}
 }
 
-// handoverBase is the commit that the handed-over one is made from: the session's base, or a later commit of its base
-// branch that the session has taken in since, by a rebase or a merge of the user's. From the old base that branch's own
-// changes would be handed over as the session's.
+// handoverBase returns the parent of the handover commit: the session's base, or a later commit of its base branch that
+// the session contains by now, after the user's rebase or merge. With the old base, changes of the base branch would be
+// handed over as the session's.
 func (h *Finisher) handoverBase(ctx context.Context, tip session.Commit) (session.Commit, error) {
 	st, base := h.Git, h.S.Base
 	if h.S.BaseRef == "" {
@@ -128,7 +128,7 @@ func (h *Finisher) handoverBase(ctx context.Context, tip session.Commit) (sessio
 	return common, nil
 }
 
-// movedBase is what runs did to the session's base branch and no person has seen yet, nil for nothing.
+// movedBase returns a move of the session's base branch by a run that no person has seen yet, nil for none.
 func movedBase(s *session.Session) *session.RefMove {
 	if s.Unseen != nil {
 		for _, m := range s.Unseen.Refs {
@@ -140,7 +140,7 @@ func movedBase(s *session.Session) *session.RefMove {
 	return nil
 }
 
-// inLine reports whether each of some commits is an ancestor of the next.
+// inLine reports whether each commit is an ancestor of the next.
 func (h *Finisher) inLine(ctx context.Context, commits ...session.Commit) (bool, error) {
 	for i := range len(commits) - 1 {
 		if is, err := h.Git.IsAncestor(ctx, commits[i], commits[i+1]); err != nil || !is {
@@ -150,10 +150,10 @@ func (h *Finisher) inLine(ctx context.Context, commits ...session.Commit) (bool,
 	return true, nil
 }
 
-// handed returns the checkpoint that can be handed over: the present one, judged green, with nothing changed since.
+// handed returns the checkpoint to hand over: the current one, judged green, with no file changed since.
 func (h *Finisher) handed(ctx context.Context, snap session.Snapshot) (*session.Checkpoint, error) {
 	c := h.S.At(h.S.Current)
-	if !c.Green && c.Class == session.ClassRejected { // a rejection takes nothing from what gates said of the same tree
+	if !c.Green && c.Class == session.ClassRejected { // a rejection does not cancel gate results of the same tree
 		for g := range h.S.Back() {
 			if g.Green && g.Number > 0 && g.Tree == c.Tree {
 				c = g
@@ -164,10 +164,10 @@ func (h *Finisher) handed(ctx context.Context, snap session.Snapshot) (*session.
 	if !c.Green {
 		r := &session.Refusal{Code: session.RefuseNotGreen,
 			Message: fmt.Sprintf("checkpoint %d did not pass (%s)", c.Number, c.Summary), Hint: "wfs run"}
-		if h.S.Status == session.StatusBlocked { // a plain run would say so, and no more
+		if h.S.Status == session.StatusBlocked { // a plain run would only repeat this hint
 			r.Hint = h.S.Blocked.Hint
 		}
-		// a run judges it, and does no more
+		// a run only judges it
 		edited := h.S.Status == session.StatusCompleted && c.Verdict == "" && !h.S.AsksMore()
 		if edited {
 			r.Message = fmt.Sprintf("checkpoint %d is not judged yet (%s)", c.Number, c.Summary)
@@ -177,7 +177,7 @@ func (h *Finisher) handed(ctx context.Context, snap session.Snapshot) (*session.
 				r.Message += fmt.Sprintf("; the last one that passed is %d (%s)", g.Number, g.Summary)
 				r.Hint = fmt.Sprintf("wfs resume @%d && wfs finish", g.Number)
 				now := h.S.Current
-				h.S.Current = g.Number // as it is after going back
+				h.S.Current = g.Number // as after going back
 				open, err := h.inTheWay(ctx, g)
 				h.S.Current = now
 				if err != nil {

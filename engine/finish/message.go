@@ -13,16 +13,16 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// handedOver is what the message of the one commit tells beside the session.
+// handedOver has the contents of the handover commit's message other than the session.
 type handedOver struct {
 	gates    []session.GateResult // as they judged the tree
 	changed  []session.Change     // since the base
-	lines    []session.FileLines  // of the same
-	left     []string             // phases that were not passed, files with a key
-	unproven string               // why it was not proven in a clean tree, "" when it was
+	lines    []session.FileLines  // of the same changes
+	left     []string             // phases that did not pass, files with a key
+	unproven string               // why it was not tested in a clean tree, "" if it was
 }
 
-// handoverMessage is the message of the one commit: the goal, the gates, and what was claimed and refuted.
+// handoverMessage returns the message of the handover commit: the goal, the gates, and the claims that were refuted.
 func (h *Finisher) handoverMessage(c *session.Checkpoint, o Options, told handedOver) string {
 	s, unproven := &h.S, told.unproven
 	var b strings.Builder
@@ -92,12 +92,12 @@ func (h *Finisher) handoverMessage(c *session.Checkpoint, o Options, told handed
 	return b.String()
 }
 
-// tested names what passed on the tree that is handed over: commands, with how many tests and how many of them
-// are new, and files that a command names if they are not what they were.
+// tested lists the gates that passed on the handed-over tree: their commands, their numbers of tests now and before,
+// and files that a command names and the session changed.
 func (h *Finisher) tested(told handedOver) string {
 	var list []string
 	for _, g := range told.gates {
-		if g.Verdict != session.Pass || g.Where == session.InTree { // that one only looks at files
+		if g.Verdict != session.Pass || g.Where == session.InTree { // such a gate only looks at files
 			continue
 		}
 		text := g.Gate
@@ -126,7 +126,7 @@ func (h *Finisher) tested(told handedOver) string {
 	return strings.Join(list, ", ")
 }
 
-// lessTests names the files of the base with tests that are gone, and those that lost lines.
+// lessTests lists the base's test files that were deleted, and those that lost lines.
 func (h *Finisher) lessTests(told handedOver) string {
 	gone := map[string]bool{}
 	for _, c := range told.changed {
@@ -152,7 +152,7 @@ func (h *Finisher) lessTests(told handedOver) string {
 	return text
 }
 
-// testsBefore is how many tests a gate had on the base, where that is known.
+// testsBefore returns the number of tests that a gate had on the base, if known.
 func testsBefore(s *session.Session, gate string) (n int, known bool) {
 	if s.Base0 != nil {
 		for _, g := range s.Base0.Gates {
@@ -164,7 +164,7 @@ func testsBefore(s *session.Session, gate string) (n int, known bool) {
 	return 0, false
 }
 
-// fullReport tells all that was judged and claimed.
+// fullReport writes all verdicts and claims.
 func (h *Finisher) fullReport(b *strings.Builder, c *session.Checkpoint, gates []session.GateResult, unproven string) {
 	s := &h.S
 	laps := ""
@@ -195,8 +195,7 @@ func (h *Finisher) fullReport(b *strings.Builder, c *session.Checkpoint, gates [
 	}
 }
 
-// tamperedText is for the message of a finish: what was done to tests on the way, and let through, in a line each. It
-// is empty when that is nothing.
+// tamperedText lists accepted changes of tests for the message of a finish, one per line, "" for none.
 func tamperedText(s *session.Session) string {
 	list := s.TamperedOn()
 	if len(list) == 0 {

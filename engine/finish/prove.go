@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// holdOutHanded runs hold-out tests on a checkpoint that is about to be handed over, if it is not known what
-// they say. nil: there are none, or nobody wants to know.
+// holdOutHanded runs the hold-out tests on a checkpoint before its handover, unless their result is known. It returns
+// nil if there are none, or if the user skips them.
 func (h *Finisher) holdOutHanded(ctx context.Context, c *session.Checkpoint, o Options) (*session.HoldoutResult,
 	error) {
 	pinned := h.Plan.Holdout
@@ -46,13 +46,13 @@ func (h *Finisher) holdOutHanded(ctx context.Context, c *session.Checkpoint, o O
 			"%s", r.Reason)
 	}
 	hint := "wfs run, or wfs finish --unproven"
-	if h.S.Status == session.StatusCompleted { // they were pinned later: nothing is left to run
+	if h.S.Status == session.StatusCompleted { // the tests were pinned after completion: there is nothing to run
 		hint = `wfs run --note "what is to be done", or wfs finish --unproven`
 	}
 	return nil, session.Refuse(session.RefuseNotGreen, hint, "%s", r.Reason)
 }
 
-// saysHoldout is what the handed-over commit says of hold-out tests, "" when there are none.
+// saysHoldout returns the line about hold-out tests in the handover commit, "" when there are none.
 func saysHoldout(p *workflows.Plan, r *session.HoldoutResult) string {
 	switch {
 	case p.Holdout == nil:
@@ -63,7 +63,7 @@ func saysHoldout(p *workflows.Plan, r *session.HoldoutResult) string {
 	return "Hold-out tests: " + r.Reason + "."
 }
 
-// joinedLines puts those of some texts that say something below each other, cut to a bearable length.
+// joinedLines joins the texts that are not empty, each cut to one line of at most 300 characters.
 func joinedLines(texts ...string) string {
 	var lines []string
 	for _, t := range texts {
@@ -74,8 +74,8 @@ func joinedLines(texts ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// proveHanded proves a checkpoint that is about to be handed over, if that has not been done. nil: there is nothing to
-// prove, or it is known.
+// proveHanded tests a checkpoint in a clean tree before its handover, unless its result is known. It returns nil if
+// there is nothing to prove.
 func (h *Finisher) proveHanded(ctx context.Context, c *session.Checkpoint, o Options) (*session.Proof, error) {
 	known := h.S.Proof
 	if known != nil && known.Tree == c.Tree && (known.Verdict != session.Fail || o.Unproven || o.Anyway != "") {
@@ -116,7 +116,7 @@ func (h *Finisher) proveHanded(ctx context.Context, c *session.Checkpoint, o Opt
 	return &p, nil
 }
 
-// handedRequest asks gates about a checkpoint that is about to be handed over.
+// handedRequest returns the request to judge a checkpoint before its handover.
 func (h *Finisher) handedRequest(c *session.Checkpoint, gates []workflows.Gate) (req session.JudgeRequest, err error) {
 	req = session.JudgeRequest{Session: h.ID, Tree: c.Tree, Plan: *h.Plan, Known: h.Known(),
 		Phase: workflows.Phase{Name: c.Phase, Gates: gates}}
@@ -124,8 +124,8 @@ func (h *Finisher) handedRequest(c *session.Checkpoint, gates []workflows.Gate) 
 	return req, err
 }
 
-// evidenceAt is what every test said about the tree of a checkpoint: the same must come out in a clean tree. What the
-// session's laps took away since the base is not asked for again. Without such evidence it is that of the base.
+// evidenceAt returns the result of every test on a checkpoint's tree: a clean tree must give the same. Tests that the
+// session's laps removed since the base are not required. Without such evidence it returns that of the base.
 func (h *Finisher) evidenceAt(ctx context.Context, c *session.Checkpoint) (session.Evidence, error) {
 	ev, err := h.Evidence(ctx, session.FileEvidence)
 	if err != nil || ev.Tree == c.Tree {
@@ -143,8 +143,7 @@ func (h *Finisher) evidenceAt(ctx context.Context, c *session.Checkpoint) (sessi
 	return h.Evidence(ctx, session.FileBaseline)
 }
 
-// notProven is what the handed-over commit says of work that is not proven in a clean tree, "" when there is
-// nothing to say.
+// notProven returns the line of the handover commit about work that was not tested in a clean tree, "" if it was.
 func notProven(p *session.Proof, c *session.Checkpoint, o Options) string {
 	if why := p.Unproven(c.Tree); why != "" {
 		return "Not tested in a clean checkout: " + why

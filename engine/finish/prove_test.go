@@ -14,7 +14,7 @@ func finisher(s session.Session, p workflows.Plan) *Finisher {
 	return &Finisher{Judging: &judging.Judging{Hand: &hand.Hand{S: s, Plan: &p}}}
 }
 
-// TestNotProven says in the commit what is not known of it, and nothing else.
+// TestNotProven checks that the handover commit says that work was not tested in a clean tree, and only then.
 func TestNotProven(t *testing.T) {
 	c := &session.Checkpoint{Tree: "t"}
 	unknown := &session.Proof{Tree: "t", Verdict: session.Blocked, Reason: "gate tests: no place"}

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// KeepExclude writes the session's exclude file anew, from the ledger when the clone has lost it, and when a
-// process died between an allowance and the rules that follow from it.
+// KeepExclude restores the session's exclude file from the ledger if the clone has lost it. It also updates the rules
+// if a process died after a path was allowed and before the rules were written.
 func (h *Hand) KeepExclude(ctx context.Context) error {
 	text, err := h.Files.Exclude()
 	if err != nil {
@@ -29,7 +29,7 @@ func (h *Hand) KeepExclude(ctx context.Context) error {
 	return h.SetExclude(rules, h.S.Guarding(guard))
 }
 
-// Snapshot is the store's, by this session's rules.
+// Snapshot snapshots the work tree by this session's exclude rules.
 func (h *Hand) Snapshot(ctx context.Context) (session.Snapshot, error) {
 	snap, err := h.base.Git.Snapshot(ctx, h.Files.ExcludeFile())
 	if err != nil {
@@ -38,7 +38,7 @@ func (h *Hand) Snapshot(ctx context.Context) (session.Snapshot, error) {
 	return snap, h.KeepFound(snap.Staged)
 }
 
-// KeepFound remembers what was held out, and what was found to be ignored: both stay out for the session.
+// KeepFound adds files that a snapshot held out or found ignored to the exclude rules: both stay out for the session.
 func (h *Hand) KeepFound(found session.Staged) error {
 	if len(found.HeldOut) == 0 && len(found.Ignored) == 0 {
 		return nil
@@ -56,15 +56,15 @@ func (h *Hand) KeepFound(found session.Staged) error {
 	return h.SetExclude(all, more)
 }
 
-// SetExclude replaces the session's exclude rules, in the clone now and in the ledger with the next turn.
+// SetExclude replaces the session's exclude rules: in the clone now, in the ledger with the next turn.
 func (h *Hand) SetExclude(rules []byte, g session.Guard) error {
 	text := codec.WithGuard(rules, g)
 	h.KeepDoc(session.FileExclude, text)
 	return h.Files.SetExclude(text)
 }
 
-// GrowExclude adds what is ignored now to the session's exclude rules: what was ignored once stays ignored for the
-// session, or going back to before a .gitignore existed would commit what it hid.
+// GrowExclude adds all files that git ignores now to the session's exclude rules. Files that were ignored once stay
+// ignored for the session; otherwise going back to before a .gitignore existed would commit the files that it hid.
 func (h *Hand) GrowExclude(ctx context.Context) error {
 	ignored, err := h.base.Git.Ignored(ctx)
 	if err != nil {
@@ -82,7 +82,7 @@ func (h *Hand) GrowExclude(ctx context.Context) error {
 	return h.SetExclude(grown, guard)
 }
 
-// AddExcludes appends anchored, escaped patterns for paths that the rules do not name yet.
+// AddExcludes appends anchored, escaped patterns for paths that the rules do not contain yet.
 func AddExcludes(rules []byte, paths []string) []byte {
 	have := map[string]bool{}
 	for line := range strings.Lines(string(rules)) {
@@ -98,14 +98,14 @@ func AddExcludes(rules []byte, paths []string) []byte {
 	return out
 }
 
-// LimitsDiffer reports whether the session's guard has other limits.
+// LimitsDiffer reports whether the limits of the session's guard differ from those of other.
 func (h *Hand) LimitsDiffer(other session.Guard) (bool, error) {
 	text, err := h.Files.Exclude()
 	_, g := codec.SplitGuard(text)
 	return g.MaxFileSize != other.MaxFileSize || g.MaxNewFiles != other.MaxNewFiles, err
 }
 
-// Limit gives the session's guard other limits. What is held out stays so.
+// Limit replaces the limits of the session's guard. Files that are held out already stay so.
 func (h *Hand) Limit(other session.Guard) error {
 	text, err := h.Files.Exclude()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package hand has a session open for writing: it appends events to its journal, and makes turns of them.
+// Package hand keeps a session open for writing: it appends events to its journal, and makes turns of them.
 package hand
 
 import (
@@ -14,46 +14,46 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Git is what a session in hand asks of the repository.
+// Git is the part of the repository that a session in hand needs.
 type Git interface {
 	Ref(ctx context.Context, name string) (session.Commit, error)
 	File(ctx context.Context, ledger session.Commit, name string) ([]byte, error)
-	// Snapshot writes the work tree as a tree object, durable, through a private index; the user's index is only read.
-	// exclude is the session's extra exclude file, "" for none.
+	// Snapshot writes the work tree durably as a tree object, through a private index; it only reads the user's index.
+	// exclude is the path of the session's extra exclude file, "" for none.
 	Snapshot(ctx context.Context, exclude string) (session.Snapshot, error)
-	// Ignored lists what the work tree ignores now, directories collapsed and ending in a slash.
+	// Ignored lists the paths that git ignores now, with directories collapsed and ending in a slash.
 	Ignored(ctx context.Context) ([]string, error)
-	// Prepare makes the code commit and the ledger commit that a draft describes, durable, and publishes nothing. seal
-	// is called with what was made and returns the ledger's documents.
+	// Prepare makes the code commit and the ledger commit of a draft, durably, and publishes nothing. seal gets the new
+	// objects and returns the ledger's documents.
 	Prepare(ctx context.Context, d session.Draft, seal func(session.Made) (session.Files, error)) (session.Prepared, error)
-	// Publish moves the ledger's ref (the commit point; ErrMoved when somebody else did) and settles the turn.
+	// Publish moves the ledger's ref, the commit point, and settles the turn. It returns ErrMoved if another process moved
+	// the ref.
 	Publish(ctx context.Context, p session.Prepared) (session.Settled, error)
-	// LogOp appends an operation and returns its number; one with the same Ledger that is already logged is not
-	// logged twice.
+	// LogOp appends an operation and returns its number. An operation with the same Ledger is not logged twice.
 	LogOp(ctx context.Context, op session.Op) (int64, error)
 }
 
-// Journal is the live edge of one session, held by whoever holds the session's driver lock.
+// Journal has the events of one session since its newest ledger commit. Only the holder of the driver lock uses it.
 type Journal interface {
-	// Events are those that the journal holds beyond the ledger's tip.
+	// Events returns the events since the ledger's tip.
 	Events() []session.Event
-	// Existed reports whether there was a journal for this tip when it was opened.
+	// Existed reports whether this tip had a journal when it was opened.
 	Existed() bool
 	// Append makes events durable before it returns.
 	Append(events ...session.Event) error
-	// Rotate starts the journal that extends a new ledger tip.
+	// Rotate starts the journal for a new ledger tip.
 	Rotate(tip session.Commit) error
-	// Discard removes the journal of a session that was never born.
+	// Discard removes the journal of a session that was never created.
 	Discard() error
-	// Claim says durably that this session moves a work tree, until Unclaim. Whoever finds a claim takes the session
-	// in hand first, which completes the move.
+	// Claim durably records that this session moves a work tree, until Unclaim. A command that finds a claim opens that
+	// session first, which completes the move.
 	Claim(worktree string) error
 	Unclaim(worktree string) error
 }
 
 // Rules are the exclude rules of one session.
 type Rules interface {
-	// ExcludeFile is the path of the session's exclude file, "" when it has none.
+	// ExcludeFile returns the path of the session's exclude file, "" for none.
 	ExcludeFile() string
 	// Exclude returns the text of the exclude file.
 	Exclude() ([]byte, error)
@@ -61,23 +61,23 @@ type Rules interface {
 	SetExclude(content []byte) error
 }
 
-// Runs are the files of the runs of one session.
+// Runs has the files of one session's runs.
 type Runs interface {
-	// RunDir returns the directory of one run, made if need be.
+	// RunDir returns the directory of one run and creates it if needed.
 	RunDir(runID string) (string, error)
-	// KeepWas keeps what a file beside the session was in the directory of the run that changed it.
+	// KeepWas saves the old content of a file outside the session in the directory of the run that changed it.
 	KeepWas(runID, file string, t session.Text) error
 }
 
-// Inbox has what other processes ask of whoever drives a session.
+// Inbox has the requests of other processes to the driver of a session.
 type Inbox interface {
-	// Requests lists them in order.
+	// Requests lists the requests in order.
 	Requests() ([]session.Request, error)
 	// Withdraw removes a request durably.
 	Withdraw(request string) error
 }
 
-// Files are what the clone has of one session.
+// Files has the files of one session in the clone.
 type Files struct {
 	Journal
 	Rules
@@ -85,59 +85,59 @@ type Files struct {
 	Inbox
 }
 
-// Clock is where time comes from.
+// Clock tells the time.
 type Clock interface {
 	Now() time.Time
-	// Sleep returns at the time, after a second at the latest, or with the context's error.
+	// Sleep returns at the given time, after a second at the latest, or with the context's error.
 	Sleep(ctx context.Context, until time.Time) error
 }
 
-// Base is what all sessions in hand share.
+// Base is shared by all sessions in hand.
 type Base struct {
 	history.Reader
 	Git   Git
 	Clock Clock
-	// OpenFiles opens the files of a session, with the journal that extends its ledger's tip ("" before birth). The caller
-	// of the verb holds the session's driver lock.
+	// OpenFiles opens the files of a session, with the journal for its ledger's tip ("" before birth). The caller of the
+	// verb holds the session's driver lock.
 	OpenFiles func(id session.ID, tip session.Commit) (Files, error)
-	// KeepTip caches the row of a session in lists, and documents of its newest ledger commit, see Reader.Cached.
+	// KeepTip caches the list row of a session, and documents of its newest ledger commit, see Reader.Cached.
 	KeepTip  func(id session.ID, tip session.Commit, row map[string]any, files session.Files) error
 	NewRunID func(id session.ID, number int) string
-	// RunAlive lists processes of a run that still live, as far as the system can tell.
+	// RunAlive lists processes of a run that are still alive, as far as the system can tell.
 	RunAlive func(id session.ID, runID string) []session.Process
-	// Tell is called after each event is durable. It may be nil.
+	// Tell is called after each durable event. It may be nil.
 	Tell func(session.Event, *session.Session)
-	// Redact takes secrets out of what people, agents and gates say, before it is kept. It may be nil.
+	// Redact removes secrets from texts of people, agents and gates before they are stored. It may be nil.
 	Redact func(string) string
 	// Hit marks a durable step for fault injection.
 	Hit    func(point string)
-	Logged int64 // number of the operation that this process has logged last, 0 for none
+	Logged int64 // number of the last operation logged by this process, 0 for none
 }
 
-// Hand is a session in the hands of the one process that may write to it.
+// Hand is a session opened for writing by the only process that may write it.
 type Hand struct {
 	ID       session.ID
 	Tip      session.Commit
 	S        session.Session
-	kept     session.Session // as the documents of Tip hold it, empty when those cannot be used
+	kept     session.Session // as in the documents of Tip, empty if they are unusable
 	Plan     *workflows.Plan
 	PlanText []byte // plan.json
 	Files    Files
-	Live     []session.Event // beyond the ledger's tip
+	Live     []session.Event // events since the ledger's tip
 	Pending  *session.Event  // a turn that a dead process did not publish
 	Docs     session.Files   // documents that the next turn writes
-	// Quiet ends what writes in the background before a turn is made, nil for nothing.
+	// Quiet stops background writers before a turn is made. It may be nil.
 	Quiet func()
 	base  *Base
 }
 
-// Born is a hand on a session that has no ledger yet.
+// Born returns a hand on a session that has no ledger yet.
 func (e *Base) Born(id session.ID) (*Hand, error) {
 	files, err := e.OpenFiles(id, "")
 	return &Hand{ID: id, Files: files, base: e}, err
 }
 
-// Reading is a hand on a session that is only read: it has no files, and makes no turn.
+// Reading returns a hand on a session that is only read: it has no files and makes no turns.
 func (e *Base) Reading(ctx context.Context, id session.ID) (*Hand, error) {
 	tip, err := e.Git.Ref(ctx, session.LedgerOf(id))
 	if err != nil {
@@ -161,7 +161,7 @@ func (h *Hand) readPlan(ctx context.Context) (err error) {
 	return err
 }
 
-// At takes a session at a ledger commit in hand, whose driver lock the caller holds. Its plan is not read.
+// At opens a session at a ledger commit for writing, without its plan. The caller holds its driver lock.
 func (e *Base) At(ctx context.Context, id session.ID, tip session.Commit) (*Hand, error) {
 	h := &Hand{ID: id, Tip: tip, base: e}
 	var err error
@@ -173,8 +173,8 @@ func (e *Base) At(ctx context.Context, id session.ID, tip session.Commit) (*Hand
 	return h, err
 }
 
-// Open takes a session in hand, whose driver lock the caller holds. What a dead process left half done is as it
-// was left.
+// Open opens a session for writing, and leaves unfinished operations of a dead process as they are. The caller holds
+// its driver lock.
 func (e *Base) Open(ctx context.Context, id session.ID) (*Hand, error) {
 	tip, err := e.Git.Ref(ctx, session.LedgerOf(id))
 	if err != nil {
@@ -193,7 +193,7 @@ func (e *Base) Open(ctx context.Context, id session.ID) (*Hand, error) {
 	return h, h.KeepExclude(ctx)
 }
 
-// Append makes bodies durable as the next events and folds them in.
+// Append makes bodies durable as the next events and applies them to the session.
 func (h *Hand) Append(bodies ...session.Body) error {
 	for _, b := range bodies {
 		ev := h.next(b)
@@ -210,7 +210,7 @@ func (h *Hand) Append(bodies ...session.Body) error {
 	return nil
 }
 
-// next is where an event is made: what is in it is kept for ever.
+// next makes the next event. It redacts secrets first, because events are kept forever.
 func (h *Hand) next(b session.Body) session.Event {
 	if h.base.Redact != nil {
 		b = codec.Worded(b, h.base.Redact)
@@ -224,7 +224,7 @@ func (h *Hand) tell(ev session.Event) {
 	}
 }
 
-// Known are the tests that failed or flickered on the base.
+// Known returns the tests that failed or were flaky on the base.
 func (h *Hand) Known() []session.TestID {
 	if b := h.S.Base0; b != nil {
 		return slices.Concat(b.Red, b.Flaky)
@@ -232,7 +232,7 @@ func (h *Hand) Known() []session.TestID {
 	return nil
 }
 
-// Evidence reads an evidence document: the one that waits for the next turn, or the ledger's.
+// Evidence returns an evidence document: the pending one of the next turn, or the ledger's.
 func (h *Hand) Evidence(ctx context.Context, name string) (session.Evidence, error) {
 	if data, ok := h.Docs[name]; ok && data != nil {
 		return decodeEvidence(data)

@@ -7,7 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// record makes a turn that changes what is said of a session, and no file, index or HEAD. summary is for the ledger.
+// record makes a turn that changes only the session's record: no file, no index, not HEAD. summary is for the ledger.
 func (h *Hand) record(ctx context.Context, summary string, body func(session.Turn) session.Body,
 	log func() error) error {
 	d := session.Draft{NoCode: true, LedgerMessage: LedgerMessage(h.ID, summary)}
@@ -15,7 +15,7 @@ func (h *Hand) record(ctx context.Context, summary string, body func(session.Tur
 	return err
 }
 
-// RecordOp is record for what `wfs undo` can take back.
+// RecordOp is record for a change that `wfs undo` can undo. It returns the number of the operation.
 func (h *Hand) RecordOp(ctx context.Context, body func(session.Turn) session.Body) (n int64, err error) {
 	op, _ := h.RecordedOp(session.Event{At: h.base.Clock.Now(), Body: body(session.Turn{})})
 	err = h.record(ctx, op.Summary, body, func() error {
@@ -26,7 +26,7 @@ func (h *Hand) RecordOp(ctx context.Context, body func(session.Turn) session.Bod
 	return n, err
 }
 
-// KeepJournal puts what only the journal says into the ledger, since the journal goes.
+// KeepJournal copies the events of the journal into the ledger before the journal is removed.
 func (h *Hand) KeepJournal(ctx context.Context) error {
 	if len(h.Live) == 0 {
 		return nil
@@ -37,7 +37,7 @@ func (h *Hand) KeepJournal(ctx context.Context) error {
 	}, nil)
 }
 
-// RecordedOp is the operation that an event of recordOp stands for. It reports false for other events.
+// RecordedOp returns the operation that an event of RecordOp stands for. It reports false for other events.
 func (h *Hand) RecordedOp(ev session.Event) (session.Op, bool) {
 	kind, summary, undoes := "", "", int64(0)
 	switch b := ev.Body.(type) {
@@ -74,7 +74,7 @@ func (h *Hand) RecordedOp(ev session.Event) (session.Op, bool) {
 	return h.Op(ev, kind, session.OneLine(summary, 200), undoes, session.Turn{}), true
 }
 
-// FirstOf names the first of some changes.
+// FirstOf names the first change and counts the others.
 func FirstOf(changes []string) string {
 	switch len(changes) {
 	case 0:
@@ -85,13 +85,13 @@ func FirstOf(changes []string) string {
 	return fmt.Sprintf("%s, and %d more", changes[0], len(changes)-1)
 }
 
-// Op is the operation that an event stands for.
+// Op returns the operation that an event stands for.
 func (h *Hand) Op(ev session.Event, kind, summary string, undoes int64, t session.Turn) session.Op {
 	return session.Op{At: ev.At.Unix(), Kind: kind, Session: h.ID, Summary: summary, Ledger: h.Tip, Undoes: undoes,
 		Turn: t}
 }
 
-// Kinds of operations that touch no file, beside the moves.
+// Kinds of operations, besides the moves. They change no files.
 const (
 	OpCheckpoint = "checkpoint"
 	OpAbandon    = "abandon"
@@ -102,19 +102,19 @@ const (
 	OpEdit       = "edit"
 	OpRepin      = "repin"
 	OpPhase      = "phase"
-	OpApprove    = "approve" // with a checkpoint, as OpReject, when it is the answer to a phase's question
+	OpApprove    = "approve" // OpApprove and OpReject have a checkpoint if they answer a phase's question
 	OpReject     = "reject"
 	OpNote       = "note"
 	OpAllow      = "allow"
 	OpBudget     = "budget"
 )
 
-// Logged reports whether a checkpoint is an operation of a person's, and not part of a run.
+// Logged reports whether a checkpoint is an operation of a person, not part of a run.
 func Logged(t session.Trigger) bool {
 	return t == session.TriggerManual || t == session.TriggerSwitch
 }
 
-// LogOp appends an operation to the log. What one process logs was one command.
+// LogOp appends an operation to the log. All operations of one process belong to one command.
 func (e *Base) LogOp(ctx context.Context, op session.Op) (int64, error) {
 	op.With = e.Logged
 	n, err := e.Git.LogOp(ctx, op)

@@ -5,11 +5,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Processes of a run that live on when its wfs is dead may write to the work tree. Nobody is set to work there, and
-// nothing is moved there, as long as they do, unless a person says that they are harmless: build daemons. The next run
-// ends those that are proven to be its predecessor's own; all others are only named.
+// Processes of a run can outlive its wfs, and may write to the work tree. While they live, no agent is started and no
+// file is moved there, unless a person declares them harmless, such as build daemons. The next run ends those that
+// provably belong to the run before it; it only lists the others.
 
-// Alive are the processes of the newest run that still live.
+// Alive returns the processes of the newest run that are still alive.
 func (h *Hand) Alive() []session.Process {
 	if h.S.Started == "" {
 		return nil
@@ -17,7 +17,7 @@ func (h *Hand) Alive() []session.Process {
 	return h.base.RunAlive(h.ID, h.S.Started)
 }
 
-// NoSurvivors refuses to move files that processes of the last run may be writing.
+// NoSurvivors refuses to move files while processes of the last run may write to them.
 func (h *Hand) NoSurvivors() error {
 	alive := h.Alive()
 	if len(alive) == 0 {

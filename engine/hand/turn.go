@@ -14,9 +14,9 @@ import (
 	"github.com/wfs-dev/wfs/session/items"
 )
 
-// Turn makes something true: objects, then the journal, then the ledger's ref, then what follows from it. body is
-// asked for the event once the draft's objects are known. log, which may be nil, is called when the turn is true and
-// before the journal says so: what it does is done again if the process dies in between.
+// Turn makes a turn: it writes objects, then the journal, then moves the ledger's ref (the commit point), then settles
+// the rest. body returns the event once the draft's objects are known. log, which may be nil, runs after the commit
+// point and before the new journal. It must be repeatable: if the process dies in between, recovery runs it again.
 func (h *Hand) Turn(ctx context.Context, d session.Draft, body func(session.Made) (session.Body, error),
 	log func() error) (session.Made, error) {
 	if h.Quiet != nil {
@@ -48,7 +48,7 @@ func (h *Hand) Turn(ctx context.Context, d session.Draft, body func(session.Made
 	h.base.Hit("checkpoint/journaled")
 	settled, err := h.base.Git.Publish(ctx, p)
 	if err != nil {
-		// Not published: what the journal says did not happen, and the next command reads it so.
+		// Not published: the turn in the journal did not happen, and the next command treats it so.
 		return p.Made, errors.Join(err, h.Drop(ev, err))
 	}
 	h.S, h.kept, h.Tip, h.Live, h.Docs = after, after, p.Ledger, nil, nil
@@ -66,7 +66,7 @@ func (h *Hand) Turn(ctx context.Context, d session.Draft, body func(session.Made
 	}
 	h.tell(ev)
 	if len(settled.Foreign) > 0 || settled.HeadForeign != "" || settled.HeadBehind != nil {
-		if d.Turn.Tree != "" { // what it had claimed stays with somebody else
+		if d.Turn.Tree != "" { // another process has the work tree's HEAD or branch now
 			if err := h.Files.Unclaim(d.Turn.Worktree); err != nil {
 				return p.Made, err
 			}
@@ -76,11 +76,11 @@ func (h *Hand) Turn(ctx context.Context, d session.Draft, body func(session.Made
 	return p.Made, nil
 }
 
-// Drop voids a turn that stands in the journal but was not published.
+// Drop voids a turn that is in the journal but was not published.
 func (h *Hand) Drop(turn session.Event, why error) error {
 	tip, err := h.base.Git.Ref(context.Background(), session.LedgerOf(h.ID))
 	if err != nil || tip != h.Tip {
-		return err // it was published after all, or nobody can tell: recovery will look again
+		return err // it was published after all, or that is unknown: recovery will check
 	}
 	h.S.Seq, h.Live = turn.Seq, append(h.Live, turn)
 	return h.Append(session.Dropped{Why: session.FirstLine(why.Error())})
@@ -105,7 +105,7 @@ func foreign(s session.Settled) error {
 			m.Ref, m.New.Short()), Hint: "wfs status"}
 }
 
-// documents are the documents of the ledger commit that a turn makes.
+// documents returns the documents of the ledger commit of a turn.
 func (h *Hand) documents(after session.Session, turn session.Event) (session.Files, error) {
 	files, err := codec.Documents(after, h.kept)
 	if err != nil {
@@ -120,13 +120,13 @@ func (h *Hand) documents(after session.Session, turn session.Event) (session.Fil
 	for _, name := range []string{session.FilePlan, session.FileWorkflow, session.FileSpec, session.FileBaseline,
 		session.FileLap, session.FileEvidence, session.FileExclude} {
 		if _, ok := files[name]; !ok {
-			files[name] = nil // as in the previous ledger commit
+			files[name] = nil // unchanged from the previous ledger commit
 		}
 	}
 	return files, nil
 }
 
-// KeepJSON keeps a document for the next turn.
+// KeepJSON stores a value as a document for the next turn.
 func (h *Hand) KeepJSON(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -144,11 +144,12 @@ func decodeEvidence(data []byte) (session.Evidence, error) {
 	return ev, json.Unmarshal(data, &ev)
 }
 
-// LedgerMessage is the subject of a ledger commit, so that `git log` of a ledger reads as a history.
+// LedgerMessage returns the message of a ledger commit. Its subjects make `git log` of a ledger read as a history.
 func LedgerMessage(id session.ID, what string) string {
 	return fmt.Sprintf("%s: %s\n\nWfs-Session: %s\n", id, session.OneLine(what, 72), id.Trailer())
 }
 
+// KeepDoc stores the text of a document for the next turn.
 func (h *Hand) KeepDoc(name string, data []byte) {
 	if h.Docs == nil {
 		h.Docs = session.Files{}
@@ -156,7 +157,7 @@ func (h *Hand) KeepDoc(name string, data []byte) {
 	h.Docs[name] = data
 }
 
-// Behind says that HEAD is at a commit that a branch was moved away from meanwhile, "" for nil.
+// Behind describes a HEAD that is detached because its branch was moved away meanwhile, "" for nil.
 func Behind(m *session.RefMove) string {
 	if m == nil {
 		return ""
@@ -168,7 +169,7 @@ func Behind(m *session.RefMove) string {
 		m.New.Short(), m.Old.Short())
 }
 
-// row is what a list prints of a session, under the names that its JSON for people has.
+// row returns the list row of a session, with the keys of its public JSON.
 func row(s *session.Session) map[string]any {
 	return map[string]any{"id": s.ID, "title": cmp.Or(s.Title, s.Goal), "status": s.Status, "phase": s.Phase, "lap": s.Lap,
 		"items": len(s.Items), "items_done": len(s.Items) - len(items.Open(s)),

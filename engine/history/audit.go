@@ -12,17 +12,17 @@ import (
 	"github.com/wfs-dev/wfs/session/fold"
 )
 
-// Audit is what is wrong with a session's ledger. Each field is nil when nothing is.
+// Audit has the defects of a session's ledger. Each error is nil if there is none.
 type Audit struct {
-	Chain   error // commits or events that cannot be read, or do not follow each other
-	Cache   error // session.json is not what the events fold to
+	Chain   error // commits or events that are unreadable or out of order
+	Cache   error // session.json differs from the fold of the events
 	Plan    error // plan.json
-	Turns   int   // ledger commits that were read
+	Turns   int   // ledger commits read
 	Session session.Session
 }
 
-// Audit reads all of a session's ledger and compares it with its caches. It writes nothing. What it returns as an error
-// is that it could not look.
+// Audit reads the whole ledger of a session and compares it with its caches. It writes nothing. An error means that the
+// ledger could not be checked.
 func (e *Reader) Audit(ctx context.Context, id session.ID, tip session.Commit) (Audit, error) {
 	var a Audit
 	commits, err := e.Git.Ledgers(ctx, id)
@@ -80,8 +80,7 @@ func (e *Reader) foldAll(ctx context.Context, id session.ID, commits []session.L
 	return s, nil
 }
 
-// sameAsCache compares a session that was read from its documents with what the events fold to, as far as those
-// are known.
+// sameAsCache compares a session from its documents with the fold of its events, if that is known.
 func sameAsCache(kept, folded *session.Session, known bool, id session.ID) error {
 	switch {
 	case !kept.UpToDate():
@@ -102,8 +101,8 @@ func sameAsCache(kept, folded *session.Session, known bool, id session.ID) error
 	return err
 }
 
-// Fitting returns how many live events, from the first on, fit a session, and why not all do, nil when all do.
-// A turn at their end is not looked at: it did not happen.
+// Fitting returns how many live events, from the first, fit a session, and the error of the first that does not, nil if
+// all do. It ignores a turn at the end: that did not happen.
 func Fitting(s session.Session, live []session.Event) (n int, why error) {
 	for n = len(live); n > 0; n-- {
 		some := live[:n]

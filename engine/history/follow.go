@@ -7,21 +7,21 @@ import (
 	"github.com/wfs-dev/wfs/session/fold"
 )
 
-// Follower reads what happens to a session while another process drives it. It takes no lock and writes nothing.
+// Follower reads the events of a session while another process drives it. It takes no lock and writes nothing.
 type Follower struct {
 	r   *Reader
 	id  session.ID
 	tip session.Commit
-	S   session.Session // with everything that Next has returned
+	S   session.Session // includes all events that Next has returned
 }
 
-// Step is an event that is true, and the session as it is with it.
+// Step is an event that happened, and the session after it.
 type Step struct {
 	Event   session.Event
 	Session session.Session
 }
 
-// Follow begins to follow a session: Next returns what happens from now on.
+// Follow begins to follow a session: Next returns its events from now on.
 func (e *Reader) Follow(ctx context.Context, id session.ID) (*Follower, error) {
 	tip, err := e.Git.Ref(ctx, session.LedgerOf(id))
 	if err != nil {
@@ -34,8 +34,8 @@ func (e *Reader) Follow(ctx context.Context, id session.ID) (*Follower, error) {
 	return &Follower{r: e, id: id, tip: tip, S: v.Session}, err
 }
 
-// Next returns what became true since the last call, oldest first. A turn is not told before its ledger commit is
-// published, and never when it was dropped.
+// Next returns the events since the last call, oldest first. It returns a turn only after its ledger commit is
+// published, and never one that was dropped.
 func (f *Follower) Next(ctx context.Context) ([]Step, error) {
 	tip, err := f.r.Git.Ref(ctx, session.LedgerOf(f.id))
 	if err != nil {
@@ -64,7 +64,7 @@ func (f *Follower) Next(ctx context.Context) ([]Step, error) {
 	return steps, err
 }
 
-// published reads the events of the ledger commits since the one that was seen last.
+// published reads the events of the ledger commits since the last one seen.
 func (f *Follower) published(ctx context.Context, tip session.Commit) ([]session.Event, error) {
 	events, err := f.r.EventsOf(ctx, tip)
 	if err != nil || len(events) > 0 && events[0].Seq <= f.S.Seq+1 {
@@ -90,7 +90,7 @@ func (f *Follower) published(ctx context.Context, tip session.Commit) ([]session
 	return events, nil
 }
 
-// steps folds what is new.
+// steps folds the new events.
 func (f *Follower) steps(events []session.Event) ([]Step, error) {
 	var steps []Step
 	for i := 0; i < len(events); i++ {

@@ -14,15 +14,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Git is what is read of the repository.
+// Git is the part of the repository that is read.
 type Git interface {
-	// Ref returns a ref's commit, "" when it does not exist. A name that cannot be read is an error, never absence.
+	// Ref returns a ref's commit, "" when it does not exist. An unreadable ref is an error, never absence.
 	Ref(ctx context.Context, name string) (session.Commit, error)
-	// File returns one document of a ledger commit, nil when it has none of that name.
+	// File returns one document of a ledger commit, nil if it has no such document.
 	File(ctx context.Context, ledger session.Commit, name string) ([]byte, error)
 	// Ledgers lists a session's ledger commits, newest first.
 	Ledgers(ctx context.Context, id session.ID) ([]session.LedgerCommit, error)
-	// LedgersFrom lists a ledger commit and those before it, newest first, wherever the session's ref is.
+	// LedgersFrom lists a ledger commit and its ancestors, newest first, wherever the session's ref is.
 	LedgersFrom(ctx context.Context, tip session.Commit) ([]session.LedgerCommit, error)
 }
 
@@ -31,25 +31,25 @@ type Reader struct {
 	Git Git
 	// Peek reads a journal without changing anything.
 	Peek func(id session.ID, tip session.Commit) ([]session.Event, error)
-	// Cached returns documents of a session's newest ledger commit from a cache, nil for what that lacks.
+	// Cached returns documents of a session's newest ledger commit from a cache, nil for those that it lacks.
 	Cached func(id session.ID, tip session.Commit) session.Files
 	// DecodePlan reads plan.json.
 	DecodePlan func([]byte) (*workflows.Plan, error)
 }
 
-// ErrUnreadable is returned for a session whose events or documents are there and make no sense.
+// ErrUnreadable means that a session's events or documents exist but make no sense.
 var ErrUnreadable = errors.New("its saved data cannot be used")
 
-// View is what can be known of a session by reading alone.
+// View is a session as read from the ledger and the journal.
 type View struct {
 	Tip     session.Commit
-	Kept    session.Session // as the documents of Tip hold it, empty when those cannot be used
+	Kept    session.Session // as in the documents of Tip, empty if they are unusable
 	Session session.Session
-	Live    []session.Event // beyond the ledger's tip, without a pending turn
+	Live    []session.Event // events since the ledger's tip, without a pending turn
 	Pending *session.Event  // a turn whose ledger commit was not published
 }
 
-// Load reads a session: the ledger's cache of the fold, and the live journal on top.
+// Load reads a session from the ledger's cache and adds the events of the live journal.
 func (e *Reader) Load(ctx context.Context, id session.ID, tip session.Commit) (View, error) {
 	live, err := e.Peek(id, tip)
 	if err != nil {
@@ -77,13 +77,13 @@ func (e *Reader) ViewOf(ctx context.Context, id session.ID, tip session.Commit, 
 	return v, err
 }
 
-// AtTip reads the session at a ledger commit from its documents, and folds its history anew when those cannot be used.
+// AtTip reads the session at a ledger commit from its documents. It folds its history instead if they are unusable.
 func (e *Reader) AtTip(ctx context.Context, id session.ID, tip session.Commit) (session.Session, error) {
 	s, _, err := e.atTip(ctx, id, tip)
 	return s, err
 }
 
-// atTip also reports whether the documents keep the session.
+// atTip also reports whether the session comes from the documents.
 func (e *Reader) atTip(ctx context.Context, id session.ID, tip session.Commit) (s session.Session, kept bool, err error) {
 	s, err = codec.ReadSession(func(name string) ([]byte, error) { return e.Document(ctx, id, tip, name) })
 	switch {
@@ -114,7 +114,7 @@ func (e *Reader) Document(ctx context.Context, id session.ID, tip session.Commit
 	return e.Git.File(ctx, tip, name)
 }
 
-// History reads every event that the session's ledger holds, oldest first.
+// History reads all events of the session's ledger, oldest first.
 func (e *Reader) History(ctx context.Context, id session.ID) ([]session.Event, error) {
 	tip, err := e.Git.Ref(ctx, session.LedgerOf(id))
 	if err != nil {
@@ -123,8 +123,8 @@ func (e *Reader) History(ctx context.Context, id session.ID) ([]session.Event, e
 	return e.historyTo(ctx, tip)
 }
 
-// historyTo reads the events of a ledger commit and of those before it, oldest first. The ref may be elsewhere,
-// or gone: a session that was deleted is read before it is there again.
+// historyTo reads the events of a ledger commit and its ancestors, oldest first. The session's ref may be elsewhere or
+// gone: a deleted session is read before it is restored.
 func (e *Reader) historyTo(ctx context.Context, tip session.Commit) ([]session.Event, error) {
 	commits, err := e.Git.LedgersFrom(ctx, tip)
 	if err != nil {
@@ -154,7 +154,7 @@ func (e *Reader) EventsOf(ctx context.Context, ledger session.Commit) ([]session
 	return events, err
 }
 
-// Evidence reads one of the evidence documents of a ledger commit; absent, it is empty.
+// Evidence reads an evidence document of a ledger commit. It is empty if absent.
 func (e *Reader) Evidence(ctx context.Context, ledger session.Commit, name string) (session.Evidence, error) {
 	var ev session.Evidence
 	data, err := e.Git.File(ctx, ledger, name)

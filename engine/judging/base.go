@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// JudgeBase runs the gates on the base, and hold-out tests if there are any. It refuses a base that cannot be judged.
+// JudgeBase runs the gates on the base, and hold-out tests if there are any. It refuses a base that it cannot judge.
 func (h *Judging) JudgeBase(ctx context.Context, tree session.Tree) (session.Baseline, session.Evidence, error) {
 	dir, err := h.Files.RunDir("baseline")
 	if err != nil {
@@ -29,8 +29,8 @@ func (h *Judging) JudgeBase(ctx context.Context, tree session.Tree) (session.Bas
 	return b, ev, err
 }
 
-// mustBuild refuses a base of which no test can be built, where a phase asks for new tests that fail: whether they fail
-// for what they ask could not be told.
+// mustBuild refuses a base whose tests cannot be built if a phase expects new tests to fail: a failure could not be
+// attributed to the missing feature.
 func (h *Judging) mustBuild(b session.Baseline) error {
 	for _, p := range h.Plan.Workflow.Phases {
 		for _, g := range p.Gates {
@@ -46,7 +46,7 @@ func (h *Judging) mustBuild(b session.Baseline) error {
 	return nil
 }
 
-// holdOutBase runs hold-out tests on the base, where nothing is done yet, to see that they can be run at all.
+// holdOutBase runs hold-out tests on the base, before any work, to check that they can run at all.
 func (h *Judging) holdOutBase(ctx context.Context, b *session.Baseline, ev session.Evidence, runDir string) error {
 	req := session.JudgeRequest{Session: h.ID, Tree: b.Tree, Plan: *h.Plan, LapStart: ev, RunDir: runDir,
 		Known: slices.Concat(b.Red, b.Flaky),

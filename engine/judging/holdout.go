@@ -8,9 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// holdOut has tests that whoever works never sees judge a tree, when the work is complete with the judgement j
-// of it, or the phase asks for it. What fails there is not done. What could not be found out stops the session:
-// somebody asked for it.
+// holdOut runs the hold-out tests, which the agent never sees, on a tree whose judgement j completes the work, or in a
+// phase that requires them. If they fail, so does the judgement. If they cannot run, the session is blocked, because
+// the user asked for them.
 func (h *Judging) holdOut(ctx context.Context, req session.JudgeRequest, j session.Judgement) (session.Judgement,
 	error) {
 	if h.Plan.Holdout == nil || !(req.Phase.Holdout && j.Verdict == session.Pass) && !decide.Completes(&h.S, h.Plan, j) {
@@ -36,7 +36,7 @@ func (h *Judging) holdOut(ctx context.Context, req session.JudgeRequest, j sessi
 	return j, nil
 }
 
-// HoldingOut are the gates that judge with hold-out tests: the one that the configuration names, or these.
+// HoldingOut returns the gates that run hold-out tests: the configured one, or else the given ones.
 func (h *Judging) HoldingOut(gates []workflows.Gate) []workflows.Gate {
 	if g := h.Plan.Holdout.Gate; g != nil {
 		return []workflows.Gate{*g}

@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Judge lets guards and gates judge what the open attempt left, and, if that completes the work, what else has to pass
-// then. work is ctx without its end.
+// Judge runs guards and gates on the open attempt's tree. If the attempt completes the work, it also runs the final
+// checks: the remaining gates, the proof in a clean tree, and hold-out tests. work is ctx without its cancellation.
 func (h *Judging) Judge(ctx, work context.Context, req session.JudgeRequest) (session.Judgement, error) {
 	j, err := h.verdict(ctx, req, h.S.Open)
 	if err == nil {
@@ -27,8 +27,8 @@ func (h *Judging) Judge(ctx, work context.Context, req session.JudgeRequest) (se
 	return j, err
 }
 
-// countLines counts the lines of code that the lap changed, where that decides which phase follows. What git cannot
-// compare is not known: nothing is left out then.
+// countLines counts the lines of code that the lap changed, where that decides which phase follows. If git cannot
+// compare the trees, the count is unknown and no phase is skipped.
 func (h *Judging) countLines(ctx context.Context, o *session.Open, j *session.Judgement) {
 	ph, tidying := h.Plan.Workflow.Phase(o.Phase), h.Plan.Workflow.Tidying()
 	if h.Plan.Workflow.Refactor != workflows.RefactorAuto || tidying == nil || ph == nil ||
@@ -52,7 +52,7 @@ func (h *Judging) countLines(ctx context.Context, o *session.Open, j *session.Ju
 	j.Lines = &n
 }
 
-// verdict asks the gates, unless a person has said no already. A person's yes counts when no gate says no.
+// verdict runs the gates, unless a person has rejected the attempt. A person's approval counts if no gate fails.
 func (h *Judging) verdict(ctx context.Context, req session.JudgeRequest, o *session.Open) (session.Judgement, error) {
 	if o.Run.Rejected {
 		return session.Judgement{Tree: req.Tree, Verdict: session.Fail, Class: session.ClassRejected,
@@ -64,12 +64,12 @@ func (h *Judging) verdict(ctx context.Context, req session.JudgeRequest, o *sess
 	}
 	decide.Asks(h.Plan, &req.Phase, &j)
 	decide.Insists(&h.S, &j)
-	if o.Run.Approved && j.Class == session.ClassAsked && !decide.SaysNo(j.Gates) { // this is the answer
+	if o.Run.Approved && j.Class == session.ClassAsked && !decide.SaysNo(j.Gates) { // the approval answers this question
 		j.Verdict, j.Question = session.Pass, nil
 	}
 	if o.Run.Approved && j.Verdict == session.Pass {
 		j.Class, j.Reason = session.ClassApproved, session.WithReason("approved", o.Run.Note)
-		for _, t := range h.S.Tampered { // which the person was shown
+		for _, t := range h.S.Tampered { // the person saw these findings
 			if !slices.Contains(j.Tampered, t) {
 				j.Tampered = append(j.Tampered, t)
 			}
@@ -83,7 +83,7 @@ func runsGate(p workflows.Phase) bool {
 	return slices.ContainsFunc(p.Gates, func(g workflows.Gate) bool { return g.Runs() })
 }
 
-// Request is what the gates are asked about the open attempt, which left a snapshot.
+// Request returns the request to judge the open attempt, given the snapshot of its files.
 func (h *Judging) Request(ctx context.Context, snap session.Snapshot) (req session.JudgeRequest, err error) {
 	o := h.S.Open
 	st := h.Trees
@@ -93,7 +93,7 @@ func (h *Judging) Request(ctx context.Context, snap session.Snapshot) (req sessi
 	if req.Changed, err = st.Changes(ctx, h.S.LapTree, snap.Tree); err != nil {
 		return req, err
 	}
-	// Not since the attempt began: what an earlier attempt was refused for would be let through by one that leaves it.
+	// Not since the attempt began: an attempt that only leaves a refused change in place would pass.
 	req.VisitTree = h.S.Visit.Tree
 	if req.Visit, err = st.Changes(ctx, h.S.Visit.Tree, snap.Tree); err != nil {
 		return req, err
@@ -112,7 +112,7 @@ func (h *Judging) Request(ctx context.Context, snap session.Snapshot) (req sessi
 	if req.LapStart, err = h.Evidence(ctx, session.FileLap); err != nil {
 		return req, err
 	}
-	if req.LapStart.Gates == nil { // the first lap starts from the base
+	if req.LapStart.Gates == nil { // the first lap begins at the base
 		req.LapStart = req.Baseline
 	}
 	req.Frozen, req.TestChange = decide.Frozen(&h.S, h.Plan), h.S.TestChange != ""
@@ -128,7 +128,7 @@ func (h *Judging) Request(ctx context.Context, snap session.Snapshot) (req sessi
 	return req, err
 }
 
-// given are the files that were given a key, but for those that a person's checkpoint has named before.
+// given returns the files that received a key, except those that a person's checkpoint has listed already.
 func (h *Judging) given(skipped []session.Skip) (given []session.Skip) {
 	seen := map[string]bool{}
 	for _, c := range h.S.Checkpoints {
@@ -146,7 +146,7 @@ func (h *Judging) given(skipped []session.Skip) (given []session.Skip) {
 	return given
 }
 
-// KeysSince names files with a key that came with commits, but for those that a person has let in.
+// KeysSince lists files with a key that came with commits, except those that a person has allowed.
 func (h *Judging) KeysSince(ctx context.Context, from, to session.Tree) ([]session.Skip, error) {
 	keys, err := h.Trees.Keys(ctx, from, to)
 	g := session.Guard{Allowed: h.S.Allowed}

@@ -1,4 +1,4 @@
-// Package judging asks the gates: about the base, about an attempt, and about work that is complete.
+// Package judging runs the gates on the base, on attempts, and on completed work.
 package judging
 
 import (
@@ -11,14 +11,14 @@ import (
 
 // Gates judge trees.
 type Gates interface {
-	// Judge runs guards and gates. An error means that it could not find out; bad code is a verdict.
+	// Judge runs guards and gates. An error means that no verdict was possible; bad code is a verdict.
 	Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error)
-	// Prove runs the gates of work that passed in a clean tree. An error means that ctx ended it.
+	// Prove runs the gates of passing work again, in a clean tree. Only the end of ctx is an error.
 	Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error)
-	// Holdout runs gates of a request with the plan's hold-out tests put over the request's tree, in a clean one. Only ctx
-	// makes an error. On the base it tells the person what fails for a reason of its own.
+	// Holdout runs a request's gates in a clean tree with the plan's hold-out tests added. Only the end of ctx is an
+	// error. base is true on the base, where it also reports to the user which tests fail for unrelated reasons.
 	Holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error)
-	// Baseline runs gates on the base. An error means that a gate cannot run at all; it holds what was printed.
+	// Baseline runs gates on the base. An error means that a gate cannot run at all; it contains the output.
 	Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline,
 		session.Evidence, error)
 }
@@ -29,23 +29,23 @@ type Trees interface {
 	Changes(ctx context.Context, from, to session.Tree) ([]session.Change, error)
 	// Lines counts the lines that differ between two trees, by file.
 	Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error)
-	// Keys names the files of a tree with a key that no changed file has in the other one.
+	// Keys lists files of the tree to with a key, unless a changed file of the tree from has that key already.
 	Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error)
 }
 
-// Tools are what all judging shares.
+// Tools are shared by all judging.
 type Tools struct {
 	Gates Gates
 	Trees Trees
-	// HoldsTests reports whether a path holds tests, or what tests read.
+	// HoldsTests reports whether a path contains tests, or data that tests read.
 	HoldsTests func(path string) bool
 }
 
-// Judging asks the gates about a session in hand.
+// Judging runs the gates for a session in hand.
 type Judging struct {
 	*hand.Hand
 	*Tools
-	// Convert makes git treat files as it did when this command began to drive, and names what that put back, and what
-	// stands in files of the user's, where nothing is put back.
+	// Convert restores the git settings from when this command began to drive. back names those that it restored,
+	// elsewhere those in the user's own files, which are never restored.
 	Convert func(context.Context) (back, elsewhere []string, err error)
 }

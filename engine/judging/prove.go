@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// prove has the gates judge a tree once more in a clean one, when the work is complete with the judgement j of it. What
-// fails there is not done. What could not be found out stops nothing, and is told.
+// prove runs the gates again in a clean tree if the judgement j completes the work. If they fail there, so does the
+// judgement. If they cannot run, the work still passes, and the result is reported.
 func (h *Judging) prove(ctx context.Context, req session.JudgeRequest, j session.Judgement) (session.Judgement, error) {
 	if h.Plan.Unproven || !decide.Completes(&h.S, h.Plan, j) {
 		return j, nil
@@ -20,7 +20,7 @@ func (h *Judging) prove(ctx context.Context, req session.JudgeRequest, j session
 	if err != nil {
 		return j, err
 	}
-	if len(back) > 0 { // by a gate: the clean tree is laid out without it
+	if len(back) > 0 { // a gate changed them: the clean tree is made without that
 		if err := h.Append(session.Strayed{Back: back}); err != nil {
 			return j, err
 		}
@@ -48,13 +48,13 @@ func (h *Judging) prove(ctx context.Context, req session.JudgeRequest, j session
 	return j, nil
 }
 
-// SettingsChanged says that git treats files in another way, and wfs cannot undo that.
+// SettingsChanged says that git settings changed and that wfs cannot restore them.
 func SettingsChanged(names []string) string {
 	return session.OneLine("git's settings outside the repository changed during the run, so the result could not be trusted: "+strings.Join(names, ", "), 300)
 }
 
-// proving are the gates that prove finished work: those of the phase that run something, with all that passed in the
-// judgement of it, or else those of the plan that passed last.
+// proving returns the gates for the proof of finished work: the phase's gates that run a command, with all that passed
+// in this judgement. If the phase has none, it returns the plan's gates that passed last.
 func (h *Judging) proving(gates []workflows.Gate, judged []session.GateResult) []workflows.Gate {
 	runs := func(g workflows.Gate) bool { return g.Runs() && !g.MayChangeTree }
 	gates = slices.Clone(gates)
@@ -64,7 +64,7 @@ func (h *Judging) proving(gates []workflows.Gate, judged []session.GateResult) [
 	return h.PassedLast(h.S.LastGates)
 }
 
-// PassedLast are the gates of the plan that passed, by these results, and those that could wait until now.
+// PassedLast returns the gates of the plan that passed in these results, and skippable gates that have not run.
 func (h *Judging) PassedLast(results []session.GateResult) []workflows.Gate {
 	return slices.DeleteFunc(slices.Clone(h.Plan.Baseline), func(g workflows.Gate) bool {
 		i := slices.IndexFunc(results, func(r session.GateResult) bool { return r.Gate == g.Name })

@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// proofs answers every proof with the same words, and remembers what it was asked.
+// proofs returns the same proof to every request, and records the requests.
 type proofs struct {
 	Gates
 	answer session.Proof
@@ -25,7 +25,7 @@ func (p *proofs) Prove(_ context.Context, r session.JudgeRequest) (session.Proof
 	return p.answer, p.err
 }
 
-// TestWhoIsProven asks for a proof when the work is complete, with the gates that say so, and believes what it finds.
+// TestWhoIsProven checks that completed work is proven, with the right gates, and that the result is applied.
 func TestWhoIsProven(t *testing.T) {
 	gate := func(name string) workflows.Gate {
 		return workflows.Gate{Name: name, Run: workflows.Command{Shell: "true"}}
@@ -54,7 +54,7 @@ func TestWhoIsProven(t *testing.T) {
 		answer session.Proof
 		err    error
 
-		asked   string // gates, "" when nobody is asked
+		asked   string // gates, "" when no proof is requested
 		verdict session.Verdict
 		proof   bool
 	}{
@@ -93,7 +93,7 @@ func TestWhoIsProven(t *testing.T) {
 			}
 		})
 	}
-	// Somewhere on the way nobody is asked: the next lap goes on.
+	// No proof is requested before the end: the next lap follows.
 	s, p := one(t, workflows.Phase{Gates: []workflows.Gate{gate("tests")}}, session.RunResult{}, green)
 	p.Workflow.Phases[1].On = map[workflows.Verdict]workflows.PhaseName{workflows.Pass: "WORK"}
 	if decide.Completes(s, p, green) {
@@ -101,7 +101,7 @@ func TestWhoIsProven(t *testing.T) {
 	}
 }
 
-// one is a session with an open attempt that was run and judged, in a workflow with a phase of that kind.
+// one returns a session whose open attempt was run and judged, in a workflow with the given phase.
 func one(t *testing.T, ph workflows.Phase, run session.RunResult, j session.Judgement) (*session.Session, *workflows.Plan) {
 	t.Helper()
 	ph.Name, ph.Run = "REVIEW", workflows.Run{Agent: true}

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// judgeRest has the gates of the plan that were not asked yet judge work that is complete with the judgement j:
-// a gate that did not run is no pass. The first that says no decides.
+// judgeRest runs the gates of the plan that have not run yet if the judgement j completes the work: a gate that did not
+// run has not passed. The first failure decides.
 func (h *Judging) judgeRest(ctx context.Context, req session.JudgeRequest, j session.Judgement) (session.Judgement,
 	error) {
 	if !decide.Completes(&h.S, h.Plan, j) {
@@ -42,9 +42,8 @@ func (h *Judging) judgeRest(ctx context.Context, req session.JudgeRequest, j ses
 	return j, nil
 }
 
-// passedBefore are the gates that other phases were passed with, on the present line of checkpoints: what they
-// said was of an earlier tree. A new test that fails, and a change since a phase began, were asked for in their
-// phase alone.
+// passedBefore returns the gates of other phases that passed on the current line of checkpoints, since those results
+// are of earlier trees. It leaves out gates that expect red or a change: those apply to their own phase only.
 func passedBefore(s *session.Session, p *workflows.Plan) []workflows.Gate {
 	way := s.Way()
 	var gates []workflows.Gate
@@ -64,7 +63,7 @@ func passedBefore(s *session.Session, p *workflows.Plan) []workflows.Gate {
 	return gates
 }
 
-// unique are the gates with different names, the first of each.
+// unique returns the first gate of each name.
 func unique(gates []workflows.Gate) []workflows.Gate {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(gates, func(g workflows.Gate) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// IsAnswer reports whether an event is something that a person said.
+// IsAnswer reports whether an event is an answer or a note of a person.
 func IsAnswer(b session.Body) bool {
 	switch b := b.(type) {
 	case session.Noted:
@@ -24,8 +24,7 @@ func IsAnswer(b session.Body) bool {
 	return false
 }
 
-// LogAnswer makes an operation of what a person said since an event, if no turn has made one of it: `wfs undo`
-// takes it back.
+// LogAnswer logs a person's answers since an event as an operation that `wfs undo` can undo, unless a turn has done so.
 func (h *Steering) LogAnswer(ctx context.Context, since int64) error {
 	var kind string
 	var what []string
@@ -63,7 +62,7 @@ func (h *Steering) LogAnswer(ctx context.Context, since int64) error {
 	return err
 }
 
-// SetBudget gives the session other caps.
+// SetBudget replaces the session's caps.
 func (h *Steering) SetBudget(ctx context.Context, b workflows.Budget) error {
 	since := h.S.Seq
 	if err := h.Append(session.BudgetSet{Budget: b}); err != nil {
@@ -72,8 +71,8 @@ func (h *Steering) SetBudget(ctx context.Context, b workflows.Budget) error {
 	return h.LogAnswer(ctx, since)
 }
 
-// Allow lets paths into checkpoints that are held out, or would be, with everything below them; revoke takes that back.
-// It returns what of them was held out until now, or is allowed no more.
+// Allow allows paths, with everything below them, in checkpoints although the guard holds them out; revoke undoes that.
+// It returns the paths that were held out until now, or those that are no longer allowed.
 func (h *Steering) Allow(ctx context.Context, paths []string, revoke bool) ([]string, error) {
 	since := h.S.Seq
 	text, err := h.Files.Exclude()
@@ -99,7 +98,7 @@ func (h *Steering) Allow(ctx context.Context, paths []string, revoke bool) ([]st
 		}
 		guard = guard.Allow(p)
 	}
-	// The event first: what it says is put into the rules again by whoever finds them older.
+	// The event first: a command that finds older rules updates them from it.
 	if err := h.Append(session.Allowed{Paths: paths, Revoked: revoke}); err != nil {
 		return nil, err
 	}
@@ -110,7 +109,7 @@ func (h *Steering) Allow(ctx context.Context, paths []string, revoke bool) ([]st
 	return done, h.LogAnswer(ctx, since)
 }
 
-// Seen records that a person has seen what runs changed beside the session.
+// Seen records that a person has seen changes of runs outside the session.
 func (h *Steering) Seen() error {
 	if h.S.Unseen == nil {
 		return nil

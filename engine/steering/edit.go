@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Rename changes what the session is called. It returns the operation's number, 0 when that is its name already.
+// Rename changes the session's title. It returns the operation's number, 0 if the title is unchanged.
 func (h *Steering) Rename(ctx context.Context, title string) (int64, error) {
 	title = session.OneLine(title, 200)
 	if title == h.S.Headline() {
@@ -21,18 +21,17 @@ func (h *Steering) Rename(ctx context.Context, title string) (int64, error) {
 	})
 }
 
-// Wish is what is wanted from now on.
+// Wish is the new goal and spec of a session.
 type Wish struct {
-	Goal       string // "" leaves it
-	Spec       []byte // nil leaves it, and the fields below are not looked at
+	Goal       string // "": unchanged
+	Spec       []byte // nil: unchanged, and the fields below are ignored
 	SpecPath   string
 	SpecDigest string
 	Open       []string // open items of its checklist
 }
 
-// Edit changes what is wanted. Items that are done stay done, and the present lap goes on, unless its item is
-// not wanted any more and may be left. It returns nil when nothing changes, and else the operation's number as
-// well.
+// Edit changes the goal or the spec. Items that are done stay done. The current lap continues, unless the new spec
+// drops its item and the lap may end. Edit returns nil if nothing changes, otherwise also the operation's number.
 func (h *Steering) Edit(ctx context.Context, w Wish) (*session.Edited, int64, error) {
 	if err := h.mayChange(); err != nil {
 		return nil, 0, err
@@ -51,16 +50,15 @@ func (h *Steering) Edit(ctx context.Context, w Wish) (*session.Edited, int64, er
 	return &e, n, err
 }
 
-// mayLeave reports whether a lap that has begun may end where it is, without its item. Tests of the lap that
-// stay in the files would be taken for those of the next item: where tests are written first, nothing of the
-// lap may be there.
+// mayLeave reports whether a lap that has begun may end without its item. Where tests are written first, the lap must
+// not have changed any file: its tests would be taken for those of the next item.
 func (h *Steering) mayLeave() bool {
 	c := h.S.At(h.S.Current)
 	return h.S.Open == nil && c != nil && (h.Plan.Workflow.Red() == nil || c.Tree == h.S.LapTree)
 }
 
-// Unwanted is the item that the session works on although its spec, which leaves these items open, does not have it any
-// more, "" for none. From the checkpoint at, where its lap began, the same spec drops it; -1 when there is no such one.
+// Unwanted returns the current item if the spec, whose open items are given, no longer has it, "" otherwise. At the
+// checkpoint at, where the lap began, the same spec could drop the item; -1 if there is no such checkpoint.
 func (h *Steering) Unwanted(open []string) (item string, at int) {
 	s := &h.S
 	item = s.Item()
@@ -72,7 +70,7 @@ func (h *Steering) Unwanted(open []string) (item string, at int) {
 		if c.Next != s.Start || c.NextLap != s.Lap {
 			continue
 		}
-		if own := s.At(c.Number); own != nil && own.Code == c.Code { // else it is another session's, in a fork
+		if own := s.At(c.Number); own != nil && own.Code == c.Code { // otherwise it belongs to another session, in a fork
 			return item, c.Number
 		}
 	}
@@ -91,8 +89,8 @@ func (h *Steering) mayChange() error {
 	return session.Refuse(session.RefuseFinal, hint, "%s is %s", h.ID, h.S.Status)
 }
 
-// edited is the event of an edit, without Changes when there are none. leave lets a lap that has begun end without its
-// item.
+// edited returns the event of an edit, without Changes if nothing changes. leave allows a lap that has begun to end
+// without its item.
 func edited(s *session.Session, w Wish, leave bool) session.Edited {
 	var e session.Edited
 	if w.Goal != "" && w.Goal != s.Goal {
@@ -110,7 +108,7 @@ func edited(s *session.Session, w Wish, leave bool) session.Edited {
 	}
 	e.Spec, e.SpecPath, e.SpecDigest = true, w.SpecPath, w.SpecDigest
 	e.Items, e.Lap, e.Phase, e.Left = items, lap, phase, left
-	if !same { // else it has gone back to where an item that the spec does not have can be left
+	if !same { // same spec: after going back, an unwanted item is dropped
 		from, to := specName(s.SpecPath, s.SpecDigest), specName(w.SpecPath, w.SpecDigest)
 		e.Changes = append(e.Changes, fmt.Sprintf("spec: %s → %s", from, to))
 	}
@@ -145,7 +143,7 @@ func specName(path, digest string) string {
 
 func todo(items []string, done int) []string { return items[min(done, len(items)):] }
 
-// missing lists what is in a and not in b, as often as it is.
+// missing lists the elements of a that are not in b, counting repetitions.
 func missing(a, b []string) []string {
 	left := slices.Clone(b)
 	var list []string
@@ -159,9 +157,9 @@ func missing(a, b []string) []string {
 	return list
 }
 
-// checklist puts together what is done, what is being done, and what the new spec leaves open. A lap that has
-// begun goes on with its item, unless the new spec does not have it and leave lets it go: then left is that
-// item, and a lap begins anew. One that has not begun takes the first item that is open now.
+// checklist combines the items that are done, the current item, and the open items of the new spec. A lap that has
+// begun keeps its item, unless the new spec drops the item and leave allows that. Then left is the item, and a new lap
+// begins. A lap that has not begun takes the first open item.
 func checklist(s *session.Session, open []string, leave bool) (items []string, lap int, phase session.PhaseName,
 	left string) {
 	lap, phase = s.Lap, s.Phase
@@ -173,7 +171,7 @@ func checklist(s *session.Session, open []string, leave bool) (items []string, l
 	green := s.At(s.Current) != nil && s.At(s.Current).Green
 	if s.Laps && begun(s) && !over && lap > done {
 		item := itemOf(s, lap)
-		other := len(missing(open, items)) > 0 || done > 0 && green // to go on with, or the end
+		other := len(missing(open, items)) > 0 || done > 0 && green // another item to continue with, or the end
 		if leave && other && lap <= len(s.Items) && !slices.Contains(open, item) {
 			left, phase = item, s.Start
 		} else {
@@ -183,14 +181,14 @@ func checklist(s *session.Session, open []string, leave bool) (items []string, l
 	items = append(items, missing(open, items)...)
 	switch {
 	case len(open) == 0 && len(s.Items) == 0:
-		return nil, lap, phase, "" // there was no checklist, and there is none
+		return nil, lap, phase, "" // there was no checklist, and there still is none
 	case over && len(items) > done: // there is more to do
 		if s.Laps {
 			lap = done + 1
 		}
 		return items, lap, s.Start, ""
-	case !s.Laps, !over && lap <= done: // all is worked on at once, or it has come back to an item
-	case !over && len(items) == done && done > 0 && green: // what was still to do is not wanted any more
+	case !s.Laps, !over && lap <= done: // all items are worked on at once, or the session came back to an item
+	case !over && len(items) == done && done > 0 && green: // the remaining items were dropped
 		return items, done, workflows.Done, left
 	case !over && len(items) == done && done > 0:
 		return append(items, itemOf(s, lap)), lap, phase, ""
@@ -198,13 +196,13 @@ func checklist(s *session.Session, open []string, leave bool) (items []string, l
 	return items, lap, phase, left
 }
 
-// passed is how many items, from the first, keep their places: the work has been beyond them.
+// passed returns how many items, from the first, keep their positions because work has moved past them.
 func passed(s *session.Session) int {
 	n, then := 0, *s
 	if s.Laps {
 		n = s.LapsDone()
 	} else {
-		then.Phase = workflows.Done // what was delivered once, whatever is worked on now
+		then.Phase = workflows.Done // counts items delivered once, whatever the current phase
 	}
 	for _, item := range items.States(&then) {
 		if item.State != session.ItemOpen {
@@ -214,12 +212,12 @@ func passed(s *session.Session) int {
 	return n
 }
 
-// begun reports whether somebody has worked in the present lap.
+// begun reports whether work has begun in the current lap.
 func begun(s *session.Session) bool {
 	return s.Phase != s.Start || s.Visit.Attempts > 0 || s.Open != nil || len(s.Targets) > 0
 }
 
-// itemOf is the item of a lap; one from before there was a checklist gets a name.
+// itemOf returns the item of a lap. A lap from before the checklist existed gets a name.
 func itemOf(s *session.Session, lap int) string {
 	if lap <= len(s.Items) {
 		return s.Items[lap-1]

@@ -44,7 +44,7 @@ func TestChecklist(t *testing.T) {
 	}
 }
 
-// A lap that has begun may be left when the new spec does not have its item, and something else is to do or was done.
+// A lap that has begun may end without its item if the new spec drops the item, and other items are open or done.
 func TestChecklistLeaves(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -80,8 +80,8 @@ func created(items string) session.Created {
 	return session.Created{Laps: true, Start: "RED", Items: strings.Fields(items)}
 }
 
-// Whatever the new checklist says, what is done stays done, a lap that has begun keeps its item, and every open item is
-// either done, being done, or still to come.
+// With any new checklist, completed items stay done, a lap that has begun keeps its item unless it may leave it, and
+// every open item is done, in progress or still to come.
 func TestChecklistKeeps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"})

@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// WorkOn takes work that seemed to be complete back to where its first open item is worked on, with a person's word.
+// WorkOn reopens work that seemed complete, with a person's note.
 func (h *Steering) WorkOn(ctx context.Context, text string) error {
 	if err := h.Append(session.Noted{Text: text, Back: true}); err != nil {
 		return err
@@ -20,7 +20,7 @@ func (h *Steering) WorkOn(ctx context.Context, text string) error {
 	return h.Lead(ctx, h.BackToWork(session.WithReason("there is still something to do", text)))
 }
 
-// BackToWork leads from work that is complete to where its first open item is worked on, or its last one.
+// BackToWork returns the move from completed work to its first open item, or to its last item.
 func (h *Steering) BackToWork(why string) session.PhaseMoved {
 	w := &h.Plan.Workflow
 	b := session.PhaseMoved{From: h.S.Phase, To: decide.WorkingPhase(w), Lap: h.S.Lap, Why: why}
@@ -33,7 +33,7 @@ func (h *Steering) BackToWork(why string) session.PhaseMoved {
 	return b
 }
 
-// PhaseBack takes the session back to an earlier phase: the named one, or the one before the present one.
+// PhaseBack moves the session back to an earlier phase: the named one, or the one before the current one.
 func (h *Steering) PhaseBack(ctx context.Context, to session.PhaseName, why string) error {
 	if err := h.mayLead(ctx); err != nil {
 		return err
@@ -60,11 +60,11 @@ func (h *Steering) PhaseBack(ctx context.Context, to session.PhaseName, why stri
 		Why: session.OneLine(why, 500)})
 }
 
-// PhaseSkip goes on as if the present phase had been passed. Nothing is judged by that: what is handed over later must
-// still be green, and says what was skipped.
+// PhaseSkip continues as if the current phase had passed. It judges nothing: work must still be green to be handed
+// over, and its message lists the skipped phases.
 func (h *Steering) PhaseSkip(ctx context.Context, why string) error { return h.pass(ctx, why, false) }
 
-// pass leaves the present phase forward without a verdict.
+// pass moves on from the current phase without a verdict.
 func (h *Steering) pass(ctx context.Context, why string, anyway bool) error {
 	if err := h.mayLead(ctx); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (h *Steering) noPhase(name session.PhaseName) error {
 	return r
 }
 
-// Lead takes the session to another phase, as an operation.
+// Lead moves the session to another phase, as an operation.
 func (h *Steering) Lead(ctx context.Context, b session.PhaseMoved) error {
 	if ph := h.Plan.Workflow.Phase(b.To); ph != nil && ph.Run.Human {
 		b.Ask = decide.Question(ph)
@@ -132,8 +132,8 @@ func (h *Steering) Lead(ctx context.Context, b session.PhaseMoved) error {
 	return err
 }
 
-// ApproveAnyway lets the present phase pass although nothing judged it so, or a gate says no. Nothing is judged by
-// that: it is told wherever the work is told of.
+// ApproveAnyway passes the current phase although no gate has judged it, or a gate failed. It judges nothing: every
+// report of the work mentions it.
 func (h *Steering) ApproveAnyway(ctx context.Context, why string) error {
 	if w := h.S.Waiting; h.S.Status == session.StatusWaiting && w.Agree {
 		return session.Refuse(session.RefuseUsage, fmt.Sprintf("wfs approve %s -m WHY", h.ID),
@@ -142,7 +142,7 @@ func (h *Steering) ApproveAnyway(ctx context.Context, why string) error {
 	return h.pass(ctx, why, true)
 }
 
-// WriteTestsAnew takes the work back to where tests are written, as its attempts ask for.
+// WriteTestsAnew moves the work back to the phase that writes tests, as its attempts requested.
 func (h *Steering) WriteTestsAnew(ctx context.Context, text string) error {
 	red := h.Plan.Workflow.Red()
 	why := h.S.TestChange

@@ -10,12 +10,12 @@ import (
 	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
-// otherHoldout reports whether a plan brings hold-out tests that nobody has run on the base.
+// otherHoldout reports whether a plan has hold-out tests that have not run on the base.
 func otherHoldout(was, is *workflows.Plan) bool {
 	return is.Holdout != nil && (was.Holdout == nil || was.Holdout.Digest != is.Holdout.Digest)
 }
 
-// Repin is what a session runs from now on.
+// Repin describes the new plan of a session.
 type Repin struct {
 	Plan       *workflows.Plan
 	PlanText   []byte
@@ -23,11 +23,11 @@ type Repin struct {
 	Workflow   []byte // text of the workflow file
 	Agent      string // for people
 	AgentTyped bool
-	Phase      session.PhaseName // present phase from now on, "" for the one that it is
-	Limits     session.Guard     // what is configured of it: the limits
+	Phase      session.PhaseName // the new current phase, "": unchanged
+	Limits     session.Guard     // the configured limits; no other fields are used
 }
 
-// PlanRepin says what a repin would change. Changes is empty when that is nothing.
+// PlanRepin returns the event of a repin. Its Changes is empty if nothing changes.
 func (h *Steering) PlanRepin(r Repin) (session.Repinned, error) {
 	s, w := &h.S, &r.Plan.Workflow
 	e := session.Repinned{Workflow: w.Name, Start: w.Start, Laps: w.Laps != nil, PlanDigest: r.PlanDigest,
@@ -66,14 +66,13 @@ func (h *Steering) PlanRepin(r Repin) (session.Repinned, error) {
 			"the workflow %s has no phase %s; it has: %s. Choose where the session continues", w.Name, e.Phase,
 			strings.Join(names, ", "))
 	}
-	// Further on nobody can run the gates on the base any more: its files are not here.
+	// After checkpoint 0 the gates cannot run on the base any more: its files are not checked out.
 	e.Baseline = s.Current == 0 && s.Tries == 0 && s.Fork == nil &&
 		(!plans.SameBaseline(h.Plan, r.Plan) || otherHoldout(h.Plan, r.Plan))
 	return e, nil
 }
 
-// Repin lets the session run another plan from now on. It returns nil when nothing changes, and else the operation's
-// number as well.
+// Repin pins another plan for the session. It returns nil if nothing changes, otherwise also the operation's number.
 func (h *Steering) Repin(ctx context.Context, r Repin) (*session.Repinned, int64, error) {
 	e, err := h.PlanRepin(r)
 	if err != nil || len(e.Changes) == 0 {

@@ -1,5 +1,5 @@
-// Package steering is what a person changes about a session without a run: its goal and spec, its configuration, its
-// phase, its budget, and what they allow or say.
+// Package steering changes sessions for a person, without a run: goal and spec, configuration, phase, budget, allowed
+// paths and notes.
 package steering
 
 import (

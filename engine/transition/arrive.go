@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// arrive makes a move true whose files are in place.
+// arrive publishes a move whose files are in place.
 func (h *Mover) arrive(ctx context.Context, m session.MoveStarted, changes []session.Change) (*Relocated, error) {
 	if strings.HasPrefix(m.Turn.HeadNew, "refs/") {
 		release, err := h.Git.HoldHeads(ctx, m.Turn.HeadNew)
@@ -28,7 +28,7 @@ func (h *Mover) arrive(ctx context.Context, m session.MoveStarted, changes []ses
 		return nil, err
 	}
 	m.Stuck, m.Turn.Found = "", h.Halfway
-	if m.Docs != "" { // read here, so that one who comes after a kill does so too
+	if m.Docs != "" { // read here, so that recovery after a kill does the same
 		docs, err := h.documentsOf(ctx, m.Docs, session.FileLap, session.FileEvidence)
 		if err != nil {
 			return nil, err
@@ -53,8 +53,8 @@ func (h *Mover) arrive(ctx context.Context, m session.MoveStarted, changes []ses
 	return &Relocated{Op: n, Event: moved, Changes: changes, Rescued: m.Turn.Rescues()}, h.Files.Unclaim(m.Turn.Worktree)
 }
 
-// completeMove carries a move to its end that a dead process began. What is in the work tree now is kept first: it may
-// hold edits that were made since.
+// completeMove completes a move that a dead process began. It saves the current files first: they may contain later
+// edits.
 func (h *Mover) completeMove(ctx context.Context, m session.MoveStarted) (*Relocated, error) {
 	snap, err := h.Snapshot(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (h *Mover) completeMove(ctx context.Context, m session.MoveStarted) (*Reloc
 			return nil, err
 		}
 	}
-	if foreign { // staged since, and rescued: an index that stayed would take the move back with the next plain commit
+	if foreign { // staged since, and rescued; keeping this index would make the next plain commit undo the move
 		m.Turn.IndexOld = snap.Index
 	}
 	var inTheWay *session.Refusal
@@ -91,9 +91,9 @@ func (h *Mover) completeMove(ctx context.Context, m session.MoveStarted) (*Reloc
 	return h.arrive(ctx, m, plan.Changes)
 }
 
-// lookAgain carries a move on whose files somebody wrote to after they had been kept: what is there now is kept
-// as well. An agent that nobody ended, or an editor, may do so for ever, so it is tried a few times only. A
-// move that cannot be carried on is taken back.
+// lookAgain retries a move whose files were written to after they had been saved: it saves the current files as well.
+// An agent that was not stopped, or an editor, may keep writing, so it tries only a few times. If the move cannot be
+// completed, it is undone.
 func (h *Mover) lookAgain(ctx context.Context, m session.MoveStarted, err error) (*Relocated, error) {
 	const tries = 3
 	for range tries {
@@ -117,8 +117,8 @@ func (h *Mover) lookAgain(ctx context.Context, m session.MoveStarted, err error)
 	return nil, h.standsHalfWay(ctx, m, err)
 }
 
-// overtaken are the commits that refs are moved away from and that the session's ledger does not lead to: commits that
-// somebody made on its branch, and that no checkpoint has adopted. No other ref need lead to them.
+// overtaken returns the commits that refs move away from and that the session's ledger does not reach: commits on its
+// branch that no checkpoint has adopted, and that perhaps no other ref reaches.
 func (h *Mover) overtaken(ctx context.Context, refs []session.RefMove) ([]session.Commit, error) {
 	var list []session.Commit
 	for _, m := range refs {
@@ -137,8 +137,8 @@ func (h *Mover) overtaken(ctx context.Context, refs []session.RefMove) ([]sessio
 	return list, nil
 }
 
-// mayArrive refuses to take HEAD to a branch that is not what it was when the move began, or that another work tree has
-// got: the next plain commit would take back what somebody has committed there meanwhile.
+// mayArrive refuses to move HEAD to a branch that has changed since the move began, or that another work tree has
+// checked out: the next plain commit would undo commits made there meanwhile.
 func (h *Mover) mayArrive(ctx context.Context, m session.MoveStarted) error {
 	t := m.Turn
 	if !strings.HasPrefix(t.HeadNew, "refs/") {
@@ -156,7 +156,7 @@ func (h *Mover) mayArrive(ctx context.Context, m session.MoveStarted) error {
 	return err
 }
 
-// goThere is the command that begins a move anew.
+// goThere returns the command that starts a move again.
 func (h *Mover) goThere(ctx context.Context, m session.MoveStarted) string {
 	switch m.How {
 	case session.MoveSwitch, session.MoveLeave:
@@ -167,8 +167,8 @@ func (h *Mover) goThere(ctx context.Context, m session.MoveStarted) string {
 	return "wfs status, then run it again"
 }
 
-// headAsLeft reports whether HEAD is where a move began. Where the move goes to nobody but somebody else has taken it,
-// before the ledger has moved.
+// headAsLeft reports whether HEAD is still where the move began. Before the ledger moves, only another process can have
+// moved it, even to the move's own target.
 func (h *Mover) headAsLeft(head session.Head, t session.Turn) bool {
 	if t.HeadNew == "" { // within the session's branch
 		return head.Ref == h.S.Branch() && head.Commit == t.HeadOldCommit
@@ -176,8 +176,7 @@ func (h *Mover) headAsLeft(head session.Head, t session.Turn) bool {
 	return head.Name() == t.HeadOld && head.Commit == t.HeadOldCommit
 }
 
-// giveUpMove leaves a half-made move as it is: somebody has taken HEAD elsewhere since, or has committed what he found,
-// and the files are his.
+// giveUpMove abandons a half-done move: the user has moved HEAD or committed since, and the files are the user's.
 func (h *Mover) giveUpMove(head string) error {
 	if err := h.Append(session.Dropped{Why: "HEAD was moved by another process during the switch; it is on " + head,
 		Move: true}); err != nil {

@@ -10,28 +10,27 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Birth is everything that a new session is made of.
+// Birth describes a new session.
 type Birth struct {
 	Created session.Created // ID, goal, workflow, base and so on; Carried and Left as the user chose
 	At      session.Commit  // the branch starts here
-	Carry   bool            // the work tree's uncommitted changes become part of checkpoint 0
-	// in a work tree that was made for it: HEAD is detached at At, and the files are those of Tree
+	Carry   bool            // the work tree's uncommitted changes go into checkpoint 0
+	// the session gets a new work tree of its own: HEAD is detached at At, and the files are those of Tree
 	Own      bool
-	Tree     session.Tree // with Own: of checkpoint 0
+	Tree     session.Tree // with Own: tree of checkpoint 0
 	Plan     *workflows.Plan
 	PlanText []byte
 	Workflow []byte // text of the workflow file
 	Spec     []byte // nil without one
 	Exclude  []byte // the first exclude rules
-	// Of a fork: what the gates said about the base, paths that were allowed, evidence, and the ledger commit that
-	// it is of.
+	// Of a fork: the baseline, allowed paths, evidence, and the ledger commit of its checkpoint.
 	Base    *session.Baseline
 	Allowed []string
 	Docs    session.Files
 	Anchor  session.Commit
 }
 
-// SummaryOfNew is what the operation of a birth is called.
+// SummaryOfNew returns the summary of a birth.
 func SummaryOfNew(id session.ID) string { return fmt.Sprintf("new session %s", id) }
 
 // Discarded removes the journal of a birth that failed.
@@ -42,11 +41,11 @@ func Discarded(j hand.Journal, err error) error {
 	return err
 }
 
-// JudgeBase has the gates judge a tree that nobody has worked on.
+// JudgeBase runs the gates on a tree before any work.
 type JudgeBase func(ctx context.Context, tree session.Tree) (session.Baseline, session.Evidence, error)
 
-// Begin makes the session's ledger, branch and checkpoint 0. The work tree, its index and HEAD stay as they are, except
-// that HEAD of a work tree of its own goes to the branch with the same turn.
+// Begin makes the session's ledger, branch and checkpoint 0. The work tree, its index and HEAD do not change; only if
+// the session has a work tree of its own, the same turn moves its HEAD to the branch.
 func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated, error) {
 	if err := h.Files.SetExclude(b.Exclude); err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated
 		}
 	case b.Carry:
 		tree = snap.Tree
-	case tree != snap.Tree: // what is in the way is to be found while there is no session yet
+	case tree != snap.Tree: // find files in the way before the session exists
 		if _, err := h.PlanMove(ctx, snap, tree, ""); err != nil {
 			return nil, err
 		}
@@ -78,7 +77,7 @@ func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated
 	bodies := []session.Body{b.Created}
 	if b.Base != nil {
 		bodies = append(bodies, *b.Base)
-	} else if tree == snap.Tree { // the base lies in the work tree: judge it before anything is changed
+	} else if tree == snap.Tree { // the base is checked out: judge it before anything changes
 		base, ev, err := judge(ctx, tree)
 		if err != nil {
 			return nil, err
@@ -102,7 +101,7 @@ func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated
 		LedgerMessage: hand.LedgerMessage(h.ID, "checkpoint 0: "+c.Summary),
 		Turn:          session.Turn{Refs: []session.RefMove{{Ref: branch}}}}
 	if b.Anchor != "" {
-		d.Anchors = []session.Commit{b.Anchor} // the frozen tests and the lap's beginning stay reachable
+		d.Anchors = []session.Commit{b.Anchor} // keeps the frozen tests and the start of the lap reachable
 	}
 	if b.Own {
 		t := &d.Turn
@@ -131,14 +130,13 @@ func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated
 			Turn: op.Turn}}}, nil
 }
 
-// opOfBirth is the operation that a birth in a work tree of its own is logged as. Its undo leaves the branch
-// where it is.
+// opOfBirth returns the operation of a birth in a work tree of its own. Its undo does not move the branch.
 func opOfBirth(h *hand.Hand, ev session.Event, t session.Turn) session.Op {
 	t.Refs = nil
 	return h.Op(ev, string(session.MoveNew), SummaryOfNew(h.ID), 0, t)
 }
 
-// unchanged refuses a new work tree whose set-up has changed what checkpoint 0 is to hold.
+// unchanged refuses a new work tree whose set-up has changed files of checkpoint 0.
 func (h *Mover) unchanged(ctx context.Context, want, have session.Tree) error {
 	if want == have {
 		return nil

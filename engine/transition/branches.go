@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Free refuses a branch that another work tree has checked out: what one of them commits would be taken back by
-// the next commit of the other.
+// Free refuses a branch that is checked out in another work tree: a commit in either one would undo the commits of the
+// other.
 func (e *Kit) Free(ctx context.Context, branch string) error {
 	other, err := e.Git.ElsewhereOn(ctx, branch)
 	if err == nil && other != "" {
@@ -22,7 +22,7 @@ func (e *Kit) Free(ctx context.Context, branch string) error {
 	return err
 }
 
-// SwitchName is what to type after `wfs switch` for a branch: its short name, or more of it when the short one means
+// SwitchName returns the argument of `wfs switch` for a branch: its short name, or a longer one if the short name means
 // something else there.
 func (e *Kit) SwitchName(ctx context.Context, ref string) string {
 	name := session.ShortRef(ref)
@@ -38,8 +38,8 @@ func (e *Kit) SwitchName(ctx context.Context, ref string) string {
 	return name
 }
 
-// Blocked returns the ref that keeps another one from being made because git knows both as files of one directory, ""
-// for none: nothing can be called a when there is a/b, or a/b when there is a.
+// Blocked returns the ref that prevents another one from being created, "" for none. Git stores refs like files, so a
+// and a/b cannot both exist.
 func (e *Kit) Blocked(ctx context.Context, ref string) (string, error) {
 	for i := len("refs/heads/"); i < len(ref); i++ {
 		if ref[i] != '/' {
@@ -57,7 +57,8 @@ func (e *Kit) Blocked(ctx context.Context, ref string) (string, error) {
 	return slices.Min(slices.Collect(maps.Keys(below))), nil
 }
 
-// MayMake refuses a branch that git cannot make beside another one. hint is what to do about it, "": rename the other.
+// MayMake refuses a branch that git cannot create because of an existing one. hint is the command to fix it, "": rename
+// the existing branch.
 func (e *Kit) MayMake(ctx context.Context, ref, hint string) error {
 	other, err := e.Blocked(ctx, ref)
 	if err != nil || other == "" {
@@ -71,7 +72,7 @@ func (e *Kit) MayMake(ctx context.Context, ref, hint string) error {
 			session.ShortRef(other)), Hint: hint}
 }
 
-// mayMakeAll is mayMake for what moves make.
+// mayMakeAll is MayMake for the branches that moves create.
 func (e *Kit) mayMakeAll(ctx context.Context, moves []session.RefMove) error {
 	for _, m := range moves {
 		if m.Old != "" || !strings.HasPrefix(m.Ref, "refs/heads/") {
@@ -84,7 +85,7 @@ func (e *Kit) mayMakeAll(ctx context.Context, moves []session.RefMove) error {
 	return nil
 }
 
-// Completes is the command that brings a move to its end, and does nothing else: it goes where the move goes.
+// Completes returns the command that completes a move and does nothing else: it goes to the move's target.
 func (e *Kit) Completes(ctx context.Context, id session.ID, t session.Turn) string {
 	if strings.HasPrefix(t.HeadNew, "refs/heads/") {
 		return "wfs switch " + e.SwitchName(ctx, t.HeadNew)

@@ -12,16 +12,17 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// DeletedPrefix is where the refs of deleted sessions are kept: refs/wfs-deleted/<id>/<when>/…, with <when> in Unix
-// seconds. The branch is kept as "branch", the rest by its name below refs/wfs/<id>/.
+// DeletedPrefix is the namespace of deleted sessions: refs/wfs-deleted/<id>/<when>/…, with <when> in Unix seconds. The
+// branch is saved as "branch", other refs by their names below refs/wfs/<id>/.
 const DeletedPrefix = "refs/wfs-deleted/"
 
-// Delete moves the refs of the session out of sight: its branch, its ledger, its rescues. Nothing becomes unreachable,
-// and an undo moves them back. A rescue of what was uncommitted on a branch of the user's is the user's, and stays.
+// Delete moves the session's refs out of the way: its branch, its ledger, its rescues. Nothing becomes unreachable, and
+// an undo restores them. A rescue of uncommitted changes on a branch of the user belongs to the user, and stays. Delete
+// returns the number of its operation.
 //
-// A ledger commit cannot name the ref that keeps it, so this is no turn: the journal says what is to be done, the claim
-// lets the next command find it, and copies are made before the first ref is removed. The ledger goes last; without it
-// there is no session.
+// A ledger commit cannot name the ref that points to it, so this is no turn. Instead, the journal records the intent,
+// the claim lets the next command find it, and all refs are copied before the first is removed. The ledger goes last;
+// without it the session does not exist.
 func (h *Deleting) Delete(ctx context.Context, summary string, undoes int64) (int64, error) {
 	if err := h.mayDelete(ctx); err != nil {
 		return 0, err
@@ -42,7 +43,7 @@ func (h *Deleting) Delete(ctx context.Context, summary string, undoes int64) (in
 	return h.completeDelete(ctx)
 }
 
-// mayDelete refuses while a work tree is on the session's branch.
+// mayDelete refuses while the session's branch is checked out in a work tree.
 func (h *Deleting) mayDelete(ctx context.Context) error {
 	head, err := h.Git.Head(ctx)
 	if err != nil {
@@ -62,8 +63,8 @@ func (h *Deleting) mayDelete(ctx context.Context) error {
 	return err
 }
 
-// mayDeleteAgain is mayDelete for what an operation brought back, and refuses when the session has gone on
-// since: what was asked about when it was deleted is not what would be deleted now.
+// mayDeleteAgain is mayDelete for a session that an operation restored. It also refuses if the session has changed
+// since, because the user confirmed the deletion of an earlier state.
 func (h *Deleting) mayDeleteAgain(ctx context.Context, op session.Op) error {
 	hint := "wfs delete " + string(h.ID)
 	if h.Tip != op.Ledger {
@@ -92,7 +93,7 @@ func orMain(ref string) string {
 	return ref
 }
 
-// refsToDelete are the moves of a deletion: first what is made, then what goes, the ledger last.
+// refsToDelete returns the moves of a deletion: first the copies, then the removals, the ledger last.
 func (h *Deleting) refsToDelete(ctx context.Context) ([]session.RefMove, error) {
 	own, err := h.Git.OwnRefs(ctx, h.ID)
 	if err != nil {
@@ -128,7 +129,7 @@ func keptName(id session.ID, when int64, ref string) string {
 	return dir + strings.TrimPrefix(ref, session.RefPrefix+string(id)+"/")
 }
 
-// completeDelete carries out what the journal says. It can be repeated at any time.
+// completeDelete carries out the deletion in the journal. It can be repeated at any time.
 func (h *Deleting) completeDelete(ctx context.Context) (int64, error) {
 	d, st := h.S.Deleting, h.Git
 	kind := hand.OpDelete
@@ -144,7 +145,7 @@ func (h *Deleting) completeDelete(ctx context.Context) (int64, error) {
 	if err != nil {
 		return n, err
 	}
-	if len(settled.Foreign) > 0 { // somebody moved a ref meanwhile: what is there now is not what was to be deleted
+	if len(settled.Foreign) > 0 { // the user did not ask to delete this ref's new commit
 		m := settled.Foreign[0]
 		err = &session.Refusal{Code: session.RefuseMoved,
 			Message: fmt.Sprintf("%s was moved by another process and was left there", m.Ref), Hint: "wfs list"}
@@ -152,8 +153,8 @@ func (h *Deleting) completeDelete(ctx context.Context) (int64, error) {
 	return n, errors.Join(err, h.Files.Unclaim(st.Worktree()))
 }
 
-// recoverDelete carries a deletion to its end that a dead process began, unless somebody has gone to the session since:
-// then it is given up, and everything is where it was.
+// recoverDelete completes a deletion that a dead process began. If the session's branch was checked out since, it
+// undoes the deletion instead.
 func (h *Deleting) recoverDelete(ctx context.Context) error {
 	t, st := h.S.Deleting.Turn, h.Git
 	var refused *session.Refusal
@@ -184,15 +185,14 @@ func (h *Deleting) recoverDelete(ctx context.Context) error {
 	return h.Files.Unclaim(st.Worktree())
 }
 
-// deleted is what is said to whoever finds a deletion half done, once it is done.
+// deleted returns the error for a command that found and completed a half-done deletion.
 func deleted(id session.ID) error {
 	return &session.Refusal{Code: session.RefuseNoSession,
 		Message: fmt.Sprintf("%s was half deleted; it is deleted now", id), Hint: "wfs delete --restore " + string(id)}
 }
 
-// PutAway deletes a session whose birth an operation was that is taken back, if nothing was done in it since.
-// The undo's own entry in the operation log is the deletion's as well: a redo takes both back. It reports false
-// where it stays.
+// PutAway deletes a session when its birth is undone and no work was done in it since. The deletion shares the undo's
+// entry in the operation log: a redo undoes both. It reports false if the session stays.
 func (h *Deleting) PutAway(ctx context.Context, op session.Op) (bool, error) {
 	kind, redo, err := h.original(ctx, op)
 	worked := func(c session.Checkpoint) bool {
@@ -206,13 +206,13 @@ func (h *Deleting) PutAway(ctx context.Context, op session.Op) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for name := range own { // a rescue is somebody's edits
+	for name := range own { // a rescue has the user's edits
 		if name != session.BranchOf(h.ID) && name != session.LedgerOf(h.ID) && name != session.AutoOf(h.ID) {
 			return false, nil
 		}
 	}
 	var refused *session.Refusal
-	if _, err = h.Delete(ctx, summaryOfUndo(op), op.Number); errors.As(err, &refused) { // a work tree is on its branch
+	if _, err = h.Delete(ctx, summaryOfUndo(op), op.Number); errors.As(err, &refused) { // its branch is checked out
 		return false, nil
 	}
 	return err == nil, err

@@ -8,21 +8,22 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Finish is what a finish makes true.
+// Finish describes a finish.
 type Finish struct {
-	Branch      string         // full name of the one that is made
-	Base        session.Commit // that it starts at
-	Tree, Files session.Tree   // of its commit, and of the work tree afterwards
+	Branch      string         // full name of the new branch
+	Base        session.Commit // its start
+	Tree, Files session.Tree   // trees of its commit, and of the work tree afterwards
 	Finished    session.Finished
-	Before      func() error                   // is called when nothing is in the way
-	Commit      func() (session.Commit, error) // makes the branch
+	Before      func() error                   // called when nothing is in the way
+	Commit      func() (session.Commit, error) // creates the branch
 }
 
-// Make makes a finish true, whose work tree is as in a snapshot. The branch has to be there before the ledger moves,
-// since git's hooks run: until then it can be taken back.
+// Make carries out a finish, given a snapshot of the work tree. It returns the number of its operation. The branch must
+// exist before the ledger moves, since git's hooks run; until then the finish can be undone.
 func (h *FinishTurn) Make(ctx context.Context, f *Finish, snap session.Snapshot) (n int64, err error) {
 	st := h.Git
-	// The session's documents leave the work tree at the end; the checkpoints hold them, but for bytes that git converts.
+	// The session's documents leave the work tree at the end. The checkpoints have them, except for bytes that git
+	// converts.
 	plan, err := h.PlanMove(ctx, snap, f.Files, "")
 	if err != nil {
 		return 0, err
@@ -62,19 +63,19 @@ func (h *FinishTurn) Make(ctx context.Context, f *Finish, snap session.Snapshot)
 			SummaryOfFinish(h.ID, f.Branch), 0, f.Finished.Turn))
 		return err
 	}); err != nil {
-		if h.S.Status != session.StatusFinished { // it did not become true: take the branch back
+		if h.S.Status != session.StatusFinished { // it is not published: remove the branch
 			err = joined(err, h.giveUpFinish(ctx, started, err))
 		}
 		return 0, err
 	}
 	h.Halfway = nil
-	h.Stayed = h.dropDocuments(ctx, t) // the work is handed over all the same
-	f.Finished.Turn.Found = h.Halfway  // to be said; the event is made
+	h.Stayed = h.dropDocuments(ctx, t) // the work is handed over even if this fails
+	f.Finished.Turn.Found = h.Halfway  // for the message; the event is already written
 	return n, h.Files.Unclaim(st.Worktree())
 }
 
-// begin says durably what is going to be changed: the work tree is claimed, and the journal has the intent. Until the
-// turn is true, the next command completes it or takes it back.
+// begin durably records an intent: it claims the work tree and appends the intent to the journal. Until the turn is
+// published, the next command completes or undoes it.
 func (h *Mover) begin(intent session.Body, t session.Turn, point string) error {
 	if err := h.Files.Claim(t.Worktree); err != nil {
 		return err
@@ -94,9 +95,9 @@ func joined(err, second error) error {
 	return err
 }
 
-// dropDocuments takes .workflow/ out of the work tree, unless somebody has worked there since the finish began.
-// What else is another way by now (hooks and gates take their time) is somebody's work, which no ref has, and
-// stays as it is. The checkpoints and the turn's rescue hold the documents; if this fails nothing is lost.
+// dropDocuments removes .workflow/ from the work tree, unless it changed since the finish began. Hooks and gates take
+// their time: other files that changed meanwhile are the user's, are in no ref, and stay as they are. If this fails
+// nothing is lost, because the checkpoints and the turn's rescue have the documents.
 func (h *FinishTurn) dropDocuments(ctx context.Context, t session.Turn) error {
 	st := h.Git
 	snap, err := h.Snapshot(ctx)
@@ -104,7 +105,7 @@ func (h *FinishTurn) dropDocuments(ctx context.Context, t session.Turn) error {
 		return err
 	}
 	if as, err := st.HandoverTree(ctx, t.TreeOld, snap.Tree, ""); err != nil || as != t.TreeOld {
-		return err // the documents are others
+		return err // the documents changed
 	}
 	without, err := st.HandoverTree(ctx, snap.Tree, t.Tree, "")
 	if err != nil || without == snap.Tree {
@@ -114,7 +115,7 @@ func (h *FinishTurn) dropDocuments(ctx context.Context, t session.Turn) error {
 	if err != nil {
 		return err
 	}
-	if snap.Raw = plan.Raw; snap.Raw != "" && snap.Raw != t.RawOld { // written to since
+	if snap.Raw = plan.Raw; snap.Raw != "" && snap.Raw != t.RawOld { // written since
 		ref, err := st.Rescue(ctx, h.ID, "documents of "+string(h.ID)+" leave the work tree", snap, h.Clock.Now().Unix())
 		if err != nil {
 			return err
@@ -124,8 +125,8 @@ func (h *FinishTurn) dropDocuments(ctx context.Context, t session.Turn) error {
 	return st.MoveTree(ctx, plan)
 }
 
-// giveUpFinish takes a handover back that did not become true. When nobody can tell whether it did, it stays as
-// it is for the next command to look at.
+// giveUpFinish undoes a finish that was not published. If it is unknown whether it was published, it stays for the next
+// command to recover.
 func (h *FinishTurn) giveUpFinish(ctx context.Context, f session.FinishStarted, cause error) error {
 	if events := h.Files.Events(); events[len(events)-1].Kind().IsTurn() {
 		return nil
@@ -139,7 +140,7 @@ func (h *FinishTurn) giveUpFinish(ctx context.Context, f session.FinishStarted, 
 	return h.Files.Unclaim(h.Git.Worktree())
 }
 
-// dropFinish ends a handover that left nothing behind, and the claim with it: there is nothing to complete.
+// dropFinish ends a finish that left nothing behind, and its claim: there is nothing to complete.
 func (h *FinishTurn) dropFinish(cause error) error {
 	if err := h.Append(session.Dropped{Why: session.OneLine(cause.Error(), 200)}); err != nil {
 		return err
@@ -147,8 +148,8 @@ func (h *FinishTurn) dropFinish(cause error) error {
 	return h.Files.Unclaim(h.Git.Worktree())
 }
 
-// takeBackFinish removes a half-made branch, if it still looks like what the finish made of it and nobody is on it. Its
-// commit may have been amended, so it is kept.
+// takeBackFinish removes the new branch of an incomplete finish, if it is unchanged and not checked out. It rescues the
+// commit, since it may have been amended.
 func (h *FinishTurn) takeBackFinish(ctx context.Context, f session.FinishStarted) error {
 	now, err := h.Git.Ref(ctx, f.Branch)
 	if err != nil || now == "" {
@@ -164,7 +165,7 @@ func (h *FinishTurn) takeBackFinish(ctx context.Context, f session.FinishStarted
 	if now != f.Base {
 		tree, err := h.Git.TreeOf(ctx, now)
 		if err != nil || tree != f.Tree {
-			return err // somebody has worked on it since: theirs
+			return err // it has new commits, which are the user's
 		}
 		made := session.Snapshot{Tree: tree, HeadTree: tree, Head: session.Head{Ref: f.Branch, Commit: now}}
 		ref, err := h.Git.Rescue(ctx, h.ID, "undoing an incomplete finish", made, h.Clock.Now().Unix())
@@ -177,7 +178,7 @@ func (h *FinishTurn) takeBackFinish(ctx context.Context, f session.FinishStarted
 	return err
 }
 
-// settleDocuments ends a finish: .workflow/ leaves the work tree, if nobody has changed anything there since.
+// settleDocuments completes a finish: it removes .workflow/ from the work tree, if no file has changed since.
 func (h *FinishTurn) settleDocuments(ctx context.Context, t session.Turn) error {
 	head, err := h.Git.Head(ctx)
 	if err != nil || head.Ref != t.HeadNew || t.Worktree != h.Git.Worktree() {
@@ -190,7 +191,7 @@ func (h *FinishTurn) settleDocuments(ctx context.Context, t session.Turn) error 
 	return h.dropDocuments(ctx, t)
 }
 
-// SummaryOfFinish is what the operation of a finish is called.
+// SummaryOfFinish returns the summary of a finish.
 func SummaryOfFinish(id session.ID, branch string) string {
 	return "finish " + string(id) + " on " + session.ShortRef(branch)
 }

@@ -18,7 +18,7 @@ func (h *Going) Enter(ctx context.Context) (*Relocated, error) {
 	return h.Move(ctx, r)
 }
 
-// entering is what Enter needs; it reports false when HEAD is on the session's branch already.
+// entering plans Enter. It reports false when HEAD is on the session's branch already.
 func (h *Going) entering(ctx context.Context) (r Relocation, needed bool, err error) {
 	head, err := h.Git.Head(ctx)
 	if err != nil || head.Ref == h.S.Branch() {
@@ -33,7 +33,7 @@ func (h *Going) entering(ctx context.Context) (r Relocation, needed bool, err er
 		Tree:    tree, Index: tree, Head: h.S.Branch(), Tip: tip, To: -1}, true, nil
 }
 
-// tipTree is the tip of the session's branch, which must exist and be free, and its tree.
+// tipTree returns the tip of the session's branch, which must exist and be checked out nowhere else, and its tree.
 func (h *Going) tipTree(ctx context.Context) (tip session.Commit, tree session.Tree, err error) {
 	other, err := h.Git.ElsewhereOn(ctx, h.S.Branch())
 	if err != nil {
@@ -55,10 +55,10 @@ func (h *Going) tipTree(ctx context.Context) (tip session.Commit, tree session.T
 	return tip, tree, err
 }
 
-// Leave goes from the session to a branch of the user's. Uncommitted changes that stayed behind there come back.
+// Leave switches from the session to a branch of the user. It restores uncommitted changes that were left there.
 func (h *Going) Leave(ctx context.Context, branch string) (*Relocated, error) {
 	r, note, needed, err := h.leaving(ctx, branch)
-	if err != nil || !needed { // a killed try was completed when the session was taken in hand
+	if err != nil || !needed { // opening the session has completed an interrupted switch
 		return nil, err
 	}
 	out, err := h.Move(ctx, r)
@@ -68,7 +68,7 @@ func (h *Going) Leave(ctx context.Context, branch string) (*Relocated, error) {
 	return out, err
 }
 
-// leaving is what Leave needs, and what it says of uncommitted changes; it reports false when HEAD is there already.
+// leaving plans Leave, with a note about uncommitted changes. It reports false when HEAD is there already.
 func (h *Going) leaving(ctx context.Context, branch string) (r Relocation, note string, needed bool, err error) {
 	head, err := h.Git.Head(ctx)
 	if err != nil || head.Ref == branch {
@@ -98,11 +98,11 @@ func (h *Going) leaving(ctx context.Context, branch string) (r Relocation, note 
 	return r, note, true, nil
 }
 
-// Resume makes the session current and ready, at checkpoint at (-1: where it is, keeping the edits that are there). It
-// never drives.
+// Resume makes the session current and ready to run, at checkpoint at. With -1 it keeps the current checkpoint and
+// edits. It starts no agent.
 func (h *Going) Resume(ctx context.Context, at int) (*Relocated, error) {
 	if h.S.Status == session.StatusAbandoned && at < 0 {
-		if _, _, err := h.tipTree(ctx); err != nil { // nothing is brought back that cannot be gone to
+		if _, _, err := h.tipTree(ctx); err != nil { // do not revive a session that cannot be entered
 			return nil, err
 		}
 		n, err := h.Revive(ctx)
@@ -129,7 +129,7 @@ func (h *Going) Resume(ctx context.Context, at int) (*Relocated, error) {
 		case h.S.Status != session.StatusInterrupted && h.S.Status != session.StatusRunning:
 		case out != nil || !decide.JudgedNext(&h.S):
 			err = h.Append(session.Paused{Why: "resumed after an interruption; the edits were kept"})
-		case h.S.Status == session.StatusRunning: // no file was moved: the attempt is judged with the edits that are there
+		case h.S.Status == session.StatusRunning: // no file was moved: the attempt is judged with the current edits
 			err = h.Append(session.Interrupted{Why: "killed", Unjudged: true})
 		}
 		return out, err
@@ -149,7 +149,7 @@ func (h *Going) resumeAt(ctx context.Context, at int) (Relocation, error) {
 			Hint:    "wfs log " + string(h.ID)}
 	}
 	tip, _, err := h.tipTree(ctx)
-	if err != nil { // the branch must be there, and nowhere else
+	if err != nil { // the branch must exist and be checked out nowhere else
 		return Relocation{}, err
 	}
 	docs, err := h.DocsAt(ctx, at)
@@ -165,8 +165,7 @@ func (h *Going) resumeAt(ctx context.Context, at int) (Relocation, error) {
 	return r, nil
 }
 
-// DocsAt is the ledger commit of a checkpoint, with the evidence as it was: the lap that it stands in has its
-// own beginning.
+// DocsAt returns the ledger commit of a checkpoint, whose evidence belongs to the checkpoint's own lap.
 func (h *Going) DocsAt(ctx context.Context, number int) (session.Commit, error) {
 	commits, err := h.Git.Ledgers(ctx, h.ID)
 	if err != nil {

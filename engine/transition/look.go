@@ -6,18 +6,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Look is a session that is only read, to say what a command would do to the files of this work tree. It takes no lock,
-// recovers nothing and writes nothing but objects that nothing refers to.
+// Look is a session opened for reading, to preview how a command would change the files of this work tree. It takes no
+// lock, recovers nothing, and writes only unreferenced objects.
 type Look struct {
 	*Undoing
 	Exclude string
 }
 
-// Preview is what a command would do.
+// Preview describes the result of a command that was not run.
 type Preview struct {
-	What string // as its operation would be called
-	Head string // full name of the branch that HEAD would go to, "": it stays
-	At   int    // checkpoint that the files would be those of, -1: none
+	What string // name of its operation
+	Head string // full name of the branch that HEAD would move to, "" if HEAD stays
+	At   int    // checkpoint whose files would be checked out, -1: none
 	Move session.Move
 }
 
@@ -43,7 +43,7 @@ func (l *Look) preview(ctx context.Context, r Relocation) (Preview, error) {
 	return p, err
 }
 
-// Enter is what Hand.Enter would do.
+// Enter previews Hand.Enter.
 func (l *Look) Enter(ctx context.Context) (Preview, error) {
 	r, needed, err := l.entering(ctx)
 	if err != nil || !needed {
@@ -53,7 +53,7 @@ func (l *Look) Enter(ctx context.Context) (Preview, error) {
 	return l.preview(ctx, r)
 }
 
-// Leave is what Hand.Leave would do.
+// Leave previews Hand.Leave.
 func (l *Look) Leave(ctx context.Context, branch string) (Preview, error) {
 	r, _, needed, err := l.leaving(ctx, branch)
 	if err != nil || !needed {
@@ -62,7 +62,7 @@ func (l *Look) Leave(ctx context.Context, branch string) (Preview, error) {
 	return l.preview(ctx, r)
 }
 
-// Resume is what Hand.Resume would do.
+// Resume previews Hand.Resume.
 func (l *Look) Resume(ctx context.Context, at int) (Preview, error) {
 	if at < 0 && l.S.Status.Final() && l.S.Status != session.StatusAbandoned {
 		return Preview{}, l.isFinal()
@@ -77,7 +77,7 @@ func (l *Look) Resume(ctx context.Context, at int) (Preview, error) {
 	return l.preview(ctx, r)
 }
 
-// ResumeAuto is what Hand.ResumeAuto would do.
+// ResumeAuto previews Hand.ResumeAuto.
 func (l *Look) ResumeAuto(ctx context.Context, a *AutoFound) (Preview, error) {
 	r, err := l.resumeAuto(ctx, a)
 	if err != nil {

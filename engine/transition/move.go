@@ -13,33 +13,33 @@ import (
 type Relocation struct {
 	How     session.MoveKind
 	Summary string
-	Tree    session.Tree   // of the files afterwards
-	Index   session.Tree   // of the index afterwards
-	raw     session.Tree   // of files with bytes of their own, "" for none
-	Head    string         // full name of the branch that HEAD goes to, "": it stays
-	Tip     session.Commit // of that branch, "" when it does not exist yet
+	Tree    session.Tree   // tree of the files afterwards
+	Index   session.Tree   // tree of the index afterwards
+	raw     session.Tree   // exact bytes of files that git converts, "" for none
+	Head    string         // full name of the branch that HEAD moves to, "": it stays
+	Tip     session.Commit // tip of that branch, "" when it does not exist yet
 	refs    []session.RefMove
 	To      int // checkpoint that becomes current, -1: none
 	undoes  int64
 	status  session.Status
-	former  *session.Former // what an undo brings back beside
-	Docs    session.Commit  // of the ledger, whose lap and evidence hold then; "": they stay
-	since   session.Tree    // what guards compare an auto-save's files with, "" for all other moves
-	stay    bool            // the files stay as they are, whatever Tree says
+	former  *session.Former // the part of the session's record that an undo restores
+	Docs    session.Commit  // ledger commit whose lap and evidence become current; "": no change
+	since   session.Tree    // tree that guards compare an auto-save's files with, "" for all other moves
+	stay    bool            // leave the files unchanged, whatever Tree is
 }
 
-// Relocated says what a move did, for people.
+// Relocated describes the result of a move to people.
 type Relocated struct {
-	Op      int64 // number in the operation log; 0 when nothing had to be done
+	Op      int64 // number in the operation log; 0 if there was nothing to do
 	Event   session.Moved
 	Changes []session.Change
-	Rescued []string // refs that keep what was there, none when all of it was reachable already
+	Rescued []string // refs of saved files, none if all were reachable already
 	Note    string
-	Also    []string // what the same command did before it: summaries of operations
+	Also    []string // summaries of earlier operations of the same command
 }
 
-// Move is the one function behind new, switch, resume and undo. Nothing is overwritten before it is reachable from a
-// ref; until the ledger has moved, the next command finishes the move.
+// Move is the function behind new, switch, resume and undo. Before it overwrites content, it makes the content
+// reachable from a ref. If it is killed before the ledger has moved, the next command completes the move.
 func (h *Mover) Move(ctx context.Context, r Relocation) (*Relocated, error) {
 	st := h.Git
 	if err := h.NoSurvivors(); err != nil {
@@ -91,7 +91,7 @@ func (h *Mover) Move(ctx context.Context, r Relocation) (*Relocated, error) {
 	return out, h.standsHalfWay(ctx, m, err)
 }
 
-// keeps reports whether nothing of what is there is overwritten: the files stay, and the index holds nothing else.
+// keeps reports whether the move overwrites nothing: the files stay, and the index has no other content.
 func (r *Relocation) keeps(s session.Snapshot) bool {
 	return r.stay && (s.Index == "" || s.Index == s.HeadTree || s.Index == s.Tree || s.Index == r.Index)
 }

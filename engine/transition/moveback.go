@@ -8,15 +8,15 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// MoveFailedError is a move that could not be carried out: a filter refused a file, the disk was full.
+// MoveFailedError is a move that failed: a filter refused a file, or the disk was full.
 type MoveFailedError struct {
 	ID      session.ID
 	How     session.MoveKind
 	Summary string
 	Cause   error
-	Stuck   error    // why the files could not be brought back either, nil: they are as they were before the move
-	Kept    []string // refs of the rescues of what lay there half-way, none when nothing of it had to be kept
-	Way     string   // the command that lets the next one give a stuck move up; it touches no file
+	Stuck   error    // why the files could not be restored either, nil: they are as before the move
+	Kept    []string // refs of the rescues of files found half-way, none if none were needed
+	Way     string   // the command that gives up a stuck move and touches no file
 }
 
 func (e *MoveFailedError) Error() string {
@@ -29,10 +29,10 @@ func (e *MoveFailedError) Error() string {
 
 func (e *MoveFailedError) Unwrap() error { return e.Cause }
 
-// HalfWayError is a move that began and did not come to its end. The next command that changes something completes it.
+// HalfWayError is a move that began and did not complete. The next command that changes something completes it.
 type HalfWayError struct {
 	Summary   string
-	Completes string // the command that does so, and nothing else
+	Completes string // the command that completes it and does nothing else
 	Cause     error
 	Cut       bool // it was interrupted
 }
@@ -47,7 +47,7 @@ func (e *HalfWayError) Error() string {
 
 func (e *HalfWayError) Unwrap() error { return e.Cause }
 
-// standsHalfWay tells of a move that stands half-way after an error, unless the error says so itself.
+// standsHalfWay adds to an error that a move is half-way done, unless the error says so already.
 func (h *Mover) standsHalfWay(ctx context.Context, m session.MoveStarted, err error) error {
 	var half *HalfWayError
 	var failed *MoveFailedError
@@ -58,16 +58,16 @@ func (h *Mover) standsHalfWay(ctx context.Context, m session.MoveStarted, err er
 		Cause: err, Cut: ctx.Err() != nil}
 }
 
-// unmoved is an error of the files' own move.
+// unmoved is an error while moving the files.
 type unmoved struct{ cause error }
 
 func (e *unmoved) Error() string { return e.cause.Error() }
 
 func (e *unmoved) Unwrap() error { return e.cause }
 
-// goBack takes a move back that began and cannot be carried out, so that it is not in the way of every command to come.
-// What is there now is kept first. Killed on the way, the next command tries to complete the move, as any that was
-// interrupted, and comes here again when that fails.
+// goBack undoes a move that began and cannot be completed, so that it does not block every later command. It saves the
+// current files first. If it is killed, the next command tries to complete the move, like any interrupted move, and
+// comes back here if that fails.
 func (h *Mover) goBack(ctx context.Context, m session.MoveStarted, cause error) error {
 	if ctx.Err() != nil {
 		return h.standsHalfWay(ctx, m, cause)
@@ -88,7 +88,7 @@ func (h *Mover) goBack(ctx context.Context, m session.MoveStarted, cause error) 
 	return failed
 }
 
-// sayStuck notes that a move stands half-way for a reason that may stay.
+// sayStuck records why a move stays half-way; the reason may be permanent.
 func (h *Mover) sayStuck(m session.MoveStarted, failed *MoveFailedError) error {
 	was := m.Stuck
 	if m.Stuck = session.FirstLine(failed.Cause.Error()); m.Stuck == was {
@@ -97,14 +97,14 @@ func (h *Mover) sayStuck(m session.MoveStarted, failed *MoveFailedError) error {
 	return h.Append(m)
 }
 
-// bringFilesBack makes the files what they were before a move began. HEAD and the index have not moved. Files
-// that somebody writes to meanwhile are kept and moved again, a few times.
+// bringFilesBack restores the files from before a move. HEAD and the index have not moved. If files are written to
+// meanwhile, it saves them and tries again, a few times.
 func (h *Mover) bringFilesBack(ctx context.Context, m session.MoveStarted) error {
 	const tries = 4
 	roomy := false
 	for try := 1; ; try++ {
 		err := h.tryBack(ctx, m)
-		// on a full disk the half-written file is the room that is needed
+		// on a full disk, the half-written files take the space that is needed
 		if err != nil && !errors.Is(err, session.ErrTouched) && !roomy {
 			if roomy = true; h.Git.DropBegun(ctx, m.Turn.TreeOld, m.Turn.Tree) == nil {
 				continue
@@ -138,8 +138,8 @@ func (h *Mover) tryBack(ctx context.Context, m session.MoveStarted) error {
 	return h.Git.MoveBack(ctx, plan, t.Tree)
 }
 
-// rescue keeps a snapshot. With again, one that is kept already for the same reason is not kept once more: what fails,
-// and is typed again and again, leaves no heap.
+// rescue saves a snapshot. With again, it reuses a rescue with the same reason and content, so that a command that
+// fails repeatedly does not pile up rescues.
 func (h *Mover) rescue(ctx context.Context, why string, snap session.Snapshot, again bool) (string, error) {
 	if again {
 		if ref, err := h.Git.Rescued(ctx, h.ID, why, snap); err != nil || ref != "" {
@@ -149,7 +149,7 @@ func (h *Mover) rescue(ctx context.Context, why string, snap session.Snapshot, a
 	return h.Git.Rescue(ctx, h.ID, why, snap, h.Clock.Now().Unix())
 }
 
-// failedBefore reports whether a move that failed is the last that happened in the session.
+// failedBefore reports whether the last event of the session is a failed move.
 func failedBefore(live []session.Event) bool {
 	if len(live) == 0 {
 		return false

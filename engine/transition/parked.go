@@ -10,16 +10,15 @@ import (
 	"github.com/wfs-dev/wfs/session/oplog"
 )
 
-// Parked returns the operations that left uncommitted changes behind on a branch in this work tree and whose
-// changes have not come back, newest first.
+// Parked returns the operations that left uncommitted changes on a branch in this work tree, if these were not restored
+// since, newest first.
 func (e *Kit) Parked(ctx context.Context, branch string) ([]session.Op, error) {
 	ops, err := e.Git.Ops(ctx)
 	return oplog.Parked(ops, branch), err
 }
 
-// comesBack says what becomes of uncommitted changes that were left behind on a branch, newest first, when HEAD
-// comes to it at a commit: what was left at that commit comes back, which is returned as well, nil for nothing;
-// the rest is named.
+// comesBack decides about uncommitted changes that were left on a branch, newest first, when HEAD moves to its tip. It
+// returns the turn whose changes were left at this commit, to be restored, nil for none. note lists the others.
 func (e *Kit) comesBack(ctx context.Context, parked []session.Op, branch string,
 	tip session.Commit) (back *session.Turn, note string) {
 	var lines []string
@@ -41,15 +40,15 @@ func (e *Kit) comesBack(ctx context.Context, parked []session.Op, branch string,
 	return back, strings.Join(lines, "\n")
 }
 
-// noteOf is what comesBack said of a move to a branch of the user's, by what the log held before the operation
-// that came of it. The process that began the move is dead and has told nobody, and from now on the log takes
-// what was left there for named.
+// noteOf returns the note of comesBack for a recovered move to a branch of the user, as of the log before the move's
+// own operation. The process that began the move died without printing it, and from now on the log counts those changes
+// as reported.
 func (e *Kit) noteOf(ctx context.Context, how session.MoveKind, t session.Turn, number int64) string {
 	if how != session.MoveLeave {
 		return ""
 	}
 	ops, err := e.Git.Ops(ctx)
-	if err != nil { // the move is made all the same, and is to be told of
+	if err != nil { // the move was made nevertheless, and must be reported
 		return ""
 	}
 	ops = slices.DeleteFunc(ops, func(op session.Op) bool { return op.Number >= number })

@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// PlanMove refuses when something is in the way.
+// PlanMove plans a move and saves raw bytes for it. It refuses if files are in the way.
 func (h *Mover) PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error) {
 	plan, err := h.Git.PlanMove(ctx, from, to, raw)
 	if err != nil {

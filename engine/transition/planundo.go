@@ -8,9 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// PreviewUndo is what it would do to take operations back, one after the other. A refusal of the first is an
-// error. Those after it are looked at as things are now: what the first one changes may be what they need, so
-// that a refusal says nothing. exclude returns the path of a session's exclude file, "" for none.
+// PreviewUndo previews the undo of operations, one after the other. It returns a refusal of the first as an error. It
+// ignores refusals of later ones: they are checked against the current state, which the first undo may change. exclude
+// returns the path of a session's exclude file, "" for none.
 func (e *Kit) PreviewUndo(ctx context.Context, ops []session.Op, exclude func(session.ID) string) (Preview, error) {
 	p := Preview{At: -1}
 	var what []string
@@ -29,13 +29,13 @@ func (e *Kit) PreviewUndo(ctx context.Context, ops []session.Op, exclude func(se
 	return p, nil
 }
 
-// undoing is what it would do to take one operation back.
+// undoing is the preview of one undo.
 type undoing struct {
 	Preview
 	reversal
 }
 
-// previewOne looks at one operation.
+// previewOne previews the undo of one operation.
 func (e *Kit) previewOne(ctx context.Context, op session.Op, exclude string) (undoing, error) {
 	var out undoing
 	ops, err := e.Git.Ops(ctx)
@@ -52,7 +52,7 @@ func (e *Kit) previewOne(ctx context.Context, op session.Op, exclude string) (un
 		}
 		return out, err
 	}
-	// it was put away
+	// PutAway deleted it
 	if tip, err := e.Git.Ref(ctx, session.LedgerOf(op.Session)); err != nil || tip == "" &&
 		kind == string(session.MoveNew) {
 		return out, err

@@ -1,6 +1,6 @@
-// Package transition changes refs and files of a session: moves, undo, births, finishes, deletions, and the recovery of
-// what a dead process began. Each keeps what would be unreachable, says in the journal what it is about to do, changes
-// files, moves the ledger's ref (the commit point), and settles the rest.
+// Package transition changes refs and files of a session: moves, undo, births, finishes, deletions, and recovery after
+// a process died. Each transition saves content that would become unreachable, records its intent in the journal,
+// changes files, moves the ledger's ref (the commit point), and settles the rest.
 package transition
 
 import (
@@ -10,7 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Git is what transitions ask of the repository. All paths are relative to the top of the work tree, with slashes.
+// Git is the part of the repository that transitions need. All paths are relative to the top of the work tree, with
+// slashes.
 type Git struct {
 	Places
 	Refs
@@ -20,101 +21,102 @@ type Git struct {
 	Operations
 }
 
-// Places are the work trees of the repository, and where their HEADs are.
+// Places has the work trees of the repository and their HEADs.
 type Places interface {
-	// Worktree is the id of the work tree that the command runs in ("main", or a linked work tree's name).
+	// Worktree returns the id of the current work tree ("main", or a linked work tree's name).
 	Worktree() string
-	// WorktreePath returns the path of a work tree by its id, "" when there is none of that id any more.
+	// WorktreePath returns the path of a work tree by its id, "" if it no longer exists.
 	WorktreePath(ctx context.Context, id string) (string, error)
-	// Head returns where HEAD is.
+	// Head returns the current HEAD.
 	Head(ctx context.Context) (session.Head, error)
 	// ElsewhereOn returns the path of another work tree that has a branch checked out, "" for none.
 	ElsewhereOn(ctx context.Context, branch string) (string, error)
-	// HoldHeads keeps other commands of ours, in any work tree, from taking HEAD to a branch until release is called.
+	// HoldHeads keeps other wfs commands, in any work tree, from moving HEAD to a branch until release is called.
 	HoldHeads(ctx context.Context, branch string) (release func(), err error)
 }
 
 // Refs are the refs of the repository.
 type Refs interface {
-	// Ref returns a ref's commit, "" when it does not exist. A name that cannot be read is an error, never absence.
+	// Ref returns a ref's commit, "" when it does not exist. An unreadable ref is an error, never absence.
 	Ref(ctx context.Context, name string) (session.Commit, error)
-	// RefsBelow are the refs below a directory ("refs/wfs-deleted/auth").
+	// RefsBelow returns the refs below a directory ("refs/wfs-deleted/auth").
 	RefsBelow(ctx context.Context, dir string) (map[string]session.Commit, error)
-	// OwnRefs are the refs of one session: its branch and what is below refs/wfs/<id>, but for rescues of what was
-	// uncommitted on a branch of the user's.
+	// OwnRefs returns the refs of one session: its branch and the refs below refs/wfs/<id>, except rescues of uncommitted
+	// changes on a branch of the user.
 	OwnRefs(ctx context.Context, id session.ID) (map[string]session.Commit, error)
 	// Sessions returns the ledger tip of every session in the repository.
 	Sessions(ctx context.Context) (map[session.ID]session.Commit, error)
-	// Unreachable returns those of some commits that are there, and that no ref leads to.
+	// Unreachable returns those of the commits that exist and that no ref reaches.
 	Unreachable(ctx context.Context, commits []session.Commit) ([]session.Commit, error)
-	// Exists reports whether a commit and everything below it are there.
+	// Exists reports whether a commit and all objects below it exist.
 	Exists(ctx context.Context, c session.Commit) (bool, error)
-	// AwaitLocks waits until nobody else holds what a turn will lock, and fails when that stays so.
+	// AwaitLocks waits until no other process holds the git locks that a turn needs. It fails if they stay.
 	AwaitLocks(ctx context.Context, id session.ID, t session.Turn) error
-	// Settle makes the moves of a turn whose ledger commit is published; what is done already is left as it is.
+	// Settle applies the ref moves of a turn whose ledger commit is published. It skips moves that are done already.
 	Settle(ctx context.Context, id session.ID, t session.Turn) (session.Settled, error)
 }
 
-// Trees are commits, their trees and their documents.
+// Trees has commits, their trees and their documents.
 type Trees interface {
 	TreeOf(ctx context.Context, c session.Commit) (session.Tree, error)
 	IsAncestor(ctx context.Context, a, b session.Commit) (bool, error)
 	// Changes lists the differences between two trees, without renames.
 	Changes(ctx context.Context, from, to session.Tree) ([]session.Change, error)
-	// HandoverTree is the tree that finish hands over: the gated tree with the base's .workflow/ (mostly none) and, with
-	// carried given, without the difference between base and carried.
+	// HandoverTree returns the tree that finish hands over: the gated tree with the base's .workflow/ (usually none). If
+	// carried is given, it also removes the difference between base and carried.
 	HandoverTree(ctx context.Context, gated session.Tree, base, carried session.Tree) (session.Tree, error)
-	// File returns one document of a ledger commit, nil when it has none of that name.
+	// File returns one document of a ledger commit, nil if it has no such document.
 	File(ctx context.Context, ledger session.Commit, name string) ([]byte, error)
 	// Ledgers lists a session's ledger commits, newest first.
 	Ledgers(ctx context.Context, id session.ID) ([]session.LedgerCommit, error)
 }
 
-// Checkout brings the files of the work tree from a snapshot to a tree.
+// Checkout changes the files of the work tree from a snapshot to a tree.
 type Checkout interface {
 	// Snapshot writes the work tree as a tree object, see hand.Git.
 	Snapshot(ctx context.Context, exclude string) (session.Snapshot, error)
-	// PlanMove says what it takes to bring the work tree from a snapshot to a tree, and what is in the way. raw are files
-	// of the tree that are to have other bytes than those that a checkout writes, "" for none.
+	// PlanMove plans the move of the work tree from a snapshot to a tree, and lists the files in the way. raw has files of
+	// the tree whose bytes must differ from a normal checkout, "" for none.
 	PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error)
-	// Raw keeps the bytes of files that a plan's move overwrites or deletes and that no checkout of where it begins would
-	// write again: a tree of them, "" for none. It is for the plan's Raw, and for a rescue.
+	// Raw saves the exact bytes of files that a plan's move overwrites or deletes and that a checkout of its start would
+	// not reproduce. It returns a tree of them, "" for none, for the plan's Raw and for a rescue.
 	Raw(ctx context.Context, m session.Move) (session.Tree, error)
-	// MoveTree carries a plan out. Interrupted, it can be carried out again from a new snapshot.
+	// MoveTree carries out a plan. After an interruption it can be repeated from a new snapshot.
 	MoveTree(ctx context.Context, m session.Move) error
-	// MoveBack is MoveTree back to where a move began that failed on its way to a tree.
+	// MoveBack is MoveTree back to the start of a move that failed on its way to a tree.
 	MoveBack(ctx context.Context, m session.Move, failed session.Tree) error
-	// DropBegun removes files that a failed move between two trees has added, or begun to: they hold nothing of anybody's.
+	// DropBegun removes files that a failed move between two trees has added or begun to write. They contain no one's
+	// work.
 	DropBegun(ctx context.Context, from, failed session.Tree) error
 }
 
-// Backups are rescues and auto-saves.
+// Backups has rescues and auto-saves.
 type Backups interface {
-	// Rescue keeps a snapshot under refs/wfs/<id>/rescue/<n> and returns the ref's name.
+	// Rescue saves a snapshot under refs/wfs/<id>/rescue/<n> and returns the ref's name.
 	Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error)
-	// Rescued returns the newest rescue that was made for the same reason and holds what a snapshot holds, "" for none.
+	// Rescued returns the newest rescue with the same reason and the same content as a snapshot, "" for none.
 	Rescued(ctx context.Context, id session.ID, why string, s session.Snapshot) (string, error)
-	// WaysBack are lines that say how to have back what a rescue keeps, the first one beginning with why.
+	// WaysBack returns lines that explain how to restore a rescue. The first line begins with why.
 	WaysBack(ctx context.Context, ref, why string) []string
-	// Auto returns a session's newest auto-save, nil when there is none. It may be stale.
+	// Auto returns a session's newest auto-save, nil for none. It may be stale.
 	Auto(ctx context.Context, id session.ID) (*session.AutoSave, error)
-	// Backup returns the auto-save or rescue that a ref names, nil when there is none.
+	// Backup returns the auto-save or rescue under a ref, nil for none.
 	Backup(ctx context.Context, ref string) (*session.AutoSave, error)
 }
 
-// Operations are the log of what was done in this work tree.
+// Operations is the operation log of this work tree.
 type Operations interface {
 	// Ops lists operations, newest first.
 	Ops(ctx context.Context) ([]session.Op, error)
-	// LogOp appends one that a dead process has not logged, see hand.Git.
+	// LogOp appends an operation that a dead process has not logged, see hand.Git.
 	LogOp(ctx context.Context, op session.Op) (int64, error)
 }
 
-// Kit is what all transitions share.
+// Kit is shared by all transitions.
 type Kit struct {
 	*hand.Base
 	Git Git
-	// Recovered is called for what a dead process had begun, once that has come to an end. It may be nil.
+	// Recovered is called after each recovery of a dead process's operation. It may be nil.
 	Recovered func(Recovered)
 }
 
@@ -122,42 +124,42 @@ type Kit struct {
 type Mover struct {
 	*hand.Hand
 	*Kit
-	Halfway []string // rescues of what lay there while a move or finish went on
+	Halfway []string // rescues of files found half-way through a move or finish
 }
 
-// Going makes sessions current, and leaves them.
+// Going makes sessions current in the work tree, and leaves them.
 type Going struct{ *Mover }
 
-// Deleting puts a session away.
+// Deleting deletes a session.
 type Deleting struct{ *Mover }
 
-// Undoing takes operations of a session back.
+// Undoing undoes operations of a session.
 type Undoing struct {
 	*Going
 	deletes *Deleting
 }
 
-// FinishTurn makes a finish true, or takes it back.
+// FinishTurn makes the turn of a finish, or undoes it.
 type FinishTurn struct {
 	*Mover
-	// Stayed is why the session's documents are still in the work tree after a finish, nil: they are not.
+	// Stayed is the reason why the session's documents are still in the work tree after a finish, nil if they are not.
 	Stayed error
 }
 
-// Restoring brings deleted sessions back.
+// Restoring restores deleted sessions.
 type Restoring struct{ *Kit }
 
-// Saves finds backups to go back to.
+// Saves finds backups to restore.
 type Saves struct{ *Kit }
 
-// All are the transitions of a session in hand.
+// All has the transitions of a session in hand.
 type All struct {
 	*Undoing
 	*Deleting
 	*FinishTurn
 }
 
-// Of are the transitions of a session in hand.
+// Of returns the transitions of a session in hand.
 func Of(h *hand.Hand, k *Kit) *All {
 	m := &Mover{Hand: h, Kit: k}
 	d := &Deleting{m}

@@ -9,15 +9,15 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Recover brings files and refs that a dead process left behind to the old state or the new one. Its rows, by the last
-// word of the journal:
+// Recover brings files and refs of a dead process to the old state or the new one. The last event of the journal
+// decides:
 //
-//	a turn, ledger not moved       it did not happen: say so; the objects are garbage, the work tree is as it was
+//	a turn, ledger not moved       it did not happen, and is dropped; its objects are garbage, the work tree is unchanged
 //	ledger moved, no journal yet   settle the turn: branch, HEAD, index
-//	move_started                   rescue what is there now, then carry the move out to its end, or if that fails take it
-//	                               back: the command that found it says so, and does no more
-//	finish_started                 take the half-made branch back
-//	delete_started                 carry the deletion out to its end
+//	move_started                   rescue the current files, then complete the move. If that fails, undo it: the command
+//	                               that found it reports so and does no more
+//	finish_started                 remove the new branch
+//	delete_started                 complete the deletion
 func (a *All) Recover(ctx context.Context) error {
 	h := a.FinishTurn
 	if h.S.Deleting != nil {
@@ -55,9 +55,9 @@ func (a *All) Recover(ctx context.Context) error {
 	return nil
 }
 
-// settle makes the moves of the ledger tip's turn if the process that published it died before it could. The evidence
-// is the previous journal: it still ends with that turn. Without it (a clone whose state was deleted, a branch that
-// somebody reset on purpose) nothing is moved.
+// settle applies the ref moves of the ledger tip's turn if its process died before it could. The evidence is the
+// previous journal, which still ends with that turn. Without it (the clone's state was deleted, or the user reset a
+// branch on purpose) nothing is moved.
 func (h *FinishTurn) settle(ctx context.Context) error {
 	turn, op, err := h.lastTurn(ctx)
 	if err != nil || turn == nil {
@@ -79,7 +79,7 @@ func (h *FinishTurn) settle(ctx context.Context) error {
 		return nil
 	}
 	if op != nil && isCheckpoint(op.Kind) && turn.Worktree != h.Git.Worktree() {
-		op = nil // it moved no files; its index and its log are another work tree's
+		op = nil // it moved no files; index and log belong to another work tree
 	}
 	if op != nil {
 		gone, err := h.elsewhere(ctx, *turn, op.Summary)
@@ -87,7 +87,7 @@ func (h *FinishTurn) settle(ctx context.Context) error {
 			return err
 		}
 		if gone {
-			op = nil // its log is gone as well
+			op = nil // its log is gone, too
 		}
 	}
 	settled, err := h.Git.Settle(ctx, h.ID, *turn)
@@ -111,14 +111,14 @@ func (h *FinishTurn) settle(ctx context.Context) error {
 				Note:  h.noteOf(ctx, session.MoveKind(op.Kind), *turn, n)})
 		}
 	}
-	// With the journal that was missing the evidence ends: whoever moves a branch back from now on means it.
+	// The new journal removes the evidence: a branch that is moved back from now on was moved on purpose.
 	if h.Files, err = h.OpenFiles(h.ID, before); err != nil {
 		return err
 	}
 	return h.Files.Rotate(h.Tip)
 }
 
-// lastTurn returns the moves of the turn that made the ledger's tip, and the operation to log for it if there is one.
+// lastTurn returns the turn that made the ledger's tip, and the operation to log for it, if any.
 func (h *FinishTurn) lastTurn(ctx context.Context) (*session.Turn, *session.Op, error) {
 	events, err := h.EventsOf(ctx, h.Tip)
 	if err != nil || len(events) == 0 {
@@ -127,7 +127,7 @@ func (h *FinishTurn) lastTurn(ctx context.Context) (*session.Turn, *session.Op, 
 	ev := events[len(events)-1]
 	switch b := ev.Body.(type) {
 	case session.Checkpointed:
-		if b.Trigger == session.TriggerBirth && b.Turn.HeadNew != "" { // in a work tree of its own
+		if b.Trigger == session.TriggerBirth && b.Turn.HeadNew != "" { // in its own work tree
 			op := opOfBirth(h.Hand, ev, b.Turn)
 			return &b.Turn, &op, nil
 		}
@@ -152,7 +152,7 @@ func (h *FinishTurn) lastTurn(ctx context.Context) (*session.Turn, *session.Op, 
 		return &b.Turn, &op, nil
 	}
 	if op, ok := h.RecordedOp(ev); ok {
-		op.Turn.Worktree = h.Git.Worktree() // any will do: nothing of a work tree is moved
+		op.Turn.Worktree = h.Git.Worktree() // any work tree will do: nothing moves
 		return &op.Turn, &op, nil
 	}
 	return nil, nil, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// elsewhere refuses to go on when a move of another work tree died half-way: files, index and HEAD can be
-// brought to its end only there. It reports true when that work tree is gone.
+// elsewhere refuses to continue if a move of another work tree was interrupted: only there can its files, index and
+// HEAD be completed. It reports true if that work tree is gone.
 func (h *Mover) elsewhere(ctx context.Context, t session.Turn, summary string) (gone bool, err error) {
 	if t.Worktree == h.Git.Worktree() {
 		return false, nil
@@ -24,24 +24,24 @@ func (h *Mover) elsewhere(ctx context.Context, t session.Turn, summary string) (
 		Hint:    fmt.Sprintf("cd %s && %s", path, h.Completes(ctx, h.ID, t))}
 }
 
-// Recovered says what became of something that a dead process had begun, for people. They have not read what it
-// did, and may have worked on since.
+// Recovered reports the outcome of an operation that a dead process began. The user has not seen that process's output,
+// and may have worked on since.
 type Recovered struct {
 	Session session.ID
-	Did     string   // the summary of the operation
-	Became  Became   // of it
-	Why     string   // it was given up; or what is to be known of one that was completed; or ""
-	Op      int64    // number in the operation log of one that was completed
-	Rescued string   // ref that keeps what was there before it, "" for none
-	Found   []string // refs that keep what lay there half-way, with what was edited since
-	// what its own process would have said of uncommitted changes that were left behind where it led, or ""
+	Did     string // the summary of the operation
+	Became  Became
+	Why     string   // why it was given up, or a remark about a completed one, or ""
+	Op      int64    // number in the operation log if it was completed
+	Rescued string   // ref with the files from before it, "" for none
+	Found   []string // refs with the files found half-way, including later edits
+	// the note that its own process would have printed about uncommitted changes on the target branch, or ""
 	Note string
 }
 
-// Became is what became of something that was half done.
+// Became is the outcome of an interrupted operation.
 type Became string
 
-// What can become of it.
+// Outcomes of an interrupted operation.
 const (
 	Completed Became = "completed"
 	GivenUp   Became = "given_up" // the files are as they were found
@@ -55,7 +55,7 @@ func (h *Mover) tellRecovered(r Recovered) {
 	}
 }
 
-// recoverMove brings a move to an end that a dead process began.
+// recoverMove completes a move that a dead process began, or gives it up.
 func (h *Mover) recoverMove(ctx context.Context, m session.MoveStarted) error {
 	gone, err := h.elsewhere(ctx, m.Turn, m.Summary)
 	if err != nil {
@@ -83,10 +83,10 @@ func (h *Mover) recoverMove(ctx context.Context, m session.MoveStarted) error {
 	return nil
 }
 
-// halfWay begins the reason of a rescue that is made in the middle of a move.
+// halfWay begins the reason of a rescue in the middle of a move.
 const halfWay = "interrupted half-way: "
 
-// rescueHalfWay keeps what lies there in the middle of a move.
+// rescueHalfWay saves the files found in the middle of a move.
 func (h *Mover) rescueHalfWay(ctx context.Context, m session.MoveStarted, snap session.Snapshot) error {
 	ref, err := h.rescue(ctx, halfWay+m.Summary, snap, true)
 	if err == nil {
@@ -95,14 +95,14 @@ func (h *Mover) rescueHalfWay(ctx context.Context, m session.MoveStarted, snap s
 	return err
 }
 
-// keptAt remembers a rescue that is to be named at the end.
+// keptAt remembers a rescue for the final message.
 func (h *Mover) keptAt(ref string) {
 	if !slices.Contains(h.Halfway, ref) {
 		h.Halfway = append(h.Halfway, ref)
 	}
 }
 
-// keptHalfWay ends a message about a move that failed.
+// keptHalfWay returns the end of a message about a failed move: the refs of its rescues.
 func keptHalfWay(refs []string) string {
 	if len(refs) == 0 {
 		return ""

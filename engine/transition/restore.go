@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// keptIn is the directory that keeps the refs of a deletion, by its moves. The name ends in a slash; "" for none.
+// keptIn returns the directory with the refs of a deletion, given its moves. It ends in a slash; "" for none.
 func keptIn(t session.Turn) string {
 	for _, m := range t.Refs {
 		if dir, ok := strings.CutSuffix(m.Ref, "ledger"); ok && strings.HasPrefix(dir, DeletedPrefix) {
@@ -21,8 +21,8 @@ func keptIn(t session.Turn) string {
 	return ""
 }
 
-// keptBelow are the moves that bring the refs back which are kept below a directory, the ledger last, and those that
-// remove the copies.
+// keptBelow returns the moves that restore the refs saved below a directory, the ledger last, and the moves that remove
+// the copies.
 func (e *Kit) keptBelow(ctx context.Context, id session.ID, dir string) (back, copies []session.RefMove, err error) {
 	if dir == "" {
 		return nil, nil, nil
@@ -43,14 +43,14 @@ func (e *Kit) keptBelow(ctx context.Context, id session.ID, dir string) (back, c
 	return append(back, ledger...), copies, err
 }
 
-// Undeletes reports whether taking an operation back, or doing it again, brings a deleted session back. ops are
-// those of its work tree.
+// Undeletes reports whether the undo or redo of an operation restores a deleted session. ops are the operations of its
+// work tree.
 func Undeletes(ops []session.Op, op session.Op) (bool, error) {
 	kind, redo, err := originalIn(ops, op)
 	return kind == hand.OpDelete && !redo || kind == hand.OpRestore && redo, err
 }
 
-// UndoDelete takes a deletion back. The caller holds the session's driver lock.
+// UndoDelete undoes a deletion. The caller holds the session's driver lock.
 func (e *Restoring) UndoDelete(ctx context.Context, op session.Op) (*Relocated, error) {
 	if err := e.mayUndelete(ctx, op); err != nil {
 		return nil, err
@@ -58,8 +58,7 @@ func (e *Restoring) UndoDelete(ctx context.Context, op session.Op) (*Relocated, 
 	return e.restoreAs(ctx, op.Session, keptIn(op.Turn), summaryOfUndo(op), op.Number)
 }
 
-// mayUndelete refuses when a name that a deletion gave free is somebody else's by now, or when what was deleted
-// is gone.
+// mayUndelete refuses if a ref of the deleted session was created again, or if the deleted objects are gone.
 func (e *Kit) mayUndelete(ctx context.Context, op session.Op) error {
 	for _, m := range op.Turn.Refs {
 		if m.Old == "" {
@@ -84,12 +83,12 @@ func (e *Kit) mayUndelete(ctx context.Context, op session.Op) error {
 	return err
 }
 
-// Restore brings a deleted session back whose refs are kept below dir, a name that ends in a slash.
+// Restore restores a deleted session from the refs below dir, which ends in a slash.
 func (e *Restoring) Restore(ctx context.Context, id session.ID, dir string) (*Relocated, error) {
 	return e.restoreAs(ctx, id, dir, "restore "+string(id), 0)
 }
 
-// BringBack brings a session back that PutAway has deleted, for the redo that an operation is about.
+// BringBack restores a session that PutAway deleted, for the redo of an operation.
 func (e *Restoring) BringBack(ctx context.Context, op session.Op) error {
 	kind, redo, err := e.original(ctx, op)
 	if err != nil || kind != string(session.MoveNew) || !redo {
@@ -111,7 +110,7 @@ func (e *Restoring) BringBack(ctx context.Context, op session.Op) error {
 	return err
 }
 
-// restoreAs makes the moves of a deletion the other way round, and logs that.
+// restoreAs reverses the moves of a deletion, and logs the operation.
 func (e *Restoring) restoreAs(ctx context.Context, id session.ID, dir, summary string, undoes int64) (*Relocated,
 	error) {
 	var n int64
@@ -127,8 +126,7 @@ func (e *Restoring) restoreAs(ctx context.Context, id session.ID, dir, summary s
 	return recorded(n, summary), err
 }
 
-// bringRefs brings the refs of a deletion back that are kept below a directory, logs that, and removes the copies. log
-// may be nil.
+// bringRefs restores the refs saved below a directory, calls log, which may be nil, and removes the copies.
 func (e *Restoring) bringRefs(ctx context.Context, id session.ID, dir, why string,
 	log func(session.Commit, []session.RefMove) error) error {
 	back, copies, err := e.keptBelow(ctx, id, dir)
@@ -162,7 +160,7 @@ func (e *Restoring) bringRefs(ctx context.Context, id session.ID, dir, why strin
 	return err
 }
 
-// restorable returns the ledger's tip that moves bring back, and refuses when it is not there any more.
+// restorable returns the ledger's tip that moves restore. It refuses if its objects are gone.
 func (e *Kit) restorable(ctx context.Context, id session.ID, back []session.RefMove) (session.Commit, error) {
 	if n := len(back); n > 0 && back[n-1].Ref == session.LedgerOf(id) {
 		if there, err := e.Git.Exists(ctx, back[n-1].New); err != nil || there {
@@ -173,8 +171,8 @@ func (e *Kit) restorable(ctx context.Context, id session.ID, back []session.RefM
 		Message: fmt.Sprintf("the deleted data of %s is permanently gone", id), Hint: "wfs list"}
 }
 
-// unneeded are the copies of what came back. A ref that is somebody else's by now did not, and its copy may be all that
-// holds the commits that were on it.
+// unneeded returns the copies of restored refs. A ref that was created again meanwhile was not restored, and its copy
+// may be all that keeps its commits reachable.
 func unneeded(copies, back []session.RefMove, s session.Settled) []session.RefMove {
 	there := map[session.Commit]bool{}
 	for _, m := range back {
@@ -184,8 +182,8 @@ func unneeded(copies, back []session.RefMove, s session.Settled) []session.RefMo
 	return slices.DeleteFunc(copies, func(m session.RefMove) bool { return !there[m.Old] })
 }
 
-// neverDeleted says in the journal that the deletion is taken back, before the session is there again: or the next
-// command would complete it.
+// neverDeleted drops the deletion from the journal before the session exists again. Otherwise the next command would
+// complete it.
 func (e *Restoring) neverDeleted(ctx context.Context, id session.ID, tip session.Commit, why string) error {
 	h, err := e.At(ctx, id, tip)
 	if err != nil || h.S.Deleting == nil {

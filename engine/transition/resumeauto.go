@@ -10,11 +10,11 @@ import (
 	"github.com/wfs-dev/wfs/session/fold"
 )
 
-// AutoFound is an auto-save that a session can go back to, and the checkpoint that it was made upon.
+// AutoFound is a backup that a session can be restored to, and the checkpoint that it is based on.
 type AutoFound struct {
 	session.AutoSave
 	Checkpoint int
-	// what the visit of the interrupted attempt began with; "" of a rescue: its files are a person's
+	// tree at the start of the interrupted attempt's visit; "" for a rescue, whose files are a person's
 	Since session.Tree
 }
 
@@ -37,9 +37,9 @@ func (e *Saves) FindBackup(ctx context.Context, id session.ID, number string) (*
 	return e.upon(ctx, id, a)
 }
 
-// FindAuto returns the auto-save of a session that still says something: nothing has happened since but that an
-// interrupted run was recovered, which keeps what was found as a checkpoint. Recovery may make one stale, so it
-// is looked for before the session is opened.
+// FindAuto returns the session's auto-save unless it is stale: since then, at most the recovery of an interrupted run
+// may have happened, which made a checkpoint of the files. Recovery may make an auto-save stale, so call this before
+// the session is opened.
 func (e *Saves) FindAuto(ctx context.Context, id session.ID) (*AutoFound, error) {
 	a, err := e.Git.Auto(ctx, id)
 	if err != nil {
@@ -61,7 +61,7 @@ func (e *Saves) FindAuto(ctx context.Context, id session.ID) (*AutoFound, error)
 	return e.upon(ctx, id, a)
 }
 
-// upon finds the checkpoint that a backup was made upon.
+// upon finds the checkpoint that a backup is based on.
 func (e *Saves) upon(ctx context.Context, id session.ID, a *session.AutoSave) (*AutoFound, error) {
 	s, err := e.AtTip(ctx, id, a.Ledger)
 	if err != nil {
@@ -89,7 +89,7 @@ func (e *Saves) upon(ctx context.Context, id session.ID, a *session.AutoSave) (*
 	return found, nil
 }
 
-// stale reports whether anything but the recovery of an interrupted run has happened since an auto-save was made.
+// stale reports whether anything except the recovery of an interrupted run happened since an auto-save.
 func (e *Saves) stale(ctx context.Context, id session.ID, a *session.AutoSave) (bool, error) {
 	commits, err := e.Git.Ledgers(ctx, id)
 	if err != nil {
@@ -112,8 +112,8 @@ func (e *Saves) stale(ctx context.Context, id session.ID, a *session.AutoSave) (
 	return true, nil
 }
 
-// ResumeAuto puts the files of an auto-save back, upon the checkpoint that it was made upon. What is there is
-// kept, as by every move.
+// ResumeAuto restores the files of a backup, on the checkpoint that it is based on. It saves the current files, like
+// every move.
 func (h *Going) ResumeAuto(ctx context.Context, a *AutoFound) (*Relocated, error) {
 	r, err := h.resumeAuto(ctx, a)
 	if err != nil {
@@ -129,8 +129,8 @@ func (h *Going) resumeAuto(ctx context.Context, a *AutoFound) (Relocation, error
 	}
 	r.Summary = fmt.Sprintf("resume %s with the backup of %s", h.ID, clockOf(a.At))
 	r.Tree, r.raw, r.since = a.Tree, a.Raw, a.Since
-	// The agent may have committed since the checkpoint: then the branch goes to where it was, and what it had staged is
-	// staged again.
+	// The agent may have committed since the checkpoint. Then the branch moves to that commit, and the agent's index is
+	// restored.
 	code := h.S.At(a.Checkpoint).Code
 	if a.Head.Ref == h.S.Branch() && a.Head.Commit != "" && a.Head.Commit != code {
 		code = a.Head.Commit
@@ -152,5 +152,5 @@ func (h *Going) resumeAuto(ctx context.Context, a *AutoFound) (Relocation, error
 	return r, nil
 }
 
-// clockOf is a time for a summary.
+// clockOf formats a time for a summary.
 func clockOf(at int64) string { return time.Unix(at, 0).UTC().Format("2006-01-02 15:04:05 UTC") }

@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// isRecord reports whether an operation of a kind changed nothing but what is said of a session.
+// isRecord reports whether an operation changed only the session's record.
 func isRecord(kind string, op session.Op) bool {
 	switch kind {
 	case hand.OpAbandon, hand.OpRevive, hand.OpRename, hand.OpEdit, hand.OpRepin, hand.OpPhase, hand.OpNote,
@@ -23,8 +23,7 @@ func isRecord(kind string, op session.Op) bool {
 	return false
 }
 
-// isCheckpoint reports whether an operation of a kind that is no record made a checkpoint, and left the files
-// as they were.
+// isCheckpoint reports whether an operation, not a record, made a checkpoint and left the files unchanged.
 func isCheckpoint(kind string) bool {
 	return kind == hand.OpCheckpoint || kind == hand.OpApprove || kind == hand.OpReject
 }
@@ -34,8 +33,8 @@ func recorded(n int64, summary string) *Relocated {
 		Summary: summary, To: -1}}}
 }
 
-// takeBack brings back what an operation changed in what is said of the session, unless somebody has changed the same
-// since. Nothing is removed from history: it is a turn like any other.
+// takeBack restores the session's record from before an operation. It removes nothing from history: it is a turn like
+// any other. It returns the number of its operation.
 func (h *Undoing) takeBack(ctx context.Context, op session.Op, t turning, f session.Former) (int64, error) {
 	if f.Spec != nil {
 		text, err := h.Git.File(ctx, t.ledger, session.FileSpec)
@@ -53,12 +52,13 @@ func (h *Undoing) takeBack(ctx context.Context, op session.Op, t turning, f sess
 		return session.TakenBack{Summary: summaryOfUndo(op), Undoes: op.Number, Former: f, Turn: turn}
 	})
 	if err == nil {
-		err = h.KeepExclude(ctx) // which follows what is allowed
+		err = h.KeepExclude(ctx) // the exclude file follows the allowed paths
 	}
 	return n, err
 }
 
-// planTakeBack is what an operation changed in what is said of the session, refused when it cannot be brought back.
+// planTakeBack returns the changes of an operation to the session's record. It refuses if they cannot be undone because
+// the same part was changed since.
 func (h *Undoing) planTakeBack(ctx context.Context, op session.Op) (t turning, f session.Former, err error) {
 	if t, err = h.around(ctx, op); err != nil {
 		return t, f, err
@@ -76,8 +76,7 @@ func (h *Undoing) planTakeBack(ctx context.Context, op session.Op) (t turning, f
 	return t, f, nil
 }
 
-// insteadOf is the command that makes by hand what an undo would have made. at is the checkpoint that the
-// session stood on.
+// insteadOf returns the command that does by hand what the undo would do. at is the session's former checkpoint.
 func (h *Undoing) insteadOf(f session.Former, at int) string {
 	switch {
 	case f.Notes != nil:
@@ -103,7 +102,7 @@ func orElse(s, other string) string {
 	return s
 }
 
-// pinFormer lets the session run what it ran at an earlier ledger commit, with the limits of then.
+// pinFormer pins the plan of an earlier ledger commit again, with its limits.
 func (h *Undoing) pinFormer(ctx context.Context, ledger session.Commit) error {
 	docs, err := h.documentsOf(ctx, ledger, session.FilePlan, session.FileWorkflow, session.FileBaseline)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/session/oplog"
 )
 
-// original follows undos down to the operation that they are about. Taking op back means to take that back, or
-// with redo to do it again.
+// original follows undos down to the operation that they are about. With redo, undoing op means to do that operation
+// again; otherwise it means to undo it.
 func (e *Kit) original(ctx context.Context, op session.Op) (kind string, redo bool, err error) {
 	ops, err := e.Git.Ops(ctx)
 	if err != nil {
@@ -22,7 +22,7 @@ func (e *Kit) original(ctx context.Context, op session.Op) (kind string, redo bo
 	return originalIn(ops, op)
 }
 
-// originalIn is the same, given the operations of op's work tree.
+// originalIn is original, given the operations of op's work tree.
 func originalIn(ops []session.Op, op session.Op) (kind string, redo bool, err error) {
 	byNumber := map[int64]session.Op{}
 	for _, o := range ops {
@@ -38,8 +38,8 @@ func originalIn(ops []session.Op, op session.Op) (kind string, redo bool, err er
 	return op.Kind, redo, nil
 }
 
-// Undoable returns what an undo takes back, in that order: the newest operation of this work tree that is not
-// taken back already, and what the same command had done before it.
+// Undoable returns the operations that the next undo undoes, in that order: the newest one of this work tree that is
+// not undone yet, and earlier ones of the same command.
 func (e *Kit) Undoable(ctx context.Context) ([]session.Op, error) {
 	undo, redo, err := e.standing(ctx)
 	if err == nil && len(undo) == 0 {
@@ -53,7 +53,7 @@ func (e *Kit) Undoable(ctx context.Context) ([]session.Op, error) {
 	return oplog.Together(undo), err
 }
 
-// Redoable returns the undos that a redo takes back, in that order.
+// Redoable returns the undos that the next redo undoes, in that order.
 func (e *Kit) Redoable(ctx context.Context) ([]session.Op, error) {
 	_, redo, err := e.standing(ctx)
 	if err == nil && len(redo) == 0 {
@@ -72,9 +72,9 @@ func (e *Kit) standing(ctx context.Context) (undo, redo []session.Op, err error)
 	return undo, redo, nil
 }
 
-// Undo takes an operation of this session back: files, index, HEAD and refs as they were before it, each ref only if it
-// is still where the operation left it, and what the operation changed in what is said of the session. Edits made since
-// are rescued, and come back with the redo, which is the undo of an undo.
+// Undo undoes an operation of this session: files, index, HEAD, refs and the session's record return to their state
+// before it. A ref is moved only if it is still where the operation left it. Edits made since are rescued. The redo,
+// which is the undo of an undo, restores them.
 func (h *Undoing) Undo(ctx context.Context, op session.Op) (*Relocated, error) {
 	v, err := h.reverse(ctx, op)
 	if err != nil {
@@ -92,7 +92,7 @@ func (h *Undoing) Undo(ctx context.Context, op session.Op) (*Relocated, error) {
 	return recorded(n, summaryOfUndo(op)), err
 }
 
-// reversal is what takes an operation back: a deletion, a record or a move.
+// reversal is the change that undoes an operation: a deletion, a record or a move.
 type reversal struct {
 	deletes, record bool
 	turning         turning        // with record
@@ -100,7 +100,7 @@ type reversal struct {
 	relocation      Relocation
 }
 
-// reverse plans how an operation is taken back, or done again, and refuses what cannot be.
+// reverse plans the undo or redo of an operation. It refuses one that is impossible.
 func (h *Undoing) reverse(ctx context.Context, op session.Op) (v reversal, err error) {
 	kind, redo, err := h.original(ctx, op)
 	switch {
@@ -119,7 +119,7 @@ func (h *Undoing) reverse(ctx context.Context, op session.Op) (v reversal, err e
 		// the files were the user's before and after
 		Head: op.Turn.HeadOld, Tip: op.Turn.HeadOldCommit, To: -1, undoes: op.Number, stay: isCheckpoint(kind)}
 	if kind == string(session.MoveNew) && !redo {
-		r.status = session.StatusAbandoned // it was never not there
+		r.status = session.StatusAbandoned // before its birth it did not exist
 	} else if err := h.bringBack(ctx, op, &r); err != nil {
 		return v, err
 	}
@@ -128,15 +128,15 @@ func (h *Undoing) reverse(ctx context.Context, op session.Op) (v reversal, err e
 	return v, err
 }
 
-// asLeft refuses unless HEAD and every ref are where an operation left them, and where HEAD goes back to is where it
-// was. It returns the moves that take the operation back. to is the checkpoint that becomes current by that, if any.
+// asLeft returns the ref moves that undo an operation. It refuses unless HEAD and every ref are where the operation
+// left them, and the former HEAD's branch has not moved. to is the checkpoint that becomes current, if any.
 func (h *Undoing) asLeft(ctx context.Context, op session.Op, to int) ([]session.RefMove, error) {
 	head, err := h.Git.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
 	on := op.Turn.HeadNew
-	if on == "" { // the operation moved the session's branch below HEAD
+	if on == "" { // the operation moved the session's branch under HEAD
 		on = h.S.Branch()
 	}
 	if head.Name() != on {
@@ -173,7 +173,7 @@ func (h *Undoing) asLeft(ctx context.Context, op session.Op, to int) ([]session.
 	if !strings.HasPrefix(back, "refs/") || op.Turn.HeadOldCommit == "" || slices.ContainsFunc(op.Turn.Refs, moved) {
 		return moves, nil
 	}
-	// Its files would be older than the branch by now, and the next commit there would take the newer ones back.
+	// The files would be older than the branch, and the next commit there would undo the newer commits.
 	now, err := h.Git.Ref(ctx, back)
 	if err == nil && now != op.Turn.HeadOldCommit {
 		err = movedOn(op, session.ShortRef(back), orNone(now), orNone(op.Turn.HeadOldCommit), h.otherwise(ctx, op, to))
@@ -181,8 +181,8 @@ func (h *Undoing) asLeft(ctx context.Context, op session.Op, to int) ([]session.
 	return moves, err
 }
 
-// backTo is the command that brings HEAD to where an operation left it, or on without it: a commit that was made on no
-// branch since, and that no ref leads to, gets a branch first.
+// backTo returns the command that moves HEAD to where an operation left it, or that goes on without the undo: commits
+// made since on a detached HEAD, which no ref reaches, get a branch first.
 func (h *Undoing) backTo(ctx context.Context, op session.Op, head session.Head, on string) (string, error) {
 	switch {
 	case on == h.S.Branch():
@@ -203,7 +203,7 @@ func (h *Undoing) backTo(ctx context.Context, op session.Op, head session.Head, 
 	return fmt.Sprintf("git switch --detach %s && wfs %s", place(on), verb), nil
 }
 
-// place names where HEAD is, for people.
+// place formats a HEAD for people.
 func place(on string) string {
 	if strings.HasPrefix(on, "refs/") {
 		return session.ShortRef(on)
@@ -211,7 +211,7 @@ func place(on string) string {
 	return session.Commit(on).Short()
 }
 
-// otherwise is the command that leads about where an undo would have led.
+// otherwise returns the command that comes closest to the result of an undo.
 func (h *Undoing) otherwise(ctx context.Context, op session.Op, to int) string {
 	switch back := op.Turn.HeadOld; {
 	case to >= 0:
@@ -231,7 +231,7 @@ func orNone(c session.Commit) string {
 	return c.Short()
 }
 
-// summaryOfUndo names what is taken back; taking an undo back is doing it again.
+// summaryOfUndo returns the summary of the undo of an operation; undoing an undo is a redo.
 func summaryOfUndo(op session.Op) string {
 	if again, ok := strings.CutPrefix(op.Summary, "undo: "); ok && op.Undoes > 0 {
 		return "redo: " + again
@@ -242,7 +242,7 @@ func summaryOfUndo(op session.Op) string {
 	return "undo: " + op.Summary
 }
 
-// verbOf says which command takes an operation back, and what that is about: taking an undo back is a redo.
+// verbOf returns the command that undoes an operation, and the operation's summary; undoing an undo is a redo.
 func verbOf(op session.Op) (verb, what string) {
 	verb, what, _ = strings.Cut(summaryOfUndo(op), ": ")
 	return verb, what
@@ -255,7 +255,7 @@ func movedOn(op session.Op, what, where, left, hint string) error {
 			left)}
 }
 
-// bringBack completes an undo with what its operation changed in what is said of the session. The documents come along.
+// bringBack adds the operation's changes of the session's record, with its documents, to an undo.
 func (h *Undoing) bringBack(ctx context.Context, op session.Op, r *Relocation) error {
 	t, err := h.around(ctx, op)
 	if err != nil {
@@ -275,7 +275,7 @@ func (h *Undoing) bringBack(ctx context.Context, op session.Op, r *Relocation) e
 	return nil
 }
 
-// RanSince is how many attempts of agents and commands were judged since an operation: no undo takes those back.
+// RanSince counts the attempts of agents and commands that were judged since an operation: no undo undoes those.
 func (h *Undoing) RanSince(ctx context.Context, op session.Op) (int, error) {
 	commits, err := h.Git.Ledgers(ctx, h.ID)
 	i := slices.IndexFunc(commits, func(c session.LedgerCommit) bool { return c.Commit == op.Ledger })
@@ -289,10 +289,10 @@ func (h *Undoing) RanSince(ctx context.Context, op session.Op) (int, error) {
 // turning is a session right before and right after one of its turns.
 type turning struct {
 	before, after session.Session
-	ledger        session.Commit // the one before
+	ledger        session.Commit // ledger commit before the turn
 }
 
-// around reads what an operation made of its session.
+// around returns the session before and after an operation.
 func (h *Undoing) around(ctx context.Context, op session.Op) (turning, error) {
 	var t turning
 	commits, err := h.Git.Ledgers(ctx, h.ID)
@@ -319,7 +319,7 @@ func (h *Undoing) around(ctx context.Context, op session.Op) (turning, error) {
 	return t, err
 }
 
-// begins is the index of the first event of an operation, given those of its ledger commit, which it ends.
+// begins returns the index of an operation's first event in its ledger commit, which ends with the operation.
 func begins(events []session.Event) int {
 	i := len(events) - 1
 	before := func(kind session.Kind) {
@@ -336,14 +336,14 @@ func begins(events []session.Event) int {
 		if b.Trigger == session.TriggerAttempt { // a person's answer
 			before(session.KindAttemptStarted)
 		}
-	case session.Finished: // with the yes that asking for the work is
+	case session.Finished: // with the approval that a finish implies
 		finishes := func(k session.Kind) bool {
 			return k == session.KindFinishStarted || k == session.KindDropped || k == session.KindAgreed
 		}
 		for i > 0 && finishes(events[i-1].Kind()) {
 			i--
 		}
-	case session.PhaseMoved: // with why, when it was a rejection
+	case session.PhaseMoved: // with the reason, if it was a rejection
 		if i > 0 {
 			if n, ok := events[i-1].Body.(session.Noted); ok && n.Back {
 				i--
@@ -353,7 +353,7 @@ func begins(events []session.Event) int {
 	return i
 }
 
-// documentsOf reads documents of a ledger commit for the next one to hold. One that was not there becomes empty.
+// documentsOf reads documents of a ledger commit for the next one. A missing document becomes an empty one.
 func (h *Mover) documentsOf(ctx context.Context, ledger session.Commit, names ...string) (session.Files, error) {
 	docs := session.Files{}
 	for _, name := range names {
