@@ -19,27 +19,27 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// ErrNoObject says that an object is not in the repository.
+// ErrNoObject is the error for an object that is not in the repository.
 var ErrNoObject = errors.New("no such object")
 
-// maxPackIndex is the size of a pack's index, in bytes, up to which go-git reads objects of the pack: it loads
-// the index whole before it finds the first of them. Git maps it, and starts faster than 64 MB are read.
+// maxPackIndex is the size of a pack's index, in bytes, up to which go-git reads objects of the pack: it loads the
+// whole index before it finds the first object. Git maps the index, and starts faster than go-git reads 64 MB.
 const maxPackIndex = 64 << 20
 
-// reader is what is open of a repository's packs. The zero value is ready.
+// reader has the open packs of a repository. The zero value is ready.
 type reader struct {
 	mu     sync.Mutex // go-git's packs are not safe for concurrent use
 	packs  []*openPack
-	listed bool // packs are those that there were a moment ago
+	listed bool // packs has been listed
 }
 
-// Read returns an object's kind ("commit", "tree", "blob", "tag") and content, ErrNoObject when it is not there.
+// Read returns an object's kind ("commit", "tree", "blob", "tag") and content, or ErrNoObject.
 func (r *Store) Read(ctx context.Context, id string) (kind string, data []byte, err error) {
 	if len(id) != r.IDLength() || !gitcmd.IsHex(id) {
 		return "", nil, fmt.Errorf("%q is not an object id", id)
 	}
 	if r.Git.ReadsDirectly() {
-		// What is open does not show what gc and repack did since, so a failure is tried once more on what is there now.
+		// gc or repack may have replaced the open packs: after a failure, list them again and retry once.
 		for range 2 {
 			if kind, data, err = r.reader.object(r.Git.CommonDir, id); err == nil && r.NewObject(kind, data).ID == id {
 				return kind, data, nil
@@ -53,14 +53,14 @@ func (r *Store) Read(ctx context.Context, id string) (kind string, data []byte, 
 	if kind, data = got[0].Kind, got[0].Data; got[0].id == "" {
 		return "", nil, fmt.Errorf("%s: %w", id, ErrNoObject)
 	}
-	// Git believes the name of an object's file, as go-git does.
+	// Neither git nor go-git checks that a loose object matches its name.
 	if err == nil && r.NewObject(kind, data).ID != id {
 		return "", nil, fmt.Errorf("object %s is damaged", id)
 	}
 	return kind, data, err
 }
 
-// object reads through go-git. After an error the next call looks anew for what there is.
+// object reads an object with go-git. After an error, the next call lists the packs again.
 func (rd *reader) object(commonDir, id string) (kind string, data []byte, err error) {
 	rd.mu.Lock()
 	defer rd.mu.Unlock()
@@ -113,8 +113,8 @@ func (rd *reader) forget() {
 	rd.packs, rd.listed = nil, false
 }
 
-// looseKind returns the kind of an object that has a file of its own, "" when there is none or it does not
-// begin as an object does: a power cut may have left it empty.
+// looseKind returns the kind of a loose object, "" if there is no such file or it does not begin like an object: after
+// a power cut it may be empty.
 func looseKind(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -133,7 +133,7 @@ func looseKind(path string) string {
 	return kind.String()
 }
 
-// looseObject reads an object that has a file of its own.
+// looseObject reads a loose object.
 func looseObject(path string) (kind string, data []byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -153,7 +153,7 @@ func looseObject(path string) (kind string, data []byte, err error) {
 	return t.String(), data, err
 }
 
-// openPack is a pack that objects are looked for in, and that is opened when the first one is found.
+// openPack is a pack in which objects are looked up. It opens the pack file for the first object that it has.
 type openPack struct {
 	path  string // without extension
 	index *packIndexFile
@@ -194,7 +194,7 @@ func (p *openPack) open() error {
 	return nil
 }
 
-// Join is errors.Join without its newlines in the common case of one error.
+// Join is errors.Join, but returns a single error as it is.
 func Join(a, b error) error {
 	switch {
 	case a == nil:
