@@ -61,7 +61,7 @@ func openPackIndex(path string, idSize int) *packIndexFile {
 		return nil
 	}
 	p := &packIndexFile{data, idSize}
-	ok := string(data[:8]) == packIndexMagic+"\x00\x00\x00\x02" && len(data) >= packIndexHead+p.count()*idSize
+	ok := string(data[:8]) == packIndexMagic+"\x00\x00\x00\x02" && len(data) >= packIndexHead+p.count()*(idSize+4+4)
 	for i := 1; i < 256 && ok; i++ {
 		ok = p.fanout(i-1) <= p.fanout(i)
 	}
@@ -81,18 +81,41 @@ func (p *packIndexFile) fanout(first int) int {
 
 func (p *packIndexFile) count() int { return p.fanout(255) }
 
-// has searches an id among the sorted ids with the same first byte.
-func (p *packIndexFile) has(id []byte) bool {
+// find returns the position of an id among the sorted ids with the same first byte, -1 if it is missing.
+func (p *packIndexFile) find(id []byte) int {
 	low, high := 0, p.fanout(int(id[0]))
 	if id[0] > 0 {
 		low = p.fanout(int(id[0]) - 1)
 	}
 	at := func(i int) []byte {
-		start := packIndexHead + (low+i)*p.idSize
+		start := packIndexHead + i*p.idSize
 		return p.data[start : start+p.idSize]
 	}
-	i := sort.Search(high-low, func(i int) bool { return bytes.Compare(at(i), id) >= 0 })
-	return i < high-low && bytes.Equal(at(i), id)
+	i := low + sort.Search(high-low, func(i int) bool { return bytes.Compare(at(low+i), id) >= 0 })
+	if i < high && bytes.Equal(at(i), id) {
+		return i
+	}
+	return -1
+}
+
+func (p *packIndexFile) has(id []byte) bool { return p.find(id) >= 0 }
+
+// offset returns where the object with an id begins in the pack, false if the index has no valid offset of it.
+func (p *packIndexFile) offset(id []byte) (int64, bool) {
+	i := p.find(id)
+	if i < 0 {
+		return 0, false
+	}
+	offsets := p.data[packIndexHead+p.count()*(p.idSize+4):] // after the ids and a checksum for each
+	at := binary.BigEndian.Uint32(offsets[4*i:])
+	if at>>31 == 0 {
+		return int64(at), true
+	}
+	far := 4*p.count() + 8*int(at&^(1<<31)) // offsets of more than 31 bits are in another table
+	if far+8 > len(offsets) {
+		return 0, false
+	}
+	return int64(binary.BigEndian.Uint64(offsets[far:])), true
 }
 
 // linksOf returns the ids to which objects point and that are not among them, with their kinds. It leaves out

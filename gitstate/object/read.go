@@ -1,7 +1,6 @@
 package object
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,10 +20,6 @@ import (
 
 // ErrNoObject is the error for an object that is not in the repository.
 var ErrNoObject = errors.New("no such object")
-
-// maxPackIndex is the size of a pack's index, in bytes, up to which go-git reads objects of the pack: it loads the
-// whole index before it finds the first object. Git maps the index, and starts faster than go-git reads 64 MB.
-const maxPackIndex = 64 << 20
 
 // reader has the open packs of a repository. The zero value is ready.
 type reader struct {
@@ -179,20 +174,30 @@ func (p *openPack) object(hash plumbing.Hash) (kind string, data []byte, err err
 }
 
 func (p *openPack) open() error {
-	if len(p.index.data) > maxPackIndex {
-		return errors.New("the pack's index is large")
-	}
-	index := idxfile.NewMemoryIndex()
-	if err := idxfile.NewDecoder(bytes.NewReader(p.index.data)).Decode(index); err != nil {
-		return err
-	}
 	f, err := osfs.New(filepath.Dir(p.path)).Open(filepath.Base(p.path) + ".pack")
 	if err != nil {
 		return err
 	}
-	p.pack = packfile.NewPackfile(index, nil, f, 0)
+	p.pack = packfile.NewPackfile(packOffsets{index: p.index}, nil, f, 0)
 	return nil
 }
+
+// packOffsets lets go-git use the mapped index of a pack: go-git's own index reads the whole file before it finds the
+// first object. To read an object, go-git calls only these two methods.
+type packOffsets struct {
+	idxfile.Index // nil
+	index         *packIndexFile
+}
+
+func (p packOffsets) FindOffset(id plumbing.Hash) (int64, error) {
+	if at, ok := p.index.offset(id[:]); ok {
+		return at, nil
+	}
+	return 0, plumbing.ErrObjectNotFound
+}
+
+// FindHash returns an id that no object has. go-git calls it for the base of a delta, which it first looks up in a cache.
+func (p packOffsets) FindHash(int64) (plumbing.Hash, error) { return plumbing.ZeroHash, nil }
 
 // Join is errors.Join, but returns a single error as it is.
 func Join(a, b error) error {
