@@ -36,8 +36,8 @@ func (r *Backups) LedgerTrees(ctx context.Context, id session.ID) (map[session.T
 	return all, nil
 }
 
-// OnlyIn returns the reason why a rescue has something that is nowhere else, "" if it has not. trees are those that
-// stay, see LedgerTrees.
+// OnlyIn tells which content of a rescue is nowhere else; "" means that all of it is also elsewhere. trees are those
+// that stay, see LedgerTrees.
 func (r *Backups) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees map[session.Tree]bool) (string,
 	error) {
 	var head session.Tree

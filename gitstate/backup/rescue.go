@@ -104,8 +104,8 @@ func StateOf(why string, s session.Snapshot, own map[string]session.Commit) Stat
 		Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: own}
 }
 
-// StateCommit returns the objects of a state commit, the commit last. when describes the time in its message; files are
-// added to its tree.
+// StateCommit returns the objects of a state commit, the commit last. `when` describes the time in its message; `files`
+// are added to its tree.
 func (r *Backups) StateCommit(state State, s session.Snapshot, ledger session.Commit, when string, files session.Files,
 	ident string, at int64) ([]object.Object, error) {
 	var below []session.Commit

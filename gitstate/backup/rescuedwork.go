@@ -150,8 +150,8 @@ func (p Rescued) Show() string {
 	return fmt.Sprintf("git show %s, or one file: git show %s:FILE", p.At, p.At)
 }
 
-// WaysBack returns lines that tell the user how to restore a rescue: why with a command, and one line for each further
-// part. There are none if the branch on which the rescue was made has all of it now.
+// WaysBack returns lines that tell the user how to restore a rescue: `why` with a command, and one line for each
+// further part. There are none if the branch on which the rescue was made has all of it now.
 func (r *Backups) WaysBack(ctx context.Context, ref, why string) []string {
 	parts, err := r.RescuedParts(ctx, ref)
 	if err != nil || len(parts) == 0 { // this is only a hint; the git command will show the problem
@@ -175,7 +175,7 @@ func (r *Backups) WaysBack(ctx context.Context, ref, why string) []string {
 }
 
 // Lacks reports whether a branch lacks the uncommitted work of a rescue: it has neither the same files nor a commit
-// with the same change. branch "" stands for the branch on which the rescue was made.
+// with the same change. "" stands for the branch on which the rescue was made.
 func (r *Backups) Lacks(ctx context.Context, branch, ref string) bool {
 	rescue, err := r.Refs.Ref(ctx, ref)
 	if err != nil || rescue == "" {

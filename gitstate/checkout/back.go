@@ -91,7 +91,7 @@ func (r *Mover) added(ctx context.Context, m session.Move, failed session.Tree) 
 		func(c object.TreeChange) bool { return c.OldMode != object.ModeNone || !free[c.Path] }), nil
 }
 
-// sparing adds files that git must not write to spared, and returns both trees of a move without them.
+// sparing adds to `spared` the files that git must not write, and returns both trees of a move without them.
 func (r *Mover) sparing(ctx context.Context, spared map[string]bool, files []raw.File, from, to session.Tree) (a,
 	b session.Tree, err error) {
 	index := filepath.Join(r.Git.PrivateDir(), "sparing")

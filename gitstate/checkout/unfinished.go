@@ -75,8 +75,8 @@ func (r *Mover) tornFiles(ctx context.Context, changes []object.TreeChange) (map
 	return torn, nil
 }
 
-// addedBetween returns the files that tree target has and tree from lacks, by path; none if one of the trees is
-// missing, because the move is weeks old.
+// addedBetween returns the files that `target` has and `from` lacks, by path; none if one of the trees is missing,
+// because the move is weeks old.
 func (r *Mover) addedBetween(ctx context.Context, from, target string) (map[string]object.TreeChange, error) {
 	if len(from) != r.Objects.IDLength() || len(target) != r.Objects.IDLength() {
 		return nil, nil

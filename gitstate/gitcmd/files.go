@@ -58,8 +58,8 @@ func IgnoreAbsent(err error) error {
 	return err
 }
 
-// ThoseThere returns those of some sorted paths that exist as files. If a directory does not exist, as often outside of
-// a sparse checkout, only its first path is checked.
+// ThoseThere returns those of some paths that exist as files. If the paths are sorted and a directory does not exist,
+// as often outside of a sparse checkout, only its first path is checked.
 func (r *Git) ThoseThere(paths []string) (there []string) {
 	gone := "/"
 	for _, p := range paths {

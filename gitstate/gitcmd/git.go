@@ -79,7 +79,7 @@ func (r *Git) moves(o Opts, args []string) []string {
 	return slices.DeleteFunc(refs, func(ref string) bool { return ref == "" })
 }
 
-// GitError is a git process that exited with an unexpected code.
+// GitError means that git exited with an unexpected code.
 type GitError struct {
 	Args   []string // without the options that every call gets
 	Exit   int
@@ -122,9 +122,9 @@ func oneLine(said string) string {
 	return strings.Join(parts, "; ")
 }
 
-// Quiet are options for every call. They disable settings that run other programs (hooks, fsmonitor), start background
-// work (gc, maintenance), or change the behaviour of a command (submodules, replaced objects, files whose changes git
-// ignores, a HEAD that is a symbolic link, an index in two files).
+// Quiet are options for every call without Opts.User. They disable settings that run other programs (hooks, fsmonitor),
+// start background work (gc, maintenance), or change the behaviour of a command (submodules, replaced objects, files
+// whose changes git ignores, a HEAD that is a symbolic link, an index in two files).
 var Quiet = []string{
 	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false",
@@ -340,7 +340,7 @@ var (
 	ErrNoWorkTree    = errors.New("inside a git directory, not in a work tree")
 )
 
-// UnusableError is a repository in which git itself does not work: of a later format, owned by another user, or with an
+// UnusableError means that git itself does not work in a repository: it has a later format, another owner, or an
 // unreadable configuration.
 type UnusableError struct {
 	Dir  string // the requested directory

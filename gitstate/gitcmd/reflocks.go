@@ -20,7 +20,7 @@ type Locks struct {
 	git *Git
 
 	noting sync.Mutex
-	noted  int           // git processes of this one that move refs now
+	noted  int           // running git processes of this wfs that move refs
 	moving *durable.Lock // while noted > 0, see movingRefs
 	waited atomic.Int64  // nanoseconds spent waiting for locks of other processes
 	longer func(waited time.Duration, e *LockedError) bool
@@ -100,7 +100,7 @@ func (r *Locks) EndMoving() {
 
 func (r *Locks) lockNote(ref string) string { return filepath.Join(r.lockNotes(), url.PathEscape(ref)) }
 
-// dropNotes removes notes; the locks no longer exist or belong to others.
+// dropNotes removes notes. Errors are ignored: at worst, the next command finds a note without a lock.
 func (r *Locks) dropNotes(refs []string) {
 	for _, ref := range refs {
 		_ = os.Remove(r.lockNote(ref))
@@ -175,8 +175,8 @@ func (r *Locks) HealRefLocks(ctx context.Context) error {
 
 const packedLock = "packed-refs.lock"
 
-// removeLeft removes ref locks of ended git processes. A git that packs refs holds packed-refs.lock while it moves all
-// refs, and two at once would lose some: so this lock is removed only if certainly no git is running here.
+// removeLeft removes ref locks of ended git processes. A git that packs many refs holds packed-refs.lock for long, and
+// two at once would lose some refs: so this lock is removed only if certainly no git is running here.
 func (r *Locks) removeLeft(ctx context.Context, locks []string) error {
 	for _, path := range locks {
 		if filepath.Base(path) == packedLock {

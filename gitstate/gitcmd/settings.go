@@ -130,7 +130,7 @@ func (r *Answers) Pager(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// believe caches the answers that a trace has. Uncertain ones are left to a later question to git.
+// believe caches the answers that a trace has. Git is asked later for uncertain ones.
 func (r *Answers) believe(trace string) {
 	v, settings, ok := ReadTrace(trace)
 	if !ok {

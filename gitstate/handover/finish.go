@@ -15,7 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ErrBranchExists is the error if the branch for a handover exists.
+// ErrBranchExists is the error if the branch for a handover already exists.
 var ErrBranchExists = errors.New("the branch already exists")
 
 // ErrBranchInUse is the error if a work tree checked out the branch of a handover while its commit was being made.
@@ -35,9 +35,9 @@ func (e *HookChangedError) Error() string {
 
 // CommitOnto makes one commit on a new branch (a full name) that starts at base, with the user's hooks, signing and
 // identity. It uses a private git directory: HEAD, index and work tree do not change, and hooks see the work tree. The
-// commit has exactly the given tree; if hooks changed it, the error is a *HookChangedError. They may change the
-// message. After an error, branch and commit are removed again. The error has the output of hooks and signing programs,
-// which have no terminal to ask questions on.
+// commit has exactly the given tree; if hooks changed it, the error is a *HookChangedError. Hooks may change the
+// message. After an error the branch is removed, unless others use it. The error has the output of hooks and signing
+// programs, which have no terminal to ask questions on.
 func (r *Handover) CommitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
 	message string) (session.Commit, error) {
 	if !strings.HasPrefix(branch, "refs/heads/") {

@@ -17,8 +17,8 @@ import (
 // History answers questions about commits and their ancestry with git commands.
 type History struct{ Git *gitcmd.Git }
 
-// Bundle writes a git bundle of some refs and everything that is reachable from them, except for what is reachable from
-// without; "" excludes nothing.
+// Bundle writes a git bundle of some refs and everything that they reach, except for everything that `without` reaches;
+// "" excludes nothing.
 func (r *History) Bundle(ctx context.Context, refs []string, without session.Commit, out io.Writer) error {
 	args := append([]string{"bundle", "create", "--quiet", "-"}, refs...)
 	if without != "" {

@@ -55,7 +55,7 @@ func (k *KeptPack) LetGo() {
 	}
 }
 
-// keeping has the packs that this process has stored and that no ref needs to reach yet.
+// keeping has the packs that this process has stored and that no ref reaches yet.
 type keeping struct {
 	mu    sync.Mutex
 	packs []*KeptPack

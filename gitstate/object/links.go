@@ -32,7 +32,7 @@ func newLinks(links map[string]string, old *Index) map[string]string {
 		had[hex.EncodeToString(e.ID)] = true
 	}
 	links = maps.Clone(links)
-	// trees were known to git before
+	// the other trees were known to git before
 	maps.DeleteFunc(links, func(id, kind string) bool { return had[id] || kind == "tree" })
 	return links
 }

@@ -41,8 +41,8 @@ func (r *Store) Enter(ctx context.Context, index, lines string) error {
 	return err
 }
 
-// Overlay returns the tree base, but with some paths as in another tree: paths that from lacks are removed. The path of
-// a directory includes everything in it, in either tree. The new tree is durable. The work tree is not read.
+// Overlay returns the tree `base`, but with some paths as in `from`: those that `from` lacks are removed. The path of a
+// directory includes everything in it, in either tree. The new tree is durable. The work tree is not read.
 func (r *Store) Overlay(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error) {
 	if len(paths) == 0 || base == from {
 		return base, nil

@@ -97,8 +97,8 @@ func (r *Packs) PackFiles() ([]string, error) {
 	return packsIn(filepath.Join(r.Git.CommonDir, "objects", "pack"))
 }
 
-// Promised reports whether the repository is a partial clone: some packs are from a remote that promised to provide
-// missing objects to which they point. Even a question to git about such an object fetches it.
+// Promised reports whether the repository is a partial clone: some of its packs are from a remote that has promised to
+// provide the missing objects to which they point. Just asking git about such an object fetches it.
 func (r *Packs) Promised() bool {
 	files, err := filepath.Glob(filepath.Join(r.Git.CommonDir, "objects", "pack", "*.promisor"))
 	return err == nil && len(files) > 0

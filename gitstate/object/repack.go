@@ -23,10 +23,10 @@ const RepackFrom = 20
 // gcPatience is how long git respects a gc.pid file.
 const gcPatience = 12 * time.Hour
 
-// Repack merges small packs if there are at least from of them. Git adds the new pack before it removes the old ones,
-// skips packs with a .keep file, and copies each object only about log(number of packs) times. A failure or a kill
-// loses nothing; the next Repack continues. Meanwhile gc.pid blocks `git gc`, which fails if objects move at the wrong
-// moment and then refuses to run for a day.
+// Repack merges small packs if there are at least `from` of them. Git adds the new pack before it removes the old ones,
+// skips packs with a .keep file, and copies each object only O(log n) times for n objects. A failure or a kill loses
+// nothing; the next Repack continues. Meanwhile gc.pid blocks `git gc`, which fails if objects move at the wrong moment
+// and then refuses to run for a day.
 func (r *Packs) Repack(ctx context.Context, from int) error {
 	packs, err := r.PackFiles()
 	_, killed := r.readGC() // or another Repack is running, which has the lock

@@ -145,8 +145,8 @@ func (r *Inspection) reflog(ctx context.Context, ref string) session.Commit {
 	return ""
 }
 
-// NewestLedger returns that of some ledger commits of a session of which all others are ancestors. It is "" if none of
-// them exists with all its objects, or if they belong to two histories.
+// NewestLedger returns the newest of some ledger commits of a session: all others are its ancestors. It returns "" if
+// none of them exists with all its objects, or if they belong to two histories.
 func (r *Inspection) NewestLedger(ctx context.Context, id session.ID, commits []session.Commit) (session.Commit,
 	error) {
 	args := []string{"merge-base", "--independent"}
@@ -189,8 +189,8 @@ func (r *Inspection) Lost(ctx context.Context, refs []string) (string, error) {
 	return "", err
 }
 
-// DropEmpty removes empty directories of refs of wfs: a git that is killed after it has removed the last ref there
-// leaves them forever. A process that creates a ref there at the same time creates the directory again.
+// DropEmpty removes empty directories of refs of wfs. Git leaves them forever if it is killed after it has removed the
+// last ref there. A process that creates a ref there at the same time creates the directory again.
 func (r *Inspection) DropEmpty() {
 	for _, name := range []string{BranchPrefix, RefsPrefix, OpsPrefix, DeletedPrefix} {
 		dir := filepath.Join(r.Git.CommonDir, filepath.FromSlash(strings.TrimSuffix(name, "/")))

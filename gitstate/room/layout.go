@@ -138,8 +138,8 @@ func (m *layout) write(ctx context.Context, tree session.Tree, keep keeps) error
 	return laid.write(m.laid())
 }
 
-// begin returns the states of the files after the last layout, and removes that record, so that a kill from now on is
-// noticed, and files of a killed process. If the last layout did not finish, it empties the directory.
+// begin returns the states of the files after the last layout. It removes that record, so that a kill from now on is
+// noticed, and leftovers of a killed process. If the last layout did not finish, it empties the directory.
 func (m *layout) begin() (seal, error) {
 	laid := readSeal(m.laid())
 	if text, err := os.ReadFile(m.place()); err != nil || string(text) != m.dir || laid == nil {

@@ -111,8 +111,8 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 // addHeld runs `git add` for the paths that hold selected, and returns the skipped paths; nil if there was nothing to
 // add.
 //
-// Single paths are added without exclusions: given an excluded path next to a path in the same directory, git 2.39
-// silently finds nothing there.
+// Single paths are added without exclusions: if a path in the same directory is excluded, git 2.39 silently finds
+// nothing there.
 func (r *Adder) addHeld(ctx context.Context, index string, x *object.Index, h *holding) (skipped []session.Skip,
 	err error) {
 	paths := literally(slices.DeleteFunc(slices.Clone(h.paths), h.isGiven))
@@ -178,7 +178,7 @@ func (r *Adder) unseen(ctx context.Context, x *object.Index) (skipped []session.
 }
 
 // idsOf returns the ids with which git would add the given files of the work tree, by path. It leaves out files that it
-// cannot hash; callers treat them as changed.
+// cannot hash; callers regard these as changed.
 func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]string, error) {
 	ids, named := map[string]string{}, []string{}
 	for _, f := range files {

@@ -12,7 +12,7 @@ import (
 type addReport struct {
 	Skipped []session.Skip
 	Fatal   *session.Skip // the path that made git fail as a whole
-	Unknown string        // an error without a path that we recognise
+	Unknown string        // an error in which no path is recognised
 }
 
 // skipRules is the reason for a .gitignore or .gitattributes file that git could not read.

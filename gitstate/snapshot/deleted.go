@@ -12,8 +12,8 @@ import (
 // fewDeleted is how many files may be deleted without a warning, even if they were most files.
 const fewDeleted = 4
 
-// DeletedFrom reports whether x lacks more than half of the files of the index old; nil if not. Renamed files do not
-// count as deleted.
+// DeletedFrom returns how many files of the index old are missing in x, if these are more than half; otherwise nil.
+// Renamed files do not count.
 func (r *Files) DeletedFrom(old, x *object.Index) *session.Deleted {
 	d := session.Deleted{Of: len(old.Entries)}
 	changes, renamed := r.Objects.IndexChanges(old, x), map[string]int{}

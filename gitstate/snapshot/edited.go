@@ -19,7 +19,7 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 	if err != nil {
 		return nil, nil, err
 	}
-	if head.Commit != since { // you may have committed by hand
+	if head.Commit != since { // the user may have committed
 		moved, err := r.Git.Ask(ctx,
 			append([]string{"diff-tree", "-r", "--name-only", "-z", "--no-renames", string(since), string(head.Commit)},
 				paths...)...)

@@ -23,8 +23,8 @@ import (
 )
 
 // Objects are permanent, and branches are pushed. So snapshots leave out ("hold out") large files, floods of new files,
-// and files that look like keys or contain one, as long as git does not track them and you have not allowed them. This
-// is decided before git writes a blob of them.
+// and files that look like keys or contain one, as long as git does not track them and the user has not allowed them.
+// This is decided before git writes a blob of them.
 
 // filled reports whether directories of that name are filled by tools, never by hand.
 func filled(name string) bool {
@@ -132,7 +132,7 @@ func (h *holding) keepOut(g session.Guard, there []string, ignored map[string]bo
 	}
 }
 
-// heldBefore returns the paths of a guard that exist, that an index does not track, and that you have not allowed.
+// heldBefore returns the paths of a guard that exist, that an index does not track, and that the user has not allowed.
 func (r *Guard) heldBefore(x *object.Index, g session.Guard) (there []string) {
 	for i := range g.Held {
 		p := strings.TrimSuffix(g.Held[i].Path, "/")
@@ -151,7 +151,7 @@ func (r *Guard) heldBefore(x *object.Index, g session.Guard) (there []string) {
 	return there
 }
 
-// holdsOther reports whether a directory holds a file that an index does not track and that you have not allowed.
+// holdsOther reports whether a directory holds a file that an index does not track and that the user has not allowed.
 func (r *Guard) holdsOther(x *object.Index, g session.Guard, dir string) bool {
 	found := errors.New("found")
 	err := filepath.WalkDir(filepath.Join(r.Git.Root, filepath.FromSlash(dir)),

@@ -23,7 +23,7 @@ func Unmerged(i object.IndexInfo) error {
 	return &gitcmd.ReadyError{Code: gitcmd.NotMerged, Detail: names}
 }
 
-// CopyIndex reads the work tree's index. Store of the result copies it to the given path.
+// CopyIndex reads the work tree's index. Calling Store on the result writes a copy to the given path.
 func (r *Files) CopyIndex(ctx context.Context, to string) (*object.Index, error) {
 	if err := durable.MkdirAll(filepath.Dir(to)); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (r *Files) TreeOfIndex(ctx context.Context, path string, x *object.Index, e
 	return r.Objects.WriteTree(ctx, path)
 }
 
-// TreeWithout returns the tree of an index after the update-index entries in but have replaced its own.
+// TreeWithout returns the tree of an index in which the update-index entries in `but` replace its own.
 func (r *Files) TreeWithout(ctx context.Context, x *object.Index, but []byte) (session.Tree, error) {
 	path := filepath.Join(r.Git.PrivateDir(), "before")
 	if err := object.RemoveLeftovers(path); err != nil {

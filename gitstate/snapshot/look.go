@@ -169,7 +169,7 @@ func (l *looker) passes(p string, isDir bool) bool {
 // file compares a file with its entry.
 func (l *looker) file(dir int, name string, e *object.IndexEntry, found *looked) {
 	if e.Stage != 0 || e.Intended || e.Unseen || e.Mode&object.IndexType == object.IndexGitlink {
-		return // git has to look at everything then, see comparable
+		return // git has to look at everything then, see Comparable
 	}
 	f, ok := object.LookIn(dir, name)
 	if ok && l.index.Unchanged(e, f, l.empty) {

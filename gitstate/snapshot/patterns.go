@@ -7,7 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// oneOf matches the parts of a pattern that mayMatch treats as any character: a set, or an escaped character.
+// oneOf matches the parts of a pattern that MayMatch treats as any character: a set, or an escaped character.
 var oneOf = lazyregexp.New(`\\.|\[[^\]]*\]`)
 
 // MayMatch reports whether a pattern of gitignore(5) may match a path or one of its parent directories. false is

@@ -77,7 +77,7 @@ func plainName(name string) bool {
 	return true
 }
 
-// odd reports whether some file systems normalize or reject a character.
+// odd reports whether some file systems may store a name with this character differently.
 func odd(c rune) bool { return c > 126 || c < ' ' || c == '\\' || c == ':' }
 
 // keeps reports whether git stores a file's bytes unchanged.
@@ -137,7 +137,7 @@ type plainAdd struct {
 	rules   *plainRules
 	edits   []object.IndexEdit
 	objects []object.Object
-	dirty   map[string]bool // changed directories, see treesOf
+	dirty   map[string]bool // changed directories, see TreesOf
 	bytes   int64
 }
 
@@ -256,7 +256,7 @@ func (a *plainAdd) touch(p string) {
 	}
 }
 
-// index returns the index with all edits, but without the cached trees and the checksum: encodeIndex adds these. It
+// index returns the index with all edits, but without the cached trees and the checksum, which EncodeIndex adds. It
 // fails if a file and a directory would have the same path. The result has no Version, because the positions of its
 // entries in its file are unknown.
 func (a *plainAdd) index() (*object.Index, bool) {

@@ -76,7 +76,7 @@ func (r *Guard) Suspect(p string) (why session.HoldReason, rule string) {
 	if keys := secretKinds().Keys(content); len(keys) > 0 {
 		return session.HoldSecret, keys[0].Kind
 	}
-	// others are certificates or public keys
+	// other .pem files are certificates or public keys
 	if content != nil && path.Ext(name) == ".pem" && !bytes.Contains(content, []byte("-----BEGIN ")) {
 		return session.HoldKey, ""
 	}
@@ -149,7 +149,7 @@ func (out *withheld) take(c object.TreeChange, skip session.Skip, nothingStaged 
 	}
 }
 
-// keysIn returns the keys that files of the work tree contain and that you have not allowed, by path.
+// keysIn returns the keys in files of the work tree that the user has not allowed, by path.
 func (r *Guard) keysIn(paths []string, g session.Guard) map[string][]redact.Key {
 	found := map[string][]redact.Key{}
 	for _, p := range paths {

@@ -16,9 +16,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Prepare writes the code commit and the ledger commit of a draft, durably, but publishes nothing. It calls seal, which
-// returns the files of the ledger commit, with the commits and trees made so far. The same draft on the same files
-// gives the same commits. Errors wrap ErrMoved if HEAD or the branch is not where the draft expects it.
+// Prepare writes the code commit and the ledger commit of a draft, durably, but publishes nothing. It passes its
+// results so far to seal, which returns the files of the ledger commit. The same draft on the same files gives the same
+// commits. Errors wrap ErrMoved if HEAD or the branch is not where the draft expects it.
 //
 // With Stage, it also makes the work tree's index hold the same as the commit: an index that is older than the branch
 // would make the user's next plain `git commit` undo the checkpoint.
@@ -75,8 +75,8 @@ func (r *Turns) prepare(ctx context.Context, d session.Draft,
 	return p, index.installAfter(write)
 }
 
-// installAfter flushes the private index while write writes its objects, and then installs it: after the objects that
-// it names exist, and before the branch moves, since the index must never be older than the branch.
+// installAfter flushes the private index while `write` stores its objects, and then installs it: after the objects
+// exist, and before the branch moves, since the index must never be older than the branch.
 func (s *staged) installAfter(write func() error) error {
 	var flushing sync.WaitGroup
 	var failed error

@@ -230,7 +230,7 @@ func (r *Turns) copyIndex(ctx context.Context, to string, likely session.Tree) (
 	return r.Files.TreeOfIndex(ctx, to, x, likely)
 }
 
-// leadIndex changes a copy of the index, whose tree is now, to the turn's new index. It reports whether that changes
+// leadIndex changes a copy of the index, whose tree is `now`, to the turn's new index. It reports whether that changes
 // anything.
 func (r *Turns) leadIndex(ctx context.Context, index string, now session.Tree, t session.Turn) (bool, error) {
 	o := gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}

@@ -84,7 +84,7 @@ func (r *Turns) stageLocked(ctx context.Context, d session.Draft, made *session.
 		return nil, err
 	}
 	s.files = object.NewFiles(r.Git.Root, r.Objects.IndexChanges(old, added.Now))
-	// That index is kept: as the tree of a parent, as this commit's, or by an anchor.
+	// IndexOld stays reachable: as the tree of a parent, of this commit, or of an anchor.
 	made.Tree, made.IndexOld = session.Tree(trees[len(trees)-1].ID), before
 	if made.Tree == d.Unless && before != made.Tree && !slices.Contains(d.Former, before) {
 		return nil, session.ErrUnchanged // staged changes that differ from the files stay as they are

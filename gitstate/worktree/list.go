@@ -22,14 +22,14 @@ type Trees struct {
 	Refs    *refs.Refs
 }
 
-// New returns the work trees of a repository, as seen from the one of git.
+// New returns the work trees of a repository, as seen from the work tree of git.
 func New(git *gitcmd.Git, objects *object.Store, refs *refs.Refs) *Trees {
 	return &Trees{Git: git, Objects: objects, Refs: refs}
 }
 
 // Worktree is one work tree of the repository, as git's own files describe it.
 type Worktree struct {
-	ID     string         // "main", or the name of a linked work tree; see Place.Worktree in gitcmd
+	ID     string         // "main", or the name of a linked work tree; see gitcmd.WorktreeID
 	Path   string         // top directory
 	Branch string         // full name of the branch that it is on, also during a rebase; "" if HEAD is detached
 	Commit session.Commit // of a detached HEAD
