@@ -9,15 +9,15 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/snapshot"
 )
 
-// What git converts, git adds: a snapshot and a checkpoint hold what `git add -A` makes of a file, and no other
-// file is left to git for that.
+// TestConvertedFilesAreGits checks that git adds the files that it converts: a snapshot and a checkpoint have the same
+// file as after `git add -A`, and all other files are added without git.
 func TestConvertedFilesAreGits(t *testing.T) {
 	t.Parallel()
 	filter := [2]string{"filter.up.clean", "tr a-z A-Z"}
 	for name, c := range map[string]struct {
 		attributes, content string
 		config              [2]string
-		elsewhere           string // file of attributes, below .git
+		elsewhere           string // attributes file below .git
 		plain               bool
 	}{
 		"none":                   {"", "x\n", [2]string{}, "", true},
@@ -70,7 +70,7 @@ func TestConvertedFilesAreGits(t *testing.T) {
 	}
 }
 
-// A pattern that fits no path for certain does not fit it in git.
+// TestMayMatchIsSure checks that git never matches a path if MayMatch returns false.
 func TestMayMatchIsSure(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// autoDraft describes an auto-save of session s upon its first checkpoint, which is the present commit.
+// autoDraft describes an auto-save of session s after its first checkpoint, which is the present commit.
 func (r *testRepo) autoDraft() session.AutoDraft {
 	return session.AutoDraft{Session: testID, Ledger: r.resolve(refs.LedgerRef(testID)),
 		Tree: session.Tree(r.run("rev-parse", "HEAD^{tree}")), At: at,
@@ -29,7 +29,7 @@ func (r *testRepo) autoSave(d session.AutoDraft) session.AutoSaved {
 	return done
 }
 
-// newSaving is a repository with a session that has a checkpoint.
+// newSaving returns a repository with a session that has a checkpoint.
 func newSaving(t *testing.T) *testRepo {
 	t.Helper()
 	r, d := newSession(t)
@@ -124,7 +124,7 @@ func TestAutoSave(t *testing.T) {
 	}
 }
 
-// TestAutoSaveInConflict saves what is there in the middle of a merge, and leaves that as it is.
+// TestAutoSaveInConflict saves the work tree in the middle of a merge, and leaves the merge as it is.
 func TestAutoSaveInConflict(t *testing.T) {
 	t.Parallel()
 	r := newSaving(t)
@@ -151,7 +151,7 @@ func TestAutoSaveInConflict(t *testing.T) {
 	r.wantSound()
 }
 
-// TestAutoSaveOfLostWork keeps what most is gone of.
+// TestAutoSaveOfLostWork keeps an auto-save of which most changes are gone.
 func TestAutoSaveOfLostWork(t *testing.T) {
 	t.Parallel()
 	r := newSaving(t)
@@ -182,7 +182,7 @@ func TestAutoSaveOfLostWork(t *testing.T) {
 	r.wantSound()
 }
 
-// TestBar20AutoSaves measures what auto-saves leave in the repository: a line is changed before each.
+// TestBar20AutoSaves measures how much auto-saves add to the repository, if one line changes before each.
 func TestBar20AutoSaves(t *testing.T) {
 	t.Parallel()
 	files, saves := 1000, 10

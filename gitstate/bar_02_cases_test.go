@@ -17,8 +17,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// there goes from what is there to a tree and back, with a rescue as every move has it, and checks that all is
-// as before.
+// thereAndBack moves from the present state to a tree and back, with a rescue as in every move, and checks that
+// everything is as before.
 func (r *testRepo) thereAndBack(to session.Tree) {
 	r.t.Helper()
 	before, snap := r.disk(), r.snapshot()
@@ -50,7 +50,7 @@ func (r *testRepo) thereAndBack(to session.Tree) {
 	}
 }
 
-// Names that only some file systems tell apart are two names here, in both directions.
+// TestBar02Twins has names that some file systems regard as the same, but that are different here, in both directions.
 func TestBar02Twins(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -67,7 +67,7 @@ func TestBar02Twins(t *testing.T) {
 	r.thereAndBack(r.treeOf(map[string]string{"a.txt": "a\n", "\u00e9": "other\n", "DIR": "a file\n", "dir/X": "3\n"}))
 }
 
-// What is only intended to be added has its content in the snapshot.
+// TestBar02IntentToAdd checks that a snapshot has the content of a file added with `git add -N`.
 func TestBar02IntentToAdd(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -80,7 +80,8 @@ func TestBar02IntentToAdd(t *testing.T) {
 	r.thereAndBack(r.treeOf(map[string]string{"a.txt": "b\n", "new/f": "f\n", "dir": "file\n"}))
 }
 
-// A submodule that is checked out stays as it is: nothing of it is in a snapshot. One that is not is moved.
+// TestBar02Submodules: a submodule that is checked out stays as it is, and no snapshot has its files. One that is not
+// checked out is moved.
 func TestBar02Submodules(t *testing.T) {
 	t.Parallel()
 	gitlink := func(r *testRepo, commit session.Commit) session.Tree {
@@ -137,9 +138,10 @@ func TestBar02Submodules(t *testing.T) {
 	}
 }
 
-// Somebody writes one file, and makes others, while moves come and go. Whatever was in the file before a move
-// began is in the work tree afterwards or in what that move rescued, unless something newer was written since.
-// What is written while git is at that very file may be gone: where files are in memory, all of a burst is.
+// TestBar02WriterDuringMoves has a process write one file, and create others, during moves. The content of the file
+// before a move began must be in the work tree afterwards or in the move's rescue, unless the process has overwritten
+// it since. Content written exactly while git writes that file may be lost: on a file system in memory, that is a whole
+// burst of writes.
 func TestBar02WriterDuringMoves(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)

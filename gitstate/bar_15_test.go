@@ -16,7 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// evilTree makes a tree with one file at a path that git itself would not make, out of raw objects.
+// evilTree makes a tree, out of raw objects, with one file at a path that git itself would not store.
 func (r *testRepo) evilTree(path string, leaf object.Entry, more ...object.Entry) session.Tree {
 	r.t.Helper()
 	parts := strings.Split(path, "/")
@@ -37,7 +37,7 @@ func (r *testRepo) evilTree(path string, leaf object.Entry, more ...object.Entry
 		}
 		entries = []object.Entry{{Mode: object.ModeTree, Name: parts[i-1], ID: tree.ID}}
 	}
-	for _, o := range objects { // as a fetch with fsckObjects off brings them
+	for _, o := range objects { // as a fetch without fsckObjects would store them
 		if _, err := r.Git.Run(context.Background(), gitcmd.Opts{Stdin: o.Data, Write: true}, "hash-object", "-w", "-t",
 			"tree", "--literally", "--stdin"); err != nil {
 			r.t.Fatal(err)
@@ -46,8 +46,8 @@ func (r *testRepo) evilTree(path string, leaf object.Entry, more ...object.Entry
 	return session.Tree(objects[len(objects)-1].ID)
 }
 
-// around is everything in the directory that holds the repository, its git directory's hooks and configuration
-// included, without what a move may write: objects, wfs's own directory, and the work tree.
+// outside returns all files in the directory around the repository, including the hooks and configuration in its git
+// directory, except for those that a move may write: objects, wfs's own directory, and the work tree.
 func (r *testRepo) outside() map[string]string {
 	r.t.Helper()
 	found := map[string]string{}
@@ -73,8 +73,8 @@ func (r *testRepo) outside() map[string]string {
 	return found
 }
 
-// TestBar15RestoreEscape goes to trees that lead out of the work tree, or into .git. Nothing is written there,
-// the move is refused with a message that names the path, and the work tree is as it was.
+// TestBar15RestoreEscape moves to trees with paths outside of the work tree or in .git. Nothing is written there, the
+// error names the path, and the work tree is as before.
 func TestBar15RestoreEscape(t *testing.T) {
 	t.Parallel()
 	names := []string{".git/hooks/post-checkout", ".git/config", ".GIT/config", ".Git/config", "git~1/config",
@@ -107,7 +107,7 @@ func TestBar15RestoreEscape(t *testing.T) {
 			refused++
 			if !errors.Is(err, checkout.ErrInTheWay) &&
 				!strings.Contains(err.Error(),
-					"invalid path '"+name+"'") { // git looks at all names before it writes the first file
+					"invalid path '"+name+"'") { // git checks all names before it writes the first file
 				t.Errorf("it says %v", err)
 			}
 			if got := r.disk(); !maps.Equal(got, files) {
@@ -121,7 +121,8 @@ func TestBar15RestoreEscape(t *testing.T) {
 	t.Logf("%d hostile names, %d refused, 0 files outside", len(names), refused)
 }
 
-// Links lead nowhere: neither those in the work tree, nor those in the tree, nor both in one place.
+// TestBar15RestoreThroughLinks checks that no symbolic links are followed, whether in the work tree, in the tree, or in
+// both at one path.
 func TestBar15RestoreThroughLinks(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -145,14 +146,14 @@ func TestBar15RestoreThroughLinks(t *testing.T) {
 			t.Errorf("%s wrote outside: %q", what, after)
 		}
 	}
-	// Directories in the place of links, their files deleted again, and links in the place of directories.
+	// Directories in the place of links, with their files deleted again, and links in the place of directories.
 	dirs := r.treeOf(map[string]string{"a.txt": "a\n", "out/f": "evil\n", "out/g": "evil\n", "git/config": "evil\n",
 		"git/hooks/post-checkout": "x evil\n", "up/escaped": "evil\n"})
 	r.move(dirs)
 	unharmed("a move to directories")
 	r.move(links)
 	unharmed("a move back to links")
-	// Somebody puts a link where the move is about to write or to delete.
+	// Another process makes a link where the move is about to write or to delete.
 	r.move(dirs)
 	m, err := r.PlanMove(context.Background(), r.snapshot(),
 		r.treeOf(map[string]string{"a.txt": "a\n", "out/f": "changed\n", "up/escaped": "changed\n"}), "")
@@ -171,7 +172,7 @@ func TestBar15RestoreThroughLinks(t *testing.T) {
 		t.Error("moved through links")
 	}
 	unharmed("a refused move")
-	// A tree with a link and a file behind it, which git would never make.
+	// A tree with a link and a file below it, which git would never make.
 	blob, link := r.Objects.NewObject("blob", []byte("evil\n")), r.Objects.NewObject("blob", []byte(target))
 	if err := r.Objects.WriteObjects(context.Background(), blob, link); err != nil {
 		t.Fatal(err)
@@ -182,7 +183,8 @@ func TestBar15RestoreThroughLinks(t *testing.T) {
 	unharmed("a move to a tree with both")
 }
 
-// A .gitmodules that points out of the work tree, or is a link, does nothing: submodules are never checked out.
+// TestBar15RestoreHostileSubmodules: a .gitmodules that points out of the work tree, or is a link, has no effect:
+// submodules are never checked out.
 func TestBar15RestoreHostileSubmodules(t *testing.T) {
 	t.Parallel()
 	for name, modules := range map[string]string{

@@ -15,8 +15,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// drawn sets how many cases rapid draws, WFS_RAPID of them if that is set, and returns what takes it back. In the short
-// form they are the same each time.
+// drawn sets how many cases rapid draws (WFS_RAPID if it is set), and returns a function that undoes it. With -short,
+// the cases are the same each time.
 func drawn(t *testing.T, checks int) func() {
 	t.Helper()
 	seed := "1"
@@ -44,9 +44,9 @@ func drawn(t *testing.T, checks int) func() {
 	}
 }
 
-// TestBar16Excludes draws trees, with rules in .gitignore files at any depth, in .git/info/exclude and in the
-// user's own file, negations among them, and with tracked files that rules match. A snapshot and a checkpoint
-// hold exactly what git lists as tracked or neither tracked nor ignored. WFS_RAPID says how many trees.
+// TestBar16Excludes draws trees with rules in .gitignore files at any depth, in .git/info/exclude and in the user's own
+// file, with negations, and with tracked files that match rules. A snapshot and a checkpoint have exactly the files
+// that git lists as tracked, or as neither tracked nor ignored. WFS_RAPID is the number of trees.
 func TestBar16Excludes(t *testing.T) {
 	defer drawn(t, 12)()
 	r, _ := newSession(t)
@@ -85,7 +85,7 @@ func TestBar16Excludes(t *testing.T) {
 		}
 		laid := []string{}
 		for _, p := range slices.Sorted(maps.Keys(files)) {
-			// what is in the way of another stays away
+			// a file that is in the way of another is skipped
 			if os.MkdirAll(filepath.Dir(r.path(p)), 0o777) == nil && os.WriteFile(r.path(p), []byte(files[p]), 0o666) == nil {
 				laid = append(laid, p)
 			}

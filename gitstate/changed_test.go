@@ -21,8 +21,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// aged sets the times of files of the work tree back, so that git can tell them from ones that change after it has read
-// them, and lets git read them.
+// aged sets back the times of files of the work tree, so that git can distinguish them from files that change after it
+// has read them, and makes git read them.
 func (r *testRepo) aged() {
 	r.t.Helper()
 	long := time.Unix(at, 0)
@@ -34,7 +34,7 @@ func (r *testRepo) aged() {
 	r.run("add", "-u")
 }
 
-// looksAt reports whether git is told which paths to look at, and which those are.
+// looksAt reports whether only some paths are passed to git, and which.
 func (r *testRepo) looksAt() (paths []string, sure bool) {
 	r.t.Helper()
 	x, err := r.Objects.ReadIndex(context.Background(), r.Git.IndexPath())
@@ -49,7 +49,7 @@ func (r *testRepo) looksAt() (paths []string, sure bool) {
 	return found.Changed, !found.Unsure && len(found.Changed) <= snapshot.MaxNamed
 }
 
-// byGit is the tree that `git add -A` makes of the work tree, from the index as it is now.
+// byGit returns the tree of the work tree after `git add -A`, starting from the present index.
 func (r *testRepo) byGit() string {
 	r.t.Helper()
 	index := filepath.Join(r.home, "theirs")
@@ -63,8 +63,8 @@ func (r *testRepo) byGit() string {
 	return theirs.run("write-tree")
 }
 
-// What git is told of is all that it would have found: whatever changes in a work tree, with whatever settings,
-// a snapshot and a checkpoint hold what `git add -A` adds.
+// TestChangedIsWhatGitFinds checks that the paths passed to git are all that git would have found: for all kinds of
+// changes and settings, a snapshot and a checkpoint have the same files as after `git add -A`.
 func TestChangedIsWhatGitFinds(t *testing.T) {
 	defer drawn(t, 12)()
 	drawnTrees, sure := 0, 0
@@ -108,7 +108,7 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 		trees := map[string]session.Tree{"a snapshot": r.snapshot().Tree}
 		trees["a checkpoint"] = r.prepare(r.draft("")).Tree
 		for what, got := range trees {
-			// .wfs is as in HEAD, whatever is in the index.
+			// .wfs is as in HEAD, independent of the index.
 			if got, want := r.filesBut(string(got), object.UserDir), r.filesBut(want, object.UserDir); got != want {
 				rt.Errorf("%s holds\n%s\ngit adds\n%s", what, got, want)
 			}
@@ -120,7 +120,7 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 	}
 }
 
-// One path alone is another case for git than several. So every way to change something is tried by itself.
+// TestOneChangeIsWhatGitFinds tries every change alone: git treats a single path differently from several.
 func TestOneChangeIsWhatGitFinds(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t)
@@ -150,7 +150,7 @@ func TestOneChangeIsWhatGitFinds(t *testing.T) {
 			if got := r.snapshot().Tree; r.filesBut(string(got), object.UserDir) != r.filesBut(want, object.UserDir) {
 				t.Errorf("%s: %s: a snapshot holds\n%s\ngit adds\n%s", p, what, r.files(string(got)), r.files(want))
 			}
-			r.mustRemove(".git/index") // with what it was told
+			r.mustRemove(".git/index") // with its marks
 		}
 	}
 	t.Logf("git was told where to look in %d of %d", told, len(changesOf)*5)
@@ -163,7 +163,7 @@ func (r *testRepo) filesBut(tree, dir string) string {
 		"\n")
 }
 
-// changesOf are ways to change something about a path, which is there.
+// changesOf are changes of an existing path.
 var changesOf = map[string]func(r *testRepo, p string, info os.FileInfo, n int){
 	"write": func(r *testRepo, p string, info os.FileInfo, n int) {
 		if os.MkdirAll(filepath.Dir(r.path(p)), 0o777) == nil {
@@ -239,12 +239,12 @@ var changesOf = map[string]func(r *testRepo, p string, info os.FileInfo, n int){
 	"status":  func(r *testRepo, p string, info os.FileInfo, n int) { r.stages("status", "-s") },
 }
 
-// stages runs a git command that may not be possible.
+// stages runs a git command that may fail.
 func (r *testRepo) stages(args ...string) {
 	_, _ = r.try(append([]string{"--literal-pathspecs"}, args...)...)
 }
 
-// Git is told of what changed and of nothing else, and of the rest it is not even asked.
+// TestChangedIsLittle checks that only changed paths are passed to git.
 func TestChangedIsLittle(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -271,7 +271,7 @@ func TestChangedIsLittle(t *testing.T) {
 	if got, sure := r.looksAt(); !sure || strings.Join(got, " ") != "d1/e/f1 d1/new d2/e/f2 d3 d4/e/f4" {
 		t.Fatalf("%q, sure: %v", got, sure)
 	}
-	for i := range snapshot.MaxNamed { // more than git is told of
+	for i := range snapshot.MaxNamed { // more than are passed to git
 		r.write(fmt.Sprintf("many%d", i), "x\n")
 	}
 	if _, sure := r.looksAt(); sure {
@@ -282,8 +282,8 @@ func TestChangedIsLittle(t *testing.T) {
 	}
 }
 
-// An edit that keeps size and time of modification is found by the time of its change, though git itself, which
-// counts in seconds, may not have seen it.
+// TestChangedThoughItsTimeIsSetBack checks that an edit that keeps size and modification time is found by the time of
+// the last change, although git itself, which compares seconds, may not notice it.
 func TestChangedThoughItsTimeIsSetBack(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -291,7 +291,7 @@ func TestChangedThoughItsTimeIsSetBack(t *testing.T) {
 	r.run("add", "-A")
 	r.aged()
 	second := func() uint64 { return r.Git.FileTime() / uint64(time.Second) }
-	for then := second(); second() == then; { // git has a chance as well
+	for then := second(); second() == then; { // so that git could notice it, too
 		time.Sleep(10 * time.Millisecond)
 	}
 	r.write("b.txt", "B\n")
@@ -304,7 +304,8 @@ func TestChangedThoughItsTimeIsSetBack(t *testing.T) {
 	}
 }
 
-// Of the files of the second in which a checkpoint began to read them git is told again, and of no others.
+// TestChangedSinceItWasRead: files of the second in which a checkpoint began to read them are passed to git again, and
+// no others.
 func TestChangedSinceItWasRead(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)
@@ -326,7 +327,7 @@ func TestChangedSinceItWasRead(t *testing.T) {
 		t.Errorf("read in %d; the checkpoint was made from %d to %d", x.Written, before, after)
 	}
 	st := mustStat(t, r.path("c.txt"))
-	chtimes(t, r.Git.IndexPath(), st.ModTime()) // however slow this machine is
+	chtimes(t, r.Git.IndexPath(), st.ModTime()) // even on a slow machine
 	if got, sure := r.looksAt(); !sure || strings.Join(got, " ") != "c.txt" {
 		t.Errorf("%q, sure: %v", got, sure)
 	}
@@ -337,7 +338,8 @@ func TestChangedSinceItWasRead(t *testing.T) {
 	}
 }
 
-// Whatever of a file's looks differs, it may have changed; so may one that is as young as the index.
+// TestUnchangedIsCertain: a file may have changed if any of its stat data differs, or if it is not older than the
+// index.
 func TestUnchangedIsCertain(t *testing.T) {
 	t.Parallel()
 	stat := func(n ...uint32) (b []byte) {
@@ -385,7 +387,7 @@ func TestUnchangedIsCertain(t *testing.T) {
 	}
 	x.Written, is.ChangedNano = 11, 21
 	e.Stat, is.Size = stat(20, 21, 10, 11, 99, 5, 0o100644, 7, 8, 0), 0
-	if x.Unchanged(&e, is, empty) { // git marks an entry that it could not tell from a changed one like that
+	if x.Unchanged(&e, is, empty) { // git marks an entry of which it cannot know whether the file changed like that
 		t.Error("a file that had something in it, and has nothing, is as it was")
 	}
 	if e.ID = empty; !x.Unchanged(&e, is, empty) {
@@ -393,7 +395,8 @@ func TestUnchangedIsCertain(t *testing.T) {
 	}
 }
 
-// notHere skips a test for which something is missing here. With WFS_REQUIRE_SANDBOX it fails instead, as in .ci/run.
+// notHere skips a test that needs something that is missing here. With WFS_REQUIRE_SANDBOX, as in .ci/run, it fails
+// instead.
 func notHere(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv("WFS_REQUIRE_SANDBOX") != "" {

@@ -8,12 +8,12 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/handover"
 )
 
-// TestFate takes work to a branch in every way that people know, and in ways that lose some of it.
+// TestFate brings work to a branch in all common ways, and in ways that lose some of it.
 func TestFate(t *testing.T) {
 	t.Parallel()
 	ours := "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
 	commit := func(r *testRepo, message string) { r.run("add", "-A"); r.run("commit", "-q", "-m", message) }
-	elsewhere := func(r *testRepo) { // main goes on, in the same file as well
+	elsewhere := func(r *testRepo) { // main advances, with a change in the same file as well
 		r.run("switch", "-q", "main")
 		r.write("long.txt", "head\n"+strings.Repeat("line\n", 20))
 		r.write("other.txt", "other\n")
@@ -21,7 +21,7 @@ func TestFate(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		do   func(r *testRepo) // HEAD is on main; the work is branch feature, handed over as such
+		do   func(r *testRepo) // HEAD is on main; the work is handed over on branch feature
 		want handover.Fate
 	}{
 		{"left alone", func(*testRepo) {}, handover.Fate{How: handover.FateHeld, Branch: "feature"}},

@@ -12,7 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/refs"
 )
 
-// A FIFO in place of a ref is a broken ref that the doctor can replace: to open it would take for ever.
+// TestFIFOInPlaceOfARef: a FIFO in place of a ref is a broken ref that doctor can replace. Opening it would block
+// forever.
 func TestFIFOInPlaceOfARef(t *testing.T) {
 	t.Parallel()
 	r := newSaving(t)

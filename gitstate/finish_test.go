@@ -27,7 +27,7 @@ func (r *testRepo) hook(name, script string) {
 	}
 }
 
-// everything is what a handover must leave alone: files, HEAD, index and refs.
+// everything returns all that a handover must not change: files, HEAD, index and refs.
 func (r *testRepo) everything() map[string]string {
 	r.t.Helper()
 	all := r.disk()
@@ -142,7 +142,7 @@ func TestCommitOntoFails(t *testing.T) {
 	}
 }
 
-// What others have built on the branch is theirs.
+// TestCommitOntoLeavesForeignCommits keeps commits that others have added to the branch.
 func TestCommitOntoLeavesForeignCommits(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -167,7 +167,7 @@ func TestCommitOntoCancelled(t *testing.T) {
 	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
 		t.Skip(err)
 	}
-	r.hook("pre-commit", ": >"+pipe+"\ncat "+pipe+"\n") // says that it runs, and hangs
+	r.hook("pre-commit", ": >"+pipe+"\ncat "+pipe+"\n") // reports that it runs, and blocks
 	go func() {
 		os.ReadFile(pipe)
 		cancel()
@@ -236,8 +236,8 @@ func TestHandoverTree(t *testing.T) {
 	}
 }
 
-// While hooks run somebody may go to the branch that is being made, and work on it: it stays, with what he did,
-// and nothing comes below his feet.
+// TestCommitOntoLeavesWhatOthersMade: while hooks run, others can check out the new branch and work on it. The branch
+// stays, with their commits, and does not move while a work tree is on it.
 func TestCommitOntoLeavesWhatOthersMade(t *testing.T) {
 	const goThere = "unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE; git worktree add -q -f ../theirs feature/x >&2"
 	for name, c := range map[string]struct{ hook, script, stays, says string }{

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What git is told to overlook is in no snapshot as it lies there. A move that would overwrite or delete it is refused;
-// one that leaves it alone is not.
+// TestPlanRefusesWhatGitOverlooks: if git is set to ignore changes of a file, no snapshot has its edits. A move that
+// would overwrite or delete it is refused; one that does not touch it is not.
 func TestPlanRefusesWhatGitOverlooks(t *testing.T) {
 	t.Parallel()
 	for _, flag := range []string{"--assume-unchanged", "--skip-worktree"} {
@@ -36,7 +36,7 @@ func TestPlanRefusesWhatGitOverlooks(t *testing.T) {
 					if got := r.read("dir/f"); want == nil && (got == "F\n") != (name == "left alone") {
 						t.Errorf("dir/f is %q", got)
 					}
-					if want == nil { // the index is settled later, and killed before that, the move is made again
+					if want == nil { // the index is settled later; after a kill before that, the move is repeated
 						r.move(r.treeOf(to))
 						for p, content := range to {
 							if got := r.disk()[p]; got != "false "+content && !(edited && p == "a.txt") {

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// A rescue is the only one to say something as long as its files are in no checkpoint of the session, or nothing else
-// tells what was staged, which commits HEAD was on, or which bytes lay there.
+// TestOnlyIn: a rescue is the only copy of something while no checkpoint of the session has its files, or while nothing
+// else records the staged changes, HEAD's commits, or the raw bytes.
 func TestOnlyIn(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -60,7 +60,7 @@ func TestOnlyIn(t *testing.T) {
 			state, err := r.State(ctx, tip)
 			r.must(err)
 
-			// A ledger with a checkpoint, that whoever worked made since.
+			// A ledger with a checkpoint that was made since.
 			r.run("switch", "-q", "-f", "main")
 			r.write("a.txt", "kept\n")
 			r.run("commit", "-q", "-am", "a checkpoint")

@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// testRepo is a repository in a temporary directory, untouched by the machine's and the user's configuration.
+// testRepo is a repository in a temporary directory, independent of the configuration of the machine and the user.
 type testRepo struct {
 	*Repo
 	t    *testing.T
@@ -20,11 +20,11 @@ type testRepo struct {
 	env  []string
 }
 
-// at is the date of everything that tests commit.
+// at is the date of all commits of tests.
 const at = 1_700_000_000
 
-// newRepo makes a repository on branch main with one commit that holds a.txt ("a\n"), and opens it. Further arguments
-// go to git init.
+// newRepo creates a repository on branch main with one commit that has a.txt ("a\n"), and opens it. initArgs are passed
+// to git init.
 func newRepo(t *testing.T, initArgs ...string) *testRepo {
 	t.Helper()
 	home := t.TempDir()
@@ -53,18 +53,18 @@ func testEnv(home string) []string {
 	}
 }
 
-// open opens another directory as the repository under test, or the same one anew.
+// open opens another directory as the repository under test, or the same one again.
 func (r *testRepo) open(dir string) {
 	r.t.Helper()
 	repo, err := Open(context.Background(), gitcmd.Options{Dir: dir, Env: r.env})
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.t.Cleanup(repo.Quiet) // or it goes on in a directory that is being removed
+	r.t.Cleanup(repo.Quiet) // otherwise it might still work in a directory that is being removed
 	r.Repo = repo
 }
 
-// run runs git as the user would and returns what it printed, without the last line feed.
+// run runs git as the user would and returns its output, without the last line feed.
 func (r *testRepo) run(args ...string) string {
 	r.t.Helper()
 	out, err := r.try(args...)
@@ -86,7 +86,7 @@ func (r *testRepo) path(name string) string {
 	return filepath.Join(r.Git.Root, filepath.FromSlash(name))
 }
 
-// write writes a file of the work tree and makes its directories.
+// write writes a file of the work tree and creates its directories.
 func (r *testRepo) write(name, content string) {
 	r.t.Helper()
 	path := r.path(name)
@@ -109,7 +109,7 @@ func (r *testRepo) read(name string) string {
 
 func (r *testRepo) head() session.Commit { return session.Commit(r.run("rev-parse", "HEAD")) }
 
-// snapshot is Snapshot without excludes, which must work.
+// snapshot takes a snapshot without excludes, and fails the test on errors.
 func (r *testRepo) snapshot() session.Snapshot {
 	r.t.Helper()
 	s, err := r.Files.Snapshot(context.Background(), "")

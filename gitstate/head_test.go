@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// What is written for HEAD, and into its reflog, is byte for byte what git writes: beside the move itself also where
-// reflogs are not wanted, or were begun and are not wanted any more.
+// TestHeadIsMovedAsGitMovesIt checks that HEAD and its reflog are, byte for byte, the same as after git has moved HEAD;
+// also if reflogs are disabled, or were disabled after this one began.
 func TestHeadIsMovedAsGitMovesIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		config string
-		noLog  bool // there is none yet
+		noLog  bool // there is no reflog yet
 	}{
 		"as usual":         {"true", false},
 		"no log yet":       {"always", true},

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Two work trees that go to one branch at the same time do not both get there, and two that are planned at the
-// same time do not both find a name free.
+// TestHoldsOfTheRepository: of two work trees that move to one branch at the same time, only one gets there, and of two
+// that are planned at the same time, only one finds a name free.
 func TestHoldsOfTheRepository(t *testing.T) {
 	t.Parallel()
 	for name, hold := range map[string]func(r *Repo, ctx context.Context) (func(), error){

@@ -11,20 +11,20 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Until a ref leads to it, what is new in the repository is garbage to git: `git repack -ad` removes packs of
-// it, `git gc --prune=now` the loose objects as well, and a ref that then moves leads to nothing. Git leaves a
-// pack alone that has a file .keep beside it (gitformat-pack(5)). So every pack of ours has one from before it
-// can be seen until the refs have moved, and holds the blobs, too, that git has made as loose objects for it.
-// The file is locked by whoever keeps the pack: one that nobody holds was left by a process that was killed.
+// New objects are garbage to git until a ref reaches them: `git repack -ad` removes their packs, `git gc --prune=now`
+// also loose objects, and a ref that moves later would be broken. Git does not remove a pack with a .keep file
+// (gitformat-pack(5)). So each pack of wfs has one from before the pack appears until the refs have moved, and includes
+// the blobs that git has written as loose objects for it. The process that keeps the pack holds a lock on the .keep
+// file: one without a lock was left by a process that was killed.
 
-// tidy removes files that killed processes of ours left. The caller holds the work tree's lock. What cannot be removed
-// now is removed another time.
+// tidy removes files that killed wfs processes left. The caller holds the work tree's lock. Files that cannot be
+// removed now are removed another time.
 func (r *Repo) tidy() {
 	packs := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	if files, err := os.ReadDir(packs); err == nil {
 		r.Objects.TidyPacks(packs, files)
 	}
-	// or the user's own git would be kept away until a turn
+	// otherwise the user's own git would be blocked until the next turn
 	if lock := r.Git.IndexPath() + ".lock"; gitcmd.OursByMark(lock) {
 		_ = os.Remove(lock)
 	}
@@ -35,13 +35,13 @@ func (r *Repo) tidy() {
 		}
 	}
 	notes := filepath.Join(r.Git.StateDir(), "half-made") // see the registry, and phases
-	// The latter two are everybody's.
+	// Processes of all work trees use the latter two, so only old files are removed there.
 	for dir, age := range map[string]time.Duration{r.Git.PrivateDir(): 0, r.Git.StateDir(): time.Hour, notes: time.Hour} {
 		r.dropTemporary(dir, age)
 	}
 }
 
-// dropTemporary removes temporary files that are older, 0 for all. What is in a directory wfs gc removes.
+// dropTemporary removes temporary files older than age, 0 for all. It leaves directories to wfs gc.
 func (r *Repo) dropTemporary(dir string, age time.Duration) {
 	files, _ := filepath.Glob(filepath.Join(gitcmd.Globbed(dir), durable.TempPrefix+"*"))
 	for _, file := range files {
@@ -51,24 +51,23 @@ func (r *Repo) dropTemporary(dir string, age time.Duration) {
 	}
 }
 
-// Git locks a ref with a file beside it, and HEAD as well when it is on that ref. A git that is killed leaves these
-// files, and nobody can move those refs any more. So before a git of ours is started that moves refs, notes say which;
-// they are removed when that git has ended. Whoever takes the work tree next and finds notes knows which locks are
-// nobody's.
+// Git locks a ref with a lock file next to it, and also HEAD if it is on that ref. If git is killed, these files stay,
+// and those refs cannot be moved any more. So before wfs starts a git that moves refs, it notes the refs; it removes
+// the notes when that git has ended. The next command that locks the work tree and finds notes knows which locks are
+// leftovers.
 
-// HealLocks removes what a killed process of ours left, the locks of refs above all. The caller holds the work
-// tree's lock.
+// HealLocks removes leftovers of killed wfs processes, above all locks of refs. The caller holds the work tree's lock.
 func (r *Repo) HealLocks(ctx context.Context) error {
 	r.tidy()
 	return r.Git.Locks.HealRefLocks(ctx)
 }
 
-// What a killed process of ours left of git's locks in another work tree keeps that one's HEAD and index from being
-// moved, and refs from being moved anywhere. Nobody may come to that work tree for days, or it may be gone.
+// Git locks that a killed wfs left in another work tree block that one's HEAD and index, and refs everywhere. That work
+// tree may not be used for days, or may no longer exist.
 
-// HealOthers removes what killed processes of ours left of git's locks in other work trees, and returns the ids
-// of the work trees. take takes the lock of one, by its id, and returns what gives it back; nil when somebody
-// is at work there.
+// HealOthers removes git locks that killed wfs processes left in other work trees, and returns the ids of these work
+// trees. It calls take to lock a work tree, by its id; take returns a function that unlocks it, nil if another process
+// is using the work tree.
 func (r *Repo) HealOthers(ctx context.Context, take func(worktree string) (giveBack func(), err error)) ([]string,
 	error) {
 	var healed []string
@@ -84,7 +83,7 @@ func (r *Repo) HealOthers(ctx context.Context, take func(worktree string) (giveB
 		if giveBack == nil {
 			continue
 		}
-		if o.Git.Worktree == "main" { // where gits are looked for that may be at work
+		if o.Git.Worktree == "main" { // the directory in which running git processes are looked for
 			if path, err := r.Git.MainWorktree(ctx); err == nil && path != "" {
 				o.Git.Root = path
 			}
@@ -99,10 +98,10 @@ func (r *Repo) HealOthers(ctx context.Context, take func(worktree string) (giveB
 	return healed, nil
 }
 
-// Locks are git's locks that are there now: of the repository, of refs, and of this work tree's HEAD and index.
+// Locks returns git's present locks: of the repository, of refs, and of this work tree's HEAD and index.
 func (r *Repo) Locks() []session.GitLock { return r.Git.Locks.Found() }
 
-// SetLocksAside moves locks into a directory if they stay, and it is certain that no living process holds them.
+// SetLocksAside moves locks to a directory if they persist and certainly no running process holds them.
 func (r *Repo) SetLocksAside(ctx context.Context, locks []session.GitLock, dir string) ([]string, error) {
 	return r.Git.Locks.SetAside(ctx, locks, dir)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// sparse makes a file of that many bytes, which takes no room.
+// sparse creates a file of that size, which needs no disk space.
 func (r *testRepo) sparse(name string, size int64) {
 	r.t.Helper()
 	r.write(name, "")
@@ -48,7 +48,7 @@ func heldPaths(held []session.Held) string {
 	return strings.Join(names, " ")
 }
 
-// checkpointBy prepares a checkpoint of the work tree as it is.
+// checkpointBy prepares a checkpoint of the present work tree.
 func (r *testRepo) checkpointBy(exclude string) session.Prepared {
 	r.t.Helper()
 	d := r.draft("")
@@ -56,7 +56,7 @@ func (r *testRepo) checkpointBy(exclude string) session.Prepared {
 	return r.prepare(d)
 }
 
-// hasBlob reports whether there is an object of a file's content, reachable or not.
+// hasBlob reports whether an object with a file's content exists, reachable or not.
 func (r *testRepo) hasBlob(name string) bool {
 	r.t.Helper()
 	id := r.run("hash-object", "--no-filters", name)
@@ -64,7 +64,7 @@ func (r *testRepo) hasBlob(name string) bool {
 	return err == nil
 }
 
-// flood writes n small files with contents of their own.
+// flood writes n small files with different contents.
 func (r *testRepo) flood(dir string, n int) {
 	r.t.Helper()
 	for i := range n {
@@ -72,8 +72,8 @@ func (r *testRepo) flood(dir string, n int) {
 	}
 }
 
-// What the guard holds out is in no tree and in no object, in a snapshot, a rescue and a checkpoint; everything
-// else is.
+// TestGuardHoldsOut: no tree and no object has files that the guard holds out, in a snapshot, a rescue and a
+// checkpoint; they have all others.
 func TestGuardHoldsOut(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(r *testRepo){
@@ -85,7 +85,7 @@ func TestGuardHoldsOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, _ := newSession(t)
-			// What the base has is never held out, whatever it is.
+			// Files of the base are never held out.
 			r.write(".env.base", "base\n")
 			r.sparse("base.bin", 3<<10)
 			r.flood("base/flood", 20)
@@ -147,7 +147,8 @@ func TestGuardHoldsOut(t *testing.T) {
 	}
 }
 
-// What was held out once stays out, though it may shrink, until it is allowed, added by force, ignored, or gone.
+// TestGuardRemembers: a file that was held out once stays out, even if it shrinks, until it is allowed, added by force,
+// ignored, or deleted.
 func TestGuardRemembers(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -205,7 +206,8 @@ func TestGuardRemembers(t *testing.T) {
 	expect("gone", "", "a.txt later.txt")
 }
 
-// A rule of a .gitignore that lets everything in does not let in what is held out; only a person does.
+// TestGuardIsStrict: a rule of a .gitignore that includes everything does not include held-out files; only the user can
+// allow them.
 func TestGuardIsStrict(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -214,7 +216,7 @@ func TestGuardIsStrict(t *testing.T) {
 	r.sparse("big.bin", 2<<10)
 	r.write("node_modules/i.js", "x\n")
 	g := session.Guard{MaxFileSize: 1 << 10}
-	for range 2 { // found anew, and remembered
+	for range 2 { // found first, and then remembered
 		s := r.snapshotBy(r.guard("", g))
 		if got := heldPaths(s.HeldOut); got != ".env:key big.bin:size node_modules/:name" {
 			t.Errorf("held out %q", got)
@@ -226,7 +228,8 @@ func TestGuardIsStrict(t *testing.T) {
 	}
 }
 
-// What is ignored is not held out, however large, and need not be asked about again.
+// TestGuardPassesOverWhatIsIgnored: an ignored file is not held out, however large it is, and git need not be asked
+// about it again.
 func TestGuardPassesOverWhatIsIgnored(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -248,7 +251,7 @@ func TestGuardPassesOverWhatIsIgnored(t *testing.T) {
 	}
 }
 
-// Files and directories that took each other's places, links, and repositories inside are no trap.
+// TestGuardAmongOddThings has files and directories that replaced each other, links, and nested repositories.
 func TestGuardAmongOddThings(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -281,7 +284,8 @@ func TestGuardAmongOddThings(t *testing.T) {
 	}
 }
 
-// A checkpoint that lacks most files says so, whatever became of the index, and is made all the same.
+// TestCheckpointSaysThatMostIsGone: a checkpoint that lacks most files reports this, independent of the index, and is
+// still made.
 func TestCheckpointSaysThatMostIsGone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -302,7 +306,7 @@ func TestCheckpointSaysThatMostIsGone(t *testing.T) {
 			t.Parallel()
 			r, _ := newSession(t)
 			for i := range 8 {
-				r.write(fmt.Sprintf("src/%d", i), fmt.Sprint(i%4)) // contents are there twice
+				r.write(fmt.Sprintf("src/%d", i), fmt.Sprint(i%4)) // each content twice
 			}
 			r.run("add", "-A")
 			r.run("commit", "-q", "-m", "src")

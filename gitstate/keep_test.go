@@ -13,7 +13,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/object"
 )
 
-// Git may collect garbage, at once and thoroughly, between any two steps of a checkpoint: nothing of it is garbage.
+// TestNothingOfATurnIsGarbage: git may collect garbage thoroughly between any two steps of a checkpoint, and must not
+// remove any object of it.
 func TestNothingOfATurnIsGarbage(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"gc -q --prune=now", "repack -adq", "prune --expire=now"} {
@@ -39,8 +40,8 @@ func TestNothingOfATurnIsGarbage(t *testing.T) {
 	}
 }
 
-// What a checkpoint has in its pack is not kept a second time: loose objects would become so many that git begins to
-// collect garbage while somebody waits.
+// TestNoLooseObjectsAreLeft: objects in the pack of a checkpoint do not stay as loose objects, too: these would become
+// so many that git begins to collect garbage while the user waits.
 func TestNoLooseObjectsAreLeft(t *testing.T) {
 	t.Parallel()
 	r, d := newSession(t)
@@ -54,7 +55,8 @@ func TestNoLooseObjectsAreLeft(t *testing.T) {
 	}
 }
 
-// Whatever a killed process left among the packs goes, and nothing that somebody holds or that is not ours.
+// TestTidyPacks removes everything that a killed process left among the packs, and nothing that a process still holds
+// or that is not ours.
 func TestTidyPacks(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -117,7 +119,7 @@ func TestTidyPacks(t *testing.T) {
 	r.holds(ids)
 }
 
-// A rescue holds what only the work tree had, and its objects are no garbage either.
+// TestNothingOfARescueIsGarbage: a rescue has what only the work tree had, and git does not remove its objects either.
 func TestNothingOfARescueIsGarbage(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)

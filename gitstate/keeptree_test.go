@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A work tree that is kept beside its place has all that it had: what is staged, its reflog, and the commits in
-// submodules, whose repositories lie in git's directory of it. Its branch is free.
+// TestKeepWorktree: a work tree that is moved aside keeps everything: its staged changes, its reflog, and the commits
+// in submodules, whose repositories are in its git directory. Its branch becomes free.
 func TestKeepWorktree(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

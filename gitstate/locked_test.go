@@ -15,7 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// turnThatLocks is a turn of session s that takes one lock of git's.
+// turnThatLocks has, for each lock of git, a turn of session s that takes it.
 var turnThatLocks = map[string]func(r *testRepo, d session.Draft) error{
 	"index.lock":             publish,
 	"HEAD.lock":              publish,
@@ -53,7 +53,7 @@ func rescue(r *testRepo, _ session.Draft) error {
 	return err
 }
 
-// lockable is a session with a change in the work tree and one in the index alone, which is anchored by a ref.
+// lockable returns a session with a change in the work tree and one only in the index, which is anchored by a ref.
 func lockable(t *testing.T) (*testRepo, session.Draft) {
 	t.Helper()
 	r, d := newSession(t)
@@ -63,8 +63,9 @@ func lockable(t *testing.T) (*testRepo, session.Draft) {
 	return r, d
 }
 
-// TestBar10ForeignLocks: every lock of git's that a turn needs and somebody else holds is waited for, for two seconds
-// in all, then named, and never removed, also not by whoever comes next. Once it is gone the same turn succeeds.
+// TestBar10ForeignLocks: if another process holds a git lock that a turn needs, the turn waits two seconds in all, then
+// fails with the name of the lock. Neither it nor a later command removes the lock. Once the lock is gone, the same
+// turn succeeds.
 func TestBar10ForeignLocks(t *testing.T) {
 	t.Parallel()
 	for name, do := range turnThatLocks {
@@ -72,7 +73,7 @@ func TestBar10ForeignLocks(t *testing.T) {
 			t.Parallel()
 			r, d := lockable(t)
 			lock := filepath.Join(r.Git.CommonDir, filepath.FromSlash(name))
-			if name == "packed-refs.lock" { // packing needs it as well
+			if name == "packed-refs.lock" { // needed for packing, too
 				r.run("branch", "packed")
 				r.run("pack-refs", "--all")
 			}
@@ -89,7 +90,7 @@ func TestBar10ForeignLocks(t *testing.T) {
 				t.Errorf("%v: %+v", err, locked)
 			}
 			r.Quiet()
-			for range 2 { // what it noted as its own must not be this one
+			for range 2 { // its notes must not claim this lock
 				if err := r.HealLocks(context.Background()); err != nil {
 					t.Fatal(err)
 				}
@@ -109,7 +110,7 @@ func TestBar10ForeignLocks(t *testing.T) {
 	t.Logf("%d locks", len(turnThatLocks))
 }
 
-// TestBar10BriefLock: a lock that goes away in time keeps nobody from anything.
+// TestBar10BriefLock: a lock that disappears in time has no effect.
 func TestBar10BriefLock(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"index.lock", "HEAD.lock", "refs/wfs/s/ledger.lock"} {
@@ -120,7 +121,7 @@ func TestBar10BriefLock(t *testing.T) {
 			r.put(lock, "")
 			gone := make(chan error, 1)
 			go func() {
-				for r.Git.Locks.Waited() == 0 { // it is being waited for
+				for r.Git.Locks.Waited() == 0 { // the turn is waiting for it
 					time.Sleep(time.Millisecond)
 				}
 				gone <- os.Remove(lock)
@@ -136,7 +137,7 @@ func TestBar10BriefLock(t *testing.T) {
 	}
 }
 
-// TestLongerPatience: a command may wait longer than others, for as long as it wants.
+// TestLongerPatience: a command may choose to wait longer than others, without a limit.
 func TestLongerPatience(t *testing.T) {
 	t.Parallel()
 	r, d := lockable(t)
@@ -162,7 +163,7 @@ func TestLongerPatience(t *testing.T) {
 	}
 }
 
-// TestBar10Holder names whoever holds a lock: a process that has it open, or a git that waits for an editor.
+// TestBar10Holder names the process that holds a lock: one that has it open, or a git that waits for an editor.
 func TestBar10Holder(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -185,7 +186,7 @@ func TestBar10Holder(t *testing.T) {
 	if err := os.Remove(lock); err != nil {
 		t.Fatal(err)
 	}
-	// As a person does, from a shell: git is not our child.
+	// As a user does, from a shell: git is not our child.
 	r.write("a.txt", "edited\n")
 	commit := exec.Command("sh", "-c", `GIT_EDITOR='echo ready; read line; false' git commit -q -a; :`)
 	ends := r.begin(commit)
@@ -199,7 +200,7 @@ func TestBar10Holder(t *testing.T) {
 	}
 }
 
-// begin starts a command in the repository that says ready, and returns what lets it end.
+// begin starts a command in the repository that prints ready, and returns a function that lets it end.
 func (r *testRepo) begin(c *exec.Cmd) (end func()) {
 	r.t.Helper()
 	c.Dir, c.Env = r.Git.Root, r.env

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever changes, a snapshot is what `git add -A` would make of the work tree.
+// TestSnapshotIsWhatGitAdds: after all kinds of changes, a snapshot has the same files as after `git add -A`.
 func TestSnapshotIsWhatGitAdds(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(r *testRepo){
@@ -65,7 +65,7 @@ func (r *testRepo) mustRename(from, to string) {
 	r.must(os.Rename(r.path(from), r.path(to)))
 }
 
-// Some rules are about directories alone.
+// Some rules apply only to directories.
 func TestSnapshotOfAFileInPlaceOfAnIgnoredDirectory(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)

@@ -10,7 +10,8 @@ import (
 
 func TestMain(m *testing.M) {
 	if !testkit.AllRows() {
-		_ = flag.Set("rapid.checks", "34") // of a hundred; an argument of the command line comes later, and wins
+		// of a hundred; an argument of the command line is parsed later, and overrides it
+		_ = flag.Set("rapid.checks", "34")
 	}
 	os.Exit(testkit.Main(m))
 }

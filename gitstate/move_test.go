@@ -22,7 +22,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// move plans and carries out a move from what is there, which must work.
+// move plans and makes a move from the present state, and fails the test on errors.
 func (r *testRepo) move(to session.Tree) {
 	r.t.Helper()
 	if err := r.tryMove(to); err != nil {
@@ -43,7 +43,7 @@ func (r *testRepo) moveFrom(from session.Snapshot, to session.Tree) error {
 	return r.MoveTree(context.Background(), m)
 }
 
-// inTheWay returns the paths that a move from what is there would refuse, and checks that it does.
+// inTheWay returns the paths because of which a move from the present state is refused, and checks that it is.
 func (r *testRepo) inTheWay(to session.Tree) []string {
 	r.t.Helper()
 	m, err := r.PlanMove(context.Background(), r.snapshot(), to, "")
@@ -64,7 +64,7 @@ func (r *testRepo) inTheWay(to session.Tree) []string {
 	return paths
 }
 
-// disk is the work tree as it lies there: what is at each path, directories left out.
+// disk returns the content of each path of the work tree, without directories.
 func (r *testRepo) disk() map[string]string {
 	r.t.Helper()
 	return diskOf(r.t, r.Git.Root)
@@ -102,8 +102,7 @@ func diskOf(t interface{ Fatal(...any) }, root string) map[string]string {
 	return found
 }
 
-// treeOf makes a tree out of files, by path. Content that begins with "-> " is a symbolic link, "x " an
-// executable file.
+// treeOf makes a tree of files, by path. Content that begins with "-> " is a symbolic link, "x " an executable file.
 func (r *testRepo) treeOf(files map[string]string) session.Tree {
 	r.t.Helper()
 	var list strings.Builder
@@ -250,7 +249,7 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// What lies behind a link is somewhere else.
+// TestMoveDoesNotFollowLinks: files behind a symbolic link are somewhere else.
 func TestMoveDoesNotFollowLinks(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -270,7 +269,7 @@ func TestMoveDoesNotFollowLinks(t *testing.T) {
 	if got := r.disk(); !maps.Equal(got, want) {
 		t.Errorf("there: %q", got)
 	}
-	r.run("add", "-f", "link/x.log") // as the index is after a settled move
+	r.run("add", "-f", "link/x.log") // the index after a settled move
 	r.move(back)
 	if got := r.disk(); !maps.Equal(got, before) {
 		t.Errorf("back: %q", got)
@@ -306,7 +305,7 @@ func TestPlanRefusesWhatWasSkipped(t *testing.T) {
 			t.Errorf("%v: in the way: %v", to, m.InTheWay)
 		}
 	}
-	// What the move does not touch does not count.
+	// Paths that the move does not touch do not count.
 	m, err := r.PlanMove(context.Background(), s, r.treeOf(map[string]string{"dir/secret": "s\n", "b": "b\n"}), "")
 	if err != nil || len(m.InTheWay) > 0 {
 		t.Errorf("in the way: %v, %v", m.InTheWay, err)
@@ -333,14 +332,15 @@ func TestPlanSubmodules(t *testing.T) {
 		if !populated {
 			r.run("checkout", "-q", "-f", ".")
 		}
-		// A move that has nothing to do with it goes through.
+		// A move that does not touch it succeeds.
 		m := r.snapshot()
 		r.write("b", "b\n")
 		r.move(m.Tree)
 	}
 }
 
-// What the plan did not see, the move refuses; and what comes after its own last look, git refuses.
+// TestMoveRefusesLaterChanges: the move refuses changes that came after the plan, and git refuses those that came after
+// the move's own last check.
 func TestMoveRefusesLaterChanges(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -387,7 +387,7 @@ func TestMoveRefusesLaterChanges(t *testing.T) {
 	}
 }
 
-// An edit in the same tick of the clock as the snapshot leaves a file's stat data as they were.
+// TestMoveSeesRacyEdits: an edit in the same clock tick as the snapshot does not change a file's stat data.
 func TestMoveSeesRacyEdits(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -412,7 +412,7 @@ func TestMoveSeesRacyEdits(t *testing.T) {
 	}
 }
 
-// The index that a move starts from is made anew when the snapshot's is gone, and is no less careful.
+// TestMoveWithoutSnapshotIndex: if the snapshot's index is gone, the move builds its index again, and is as careful.
 func TestMoveWithoutSnapshotIndex(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -437,8 +437,8 @@ func TestMoveWithoutSnapshotIndex(t *testing.T) {
 	}
 }
 
-// A move that was killed has made some of its changes. A new snapshot and a new plan finish it, also where what it
-// wrote is ignored and so in no snapshot.
+// TestMoveAfterInterruption: a move that was killed has made some of its changes. A new snapshot and a new plan finish
+// it, even if files that it wrote are ignored and so in no snapshot.
 func TestMoveAfterInterruption(t *testing.T) {
 	t.Parallel()
 	from := map[string]string{".gitignore": "dist/\n", "a.txt": "a\n", "dir/f": "f\n", "gone": "g\n"}
@@ -507,8 +507,8 @@ func TestMoveAfterInterruption(t *testing.T) {
 	})
 }
 
-// boundByModes runs a test again in a process that file modes bind, if they do not bind this one, and reports
-// whether it did: root may do everything.
+// boundByModes runs a test again in a process to which file modes apply, if they do not apply to this one, as for root.
+// It reports whether it did.
 func boundByModes(t *testing.T) bool {
 	t.Helper()
 	const inside = "WFS_TEST_BOUND"
@@ -548,7 +548,8 @@ func TestMoveReportsWhatItCouldNotDo(t *testing.T) {
 	}
 }
 
-// Content that git normalises looks changed as soon as it is checked out. That is no failure of the move.
+// TestMoveOfUnnormalisedContent: content that git normalises looks changed right after a checkout. The move must not
+// fail for that.
 func TestMoveOfUnnormalisedContent(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -585,7 +586,8 @@ func TestMoveInLinkedAndSparseWorkTree(t *testing.T) {
 	}
 }
 
-// Trees of every shape: directories and files in each other's place, links, modes, empty files, odd names.
+// TestMoveIsIdentity draws trees of every shape: directories and files in each other's place, links, modes, empty
+// files, odd names.
 func TestMoveIsIdentity(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

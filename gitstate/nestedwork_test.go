@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// What is done in a submodule is in no repository but its own: each way to leave something there, and what is
-// no reason to ask.
+// TestUnsavedSubmodules: work in a submodule is only in the submodule's own repository. The cases are all ways to leave
+// work there, and states without any.
 func TestUnsavedSubmodules(t *testing.T) {
 	t.Parallel()
 	r, lib := newRepo(t), newRepo(t)

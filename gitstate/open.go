@@ -1,6 +1,6 @@
-// Package gitstate is a session's life in Git: snapshots, checkpoints, the ledger, restores, rescues, history
-// and the handover. Git moves the work tree and adds files that it converts; plain files, packs and moves of
-// refs are made here; go-git only ever reads.
+// Package gitstate stores sessions in Git: snapshots, checkpoints, the ledger, restores, rescues, history and the
+// handover. Git moves the work tree and adds files that it converts; wfs itself adds plain files, writes packs and
+// moves refs; go-git only reads.
 package gitstate
 
 import (
@@ -27,16 +27,16 @@ type Objects = object.Store
 // Refs are the refs of the repository.
 type Refs = refs.Refs
 
-// Settings are git's settings, as far as they say how files are treated.
+// Settings are git's settings that affect how it treats files.
 type Settings = settings.Settings
 
-// RawBytes are files' bytes as they lie in the work tree.
+// RawBytes are the unconverted bytes of files in the work tree.
 type RawBytes = raw.Files
 
 // Files are the files of the work tree, as git would add them.
 type Files = snapshot.Files
 
-// Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
+// Repo is one work tree and its repository. It is safe for concurrent use.
 type Repo struct {
 	*gitcmd.Git
 	*Objects
@@ -64,16 +64,16 @@ func Open(ctx context.Context, o gitcmd.Options) (*Repo, error) {
 	return repoOf(git), nil
 }
 
-// Root is the top of the work tree.
+// Root returns the top of the work tree.
 func (r *Repo) Root() string { return r.Git.Root }
 
-// GitDir is the work tree's own git directory: HEAD and the index are there.
+// GitDir returns the work tree's own git directory, with HEAD and the index.
 func (r *Repo) GitDir() string { return r.Git.GitDir }
 
-// CommonDir is the git directory that all work trees of the repository share.
+// CommonDir returns the git directory that all work trees of the repository share.
 func (r *Repo) CommonDir() string { return r.Git.CommonDir }
 
-// Worktree is the id of the work tree: "main", or a linked work tree's name.
+// Worktree returns the id of the work tree: "main", or a linked work tree's name.
 func (r *Repo) Worktree() string { return r.Git.Worktree }
 
 func repoOf(git *gitcmd.Git) *Repo {

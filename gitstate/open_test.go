@@ -11,7 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// What a hook or an agent left in the environment must not lead git to another repository.
+// TestEnvironmentIsScrubbed: variables that a hook or an agent left in the environment must not make git use another
+// repository.
 func TestEnvironmentIsScrubbed(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

@@ -12,7 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/refs"
 )
 
-// A git that takes the HEAD of a work tree that is gone off its branch is killed: the lock is that HEAD's, not ours.
+// TestLeaveGoneKilled kills the git that detaches the HEAD of a missing work tree: the lock that it leaves is that
+// HEAD's, not ours.
 func TestLeaveGoneKilled(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -27,7 +28,7 @@ func TestLeaveGoneKilled(t *testing.T) {
 	}
 	r.Repo.Git.Env = gitcmd.QuietEnv(testEnv(r.home))
 	own := filepath.Join(r.Git.GitDir, "HEAD.lock")
-	r.put(own, "somebody else's") // it comes later
+	r.put(own, "somebody else's") // created later
 	r.must(r.HealLocks(ctx))
 	if gitcmd.IsThere(lock) || !gitcmd.IsThere(own) {
 		t.Errorf("of what is gone: %v, of here: %v", gitcmd.IsThere(lock), gitcmd.IsThere(own))
@@ -39,13 +40,13 @@ func TestLeaveGoneKilled(t *testing.T) {
 	r.fsck()
 }
 
-// brokenGit lets every git that is given a word make a lock and then fail, as one that is killed leaves it.
+// brokenGit makes every git with the given argument create a lock and then fail, as if it was killed.
 func (r *testRepo) brokenGit(word, lock string) {
 	r.t.Helper()
 	r.beforeGit("for a; do test \"$a\" != " + word + " || { : > '" + lock + "'; exit 137; }; done")
 }
 
-// beforeGit has a line of shell run in the place of each git of the repository, with its arguments, and then git.
+// beforeGit makes each git of the repository run a line of shell first, with the same arguments.
 func (r *testRepo) beforeGit(line string) {
 	r.t.Helper()
 	bin := filepath.Join(r.home, "bin")
@@ -58,7 +59,8 @@ func (r *testRepo) beforeGit(line string) {
 	}
 }
 
-// Locks that a process of ours left in other work trees are removed where nobody is at work, and are known as ours.
+// TestHealOthers removes locks that our processes left in other work trees, if those are not in use, and recognises the
+// locks as ours.
 func TestHealOthers(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -113,7 +115,8 @@ func TestHealOthers(t *testing.T) {
 	}
 }
 
-// From a linked work tree, too, a git that is at work in the main one keeps the lock of packed refs where it is.
+// TestHealOthersPackedRefs: a git running in the main work tree protects the lock of packed refs from a command in a
+// linked work tree, too.
 func TestHealOthersPackedRefs(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

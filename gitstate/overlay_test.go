@@ -15,7 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// treeFiles lists what a tree has, in the same form.
+// treeFiles lists the files of a tree, in the same form.
 func (r *testRepo) treeFiles(tree session.Tree) map[string]string {
 	r.t.Helper()
 	want := map[string]string{}

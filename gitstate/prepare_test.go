@@ -19,7 +19,7 @@ import (
 
 const testID session.ID = "s"
 
-// newSession is a repository whose HEAD is on the branch of session s, and its first checkpoint's draft.
+// newSession returns a repository whose HEAD is on the branch of session s, and the draft of its first checkpoint.
 func newSession(t *testing.T, initArgs ...string) (*testRepo, session.Draft) {
 	t.Helper()
 	r := newRepo(t, initArgs...)
@@ -27,7 +27,7 @@ func newSession(t *testing.T, initArgs ...string) (*testRepo, session.Draft) {
 	return r, r.draft("")
 }
 
-// draft describes a checkpoint of the work tree as it is.
+// draft describes a checkpoint of the present work tree.
 func (r *testRepo) draft(ledger session.Commit) session.Draft {
 	return session.Draft{
 		Session: testID, Branch: refs.BranchRef(testID), Parents: []session.Commit{r.head()}, Stage: true,
@@ -190,7 +190,7 @@ func TestCheckpointKeepsWhatOnlyTheIndexHad(t *testing.T) {
 	if !strings.Contains(r.run("rev-list", "--objects", "--all"), blob) {
 		t.Error("between Prepare and Publish nothing keeps it")
 	}
-	// Killed here, the next attempt no longer sees it in the index.
+	// After a kill here, the next attempt no longer finds it in the index.
 	p = r.prepare(d)
 	r.publish(p)
 	if r.resolve(refs.AnchorRef(testID)) != "" {
@@ -304,16 +304,16 @@ func TestPrepareRefuses(t *testing.T) {
 	}
 }
 
-// `update-ref` is content with a commit whose blobs are missing; Prepare must not be.
+// TestPrepareFindsMissingObjects: `update-ref` accepts a commit whose blobs are missing; Prepare must not.
 func TestPrepareFindsMissingObjects(t *testing.T) {
 	t.Parallel()
 	for name, many := range map[string]int{"few trees": 1, "a pack of trees": 20,
 		"trees made by git": object.MaxNewTrees + 10} {
-		for _, committed := range []bool{false, true} { // else only staged
+		for _, committed := range []bool{false, true} { // otherwise only staged
 			t.Run(fmt.Sprintf("%s/committed=%v", name, committed), func(t *testing.T) {
 				t.Parallel()
 				r, _ := newSession(t)
-				long := time.Unix(at, 0) // or git add reads the files once more, and makes what is missing
+				long := time.Unix(at, 0) // otherwise git add reads the files again, and stores the missing objects
 				for i := range many {
 					r.write(fmt.Sprintf("d%d/f", i), fmt.Sprint(i))
 					if err := os.Chtimes(r.path(fmt.Sprintf("d%d/f", i)), long, long); err != nil {
@@ -339,7 +339,8 @@ func TestPrepareFindsMissingObjects(t *testing.T) {
 	}
 }
 
-// Git refuses to be handed the tree of a strange .gitmodules, but makes it.
+// TestCheckpointOfAStrangeGitmodules: git refuses a finished tree with a strange .gitmodules, but makes it from an
+// index.
 func TestCheckpointOfAStrangeGitmodules(t *testing.T) {
 	t.Parallel()
 	r, d := newSession(t)
@@ -351,7 +352,7 @@ func TestCheckpointOfAStrangeGitmodules(t *testing.T) {
 	}
 }
 
-// The trees that are made here are those that git would make.
+// TestTreesAreGits: the trees that wfs makes are those that git would make.
 func TestTreesAreGits(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)

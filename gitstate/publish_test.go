@@ -38,7 +38,7 @@ func TestPublishTwice(t *testing.T) {
 	r.wantClean()
 }
 
-// aMove is a move from main, where b.txt is staged, to a branch that has c.txt, with the files moved already.
+// aMove returns a move from main, where b.txt is staged, to a branch that has c.txt; its files are already moved.
 func aMove(t *testing.T) (*testRepo, session.Turn) {
 	r := newRepo(t)
 	r.run("switch", "-q", "-c", "wfs/s")
@@ -95,7 +95,7 @@ func TestSettle(t *testing.T) {
 		}
 		r.wantSettled(turn)
 	}
-	// What the user does afterwards is his, whatever is settled again.
+	// Settling again does not undo later changes by the user.
 	r.write("b.txt", "b\n")
 	r.run("rm", "-q", "--cached", "c.txt")
 	r.run("add", "b.txt")
@@ -110,7 +110,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// Killed between any two of its moves, Settle is repeated by the next command.
+// TestSettleAfterAKill: after a kill between any two of its moves, the next command repeats Settle.
 func TestSettleAfterAKill(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]func(r *testRepo, turn session.Turn){

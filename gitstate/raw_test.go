@@ -18,13 +18,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// rawCase is a repository in which git converts files: what is added and what is written are not the same bytes.
+// rawCase is a repository in which git converts files: the bytes that it adds and those that it writes differ.
 type rawCase struct {
 	attributes string
 	config     []string // keys and values
 	files      map[string]string
-	raw        []string // whose bytes must be kept
-	linux      bool     // what git writes depends on the system
+	raw        []string // paths whose bytes must be kept
+	linux      bool     // git's output depends on the system
 }
 
 var rawCases = map[string]rawCase{
@@ -67,7 +67,8 @@ var rawCases = map[string]rawCase{
 		raw:   []string{"-x.t", "[a]*.t", "a b\n\"ü.t"}},
 }
 
-// A move keeps the bytes that git would not write again, a rescue has them under a ref, and the move back writes them.
+// TestMoveKeepsRawBytes: a move keeps the bytes that git would not write again, a rescue has them at a ref, and the
+// move back writes them.
 func TestMoveKeepsRawBytes(t *testing.T) {
 	t.Parallel()
 	for name, c := range rawCases {
@@ -142,7 +143,7 @@ func testRaw(t *testing.T, c rawCase, gone bool) {
 	}
 	r.run("prune", "--expire=now")
 	if strings.Contains(fmt.Sprint(c.config), "exit 1") {
-		return // there is no way back through such a filter
+		return // git cannot write a file back through such a filter
 	}
 	back := func() {
 		t.Helper()
@@ -164,7 +165,7 @@ func testRaw(t *testing.T, c rawCase, gone bool) {
 	back()
 	back() // nothing to do
 	if len(c.raw) > 0 {
-		// Killed between the checkout and its end, a file is as git writes it, or is not there.
+		// After a kill between the checkout and the end of the move, a file is as git writes it, or is missing.
 		if err := os.Remove(r.path(c.raw[0])); err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +180,7 @@ func testRaw(t *testing.T, c rawCase, gone bool) {
 	r.fsck()
 }
 
-// Bytes that changed after the plan, and that git takes for the same, are no more lost than others.
+// TestMoveSeesRawEdits: bytes that changed after the plan are not lost, even if git regards them as the same.
 func TestMoveSeesRawEdits(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -199,7 +200,8 @@ func TestMoveSeesRawEdits(t *testing.T) {
 	}
 }
 
-// Only what the target has as a file is written, whatever a tree of raw bytes says; links lead nowhere.
+// TestRawBytesStayInside: whatever a tree of raw bytes has, only files of the target are written, and symbolic links
+// are not followed.
 func TestRawBytesStayInside(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -250,8 +252,8 @@ func TestRawBytesStayInside(t *testing.T) {
 	}
 }
 
-// Git does not look at a file whose bytes are ours to write, and may take minutes for the others: what is saved
-// meanwhile stays.
+// TestMoveSeesWhatIsSavedWhileGitWrites: git does not check files whose bytes wfs writes, and may take minutes for the
+// others: edits that are saved meanwhile stay.
 func TestMoveSeesWhatIsSavedWhileGitWrites(t *testing.T) {
 	for name, back := range map[string]bool{"there": false, "back": true} {
 		t.Run(name, func(t *testing.T) {
@@ -262,7 +264,7 @@ func TestMoveSeesWhatIsSavedWhileGitWrites(t *testing.T) {
 			r.run("config", "filter.slow.smudge",
 				"cat; if test -e ../saves && case $GIT_DIR in */move) ;; *) false;; esac; then rm ../saves; printf 'saved\\n' > .new; mv .new f.crlf; fi")
 			r.write(".gitattributes", "*.crlf text eol=crlf\n*.slow filter=slow\n")
-			r.write("f.crlf", "a\r\nb\n") // which no checkout writes
+			r.write("f.crlf", "a\r\nb\n") // no checkout writes this
 			r.write("g.slow", "old\n")
 			first := r.snapshot()
 			m, err := r.PlanMove(ctx, first, r.treeOf(map[string]string{"a.txt": "a\n"}), "")

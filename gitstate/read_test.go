@@ -17,7 +17,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// How a repository is stored decides who reads it: we and go-git, or git. Both must see the same.
+// TestReads: depending on how a repository is stored, wfs and go-git read it, or git does. Both must give the same
+// result.
 func TestReads(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -43,7 +44,7 @@ func TestReads(t *testing.T) {
 			switch kind {
 			case "packed":
 				r.run("gc", "-q")
-				r.run("update-ref", "refs/wfs/auth/ledger", "HEAD^") // loose counts more than packed
+				r.run("update-ref", "refs/wfs/auth/ledger", "HEAD^") // a loose ref overrides a packed one
 				r.run("update-ref", "refs/wfs/auth/ledger", "HEAD")
 			case "alternates":
 				old := r.Git.Root
@@ -56,7 +57,7 @@ func TestReads(t *testing.T) {
 			case "sparse":
 				r.run("sparse-checkout", "set", "in")
 			case "stranger":
-				// A repository that neither we nor go-git may claim to understand, and this git happens to.
+				// A repository that neither wfs nor go-git may assume to understand, but this git happens to.
 				r.run("config", "core.repositoryFormatVersion", "0")
 				r.run("config", "extensions.somethingNew", "true")
 				direct = false
@@ -165,7 +166,7 @@ func TestLedgers(t *testing.T) {
 	}
 }
 
-// An open storage does not know what gc did since.
+// TestReadsSurviveGC: an open object store does not notice changes by gc.
 func TestReadsSurviveGC(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -231,7 +232,7 @@ func TestDamageIsNotAbsence(t *testing.T) {
 		if err := errors.Join(os.Chmod(file, 0o600), os.WriteFile(file, []byte(data), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		// go-git would give out the wrong content.
+		// go-git would return the wrong content.
 		if got, err := r.Objects.File(ctx, r.head(), "a.txt"); err == nil {
 			t.Errorf("read %q out of a damaged object", got)
 		}
@@ -354,7 +355,8 @@ func TestDiffTo(t *testing.T) {
 	}
 }
 
-// What is ignored once stays so for the session, so a directory must not be named because of what happens to be in it.
+// TestIgnoredNamesWhatRulesMatch: an ignored path stays ignored for the session, so a directory must not be listed just
+// because all files in it are ignored now.
 func TestIgnoredNamesWhatRulesMatch(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -374,8 +376,8 @@ func TestIgnoredNamesWhatRulesMatch(t *testing.T) {
 	}
 }
 
-// A directory in the place of a ref, which git removes as soon as it is empty, may go at any moment: there is
-// no such ref.
+// TestRefWhereADirectoryGoes: a directory in the place of a ref may disappear at any moment, because git removes it as
+// soon as it is empty. The ref does not exist then.
 func TestRefWhereADirectoryGoes(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Ready reports, as a *ReadyError or *LockedError, what keeps wfs from writing here, before anything is
-// written. detached allows a HEAD that is on no branch.
+// Ready returns a *ReadyError or *LockedError if wfs cannot write here, before anything is written. detached allows a
+// detached HEAD.
 func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	if err := r.Fit(ctx, detached); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	return r.Git.Locks.AwaitIndexLock(ctx)
 }
 
-// Fit is Ready for somebody who only wants to know: what is locked now is not looked at.
+// Fit is Ready without the check of locks, for commands that only report.
 func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	operation, err := r.InProgress(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	return nil
 }
 
-// namesFree is an error when a ref has the name of a directory of ours.
+// namesFree returns an error if a ref has the name of a directory for refs of wfs.
 func (r *Repo) namesFree(ctx context.Context) error {
 	for _, name := range []string{refs.BranchPrefix, refs.RefsPrefix, refs.OpsPrefix, refs.DeletedPrefix} {
 		name = strings.TrimSuffix(name, "/")
@@ -77,8 +77,8 @@ func (r *Repo) namesFree(ctx context.Context) error {
 	return nil
 }
 
-// Able reports what else keeps wfs from writing here: a git that is too old, or exclude rules that cannot be
-// read. Git was asked when the repository was opened, and may still be about to answer.
+// Able returns further reasons why wfs cannot write here: git is too old, or exclude rules cannot be read. The
+// questions to git may still be running since Open.
 func (r *Repo) Able(ctx context.Context) error {
 	if _, err := r.Git.Answers.Version(ctx); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (r *Repo) Able(ctx context.Context) error {
 	return err
 }
 
-// Identified is a *ReadyError when neither configuration nor environment say who commits here.
+// Identified returns a *ReadyError if neither configuration nor environment have an identity for commits.
 func (r *Repo) Identified(ctx context.Context) error {
 	_, err := r.Git.Answers.Committer(ctx)
 	var said *gitcmd.GitError
@@ -100,13 +100,13 @@ func (r *Repo) Identified(ctx context.Context) error {
 	return err
 }
 
-// Used reports whether wfs has kept something for this work tree before.
+// Used reports whether wfs has stored anything for this work tree before.
 func (r *Repo) Used() bool {
 	_, err := os.Stat(r.Git.PrivateDir())
 	return err == nil
 }
 
-// noCommit says which of two things a HEAD without a commit is.
+// noCommit returns the error for a HEAD without a commit: either the repository has no commits, or just the branch.
 func (r *Repo) noCommit(ctx context.Context, head session.Head) error {
 	branches, err := r.Refs.Branches(ctx)
 	if err != nil || len(branches) == 0 {
@@ -115,7 +115,8 @@ func (r *Repo) noCommit(ctx context.Context, head session.Head) error {
 	return &gitcmd.ReadyError{Code: gitcmd.NotBorn, Detail: strings.TrimPrefix(head.Ref, "refs/heads/")}
 }
 
-// InProgress names an unfinished merge, rebase, cherry-pick, revert or bisect of the work tree, "" for none.
+// InProgress returns the name of an unfinished merge, rebase, cherry-pick, revert or bisect of the work tree, "" for
+// none.
 func (r *Repo) InProgress(context.Context) (string, error) {
 	for _, op := range []struct{ file, name string }{
 		{"rebase-merge", "rebase"},

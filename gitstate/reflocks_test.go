@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/refs"
 )
 
-// Locks that a note names are removed, and no others.
+// TestHealLocks removes the locks that a note names, and no others.
 func TestHealLocks(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -35,7 +35,7 @@ func TestHealLocks(t *testing.T) {
 	if left := r.Git.Locks.NotedRefs(); len(left) > 0 {
 		t.Errorf("notes: %v", left)
 	}
-	// Without a note a lock is somebody else's.
+	// Without a note, a lock belongs to another program.
 	r.put(filepath.Join(r.Git.CommonDir, "HEAD.lock"), "")
 	if err := r.HealLocks(ctx); err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestHealLocks(t *testing.T) {
 	}
 }
 
-// diesMoving notes refs as a process does that is killed right after it.
+// diesMoving notes refs like a process that is killed right afterwards.
 func (r *testRepo) diesMoving(refs ...string) {
 	r.t.Helper()
 	_, err := r.Git.Locks.NoteLocks(refs)
@@ -53,8 +53,8 @@ func (r *testRepo) diesMoving(refs ...string) {
 	r.Git.Locks.EndMoving()
 }
 
-// A lock that somebody living has noted is left alone, however long it stays: not everybody who moves refs has the work
-// tree's lock.
+// TestHealNobodysLocksAlone keeps a lock that a running process has noted, however long it stays: some processes move
+// refs without the work tree's lock.
 func TestHealNobodysLocksAlone(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -76,7 +76,7 @@ func TestHealNobodysLocksAlone(t *testing.T) {
 	}
 }
 
-// A lock that a git of ours could not remove stays noted when the next git of ours does not get it.
+// TestHealLeftByOurselves: a lock that a git of ours could not remove stays noted if our next git fails because of it.
 func TestHealLeftByOurselves(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -95,7 +95,8 @@ func TestHealLeftByOurselves(t *testing.T) {
 	}
 }
 
-// What a git of ours could not remove holds up nothing that the same command does next.
+// TestHealWhatTheLastGitLeft: a lock that a git of ours could not remove does not block later steps of the same
+// command.
 func TestHealWhatTheLastGitLeft(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -119,7 +120,7 @@ func TestHealWhatTheLastGitLeft(t *testing.T) {
 	}
 }
 
-// Two gits that pack refs at once would lose some, so that lock stays while one is at work here.
+// TestHealPackedRefs: two gits that pack refs at once would lose some, so that lock stays while a git is running here.
 func TestHealPackedRefs(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -147,7 +148,7 @@ func TestHealPackedRefs(t *testing.T) {
 				t.Fatal(err)
 			}
 			fmt.Fprintln(in, "HEAD")
-			if _, err := out.Read(make([]byte, 1)); err != nil { // it is at work
+			if _, err := out.Read(make([]byte, 1)); err != nil { // it is running
 				t.Fatal(err)
 			}
 			if err := r.HealLocks(context.Background()); err != nil {

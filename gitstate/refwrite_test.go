@@ -8,7 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// What a group shares stays shared: refs and HEAD keep their modes, and git makes the files of new refs.
+// TestRefsKeepTheirModes: in a repository that a group shares, refs and HEAD keep their modes, and git creates the
+// files of new refs.
 func TestRefsKeepTheirModes(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/refs"
 )
 
-// packed writes n packs of three objects each, two of them in that pack alone, and returns the ids of all.
+// packed writes n packs of three objects each, two of which are in no other pack, and returns the ids of all.
 func (r *testRepo) packed(n, from int) map[string]string {
 	r.t.Helper()
 	ids := map[string]string{}
@@ -98,7 +98,7 @@ func TestManyPacksBecomeOne(t *testing.T) {
 	}
 }
 
-// What turns leave is merged on the way.
+// TestPacksStayFew: the packs of turns are merged now and then.
 func TestPacksStayFew(t *testing.T) {
 	t.Parallel()
 	r, d := newSession(t)
@@ -118,7 +118,7 @@ func TestPacksStayFew(t *testing.T) {
 
 func TestPacksThatAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	// Each makes the pack at path one that must stay, as it is.
+	// Each makes the pack at path one that must not be changed.
 	for name, spoil := range map[string]func(r *testRepo, path string){
 		"kept":     func(r *testRepo, path string) { r.put(path+".keep", "") },
 		"promised": func(r *testRepo, path string) { r.put(path+".promisor", "") },
@@ -167,7 +167,7 @@ func TestPacksThatAreLeftAlone(t *testing.T) {
 	}
 }
 
-// What a killed wfs has left of its own does not keep the next one away.
+// TestRepackAfterAKilledOne: leftovers of a killed wfs do not block the next one.
 func TestRepackAfterAKilledOne(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -187,13 +187,13 @@ func TestRepackAfterAKilledOne(t *testing.T) {
 	r.holds(ids)
 }
 
-// Others write, merge, look and collect garbage at the same time.
+// TestMergeInACrowd: other processes write, merge, read and collect garbage at the same time.
 func TestMergeInACrowd(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	ids := r.packed(object.RepackFrom, 0)
 	var commits []string
-	for i := range 8 { // what git gc must find
+	for i := range 8 { // for git gc to find
 		r.write("f", fmt.Sprint(i))
 		r.run("add", "-A")
 		r.run("commit", "-q", "-m", fmt.Sprint(i))
@@ -270,7 +270,7 @@ func (r *testRepo) flip(path string) {
 	r.put(path, string(data))
 }
 
-// contents are the files of a directory.
+// contents returns the files of a directory.
 func (r *testRepo) contents(dir string) map[string]string {
 	r.t.Helper()
 	files, err := os.ReadDir(dir)

@@ -16,15 +16,15 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// notSeen makes the index say that a file, which has changed, was read in the second in which it was written
-// now, at other nanoseconds: what is left when a file is written twice in a second, with as many bytes, and
-// read in between. git compares seconds, unless it is built otherwise.
+// notSeen makes the index claim that a changed file was read in the second in which it has now been written, at other
+// nanoseconds. This happens if a file is written twice in a second, with the same size, and read in between. Most
+// builds of git compare only seconds.
 func (r *testRepo) notSeen(file string) {
 	r.t.Helper()
 	r.seenAt(file, 1)
 }
 
-// seenAt makes the index say that a file was read as it is now, but for the nanoseconds of its times.
+// seenAt makes the index claim that a file was read in its present state, apart from the nanoseconds of its times.
 func (r *testRepo) seenAt(file string, later uint32) {
 	r.t.Helper()
 	data, err := os.ReadFile(r.Git.IndexPath())
@@ -49,7 +49,8 @@ func (r *testRepo) seenAt(file string, later uint32) {
 	r.must(os.Chtimes(r.Git.IndexPath(), written, written))
 }
 
-// An edit that git lets pass, because it compares times by seconds, is in the next snapshot and checkpoint.
+// TestReread: an edit that git does not notice, because it compares times in seconds, is in the next snapshot and
+// checkpoint.
 func TestReread(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string]func(r *testRepo){
@@ -93,8 +94,8 @@ func TestReread(t *testing.T) {
 	}
 }
 
-// What git passes over because of a setting is no reason to have it read the files anew, at each look: on some
-// mounts every file seems to be executable, and links are files.
+// TestRereadLeavesKinds: differences that git ignores because of a setting must not make it read the files again at
+// each look: on some mounts every file seems to be executable, and links are files.
 func TestRereadLeavesKinds(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)
@@ -132,8 +133,8 @@ func TestRereadLeavesKinds(t *testing.T) {
 	}
 }
 
-// A file that can be executed since it was read is in the next checkpoint, though its times are those that git
-// has noted.
+// TestRereadFindsModes: a file that became executable after it was read is in the next checkpoint, although its times
+// are those in the index.
 func TestRereadFindsModes(t *testing.T) {
 	t.Parallel()
 	for _, new := range []int{0, snapshot.MaxNamed + 1} {
@@ -152,8 +153,8 @@ func TestRereadFindsModes(t *testing.T) {
 	}
 }
 
-// However many edits git lets pass, it is never told of more files by name than maxNamed, and of .wfs, whose
-// edits stay as they are, not at all.
+// TestRereadOfMany: however many edits git does not notice, at most MaxNamed files are passed to it by name, and never
+// .wfs, whose edits stay as they are.
 func TestRereadOfMany(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)

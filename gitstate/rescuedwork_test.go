@@ -7,7 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// TestRescuedWork rescues what lies in a work tree and its index in ways of which one part says more than another.
+// TestRescuedWork rescues work trees and indexes in which some parts have more than others.
 func TestRescuedWork(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -68,7 +68,7 @@ func TestRescuedWork(t *testing.T) {
 	}
 }
 
-// newStripping makes a repository with a filter, strip, that takes lines with "out" out of what git stores.
+// newStripping creates a repository with a filter, strip, that removes lines with "out" from files that git stores.
 func newStripping(t *testing.T) *testRepo {
 	t.Helper()
 	r := newRepo(t)

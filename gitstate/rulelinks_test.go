@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Git does not follow a .gitignore or .gitattributes that is a link when it looks for rules, says so, and adds
-// the link all the same. Nor is a file of rules outside of the work tree anything that a snapshot lacks.
+// TestRulesThatAreLinks: git does not read rules from a .gitignore or .gitattributes that is a link; it prints a
+// warning, and still adds the link. A snapshot does not lack such a file, nor a file of rules outside of the work tree.
 func TestRulesThatAreLinks(t *testing.T) {
 	t.Parallel()
 	for name, lay := range map[string]func(r *testRepo){
@@ -55,7 +55,7 @@ func TestRulesThatAreLinks(t *testing.T) {
 		})
 	}
 	r := newRepo(t)
-	r.write(".gitignore/x", "x") // a directory is none
+	r.write(".gitignore/x", "x") // a directory is not a file of rules
 	if s := r.snapshot(); len(s.Skipped) > 0 || !strings.Contains(r.files(string(s.Tree)), ".gitignore/x") {
 		t.Errorf("%v", s.Skipped)
 	}

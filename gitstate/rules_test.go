@@ -11,14 +11,15 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// held are the files of a snapshot.
+// held returns the files of a snapshot.
 func (r *testRepo) held() []string {
 	r.t.Helper()
 	return strings.Fields(r.run("ls-tree", "-r", "--name-only", string(r.snapshot().Tree)))
 }
 
-// The user's own rules are git's: from a path that begins at the top of the work tree wherever wfs is typed,
-// from none when they are switched off, and from another one once an agent has said so.
+// TestExcludesOfTheUser: the user's own rules are read as by git: a relative path starts at the top of the work tree,
+// in whichever directory wfs is run; there are none if they are disabled; and a setting that an agent changes takes
+// effect.
 func TestExcludesOfTheUser(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)
@@ -51,7 +52,7 @@ func TestExcludesOfTheUser(t *testing.T) {
 	}
 }
 
-// Rules that are ignored themselves may change while nothing else does.
+// TestRulesThatAreIgnored: files with rules that are ignored themselves may change while nothing else does.
 func TestRulesThatAreIgnored(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// What is read from one answer of git's is what git says when it is asked for each by name.
+// TestSettingsAreGits: settings from one trace are the same as git's answers for each of them.
 func TestSettingsAreGits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -47,7 +47,7 @@ func TestSettingsAreGits(t *testing.T) {
 			ctx := context.Background()
 			both := make([]*Repo, 2)
 			for i := range both {
-				var err error // the first asks for all at once
+				var err error // the first one reads the trace
 				if both[i], err = Open(ctx, gitcmd.Options{Dir: r.Git.Root, Env: append(env, c.env...),
 					Write: i == 0}); err != nil {
 					t.Fatal(err)

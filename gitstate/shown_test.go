@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Shown and Links read what a tree has, and nothing else by the name of something.
+// TestShown: Show and Links read the files of a tree, and nothing else of a similar name.
 func TestShown(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)

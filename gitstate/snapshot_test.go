@@ -60,8 +60,9 @@ func mustStat(t *testing.T, path string) os.FileInfo {
 	return st
 }
 
-// Git takes a file for unchanged when size and times are those in the index, unless the index is as old as the file:
-// then it looks inside. A copy that got a new time would hide the edit.
+// TestSnapshotSeesAnEditOfTheSameSecond: git regards a file as unchanged if size and times are those in the index,
+// unless the index is not newer than the file: then it reads the file. A copy of the index with a new time would hide
+// the edit.
 func TestSnapshotSeesAnEditOfTheSameSecond(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -179,7 +180,8 @@ func paths(skipped []session.Skip) string {
 	return strings.Join(names, " ")
 }
 
-// Root reads everything, so what a file that cannot be opened looks like is tested on git's words alone as well.
+// TestReadAddReport tests git's messages about files that cannot be opened on their own, because root can read
+// everything.
 func TestReadAddReport(t *testing.T) {
 	t.Parallel()
 	report := snapshot.ReadAddReport([]byte(`warning: could not open directory 'closed/': Permission denied
@@ -306,7 +308,7 @@ func TestSnapshotHonoursExcludes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(r.home, ".config", "git", "ignore"), []byte("b.txt\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	// a new command: git is asked once each
+	// a new command: settings are read once per command
 	again, err := Open(context.Background(), gitcmd.Options{Dir: r.Root(), Env: r.env})
 	if err != nil {
 		t.Fatal(err)

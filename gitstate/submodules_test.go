@@ -12,7 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Whatever an agent writes into .gitmodules or the configuration, a submodule's new commit is a change like any other.
+// TestSubmodulesAreCompared: whatever an agent writes to .gitmodules or the configuration, a submodule's new commit is
+// a change like any other.
 func TestSubmodulesAreCompared(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -64,7 +65,8 @@ func TestSubmodulesAreCompared(t *testing.T) {
 	}
 }
 
-// A submodule whose directory was moved by hand is left out and named, and all else is held.
+// TestMovedSubmodule: a submodule whose directory was moved by hand is left out and reported; a snapshot has everything
+// else.
 func TestMovedSubmodule(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// keyCases are files by name and content, and whether they are to be held out. The secrets are put together
-// here, so that no scanner finds this file.
+// keyCases are files by name and content, and whether they are held out. The secrets are assembled here, so that no
+// scanner reports this file.
 func keyCases() (cases []struct {
 	name, content string
 	held          bool

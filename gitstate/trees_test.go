@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/object"
 )
 
-// What a checkpoint notes in the index of its trees is what git would note, all of it, and the trees are there.
+// TestTreesAreNoted: a checkpoint caches in the index exactly the trees that git would cache, and all of them exist.
 func TestTreesAreNoted(t *testing.T) {
 	defer drawn(t, 6)()
 	noted := 0
@@ -32,7 +32,7 @@ func TestTreesAreNoted(t *testing.T) {
 		for n := range rapid.IntRange(2, 6).Draw(rt, "checkpoints") {
 			for range rapid.IntRange(1, 3).Draw(rt, "edits") {
 				i := rapid.IntRange(0, 5).Draw(rt, "directory")
-				// The same words again bring back trees of earlier checkpoints.
+				// The same texts again give the same trees as in earlier checkpoints.
 				r.write(fmt.Sprintf("d%d/deep/f", i), rapid.SampledFrom([]string{"first", "second", "third"}).Draw(rt, "text"))
 			}
 			if rapid.IntRange(0, 4).Draw(rt, "by hand") == 0 {
@@ -43,7 +43,7 @@ func TestTreesAreNoted(t *testing.T) {
 			p := r.prepare(d)
 			r.publish(p)
 			d = r.draft(p.Ledger)
-			r.run("fsck", "--strict") // which looks into the index as well
+			r.run("fsck", "--strict") // checks the index as well
 			x, err := r.Objects.ReadIndex(context.Background(), r.Git.IndexPath())
 			r.must(err)
 			tree := x.Info().Tree
@@ -71,7 +71,7 @@ func TestTreesAreNoted(t *testing.T) {
 	}
 }
 
-// sameContent reports whether two indexes are about the same content.
+// sameContent reports whether two indexes have the same content.
 func sameContent(a, b *object.Index) bool {
 	return a == b || slices.EqualFunc(a.Entries, b.Entries, func(a, b object.IndexEntry) bool {
 		return a.Mode == b.Mode && a.Stage == b.Stage && a.Intended == b.Intended && bytes.Equal(a.ID, b.ID) &&

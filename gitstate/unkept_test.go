@@ -9,7 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// What the main work tree only leads to, in the very work tree that is to be removed, is no copy.
+// TestLinksIntoAWorkTreeAreNoCopies: a path of the main work tree that only leads into the work tree to be removed is
+// not a copy.
 func TestLinksIntoAWorkTreeAreNoCopies(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

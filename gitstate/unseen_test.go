@@ -12,8 +12,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Settings of one's own in a tracked file: git is told not to look, and takes the file for unchanged when it checks
-// something out. No snapshot has the edits, so they must be named, and no move may write over them.
+// TestUnseenEditsAreNamedAndLeftAlone has local settings in a tracked file: git is set to ignore its changes, and
+// regards the file as unchanged in a checkout. No snapshot has the edits, so they must be reported, and no move may
+// overwrite them.
 func TestUnseenEditsAreNamedAndLeftAlone(t *testing.T) {
 	t.Parallel()
 	for _, bit := range []string{"assume-unchanged", "skip-worktree"} {
@@ -58,7 +59,8 @@ func TestUnseenEditsAreNamedAndLeftAlone(t *testing.T) {
 	}
 }
 
-// Such a file without an edit goes along with a move, and the index follows, whatever becomes of it.
+// TestUnseenFilesMove: such a file without edits is part of a move, and the index follows, whether the target has
+// another file, none, or a directory there.
 func TestUnseenFilesMove(t *testing.T) {
 	t.Parallel()
 	for _, bit := range []string{"assume-unchanged", "skip-worktree"} {
@@ -82,7 +84,7 @@ func TestUnseenFilesMove(t *testing.T) {
 				now := r.snapshot()
 				want := r.treeFiles(old.Tree)
 				r.move(old.Tree)
-				for range 2 { // killed after it, a move is settled again
+				for range 2 { // after a kill, a move is settled again
 					if _, err := r.Settle(t.Context(), "x", session.Turn{Index: old.Tree, IndexOld: now.Tree}); err != nil {
 						t.Fatal(err)
 					}
@@ -101,8 +103,8 @@ func TestUnseenFilesMove(t *testing.T) {
 	}
 }
 
-// A file outside of the patterns of a sparse checkout is part of a snapshot like every other, and the index that a turn
-// leads to marks what is not there as not there on purpose.
+// TestSparseCheckout: a snapshot has files outside of the patterns of a sparse checkout like all others, and the new
+// index of a turn marks missing ones as absent on purpose.
 func TestSparseCheckout(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -129,7 +131,8 @@ func TestSparseCheckout(t *testing.T) {
 	}
 }
 
-// What is ignored outside of the patterns of a sparse checkout stays there. A file of the tree may go: git keeps it.
+// TestSparseCheckoutDeletesNothing: ignored files outside of the patterns of a sparse checkout stay. A file of the tree
+// may go, because git has it.
 func TestSparseCheckoutDeletesNothing(t *testing.T) {
 	t.Parallel()
 	for _, index := range []string{"--no-sparse-index", "--sparse-index"} {
@@ -159,7 +162,7 @@ func TestSparseCheckoutDeletesNothing(t *testing.T) {
 					t.Errorf("%s: %q, %v", name, got, err)
 				}
 			}
-			if got := r.run("status", "--porcelain"); got != "M  in/x" { // the commit's own is the other one
+			if got := r.run("status", "--porcelain"); got != "M  in/x" { // staged; the commit has the other content
 				t.Errorf("status: %q", got)
 			}
 			if s := r.snapshot(); s.Tree != old.Tree || len(s.Skipped) > 0 {
@@ -169,9 +172,9 @@ func TestSparseCheckoutDeletesNothing(t *testing.T) {
 	}
 }
 
-// Marks that somebody has made himself inside of the patterns stay through a move, for a file with settings of
-// his own, where git believes that, and for one that he deleted here: the next snapshot has neither the one nor
-// the lack of the other.
+// TestSparseCheckoutKeepsMarks: a move keeps marks that the user has set inside of the patterns, on a file with local
+// settings, where git respects that, and on a deleted file: the next snapshot has neither the settings nor the
+// deletion.
 func TestSparseCheckoutKeepsMarks(t *testing.T) {
 	t.Parallel()
 	for _, index := range []string{"--no-sparse-index", "--sparse-index"} {
@@ -194,14 +197,14 @@ func TestSparseCheckoutKeepsMarks(t *testing.T) {
 				if expect == "true" {
 					r.run("update-index", "--skip-worktree", "in/mine")
 					marks = "H a.txt H in/plain H in/x S in/gone S in/mine S out/y"
-				} else { // there git makes nothing of it
+				} else { // git ignores skip-worktree there
 					r.run("update-index", "--assume-unchanged", "in/mine")
 				}
 				r.run("update-index", "--skip-worktree", "in/gone")
 				r.write("in/mine", "my own\n")
 				now := r.snapshot()
 				r.write("in/x", "x\n")
-				for range 2 { // killed after it, a move is settled again
+				for range 2 { // after a kill, a move is settled again
 					if _, err := r.Settle(t.Context(), "x", session.Turn{Index: old.Tree, IndexOld: now.Tree}); err != nil {
 						t.Fatal(err)
 					}
@@ -219,7 +222,7 @@ func TestSparseCheckoutKeepsMarks(t *testing.T) {
 	}
 }
 
-// A submodule's commits are held, its edits are not: they are named.
+// TestEditedSubmodulesAreNamed: a snapshot has a submodule's commit but not its edits: these are reported.
 func TestEditedSubmodulesAreNamed(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -246,8 +249,9 @@ func TestEditedSubmodulesAreNamed(t *testing.T) {
 	}
 }
 
-// What `git submodule add` has staged is in a checkpoint as it would be in a commit, and stays staged; a
-// repository that was only added is not. A move to before it says that it is in the way.
+// TestStagedSubmodules: a checkpoint has a submodule that `git submodule add` has staged, as a commit would, and it
+// stays staged; a repository that was only added is not in the checkpoint. A move to an earlier tree reports that the
+// submodule is in the way.
 func TestStagedSubmodules(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestWaysBack leaves uncommitted changes on a branch that moves on, and types what is said of them.
+// TestWaysBack leaves uncommitted changes on a branch that gets new commits, and runs the printed commands.
 func TestWaysBack(t *testing.T) {
 	t.Parallel()
 	const at2, at3 = "refs/wfs/x/rescue/1^2", "refs/wfs/x/rescue/1^3"
@@ -16,7 +16,7 @@ func TestWaysBack(t *testing.T) {
 		name string
 		do   func(r *testRepo)
 		says string
-		have map[string]string // then, in the index
+		have map[string]string // afterwards, in the index
 	}{
 		{"files alone", func(r *testRepo) {
 			r.write("a.txt", "mine\n")
@@ -105,5 +105,5 @@ func TestWaysBack(t *testing.T) {
 	}
 }
 
-// long keeps two edits of a file apart.
+// long has enough lines for two separate edits.
 const long = "1\n2\n3\n4\n5\n6\n7\n8\n"

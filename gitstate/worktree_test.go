@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 )
 
-// told describes work trees in one line each: id, branch or commit, and what is wrong.
+// told describes work trees in one line each: id, branch or commit, and problems.
 func (r *testRepo) told() string {
 	r.t.Helper()
 	trees, err := r.Worktrees(context.Background())
@@ -68,7 +68,7 @@ func TestWorktrees(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Another repository in the place of one that is gone, and one that was moved without git.
+	// Another repository in the place of a missing one, and one that was moved without git.
 	other := filepath.Join(r.home, "sub", "main")
 	if err := os.Rename(other, filepath.Join(r.home, "sub", "by-hand")); err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestWorktreesOfABareRepository(t *testing.T) {
 	if path, err := r.WorktreePath(context.Background(), "main"); err != nil || path != "" {
 		t.Errorf("the main work tree is in %q, %v", path, err)
 	}
-	// Git's directory elsewhere than in the work tree.
+	// The git directory is outside of the work tree.
 	apart := filepath.Join(r.home, "apart")
 	r.run("clone", "-q", "--separate-git-dir", filepath.Join(r.home, "apart.git"), bare, apart)
 	r.run("-C", apart, "worktree", "add", "-q", "-b", "side", filepath.Join(r.home, "beside"))
@@ -153,7 +153,7 @@ func TestLeaveGone(t *testing.T) {
 	if left, err := r.LeaveGone(ctx, "refs/heads/two"); err != nil || left != nil {
 		t.Errorf("a locked one: %q, %v", left, err)
 	}
-	// It comes back: everything but the branch is as it was.
+	// The work tree comes back: everything except for the branch is as before.
 	if err := os.Rename(away+"gone", gone); err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func TestRemoveWorktree(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(outside, "deep")); err != nil {
 		t.Errorf("a link was followed: %v", err)
 	}
-	// Whatever somebody puts there is not touched, whether the first try came to the renaming or not.
+	// Files that others put there are not touched, whether the first try came to the rename or not.
 	r.added(dir)
 	if err := os.Rename(dir, trash); err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Whoever sets core.worktree while wfs works does not lead it away from the files that gates judge; and nothing
-// is begun where it leads elsewhere.
+// TestLedAway: if core.worktree is set while wfs runs, wfs still uses the files that gates judge; and no command begins
+// if it points elsewhere.
 func TestLedAway(t *testing.T) {
 	t.Parallel()
 	for name, lead := range map[string]func(r *testRepo, to string){
@@ -23,7 +23,7 @@ func TestLedAway(t *testing.T) {
 			r.run("config", "--worktree", "core.worktree", to)
 		},
 	} {
-		for _, other := range []bool{false, true} { // what it leads to is a repository of its own
+		for _, other := range []bool{false, true} { // it points to a repository of its own
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				r := newRepo(t)
@@ -52,7 +52,7 @@ func TestLedAway(t *testing.T) {
 	}
 }
 
-// In a submodule that setting says what is so.
+// TestLedHome: in a submodule, that setting is correct.
 func TestLedHome(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

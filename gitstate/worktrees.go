@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// AddWorktree makes a linked work tree, as Trees.Add does, and opens it.
+// AddWorktree creates a linked work tree, as Trees.Add does, and opens it.
 func (r *Repo) AddWorktree(ctx context.Context, n worktree.NewWorktree, at session.Commit, tree session.Tree) (*Repo,
 	error) {
 	if err := r.Trees.Add(ctx, n, at, tree); err != nil {
@@ -23,7 +23,7 @@ func (r *Repo) AddWorktree(ctx context.Context, n worktree.NewWorktree, at sessi
 	return made, nil
 }
 
-// OpenLinked opens the linked work tree of this repository in a directory, nil when there is none.
+// OpenLinked opens the linked work tree of this repository in a directory, nil if there is none.
 func (r *Repo) OpenLinked(ctx context.Context, dir string) (*Repo, error) {
 	t, err := r.Trees.LinkedAt(ctx, dir)
 	if err != nil || t == nil || t.Gone {

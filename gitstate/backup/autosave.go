@@ -18,31 +18,30 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// While somebody works in a session's work tree, what is there is saved every now and then under
-// refs/wfs/<id>/auto: one state commit, which the next one replaces. It is made beside everything else, with
-// private files of its own, and comes to the repository as one pack. What the one before it alone had stays there until
-// git collects garbage.
+// While an agent or the user works in a session's work tree, the files are saved every now and then at
+// refs/wfs/<id>/auto: one state commit, which the next one replaces. It is made with private files, without touching
+// anything else, and added to the repository as one pack. Objects that only the previous auto-save had remain until git
+// collects garbage.
 
-// AutoSaves are those of one attempt.
+// AutoSaves makes the auto-saves of one attempt.
 type AutoSaves struct {
 	Git     *gitcmd.Git
-	Objects *object.Store // of their own: a turn may be prepared meanwhile
+	Objects *object.Store // not shared: a turn may be prepared at the same time
 	Refs    *refs.Refs
 	Files   *snapshot.Files
 	Backups *Backups
 
 	mu     sync.Mutex
-	ledger session.Commit  // that they build on
-	side   *snapshot.Files // with files of its own, nil before the first
+	ledger session.Commit  // ledger commit on which the auto-saves build
+	side   *snapshot.Files // with private files, nil before the first auto-save
 }
 
-// AutoSave saves the work tree, as it is now, as the session's newest auto-save, durable. Nothing else is touched, and
-// nobody is waited for. It makes none when nothing differs from the present checkpoint or from the newest backup, and
-// none while HEAD is on another branch than the session's, unless Anywhere: then the files are another line's.
+// AutoSave saves the present work tree durably as the session's newest auto-save. It changes nothing else, and waits
+// for no locks. It saves nothing if there are no changes since the present checkpoint or the newest backup, or while
+// HEAD is not on the session's branch, unless Anywhere: then the files belong to other work.
 //
-// An auto-save holds what is there, so it would forget with the agent what the agent has thrown away. When most of what
-// the newest one has is gone and nothing new has come, that one stays; when something new has come, or with Last, it is
-// kept as a rescue.
+// If the agent deletes its work, the next auto-save no longer has it. So if most changes of the newest auto-save are
+// gone and there are no new ones, that auto-save stays; if there are new ones, or with Last, it is kept as a rescue.
 func (r *AutoSaves) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoSaved, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,8 +78,8 @@ func (r *AutoSaves) AutoSave(ctx context.Context, d session.AutoDraft) (session.
 	return done, err
 }
 
-// newest is the tip of the session's auto-saves, and what it says, nil when it is stale or cannot be read: then it is
-// replaced.
+// newest returns the tip of the session's auto-saves and its content, which is nil if it is stale or unreadable: then
+// it is replaced.
 func (r *AutoSaves) newest(ctx context.Context, d session.AutoDraft) (session.Commit, *session.AutoSave, error) {
 	tip, err := r.Refs.Ref(ctx, refs.AutoRef(d.Session))
 	if err != nil {
@@ -93,7 +92,7 @@ func (r *AutoSaves) newest(ctx context.Context, d session.AutoDraft) (session.Co
 	return tip, before, nil
 }
 
-// taken is the snapshot of a draft, or one of now. ours is false when HEAD is not on the session's branch.
+// taken returns the snapshot of a draft, or takes one. ours is false if HEAD is not on the session's branch.
 func (r *AutoSaves) taken(ctx context.Context, d session.AutoDraft) (s snapshot.Taken, ours bool, err error) {
 	if d.Snapshot != nil {
 		s.Snapshot = *d.Snapshot
@@ -102,8 +101,8 @@ func (r *AutoSaves) taken(ctx context.Context, d session.AutoDraft) (s snapshot.
 	return r.autoSnapshot(ctx, d)
 }
 
-// keepLost keeps the newest auto-save as a rescue when most of what it has is gone. It reports true when that one stays
-// because nothing new has come.
+// keepLost keeps the newest auto-save as a rescue if most of its changes are gone. It returns true if that auto-save
+// stays the newest, because there are no new changes.
 func (r *AutoSaves) keepLost(ctx context.Context, d session.AutoDraft, before session.AutoSave,
 	changes []object.TreeChange, done *session.AutoSaved) (stays bool, err error) {
 	lost, more, err := r.lost(ctx, d.Tree, before, changes)
@@ -117,7 +116,7 @@ func (r *AutoSaves) keepLost(ctx context.Context, d session.AutoDraft, before se
 	return false, err
 }
 
-// autoChanges lists how the files of an auto-save differ from a tree.
+// autoChanges lists the differences between a tree and the files of an auto-save.
 func (r *AutoSaves) autoChanges(ctx context.Context, from session.Tree, s snapshot.Taken) ([]object.TreeChange, error) {
 	if s.Now == nil {
 		return r.Objects.DiffTrees(ctx, from, s.Tree)
@@ -133,7 +132,7 @@ func (r *AutoSaves) autoChanges(ctx context.Context, from session.Tree, s snapsh
 		func(c object.TreeChange) bool { return strings.HasPrefix(c.Path, object.UserDir+"/") }), nil
 }
 
-// autoCommit makes the state commit of an auto-save and moves the ref to it.
+// autoCommit writes the state commit of an auto-save and moves the ref to it.
 func (r *AutoSaves) autoCommit(ctx context.Context, d session.AutoDraft, s snapshot.Taken, changes []object.TreeChange,
 	tip session.Commit, ident string) (session.Commit, error) {
 	own, err := r.Backups.refsOf(ctx, d.Session)
@@ -161,7 +160,7 @@ func (r *AutoSaves) autoCommit(ctx context.Context, d session.AutoDraft, s snaps
 	return made, nil
 }
 
-// moveAuto moves the ref of an auto-save, durably. It never has a reflog: what was saved before is let go of.
+// moveAuto moves the ref of an auto-save, durably. It writes no reflog, so that git can remove old auto-saves.
 func (r *AutoSaves) moveAuto(ctx context.Context, m session.RefMove) error {
 	line := "delete " + m.Ref
 	if m.New != "" {
@@ -178,9 +177,9 @@ func (r *AutoSaves) moveAuto(ctx context.Context, m session.RefMove) error {
 	return r.Refs.SyncRef(m.Ref, m.Old == "" || m.New == "")
 }
 
-// lost compares what an auto-save holds beyond a tree with the changes of now, and returns how many of its
-// paths are gone or as before, 0 unless that is more than half of them. more says that there is something now
-// that it does not have.
+// lost compares the changes in an auto-save since a tree with the present changes. It returns how many of its paths are
+// deleted or unchanged now, 0 if that is at most half of them. more is true if there are changes that the auto-save
+// does not have.
 func (r *AutoSaves) lost(ctx context.Context, from session.Tree, before session.AutoSave,
 	now []object.TreeChange) (gone int,
 	more bool, err error) {
@@ -214,9 +213,9 @@ func (r *AutoSaves) lost(ctx context.Context, from session.Tree, before session.
 	return gone, len(present) > 0, nil
 }
 
-// autoSnapshot is Snapshot for an auto-save. ours is false when HEAD is not on the session's branch.
+// autoSnapshot takes a snapshot for an auto-save. ours is false if HEAD is not on the session's branch.
 func (r *AutoSaves) autoSnapshot(ctx context.Context, d session.AutoDraft) (s snapshot.Taken, ours bool, err error) {
-	on, err := r.Refs.BranchOf(ctx) // a rebase of the branch counts
+	on, err := r.Refs.BranchOf(ctx) // includes a branch that is being rebased
 	if err != nil || on != refs.BranchRef(d.Session) && !d.Anywhere {
 		return s, false, err
 	}
@@ -233,22 +232,22 @@ func (r *AutoSaves) autoSnapshot(ctx context.Context, d session.AutoDraft) (s sn
 	return s, err == nil, err
 }
 
-// filesOf are the files of a work tree with git processes of their own.
+// filesOf returns the files of a work tree, with git processes of their own.
 func filesOf(git *gitcmd.Git) *snapshot.Files {
 	objects := object.New(git)
 	return snapshot.New(git, objects, refs.New(git, objects), settings.New(git, objects))
 }
 
-// autoDir holds the private files of auto-saves: other commands may be at work.
+// autoDir is the directory of the private files of auto-saves: other commands may run at the same time.
 func (r *AutoSaves) autoDir() string { return filepath.Join(r.Git.PrivateDir(), "auto") }
 
-// beginAuto makes an empty directory for auto-saves.
+// beginAuto creates an empty directory for auto-saves.
 func (r *AutoSaves) beginAuto() error {
 	return errors.Join(os.RemoveAll(r.autoDir()), durable.MkdirAll(r.autoDir()))
 }
 
-// EndAutoSaves removes the private files of auto-saves, and what those of a killed process left. The caller holds
-// the work tree's lock. The newest auto-save stays.
+// EndAutoSaves removes the private files of auto-saves, also those of a killed process. The caller holds the work
+// tree's lock. The newest auto-save stays.
 func (r *AutoSaves) EndAutoSaves() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

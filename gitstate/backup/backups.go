@@ -1,4 +1,4 @@
-// Package backup keeps what is in no checkpoint: rescues, and the auto-saves of a running attempt.
+// Package backup keeps files that are in no checkpoint: rescues, and the auto-saves of a running attempt.
 package backup
 
 import (
@@ -19,15 +19,15 @@ type Backups struct {
 	Git      *gitcmd.Git
 	Objects  *object.Store
 	Refs     *refs.Refs
-	Handover *handover.Handover // knows what other branches have
+	Handover *handover.Handover // finds the changes that other branches have
 }
 
-// Auto returns a session's newest auto-save, nil when there is none. Whether it is stale is for the caller to see.
+// Auto returns a session's newest auto-save, nil if there is none. The caller decides whether it is stale.
 func (r *Backups) Auto(ctx context.Context, id session.ID) (*session.AutoSave, error) {
 	return r.Backup(ctx, refs.AutoRef(id))
 }
 
-// Backup returns the state commit of a ref, an auto-save or a rescue, nil when there is none.
+// Backup returns the state commit of a ref, an auto-save or a rescue, nil if there is none.
 func (r *Backups) Backup(ctx context.Context, ref string) (*session.AutoSave, error) {
 	tip, err := r.Refs.Ref(ctx, ref)
 	if err != nil || tip == "" {
@@ -50,7 +50,7 @@ func (r *Backups) Backup(ctx context.Context, ref string) (*session.AutoSave, er
 	return a, nil
 }
 
-// keepAuto gives an auto-save a name of its own among the rescues.
+// keepAuto adds a ref to an auto-save, among the rescues, and returns its name.
 func (r *Backups) keepAuto(ctx context.Context, id session.ID, auto session.Commit) (string, error) {
 	for {
 		own, err := r.refsOf(ctx, id)

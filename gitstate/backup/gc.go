@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Rescues lists the rescues of a session by ref, with what each says of itself.
+// Rescues lists the rescues of a session and their states, by ref.
 func (r *Backups) Rescues(ctx context.Context, id session.ID) (map[string]State, error) {
 	refs, err := r.Refs.RefsBelow(ctx, strings.TrimSuffix(refs.RescuePrefix(id), "/"))
 	if err != nil {
@@ -23,7 +23,7 @@ func (r *Backups) Rescues(ctx context.Context, id session.ID) (map[string]State,
 	return all, nil
 }
 
-// LedgerTrees are the trees of all commits that a session's ledger leads to: what stays as long as the session does.
+// LedgerTrees returns the trees of all commits that a session's ledger reaches: they stay as long as the session.
 func (r *Backups) LedgerTrees(ctx context.Context, id session.ID) (map[session.Tree]bool, error) {
 	out, err := r.Git.Ask(ctx, "log", "--format=%T", refs.LedgerRef(id), "--")
 	if err != nil {
@@ -36,7 +36,8 @@ func (r *Backups) LedgerTrees(ctx context.Context, id session.ID) (map[session.T
 	return all, nil
 }
 
-// OnlyIn says what nothing but a rescue tells or keeps, "" for nothing. trees are those that stay, see LedgerTrees.
+// OnlyIn tells which content of a rescue is nowhere else; "" means that all of it is also elsewhere. trees are those
+// that stay, see LedgerTrees.
 func (r *Backups) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees map[session.Tree]bool) (string,
 	error) {
 	var head session.Tree
@@ -57,7 +58,7 @@ func (r *Backups) OnlyIn(ctx context.Context, rescue session.Commit, s State, tr
 	return r.onlyReference(ctx, rescue)
 }
 
-// onlyReference says so when nothing but a rescue leads to commits, "" when there are none.
+// onlyReference returns a reason if only this rescue reaches some commits, "" if not.
 func (r *Backups) onlyReference(ctx context.Context, rescue session.Commit) (string, error) {
 	info, err := r.Objects.CommitInfo(ctx, rescue)
 	if err != nil {
@@ -86,7 +87,7 @@ func (r *Backups) onlyReference(ctx context.Context, rescue session.Commit) (str
 	return "", nil
 }
 
-// The trailers of a state commit that name its parents.
+// Trailers of a state commit that name its parents.
 const (
 	trailerStateCode  = "Wfs-State-Code: "
 	trailerStateIndex = "Wfs-State-Index: "

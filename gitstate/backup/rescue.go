@@ -16,33 +16,34 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// State is the document of a state commit: what was where when it was made.
+// State is the JSON file of a state commit: files, index, HEAD and refs at the time of the commit.
 type State struct {
 	Version int          `json:"version"` // session.FormatVersion
 	Why     string       `json:"why"`
 	Head    session.Head `json:"head"`
-	Tree    session.Tree `json:"tree"`            // of the work tree's files
-	Index   session.Tree `json:"index,omitempty"` // of the user's index
-	// files of Tree whose bytes no checkout of it would write again
+	Tree    session.Tree `json:"tree"`            // files of the work tree
+	Index   session.Tree `json:"index,omitempty"` // the user's index
+	// files of Tree whose bytes a checkout of Tree would not write
 	Raw     session.Tree              `json:"raw,omitempty"`
 	Skipped []session.Skip            `json:"skipped,omitempty"`
 	HeldOut []session.Held            `json:"held_out,omitempty"`
 	Refs    map[string]session.Commit `json:"refs"` // every session branch, and the session's own refs
 
-	// Of auto-saves: how many paths differ from the present checkpoint, and the first of them.
+	// Of auto-saves: the number of paths that differ from the present checkpoint, and the first of them.
 	Changes int              `json:"changes,omitempty"`
 	Changed []session.Change `json:"changed,omitempty"`
 }
 
-// FileState is the name of State in a state commit's tree, and DirRaw that of the tree of raw bytes, if there is one.
+// FileState is the name of State in a state commit's tree; DirRaw is the name of the tree of raw bytes, if there is
+// one.
 const (
 	FileState = "state.json"
 	DirRaw    = "raw"
 )
 
-// Rescue keeps a snapshot, durable, under a new ref refs/wfs/<id>/rescue/<n> and returns the ref's name. at is in Unix
+// Rescue keeps a snapshot, durably, with a new ref refs/wfs/<id>/rescue/<n>, and returns the ref's name. at is in Unix
 // seconds. The state commit's parents are the ledger's tip if there is one, a commit of the snapshot, and a commit of
-// the index if it holds anything but HEAD; trailers name the latter two.
+// the index if it differs from HEAD; trailers name the latter two.
 func (r *Backups) Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error) {
 	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
@@ -75,8 +76,8 @@ func (r *Backups) Rescue(ctx context.Context, id session.ID, why string, s sessi
 	}
 }
 
-// Rescued returns the newest rescue that was made for the same reason and holds what a snapshot holds, "" for
-// none. Only the last ones are looked at.
+// Rescued returns the newest rescue with the same reason and the same content as a snapshot, "" for none. It reads only
+// the last few.
 func (r *Backups) Rescued(ctx context.Context, id session.ID, why string, s session.Snapshot) (string, error) {
 	const looked = 3 // a move that fails leaves two
 	own, err := r.refsOf(ctx, id)
@@ -103,8 +104,8 @@ func StateOf(why string, s session.Snapshot, own map[string]session.Commit) Stat
 		Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: own}
 }
 
-// StateCommit makes the objects of a state commit, which comes last. when says in its message of which moment it is;
-// files are further documents.
+// StateCommit returns the objects of a state commit, the commit last. `when` describes the time in its message; `files`
+// are added to its tree.
 func (r *Backups) StateCommit(state State, s session.Snapshot, ledger session.Commit, when string, files session.Files,
 	ident string, at int64) ([]object.Object, error) {
 	var below []session.Commit
@@ -150,8 +151,8 @@ func (r *Backups) StateCommit(state State, s session.Snapshot, ledger session.Co
 	return append(objects, tree, r.Objects.NewCommit(tree.ID, parents, ident, at, message)), nil
 }
 
-// refsOf returns every session's branch and the refs of one session. Damaged ones are left out: they must not keep
-// anybody from rescuing what is whole.
+// refsOf returns the branches of all sessions and the refs of one session. It leaves out damaged refs: they must not
+// prevent a rescue of intact files.
 func (r *Backups) refsOf(ctx context.Context, id session.ID) (map[string]session.Commit, error) {
 	all := func(string) bool { return true }
 	own := map[string]session.Commit{}
@@ -175,7 +176,7 @@ func nextRescue(own map[string]session.Commit, prefix string) int {
 	return highest + 1
 }
 
-// State reads the document of a state commit, such as a rescue.
+// State reads the state of a state commit, such as a rescue.
 func (r *Backups) State(ctx context.Context, c session.Commit) (State, error) {
 	text, err := r.Objects.File(ctx, c, FileState)
 	if err != nil {

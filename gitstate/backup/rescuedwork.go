@@ -15,18 +15,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Rescued is one part of what a rescue keeps.
+// Rescued is one part of a rescue.
 type Rescued struct {
-	What   string         // for people: "the files"
-	Name   string         // for a branch that holds it as well, after the rescue's: "-staged"
-	Commit session.Commit // that holds it
-	At     string         // what git calls it: "^2", after the name of the rescue
-	Picks  bool           // git cherry-pick -n brings it back, after the parts before it as well
+	What   string         // for messages: "the files"
+	Name   string         // suffix of a branch for this part, after the name for the rescue: "-staged"
+	Commit session.Commit // commit with the part
+	At     string         // suffix that selects the part in git, after the name of the rescue: "^2"
+	Picks  bool           // git cherry-pick -n restores it, also after the parts before it
 }
 
-// RescuedWork are the parts of a rescue, those left out that others of them hold: the files; what was staged,
-// if files were something else by then; the bytes of files that git converts, but for a session's documents and
-// for ends of lines.
+// RescuedWork returns the parts of a rescue: the files; staged changes, if the files had changed again since; the bytes
+// of files that git converts, apart from a session's documents and from line ends. It leaves out parts that another
+// part includes.
 func (r *Backups) RescuedWork(ctx context.Context, rescue session.Commit, s State) ([]Rescued, error) {
 	info, err := r.Objects.CommitInfo(ctx, rescue)
 	if err != nil {
@@ -63,15 +63,14 @@ func (r *Backups) RescuedWork(ctx context.Context, rescue session.Commit, s Stat
 	return parts, err
 }
 
-// staged reports whether the index of a rescue has changes that its files have not. picks says that a
-// cherry-pick brings them back upon the files': where a file was edited after it had been staged, it meets a
-// conflict, or does nothing.
+// staged reports whether the index of a rescue has changes that its files do not have. picks means that a cherry-pick
+// restores them after the files: if a file was edited after it was staged, a cherry-pick conflicts or does nothing.
 func (r *Backups) staged(ctx context.Context, s State) (was, picks bool, err error) {
 	below := r.Objects.NewObject("tree", nil).ID
 	if s.Head.Commit != "" {
 		below = string(s.Head.Commit)
 	}
-	var unlike [3][]string // names by which two of them differ
+	var unlike [3][]string // paths that differ between two trees
 	for i, two := range [][]string{{string(s.Tree), string(s.Index)}, {below, string(s.Index)}, {below, string(s.Tree)}} {
 		diff := []string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames", two[0], two[1]}
 		out, err := r.Git.Ask(ctx, append(diff, handover.WithoutDocuments...)...)
@@ -85,15 +84,15 @@ func (r *Backups) staged(ctx context.Context, s State) (was, picks bool, err err
 	return len(staged) > 0, !again, nil
 }
 
-// bytesOnly reports whether a rescue has bytes of files that git converts, but for a session's documents and
-// for ends of lines.
+// bytesOnly reports whether a rescue has bytes of files that git converts, apart from a session's documents and from
+// line ends.
 func (r *Backups) bytesOnly(ctx context.Context, s State) (bool, error) {
 	out, err := r.Git.Ask(ctx, "ls-tree", "-r", "--name-only", "-z", string(s.Raw))
 	for _, name := range gitcmd.SplitZ(out) {
 		if strings.HasPrefix(name, handover.WorkDir+"/") {
 			continue
 		}
-		if strings.Contains(name, "\n") { // which cannot be looked up
+		if strings.Contains(name, "\n") { // cannot be looked up
 			return true, nil
 		}
 		got, err := r.Objects.Lookup(ctx, string(s.Raw)+":"+name, string(s.Tree)+":"+name)
@@ -109,9 +108,9 @@ func (r *Backups) bytesOnly(ctx context.Context, s State) (bool, error) {
 
 func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
-// RescuedParts are the parts of a rescue, by what git calls them wherever it is typed
-// ("refs/wfs/x/rescue/1^2"); none when there is no such rescue. Files that are as in the commit below are left
-// out where there is another part.
+// RescuedParts returns the parts of a rescue. Their At is complete, as a user can type it ("refs/wfs/x/rescue/1^2"). It
+// returns none if there is no such rescue. Files that are the same as in the commit below are left out if there is
+// another part.
 func (r *Backups) RescuedParts(ctx context.Context, ref string) ([]Rescued, error) {
 	tip, err := r.Refs.Ref(ctx, ref)
 	if err != nil || tip == "" {
@@ -140,10 +139,10 @@ func (r *Backups) RescuedParts(ctx context.Context, ref string) ([]Rescued, erro
 	return parts, nil
 }
 
-// bytes reports whether a part is the bytes of files that git converts: no branch ever has these.
+// bytes reports whether a part has the bytes of files that git converts; a branch cannot have these.
 func (p Rescued) bytes() bool { return strings.HasSuffix(p.At, ":"+DirRaw) }
 
-// Show is the command that shows a part of RescuedParts, for people.
+// Show returns the command that shows a part of RescuedParts to the user.
 func (p Rescued) Show() string {
 	if p.bytes() {
 		return "git show " + p.At + "/FILE"
@@ -151,11 +150,11 @@ func (p Rescued) Show() string {
 	return fmt.Sprintf("git show %s, or one file: git show %s:FILE", p.At, p.At)
 }
 
-// WaysBack are lines that say how to have back what a rescue keeps: why with a command, and one for each further part.
-// There are none once the branch that it was left on has it all.
+// WaysBack returns lines that tell the user how to restore a rescue: `why` with a command, and one line for each
+// further part. There are none if the branch on which the rescue was made has all of it now.
 func (r *Backups) WaysBack(ctx context.Context, ref, why string) []string {
 	parts, err := r.RescuedParts(ctx, ref)
-	if err != nil || len(parts) == 0 { // this is a reminder; git says what is wrong with it
+	if err != nil || len(parts) == 0 { // this is only a hint; the git command will show the problem
 		return []string{why + ": git cherry-pick -n " + ref + "^2"}
 	}
 	if !slices.ContainsFunc(parts, Rescued.bytes) && !r.Lacks(ctx, "", ref) {
@@ -175,12 +174,12 @@ func (r *Backups) WaysBack(ctx context.Context, ref, why string) []string {
 	return lines
 }
 
-// Lacks reports whether a branch, or "" for the one that a rescue was left on, has not by now what the rescue keeps of
-// uncommitted work: neither the same files nor a commit that made the same change.
+// Lacks reports whether a branch lacks the uncommitted work of a rescue: it has neither the same files nor a commit
+// with the same change. "" stands for the branch on which the rescue was made.
 func (r *Backups) Lacks(ctx context.Context, branch, ref string) bool {
 	rescue, err := r.Refs.Ref(ctx, ref)
 	if err != nil || rescue == "" {
-		return false // what cannot be read is named by wfs doctor
+		return false // wfs doctor reports unreadable refs
 	}
 	state, err := r.State(ctx, rescue)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// A move may fail for a reason that stays: a filter that refuses, a disk that is full. Then it is taken back, and that
+// A move may fail for a reason that lasts: a filter that refuses, a full disk. Then the move is undone, and the undo
 // must not fail for the same reason.
 
-// MoveBack is MoveTree back to where a move began that failed on its way to a tree. What the move began to
-// write in places that no snapshot has, because it is ignored where the move began, is removed again.
+// MoveBack undoes a move to tree `failed`, which failed on the way: m leads back to where it began. It also removes
+// files that the failed move began to write and that no snapshot has, because they are ignored where it began.
 func (r *Mover) MoveBack(ctx context.Context, m session.Move, failed session.Tree) error {
 	if err := r.dropBegun(ctx, m, failed); err != nil {
 		return err
@@ -27,13 +27,14 @@ func (r *Mover) MoveBack(ctx context.Context, m session.Move, failed session.Tre
 	return r.MoveTree(ctx, m)
 }
 
-// DropBegun removes files that a failed move has added, as far as they hold what it was to write, or the
-// beginning of that.
+// DropBegun removes files that a failed move has added, if their content is what the move wrote, or the beginning of
+// it.
 func (r *Mover) DropBegun(ctx context.Context, from, failed session.Tree) error {
 	return r.dropBegun(ctx, session.Move{From: from, To: from}, failed)
 }
 
-// dropBegun removes files that a failed move added or began to add and that the snapshot it is taken back from has not.
+// dropBegun removes files that a failed move added, or began to add, and that the snapshot at the start of the undo
+// lacks.
 func (r *Mover) dropBegun(ctx context.Context, m session.Move, failed session.Tree) error {
 	added, err := r.added(ctx, m, failed)
 	if err != nil || len(added) == 0 {
@@ -46,7 +47,8 @@ func (r *Mover) dropBegun(ctx context.Context, m session.Move, failed session.Tr
 	return r.remove(slices.Collect(maps.Keys(begun)))
 }
 
-// remove removes files of the work tree, and directories that are empty then. Links lead nowhere.
+// remove removes files of the work tree, and directories that become empty. It does not follow symbolic links out of
+// the work tree.
 func (r *Mover) remove(names []string) error {
 	root, err := os.OpenRoot(r.Git.Root)
 	if err != nil {
@@ -59,14 +61,15 @@ func (r *Mover) remove(names []string) error {
 		}
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 			if root.Remove(filepath.FromSlash(dir)) != nil {
-				break // something else is in it
+				break // not empty
 			}
 		}
 	}
 	return nil
 }
 
-// added are the changes of a failed move that add a file where the snapshot that it is taken back from has nothing.
+// added returns the changes of a failed move that add a file, at paths that are empty in the snapshot at the start of
+// the undo.
 func (r *Mover) added(ctx context.Context, m session.Move, failed session.Tree) ([]object.TreeChange, error) {
 	target, err := r.Objects.WithUserDir(ctx, failed, m.To)
 	if err != nil {
@@ -80,7 +83,7 @@ func (r *Mover) added(ctx context.Context, m session.Move, failed session.Tree) 
 	if err != nil {
 		return nil, err
 	}
-	free := map[string]bool{} // where the snapshot has nothing
+	free := map[string]bool{} // paths that are empty in the snapshot
 	for _, c := range now {
 		free[c.Path] = c.OldMode == object.ModeNone
 	}
@@ -88,7 +91,7 @@ func (r *Mover) added(ctx context.Context, m session.Move, failed session.Tree) 
 		func(c object.TreeChange) bool { return c.OldMode != object.ModeNone || !free[c.Path] }), nil
 }
 
-// sparing notes files that git is not to write, and returns both trees of a move without them.
+// sparing adds to `spared` the files that git must not write, and returns both trees of a move without them.
 func (r *Mover) sparing(ctx context.Context, spared map[string]bool, files []raw.File, from, to session.Tree) (a,
 	b session.Tree, err error) {
 	index := filepath.Join(r.Git.PrivateDir(), "sparing")
@@ -116,7 +119,7 @@ func (r *Mover) sparing(ctx context.Context, spared map[string]bool, files []raw
 	return trees[0], trees[1], os.Remove(index)
 }
 
-// unspared are the changes that git has made.
+// unspared returns the changes that git makes itself.
 func unspared(changes []object.TreeChange, spared map[string]bool) []object.TreeChange {
 	if len(spared) == 0 {
 		return changes

@@ -9,9 +9,9 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/object"
 )
 
-// flagged returns, of the files that changes replace or delete, those that git was told not to look at and that
-// are there: the move has to look at them after all. arrived are those that are already as the changes want
-// them, because an earlier move was killed before it came to the index: what is in them is not the user's.
+// flagged returns those files that changes replace or delete and that git is set to ignore (assume-unchanged,
+// skip-worktree), but that exist: the move has to compare them. arrived are those that already have the new content,
+// because an earlier move was killed before it updated the index: they contain no edits of the user.
 func (r *Mover) flagged(ctx context.Context, changes []object.TreeChange) (flagged []string, arrived map[string]bool,
 	err error) {
 	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
@@ -28,7 +28,7 @@ func (r *Mover) flagged(ctx context.Context, changes []object.TreeChange) (flagg
 			continue
 		}
 		info, err := r.Git.Lstat(c.Path)
-		if err == nil && info.IsDir() || gitcmd.Absent(err) { // left out of a sparse checkout, deleted, replaced
+		if err == nil && info.IsDir() || gitcmd.Absent(err) { // left out of a sparse checkout, deleted, or replaced
 			continue
 		}
 		if err != nil {
@@ -44,8 +44,8 @@ func (r *Mover) flagged(ctx context.Context, changes []object.TreeChange) (flagg
 	return flagged, arrived, nil
 }
 
-// lookAgain takes those marks from paths of a private index, and adds what is there: what is neither as the
-// index had it nor as the target has it, a checkout then refuses to touch.
+// lookAgain removes these marks from paths of a private index, and adds the files there. A checkout then refuses to
+// overwrite a file that is neither as in the original index nor as in the target.
 func (r *Mover) lookAgain(ctx context.Context, gitDir string, paths []string) error {
 	if len(paths) == 0 {
 		return nil

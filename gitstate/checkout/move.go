@@ -17,24 +17,22 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ErrInTheWay says that a move would destroy something that no snapshot has.
+// ErrInTheWay is the error for a move that would destroy a file that no snapshot has.
 var ErrInTheWay = errors.New("a file is in the way that is not in any snapshot")
 
-// MoveTree brings the work tree from the plan's snapshot to its target, except for `.wfs`. HEAD, the index and the refs
-// stay. Interrupted, or after an error, it can be planned and carried out again from a new snapshot; the caller has
-// made the present one reachable, and holds the work tree's lock.
+// MoveTree moves the work tree from the plan's snapshot to its target, except for `.wfs`. HEAD, the index and the refs
+// stay. After an interruption or an error, the move can be planned and run again from a new snapshot. Before the call,
+// the caller makes the present snapshot reachable and takes the work tree's lock.
 //
-// Git does it, as a checkout between two throw-away commits in a private git directory. A checkout looks at every file
-// before it touches the first one: it refuses files that are not as its index has them, and files that its index does
-// not have at all; --no-overwrite-ignore makes it refuse ignored ones, and directories with ignored files in them, too
-// (plain checkout and `read-tree -u` delete those without a word, `reset --hard` deletes all of them). It compares stat
-// data, and content where a file changed in the same tick of the clock as the index, so the private index keeps the
-// time of the one that it was copied from. What it does not save are nested repositories in the place of a submodule;
-// those are looked for first.
+// Git does the work: a checkout between two temporary commits in a private git directory. A checkout compares every
+// file before it changes the first one: it refuses if a file is not as in its index, or is not in the index at all.
+// With --no-overwrite-ignore it also refuses ignored files, and directories that contain them. (A plain checkout and
+// `read-tree -u` silently delete these, `reset --hard` deletes all of them.) It compares stat data, and contents if a
+// file changed in the same tick of the clock as the index; so the private index keeps the time of the index that it is
+// a copy of. A checkout does not protect nested repositories in the place of a submodule, so wfs looks for these first.
 //
-// The bytes that the plan's Raw does not have, and no snapshot, are looked for once more, and those of RawTo
-// are written at the end: git does not write these files, not even for a moment, because a filter may refuse
-// to.
+// If files have bytes that neither the plan's Raw nor a snapshot has, the move stops with session.ErrTouched. The files
+// of RawTo are written at the end, by wfs: git never writes them, because a filter may refuse to.
 func (r *Mover) MoveTree(ctx context.Context, m session.Move) error {
 	durable.Hit(durable.MoveFiles)
 	if len(m.InTheWay) > 0 {
@@ -71,18 +69,18 @@ func (r *Mover) MoveTree(ctx context.Context, m session.Move) error {
 	return nil
 }
 
-// moving is a move that is being carried out.
+// moving is a move in progress.
 type moving struct {
 	session.Move
 	mover   *Mover
 	target  session.Tree        // To, with the `.wfs` of From
 	changes []object.TreeChange // from From to target
-	back    []raw.File          // whose bytes are written at the end
-	lay     map[string]string   // what lies in their places
-	spared  map[string]bool     // files that git is not to write
+	back    []raw.File          // files whose bytes are written at the end
+	lay     map[string]string   // present content at their paths
+	spared  map[string]bool     // files that git must not write
 	way     *way
 	dir     string         // the private git directory
-	to      session.Commit // that is checked out there
+	to      session.Commit // the commit to check out there
 }
 
 func (r *Mover) changesOf(ctx context.Context, m session.Move) (*moving, error) {
@@ -98,7 +96,7 @@ func (r *Mover) changesOf(ctx context.Context, m session.Move) (*moving, error) 
 	return v, err
 }
 
-// recheck looks once more for what is in the way: the plan may be minutes old, somebody read it.
+// recheck looks again for files in the way: the user may have read the plan for minutes.
 func (v *moving) recheck(ctx context.Context) error {
 	var err error
 	if v.way, err = v.mover.survey(ctx, v.changes); err != nil {
@@ -120,7 +118,7 @@ func (v *moving) recheck(ctx context.Context) error {
 	return err
 }
 
-// arrange makes the private git directory in which git carries the move out.
+// arrange creates the private git directory for the move.
 func (v *moving) arrange(ctx context.Context) error {
 	fromTree, toTree := v.From, v.target
 	var err error
@@ -147,7 +145,7 @@ func (v *moving) arrange(ctx context.Context) error {
 	return v.mover.lookAgain(ctx, v.dir, flagged)
 }
 
-// complete checks what git has done, and does what git does not.
+// complete checks git's work, and writes the files that git does not.
 func (v *moving) complete(ctx context.Context) error {
 	if err := v.verify(ctx); err != nil {
 		return err
@@ -165,7 +163,8 @@ func (v *moving) complete(ctx context.Context) error {
 	return v.mover.endMove()
 }
 
-// Checkout has git check a commit out, with the index and the HEAD of a private git directory.
+// Checkout lets git check out a commit, with the index and HEAD of a private git directory. If git refuses because a
+// file changed, the error wraps session.ErrTouched.
 func (r *Mover) Checkout(ctx context.Context, dir string, to session.Commit) error {
 	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "checkout", "--quiet", "--no-overwrite-ignore",
 		"--no-recurse-submodules", "--detach", string(to), "--")
@@ -179,7 +178,7 @@ func (r *Mover) Checkout(ctx context.Context, dir string, to session.Commit) err
 	return fmt.Errorf("moving the work tree: %w", err)
 }
 
-// unexpected reports whether git refuses a checkout because a file is not what its index says, or is not in it at all.
+// unexpected reports whether git refused a checkout because a file differs from its index or is not in it.
 func unexpected(stderr string) bool {
 	for _, s := range []string{"would be overwritten by checkout", "would be removed by checkout",
 		"would lose untracked files", "not uptodate"} {
@@ -203,7 +202,8 @@ func inTheWay(list []session.Skip) error {
 	return fmt.Errorf("%w:%s", ErrInTheWay, b.String())
 }
 
-// ThrowAway makes a commit of each tree: a checkout takes commits. The same trees make the same commits.
+// ThrowAway writes a commit for each tree, because a checkout needs commits. The same trees always give the same
+// commits.
 func (r *Mover) ThrowAway(ctx context.Context, from, to session.Tree) (a, b session.Commit, err error) {
 	const ident = "wfs <wfs@localhost>"
 	first := r.Objects.NewCommit(string(from), nil, ident, 0, "wfs: before a move")
@@ -211,8 +211,8 @@ func (r *Mover) ThrowAway(ctx context.Context, from, to session.Tree) (a, b sess
 	return session.Commit(first.ID), session.Commit(second.ID), r.Objects.WriteObjects(ctx, first, second)
 }
 
-// FillIndex makes the index that a move starts from. The one that the snapshot was made with knows every file's
-// stat data; without it, every file is read.
+// FillIndex creates the index from which a move starts. It copies that of the snapshot, which has the stat data of all
+// files; without it, git would have to read every file.
 func (r *Mover) FillIndex(ctx context.Context, dir string, from session.Tree) error {
 	index := filepath.Join(dir, "index")
 	if err := gitcmd.CopyKeepingTime(filepath.Join(r.Git.PrivateDir(), "index"), index); err == nil {
@@ -228,13 +228,13 @@ func (r *Mover) FillIndex(ctx context.Context, dir string, from session.Tree) er
 		string(from)); err != nil {
 		return err
 	}
-	// Exit 1 says that some files differ: in .wfs, or ones that the checkout will then refuse to touch.
+	// Exit 1 means that some files differ: in .wfs, or files that the checkout will refuse to overwrite.
 	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true, OkExit: []int{1}}, "update-index", "-q", "--refresh")
 	return err
 }
 
-// verify checks that every change was made. Git only warns about a file that it cannot delete. What changed besides
-// is somebody else's work and no concern of the move.
+// verify checks that every change was made: git only warns about a file that it cannot delete. Other differences are
+// edits by another process, and are ignored.
 func (v *moving) verify(ctx context.Context) error {
 	changes, fold := unspared(v.changes, v.spared), v.way.fold
 	present := map[string]bool{}
@@ -263,7 +263,7 @@ func (v *moving) verify(ctx context.Context) error {
 	return nil
 }
 
-// undeleted lists files that should have been deleted: those that are as before, and others.
+// undeleted lists files that should have been deleted: stuck are unchanged, wrong have other content.
 func (r *Mover) undeleted(ctx context.Context, deleted []object.TreeChange) (stuck, wrong []string, err error) {
 	for _, c := range deleted {
 		info, err := r.Git.Lstat(c.Path)
@@ -287,7 +287,7 @@ func (r *Mover) undeleted(ctx context.Context, deleted []object.TreeChange) (stu
 	return stuck, wrong, nil
 }
 
-// unwritten lists files that should have been written and are not as the target has them.
+// unwritten lists files that should have been written but are not as in the target.
 func (v *moving) unwritten(ctx context.Context, changes []object.TreeChange) (wrong []string, err error) {
 	made := map[string]object.TreeChange{}
 	for _, c := range changes {
@@ -305,7 +305,7 @@ func (v *moving) unwritten(ctx context.Context, changes []object.TreeChange) (wr
 		if !ok {
 			continue
 		}
-		// A file whose content does not survive its filters looks changed to git as soon as it is written.
+		// If filters change the content of a file on a round trip, git reports it as modified right after the checkout.
 		same, err := v.mover.sameFile(ctx, c, bytes.Equal)
 		if err != nil {
 			return nil, err
@@ -317,7 +317,7 @@ func (v *moving) unwritten(ctx context.Context, changes []object.TreeChange) (wr
 	return wrong, nil
 }
 
-// sameFile compares the file at a change's place with what git would write there.
+// sameFile compares the file at the path of a change with the content that git would write there.
 func (r *Mover) sameFile(ctx context.Context, c object.TreeChange, same func(want, have []byte) bool) (bool, error) {
 	info, err := r.Git.Lstat(c.Path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package checkout brings a work tree from a snapshot to a tree, and back: it plans a move, says what is in the
-// way, and moves the files.
+// Package checkout moves a work tree from a snapshot to a tree, and back: it plans a move, lists the files that are in
+// the way, and moves the files.
 package checkout
 
 import (
@@ -15,7 +15,7 @@ type Mover struct {
 	RawBytes *raw.Files
 }
 
-// New is a Mover of a work tree.
+// New returns a Mover for a work tree.
 func New(git *gitcmd.Git, objects *object.Store, raw *raw.Files) *Mover {
 	return &Mover{Git: git, Objects: objects, RawBytes: raw}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// What stands in the way of a move, for people.
+// Reasons why a file is in the way of a move, as shown to users.
 const (
 	wayIgnored    = "git ignores it, so it is in no snapshot"
 	WayUnknown    = "it is not in the snapshot"
@@ -24,15 +24,14 @@ const (
 	wayClosed     = "its directory cannot be written to"
 )
 
-// PlanMove says what it takes to bring the work tree from a snapshot to a tree, and what is in the way. Nothing is
-// written but objects.
+// PlanMove computes the changes that move the work tree from a snapshot to a tree, and the files in the way. It writes
+// only objects.
 //
-// In the way is whatever the move would overwrite or delete without the snapshot having it: a move writes only
-// to places that are free or that hold what the snapshot holds. The work tree itself is looked at, so an
-// ignored directory is no obstacle as such; a file in it that the tree wants to put something at is. For the
-// same reason the session's exclude file need not be asked: it is in what the snapshot lacks. `.wfs` is never
-// part of a move. raw are files of the tree that are to have other bytes than those that a checkout writes, ""
-// for none; see Raw.
+// A file is in the way if the move would overwrite or delete it and the snapshot does not have it: a move writes only
+// to paths that are free, or whose content the snapshot has. PlanMove looks at the work tree itself. So an ignored
+// directory is not in the way, but a file in it is if the tree has something at its path. It need not read the
+// session's exclude file, because excluded files are missing in the snapshot. `.wfs` is never part of a move. raw has
+// the files of the tree whose bytes differ from those that a checkout writes, "" for none; see Raw.
 func (r *Mover) PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error) {
 	m := session.Move{From: from.Tree, To: to, RawTo: raw}
 	target, err := r.Objects.WithUserDir(ctx, to, from.Tree)
@@ -56,7 +55,7 @@ func (r *Mover) PlanMove(ctx context.Context, from session.Snapshot, to, raw ses
 	return m, r.explain(ctx, m.InTheWay, from.HeldOut)
 }
 
-// explain says which of the obstacles are held out, and which are ignored.
+// explain finds out which of the obstacles are held out of snapshots, and which are ignored.
 func (r *Mover) explain(ctx context.Context, found []session.Skip, held []session.Held) error {
 	var ask bytes.Buffer
 	for i, s := range found {
@@ -72,7 +71,7 @@ func (r *Mover) explain(ctx context.Context, found []session.Skip, held []sessio
 	if ask.Len() == 0 {
 		return nil
 	}
-	// Exit 1 is "none of them"; 128 is a path behind a symbolic link, which then stays unexplained.
+	// Exit 1 means "none of them"; 128 means a path behind a symbolic link, which gets no explanation.
 	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: ask.Bytes(), OkExit: []int{1, 128}}, "check-ignore", "-z", "--stdin")
 	for _, p := range gitcmd.SplitZ(out) {
 		for i := range found {
@@ -84,19 +83,19 @@ func (r *Mover) explain(ctx context.Context, found []session.Skip, held []sessio
 	return err
 }
 
-// way collects what is in the way of a move. The keys of known, skips and above are folded.
+// way collects the files that are in the way of a move. The keys of known, skips and above are folded.
 type way struct {
 	root    string
 	fold    func(string) string
-	known   map[string]bool // paths that the move deletes or replaces: the snapshot has what is there
-	torn    map[string]bool // what an interrupted move has begun to write
+	known   map[string]bool // paths that the move deletes or replaces: the snapshot has their content
+	torn    map[string]bool // files that an interrupted move has begun to write
 	places  map[string]place
-	opened  map[string]bool // directories that can be written to
+	opened  map[string]bool // whether directories are writable
 	skips   map[string]session.Skip
-	above   map[string]session.Skip // directories that hold something skipped
+	above   map[string]session.Skip // directories that contain a skipped path
 	blocked map[string]session.Skip // by path
-	flagged []string                // files that git was told not to look at
-	arrived map[string]bool         // those of them that a move has written already
+	flagged []string                // files that git is set to ignore
+	arrived map[string]bool         // those of flagged that an earlier move has already written
 }
 
 func (r *Mover) survey(ctx context.Context, changes []object.TreeChange) (*way, error) {
@@ -122,7 +121,7 @@ func (r *Mover) survey(ctx context.Context, changes []object.TreeChange) (*way, 
 	return w, err
 }
 
-// skipped takes note of what the snapshot could not hold.
+// skipped adds the paths that the snapshot could not save.
 func (w *way) skipped(skips []session.Skip) {
 	for _, s := range skips {
 		p := strings.TrimSuffix(s.Path, "/")
@@ -137,7 +136,7 @@ func (w *way) skipped(skips []session.Skip) {
 	}
 }
 
-// look finds what is in the way of each change.
+// look finds the files that are in the way of each change.
 func (w *way) look(changes []object.TreeChange) error {
 	for _, c := range changes {
 		if w.isSkipped(c) {
@@ -152,7 +151,8 @@ func (w *way) look(changes []object.TreeChange) error {
 		} else if kept {
 			continue
 		}
-		at, err := w.reach(path.Dir(c.Path)) // of a deletion as well: what an undo could not put back is not taken away
+		// of a deletion too: an undo could not restore a file below a taken directory
+		at, err := w.reach(path.Dir(c.Path))
 		if err == nil && at == directory && c.NewMode != object.ModeNone {
 			err = w.lookAt(c)
 		}
@@ -163,8 +163,8 @@ func (w *way) look(changes []object.TreeChange) error {
 	return nil
 }
 
-// submodule blocks a change of a submodule that is checked out: git leaves its files behind, or deletes them with its
-// repository, and never saves them. One that is not is an empty directory.
+// submodule blocks the change of a submodule that is checked out: git would leave its files behind, or delete them with
+// its repository, and never saves them. A submodule that is not checked out is an empty directory.
 func (w *way) submodule(c object.TreeChange) (blocked bool, err error) {
 	if c.OldMode != object.ModeGitlink {
 		return false, nil
@@ -176,8 +176,8 @@ func (w *way) submodule(c object.TreeChange) (blocked bool, err error) {
 	return len(entries) > 0, gitcmd.IgnoreAbsent(err)
 }
 
-// open reports whether names can be made and removed in a directory, or in the nearest one above that is there. A move
-// that finds out by trying has come half-way.
+// open reports whether files can be created and removed in a directory, or in its nearest existing parent. A move that
+// only found out by trying would stop half-way.
 func (w *way) open(dir string) bool {
 	ok, known := w.opened[dir]
 	if !known {
@@ -192,7 +192,7 @@ func (w *way) open(dir string) bool {
 	return ok
 }
 
-// isSkipped blocks a change of what the snapshot could not hold, above it or below it.
+// isSkipped blocks a change if the snapshot could not save its path, or one above or below it.
 func (w *way) isSkipped(c object.TreeChange) bool {
 	for p := w.fold(c.Path); p != "."; p = path.Dir(p) {
 		if s, ok := w.skips[p]; ok {
@@ -207,16 +207,16 @@ func (w *way) isSkipped(c object.TreeChange) bool {
 	return false
 }
 
-// place is what a directory of the target finds in the work tree.
+// place is the state of the work tree at the path of a directory of the target.
 type place int
 
 const (
 	directory place = iota
-	free            // nothing, or something that the move replaces; nothing that could be lost lies below it
+	free            // nothing, or a file that the move replaces; nothing below could be lost
 	taken
 )
 
-// reach finds out about a directory and those above it, and blocks what is in its place. It does not follow links.
+// reach returns the state at a directory's path, and blocks a file in its place. It does not follow symbolic links.
 func (w *way) reach(dir string) (place, error) {
 	if dir == "." {
 		return directory, nil
@@ -251,7 +251,7 @@ func (w *way) enter(dir string) (place, error) {
 	return directory, nil
 }
 
-// lookAt blocks what lies at the place of a change that puts something there.
+// lookAt blocks files that exist at the path of a change that puts a file there.
 func (w *way) lookAt(c object.TreeChange) error {
 	info, err := os.Lstat(w.file(c.Path))
 	if gitcmd.Absent(err) {
@@ -264,7 +264,7 @@ func (w *way) lookAt(c object.TreeChange) error {
 		w.allowed(c.Path)
 		return nil
 	}
-	// A directory that is to become a file: all of it has to be in the snapshot.
+	// A directory becomes a file: the snapshot must have all of the directory.
 	return filepath.WalkDir(w.file(c.Path), func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -285,7 +285,7 @@ func (w *way) lookAt(c object.TreeChange) error {
 	})
 }
 
-// allowed reports whether what lies at a path may be replaced, and blocks it if not.
+// allowed reports whether the file at a path may be replaced, and blocks it if not.
 func (w *way) allowed(p string) bool {
 	if w.known[w.fold(p)] || w.torn[p] {
 		return true
@@ -302,7 +302,7 @@ func (w *way) block(p, why string) {
 	}
 }
 
-// removeTorn removes what an interrupted move has begun to write in the places of changes.
+// removeTorn removes the files at the paths of changes that an interrupted move has begun to write.
 func (w *way) removeTorn(changes []object.TreeChange) error {
 	for _, c := range changes {
 		if !w.torn[c.Path] {
@@ -315,7 +315,7 @@ func (w *way) removeTorn(changes []object.TreeChange) error {
 	return nil
 }
 
-// found lists what is in the way by path.
+// found lists the files in the way, sorted by path.
 func (w *way) found() []session.Skip {
 	var list []session.Skip
 	for _, s := range w.blocked {

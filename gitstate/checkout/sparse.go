@@ -15,23 +15,23 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// In a sparse checkout the index says of each file outside of the patterns that it is not there on purpose. `read-tree`
-// alone does not know the patterns: with its index, all of those files would look deleted, and the user's next
-// `git commit -a` would delete them.
+// In a sparse checkout, the index marks each file outside of the patterns as absent on purpose. `read-tree` alone
+// ignores the patterns: with its index all of these files would look deleted, and the user's next `git commit -a` would
+// delete them.
 
-// ReapplySparse lets git mark, in the index that o names, what the patterns leave out. It does so in a
-// directory with nothing in it: in the work tree it would delete the files that it marks, and, with a cone,
-// whatever is ignored beside them. Git takes the mark from files that are there all the same.
+// ReapplySparse makes git mark, in the index that o names, the files outside of the patterns. It runs in an empty
+// directory: in the work tree, git would delete the files that it marks and, with a cone, the ignored files next to
+// them. Git removes the mark from files that still exist.
 //
-// Inside of the patterns git takes every mark away, also one that somebody has made for settings of his own, or
-// for a file that he deleted here: the next checkpoint would hold the one, and lack the other. Those are set
-// again, before the index is anybody's.
+// Git also removes all marks inside of the patterns, even those that the user has set, for local settings or for a file
+// that is deleted here: the next checkpoint would then save those settings, or delete that file. So ReapplySparse sets
+// these marks again, before the index is used.
 func ReapplySparse(ctx context.Context, git *gitcmd.Git, o gitcmd.Opts) error {
 	if on, err := git.Sparse(ctx); err != nil || !on {
 		return err
 	}
 	nothing := filepath.Join(git.PrivateDir(), "nothing")
-	if err := os.RemoveAll(nothing); err != nil { // of a killed command
+	if err := os.RemoveAll(nothing); err != nil { // left by a killed command
 		return err
 	}
 	if err := durable.MkdirAll(nothing); err != nil {
@@ -61,12 +61,12 @@ func ReapplySparse(ctx context.Context, git *gitcmd.Git, o gitcmd.Opts) error {
 	return err
 }
 
-// skipped are the files that git does not look at because the index that o names marks them so (skip-worktree). Without
-// sparse.expectFilesOutsideOfPatterns a mark counts only where there is no file.
+// skipped returns the files that are marked as skip-worktree in the index that o names. Without
+// sparse.expectFilesOutsideOfPatterns, a mark counts only if the file does not exist.
 func skipped(ctx context.Context, git *gitcmd.Git, o gitcmd.Opts) (map[string]bool, error) {
 	out, err := git.Run(ctx, gitcmd.Opts{GitDir: o.GitDir, Env: o.Env}, "ls-files", "-v", "-z")
 	list := map[string]bool{}
-	for _, line := range gitcmd.SplitZ(out) { // a small letter is assume-unchanged as well
+	for _, line := range gitcmd.SplitZ(out) { // lower case: assume-unchanged as well
 		if tag, p, ok := strings.Cut(line, " "); ok && strings.EqualFold(tag, "S") {
 			list[p] = true
 		}
@@ -74,8 +74,8 @@ func skipped(ctx context.Context, git *gitcmd.Git, o gitcmd.Opts) (map[string]bo
 	return list, err
 }
 
-// letIn lets the files of a tree that an index has otherwise into a sparse checkout, for one move with a
-// private git directory: they are edits.
+// letIn adds the files of a tree that differ from an index to the patterns of a sparse checkout, in the private git
+// directory of a move: they are edits.
 func (r *Mover) letIn(ctx context.Context, dir string, index, tree session.Tree) error {
 	if on, err := r.Git.Sparse(ctx); err != nil || !on || index == "" || index == tree {
 		return err
@@ -98,6 +98,5 @@ func (r *Mover) letIn(ctx context.Context, dir string, index, tree session.Tree)
 	return errors.Join(err, f.Close())
 }
 
-// patternQuoter makes a pattern of gitignore(5) that fits one path, but for names with the end of a line, of
-// which there is none.
+// patternQuoter makes a pattern of gitignore(5) that matches one path. A line feed has no escape; it becomes "?".
 var patternQuoter = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", `\ `, "\n", "?")

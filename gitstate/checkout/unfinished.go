@@ -13,14 +13,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// A move that was killed leaves files of its target behind. The next snapshot has them, except for those that are
-// ignored or held out now and were tracked in the target: without more, such files would be in the way of the very move
-// that wrote them. So a move notes its two trees before it begins. A file that a noted move was to add, in a place that
-// was free, and that holds the beginning of what it was to write, is the move's own.
+// A move that was killed leaves files of its target behind. The next snapshot has them, unless they are ignored or held
+// out now but tracked in the target: then they would be in the way of the same move when it runs again. So a move notes
+// its two trees before it begins. A file belongs to the move if the move was to add it, at a free path, and its content
+// is the beginning of the target's content.
 
 const maxMoving = 1 << 20 // bytes
 
-// movingFile holds a line "<from> <target>" for every move since the last one that ended.
+// movingFile has a line "<from> <target>" for each move since the last one that ended.
 func (r *Mover) movingFile() string { return filepath.Join(r.Git.PrivateDir(), "moving") }
 
 func (r *Mover) Begin(from, target session.Tree) error {
@@ -42,7 +42,7 @@ func (r *Mover) endMove() error {
 	return nil
 }
 
-// tornFiles returns those paths that changes add and that hold what an interrupted move began to write there.
+// tornFiles returns the paths that changes add and that contain what an interrupted move has begun to write there.
 func (r *Mover) tornFiles(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
 	noted, err := durable.ReadFile(r.movingFile(), maxMoving)
 	if gitcmd.Absent(err) {
@@ -75,8 +75,8 @@ func (r *Mover) tornFiles(ctx context.Context, changes []object.TreeChange) (map
 	return torn, nil
 }
 
-// addedBetween are the files that a tree has and another has not, by path; none when one of them is not there:
-// that move is weeks old.
+// addedBetween returns the files that `target` has and `from` lacks, by path; none if one of the trees is missing,
+// because the move is weeks old.
 func (r *Mover) addedBetween(ctx context.Context, from, target string) (map[string]object.TreeChange, error) {
 	if len(from) != r.Objects.IDLength() || len(target) != r.Objects.IDLength() {
 		return nil, nil

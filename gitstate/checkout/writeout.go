@@ -8,9 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// writeOut brings the files that a move made to the disk, for git does not: once the move has become true, a power cut
-// must not leave empty ones, which the next checkpoint would take for edits. The ledger, which is synced later, makes
-// that complete.
+// writeOut syncs the files that a move wrote, since git does not: after the move is committed, a power cut must not
+// leave empty files, which the next checkpoint would regard as edits. The later sync of the ledger completes this.
 func (r *Mover) writeOut(changes []object.TreeChange, raw []raw.File) error {
 	files := object.NewFiles(r.Git.Root, changes)
 	for _, f := range raw {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ReadsDirectly reports whether the repository can be read without git: nothing in it is of a kind that go-git, or our
-// own reading of refs, does not know.
+// ReadsDirectly reports whether wfs can read the repository without git: go-git supports its object store, and the refs
+// package its kind of refs.
 func (r *Git) ReadsDirectly() bool {
 	r.once.Do(func() {
 		config, err := ReadFile(filepath.Join(r.CommonDir, "config"))
@@ -17,8 +17,8 @@ func (r *Git) ReadsDirectly() bool {
 	return r.direct
 }
 
-// knownExtensions reports whether a repository's config file asks for nothing that changes how refs and objects are
-// stored. Git reads extensions from this file alone, never from included ones.
+// knownExtensions reports whether a repository's config file has no extension that changes how refs and objects are
+// stored. Git reads extensions only from this file, never from included files.
 func knownExtensions(config string) bool {
 	section := ""
 	for line := range strings.Lines(config) {

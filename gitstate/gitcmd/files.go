@@ -17,7 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// inodeOf tells a file that was replaced from one that was left alone.
+// inodeOf returns a file's inode number, to notice that a file was replaced.
 func inodeOf(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Ino)
@@ -25,7 +25,7 @@ func inodeOf(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// DeviceOf is the file system that a file is in.
+// DeviceOf returns the number of the file system of a file.
 func DeviceOf(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Dev)
@@ -33,7 +33,7 @@ func DeviceOf(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// linksOf is how many names a file has.
+// linksOf returns the number of a file's hard links.
 func linksOf(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)
@@ -41,12 +41,12 @@ func linksOf(info fs.FileInfo) uint64 {
 	return 1
 }
 
-// Writable reports whether names can be made and removed in a directory.
+// Writable reports whether files can be created and removed in a directory.
 func Writable(dir string) bool {
 	return !errors.Is(unix.Access(dir, unix.W_OK|unix.X_OK), syscall.EACCES)
 }
 
-// Absent reports whether a path is not there, a file in place of one of its directories included.
+// Absent reports whether an error means that a path does not exist, also because one of its parents is a file.
 func Absent(err error) bool { return durable.Absent(err) }
 
 func IsHex(s string) bool { return s != "" && strings.Trim(s, "0123456789abcdef") == "" }
@@ -58,8 +58,8 @@ func IgnoreAbsent(err error) error {
 	return err
 }
 
-// ThoseThere returns those of some paths of the index, marked or not, that are there as files. Of a directory that
-// is not there, as most are outside of a sparse checkout, only the first path is looked for.
+// ThoseThere returns those of some paths that exist as files. If the paths are sorted and a directory does not exist,
+// as often outside of a sparse checkout, only its first path is checked.
 func (r *Git) ThoseThere(paths []string) (there []string) {
 	gone := "/"
 	for _, p := range paths {
@@ -82,7 +82,8 @@ func (r *Git) ThoseThere(paths []string) (there []string) {
 	return there
 }
 
-// Lstat looks at a path of the work tree. Below a symbolic link there is nothing: what it leads to has another path.
+// Lstat returns the FileInfo of a path of the work tree. A path below a symbolic link does not exist: the link's target
+// has a path of its own.
 func (r *Git) Lstat(name string) (fs.FileInfo, error) {
 	for i, c := range name {
 		if c != '/' {
@@ -108,7 +109,7 @@ func SameContent(a, b string) (bool, error) {
 	if err != nil || mine.Size() != info.Size() {
 		return false, err
 	}
-	if os.SameFile(mine, info) && linksOf(info) == 1 { // mounted there: no other name of it
+	if os.SameFile(mine, info) && linksOf(info) == 1 { // mounted there: not another name of it
 		return false, nil
 	}
 	x, err := os.Open(a)
@@ -118,7 +119,7 @@ func SameContent(a, b string) (bool, error) {
 	defer x.Close()
 	y, err := os.Open(b)
 	if err != nil {
-		return false, nil // unreadable there: not known to be the same
+		return false, nil // unreadable: not known to be the same
 	}
 	defer y.Close()
 	var bx, by [64 << 10]byte
@@ -137,17 +138,17 @@ func SameContent(a, b string) (bool, error) {
 	}
 }
 
-// MaxPackedRefs bounds that file, in bytes: two million refs.
+// MaxPackedRefs limits the size of packed-refs, in bytes: two million refs.
 const MaxPackedRefs = 256 << 20
 
-// MaxRef bounds the file of a ref, in bytes.
+// MaxRef limits the size of the file of a ref, in bytes.
 const MaxRef = 4096
 
-// ReadFile reads a file of git's whole that may have up to 16 MiB, as readBounded does.
+// ReadFile is ReadBounded with a limit of 16 MiB.
 func ReadFile(path string) ([]byte, error) { return ReadBounded(path, 16<<20) }
 
-// ReadBounded reads a file of git's, which may be a symbolic link. It never waits for a FIFO and never fills
-// the memory: the errors are durable.ErrNotRegular and durable.ErrTooLarge, or what the system said.
+// ReadBounded reads a file of git, which may be a symbolic link. It never waits for a FIFO and never fills the memory:
+// the errors are durable.ErrNotRegular and durable.ErrTooLarge, or errors of the system.
 func ReadBounded(path string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -170,10 +171,10 @@ func ReadBounded(path string, most int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// FileTime is now, by the clock of the file system, in nanoseconds; 0 when that cannot be told.
+// FileTime returns the present time of the file system's clock, in nanoseconds; 0 if it fails.
 func (r *Git) FileTime() uint64 {
 	path := filepath.Join(r.PrivateDir(), "clock")
-	_ = os.Remove(path) // of a killed command
+	_ = os.Remove(path) // left by a killed command
 	if durable.MkdirAll(r.PrivateDir()) != nil {
 		return 0
 	}
@@ -190,7 +191,7 @@ func (r *Git) FileTime() uint64 {
 	return uint64(st.ModTime().UnixNano())
 }
 
-// FileAge is how long ago a file was changed, by the clock of the file system.
+// FileAge returns the time since a file was changed, by the clock of the file system.
 func (r *Git) FileAge(info os.FileInfo) time.Duration {
 	return time.Duration(int64(r.FileTime()) - info.ModTime().UnixNano())
 }

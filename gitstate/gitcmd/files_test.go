@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// TestReadBounded neither waits nor fills the memory, and follows links.
+// TestReadBounded checks that ReadBounded neither blocks nor fills the memory, and follows symbolic links.
 func TestReadBounded(t *testing.T) {
 	t.Parallel()
 	at := func(name string) string { return filepath.Join(t.TempDir(), name) }

@@ -18,21 +18,21 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 )
 
-// Place is where git works, and with what.
+// Place describes where and how git runs.
 type Place struct {
-	Root      string // the top of the work tree
-	GitDir    string // the work tree's own git directory: HEAD and the index are there
-	CommonDir string // the git directory that all work trees of the repository share
+	Root      string // top of the work tree
+	GitDir    string // the work tree's own git directory, with HEAD and the index
+	CommonDir string // git directory that all work trees of the repository share
 	Worktree  string // id of the work tree: "main", or a linked work tree's name
-	Scratch   string // where private files of this work tree are, "" for PrivateDir's own choice
-	Idle      bool   // git processes give way to all others
+	Scratch   string // directory for private files of this work tree, "" for the default of PrivateDir
+	Idle      bool   // git processes run with low priority
 	Format    string // "sha1" or "sha256"
 	Env       []string
 	UserEnv   []string // of calls with the user's hooks and configuration
 	Waits     func(why string)
 }
 
-// Git runs git in one work tree. Its methods may be called from several goroutines.
+// Git runs git in one work tree. It is safe for concurrent use.
 type Git struct {
 	Place
 	Locks   *Locks
@@ -42,26 +42,27 @@ type Git struct {
 	direct bool // see ReadsDirectly
 }
 
-// New returns what runs git in a place.
+// New returns a Git for a place.
 func New(p Place) *Git {
 	g := &Git{Place: p}
 	g.Locks, g.Answers = &Locks{git: g}, &Answers{git: g}
 	return g
 }
 
-// Opts says how one git process is run.
+// Opts are the options of one git process.
 type Opts struct {
-	Stderr io.Writer // of Stream; nil: nobody reads it
+	Stderr io.Writer // of Stream; nil: discard it
 	Stdin  []byte
-	Env    []string // in addition, such as GIT_INDEX_FILE=…
+	Env    []string // additional variables, such as GIT_INDEX_FILE=…
 	Write  bool     // objects and refs are synced to disk before git returns
 	User   bool     // with the user's hooks, signing and configuration: no overrides at all
 	GitDir string   // a private git directory instead of the repository's own; the work tree stays Root
-	Refs   []string // that it will be told to move, beside those in stdin and the arguments
+	Refs   []string // refs that it will move, besides those in Stdin and the arguments
 	OkExit []int    // exit codes besides 0 that are answers, not failures
 }
 
-// moves are the refs that a git is going to lock, nil for none. Its HEAD is that of the git directory it is run in.
+// moves returns the refs that a git process is going to lock, nil for none. HEAD is that of the git directory in which
+// it runs.
 func (r *Git) moves(o Opts, args []string) []string {
 	if !o.Write && o.Refs == nil {
 		return nil
@@ -78,7 +79,7 @@ func (r *Git) moves(o Opts, args []string) []string {
 	return slices.DeleteFunc(refs, func(ref string) bool { return ref == "" })
 }
 
-// GitError is a git process that ended with an exit code nobody asked for.
+// GitError means that git exited with an unexpected code.
 type GitError struct {
 	Args   []string // without the options that every call gets
 	Exit   int
@@ -94,7 +95,7 @@ func (e *GitError) Error() string {
 		}
 	}
 	if msg := strings.TrimSpace(e.Stderr); msg != "" {
-		if len(e.Args) > 0 && e.Args[0] != "commit" { // of which hooks may have said something
+		if len(e.Args) > 0 && e.Args[0] != "commit" { // hooks may have printed messages
 			msg = oneLine(msg)
 		}
 		return name + ": " + msg
@@ -102,14 +103,14 @@ func (e *GitError) Error() string {
 	return fmt.Sprintf("%s: exit code %d", name, e.Exit)
 }
 
-// Failed returns the git process whose end an error is about, nil for another error.
+// Failed returns the GitError that an error wraps, nil if there is none.
 func Failed(err error) *GitError {
 	var failed *GitError
 	_ = errors.As(err, &failed)
 	return failed
 }
 
-// oneLine is what git said on several lines.
+// oneLine joins the lines of git's messages.
 func oneLine(said string) string {
 	var parts []string
 	for line := range strings.Lines(said) {
@@ -121,9 +122,9 @@ func oneLine(said string) string {
 	return strings.Join(parts, "; ")
 }
 
-// Every call gets these. What they switch off either runs somebody's program (hooks, fsmonitor), starts work in the
-// background (gc, maintenance), or changes what a command does (submodules, replaced objects, files that git is not to
-// look at again, a HEAD that is a link, an index in two files).
+// Quiet are options for every call without Opts.User. They disable settings that run other programs (hooks, fsmonitor),
+// start background work (gc, maintenance), or change the behaviour of a command (submodules, replaced objects, files
+// whose changes git ignores, a HEAD that is a symbolic link, an index in two files).
 var Quiet = []string{
 	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false",
@@ -133,29 +134,29 @@ var Quiet = []string{
 	"-c", "advice.addEmbeddedRepo=false", "-c", "color.ui=false",
 }
 
-// Locks are waited for here (patiently), and by git not at all.
+// wfs itself waits for locks (see patiently), so git need not.
 var impatient = []string{"-c", "core.filesRefLockTimeout=0", "-c", "core.packedRefsTimeout=0"}
 
-// Git's default writes neither loose objects nor refs through to the disk. `batch` (git 2.36) costs one flush for any
-// number of objects; before that there is only one flush per object.
+// By default, git syncs neither loose objects nor refs to disk. `batch` (git 2.36) costs one flush for any number of
+// objects; older versions need one flush per object.
 const (
 	fsyncWhat   = "core.fsync=committed,loose-object,reference"
 	fsyncBatch  = "core.fsyncMethod=batch"
 	fsyncBefore = "core.fsyncObjectFiles=true"
 )
 
-// Run runs one git process at the top of the work tree and returns its standard output, also together with an error.
+// Run runs one git process at the top of the work tree and returns its standard output, even if there is an error.
 func (r *Git) Run(ctx context.Context, o Opts, args ...string) ([]byte, error) {
 	out, _, err := r.RunBoth(ctx, o, args...)
 	return out, err
 }
 
-// Ask is Run for a question that git answers by itself.
+// Ask is Run without options, for reading commands.
 func (r *Git) Ask(ctx context.Context, args ...string) ([]byte, error) {
 	return r.Run(ctx, Opts{}, args...)
 }
 
-// Stream is git with input and output as they come.
+// Stream runs git with streamed input and output.
 func (r *Git) Stream(ctx context.Context, o Opts, in io.Reader, out io.Writer, args ...string) error {
 	if refs := r.moves(o, args); len(refs) > 0 {
 		done, err := r.Locks.NoteLocks(refs)
@@ -180,7 +181,7 @@ func (r *Git) Stream(ctx context.Context, o Opts, in io.Reader, out io.Writer, a
 	return err
 }
 
-// RunBoth is git with what the process said on standard error. One that moves refs waits for locks of somebody else.
+// RunBoth is Run that also returns the standard error. A command that moves refs waits for locks of other processes.
 func (r *Git) RunBoth(ctx context.Context, o Opts, args ...string) (stdout, stderr []byte, err error) {
 	refs := r.moves(o, args)
 	if len(refs) == 0 {
@@ -195,7 +196,7 @@ func (r *Git) RunBoth(ctx context.Context, o Opts, args ...string) (stdout, stde
 		done(lockIn(err))
 		return err
 	}
-	if o.User { // the user's hooks would run again
+	if o.User { // a retry would run the user's hooks again
 		err = once()
 	} else {
 		err = r.Locks.patiently(ctx, once)
@@ -209,7 +210,7 @@ func (r *Git) gitOnce(ctx context.Context, o Opts, args []string) (stdout, stder
 		return nil, nil, err
 	}
 	stdout, stderr, err = run(ctx, c, o.Stdin, o.OkExit, args)
-	for _, v := range o.Env { // git makes files as the umask says
+	for _, v := range o.Env { // git creates files according to the umask
 		if index, ok := strings.CutPrefix(v, WithIndex("")[0]); ok && o.Write && index != r.IndexPath() {
 			_ = os.Chmod(index, 0o600)
 		}
@@ -217,10 +218,10 @@ func (r *Git) gitOnce(ctx context.Context, o Opts, args []string) (stdout, stder
 	return stdout, stderr, r.gone(err)
 }
 
-// ErrGone says that the git directory that a command was at work in is not there any more.
+// ErrGone means that the git directory in which a command worked no longer exists.
 var ErrGone = errors.New("the git directory is gone, and all commits with it; your files are untouched")
 
-// gone says so when that is the reason of an error.
+// gone replaces an error of git by ErrGone if the git directory no longer exists.
 func (r *Git) gone(err error) error {
 	var failed *GitError
 	if r.GitDir == "" || !errors.As(err, &failed) || failed.Exit != GitDied {
@@ -283,8 +284,8 @@ func run(ctx context.Context, c proc.Cmd, stdin []byte, okExit []int, args []str
 	return stdout, stderr, &GitError{Args: args, Exit: exit, Stderr: string(stderr)}
 }
 
-// Variables that set configuration or identity, and so belong to the user; those that end in "*" are prefixes. Every
-// other GIT_… variable points at a repository, an index or a terminal, and may come from a hook or an agent.
+// keptVars set configuration or identity, and so belong to the user; those that end in "*" are prefixes. All other
+// GIT_… variables point to a repository, an index or a terminal, and may come from a hook or an agent.
 var keptVars = []string{
 	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
 	"GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_ATTR_NOSYSTEM",
@@ -292,7 +293,7 @@ var keptVars = []string{
 	"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM",
 }
 
-// CleanEnv returns env without the GIT_… variables that could lead git elsewhere.
+// CleanEnv returns env without the GIT_… variables that could make git work elsewhere.
 func CleanEnv(env []string) []string {
 	var out []string
 	for _, kv := range env {
@@ -312,12 +313,12 @@ func kept(name string) bool {
 	return false
 }
 
-// QuietEnv is the environment of every call that is not the user's own.
+// QuietEnv returns the environment for all calls without Opts.User.
 func QuietEnv(env []string) []string {
 	return append(CleanEnv(env), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_ADVICE=0")
 }
 
-// LeadsTo is the git directory that the .git file of a linked work tree names.
+// LeadsTo returns the git directory that the .git file of a linked work tree names.
 func LeadsTo(root string) (string, error) {
 	text, err := ReadFile(filepath.Join(root, ".git"))
 	if err != nil {
@@ -330,7 +331,7 @@ func LeadsTo(root string) (string, error) {
 	return filepath.Clean(to), nil
 }
 
-// What Open returns when there is nothing to work in. Each is wrapped with the directory that was asked for.
+// Errors of Open. Each is wrapped with the requested directory.
 var (
 	ErrNoGit         = errors.New("git is not installed, or not in PATH")
 	ErrGitTooOld     = errors.New("git is too old")
@@ -339,17 +340,17 @@ var (
 	ErrNoWorkTree    = errors.New("inside a git directory, not in a work tree")
 )
 
-// UnusableError is a repository that git itself does not work in: of a later format, of another user, with a
-// configuration that cannot be read.
+// UnusableError means that git itself does not work in a repository: it has a later format, another owner, or an
+// unreadable configuration.
 type UnusableError struct {
-	Dir  string // where was asked
-	Said string // git's own words, in one line
-	Hint string // the command that git recommends, "" for none
+	Dir  string // the requested directory
+	Said string // git's message, in one line
+	Hint string // command that git recommends, "" for none
 }
 
 func (e *UnusableError) Error() string { return e.Dir + ": git does not work here: " + e.Said }
 
-// unusable reads what git said when it was asked where the repository is.
+// unusable parses git's message about a repository that it cannot use.
 func unusable(dir, stderr string) *UnusableError {
 	e := &UnusableError{Dir: dir}
 	if _, hint, ok := strings.Cut(stderr, "To add an exception for this directory, call:"); ok {
@@ -360,10 +361,10 @@ func unusable(dir, stderr string) *UnusableError {
 	return e
 }
 
-// GitDied is git's exit code when it gives up: "fatal: …".
+// GitDied is git's exit code after "fatal: …".
 const GitDied = 128
 
-// NotStarted turns the failure to start git into ErrNoGit where that is the reason.
+// NotStarted returns ErrNoGit if an error means that git is not installed, otherwise the error.
 func NotStarted(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, proc.ErrNotFound) {
 		return fmt.Errorf("%w: %v", ErrNoGit, err)
@@ -380,20 +381,20 @@ func WithIndex(path string) []string { return []string{"GIT_INDEX_FILE=" + path}
 
 var setsWorkTree = lazyregexp.New(`(?im)(^|\])[ \t]*worktree[ \t]*=`)
 
-// Led reports whether the repository's configuration says where the work tree is.
+// Led reports whether the repository's configuration sets the path of the work tree.
 func (r *Git) Led() bool {
 	files := []string{filepath.Join(r.CommonDir, "config"), filepath.Join(r.GitDir, "config.worktree")}
 	for _, file := range files {
 		data, err := durable.ReadFile(file, 1<<20)
-		if setsWorkTree.Match(data) || err != nil && !Absent(err) { // then git has to be told
+		if setsWorkTree.Match(data) || err != nil && !Absent(err) { // git needs --work-tree then
 			return true
 		}
 	}
 	return false
 }
 
-// notLed is an error when the configuration leads to a directory that is no work tree of this repository. dir
-// is where git was typed.
+// notLed returns an error if the configuration sets a directory that is not a work tree of this repository. dir is the
+// requested directory.
 func (r *Git) notLed(dir string) error {
 	if !r.Led() {
 		return nil

@@ -94,7 +94,7 @@ func TestParseVersion(t *testing.T) {
 	}
 }
 
-// The version comes with another question, and is the same as when git is asked for it.
+// TestTracedVersion: the version comes with the answer to another question, and is the same as that of `git version`.
 func TestTracedVersion(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Version{
@@ -120,7 +120,7 @@ func TestTracedVersion(t *testing.T) {
 	}
 }
 
-// An error names the command, not the settings that it was given.
+// TestGitErrorNamesTheCommand: an error names the command, not its settings.
 func TestGitErrorNamesTheCommand(t *testing.T) {
 	for want, args := range map[string][]string{
 		"git checkout: no":     {"-c", "core.splitIndex=false", "checkout", "--quiet", "x"},
@@ -134,7 +134,7 @@ func TestGitErrorNamesTheCommand(t *testing.T) {
 	}
 }
 
-// testRepo is a repository in a temporary directory, untouched by the machine's and the user's configuration.
+// testRepo is a repository in a temporary directory, independent of the configuration of the machine and the user.
 type testRepo struct {
 	*Git
 	t    *testing.T
@@ -142,7 +142,7 @@ type testRepo struct {
 	env  []string
 }
 
-// newRepo makes a repository with one commit, and opens it.
+// newRepo creates a repository with one commit, and opens it.
 func newRepo(t *testing.T) *testRepo {
 	t.Helper()
 	home := t.TempDir()

@@ -10,9 +10,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// IsRepository reports whether git takes a directory of the work tree for a repository of its own, and so
-// neither adds nor moves what is in it. One whose .git leads nowhere is an ordinary directory to git, with
-// files like all others. What cannot be read counts as a repository.
+// IsRepository reports whether git treats a directory of the work tree as a repository of its own, whose files it
+// neither adds nor moves. If its .git points nowhere, it is an ordinary directory to git, with ordinary files. An
+// unreadable .git counts as a repository.
 func IsRepository(dir string) bool {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Stat(path)
@@ -28,7 +28,7 @@ func IsRepository(dir string) bool {
 	}
 	data, err := ReadFile(path)
 	if err != nil {
-		return !errors.Is(err, durable.ErrTooLarge) // it holds one path
+		return !errors.Is(err, durable.ErrTooLarge) // a .git file has one path
 	}
 	to, ok := strings.CutPrefix(string(data), "gitdir: ")
 	if to = strings.TrimRight(to, "\r\n"); !ok || to == "" {
@@ -40,7 +40,8 @@ func IsRepository(dir string) bool {
 	return IsGitDir(to)
 }
 
-// IsGitDir is git's own test: there are HEAD, objects and refs, the latter two in the common directory if there is one.
+// IsGitDir applies git's own test: HEAD, objects and refs exist, the latter two in the common directory if there is
+// one.
 func IsGitDir(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
 		return !Absent(err)
@@ -60,8 +61,8 @@ func IsGitDir(dir string) bool {
 	return true
 }
 
-// MakeGitDir makes a private git directory that shares refs, objects and configuration with the repository and has a
-// HEAD and an index of its own, like that of a linked work tree. One that an interrupted command left is replaced.
+// MakeGitDir creates a private git directory with its own HEAD and index, which shares refs, objects and configuration
+// with the repository, like that of a linked work tree. It replaces one that an interrupted command left.
 func (r Place) MakeGitDir(dir, head string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
@@ -69,7 +70,7 @@ func (r Place) MakeGitDir(dir, head string) error {
 	if err := durable.MkdirAll(filepath.Join(dir, "info")); err != nil {
 		return err
 	}
-	// With a sparse checkout these say which files are there at all.
+	// In a sparse checkout, these determine which files exist.
 	for _, name := range []string{filepath.Join("info", "sparse-checkout"), "config.worktree"} {
 		data, err := ReadFile(filepath.Join(r.GitDir, name))
 		if err == nil {
@@ -94,7 +95,7 @@ func (r *Git) Sparse(ctx context.Context) (bool, error) {
 	return strings.TrimSpace(string(out)) == "true", err
 }
 
-// CopyKeepingTime copies an index. Its time says to git which files it need not read.
+// CopyKeepingTime copies an index with its time, by which git knows which files it need not read.
 func CopyKeepingTime(from, to string) error {
 	info, err := os.Stat(from)
 	if err != nil {

@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// unknownIdentity makes the checkpoints and records of somebody of whom git knows nothing, as in continuous
+// unknownIdentity is the author of checkpoints and records if git has no identity configured, as in continuous
 // integration.
 const unknownIdentity = "wfs <wfs@localhost>"
 
-// Identity is who makes commits here: "Name <mail>". Git's guess from the machine's names does not count as one.
+// Identity returns the identity for commits, "Name <mail>": that of Committer, or unknownIdentity. It never uses git's
+// guess from the names of the machine.
 func (r *Answers) Identity(ctx context.Context) (string, error) {
 	ident, err := r.Committer(ctx)
 	var said *GitError
@@ -23,7 +24,7 @@ func (r *Answers) Identity(ctx context.Context) (string, error) {
 	return ident, err
 }
 
-// Committer is identity, or a *GitError when neither configuration nor environment say who commits here.
+// Committer returns the configured identity, or a *GitError if neither configuration nor environment have one.
 func (r *Answers) Committer(ctx context.Context) (string, error) {
 	return r.ident.get(func() (string, error) { return r.askIdentity(ctx) })
 }
@@ -40,8 +41,8 @@ func (r *Answers) askIdentity(ctx context.Context) (string, error) {
 	return string(out[:end+1]), nil
 }
 
-// IdentityIn returns the identity of commits from settings, "" when it may be git's guess, or is not as git
-// would write it.
+// IdentityIn returns the identity for commits from settings, "" if git might guess a part of it, or would write it in
+// another way.
 func (r *Answers) IdentityIn(settings map[string]string) string {
 	name := cmp.Or(r.git.Getenv("GIT_COMMITTER_NAME"), settings["committer.name"], settings["user.name"])
 	mail := cmp.Or(r.git.Getenv("GIT_COMMITTER_EMAIL"), settings["committer.email"], settings["user.email"])

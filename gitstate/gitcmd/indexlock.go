@@ -12,14 +12,15 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// AwaitIndexLock waits until nobody else holds the index. A lock that a killed wfs left is no obstacle: whoever
-// takes the index next removes it.
+// AwaitIndexLock waits until no other process holds the index. It ignores a lock that a killed wfs left: the next
+// LockIndex removes it.
 func (r *Locks) AwaitIndexLock(ctx context.Context) error {
 	path := r.git.IndexPath() + ".lock"
 	return await(ctx, r, path, func() bool { return !IsThere(path) || OursByMark(path) })
 }
 
-// A lock of ours holds this text, so that one that a killed wfs left behind is told from another program's.
+// LockMark is the content of wfs's own lock files, to distinguish a leftover of a killed wfs from the lock of another
+// program.
 var LockMark = []byte("locked by wfs\n")
 
 func OursByMark(path string) bool {
@@ -38,8 +39,8 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// LockIndex takes the index of the work tree as git does, by creating index.lock, and returns what gives it back. The
-// caller holds the work tree's own lock, so that a lock of ours is a leftover.
+// LockIndex locks the index of the work tree as git does, by creating index.lock, and returns a function that unlocks
+// it. The caller holds the work tree's own lock, so an existing lock with LockMark is a leftover.
 func (r *Locks) LockIndex(ctx context.Context) (unlock func(), err error) {
 	path := r.git.IndexPath() + ".lock"
 	mark := filepath.Join(r.git.PrivateDir(), "lock-mark")
@@ -71,7 +72,7 @@ func (r *Locks) LockIndex(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// linkOrCopy makes a new file that is whole from its first moment, or where there are no hard links, almost.
+// linkOrCopy creates a file that is complete from the start; without hard links, it is empty for a moment.
 func linkOrCopy(from, to string) error {
 	err := os.Link(from, to)
 	if err == nil || errors.Is(err, fs.ErrExist) {

@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Files lists the locks of git's in this repository: of refs, of HEADs and indexes, of configuration and packs.
+// Files lists git's locks in this repository: of refs, HEADs, indexes, configuration and packs.
 func (r *Locks) Files(ctx context.Context) ([]LockFile, error) {
 	var found []string
 	for _, pattern := range []string{"*.lock", "worktrees/*/*.lock", "objects/*.lock", "objects/info/*.lock",
@@ -29,7 +29,7 @@ func (r *Locks) Files(ctx context.Context) ([]LockFile, error) {
 	noted := r.notedAnywhere()
 	var list []LockFile
 	for _, path := range found {
-		if e := r.LockedBy(ctx, path); e != nil { // or it is gone by now
+		if e := r.LockedBy(ctx, path); e != nil { // else it was removed meanwhile
 			worktree, ours := noted[path]
 			list = append(list, LockFile{e, ours, worktree, lockNeeded(r.git.CommonDir, path)})
 		}
@@ -37,7 +37,7 @@ func (r *Locks) Files(ctx context.Context) ([]LockFile, error) {
 	return list, nil
 }
 
-// lockNeeded reports whether commands of ours take a lock: of HEAD, of the index, of packed refs, or of a ref of ours.
+// lockNeeded reports whether wfs needs to take a lock: of HEAD, of the index, of packed refs, or of a ref of wfs.
 func lockNeeded(commonDir, lock string) bool {
 	switch filepath.Base(lock) {
 	case "HEAD.lock", "index.lock", packedLock:
@@ -47,8 +47,7 @@ func lockNeeded(commonDir, lock string) bool {
 	return strings.HasPrefix(ref, "refs/wfs") || strings.HasPrefix(ref, "refs/heads/wfs/")
 }
 
-// Others are the work trees of this repository besides this one that wfs was used in, whether they are still
-// there or not.
+// Others returns the other work trees of this repository in which wfs was used, even if they no longer exist.
 func (r *Locks) Others() []*Git {
 	dirs, err := os.ReadDir(filepath.Join(r.git.StateDir(), "worktrees"))
 	if err != nil {
@@ -68,12 +67,12 @@ func (r *Locks) Others() []*Git {
 	return list
 }
 
-// LeftLocked reports whether there are locks in a work tree that a process of ours made, dead or alive.
+// LeftLocked reports whether the work tree has locks that a process of wfs created, running or not.
 func (r *Locks) LeftLocked() bool {
 	return len(r.leftLocks(r.NotedRefs())) > 0 || OursByMark(r.git.IndexPath()+".lock")
 }
 
-// notedAnywhere returns the paths of locks that notes of any work tree name, by the work tree's id.
+// notedAnywhere returns the paths of locks that were noted in any work tree, with the work tree's id.
 func (r *Locks) notedAnywhere() map[string]string {
 	noted := map[string]string{}
 	for _, o := range append(r.Others(), r.git) {
@@ -87,7 +86,7 @@ func (r *Locks) notedAnywhere() map[string]string {
 	return noted
 }
 
-// Found are git's locks that are there now: of the repository, of refs, and of this work tree's HEAD and index.
+// Found returns git's present locks: of the repository, of refs, and of this work tree's HEAD and index.
 func (r *Locks) Found() []session.GitLock {
 	var found []string
 	for _, dir := range slices.Compact([]string{r.git.GitDir, r.git.CommonDir}) {
@@ -108,7 +107,7 @@ func (r *Locks) Found() []session.GitLock {
 	return list
 }
 
-// refLocks are the paths of locks of refs. What cannot be looked at has none that are known.
+// refLocks returns the paths of locks of refs. It skips unreadable directories.
 func refLocks(commonDir string) []string {
 	var found []string
 	_ = filepath.WalkDir(filepath.Join(commonDir, "refs"), func(path string, d fs.DirEntry, err error) error {
@@ -120,8 +119,8 @@ func refLocks(commonDir string) []string {
 	return found
 }
 
-// SetAside moves locks into a directory, if they are still there after LockPatience and it is certain that
-// no living process holds them. It returns the names of those that it moved, below the git directory.
+// SetAside moves locks to a directory if they still exist after LockPatience and certainly no running process holds
+// them. It returns the names of the moved locks, relative to the git directory.
 func (r *Locks) SetAside(ctx context.Context, locks []session.GitLock, dir string) ([]string, error) {
 	for w := (wait{}); w.waited < LockPatience && slices.ContainsFunc(locks, stillThere); {
 		w.pause = min(max(firstPause, 2*w.pause), LastPause)
@@ -150,7 +149,7 @@ func (r *Locks) SetAside(ctx context.Context, locks []session.GitLock, dir strin
 	return moved, nil
 }
 
-// setLockAside moves one lock. If somebody was faster, and what was moved is another's new one, that is put back.
+// setLockAside moves one lock. If another process has replaced the lock meanwhile, its new lock is moved back.
 func setLockAside(l session.GitLock, name, dir string) (bool, error) {
 	if err := durable.MkdirAll(dir); err != nil {
 		return false, err
@@ -174,7 +173,7 @@ func setLockAside(l session.GitLock, name, dir string) (bool, error) {
 	return true, durable.SyncDir(filepath.Dir(l.Path))
 }
 
-// nameBelow is what a path below a git directory is called, with slashes.
+// nameBelow returns a path relative to a git directory, with slashes.
 func nameBelow(commonDir, path string) string {
 	rel, err := filepath.Rel(commonDir, path)
 	if err != nil {
@@ -183,8 +182,8 @@ func nameBelow(commonDir, path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// A git that an agent or a gate had started, and that was killed with it, leaves locks. Nobody will ever remove
-// them, and a run would wait for the index's for as long as for a person with an editor open.
+// A git that an agent or a gate started, and that was killed with it, leaves locks. No process removes them, and a run
+// would wait for such an index.lock as long as for a user with an open editor.
 
 func stillThere(l session.GitLock) bool {
 	info, err := os.Lstat(l.Path)
@@ -195,21 +194,21 @@ func stillThere(l session.GitLock) bool {
 	return l.File == fmt.Sprint(device, "-", file)
 }
 
-// LockFile is a lock of git's that is there.
+// LockFile is an existing lock of git.
 type LockFile struct {
 	*LockedError
-	Ours     bool   // left by a git or wfs of ours that was killed, or being held by one: the next command removes it
-	Worktree string // id of the work tree in which it was made, if it is ours
-	Needed   bool   // commands of ours take it
+	Ours     bool   // created by a git or wfs of ours; if that was killed, the next command removes it
+	Worktree string // id of the work tree in which it was created, if it is ours
+	Needed   bool   // commands of wfs need to take it
 }
 
-// Stays reports whether nobody holds the lock, and it is there all the same.
+// Stays reports whether the lock still exists although no process holds it.
 func (l LockFile) Stays() bool { return l.Deserted() && l.There() }
 
-// There reports whether the lock is there now.
+// There reports whether the lock exists now.
 func (l LockFile) There() bool { return IsThere(l.Path) }
 
-// Globbed is a path in which a pattern finds nothing but itself.
+// Globbed escapes a path for use in a glob pattern.
 func Globbed(path string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }

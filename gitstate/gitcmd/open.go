@@ -8,20 +8,21 @@ import (
 	"strings"
 )
 
-// IndexPath is the work tree's own index.
+// IndexPath returns the path of the work tree's own index.
 func (r *Git) IndexPath() string { return filepath.Join(r.GitDir, "index") }
 
-// Options say where the repository is and what git processes may see.
+// Options select the repository and the environment of git processes.
 type Options struct {
 	Dir string   // any directory in the work tree
-	Env []string // the environment, as of os.Environ
-	// Write says that the command is going to write: what git must be asked then is asked at once with the first question.
+	Env []string // the environment, as from os.Environ
+	// Write means that the command is going to write: Open then gets the information that writing commands need from
+	// its first git process.
 	Write bool
-	// Waits, which may be nil, is told when the command waits for another wfs.
+	// Waits, which may be nil, is called when the command waits for another wfs.
 	Waits func(why string)
 }
 
-// Open finds the work tree that contains a directory, in one git process.
+// Open finds the work tree that contains a directory, with one git process.
 func Open(ctx context.Context, o Options) (*Git, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -32,7 +33,7 @@ func Open(ctx context.Context, o Options) (*Git, error) {
 	if o.Write {
 		also.Env = Traced
 	}
-	// The work tree comes last: in a bare repository git prints what stands before it and then fails.
+	// --show-toplevel is last: in a bare repository, git prints the other answers and then fails.
 	out, said, err := r.RunBoth(ctx, also, "rev-parse", "--path-format=absolute", "--is-bare-repository",
 		"--show-object-format",
 		"--git-dir", "--git-common-dir", "--show-toplevel")
@@ -53,7 +54,7 @@ func Open(ctx context.Context, o Options) (*Git, error) {
 	return r, nil
 }
 
-// notOpened says why git did not answer where the repository of a directory is.
+// notOpened returns the reason why git failed to find the repository of a directory.
 func (r *Git) notOpened(ctx context.Context, dir string, lines []string, err error) error {
 	failed := Failed(err)
 	if failed != nil {
@@ -66,7 +67,7 @@ func (r *Git) notOpened(ctx context.Context, dir string, lines []string, err err
 			return fmt.Errorf("%s: %w", dir, ErrNoWorkTree)
 		}
 	}
-	_, tooOld := r.Answers.Version(ctx) // an old git does not know the question's options
+	_, tooOld := r.Answers.Version(ctx) // an old git does not know the options used
 	switch {
 	case errors.Is(tooOld, ErrGitTooOld), err == nil && tooOld != nil:
 		return tooOld
@@ -78,8 +79,8 @@ func (r *Git) notOpened(ctx context.Context, dir string, lines []string, err err
 	return fmt.Errorf("%s: git gave an unexpected answer about the repository: %q", dir, lines)
 }
 
-// WorktreeID is "main", or the name under which git keeps a linked work tree. Git makes those unique and fit for ref
-// names, but one may be called main as well.
+// WorktreeID returns "main", or the name of git's entry for a linked work tree. Git makes these names unique and valid
+// in refs. A linked one may be called main, too; then "@linked" is added.
 func WorktreeID(gitDir, commonDir string) string {
 	if gitDir == commonDir {
 		return "main"
@@ -91,10 +92,10 @@ func WorktreeID(gitDir, commonDir string) string {
 	return name
 }
 
-// StateDir is where wfs keeps what is not in refs and objects. It need not exist.
+// StateDir returns the directory for wfs's data that is not in refs and objects. It need not exist.
 func (r *Git) StateDir() string { return filepath.Join(r.CommonDir, "wfs") }
 
-// PrivateDir is the part of StateDir that belongs to this work tree.
+// PrivateDir returns the part of StateDir that belongs to this work tree.
 func (r *Git) PrivateDir() string {
 	if r.Scratch != "" {
 		return r.Scratch
@@ -102,12 +103,12 @@ func (r *Git) PrivateDir() string {
 	return filepath.Join(r.StateDir(), "worktrees", r.Worktree)
 }
 
-// LinkedDir is the git directory of a linked work tree.
+// LinkedDir returns the git directory of a linked work tree.
 func (r *Git) LinkedDir(id string) string {
 	return filepath.Join(r.CommonDir, "worktrees", strings.TrimSuffix(id, "@linked"))
 }
 
-// LinkedPath returns the top directory of a linked work tree by its git directory, "" when that does not say.
+// LinkedPath returns the top directory of a linked work tree with the given git directory, "" if that has no path.
 func LinkedPath(gitDir string) (string, error) {
 	link, err := ReadFile(filepath.Join(gitDir, "gitdir"))
 	if err != nil {
@@ -126,8 +127,8 @@ func LinkedPath(gitDir string) (string, error) {
 	return filepath.Dir(path), nil
 }
 
-// MainWorktree is the top of the main work tree, "" when the repository is bare. Where that cannot be known,
-// because git's directory lies elsewhere, it is that directory, as git has it.
+// MainWorktree returns the top of the main work tree, "" if the repository is bare. If the path is unknown, because the
+// git directory is elsewhere, it returns the git directory, as git does.
 func (r *Git) MainWorktree(ctx context.Context) (string, error) {
 	if r.GitDir == r.CommonDir {
 		return r.Root, nil
@@ -144,7 +145,7 @@ func (r *Git) MainWorktree(ctx context.Context) (string, error) {
 	for _, entry := range SplitZ(out) {
 		key, value, set := strings.Cut(entry, "\n")
 		switch {
-		case key == "core.worktree" && value != "": // a repository whose git directory lies elsewhere, as a submodule's
+		case key == "core.worktree" && value != "": // the git directory is elsewhere, as for a submodule
 			if path = filepath.FromSlash(value); !filepath.IsAbs(path) {
 				path = filepath.Join(r.CommonDir, path)
 			}

@@ -2,26 +2,26 @@ package gitcmd
 
 import "strings"
 
-// ReadyError says why wfs will not write to this repository now.
+// ReadyError is the reason why wfs will not write to this repository now.
 type ReadyError struct {
 	Code   string // one of the Not… constants
 	Detail string
 }
 
-// The codes of ReadyError.
+// Codes of ReadyError.
 const (
 	NotCommitted  = "no_commits"  // there is no commit yet
-	NotBorn       = "unborn"      // HEAD is on a branch without commits, and there are others
-	NotOnBranch   = "detached"    // HEAD is on no branch
+	NotBorn       = "unborn"      // HEAD is on a branch without commits, and other branches have some
+	NotOnBranch   = "detached"    // HEAD is detached
 	NotDone       = "in_progress" // Detail is "merge", "rebase", …
 	NotMerged     = "unmerged"    // the index has conflicts
-	NotIdentified = "identity"    // neither configuration nor environment say who commits
+	NotIdentified = "identity"    // neither configuration nor environment have an identity
 	NotNamespace  = "namespace"   // a branch is called wfs, so that none can be called wfs/…
 	NotExcludes   = "excludes"    // the user's exclude file cannot be read
 	NotWhole      = "index"       // the index is damaged
 )
 
-// notReady says why in words; DETAIL stands for the detail.
+// notReady has the messages; DETAIL stands for the detail.
 var notReady = map[string]string{
 	NotCommitted:  "the repository has no commits yet",
 	NotBorn:       "HEAD is on DETAIL, which has no commit yet",

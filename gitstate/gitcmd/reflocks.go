@@ -15,36 +15,36 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Locks are the locks of git's that processes of ours take, and that others hold.
+// Locks handles git's locks, those of wfs and of other processes.
 type Locks struct {
 	git *Git
 
 	noting sync.Mutex
-	noted  int           // git processes that move refs now
-	moving *durable.Lock // while there are some, see movingRefs
-	waited atomic.Int64  // nanoseconds, for locks of somebody else
+	noted  int           // running git processes of this wfs that move refs
+	moving *durable.Lock // while noted > 0, see movingRefs
+	waited atomic.Int64  // nanoseconds spent waiting for locks of other processes
 	longer func(waited time.Duration, e *LockedError) bool
 }
 
-// leftPatience is for how long noted locks may go on being held: a git whose wfs was killed may still be at
-// its work, but nobody tells it anything any more.
+// leftPatience is how long HealRefLocks waits for noted locks: a git whose wfs was killed may still be running, but
+// gets no more input.
 const (
 	leftPatience = 500 * time.Millisecond
 	LeftPoll     = 50 * time.Millisecond
 )
 
-// lockNotes is the directory of the notes. Each is an empty file whose name says which ref: after a power cut a name is
-// there when one that was made later is, and what a file holds need not be.
+// lockNotes returns the directory of the notes. Each note is an empty file named after a ref: after a power cut, a file
+// name exists if a later one does, but the content of a file may be missing.
 func (r *Locks) lockNotes() string { return filepath.Join(r.git.PrivateDir(), "ref-locks") }
 
-// movingRefs is a file in the directory of a work tree, whose lock processes of ours share as long as a git of
-// theirs moves refs: some do so without the work tree's lock. Whoever gets it alone knows that all who noted
-// locks are dead.
+// movingRefs returns a file in a work tree's directory. wfs processes share its lock while a git process of theirs
+// moves refs, some of them without the work tree's lock. A process that gets the lock exclusively knows that all
+// processes that noted locks have ended.
 func movingRefs(dir string) string { return filepath.Join(dir, "moving-refs") }
 
-// NoteLocks notes that refs are going to be locked, and returns what takes the notes of all git processes of ours back
-// once none of them runs any more. It is told the lock that git did not get, "" for none: that one is somebody else's,
-// and so is a lock that is there before it is noted.
+// NoteLocks notes that refs are going to be locked. It returns a function to call after git has ended, which removes
+// the notes once no git process of this wfs is running. Its argument is the lock that git failed to take, "" for none:
+// that lock belongs to another process, as does a lock that exists before it is noted.
 func (r *Locks) NoteLocks(refs []string) (done func(theirs string), err error) {
 	r.noting.Lock()
 	defer r.noting.Unlock()
@@ -53,7 +53,8 @@ func (r *Locks) NoteLocks(refs []string) (done func(theirs string), err error) {
 	}
 	if r.noted == 0 {
 		l, err := durable.Share(movingRefs(r.git.PrivateDir()))
-		if err != nil && !errors.Is(err, durable.ErrNoLocks) { // where there are none nobody drives, and nobody heals
+		// without file locks, wfs neither runs sessions nor repairs locks
+		if err != nil && !errors.Is(err, durable.ErrNoLocks) {
 			return nil, err
 		}
 		r.moving = l
@@ -73,9 +74,9 @@ func (r *Locks) NoteLocks(refs []string) (done func(theirs string), err error) {
 		r.noting.Lock()
 		defer r.noting.Unlock()
 		noted := r.NotedRefs()
-		if theirs != "" && r.noted == 1 { // else another git of ours may hold it
+		if theirs != "" && r.noted == 1 { // otherwise another git of ours may hold it
 			r.dropNotes(slices.DeleteFunc(slices.Clone(noted), func(ref string) bool {
-				return slices.Contains(before, ref) || !IsFile(r.LockOf(ref), theirs) // an earlier git of ours left it
+				return slices.Contains(before, ref) || !IsFile(r.LockOf(ref), theirs) // left by an earlier git of ours
 			}))
 			noted = r.NotedRefs()
 		}
@@ -83,7 +84,7 @@ func (r *Locks) NoteLocks(refs []string) (done func(theirs string), err error) {
 			r.noted--
 			return
 		}
-		if len(r.leftLocks(noted)) == 0 { // git may have failed to remove one, and not said so
+		if len(r.leftLocks(noted)) == 0 { // git may silently have failed to remove one
 			r.dropNotes(noted)
 		}
 		r.EndMoving()
@@ -99,7 +100,7 @@ func (r *Locks) EndMoving() {
 
 func (r *Locks) lockNote(ref string) string { return filepath.Join(r.lockNotes(), url.PathEscape(ref)) }
 
-// dropNotes removes notes, or whoever comes next finds nothing to remove.
+// dropNotes removes notes. Errors are ignored: at worst, the next command finds a note without a lock.
 func (r *Locks) dropNotes(refs []string) {
 	for _, ref := range refs {
 		_ = os.Remove(r.lockNote(ref))
@@ -120,7 +121,7 @@ func (r *Locks) NotedRefs() []string {
 	return refs
 }
 
-// refsIn returns the refs that a git command is told to move, by its arguments or its input; nil when it moves none.
+// refsIn returns the refs that a git command moves, from its arguments and its input; nil if it moves none.
 func refsIn(args []string, stdin []byte) []string {
 	if len(args) == 0 || args[0] != "update-ref" && args[0] != "symbolic-ref" {
 		return nil
@@ -137,12 +138,12 @@ func refsIn(args []string, stdin []byte) []string {
 	return refs
 }
 
-// leftByUs reports whether a lock is one that a git of ours had noted, and has not removed.
+// leftByUs reports whether a lock was noted by a wfs process and still exists.
 func (r *Locks) leftByUs(lock string) bool {
 	return slices.ContainsFunc(r.NotedRefs(), func(ref string) bool { return IsFile(r.LockOf(ref), lock) })
 }
 
-// HealRefLocks removes the locks of refs that gits of ours left which have ended.
+// HealRefLocks removes the ref locks that ended git processes of wfs left.
 func (r *Locks) HealRefLocks(ctx context.Context) error {
 	noted := r.NotedRefs()
 	if len(noted) == 0 {
@@ -157,12 +158,12 @@ func (r *Locks) HealRefLocks(ctx context.Context) error {
 		}
 		alone, err := durable.TryLock(movingRefs(r.git.PrivateDir()), nil)
 		if errors.Is(err, durable.ErrLocked) {
-			break // they may be those of somebody who lives
+			break // their process may still be running
 		}
 		if err != nil {
 			return err
 		}
-		defer alone.Release() // after the notes: a new one must not go with them
+		defer alone.Release() // after the notes, so that no new one is removed with them
 		if err := r.removeLeft(ctx, r.leftLocks(noted)); err != nil {
 			return err
 		}
@@ -174,15 +175,16 @@ func (r *Locks) HealRefLocks(ctx context.Context) error {
 
 const packedLock = "packed-refs.lock"
 
-// removeLeft removes locks of refs that a git of ours left which has ended. Whoever packs refs holds that lock for as
-// long as there are refs, and two at once would lose some: it is removed only when no git is at work here for certain.
+// removeLeft removes ref locks of ended git processes. A git that packs many refs holds packed-refs.lock for long, and
+// two at once would lose some refs: so this lock is removed only if certainly no git is running here.
 func (r *Locks) removeLeft(ctx context.Context, locks []string) error {
 	for _, path := range locks {
 		if filepath.Base(path) == packedLock {
 			if gits, known := r.git.gits(ctx); !known || len(gits) > 0 {
 				continue
 			}
-			// Git writes it under this lock, and never over one that is there: nobody could delete a ref any more.
+			// Git writes this file while it has the lock, and never overwrites it: with it, no ref could be deleted any
+			// more.
 			if err := IgnoreAbsent(os.Remove(filepath.Join(r.git.CommonDir, "packed-refs.new"))); err != nil {
 				return err
 			}
@@ -194,7 +196,7 @@ func (r *Locks) removeLeft(ctx context.Context, locks []string) error {
 	return nil
 }
 
-// leftLocks returns the lock files of refs that are there.
+// leftLocks returns the existing lock files of refs.
 func (r *Locks) leftLocks(refs []string) []string {
 	var left []string
 	for _, ref := range refs {
@@ -206,7 +208,7 @@ func (r *Locks) leftLocks(refs []string) []string {
 	return left
 }
 
-// LockOf is the path of a ref's lock, "" for what is no ref. HEADs of other work trees are named as git does.
+// LockOf returns the path of a ref's lock, "" if it is not a ref. HEADs of other work trees have git's names.
 func (r *Locks) LockOf(ref string) string {
 	dir := r.git.CommonDir
 	switch {
@@ -220,7 +222,7 @@ func (r *Locks) LockOf(ref string) string {
 	return filepath.Join(dir, filepath.FromSlash(ref)+".lock")
 }
 
-// IsFile reports whether two paths are of the same file.
+// IsFile reports whether two paths are the same file.
 func IsFile(a, b string) bool {
 	x, err := os.Lstat(a)
 	y, err2 := os.Lstat(b)
@@ -237,7 +239,8 @@ func isLinkedHead(ref string) bool {
 	return linked && head && name != "" && !strings.Contains(name, "/")
 }
 
-// headOfDir names the HEAD of a git directory, "" for a private one of ours, whose locks are tidied up with it.
+// headOfDir returns the name of the HEAD of a git directory, "" for a private directory of wfs, whose locks are removed
+// with it.
 func headOfDir(r Place, dir string) string {
 	switch {
 	case dir == r.GitDir:

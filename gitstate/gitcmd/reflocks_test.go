@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// A note is there while git moves refs, and gone afterwards.
+// TestNoteOfMoves: notes exist while git moves refs, and are removed afterwards.
 func TestNoteOfMoves(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	hook := filepath.Join(r.CommonDir, "hooks", "reference-transaction") // hooks are off: it must not be asked
+	hook := filepath.Join(r.CommonDir, "hooks", "reference-transaction") // hooks are disabled: it must not run
 	if err := os.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}

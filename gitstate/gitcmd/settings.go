@@ -13,24 +13,24 @@ import (
 	"sync/atomic"
 )
 
-// Answers are what git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
+// Answers caches git's answers to some questions. Each has its own lock, so that they can be requested concurrently.
 type Answers struct {
 	git     *Git
 	version asked[Version]
 	ident   asked[string] // "Name <mail>"
 	config  asked[map[string]string]
-	stamp   atomic.Pointer[string] // of the files of settings, when they were asked for last
+	stamp   atomic.Pointer[string] // of the settings files at the last request
 }
 
-// Traced lets git write to standard error what it is, and the settings that every writing command wants to know.
+// Traced makes git write its version, and the settings that writing commands need, to standard error.
 var Traced = []string{"GIT_TRACE2=2", "GIT_TRACE2_BRIEF=1",
 	"GIT_TRACE2_CONFIG_PARAMS=user.*,committer.*,core.*,attr.*"}
 
-// traceEvents begin the lines of a git process that was asked where it is.
+// traceEvents are the first words of the trace lines of the git process in Open.
 var traceEvents = []string{"version", "def_param", "start", "cmd_ancestry", "cmd_name", "cmd_mode", "worktree",
 	"def_repo", "exit", "atexit"}
 
-// ReadTrace reads what git has traced, as api-trace2 has it. It answers false when something else is there as well.
+// ReadTrace parses the trace of a git process (api-trace2). It returns false if there are other lines too.
 func ReadTrace(trace string) (v Version, settings map[string]string, ok bool) {
 	settings = map[string]string{}
 	for line := range strings.Lines(trace) {
@@ -51,7 +51,7 @@ func ReadTrace(trace string) (v Version, settings map[string]string, ok bool) {
 	return v, settings, v != Version{}
 }
 
-// withoutTrace is what git said of why it gave up, for people.
+// withoutTrace returns git's error message without the trace, for users.
 func withoutTrace(stderr string) string {
 	_, said, _ := strings.Cut(stderr, "fatal: ")
 	var b strings.Builder
@@ -63,7 +63,7 @@ func withoutTrace(stderr string) string {
 	return b.String()
 }
 
-// asked is an answer of git's that hardly changes while a command runs. A failure is not kept.
+// asked is a cached answer of git that hardly changes while a command runs. Errors are not cached.
 type asked[T any] struct {
 	mu    sync.Mutex
 	known bool
@@ -89,7 +89,7 @@ func (a *asked[T]) get(ask func() (T, error)) (T, error) {
 	return v, err
 }
 
-// forget has it asked again.
+// forget clears the cache.
 func (a *asked[T]) forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -114,7 +114,7 @@ func (r *Git) Getenv(name string) string {
 	return ""
 }
 
-// Truth reads a truth value as git does.
+// Truth parses a boolean value as git does.
 func Truth(value string) bool {
 	switch strings.ToLower(value) {
 	case "", "false", "no", "off", "0":
@@ -123,13 +123,14 @@ func Truth(value string) bool {
 	return true
 }
 
-// Pager returns the user's pager as git finds it, a line of shell: core.pager, $PAGER, or the system's. "cat" is none.
+// Pager returns the user's pager, a shell command line, as git finds it: core.pager, $PAGER, or the system's. "cat"
+// stands for no pager.
 func (r *Answers) Pager(ctx context.Context) (string, error) {
 	out, err := r.git.Run(ctx, Opts{User: true}, "var", "GIT_PAGER")
 	return strings.TrimSpace(string(out)), err
 }
 
-// believe takes from a trace what git need not be asked then. What is not certain it is asked by name.
+// believe caches the answers that a trace has. Git is asked later for uncertain ones.
 func (r *Answers) believe(trace string) {
 	v, settings, ok := ReadTrace(trace)
 	if !ok {
@@ -144,8 +145,7 @@ func (r *Answers) believe(trace string) {
 	r.config.know(settings)
 }
 
-// Settings are the settings of git's that count here, by their names in small letters, as far as wfs wants
-// to know them.
+// Settings returns git's effective settings that wfs needs, by their names in lower case.
 func (r *Answers) Settings(ctx context.Context) (map[string]string, error) {
 	return r.config.get(func() (map[string]string, error) {
 		out, err := r.git.Run(ctx, Opts{}, "config", "--list", "-z")
@@ -158,7 +158,7 @@ func (r *Answers) Settings(ctx context.Context) (map[string]string, error) {
 	})
 }
 
-// settingsStamp tells whether files of git's settings were written to. What they include is not looked at.
+// settingsStamp returns a text that changes if git's settings files change. It does not cover included files.
 func (r *Answers) settingsStamp() string {
 	home := r.git.Getenv("HOME")
 	var b strings.Builder
@@ -173,7 +173,7 @@ func (r *Answers) settingsStamp() string {
 	return b.String()
 }
 
-// FreshSettings are Settings, asked for again when their files changed: an agent may be at work.
+// FreshSettings returns Settings, and reads them again if their files changed: an agent may be running.
 func (r *Answers) FreshSettings(ctx context.Context) (map[string]string, error) {
 	now := r.settingsStamp()
 	if was := r.stamp.Swap(&now); was != nil && *was != now {

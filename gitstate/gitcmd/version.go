@@ -9,10 +9,10 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 )
 
-// Version is a version of git. The patch level never matters here.
+// Version is a version of git, without the patch level, which never matters here.
 type Version struct{ Major, Minor int }
 
-// minVersion is the oldest git that wfs is written for: Ubuntu 22.04 has it.
+// minVersion is the oldest supported git, that of Ubuntu 22.04.
 var minVersion = Version{2, 34}
 
 func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
@@ -28,7 +28,7 @@ func (v Version) FsyncArgs() []string {
 	return []string{"-c", fsyncWhat, "-c", fsyncBatch}
 }
 
-// parseVersion reads "git version 2.39.5 (Apple Git-154)".
+// parseVersion parses "git version 2.39.5 (Apple Git-154)".
 func parseVersion(s string) (Version, error) {
 	rest, ok := strings.CutPrefix(s, "git version ")
 	major, rest, ok2 := strings.Cut(rest, ".")
@@ -41,8 +41,8 @@ func parseVersion(s string) (Version, error) {
 	return Version{ma, mi}, nil
 }
 
-// Version asks git for its version, once, and fails with ErrGitTooOld below MinVersion. Reading commands do without
-// it, writing ones ask.
+// Version asks git for its version, once, and returns ErrGitTooOld below minVersion. Only writing commands check the
+// version.
 func (r *Answers) Version(ctx context.Context) (Version, error) {
 	return r.version.get(func() (Version, error) { return r.askVersion(ctx) })
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 )
 
-// gits lists the git processes that work in this repository.
+// gits lists the git processes that run in this repository.
 func (r *Git) gits(ctx context.Context) (list []proc.Process, known bool) {
 	main, err := r.MainWorktree(ctx)
 	if err != nil {
@@ -41,24 +41,24 @@ func (r *Git) gits(ctx context.Context) (list []proc.Process, known bool) {
 	return proc.Working("git", dirs...)
 }
 
-// LockPatience is for how long one command waits, in all, for locks of git's that somebody else holds. Git holds them
-// for moments only; a person with an editor open holds the index's for as long as that takes.
+// LockPatience is how long one command waits, in all, for git locks of other processes. Git holds them only for
+// moments; but a user with an open editor holds index.lock all the time.
 const LockPatience = 2 * time.Second
 
-// A lock is looked at again after these pauses: short at first, because most are gone at once.
+// Pauses between checks of a lock: short at first, because most locks disappear at once.
 const (
 	firstPause = 5 * time.Millisecond
 	LastPause  = 200 * time.Millisecond
 )
 
-// LockedError says that somebody else holds a lock of git's for longer than it is waited for.
+// LockedError means that another process holds a git lock for longer than the command waits.
 type LockedError struct {
 	Path string
 	Age  time.Duration // since the file was written, by its file system's clock
-	// Holders have the file open. AtWork are gits in this repository: one that waits for an editor holds index.lock
-	// without having it open.
+	// Holders have the file open. AtWork are git processes in this repository: one that waits for an editor holds
+	// index.lock without having it open.
 	Holders, AtWork []proc.Process
-	Known           bool // whether this system can tell
+	Known           bool // whether this system can list them
 }
 
 func (e *LockedError) Error() string {
@@ -97,12 +97,12 @@ func processes(list []proc.Process) string {
 	return text
 }
 
-// Deserted reports whether nobody can be holding the lock any more, as far as this system can tell.
+// Deserted reports whether certainly no process holds the lock; false if this system cannot tell.
 func (e *LockedError) Deserted() bool {
 	return e != nil && e.Known && len(e.Holders) == 0 && len(e.AtWork) == 0
 }
 
-// LockedBy tells what there is to tell of a lock. It is nil when the lock is gone.
+// LockedBy returns the known facts about a lock, nil if it no longer exists.
 func (r *Locks) LockedBy(ctx context.Context, path string) *LockedError {
 	st, err := os.Lstat(path)
 	if err != nil {
@@ -122,17 +122,17 @@ func (r *Locks) LockedBy(ctx context.Context, path string) *LockedError {
 	return e
 }
 
-// WaitOn lets the command wait longer for a lock than LockPatience: longer is asked from then on, again and again, and
-// told what there is to tell of the lock and for how long it was waited for.
+// WaitOn allows a command to wait longer for a lock than LockPatience: longer is then called repeatedly, with the time
+// waited and the facts about the lock. The command waits as long as it returns true.
 func (r *Locks) WaitOn(longer func(waited time.Duration, e *LockedError) bool) { r.longer = longer }
 
-// wait is the waiting for one lock.
+// wait is the state of waiting for one lock.
 type wait struct {
 	pause, waited time.Duration
 	told          *LockedError
 }
 
-// on pauses for a while because a lock is there. When it was waited for long enough, it is a *LockedError.
+// on pauses because a lock exists. After the command has waited long enough, it returns a *LockedError.
 func (w *wait) on(ctx context.Context, r *Locks, path string) error {
 	w.pause = min(max(firstPause, 2*w.pause), LastPause)
 	if r.waited.Load() >= int64(LockPatience) {
@@ -153,10 +153,10 @@ func (w *wait) on(ctx context.Context, r *Locks, path string) error {
 	return nil
 }
 
-// refused finds the lock in what git says when it does not get it. In any language: git runs with LC_ALL=C.
+// refused finds the lock's path in git's error message. It is always in English: git runs with LC_ALL=C.
 var refused = lazyregexp.New(`Unable to create '(.+\.lock)': File exists`)
 
-// lockIn returns the lock because of which a git has failed, "" when it failed for another reason.
+// lockIn returns the lock that made git fail, "" if it failed for another reason.
 func lockIn(err error) string {
 	var failed *GitError
 	if !errors.As(err, &failed) {
@@ -168,8 +168,8 @@ func lockIn(err error) string {
 	return ""
 }
 
-// patiently runs a git that moves refs again for as long as somebody else's lock keeps it from that: a git that
-// does not get a lock has moved nothing.
+// patiently runs a git command that moves refs, again while a lock of another process makes it fail: a git that does
+// not get a lock has moved nothing.
 func (r *Locks) patiently(ctx context.Context, git func() error) error {
 	for w := (wait{}); ; {
 		err := git()
@@ -193,8 +193,9 @@ func (r *Locks) patiently(ctx context.Context, git func() error) error {
 	}
 }
 
-// AwaitRefLocks waits until nobody else holds refs that are about to be moved, HEAD among them. Locks that a killed git
-// of ours left are no obstacle: HealLocks removes them.
+// AwaitRefLocks waits until no other process holds locks of the given refs, which are about to be moved, or of HEAD. It
+// ignores locks that a killed git of wfs left: HealLocks removes them. A directory that cannot be written is an
+// *UnusableError.
 func (r *Locks) AwaitRefLocks(ctx context.Context, refs ...string) error {
 	for _, ref := range append(refs, "HEAD") {
 		path := r.LockOf(ref)
@@ -229,5 +230,5 @@ func IsThere(path string) bool {
 	return err == nil
 }
 
-// Waited is for how long this command has waited, in all, for locks that somebody else holds.
+// Waited returns how long this command has waited, in all, for locks of other processes.
 func (r *Locks) Waited() time.Duration { return time.Duration(r.waited.Load()) }

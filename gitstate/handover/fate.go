@@ -13,32 +13,32 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Fate is what became of a session's work.
+// Fate tells where a session's work is now.
 type Fate struct {
 	How    FateHow `json:"how"`
 	Branch string  `json:"branch,omitempty"` // short name of the branch that has it
 }
 
-// FateHow tells fates apart.
+// FateHow is the kind of a Fate.
 type FateHow string
 
 const (
-	FateMerged   FateHow = "merged"   // the very commit is in a branch that it was not handed over on
-	FateSquashed FateHow = "squashed" // its changes are, in other commits: squashed, rebased, cherry-picked
-	FateHeld     FateHow = "held"     // it is on the branch that it was handed over on, and nowhere else
+	FateMerged   FateHow = "merged"   // the commit itself is in another branch than the one of the handover
+	FateSquashed FateHow = "squashed" // its changes are in other commits: squashed, rebased, cherry-picked
+	FateHeld     FateHow = "held"     // it is only on the branch of the handover
 	FateNothing  FateHow = "nothing"  // nothing was changed
-	FateNowhere  FateHow = "nowhere"  // only the session's own refs hold it
+	FateNowhere  FateHow = "nowhere"  // only the session's own refs have it
 )
 
-// Work is what a session has made.
+// Work is the result of a session.
 type Work struct {
 	Commit session.Commit
-	Base   string // full name of the branch that the session was made from, "" for none
-	Handed string // full name of the branch that the work was handed over on, "" when it was not
+	Base   string // full name of the branch on which the session was started, "" for none
+	Handed string // full name of the branch of the handover, "" if there was none
 }
 
-// Fate finds out what became of some work. A branch that has it counts, whether it was merged, squashed, rebased or
-// cherry-picked there; it is asked for in the branches of the user's, those of remotes, and tags.
+// Fate finds out where some work is now. It searches the user's branches, those of remotes, and tags. It does not
+// matter whether the work was merged, squashed, rebased or cherry-picked there.
 func (r *Handover) Fate(ctx context.Context, w Work) (Fate, error) {
 	out, err := r.Git.Ask(ctx, "for-each-ref", "--contains", string(w.Commit), "--format=%(refname)",
 		"refs/heads", "refs/remotes", "refs/tags")
@@ -88,7 +88,7 @@ func ofSession(ref string) bool {
 		strings.HasPrefix(ref, "refs/remotes/") && strings.Contains(ref, "/wfs/")
 }
 
-// preferred puts a branch first, then its counterparts in remotes.
+// preferred sorts a branch first, then its counterparts in remotes.
 func preferred(refs []string, first string) []string {
 	rank := func(ref string) int {
 		switch {
@@ -122,7 +122,7 @@ func shortRef(ref string) string {
 	return ref
 }
 
-// counterparts are the branches that are there out of some names, and what remotes have by the same names.
+// counterparts returns those of the named branches that exist, and the branches of remotes with the same names.
 func (r *Handover) counterparts(ctx context.Context, names ...string) ([]string, error) {
 	remotes, err := r.Refs.RefsBelow(ctx, "refs/remotes")
 	if err != nil {
@@ -152,12 +152,12 @@ func (r *Handover) counterparts(ctx context.Context, names ...string) ([]string,
 	return list, nil
 }
 
-// WithoutDocuments is the pathspec of what a handover holds.
+// WithoutDocuments is a pathspec without a session's documents, which a handover leaves out.
 var WithoutDocuments = []string{"--", ".", ":(exclude)" + WorkDir}
 
-// HasChanges reports whether what a commit changed, since it went its own way, is in a branch: FateNothing when
-// it changed nothing, FateSquashed when the branch has the same files there now, or had one commit with the
-// same patch.
+// HasChanges reports whether a branch has the changes of a commit since their merge base: FateNothing if there are
+// none, FateSquashed if the branch has the same files now, or has a commit with the same patch, and FateNowhere
+// otherwise.
 func (r *Handover) HasChanges(ctx context.Context, work session.Commit, branch string) (FateHow, error) {
 	tip, err := r.Refs.Ref(ctx, branch)
 	if err != nil || tip == "" {
@@ -174,7 +174,7 @@ func (r *Handover) HasChanges(ctx context.Context, work session.Commit, branch s
 	if len(changed) == 0 {
 		return FateNothing, nil
 	}
-	differ, err := r.namesBetween(ctx, string(work), string(tip)) // in git's order, of bytes
+	differ, err := r.namesBetween(ctx, string(work), string(tip)) // sorted by bytes
 	if err != nil {
 		return "", err
 	}
@@ -190,7 +190,7 @@ func (r *Handover) HasChanges(ctx context.Context, work session.Commit, branch s
 	if err != nil || len(ours) == 0 {
 		return FateNowhere, err
 	}
-	// A commit with the same patch touches each of the files, so also the first.
+	// A commit with the same patch changes all of the files, so also the first one.
 	theirs, err := r.patchIDs(ctx, slices.Concat([]string{"log", "--full-diff", "--format=commit %H"}, patch,
 		[]string{string(base) + ".." + string(tip), "--", ":(literal)" + changed[0]}))
 	if err != nil {
@@ -202,14 +202,14 @@ func (r *Handover) HasChanges(ctx context.Context, work session.Commit, branch s
 	return FateNowhere, nil
 }
 
-// namesBetween are the paths that differ between two commits.
+// namesBetween returns the paths that differ between two commits.
 func (r *Handover) namesBetween(ctx context.Context, args ...string) ([]string, error) {
 	diff := []string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames"}
 	out, err := r.Git.Ask(ctx, append(diff, args...)...)
 	return gitcmd.SplitZ(out), err
 }
 
-// patchIDs are the ids of the patches that a git command prints, without regard to line numbers and white space.
+// patchIDs returns the ids of the patches that a git command prints, which ignore line numbers and white space.
 func (r *Handover) patchIDs(ctx context.Context, args []string) ([]string, error) {
 	in, out := io.Pipe()
 	failed := make(chan error, 1)

@@ -15,14 +15,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ErrBranchExists says that the branch that a handover is to make is there already.
+// ErrBranchExists is the error if the branch for a handover already exists.
 var ErrBranchExists = errors.New("the branch already exists")
 
-// ErrBranchInUse says that a work tree went to the branch of a handover while it was being made.
+// ErrBranchInUse is the error if a work tree checked out the branch of a handover while its commit was being made.
 var ErrBranchInUse = errors.New("another work tree checked out the new branch before it had a commit")
 
-// HookChangedError says that one of the user's hooks changed what was to be committed. What the gates judged is handed
-// over, or nothing.
+// HookChangedError means that one of the user's hooks changed the files to commit. wfs hands over exactly the files
+// that the gates judged, or nothing.
 type HookChangedError struct{ Paths []string }
 
 func (e *HookChangedError) Error() string {
@@ -34,10 +34,10 @@ func (e *HookChangedError) Error() string {
 }
 
 // CommitOnto makes one commit on a new branch (a full name) that starts at base, with the user's hooks, signing and
-// identity, in a git directory of its own: HEAD, index and work tree stay as they are, and hooks see the work tree. The
-// commit has exactly the given tree; a *HookChangedError tells of hooks that would have it otherwise. They may change
-// the message. On error nothing is left behind. What hooks and signing programs print is in the error; they have no
-// terminal to ask on.
+// identity. It uses a private git directory: HEAD, index and work tree do not change, and hooks see the work tree. The
+// commit has exactly the given tree; if hooks changed it, the error is a *HookChangedError. Hooks may change the
+// message. After an error the branch is removed, unless others use it. The error has the output of hooks and signing
+// programs, which have no terminal to ask questions on.
 func (r *Handover) CommitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
 	message string) (session.Commit, error) {
 	if !strings.HasPrefix(branch, "refs/heads/") {
@@ -58,8 +58,8 @@ func (r *Handover) CommitOnto(ctx context.Context, branch string, base session.C
 	return commit, nil
 }
 
-// unused is an ErrBranchInUse if a work tree is on a branch: it has the files of the base, and its next commit would
-// take back what is handed over.
+// unused returns ErrBranchInUse if a work tree is on a branch: it has the files of the base, and its next commit would
+// undo the handed-over changes.
 func (r *Handover) unused(ctx context.Context, branch string) error {
 	on, err := r.Trees.On(ctx, branch)
 	if err == nil && len(on) > 0 {
@@ -92,9 +92,9 @@ func (r *Handover) CreateBranch(ctx context.Context, branch string, base session
 	return nil
 }
 
-// dropBranch removes the branch of a handover that failed. While hooks ran everybody could see it: it stays
-// when it is neither at its base nor at the commit that we made, if any, and when a work tree is on it. That
-// one finds it at its base, as it was when it came.
+// dropBranch removes the branch of a failed handover. While hooks ran, others could use it: it stays if it is neither
+// at its base nor at our commit, if any, or if a work tree is on it. For that work tree, it is moved back to its base,
+// where it was when it was checked out.
 func (r *Handover) dropBranch(ctx context.Context, branch string, base, made session.Commit) error {
 	tip, err := r.Refs.Ref(ctx, branch)
 	if err != nil || tip == "" {
@@ -120,7 +120,7 @@ func (r *Handover) dropBranch(ctx context.Context, branch string, base, made ses
 	return r.Refs.Move(ctx, session.RefMove{Ref: branch, Old: tip}, "")
 }
 
-// commitOnto makes the commit of CommitOnto. Beside an error it returns the one that was made all the same, if any.
+// commitOnto makes the commit of CommitOnto. If a commit was made although there is an error, it returns both.
 func (r *Handover) commitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
 	message string) (session.Commit, error) {
 	v, err := r.Git.Answers.Version(ctx)
@@ -140,8 +140,8 @@ func (r *Handover) commitOnto(ctx context.Context, branch string, base session.C
 	if err := os.WriteFile(file, []byte(message), 0o600); err != nil {
 		return "", err
 	}
-	// Git's own choice for a message from a file; `strip` in the user's configuration would take lines that begin with
-	// a '#'. Maintenance would run in a git directory that is about to vanish.
+	// --cleanup=whitespace is git's default for a message from a file; `strip` in the user's configuration would remove
+	// lines that begin with a '#'. Maintenance would run in a git directory that is about to be removed.
 	args := append(v.FsyncArgs(), "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "i18n.commitEncoding=UTF-8",
 		"-c", "core.splitIndex=false", "commit", "--quiet", "--allow-empty", "--cleanup=whitespace", "--file="+file)
 	if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, User: true, Refs: []string{branch}}, args...); err != nil {
@@ -160,8 +160,8 @@ func (r *Handover) commitOnto(ctx context.Context, branch string, base session.C
 	return tip, r.Refs.SyncRef(branch, true)
 }
 
-// unhooked is a *HookChangedError when hooks made another commit than was asked for, beside that commit if it
-// is made upon the base alone.
+// unhooked returns a *HookChangedError if hooks made another commit than the requested one; also that commit, if its
+// only parent is the base.
 func (r *Handover) unhooked(ctx context.Context, base, tip session.Commit, tree session.Tree) (session.Commit, error) {
 	info, err := r.Objects.CommitInfo(ctx, tip)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package handover makes the commit that finish hands over, and finds out what became of it.
+// Package handover makes the commit that finish hands over, and finds out where it is later.
 package handover
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 )
 
-// Handover hands sessions' work over to branches of the user's.
+// Handover hands sessions' work over to the user's branches.
 type Handover struct {
 	Git     *gitcmd.Git
 	Objects *object.Store

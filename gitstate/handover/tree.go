@@ -9,13 +9,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// WorkDir is the directory in the work tree that holds a session's documents. Handovers leave it out.
+// WorkDir is the directory in the work tree with a session's documents. Handovers leave it out.
 const WorkDir = ".workflow"
 
-// ErrOverlap is what an *OverlapError is.
+// ErrOverlap matches every *OverlapError.
 var ErrOverlap = errors.New("the session changed your uncommitted files")
 
-// OverlapError says in which files the session's work and the changes that it was given cannot be told apart.
+// OverlapError lists the files in which the session's work cannot be separated from the uncommitted changes at its
+// start.
 type OverlapError struct{ Paths []string }
 
 func (e *OverlapError) Error() string {
@@ -26,9 +27,9 @@ func (e *OverlapError) Error() string {
 // Is makes errors.Is(err, ErrOverlap) true.
 func (e *OverlapError) Is(target error) bool { return target == ErrOverlap }
 
-// HandoverTree is the tree that finish hands over: the gated tree with the .workflow of the base, which is
-// mostly none, and, if carried is given, without the difference between base and carried. An *OverlapError
-// names the files where that cannot be taken out.
+// HandoverTree returns the tree that finish hands over: the gated tree, with the .workflow of the base (usually none)
+// and, if carried is given, without the changes from base to carried. An *OverlapError lists the files in which these
+// changes cannot be removed.
 func (r *Handover) HandoverTree(ctx context.Context, gated session.Tree, base, carried session.Tree) (session.Tree,
 	error) {
 	tree := gated
@@ -55,8 +56,8 @@ func (r *Handover) HandoverTree(ctx context.Context, gated session.Tree, base, c
 	return r.Objects.WithEntry(ctx, tree, theirs)
 }
 
-// withoutChange takes the change from base to carried out of a tree: a three-way merge with carried as the common
-// ancestor, in git's object store alone.
+// withoutChange removes the changes from base to carried from a tree: by a three-way merge with carried as the common
+// ancestor, without a work tree.
 func (r *Handover) withoutChange(ctx context.Context, tree, base, carried session.Tree) (session.Tree, error) {
 	const ident = "wfs <wfs@localhost>"
 	start := r.Objects.NewCommit(string(carried), nil, ident, 0, "wfs: the session began")

@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Show returns a file of a tree, nil when the tree has none of that name.
+// Show returns the content of a file of a tree, nil if the tree has no such file.
 func (r *Store) Show(ctx context.Context, tree session.Tree, name string) ([]byte, error) {
 	e := Entry{Mode: ModeTree, ID: string(tree)}
 	for part := range strings.SplitSeq(name, "/") {
@@ -32,11 +32,11 @@ func (r *Store) Show(ctx context.Context, tree session.Tree, name string) ([]byt
 	return data, err
 }
 
-// CommitInfo is what people want to know about a commit.
+// CommitInfo is the readable part of a commit.
 type CommitInfo struct {
 	Subject string
-	Body    string // what follows the subject, trailers included
-	At      int64  // of the committer, Unix seconds
+	Body    string // the message after the subject, with trailers
+	At      int64  // committer's time, Unix seconds
 	Author  string // "Name <mail>"
 	Tree    session.Tree
 	Parents []session.Commit
@@ -88,7 +88,7 @@ func parseCommit(data []byte) (CommitInfo, error) {
 	if info.Tree == "" {
 		return info, errors.New("it has no tree")
 	}
-	// As git does it: the subject is the first paragraph on one line.
+	// Like git: the subject is the first paragraph, joined to one line.
 	subject, body, _ := strings.Cut(strings.TrimLeft(message, "\n"), "\n\n")
 	info.Subject = strings.Join(strings.FieldsFunc(subject, func(c rune) bool { return c == '\n' }), " ")
 	info.Body = strings.TrimLeft(body, "\n")
@@ -142,7 +142,7 @@ func parseTree(data []byte, idBytes int) ([]Entry, error) {
 	return entries, nil
 }
 
-// Entry returns the entry of a name at the top of a tree; its zero value when there is none.
+// Entry returns the entry with that name at the top of a tree; the zero value if there is none.
 func (r *Store) Entry(ctx context.Context, t session.Tree, name string) (Entry, error) {
 	entries, err := r.Tree(ctx, t)
 	for _, e := range entries {
@@ -153,8 +153,8 @@ func (r *Store) Entry(ctx context.Context, t session.Tree, name string) (Entry, 
 	return Entry{}, err
 }
 
-// WithEntry returns a tree that has the given entry at its top in place of the one of that name; a mode of "" means
-// that it has none. The new tree is durable.
+// WithEntry returns the tree with entry e at its top, which replaces an entry of the same name; a Mode of "" only
+// removes that. The new tree is durable.
 func (r *Store) WithEntry(ctx context.Context, t session.Tree, e Entry) (session.Tree, error) {
 	entries, err := r.Tree(ctx, t)
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *Store) WithEntry(ctx context.Context, t session.Tree, e Entry) (session
 	return session.Tree(o.ID), r.WriteObjects(ctx, o)
 }
 
-// PutEntry is withEntry for the entries of a tree.
+// PutEntry is WithEntry for the entries of a tree.
 func PutEntry(entries []Entry, e Entry) []Entry {
 	entries = slices.DeleteFunc(slices.Clone(entries), func(old Entry) bool { return old.Name == e.Name })
 	if e.Mode != "" {
@@ -176,7 +176,7 @@ func PutEntry(entries []Entry, e Entry) []Entry {
 	return entries
 }
 
-// File returns one document of a ledger commit, nil when it has none of that name.
+// File returns a file of a ledger commit, nil if it has none of that name.
 func (r *Store) File(ctx context.Context, ledger session.Commit, name string) ([]byte, error) {
 	tree, err := r.TreeOf(ctx, ledger)
 	if err != nil {
@@ -191,7 +191,7 @@ func (r *Store) File(ctx context.Context, ledger session.Commit, name string) ([
 		err = fmt.Errorf("%s of history commit %s is a %s", name, ledger, kind)
 	}
 	if data == nil && err == nil {
-		data = []byte{} // there, and empty
+		data = []byte{} // exists and is empty
 	}
 	return data, err
 }

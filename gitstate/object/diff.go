@@ -14,12 +14,11 @@ import (
 // TreeChange is one difference between two trees, as git lists it.
 type TreeChange struct {
 	session.Change
-	OldMode, NewMode string // modeNone where there is nothing
+	OldMode, NewMode string // ModeNone if there is no file
 	OldID, NewID     string
 }
 
-// Changes lists the differences between two trees, without renames, in the order of git's path names. "" is the empty
-// tree.
+// Changes lists the differences between two trees, without renames, sorted by path as in git. "" is the empty tree.
 func (r *Store) Changes(ctx context.Context, from, to session.Tree) ([]session.Change, error) {
 	list, err := r.DiffTrees(ctx, from, to)
 	return PlainChanges(list), err
@@ -33,7 +32,7 @@ func PlainChanges(list []TreeChange) []session.Change {
 	return changes
 }
 
-// Lines counts the lines that differ between two trees, by file.
+// Lines counts the added and removed lines between two trees, by file.
 func (r *Store) Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error) {
 	out, err := r.Git.Ask(ctx, "diff-tree", EverySubmodule, "-r", "-z", "--numstat", "--no-renames",
 		"--no-ext-diff", "--no-textconv",
@@ -55,8 +54,8 @@ func (r *Store) Lines(ctx context.Context, from, to session.Tree) ([]session.Fil
 	return files, nil
 }
 
-// EverySubmodule tells git to compare submodules as all else. Without it git reads submodule.<name>.ignore,
-// which an agent can set, in the configuration and the .gitmodules of the work tree, and fails when it cannot
+// EverySubmodule makes git compare submodules like all other entries. Without it, git reads submodule.<name>.ignore,
+// which an agent can set, from the configuration and from the .gitmodules of the work tree, and fails if it cannot
 // parse the latter.
 const EverySubmodule = "--ignore-submodules=none"
 
@@ -75,7 +74,7 @@ func (r *Store) DiffTrees(ctx context.Context, from, to session.Tree) ([]TreeCha
 	return ParseRaw(out)
 }
 
-// ParseRaw reads `--raw -z`: ":<mode> <mode> <id> <id> <status>" and the path, each with its NUL.
+// ParseRaw parses the output of `--raw -z`: ":<mode> <mode> <id> <id> <status>" and the path, each followed by a NUL.
 func ParseRaw(out []byte) ([]TreeChange, error) {
 	fields := gitcmd.SplitZ(out)
 	if len(fields)%2 != 0 {
@@ -92,7 +91,8 @@ func ParseRaw(out []byte) ([]TreeChange, error) {
 	return changes, nil
 }
 
-// NewFiles are the paths of the files of a work tree that changes have made or given another content.
+// NewFiles returns the paths of files below root that changes have added or modified. Symbolic links and submodules are
+// left out.
 func NewFiles(root string, changes []TreeChange) (files []string) {
 	for _, c := range changes {
 		if c.NewMode != ModeNone && c.NewMode != ModeLink && c.NewMode != ModeGitlink {

@@ -18,7 +18,7 @@ type testRepo struct {
 	*testkit.GitRepo
 }
 
-// newRepo makes a repository and opens it. Further arguments go to git init.
+// newRepo creates a repository and opens it. Further arguments are passed to git init.
 func newRepo(t *testing.T, initArgs ...string) *testRepo {
 	t.Helper()
 	r := &testRepo{GitRepo: testkit.NewGitRepo(t, initArgs...)}
@@ -26,7 +26,7 @@ func newRepo(t *testing.T, initArgs ...string) *testRepo {
 	return r
 }
 
-// open opens another directory as the repository under test, or the same one anew.
+// open opens another directory as the repository under test, or the same one again.
 func (r *testRepo) open(dir string) {
 	r.T.Helper()
 	git, err := gitcmd.Open(context.Background(), gitcmd.Options{Dir: dir, Env: r.Env})

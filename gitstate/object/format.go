@@ -15,8 +15,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// IndexChanges lists how the files of an index differ from those of another one. What has conflicts, or no
-// content, is not there.
+// IndexChanges lists the differences between the files of two indexes. Entries with conflicts, or without content,
+// count as missing.
 func (r Format) IndexChanges(before, now *Index) (changes []TreeChange) {
 	files := func(x *Index) []IndexEntry {
 		absent := func(e IndexEntry) bool { return e.Stage != 0 || e.Intended }
@@ -63,7 +63,7 @@ func (r Format) IndexChanges(before, now *Index) (changes []TreeChange) {
 	return changes
 }
 
-// OrEmpty turns "" into the empty tree, which git knows without having it.
+// OrEmpty turns "" into the id of the empty tree, which git knows without storing it.
 func (r Format) OrEmpty(t session.Tree) session.Tree {
 	if t != "" {
 		return t
@@ -73,7 +73,7 @@ func (r Format) OrEmpty(t session.Tree) session.Tree {
 	return session.Tree(fmt.Sprintf("%x", h.Sum(nil)))
 }
 
-// Parsed is an index file's content, nil when only git can read it.
+// Parsed parses the content of an index file; nil if only git can read it.
 func (r Format) Parsed(data []byte) *Index {
 	if x, ok := ParseIndex(data, r.IDLength()/2); ok {
 		return x
@@ -81,13 +81,13 @@ func (r Format) Parsed(data []byte) *Index {
 	return nil
 }
 
-// EncodeIndex completes an index's file: entries are in its data, notes of its trees and its sum are not.
+// EncodeIndex completes the file of an index: it appends the cached trees and the checksum to the entries in Data.
 func (r Format) EncodeIndex(x *Index) {
 	notes := x.Cached.Append(nil)
 	data := append(x.Data[:x.End], "TREE"...)
 	data = append(binary.BigEndian.AppendUint32(data, uint32(len(notes))), notes...)
 	sum := make([]byte, r.IDLength()/2)
-	if len(bytes.Trim(x.Sum, "\x00")) > 0 { // else index.skipHash
+	if len(bytes.Trim(x.Sum, "\x00")) > 0 { // else index.skipHash is set
 		h := r.NewHash()
 		h.Write(data)
 		sum = h.Sum(nil)
@@ -96,19 +96,19 @@ func (r Format) EncodeIndex(x *Index) {
 	x.Sum = x.Data[len(x.Data)-len(sum):]
 }
 
-// Doubt changes a private index so that git reads some of its files anew, whatever their times.
+// Doubt changes the sizes and times of some files in a private index, so that git reads these files again.
 func (r Format) Doubt(path string, x *Index, files []string) error {
 	if len(files) == 0 {
 		return nil
 	}
 	for _, p := range files {
 		if e, _ := Find(x.Entries, 0, p); e != nil {
-			for _, field := range [][]byte{e.Stat[8:12], e.Stat[36:40]} { // modified, size
+			for _, field := range [][]byte{e.Stat[8:12], e.Stat[36:40]} { // time of modification, size
 				binary.BigEndian.PutUint32(field, ^binary.BigEndian.Uint32(field))
 			}
 		}
 	}
-	if len(bytes.Trim(x.Sum, "\x00")) > 0 { // else index.skipHash
+	if len(bytes.Trim(x.Sum, "\x00")) > 0 { // else index.skipHash is set
 		h := r.NewHash()
 		h.Write(x.Data[:len(x.Data)-len(x.Sum)])
 		copy(x.Sum, h.Sum(nil))
@@ -123,7 +123,7 @@ func (r Format) NewHash() hash.Hash {
 	return sha1.New()
 }
 
-// Zero is the object id that stands for "does not exist".
+// Zero is the object id that means "does not exist".
 func (r Format) Zero() string { return strings.Repeat("0", r.IDLength()) }
 
 func (r Format) NewObject(kind string, data []byte) Object {
@@ -133,7 +133,7 @@ func (r Format) NewObject(kind string, data []byte) Object {
 	return Object{kind, hex.EncodeToString(h.Sum(nil)), data}
 }
 
-// NewTree encodes entries as a tree object, sorted as git does: a directory as if its name ended in a slash.
+// NewTree encodes entries as a tree object, in git's order: a directory sorts as if its name ended in a slash.
 func (r Format) NewTree(entries []Entry) (Object, error) {
 	key := func(e Entry) string {
 		if e.isTree() {
@@ -155,7 +155,7 @@ func (r Format) NewTree(entries []Entry) (Object, error) {
 	return r.NewObject("tree", b.Bytes()), nil
 }
 
-// NewCommit encodes a commit by one identity at one time, in UTC.
+// NewCommit encodes a commit. Author and committer are the same, with the same time, in UTC.
 func (r Format) NewCommit(tree string, parents []session.Commit, ident string, at int64, message string) Object {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "tree %s\n", tree)
@@ -168,13 +168,13 @@ func (r Format) NewCommit(tree string, parents []session.Commit, ident string, a
 	return r.NewObject("commit", b.Bytes())
 }
 
-// Format is the kind of a repository's object ids, "sha1" or "sha256", and what is encoded with them.
+// Format is the hash function of a repository's object ids, "sha1" or "sha256". Its methods encode objects and indexes.
 type Format string
 
 // IDLength is the number of hexadecimal digits of object ids.
 func (f Format) IDLength() int { return 2 * f.NewHash().Size() }
 
-// RawID is an object id as packs and indexes have it.
+// RawID returns an object id in its binary form, as in packs and indexes.
 func RawID(id string) []byte {
 	raw, _ := hex.DecodeString(id)
 	return raw

@@ -14,11 +14,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// History are questions about commits and what lies between them, which git answers.
+// History answers questions about commits and their ancestry with git commands.
 type History struct{ Git *gitcmd.Git }
 
-// Bundle writes a git bundle of some refs and everything that they reach. What without reaches is left out; ""
-// is nothing.
+// Bundle writes a git bundle of some refs and everything that they reach, except for everything that `without` reaches;
+// "" excludes nothing.
 func (r *History) Bundle(ctx context.Context, refs []string, without session.Commit, out io.Writer) error {
 	args := append([]string{"bundle", "create", "--quiet", "-"}, refs...)
 	if without != "" {
@@ -31,7 +31,7 @@ func (r *History) Bundle(ctx context.Context, refs []string, without session.Com
 	return err
 }
 
-// Bundled reports whether a file is a bundle that has these refs, at the commits that they are at.
+// Bundled reports whether a file is a bundle that has these refs at their Old commits.
 func (r *History) Bundled(ctx context.Context, file string, refs []session.RefMove) bool {
 	out, err := r.Git.Ask(ctx, "bundle", "list-heads", file)
 	heads := "\n" + string(out)
@@ -43,20 +43,20 @@ func (r *History) Bundled(ctx context.Context, file string, refs []session.RefMo
 	return err == nil
 }
 
-// MergeBase returns the best common ancestor of two commits, "" when they have none.
+// MergeBase returns the best common ancestor of two commits, "" if they have none.
 func (r *History) MergeBase(ctx context.Context, a, b session.Commit) (session.Commit, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "merge-base", string(a), string(b))
 	return session.Commit(strings.TrimSpace(string(out))), err
 }
 
-// Conflicts lists the paths in which two commits cannot be merged. tried is false with a git that cannot find
-// out without a work tree (before 2.38).
+// Conflicts lists the paths in which two commits conflict. tried is false if git could not test it: before 2.38 it
+// needs a work tree.
 func (r *History) Conflicts(ctx context.Context, a, b session.Commit) (paths []string, tried bool) {
 	_, paths, err := r.MergeTrees(ctx, a, b)
 	return paths, err == nil
 }
 
-// Weight is about how many bytes on the disk git can free once some refs are gone. What reflogs hold is not looked at.
+// Weight returns roughly how many bytes of disk space git can free once some refs are deleted. It ignores reflogs.
 func (r *History) Weight(ctx context.Context, refs []string) (int64, error) {
 	if len(refs) == 0 {
 		return 0, nil
@@ -73,7 +73,7 @@ func (r *History) Weight(ctx context.Context, refs []string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
 }
 
-// MergeTrees merges two commits without a work tree, and lists the paths in which they conflict. It takes git 2.38.
+// MergeTrees merges two commits without a work tree, and lists the paths in which they conflict. It needs git 2.38.
 func (r *History) MergeTrees(ctx context.Context, a, b session.Commit, settings ...string) (merged session.Tree,
 	conflicts []string, err error) {
 	args := append(settings, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", string(a), string(b))
@@ -85,10 +85,10 @@ func (r *History) MergeTrees(ctx context.Context, a, b session.Commit, settings 
 	return session.Tree(fields[0]), fields[1:], nil
 }
 
-// ErrNoRevision is returned for a name that stands for no commit.
+// ErrNoRevision is the error for a name that git cannot resolve to a commit.
 var ErrNoRevision = errors.New("no such commit")
 
-// Resolve returns the commit that a name stands for: anything that git understands. ErrNoRevision when there is none.
+// Resolve returns the commit of a revision, in any form that git accepts, or ErrNoRevision.
 func (r *History) Resolve(ctx context.Context, rev string) (session.Commit, error) {
 	out, err := r.Git.Ask(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
 	if failed := gitcmd.Failed(err); failed != nil {
@@ -109,8 +109,8 @@ func (r *History) IsAncestor(ctx context.Context, a, b session.Commit) (bool, er
 	return err == nil, err
 }
 
-// Exists reports whether a commit, its whole tree and its history are there. What other refs reach is taken on trust,
-// except for the commit's own tree.
+// Exists reports whether a commit, its tree and its history are complete. History that other refs reach is assumed to
+// be; the commit's own tree is always checked.
 func (r *History) Exists(ctx context.Context, c session.Commit) (bool, error) {
 	for _, how := range [][]string{{"--no-walk", string(c)}, {string(c), "--not", "--all"}} {
 		_, err := r.Git.Ask(ctx, append([]string{"rev-list", "--objects", "--quiet"}, how...)...)
@@ -124,7 +124,7 @@ func (r *History) Exists(ctx context.Context, c session.Commit) (bool, error) {
 	return true, nil
 }
 
-// saysMissing reports whether git complained that an object is not there, rather than that it could not look.
+// saysMissing reports whether git's error means that an object is missing, not that git could not look.
 func saysMissing(stderr string) bool {
 	for _, s := range []string{"missing ", "bad object", "bad tree object", "bad revision", "Failed to traverse parents",
 		"ould not read ", "nable to read tree"} {
@@ -135,15 +135,15 @@ func saysMissing(stderr string) bool {
 	return false
 }
 
-// DiffOptions say how a difference is shown.
+// DiffOptions select how a difference is shown.
 type DiffOptions struct {
-	Stat     bool // the files and how much changed in each, instead of the lines
-	NameOnly bool // the files only
+	Stat     bool // files and numbers of changed lines instead of the lines
+	NameOnly bool // files only
 	Color    bool // with the user's colours
 }
 
-// DiffTo writes the difference between two commits or trees for people to read. It runs no external diff program and
-// no text conversion.
+// DiffTo writes the difference between two commits or trees as text. It runs no external diff program and no text
+// conversion.
 func (r *History) DiffTo(ctx context.Context, from, to string, o DiffOptions, w io.Writer) error {
 	argv := append([]string{"git", "-C", r.Git.Root}, gitcmd.Quiet...)
 	args := []string{"diff", EverySubmodule, "--no-ext-diff", "--no-textconv", "--color=never"}

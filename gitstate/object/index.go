@@ -20,15 +20,15 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// IndexInfo is what wfs asks an index about without changing it.
+// IndexInfo summarizes an index.
 type IndexInfo struct {
-	Tree     string   // id of the tree that it stands for, "" when git has to compute it
+	Tree     string   // id of its tree, "" if git has to compute it
 	Unmerged []string // paths with conflicts
 	Gitlinks []string // paths of submodules and nested repositories
 }
 
-// ReadIndex reads an index file. An absent one is empty; one that only git can read (split, sparse) is read as
-// git writes it in full.
+// ReadIndex reads an index file. A missing one is empty; git first rewrites in full one that only it can read (split,
+// sparse).
 func (r *Store) ReadIndex(ctx context.Context, path string) (*Index, error) {
 	data, info, err := readWhole(path)
 	if err != nil || info == nil {
@@ -80,35 +80,35 @@ func (i *IndexInfo) note(gitlink, unmerged bool, name string) {
 	}
 }
 
-// Index is an index file as it was parsed. It shares the file's bytes.
+// Index is a parsed index file. It shares the file's bytes.
 type Index struct {
 	Entries []IndexEntry
-	Cached  *cachedTree // nil when git noted nothing
+	Cached  *cachedTree // trees of its directories, nil if git cached none
 	At      time.Time   // when its file was written, or when wfs began to read the files in it
-	Written int64       // the same in Unix seconds; 0 for none
-	Data    []byte      // of its file
-	Sum     []byte      // that it ends with: of all that is in it
+	Written int64       // At in Unix seconds; 0 for none
+	Data    []byte      // content of the file
+	Sum     []byte      // checksum at the end of Data
 	Version uint32
-	End     int    // of the entries, in data
-	Special bool   // it has more than a file made here can have
-	CopyTo  string // see store
+	End     int    // end of the entries in Data
+	Special bool   // it has extensions that this package cannot write
+	CopyTo  string // see Store
 }
 
 type IndexEntry struct {
 	Mode     uint32
-	Stat     []byte // what the file looked like when git read it
+	Stat     []byte // size, times and so on of the file when git read it
 	ID       []byte
 	Name     []byte
-	at       int // where it begins in the file
+	at       int // offset in Data
 	Stage    int
 	Intended bool // `git add -N`: no content yet
-	Unseen   bool // git was told not to look at the file: assume-unchanged, or skip-worktree
+	Unseen   bool // git ignores changes of the file: assume-unchanged, or skip-worktree
 }
 
-// cachedTree is what git remembers about one directory of an index: its tree, unless something in it changed since.
+// cachedTree is git's cache of the tree of one directory of an index, valid until an entry below it changes.
 type cachedTree struct {
 	name    string
-	entries int // in it and below, -1 when the tree is not known
+	entries int // in it and below, -1 if the tree is unknown
 	id      []byte
 	dirs    []*cachedTree
 }
@@ -133,8 +133,8 @@ func (x *Index) Info() IndexInfo {
 	return info
 }
 
-// ParseIndex reads an index of version 2 to 4 (gitformat-index(5)). It answers false for anything that it does not know
-// for certain, such as an extension in small letters, which changes what the entries mean.
+// ParseIndex parses an index of version 2 to 4 (gitformat-index(5)). It returns false for everything that it does not
+// fully understand, such as an extension in lower case, which changes the meaning of the entries.
 func ParseIndex(data []byte, idSize int) (*Index, bool) {
 	if len(data) < 12+idSize || string(data[:4]) != "DIRC" {
 		return nil, false
@@ -200,10 +200,11 @@ func ParseIndex(data []byte, idSize int) (*Index, bool) {
 	return x, len(rest) == 0
 }
 
-// dispensable are extensions that help git to read the file in parts, or to take a resolved conflict back.
+// dispensable are extensions that only help git to read the file in parts, or to undo the resolution of a conflict.
 var dispensable = []string{"EOIE", "IEOT", "REUC"}
 
-// ParseIndexEntry reads what stands before an entry's name: stat data, object id, flags.
+// ParseIndexEntry parses the part of an entry before its name: stat data, object id, flags. size is its length in
+// bytes.
 func ParseIndexEntry(b []byte, idSize int) (e IndexEntry, size int, ok bool) {
 	size = 40 + idSize + 2
 	if len(b) < size {
@@ -223,7 +224,7 @@ func ParseIndexEntry(b []byte, idSize int) (e IndexEntry, size int, ok bool) {
 	return e, size, true
 }
 
-// maxDepth bounds the directories below each other that are believed in.
+// maxDepth limits the depth of nested directories in an index.
 const maxDepth = 2000
 
 func parseCachedTree(b []byte, idSize, depth int) (t *cachedTree, rest []byte, ok bool) {
@@ -252,7 +253,7 @@ func parseCachedTree(b []byte, idSize, depth int) (t *cachedTree, rest []byte, o
 	return t, b, true
 }
 
-// offset reads the variable-width integer of pack offsets; its length is 0 when it is not whole.
+// offset decodes the variable-width integer of pack offsets; length is 0 if it is incomplete.
 func offset(b []byte) (value, length int) {
 	for i, c := range b {
 		if i > 4 {
@@ -267,7 +268,7 @@ func offset(b []byte) (value, length int) {
 	return 0, 0
 }
 
-// Store writes the private copy of an index, for git, if it is not written yet.
+// Store writes the private copy of an index, so that git can read it, unless it is written.
 func (x *Index) Store() error {
 	to := x.CopyTo
 	if x.CopyTo = ""; to == "" {
@@ -276,10 +277,11 @@ func (x *Index) Store() error {
 	if err := durable.WriteCache(to, x.Data, 0o600); err != nil {
 		return err
 	}
-	return os.Chtimes(to, x.At, x.At) // by which git tells which files may have changed since
+	// git compares this time with those of files to find files that may have changed since
+	return os.Chtimes(to, x.At, x.At)
 }
 
-// readWhole reads a file, and what it is like; nil when there is none.
+// readWhole returns the content and the FileInfo of a file; nil if it does not exist.
 func readWhole(path string) ([]byte, fs.FileInfo, error) {
 	in, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -299,19 +301,19 @@ func readWhole(path string) ([]byte, fs.FileInfo, error) {
 	return data.Bytes(), st, err
 }
 
-// WriteTree writes the tree of a private index. Git checks that every object in it is there.
+// WriteTree writes the tree of a private index. Git checks that all of its objects exist.
 func (r *Store) WriteTree(ctx context.Context, index string) (session.Tree, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "write-tree")
 	return session.Tree(bytes.TrimSpace(out)), err
 }
 
-// RemoveLeftovers removes a private index and its lock. Whoever makes one holds the work tree's own lock, so
-// that what is there was left by a process that was killed.
+// RemoveLeftovers removes a private index and its lock. Callers hold the lock of the work tree, so these files are from
+// a process that was killed.
 func RemoveLeftovers(index string) error {
 	for _, old := range []string{index, index + ".lock"} {
 		err := os.Remove(old)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			_, err = durable.MoveAside(old) // a directory, and not by us
+			_, err = durable.MoveAside(old) // a directory, not made by wfs
 		} else {
 			err = nil
 		}

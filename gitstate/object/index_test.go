@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// The parser of indexes must agree with git, and must not believe in a tree that the index no longer stands for.
+// TestParseIndex: the parser of indexes must agree with git, and must not use a cached tree that is no longer valid.
 func TestParseIndex(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2", "3", "4"} {

@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// IndexEdit replaces some entries of an index, from one on, by at most one.
+// IndexEdit replaces N entries of an index, beginning at From, by at most one.
 type IndexEdit struct {
 	From, N int
 	Entry   *IndexEntry
-	Data    []byte // of entry in the file
+	Data    []byte // encoded Entry
 }
 
-// Position returns where a path is in an index, or would be, and what is below it.
+// Position returns the position of a path in an index, or where it would be inserted, and the range of the entries
+// below it.
 func (x *Index) Position(p string) (file, below IndexEdit) {
 	at := func(name string) (int, bool) {
 		return slices.BinarySearchFunc(x.Entries, name, func(e IndexEntry, name string) int { return compare(e.Name, name) })
@@ -22,12 +23,12 @@ func (x *Index) Position(p string) (file, below IndexEdit) {
 		file.N = 1
 	}
 	below.From, _ = at(p + "/")
-	end, _ := at(p + "0") // the byte after the slash
+	end, _ := at(p + "0") // '0' is the byte after '/'
 	below.N = end - below.From
 	return file, below
 }
 
-// Offset is where an entry begins in the file, or where the last one ends.
+// Offset returns where entry i begins in the file; for i = len(Entries), where the last one ends.
 func (x *Index) Offset(i int) int {
 	if i == len(x.Entries) {
 		return x.End
@@ -35,7 +36,7 @@ func (x *Index) Offset(i int) int {
 	return x.Entries[i].at
 }
 
-// Blocked reports whether an index has a file on the way to a path.
+// Blocked reports whether an index has a file where a path needs a directory.
 func (x *Index) Blocked(p string) bool {
 	for i := range len(p) {
 		if p[i] != '/' {
@@ -48,7 +49,7 @@ func (x *Index) Blocked(p string) bool {
 	return false
 }
 
-// AppendEntry encodes an entry as gitformat-index(5) has it.
+// AppendEntry appends an encoded entry to b (gitformat-index(5)).
 func AppendEntry(b []byte, f FileLook, mode uint32, id []byte, name string) []byte {
 	start := len(b)
 	for _, n := range []uint32{f.Changed, f.ChangedNano, f.Modified, f.ModifiedNano, f.device, f.Inode, mode, f.User,

@@ -17,18 +17,19 @@ import (
 
 const (
 	KeepMark  = "kept by wfs until a ref leads to it\n"
-	KeepByGit = "kept by git for wfs" // until the pack is there and keepMark takes its place
+	KeepByGit = "kept by git for wfs" // until the pack exists and is marked with KeepMark
 )
 
-// KeptPack is a pack that git leaves alone until it is let go of.
+// KeptPack is a pack that git does not remove before LetGo: it has a .keep file.
 type KeptPack struct {
 	path string // without extension
 	lock *durable.Lock
 }
 
-// KeepPack keeps a pack, which need not be there yet.
+// KeepPack keeps a pack, which may be added later.
 func KeepPack(path string) (*KeptPack, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), TempOfMark+"*") // one that has no mark yet would stay after a kill
+	// under a temporary name: a .keep file without KeepMark would stay forever after a kill
+	f, err := os.CreateTemp(filepath.Dir(path), TempOfMark+"*")
 	if err != nil {
 		return nil, err
 	}
@@ -49,28 +50,29 @@ func KeepPack(path string) (*KeptPack, error) {
 
 func (k *KeptPack) LetGo() {
 	if k != nil {
-		_ = k.lock.Release() // first: some systems do not remove what is open
+		_ = k.lock.Release() // first: some systems do not remove open files
 		_ = os.Remove(k.path + ".keep")
 	}
 }
 
-// keeping is what this process has stored and refs do not lead to yet.
+// keeping has the packs that this process has stored and that no ref reaches yet.
 type keeping struct {
 	mu    sync.Mutex
 	packs []*KeptPack
-	ids   []string // of the objects in them
+	ids   []string // of the objects in packs
 }
 
-// Loose objects up to this size and number, together, are taken into the pack of a turn.
+// Loose objects up to this total size in bytes, and this number, are copied into the pack of a turn.
 const (
 	maxTaken     = 32 << 20
 	maxTakenMany = 4096
 )
 
-// errVanished says that objects are gone that were just stored: somebody collects garbage. It is worth another try.
+// errVanished means that objects disappeared right after they were stored, because git collects garbage at the same
+// time. A retry may succeed.
 var errVanished = errors.New("objects vanished while they were being saved: git gc is running at the same time")
 
-// vanished reports whether that is why something failed.
+// vanished reports whether an error was caused by objects that disappeared.
 func vanished(err error) bool {
 	var git *gitcmd.GitError
 	if !errors.As(err, &git) {
@@ -82,16 +84,16 @@ func vanished(err error) bool {
 			return true
 		}
 	}
-	// A directory of loose objects that was the last one's.
+	// Git removed a directory for loose objects when it became empty.
 	return strings.Contains(git.Stderr, "No such file or directory") &&
 		(strings.Contains(git.Stderr, "unable to write file") ||
 			strings.Contains(git.Stderr, "unable to create temporary file"))
 }
 
-// MaxTries is how often what failed because objects vanished is tried.
+// MaxTries limits the attempts of an operation that fails because objects disappear.
 const MaxTries = 3
 
-// WithTries calls what may fail in that way, some times if need be.
+// WithTries calls do, again up to MaxTries times if objects disappeared meanwhile.
 func WithTries[T any](ctx context.Context, do func() (T, error)) (v T, err error) {
 	for try := 1; ; try++ {
 		v, err = do()
@@ -105,8 +107,8 @@ func WithTries[T any](ctx context.Context, do func() (T, error)) (v T, err error
 	return v, err
 }
 
-// TidyPacks removes what a killed process of ours left among the packs: temporary files and marks that nobody holds,
-// and a pack that never came to have its index.
+// TidyPacks removes files that killed wfs processes left in the pack directory: temporary files and marks without a
+// lock, and packs without an index.
 func (r *Packs) TidyPacks(dir string, files []os.DirEntry) {
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name())
@@ -124,32 +126,31 @@ func (r *Packs) TidyPacks(dir string, files []os.DirEntry) {
 	}
 }
 
-// tidyMark removes a mark beside a pack that a killed process of ours left, and the pack, if it never came to have its
-// index.
+// tidyMark removes the .keep file of a killed wfs process, and its pack if that has no index.
 func (r *Packs) tidyMark(f os.DirEntry, path string) {
 	held, mark, err := durable.Probe(path)
 	switch {
 	case err != nil || held:
-	case string(mark) == KeepByGit+"\n": // git may be at it
+	case string(mark) == KeepByGit+"\n": // git may still be writing the pack
 		r.removeOld(f, path)
 	case string(mark) == KeepMark:
 		pack := strings.TrimSuffix(path, ".keep")
-		// looked for only now: nobody is making it any more
+		// Checked only after the lock was found free: no process is still writing the pack.
 		if _, err := os.Lstat(pack + ".idx"); gitcmd.Absent(err) {
 			_ = os.Remove(pack + ".pack")
 		}
-		_ = durable.RemoveUnheld(path) // somebody may have made it just now
+		_ = durable.RemoveUnheld(path) // another process may have locked it meanwhile
 	}
 }
 
-// removeOld removes a file of another process's that is more than an hour old.
+// removeOld removes a file of another process if it is more than an hour old.
 func (r *Packs) removeOld(f os.DirEntry, path string) {
 	if info, err := f.Info(); err == nil && r.Git.FileAge(info) > time.Hour {
 		_ = os.Remove(path)
 	}
 }
 
-// showKept shows a pack that is kept until letGo.
+// showKept publishes a pack that is kept until LetGo.
 func (r *Packs) showKept(p *NewPack, objects []Object) error {
 	k, err := KeepPack(filepath.Join(p.Dir, p.Name))
 	if err != nil {
@@ -172,10 +173,9 @@ func (r *Packs) keep(k *KeptPack, objects []Object) {
 	}
 }
 
-// LetGo leaves everything that was stored to git, when refs lead to it or nobody wants it any more. published
-// says that they do: then loose objects that are in a pack as well are removed in the background, as `git
-// prune-packed` does it, so that they do not become so many that git begins to collect garbage while somebody
-// waits.
+// LetGo lets git manage the stored packs again, because refs reach them (published) or they are no longer needed. If
+// published, it also removes loose objects that the packs contain, like `git prune-packed`; otherwise their number
+// would soon make git collect garbage while the user waits.
 func (r *Packs) LetGo(published bool) {
 	r.keeping.mu.Lock()
 	defer r.keeping.mu.Unlock()
@@ -189,7 +189,7 @@ func (r *Packs) LetGo(published bool) {
 	}
 	for _, id := range ids {
 		if path := r.loosePath(id); os.Remove(path) == nil {
-			_ = os.Remove(filepath.Dir(path)) // if it was the last one there
+			_ = os.Remove(filepath.Dir(path)) // if it is empty now
 		}
 	}
 }
@@ -198,14 +198,14 @@ func (r *Packs) loosePath(id string) string {
 	return filepath.Join(r.Git.CommonDir, "objects", id[:2], id[2:])
 }
 
-// along are loose objects that go into a pack of ours.
+// along collects loose objects that go into a pack.
 type along struct {
 	repo    *Packs
 	objects []Object
 	size    int64
 }
 
-// take takes an object along if it is loose, and reports whether it is and could be taken.
+// take adds an object if it is loose and within the limits, and reports whether it did.
 func (t *along) take(id string) (Object, bool) {
 	path := t.repo.loosePath(id)
 	info, err := os.Lstat(path)
@@ -224,7 +224,7 @@ func (t *along) take(id string) (Object, bool) {
 	return o, true
 }
 
-// NewBlobs returns the loose blobs that an index names and the one before it does not, for the same paths.
+// NewBlobs returns the loose blobs of the entries that differ between two indexes.
 func (r *Packs) NewBlobs(before, now *Index) []Object {
 	t := along{repo: r}
 	for _, c := range r.IndexChanges(before, now) {
@@ -235,8 +235,8 @@ func (r *Packs) NewBlobs(before, now *Index) []Object {
 	return t.objects
 }
 
-// LooseBelow returns the loose objects among some trees and what is below them. What is in a pack has everything below
-// it in packs, or is somebody else's.
+// LooseBelow returns the loose objects among some trees and everything below them. It does not descend into packed
+// trees: everything below them is packed, or was stored by another program.
 func (r *Packs) LooseBelow(trees ...session.Tree) []Object {
 	t, seen := along{repo: r}, map[string]bool{}
 	var look func(id string)

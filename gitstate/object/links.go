@@ -18,11 +18,11 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// Git takes any commit for granted whose id it is given, with or without the files that it names. So before a ref may
-// move, everything that new objects point at is looked for, as `git index-pack --strict` does it.
+// Given the id of a commit, git assumes that everything below it exists. So before a ref moves, wfs checks that all
+// objects to which new objects point exist, as `git index-pack --strict` does.
 
-// newLinks returns those links that an index did not have. Without one it is not known which are new, and none is
-// looked for: that would be to fetch all that is missing.
+// newLinks returns the links that an index did not have. Without that index it returns none: the new ones are unknown,
+// and a check of all would fetch every missing object.
 func newLinks(links map[string]string, old *Index) map[string]string {
 	if old == nil {
 		return nil
@@ -32,11 +32,12 @@ func newLinks(links map[string]string, old *Index) map[string]string {
 		had[hex.EncodeToString(e.ID)] = true
 	}
 	links = maps.Clone(links)
-	maps.DeleteFunc(links, func(id, kind string) bool { return had[id] || kind == "tree" }) // trees that git knew before
+	// the other trees were known to git before
+	maps.DeleteFunc(links, func(id, kind string) bool { return had[id] || kind == "tree" })
 	return links
 }
 
-// packIndexFile is the index of one pack, version 2 of gitformat-pack(5), mapped into memory as git does it.
+// packIndexFile is the index of one pack, version 2 of gitformat-pack(5), mapped into memory.
 type packIndexFile struct {
 	data   []byte
 	idSize int
@@ -44,7 +45,7 @@ type packIndexFile struct {
 
 const packIndexHead = 4 + 4 + 256*4 // magic, version, fanout
 
-// openPackIndex returns nil for what cannot be read.
+// openPackIndex returns nil if it cannot read the file.
 func openPackIndex(path string, idSize int) *packIndexFile {
 	f, err := os.Open(path)
 	if err != nil {
@@ -73,14 +74,14 @@ func openPackIndex(path string, idSize int) *packIndexFile {
 
 func (p *packIndexFile) Close() { _ = unix.Munmap(p.data) }
 
-// fanout is the number of ids whose first byte is not larger.
+// fanout returns the number of ids whose first byte is at most first.
 func (p *packIndexFile) fanout(first int) int {
 	return int(binary.BigEndian.Uint32(p.data[8+4*first:]))
 }
 
 func (p *packIndexFile) count() int { return p.fanout(255) }
 
-// find returns the position of an id, -1 if it is not there. It searches those that begin alike: they are sorted.
+// find returns the position of an id among the sorted ids with the same first byte, -1 if it is missing.
 func (p *packIndexFile) find(id []byte) int {
 	low, high := 0, p.fanout(int(id[0]))
 	if id[0] > 0 {
@@ -99,26 +100,26 @@ func (p *packIndexFile) find(id []byte) int {
 
 func (p *packIndexFile) has(id []byte) bool { return p.find(id) >= 0 }
 
-// offset returns where the object with an id begins in the pack, false if the index does not say so.
+// offset returns where the object with an id begins in the pack, false if the index has no valid offset of it.
 func (p *packIndexFile) offset(id []byte) (int64, bool) {
 	i := p.find(id)
 	if i < 0 {
 		return 0, false
 	}
-	offsets := p.data[packIndexHead+p.count()*(p.idSize+4):] // behind the ids and a checksum for each
+	offsets := p.data[packIndexHead+p.count()*(p.idSize+4):] // after the ids and a checksum for each
 	at := binary.BigEndian.Uint32(offsets[4*i:])
 	if at>>31 == 0 {
 		return int64(at), true
 	}
-	far := 4*p.count() + 8*int(at&^(1<<31)) // offsets of more than 31 bits are in a table of their own
+	far := 4*p.count() + 8*int(at&^(1<<31)) // offsets of more than 31 bits are in another table
 	if far+8 > len(offsets) {
 		return 0, false
 	}
 	return int64(binary.BigEndian.Uint64(offsets[far:])), true
 }
 
-// linksOf returns what objects point at and do not hold themselves: ids and the kinds that they must have. Commits of
-// submodules are in other repositories.
+// linksOf returns the ids to which objects point and that are not among them, with their kinds. It leaves out
+// submodules, whose commits are in other repositories.
 func (r Format) linksOf(objects []Object) (map[string]string, error) {
 	links := map[string]string{}
 	for _, o := range objects {
@@ -156,8 +157,8 @@ func (r Format) linksOf(objects []Object) (map[string]string, error) {
 	return links, nil
 }
 
-// has reports whether all of these objects, of a kind or of any (""), are in the repository's own store. It is
-// sure of a yes; a no may also mean that they are where it does not look: git is to be asked then.
+// has reports whether all of these objects exist in the repository's own store, with that kind ("" for any; packed
+// objects are not checked for their kind). true is certain; after false, ask git, which also looks elsewhere.
 func (r *Packs) has(links map[string]string) bool {
 	packs, err := r.PackFiles()
 	if err != nil {
@@ -165,7 +166,7 @@ func (r *Packs) has(links map[string]string) bool {
 	}
 	open, end := r.openPackIndexes(packs)
 	defer end()
-	// Most of what a tree holds is in the largest pack, and what changed lately in files of its own.
+	// Most objects are in the largest pack, recently changed ones in loose files.
 	slices.SortFunc(open, func(a, b *packIndexFile) int { return cmp.Compare(b.count(), a.count()) })
 	for id, kind := range links {
 		key, err := hex.DecodeString(id)
@@ -187,9 +188,10 @@ func (r *Packs) has(links map[string]string) bool {
 	return true
 }
 
-// Complete looks for what objects point at. Git itself may have failed to store that and not said so, see verify.
+// Complete returns an error if an object to which the given objects point is missing. Git itself may silently have
+// failed to store it.
 //
-// In a partial clone, what was in the index before may be missing; old is that index, nil when only git can read it.
+// In a partial clone, objects of the earlier index may be missing; old is that index, nil if only git can read it.
 func (r *Packs) Complete(ctx context.Context, objects []Object, old *Index) error {
 	links, err := r.linksOf(objects)
 	if err != nil || r.has(links) {
@@ -213,8 +215,8 @@ func (r *Packs) Complete(ctx context.Context, objects []Object, old *Index) erro
 	return nil
 }
 
-// openPackIndexes opens the indexes of packs, given without extension, as far as they can be read, and returns what
-// closes them.
+// openPackIndexes opens the readable indexes of packs, given without extension, and returns a function that closes
+// them.
 func (r *Packs) openPackIndexes(packs []string) (open []*packIndexFile, end func()) {
 	for _, path := range packs {
 		if p := openPackIndex(path+".idx", r.IDLength()/2); p != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// Store is what a repository has of objects: in packs, and in files of their own.
+// Store reads and writes the objects of a repository.
 type Store struct {
 	Format
 	Git *gitcmd.Git
 	*Packs
 	*History
-	reader reader // what is read without git
+	reader reader // reads without git
 }
 
 // New returns the store of a repository.
@@ -27,7 +27,7 @@ func New(git *gitcmd.Git) *Store {
 		History: &History{Git: git}}
 }
 
-// Object is a git object that is made here rather than by a git command: several reach the disk in one process.
+// Object is a git object that wfs itself encodes, so that it can store several at once.
 type Object struct {
 	Kind string // "blob", "tree" or "commit"
 	ID   string
@@ -44,7 +44,7 @@ func OnceEach(objects []Object) []Object {
 
 const ModeFile = "100644"
 
-// Found is one answer of `git cat-file --batch`. id is "" when there is no such object.
+// Found is one answer of `git cat-file --batch`; id is "" if there is no such object.
 type Found struct {
 	id, Kind string
 	Data     []byte

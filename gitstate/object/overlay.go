@@ -12,11 +12,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// fromTree makes a tree out of another: in an index of its own, which has that tree and which change changes.
-// The index is in a directory that is made for it and removed again.
+// fromTree builds a tree from another one: it reads that into a private index in dir, calls change, and writes the
+// result. It creates dir and removes it afterwards.
 func (r *Store) fromTree(ctx context.Context, dir string, tree session.Tree,
 	change func(index string) error) (session.Tree, error) {
-	if err := os.RemoveAll(dir); err != nil { // of a command that was killed
+	if err := os.RemoveAll(dir); err != nil { // left by a killed command
 		return "", err
 	}
 	if err := durable.MkdirAll(dir); err != nil {
@@ -34,16 +34,15 @@ func (r *Store) fromTree(ctx context.Context, dir string, tree session.Tree,
 	return r.WriteTree(ctx, index)
 }
 
-// Enter enters lines of `git update-index --index-info` into an index.
+// Enter passes lines to `git update-index --index-info` for an index.
 func (r *Store) Enter(ctx context.Context, index, lines string) error {
 	o := gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: []byte(lines)}
 	_, err := r.Git.Run(ctx, o, "update-index", "-z", "--index-info")
 	return err
 }
 
-// Overlay returns the tree base with some paths as another tree has them: those that it lacks are removed. A
-// path of a directory stands for all that is in it, in either tree. The new tree is durable; no file of the
-// work tree is looked at.
+// Overlay returns the tree `base`, but with some paths as in `from`: those that `from` lacks are removed. The path of a
+// directory includes everything in it, in either tree. The new tree is durable. The work tree is not read.
 func (r *Store) Overlay(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error) {
 	if len(paths) == 0 || base == from {
 		return base, nil
@@ -56,7 +55,7 @@ func (r *Store) Overlay(ctx context.Context, base, from session.Tree, paths []st
 	for _, p := range paths {
 		wanted[strings.Trim(p, "/")] = true
 	}
-	// Removals first: a file may stand where the other tree has a directory, and the other way round.
+	// Removals first: a path may be a file in one tree and a directory in the other.
 	var gone, there strings.Builder
 	for _, c := range changes {
 		switch {
@@ -75,7 +74,7 @@ func (r *Store) Overlay(ctx context.Context, base, from session.Tree, paths []st
 		func(index string) error { return r.Enter(ctx, index, gone.String()+there.String()) })
 }
 
-// below reports whether a path, or a directory above it, is one of those that are wanted.
+// below reports whether a path or one of its parent directories is wanted.
 func below(path string, wanted map[string]bool) bool {
 	for {
 		if wanted[path] {
@@ -89,7 +88,7 @@ func below(path string, wanted map[string]bool) bool {
 	}
 }
 
-// Links are the symbolic links of a tree, and what they say.
+// Links returns the symbolic links of a tree and their targets.
 func (r *Store) Links(ctx context.Context, tree session.Tree) (map[string]string, error) {
 	files, err := r.TreeFiles(ctx, tree)
 	if err != nil {
@@ -114,7 +113,7 @@ type TreeFile struct{ Path, Mode, ID string }
 
 func (f TreeFile) Regular() bool { return f.Mode == ModeFile || f.Mode == ModeExec }
 
-// TreeFiles lists what a tree and those below it hold.
+// TreeFiles lists the files in and below a tree.
 func (r *Store) TreeFiles(ctx context.Context, t session.Tree) ([]TreeFile, error) {
 	out, err := r.Git.Ask(ctx, "ls-tree", "-r", "-z", "--full-tree", string(t))
 	if err != nil {

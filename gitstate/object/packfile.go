@@ -18,21 +18,22 @@ import (
 // Object types of a pack entry, from gitformat-pack(5).
 var packTypes = map[string]byte{"commit": 1, "tree": 2, "blob": 3}
 
-// PackEntry is where an object stands in a pack.
+// PackEntry is the position of an object in a pack.
 type PackEntry struct {
 	ID     []byte
 	offset uint32
-	crc    uint32 // of the entry as it is stored
+	crc    uint32 // checksum of the stored entry
 }
 
-// maxDirectPack is the size of packs, in bytes, that are made without `git index-pack`. A checkpoint's are a few KB.
+// maxDirectPack is the largest pack, in bytes, that is made without `git index-pack`. The pack of a checkpoint has a
+// few KB.
 const maxDirectPack = 256 << 20
 
-// maxStored is the size of objects, in bytes, that are not compressed: it takes longer than everything else about them,
-// and saves less than the block that a file ends with.
+// maxStored is the size, in bytes, up to which objects are not compressed: compression would take longer than all other
+// work on the object, and save less than a disk block.
 const maxStored = 2048
 
-// writeStored writes data as a zlib stream (RFC 1950) of one stored block.
+// writeStored writes data as a zlib stream (RFC 1950) of one uncompressed block.
 func writeStored(b *bytes.Buffer, data []byte) {
 	head := [7]byte{0: 0x78, 1: 0x01, 2: 0x01}
 	binary.LittleEndian.PutUint16(head[3:], uint16(len(data)))
@@ -44,24 +45,24 @@ func writeStored(b *bytes.Buffer, data []byte) {
 
 const packIndexMagic = "\xfftOc"
 
-// NewPack is a pack on the disk that git does not see yet: both files are durable, under temporary names.
+// NewPack is a pack on disk that git does not see yet: both files are durable, with temporary names.
 type NewPack struct {
 	Dir, Name           string
 	TempPack, TempIndex string
-	locks               [2]*durable.Lock // of these files: whoever finds one that nobody holds may remove it
+	locks               [2]*durable.Lock // of these files: other processes may remove files whose lock is free
 }
 
-// Files that are not complete begin like this. What begins with tmp_ is git's, and `git prune --expire=now`
-// removes all of it, whoever is at it.
+// Prefixes of incomplete files. Names with git's own prefix, tmp_, would not be safe: `git prune --expire=now` removes
+// them, even while they are being written.
 const (
 	TempOfPack  = "wfs_tmp_pack-"
 	TempOfIndex = "wfs_tmp_idx-"
 	TempOfMark  = "wfs_tmp_keep-"
 
-	TempOfRepack = ".tmp-" // made by git repack, which never removes those of another process
+	TempOfRepack = ".tmp-" // made by git repack, which never removes those of other processes
 )
 
-// writeTemp returns the name of a new file that is on the disk, "" when there is none, and the lock that is held on it.
+// writeTemp writes a new temporary file durably, and returns its name ("" if none was created) and the lock on it.
 func writeTemp(dir, prefix string, data []byte, perm os.FileMode) (string, *durable.Lock, error) {
 	f, err := os.CreateTemp(dir, prefix+"*")
 	if err != nil {
@@ -82,7 +83,7 @@ func writeTemp(dir, prefix string, data []byte, perm os.FileMode) (string, *dura
 	return name, lock, err
 }
 
-// Show gives the pack its name, durably. Git looks for indexes, so the pack comes first.
+// Show gives the pack its final name, durably. Git looks for indexes, so the pack is renamed first.
 func (p *NewPack) Show() error {
 	defer p.unlock()
 	for _, move := range [][2]string{{p.TempPack, ".pack"}, {p.TempIndex, ".idx"}} {
@@ -104,17 +105,17 @@ func (p *NewPack) unlock() {
 	}
 }
 
-// Discard removes what has not been shown.
+// Discard removes the temporary files.
 func (p *NewPack) Discard() {
 	p.unlock()
 	for _, name := range []string{p.TempPack, p.TempIndex} {
 		if name != "" {
-			_ = os.Remove(name) // or git does
+			_ = os.Remove(name) // or git does it
 		}
 	}
 }
 
-// Pack encodes objects as one pack stream, whole objects without deltas.
+// Pack encodes objects as one pack stream, without deltas.
 func (r Format) Pack(objects []Object) ([]byte, []PackEntry, error) {
 	var b bytes.Buffer
 	b.WriteString("PACK")
@@ -159,7 +160,7 @@ func (r Format) Pack(objects []Object) ([]byte, []PackEntry, error) {
 	return b.Bytes(), entries, nil
 }
 
-// packIndex is the index, version 2 of gitformat-pack(5), of a pack that is smaller than 2 GB.
+// packIndex encodes the index (version 2 of gitformat-pack(5)) of a pack of less than 2 GB.
 func (r Format) packIndex(pack []byte, entries []PackEntry) []byte {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b PackEntry) int { return bytes.Compare(a.ID, b.ID) })
@@ -188,8 +189,8 @@ func (r Format) packIndex(pack []byte, entries []PackEntry) []byte {
 	return h.Sum(out)
 }
 
-// packName is a name that no pack has had, for one with the given checksum. Git takes any. It must be new: a
-// `git repack` that has seen a pack of that name without a mark removes it, whatever lies there by then.
+// packName returns a new name for a pack with the given checksum. Git accepts any name. It must never have been used: a
+// `git repack` that has seen an unmarked pack of that name removes the file, even if it is another pack meanwhile.
 func (r Format) packName(checksum []byte) string {
 	h := r.NewHash()
 	h.Write(checksum)

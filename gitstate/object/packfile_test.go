@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// someObjects are a tree of a few blobs, one of them incompressible and large, and a commit of it.
+// someObjects returns a tree of a few blobs, one of them incompressible and large, and a commit of it.
 func (r *testRepo) someObjects() []Object {
 	r.T.Helper()
 	var objects []Object
@@ -34,7 +34,7 @@ func (r *testRepo) someObjects() []Object {
 	return append(objects, tree, r.NewCommit(tree.ID, nil, "A <a@b>", at, "x"), r.NewObject("blob", nil))
 }
 
-// A pack that is made here and its index are, byte for byte, what git would make of it.
+// TestPacksAreGits: git would make, byte for byte, the same index for a pack of wfs, and accepts the pack.
 func TestPacksAreGits(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"sha1", "sha256"} {
@@ -138,7 +138,7 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 			if len(all) < 700 || !r.has(all) {
 				t.Fatalf("not all of %d objects were found", len(all))
 			}
-			for id := range all { // neighbours of what is there
+			for id := range all { // neighbours of existing ids
 				digit := "0"
 				if strings.HasSuffix(id, "0") {
 					digit = "1"
@@ -165,7 +165,8 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 	}
 }
 
-// What is not certainly there is for git to judge: it finds what is in an alternate object store.
+// TestWriteObjectsInASharedClone: if objects are not certainly there, git decides: it finds those in an alternate
+// object store.
 func TestWriteObjectsInASharedClone(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -190,7 +191,7 @@ func TestWriteObjectsInASharedClone(t *testing.T) {
 	r.Fsck()
 }
 
-// So many ids begin with the same byte in packs of a hundred thousand objects and more.
+// TestLargePackIndex has as many ids with the same first byte as packs of a hundred thousand objects and more.
 func TestLargePackIndex(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -221,8 +222,8 @@ func TestLargePackIndex(t *testing.T) {
 	}
 }
 
-// A pack whose files somebody takes away before it is shown leaves nothing that a `git repack` could come upon: what is
-// stored in its place has another name.
+// TestPackThatCannotBeShown: if files of a pack are removed before it is shown, nothing is left that a `git repack`
+// could find; the pack that is stored instead has another name.
 func TestPackThatCannotBeShown(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -252,7 +253,7 @@ func TestPackThatCannotBeShown(t *testing.T) {
 	}
 }
 
-// Git takes nothing away that is not complete yet, however often it collects garbage.
+// TestPackBesideGC: git does not remove incomplete packs, however often it collects garbage.
 func TestPackBesideGC(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -268,7 +269,7 @@ func TestPackBesideGC(t *testing.T) {
 	r.Run("cat-file", "-e", o.ID)
 }
 
-// stored is a pack of an object that is not shown yet.
+// stored returns a pack of an object that is not shown yet.
 func (r *testRepo) stored(o Object) *NewPack {
 	r.T.Helper()
 	stream, entries, err := r.Pack([]Object{o})

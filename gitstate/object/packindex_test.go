@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestPackIndexOffsets reads an index with a pack of more than two gigabytes, as gitformat-pack(5) describes it.
+// TestPackIndexOffsets reads the index of a pack of more than two gigabytes (gitformat-pack(5)).
 func TestPackIndexOffsets(t *testing.T) {
 	t.Parallel()
 	ids := [][]byte{bytes.Repeat([]byte{1}, 20), bytes.Repeat([]byte{7}, 20), bytes.Repeat([]byte{7, 8}, 10)}
@@ -22,7 +22,7 @@ func TestPackIndexOffsets(t *testing.T) {
 		data = binary.BigEndian.AppendUint32(data, uint32(begin))
 	}
 	data = append(append(data, bytes.Join(ids, nil)...), make([]byte, 4*len(ids))...)
-	for _, at := range []uint32{12, 1<<31 | 1, 1<<31 | 9} { // the last entry of the table that it has, and none
+	for _, at := range []uint32{12, 1<<31 | 1, 1<<31 | 9} { // the last entry of the table, and one beyond it
 		data = binary.BigEndian.AppendUint32(data, at)
 	}
 	for _, far := range []uint64{1 << 40, 1 << 41} {

@@ -12,14 +12,14 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Packs are what stores objects: each turn makes a pack of its own.
+// Packs stores objects; each turn adds one pack.
 type Packs struct {
 	Format
 	Git     *gitcmd.Git
 	keeping keeping
 }
 
-// WriteObjects stores objects durably, and refuses any that points at something missing.
+// WriteObjects stores objects durably. It returns an error if one of them points to a missing object.
 func (r *Packs) WriteObjects(ctx context.Context, objects ...Object) error {
 	if objects = OnceEach(objects); len(objects) == 0 {
 		return nil
@@ -28,7 +28,7 @@ func (r *Packs) WriteObjects(ctx context.Context, objects ...Object) error {
 	if err != nil {
 		return err
 	}
-	loose := r.Promised() // what they point at may be missing: see complete
+	loose := r.Promised() // in a partial clone linked objects may be missing, see Complete
 	if r.writePack(objects, stream, entries, loose) {
 		return nil
 	}
@@ -46,18 +46,18 @@ func (r *Packs) WriteObjects(ctx context.Context, objects ...Object) error {
 	if k, err := KeepPack(filepath.Join(dir, "pack-"+name)); err == nil {
 		r.keep(k, objects)
 	}
-	return durable.SyncDir(dir) // git syncs the files alone
+	return durable.SyncDir(dir) // git syncs only the files
 }
 
-// writePack writes a pack without a git process. It reports false when it did not: git then says better what
-// keeps us from it, and what is missing.
+// writePack writes a pack without a git process, and returns false if it could not. The caller then runs git, which
+// reports better errors and missing objects.
 func (r *Packs) writePack(objects []Object, stream []byte, entries []PackEntry, loose bool) bool {
 	p := r.NewPack(objects, stream, entries, loose)
 	return p != nil && r.showKept(p, objects) == nil
 }
 
-// NewPack makes a pack without a git process, nil when git has to make it. Unless they are loose, what the
-// objects point at has to be there.
+// NewPack writes a pack without a git process; nil if git has to do it. Unless loose, all objects to which the given
+// objects point must exist.
 func (r *Packs) NewPack(objects []Object, stream []byte, entries []PackEntry, loose bool) *NewPack {
 	links, err := r.linksOf(objects)
 	if err != nil || !r.Git.ReadsDirectly() || len(stream) > maxDirectPack || !loose && !r.has(links) {
@@ -70,14 +70,14 @@ func (r *Packs) NewPack(objects []Object, stream []byte, entries []PackEntry, lo
 	return p
 }
 
-// storePack writes a pack and its index durably.
+// storePack writes a pack and its index durably, with temporary names.
 func (r *Packs) storePack(pack []byte, entries []PackEntry) (p *NewPack, err error) {
 	dir := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, err
 	}
-	perm := info.Mode().Perm() & 0o444 // whoever may look into the directory may read what is in it
+	perm := info.Mode().Perm() & 0o444 // a user who can read the directory can read its files
 	p = &NewPack{Dir: dir, Name: r.packName(pack[len(pack)-r.IDLength()/2:])}
 	index := r.packIndex(pack, entries)
 	var both sync.WaitGroup
@@ -92,13 +92,13 @@ func (r *Packs) storePack(pack []byte, entries []PackEntry) (p *NewPack, err err
 	return p, nil
 }
 
-// Packs returns the paths of the repository's packs, without their extension.
+// PackFiles returns the paths of the repository's packs, without extension.
 func (r *Packs) PackFiles() ([]string, error) {
 	return packsIn(filepath.Join(r.Git.CommonDir, "objects", "pack"))
 }
 
-// Promised reports whether the repository is a partial clone: it has got packs from a remote that has promised to keep
-// what they name and do not hold. Such objects may be missing, and to ask git about one is to fetch it.
+// Promised reports whether the repository is a partial clone: some of its packs are from a remote that has promised to
+// provide the missing objects to which they point. Just asking git about such an object fetches it.
 func (r *Packs) Promised() bool {
 	files, err := filepath.Glob(filepath.Join(r.Git.CommonDir, "objects", "pack", "*.promisor"))
 	return err == nil && len(files) > 0

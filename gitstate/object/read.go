@@ -18,23 +18,23 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// ErrNoObject says that an object is not in the repository.
+// ErrNoObject is the error for an object that is not in the repository.
 var ErrNoObject = errors.New("no such object")
 
-// reader is what is open of a repository's packs. The zero value is ready.
+// reader has the open packs of a repository. The zero value is ready.
 type reader struct {
 	mu     sync.Mutex // go-git's packs are not safe for concurrent use
 	packs  []*openPack
-	listed bool // packs are those that there were a moment ago
+	listed bool // packs has been listed
 }
 
-// Read returns an object's kind ("commit", "tree", "blob", "tag") and content, ErrNoObject when it is not there.
+// Read returns an object's kind ("commit", "tree", "blob", "tag") and content, or ErrNoObject.
 func (r *Store) Read(ctx context.Context, id string) (kind string, data []byte, err error) {
 	if len(id) != r.IDLength() || !gitcmd.IsHex(id) {
 		return "", nil, fmt.Errorf("%q is not an object id", id)
 	}
 	if r.Git.ReadsDirectly() {
-		// What is open does not show what gc and repack did since, so a failure is tried once more on what is there now.
+		// gc or repack may have replaced the open packs: after a failure, list them again and retry once.
 		for range 2 {
 			if kind, data, err = r.reader.object(r.Git.CommonDir, id); err == nil && r.NewObject(kind, data).ID == id {
 				return kind, data, nil
@@ -48,14 +48,14 @@ func (r *Store) Read(ctx context.Context, id string) (kind string, data []byte, 
 	if kind, data = got[0].Kind, got[0].Data; got[0].id == "" {
 		return "", nil, fmt.Errorf("%s: %w", id, ErrNoObject)
 	}
-	// Git believes the name of an object's file, as go-git does.
+	// Neither git nor go-git checks that a loose object matches its name.
 	if err == nil && r.NewObject(kind, data).ID != id {
 		return "", nil, fmt.Errorf("object %s is damaged", id)
 	}
 	return kind, data, err
 }
 
-// object reads through go-git. After an error the next call looks anew for what there is.
+// object reads an object with go-git. After an error, the next call lists the packs again.
 func (rd *reader) object(commonDir, id string) (kind string, data []byte, err error) {
 	rd.mu.Lock()
 	defer rd.mu.Unlock()
@@ -108,8 +108,8 @@ func (rd *reader) forget() {
 	rd.packs, rd.listed = nil, false
 }
 
-// looseKind returns the kind of an object that has a file of its own, "" when there is none or it does not
-// begin as an object does: a power cut may have left it empty.
+// looseKind returns the kind of a loose object, "" if there is no such file or it does not begin like an object: after
+// a power cut it may be empty.
 func looseKind(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -128,7 +128,7 @@ func looseKind(path string) string {
 	return kind.String()
 }
 
-// looseObject reads an object that has a file of its own.
+// looseObject reads a loose object.
 func looseObject(path string) (kind string, data []byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -148,7 +148,7 @@ func looseObject(path string) (kind string, data []byte, err error) {
 	return t.String(), data, err
 }
 
-// openPack is a pack that objects are looked for in, and that is opened when the first one is found.
+// openPack is a pack in which objects are looked up. It opens the pack file for the first object that it has.
 type openPack struct {
 	path  string // without extension
 	index *packIndexFile
@@ -182,8 +182,8 @@ func (p *openPack) open() error {
 	return nil
 }
 
-// packOffsets lets go-git find objects by the mapped index: its own index reads the whole file before the first object
-// can be found. go-git calls nothing but these two methods to read an object.
+// packOffsets lets go-git use the mapped index of a pack: go-git's own index reads the whole file before it finds the
+// first object. To read an object, go-git calls only these two methods.
 type packOffsets struct {
 	idxfile.Index // nil
 	index         *packIndexFile
@@ -196,10 +196,10 @@ func (p packOffsets) FindOffset(id plumbing.Hash) (int64, error) {
 	return 0, plumbing.ErrObjectNotFound
 }
 
-// FindHash is asked for the base of a delta, to look for it in a cache first. No object has this id.
+// FindHash returns an id that no object has. go-git calls it for the base of a delta, which it first looks up in a cache.
 func (p packOffsets) FindHash(int64) (plumbing.Hash, error) { return plumbing.ZeroHash, nil }
 
-// Join is errors.Join without its newlines in the common case of one error.
+// Join is errors.Join, but returns a single error as it is.
 func Join(a, b error) error {
 	switch {
 	case a == nil:

@@ -14,23 +14,22 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Every turn leaves a pack, and every git command looks into every pack. `git gc --auto` merges them from 50 on
-// (gc.autoPackLimit), while the user waits for it; so they are merged before it comes to that.
+// Every turn adds a pack, and each git command searches all packs. From 50 packs on, `git gc --auto` merges them
+// (gc.autoPackLimit) while the user waits; so wfs merges them earlier.
 
-// RepackFrom is how many packs there are before they are merged.
+// RepackFrom is the number of packs from which they are merged.
 const RepackFrom = 20
 
-// gcPatience is for how long git believes a gc.pid.
+// gcPatience is how long git respects a gc.pid file.
 const gcPatience = 12 * time.Hour
 
-// Repack merges small packs if there are at least that many. Git adds the new pack before it removes the old
-// ones, leaves packs alone that have a mark beside them, and copies each object only a number of times that
-// grows with the logarithm of their number. Nothing is lost when it fails, or is killed: the next one does it.
-// Meanwhile gc.pid keeps `git gc` away, which fails when objects move at the wrong moment, and then refuses to
-// collect garbage for a day.
+// Repack merges small packs if there are at least `from` of them. Git adds the new pack before it removes the old ones,
+// skips packs with a .keep file, and copies each object only O(log n) times for n objects. A failure or a kill loses
+// nothing; the next Repack continues. Meanwhile gc.pid blocks `git gc`, which fails if objects move at the wrong moment
+// and then refuses to run for a day.
 func (r *Packs) Repack(ctx context.Context, from int) error {
 	packs, err := r.PackFiles()
-	_, killed := r.readGC() // or another one is at work, which has the lock
+	_, killed := r.readGC() // or another Repack is running, which has the lock
 	if err != nil || len(packs) < from && !killed || r.borrows() || r.Promised() {
 		return err
 	}
@@ -45,8 +44,8 @@ func (r *Packs) Repack(ctx context.Context, from int) error {
 	return errors.Join(err, r.dropLoneIndexes())
 }
 
-// dropLoneIndexes removes what a killed repack left of packs that it had merged: git removes the pack first,
-// and makes an index only after its pack.
+// dropLoneIndexes removes the indexes of packs that a killed repack had merged and removed: git removes the pack first.
+// An index without a pack is never a new one, since git adds it after its pack.
 func (r *Packs) dropLoneIndexes() error {
 	indexes, err := filepath.Glob(filepath.Join(gitcmd.Globbed(r.Git.CommonDir), "objects", "pack", "pack-*.idx"))
 	for _, index := range indexes {
@@ -58,10 +57,10 @@ func (r *Packs) dropLoneIndexes() error {
 	return err
 }
 
-// RepackMany is Repack where nobody asked for it: what goes wrong leaves more packs.
+// RepackMany runs Repack without a request by the user. It ignores errors: they only leave more packs.
 func (r *Packs) RepackMany(ctx context.Context) { _ = r.Repack(ctx, RepackFrom) }
 
-// borrows reports whether objects of another repository are used. Old versions of git would copy its packs.
+// borrows reports whether the repository uses objects of another one. Old versions of git would copy its packs.
 func (r *Packs) borrows() bool {
 	_, err := os.Lstat(filepath.Join(r.Git.CommonDir, "objects", "info", "alternates"))
 	return !gitcmd.Absent(err)
@@ -69,7 +68,8 @@ func (r *Packs) borrows() bool {
 
 func (r *Packs) gcPath() string { return filepath.Join(r.Git.CommonDir, "gc.pid") }
 
-// LockGC keeps `git gc` away, as another `git gc` would, and other wfs. It returns nil when one of them is at work.
+// LockGC blocks `git gc`, as a running `git gc` would, and other wfs processes. It returns nil if one of these is
+// running.
 func (r *Packs) LockGC() (unlock func(), err error) {
 	if err := durable.MkdirAll(r.Git.StateDir()); err != nil {
 		return nil, err
@@ -92,7 +92,8 @@ func (r *Packs) LockGC() (unlock func(), err error) {
 		return nil, nil
 	}
 	host, _ := os.Hostname()
-	ours := filepath.Join(r.Git.StateDir(), "gc.pid") // so that a kill leaves no half of it beside git's own files
+	// written in wfs's directory, so that a kill leaves no partial file where git reads it
+	ours := filepath.Join(r.Git.StateDir(), "gc.pid")
 	err = durable.WriteCache(ours, fmt.Appendf(nil, "%d %s wfs\n", os.Getpid(), cmp.Or(host, "unknown")), 0o644)
 	if err == nil {
 		err = os.Rename(ours, r.gcPath())
@@ -107,8 +108,8 @@ func (r *Packs) LockGC() (unlock func(), err error) {
 	}, nil
 }
 
-// readGC reports whether a git gc may be at work, or the file is ours: git reads two words, a process and its host, and
-// we write a third. Under packs.lock, ours is what a killed wfs left.
+// readGC reports whether a git gc may be running (held), or gc.pid was written by wfs (ours): git reads two words, a
+// process and its host; wfs adds a third. While the caller holds packs.lock, such a file is from a killed wfs.
 func (r *Packs) readGC() (held, ours bool) {
 	data, err := os.ReadFile(r.gcPath())
 	if err != nil {

@@ -1,6 +1,6 @@
 package object
 
-// ComparesFiles is false where two names may mean one file: what git makes of a path depends on how it is written.
+// ComparesFiles is false where two names may mean the same file: git's view of a path depends on its spelling.
 const ComparesFiles = false
 
 func LookAt(string) (FileLook, bool)      { return FileLook{}, false }

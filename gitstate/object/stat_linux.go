@@ -2,13 +2,13 @@ package object
 
 import "golang.org/x/sys/unix"
 
-// ComparesFiles says that files can be compared with what the index says of them.
+// ComparesFiles is true where files can be compared with their index entries.
 const ComparesFiles = true
 
-// LookAt looks at a file, and reports false when there is none, or when its time is none that git could write down.
+// LookAt returns the stat data of a file; false if it does not exist or git cannot store its time.
 func LookAt(path string) (FileLook, bool) { return LookIn(unix.AT_FDCWD, path) }
 
-// LookIn is lookAt for a file in an open directory.
+// LookIn is LookAt for a file in an open directory.
 func LookIn(dir int, name string) (FileLook, bool) {
 	var st unix.Stat_t
 	if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Mtim.Sec < 0 || st.Mtim.Sec>>32 != 0 {

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// WithTrailers adds trailers to a message: to its last paragraph if that consists of trailers, else as a new one.
+// WithTrailers adds trailers to a message: to its last paragraph if that consists of trailers, otherwise as a new one.
 func WithTrailers(message string, trailers ...string) string {
 	message = strings.TrimRight(message, "\n")
 	if len(trailers) == 0 {

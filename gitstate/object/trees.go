@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// MaxNewTrees bounds the directories whose trees are made here. Beyond it `git write-tree` is called: it also notes in
-// the index which trees are known, so that the next time there are few again.
+// MaxNewTrees limits the trees that wfs makes itself. For more, it calls `git write-tree`, which also caches them in
+// the index, so that the next time there are few again.
 const MaxNewTrees = 1000
 
 type treeBuilder struct {
 	format Format
 	dirty  map[string]bool
-	only   bool // the root is wanted alone
+	only   bool // only the root is wanted
 	made   []Object
-	dirs   []*cachedTree // notes of the directories at the top
+	dirs   []*cachedTree // cached trees of the top directories
 }
 
-// root returns the entries of the top.
+// root returns the entries of the root tree.
 func (b *treeBuilder) root(x *Index) (entries []Entry, ok bool) {
 	b.dirs, ok = b.each(x.Entries, 0, x.Cached, 0, func(mode uint32, name, id []byte) {
 		entries = append(entries, Entry{fmt.Sprintf("%06o", mode), string(name), hex.EncodeToString(id)})
@@ -30,8 +30,8 @@ func (b *treeBuilder) root(x *Index) (entries []Entry, ok bool) {
 	return entries, ok
 }
 
-// each calls add for every entry of one directory's tree, in the order of a tree, which is that of an index,
-// and returns notes of the directories in it. known is what was noted about the directory, nil for nothing.
+// each calls add for every entry of the tree of one directory, in tree order, which is index order, and returns the
+// cached trees of its subdirectories. known is the cached tree of the directory, or nil.
 func (b *treeBuilder) each(files []IndexEntry, prefix int, known *cachedTree, depth int,
 	add func(mode uint32, name, id []byte)) (dirs []*cachedTree, ok bool) {
 	for i := 0; i < len(files); {
@@ -57,8 +57,8 @@ func (b *treeBuilder) each(files []IndexEntry, prefix int, known *cachedTree, de
 	return dirs, true
 }
 
-// dir returns the note of the directory that some files of an index begin with, nil when its tree is not to be
-// made here. The directory's path is that of the first one up to prefix.
+// dir returns the cached tree of the directory with which the first files begin; nil if git has to make it. The
+// directory's path is the first prefix bytes of the first name.
 func (b *treeBuilder) dir(files []IndexEntry, prefix int, known *cachedTree, depth int) *cachedTree {
 	path := files[0].Name[:prefix]
 	in := func(i int) bool { return i < len(files) && bytes.HasPrefix(files[i].Name, path) }
@@ -104,12 +104,12 @@ func (t *cachedTree) dir(name string) *cachedTree {
 	return t.dirs[i]
 }
 
-// compareDirs is git's order of what it notes about directories.
+// compareDirs is git's order of directories in the tree cache.
 func compareDirs(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// Append adds the note to a file of an index.
+// Append encodes the cached tree for an index file.
 func (t *cachedTree) Append(b []byte) []byte {
 	b = fmt.Appendf(b, "%s\x00%d %d\n", t.name, t.entries, len(t.dirs))
 	if t.entries >= 0 {
@@ -121,14 +121,13 @@ func (t *cachedTree) Append(b []byte) []byte {
 	return b
 }
 
-// TreesOf makes the trees of an index that are not noted in it: the objects, and the entries of the root. The
-// index has notes of all of them then; what is in the directories of dirty (with a slash at their ends, "" for
-// the top) changed since its notes were made. It answers false for what is better left to git: conflicts,
-// entries without content, more than maxNewTrees directories. The objects that the trees name are not looked
-// for.
+// TreesOf makes the trees of an index that are not cached in it. It returns the entries of the root, and the new
+// objects, and caches all trees in x. dirty are the directories that changed since their trees were cached (with a
+// slash at their ends, "" for the top). It returns false if git has to do it: with conflicts, entries without content,
+// or more than MaxNewTrees directories. It does not check that the entries' objects exist.
 //
-// `git write-tree` does the same, but it is one more process with one more wait for the disk; these trees reach
-// the disk together with the commit.
+// `git write-tree` does the same, but costs one more process and one more wait for the disk; these trees are written
+// together with the commit.
 func (r Format) TreesOf(x *Index, dirty map[string]bool) (root []Entry, made []Object, ok bool) {
 	b := treeBuilder{format: r, dirty: dirty}
 	if root, ok = b.root(x); !ok {
@@ -146,7 +145,7 @@ func (r Format) TreesOf(x *Index, dirty map[string]bool) (root []Entry, made []O
 	return root, b.made, true
 }
 
-// RootOf is the root of an index's tree, of which nothing is kept.
+// RootOf returns the root tree of an index, without caching anything.
 func (r Format) RootOf(x *Index) (root Object, ok bool) {
 	b := treeBuilder{format: r, only: true}
 	entries, ok := b.root(x)

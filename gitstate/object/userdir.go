@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// WithoutRules is a digest of a tree without the files below .wfs/.
+// WithoutRules returns a digest of a tree without .wfs.
 func (r *Store) WithoutRules(ctx context.Context, tree session.Tree) (string, error) {
 	out, err := r.Git.Ask(ctx, "ls-tree", "-z", string(tree))
 	h := sha256.New()
@@ -26,7 +26,7 @@ func (r *Store) WithoutRules(ctx context.Context, tree session.Tree) (string, er
 // UserDir is the directory in the work tree that belongs to the user: never part of a snapshot or a move.
 const UserDir = ".wfs"
 
-// WithUserDir returns a tree with the .wfs of another one, or with none if that has none. from "" has none.
+// WithUserDir returns a tree with the .wfs of another one, or without .wfs if that one is "" or has none.
 func (r *Store) WithUserDir(ctx context.Context, tree, from session.Tree) (session.Tree, error) {
 	var own Entry
 	if from != "" {
@@ -38,7 +38,7 @@ func (r *Store) WithUserDir(ctx context.Context, tree, from session.Tree) (sessi
 	return r.WithOwn(ctx, tree, own)
 }
 
-// WithOwn returns a tree with the given .wfs, or with none if that is zero.
+// WithOwn returns a tree with the given .wfs, or without .wfs if own is zero.
 func (r *Store) WithOwn(ctx context.Context, tree session.Tree, own Entry) (session.Tree, error) {
 	own.Name = UserDir
 	return r.WithEntry(ctx, tree, own)

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// WithTexts returns a tree in which some files have other texts. Files that the tree does not have are left out. No
-// file of the work tree is looked at.
+// WithTexts returns a tree in which some files have new contents. It ignores paths that the tree does not have as
+// regular files. The work tree is not read.
 func (r *Store) WithTexts(ctx context.Context, tree session.Tree, texts map[string][]byte) (session.Tree, error) {
 	files, err := r.TreeFiles(ctx, tree)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r *Store) WithTexts(ctx context.Context, tree session.Tree, texts map[stri
 	return r.fromTree(ctx, dir, tree, func(index string) error { return r.Enter(ctx, index, lines.String()) })
 }
 
-// Paths are the paths of a tree's files, sorted.
+// Paths returns the sorted paths of a tree's files.
 func (r *Store) Paths(ctx context.Context, tree session.Tree) ([]string, error) {
 	files, err := r.TreeFiles(ctx, tree)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Git looks at a file before it overwrites it. Files with bytes of their own are written by us, and those among
-// them that git leaves alone are looked at here: when a move begins, and right before they are written. In
-// between git may let slow filters work for minutes.
+// Git checks a file before it overwrites it. wfs itself writes files with raw bytes, so it has to check those that git
+// does not touch: when a move begins, and right before they are written. Between the two, slow filters may run for
+// minutes.
 
-// lies tells what lies at a path of the work tree from what lay there before: "" for nothing.
+// lies returns a text that identifies the content of a path of the work tree; "" if it does not exist.
 func (r *Files) lies(name string) (string, error) {
 	info, err := r.Git.Lstat(name)
 	if gitcmd.Absent(err) {
@@ -45,9 +45,9 @@ func (r *Files) lies(name string) (string, error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)), err
 }
 
-// Lying is what lies at the places of files that a move writes with bytes of their own. What rawOf finds
-// afterwards is that, or is noticed later. Of a file that git does not convert, and that it may not look at,
-// the snapshot must have the bytes.
+// Lying returns the present contents (see lies) at the paths of files that a move writes with raw bytes, to compare
+// them before writing. If git does not convert such a file, the snapshot must have its bytes; otherwise the error wraps
+// session.ErrTouched.
 func (r *Files) Lying(ctx context.Context, changes []object.TreeChange, files []File) (map[string]string, error) {
 	lay := map[string]string{}
 	for _, f := range files {
@@ -76,7 +76,7 @@ func (r *Files) Lying(ctx context.Context, changes []object.TreeChange, files []
 	return lay, nil
 }
 
-// untouched refuses when something else lies there than did when the move began.
+// untouched returns session.ErrTouched if a path has another content than when the move began.
 func (r *Files) untouched(lay map[string]string, name string) error {
 	was, known := lay[name]
 	now, err := r.lies(name)

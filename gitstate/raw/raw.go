@@ -17,10 +17,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Git can be told to convert files on their way into the repository and out of it: line ends, filters, $Id$,
-// encodings. What a snapshot holds of such a file need not lead back to the bytes that lay there. So before a
-// move overwrites or deletes a file whose bytes a checkout would not write again, those bytes are kept as they
-// are, in a tree of such files beside that of the snapshot; and a move back writes them.
+// Git can convert files on their way into the repository and out of it: line ends, filters, $Id$, encodings. A checkout
+// of a snapshot may not restore the exact bytes of such a file. So before a move overwrites or deletes one, its bytes
+// are saved unconverted ("raw"), in a second tree next to the snapshot's, and a move back writes them.
 
 // Files are the files of a work tree, byte by byte.
 type Files struct {
@@ -31,8 +30,8 @@ type Files struct {
 // New returns the files of a work tree.
 func New(git *gitcmd.Git, objects *object.Store) *Files { return &Files{Git: git, Objects: objects} }
 
-// Raw keeps the bytes of those files that a plan's move overwrites or deletes and that no checkout of From would write
-// again: a tree of them, durable, "" for none. Nothing refers to that tree yet.
+// Raw saves the bytes of the files that a plan's move overwrites or deletes and that a checkout of From would not
+// restore: in a tree, durably, "" for none. No ref reaches that tree yet.
 func (r *Files) Raw(ctx context.Context, m session.Move) (session.Tree, error) {
 	target, err := r.Objects.WithUserDir(ctx, m.To, m.From)
 	if err != nil {
@@ -49,7 +48,7 @@ func (r *Files) Raw(ctx context.Context, m session.Move) (session.Tree, error) {
 	return r.Of(ctx, Endangered(changes, back))
 }
 
-// RawFiles is Raw for every file of a snapshot: for a work tree that is about to be removed.
+// RawFiles is Raw for all files of a snapshot: for a work tree that is about to be removed.
 func (r *Files) RawFiles(ctx context.Context, s session.Snapshot) (session.Tree, error) {
 	files, err := r.Objects.TreeFiles(ctx, s.Tree)
 	if err != nil {
@@ -58,14 +57,14 @@ func (r *Files) RawFiles(ctx context.Context, s session.Snapshot) (session.Tree,
 	return r.Of(ctx, files)
 }
 
-// File is a file that is to have other bytes than those that a checkout of its tree writes.
+// File is a file that gets other bytes than those that a checkout of its tree writes.
 type File struct {
-	object.TreeFile        // as the tree has it
+	object.TreeFile        // as in the tree
 	Bytes           string // id of the blob with its bytes
 }
 
-// ToWrite lists the files of a tree of raw bytes that do not lie in the work tree as they are to. A path that the
-// target does not have as a file is left out.
+// ToWrite lists the files of a tree of raw bytes whose bytes in the work tree differ. It leaves out paths that are not
+// files in the target.
 func (r *Files) ToWrite(ctx context.Context, raw, target session.Tree) ([]File, error) {
 	if raw == "" {
 		return nil, nil
@@ -96,7 +95,7 @@ func (r *Files) ToWrite(ctx context.Context, raw, target session.Tree) ([]File, 
 	return files, nil
 }
 
-// Endangered lists the files, as the snapshot has them, whose bytes a move overwrites or deletes.
+// Endangered lists the files, as in the snapshot, whose bytes a move overwrites or deletes.
 func Endangered(changes []object.TreeChange, back []File) []object.TreeFile {
 	var files []object.TreeFile
 	changed := map[string]bool{}
@@ -112,7 +111,7 @@ func Endangered(changes []object.TreeChange, back []File) []object.TreeFile {
 	return files
 }
 
-// Of keeps the bytes of those files that a checkout would not write again.
+// Of saves the bytes of those files that a checkout would not restore.
 func (r *Files) Of(ctx context.Context, files []object.TreeFile) (session.Tree, error) {
 	files = slices.DeleteFunc(files, func(f object.TreeFile) bool { return !f.Regular() })
 	converted, err := r.converted(ctx, files)
@@ -123,7 +122,7 @@ func (r *Files) Of(ctx context.Context, files []object.TreeFile) (session.Tree, 
 	if err != nil || len(there) == 0 {
 		return "", err
 	}
-	dir := filepath.Join(r.Git.PrivateDir(), "raw") // there may be one of a command that was killed
+	dir := filepath.Join(r.Git.PrivateDir(), "raw") // a killed command may have left it
 	if err := errors.Join(os.RemoveAll(dir), durable.MkdirAll(dir)); err != nil {
 		return "", err
 	}
@@ -144,7 +143,7 @@ func (r *Files) Of(ctx context.Context, files []object.TreeFile) (session.Tree, 
 	return r.treeOf(ctx, filepath.Join(dir, "index"), raw)
 }
 
-// treeOf makes a tree of some files, by an index.
+// treeOf writes a tree of some files, with the given file as its index.
 func (r *Files) treeOf(ctx context.Context, index string, files []object.TreeFile) (session.Tree, error) {
 	if err := r.indexOf(ctx, index, files); err != nil {
 		return "", err
@@ -152,7 +151,7 @@ func (r *Files) treeOf(ctx context.Context, index string, files []object.TreeFil
 	return r.Objects.WriteTree(ctx, index)
 }
 
-// regular are those of some files at whose places there are regular files.
+// regular returns those of some files whose paths are regular files in the work tree.
 func (r *Files) regular(files []object.TreeFile) (there []object.TreeFile, err error) {
 	for _, f := range files {
 		info, err := r.Git.Lstat(f.Path)
@@ -166,7 +165,7 @@ func (r *Files) regular(files []object.TreeFile) (there []object.TreeFile, err e
 	return there, nil
 }
 
-// indexOf makes an index of some files.
+// indexOf writes an index of some files.
 func (r *Files) indexOf(ctx context.Context, index string, files []object.TreeFile) error {
 	if err := object.RemoveLeftovers(index); err != nil {
 		return err
@@ -178,8 +177,9 @@ func (r *Files) indexOf(ctx context.Context, index string, files []object.TreeFi
 	return r.Objects.Enter(ctx, index, list.String())
 }
 
-// notWrittenSo returns those files that git would write with other bytes than lie there. It lets git write them, into a
-// directory of ours: only git knows what its filters do. What git fails to write counts as different.
+// notWrittenSo returns those files that git would write with other bytes than they have now. It lets git write them to
+// a temporary directory, because only git knows the effect of its filters. Files that git fails to write count as
+// different.
 func (r *Files) notWrittenSo(ctx context.Context, dir string, files []object.TreeFile) ([]object.TreeFile, error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -208,8 +208,8 @@ func (r *Files) notWrittenSo(ctx context.Context, dir string, files []object.Tre
 	return differ, nil
 }
 
-// rawIDs returns the ids of blobs with the bytes that lie at the files' places, by path; none for what is no regular
-// file. With keep they are stored, durable.
+// rawIDs returns the ids of blobs with the present bytes of files, by path; none for a path that is not a regular file.
+// With keep, it stores the blobs, durably.
 func (r *Files) rawIDs(ctx context.Context, files []object.TreeFile, keep bool) (map[string]string, error) {
 	ids := map[string]string{}
 	there, err := r.regular(files)
@@ -240,10 +240,10 @@ func (r *Files) rawIDs(ctx context.Context, files []object.TreeFile, keep bool) 
 	return ids, nil
 }
 
-// converting are the attributes by which git converts files.
+// converting are the attributes that make git convert files.
 var converting = []string{"text", "crlf", "eol", "filter", "ident", "working-tree-encoding"}
 
-// converted says which files git may convert when it adds or writes them.
+// converted returns the files that git may convert when it adds or writes them.
 func (r *Files) converted(ctx context.Context, files []object.TreeFile) (map[string]bool, error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -253,7 +253,7 @@ func (r *Files) converted(ctx context.Context, files []object.TreeFile) (map[str
 		return nil, err
 	}
 	value, set := strings.CutSuffix(strings.ToLower(string(out)), "\x00")
-	all := set && (value == "" || value == "input" || gitcmd.Truth(value)) // files without attributes as well
+	all := set && (value == "" || value == "input" || gitcmd.Truth(value)) // even without attributes
 	var ask bytes.Buffer
 	for _, f := range files {
 		ask.WriteString(f.Path + "\x00")
@@ -276,12 +276,12 @@ func (r *Files) converted(ctx context.Context, files []object.TreeFile) (map[str
 	return found, nil
 }
 
-// Write writes files with bytes of their own, in the place of what lay there when the move began.
+// Write writes files with raw bytes, if their paths still have the contents from when the move began (lay).
 func (r *Files) Write(ctx context.Context, files []File, lay map[string]string) error {
 	if len(files) == 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(r.Git.Root) // links must not lead elsewhere
+	root, err := os.OpenRoot(r.Git.Root) // symbolic links must not point elsewhere
 	if err != nil {
 		return err
 	}
@@ -298,7 +298,7 @@ func (r *Files) Write(ctx context.Context, files []File, lay map[string]string) 
 	return nil
 }
 
-// writeRawFile makes a file that git was not to write. What lies there is in the snapshot, or it is not there at all.
+// writeRawFile writes a file that git must not write. The snapshot has the present file, or there is none.
 func (r *Files) writeRawFile(ctx context.Context, root *os.Root, f File) error {
 	name, mode := filepath.FromSlash(f.Path), os.FileMode(0o666)
 	if f.Mode == object.ModeExec {

@@ -19,7 +19,7 @@ type testRepo struct {
 	*testkit.GitRepo
 }
 
-// newRepo makes a repository and opens it. Further arguments go to git init.
+// newRepo creates a repository and opens it. Further arguments are passed to git init.
 func newRepo(t *testing.T, initArgs ...string) *testRepo {
 	t.Helper()
 	r := &testRepo{GitRepo: testkit.NewGitRepo(t, initArgs...)}

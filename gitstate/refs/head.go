@@ -11,10 +11,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ErrBrokenRef is returned for a ref that is there and cannot be read: empty, garbage, or a circle.
+// ErrBrokenRef is the error for a ref that exists but cannot be read: empty, garbage, or a circle.
 var ErrBrokenRef = errors.New("the ref is damaged")
 
-// Head returns where the work tree's HEAD is.
+// Head returns the branch and the commit of the work tree's HEAD.
 func (r *Refs) Head(ctx context.Context) (session.Head, error) {
 	ref, commit, err := r.headTarget(ctx)
 	if err != nil || ref == "" {
@@ -28,7 +28,7 @@ func (r *Refs) Head(ctx context.Context) (session.Head, error) {
 func (r *Refs) headTarget(ctx context.Context) (ref string, commit session.Commit, err error) {
 	path := filepath.Join(r.Git.GitDir, "HEAD")
 	info, err := os.Lstat(path)
-	// HEAD used to be a symbolic link; reading through it would make a branch look like a detached HEAD.
+	// Old versions of git made HEAD a symbolic link; reading through it would make a branch look like a detached HEAD.
 	if r.Git.ReadsDirectly() && err == nil && info.Mode().IsRegular() {
 		data, err := gitcmd.ReadBounded(path, gitcmd.MaxRef)
 		if err != nil {
@@ -47,8 +47,8 @@ func (r *Refs) headTarget(ctx context.Context) (ref string, commit session.Commi
 	return "", session.Commit(strings.TrimSpace(string(out))), err
 }
 
-// BranchOf returns the branch that the work tree is on, by its full name. During a rebase HEAD is detached, and the
-// branch is the one that is being rebased. "" when there is none.
+// BranchOf returns the full name of the branch that the work tree is on, "" for none. During a rebase, when HEAD is
+// detached, that is the branch being rebased.
 func (r *Refs) BranchOf(ctx context.Context) (string, error) {
 	ref, _, err := r.headTarget(ctx)
 	if err != nil || ref != "" {
@@ -74,7 +74,8 @@ func Rebasing(gitDir string) (string, error) {
 	return "", nil
 }
 
-// Sessions returns the ledger tip of every session. A ledger that cannot be read is an error, beside those that can.
+// Sessions returns the ledger tip of every session. If a ledger cannot be read, it returns an error together with the
+// others.
 func (r *Refs) Sessions(ctx context.Context) (map[session.ID]session.Commit, error) {
 	const dir = "refs/wfs"
 	dirs, err := os.ReadDir(filepath.Join(r.Git.CommonDir, dir))
@@ -82,7 +83,7 @@ func (r *Refs) Sessions(ctx context.Context) (map[session.ID]session.Commit, err
 		return nil, err
 	}
 	var names []string
-	for _, d := range dirs { // a session may have many refs beside its ledger
+	for _, d := range dirs { // not all refs: a session may have many others
 		names = append(names, RefsPrefix+d.Name()+"/ledger")
 	}
 	refs, err := r.read(ctx, names, dir, func(name string) bool { return LedgerOf(name) != "" })
@@ -93,7 +94,7 @@ func (r *Refs) Sessions(ctx context.Context) (map[session.ID]session.Commit, err
 	return tips, err
 }
 
-// LedgerOf returns the session whose ledger a ref is, "" for other refs and for names that no session can have.
+// LedgerOf returns the session whose ledger a ref is, "" for other refs and for invalid session names.
 func LedgerOf(ref string) session.ID {
 	slug, ok := strings.CutSuffix(strings.TrimPrefix(ref, RefsPrefix), "/ledger")
 	if id, err := session.ParseID(slug); ok && err == nil && LedgerRef(id) == ref {

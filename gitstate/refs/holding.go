@@ -14,33 +14,35 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// headsPatience is for how long one command waits for another that goes to the same branch. That one has the
-// lock until its HEAD has moved, and before that git looks at the files anew: in a large repository, or with
-// slow filters, for minutes.
+// headsPatience is how long a command waits for another one that moves HEAD to the same branch. The other one holds the
+// lock until its HEAD has moved. Before that, git compares the files again, which takes minutes in a large repository
+// or with slow filters.
 const headsPatience = 10 * time.Minute
 
-// HoldHeads keeps other wfs, in any work tree of this repository, from taking HEAD to a branch until release is
-// called: two of them at once would both find it free. Branches share a few locks, so that their files do not
-// become many.
+// HoldHeads prevents other wfs processes, in any work tree of this repository, from moving HEAD to a branch, until
+// release is called. Otherwise two of them could both find the branch free. Branches share a few locks, so that there
+// are few lock files.
 func (r *Refs) HoldHeads(ctx context.Context, branch string) (release func(), err error) {
-	sum := sha256.Sum256([]byte(strings.ToLower(branch))) // they may be one file
+	sum := sha256.Sum256([]byte(strings.ToLower(branch))) // a file system may ignore case
 	return r.holdFor(ctx, fmt.Sprintf("heads-%x.lock", sum[0]>>4),
 		"goes to "+strings.TrimPrefix(branch, "refs/heads/")+" in "+r.Git.Root)
 }
 
-// HoldPlans keeps other wfs from planning a work tree: two of them at once would both find its name free.
+// HoldPlans prevents other wfs processes from planning a work tree. Otherwise two of them could both find its name
+// free.
 func (r *Refs) HoldPlans(ctx context.Context) (release func(), err error) {
 	return r.holdFor(ctx, "plans.lock", "plans a work tree")
 }
 
-// holdFor takes a lock of the repository's. does says to others what for.
+// holdFor takes a lock of the repository. The lock file says what the process does, for the messages of others.
 func (r *Refs) holdFor(ctx context.Context, name, does string) (release func(), err error) {
 	if err := durable.MkdirAll(r.Git.StateDir()); err != nil {
 		return nil, err
 	}
 	path, told := filepath.Join(r.Git.StateDir(), name), false
 	for waited := durable.LockWait; ; waited += durable.LockWait {
-		l, err := durable.TryLock(path, fmt.Appendf(nil, "wfs (pid %d), which %s\n", os.Getpid(), does)) // waits by itself
+		// waits LockWait
+		l, err := durable.TryLock(path, fmt.Appendf(nil, "wfs (pid %d), which %s\n", os.Getpid(), does))
 		switch {
 		case err == nil:
 			return func() { l.Release() }, nil
@@ -52,7 +54,7 @@ func (r *Refs) holdFor(ctx context.Context, name, does string) (release func(), 
 		if waited < gitcmd.LockPatience {
 			continue
 		}
-		_, holder, _ := durable.Probe(path) // who that is, is told if it can be
+		_, holder, _ := durable.Probe(path) // best effort: only for the message
 		who := strings.TrimSpace(string(holder))
 		if waited > headsPatience {
 			return nil, fmt.Errorf("%s did not finish within %s: %w", who, gitcmd.Old(headsPatience), err)

@@ -14,18 +14,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// BrokenRef is a ref of ours that leads nowhere.
+// BrokenRef is a ref of wfs that cannot be read or names a missing commit.
 type BrokenRef struct {
 	Ref  string
-	Err  error          // what is wrong
-	File string         // the loose file that holds it, "" for none
-	To   session.Commit // the commit that it names and that is not there, "" when it cannot be read
+	Err  error          // why
+	File string         // its loose file, "" for none
+	To   session.Commit // the missing commit, "" if the ref cannot be read
 }
 
-// errNoCommit says that a ref names a commit that is not there.
+// errNoCommit is the Err of a BrokenRef that names a missing commit.
 var errNoCommit = errors.New("it names a commit that is not there")
 
-// OurRefs lists every ref of ours, and beside them those that are broken.
+// OurRefs lists all refs of wfs; those that are broken are returned separately.
 func (r *Inspection) OurRefs(ctx context.Context) (refs map[string]session.Commit, broken []BrokenRef, err error) {
 	refs = map[string]session.Commit{}
 	for _, dir := range []string{BranchPrefix, RefsPrefix, OpsPrefix, DeletedPrefix} {
@@ -59,7 +59,7 @@ func (r *Inspection) OurRefs(ctx context.Context) (refs map[string]session.Commi
 	return refs, broken, nil
 }
 
-// brokenBelow looks at the files of refs below a directory.
+// brokenBelow returns the refs with loose files below a directory that cannot be read.
 func (r *Inspection) brokenBelow(ctx context.Context, dir string) []BrokenRef {
 	var broken []BrokenRef
 	_ = filepath.WalkDir(filepath.Join(r.Git.CommonDir, filepath.FromSlash(dir)),
@@ -80,8 +80,8 @@ func (r *Inspection) brokenBelow(ctx context.Context, dir string) []BrokenRef {
 	return broken
 }
 
-// LoggedRefs returns where refs were at last that have a reflog and are not there: git removes the reflog of what it
-// deletes.
+// LoggedRefs returns the last commits of refs that are gone but still have a reflog. Git did not delete them: it would
+// have removed the reflog.
 func (r *Inspection) LoggedRefs(ctx context.Context) map[string]session.Commit {
 	gone := map[string]session.Commit{}
 	if !r.Git.ReadsDirectly() {
@@ -100,7 +100,8 @@ func (r *Inspection) LoggedRefs(ctx context.Context) map[string]session.Commit {
 		if c, err := r.refs.Ref(ctx, name); err != nil || c != "" {
 			return nil
 		}
-		if _, err := os.Lstat(r.refs.refPath(name)); err == nil { // it names another ref, or something else is in its place
+		// it names another ref, or another kind of file is in its place
+		if _, err := os.Lstat(r.refs.refPath(name)); err == nil {
 			return nil
 		}
 		if c := r.reflog(ctx, name); c != "" {
@@ -111,8 +112,8 @@ func (r *Inspection) LoggedRefs(ctx context.Context) map[string]session.Commit {
 	return gone
 }
 
-// Formerly returns where a ref was at last, as its reflog says, or this work tree's operation log of a rescue. It is ""
-// when neither does, or when that commit is not there.
+// Formerly returns the last commit of a ref, from its reflog or, for a rescue, from this work tree's operation log; ""
+// if neither has it or the commit is missing.
 func (r *Inspection) Formerly(ctx context.Context, ref string) session.Commit {
 	if c := r.reflog(ctx, ref); c != "" {
 		return c
@@ -135,7 +136,7 @@ func (r *Inspection) reflog(ctx context.Context, ref string) session.Commit {
 	for _, line := range slices.Backward(lines) {
 		fields := strings.Fields(line)
 		if len(fields) < 2 || len(fields[1]) != r.Objects.IDLength() || !gitcmd.IsHex(fields[1]) {
-			continue // torn
+			continue // incomplete line
 		}
 		if _, err := r.Objects.CommitInfo(ctx, session.Commit(fields[1])); err == nil {
 			return session.Commit(fields[1])
@@ -144,8 +145,8 @@ func (r *Inspection) reflog(ctx context.Context, ref string) session.Commit {
 	return ""
 }
 
-// NewestLedger returns the one of some ledger commits of a session that all others are ancestors of, "" when there is
-// none: none is there, or they are two histories.
+// NewestLedger returns the newest of some ledger commits of a session: all others are its ancestors. It returns "" if
+// none of them exists with all its objects, or if they belong to two histories.
 func (r *Inspection) NewestLedger(ctx context.Context, id session.ID, commits []session.Commit) (session.Commit,
 	error) {
 	args := []string{"merge-base", "--independent"}
@@ -172,8 +173,8 @@ func (r *Inspection) NewestLedger(ctx context.Context, id session.ID, commits []
 	return session.Commit(newest[0]), nil
 }
 
-// Lost returns what git says of objects that refs of ours reach and that are not there, "" when all of them are. What
-// other refs reach is not looked at.
+// Lost returns git's error about a missing object that refs of wfs reach, "" if there is none. It does not check
+// objects that other refs reach.
 func (r *Inspection) Lost(ctx context.Context, refs []string) (string, error) {
 	if len(refs) == 0 {
 		return "", nil
@@ -188,12 +189,13 @@ func (r *Inspection) Lost(ctx context.Context, refs []string) (string, error) {
 	return "", err
 }
 
-// DropEmpty removes the directories of refs of ours in which nothing is: git, killed after it has removed the last ref
-// there, leaves them for good. One that makes a ref there now makes the directory again.
+// DropEmpty removes empty directories of refs of wfs. Git leaves them forever if it is killed after it has removed the
+// last ref there. A process that creates a ref there at the same time creates the directory again.
 func (r *Inspection) DropEmpty() {
 	for _, name := range []string{BranchPrefix, RefsPrefix, OpsPrefix, DeletedPrefix} {
 		dir := filepath.Join(r.Git.CommonDir, filepath.FromSlash(strings.TrimSuffix(name, "/")))
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && r.Git.ReadsDirectly() { // a link may lead anywhere
+		// a symbolic link may point anywhere
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && r.Git.ReadsDirectly() {
 			dropEmpty(dir)
 		}
 	}
@@ -209,13 +211,12 @@ func dropEmpty(dir string) {
 			dropEmpty(filepath.Join(dir, e.Name()))
 		}
 	}
-	_ = os.Remove(dir) // not while anything is in it
+	_ = os.Remove(dir) // fails if it is not empty
 }
 
-// Replant gives a ref that is broken or gone a commit, durably, or takes one away that nothing is known of. The
-// file of a broken one is kept in a directory, and its new name returned: below refs it would go on to be a
-// broken ref. Git refuses to move what it cannot read, so a broken file is replaced by a good one here, in one
-// step.
+// Replant durably sets a broken or lost ref to a commit; "" removes a ref whose commit is unknown. The file of a broken
+// ref is moved to asideDir, because below refs/ it would still be a broken ref, and its new name is returned. Git
+// refuses to move a ref that it cannot read, so the broken file is replaced here, in one step.
 func (r *Inspection) Replant(ctx context.Context, b BrokenRef, to session.Commit, asideDir string) (kept string,
 	err error) {
 	if b.File == "" {
@@ -242,12 +243,12 @@ func (r *Inspection) replaceRef(b BrokenRef, to session.Commit, dir string) (kep
 	if to == "" || !mode.IsRegular() {
 		mode, keep = 0o644, os.Rename
 	}
-	if gitcmd.IsThere(name) { // a killed repair left it
+	if gitcmd.IsThere(name) { // left by a killed repair
 		if _, err := durable.MoveAside(name); err != nil {
 			return "", err
 		}
 	}
-	if keep(b.File, name) != nil { // no hard links here
+	if keep(b.File, name) != nil { // the file system has no hard links
 		if err := os.Rename(b.File, name); err != nil {
 			return "", err
 		}
@@ -259,7 +260,7 @@ func (r *Inspection) replaceRef(b BrokenRef, to session.Commit, dir string) (kep
 	if to == "" {
 		return kept, durable.SyncDir(filepath.Dir(b.File))
 	}
-	// not beside the ref, where it would be another broken one
+	// not in the directory of the ref, where it would be another broken one
 	good := filepath.Join(dir, durable.TempPrefix+filepath.Base(name))
 	if err := durable.WriteFile(good, []byte(to+"\n"), mode.Perm()); err != nil {
 		return kept, err

@@ -8,32 +8,32 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// The names that wfs uses in a repository.
+// Names of the refs of wfs.
 const (
 	BranchPrefix = "refs/heads/wfs/" // <slug>: the session's branch
 	RefsPrefix   = "refs/wfs/"       // <slug>/ledger, <slug>/auto, <slug>/rescue/<n>
 	OpsPrefix    = "refs/wfs-ops/"   // <work tree>: its operation log
 
-	DeletedPrefix = "refs/wfs-deleted/" // <slug>/<when>/…: what was deleted, until gc
+	DeletedPrefix = "refs/wfs-deleted/" // <slug>/<when>/…: refs of deleted sessions, until gc
 )
 
-// BranchRef is the full name of a session's branch.
+// BranchRef returns the full name of a session's branch.
 func BranchRef(id session.ID) string { return BranchPrefix + string(id) }
 
-// AutoRef is the full name of the ref of a session's newest auto-save.
+// AutoRef returns the full name of the ref of a session's newest auto-save.
 func AutoRef(id session.ID) string { return RefsPrefix + string(id) + "/auto" }
 
-// LedgerRef is the full name of a session's ledger.
+// LedgerRef returns the full name of a session's ledger.
 func LedgerRef(id session.ID) string { return RefsPrefix + string(id) + "/ledger" }
 
-// AnchorRef keeps a commit of what was in the user's index alone, from before a checkpoint replaces that index until
-// the ledger has it as a parent.
+// AnchorRef returns the full name of the ref that keeps a commit of the user's staged changes, from before a checkpoint
+// replaces the index until the ledger has that commit as a parent.
 func AnchorRef(id session.ID) string { return RefsPrefix + string(id) + "/index" }
 
-// RescuePrefix is what the names of a session's rescues begin with; a number from 1 follows.
+// RescuePrefix returns the prefix of the names of a session's rescues; a number from 1 follows.
 func RescuePrefix(id session.ID) string { return RefsPrefix + string(id) + "/rescue/" }
 
-// Refs are the refs of a repository: those of the user are read, and those of wfs are moved.
+// Refs reads all refs of a repository, and moves those of wfs.
 type Refs struct {
 	repository
 	*Operations
@@ -41,7 +41,7 @@ type Refs struct {
 	*Inspection
 }
 
-// repository is what all of them ask.
+// repository has the parts of a repository that all types here use.
 type repository struct {
 	Git     *gitcmd.Git
 	Objects *object.Store
@@ -54,7 +54,7 @@ type Operations struct {
 	notedAside atomic.Pointer[string] // see SetAside
 }
 
-// Inspection finds and repairs refs of ours that are damaged or lost.
+// Inspection finds and repairs refs of wfs that are damaged or lost.
 type Inspection struct {
 	repository
 	refs *Refs

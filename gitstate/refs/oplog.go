@@ -20,11 +20,11 @@ import (
 	"github.com/wfs-dev/wfs/session/oplog"
 )
 
-// fileOp is the name of the document in each commit of an operation log. The log of a work tree is the chain of first
-// parents of refs/wfs-ops/<work tree>; it ends in a commit with an empty tree.
+// fileOp is the name of the file in each commit of an operation log. The log of a work tree is the chain of first
+// parents of refs/wfs-ops/<work tree>; the chain ends in a commit with an empty tree.
 const fileOp = "op.json"
 
-// An operation log that has grown to maxOps entries begins anew with the newest keptOps of them.
+// An operation log that reaches maxOps entries is replaced by a new one with the newest keptOps of them.
 const (
 	maxOps  = 400
 	keptOps = 200
@@ -36,15 +36,15 @@ type opDocument struct {
 	session.Op
 }
 
-// OpLog is an operation log as far as it can be read.
+// OpLog is the readable part of an operation log.
 type OpLog struct {
 	tip     session.Commit
 	Ops     []session.Op     // newest first
 	Rescues []session.Commit // second parents of their commits, "" for none
-	damage  error            // why what is older cannot be read, nil when all of it was
+	damage  error            // why older entries cannot be read, nil if all were read
 }
 
-// readOp reads one entry of an operation log.
+// readOp parses one entry of an operation log.
 func readOp(name string, g object.Found) (session.Op, error) {
 	var doc opDocument
 	if g.Kind != "blob" {
@@ -62,8 +62,9 @@ func readOp(name string, g object.Found) (session.Op, error) {
 	return doc.Op, nil
 }
 
-// loggedAs returns the number under which an operation is in the log, newest first, 0 for none. Those that make
-// no ledger commit may happen again upon the same one, once they have been undone.
+// loggedAs returns the number with which an operation is in the log, 0 if it is not. ops is sorted newest first. An
+// operation without a ledger commit of its own can occur again for the same ledger commit after it was undone, so
+// undone ones do not count.
 func loggedAs(ops []session.Op, op session.Op) int64 {
 	undone := map[int64]bool{}
 	for _, o := range ops {
@@ -75,12 +76,12 @@ func loggedAs(ops []session.Op, op session.Op) int64 {
 	return 0
 }
 
-// maxParked is how many of the operations that are too old for a log which begins anew are taken along, because what
-// they left behind on a branch has not come back.
+// maxParked limits the old operations that a replaced log keeps because uncommitted changes that they left on a branch
+// are not restored yet.
 const maxParked = keptOps / 2
 
-// takenAlong are the entries of a log that has grown which the new one begins with, newest first, as indexes:
-// the newest, and those of before by which uncommitted changes come back.
+// takenAlong returns the indexes of the entries that the new log begins with, newest first: the newest ones, and older
+// ones that can still restore uncommitted changes.
 func takenAlong(ops []session.Op) []int {
 	n := min(len(ops), keptOps)
 	var list []int
@@ -98,20 +99,20 @@ func takenAlong(ops []session.Op) []int {
 
 func (r *Operations) OpsRef() string { return OpsPrefix + r.Git.Worktree }
 
-// Ops lists this work tree's operations, newest first, as far as they can be read.
+// Ops lists the readable operations of this work tree, newest first.
 func (r *Operations) Ops(ctx context.Context) ([]session.Op, error) {
 	ops, _, err := r.OpLog(ctx, r.Git.Worktree)
 	return ops, err
 }
 
-// OpLog lists the operations of any work tree, by its id, newest first. damage says why those that are older than the
-// last of them cannot be read, if that is so. A log of a newer wfs is an error.
+// OpLog lists the operations of any work tree, by its id, newest first. damage is the reason why older ones cannot be
+// read, nil if all can be. A log of a newer wfs is an error.
 func (r *Operations) OpLog(ctx context.Context, worktree string) (ops []session.Op, damage, err error) {
 	l, err := r.readOps(ctx, OpsPrefix+worktree)
 	return l.Ops, l.damage, err
 }
 
-// OpLogs lists the work trees that have an operation log, those that are gone included.
+// OpLogs lists the work trees that have an operation log, including removed work trees.
 func (r *Operations) OpLogs(ctx context.Context) ([]string, error) {
 	refs, err := r.refs.RefsBelow(ctx, strings.TrimSuffix(OpsPrefix, "/"))
 	if err != nil && !errors.Is(err, ErrBrokenRef) {
@@ -133,7 +134,7 @@ func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err erro
 		return l, err
 	}
 	names, rescues, whole, err := r.chain(ctx, l.tip)
-	if failed := gitcmd.Failed(err); failed != nil { // no commit, or some are missing
+	if failed := gitcmd.Failed(err); failed != nil { // not a commit, or some commits are missing
 		l.damage = fmt.Errorf("%s: %s", ref, strings.TrimSpace(failed.Stderr))
 		return l, nil
 	}
@@ -150,8 +151,8 @@ func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err erro
 	return l, l.add(names, rescues, got)
 }
 
-// chain lists the names of the documents in a log, newest first, and the rescues of their commits. whole says that it
-// ends as a log does, or is longer than one becomes.
+// chain lists the names of the files in a log, newest first, and the rescues of their commits. whole is false if the
+// end of the log is missing. At most 2*maxOps entries are read, more than a log ever has.
 func (r *Operations) chain(ctx context.Context, tip session.Commit) (names []string, rescues []session.Commit,
 	whole bool, err error) {
 	out, err := r.Git.Ask(ctx, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*maxOps),
@@ -169,7 +170,7 @@ func (r *Operations) chain(ctx context.Context, tip session.Commit) (names []str
 	return names, rescues, len(names) == 2*maxOps, err
 }
 
-// add reads the documents of a log up to the first that is damaged. One of a newer version is an error.
+// add reads the entries of a log up to the first damaged one. An entry of a newer version is an error.
 func (l *OpLog) add(names []string, rescues []session.Commit, got []object.Found) error {
 	for i, g := range got {
 		op, err := readOp(names[i], g)
@@ -185,10 +186,10 @@ func (l *OpLog) add(names []string, rescues []session.Commit, got []object.Found
 	return nil
 }
 
-// newestOps reads the newest entries of this work tree's log without a git process. It answers false where the
-// log has to be looked at as a whole.
+// newestOps reads the newest entries of this work tree's log without a git process. It returns false if the whole log
+// has to be read.
 func (r *Operations) newestOps(ctx context.Context) (l OpLog, ok bool) {
-	const enough = 16 // an operation is logged again after a kill, and then it is the last one
+	const enough = 16 // an operation that is logged again after a kill is the last one
 	var err error
 	if l.tip, err = r.refs.Ref(ctx, r.OpsRef()); err != nil || l.tip == "" || !r.Git.ReadsDirectly() {
 		return l, false
@@ -209,10 +210,9 @@ func (r *Operations) newestOps(ctx context.Context) (l OpLog, ok bool) {
 	return l, len(l.Ops) > 0 && l.Ops[0].Number%keptOps != 0
 }
 
-// LogOp appends an operation to this work tree's log, durable, and returns its number; op.Number is not looked at. An
-// operation whose ledger commit is in the log already is not logged twice. The rescue that it names stays reachable
-// from the log. A log that cannot be read is moved aside: a new one begins, and what was there is kept below its first
-// commit.
+// LogOp appends an operation to this work tree's log, durably, and returns its number; it ignores op.Number. An
+// operation whose ledger commit is in the log is not logged again. The rescue of the operation stays reachable from the
+// log. If the log cannot be read, a new one begins, whose first commit keeps the old log reachable if possible.
 func (r *Operations) LogOp(ctx context.Context, op session.Op) (int64, error) {
 	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
@@ -226,7 +226,7 @@ func (r *Operations) LogOp(ctx context.Context, op session.Op) (int64, error) {
 	}
 }
 
-// logOp is LogOp, unless somebody else moves the log meanwhile.
+// logOp is LogOp, but returns ErrMoved if another process moves the log at the same time.
 func (r *Operations) logOp(ctx context.Context, op session.Op, ident string) (int64, error) {
 	if err := r.moveAside(); err != nil {
 		return 0, err
@@ -265,14 +265,14 @@ func (r *Operations) logOp(ctx context.Context, op session.Op, ident string) (in
 	return op.Number, nil
 }
 
-// moveOps moves the log's ref itself, whatever somebody made it point to.
+// moveOps moves the log's ref itself, even if it was made a symbolic ref.
 func (r *Operations) moveOps(ctx context.Context, m session.RefMove, kind string) error {
 	return r.refs.moveBy(ctx, m, "wfs: "+kind, "--no-deref")
 }
 
-// uponOps is what the next entry of a log is made upon, and the objects that are to be made for that: none for a log
-// that is whole and short enough. One that has grown is made anew from its newest entries; one that cannot be read
-// begins anew, above what was there.
+// uponOps returns the commit that the next entry gets as its parent, and the objects to write for it: none if the log
+// is complete and short enough. A log that is too long is rebuilt from its newest entries; one that cannot be read
+// begins again, on top of the old one.
 func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int64) ([]object.Object, session.Commit,
 	error) {
 	switch {
@@ -281,7 +281,7 @@ func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int6
 	case l.tip == "" && l.damage == nil || len(l.Ops) >= maxOps:
 		objects, tip := r.rootOfOps(nil, ident, at, "")
 		return r.entriesUpon(ctx, objects, tip, l, ident)
-	case l.damage == nil: // a first commit and nothing else
+	case l.damage == nil: // only the first commit
 		return nil, l.tip, nil
 	}
 	was, err := r.reachable(ctx, l.tip)
@@ -293,7 +293,7 @@ func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int6
 	return root, tip, nil
 }
 
-// reachable is a commit that is there with all that it reaches, none for anything else.
+// reachable returns the commit c if everything that it reaches exists, otherwise nothing.
 func (r *Operations) reachable(ctx context.Context, c session.Commit) ([]session.Commit, error) {
 	if _, err := r.Objects.CommitInfo(ctx, c); err != nil {
 		return nil, nil
@@ -305,7 +305,8 @@ func (r *Operations) reachable(ctx context.Context, c session.Commit) ([]session
 	return []session.Commit{c}, nil
 }
 
-// rootOfOps makes the commit that a log ends in, so that first parents are operations and nothing else.
+// rootOfOps returns the commit at the end of a log, so that the first parent of each operation is always a commit of
+// the log.
 func (r *Operations) rootOfOps(parents []session.Commit, ident string, at int64, why string) ([]object.Object,
 	session.Commit) {
 	empty := r.Objects.NewObject("tree", nil)
@@ -313,7 +314,7 @@ func (r *Operations) rootOfOps(parents []session.Commit, ident string, at int64,
 	return []object.Object{empty, root}, session.Commit(root.ID)
 }
 
-// entriesUpon makes the entries of a log anew that are taken along.
+// entriesUpon rebuilds the kept entries of a log on top of tip.
 func (r *Operations) entriesUpon(ctx context.Context, objects []object.Object, tip session.Commit, l OpLog,
 	ident string) ([]object.Object, session.Commit, error) {
 	for _, i := range slices.Backward(takenAlong(l.Ops)) {
@@ -326,7 +327,7 @@ func (r *Operations) entriesUpon(ctx context.Context, objects []object.Object, t
 	return objects, tip, nil
 }
 
-// opCommit makes the objects of one entry, its commit last.
+// opCommit returns the objects of one entry, its commit last.
 func (r *Operations) opCommit(ctx context.Context, op session.Op, tip session.Commit,
 	ident string) ([]object.Object, error) {
 	var rescue session.Commit
@@ -357,7 +358,7 @@ func (r *Operations) opEntry(op session.Op, tip, rescue session.Commit, ident st
 	return []object.Object{doc, tree, r.Objects.NewCommit(tree.ID, parents, ident, op.At, message)}, nil
 }
 
-// SetAside says what of an operation log this process could not read and has moved aside, "" for nothing.
+// SetAside reports why this process replaced an unreadable operation log, "" if it did not.
 func (r *Operations) SetAside() string {
 	if s := r.notedAside.Load(); s != nil {
 		return *s
@@ -367,8 +368,8 @@ func (r *Operations) SetAside() string {
 
 func (r *Operations) noteAside(what string) { r.notedAside.Store(&what) }
 
-// moveAside renames a file that stands where the log's ref belongs and holds no commit: damaged, or a symbolic ref, by
-// which somebody's branch would be moved. Git can neither read nor replace such a file.
+// moveAside renames the file of the log's ref if it contains no commit: if it is damaged, or a symbolic ref, through
+// which a write would move another branch. Git can neither read nor replace such a file.
 func (r *Operations) moveAside() error {
 	if !r.Git.ReadsDirectly() {
 		return nil
@@ -381,7 +382,7 @@ func (r *Operations) moveAside() error {
 	if err := durable.MkdirAll(r.Git.PrivateDir()); err != nil {
 		return err
 	}
-	if gitcmd.IsThere(to) { // a command was killed before it had given that its name
+	if gitcmd.IsThere(to) { // a command was killed before it gave this file its final name
 		if _, err := durable.MoveAside(to); err != nil {
 			return err
 		}

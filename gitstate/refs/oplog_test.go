@@ -27,7 +27,8 @@ func (r *testRepo) logged(summary string) int64 {
 	return n
 }
 
-// What is no operation log, and stands in its place, is told, is kept, and stops nobody.
+// TestRubbishInPlaceOfTheOperationLog: a file or ref in the place of the operation log is reported and kept, and does
+// not block commands.
 func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -63,7 +64,7 @@ func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t)
-			r.logged("before") // so that the directory is there
+			r.logged("before") // so that the directory exists
 			main := r.Run("rev-parse", "refs/heads/main")
 			kept := rubbish(r)
 			if ops, _, err := r.Refs.OpLog(ctx, "main"); err != nil || len(ops) > 0 {
@@ -106,8 +107,8 @@ func TestOperationLogOfANewerVersionIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestOperationLogIsCut lets a log grow past its limit: it begins anew with the newest entries, which keep their numbers
-// and their rescues, and with one of before whose changes have not come back to main.
+// TestOperationLogIsCut lets a log grow past its limit: it is replaced by one with the newest entries, which keep their
+// numbers and rescues, and with an older one whose changes are not restored to main yet.
 func TestOperationLogIsCut(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -155,7 +156,7 @@ func TestOperationLogIsCut(t *testing.T) {
 	r.Fsck()
 }
 
-// An entry of the log is rubbish, or is what it says.
+// FuzzReadOp: an entry of the log is either rejected or valid.
 func FuzzReadOp(f *testing.F) {
 	f.Add([]byte(`{"version":1,"number":3,"kind":"switch","session":"a","summary":"s","turn":{"refs":[{"ref":"refs/heads/x"}]}}`))
 	f.Add([]byte(`{"version":2,"number":1}`))

@@ -21,7 +21,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Remote is the remote that the user would push to: origin, else the only one, else "".
+// Remote returns the remote that the user would push to: origin, else the only one, else "".
 func (r *Refs) Remote(ctx context.Context) (string, error) {
 	out, err := r.Git.Ask(ctx, "remote")
 	if err != nil {
@@ -37,27 +37,27 @@ func (r *Refs) Remote(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// CheckBranchName returns an error for a name that no branch can have.
+// CheckBranchName returns an error if a branch cannot have that name.
 func (r *Refs) CheckBranchName(ctx context.Context, name string) error {
-	if strings.HasPrefix(name, "-") || strings.Contains(name, "@{") || name == "HEAD" { // as git switch -c has it
+	if strings.HasPrefix(name, "-") || strings.Contains(name, "@{") || name == "HEAD" { // as for git switch -c
 		return fmt.Errorf("%q is not a valid branch name", name)
 	}
 	_, err := r.Git.Ask(ctx, "check-ref-format", "refs/heads/"+name)
 	return err
 }
 
-// RefsBelow are the refs below a directory ("refs/wfs-deleted/auth") by their full names.
+// RefsBelow returns the refs below a directory ("refs/wfs-deleted/auth") by their full names.
 func (r *Refs) RefsBelow(ctx context.Context, dir string) (map[string]session.Commit, error) {
 	return r.List(ctx, dir, func(string) bool { return true })
 }
 
-// Refs are read from their files, without a git process, where the repository keeps them in files. A loose file counts
-// more than packed-refs and is looked for first: git writes packed-refs before it removes what it has packed.
+// Refs are read from their files, without a git process, if the repository stores them in files. Loose files are read
+// before packed-refs, and override it: git writes packed-refs before it removes the loose files.
 
-// maxSymbolic is how many symbolic refs may lead to each other; git has the same limit.
+// maxSymbolic limits a chain of symbolic refs, as in git.
 const maxSymbolic = 5
 
-// Ref returns a ref's commit, "" when it does not exist. name is a full name. A ref that cannot be read is an error.
+// Ref returns a ref's commit, "" if it does not exist. name is a full name. A ref that cannot be read is an error.
 func (r *Refs) Ref(ctx context.Context, name string) (session.Commit, error) {
 	if !plainRefName(name) {
 		return "", fmt.Errorf("%q is not a full ref name", name)
@@ -104,7 +104,7 @@ func (r *Refs) ReadRef(name string) (next string, commit session.Commit, err err
 	return r.parseRef(name, line)
 }
 
-// refPath is the file of a loose ref. Work trees share all refs but a few.
+// refPath returns the file of a loose ref. Work trees share all refs but a few.
 func (r *Refs) refPath(name string) string {
 	dir := r.Git.CommonDir
 	for _, own := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
@@ -115,7 +115,7 @@ func (r *Refs) refPath(name string) string {
 	return filepath.Join(dir, filepath.FromSlash(name))
 }
 
-// parseRef reads the content of a ref's file: an object id, or the name of another ref.
+// parseRef parses the content of a ref's file: an object id, or the name of another ref.
 func (r *Refs) parseRef(name string, data []byte) (next string, commit session.Commit, err error) {
 	text := strings.TrimRight(string(data), " \t\r\n")
 	if next, ok := strings.CutPrefix(text, "ref:"); ok {
@@ -128,7 +128,7 @@ func (r *Refs) parseRef(name string, data []byte) (next string, commit session.C
 	return "", "", fmt.Errorf("%s: %w: it holds %q", name, ErrBrokenRef, Cut(text, 60))
 }
 
-// packedRefs is the file of refs that have no file of their own. nil when there is none.
+// packedRefs returns the content of the packed-refs file, nil if there is none.
 func (r *Refs) packedRefs() ([]byte, error) {
 	data, err := gitcmd.ReadBounded(filepath.Join(r.Git.CommonDir, "packed-refs"), gitcmd.MaxPackedRefs)
 	if gitcmd.Absent(err) {
@@ -137,14 +137,14 @@ func (r *Refs) packedRefs() ([]byte, error) {
 	return data, err
 }
 
-// List lists the refs below dir ("refs/heads") whose names are wanted. The error names those that cannot be read; the
-// others are returned beside it.
+// List returns the refs below dir ("refs/heads") whose names are wanted. If some cannot be read, it returns an error
+// that names them together with the others.
 func (r *Refs) List(ctx context.Context, dir string, want func(name string) bool) (map[string]session.Commit, error) {
 	var names []string
 	top := filepath.Join(r.Git.CommonDir, filepath.FromSlash(dir))
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if gitcmd.Absent(err) {
-			return nil // gone since its directory was read
+			return nil // removed since its directory was read
 		}
 		if err != nil || d.IsDir() {
 			return err
@@ -159,7 +159,7 @@ func (r *Refs) List(ctx context.Context, dir string, want func(name string) bool
 	return r.read(ctx, names, dir, want)
 }
 
-// read reads those of the names that are refs and wanted, and after them what packed-refs has below dir.
+// read reads the wanted refs among names, then those that packed-refs has below dir.
 func (r *Refs) read(ctx context.Context, names []string, dir string, want func(string) bool,
 ) (map[string]session.Commit, error) {
 	if !r.Git.ReadsDirectly() {
@@ -196,7 +196,7 @@ func (r *Refs) read(ctx context.Context, names []string, dir string, want func(s
 	return refs, object.Join(broken, err)
 }
 
-// forEachRef lists refs through git: the one of that name, or those below it.
+// forEachRef lists refs with git: the one of that name, or those below it.
 func (r *Refs) forEachRef(ctx context.Context, pattern string) (map[string]session.Commit, error) {
 	out, warned, err := r.Git.RunBoth(ctx, gitcmd.Opts{}, "for-each-ref", "--format=%(objectname) %(refname)", pattern)
 	if err != nil {
@@ -207,14 +207,15 @@ func (r *Refs) forEachRef(ctx context.Context, pattern string) (map[string]sessi
 		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		refs[name] = session.Commit(id)
 	}
-	// git leaves out what it cannot read and says so.
+	// git skips refs that it cannot read, with a warning
 	if bytes.Contains(warned, []byte("broken ref")) || bytes.Contains(warned, []byte("broken name")) {
 		err = fmt.Errorf("%w: %s", ErrBrokenRef, bytes.TrimSpace(warned))
 	}
 	return refs, err
 }
 
-// plainRefName accepts what is safe to look for in a directory. Git's own rules are stricter; nothing is created here.
+// plainRefName reports whether a ref name is safe as a file path. Git's own rules are stricter, but nothing is created
+// here.
 func plainRefName(name string) bool {
 	return strings.HasPrefix(name, "refs/") && !strings.Contains(name, "..") && !strings.Contains(name, "//") &&
 		!strings.HasSuffix(name, "/") && !strings.HasSuffix(name, ".lock") && !strings.ContainsAny(name, "\\ :\x00\r\n")
@@ -222,25 +223,25 @@ func plainRefName(name string) bool {
 
 func Cut(s string, n int) string { return s[:min(n, len(s))] }
 
-// Pushed reports whether git's log of a remote's branch says that a push was the last to move it.
+// Pushed reports whether the last move of a remote-tracking branch, according to its reflog, was a push.
 func (r *Refs) Pushed(ctx context.Context, ref string) bool {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1, gitcmd.GitDied}}, "reflog", "show", "-1", "--format=%gs", ref)
 	return err == nil && strings.TrimSpace(string(out)) == "update by push"
 }
 
-// Unreachable returns those of some commits that are there, and that no ref leads to.
+// Unreachable returns those of some commits that exist and that no ref reaches.
 func (r *Refs) Unreachable(ctx context.Context, commits []session.Commit) ([]session.Commit, error) {
 	args := []string{"rev-list", "--ignore-missing"}
 	for _, c := range commits {
 		args = append(args, string(c))
 	}
-	out, err := r.Git.Ask(ctx, append(args, "--not", "--glob=refs/*")...) // --all counts HEAD as well
+	out, err := r.Git.Ask(ctx, append(args, "--not", "--glob=refs/*")...) // not --all, which includes HEAD
 	found := strings.Fields(string(out))
 	return slices.DeleteFunc(slices.Clone(commits),
 		func(c session.Commit) bool { return !slices.Contains(found, string(c)) }), err
 }
 
-// Previous returns the branch that HEAD was on before, as `git switch -` means it, "" when git does not remember one.
+// Previous returns the branch that HEAD was on before, as in `git switch -`, "" if git does not know it.
 func (r *Refs) Previous(ctx context.Context) (string, error) {
 	out, err := r.Git.Ask(ctx, "rev-parse", "--symbolic-full-name", "@{-1}")
 	if failed := gitcmd.Failed(err); failed != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ErrMoved says that a ref is no longer where a turn began: somebody else moved it.
+// ErrMoved is the error for a ref that is not at its expected value: another process has moved it.
 var ErrMoved = errors.New("moved by another process")
 
 func orNothing(c session.Commit) string {
@@ -27,13 +27,13 @@ func orNothing(c session.Commit) string {
 	return c.Short()
 }
 
-// errLeftToGit says that git has to move a ref, or to say why it cannot be moved.
+// errLeftToGit means that git has to move the ref, or report why it cannot.
 var errLeftToGit = errors.New("left to git")
 
-// SetHead puts HEAD on a branch, which is at a commit, durably. Git moves a symbolic ref without syncing it first: a
-// power cut right then leaves an empty HEAD, and with that no repository at all. So its steps are made here: the lock,
-// the reflog, the new file, renamed over the old one. Repositories of a new kind are left to git, and so is a HEAD that
-// somebody has locked: it waits, and says what is wrong.
+// SetHead durably moves HEAD to a branch, which is at commit `at`. Git moves a symbolic ref without syncing it first:
+// after a power cut at that moment HEAD is empty, and the repository no longer recognised. So wfs itself takes git's
+// steps: the lock, the reflog, the new file, renamed over the old one. It runs git for other kinds of repositories, and
+// if HEAD is locked: git waits for the lock and reports errors.
 func (r *Writer) SetHead(ctx context.Context, head session.Head, branch string, at session.Commit, why string) error {
 	file := filepath.Join(r.Git.GitDir, "HEAD")
 	byGit := func() error {
@@ -61,8 +61,8 @@ func (r *Writer) SetHead(ctx context.Context, head session.Head, branch string, 
 	return err
 }
 
-// logMove appends a line to the reflog of HEAD or of a branch, which is made where git would make it: if nobody
-// configured otherwise.
+// logMove appends a line to the reflog of HEAD or of a branch. It creates the reflog if git would, by its
+// configuration.
 func (r *Writer) logMove(ctx context.Context, ref, line string) error {
 	flags := os.O_WRONLY | os.O_APPEND
 	file := r.logOf(ref)
@@ -84,7 +84,7 @@ func (r *Writer) logMove(ctx context.Context, ref, line string) error {
 	return errors.Join(err, f.Close())
 }
 
-// logOf is the reflog of a ref.
+// logOf returns the reflog file of a ref.
 func (r *Writer) logOf(ref string) string {
 	dir := r.Git.CommonDir
 	if ref == "HEAD" {
@@ -93,7 +93,7 @@ func (r *Writer) logOf(ref string) string {
 	return filepath.Join(dir, "logs", filepath.FromSlash(ref))
 }
 
-// logsMoves reports whether git begins a reflog of HEAD or a branch where there is none.
+// logsMoves reports whether git creates missing reflogs of HEAD and branches.
 func (r *Writer) logsMoves(ctx context.Context) (bool, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--get", "core.logAllRefUpdates")
 	value := strings.ToLower(strings.TrimSpace(string(out)))
@@ -104,13 +104,13 @@ func (r *Writer) logsMoves(ctx context.Context) (bool, error) {
 	return logs || parsed != nil && (value == "yes" || value == "on"), err
 }
 
-// Move makes one move durably. A ref that is at its new value already is left as it is; one that is neither there
-// nor at its old value is an error that wraps ErrMoved.
+// Move moves one ref durably. A ref that is at its new value is not an error; one that is neither there nor at its old
+// value is an error that wraps ErrMoved.
 func (r *Writer) Move(ctx context.Context, m session.RefMove, why string) error {
 	return r.moveBy(ctx, m, why)
 }
 
-// moveBy is moveRef with options of git update-ref.
+// moveBy is Move with options of git update-ref.
 func (r *Writer) moveBy(ctx context.Context, m session.RefMove, why string, options ...string) error {
 	if err := r.moveOwnRef(ctx, m, why); !errors.Is(err, errLeftToGit) {
 		if err == nil && m.Old == "" {
@@ -148,8 +148,8 @@ func (r *Writer) moveBy(ctx context.Context, m session.RefMove, why string, opti
 	return err
 }
 
-// SyncRef syncs the directory of a ref, and those above it when the ref is new: git syncs the file alone. Refs that are
-// kept in another way, or that are gone, have no directory.
+// SyncRef syncs the directory of a ref, and its parent directories if the ref is new: git syncs only the file. Deleted
+// refs, and refs that are not in files, have no directory.
 func (r *Writer) SyncRef(ref string, isNew bool) error {
 	dir := filepath.FromSlash(ref)
 	for first := true; dir != "refs" && dir != "." && (first || isNew); first = false {
@@ -161,7 +161,7 @@ func (r *Writer) SyncRef(ref string, isNew bool) error {
 	return nil
 }
 
-// movesWithoutGit reports whether a ref is one that is moved without a git process.
+// movesWithoutGit reports whether a ref can be moved without a git process.
 func (r *Writer) movesWithoutGit(m session.RefMove) bool {
 	switch {
 	case m.New == "", !r.Git.ReadsDirectly():
@@ -173,13 +173,13 @@ func (r *Writer) movesWithoutGit(m session.RefMove) bool {
 	case !strings.HasPrefix(m.Ref, RefsPrefix) && !strings.HasPrefix(m.Ref, OpsPrefix), gitcmd.IsThere(r.logOf(m.Ref)):
 		return false
 	}
-	// A group may share the repository: git knows the modes of new files and directories.
+	// In a repository that a group shares, git knows the modes of new files and directories.
 	info, err := os.Stat(filepath.Join(r.Git.CommonDir, "HEAD"))
 	return err == nil && (info.Mode()&0o020 == 0 || gitcmd.IsThere(r.refs.refPath(m.Ref)))
 }
 
-// reflogLine is what a move adds to reflogs, and to which: those of a branch, and of HEAD that is on it. Refs that only
-// wfs uses have none.
+// reflogLine returns the line that a move adds to reflogs, and the refs whose reflogs get it: a branch, and HEAD if it
+// is on that branch. Refs that only wfs uses have no reflog.
 func (r *Writer) reflogLine(ctx context.Context, m session.RefMove, why string) (line string, logs []string,
 	err error) {
 	if !strings.HasPrefix(m.Ref, BranchPrefix) {
@@ -197,9 +197,8 @@ func (r *Writer) reflogLine(ctx context.Context, m session.RefMove, why string) 
 	return fmt.Sprintf("%s %s %s %d +0000\t%s\n", m.Old, m.New, ident, seconds, why), logs, err
 }
 
-// moveOwnRef moves a ref that only wfs uses, or a session's branch that is there, without starting a git
-// process. It returns errLeftToGit, and has changed nothing, if the ref is locked, is not where the move
-// begins, or is kept in another way.
+// moveOwnRef moves a ref that only wfs uses, or an existing branch of a session, without a git process. It returns
+// errLeftToGit, and has changed nothing, if the ref is locked, is not at the move's old value, or is not in a file.
 func (r *Writer) moveOwnRef(ctx context.Context, m session.RefMove, why string) error {
 	if !r.movesWithoutGit(m) {
 		return errLeftToGit
@@ -226,9 +225,9 @@ func (r *Writer) moveOwnRef(ctx context.Context, m session.RefMove, why string) 
 	})
 }
 
-// replaceLocked replaces the file of a ref or of HEAD as git does: it takes git's lock, writes the new text to
-// the disk, and renames it over the file, whose mode stays. check is called with the lock held, before the
-// rename. The result is errLeftToGit when the lock is taken.
+// replaceLocked replaces the file of a ref or of HEAD as git does: it takes git's lock, writes and syncs the new text,
+// and renames it over the file, whose mode it keeps. It calls check with the lock held, before the rename. If the lock
+// is taken, it returns errLeftToGit.
 func (r *Writer) replaceLocked(ref, file, text string, check func() error) error {
 	done, err := r.Git.Locks.NoteLocks([]string{ref})
 	if err != nil {
@@ -262,7 +261,7 @@ func (r *Writer) replaceLocked(ref, file, text string, check func() error) error
 	return durable.SyncDir(filepath.Dir(file))
 }
 
-// PutBack moves a ref to a commit from whatever it is at. It reports false when the commit is not there any more.
+// PutBack moves a ref to a commit, from any value. It returns false if the commit no longer exists.
 func (r *Writer) PutBack(ctx context.Context, ref string, to session.Commit) (bool, error) {
 	if there, err := r.Objects.Exists(ctx, to); err != nil || !there {
 		return false, err

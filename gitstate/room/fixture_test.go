@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
-// testRepo is a repository in a temporary directory, untouched by the machine's and the user's configuration.
+// testRepo is a repository in a temporary directory, independent of the configuration of the machine and the user.
 type testRepo struct {
 	*Set
 	t    *testing.T
@@ -26,7 +26,7 @@ type testRepo struct {
 	env  []string
 }
 
-// newRepo makes a repository with one commit that holds a.txt ("a\n"). Further arguments go to git init.
+// newRepo creates a repository with one commit that has a.txt ("a\n"). Further arguments are passed to git init.
 func newRepo(t *testing.T, initArgs ...string) *testRepo {
 	t.Helper()
 	made := testkit.NewGitRepo(t, initArgs...)
@@ -41,7 +41,7 @@ func newRepo(t *testing.T, initArgs ...string) *testRepo {
 	return r
 }
 
-// run runs git as the user would and returns what it printed, without the last line feed.
+// run runs git as the user would and returns its output, without the last line feed.
 func (r *testRepo) run(dir string, args ...string) string {
 	r.t.Helper()
 	cmd := exec.Command("git", args...)
@@ -57,7 +57,7 @@ func (r *testRepo) git(args ...string) string { return r.run(r.Git.Root, args...
 
 func (r *testRepo) path(name string) string { return r.live(name) }
 
-// write writes a file of the work tree and makes its directories.
+// write writes a file of the work tree and creates its directories.
 func (r *testRepo) write(name, content string) {
 	r.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(r.path(name)), 0o755); err != nil {
@@ -68,14 +68,14 @@ func (r *testRepo) write(name, content string) {
 	}
 }
 
-// snap is the work tree as a tree.
+// snap returns the work tree as a tree.
 func (r *testRepo) snap() session.Tree {
 	r.t.Helper()
 	r.git("add", "-A")
 	return session.Tree(r.git("write-tree"))
 }
 
-// treeFiles lists what a tree has, by path: the text of a file, and where a link leads.
+// treeFiles lists a tree by path: the text of a file, or the target of a link.
 func (r *testRepo) treeFiles(tree session.Tree) map[string]string {
 	r.t.Helper()
 	want := map[string]string{}

@@ -17,10 +17,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// treeNames are the paths that a tree has, without submodules.
+// treeNames are the paths of a tree, without submodules.
 type treeNames struct{ files, dirs map[string]bool }
 
-// namesOf are the paths of a tree; "" has none.
+// namesOf returns the paths of a tree; "" has none.
 func (s *Set) namesOf(ctx context.Context, tree session.Tree) (*treeNames, error) {
 	t := &treeNames{files: map[string]bool{}, dirs: map[string]bool{}}
 	if tree == "" {
@@ -40,16 +40,16 @@ func (s *Set) namesOf(ctx context.Context, tree session.Tree) (*treeNames, error
 	return t, err
 }
 
-// layout makes a directory hold a tree and nothing else. What was put into it before is used again, but never
-// believed: files that were changed since are written anew. What it remembers lies in the repository's state directory,
-// away from commands that run in the room: git's index, the state of each file that was written, and the room's path.
+// layout makes a directory hold a tree and nothing else. It reuses files of earlier layouts, but does not trust them:
+// it rewrites files that changed since. Its private files are in the repository's state directory, out of the reach of
+// commands that run in the room: git's index, the state of each file that was written, and the room's path.
 type layout struct {
 	set     *Set
 	dir     string
 	private string
 
 	tree *treeNames
-	anew bool // the directory was emptied by the last layout
+	anew bool // the last lay emptied the directory
 }
 
 // keeps reports whether a path that is not in the tree stays, with everything below it.
@@ -64,7 +64,7 @@ func (m *layout) times() string  { return filepath.Join(m.private, "times") }
 
 func (m *layout) at(rel string) string { return filepath.Join(m.dir, filepath.FromSlash(rel)) }
 
-// lay makes the directory hold a tree. Killed in the middle, the next call begins anew.
+// lay makes the directory hold a tree. After a kill in the middle, the next call starts from an empty directory.
 func (m *layout) lay(ctx context.Context, tree session.Tree, keep keeps) error {
 	for _, top := range []string{m.set.Git.Root, m.set.Git.CommonDir} {
 		if real, err := filepath.EvalSymlinks(top); err != nil || durable.Inside(m.dir, real) || durable.Inside(m.dir, top) {
@@ -81,15 +81,15 @@ func (m *layout) lay(ctx context.Context, tree session.Tree, keep keeps) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	// Something is in the way, or was changed in a way that git does not mend.
+	// A file is in the way, or was changed in a way that git does not repair.
 	if again := m.empty(); again != nil {
 		return errors.Join(err, again)
 	}
 	return m.write(ctx, tree, keep)
 }
 
-// empty removes everything but the newest time that a file of the directory had: caches elsewhere may know its files by
-// path and time.
+// empty removes everything except for the newest time that a file of the directory has had: caches elsewhere may
+// identify files by path and time.
 func (m *layout) empty() error {
 	m.anew = true
 	newest, _ := os.ReadFile(m.times())
@@ -98,19 +98,19 @@ func (m *layout) empty() error {
 		durable.WriteCache(m.place(), []byte(m.dir), 0o600))
 }
 
-// inDir are git processes in the room.
+// inDir returns a Git that runs in the room.
 func (m *layout) inDir() *gitcmd.Git {
 	return gitcmd.New(gitcmd.Place{Root: m.dir, Env: m.set.Git.Env, UserEnv: m.set.Git.UserEnv})
 }
 
-// git runs git on the directory, with the private index.
+// git runs git in the directory, with the private index.
 func (m *layout) git(ctx context.Context, o gitcmd.Opts, args ...string) ([]byte, error) {
 	o.GitDir, o.Env = m.gitDir(), gitcmd.WithIndex(m.index())
 	own := []string{"-c", "core.sparseCheckout=false", "-c",
 		"core.untrackedCache=false", "-c", "core.trustctime=true",
 		"-c", "core.checkStat=default", "-c", "index.skipHash=false"}
 	out, err := m.inDir().Run(ctx, o, append(own, args...)...)
-	_ = os.Chmod(m.index(), 0o600) // git makes files as the umask says
+	_ = os.Chmod(m.index(), 0o600) // git creates files according to the umask
 	return out, err
 }
 
@@ -138,8 +138,8 @@ func (m *layout) write(ctx context.Context, tree session.Tree, keep keeps) error
 	return laid.write(m.laid())
 }
 
-// begin returns the states of the files that the last layout left, and removes that note and what a killed process
-// left. A directory that no layout has finished is emptied.
+// begin returns the states of the files after the last layout. It removes that record, so that a kill from now on is
+// noticed, and leftovers of a killed process. If the last layout did not finish, it empties the directory.
 func (m *layout) begin() (seal, error) {
 	laid := readSeal(m.laid())
 	if text, err := os.ReadFile(m.place()); err != nil || string(text) != m.dir || laid == nil {
@@ -158,8 +158,8 @@ func (m *layout) begin() (seal, error) {
 	return laid, m.set.Git.MakeGitDir(m.gitDir(), "ref: refs/heads/none")
 }
 
-// checkOut has git write the files of a tree that are not there as the last layout left them. Git may compare whole
-// seconds only: it writes files anew that are not in its index.
+// checkOut lets git write the files of a tree that are not as the last layout left them. Git may compare only whole
+// seconds, so these files are first removed from its index: git rewrites files that the index does not have.
 func (m *layout) checkOut(ctx context.Context, tree session.Tree, laid seal) error {
 	var changed strings.Builder
 	for name, state := range laid {
@@ -177,7 +177,7 @@ func (m *layout) checkOut(ctx context.Context, tree session.Tree, laid seal) err
 	return err
 }
 
-// refresh tells git the new times of files. One that is not as the tree has it is an error.
+// refresh updates the file times in git's index. A file that differs from the tree is an error.
 func (m *layout) refresh(ctx context.Context) error {
 	differ, err := m.git(ctx, gitcmd.Opts{OkExit: []int{1}}, "update-index", "--ignore-submodules", "--refresh")
 	if err != nil {
@@ -186,12 +186,12 @@ func (m *layout) refresh(ctx context.Context) error {
 	if line, _, _ := strings.Cut(string(differ), "\n"); line != "" {
 		return fmt.Errorf("not as the tree has it: %s", line)
 	}
-	// Else git would take files for changed after it has looked at them, and read them each time.
+	// Otherwise git would think that files may have changed after it read them, and would read them each time.
 	at := time.Unix(0, m.newest()).Add(timeStep)
 	return os.Chtimes(m.index(), at, at)
 }
 
-// tidy removes what is neither in the tree nor kept. Links are not followed.
+// tidy removes all paths that are neither in the tree nor kept. It does not follow symbolic links.
 func (m *layout) tidy(rel string, keep keeps) error {
 	entries, err := readDir(m.at(rel))
 	if err != nil {
@@ -215,7 +215,7 @@ func (m *layout) tidy(rel string, keep keeps) error {
 	return nil
 }
 
-// readDir lists a directory. A command that ran there may have forbidden it.
+// readDir lists a directory, even if a command that ran there has removed the permission.
 func readDir(dir string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrPermission) {

@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// under lists the files and links below a directory, with what is in them, but for .git.
+// under returns the contents of the files and links below a directory, without .git.
 func under(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	got := map[string]string{}
@@ -57,14 +57,14 @@ func sameFiles(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// freshRoom makes a room with the packages that the work tree has by now.
+// freshRoom makes a room with the present packages of the work tree.
 func (r *testRepo) freshRoom(q Request) (session.CleanTree, error) {
 	var err error
 	if q.Packages, err = r.PackagesDigest(context.Background(), q.Tree); err != nil {
 		return session.CleanTree{}, err
 	}
 	q.Name, q.Judged = "of-"+q.Packages, q.Tree
-	for _, other := range r.rooms() { // others lie in other directories
+	for _, other := range r.rooms() { // others have other directories
 		if other != q.Name {
 			if err := r.Forget(other); err != nil {
 				return session.CleanTree{}, err
@@ -108,7 +108,7 @@ func TestMaterialise(t *testing.T) {
 	make(first, nil)
 	sameFiles(t, under(t, dir), r.treeFiles(first))
 
-	// Another tree: what is the same is not written again.
+	// Another tree: files that do not change are not written again.
 	before, err := os.Stat(filepath.Join(dir, "pkg", "b.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,8 @@ func TestMaterialise(t *testing.T) {
 		t.Errorf("a file that is the same in both trees was written again: %v", err)
 	}
 
-	// What ran there changed files, with their times put back, made others, and protected them from being removed.
+	// A command in the room changed files and set their times back, created others, and protected them from being
+	// removed.
 	info, _ := os.Stat(filepath.Join(dir, "a.txt"))
 	write := func(name, text string) {
 		t.Helper()
@@ -154,7 +155,7 @@ func TestMaterialise(t *testing.T) {
 	make(first, nil)
 	sameFiles(t, under(t, dir), r.treeFiles(first))
 
-	// What is remembered and what is there do not fit, in every way.
+	// The layout's records do not match the directory, in every way.
 	private := r.memory("test")
 	live, err := os.Stat(filepath.Join(r.Git.Root, "pkg", "b.txt"))
 	if err != nil {
@@ -191,7 +192,7 @@ func TestMaterialise(t *testing.T) {
 	}
 }
 
-// TestMaterialisedGit asks git in a materialised tree what tools ask: nothing leads to the live repository.
+// TestMaterialisedGit runs git commands in a materialised tree as tools do: none of them finds the live repository.
 func TestMaterialisedGit(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
@@ -241,7 +242,7 @@ func TestMaterialisedGit(t *testing.T) {
 	}
 }
 
-// TestCleanTree brings dependencies to a clean tree: nothing in it leads back to the work tree, or that is told.
+// TestCleanTree brings dependencies to a clean tree: nothing in it leads back to the work tree, or that is reported.
 func TestCleanTree(t *testing.T) {
 	r := newRepo(t)
 	dir := filepath.Join(r.home, "clean", "repo")
@@ -293,7 +294,7 @@ func TestCleanTree(t *testing.T) {
 	}
 	sameFiles(t, under(t, dir), want)
 
-	// The same again, and what gates left is gone, but for builds and caches.
+	// The same again: leftovers of gates are gone, except for builds and caches.
 	inRoom := func(name, text string) {
 		t.Helper()
 		file := filepath.Join(dir, name)
@@ -311,7 +312,8 @@ func TestCleanTree(t *testing.T) {
 	want["target/debug/made"], want["node_modules/.cache/x"] = "x", "x"
 	sameFiles(t, under(t, dir), want)
 
-	// What is installed is no other file than that of the work tree, and a change to it is seen: all is made anew then.
+	// Installed files are not the same files as those of the work tree, and a change to them is noticed: then
+	// everything is made again.
 	delete(want, "target/debug/made")
 	delete(want, "node_modules/.cache/x")
 	installed := filepath.Join(dir, "node_modules", "left", "index.js")
@@ -358,7 +360,7 @@ func TestCleanTree(t *testing.T) {
 	want["node_modules/left/index.js"] = "3rd party..\n"
 	sameFiles(t, under(t, dir), want)
 
-	// What leads back to the work tree is told, or to another one of the repository.
+	// Links that lead back to the work tree are reported, or to another work tree of the repository.
 	other := filepath.Join(r.home, "other")
 	r.git("worktree", "add", "-q", "--detach", other)
 	global := filepath.Join(r.home, "global")
@@ -370,7 +372,8 @@ func TestCleanTree(t *testing.T) {
 		"node_modules/absolute":  func() { link(filepath.Join(r.Git.Root, "packages", "a"), "node_modules/absolute") },
 		"node_modules/linked":    func() { link(global, "node_modules/linked") },
 		"node_modules/.bin/vite": func() { r.write("node_modules/.bin/vite", "NODE_PATH="+r.Git.Root+"/node_modules\n") },
-		"node_modules/.modules.yaml": func() { // which alone makes no other packages of those that were copied before
+		// alone, this file does not count as a change of the packages that were copied before
+		"node_modules/.modules.yaml": func() {
 			r.write("node_modules/.pnpm/lock.yaml", "")
 			r.write("node_modules/.modules.yaml", "virtualStoreDir: "+r.Git.Root+"/node_modules/.pnpm\n")
 		},
@@ -395,7 +398,7 @@ func TestCleanTree(t *testing.T) {
 	}
 }
 
-// TestCleanOutside has an editable install in a Python that lies elsewhere.
+// TestCleanOutside has an editable install in a Python elsewhere.
 func TestCleanOutside(t *testing.T) {
 	r := newRepo(t)
 	r.write("src/calc/__init__.py", "")
@@ -416,7 +419,7 @@ func TestCleanOutside(t *testing.T) {
 		*c.LeadsBack != want {
 		t.Errorf("leads back: %+v, want %+v", c.LeadsBack, want)
 	}
-	// Another project's does not.
+	// One of another project is ignored.
 	if err := os.WriteFile(file, []byte(filepath.Join(r.home, "other-clone", "src")+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

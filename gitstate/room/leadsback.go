@@ -14,29 +14,30 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// LeadsBackError says that something installed leads back to a work tree: gates would judge the files there.
+// LeadsBackError means that an installed package points back to a work tree: gates would judge the files there.
 type LeadsBackError struct{ session.LeadsBack }
 
 func leadsBack(name, to string) error { return &LeadsBackError{session.LeadsBack{Path: name, To: to}} }
 
 func (e *LeadsBackError) Error() string { return e.Path + " leads to " + e.To }
 
-// maxSaying bounds files that say where modules are, in bytes.
+// maxSaying limits how much is read of a file that lists locations of modules, in bytes.
 const maxSaying = 1 << 20
 
-// leadsPython reports whether a file tells Python where modules are: see site, and setuptools' editable installs.
+// leadsPython reports whether a file lists locations of modules for Python: see site, and setuptools' editable
+// installs.
 func leadsPython(base string) bool {
 	return strings.HasSuffix(base, ".pth") || strings.HasSuffix(base, ".egg-link") ||
 		strings.HasPrefix(base, "__editable__") && strings.HasSuffix(base, ".py")
 }
 
-// says reports whether an installed file tells where modules are, by absolute paths: Python's, and those of pnpm.
+// says reports whether an installed file may list locations of modules as absolute paths: those of Python and pnpm.
 func says(file string) bool {
 	base := path.Base(file)
 	return leadsPython(base) || base == ".modules.yaml" || path.Base(path.Dir(file)) == ".bin"
 }
 
-// namesTree returns the first of some directories that the text of a file names, "" for none.
+// namesTree returns the first of some directories whose path is in the text of a file, "" for none.
 func namesTree(file string, tops ...string) string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -52,7 +53,7 @@ func namesTree(file string, tops ...string) string {
 	return ""
 }
 
-// leads returns the path of a work tree's file that an installed link leads to, or the work tree that an installed file
+// leads returns the path in a work tree to which an installed link points, or the work tree that an installed file
 // names, "" for none.
 func (b *room) leads(file string, kind fs.FileMode) string {
 	switch {
@@ -68,8 +69,8 @@ func (b *room) leads(file string, kind fs.FileMode) string {
 	return ""
 }
 
-// lookOutside finds editable installs of the project in Pythons that lie elsewhere: of the system, of a person, in a
-// virtual environment of poetry's or conda's. env is that of the gates.
+// lookOutside finds editable installs of the project in Python installations elsewhere: of the system, of the user, or
+// in a virtual environment of poetry or conda. env is the environment of the gates.
 func (b *room) lookOutside(env []string) {
 	for _, prefix := range pythonPrefixes(env) {
 		if !filepath.IsAbs(prefix) || durable.Inside(prefix, b.set.Git.Root) || durable.Inside(prefix, b.theirs[0]) {
@@ -84,7 +85,7 @@ func (b *room) lookOutside(env []string) {
 	}
 }
 
-// pythonPrefixes are the directories in which an environment may find a Python and its packages.
+// pythonPrefixes returns the directories in which an environment may find Python and its packages.
 func pythonPrefixes(env []string) (prefixes []string) {
 	for _, entry := range env {
 		switch name, value, _ := strings.Cut(entry, "="); name {
@@ -95,7 +96,7 @@ func pythonPrefixes(env []string) (prefixes []string) {
 		case "PATH":
 			for _, dir := range filepath.SplitList(value) {
 				above := filepath.Dir(dir)
-				versions, _ := filepath.Glob(filepath.Join(gitcmd.Globbed(above), "versions", "*")) // of pyenv
+				versions, _ := filepath.Glob(filepath.Join(gitcmd.Globbed(above), "versions", "*")) // pyenv
 				prefixes = append(append(prefixes, above), versions...)
 			}
 		}

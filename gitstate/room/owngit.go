@@ -13,9 +13,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ownGit gives the directory a repository of its own: what asks git there must neither find the live repository nor be
-// told that there is none. It borrows the objects of that one, and its HEAD is a commit of the tree upon the live HEAD.
-// Refs are the live tags alone. Whatever is done to it is gone the next time.
+// ownGit gives the directory a repository of its own: programs that ask git there must neither find the live repository
+// nor fail because there is none. It borrows the objects of the live repository, and its HEAD is a commit of the tree
+// on top of the live HEAD. Its only refs are the live tags. The next layout replaces it.
 func (m *layout) ownGit(ctx context.Context, tree session.Tree) error {
 	dir := filepath.Join(m.dir, ".git")
 	if err := durable.RemoveTree(dir); err != nil {
@@ -56,7 +56,7 @@ func (m *layout) ownGit(ctx context.Context, tree session.Tree) error {
 	return gitcmd.CopyKeepingTime(m.index(), filepath.Join(dir, "index"))
 }
 
-// commit is a commit of a tree upon the live HEAD.
+// commit returns a commit of a tree on top of the live HEAD.
 func (m *layout) commit(ctx context.Context, tree session.Tree) ([]byte, error) {
 	head, err := m.set.Refs.Head(ctx)
 	if err != nil {
@@ -74,12 +74,11 @@ func (m *layout) commit(ctx context.Context, tree session.Tree) ([]byte, error) 
 		"wfs: the tree that is judged").Data, nil
 }
 
-// firstDay is the date of a materialised tree's commit that has no parent: what is packed with it must not be
-// older than archives can say.
+// firstDay is the commit date if the live HEAD has no commit: archive formats cannot store dates that are too old.
 const firstDay = 946684800 // 2000-01-01
 
-// settings adds to a configuration those of the repository that say what its files look like, and nothing else: no
-// remotes, no hooks, no aliases.
+// settings adds to a configuration those settings of the repository that affect the content of files, and nothing else:
+// no remotes, no hooks, no aliases.
 func (m *layout) settings(ctx context.Context, file string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -21,28 +21,29 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// installDirs are the names of what package managers install into, beside files of the project.
+// installDirs are the names of directories and files that package managers install in a project.
 var installDirs = []string{"node_modules", "vendor", "bower_components", ".bundle", ".pnp.cjs", ".pnp.loader.mjs",
 	"__pypackages__", "deps", "Pods", ".yarn"}
 
-// installersNotes are what installers write down for themselves. It changes when the same is installed again.
+// installersNotes are files that installers write for themselves. They change even if the same packages are installed
+// again.
 var installersNotes = []string{".package-lock.json", ".yarn-integrity", ".yarn-state.yml", ".modules.yaml",
 	".pnpm-workspace-state.json", "install-state.gz"}
 
-// isInstalled reports whether packages are installed in a path of the work tree. Of a .yarn the project may have a
-// part.
+// isInstalled reports whether a path of the work tree has installed packages. Parts of a .yarn may belong to the
+// project.
 func (s *Set) isInstalled(rel string) bool {
 	return slices.Contains(installDirs, path.Base(rel)) || path.Base(path.Dir(rel)) == ".yarn" ||
 		strings.HasSuffix(rel, ".egg-info") || isEnvironment(s.live(rel))
 }
 
-// isEnvironment reports whether a directory is a virtual environment of Python's, which knows its own place.
+// isEnvironment reports whether a directory is a Python virtual environment, which contains its own absolute path.
 func isEnvironment(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, "pyvenv.cfg"))
 	return err == nil
 }
 
-// Installed lists what is installed in the work tree beside files of a tree.
+// Installed lists the installed packages in the work tree that are not files of a tree.
 func (s *Set) Installed(ctx context.Context, tree session.Tree) ([]string, error) {
 	t, err := s.namesOf(ctx, tree)
 	if err != nil {
@@ -61,22 +62,23 @@ func (s *Set) Installed(ctx context.Context, tree session.Tree) ([]string, error
 	return tops, nil
 }
 
-// PackagesDigest is the digest of what is installed in the work tree beside files of a tree. Installing the same again
-// changes nothing.
+// PackagesDigest returns a digest of the installed packages in the work tree that are not files of a tree. It does not
+// change if the same packages are installed again.
 func (s *Set) PackagesDigest(ctx context.Context, tree session.Tree) (string, error) {
 	return s.eachPackage(ctx, tree, func(from, _ string, _ fs.FileInfo) (string, error) { return from, nil })
 }
 
-// NoPackages is the digest when nothing is installed.
+// NoPackages returns the digest for no packages.
 func NoPackages() string { return packagesDigest(sha256.New()) }
 
 func packagesDigest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:24]) }
 
-// visitor is called for a file, link or directory of what is installed. It returns the file whose content is digested.
+// visitor is called for each file, link or directory of the installed packages. It returns the file whose content goes
+// into the digest.
 type visitor func(from, rel string, info fs.FileInfo) (file string, err error)
 
-// eachPackage visits each file, link and directory of what is installed in the work tree, from where it really is, but
-// for caches. Of a virtual environment only the top is visited.
+// eachPackage visits each file, link and directory of the installed packages, at its real path, without caches. Of a
+// virtual environment it visits only the top.
 func (s *Set) eachPackage(ctx context.Context, tree session.Tree, visit visitor) (digest string, err error) {
 	tops, err := s.Installed(ctx, tree)
 	if err != nil {
@@ -95,13 +97,13 @@ func (s *Set) eachPackage(ctx context.Context, tree session.Tree, visit visitor)
 	return packagesDigest(h), nil
 }
 
-// visitPackage visits what is installed in a directory, or the file that is, which are called top in the work tree.
+// visitPackage visits a package directory or file at its real path; top is its path in the work tree.
 func visitPackage(ctx context.Context, h hash.Hash, real, top string, visit visitor) error {
 	return filepath.WalkDir(real, func(from string, d fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
-			return errors.Join(ctx.Err(), ignoreAbsent(err)) // gone meanwhile
+			return errors.Join(ctx.Err(), ignoreAbsent(err)) // deleted meanwhile
 		}
-		odd := d.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0 // a socket, or the like
+		odd := d.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0 // a socket, for example
 		if odd || from != real && caches[d.Name()] {
 			return skipped(d)
 		}
@@ -128,7 +130,7 @@ func ignoreAbsent(err error) error {
 	return err
 }
 
-// skipped makes a walk leave out what it is at.
+// skipped returns the error that makes a walk skip the entry.
 func skipped(d fs.DirEntry) error {
 	if d.IsDir() {
 		return fs.SkipDir
@@ -163,7 +165,8 @@ func describe(h hash.Hash, file, from, rel string, info fs.FileInfo) error {
 	return nil
 }
 
-// copiedLink is where the copy of a link leads: one out of the work tree, as to a package beside it, leads there too.
+// copiedLink returns the target of a copied link. A relative one out of the work tree, for example to a package next to
+// it, is made absolute.
 func copiedLink(from, rel string) (string, error) {
 	to, err := os.Readlink(from)
 	if err == nil && !filepath.IsAbs(to) &&
@@ -173,7 +176,7 @@ func copiedLink(from, rel string) (string, error) {
 	return to, err
 }
 
-// copyFile copies a file into a new one. Where the file system can, the two share their blocks until one is written to.
+// copyFile copies a file to a new one. If the file system can, the copies share their blocks until one is written.
 func copyFile(from, to string, mode fs.FileMode) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -188,15 +191,15 @@ func copyFile(from, to string, mode fs.FileMode) error {
 	return errors.Join(err, out.Close())
 }
 
-// installing are files that say what is to be installed. Where a package manager has a lock file, its manifest says
-// nothing more.
+// installing matches files that determine which packages are installed. If there is a lock file, package.json does not
+// count.
 var installing = lazyregexp.New(`(^|/)(go\.sum|(package-lock|npm-shrinkwrap|packages\.lock)\.json|pnpm-lock\.yaml|` +
 	`bun\.lockb?|(Cargo|Gemfile|Pipfile|Podfile|composer|deno|mix|pdm|poetry|pubspec|uv|yarn)\.lock|` +
 	`pyproject\.toml|setup\.(py|cfg)|composer\.json|Gemfile|Pipfile|pnpm-workspace\.yaml|` +
 	`([^/]*requirements[^/]*|requirements/[^/]+)\.(txt|in)|environment\.ya?ml|` +
 	`\.npmrc|\.yarnrc(\.yml)?|\.python-version|\.nvmrc|\.node-version|\.tool-versions)$`)
 
-// Installing is a digest of the files of a tree that say what is to be installed.
+// Installing returns a digest of the files of a tree that determine which packages are installed.
 func (s *Set) Installing(ctx context.Context, tree session.Tree) (string, error) {
 	lines, err := s.list(ctx, "ls-tree", "-r", "-z", string(tree))
 	if err != nil {

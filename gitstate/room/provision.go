@@ -16,20 +16,20 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Provisioned is what was brought into a new work tree that git does not bring: paths from its top.
+// Provisioned lists the files without git that were copied or linked into a new work tree, as paths from its top.
 type Provisioned struct {
-	// a directory of which git tracks nothing stands for all that is in it
+	// a directory without tracked files stands for everything in it
 	Copied  []string       `json:"copied,omitempty"`
 	Linked  []string       `json:"linked,omitempty"`
 	Skipped []session.Skip `json:"skipped,omitempty"`
 }
 
-// ErrCannotLink says that a path may not be linked to.
+// ErrCannotLink is the error for a path that must not be linked.
 var ErrCannotLink = errors.New("cannot be linked")
 
-// Provision brings untracked and ignored files of the work tree into another one, by its top directory: copies
-// of what patterns match, and links. What is in the other one already stays as it is. Links are never followed,
-// neither here nor there.
+// Provision brings untracked and ignored files of the work tree into another one, with the top directory `into`: copies
+// of files that match patterns, and links. Existing files in the other one stay. Symbolic links are never followed, in
+// either work tree.
 func (s *Set) Provision(ctx context.Context, into string, copies, links []string) (Provisioned, error) {
 	p := provisioner{from: s}
 	var err error
@@ -55,7 +55,7 @@ func (s *Set) Provision(ctx context.Context, into string, copies, links []string
 
 type provisioner struct {
 	from   *Set
-	source string // the real path of from's top
+	source string // real path of the top of from
 	dst    *os.Root
 	done   Provisioned
 }
@@ -64,7 +64,7 @@ func (p *provisioner) skip(name, why string) {
 	p.done.Skipped = append(p.done.Skipped, session.Skip{Path: name, Why: why})
 }
 
-// tracked reports whether git tracks a path, or anything below it.
+// tracked reports whether git tracks a path or a file below it.
 func (p *provisioner) tracked(ctx context.Context, name string) (bool, error) {
 	out, err := p.from.list(ctx, "ls-files", "-z", "--", ":(top,literal)"+name)
 	return len(out) > 0, err
@@ -100,7 +100,7 @@ func (p *provisioner) link(ctx context.Context, name string) error {
 	return nil
 }
 
-// mayLink is an error when a path must not be linked to.
+// mayLink returns an error if a path must not be linked.
 func (p *provisioner) mayLink(target string, tracked bool) error {
 	if tracked {
 		return errors.New("git tracks it, or something in it")
@@ -112,7 +112,7 @@ func (p *provisioner) mayLink(target string, tracked bool) error {
 	return nil
 }
 
-// linkedLeads looks where installed packages usually point back to a project's own files.
+// linkedLeads checks the places in which installed packages usually point back to a project's own files.
 func (p *provisioner) linkedLeads(name, target string) error {
 	for _, pattern := range []string{"*", "@*/*", "lib/*/site-packages/*", "Lib/site-packages/*"} {
 		entries, _ := filepath.Glob(filepath.Join(gitcmd.Globbed(target), pattern))
@@ -126,8 +126,8 @@ func (p *provisioner) linkedLeads(name, target string) error {
 	return nil
 }
 
-// leads returns where a link leads to in the main work tree, or that work tree when a file tells Python to look for
-// modules there, "" for neither.
+// leads returns the path in the main work tree to which a link points, or that work tree if a file makes Python look
+// for modules there, otherwise "".
 func (p *provisioner) leads(file string) string {
 	if _, err := os.Readlink(file); err == nil {
 		if to, err := filepath.EvalSymlinks(file); err == nil && durable.Inside(to, p.source) {
@@ -139,7 +139,7 @@ func (p *provisioner) leads(file string) string {
 	return ""
 }
 
-// free reports whether nothing is at a place of the new work tree, and makes the directories above it.
+// free reports whether a path of the new work tree does not exist, and creates its parent directories.
 func (p *provisioner) free(name string) (bool, error) {
 	if _, err := p.dst.Lstat(filepath.FromSlash(name)); err == nil {
 		p.skip(name, "already exists in the new work tree")
@@ -186,17 +186,17 @@ func (p *provisioner) copies(ctx context.Context, pattern string) error {
 	return nil
 }
 
-// whole reports whether a path is a directory of which git tracks nothing.
+// whole reports whether a path is a directory without tracked files.
 func (p *provisioner) whole(ctx context.Context, pattern string) (bool, error) {
 	info, err := os.Lstat(p.from.live(pattern))
 	if err != nil || !info.IsDir() {
-		return false, nil //nolint:nilerr // a pattern
+		return false, nil // a pattern
 	}
 	tracked, err := p.tracked(ctx, pattern)
 	return !tracked, err
 }
 
-// copy copies one file, or a link as a link.
+// copy copies one file, or a symbolic link as a link.
 func (p *provisioner) copy(name string) (bool, error) {
 	if strings.HasSuffix(name, "/") {
 		p.skip(name, "a nested repository")
@@ -224,7 +224,7 @@ func (p *provisioner) copy(name string) (bool, error) {
 	return true, p.copyFile(name, info)
 }
 
-// copyLink copies a link. What it leads to is not looked at, such as the system's Python.
+// copyLink copies a symbolic link. Its target is not read; it may be, for example, the system's Python.
 func (p *provisioner) copyLink(name string) (bool, error) {
 	target, err := os.Readlink(p.from.live(name))
 	if err != nil {
@@ -264,7 +264,7 @@ func (p *provisioner) copyFile(name string, info fs.FileInfo) error {
 	return p.dst.Chtimes(file, info.ModTime(), info.ModTime())
 }
 
-// Loose lists paths that git in this work tree would add, out of some that checkpoints leave out.
+// Loose lists those of some paths, which checkpoints leave out, that `git add` in this work tree would add.
 func (s *Set) Loose(ctx context.Context, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil

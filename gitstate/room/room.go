@@ -18,19 +18,19 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Request says what a room is to hold.
+// Request describes a room.
 type Request struct {
-	Dir, Name string // the room, and its name among those of the repository
+	Dir, Name string // directory of the room, and its name in the repository
 	Tree      session.Tree
 	Further   []string     // patterns of untracked and ignored files of the work tree to copy
-	Env       []string     // of the gates that will run there
-	SetUp     func() error // installs packages there. nil: they are copied from the work tree
-	Judged    session.Tree // beside whose files they are looked for
-	Packages  string       // the digest of those that are to be copied
+	Env       []string     // environment of the gates that will run there
+	SetUp     func() error // installs packages there; nil: copy them from the work tree
+	Judged    session.Tree // installed packages are all that are not among its files
+	Packages  string       // expected digest of the packages to copy
 	Cold      bool         // without caches and builds of earlier gates
 }
 
-// maxFurther bounds the files that are copied besides packages.
+// maxFurther limits the number of files that are copied besides packages.
 const maxFurther = 20000
 
 type room struct {
@@ -38,16 +38,16 @@ type room struct {
 	*layout
 	clean  *session.CleanTree
 	theirs []string // work trees: the real path of the live one first
-	had    seal     // what is installed, nil for nothing yet
+	had    seal     // state of the installed packages, nil if there are none yet
 	copies []string // further files of the work tree
 	when   time.Time
 }
 
-// Make makes a directory hold a tree, with installed packages, and nothing else of the work tree. They come there once,
-// are sealed, and stay from one tree to the next. They come anew when they were changed in the room.
-// session.ErrOtherPackages says that the work tree has others than those that are to be copied.
+// Make makes a directory hold a tree, with installed packages, and nothing else of the work tree. Packages are
+// installed or copied once, are sealed, and stay for later trees. If they were changed in the room, they are installed
+// again. session.ErrOtherPackages means that the packages in the work tree are not those that the request expects.
 //
-// The caller lets nobody else use the directory meanwhile.
+// The caller prevents all other use of the directory during the call.
 func (s *Set) Make(ctx context.Context, q Request) (session.CleanTree, error) {
 	b, err := s.newRoom(ctx, q)
 	if err != nil {
@@ -72,10 +72,11 @@ func (s *Set) Make(ctx context.Context, q Request) (session.CleanTree, error) {
 	return *b.clean, err
 }
 
-// fill lays the tree out, with packages and further files.
+// fill writes the tree, packages and further files.
 func (b *room) fill(ctx context.Context) error {
 	err := b.layAround(ctx)
-	for try := 0; err == nil && b.had == nil && try < 2; try++ { // a layout that fails begins anew, and takes them along
+	// a layout that fails empties the directory, with the packages
+	for try := 0; err == nil && b.had == nil && try < 2; try++ {
 		err = b.install(ctx)
 	}
 	switch {
@@ -121,17 +122,17 @@ func (s *Set) layout(dir, name string) *layout {
 	return &layout{set: s, dir: dir, private: s.memory(name)}
 }
 
-// layAround lays the tree out, and leaves alone what is sealed and what builders left.
+// layAround writes the tree, and keeps sealed files and files that builders left.
 func (b *room) layAround(ctx context.Context) error {
 	sealed := b.had.keeper()
 	err := b.lay(ctx, b.Tree, func(t *treeNames, rel string) bool { return sealed(rel) || !b.Cold && t.builds(rel) })
-	if b.anew { // nothing of before is there
+	if b.anew { // nothing earlier is left
 		b.had = nil
 	}
 	return err
 }
 
-// install brings packages into a room, seals them, and lays out anew the files of the tree that were changed by it.
+// install brings packages into a room, seals them, and restores files of the tree that the installation changed.
 func (b *room) install(ctx context.Context) error {
 	durable.Hit(durable.CleanSetUp)
 	switch {
@@ -157,8 +158,8 @@ func (b *room) install(ctx context.Context) error {
 	return b.had.write(b.seal())
 }
 
-// sealBelow notes what is in a directory, whose name ends in a slash, and not in the tree. It refuses what leads back
-// to a work tree.
+// sealBelow records the state of the files in a directory, whose name ends in a slash, that are not in the tree. It
+// returns an error if one of them points back to a work tree.
 func (b *room) sealBelow(dir string) error {
 	entries, err := os.ReadDir(b.at(dir))
 	if err != nil {
@@ -188,7 +189,7 @@ func (b *room) sealBelow(dir string) error {
 	return nil
 }
 
-// bringPackage copies a file, link or directory of what is installed in the work tree.
+// bringPackage copies a file, link or directory of the installed packages from the work tree.
 func (b *room) bringPackage(from, rel string, info fs.FileInfo) (string, error) {
 	if info.IsDir() && isEnvironment(from) {
 		return "", leadsBack(rel, b.set.live(rel))
@@ -196,7 +197,7 @@ func (b *room) bringPackage(from, rel string, info fs.FileInfo) (string, error) 
 	return b.at(rel), b.bring(from, rel, info)
 }
 
-// bring copies something to the room, with a time that is later than any before it there.
+// bring copies a path to the room, with a later time than all files before it there.
 func (b *room) bring(from, rel string, info fs.FileInfo) error {
 	switch mode := info.Mode(); {
 	case mode.IsDir():
@@ -220,7 +221,7 @@ func (b *room) bring(from, rel string, info fs.FileInfo) error {
 		os.Chtimes(b.at(rel), b.when, b.when))
 }
 
-// copyFurther copies one file of the work tree that was asked for: commands in the room may write to it.
+// copyFurther copies one requested file of the work tree: commands in the room may write to it.
 func (b *room) copyFurther(rel string) error {
 	info, err := os.Lstat(b.set.live(rel))
 	if _, sealed := b.had[rel]; durable.Absent(err) || sealed || b.tree.files[rel] || b.set.installedAbove(rel) {
@@ -229,13 +230,13 @@ func (b *room) copyFurther(rel string) error {
 	if err == nil {
 		err = b.bring(b.set.live(rel), rel, info)
 	}
-	if errors.Is(err, fs.ErrExist) { // among what builders left
+	if errors.Is(err, fs.ErrExist) { // a builder left a file there
 		return nil
 	}
 	return err
 }
 
-// installedAbove reports whether a path of the work tree is in what packages are installed into.
+// installedAbove reports whether a path of the work tree is in an installed package.
 func (s *Set) installedAbove(rel string) bool {
 	for ; rel != "."; rel = path.Dir(rel) {
 		if s.isInstalled(rel) {
@@ -245,7 +246,7 @@ func (s *Set) installedAbove(rel string) bool {
 	return false
 }
 
-// dropCaches removes what tools keep beside installed packages. What Python has compiled stays: it can be told to look
+// dropCaches removes the caches of tools in installed packages. Compiled Python stays: Python can be configured to look
 // elsewhere.
 func (b *room) dropCaches() error {
 	for name := range b.had {
@@ -264,8 +265,8 @@ func (b *room) dropCaches() error {
 	return nil
 }
 
-// Bare reports whether the work tree has nothing that its clean tree would lack: neither files that are ignored nor
-// others beside those of a tree, but for what is installed and what further patterns bring.
+// Bare reports whether a room with a tree would have all files of the work tree: apart from installed packages and
+// files that match further, the work tree has no files that are not in the tree, ignored or not.
 func (s *Set) Bare(ctx context.Context, tree session.Tree, further []string) (bool, error) {
 	b, err := s.newRoom(ctx, Request{Further: further})
 	if err != nil {
@@ -277,7 +278,7 @@ func (s *Set) Bare(ctx context.Context, tree session.Tree, further []string) (bo
 	return len(b.absent(ctx)) == 0, ctx.Err()
 }
 
-// absent are files and directories of the work tree that are neither in the room nor installed.
+// absent returns files and directories of the work tree that are neither in the room nor installed.
 func (b *room) absent(ctx context.Context) []string {
 	names, _ := b.set.list(ctx, "ls-files", "-o", "--directory", "--no-empty-directory", "-z", "--", ":/")
 	return slices.DeleteFunc(names, func(name string) bool {
@@ -286,7 +287,8 @@ func (b *room) absent(ctx context.Context) []string {
 	})
 }
 
-// written are files of the room that are not as in its tree, and that git does not ignore. What cannot be read counts.
+// written returns files of the room that differ from its tree and that git does not ignore, or an error message if git
+// fails.
 func (b *room) written(ctx context.Context) []string {
 	var names []string
 	for _, args := range [][]string{{"diff-files", "--name-only", "-z", "--ignore-submodules=all"},
@@ -304,14 +306,14 @@ func (b *room) written(ctx context.Context) []string {
 	})
 }
 
-// own reports whether a path is installed, or was asked for, or is above that.
+// own reports whether a path is installed or requested, or is a parent directory of a requested file.
 func (b *room) own(top string) bool {
 	return b.set.installedAbove(top) || slices.ContainsFunc(b.copies, func(name string) bool {
 		return name == top || strings.HasPrefix(name, top+"/")
 	})
 }
 
-// untrackedBy lists untracked files, ignored or not, that fit patterns.
+// untrackedBy lists untracked files, ignored or not, that match patterns.
 func (s *Set) untrackedBy(ctx context.Context, patterns []string) ([]string, error) {
 	args := []string{"ls-files", "-o", "-z", "--"}
 	for _, p := range patterns {
@@ -319,7 +321,8 @@ func (s *Set) untrackedBy(ctx context.Context, patterns []string) ([]string, err
 		args = append(args, ":(top,glob)"+p, ":(top,glob)"+p+"/**")
 	}
 	names, err := s.list(ctx, args...)
-	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "/") }) // nested repositories
+	// nested repositories
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "/") })
 	if err == nil && len(names) > maxFurther {
 		err = fmt.Errorf("more than %d files are to be copied to a clean checkout", maxFurther)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// TestSetUpRoom sets a directory up once, for all trees; whatever is changed of what was made, it is set up anew.
+// TestSetUpRoom sets a directory up once, for all trees; after any change of the installed files, it is set up again.
 func TestSetUpRoom(t *testing.T) {
 	r := newRepo(t)
 	r.write(".gitignore", "node_modules/\ntarget/\n*.egg-info/\n.env\n")
@@ -74,7 +74,7 @@ func TestSetUpRoom(t *testing.T) {
 		lay(second, want)
 	}
 
-	// A set-up that fails, or makes what leads back to the work tree, is none, and is not taken for one the next time.
+	// If a set-up fails, or its result leads back to the work tree, it does not count, also not the next time.
 	sealed := filepath.Join(dir, "node_modules", "new")
 	for says, setUp := range map[string]func() error{
 		"no network": func() error { return errors.New("no network") },
@@ -127,7 +127,7 @@ func TestInstalling(t *testing.T) {
 	}
 }
 
-// TestRoomKeepsPackages: what is done to installed packages after they were copied reaches no room.
+// TestRoomKeepsPackages: changes of installed packages after they were copied reach no room.
 func TestRoomKeepsPackages(t *testing.T) {
 	r := newRepo(t)
 	r.write(".gitignore", "node_modules/\n")
@@ -174,7 +174,7 @@ func TestRoomKeepsPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.write("node_modules/m/index.js", "good")
-	room(good, "good", nil) // installed anew
+	room(good, "good", nil) // installed again
 	r.write("node_modules/m/more.js", "")
 	if digest() == good {
 		t.Error("a file came, and the digest is the same")
@@ -182,5 +182,5 @@ func TestRoomKeepsPackages(t *testing.T) {
 	if err := r.Forget("key-0"); err != nil {
 		t.Fatal(err)
 	}
-	room(NoPackages(), "", nil) // and nothing that came since
+	room(NoPackages(), "", nil) // and no packages that were added since
 }

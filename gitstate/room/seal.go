@@ -16,29 +16,31 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// What is installed in a room is sealed: the state of each file is noted, and compared before each use and after each
-// gate. Code that runs there could change a package so that the next verdict is another one.
+// Installed packages in a room are sealed: the state of each file is recorded, and compared before each use and after
+// each gate. Otherwise code that runs there could change a package, and with it the next verdict.
 
-// caches are directories in which tools keep what they can make again, and check by themselves. Wherever they lie,
-// they are neither copied nor sealed, and stay from one gate to the next.
+// caches are directories with files that tools can make again and validate themselves. They are never copied or sealed,
+// and stay from one gate to the next.
 var caches = map[string]bool{
 	"__pycache__": true, ".pytest_cache": true, ".cache": true, ".vite": true, ".vite-temp": true, ".vitest": true,
 	".tmp": true, ".git": true,
 }
 
-// buildDirs are what builders leave, and check by content or time. They stay as well. The file must stand beside them.
+// buildDirs are output directories that builders validate by content or time, and the file that has to be next to them.
+// They stay from one gate to the next, too.
 var buildDirs = map[string]string{"target": "Cargo.toml", "_build": "mix.exs", ".gradle": "settings.gradle"}
 
-// builds reports whether a directory is one that builders keep.
+// builds reports whether a directory is such an output directory.
 func (t *treeNames) builds(rel string) bool {
 	beside, ok := buildDirs[path.Base(rel)]
 	return ok && t.files[path.Join(path.Dir(rel), beside)]
 }
 
-// seal is the state of files by path. Directories end in a slash, and have none.
+// seal has the states of files by path. Directories end in a slash, and have an empty state.
 type seal map[string]string
 
-// fileState is what of a file changes with it. The time of its last change cannot be set back.
+// fileState returns a state that differs after any change of a file: programs cannot set back the time of its last
+// change.
 func fileState(info fs.FileInfo) string {
 	changed, ok := durable.ChangedAt(info)
 	if !ok {
@@ -56,7 +58,7 @@ func stateAt(file string) (string, error) {
 	return fileState(info), nil
 }
 
-// readSeal reads what write wrote, nil when there is none.
+// readSeal reads a file that write wrote, nil if there is none.
 func readSeal(file string) seal {
 	data, err := os.ReadFile(file)
 	records := bytes.Split(data, []byte{0})
@@ -78,7 +80,7 @@ func (s seal) write(file string) error {
 	return durable.WriteCache(file, b.Bytes(), 0o600)
 }
 
-// keeper reports for a path whether it is sealed, or something below it.
+// keeper returns a function that reports whether a path, or a path below it, is sealed.
 func (s seal) keeper() func(rel string) bool {
 	names := slices.Sorted(maps.Keys(s))
 	return func(rel string) bool {
@@ -90,7 +92,7 @@ func (s seal) keeper() func(rel string) bool {
 	}
 }
 
-// changed names a file below root that is not as it was sealed, "" when all are: the first one.
+// changed returns the first path below root that differs from its sealed state, "" if none does.
 func (s seal) changed(root string) (first string) {
 	names := slices.Collect(maps.Keys(s))
 	var mu sync.Mutex
@@ -112,7 +114,7 @@ func (s seal) changed(root string) (first string) {
 	return first
 }
 
-// differs names a sealed file when it has changed, or a new file of a sealed directory.
+// differs returns the name of a sealed file if it changed, or the name of a new file in a sealed directory.
 func (s seal) differs(root, name string) string {
 	file := filepath.Join(root, filepath.FromSlash(name))
 	if !strings.HasSuffix(name, "/") {

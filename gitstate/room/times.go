@@ -9,28 +9,30 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Builders and caches tell by a file's time whether what they made of it is current: Python compares seconds, make
-// and Cargo look for what is newer. Trees are laid out in one directory within moments, so every file that a layout
-// writes gets a later time than any that one gave there before.
+// Builders and caches use a file's time to decide whether their output is current: Python compares seconds, make and
+// Cargo look for newer files. Several trees may be laid out in one directory within moments, so every file that a
+// layout writes gets a later time than all files before it there.
 
-// File systems tell times by the tick of the system's clock, of at most 10 ms, or by whole seconds, up to two.
+// The times of file systems are those of the last tick of the system's clock (at most 10 ms ago), or have a resolution
+// of one or two seconds.
 const (
 	freshByTick   = 20 * time.Millisecond
 	freshBySecond = 3 * time.Second
 )
 
-// timeStep is how much later: tools may look at whole seconds, or at two.
+// timeStep is how much later the time of a next layout is: tools may compare whole seconds, or steps of two.
 const timeStep = 2 * time.Second
 
-// newest is the newest time that a file of the room got, in Unix nanoseconds.
+// newest returns the newest time that a file of the room has had, in Unix nanoseconds.
 func (m *layout) newest() int64 {
 	data, _ := os.ReadFile(m.times())
 	n, _ := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64)
 	return n
 }
 
-// later is a time for files that have just been written, later than any before it there. It is noted first: killed from
-// then on, the next layout knows which times may have been given. now is the newest of their times.
+// later returns a time for files that have just been written, later than all times before it there. now is the newest
+// of their present times. It records the time first: after a kill, the next layout knows which times may have been
+// used.
 func (m *layout) later(now time.Time) (time.Time, error) {
 	fresh := freshByTick
 	if now.Nanosecond() == 0 {
@@ -40,8 +42,8 @@ func (m *layout) later(now time.Time) (time.Time, error) {
 	return time.Unix(0, n), durable.WriteCache(m.times(), strconv.AppendInt(nil, n, 10), 0o600)
 }
 
-// age gives the files that git has just written their times. before are the states of those that the last layout left;
-// the states of all are returned.
+// age gives the files that git has just written a later time. before has the states of files after the last layout; age
+// returns the states of all files.
 func (m *layout) age(before seal) (seal, error) {
 	laid := make(seal, len(m.tree.files))
 	var written []string
@@ -74,7 +76,7 @@ func (m *layout) age(before seal) (seal, error) {
 	return laid, m.passTick()
 }
 
-// setTime gives a file a time, and returns its state. The file that a link leads to has its own.
+// setTime sets the time of a file, and returns its state. It does not change the target of a symbolic link.
 func setTime(file string, when time.Time) (string, error) {
 	info, err := os.Lstat(file)
 	if err == nil && info.Mode().IsRegular() {
@@ -86,8 +88,8 @@ func setTime(file string, when time.Time) (string, error) {
 	return stateAt(file)
 }
 
-// passTick waits until a change to a file would show: until the file system's clock, which stands still for 1 to 10
-// ms at a time, has gone on. Where it counts whole seconds, it does not wait for that.
+// passTick waits until a change of a file would be visible: until the next tick of the file system's clock, which takes
+// 1 to 10 ms. If the clock counts whole seconds, it does not wait for the next one.
 func (m *layout) passTick() error {
 	var first int64
 	for range 100_000 {
@@ -105,7 +107,7 @@ func (m *layout) passTick() error {
 	return nil
 }
 
-// clock is now, by the clock of the file system, in Unix nanoseconds.
+// clock returns the present time of the file system's clock, in Unix nanoseconds.
 func (m *layout) clock() (int64, error) {
 	info, err := os.Lstat(m.dir)
 	if err == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// TestLaidTimes lays two trees out in turn, without a pause: every file that is written has a later time than any
-// before it there, and is current to git.
+// TestLaidTimes lays two trees out alternately, without a pause: every file that is written gets a later time than all
+// before it there, and git regards it as unchanged.
 func TestLaidTimes(t *testing.T) {
 	r := newRepo(t)
 	ctx := context.Background()
@@ -56,7 +56,8 @@ func TestLaidTimes(t *testing.T) {
 			t.Error("a file that is the same was written again")
 		}
 	}
-	// What somebody changed is written again, and is later too; an index that another process left is not believed.
+	// A file that another process changed is written again, with a later time; an index that another process left is
+	// not trusted.
 	file := filepath.Join(dir, "turn.txt")
 	if err := errors.Join(os.WriteFile(file, []byte("bad"), 0o644), os.Chtimes(file, last, last)); err != nil {
 		t.Fatal(err)
@@ -69,8 +70,8 @@ func TestLaidTimes(t *testing.T) {
 	lay(one)
 }
 
-// turns lays two trees out in turn in a directory in which builds and caches stay, and runs a command there: it fails
-// on the mutant, and passes on the other one, each time.
+// turns lays two trees out alternately in a directory in which builds and caches stay, and runs a command there, which
+// must fail on the mutant and pass on the other tree, each time.
 func turns(t *testing.T, rounds int, files, mutant map[string]string, env []string, argv ...string) {
 	t.Helper()
 	if _, err := exec.LookPath(argv[0]); err != nil {
@@ -132,7 +133,7 @@ func TestLaidTimesCargo(t *testing.T) {
 			env = append(env, name+"="+filepath.Join(home, dir))
 		}
 	}
-	version := exec.Command("cargo", "--version") // rustup's cargo may be there without a toolchain
+	version := exec.Command("cargo", "--version") // rustup's cargo may be installed without a toolchain
 	version.Env = append(os.Environ(), env...)
 	if version.Run() != nil {
 		t.Skip("SKIPPED: cargo does not run here")

@@ -17,7 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Settings are those of git's in one work tree, as far as they say which files git looks at and what it makes of them.
+// Settings reads git's settings in one work tree that affect which files git looks at and how it converts them.
 type Settings struct {
 	Git     *gitcmd.Git
 	Objects *object.Store
@@ -28,12 +28,12 @@ func New(git *gitcmd.Git, objects *object.Store) *Settings {
 	return &Settings{Git: git, Objects: objects}
 }
 
-// shaping are git's settings that say which files it looks at and what it makes of them on their way into objects and
-// back. No clone brings them along: with others, what is judged here is not what is delivered. Those of git-lfs are
-// everybody's.
+// shaping matches git's settings that select the files that git looks at, or convert them on their way into objects and
+// back. A clone does not have them: if they are changed, gates judge other content than a clone of the branch will
+// have. Those of git-lfs are the same everywhere.
 var shaping = lazyregexp.New(`^(filter\..*|include\.path|includeif\..*|core\.(attributesfile|autocrlf|checkstat|eol|excludesfile|filemode|fsmonitor|ignorecase|precomposeunicode|symlinks|trustctime|worktree))$`)
 
-// Conversions are those settings as they are now, in the files that only this repository has and in all together.
+// Conversions returns the present values of these settings, in the files of this repository and in all files together.
 func (r *Settings) Conversions(ctx context.Context) (session.Conversions, error) {
 	c := session.Conversions{Settings: map[string]map[string]string{}, Texts: map[string][]byte{},
 		Listed: map[string]string{}}
@@ -72,13 +72,13 @@ func (r *Settings) Conversions(ctx context.Context) (session.Conversions, error)
 	return c, nil
 }
 
-// shapingFiles are the files of the git directory that hold such settings.
+// shapingFiles returns the files of the git directory that may have such settings.
 func (r *Settings) shapingFiles() []string {
 	return []string{filepath.Join(r.Git.CommonDir, "config"), filepath.Join(r.Git.GitDir, "config.worktree"),
 		filepath.Join(r.Git.CommonDir, "info", "attributes")}
 }
 
-// shapingSettings are the settings that shape, with all their values; listed are all settings.
+// shapingSettings returns the settings that match shaping, with all their values, and in listed all settings.
 func (r *Settings) shapingSettings(ctx context.Context, from ...string) (all map[string]string, listed string,
 	err error) {
 	out, err := r.Git.Ask(ctx, append(append([]string{"config"}, from...), "--list", "-z")...)
@@ -93,9 +93,8 @@ func (r *Settings) shapingSettings(ctx context.Context, from ...string) (all map
 	return all, strings.Join(entries, "\x00"), err
 }
 
-// PutConversionsBack makes such settings what they were, in the files that only this repository has, and has git look
-// again at files that it was told to pass over. It names what it put back, and what differs elsewhere, in files that
-// are the user's.
+// PutConversionsBack restores such settings in the files of this repository, and removes new marks that make git ignore
+// changes of a file. back names the restored settings, elsewhere those that differ in the user's other files.
 func (r *Settings) PutConversionsBack(ctx context.Context, was session.Conversions) (back, elsewhere []string,
 	err error) {
 	now, err := r.Conversions(ctx)
@@ -137,11 +136,10 @@ func (r *Settings) PutConversionsBack(ctx context.Context, was session.Conversio
 	return back, session.Differing(was.All, now.All), nil
 }
 
-// putSettingsBack makes some settings of a file what they were; the file is what it was, when nothing else changed in
-// it.
+// putSettingsBack restores some settings of a file. If nothing else changed in the file, it restores the whole file.
 func (r *Settings) putSettingsBack(ctx context.Context, file string, keys []string, was session.Conversions) error {
 	for _, key := range keys {
-		// 5: it is not there
+		// 5: it does not exist
 		if _, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{5}}, "config", "--file", file, "--unset-all", key); err != nil {
 			return err
 		}
@@ -162,7 +160,7 @@ func (r *Settings) putSettingsBack(ctx context.Context, file string, keys []stri
 	return putTextBack(file, was)
 }
 
-// putTextBack makes a file of git's what it was.
+// putTextBack restores a configuration file of git.
 func putTextBack(file string, was session.Conversions) error {
 	text, there := was.Texts[file]
 	if !there {
@@ -175,8 +173,8 @@ func putTextBack(file string, was session.Conversions) error {
 	return durable.WriteFile(file, text, mode)
 }
 
-// SettingsBetween are the names of the settings that differ between two files of git's, without what may be a
-// password in them. Of files that git cannot read there are none.
+// SettingsBetween returns the names of the settings that differ between two configuration files of git, without parts
+// that may be passwords. It returns none if git cannot read a file.
 func (r *Settings) SettingsBetween(ctx context.Context, was, now string) []string {
 	var all [2]map[string]string
 	for i, file := range []string{was, now} {

@@ -15,8 +15,8 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// IgnoredBefore lists untracked paths that an exclude file names one by one, because they were ignored once, and that
-// the repository's own rules do not ignore by now. What its guard holds out is none of them.
+// IgnoredBefore lists existing untracked paths that an exclude file names, because they were ignored earlier, but that
+// the repository's own rules do not ignore now. Paths that the guard holds out are not among them.
 func (r *Settings) IgnoredBefore(ctx context.Context, exclude string) ([]string, error) {
 	text, err := durable.ReadFile(exclude, MaxRules)
 	if err != nil {
@@ -46,7 +46,7 @@ func (r *Settings) IgnoredBefore(ctx context.Context, exclude string) ([]string,
 	}), err
 }
 
-// Treats reports what git does with a path of the work tree, given with slashes.
+// Treats reports how git treats a path of the work tree, given with slashes.
 func (r *Settings) Treats(ctx context.Context, path string) (tracked, ignored bool, err error) {
 	said, err := r.Ignores(ctx, []string{path})
 	if err != nil {
@@ -56,11 +56,11 @@ func (r *Settings) Treats(ctx context.Context, path string) (tracked, ignored bo
 	return len(out) > 0, said[path], err
 }
 
-// maxInfoExclude bounds the clone's own exclude file, in bytes.
+// maxInfoExclude limits the size of the clone's own exclude file, in bytes.
 const maxInfoExclude = 1 << 20
 
-// ExcludeLocally adds a line to the clone's own exclude file (info/exclude), or with remove takes it out. It
-// returns the file's path. One that is so already is left alone.
+// ExcludeLocally adds a line to the clone's own exclude file (info/exclude), or removes it. It returns the file's path,
+// and changed = false if there was nothing to do.
 func (r *Settings) ExcludeLocally(line string, remove bool) (file string, changed bool, err error) {
 	file = filepath.Join(r.Git.CommonDir, "info", "exclude")
 	old, err := durable.ReadFile(file, maxInfoExclude)
@@ -103,7 +103,7 @@ func (r *Settings) ExcludedLocally(line string) (file string, there bool, err er
 	return file, there, err
 }
 
-// MaxRules bounds a session's exclude file, in bytes.
+// MaxRules limits the size of a session's exclude file, in bytes.
 const MaxRules = 16 << 20
 
 // Ignores returns those of some untracked paths that the repository's and the user's rules ignore.
@@ -127,9 +127,9 @@ func (r *Settings) Ignores(ctx context.Context, paths []string) (map[string]bool
 	return said, nil
 }
 
-// Ignored lists what the work tree ignores now. A directory that a rule matches stands for all that is in it,
-// and ends in a slash. One whose files are ignored, and it is not, is no such directory, though `ls-files
-// --directory` names it: the next file in it may be none of them.
+// Ignored lists the paths that are ignored in the work tree now. A directory that a rule matches stands for everything
+// in it, and ends in a slash. A directory is not listed just because all files in it are ignored, as with `ls-files
+// --directory`: the next file in it may not be ignored.
 func (r *Settings) Ignored(ctx context.Context) ([]string, error) {
 	out, err := r.Git.Ask(ctx, "status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all",
 		"--no-renames", "--ignore-submodules=all")
@@ -142,8 +142,8 @@ func (r *Settings) Ignored(ctx context.Context) ([]string, error) {
 	return ignored, err
 }
 
-// ExcludesPath is a file with the user's own global excludes followed by a session's. Git reads only one
-// core.excludesFile.
+// ExcludesPath returns the path of a file with the user's global excludes followed by those of a session. Git reads
+// only one core.excludesFile.
 func (r *Settings) ExcludesPath() string { return filepath.Join(r.Git.PrivateDir(), "excludes") }
 
 // CombineExcludes writes that file.
@@ -162,8 +162,8 @@ func (r *Settings) CombineExcludes(ctx context.Context, rules []byte) error {
 	return durable.WriteCache(r.ExcludesPath(), all, 0o600)
 }
 
-// UserExcludes is the content of the user's own exclude file. One that cannot be read is a *ReadyError: git
-// gives up then.
+// UserExcludes returns the content of the user's own exclude file. If it cannot be read, the error is a *ReadyError,
+// because git then fails.
 func (r *Settings) UserExcludes(ctx context.Context) ([]byte, error) {
 	path, err := r.GlobalExcludes(ctx)
 	if err != nil || path == "" {
@@ -179,7 +179,8 @@ func (r *Settings) UserExcludes(ctx context.Context) ([]byte, error) {
 	return text, nil
 }
 
-// GlobalExcludes is the path of the user's own exclude file, "" for none. While agents work, settings may change.
+// GlobalExcludes returns the path of the user's own exclude file, "" for none. It checks for changed settings: an agent
+// may change them.
 func (r *Settings) GlobalExcludes(ctx context.Context) (string, error) {
 	s, err := r.Git.Answers.FreshSettings(ctx)
 	path, set := s["core.excludesfile"]
@@ -195,11 +196,11 @@ func (r *Settings) GlobalExcludes(ctx context.Context) (string, error) {
 	return r.ExcludeFile(path), nil
 }
 
-// noExcludes is an exclude file for those who have switched theirs off: core.excludesFile is set, to nothing.
+// noExcludes is the exclude file if core.excludesFile is set to nothing, to disable it.
 const noExcludes = os.DevNull
 
-// ExcludeFile is the file that a value of core.excludesFile names, from the top of the work tree; where git
-// looks without one, for "".
+// ExcludeFile returns the file for a value of core.excludesFile, relative to the top of the work tree; for "" the file
+// that git reads by default.
 func (r *Settings) ExcludeFile(path string) string {
 	if below, ok := strings.CutPrefix(path, "~/"); ok {
 		return filepath.Join(r.Git.Getenv("HOME"), below)
@@ -219,7 +220,7 @@ func (r *Settings) ExcludeFile(path string) string {
 	return ""
 }
 
-// endLine ends the last line of a text.
+// endLine adds a missing line feed at the end of a text.
 func endLine(text []byte) []byte {
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		text = append(text, '\n')

@@ -7,9 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// Filters are the commands that the repository's own configuration puts between files and what git stores of
-// them, as "KEY: COMMAND". Git runs them whenever it reads or writes such a file. Those of git-lfs are left
-// out, which most people know.
+// Filters returns the filter commands in the repository's own configuration, as "KEY: COMMAND". Git runs them when it
+// adds or writes files with that filter. It leaves out git-lfs, which is well known.
 func (r *Settings) Filters(ctx context.Context) ([]string, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--local", "--includes", "-z", "--get-regexp",
 		`^filter\..*\.(clean|smudge|process)$`)

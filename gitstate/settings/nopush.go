@@ -8,13 +8,12 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// refusing is the beginning of addresses that git can push nothing to. It is what git says when it is asked to.
+// refusing is a prefix for addresses that git cannot push to. Git prints it in its error message.
 const refusing = "pushing-is-off-in-runs-of-wfs--see-agent.push::"
 
-// NoPush are settings of git's, in turn a key and its value, with which git pushes nowhere: the empty beginning
-// is that of every address, and the whole address of a remote wins over what the user's own settings put in its
-// place. It is a guard against mistakes and no wall: git can be given other settings, and other programs can
-// write to a remote as well.
+// NoPush returns git settings, alternately keys and values, that make every push fail: the empty prefix matches all
+// addresses, and the full address of each remote takes precedence over replacements in the user's settings. It guards
+// against mistakes only: git can be given other settings, and other programs can write to a remote.
 func (r *Settings) NoPush(ctx context.Context) ([]string, error) {
 	settings := []string{"url." + refusing + ".pushInsteadOf", ""}
 	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "-z", "--get-regexp",
@@ -34,7 +33,7 @@ func (r *Settings) NoPush(ctx context.Context) ([]string, error) {
 			settings = append(settings, "url."+refusing+".pushInsteadOf", address)
 		}
 	}
-	// git does not look for something to put in the place of those but when it fetches, too
+	// for a pushurl, git applies only insteadOf, which affects fetches too
 	for _, address := range pushed {
 		if !slices.Contains(fetched, address) {
 			settings = append(settings, "url."+refusing+".insteadOf", address)

@@ -13,15 +13,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// maxWatched bounds the files of the git directory that are looked at, and the bytes of each that are read.
+// Limits of Surroundings: the number of files, and the bytes of each file, and of all kept contents.
 const (
 	maxWatched      = 200
 	maxWatchedBytes = 1 << 20
 )
 
-// Surroundings are everybody's refs, and the files of the git directory that say how git works here:
-// configuration, hooks, attributes, excludes, borrowed objects. The branches that are remembered of remotes are
-// among them: they show a push.
+// Surroundings returns all refs, and the files of the git directory that affect how git works here: configuration,
+// hooks, attributes, excludes, alternates. Remote-tracking branches are included: they show a push.
 func (r *Settings) Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error) {
 	s := session.Surroundings{Refs: map[string]session.Commit{}, Wfs: map[string]session.Commit{},
 		Files: map[string]string{}, Texts: map[string]session.Text{}}
@@ -44,7 +43,7 @@ func (r *Settings) Surroundings(ctx context.Context, id session.ID) (session.Sur
 		case strings.HasPrefix(ref, refs.BranchPrefix), strings.HasPrefix(ref, refs.OpsPrefix), refs.LedgerOf(ref) != "",
 			strings.HasPrefix(ref, refs.RefsPrefix) && strings.Contains(ref, "/rescue/"):
 			s.Wfs[ref] = commit
-		case !strings.HasPrefix(ref, refs.RefsPrefix): // what else is there comes and goes
+		case !strings.HasPrefix(ref, refs.RefsPrefix): // other refs of wfs come and go
 			s.Refs[ref] = commit
 		}
 	}
@@ -58,8 +57,8 @@ func (r *Settings) Surroundings(ctx context.Context, id session.ID) (session.Sur
 	return s, nil
 }
 
-// watch takes digests of a file, or of all those in a directory, by their paths from base, and keeps what they
-// hold, as far as maxWatchedBytes go. What cannot be read counts as empty.
+// watch adds digests of a file, or of all files in a directory, by their paths relative to base. It also keeps their
+// contents, up to maxWatchedBytes in all. An unreadable file counts as empty.
 func watch(s *session.Surroundings, base, top string) {
 	kept := 0
 	for _, t := range s.Texts {

@@ -21,19 +21,19 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// maxRounds bounds how many paths may make `git add` give up as a whole, each of them costing another round.
+// maxRounds limits how many paths may make `git add` fail as a whole. Each of them costs another `git add`.
 const maxRounds = 50
 
-// addition is what it took to bring a private index up to date with the work tree.
+// addition is the result of bringing a private index up to date with the work tree.
 type addition struct {
 	session.Staged
-	Now     *object.Index   // afterwards
-	Copied  []byte          // see withheld
-	Plain   bool            // it was added without git
-	Objects []object.Object // of what was added, then, which are nowhere yet
+	Now     *object.Index   // after the addition
+	Copied  []byte          // update-index entries, see withheld
+	Plain   bool            // the files were added without git
+	Objects []object.Object // if Plain: objects of the added files, not stored yet
 }
 
-// isGiven reports whether a file was given a key.
+// isGiven reports whether a path is a tracked file that now contains a new key.
 func (h *holding) isGiven(p string) bool {
 	return slices.ContainsFunc(h.given, func(s session.Skip) bool { return s.Path == p })
 }
@@ -44,12 +44,13 @@ func joinSkips(lists ...[]session.Skip) []session.Skip {
 	return slices.CompactFunc(all, func(a, b session.Skip) bool { return a.Path == b.Path })
 }
 
-// maxSpecs is the size of pathspecs, in bytes, that are given as arguments. Systems allow some more.
+// maxSpecs limits the pathspecs that are passed as arguments, in bytes. Systems allow somewhat more.
 const maxSpecs = 64 << 10
 
-// AddAll stages the whole work tree, but for .wfs and what is held out, into a private index, and names what it could
-// not. x is that index as it is before; nothingStaged says that it stands for headTree. A nested repository becomes no
-// gitlink unless head has it as one, or somebody has made a submodule of it: a gitlink protects nothing of it.
+// AddAll stages the whole work tree, without .wfs and the held-out files, into a private index, and lists the paths
+// that it could not add. x is that index before the addition; nothingStaged says that it equals headTree. A nested
+// repository becomes a gitlink only if head has it as one or the user has made it a submodule: a gitlink saves none of
+// its files.
 func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothingStaged bool, exclude string,
 	head session.Commit, headTree session.Tree) (made addition, err error) {
 	began := time.Unix(0, int64(r.Git.FileTime()))
@@ -69,7 +70,8 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 	}
 	made.HeldOut, made.Ignored, made.Now = h.held, h.ignored, x
 	slices.SortFunc(made.HeldOut, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
-	// Git would set it to when the index was written: what changed since it was read must not look older than that.
+	// Git would set the time at which the index was written. A file that changed after the look must not seem older
+	// than the index.
 	defer func() {
 		if err == nil {
 			err = gitcmd.IgnoreAbsent(os.Chtimes(index, began, began))
@@ -94,7 +96,7 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 			return made, err
 		}
 	}
-	unseen, err := r.unseen(ctx, made.Now) // where a checkout is sparse, git takes marks from files that are there
+	unseen, err := r.unseen(ctx, made.Now) // in a sparse checkout, git removes the marks of files that exist
 	if err != nil {
 		return made, err
 	}
@@ -106,16 +108,17 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 	return made, nil
 }
 
-// addHeld adds what was decided, and names what was passed over; nil when there was nothing to add.
+// addHeld runs `git add` for the paths that hold selected, and returns the skipped paths; nil if there was nothing to
+// add.
 //
-// Git is not told what to keep out beside single paths: with a path to be left out beside one in the same
-// directory, git 2.39 finds nothing there and does not say so.
+// Single paths are added without exclusions: if a path in the same directory is excluded, git 2.39 silently finds
+// nothing there.
 func (r *Adder) addHeld(ctx context.Context, index string, x *object.Index, h *holding) (skipped []session.Skip,
 	err error) {
 	paths := literally(slices.DeleteFunc(slices.Clone(h.paths), h.isGiven))
 	sure := !h.unsure && len(paths) <= MaxNamed
 	if sure && len(paths) > 0 {
-		// its threads would compare nothing
+		// git's threads would have nothing to compare
 		report, err := r.addOnce(ctx, index, paths, h.how, "-c", "core.preloadIndex=false")
 		sure, skipped = err == nil && report.Fatal == nil && len(report.Skipped) == 0, []session.Skip{}
 	}
@@ -132,7 +135,7 @@ func (r *Adder) addHeld(ctx context.Context, index string, x *object.Index, h *h
 	return append([]session.Skip{}, append(skipped, report.Skipped...)...), err
 }
 
-// literally are the pathspecs of single paths.
+// literally returns pathspecs that match exactly the given paths.
 func literally(paths []string) (specs []string) {
 	for _, p := range paths {
 		specs = append(specs, ":(top,literal)"+p)
@@ -140,14 +143,14 @@ func literally(paths []string) (specs []string) {
 	return specs
 }
 
-// everythingBut are the pathspecs of the work tree without what is held out.
+// everythingBut returns the pathspecs of the work tree without the held-out files.
 func everythingBut(h *holding, x *object.Index) []string {
 	all := []string{".", ":(exclude,top)" + object.UserDir}
 	for _, s := range h.given {
 		all = append(all, ":(exclude,top,literal)"+s.Path)
 	}
 	for _, p := range h.keep {
-		// A rule keeps git from looking into it; what is tracked there nevertheless was added by force.
+		// Rules keep git out of such a directory. If something in it is tracked, it was added by force.
 		if p = strings.TrimSuffix(p, "/"); !x.Tracks(p) {
 			all = append(all, ":(exclude,top,literal)"+p)
 		}
@@ -155,8 +158,8 @@ func everythingBut(h *holding, x *object.Index) []string {
 	return all
 }
 
-// unseen names the files that differ from an index and that git does not look at. Files that are not there, as
-// outside of a sparse checkout, have nothing to lose.
+// unseen returns the files that differ from an index but that git does not compare. Files that do not exist, as outside
+// of a sparse checkout, are left out: they have nothing to lose.
 func (r *Adder) unseen(ctx context.Context, x *object.Index) (skipped []session.Skip, err error) {
 	var files []object.TreeFile
 	for _, p := range r.Git.ThoseThere(x.Marked()) {
@@ -174,13 +177,14 @@ func (r *Adder) unseen(ctx context.Context, x *object.Index) (skipped []session.
 	return skipped, err
 }
 
-// idsOf returns the ids that git would add files of the work tree with, by path.
+// idsOf returns the ids with which git would add the given files of the work tree, by path. It leaves out files that it
+// cannot hash; callers regard these as changed.
 func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]string, error) {
 	ids, named := map[string]string{}, []string{}
 	for _, f := range files {
 		full := filepath.Join(r.Git.Root, filepath.FromSlash(f.Path))
 		switch info, err := os.Lstat(full); {
-		case err != nil, strings.Contains(f.Path, "\n"): // which git cannot be told of; so it counts as another one
+		case err != nil, strings.Contains(f.Path, "\n"): // hash-object reads one path a line: count it as changed
 		case info.Mode()&fs.ModeSymlink != 0 && f.Mode == object.ModeLink:
 			if to, err := os.Readlink(full); err == nil {
 				ids[f.Path] = r.Objects.NewObject("blob", []byte(to)).ID
@@ -199,10 +203,10 @@ func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]
 			ids[p] = lines[i]
 		}
 	}
-	return ids, nil // what cannot be read counts as another one
+	return ids, nil // files that cannot be read count as changed
 }
 
-// addEverything adds what some pathspecs of the whole work tree say, and names what was passed over.
+// addEverything adds the files that match pathspecs of the whole work tree, and returns the skipped paths.
 func (r *Adder) addEverything(ctx context.Context, index, how string, all []string) (skipped []session.Skip,
 	err error) {
 	for try := 1; ; try++ {
@@ -211,12 +215,12 @@ func (r *Adder) addEverything(ctx context.Context, index, how string, all []stri
 		}
 		notStored := slices.ContainsFunc(skipped, func(s session.Skip) bool { return s.Why == skipNotStored })
 		if !notStored || try == object.MaxTries {
-			return skipped, nil // a full disk says so each time, git that collects garbage does not
+			return skipped, nil // a full disk fails each time, a concurrent garbage collection does not
 		}
 	}
 }
 
-// addRest runs `git add` with -A or -u, goes on where it gives up, and names what was passed over.
+// addRest runs `git add` with -A or -u, repeats it without each path that makes it fail, and returns the skipped paths.
 func (r *Adder) addRest(ctx context.Context, index, how string, paths []string) ([]session.Skip, error) {
 	var skipped []session.Skip
 	report, err := r.addOnce(ctx, index, paths, how)
@@ -228,7 +232,7 @@ func (r *Adder) addRest(ctx context.Context, index, how string, paths []string) 
 		if report.Fatal == nil {
 			return append(skipped, report.Skipped...), nil
 		}
-		// Git gave up as a whole because of one path: leave that out and try again.
+		// One path made git fail as a whole: exclude it and try again.
 		known := slices.ContainsFunc(skipped, func(s session.Skip) bool { return s.Path == report.Fatal.Path })
 		if known || round == maxRounds {
 			return nil, err
@@ -239,11 +243,11 @@ func (r *Adder) addRest(ctx context.Context, index, how string, paths []string) 
 	}
 }
 
-// addOnce runs one `git add`. Git has all of the pathspecs before it begins, and never has them from a pipe:
-// one that is cut short by a kill lacks what is to be left out, and an empty one means everything.
+// addOnce runs one `git add`. All pathspecs are passed as arguments or in a file, never through a pipe: if a kill cut
+// the pipe short, the exclusions would be missing, and no pathspec at all means everything.
 func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, how string,
 	settings ...string) (addReport, error) {
-	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
+	// safecrlf may refuse files whose line ends do not survive a round trip; it is meant as advice for people.
 	args := append(settings, "-c", "core.excludesFile="+r.Settings.ExcludesPath(), "-c",
 		"core.safecrlf=false",
 		"add", how, "--ignore-errors", "--sparse")
@@ -267,9 +271,8 @@ func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, h
 	return report, err
 }
 
-// ungraft takes those gitlinks out of a private index, x, that head does not have, and that nobody has made
-// submodules of, names them, and submodules that have edits of their own, and returns the index that there is
-// then.
+// ungraft removes from a private index, x, the gitlinks that head does not have and that the user has not made
+// submodules. It returns their paths and those of submodules with uncommitted edits, and the resulting index.
 func (r *Adder) ungraft(ctx context.Context, path string, x *object.Index, head session.Tree) (*object.Index,
 	[]session.Skip, error) {
 	info := x.Info()
@@ -325,7 +328,7 @@ func (r *Adder) dropGitlinks(ctx context.Context, index string, gitlinks []strin
 	return skipped, err
 }
 
-// putEntries puts entries into a private index, as update-index reads them.
+// putEntries adds entries, in the input format of update-index, to a private index.
 func (r *Adder) putEntries(ctx context.Context, index string, entries []byte) error {
 	if len(entries) == 0 {
 		return nil

@@ -8,21 +8,21 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// addReport is what `git add --ignore-errors` said about paths.
+// addReport has the messages of `git add --ignore-errors` about paths.
 type addReport struct {
 	Skipped []session.Skip
-	Fatal   *session.Skip // the path because of which git gave up as a whole
-	Unknown string        // an error that names no path which we could recognise
+	Fatal   *session.Skip // the path that made git fail as a whole
+	Unknown string        // an error in which no path is recognised
 }
 
-// skipRules is why a file is skipped that git could not read as a file of rules.
+// skipRules is the reason for a .gitignore or .gitattributes file that git could not read.
 const skipRules = "cannot be accessed"
 
-// skipNotStored is why a file is skipped that git could read and could not write as an object.
+// skipNotStored is the reason for a file that git could read but could not write as an object.
 const skipNotStored = "cannot be stored"
 
-// Sentences of `git add` about one path, from git's builtin/add.c, dir.c, read-cache.c, object-file.c and
-// convert.c, 2.34 to 2.5x. The path stands between before and after.
+// Messages of `git add` about one path, from git's builtin/add.c, dir.c, read-cache.c, object-file.c and convert.c,
+// 2.34 to 2.5x. The path stands between before and after.
 var addSentences = []struct{ before, after, why string }{
 	{"error: '", "' does not have a commit checked out", "nested repository without commits"},
 	{"error: open(\"", "\"): Permission denied", "cannot be read: permission denied"},
@@ -37,7 +37,7 @@ var addSentences = []struct{ before, after, why string }{
 	{"error: unable to add '", "' to index", "a name that git does not allow"},
 	{"warning: could not open directory '", "': ", "directory cannot be opened"},
 	{"warning: unable to access '", "': ", skipRules},
-	{"warning: adding embedded git repository: ", "", ""}, // dropped afterwards, whoever added it
+	{"warning: adding embedded git repository: ", "", ""}, // ungraft drops and reports it
 }
 
 var fatalSentences = []struct{ before, after, why string }{
@@ -52,7 +52,7 @@ var fatalSentences = []struct{ before, after, why string }{
 		"a submodule in which git does not work, as in one that was moved by hand"},
 }
 
-// ReadAddReport reads what git said. A message may span lines, because a path may.
+// ReadAddReport parses the stderr of `git add`. A message may span lines, because a path may.
 func ReadAddReport(stderr []byte) addReport {
 	var report addReport
 	for _, msg := range messages(string(stderr)) {
@@ -66,7 +66,7 @@ func ReadAddReport(stderr []byte) addReport {
 			if ok && why != "" {
 				report.Skipped = append(report.Skipped, session.Skip{Path: path, Why: why})
 			}
-			// Filters say in their own words that they failed; a fatal message with the path follows if it matters.
+			// Filters print their own error messages; a fatal message with the path follows if it matters.
 			if !ok && strings.HasPrefix(msg, "error: ") && !saidByFilter(msg) {
 				report.Unknown = msg
 			}
@@ -75,16 +75,16 @@ func ReadAddReport(stderr []byte) addReport {
 	return report
 }
 
-// saidByFilter reports whether a message is about a filter's program. A file whose filter is not required is
-// added as it is.
+// saidByFilter reports whether a message is about a filter's program. Git adds a file unfiltered if its filter is not
+// required.
 func saidByFilter(msg string) bool {
 	return strings.HasPrefix(msg, "error: cannot run ") || strings.Contains(msg, " external filter ")
 }
 
-// theIgnored begins the list of ignored paths; the exclusion of an ignored .wfs brings one, too.
+// theIgnored starts git's list of ignored paths. Excluding an ignored .wfs causes such a list, too.
 const theIgnored = "The following paths are ignored"
 
-// messages splits what git printed into messages.
+// messages splits the output of git into messages.
 func messages(s string) []string {
 	var out []string
 	for _, line := range strings.Split(strings.TrimSuffix(s, "\n"), "\n") {
@@ -99,7 +99,7 @@ func messages(s string) []string {
 	return out
 }
 
-// maxMessage is where git cuts its messages off, in bytes (vreportf in usage.c).
+// maxMessage is the length, in bytes, to which git truncates its messages (vreportf in usage.c).
 const maxMessage = 4095
 
 func match(sentences []struct{ before, after, why string }, msg string) (path, why string, ok bool) {
@@ -115,15 +115,14 @@ func match(sentences []struct{ before, after, why string }, msg string) (path, w
 			return strings.TrimSuffix(rest[:i], "/"), s.why, true
 		}
 		if i := strings.LastIndexByte(rest, '/'); i > 0 && len(msg) >= maxMessage-len("warning: ") {
-			return rest[:i], s.why, true // the directory is whole, what lies in it is cut off
+			return rest[:i], s.why, true // the directory is complete, the rest of the path is cut off
 		}
 	}
 	return "", "", false
 }
 
-// rulesOnly reports whether something said to be skipped is only not read for its rules: a .gitignore or
-// .gitattributes that is a link, which git does not follow there and adds as any other, or a file of rules
-// outside of the work tree.
+// rulesOnly reports whether a "skipped" path was only not read as a file of rules: a .gitignore or .gitattributes that
+// is a symbolic link, which git adds but does not follow, or a file outside of the work tree.
 func (r *Adder) rulesOnly(s session.Skip) bool {
 	if s.Why != skipRules {
 		return false

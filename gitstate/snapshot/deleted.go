@@ -9,11 +9,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// fewDeleted is how many files may be gone without a word, however few there were.
+// fewDeleted is how many files may be deleted without a warning, even if they were most files.
 const fewDeleted = 4
 
-// DeletedFrom reports whether an index lacks more than half of the files of another one, nil when it does not.
-// What has only another name in it is not gone.
+// DeletedFrom returns how many files of the index old are missing in x, if these are more than half; otherwise nil.
+// Renamed files do not count.
 func (r *Files) DeletedFrom(old, x *object.Index) *session.Deleted {
 	d := session.Deleted{Of: len(old.Entries)}
 	changes, renamed := r.Objects.IndexChanges(old, x), map[string]int{}
@@ -36,7 +36,7 @@ func (r *Files) DeletedFrom(old, x *object.Index) *session.Deleted {
 	return &d
 }
 
-// IndexOfTree is an index of what a tree holds, without what files are like.
+// IndexOfTree returns an index with the files of a tree, without their sizes and times.
 func (r *Files) IndexOfTree(ctx context.Context, t session.Tree) (*object.Index, error) {
 	files, err := r.Objects.TreeFiles(ctx, t)
 	x := &object.Index{}

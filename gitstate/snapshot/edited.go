@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Edited lists the files of the work tree that differ from a commit, without writing anything: a look, no snapshot. The
-// user's own directory is not looked at. exclude is the session's extra exclude file, "" for none.
+// Edited lists the files of the work tree that differ from a commit. It writes nothing and takes no snapshot. It leaves
+// out the user's own directory, .wfs. exclude is the session's extra exclude file, "" for none.
 func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string) (tracked, untracked []string,
 	err error) {
 	paths := []string{"--", ":/", ":(top,exclude)" + object.UserDir}
@@ -19,7 +19,7 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 	if err != nil {
 		return nil, nil, err
 	}
-	if head.Commit != since { // committed by hand, say
+	if head.Commit != since { // the user may have committed
 		moved, err := r.Git.Ask(ctx,
 			append([]string{"diff-tree", "-r", "--name-only", "-z", "--no-renames", string(since), string(head.Commit)},
 				paths...)...)
@@ -32,7 +32,7 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 	if exclude != "" {
 		others = append(others, "--exclude-from="+exclude)
 	}
-	// Not git diff: it writes the index when a file only looks changed.
+	// Not git diff: it writes the index when only a file's time has changed.
 	status := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all"}
 	changed, err := r.Git.Ask(ctx, append(status, paths...)...)
 	if err != nil {
@@ -56,8 +56,8 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 	return tracked, untracked, nil
 }
 
-// Dirty reports how many paths of the work tree differ from HEAD or are untracked, directories counted once and
-// wfs's own not at all. It takes no lock.
+// Dirty returns how many paths of the work tree differ from HEAD or are untracked. An untracked directory counts once,
+// .wfs is left out. It takes no lock.
 func (r *Files) Dirty(ctx context.Context) (int, error) {
 	out, err := r.Git.Ask(ctx, "status", object.EverySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
 		":(top,exclude)"+object.UserDir)

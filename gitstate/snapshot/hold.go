@@ -22,11 +22,11 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// What is once an object stays one, and branches are pushed. So files that look like keys or hold one, large
-// files and floods of new files are held out of snapshots, as long as git does not track them and no person has
-// allowed them. That is decided before git writes a blob of them.
+// Objects are permanent, and branches are pushed. So snapshots leave out ("hold out") large files, floods of new files,
+// and files that look like keys or contain one, as long as git does not track them and the user has not allowed them.
+// This is decided before git writes a blob of them.
 
-// filled reports whether a directory of that name is filled by tools and never by hand.
+// filled reports whether directories of that name are filled by tools, never by hand.
 func filled(name string) bool {
 	switch name {
 	case "node_modules", "bower_components", ".pnpm-store", ".venv", ".tox", ".nox", "__pycache__", ".gradle",
@@ -36,22 +36,22 @@ func filled(name string) bool {
 	return false
 }
 
-// holding is what a snapshot is to do about what git does not track.
+// holding is how a snapshot treats the paths that may have changed.
 type holding struct {
 	rules   []byte         // the session's exclude file
-	how     string         // of `git add`: -A, or -u when there is nothing that is not tracked
-	keep    []string       // paths to be kept out
-	held    []session.Held // what they are
-	ignored []string       // found to be ignored: to be remembered, so that git need not be asked again
-	force   []string       // allowed, and below something that is held out or ignored
-	paths   []string       // what git has to look at
+	how     string         // option of `git add`: -A, or -u when there are no untracked files
+	keep    []string       // paths to keep out
+	held    []session.Held // the same with reasons, without ignored ones
+	ignored []string       // found to be ignored; remembered so that git need not be asked again
+	force   []string       // allowed, but below a held-out or ignored directory
+	paths   []string       // paths that git has to look at
 	doubted []string       // tracked files that git has to read, see looked
-	given   []session.Skip // tracked files that were given a key: git must not look at them
-	unsure  bool           // it has to look at everything
+	given   []session.Skip // tracked files that now contain a new key: git must not look at them
+	unsure  bool           // git has to look at everything
 }
 
-// hold decides what of the work tree is kept out of a private index. x is that index; head is the commit that
-// the work tree builds on, "" for none: what that tracks is never held out.
+// hold decides which files of the work tree to keep out of a private index, x. head is the commit on which the work
+// tree builds, "" for none: files that it tracks are never held out.
 func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude string,
 	head session.Commit) (h holding,
 	err error) {
@@ -68,7 +68,7 @@ func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude
 	}
 	h.paths, h.doubted, h.unsure, h.force = found.Changed, found.Doubted, found.Unsure, r.forced(x, rules, g)
 	h.how = "-A"
-	var nothing []string // what holds nothing that git would add
+	var nothing []string // paths without a file that git would add
 	if len(found.Others) > 0 {
 		s, err := r.sift(ctx, g, found.Others, index, x, head)
 		if err != nil {
@@ -77,7 +77,7 @@ func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude
 		h.held, nothing = s.held, slices.Sorted(maps.Keys(s.empty))
 		h.paths, h.unsure = append(h.paths, s.fresh...), h.unsure || s.more
 	} else if len(x.Entries) > 0 {
-		h.how = "-u" // git need not look for what is not there
+		h.how = "-u" // there are no untracked files to look for
 	}
 	there := r.heldBefore(x, g)
 	ignored, err := r.Settings.Ignores(ctx, slices.Concat(nothing, there))
@@ -91,10 +91,10 @@ func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude
 		return h, nil
 	}
 	h.rules = codec.WithGuard(rules, more)
-	return h, r.Settings.CombineExcludes(ctx, h.rules) // so that git does not look into directories either
+	return h, r.Settings.CombineExcludes(ctx, h.rules) // so that git does not search these directories either
 }
 
-// rulesIn reads a session's exclude file, "" for none.
+// rulesIn reads a session's exclude file. "" stands for none, and a missing file has no rules.
 func rulesIn(exclude string) ([]byte, error) {
 	if exclude == "" {
 		return nil, nil
@@ -106,8 +106,8 @@ func rulesIn(exclude string) ([]byte, error) {
 	return rules, err
 }
 
-// remember notes what is ignored among that which holds nothing that git would add, such as a directory that holds its
-// own .gitignore.
+// remember collects the ignored paths among those that hold nothing for git to add, such as a directory with a
+// .gitignore of its own.
 func (h *holding) remember(nothing []string, ignored map[string]bool) {
 	for _, p := range nothing {
 		if p = strings.TrimSuffix(p, "/"); ignored[p] || filled(path.Base(p)) {
@@ -116,7 +116,7 @@ func (h *holding) remember(nothing []string, ignored map[string]bool) {
 	}
 }
 
-// keepOut keeps out what is held, now or by a guard of before at whose paths there is still something.
+// keepOut keeps out the files that are held out now, and those of an earlier guard that still exist.
 func (h *holding) keepOut(g session.Guard, there []string, ignored map[string]bool) {
 	for _, k := range h.held {
 		h.keep = append(h.keep, k.Path)
@@ -132,7 +132,7 @@ func (h *holding) keepOut(g session.Guard, there []string, ignored map[string]bo
 	}
 }
 
-// heldBefore returns the paths of a guard at which there is something that an index does not track, and nobody let in.
+// heldBefore returns the paths of a guard that exist, that an index does not track, and that the user has not allowed.
 func (r *Guard) heldBefore(x *object.Index, g session.Guard) (there []string) {
 	for i := range g.Held {
 		p := strings.TrimSuffix(g.Held[i].Path, "/")
@@ -151,7 +151,7 @@ func (r *Guard) heldBefore(x *object.Index, g session.Guard) (there []string) {
 	return there
 }
 
-// holdsOther reports whether a directory holds a file that an index does not track, and nobody let in.
+// holdsOther reports whether a directory holds a file that an index does not track and that the user has not allowed.
 func (r *Guard) holdsOther(x *object.Index, g session.Guard, dir string) bool {
 	found := errors.New("found")
 	err := filepath.WalkDir(filepath.Join(r.Git.Root, filepath.FromSlash(dir)),
@@ -170,10 +170,10 @@ func (r *Guard) holdsOther(x *object.Index, g session.Guard, dir string) bool {
 			}
 			return found
 		})
-	return err != nil // a directory that cannot be read may hold anything
+	return err != nil // an unreadable directory may hold anything
 }
 
-// forced returns allowed paths that git would pass over: those below a directory that is held out, or that was ignored
+// forced returns allowed paths that git would skip: those below a directory that is held out or that was ignored
 // before.
 func (r *Guard) forced(x *object.Index, rules []byte, g session.Guard) []string {
 	var force []string
@@ -196,8 +196,8 @@ func (r *Guard) forced(x *object.Index, rules []byte, g session.Guard) []string 
 	return force
 }
 
-// sift asks git for the untracked files at and below some paths, and tells what of them is to be held out.
-// However many they are, only that is kept in memory.
+// sift gets the untracked files at and below some paths from git, and selects those to hold out. It keeps only these in
+// memory, however many files there are.
 func (r *Guard) sift(ctx context.Context, g session.Guard, paths []string, index string, x *object.Index,
 	head session.Commit) (*sieve, error) {
 	dirs := sync.OnceValues(func() (map[string]bool, error) { return r.directoriesOf(ctx, head) })
@@ -224,7 +224,7 @@ func (r *Guard) sift(ctx context.Context, g session.Guard, paths []string, index
 		return nil, err
 	}
 	s.end()
-	s.more = s.more || warned.Len() > 0 // a directory that git cannot open: `git add` says which
+	s.more = s.more || warned.Len() > 0 // a directory that git cannot open; `git add` names it
 	if s.asked {
 		if _, err := dirs(); err != nil {
 			return nil, err
@@ -240,11 +240,11 @@ func (r *Guard) sift(ctx context.Context, g session.Guard, paths []string, index
 	return s, err
 }
 
-// siftByGit lets git list the untracked files at and below some paths.
+// siftByGit writes the untracked files at and below some paths, as git lists them, to s.
 func (r *Guard) siftByGit(ctx context.Context, s *sieve, paths []string, index string, warned io.Writer) error {
 	args := []string{"-c", "core.excludesFile=" + r.Settings.ExcludesPath(), "ls-files", "-o",
 		"--exclude-standard", "-z", "--"}
-	const most = 1000 // arguments; beyond it, git looks at everything
+	const most = 1000 // arguments; with more paths, git looks at everything
 	for _, p := range paths {
 		if len(paths) <= most {
 			args = append(args, ":(top,literal)"+strings.TrimSuffix(p, "/"))
@@ -253,7 +253,7 @@ func (r *Guard) siftByGit(ctx context.Context, s *sieve, paths []string, index s
 	return r.Git.Stream(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), Stderr: warned}, nil, s, args...)
 }
 
-// directoriesOf returns the paths of the directories of a commit.
+// directoriesOf returns the paths of all directories of a commit.
 func (r *Guard) directoriesOf(ctx context.Context, c session.Commit) (map[string]bool, error) {
 	all := map[string]bool{}
 	if c == "" {
@@ -266,7 +266,7 @@ func (r *Guard) directoriesOf(ctx context.Context, c session.Commit) (map[string
 	return all, err
 }
 
-// inCommit returns those files that a commit has.
+// inCommit returns those of the held files that a commit has.
 func (r *Guard) inCommit(ctx context.Context, c session.Commit, held []session.Held) (map[string]bool, error) {
 	has := map[string]bool{}
 	if c == "" {

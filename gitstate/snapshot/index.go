@@ -23,7 +23,7 @@ func Unmerged(i object.IndexInfo) error {
 	return &gitcmd.ReadyError{Code: gitcmd.NotMerged, Detail: names}
 }
 
-// CopyIndex reads the work tree's index, of which store makes a copy.
+// CopyIndex reads the work tree's index. Calling Store on the result writes a copy to the given path.
 func (r *Files) CopyIndex(ctx context.Context, to string) (*object.Index, error) {
 	if err := durable.MkdirAll(filepath.Dir(to)); err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func (r *Files) CopyIndex(ctx context.Context, to string) (*object.Index, error)
 	return x, err
 }
 
-// TreeOfIndex returns the tree that a private index stands for, written if it was not yet. That it is the expected one,
-// which exists, is found out without a git process. Conflicts are a *ReadyError.
+// TreeOfIndex returns the tree of a private index, and writes it if need be. The expected tree, which exists, is
+// recognised without a git process. Conflicts are a *ReadyError.
 func (r *Files) TreeOfIndex(ctx context.Context, path string, x *object.Index, expected session.Tree) (session.Tree,
 	error) {
 	info := x.Info()
@@ -58,7 +58,7 @@ func (r *Files) TreeOfIndex(ctx context.Context, path string, x *object.Index, e
 	return r.Objects.WriteTree(ctx, path)
 }
 
-// TreeWithout is treeOfIndex of an index that has other entries for some paths.
+// TreeWithout returns the tree of an index in which the update-index entries in `but` replace its own.
 func (r *Files) TreeWithout(ctx context.Context, x *object.Index, but []byte) (session.Tree, error) {
 	path := filepath.Join(r.Git.PrivateDir(), "before")
 	if err := object.RemoveLeftovers(path); err != nil {
@@ -74,8 +74,8 @@ func (r *Files) TreeWithout(ctx context.Context, x *object.Index, but []byte) (s
 	return r.Objects.WriteTree(ctx, path)
 }
 
-// StagedTrees returns the trees of a private index that are to be made, with this .wfs, the root last. That has
-// no data if git has made it. x is what is in the index.
+// StagedTrees returns the trees of a private index that have to be written, with own as .wfs, the root last. The root
+// has no data if git has written it. x is the content of the index.
 func (r *Files) StagedTrees(ctx context.Context, path string, x *object.Index, own object.Entry) ([]object.Object,
 	error) {
 	if entries, below, ok := r.Objects.TreesOf(x, nil); ok {
@@ -91,7 +91,7 @@ func (r *Files) StagedTrees(ctx context.Context, path string, x *object.Index, o
 	return []object.Object{{Kind: "tree", ID: string(tree)}}, err
 }
 
-// Unstored are those of some trees that git has not made.
+// Unstored returns the trees that git has not written.
 func Unstored(trees []object.Object) []object.Object {
 	return slices.DeleteFunc(trees, func(o object.Object) bool { return o.Data == nil })
 }

@@ -20,25 +20,25 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// `git add -A` compares every tracked file with the index, one after the other, and by seconds: mostly git is
-// built so, and a file that is written to twice in one, with as many bytes, is for ever the first one to it. So
-// the work tree is looked at here, by nanoseconds and on all processors, and git is told which paths to look
-// at, and to read what may have changed. It is git that adds them: a path too many costs a little time.
+// `git add -A` compares the tracked files with the index one after the other, and most builds of git compare times in
+// seconds. If a file is written twice within a second, with the same size, git never notices the second version. So wfs
+// itself looks at the work tree, in nanoseconds and on all processors. Then it passes the paths that may have changed
+// to git, and makes git read them. Git adds them, so an unchanged path among them costs only time.
 
-// MaxNamed is how many paths git is told of. It compares each of them with the name of each file in the index:
-// beyond this many, to look at every file is no slower.
+// MaxNamed limits the paths that are passed to git. Git compares each of them with the name of each file in the index:
+// for more paths, adding the whole work tree is as fast.
 const MaxNamed = 100
 
-// maxFresh is how many new files are told apart; beyond it, git adds whatever is there.
+// maxFresh limits how many new files are passed by name; if there are more, git adds all new files that it finds.
 const maxFresh = 4096
 
-// looked is what a look at the work tree found. Nothing of .wfs is in it.
+// looked is the result of a look at the work tree. It leaves out .wfs.
 type looked struct {
-	Changed []string // tracked files that may differ from the index, and tracked directories that are gone
-	Doubted []string // those of them that git may take for unchanged
-	Others  []string // what is not tracked; a directory, whose path ends in a slash, stands for all in it
+	Changed []string // tracked files that may differ from the index, and tracked directories that are missing
+	Doubted []string // those of Changed that git may regard as unchanged
+	Others  []string // untracked paths; a directory, with a slash at its end, stands for everything in it
 	Unsure  bool     // git has to look at everything
-	rules   error    // an *UnusableError: git would wait for ever where rules may be
+	rules   error    // an *UnusableError: git would wait forever for a file of rules
 }
 
 // looker compares directories with an index.
@@ -53,13 +53,13 @@ type looker struct {
 	found looked
 }
 
-// trackedDir is a directory that holds something tracked.
+// trackedDir is a directory with tracked files in or below it.
 type trackedDir struct {
-	prefix  string // its path with a slash at its end, "" for the top
+	prefix  string // path with a slash at its end, "" for the top
 	entries []object.IndexEntry
 }
 
-// walk looks at a directory and all below it, some at the same time.
+// walk looks at a directory and everything below it, several directories at a time.
 func (l *looker) walk(top trackedDir) {
 	for todo := []trackedDir{top}; len(todo) > 0; {
 		below := make([][]trackedDir, len(todo))
@@ -77,16 +77,16 @@ func (l *looker) walk(top trackedDir) {
 	}
 }
 
-// dir looks at a directory, and returns those in it that hold something tracked.
+// dir looks at a directory, and returns its subdirectories that hold tracked files.
 func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	var found looked
 	dir := filepath.Join(l.repo.Git.Root, filepath.FromSlash(d.prefix))
 	list, fd, end, err := listDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // git says what it makes of it
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // `git add` reports the problem
 		found.Unsure, found.Others = true, append(found.Others, d.prefix)
 	}
 	defer end()
-	here := map[string]bool{} // directories
+	here := map[string]bool{} // names of directories
 	for _, e := range list {
 		if notOurs(d.prefix, e.Name()) {
 			continue
@@ -118,18 +118,17 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	return below
 }
 
-// notOurs reports whether a name in a directory is git's or the user's own directory.
+// notOurs reports whether a name in a directory is .git or the user's own directory, .wfs.
 func notOurs(prefix, name string) bool {
 	return prefix == "" && (name == ".git" || name == object.UserDir)
 }
 
-// entry looks at what a directory has under one name, and reports whether that is a directory that holds something
-// tracked.
+// entry looks at one entry of a directory, and reports whether it is a subdirectory that holds tracked files.
 func (l *looker) entry(d trackedDir, e fs.DirEntry, found *looked) bool {
 	name := e.Name()
 	file, entries := object.Find(d.entries, len(d.prefix), name)
 	switch {
-	case name == ".git": // git has rules of its own for what lies in another repository
+	case name == ".git": // git has rules of its own for files in another repository
 		found.Unsure = true
 	case file != nil && (!e.IsDir() || file.Mode&object.IndexType == object.IndexGitlink):
 	case e.IsDir() && len(entries) > 0:
@@ -140,7 +139,8 @@ func (l *looker) entry(d trackedDir, e fs.DirEntry, found *looked) bool {
 	return false
 }
 
-// readableRules is an error for rules of git's in a file that git would wait for.
+// readableRules returns an error if a .gitignore or .gitattributes is a special file, such as a FIFO, which git would
+// wait for.
 func readableRules(root, file string, e fs.DirEntry) error {
 	special := e.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0
 	if !special || e.Name() != ".gitignore" && e.Name() != ".gitattributes" {
@@ -157,7 +157,8 @@ func slashOf(e fs.DirEntry) string {
 	return ""
 }
 
-// passes reports whether something that is not tracked is known not to be wanted, or is nothing to git.
+// passes reports whether an untracked path can be skipped: a session's rules name it, or it holds nothing that git
+// could add.
 func (l *looker) passes(p string, isDir bool) bool {
 	if isDir {
 		return l.pass[p+"/"] || l.repo.hollow(p)
@@ -168,7 +169,7 @@ func (l *looker) passes(p string, isDir bool) bool {
 // file compares a file with its entry.
 func (l *looker) file(dir int, name string, e *object.IndexEntry, found *looked) {
 	if e.Stage != 0 || e.Intended || e.Unseen || e.Mode&object.IndexType == object.IndexGitlink {
-		return // of which git has to look at everything, see comparable
+		return // git has to look at everything then, see Comparable
 	}
 	f, ok := object.LookIn(dir, name)
 	if ok && l.index.Unchanged(e, f, l.empty) {
@@ -180,10 +181,10 @@ func (l *looker) file(dir int, name string, e *object.IndexEntry, found *looked)
 	}
 }
 
-// maxHollow bounds the directories that are looked into for a file.
+// maxHollow limits the directories that hollow searches for a file.
 const maxHollow = 100
 
-// children returns the directories in d that hold something tracked, and its tracked files.
+// children returns the subdirectories that hold tracked files, and the tracked files directly in d.
 func (d trackedDir) children() (below []trackedDir, files []*object.IndexEntry) {
 	for i := 0; i < len(d.entries); {
 		name := d.entries[i].Name[len(d.prefix):]
@@ -203,14 +204,14 @@ func (d trackedDir) children() (below []trackedDir, files []*object.IndexEntry) 
 	return below, files
 }
 
-// Git can be told not to look at a file (git-update-index(1)): assume-unchanged and skip-worktree are how people keep
-// settings of their own in a tracked file. `git add` then passes over its edits without a word, and a checkout takes a
-// file that is assumed unchanged for what the index says and overwrites it. So such files are looked at here: what is
-// not as the index has it is named as not held, and moves keep away from it.
+// Git can be made to ignore a tracked file (git-update-index(1)): people use assume-unchanged and skip-worktree to keep
+// local settings in one. `git add` then silently skips its edits, and a checkout believes that a file marked
+// assume-unchanged is as in the index, and overwrites it. So wfs compares such files itself: those that differ are
+// reported as skipped, and moves do not touch them.
 
 const WayUnseen = "marked assume-unchanged or skip-worktree in git"
 
-// Look compares the work tree with its index. What is not tracked is passed over where a session's rules name it.
+// Look compares the work tree with its index. It skips untracked paths that a session's rules name.
 func (r *Guard) Look(x *object.Index, rules []byte, g session.Guard) looked {
 	l := &looker{repo: r.files, index: x, guard: g, pass: map[string]bool{}}
 	l.found.Unsure = !object.ComparesFiles || !x.Comparable()
@@ -227,7 +228,7 @@ func (r *Guard) Look(x *object.Index, rules []byte, g session.Guard) looked {
 	return l.found
 }
 
-// hollow reports whether a directory holds nothing but directories: there is nothing in it that git could add.
+// hollow reports whether a directory holds only directories, so that git has nothing to add in it.
 func (r *Guard) hollow(p string) bool {
 	todo := []string{filepath.Join(r.Git.Root, filepath.FromSlash(p))}
 	for n := 0; n < len(todo); n++ {

@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Nested returns the outermost directory on the way to a path of the work tree, or at it, that is a repository
-// of its own, "" for none. Links are not followed.
+// Nested returns the outermost directory at or above a path of the work tree that is a repository of its own, "" for
+// none. It does not follow symbolic links.
 func (r *Files) Nested(path string) string {
 	for i := range len(path) + 1 {
 		if i < len(path) && path[i] != '/' {
@@ -28,8 +28,8 @@ func (r *Files) Nested(path string) string {
 	return ""
 }
 
-// editedSubmodules names those submodules of a private index that have edits or new files which are not
-// committed there: a gitlink holds nothing of them.
+// editedSubmodules returns the submodules of a private index with edits or new files that are not committed in them: a
+// gitlink saves none of these.
 func (r *Adder) editedSubmodules(ctx context.Context, index string, gitlinks []string) ([]session.Skip, error) {
 	args := []string{"status", "--porcelain=v2", "-z", "--no-renames", "--ignore-submodules=none",
 		"--untracked-files=normal", "--"}
@@ -47,7 +47,7 @@ func (r *Adder) editedSubmodules(ctx context.Context, index string, gitlinks []s
 		return nil, err
 	}
 	var skipped []session.Skip
-	// "1 XY SCMU mode mode mode id id path": C, M, U say what of the submodule changed
+	// "1 XY SCMU mode mode mode id id path": C, M, U are the kinds of changes in the submodule
 	for _, line := range gitcmd.SplitZ(out) {
 		f := strings.SplitN(line, " ", 9)
 		if len(f) == 9 && f[0] == "1" && len(f[2]) == 4 && (f[2][2] == 'M' || f[2][3] == 'U') {
@@ -57,15 +57,15 @@ func (r *Adder) editedSubmodules(ctx context.Context, index string, gitlinks []s
 	return skipped, nil
 }
 
-// stagedSubmodules returns those gitlinks of the user's own index that the .gitmodules of a private one names: what
-// `git submodule add` leaves.
+// stagedSubmodules returns those gitlinks of the user's own index that the .gitmodules of a private index names, as
+// after `git submodule add`.
 func (r *Adder) stagedSubmodules(ctx context.Context, index string) (map[string]bool, error) {
 	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
 		return nil, err
 	}
 	user := x.Info().Gitlinks
-	const none = 128 // there is no .gitmodules, or it cannot be read
+	const none = 128 // exit code: .gitmodules is missing or unreadable
 	out, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index), OkExit: []int{1, none}}, "config", "-z",
 		"--blob",
 		":.gitmodules", "--get-regexp", `^submodule\..*\.path$`)

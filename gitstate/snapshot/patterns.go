@@ -7,11 +7,11 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// oneOf finds what mayMatch takes for any character: one out of a set, or an escaped one.
+// oneOf matches the parts of a pattern that MayMatch treats as any character: a set, or an escaped character.
 var oneOf = lazyregexp.New(`\\.|\[[^\]]*\]`)
 
-// MayMatch reports whether a pattern of gitignore(5) may fit a path, or a directory on the way to it. A no is
-// certain: of the pattern only the last part counts that is not a mere star, wherever in the path it fits.
+// MayMatch reports whether a pattern of gitignore(5) may match a path or one of its parent directories. false is
+// certain. Only the last part of the pattern that is not just stars counts, and it may match any part of the path.
 func MayMatch(pattern, name string) bool {
 	if strings.ContainsAny(pattern, `[]\`) {
 		if pattern = oneOf.ReplaceAllString(pattern, "?"); strings.ContainsAny(pattern, `[]\`) {

@@ -18,17 +18,18 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Most files that change are plain ones: git stores their bytes as they are. Those are added here, without a
-// git process, and their blobs and trees reach the disk with the commit. Wherever anything else may concern a
-// path (attributes, settings, odd names, a file that changes while it is read), git adds all of them instead.
+// Git stores the bytes of most changed files as they are. These plain files are added here, without a git process;
+// their blobs and trees are written with the commit. If anything else may concern a path (attributes, settings, odd
+// names, a file that changes while it is read), git adds all of the files.
 
-// Limits of what is kept in memory, in bytes.
+// Limits of file contents in memory, in bytes: of one file, and of all.
 const (
 	maxPlain    = 32 << 20
 	maxPlainAll = 128 << 20
 )
 
-// readPlain reads a file, or where a link leads, if it is as it was looked at before and afterwards.
+// readPlain reads a regular file or the target of a symbolic link. ok is false if the file is not the one that was
+// looked at, before or after reading.
 func readPlain(path string, was object.FileLook) (data []byte, ok bool) {
 	if was.Size > maxPlain {
 		return nil, false
@@ -52,15 +53,15 @@ func readPlain(path string, was object.FileLook) (data []byte, ok bool) {
 	return data, ok && there && now == was
 }
 
-// plainRules are what the repository's and the user's settings say about files.
+// plainRules are the settings of the repository and the user that concern the content of files.
 type plainRules struct {
 	repo    *Files
 	returns bool              // git may convert line ends without an attribute
-	texts   map[string]string // files of attributes that were read
-	all     []string          // of everybody
+	texts   map[string]string // contents of attributes files that were read
+	all     []string          // attributes files that apply to all paths
 }
 
-// plainName reports whether git takes the path of a file as it is.
+// plainName reports whether git accepts the path of a file on every system, and does not treat it specially.
 func plainName(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		lower := strings.ToLower(part)
@@ -76,10 +77,10 @@ func plainName(name string) bool {
 	return true
 }
 
-// odd characters are those that some file systems make other names of.
+// odd reports whether some file systems may store a name with this character differently.
 func odd(c rune) bool { return c > 126 || c < ' ' || c == '\\' || c == ':' }
 
-// keeps reports whether git stores a file's bytes as they are.
+// keeps reports whether git stores a file's bytes unchanged.
 func (p *plainRules) keeps(name string, data []byte) bool {
 	returns, ident := bytes.IndexByte(data, '\r') >= 0, bytes.Contains(data, []byte("$Id"))
 	if returns && p.returns {
@@ -97,7 +98,7 @@ func (p *plainRules) keeps(name string, data []byte) bool {
 			if err != nil && !gitcmd.Absent(err) {
 				return false
 			}
-			text = strings.TrimPrefix(string(data), "\ufeff") // git passes over a byte order mark
+			text = strings.TrimPrefix(string(data), "\ufeff") // git ignores a byte order mark
 			p.texts[file] = text
 		}
 		for line := range strings.Lines(text) {
@@ -113,8 +114,8 @@ func (p *plainRules) keeps(name string, data []byte) bool {
 	return true
 }
 
-// converts reports whether attributes may change a file's bytes on their way into git. Line ends are only
-// changed where there are carriage returns.
+// converts reports whether attributes may change a file's bytes when git adds it. Git changes line ends only if there
+// are carriage returns.
 func converts(attributes string, returns, ident bool) bool {
 	for _, name := range []string{"filter", "encoding"} {
 		if strings.Contains(attributes, name) {
@@ -129,19 +130,19 @@ func converts(attributes string, returns, ident bool) bool {
 	return ident && strings.Contains(attributes, "ident")
 }
 
-// plainAdd is what is to become of an index.
+// plainAdd collects the changes of an index.
 type plainAdd struct {
 	repo    *Adder
 	old     *object.Index
 	rules   *plainRules
 	edits   []object.IndexEdit
 	objects []object.Object
-	dirty   map[string]bool // directories with a change, see treesOf
+	dirty   map[string]bool // changed directories, see TreesOf
 	bytes   int64
 }
 
-// addPlain brings a private index up to date with some paths of the work tree, and returns the objects of that:
-// blobs, and trees but for the root. It answers false, and has done nothing, where git has to add them.
+// addPlain brings a private index up to date with some paths of the work tree, and returns the new objects: blobs, and
+// trees without the root. If ok is false, it has changed nothing, and git has to add the paths.
 func (r *Adder) addPlain(ctx context.Context, path string, x *object.Index, paths []string) (now *object.Index,
 	objects []object.Object, ok bool) {
 	if x.Special || x.Version != 2 && x.Version != 3 || !r.Git.ReadsDirectly() {
@@ -171,7 +172,7 @@ func (r *Adder) addPlain(ctx context.Context, path string, x *object.Index, path
 	return now, append(a.objects, trees...), true
 }
 
-// add looks at one path.
+// add adds or removes one path. It returns false if git has to add it.
 func (a *plainAdd) add(p string) bool {
 	full := filepath.Join(a.repo.Git.Root, filepath.FromSlash(p))
 	file, below := a.old.Position(p)
@@ -204,7 +205,7 @@ func (a *plainAdd) add(p string) bool {
 	return ok
 }
 
-// remove removes a path, and what is below it.
+// remove removes a path and everything below it.
 func (a *plainAdd) remove(p string, file, below object.IndexEdit) {
 	for _, e := range []object.IndexEdit{below, file} {
 		if e.N > 0 {
@@ -214,7 +215,7 @@ func (a *plainAdd) remove(p string, file, below object.IndexEdit) {
 	a.touch(p)
 }
 
-// blob reads a file as git would store it, if git stores its bytes as they are.
+// blob reads a file as a blob, if git would store its bytes unchanged.
 func (a *plainAdd) blob(p, full string, f object.FileLook) (object.Object, bool) {
 	if !plainKind(f) || !plainName(p) {
 		return object.Object{}, false
@@ -229,13 +230,13 @@ func (a *plainAdd) blob(p, full string, f object.FileLook) (object.Object, bool)
 	return a.repo.Objects.NewObject("blob", data), true
 }
 
-// plainKind reports whether something is a file or a link.
+// plainKind reports whether a path is a regular file or a symbolic link.
 func plainKind(f object.FileLook) bool {
 	kind := f.Mode & object.IndexType
 	return kind == object.KindRegular || kind == object.KindLink
 }
 
-// modeOf is a file's mode as an index has it.
+// modeOf returns a file's mode as an index stores it.
 func modeOf(f object.FileLook) uint32 {
 	switch {
 	case f.Mode&object.IndexType == object.KindLink:
@@ -246,7 +247,7 @@ func modeOf(f object.FileLook) uint32 {
 	return object.KindRegular | 0o644
 }
 
-// touch notes that the directories of a path are other ones.
+// touch marks the directories of a path as changed.
 func (a *plainAdd) touch(p string) {
 	for i := range len(p) {
 		if p[i] == '/' {
@@ -255,9 +256,9 @@ func (a *plainAdd) touch(p string) {
 	}
 }
 
-// index returns the index with all edits, of which the data lack notes of trees and the sum: see encodeIndex.
-// No file may lie where another one has a directory. It has no version: where its entries are in its file is
-// not known.
+// index returns the index with all edits, but without the cached trees and the checksum, which EncodeIndex adds. It
+// fails if a file and a directory would have the same path. The result has no Version, because the positions of its
+// entries in its file are unknown.
 func (a *plainAdd) index() (*object.Index, bool) {
 	slices.SortStableFunc(a.edits, func(x, y object.IndexEdit) int { return x.From - y.From })
 	old := a.old
@@ -295,7 +296,7 @@ func (a *plainAdd) index() (*object.Index, bool) {
 	return now, true
 }
 
-// plainRules answers false where settings make git look at files in another way than is done here.
+// plainRules returns false if settings make git read files in a way that this package does not implement.
 func (r *Adder) plainRules(ctx context.Context) (*plainRules, bool) {
 	s, err := r.Git.Answers.Settings(ctx)
 	if err != nil || !usual(s) {
@@ -319,7 +320,7 @@ func (r *Adder) plainRules(ctx context.Context) (*plainRules, bool) {
 	return p, true
 }
 
-// usual reports whether settings let git take the names, kinds and modes of files as they are.
+// usual reports whether git takes the names, kinds and modes of files unchanged under these settings.
 func usual(s map[string]string) bool {
 	off := func(key string) bool { value, set := s[key]; return set && !gitcmd.Truth(value) }
 	return !off("core.filemode") && !off("core.symlinks") && !gitcmd.Truth(s["core.ignorecase"]) &&

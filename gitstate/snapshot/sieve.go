@@ -9,27 +9,27 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// sieve reads untracked paths as `git ls-files -z` writes them, sorted, and keeps those that are to be held
-// out, and the first of the others. It needs memory for what it keeps and for one path, not for what it reads.
+// sieve reads untracked paths in the sorted output of `git ls-files -z`. It keeps those to hold out, and the first
+// maxFresh others. Its memory does not grow with the input: it holds only the kept paths and the current one.
 type sieve struct {
 	guard   session.Guard
-	size    func(path string) int64                        // of a file, in bytes
-	suspect func(path string) (session.HoldReason, string) // see Repo.suspect
-	tracked func(directory string) bool                    // whether anything in it is, or was where the work began
+	size    func(path string) int64                        // size of a file, in bytes
+	suspect func(path string) (session.HoldReason, string) // see Guard.Suspect
+	tracked func(directory string) bool                    // whether a file in it is tracked, now or at the start
 
-	rest  []byte // of a path that is not whole yet
+	rest  []byte // start of a path that is not complete yet
 	open  []openDir
 	asked bool // tracked was called
 	held  []session.Held
-	fresh []string        // to be added
+	fresh []string        // files to add
 	more  bool            // there are more than these
-	empty map[string]bool // of the paths that were asked for, those of which nothing was read
+	empty map[string]bool // the requested paths for which git has listed nothing
 }
 
-// openDir is a directory of which more files may come.
+// openDir is a directory in which more files may follow.
 type openDir struct {
 	path  string // with a slash at its end
-	files int    // in it and below, without those of directories that are held out
+	files int    // in it and below, without held-out directories
 	why   session.HoldReason
 }
 
@@ -72,7 +72,7 @@ func (s *sieve) goTo(p string) {
 	if n := len(s.open); n > 0 {
 		below = len(s.open[n-1].path)
 	}
-	for i := below; i < len(p)-1; i++ { // a nested repository ends in a slash; it is no directory of files
+	for i := below; i < len(p)-1; i++ { // a nested repository ends in a slash and is not entered
 		if p[i] == '/' {
 			s.enter(p[:i+1])
 		}
@@ -94,7 +94,7 @@ func (s *sieve) enter(dir string) {
 	s.open = append(s.open, d)
 }
 
-// old reports whether a directory is none of those that are held out.
+// old reports whether a directory must not be held out: it is allowed or has tracked files.
 func (s *sieve) old(dir string) bool {
 	dir = strings.TrimSuffix(dir, "/")
 	s.asked = true
@@ -105,7 +105,7 @@ func (s *sieve) inHeld() bool {
 	return slices.ContainsFunc(s.open, func(d openDir) bool { return d.why != "" })
 }
 
-// holds keeps a single file, if it is one to be held out.
+// holds reports whether a single file is to be held out, and keeps it then.
 func (s *sieve) holds(p string) bool {
 	limit, _ := s.guard.Limits()
 	h := session.Held{Path: p, Bytes: s.size(p)}
@@ -119,7 +119,7 @@ func (s *sieve) holds(p string) bool {
 	return true
 }
 
-// close ends the innermost open directory. One that is held out takes the place of what was held out below it.
+// close closes the innermost open directory. If it is held out, it replaces the held-out paths below it.
 func (s *sieve) close() {
 	d := s.open[len(s.open)-1]
 	s.open = s.open[:len(s.open)-1]
@@ -140,7 +140,7 @@ func (s *sieve) close() {
 	}
 }
 
-// end closes what is open.
+// end closes all open directories and sorts the result.
 func (s *sieve) end() {
 	for len(s.open) > 0 {
 		s.close()

@@ -19,7 +19,7 @@ type Files struct {
 	*Guard
 }
 
-// repository is what all of them ask.
+// repository has the parts of a repository that all types here use.
 type repository struct {
 	Git      *gitcmd.Git
 	Objects  *object.Store
@@ -27,7 +27,7 @@ type repository struct {
 	Settings *settings.Settings
 }
 
-// Guard holds files out of snapshots: keys, and what no rule of the user allows.
+// Guard keeps files out of snapshots: keys, and files that exceed the limits without being allowed.
 type Guard struct {
 	repository
 	files *Files
@@ -47,9 +47,9 @@ func New(git *gitcmd.Git, objects *object.Store, refs *refs.Refs, settings *sett
 	return f
 }
 
-// Snapshot writes the work tree as a tree object, durable, through a private index; the user's index is only
-// read. exclude is the session's extra exclude file, "" for none. What cannot be held is named in Skipped, what
-// is held out by its guard in HeldOut. An index with conflicts is a *ReadyError.
+// Snapshot writes the work tree as a tree object, durably, through a private index; it only reads the user's index.
+// exclude is the session's extra exclude file, "" for none. Skipped lists the paths that it could not add, HeldOut
+// those that the guard keeps out. An index with conflicts is a *ReadyError.
 func (r *Files) Snapshot(ctx context.Context, exclude string) (session.Snapshot, error) {
 	t, err := r.Take(ctx, exclude, false)
 	if err == nil && t.Tree != t.HeadTree && t.Tree != t.Index {
@@ -65,8 +65,8 @@ type Taken struct {
 	Objects     []object.Object
 }
 
-// Take takes a snapshot. With conflicts, an index that has them does not keep it from the files, and stands for
-// no tree.
+// Take takes a snapshot without storing its newest objects. If conflicts is set, an index with conflicts is not an
+// error; the files are still read, and Index is empty.
 func (r *Files) Take(ctx context.Context, exclude string, conflicts bool) (t Taken, err error) {
 	if t.Snapshot, err = r.headSnapshot(ctx); err != nil {
 		return t, err
@@ -104,7 +104,7 @@ func (r *Files) Take(ctx context.Context, exclude string, conflicts bool) (t Tak
 	return t, nil
 }
 
-// headSnapshot is a snapshot that knows nothing but where HEAD is.
+// headSnapshot returns a snapshot with HEAD and its tree only.
 func (r *Files) headSnapshot(ctx context.Context) (s session.Snapshot, err error) {
 	if s.Head, err = r.Refs.Head(ctx); err == nil && s.Head.Commit != "" {
 		s.HeadTree, err = r.Objects.TreeOf(ctx, s.Head.Commit)
@@ -112,5 +112,5 @@ func (r *Files) headSnapshot(ctx context.Context) (s session.Snapshot, err error
 	return s, err
 }
 
-// snapshotIndex is the private index of the newest Snapshot.
+// snapshotIndex returns the path of the private index of the last Snapshot.
 func (r *Files) snapshotIndex() string { return filepath.Join(r.Git.PrivateDir(), "index") }

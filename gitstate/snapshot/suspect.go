@@ -20,7 +20,7 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// keyLike reports whether a file's name looks like that of a key or of a file with passwords.
+// keyLike reports whether a file's name looks like the name of a key or of a file with passwords.
 func keyLike(name string) bool {
 	name = strings.ToLower(name)
 	ext := path.Ext(name)
@@ -34,25 +34,25 @@ func keyLike(name string) bool {
 	case ".kdbx", ".p12", ".pfx", ".ppk", ".jks", ".keystore":
 		return true
 	}
-	// Not the names of programs: id_map.go, credentials.py.
+	// Names of programs do not count: id_map.go, credentials.py.
 	data := slices.Contains([]string{"", ".json", ".csv", ".ini", ".toml", ".yml", ".yaml", ".properties"}, ext)
 	return strings.HasPrefix(name, ".env.") || ext == "" && strings.HasPrefix(name, "id_") || data &&
 		strings.HasPrefix(name, "credentials")
 }
 
-// maxContent is how large a file may be for its content to be looked at, in bytes.
+// maxContent is the size up to which the content of a file is searched for keys, in bytes.
 const maxContent = 1 << 20
 
 var secretKinds = sync.OnceValue(func() *redact.Redactor { return redact.New(nil) })
 
-// withheld are tracked files that were given a key since the last commit.
+// withheld lists tracked files that contain a key which is newer than the last commit.
 type withheld struct {
 	skips    []session.Skip
-	unstaged []byte // entries that were taken out of the index, with those of the commit in their place: for update-index
-	copied   []byte // those of them whose content the work tree has as well
+	unstaged []byte // entries of the commit for files that were removed from the index, for update-index
+	copied   []byte // the part of unstaged whose files the work tree has as well
 }
 
-// given names a file with a key that is not known, if there is one.
+// given returns a skip for a file that contains a key which is not in known, if it does.
 func given(p string, keys []redact.Key, known map[string]bool) (session.Skip, bool) {
 	i := slices.IndexFunc(keys, func(k redact.Key) bool {
 		return slices.ContainsFunc(k.Text,
@@ -65,8 +65,8 @@ func given(p string, keys []redact.Key, known map[string]bool) (session.Skip, bo
 		Rule: keys[i].Kind}, true
 }
 
-// Suspect says why a file that is new to git is to be held out for what it seems to be: by its name, or by what
-// is in it. "" is no reason.
+// Suspect returns the reason to hold out a file that is new to git, by its name or its content, and the kind of secret;
+// "" if there is none.
 func (r *Guard) Suspect(p string) (why session.HoldReason, rule string) {
 	name := path.Base(p)
 	if keyLike(name) {
@@ -76,28 +76,29 @@ func (r *Guard) Suspect(p string) (why session.HoldReason, rule string) {
 	if keys := secretKinds().Keys(content); len(keys) > 0 {
 		return session.HoldSecret, keys[0].Kind
 	}
-	// else a certificate, or a public key
+	// other .pem files are certificates or public keys
 	if content != nil && path.Ext(name) == ".pem" && !bytes.Contains(content, []byte("-----BEGIN ")) {
 		return session.HoldKey, ""
 	}
 	return "", ""
 }
 
-// content is what is in a file of the work tree, nil for one that is not to be looked at.
+// content returns the content of a file of the work tree, or nil if it is too large, not a regular file, or unreadable.
 func (r *Guard) content(p string) []byte {
 	if info, err := r.Git.Lstat(p); err != nil || !info.Mode().IsRegular() || info.Size() > maxContent {
 		return nil
 	}
 	content, err := durable.ReadFile(filepath.Join(r.Git.Root, filepath.FromSlash(p)), maxContent)
-	if err != nil { // git says what it makes of it
+	if err != nil { // `git add` reports the problem
 		return nil
 	}
 	return content
 }
 
-// withhold finds them. A tree has them as the commit does, and they stay as they are. A key that the commit
-// has, in this file or in another one that changed, is not new; what a filter makes of a file is not looked at.
-// x is the private index; what was added to it with its key is taken out again, unless nothing was.
+// withhold finds tracked files that contain a new key. The snapshot keeps the commit's version of such a file; the work
+// tree is not changed. A key is not new if the commit has it, in this file or in another one that changed. Files with a
+// filter are not searched. x is the private index; if such a file was staged with its key, it is unstaged there, unless
+// nothingStaged.
 func (r *Guard) withhold(ctx context.Context, index string, x *object.Index, nothingStaged bool, h *holding,
 	head session.Commit) (out withheld, err error) {
 	if head == "" {
@@ -120,14 +121,14 @@ func (r *Guard) withhold(ctx context.Context, index string, x *object.Index, not
 	}
 	for _, c := range changes {
 		if skip, ok := given(c.Path, suspects[c.Path], known); ok {
-			delete(suspects, c.Path) // one with conflicts is listed twice
+			delete(suspects, c.Path) // a file with conflicts is listed twice
 			out.take(c, skip, nothingStaged)
 		}
 	}
 	return out, r.files.putEntries(ctx, index, out.unstaged)
 }
 
-// noKeys reports whether no tracked file that git has to look at holds a key.
+// noKeys reports whether none of the tracked files that git has to look at contains a key.
 func (r *Guard) noKeys(h *holding, x *object.Index, g session.Guard) bool {
 	return !h.unsure && len(r.keysIn(slices.DeleteFunc(slices.Clone(h.paths), func(p string) bool {
 		file, _ := object.Find(x.Entries, 0, p)
@@ -148,7 +149,7 @@ func (out *withheld) take(c object.TreeChange, skip session.Skip, nothingStaged 
 	}
 }
 
-// keysIn are the keys that files of the work tree hold which a person has not allowed.
+// keysIn returns the keys in files of the work tree that the user has not allowed, by path.
 func (r *Guard) keysIn(paths []string, g session.Guard) map[string][]redact.Key {
 	found := map[string][]redact.Key{}
 	for _, p := range paths {
@@ -159,7 +160,7 @@ func (r *Guard) keysIn(paths []string, g session.Guard) map[string][]redact.Key 
 	return found
 }
 
-// suspects lists what differs from a commit, and the files among it that hold keys and that no filter changes.
+// suspects lists the changes since a commit, and the keys in those changed files that no filter converts, by path.
 func (r *Guard) suspects(ctx context.Context, index string, head session.Commit,
 	g session.Guard) ([]object.TreeChange, map[string][]redact.Key, error) {
 	diff, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "diff-index", "--ignore-submodules", "-z",
@@ -192,7 +193,7 @@ func (r *Guard) suspects(ctx context.Context, index string, head session.Commit,
 	return changes, found, err
 }
 
-// Keys names the files of a tree with a key that no changed file has in the other one.
+// Keys returns the files of tree `to` with a key that none of the changed files has in tree `from`.
 func (r *Guard) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error) {
 	changes, err := r.Objects.DiffTrees(ctx, from, to)
 	if err != nil {
@@ -228,7 +229,7 @@ func (r *Guard) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip
 	return found, err
 }
 
-// large are those new files of a comparison whose content is too large to be looked at, by id.
+// large returns the new files of a comparison that are too large to search for keys, by id.
 func (r *Guard) large(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
 	var ids strings.Builder
 	for _, c := range changes {
@@ -250,7 +251,7 @@ func (r *Guard) large(ctx context.Context, changes []object.TreeChange) (map[str
 	return large, err
 }
 
-// keysBefore are the keys that changed files had.
+// keysBefore returns the keys that changed files had before.
 func (r *Guard) keysBefore(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
 	known := map[string]bool{}
 	for _, c := range changes {

@@ -16,16 +16,16 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Prepare makes the code commit and the ledger commit that a draft describes, durable, and publishes nothing. seal is
-// called with what was made and returns the ledger's documents. The same draft on the same files makes the same
-// commits. Errors wrap ErrMoved when HEAD or the branch is not where the draft says.
+// Prepare writes the code commit and the ledger commit of a draft, durably, but publishes nothing. It passes its
+// results so far to seal, which returns the files of the ledger commit. The same draft on the same files gives the same
+// commits. Errors wrap ErrMoved if HEAD or the branch is not where the draft expects it.
 //
-// With Stage, the work tree's index then holds what the commit holds: it must never be older than the branch, or the
-// user's next plain `git commit` would take the checkpoint back.
+// With Stage, it also makes the work tree's index hold the same as the commit: an index that is older than the branch
+// would make the user's next plain `git commit` undo the checkpoint.
 func (r *Turns) Prepare(ctx context.Context, d session.Draft,
 	seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
 	return object.WithTries(ctx, func() (session.Prepared, error) {
-		r.Objects.LetGo(false) // what was prepared before and not published
+		r.Objects.LetGo(false) // objects of an earlier Prepare that was not published
 		return r.prepare(ctx, d, seal)
 	})
 }
@@ -37,7 +37,7 @@ func (r *Turns) prepare(ctx context.Context, d session.Draft,
 	if err != nil {
 		return p, err
 	}
-	// Somebody else's lock is better met before anything is true than after the ledger has moved.
+	// Wait for locks of other processes now, while nothing is committed, rather than after the ledger has moved.
 	if err := r.Git.Locks.AwaitRefLocks(ctx, r.turnRefs(d.Session, d.Turn, d.Branch)...); err != nil {
 		return p, err
 	}
@@ -75,8 +75,8 @@ func (r *Turns) prepare(ctx context.Context, d session.Draft,
 	return p, index.installAfter(write)
 }
 
-// installAfter installs the private index when its objects are written: after the objects that it names, and before the
-// branch, as it must never be older than that. It is flushed meanwhile.
+// installAfter flushes the private index while `write` stores its objects, and then installs it: after the objects
+// exist, and before the branch moves, since the index must never be older than the branch.
 func (s *staged) installAfter(write func() error) error {
 	var flushing sync.WaitGroup
 	var failed error
@@ -100,10 +100,10 @@ func (s *staged) installAfter(write func() error) error {
 	return err
 }
 
-// Quiet lets go of what was prepared for a turn that did not come about.
+// Quiet releases the objects that were prepared for a turn that was not published.
 func (r *Turns) Quiet() { r.Objects.LetGo(false) }
 
-// commits completes what was prepared with its commits, and returns their objects and those of the ledger's documents.
+// commits adds the commits to p, and returns their objects and those of the ledger's files.
 func (r *Turns) commits(ctx context.Context, d session.Draft, p *session.Prepared, on ground, ident string,
 	seal func(session.Made) (session.Files, error)) ([]object.Object, error) {
 	var objects []object.Object
@@ -129,14 +129,14 @@ func (r *Turns) commits(ctx context.Context, d session.Draft, p *session.Prepare
 	return objects, nil
 }
 
-// ground is what a draft builds on.
+// ground is the state on which a draft builds.
 type ground struct {
-	base      session.Tree   // of the first code parent
-	userDir   object.Entry   // its .wfs, zero for none
-	documents []object.Entry // of the ledger's tip
+	base      session.Tree   // tree of the first code parent
+	userDir   object.Entry   // .wfs of base, zero for none
+	documents []object.Entry // files of the ledger's tip
 }
 
-// groundOf reads it.
+// groundOf reads the ground of a draft.
 func (r *Turns) groundOf(ctx context.Context, d session.Draft) (on ground, err error) {
 	if !d.NoCode {
 		if len(d.Parents) == 0 {
@@ -161,8 +161,8 @@ func (r *Turns) groundOf(ctx context.Context, d session.Draft) (on ground, err e
 	return on, nil
 }
 
-// writeTurn stores what a turn is made of. Git checks more about trees that it is handed than about those that it makes
-// itself, such as what a .gitmodules says; what it refuses for that, it has to make.
+// writeTurn stores the objects of a turn. Git checks trees that it receives more strictly than trees that it makes
+// itself, for example a .gitmodules. If it refuses one for that, git makes the trees.
 func (r *Turns) writeTurn(ctx context.Context, tree session.Tree, own object.Entry, index *staged, trees,
 	others []object.Object) error {
 	err := r.Objects.WriteObjects(ctx, slices.Concat(trees, others)...)
@@ -187,7 +187,7 @@ func (r *Turns) writeTurn(ctx context.Context, tree session.Tree, own object.Ent
 	return r.Objects.WriteObjects(ctx, others...)
 }
 
-// branchMove completes a turn's moves with that of the branch to its new commit.
+// branchMove returns the turn's moves, including that of the branch to its new commit.
 func (r *Turns) branchMove(ctx context.Context, d session.Draft, code session.Commit) ([]session.RefMove, error) {
 	moves := slices.Clone(d.Turn.Refs)
 	for i := range moves {
@@ -206,8 +206,8 @@ func (r *Turns) branchMove(ctx context.Context, d session.Draft, code session.Co
 	return append(moves, session.RefMove{Ref: d.Branch, Old: tip, New: code}), nil
 }
 
-// ledger makes the objects of the ledger commit, the commit last. Every parent is a commit and is named by a trailer,
-// but for the previous ledger commit, which is always first.
+// ledger returns the objects of the ledger commit, the commit last. The first parent is the previous ledger commit; a
+// trailer names each other parent.
 func (r *Turns) ledger(d session.Draft, made session.Made, files session.Files, previous []object.Entry,
 	ident string) ([]object.Object, error) {
 	objects, entries, err := r.documents(files, previous)
@@ -238,8 +238,8 @@ func (r *Turns) ledger(d session.Draft, made session.Made, files session.Files, 
 	return append(objects, tree, c), nil
 }
 
-// documents makes the entries of the ledger's documents, and the objects of new ones. Those without data stay as they
-// were, if they were there.
+// documents returns the tree entries of the ledger's files, and the objects of new ones. A file without data stays as
+// it was, if it existed.
 func (r *Turns) documents(files session.Files, previous []object.Entry) (objects []object.Object,
 	entries []object.Entry,
 	err error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Publish moves the ledger's ref, which is the commit point, and settles the turn. The error wraps ErrMoved when
-// somebody else moved the ledger: then nothing was published.
+// Publish moves the ledger's ref, which is the commit point, and settles the turn. The error wraps ErrMoved if another
+// process moved the ledger; then nothing was published.
 func (r *Turns) Publish(ctx context.Context, p session.Prepared) (session.Settled, error) {
 	ledger := session.RefMove{Ref: refs.LedgerRef(p.Session), Old: p.LedgerOld, New: p.Ledger}
 	if err := r.Refs.Move(ctx, ledger, "wfs: ledger"); err != nil {
@@ -37,15 +37,15 @@ func (r *Turns) Publish(ctx context.Context, p session.Prepared) (session.Settle
 	return settled, err
 }
 
-// Settle makes the moves of a turn whose ledger commit is published: index, then refs, then HEAD, and last those refs
-// that are deleted. It can be repeated at any time: what is at its new value is done, and what is at neither value
-// belongs to somebody who moved on and is left alone. The caller holds the work tree's lock. Of a turn of another work
-// tree only the refs are moved.
+// Settle makes the moves of a turn whose ledger commit is published: index, then refs, then HEAD, and deletions of refs
+// last. It can be repeated at any time: a part at its new value is done; a part at neither value was moved by the user
+// or another process, and stays. The caller holds the work tree's lock. For a turn of another work tree, only the refs
+// are moved.
 func (r *Turns) Settle(ctx context.Context, id session.ID, t session.Turn) (session.Settled, error) {
 	return r.settle(ctx, id, t, false)
 }
 
-// settle is Settle. first says that the turn was published just now, so that nobody has settled it before.
+// settle is Settle. first means that the turn has just been published, so that it cannot have been settled before.
 func (r *Turns) settle(ctx context.Context, id session.ID, t session.Turn, first bool) (session.Settled, error) {
 	var settled session.Settled
 	here := t.Worktree == "" || t.Worktree == r.Git.Worktree
@@ -60,13 +60,13 @@ func (r *Turns) settle(ctx context.Context, id session.ID, t session.Turn, first
 	if state.head == foreignPart {
 		settled.HeadForeign = state.headNow
 	}
-	// else somebody has gone elsewhere: his
+	// Otherwise the user has moved HEAD elsewhere, and the index is the user's.
 	if here && state.indexPending(first) && (state.headMove || state.headNow == session.BranchOf(id)) {
 		if err := r.settleIndex(ctx, t, state); err != nil {
 			return settled, err
 		}
 	}
-	// HEAD comes between: the branch that it goes to must be there before, and the one that it is on until after.
+	// HEAD moves between: its new branch must exist before, and its old one until after.
 	if err := r.settleRefs(ctx, id, state.pending, false, &settled); err != nil {
 		return settled, err
 	}
@@ -83,7 +83,7 @@ func (r *Turns) settle(ctx context.Context, id session.ID, t session.Turn, first
 	return settled, nil
 }
 
-// settleRefs makes those moves that delete a ref, or all others.
+// settleRefs makes the moves that delete a ref, or all others.
 func (r *Turns) settleRefs(ctx context.Context, id session.ID, moves []session.RefMove, deletions bool,
 	settled *session.Settled) error {
 	for _, m := range moves {
@@ -113,20 +113,20 @@ const (
 	foreignPart
 )
 
-// turnState is how far a turn has come.
+// turnState is the progress of settling a turn.
 type turnState struct {
 	pending  []session.RefMove // at their old value
-	foreign  []session.RefMove // New holds what was found
-	moved    int               // at their new value
+	foreign  []session.RefMove // New is the value found
+	moved    int               // number of moves at their new value
 	head     part
-	headNow  string // full ref name, or a commit id when detached
+	headNow  string // full ref name, or the commit id if detached
 	headMove bool   // the turn moves HEAD
 	index    bool   // the turn moves the index
 }
 
-// indexPending reports whether the index may still be the old one. It comes before refs and HEAD, so once all
-// of those are done it is done as well, unless they were before the turn was: somebody can take HEAD there in
-// the middle of a move. And when somebody moved on, what he has staged since is his.
+// indexPending reports whether the index may still be the old one. The index moves before refs and HEAD. So when all of
+// these are done, the index is done too, unless they had their new values before the turn: the user can move HEAD there
+// in the middle of a move. If the user has moved something elsewhere, later staged changes are the user's.
 func (s turnState) indexPending(first bool) bool {
 	if !s.index || len(s.foreign) > 0 || s.head == foreignPart {
 		return false
@@ -187,7 +187,7 @@ func headPart(head session.Head, t session.Turn) part {
 	return foreignPart
 }
 
-// settleIndex installs the index that the turn leads to, if the present one is the turn's old one.
+// settleIndex installs the turn's new index, if the present one is the turn's old index.
 func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState) error {
 	unlock, err := r.Git.Locks.LockIndex(ctx)
 	if err != nil {
@@ -197,7 +197,7 @@ func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState
 	index := filepath.Join(r.Git.PrivateDir(), "settle")
 	now, err := r.copyIndex(ctx, index, t.Index)
 	var conflict *gitcmd.ReadyError
-	if errors.As(err, &conflict) { // no turn begins in one: somebody is at work
+	if errors.As(err, &conflict) { // no turn begins in a conflict: the user is working
 		return nil
 	}
 	untouched := now == t.IndexOld || t.IndexOld == "" && state.moved == 0
@@ -218,7 +218,7 @@ func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState
 	return nil
 }
 
-// copyIndex copies the index, and returns the tree of what is in it.
+// copyIndex copies the index, and returns the tree of its content.
 func (r *Turns) copyIndex(ctx context.Context, to string, likely session.Tree) (session.Tree, error) {
 	x, err := r.Files.CopyIndex(ctx, to)
 	if err == nil {
@@ -230,7 +230,7 @@ func (r *Turns) copyIndex(ctx context.Context, to string, likely session.Tree) (
 	return r.Files.TreeOfIndex(ctx, to, x, likely)
 }
 
-// leadIndex makes a copy of the index, which holds now, what the turn leads to. It reports whether that changes
+// leadIndex changes a copy of the index, whose tree is `now`, to the turn's new index. It reports whether that changes
 // anything.
 func (r *Turns) leadIndex(ctx context.Context, index string, now session.Tree, t session.Turn) (bool, error) {
 	o := gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}
@@ -241,7 +241,9 @@ func (r *Turns) leadIndex(ctx context.Context, index string, now session.Tree, t
 		}
 	case t.Tree == t.TreeOld:
 		return false, nil
-	default: // a file that was there beyond a sparse checkout may have gone with its edits: it is not deleted
+	// a checkout may have removed, with its edits, a file outside of a sparse checkout: mark it as absent, not as
+	// deleted
+	default:
 		if on, err := r.Git.Sparse(ctx); err != nil || !on {
 			return false, err
 		}
@@ -249,12 +251,12 @@ func (r *Turns) leadIndex(ctx context.Context, index string, now session.Tree, t
 	return true, checkout.ReapplySparse(ctx, r.Git, o)
 }
 
-// readInto makes an index that of a tree.
+// readInto makes an index hold a tree.
 func (r *Turns) readInto(ctx context.Context, o gitcmd.Opts, tree session.Tree) error {
-	// Entries that stay as they are keep their stat data; the rest is compared with the files, so that the user's
-	// next `git status` need not do it. The exit code tells that some differ, which is none of our business. With
-	// -i git does not compare them by itself: it would refuse where the move has written a file that it was told
-	// not to look at.
+	// Entries that do not change keep their stat data. The others are compared with the files here, so that the user's
+	// next `git status` need not do it; the exit code, which says whether some differ, is ignored. With -i, read-tree
+	// does not compare files: otherwise it would refuse where the move has written a file that git is set to ignore
+	// (skip-worktree).
 	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: o.Env}, "read-tree", "-i",
 		"--reset", string(tree)); err != nil {
 		return err
@@ -263,17 +265,17 @@ func (r *Turns) readInto(ctx context.Context, o gitcmd.Opts, tree session.Tree) 
 	return err
 }
 
-// settleHead puts HEAD where the turn leads, if HEAD is still where the turn began. Otherwise it returns where
-// HEAD is. If the branch that it leads to was moved or deleted meanwhile, or another work tree has got it, HEAD
-// goes to the commit whose files are here, on no branch: upon any other one the next commit would take back
-// what was done there. first says that nobody has settled the turn before, and that HEADs are held.
+// settleHead moves HEAD to the turn's new place, if HEAD is still at the turn's old one. Otherwise it returns where
+// HEAD is. If the new branch was moved or deleted meanwhile, or is checked out in another work tree, HEAD is detached
+// at the commit whose files are here: on a branch with another commit, the next commit would undo that commit's
+// changes. first means that the turn was not settled before, and that HoldHeads is in effect.
 func (r *Turns) settleHead(ctx context.Context, t session.Turn, first bool) (foreign string, behind *session.RefMove,
 	err error) {
 	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return "", nil, err
 	}
-	// In git's own words, by which `git switch -` and @{-1} find the way back.
+	// In git's format, which `git switch -` and @{-1} look for.
 	why := "checkout: moving from " + strings.TrimPrefix(nameOf(head), "refs/heads/") + " to " +
 		strings.TrimPrefix(t.HeadNew, "refs/heads/")
 	if headPart(head, t) != oldPart {
@@ -302,8 +304,8 @@ func (r *Turns) settleHead(ctx context.Context, t session.Turn, first bool) (for
 	return "", behind, durable.SyncFile(filepath.Join(r.Git.GitDir, "HEAD"))
 }
 
-// headTarget is the tip of the branch that a turn leads HEAD to. free says that HEAD may be there: the branch is where
-// the turn has it, and no other work tree has got it.
+// headTarget returns the tip of the branch to which a turn moves HEAD. free means that HEAD may move there: the branch
+// has the turn's value, and no other work tree has it checked out.
 func (r *Turns) headTarget(ctx context.Context, t session.Turn, first bool) (tip session.Commit, free bool, err error) {
 	if tip, err = r.Refs.Ref(ctx, t.HeadNew); err != nil || t.HeadNewCommit == "" {
 		return tip, tip != "", err

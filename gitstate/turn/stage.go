@@ -15,23 +15,25 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// staged is a private index that holds what the work tree holds. index.lock is held until it is installed.
+// staged is a private index with the content of the work tree. index.lock is held until it is installed.
 type staged struct {
 	turns  *Turns
 	path   string
-	files  []string // that it has new
+	files  []string // new or changed files
 	unlock func()
 }
 
 // stage brings a copy of the index up to date with the work tree, and returns the objects that are still to be written.
-// It holds index.lock until that copy is the index, so that killed at any moment the index is the old one or the new.
+// It holds index.lock until the copy replaces the index, so that after a kill at any moment the index is the old one or
+// the new one.
 func (r *Turns) stage(ctx context.Context, d session.Draft, made *session.Made, on ground,
 	ident string) (unwritten []object.Object, _ *staged, err error) {
 	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if head.Ref != d.Branch && d.Turn.HeadNew != d.Branch { // an agent may have taken HEAD away; the turn puts it back
+	// an agent may have moved HEAD away; then the turn moves it back
+	if head.Ref != d.Branch && d.Turn.HeadNew != d.Branch {
 		return nil, nil, fmt.Errorf("HEAD is on %q, not on %s: %w", head.Ref, d.Branch, refs.ErrMoved)
 	}
 	headTree := on.base
@@ -71,7 +73,7 @@ func (r *Turns) stageLocked(ctx context.Context, d session.Draft, made *session.
 	}
 	made.Staged = added.Staged
 	parent := old
-	if before != on.base { // the parent has other files than the index that was found
+	if before != on.base { // the parent has other files than the index before
 		if parent, err = r.Files.IndexOfTree(ctx, on.base); err != nil {
 			return nil, err
 		}
@@ -82,10 +84,10 @@ func (r *Turns) stageLocked(ctx context.Context, d session.Draft, made *session.
 		return nil, err
 	}
 	s.files = object.NewFiles(r.Git.Root, r.Objects.IndexChanges(old, added.Now))
-	// in the commit below, in this one, or anchored
+	// IndexOld stays reachable: as the tree of a parent, of this commit, or of an anchor.
 	made.Tree, made.IndexOld = session.Tree(trees[len(trees)-1].ID), before
 	if made.Tree == d.Unless && before != made.Tree && !slices.Contains(d.Former, before) {
-		return nil, session.ErrUnchanged // what is staged besides the files stays as the user has it
+		return nil, session.ErrUnchanged // staged changes that differ from the files stay as they are
 	}
 	lost := before != headTree && before != made.Tree
 	if made.IndexAnchor, err = r.anchor(ctx, d, head, before, lost, ident); err != nil {
@@ -97,23 +99,23 @@ func (r *Turns) stageLocked(ctx context.Context, d session.Draft, made *session.
 		return append(added.Objects, trees...), nil
 	}
 	unwritten := append(r.Objects.NewBlobs(old, added.Now), trees...)
-	// An index of files that are nowhere must not become the user's.
+	// An index with missing objects must not become the user's.
 	return unwritten, r.Objects.Complete(ctx, unwritten, old)
 }
 
-// flush brings the private index to the disk, and the files that it has new: the work tree that a power cut
-// leaves must not be behind the checkpoint, with empty files that look like edits.
+// flush writes the private index and its new files to disk: after a power cut, the work tree must not have empty files
+// that look like edits since the checkpoint.
 func (s *staged) flush() error { return durable.WriteOut(append(s.files, s.path)) }
 
-// install makes the private index, which was flushed, the work tree's own, and gives index.lock back. Git
-// trusts its index: after a power cut it must be neither older than the branch nor torn.
+// install replaces the work tree's index by the private one, which was flushed, and releases index.lock. Git trusts its
+// index: after a power cut it must be neither older than the branch nor incomplete.
 func (s *staged) install() error {
 	defer s.unlock()
 	return installIndex(s.turns.Git, s.path)
 }
 
-// anchor returns the commit that keeps what is in the index alone, and makes it if need be. One that an earlier, killed
-// checkpoint left is taken along.
+// anchor returns the commit that keeps staged changes which are nowhere else, and writes it if needed (lost). It
+// includes the anchor of an earlier checkpoint that was killed.
 func (r *Turns) anchor(ctx context.Context, d session.Draft, head session.Commit, index session.Tree, lost bool,
 	ident string) (session.Commit, error) {
 	ref := refs.AnchorRef(d.Session)
@@ -137,7 +139,7 @@ func (r *Turns) anchor(ctx context.Context, d session.Draft, head session.Commit
 	return anchor, r.Refs.Move(ctx, session.RefMove{Ref: ref, Old: left, New: anchor}, "wfs: keep the index")
 }
 
-// installIndex makes a private index, which has reached the disk, the work tree's own. The caller holds index.lock.
+// installIndex replaces the work tree's index by a private one, which has been synced. The caller holds index.lock.
 func installIndex(git *gitcmd.Git, private string) error {
 	if was, err := os.Stat(git.IndexPath()); err == nil {
 		if err := os.Chmod(private, was.Mode().Perm()); err != nil {

@@ -15,10 +15,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Unkept lists what is in the work tree and in no snapshot of it: ignored paths, directories collapsed, those
-// that the exclude file leaves out, and what a snapshot has skipped or held out. What is exactly as in another
-// work tree is not in the list, and neither are links into it. See Unsaved for what no setting of git's brings
-// into one.
+// Unkept lists the paths of the work tree that none of its snapshots has: ignored paths, with directories collapsed,
+// paths that the exclude file leaves out, and those that a snapshot skipped or held out. It leaves out paths with the
+// same content in another work tree, and links into that one. See Unsaved for files that cannot be in a snapshot with
+// any git settings.
 func (r *Finder) Unkept(ctx context.Context, exclude string, not session.Staged, other *gitcmd.Git) ([]string, error) {
 	ignored, err := r.Settings.Ignored(ctx)
 	if err != nil {
@@ -52,8 +52,8 @@ func (r *Finder) Unkept(ctx context.Context, exclude string, not session.Staged,
 	return list, nil
 }
 
-// Kept reports whether nothing in a snapshot would be lost with its work tree: the files and the index are
-// those of HEAD's commit, and a ref leads to that.
+// Kept reports whether removing the work tree would lose nothing of a snapshot: its files and index are those of HEAD's
+// commit, and a ref reaches that commit.
 func (r *Finder) Kept(ctx context.Context, s session.Snapshot) (bool, error) {
 	if !s.Clean() || s.Head.Ref != "" || s.Head.Commit == "" {
 		return s.Clean(), nil
@@ -63,8 +63,8 @@ func (r *Finder) Kept(ctx context.Context, s session.Snapshot) (bool, error) {
 	return len(out) > 0, err
 }
 
-// sameIn reports whether everything at a path of one directory is the same in another one, or is a link into that. What
-// leads back into the first, by a link or a mount, is no copy.
+// sameIn reports whether everything at a path of one directory is the same in another one, or a link into that. A path
+// that leads back into the first one, by a link or a mount, is not a copy.
 func sameIn(dir, other, name string) (bool, error) {
 	target, err := filepath.EvalSymlinks(other)
 	if err != nil {
@@ -100,7 +100,7 @@ func sameIn(dir, other, name string) (bool, error) {
 			}
 			return err
 		})
-	if errors.Is(err, errDiffers) || errors.Is(err, fs.ErrPermission) { // what cannot be read is not known to be the same
+	if errors.Is(err, errDiffers) || errors.Is(err, fs.ErrPermission) { // unreadable: not known to be the same
 		return false, nil
 	}
 	return err == nil, err
@@ -108,7 +108,7 @@ func sameIn(dir, other, name string) (bool, error) {
 
 var errDiffers = errors.New("differs")
 
-// sameFile reports whether two files are the same. A link may also lead into a directory.
+// sameFile reports whether two files are the same, or the first is a link into the directory target.
 func sameFile(path, there string, kind fs.FileMode, target string) (bool, error) {
 	if kind.IsRegular() {
 		return gitcmd.SameContent(path, there)
@@ -124,11 +124,12 @@ func sameFile(path, there string, kind fs.FileMode, target string) (bool, error)
 	return err == nil && theirs == to || filepath.IsAbs(to) && durable.Inside(to, target), nil
 }
 
-// leadsInto reports whether a directory of another work tree lies in fact in a real one, or is the same as mine.
+// leadsInto reports whether a directory of another work tree is really inside of the directory real, or is the same as
+// mine.
 func leadsInto(real, mine, theirs string) bool {
 	to, err := filepath.EvalSymlinks(theirs)
 	if err != nil {
-		return false // there is none
+		return false // it does not exist
 	}
 	if durable.Inside(to, real) {
 		return true

@@ -1,4 +1,4 @@
-// Package unsaved finds what a work tree alone has, and would be lost with it.
+// Package unsaved finds files that are only in one work tree, and would be lost with it.
 package unsaved
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/settings"
 )
 
-// Finder looks through a work tree.
+// Finder searches a work tree.
 type Finder struct {
 	Git      *gitcmd.Git
 	Objects  *object.Store

@@ -16,9 +16,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// nestedWork names the repositories of submodules that are removed with a linked work tree, in it or in its git
-// directory, and those around tracked files in it, if they hold something that is perhaps nowhere else. What
-// the other work tree has of the same submodules counts for tags only.
+// nestedWork lists the nested repositories that are removed with a linked work tree and may have something that is
+// nowhere else: submodules, in the work tree or in its git directory, and repositories around tracked files. It
+// compares them with the other work tree's repositories of the same submodules only for tags.
 func (r *Finder) nestedWork(ctx context.Context, other *gitcmd.Git) ([]string, error) {
 	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
@@ -45,7 +45,8 @@ func (r *Finder) nestedWork(ctx context.Context, other *gitcmd.Git) ([]string, e
 	return append(list, more...), err
 }
 
-// modulesLeft are the submodules that are not checked out any more, but whose commits are there. seen are the others.
+// modulesLeft lists submodules that are no longer checked out but still have a repository. seen are the repositories of
+// the others.
 func (r *Finder) modulesLeft(ctx context.Context, other *gitcmd.Git, seen map[string]bool) (list []string, err error) {
 	modules := filepath.Join(r.Git.GitDir, "modules")
 	err = filepath.WalkDir(modules, func(dir string, d fs.DirEntry, err error) error {
@@ -66,7 +67,7 @@ func (r *Finder) modulesLeft(ctx context.Context, other *gitcmd.Git, seen map[st
 	return list, err
 }
 
-// directoriesOf returns every directory on the way to some paths but the top, sorted.
+// directoriesOf returns all parent directories of some paths except for the top, sorted.
 func directoriesOf(paths []string) []string {
 	dirs := map[string]bool{}
 	for _, p := range paths {
@@ -77,8 +78,8 @@ func directoriesOf(paths []string) []string {
 	return slices.Sorted(maps.Keys(dirs))
 }
 
-// gitDirOf returns the git directory of a repository that isRepository has found, without links, "" when it cannot be
-// read.
+// gitDirOf returns the git directory of a repository that IsRepository has found, without symbolic links; "" if it
+// cannot be read.
 func gitDirOf(dir string) string {
 	path := filepath.Join(dir, ".git")
 	if to, err := gitcmd.LeadsTo(dir); err == nil {
@@ -91,8 +92,8 @@ func gitDirOf(dir string) string {
 	return real
 }
 
-// counterpart returns the git directory that another work tree has for the submodule whose git directory in this one is
-// given, "" for none.
+// counterpart returns the git directory that another work tree has for the submodule with the given git directory here,
+// "" for none.
 func (r *Finder) counterpart(gitDir string, other *gitcmd.Git) string {
 	modules, err := filepath.EvalSymlinks(filepath.Join(r.Git.GitDir, "modules"))
 	if err != nil || r.Git.GitDir == other.GitDir {
@@ -106,11 +107,11 @@ func (r *Finder) counterpart(gitDir string, other *gitcmd.Git) string {
 	return theirs
 }
 
-// pushed reports whether a submodule's repository holds nothing but what came from its remotes, by what it
-// knows of them: no commit, in reflogs and stashes neither, no file that is not committed, ignored ones and
-// those that git was told not to look at included, and no submodule or work tree of its own. dir is where it is
-// checked out, "" for nowhere. Nobody knows which tags a remote has: those that the repository in other, "" for
-// none, has as well are not lost. What cannot be read is not pushed.
+// pushed reports whether everything in a submodule's repository came from its remotes, as far as it knows them: there
+// are no other commits, not even in reflogs and stashes; no uncommitted files, not even ignored ones or those whose
+// changes git ignores; and no submodules or work trees of its own. dir is its work tree, "" for none. The tags of a
+// remote are unknown: tags that the repository `other` ("" for none) has as well are not lost. Anything unreadable
+// counts as not pushed.
 func (r *Finder) pushed(ctx context.Context, gitDir, dir, other string) bool {
 	if gitDir == "" {
 		return false
@@ -133,7 +134,7 @@ func (r *Finder) pushed(ctx context.Context, gitDir, dir, other string) bool {
 	return dir == "" || r.untouched(ctx, at, dir)
 }
 
-// untouched reports whether the files of a nested repository, and those nested in it, are as they were committed and
+// untouched reports whether the files of a nested repository, and of repositories nested in it, are committed and
 // pushed.
 func (r *Finder) untouched(ctx context.Context, at *Finder, dir string) bool {
 	out, err := at.Git.Run(ctx, gitcmd.Opts{GitDir: at.Git.GitDir}, "status", "--porcelain", "--untracked-files=normal",
@@ -148,7 +149,8 @@ func (r *Finder) untouched(ctx context.Context, at *Finder, dir string) bool {
 	if err != nil {
 		return false
 	}
-	for _, name := range inner.Info().Gitlinks { // with a git directory of their own in it, or there would be modules
+	// those with a git directory inside; others would have been found in modules
+	for _, name := range inner.Info().Gitlinks {
 		in := filepath.Join(dir, filepath.FromSlash(name))
 		if gitcmd.IsRepository(in) && !r.pushed(ctx, gitDirOf(in), in, "") {
 			return false
@@ -157,10 +159,10 @@ func (r *Finder) untouched(ctx context.Context, at *Finder, dir string) bool {
 	return true
 }
 
-// errNoCommit says that a tag leads to a file, say: no branch of a remote leads there.
+// errNoCommit means that a tag points to a file, for example, which no branch of a remote reaches.
 var errNoCommit = errors.New("a tag that leads to no commit")
 
-// ownTags lists the commits of tags that another repository, "" for none, has not, one a line.
+// ownTags lists the commits of tags that another repository ("" for none) does not have, one per line.
 func (r *Finder) ownTags(ctx context.Context, at *Finder, other string) (string, error) {
 	tags, err := at.nestedTags(ctx)
 	if err != nil {
@@ -194,10 +196,10 @@ func (r *Finder) nestedIn(gitDir, dir string) *Finder {
 	return &Finder{Git: git, Objects: object.New(git)}
 }
 
-// commitTag ends what nestedTags says of a tag that leads to a commit.
+// commitTag is the end of a value of nestedTags if the tag points to a commit.
 const commitTag = " commit"
 
-// nestedTags returns the object of each tag of a nested repository and what kind of thing it leads to.
+// nestedTags returns, for each tag of a nested repository, its object and the kind of object to which it points.
 func (r *Finder) nestedTags(ctx context.Context) (map[string]string, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: r.Git.GitDir}, "for-each-ref",
 		"--format=%(refname) %(objectname) %(if)%(*objecttype)%(then)%(*objecttype)%(else)%(objecttype)%(end)", "refs/tags")
@@ -210,8 +212,8 @@ func (r *Finder) nestedTags(ctx context.Context) (map[string]string, error) {
 	return tags, err
 }
 
-// readsAsCommitted reports whether the files of a nested repository that are there are those of its HEAD, by what is in
-// them: with an index of our own, in which nothing is marked as not to be looked at, and no file as looked at already.
+// readsAsCommitted reports whether the existing files of a nested repository have the contents of its HEAD. It uses a
+// temporary index, in which no file is marked, and none counts as unchanged without being read.
 func (r *Finder) readsAsCommitted(ctx context.Context, at *Finder) (bool, error) {
 	index := filepath.Join(r.Git.PrivateDir(), durable.TempPrefix+"nested")
 	if err := object.RemoveLeftovers(index); err != nil {

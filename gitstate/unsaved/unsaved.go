@@ -17,9 +17,9 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/object"
 )
 
-// Unsaved lists what is in a linked work tree, or goes with it, and can be in no snapshot: what differs from
-// HEAD's commit in the user's own directory, and submodules with anything that no remote of theirs is known to
-// have. What is exactly as in another work tree is not in the list.
+// Unsaved lists files that belong to a linked work tree and cannot be in any snapshot: differences from HEAD's commit
+// in the user's own directory, and submodules with anything that their remotes are not known to have. It leaves out
+// files with the same content in another work tree.
 func (r *Finder) Unsaved(ctx context.Context, other *gitcmd.Git) ([]string, error) {
 	own, err := r.ownChanges(ctx)
 	if err != nil {
@@ -37,8 +37,8 @@ func (r *Finder) Unsaved(ctx context.Context, other *gitcmd.Git) ([]string, erro
 	return append(list, nested...), err
 }
 
-// ownChanges lists the files of the user's own directory that are there, or in the index, and not as HEAD's commit has
-// them. Ignored ones are left out.
+// ownChanges lists the files of the user's own directory that exist, or are in the index, and differ from HEAD's
+// commit. It leaves out ignored files.
 func (r *Finder) ownChanges(ctx context.Context) ([]string, error) {
 	out, err := r.Git.Ask(ctx, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
 		"--ignore-submodules=all",
@@ -47,7 +47,7 @@ func (r *Finder) ownChanges(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	for _, line := range gitcmd.SplitZ(out) { // XY PATH: X is about the index, Y about the file
+	for _, line := range gitcmd.SplitZ(out) { // XY PATH: X is the state of the index, Y of the file
 		if len(line) > 3 && line[:2] != " D" && line[:2] != "D " {
 			names = append(names, strings.TrimSuffix(line[3:], "/"))
 		}
@@ -58,10 +58,10 @@ func (r *Finder) ownChanges(ctx context.Context) ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// unlooked lists the files of the user's own directory that are there, and that git was told not to look at.
+// unlooked lists the existing files of the user's own directory whose changes git ignores.
 func (r *Finder) unlooked(ctx context.Context) (names []string, err error) {
 	out, err := r.Git.Ask(ctx, "ls-files", "-v", "-z", "--", ":(top,literal)"+object.UserDir)
-	for _, line := range gitcmd.SplitZ(out) { // with a small letter, or S
+	for _, line := range gitcmd.SplitZ(out) { // lower case, or S
 		if len(line) > 2 && (line[0] == 'S' || line[0] >= 'a') {
 			if _, gone := r.Git.Lstat(line[2:]); gone == nil {
 				names = append(names, line[2:])
@@ -71,8 +71,7 @@ func (r *Finder) unlooked(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// Packages reports whether a directory of the work tree is one that installers of packages make, with no
-// repository in it.
+// Packages reports whether package installers created a directory of the work tree, and no repository is in it.
 func (r *Finder) Packages(name string) bool {
 	name = filepath.FromSlash(strings.TrimSuffix(name, "/"))
 	_, err := r.Git.Lstat(filepath.ToSlash(filepath.Join(name, "pyvenv.cfg")))
@@ -83,9 +82,9 @@ func (r *Finder) Packages(name string) bool {
 	return !errors.Is(err, errRepository)
 }
 
-// Stamps returns a digest for each of some paths of the work tree, by which a change in it is seen: names,
-// sizes and times of all files there. Directories may end in a slash. What a run makes anew each time, compiled
-// Python and caches of packages, does not count. What cannot be read has none.
+// Stamps returns a digest for each of some paths of the work tree, to detect changes: of names, sizes and times of all
+// files there. Directories may end in a slash. Files that each run creates again do not count: compiled Python and
+// package caches. Unreadable paths have no digest.
 func (r *Finder) Stamps(names []string) map[string]string {
 	stamps := map[string]string{}
 	for _, name := range names {
@@ -97,7 +96,7 @@ func (r *Finder) Stamps(names []string) map[string]string {
 	return stamps
 }
 
-// errRepository says that refs may move in a directory without a trace in the sizes of its files.
+// errRepository means that a directory has a repository, in which refs may move without changing the sizes of files.
 var errRepository = errors.New("a repository")
 
 func contentStamp(top string) (string, error) {

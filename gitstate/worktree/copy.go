@@ -6,8 +6,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// CopyOf returns the path of the work tree that this directory is a copy of, "" when it is none: git's entry says that
-// the linked work tree is elsewhere, and there it is. Git would take both for one.
+// CopyOf returns the path of the work tree of which this directory is a copy, "" if it is not a copy: according to
+// git's entry, the linked work tree is elsewhere, and it exists there. Git would confuse the two.
 func (r *Trees) CopyOf() (string, error) {
 	if r.Git.GitDir == r.Git.CommonDir {
 		return "", nil

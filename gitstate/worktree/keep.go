@@ -12,16 +12,15 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// KeepWorktree leads git to where MoveWorktree brought a linked work tree, so that what its git directory alone
-// has goes on to be there: index, reflog, and the repositories of its submodules. HEAD is on no branch there
-// from then on, and its branch is free. It can be called again. stays is false for one that git knows nothing
-// of: it never came to its entry.
+// KeepWorktree makes git find a linked work tree that MoveWorktree has moved, so that everything in its git directory
+// stays usable: index, reflog, and the repositories of its submodules. It detaches HEAD, so that the branch is free. It
+// can be repeated. stays is false if git has no entry for the work tree, because its creation was interrupted.
 func (r *Trees) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stays bool, err error) {
 	dir, link := r.Git.LinkedDir(n.Name), filepath.Join(to, ".git")
 	entry, err := os.Stat(dir)
 	own, _ := gitcmd.LeadsTo(to)
 	ours, e := os.Stat(own)
-	if err != nil || e != nil || !os.SameFile(entry, ours) { // its entry never came to its place, or is somebody else's
+	if err != nil || e != nil || !os.SameFile(entry, ours) { // no entry yet, or that of another work tree
 		return false, os.RemoveAll(r.newGitDir(n.Name))
 	}
 	if err := durable.WriteFile(filepath.Join(dir, "gitdir"), []byte(filepath.ToSlash(link)+"\n"), 0o644); err != nil {
@@ -44,7 +43,8 @@ func (r *Trees) KeepWorktree(ctx context.Context, n NewWorktree, to string) (sta
 	return true, leadModules(ctx, r.Git, filepath.Join(dir, "modules"), n.Path, to)
 }
 
-// leadModules tells the repositories of submodules where their work trees are, after the one around them was moved.
+// leadModules updates the paths of work trees in the repositories of submodules, after the surrounding work tree was
+// moved.
 func leadModules(ctx context.Context, git *gitcmd.Git, modules, from, to string) error {
 	return filepath.WalkDir(modules, func(path string, d fs.DirEntry, err error) error {
 		if err != nil && path == modules && gitcmd.Absent(err) {
@@ -58,7 +58,7 @@ func leadModules(ctx context.Context, git *gitcmd.Git, modules, from, to string)
 	})
 }
 
-// leadModule tells the repository of a submodule, by a file of its configuration.
+// leadModule updates the path in one configuration file of a submodule's repository.
 func leadModule(ctx context.Context, git *gitcmd.Git, path, from, to string) error {
 	at := gitcmd.New(gitcmd.Place{Root: to, Env: git.Env, UserEnv: git.UserEnv})
 	said, err := at.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--file", path, "--get", "core.worktree")
@@ -71,7 +71,7 @@ func leadModule(ctx context.Context, git *gitcmd.Git, path, from, to string) err
 	}
 	rel, err := filepath.Rel(from, tree)
 	if err != nil || !filepath.IsLocal(rel) {
-		return nil // somewhere else, or led already
+		return nil // somewhere else, or updated before
 	}
 	_, err = at.Run(ctx, gitcmd.Opts{Write: true}, "config", "--file", path, "core.worktree", filepath.Join(to, rel))
 	return err

@@ -1,4 +1,5 @@
-// Package worktree lists, makes, moves and removes the work trees of a repository, and looks at what lies around one.
+// Package worktree lists, makes, moves and removes the work trees of a repository, and checks the directories around
+// one.
 package worktree
 
 import (
@@ -21,23 +22,23 @@ type Trees struct {
 	Refs    *refs.Refs
 }
 
-// New are the work trees of the repository of one of them.
+// New returns the work trees of a repository, as seen from the work tree of git.
 func New(git *gitcmd.Git, objects *object.Store, refs *refs.Refs) *Trees {
 	return &Trees{Git: git, Objects: objects, Refs: refs}
 }
 
-// Worktree is one work tree of the repository, as git's own files tell of it.
+// Worktree is one work tree of the repository, as git's own files describe it.
 type Worktree struct {
-	ID     string         // "main", or a linked work tree's name; see Repo.Worktree
-	Path   string         // its top directory
-	Branch string         // full name of the branch that it is on, a rebase of it included; "" when HEAD is detached
+	ID     string         // "main", or the name of a linked work tree; see gitcmd.WorktreeID
+	Path   string         // top directory
+	Branch string         // full name of the branch that it is on, also during a rebase; "" if HEAD is detached
 	Commit session.Commit // of a detached HEAD
-	Gone   bool           // nothing of it is at Path: it was deleted, or moved without git
-	Locked bool           // by `git worktree lock`: it may be on a disk that is not always there
-	Why    string         // reason of that lock, "" for none
+	Gone   bool           // not at Path: it was deleted, or moved without git
+	Locked bool           // by `git worktree lock`: it may be on a removable disk
+	Why    string         // reason for that lock, "" for none
 }
 
-// WorktreeIn returns a work tree of the repository that lies below a directory, nil for none.
+// WorktreeIn returns a work tree of the repository below a directory, nil for none.
 func (r *Trees) WorktreeIn(ctx context.Context, dir string) (*Worktree, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -71,8 +72,8 @@ func (r *Trees) Worktrees(ctx context.Context) ([]Worktree, error) {
 	return append(list, linked...), err
 }
 
-// Linked lists the linked work trees of the repository. Entries of git's that lead nowhere at all, as of a work tree
-// that is just being made, are left out.
+// Linked lists the linked work trees of the repository. It leaves out entries without a path, for example of a work
+// tree that is being created.
 func (r *Trees) Linked(ctx context.Context) ([]Worktree, error) {
 	dirs, err := os.ReadDir(filepath.Join(r.Git.CommonDir, "worktrees"))
 	if err != nil {
@@ -97,7 +98,7 @@ func (r *Trees) Linked(ctx context.Context) ([]Worktree, error) {
 		}
 		if err := r.headOf(ctx, dir, &t); err != nil {
 			if gitcmd.Absent(err) {
-				continue // it is being made or removed
+				continue // it is being created or removed
 			}
 			return nil, err
 		}
@@ -106,14 +107,14 @@ func (r *Trees) Linked(ctx context.Context) ([]Worktree, error) {
 	return list, nil
 }
 
-// gone reports whether a linked work tree is not where git believes it to be. What cannot be looked at may be there.
+// gone reports whether a linked work tree is not where git expects it. If a path cannot be read, it may be there.
 func gone(path, gitDir string) bool {
 	info, err := os.Lstat(filepath.Join(path, ".git"))
 	if err != nil {
 		return gitcmd.Absent(err)
 	}
 	if !info.Mode().IsRegular() {
-		return true // another repository has taken the place
+		return true // another repository is in its place
 	}
 	to, err := gitcmd.LeadsTo(path)
 	if err != nil {
@@ -135,14 +136,14 @@ func lockedWhy(gitDir string) (why string, locked bool, err error) {
 	return strings.TrimSpace(string(text)), err == nil, err
 }
 
-// headOf fills in where the HEAD of a work tree is, by its git directory.
+// headOf fills in the HEAD of a work tree with the given git directory.
 func (r *Trees) headOf(ctx context.Context, gitDir string, t *Worktree) error {
 	data, err := gitcmd.ReadBounded(filepath.Join(gitDir, "HEAD"), gitcmd.MaxRef)
 	if err != nil {
 		return err
 	}
 	text := strings.TrimSpace(string(data))
-	if !r.Git.ReadsDirectly() { // it may be kept elsewhere, and that file be a dummy
+	if !r.Git.ReadsDirectly() { // HEAD may be stored elsewhere, and the file be a dummy
 		out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: gitDir, OkExit: []int{1}}, "symbolic-ref", "-q", "HEAD")
 		if err != nil {
 			return err
@@ -164,8 +165,8 @@ func (r *Trees) headOf(ctx context.Context, gitDir string, t *Worktree) error {
 	return err
 }
 
-// ElsewhereOn returns the path of another work tree that has a branch checked out, "" for none. One that is gone does
-// not count, unless it is locked: then it may come back.
+// ElsewhereOn returns the path of another work tree with a branch checked out, "" for none. A missing work tree counts
+// only if it is locked, because then it may come back.
 func (r *Trees) ElsewhereOn(ctx context.Context, branch string) (string, error) {
 	trees, err := r.On(ctx, branch)
 	for _, t := range trees {
@@ -176,7 +177,7 @@ func (r *Trees) ElsewhereOn(ctx context.Context, branch string) (string, error) 
 	return "", err
 }
 
-// On lists the work trees that are on a branch, those that are gone included.
+// On lists the work trees with a branch checked out, including missing ones.
 func (r *Trees) On(ctx context.Context, branch string) ([]Worktree, error) {
 	trees, err := r.Worktrees(ctx)
 	var on []Worktree
@@ -188,7 +189,7 @@ func (r *Trees) On(ctx context.Context, branch string) ([]Worktree, error) {
 	return on, err
 }
 
-// WorktreePath returns the path of a work tree by its id (see Worktree), "" when there is none of that id any more.
+// WorktreePath returns the path of a work tree by its id (see Worktree), "" if there is none.
 func (r *Trees) WorktreePath(ctx context.Context, id string) (string, error) {
 	if id == r.Git.Worktree {
 		return r.Git.Root, nil
@@ -196,7 +197,7 @@ func (r *Trees) WorktreePath(ctx context.Context, id string) (string, error) {
 	if id == "main" {
 		path, err := r.Git.MainWorktree(ctx)
 		if path == r.Git.CommonDir {
-			path = "" // nobody knows
+			path = "" // unknown
 		}
 		return path, err
 	}
@@ -209,9 +210,9 @@ func (r *Trees) WorktreePath(ctx context.Context, id string) (string, error) {
 	return "", err
 }
 
-// LeaveGone takes a branch away from work trees that are gone, by detaching their HEAD where it is: git would go on to
-// say that the branch is checked out there. All else that git remembers of them stays, so that one that comes back is
-// whole. It returns their paths.
+// LeaveGone detaches the HEAD of missing work trees that have a branch checked out, and returns their paths: otherwise
+// git would still report the branch as checked out there. All else that git stores of them stays, for the case that
+// they come back.
 func (r *Trees) LeaveGone(ctx context.Context, branch string) ([]string, error) {
 	tip, err := r.Refs.Ref(ctx, branch)
 	if err != nil || tip == "" {
@@ -228,7 +229,7 @@ func (r *Trees) LeaveGone(ctx context.Context, branch string) ([]string, error) 
 		}
 		dir := r.Git.LinkedDir(t.ID)
 		if on, err := refs.Rebasing(dir); err != nil || on != "" {
-			continue // a rebase that somebody may want to end there
+			continue // the user may want to finish the rebase there
 		}
 		why := "checkout: moving from " + strings.TrimPrefix(branch, "refs/heads/") + " to " + string(tip)
 		if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "update-ref", "--no-deref", "-m", why, "HEAD",

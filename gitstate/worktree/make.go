@@ -17,19 +17,19 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ErrDirTaken says that a work tree cannot be made where it was asked for.
+// ErrDirTaken is the error for a directory in which a work tree cannot be created.
 var ErrDirTaken = errors.New("the directory cannot be used")
 
-// NewWorktree is where a work tree is made, or was.
+// NewWorktree has the paths of a work tree that is to be created, or was.
 type NewWorktree struct {
-	Path   string // its top directory, without links above it
-	Above  string // the directory above it that was there before
-	Name   string // under which git keeps it
-	Making string // a place beside it, where it is made whole before it comes to its place
+	Path   string // top directory, with symbolic links above it resolved
+	Above  string // nearest parent directory that existed before
+	Name   string // name of git's entry
+	Making string // directory next to Path in which the work tree is completed before it is renamed to Path
 }
 
-// PlanWorktree says where a new work tree would be. taken are names of others that are planned, and whose
-// entries may not be in their places yet. The error wraps ErrDirTaken when it cannot be made there.
+// PlanWorktree chooses the paths for a new work tree. taken are the names of other planned work trees, whose entries
+// may not exist yet. The error wraps ErrDirTaken if the directory cannot be used.
 func (r *Trees) PlanWorktree(ctx context.Context, dir string, taken ...string) (NewWorktree, error) {
 	n, err := placeFor(dir)
 	if err != nil {
@@ -57,12 +57,12 @@ func (r *Trees) PlanWorktree(ctx context.Context, dir string, taken ...string) (
 	return n, err
 }
 
-// placeFor finds the real path of a directory that is to be made, and the one above it that is there.
+// placeFor returns the real path of a new directory, and its nearest existing parent.
 func placeFor(dir string) (n NewWorktree, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return n, err
 	}
-	const maxName = 230 // bytes: it has a longer one while it is made or removed
+	const maxName = 230 // bytes; the name is longer while the work tree is created or removed
 	if len(filepath.Base(dir)) > maxName {
 		return n, fmt.Errorf("%w: the name of %s is too long", ErrDirTaken, dir)
 	}
@@ -85,7 +85,7 @@ func placeFor(dir string) (n NewWorktree, err error) {
 
 var unfitForNames = lazyregexp.New(`[^a-zA-Z0-9_-]`)
 
-// freeName makes the name of a work tree's git directory out of that of its directory, fit for refs as well.
+// freeName returns an unused name for a work tree's entry, made from its directory's name and valid in refs.
 func (r *Trees) freeName(path string, taken []string) (string, error) {
 	base := unfitForNames.ReplaceAllString(filepath.Base(path), "-")
 	base = base[:min(len(base), 80)]
@@ -100,8 +100,8 @@ func (r *Trees) freeName(path string, taken []string) (string, error) {
 	}
 }
 
-// mustIgnore refuses a directory inside of a work tree that git does not ignore there: it would be seen as a
-// part of it.
+// mustIgnore returns an error if git does not ignore a directory inside of a work tree, which it would then regard as a
+// part of that work tree.
 func mustIgnore(ctx context.Context, git *gitcmd.Git, tree, path string) error {
 	rel, err := filepath.Rel(tree, path)
 	if err != nil {
@@ -115,14 +115,14 @@ func mustIgnore(ctx context.Context, git *gitcmd.Git, tree, path string) error {
 	return err
 }
 
-// Add makes a linked work tree, with HEAD detached at a commit and the files of a tree, "" for the
-// commit's own. Files of another tree are as if they were staged. The error wraps ErrDirTaken when the
-// directory is somebody else's, who made it since it was planned: then nothing of it is ours.
+// Add creates a linked work tree, with HEAD detached at a commit and the files of a tree; "" stands for the commit's
+// own tree, other trees look like staged changes. The error wraps ErrDirTaken if another process has created the
+// directory since it was planned; that directory is not touched.
 //
-// Git's own command makes the parts of an entry one after the other; killed in between, it leaves one that no
-// command of git's can read and that stops `git gc`. So the parts are made elsewhere, in the layout that
-// gitrepository-layout(5) describes, and the entry comes to its place whole, and after it the directory with
-// all files. Repositories of a new kind are left to git.
+// `git worktree add` creates the parts of an entry one after the other; killed in between, it leaves an entry that no
+// git command can read and that stops `git gc`. So wfs creates the parts elsewhere, in the layout of
+// gitrepository-layout(5), and renames the complete entry to its place, then the directory with all files. For other
+// kinds of repositories it runs git.
 func (r *Trees) Add(ctx context.Context, n NewWorktree, at session.Commit, tree session.Tree) error {
 	files := string(tree)
 	if files == "" {
@@ -165,10 +165,12 @@ func fill(ctx context.Context, git *gitcmd.Git, dir, gitDir, files string) error
 	if err != nil {
 		return err
 	}
-	return durable.WriteOut(all) // git does not, and a power cut would leave empty files, which look like edits
+	// git does not sync files, and a power cut would leave empty files, which look like edits
+	return durable.WriteOut(all)
 }
 
-// newGitDir is where the git directory of a new work tree is made before it comes to its place.
+// newGitDir returns the directory in which the git directory of a new work tree is completed before it is renamed to
+// its place.
 func (r *Trees) newGitDir(name string) string {
 	return filepath.Join(r.Git.StateDir(), "worktrees", name, "new")
 }
@@ -207,8 +209,7 @@ func (r *Trees) addWhole(ctx context.Context, n NewWorktree, at session.Commit, 
 	return durable.SyncDir(filepath.Dir(n.Path))
 }
 
-// makeParts makes both parts of a linked work tree, durable: the directory with all files, and what is to become its
-// entry.
+// makeParts creates both parts of a linked work tree, durably: the directory with all files, and the future entry.
 func (r *Trees) makeParts(ctx context.Context, n NewWorktree, dir string, at session.Commit, files string) error {
 	link := filepath.Join(n.Making, ".git")
 	if err := os.WriteFile(link, []byte("gitdir: "+filepath.ToSlash(r.Git.LinkedDir(n.Name))+"\n"), 0o666); err != nil {
@@ -241,7 +242,7 @@ func (r *Trees) makeParts(ctx context.Context, n NewWorktree, dir string, at ses
 	return errors.Join(durable.SyncDir(dir), durable.SyncDir(n.Making))
 }
 
-// openUp gives a private git directory the modes that git's own entries have: as those of the directory that all share.
+// openUp gives a private git directory the modes of git's own entries.
 func openUp(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -255,8 +256,8 @@ func openUp(dir string) error {
 	})
 }
 
-// MoveWorktree renames a linked work tree to a place beside it, with everything in it. Whatever else lies in
-// its old place stays there. Git's entry stays, and leads to the old place.
+// MoveWorktree renames a linked work tree, with everything in it, to a directory next to it. It moves nothing if
+// another repository or file is at the old path. Git's entry stays, and still has the old path.
 func (r *Trees) MoveWorktree(ctx context.Context, n NewWorktree, to string) error {
 	if durable.Inside(r.Git.Root, n.Path) || durable.Inside(r.Git.CommonDir, n.Path) {
 		return fmt.Errorf("%s is not removed: this repository lies in it", n.Path)
@@ -277,7 +278,7 @@ func (r *Trees) MoveWorktree(ctx context.Context, n NewWorktree, to string) erro
 	return durable.SyncDir(filepath.Dir(n.Path))
 }
 
-// nothingElse is an error when another work tree or a mount lies in a directory.
+// nothingElse returns an error if another work tree or a mount is in a directory.
 func (r *Trees) nothingElse(ctx context.Context, dir string) error {
 	other, err := r.WorktreeIn(ctx, dir)
 	if err != nil {
@@ -289,10 +290,10 @@ func (r *Trees) nothingElse(ctx context.Context, dir string) error {
 	return NotMounted(dir)
 }
 
-// RemoveWorktree removes what is left of a linked work tree that is not in its place any more: trash, which
-// MoveWorktree made of it, "" for none, git's entry, and directories above that are empty then. Nothing in its
-// old place is touched but an empty directory, or one that links nowhere. When the trash cannot be removed, all else is. It can be called
-// again.
+// RemoveWorktree removes the rest of a linked work tree that is no longer at its path: trash, to which MoveWorktree has
+// moved it ("" for none), git's entry, and parent directories that become empty. At the old path, it removes only an
+// empty directory, or one with just a .git file that points nowhere. If it cannot remove the trash, it removes all
+// else. It can be repeated.
 func (r *Trees) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) error {
 	var left error
 	if trash != "" {
@@ -305,7 +306,7 @@ func (r *Trees) RemoveWorktree(ctx context.Context, n NewWorktree, trash string)
 		if linksNowhere(n.Path) {
 			_ = os.Remove(filepath.Join(n.Path, ".git"))
 		}
-		_ = os.Remove(n.Path) // with nothing in it; one that is not empty is somebody else's
+		_ = os.Remove(n.Path) // if empty; otherwise it belongs to the user
 	}
 	if err := os.RemoveAll(r.newGitDir(n.Name)); err != nil {
 		return errors.Join(left, err)
@@ -321,8 +322,8 @@ func (r *Trees) RemoveWorktree(ctx context.Context, n NewWorktree, trash string)
 	return left
 }
 
-// linksNowhere reports whether all that is in a directory is the file by which git finds the rest of a linked work tree,
-// and there is no rest.
+// linksNowhere reports whether a directory contains only the .git file of a linked work tree, and git's entry for it is
+// gone.
 func linksNowhere(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 || entries[0].Name() != ".git" {
@@ -335,20 +336,21 @@ func linksNowhere(dir string) bool {
 	return gitcmd.Absent(err)
 }
 
-// ForgetWorktree removes git's entry of a linked work tree of which nothing is left.
+// ForgetWorktree removes git's entry of a linked work tree that no longer exists.
 func (r *Trees) ForgetWorktree(ctx context.Context, dir string) error {
 	t, err := r.LinkedAt(ctx, dir)
 	if err != nil || t == nil {
 		return err
 	}
 	if _, err := os.Lstat(dir); err == nil {
-		return nil // something else is there now, and git would look into it
+		return nil // another directory is there now, and git would look into it
 	}
 	if !r.Git.ReadsDirectly() {
 		_, err = r.Git.Run(ctx, gitcmd.Opts{Write: true}, "worktree", "remove", "--force", "--force", dir)
 		return err
 	}
-	// Git removes its parts one after the other; killed in between, it leaves an entry without a HEAD.
+	// Git removes the parts of an entry one after the other; killed in between, it leaves an entry without a HEAD. So
+	// the entry is renamed first.
 	away := r.newGitDir(strings.TrimSuffix(t.ID, "@linked"))
 	if err := errors.Join(os.RemoveAll(away), durable.MkdirAll(filepath.Dir(away))); err != nil {
 		return err
@@ -357,11 +359,11 @@ func (r *Trees) ForgetWorktree(ctx context.Context, dir string) error {
 		return err
 	}
 	durable.Hit(durable.EntryAway)
-	_ = os.Remove(filepath.Dir(r.Git.LinkedDir(t.ID))) // as git does when it was the last
+	_ = os.Remove(filepath.Dir(r.Git.LinkedDir(t.ID))) // like git, if it was the last entry
 	return os.RemoveAll(away)
 }
 
-// LinkedAt returns the linked work tree that git has in a directory, nil for none.
+// LinkedAt returns the linked work tree whose path in git's entry is dir, nil for none.
 func (r *Trees) LinkedAt(ctx context.Context, dir string) (*Worktree, error) {
 	trees, err := r.Linked(ctx)
 	for i := range trees {
@@ -372,8 +374,8 @@ func (r *Trees) LinkedAt(ctx context.Context, dir string) (*Worktree, error) {
 	return nil, err
 }
 
-// AwaitFilled waits for a git process that still fills a work tree, by the name under which git keeps it: it
-// may outlive the wfs that began it.
+// AwaitFilled waits for a git process that is still writing the files of a work tree, given by the name of its entry:
+// git may outlive the wfs that started it.
 func (r *Trees) AwaitFilled(ctx context.Context, name string) error {
 	for waited := time.Duration(0); waited < gitcmd.LockPatience; waited += gitcmd.LeftPoll {
 		busy := false

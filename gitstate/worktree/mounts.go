@@ -13,16 +13,16 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// MountedError says that a file system, or a directory of another place, is mounted in a directory that was to
-// be removed: with it, what is there would be deleted.
+// MountedError means that a file system or another directory is mounted below a directory that was to be removed: its
+// files would be deleted, too.
 type MountedError struct{ Path string }
 
 func (e *MountedError) Error() string {
 	return fmt.Sprintf("%s is mounted from elsewhere, and what it holds would be deleted there", e.Path)
 }
 
-// NotMounted returns a *MountedError when a directory that is there, or something below it, is the place of a
-// mount. Links are not followed.
+// NotMounted returns a *MountedError if a directory or one below it is a mount point. A missing directory is not an
+// error. It does not follow symbolic links below dir.
 func NotMounted(dir string) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if gitcmd.Absent(err) {
@@ -31,7 +31,7 @@ func NotMounted(dir string) error {
 	if err != nil {
 		return err
 	}
-	if table, err := os.ReadFile("/proc/self/mountinfo"); err == nil { // on Linux
+	if table, err := os.ReadFile("/proc/self/mountinfo"); err == nil { // Linux
 		if at := mountIn(table, real); at != "" {
 			return &MountedError{at}
 		}
@@ -43,7 +43,7 @@ func NotMounted(dir string) error {
 	}
 	return filepath.WalkDir(real, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
-			return nil // what cannot be read is not removed either
+			return nil // unreadable directories are not removed either
 		}
 		if info, err := d.Info(); err == nil && gitcmd.DeviceOf(info) != gitcmd.DeviceOf(top) {
 			return &MountedError{path}
@@ -52,8 +52,8 @@ func NotMounted(dir string) error {
 	})
 }
 
-// mountIn returns the first place of a mount in a directory, by the text of mountinfo (proc(5)): the fifth field is the
-// place, in which blanks and the like are octal.
+// mountIn returns the first mount point in or below a directory, from the text of mountinfo (proc(5)): the fifth field
+// is the mount point, with octal escapes for blanks and the like.
 func mountIn(table []byte, dir string) string {
 	lines := bufio.NewScanner(bytes.NewReader(table))
 	for lines.Scan() {

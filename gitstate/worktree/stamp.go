@@ -12,9 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// TreeStamp is a digest of names, sizes and times of all files in a directory, by which it is seen that
-// somebody worked there. A rename of the directory does not change it. The .git at the top does not count, nor
-// does what may not be read.
+// TreeStamp returns a digest of the names, modes, sizes and times of all files in a directory, to detect whether they
+// have changed. Renaming the directory does not change it. The .git at the top and unreadable directories do not count.
 func TreeStamp(top string) (string, error) {
 	sum := sha256.New()
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
