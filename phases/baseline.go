@@ -16,11 +16,11 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Baseline runs a plan's gates on the base before the agent works. A gate runs twice if a test fails, or if a phase
-// requires several passing runs. A test that fails in both runs is known red, a test with different results is flaky,
-// and neither is held against the session. A base without any test is fine if the runner itself ran.
+// Baseline runs a plan's gates on the base before the agent works, twice if a test fails or a phase requires several
+// passing runs. A test that fails twice is known red, a test with different results is flaky; neither is held against
+// the session. A base without tests is fine if the runner itself ran.
 //
-// An error means that a gate cannot judge here; it contains the gate's last output.
+// An error means that a gate cannot judge here; it has the gate's last output.
 func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline,
 	session.Evidence, error) {
 	base := session.Baseline{Tree: tree}
@@ -80,9 +80,9 @@ type baseRuns struct {
 	runDir string
 }
 
-// first returns a gate's first run on the base. If the work tree has nothing that a clean checkout lacks, and
-// everything passes in a clean checkout, that run is enough. Otherwise the gate runs in the work tree. copied is the
-// run in a clean checkout, nil if there was none.
+// first returns a gate's first run on the base. A run in a clean checkout is enough if the work tree has nothing more
+// and everything passes; otherwise the gate runs in the work tree. copied is the run in a clean checkout, nil for
+// none.
 func (b baseRuns) first(ctx context.Context, g workflows.Gate) (run, copied *gate.Run, err error) {
 	clean := g
 	clean.Where = workflows.Clean
@@ -110,8 +110,8 @@ func (b baseRuns) first(ctx context.Context, g workflows.Gate) (run, copied *gat
 	return run, copied, err
 }
 
-// inCopy runs a gate in a clean checkout of the base, if the work tree has nothing that is missing there. It returns
-// nil if it has, or if the gate could not run there. An error means that ctx has ended.
+// inCopy runs a gate in a clean checkout of the base. It returns nil if the work tree has something that is missing
+// there, or if the gate could not run. An error means that ctx has ended.
 func (b baseRuns) inCopy(ctx context.Context, g workflows.Gate) (*gate.Run, error) {
 	if b.Bare == nil {
 		return nil, nil
@@ -167,7 +167,7 @@ func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gate.
 		g.Name, b.changedTree(ctx, was, *b.tree))}
 }
 
-// refused returns the reason why a gate cannot judge, given its run on the base; nil if it can.
+// refused says why a gate cannot judge, given its run on the base; nil if it can.
 func refused(run *gate.Run, where string) error {
 	switch {
 	case run.Astray() != "":
@@ -190,8 +190,8 @@ type ChangedTreeError struct{ reason string }
 
 func (e *ChangedTreeError) Error() string { return e.reason }
 
-// compare merges two runs on the same tree. A test that failed in both is red. A test with different results is
-// flaky, and counts as the worse one.
+// compare merges two runs on the same tree. A test that failed twice is red. A test with different results is flaky,
+// and counts as the worse one.
 func compare(a, b session.Tests) (tests session.Tests, red, flaky []session.TestID) {
 	tests = maps.Clone(a)
 	for id, s := range b {

@@ -106,8 +106,8 @@ func (d document) lacks(g workflows.Gate) string {
 	return ""
 }
 
-// tasksOf returns the tasks for an item of the checklist: they begin with its text, and not with that of a longer
-// item.
+// tasksOf returns the tasks for an item of the checklist: those that begin with its text, but not with that of a
+// longer item.
 func tasksOf(item string, tasks []checklist.Item, items []string) []checklist.Item {
 	begins := func(task checklist.Item, words string) bool {
 		rest, ok := strings.CutPrefix(task.Text, words)
@@ -139,8 +139,8 @@ func (j *Judge) ticked(r session.JudgeRequest) []int {
 	return all
 }
 
-// judgeChanges requires a change since the phase was entered. The session's documents are not work, but they may
-// answer a rejection.
+// judgeChanges requires a change since the phase was entered. The session's documents are not work, but may answer a
+// rejection.
 func judgeChanges(g workflows.Gate, r session.JudgeRequest) verdict.Finding {
 	for _, c := range r.Visit {
 		answer := r.SentBack && strings.HasPrefix(c.Path, brief.DocumentsDir(r.Session)+"/")

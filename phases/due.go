@@ -8,9 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// due splits a phase's gates into those that judge this attempt, and those that judge later. At least one command
-// must judge: if all would be skipped because nothing changed in their paths, these run. Likewise, if gates expect
-// red, at least one of them must judge.
+// due splits a phase's gates into those that judge this attempt and those that judge later. At least one command must
+// judge: if nothing changed in the paths of any, all of these run. Likewise, at least one of the gates that expect
+// red must judge.
 func due(r session.JudgeRequest) (now []workflows.Gate, later []session.NotRun) {
 	gates := r.Phase.Gates
 	why := make([]string, len(gates)) // "": now
@@ -29,8 +29,8 @@ func due(r session.JudgeRequest) (now []workflows.Gate, later []session.NotRun) 
 	return now, later
 }
 
-// atOnce makes gates of a kind judge now if none of them would. It applies to gates that wait for the given reason;
-// "" means any.
+// atOnce makes gates of a kind judge now if none of them would. It affects gates that wait for the given reason; ""
+// means any.
 func atOnce(gates []workflows.Gate, why []string, reason string, is func(workflows.Gate) bool) {
 	for i, g := range gates {
 		if why[i] == "" && is(g) {
@@ -46,7 +46,7 @@ func atOnce(gates []workflows.Gate, why []string, reason string, is func(workflo
 
 const noPathChanged = "nothing changed in its paths"
 
-// notYet returns the reason why a gate does not judge this attempt, by its paths and its time; "" if it does.
+// notYet says why a gate does not judge this attempt, by its paths and its time; "" if it does.
 func notYet(g workflows.Gate, r session.JudgeRequest) string {
 	to := r.Phase.On[workflows.Pass]
 	switch {

@@ -78,8 +78,8 @@ func (h *heldRun) run(ctx context.Context, g workflows.Gate) (cannot string, err
 	return "", h.judge(ctx, g, run)
 }
 
-// heldCannot returns the reason why a run with hold-out tests says nothing about the tree, without quoting output. A
-// timeout is a result, because the gate finished without those files.
+// heldCannot says why a run with hold-out tests proves nothing, without quoting output. A timeout is a result: the
+// gate finished without those files.
 func heldCannot(g *gate.Run) string {
 	switch {
 	case g.Changed != "":
@@ -180,8 +180,8 @@ func failingOnce(l *verdict.Lap) []session.TestID {
 	return list
 }
 
-// noteBase notes oddities on the base, where hold-out tests are expected to fail: other tests that fail together with
-// them, and files that cannot be built or loaded.
+// noteBase notes oddities on the base, where hold-out tests should fail: other tests that fail together with them,
+// and files that cannot be built or loaded.
 func (h *heldRun) noteBase(l *verdict.Lap, bad []session.TestID, own map[session.TestID]string) {
 	for _, id := range bad {
 		if l.Start[id] == session.TestPass && own[id] == "" && !l.Now.IsBroken(id) {
@@ -206,8 +206,8 @@ func (h *heldRun) noteBase(l *verdict.Lap, bad []session.TestID, own map[session
 	}
 }
 
-// owned maps tests of a run to the hold-out file that contains them. If a test of that name also ran without the
-// files, it is another test, unless the hold-out file replaces a file.
+// owned maps tests of a run to the hold-out file that contains them. A test that also ran without the files is
+// another one of that name, unless the hold-out file replaces a file.
 func (h *heldRun) owned(run *gate.Run, plain session.Tests) map[session.TestID]string {
 	own := map[session.TestID]string{}
 	for _, f := range h.laid {
@@ -220,8 +220,7 @@ func (h *heldRun) owned(run *gate.Run, plain session.Tests) map[session.TestID]s
 	return own
 }
 
-// brings reports whether a hold-out file contains a test, judged by the test's id and the file that the runner
-// reports for it.
+// brings reports whether a hold-out file contains a test, given the test's id and the file that the runner reports.
 func brings(f holdout.File, id session.TestID, where string) bool {
 	pkg, _ := report.SplitGo(id)
 	isGo := strings.HasSuffix(f.Path, "_test.go")
@@ -235,8 +234,8 @@ func brings(f holdout.File, id session.TestID, where string) bool {
 		slices.ContainsFunc(verdict.DeclaredNames(id), func(n string) bool { return verdict.HasWord(f.Data, n) })
 }
 
-// left removes from silent the files with tests that a gate has run. Files that cannot be built or loaded have been
-// counted already.
+// left removes from silent the files with tests that a gate has run. Files that did not build or load were counted
+// already.
 func (h *heldRun) left(run *gate.Run, own map[session.TestID]string) {
 	for _, f := range h.laid {
 		if !h.asked && testpaths.IsTest(f.Path) {

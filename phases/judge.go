@@ -33,8 +33,8 @@ type Judge struct {
 	Cold func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
 }
 
-// Judge decides whether an attempt did what its phase asks for. Bad work is a verdict. An error means that Judge
-// could not decide: a gate could not be watched, the work tree could not be read, or ctx ended.
+// Judge decides whether an attempt did what its phase asks for. Bad work is a verdict. An error means that it could
+// not decide: a gate could not be watched, the work tree could not be read, or ctx ended.
 func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	out := session.Judgement{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "no gate judged it",
 		Evidence: session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{}}}
@@ -73,8 +73,8 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	return out, nil
 }
 
-// runGates runs the phase's gates, records their results, and returns the output of failing tests. If a gate has no
-// place to run any more, the judgement becomes a question.
+// runGates runs the phase's gates, records their results, and returns the output of failing tests. The judgement
+// becomes a question if a gate has no place to run any more.
 func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure,
 	error) {
 	files := j.Files(ctx, r)
@@ -159,8 +159,8 @@ func nothingAdded(r session.JudgeRequest, out *session.Judgement) {
 	}
 }
 
-// forbidden returns the reason why an attempt fails before any gate runs: it changed paths that its phase may not
-// change, made a link that points outside the work tree, or wrote a key. class is "" if it did none of these.
+// forbidden says why an attempt fails before any gate runs: it changed paths that its phase may not change, made a
+// link that points outside the work tree, or wrote a key. class is "" if it did not.
 func (j *Judge) forbidden(ctx context.Context, r session.JudgeRequest) (class session.Class, why string,
 	paths []string) {
 	if paths := guarded(r.Phase.Guards, r.Visit); len(paths) > 0 {
@@ -184,7 +184,7 @@ func (j *Judge) forbidden(ctx context.Context, r session.JudgeRequest) (class se
 }
 
 // leadsOut returns a code file that became a link in this lap and points outside the work tree, with its target; ""
-// if there is none.
+// for none.
 func (j *Judge) leadsOut(ctx context.Context, r session.JudgeRequest) (path, to string) {
 	links, err := j.Links(ctx, r.Tree)
 	if err != nil || r.Approved {
@@ -218,8 +218,8 @@ func oneIsRed(results []session.GateResult) {
 	}
 }
 
-// shown returns the existing test that the agent named as covering the item, if it passed at the lap's start and
-// passes now. If the name matches several tests, all must. Gates without per-test results show nothing.
+// shown returns the existing test that the agent named as covering the item, if it passed at the lap's start and now.
+// If the name matches several tests, all must. Gates without per-test results show nothing.
 func shown(r session.JudgeRequest, now session.Evidence) session.TestID {
 	for _, g := range r.Phase.Gates {
 		if r.NothingLeft == "" || g.Expect != workflows.ExpectRed {

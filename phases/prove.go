@@ -19,11 +19,10 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Prove runs gates that passed once more, in a clean checkout of the judged tree without anything that gates built
-// there before. If a gate that passed in a clean checkout fails now, it depends on such leftovers. If a gate that
-// passed in the work tree fails now, its result on the base in a clean checkout decides: if it passes there, the tree
-// is at fault. Otherwise the gate depends on the place where it runs, and the proof says that nothing is known about
-// the tree. An error means that ctx has ended.
+// Prove runs gates that passed once more, in a clean checkout without leftovers of gates. If a gate that passed in a
+// clean checkout fails now, it depends on such leftovers. If a gate that passed in the work tree fails now, its
+// result on the base in a clean checkout decides: if it passes there, the tree is at fault; otherwise the gate
+// depends on its place, and the proof says that nothing is known about the tree. An error means that ctx has ended.
 func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
 	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen,
 		Reason: "also passes in a clean checkout"}
@@ -47,7 +46,6 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 	return p, nil
 }
 
-// proveGate runs one gate for a proof.
 func (j *Judge) proveGate(ctx context.Context, r session.JudgeRequest, g workflows.Gate, p *session.Proof) error {
 	ranClean := g.Where == workflows.Clean
 	g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
@@ -118,8 +116,8 @@ func (j *Judge) cold(runDir string) (cold *Judge, done func(), err error) {
 	return &at, func() { _ = os.RemoveAll(empty) }, err
 }
 
-// dependsOnPlace returns the reason why a gate's failure in a clean checkout says nothing about the tree, "" if it
-// does. It does only if the gate is known to give the same result on the base in both places.
+// dependsOnPlace says why a failure in a clean checkout proves nothing about the tree: the gate is not known to give
+// the same result on the base in both places. It returns "" if it is.
 func (j *Judge) dependsOnPlace(ctx context.Context, r session.JudgeRequest, g workflows.Gate) (string, error) {
 	if len(r.Baseline.Gates[g.Name]) == 0 {
 		return "it fails there, and its result on the base there is unknown", nil

@@ -9,9 +9,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// withoutCode returns the bench for a gate that expects red after the work went back to change a test. The code
-// written for the previous test would make the changed one pass at once, so the present tests run on the tree of the
-// lap's start. Without a place for that, it returns the judge's own bench.
+// withoutCode returns the bench for a gate that expects red after the work went back to change a test. The code for
+// the previous test would make the changed one pass at once, so the tests run on the tree of the lap's start. Without
+// a place for that, it returns the judge's own bench.
 func (j *Judge) withoutCode(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (*trial.Bench, error) {
 	if !r.TestChange || g.Expect != workflows.ExpectRed || j.Clean == nil || r.LapTree == "" {
 		return &j.Bench, nil

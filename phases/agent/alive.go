@@ -13,12 +13,12 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// LockFile is the file in a run's directory whose lock the run's processes inherit. If it is held, one of them is
-// alive. If it is free, some may still be alive: some programs close inherited files.
+// LockFile is the file in a run's directory whose lock the run's processes inherit. While it is held, one of them is
+// alive. If it is free, some may be alive too: some programs close inherited files.
 const LockFile = "lock"
 
 // Alive lists the living processes of a run and of its gates: those with its id in their environment, and those that
-// hold its lock. On macOS holders of a lock are unknown; the list then has an empty entry.
+// hold its lock. If a holder is unknown, as on macOS, the list has an empty entry.
 func (r *Runner) Alive(id session.ID, runDir, runID string) []session.Process {
 	ids, held := r.living(runDir, runID)
 	const looks = 100
@@ -39,8 +39,8 @@ func (r *Runner) Alive(id session.ID, runDir, runID string) []session.Process {
 	return all
 }
 
-// maxExit is how long a process may take to exit. While a large one with several threads exits, it shows neither its
-// environment nor its files, and still holds the lock.
+// maxExit is how long a process may take to exit. A large one with several threads then shows neither its environment
+// nor its files, but still holds the lock.
 const maxExit = time.Second
 
 // living returns the known process ids of a run, and whether one of its processes holds its lock.
@@ -69,9 +69,9 @@ func (r *Runner) End(id session.ID, runDir, runID string) []int {
 	return proc.End(find, r.own(id, runDir, runID), grace, r.Hurry)
 }
 
-// own proves that a process belongs to a run: it has the marks of the run, session, clone and work tree, and it did
-// not begin before the run. The proof always fails if this wfs runs inside that run: an agent that calls wfs after
-// its own wfs died would end itself.
+// own proves that a process belongs to a run: it has the marks of the run, session, clone and work tree, and did not
+// begin before the run. The proof fails if this wfs runs inside that run: an agent that calls wfs after its own wfs
+// died would end itself.
 func (r *Runner) own(id session.ID, runDir, runID string) proc.Proof {
 	since, _ := durable.ReadFile(filepath.Join(runDir, process.BeganFile), process.MaxBegan)
 	marks := r.marks(id, runDir, runID)

@@ -30,8 +30,8 @@ const ErrorsFile = "stderr.log"
 // maxErrors limits the end of standard error that a decoder gets, in bytes.
 const maxErrors = 16 << 10
 
-// runAgent runs an agent by its card. If the conversation to resume no longer exists, the attempt does not fail: a
-// new conversation begins at once, with a full brief.
+// runAgent runs an agent by its card. If the conversation to resume no longer exists, a new one begins at once, with
+// a full brief; the attempt does not fail.
 func (a *attempt) runAgent(ctx context.Context) (session.RunResult, error) {
 	res, lost, err := a.converse(ctx, 1)
 	if err != nil || !lost {
@@ -148,8 +148,7 @@ func (a *attempt) start(ctx context.Context, spec proc.Spec) (proc.Result, error
 	return proc.Run(ctx, spec)
 }
 
-// exitOf tells a decoder how a process ended. A process that was stopped after its final message counts as ended by
-// itself.
+// exitOf tells a decoder how a process ended. A process stopped after its final message counts as ended by itself.
 func exitOf(p proc.Result, stderr string) agents.Exit {
 	switch p.Ended {
 	case proc.Exited:
@@ -194,8 +193,8 @@ func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res sessio
 	return res, class == agents.Lost
 }
 
-// reasonOf returns the class of a run's end. If wfs stopped the run, the reason for that counts. A run that was
-// interrupted, but not by wfs, crashed.
+// reasonOf returns the class of a run's end. The reason why wfs stopped a run takes precedence. A run interrupted by
+// something else crashed.
 func reasonOf(p proc.Result, o *agents.Outcome, dead useless) agents.Class {
 	class := o.Class
 	if dead.class != "" && slices.Contains([]agents.Class{agents.Interrupted, agents.NoResult, agents.Crashed}, class) {
@@ -287,8 +286,8 @@ var (
 	substituted  = lazyregexp.New("[$][A-Za-z0-9_({@*#?!]|`")
 )
 
-// refused returns the beginnings of commands that were refused for lack of a person to permit them. If a line has
-// several commands, it is the first that is not allowed.
+// refused returns the beginnings of commands that were refused for lack of a person to permit them: of a line with
+// several, the first that is not allowed.
 func refused(calls []agents.Tool, agent workflows.Agent) []session.RefusedCommand {
 	var list []session.RefusedCommand
 	for _, c := range calls {
@@ -415,8 +414,7 @@ func (w *watched) cause(class agents.Class) agents.Class {
 	return c
 }
 
-// moved returns a function that looks at the files of the work tree: its result changes when files are written, made
-// or deleted.
+// moved returns a function whose result changes when files of the work tree are written, made or deleted.
 func (r *Runner) moved(ctx context.Context) func() string {
 	return func() string {
 		ctx, cancel := context.WithTimeout(ctx, lookAtMost)

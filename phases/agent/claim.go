@@ -11,9 +11,8 @@ import (
 // statusMark begins the line in which agents give their answer if they have no other way.
 const statusMark = "WFS_RESULT:"
 
-// claimOf returns an agent's claim about its run. It takes the answer to a schema, else $WFS_RESULT, else its last
-// message if that is JSON as a whole, else the last line of that message that begins with statusMark. Without any of
-// these the work is not done.
+// claimOf returns an agent's claim about its run: the answer to a schema, else $WFS_RESULT, else its last message if
+// that is all JSON, else the last line of that message that begins with statusMark. Without any the work is not done.
 func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 	if len(o.Structured) > 0 {
 		a, err := parseResult(o.Structured, now)
@@ -43,7 +42,7 @@ func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 }
 
 // ClaimNote returns the claim at the end of an agent's last message, in words for the next brief: "says that the work
-// is done: …". It returns "" if there is no claim.
+// is done: …"; "" if there is none.
 func ClaimNote(last string, now func() time.Time) string {
 	a := claimOf(agents.Outcome{Last: last}, answer{}, now)
 	said := ""

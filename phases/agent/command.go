@@ -39,8 +39,8 @@ func (a *attempt) runCommand(ctx context.Context, c workflows.Command) (session.
 	return res, nil
 }
 
-// shellRefused distinguishes a command that the shell could not execute from an agent that exits with the same code:
-// the last line then begins with the shell's name, in any language.
+// shellRefused distinguishes a command that the shell could not execute from an agent with the same exit code: the
+// last line then begins with the shell's name, in any language.
 func shellRefused(exit int, last string) bool {
 	return (exit == process.ExitNotFound || exit == process.ExitNotExecutable) && strings.HasPrefix(last, "sh: ")
 }
@@ -63,8 +63,7 @@ func withSettings(env, settings []string) []string {
 	return append(env, count+strconv.Itoa(n))
 }
 
-// bareEnv returns the environment for everything that runs in the work tree. It lacks the variables of an outer wfs
-// under which this one runs.
+// bareEnv returns the environment for everything that runs in the work tree, without variables of an outer wfs.
 func (r *Runner) bareEnv(extra []string) []string {
 	env := slices.DeleteFunc(process.DefaultEnv(r.Environ, extra), func(entry string) bool {
 		return strings.HasPrefix(entry, "WFS_") || strings.HasPrefix(entry, "PWD=")

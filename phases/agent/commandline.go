@@ -21,8 +21,8 @@ const SchemaFile = "answer.schema.json"
 // CardDir is the directory in a run's directory with the files of an agent's card.
 const CardDir = "card"
 
-// CommandLine returns the command line that would start a run, to show it to people. Words in braces differ from run
-// to run. It returns nil for a script.
+// CommandLine returns the command line that would start a run, for people; nil for a script. Words in braces differ
+// from run to run.
 func (r *Runner) CommandLine(ctx context.Context, req session.RunRequest) []string {
 	req.Plan.Agent = *req.Plan.AgentOf(&req.Phase)
 	if !r.goesOn(ctx, req) {
@@ -41,8 +41,8 @@ func (r *Runner) CommandLine(ctx context.Context, req session.RunRequest) []stri
 	return process.Argv(run.Command)
 }
 
-// AgentCommand returns the command line and standard input for an agent with a card. Lists of the card whose word has
-// no value are omitted. id names a new conversation. why is the reason if the agent cannot run like this.
+// AgentCommand returns the command line and standard input for an agent with a card. It omits lists of the card whose
+// word has no value. id names a new conversation. why is the reason if the agent cannot run so.
 func AgentCommand(req session.RunRequest, prompt []byte, id string) (argv []string, stdin []byte, why string) {
 	agent := req.Plan.Agent
 	card := agent.Card
@@ -66,8 +66,8 @@ func AgentCommand(req session.RunRequest, prompt []byte, id string) (argv []stri
 	return card.Argv(i), nil, ""
 }
 
-// conversationID returns the UUID for a new conversation of a run. The same run gives the same UUID, so that it can
-// be found again.
+// conversationID returns the UUID for a new conversation, the same each time for the same run, so that it can be
+// found again.
 func conversationID(runID string, try int) string {
 	h := sha256.Sum256(fmt.Appendf(nil, "%d %s", try, runID))
 	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80 // version 8 of RFC 9562: custom

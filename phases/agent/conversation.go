@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// goesOn reports whether the agent can resume the request's conversation: it must be from the same agent and work
-// tree, and from a compatible version.
+// goesOn reports whether the agent can resume the request's conversation: it needs the same agent and work tree, and
+// a compatible version.
 func (r *Runner) goesOn(ctx context.Context, req session.RunRequest) bool {
 	c, agent := req.Conversation, req.Plan.Agent
 	return c != nil && c.ID != "" && req.Phase.Run.Agent && agent.Card != nil && len(agent.Card.Resume) > 0 &&
@@ -35,8 +35,8 @@ func (r *Runner) place() string {
 	return hex.EncodeToString(h[:])[:16]
 }
 
-// sameFamily reports whether two versions begin with the same two numbers. An unknown version counts as the same: it
-// is no reason to drop a conversation.
+// sameFamily reports whether two versions begin with the same two numbers. An unknown version is no reason to drop a
+// conversation.
 func sameFamily(a, b string) bool {
 	return a == "" || b == "" || family(a) == family(b)
 }

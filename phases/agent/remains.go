@@ -12,12 +12,12 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// AgentFile is a file in a run's directory with the agent and the place of a session.Conversation. With it the
-// conversation can be resumed if wfs is killed during the run.
+// AgentFile is the file in a run's directory with the agent and the place of a session.Conversation. It allows
+// resuming if wfs is killed during the run.
 const AgentFile = "agent.json"
 
-// Left reconstructs the usage and the conversation of a run whose wfs was killed, from its agent's events or a
-// command's result file. Often there is none.
+// Left reconstructs the usage and conversation of a run whose wfs was killed, from its agent's events or a command's
+// result file. Often there is none.
 func Left(runDir string) session.Remains {
 	var left session.Remains
 	if text, err := durable.ReadFile(filepath.Join(runDir, EventsFile), 2*maxEvents); err == nil {
@@ -40,8 +40,7 @@ func Left(runDir string) session.Remains {
 	return left
 }
 
-// untilLastWord returns the time from a run's brief to its last output, in milliseconds. How much longer it worked is
-// unknown.
+// untilLastWord returns the milliseconds from a run's brief to its last output. It may have worked longer.
 func untilLastWord(runDir string) int64 {
 	brief, err := os.Lstat(filepath.Join(runDir, BriefFile))
 	if err != nil {
@@ -56,9 +55,8 @@ func untilLastWord(runDir string) int64 {
 	return longest
 }
 
-// leftIn reconstructs usage and conversation from the events of a run. Each process counts from zero and reports its
-// total so far. A conversation counts only after the agent has done something in it: before, it may not have received
-// the brief.
+// leftIn reconstructs usage and conversation from a run's events. Each process counts from zero and reports its total
+// so far. A conversation counts once the agent has done something in it: before, it may not have received the brief.
 func leftIn(events []byte) session.Remains {
 	var sum, last agents.Spent
 	var begun, end int64

@@ -72,8 +72,8 @@ func parseFinding(raw []byte) (session.Remark, bool) {
 	return x, x.What != ""
 }
 
-// worded removes from a run's answer the parts that do not belong to its phase. A reviewer makes no claims, and its
-// verdict counts only if the run ended well.
+// worded removes from a run's answer the parts foreign to its phase. A reviewer makes no claims, and its verdict
+// counts only if the run ended well.
 func worded(res session.RunResult, req session.RunRequest) session.RunResult {
 	if req.Phase.Review == nil {
 		res.Review = nil

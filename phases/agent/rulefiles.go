@@ -14,7 +14,7 @@ var ruleFiles = strings.Fields(
 	"CLAUDE.md .claude/CLAUDE.md AGENTS.md GEMINI.md .github/copilot-instructions.md .cursorrules")
 
 // unloadedRules returns the rule files of the work tree that the agent's program does not load itself. Files with
-// equal contents, such as links, are named once.
+// equal contents, such as links, count once.
 func (r *Runner) unloadedRules(req session.RunRequest) []string {
 	var names, texts []string
 	var loads []string

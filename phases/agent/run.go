@@ -41,7 +41,7 @@ type Runner struct {
 	Prober *Prober
 	// Settings are git settings for agents that may not push: keys and values in turn.
 	Settings []string
-	// Hurry, when closed, kills a run that is being stopped at once. May be nil.
+	// Closing Hurry kills a run that is being stopped, without further grace. May be nil.
 	Hurry  <-chan struct{}
 	Grace  time.Duration // between TERM and KILL; 0 is proc.DefaultGrace
 	Settle time.Duration // silence after an agent's final message before it is stopped; 0 is that of proc.Signs

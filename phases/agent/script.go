@@ -20,8 +20,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Script is a list of prepared edits that is played instead of an agent: for demonstrations, for tests, and for
-// people who want to see a workflow before they trust an agent with it.
+// Script is a list of prepared edits, played instead of an agent: for demonstrations, tests, and people who want to
+// see a workflow before they trust an agent with it.
 type Script struct{ Steps []Step }
 
 // Step describes one attempt. Its actions run in the order of the fields below Attempt. Paths are relative to the top
@@ -29,7 +29,7 @@ type Script struct{ Steps []Step }
 type Step struct {
 	Phase   workflows.PhaseName
 	Lap     int // 0: every lap
-	Attempt int // the step begins with this attempt of a visit to the phase; 0: every attempt
+	Attempt int // it applies from this attempt of a visit to the phase on; 0: to every attempt
 
 	Say      string            // printed
 	Scribble map[string]string // files overwritten before Hang, as by a run that is killed midway
@@ -47,8 +47,8 @@ type Step struct {
 	Wait           time.Duration
 }
 
-// Step returns the step for an attempt; nil for none. A step for this lap takes precedence over one for every lap. Of
-// these it returns the step with the latest Attempt that is not after the present one; of equal ones, the last.
+// Step returns the step for an attempt; nil for none. A step for this lap precedes one for every lap. Then the latest
+// Attempt up to the present one decides, and of equal steps the last.
 func (s *Script) Step(phase workflows.PhaseName, lap, attempt int) *Step {
 	var best *Step
 	for i := range s.Steps {

@@ -14,8 +14,8 @@ import (
 )
 
 // laySpec writes a specification that is too long for a brief into the session's documents while a run lasts, and
-// names the file in the request. If a file of that name has other contents, it takes another name. A file left by a
-// killed run is recognised by its contents, and stays: it is in a checkpoint by then.
+// names the file in the request. It never overwrites a file with other contents. A file left by a killed run is
+// recognised by its contents, and stays: it is in a checkpoint by then.
 func (r *Runner) laySpec(req *session.RunRequest) (remove func(), err error) {
 	if len(req.Spec) <= brief.MaxSpec {
 		return func() {}, nil

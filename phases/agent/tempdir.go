@@ -13,22 +13,22 @@ import (
 	"github.com/wfs-dev/wfs/phases/process"
 )
 
-// MaxTempDir limits the path of a run's temporary directory, in bytes: programs put sockets there, whose path must
-// not exceed 104 bytes.
+// MaxTempDir limits the path of a run's temporary directory, in bytes: paths of sockets in it must not exceed 104
+// bytes.
 const MaxTempDir = 64
 
 // tempLock is the suffix of the lock file next to a temporary directory. The run's processes hold the lock.
 const tempLock = ".lock"
 
-// tempDir is a run's own directory for temporary files. It is outside of the repository: a search for a repository, a
+// tempDir is a run's own directory for temporary files, outside of the repository: a search for a repository, a
 // module or a configuration in parent directories must not find the user's.
 type tempDir struct {
 	path string
 	lock *durable.Lock // nil in the system's directory
 }
 
-// newTempDir makes the temporary directory of a run, and removes those of runs that were killed. It returns nil if
-// the run has to use the system's.
+// newTempDir makes the temporary directory of a run, and removes those of killed runs. It returns nil if the run has
+// to use the system's.
 func (r *Runner) newTempDir(runID string) *tempDir {
 	if r.Temp == "" {
 		return nil

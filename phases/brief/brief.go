@@ -58,8 +58,8 @@ func Render(req session.RunRequest, f Found) []byte {
 	return b.whole("begin", "end")
 }
 
-// whole assembles the brief. If it is too long, its body is cut at the end. The final part, which says how to answer,
-// is never cut.
+// whole assembles the brief. If it is too long, the end of its body is cut, never the final part, which says how to
+// answer.
 func (b *brief) whole(body, end string) []byte {
 	b.write(end)
 	b.fenced = false
@@ -164,8 +164,8 @@ func name[T ~string](s T) string {
 	return strings.ReplaceAll(process.Shown(string(s)), "`", "'")
 }
 
-// quotable matches names that are safe in a sentence: they cannot contain a sentence of their own. Other names of
-// files and tests are quoted between the marks.
+// quotable matches names that are too simple to hold a sentence, so they may be in one. Other names of files and
+// tests are quoted between the marks.
 var quotable = lazyregexp.New(`^[A-Za-z0-9_./:@+\-\[\]()#]{1,80}$`)
 
 // inline quotes names in a sentence. ok is false if there are too many, or if one of them is not quotable.

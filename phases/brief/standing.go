@@ -154,7 +154,7 @@ func (b standing) judged() *session.Checkpoint {
 	return nil
 }
 
-// Seen returns the newest judgement in a sentence; "" if the history has it. Counts come from wfs. Names and output
+// Seen returns the newest judgement in a sentence; "" if the history has it. Counts come from wfs; names and output
 // come from the project or an agent, and are quoted between the marks.
 func (b standing) Seen() string {
 	who, listed := "The last attempt", len(b.S.LastGates) == 0
@@ -168,8 +168,8 @@ func (b standing) Seen() string {
 	return ""
 }
 
-// verdict describes wfs's findings in a sentence. If the history has the outcome, the sentence omits it, and is "" if
-// nothing else is left.
+// verdict describes wfs's findings in a sentence, without the outcome if the history has it, and "" if nothing is
+// left.
 func (b standing) verdict(listed bool) string {
 	text, counts := b.outcome(), b.counts()
 	listed = listed && text == outcomeText(b.S.Last.Verdict, b.S.Last.Class)

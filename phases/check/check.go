@@ -30,12 +30,12 @@ const tryWithout = "without_code"
 const (
 	checkHeadFails = "head_fails"          // tests fail with the code that they came with
 	checkWithout   = "passes_without_code" // all new and changed tests pass with the code of the base
-	// its old version fails with the new code; its new version passes with the old code too
+	// the old version fails with the new code; the new version passes with the old code too
 	checkWeakened = "test_weakened"
 	checkRemoved  = "failing_test_removed" // it fails with the new code, and was removed or is skipped
 	// Named only, no faults:
 	checkChanged = "test_changed"            // it expects something else now
-	checkUnbuilt = "test_not_built"          // its old version does not build with the new code
+	checkUnbuilt = "test_not_built"          // the old version does not build with the new code
 	checkAsWell  = "passes_without_code_too" // it passes there, others fail
 )
 
@@ -215,8 +215,8 @@ func (c *checking) whole() session.TestID { return report.GateID(c.Gate.Name) }
 var inChecks = strings.NewReplacer("the lap's tests", "the new and changed tests", "this lap's", "these commits'",
 	"this lap", "these commits")
 
-// stands runs the gate on the base and on the change, and selects the tests to check. Tests that fail with the code
-// that they came with are a finding. An error says why nothing can be checked.
+// stands runs the gate on the base and on the change, and selects the tests to check. Tests that fail with their own
+// code are a finding. An error says why nothing can be checked.
 func (c *checking) stands(ctx context.Context) error {
 	base, gate := c.Req.LapTree, c.Gate.Name
 	_, run, err := c.on(ctx, session.JudgeRequest{Plan: c.Req.Plan, Phase: c.Req.Phase, RunDir: c.Req.RunDir,
@@ -266,7 +266,7 @@ func (c *checking) on(ctx context.Context, r session.JudgeRequest, tree session.
 	return res, run, err
 }
 
-// failing finds tests that fail with the code that they came with, twice.
+// failing finds tests that fail twice with the code that they came with.
 func (c *checking) failing(ctx context.Context, run *gate.Run) error {
 	once := c.Notices(run)
 	if len(once) == 0 {
@@ -335,8 +335,8 @@ func (c *checking) questions(ctx context.Context) error {
 	return c.askLess(ctx)
 }
 
-// askLess checks whether tests of the base notice a change of the code that they no longer notice now. If the code
-// fails their previous version, that proves nothing.
+// askLess checks whether tests of the base notice a change of the code that they no longer notice. That proves
+// nothing if the code fails their previous version.
 func (c *checking) askLess(ctx context.Context) error {
 	if c.withCode && (len(c.to.Findings) > 0 || c.oldFail) {
 		return nil
@@ -352,8 +352,8 @@ func (c *checking) askLess(ctx context.Context) error {
 	return nil
 }
 
-// newTests checks that the new and changed tests fail without the code. If that does not prove that they can fail, it
-// checks that they notice other expected values and failing code.
+// newTests checks that the new and changed tests fail without the code. If that does not prove that they can fail,
+// they must notice other expected values and failing code.
 func (c *checking) newTests(ctx context.Context) error {
 	sure := false
 	if c.withCode {
@@ -397,8 +397,8 @@ func (c *checking) backwards() []trial.File {
 // bareTests runs the new and changed tests with the code of the base.
 type bareTests struct{ *checking }
 
-// withoutCode runs the tests of the change on the code of the base. It reports whether one fails there by an
-// assertion: then it can fail, and needs the code.
+// withoutCode runs the change's tests on the code of the base. It reports whether one fails there by an assertion:
+// then it can fail, and needs the code.
 func (c bareTests) withoutCode(ctx context.Context) (sure bool, err error) {
 	c.Say("gate " + c.Gate.Name + " without the code …")
 	var passing []session.TestID

@@ -24,8 +24,8 @@ type oldTests struct {
 }
 
 // try runs the tests of the base on the code of the change. A test that fails there was changed or removed. If its
-// new version passes with the code of the base too, it was weakened. If that fails, it expects something else now;
-// this is only named, because it may be the purpose of the change.
+// new version passes with the code of the base too, it was weakened. Otherwise it expects something else now, which
+// is only named: it may be the purpose of the change.
 func (c oldTests) try(ctx context.Context) error {
 	const says = "the tests of the base"
 	paths := slices.Clone(c.paths)
@@ -64,7 +64,7 @@ func (c oldTests) try(ctx context.Context) error {
 	return nil
 }
 
-// unbuilt returns the paths without test files that cannot be built or loaded with the code of the change, and names
+// unbuilt returns the paths without test files that do not build or load with the code of the change, and names
 // these.
 func (c oldTests) unbuilt(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {

@@ -21,8 +21,8 @@ type ecosystem struct {
 // row is a way to run tests, with the evidence that a project uses it.
 type row struct {
 	// shows is evidence: a file pattern, or PATTERN:TEXT for files that match a regular expression, whose group is
-	// shown to people. "|" separates alternatives. Parts separated by a space must all be there, except those that
-	// begin with "!", which must not.
+	// shown to people. "|" separates alternatives. All parts separated by spaces are required; those that begin with
+	// "!" must be absent.
 	shows   string
 	command string // words in braces are replaced: see words
 	format  workflows.Format
@@ -154,8 +154,7 @@ func (p *project) byRows(rows []row) (list []Proposal) {
 	return list
 }
 
-// shows returns the last evidence that was found, in words for people; "" if some is missing, or if some is there
-// that must not be.
+// shows returns the last evidence found, in words for people; "" if some is missing or must not be there.
 func (p *project) shows(all string) (why string) {
 	for one := range strings.FieldsSeq(all) {
 		one, not := strings.CutPrefix(one, "!")

@@ -64,8 +64,8 @@ var nodeTools = []nodeTool{
 	{name: "playwright", report: "--reporter=junit", format: workflows.FormatJUnit},
 }
 
-// proposeNode proposes a gate for the runner in the test script, else for one among the dependencies, else for the
-// packages of a workspace. The exit code of the test script is the last resort.
+// proposeNode proposes a gate for the runner in the test script, else in the dependencies, else in the packages of a
+// workspace. The exit code of the test script is the last resort.
 func proposeNode(p *project) []Proposal {
 	n := p.nodePackage()
 	if n == nil {
@@ -189,7 +189,7 @@ func (n *nodePackage) manager() string {
 
 func (n *nodePackage) exec() string { return nodeExec[n.manager()] }
 
-// byTool proposes a gate for the runner in the test script, else for one among the dependencies.
+// byTool proposes a gate for the runner in the test script, else in the dependencies.
 func (n *nodePackage) byTool() []Proposal {
 	why := "package.json: " + n.Scripts["test"]
 	before := ""
@@ -263,8 +263,8 @@ func (t *nodeTool) kept(words []string) (kept []string) {
 	return kept
 }
 
-// beyond returns the commands of the test script, and of those that npm runs around it, that neither run tests nor
-// build. Coverage is one of them.
+// beyond returns the commands of the test script, and of those that npm runs around it, that neither test nor build.
+// Coverage is one of them.
 func (n *nodePackage) beyond() (commands []string) {
 	for _, s := range n.steps {
 		tool, _, _ := strings.Cut(s.text, " ")
@@ -308,8 +308,8 @@ func (n *nodePackage) members() (dirs, tools []string) {
 	return dirs, tools
 }
 
-// byWorkspaces proposes a gate for a repository of many packages. If all of them use the same runner, it runs in each
-// package and reports into a directory.
+// byWorkspaces proposes a gate for a repository of many packages. If all use the same runner, it runs in each and
+// reports into a directory.
 func (n *nodePackage) byWorkspaces() []Proposal {
 	dirs, tools := n.members()
 	if len(tools) != 1 {

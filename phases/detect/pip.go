@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// pipInstalls returns the command that makes a virtual environment with the packages that a Python project declares,
-// and with pytest if it is needed; "" if no file declares any.
+// pipInstalls returns the command that makes a virtual environment with a Python project's declared packages, and
+// pytest if needed; "" if none are declared.
 func (p *project) pipInstalls(pytest bool) string {
 	pyproject, requirements := p.has("pyproject.toml"), p.has("requirements.txt")
 	// Without a build system it is often no package, and another file then names its requirements.

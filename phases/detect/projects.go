@@ -36,8 +36,8 @@ type project struct {
 }
 
 // Projects looks for projects at root and in the directories right below, and proposes gates for the tests of each,
-// likeliest first; one of them is enough. With several projects each gate has a name and paths of its own. readFile
-// is os.ReadFile.
+// likeliest first; one is enough. With several projects each gate has its own name and paths. readFile is
+// os.ReadFile.
 func Projects(root string, readFile func(name string) ([]byte, error)) [][]Proposal {
 	top := &project{root: root, readFile: readFile}
 	list := top.propose()

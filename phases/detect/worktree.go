@@ -24,10 +24,9 @@ var installs = []struct{ dir, file, command, extra, group string }{
 var usesPytest = lazyregexp.New(`(^|[\s&|;()/])pytest($|[\s&|;()/])`)
 
 // Worktree proposes the set-up of a new work tree for the project at root. ignored are the ignored names at its top;
-// directories end in a slash. Local settings are copied. Installed packages, including those that run the gates, are
-// installed again, because they often contain their own path. A virtual environment that no file describes is linked;
-// one that leads back to the project is refused when the work tree is made. program reports whether a program is
-// installed.
+// directories end in a slash. Local settings are copied. Packages, with the runners of gates, are installed again:
+// they often contain their own path. A virtual environment that no file describes is linked; one that leads back to
+// the project is refused when the work tree is made. program reports whether a program is installed.
 func Worktree(root string, ignored []string, gates []workflows.Gate,
 	program func(name string) bool) workflows.Worktree {
 	var w workflows.Worktree
@@ -50,8 +49,8 @@ func Worktree(root string, ignored []string, gates []workflows.Gate,
 	return w
 }
 
-// installs returns the command that fills a directory; "" if none is known. If the program that made a lock file is
-// missing, and pip can do without that file, pip is used.
+// installs returns the command that fills a directory; "" if unknown. pip replaces a missing program that made the
+// lock file, if it can.
 func (p *project) installs(dir string, pytest bool, program func(name string) bool) string {
 	pip := ""
 	if dir == ".venv/" {

@@ -12,8 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// mostAlone limits how many tests run alone: a command line does not hold many more, and tests that fail in such
-// numbers are not flaky.
+// mostAlone limits how many tests run alone: a command line does not hold many more, and so many failing tests are
+// not flaky.
 const mostAlone = 50
 
 // Alone returns the gate narrowed to these tests. ok is false unless the command is understood: a plain command line
@@ -51,8 +51,7 @@ func (j *Runner) choose(format workflows.Format, words []string, ids []session.T
 	return nil, false
 }
 
-// plainWords splits a command into its words. It returns none if a shell would do more than split the words and
-// insert $WFS_REPORT.
+// plainWords splits a command into words. It returns none if a shell would do more than that and insert $WFS_REPORT.
 func plainWords(c workflows.Command) []string {
 	if c.Shell == "" {
 		return slices.Clone(c.Argv)

@@ -54,9 +54,9 @@ func (j *Runner) EnterClean(ctx context.Context, g workflows.Gate, tree session.
 	return nil, at, nil
 }
 
-// Astray returns the reason why a run did not judge the tree, "" if it did. Either the gate did not run, because it
-// would have judged files outside of its clean checkout. Or the run changed an installed package, so its results and
-// later ones may come from that change.
+// Astray says why a run did not judge the tree, "" if it did. Either the gate did not run, because it would have
+// judged files outside of its clean checkout. Or it changed an installed package, which may cause its results and
+// later ones.
 func (g *Run) Astray() string {
 	switch {
 	case g.Leads != nil:

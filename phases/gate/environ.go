@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// In a clean checkout gates have an empty home directory of their own, so that no personal settings, of a user or an
-// agent, change a verdict. Variables tell tools where their files are.
+// In a clean checkout gates have an empty home directory, so that no settings of a user or an agent change a verdict.
+// Variables tell tools where their files are.
 
 // homes lists pairs: a variable for the place of a tool's programs, packages or settings, and its default below the
-// home directory. A path that begins with an XDG variable is relative to that variable's directory or its default.
+// home directory. A path that begins with an XDG variable is relative to its value or default.
 var homes = strings.Fields(`
 	GIT_CONFIG_GLOBAL .gitconfig
 	GOCACHE Library/Caches/go-build
@@ -60,8 +60,8 @@ var homes = strings.Fields(`
 	GRADLE_USER_HOME .gradle
 	PUB_CACHE .pub-cache`)
 
-// roomEnv returns an environment with another home directory and another directory for temporary files, if given, and
-// without wfs's own variables.
+// roomEnv returns an environment with another home and temporary directory, if given, and without wfs's own
+// variables.
 func roomEnv(env []string, home, temp string) []string {
 	was := map[string]string{}
 	out := make([]string, 0, len(env)+len(homes)/2)

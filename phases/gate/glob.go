@@ -17,9 +17,8 @@ func MatchAny(patterns []string, name string) bool {
 	return matched
 }
 
-// matchGlob matches a path relative to the top with a gitignore-like pattern. A pattern without a slash at the front
-// or in the middle matches at any depth, `**` crosses directories, and a pattern that matches a directory matches
-// everything below it.
+// matchGlob matches a path relative to the top with a gitignore-like pattern. Without a slash at the front or in the
+// middle it matches at any depth, `**` crosses directories, and a match of a directory includes everything below it.
 func matchGlob(pattern, name string) bool {
 	below := "(?:/.*)?"
 	if dir, only := strings.CutSuffix(pattern, "/"); only {

@@ -13,9 +13,8 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 )
 
-// Node's test runner reports only that a file could not be loaded; its JUnit report has no reason. Loading the file
-// once more, as the runner does (`node FILE` [node:test, "Test runner execution model"]), makes Node print the
-// reason.
+// Node's test runner, and its JUnit report, say only that a file could not be loaded. Loading it once more, as the
+// runner does (`node FILE` [node:test, "Test runner execution model"]), makes Node print the reason.
 
 const (
 	maxExplained   = 10 // files; the first ones are enough

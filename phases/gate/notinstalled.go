@@ -14,8 +14,8 @@ type NotInstalledError struct{ Reason string }
 
 func (e *NotInstalledError) Error() string { return e.Reason }
 
-// NotInstalled returns a message if a run failed because the set-up of its place did not install something. It
-// returns "" if there was no set-up, or the run failed for another reason.
+// NotInstalled returns a message if a run failed because the set-up of its place did not install something; "" if
+// there was no set-up, or another reason.
 func (g *Run) NotInstalled() string {
 	if g.setup == "" || g.Exit == 0 || g.Gate.Format.PerTest() && len(g.Report.Tests) > 0 {
 		return ""
@@ -32,8 +32,7 @@ func (g *Run) NotInstalled() string {
 	return notInstalled(g.setup, what)
 }
 
-// LeftOut returns the end of a sentence about something that the set-up did not install and tests need; "" if no test
-// reports that.
+// LeftOut ends a sentence about something that tests need and the set-up did not install; "" if no test says so.
 func (g *Run) LeftOut() string {
 	for _, id := range report.SortedKeys(g.Report.Messages) {
 		if what := report.Lacking(g.Report.Messages[id]); what != "" && g.setup != "" {

@@ -17,8 +17,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Rooms are the places where a gate can run: the work tree, and clean checkouts in which it gives the same result on
-// the base.
+// Rooms are the places where a gate can run: the work tree, and clean checkouts if its result on the base is the same
+// there.
 type Rooms struct {
 	Runner
 	// RoomNote caches the answers of NoRoom. May be nil.
@@ -29,8 +29,8 @@ type Rooms struct {
 	Mend string
 }
 
-// RoomNote caches for a session whether a gate gives the same result on its base in a clean checkout as in the work
-// tree. why is the first difference, "" for none.
+// RoomNote caches for a session whether a gate gives the same result on its base in a clean checkout. why is the
+// first difference, "" for none.
 type RoomNote interface {
 	Read(gate string) (why string, known bool)
 	Write(gate, why string) error
@@ -73,9 +73,8 @@ func (j *Rooms) ChoosePlaces(ctx context.Context, r *session.JudgeRequest) error
 	return nil
 }
 
-// NoRoom returns the reason why a gate's result in a clean checkout proves nothing; "" if the gate gives the same
-// result on the base there as in the work tree, for every test. The answer is found once for a session, and cached.
-// An error means that ctx has ended.
+// NoRoom says why a gate's result in a clean checkout proves nothing; "" if on the base it is the same there as in
+// the work tree, for every test. The answer is cached for a session. An error means that ctx has ended.
 func (j *Rooms) NoRoom(ctx context.Context, r session.JudgeRequest, g workflows.Gate) (why string, err error) {
 	if j.Clean == nil {
 		return "there is no room for a clean checkout", nil
@@ -116,8 +115,7 @@ func (j *Rooms) NoteRoom(gate, why string) string {
 	return why
 }
 
-// differs runs a gate in a clean checkout of the base, and returns the first difference from the work tree; "" for
-// none.
+// differs runs a gate in a clean checkout of the base, and returns the first difference from the work tree, or "".
 func (j *Rooms) differs(ctx context.Context, g workflows.Gate, r session.JudgeRequest,
 	was session.Tests) (string, error) {
 	g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
@@ -139,8 +137,8 @@ func (j *Rooms) differs(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	return j.Difference(run, g, was, r.Known), nil
 }
 
-// Difference returns the first difference between a run in a clean checkout and the results in the work tree, apart
-// from known tests.
+// Difference returns the first difference between a run in a clean checkout and the results in the work tree, except
+// for known tests.
 func (j *Rooms) Difference(run *Run, g workflows.Gate, was session.Tests, known []session.TestID) string {
 	switch {
 	case run.Astray() != "":

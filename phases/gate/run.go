@@ -57,8 +57,7 @@ func (g *Run) Ran() bool {
 	return g.Ended == proc.Exited && g.Exit != process.ExitNotExecutable && g.Exit != process.ExitNotFound
 }
 
-// leadBack replaces paths of the clean checkout in a gate's output by those of the work tree, where people and agents
-// look.
+// leadBack replaces the clean checkout's path in a gate's output by the work tree's, where people and agents look.
 func (g *Run) leadBack(room, live string) {
 	for i, line := range g.printed {
 		g.printed[i] = strings.ReplaceAll(line, room, live)
@@ -69,7 +68,7 @@ func (g *Run) leadBack(room, live string) {
 }
 
 // close adds the result for the gate as a whole: that of an exit-code gate, or a failure that no test explains, such
-// as a coverage threshold, an error outside of all tests, or a truncated report.
+// as a coverage threshold, an error outside of tests, or a truncated report.
 func (g *Run) close() {
 	id, tests := report.GateID(g.Gate.Name), g.Report.Tests
 	if !g.Gate.Format.PerTest() {
@@ -100,8 +99,7 @@ func (g *Run) closeByExit() {
 	}
 }
 
-// Unable returns the reason why the command did not run, as the end of a sentence; "" if it did, even if it ran too
-// long.
+// Unable says why the command did not run, as the end of a sentence; "" if it did, even if it ran too long.
 func (g *Run) Unable() string {
 	switch {
 	case g.Ended == proc.NotStarted:

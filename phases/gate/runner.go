@@ -117,8 +117,8 @@ func (j *Runner) prepare(g workflows.Gate, on On) (*execution, error) {
 		}
 	}
 	marker := process.GateMarker + x.reportFile
-	// Python uses a compiled file if its source has the same size and was written in the same second. Results
-	// compiled by this gate must not hide the next attempt's source. The user's environment comes later and wins.
+	// Python uses a compiled file if its source has the same size and was written in the same second. This gate's
+	// compiled files must not hide the next attempt's source. The user's environment comes later and wins.
 	env := append(append([]string{"PYTHONDONTWRITEBYTECODE=1"}, j.Env...), "WFS_REPORT="+x.reportFile, marker)
 	if on.Anew && g.Format == workflows.FormatGoTest {
 		env = goWithoutCache(env)

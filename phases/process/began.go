@@ -18,8 +18,8 @@ const BeganFile = "began"
 // MaxBegan limits BeganFile, in bytes.
 const MaxBegan = 1 << 10
 
-// KeepBegan records when the first process of a run is about to begin. Without this record nothing about old
-// processes can be proven later.
+// KeepBegan records when the first process of a run is about to begin. Without it nothing can be proven about old
+// processes.
 func KeepBegan(runDir string) {
 	path := filepath.Join(runDir, BeganFile)
 	if _, err := os.Lstat(path); err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Variables that agents and gates see without configuration: those that a shell, a terminal and the usual toolchains
-// need to work. None of them commonly holds a secret.
+// need. None of them commonly holds a secret.
 var (
 	allowedNames = strings.Fields(`PATH HOME LANG LANGUAGE TERM COLORTERM NO_COLOR USER LOGNAME SHELL TMPDIR TZ CI
 		SSL_CERT_FILE SSL_CERT_DIR NIX_SSL_CERT_FILE
@@ -22,9 +22,8 @@ var (
 	allowedPrefixes = []string{"LC_", "XDG_"}
 )
 
-// DefaultEnv returns the variables of environ ("NAME=value") that agents and gates may see: those of a fixed list,
-// and those named in extra, where NAME_* means all with that prefix. If a name occurs twice, the last value counts.
-// The result is sorted.
+// DefaultEnv returns the variables of environ ("NAME=value") that agents and gates may see, sorted: a fixed list, and
+// those named in extra, where NAME_* means all with that prefix. The last value of a name counts.
 func DefaultEnv(environ, extra []string) []string {
 	allowed := map[string]bool{}
 	prefixes := slices.Clone(allowedPrefixes)

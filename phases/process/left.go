@@ -28,8 +28,7 @@ func Reason(err error) string {
 // are never read again.
 const maxLeft = 64 << 20
 
-// Clean removes secrets from files that a run or a gate wrote into its directory, after they were read. name is a
-// file or a directory. It is no error if it does not exist.
+// Clean removes secrets from a file or a directory that a run or a gate wrote, after it was read. It need not exist.
 func Clean(name string, secrets *redact.Redactor) error {
 	return filepath.WalkDir(name, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -60,8 +60,8 @@ func (l *Log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// compact moves the end of the file over its middle. It runs once for each quarter of the limit, so that a flood of
-// output is written only twice.
+// compact moves the end of the file over its middle. It runs once per quarter of the limit, so that a flood is
+// written only twice.
 func (l *Log) compact() error {
 	head, keep := l.max/2, l.max/4
 	from, to := l.size-keep, head+int64(len(fmt.Sprintf(cutLine, 0)))

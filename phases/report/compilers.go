@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// compilers collects compiler errors from the output around a report. If tests are compiled, the report of a failed
-// build is missing or incomplete, and only the compiler gives the reason.
+// compilers collects compiler errors from the output around a report. After a failed build the report is missing or
+// incomplete, and only the compiler gives the reason.
 type compilers struct {
 	at   Place
 	list []Breakage
@@ -106,8 +106,7 @@ func (c *compilers) nodeLine(text string) {
 	}
 }
 
-// explain adds the errors to a report. It ignores files outside of the work tree: a test may print text like an
-// error.
+// explain adds the errors to a report, except for files outside of the work tree: a test may print similar text.
 func (c *compilers) explain(r *Report, inTree func(file string) bool) {
 	n := r.Tests.Count()
 	for _, x := range c.loads {

@@ -22,8 +22,7 @@ var tooLarge = fmt.Sprintf("it is larger than %d bytes", maxDocument)
 
 const truncated = "it is truncated or malformed"
 
-// jsonDocuments reads the JSON objects in a text that have a key, and skips other output. damage is why some may be
-// missing.
+// jsonDocuments reads the JSON objects in a text that have a key. damage is why some may be missing.
 func jsonDocuments[T any](data []byte, key string, read func(T)) (damage string) {
 	mark := []byte(`"` + key + `"`)
 	for tries := 0; tries < maxJSONTries && bytes.Contains(data, mark); {
@@ -58,8 +57,7 @@ type xmlReader interface {
 	end(name string)
 }
 
-// xmlDocuments reads the XML documents in a text whose root matches, and skips other output. Characters that XML
-// forbids are read as spaces.
+// xmlDocuments reads the XML documents in a text whose root matches. Characters that XML forbids become spaces.
 func xmlDocuments(data []byte, root *lazyregexp.Regexp, begin func() xmlReader) (damage string) {
 	data = bytes.Map(func(r rune) rune {
 		if r == utf8.RuneError || r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {

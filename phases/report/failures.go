@@ -39,8 +39,7 @@ type Failure struct {
 }
 
 // ReadFailures returns the stored output of failing tests from a run's directory. It returns none if nothing failed,
-// the directory is gone, or there is no regular file of reasonable size. An error means that the file exists and
-// cannot be read.
+// the directory is gone, or the file is irregular or too large. An error means that the file cannot be read.
 func ReadFailures(runDir string) ([]Failure, error) {
 	name := filepath.Join(runDir, FailuresFile)
 	data, err := durable.ReadFile(name, maxFailuresFile)
@@ -62,8 +61,8 @@ const maxFailuresFile = 16 << 20 // bytes; wfs writes far less
 // An error of a compiler or an assertion: a line that begins with a place in a file, or has the word.
 var saysError = lazyregexp.New(`^[^\s:]+:\d+(:\d+)?: |(?i)\berror\b|^[A-Z]\w*Error: |^E `)
 
-// FirstError returns the first line with an error, else the first line. If that one ends with a colon, as for a panic
-// in Rust, up to three more lines are added. It returns "" if there is no output.
+// FirstError returns the first line with an error, else the first line, with up to three more lines if it ends with a
+// colon, as for a panic in Rust; "" without output.
 func FirstError(message string) string {
 	first := ""
 	more := 0
@@ -87,8 +86,8 @@ func FirstError(message string) string {
 	return safetext.Line(first, maxFirst)
 }
 
-// WriteFailures replaces the file, without secrets. It only helps the next prompt, so it need not be durable. If
-// something else is in its place, such as a link or a pipe, that is neither followed nor waited for.
+// WriteFailures replaces the file, without secrets. It only helps the next prompt, so it need not be durable. A link
+// or a pipe in its place is neither followed nor waited for.
 func WriteFailures(runDir string, list []Failure, secrets *redact.Redactor) error {
 	list = list[:min(len(list), maxFailures)]
 	left := maxAllExcerpt

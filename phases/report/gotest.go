@@ -165,7 +165,7 @@ func (p *goTests) testEvent(e goEvent) {
 }
 
 // finish completes the report. A test that was running when its process ended gets an error. A failed package is
-// explained by a test, by its build, or by an entry of its own.
+// explained by a test, by its build, or by its own entry.
 func (p *goTests) finish() {
 	for _, id := range slices.Sorted(maps.Keys(p.running)) {
 		p.Set(id, session.TestError)

@@ -92,7 +92,7 @@ var rspecUnnamed = newForm("example at ", `^(.*):`)
 // rspecLoad matches the beginning of an error outside of examples.
 var rspecLoad = newForm("occurred while loading ", `occurred while loading (.*?\.rb)`)
 
-// readRSpec names an example "spec/calc_spec.rb::Calc adds".
+// readRSpec reads RSpec's report. An id is "spec/calc_spec.rb::Calc adds".
 func readRSpec(r results, data []byte) string {
 	return jsonDocuments(data, "examples", func(report rspecReport) {
 		for _, e := range report.Examples {

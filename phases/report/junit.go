@@ -12,9 +12,8 @@ import (
 // SuiteSep separates a test's suites and its name, for runners without class names.
 const SuiteSep = " > "
 
-// junitSuites reads a document of JUnit XML. There is no standard, so it accepts the output of common tools: nested
-// suites (Node), class names (pytest, Surefire, jest-junit), several children in a test case, text around the
-// document.
+// junitSuites reads a document of JUnit XML. There is no standard, so it accepts common tools' output: nested suites
+// (Node), class names (pytest, Surefire, jest-junit), several children in a test case, text around the document.
 type junitSuites struct {
 	results
 	suites []string
@@ -132,15 +131,15 @@ func (p *junitSuites) close(c *testCase) {
 	}
 }
 
-// raised reports whether an error came while the test itself ran: an exception, in runners that distinguish it from a
-// failed assertion (Surefire, PHPUnit). For errors around a test, pytest says so in the message, and other runners
-// name the class.
+// raised reports whether an error is an exception of the test itself, for runners that distinguish it from a failed
+// assertion (Surefire, PHPUnit). For errors around a test, pytest's message says so, and other runners name the
+// class.
 func (c *testCase) raised(message string) bool {
 	return c.name != "(unnamed)" && c.name != c.class && c.name != "initializationError" &&
 		!strings.HasPrefix(message, "failed on setup") && !strings.HasPrefix(message, "failed on teardown")
 }
 
-// loadFailure returns the unit and file if the case is not a test but a file that could not be loaded: pytest's
+// loadFailure returns the unit and file if the case is a file that could not be loaded, not a test: pytest's
 // collection errors, Jest's suites that failed to run, Node's files that ended with an error.
 func (c *testCase) loadFailure(message string) (unit, file string) {
 	if !bad(c.status) {

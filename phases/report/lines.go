@@ -117,8 +117,8 @@ func (e *End) String() string {
 	return string(e.text)
 }
 
-// form is a regular expression for lines that contain a fixed text. Other lines are skipped without running it,
-// because there can be a flood of output. It is compiled on first use.
+// form is a regular expression for lines that contain a fixed text. Other lines are skipped without running it, as
+// output can be a flood. It is compiled on first use.
 type form struct {
 	has string
 	re  func() *regexp.Regexp

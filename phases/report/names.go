@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// testName makes a name fit for an id: printable, on one line, bounded. The result shares no memory with the output,
-// and may be kept.
+// testName makes a name fit for an id: printable, on one line, bounded. It shares no memory with the output, and may
+// be kept.
 func testName(s string) string {
 	return excerpt(strings.Clone(safetext.Line(s, 0)), MaxName)
 }

@@ -23,7 +23,7 @@ var lineParsers = map[workflows.Format]func(results) lineParser{
 	workflows.FormatTAP:      func(r results) lineParser { return &tapTests{results: r, plan: -1} },
 }
 
-// documents are the formats that are documents. damage is why a document may be incomplete.
+// documents are the formats that are read as a whole. damage is why a document may be incomplete.
 var documents = map[workflows.Format]func(r results, data []byte) (damage string){
 	workflows.FormatJUnit: readJUnit,
 	workflows.FormatJest:  readJest,
@@ -42,8 +42,7 @@ type Reader struct {
 	compilers      *compilers
 }
 
-// NewReader returns a reader for the output of a gate that runs at a place. Lines that `go test -json` wraps in
-// events go to text.
+// NewReader returns a reader for the output of a gate at a place. Lines in events of `go test -json` go to text.
 func NewReader(g workflows.Gate, at Place, text func(string)) *Reader {
 	r := &Reader{gate: g, results: newResults(at), compilers: &compilers{at: at}, finish: func() {}}
 	to := r.compilers.line

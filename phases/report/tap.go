@@ -153,8 +153,8 @@ func (p *tapTests) quote(id session.TestID, text *quote) {
 	}
 }
 
-// loadFailure reports whether a line is about a file that could not be loaded, not about a test. AVA prints two such
-// lines, for the error and for the process that ended; Node prints the file.
+// loadFailure reports whether a line is about a file that could not be loaded, not a test. AVA prints two such lines,
+// for the error and for the process that ended; Node prints the file.
 func (p *tapTests) loadFailure(name string) bool {
 	file, _, ended := strings.Cut(name, " exited with a non-zero exit code")
 	switch {

@@ -129,7 +129,7 @@ func subtestID(id session.TestID, params string) session.TestID {
 }
 
 // forAll reports whether a name is a set-up or teardown for all tests of a class or a module. It is printed only if
-// it fails, so it is not recorded as a test: no later run could show that it passes.
+// it fails, so it is not recorded as a test: no later run could show it passing.
 func forAll(name string) bool {
 	return name == "setUpClass" || name == "setUpModule" || name == "tearDownClass" || name == "tearDownModule"
 }

@@ -12,10 +12,10 @@ import (
 
 // This file has the messages of compilers and loaders about a name that does not exist. Before the code is written, a
 // test may fail for such a name, or for types that do not fit yet (see misfit). Any other build failure (a syntax
-// error, a dependency that is not installed) is a mistake in the test or in the environment.
+// error, a missing dependency) is a mistake in the test or in the environment.
 
-// forms are regular expressions, one on each line of a text, tried in order. The group of the first match is the
-// name. An empty group means that no name is missing, and no later form counts.
+// forms are regular expressions, one per line, tried in order. The group of the first match is the name; if it is
+// empty, no name is missing.
 type forms struct{ list func() []*regexp.Regexp }
 
 func newForms(text string) *forms {
@@ -164,8 +164,8 @@ func typescriptErrors(text string) [][]string {
 	return typescriptError.re().FindAllStringSubmatch(text, maxBroken)
 }
 
-// missingInTypeScript returns the first missing name in the compiler's errors; "" if an error has another cause. A
-// parameter without a type does not count: it follows from a missing function.
+// missingInTypeScript returns the first missing name in the compiler's errors; "" if one has another cause. A
+// parameter without a type is ignored: it follows from a missing function.
 func missingInTypeScript(errs [][]string) (first string) {
 	for _, e := range errs {
 		name := unknownInCompiled.find(e[2])
@@ -209,8 +209,8 @@ var toolMissing = newForm("", `No module named (?:pytest|unittest)|npx canceled 
 	`bundler: command not found|Could not find command |error: no such command|ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL|Couldn't find the binary |`+
 	`Could not open input file: vendor/bin|error: toolchain |No .NET SDKs were found|^sh: .*not found|^error Command ".*not found\.$`)
 
-// ToolMissing reports whether a line says that the runner is not installed. Programs that print it end with ordinary
-// exit codes, and an agent's code is not to blame.
+// ToolMissing reports whether a line says that the runner is not installed. Such programs end with ordinary exit
+// codes, and an agent's code is not to blame.
 func ToolMissing(line string) bool { return toolMissing.find(line) != nil }
 
 // noTests matches messages of runners without a test to run. The last one is Node's.

@@ -30,7 +30,7 @@ type Trees struct {
 	WithTexts func(ctx context.Context, tree session.Tree, texts map[string][]byte) (session.Tree, error)
 }
 
-// JudgeGate runs one gate and judges its results. It reruns the gate on the same tree to find flaky tests.
+// JudgeGate runs one gate and judges its results. Further runs on the same tree find flaky tests.
 func (b *Bench) JudgeGate(ctx context.Context, g workflows.Gate, on gate.On, r session.JudgeRequest,
 	files *verdict.Files) (session.GateResult, *gate.Run, error) {
 	run, err := b.Run(ctx, g, on)
@@ -61,7 +61,6 @@ func StartOf(r session.JudgeRequest, gate string) session.Tests {
 // targetGate names the gate whose tests a lap is about. Other gates with per-test results do not know these tests.
 func targetGate(r session.JudgeRequest) string { return cmp.Or(r.TargetsOf, redGate(r.Plan.Workflow)) }
 
-// redGate names the first gate that expects red; "" if none does.
 func redGate(w workflows.Workflow) string {
 	for _, p := range w.Phases {
 		for _, g := range p.Gates {
@@ -84,7 +83,6 @@ func (t Trees) Files(ctx context.Context, r session.JudgeRequest) *verdict.Files
 	return l
 }
 
-// lapStart returns the tree at the start of the lap.
 func lapStart(r session.JudgeRequest) session.Tree {
 	return cmp.Or(r.LapStart.Tree, r.Baseline.Tree)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Worth tests the lap's tests: they must fail with other expected values and, if code is set, when the lap's code
+// Worth tests the lap's tests: they must fail with other expected values and, if code is set, if the lap's code
 // fails.
 func (t *Trial) Worth(ctx context.Context, code bool) error {
 	if len(t.Tests) == 0 {
@@ -82,9 +82,9 @@ func (t lapTests) needsCode(ctx context.Context) error {
 	return err
 }
 
-// canary checks that the lap's tests fail with other expected values: numbers, then texts and booleans. If there are
-// certainly none of these, it changes whatever may be a value. It returns the number of values, and the tests that
-// pass with all changes.
+// canary checks that the lap's tests fail with other expected values: numbers, then texts and booleans. Without any
+// of these, it changes whatever may be a value. It returns the number of values, and the tests that pass with all
+// changes.
 func (t lapTests) canary(ctx context.Context) (values int, passing []session.TestID, err error) {
 	passing = slices.Clone(t.Tests)
 	ran := 0
@@ -120,7 +120,7 @@ func passingIn(ids []session.TestID, runs []*gate.Run) []session.TestID {
 }
 
 // eachMustFail checks each of the lap's tests by itself. A test that compares with values, and passes with all of
-// them changed, checks nothing. The agent is told so; a person is asked if it insists.
+// them changed, checks nothing. The agent is told; a person is asked if it insists.
 func (t lapTests) eachMustFail(ctx context.Context, passing []session.TestID) error {
 	deaf, path := t.comparing(passing)
 	if len(deaf) == 0 {
@@ -141,8 +141,8 @@ func (t lapTests) eachMustFail(ctx context.Context, passing []session.TestID) er
 	return nil
 }
 
-// comparing returns those ids that certainly compare with values, and a file with one of them. It looks up tests in
-// the source by the last part of their name; every test of that name must be among the ids.
+// comparing returns those ids that certainly compare with values, and a file with one of them. It finds tests in the
+// source by the last part of their name; all tests of that name must be among the ids.
 func (t lapTests) comparing(ids []session.TestID) (list []session.TestID, path string) {
 	names := map[string][]session.TestID{}
 	for _, id := range t.Tests {
@@ -165,8 +165,8 @@ func (t lapTests) comparing(ids []session.TestID) (list []session.TestID, path s
 }
 
 // hollowed returns the attempt's code with each function that the lap wrote or changed failing at once, and with each
-// returning nothing. why is set if this proves nothing: if much of the lap's code is outside functions, or it changed
-// data too, the tests may need that instead.
+// returning nothing. why is set if that proves nothing: if the lap changed much code outside functions, or data, the
+// tests may need that instead.
 func hollowed(lap []File) (hollow, quiet altered, why string) {
 	lines, texts, others := codeLines(lap)
 	all, outside := 0, 0
@@ -189,8 +189,8 @@ func hollowed(lap []File) (hollow, quiet altered, why string) {
 	return hollow, quiet, why
 }
 
-// mustFail runs the lap's tests on the attempt's tree with change a, which they must notice. The judgement fails if
-// all of them pass twice, and pass with change other too, if there is one. It returns the runs.
+// mustFail runs the lap's tests on the attempt's tree with change a. The judgement fails if all of them pass twice,
+// and pass with change other too, if there is one. It returns the runs.
 func (t lapTests) mustFail(ctx context.Context, kind, finding string, a, other altered) (runs []*gate.Run, err error) {
 	t.Say(fmt.Sprintf("gate %s with %s …", t.Gate.Name, a.says))
 	type step struct {
@@ -242,11 +242,11 @@ func (t *Variants) gateMillis() int64 {
 	return 0
 }
 
-// longer is added to five times the duration of the attempt's run, because a changed tree may need a full build.
+// longer is added to five times the duration of the attempt's run: a changed tree may need a full build.
 const longer = time.Minute
 
-// Alter runs the gate on a deliberately changed tree. It runs only the given tests if the gate can do that; without
-// any it runs all tests and does not use the cache.
+// Alter runs the gate on a deliberately changed tree: only the given tests if the gate can do that, or else all
+// tests, without the cache if none are given.
 func (t *Variants) Alter(ctx context.Context, tree session.Tree, name string, only []session.TestID) (*gate.Run,
 	error) {
 	g := t.Gate

@@ -118,8 +118,8 @@ func (f File) testLines() experiment.Lines {
 	return lines.Only(func(n int) bool { return mayTest(f.Path) && len(f.After) <= gate.MaxRead && !outside[n] })
 }
 
-// codeLines returns the lines of code that were added to files, and the files' texts. others reports whether files
-// changed that are neither code nor tests nor documents.
+// codeLines returns the lines of code added to files, and the files' texts. others: files changed that are neither
+// code nor tests nor documents.
 func codeLines(files []File) (lines map[string]experiment.Lines, texts map[string][]byte, others bool) {
 	lines, texts = map[string]experiment.Lines{}, map[string][]byte{}
 	for _, f := range files {
@@ -156,8 +156,7 @@ func editedWords(files []File) map[string]bool {
 	return names
 }
 
-// lost returns a value that edited lines of tests expected and the attempt's tests no longer contain, "" if there is
-// none.
+// lost returns a value that edited lines of tests expected and the attempt's tests no longer contain; "" for none.
 func lost(files []File) string {
 	wanted, have := map[string]bool{}, map[string]bool{}
 	var data, code strings.Builder
@@ -197,8 +196,8 @@ func (a *altered) add(path string, text []byte, n int) {
 	a.texts[path], a.N, a.paths = text, a.N+n, append(a.paths, path)
 }
 
-// Turned returns the tests with other expected values in all added lines. Data files are changed only if the code of
-// the tests holds no values.
+// Turned returns the tests with other expected values in all added lines. Data files change only if the code of the
+// tests holds no values.
 func Turned(files []File, sort experiment.Sort) (a altered) {
 	var named strings.Builder // the code of the tests
 	for _, f := range files {

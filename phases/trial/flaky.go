@@ -44,9 +44,9 @@ func (d doubts) settled(ctx context.Context) (f verdict.Finding, err error) {
 	return d.stable(ctx, f)
 }
 
-// again reruns tests that passed before and fail now, to tell broken tests from flaky ones. If possible it runs them
+// again reruns tests that passed before and fail now, to tell broken tests from flaky ones. If possible they run
 // alone first: a test that fails there is broken, which saves a full run. A test that passes alone must also pass
-// together with the others.
+// with the others.
 func (d doubts) again(ctx context.Context, f verdict.Finding) (verdict.Finding, error) {
 	doubtful := f.Retry
 	if narrow, ok := d.Alone(d.gate, doubtful); ok {
@@ -84,7 +84,7 @@ func failing(run *gate.Run, ids []session.TestID) (out []session.TestID) {
 }
 
 // stable reruns a passing gate as often as it requires. A test that does not pass each time is flaky. If it passed at
-// the lap's start, it is only reported; if it is new, or a target of the lap, the gate fails.
+// the lap's start, it is only reported; if it is new, or a target, the gate fails.
 func (d doubts) stable(ctx context.Context, f verdict.Finding) (verdict.Finding, error) {
 	g, l, run := d.gate, d.lap, d.run
 	for n := 2; n <= g.Stable && f.Verdict == session.Pass && g.Expect != workflows.ExpectRed; n++ {

@@ -39,7 +39,7 @@ type reference struct {
 	// newest: the tests are those of the phase that wrote the lap's tests, not those of the lap's start.
 	newest bool
 	files  []File       // changed since the reference
-	aside  []string     // paths in files that are tests, or run tests
+	aside  []string     // paths in files of tests and test settings
 	edited bool         // a file in aside existed before
 	with   session.Tree // the attempt's code with the reference's tests
 }
@@ -65,9 +65,9 @@ func (t *Trial) references(ctx context.Context) ([]reference, error) {
 	return list, nil
 }
 
-// passesFrozen runs the gate on the attempt's code with the frozen tests and test settings. It reports whether any of
-// these changed since they were frozen. An attempt that fails here passes only with its own tests. An attempt that
-// passes may still have weakened them.
+// passesFrozen runs the gate on the attempt's code with the frozen tests and test settings. It reports whether these
+// changed since. An attempt that fails here passes only with its own tests. One that passes may still have weakened
+// them.
 func (t *Trial) passesFrozen(ctx context.Context) (changed bool, failures []report.Failure, err error) {
 	refs, err := t.references(ctx)
 	if err != nil {
@@ -102,8 +102,8 @@ func (t *Trial) cameInLap(id session.TestID) bool {
 	return slices.Contains(t.Req.Targets, id) || !had && ofLap(t.Req, id)
 }
 
-// tryReference judges the attempt's code with the tests of a reference, then compares the strength of both sets of
-// tests. done: no further reference needs to be tried.
+// tryReference judges the attempt's code with the tests of a reference, then compares both sets of tests. done: no
+// further reference needs to be tried.
 func (t *Trial) tryReference(ctx context.Context, ref reference) (done bool, failures []report.Failure, err error) {
 	if hidden, err := t.takenOut(ctx, ref); err != nil || hidden {
 		return true, nil, err
@@ -123,8 +123,8 @@ func (t *Trial) tryReference(ctx context.Context, ref reference) (done bool, fai
 	return t.Out.Verdict != session.Pass || t.gone && ref.edited && !t.acquitted, failures, nil
 }
 
-// takenOut reports whether missing tests run again once only the test runner's settings are restored. Then the
-// attempt hid them, and no other test replaces them.
+// takenOut reports whether missing tests run again once only the test runner's settings are restored. Then nothing
+// replaces them.
 func (t *Trial) takenOut(ctx context.Context, ref reference) (bool, error) {
 	paths := slices.DeleteFunc(slices.Clone(ref.aside), func(p string) bool {
 		return testpaths.HoldsTests(p) || report.IsCode(p) && !testpaths.AboutTests(p)
@@ -254,8 +254,7 @@ func (t *Trial) failsFrozen(ctx context.Context, ref reference, res session.Gate
 		"the code passes only with the changed tests: "+says, says), nil
 }
 
-// passesWithout reports whether the code passes the tests of a reference if the paths that left selects stay as the
-// attempt has them.
+// passesWithout reports whether the code passes the tests of a reference, except for paths that left selects.
 func (t *Trial) passesWithout(ctx context.Context, ref reference, left func(path string) bool, name string) (bool,
 	error) {
 	rest := slices.DeleteFunc(slices.Clone(ref.aside), left)
@@ -268,7 +267,7 @@ func (t *Trial) passesWithout(ctx context.Context, ref reference, left func(path
 }
 
 // askedAboutData asks a person about new data files of tests, such as snapshots, if the code passes the previous
-// tests only with them. wfs cannot tell whether the data is right or just the code's own output.
+// tests only with them. The data may be right, or just the code's own output.
 func (t *Trial) askedAboutData(ctx context.Context, ref reference) (bool, error) {
 	var came []string
 	for _, f := range ref.files {
@@ -287,8 +286,8 @@ func (t *Trial) askedAboutData(ctx context.Context, ref reference) (bool, error)
 	return passes, err
 }
 
-// withoutBroken judges again, but keeps the attempt's version of older test files that do not build with its code,
-// because its interface changed. It reports whether the code passes all other tests.
+// withoutBroken judges again with the attempt's version of older test files that do not build with its code, because
+// its interface changed. It reports whether the code passes all other tests.
 func (t *Trial) withoutBroken(ctx context.Context, ref reference, run *gate.Run) (bool, error) {
 	if len(run.Report.Broken) == 0 {
 		return false, nil
@@ -301,8 +300,8 @@ func (t *Trial) withoutBroken(ctx context.Context, ref reference, run *gate.Run)
 }
 
 // meant reports whether the lap is about the behaviour of the failing tests: each was changed since the lap's start,
-// and its new version was red before the code was written. old is the run with the tests of the lap's start. A test
-// with other parameters has another name, so rows of the same table count.
+// and its new version was red before the code was written. old is the run with the tests of the lap's start. Rows of
+// the same table count too: with other parameters a test has another name.
 func (t *Variants) meant(ctx context.Context, failing []session.TestID, old *gate.Run) (bool, error) {
 	notAbout := func(id session.TestID) bool { // also if it did not run
 		return !report.Bad(old.Report.Tests[id]) || !slices.ContainsFunc(t.Req.Targets, func(other session.TestID) bool {
@@ -318,8 +317,8 @@ func (t *Variants) meant(ctx context.Context, failing []session.TestID, old *gat
 	}), err
 }
 
-// maybeMeant reports whether all failing tests belong to units that the lap expects. They were changed while nothing
-// could be built, so it is unknown whether their present version was red.
+// maybeMeant reports whether all failing tests belong to units that the lap expects. Nothing could be built when they
+// were changed, so it is unknown whether their present version was red.
 func maybeMeant(r session.JudgeRequest, failing []session.TestID) bool {
 	return len(failing) > 0 && !slices.ContainsFunc(failing, func(id session.TestID) bool {
 		return !slices.ContainsFunc(r.Expected, func(unit string) bool { return verdict.Belongs(id, unit) })
@@ -343,9 +342,9 @@ func (t *Variants) WithTests(ctx context.Context, from session.Tree, files []Fil
 	return t.WithTexts(ctx, tree, texts)
 }
 
-// excused returns the reason why the code need not pass the tests of a reference, "" if it must. Reasons: only names
-// changed; the tests no longer build with the code; the lap is about other behaviour; the attempt's own tests fail in
-// a clean checkout too.
+// excused says why the code need not pass the tests of a reference, "" if it must. Reasons: only names changed; the
+// tests no longer build with the code; the lap is about other behaviour; the attempt's own tests fail in a clean
+// checkout too.
 func (t *Trial) excused(ctx context.Context, ref reference, run *gate.Run,
 	failing []session.TestID) (result, says string, err error) {
 	if t.gone && run.Exit == 0 && len(run.Report.Broken) == 0 && !slices.ContainsFunc(failing, run.Has) {
@@ -380,8 +379,8 @@ func (t *Trial) ownFail(ctx context.Context) (bool, error) {
 	return err == nil && (verdict.CouldNot(run, own) != "" || own.Verdict != session.Pass && !t.gone), err
 }
 
-// OnlyRenamed reports whether tests differ from their previous version in names only. For this, code of the phase's
-// start is considered too: code that the lap wrote after its tests were frozen may have been renamed since.
+// OnlyRenamed reports whether tests differ from their previous version in names only. It considers code of the
+// phase's start too: the lap may have renamed code that it wrote after its tests were frozen.
 func (t *Variants) OnlyRenamed(ctx context.Context, files []File) (bool, error) {
 	tests, code := [2]experiment.Files{{}, {}}, [2]experiment.Files{{}, {}}
 	for _, f := range files {
@@ -405,7 +404,7 @@ func (t *Variants) OnlyRenamed(ctx context.Context, files []File) (bool, error) 
 	return experiment.Renamed(tests[0], tests[1], code[0], code[1]), nil
 }
 
-// asEntered adds to code the files as they were when the phase was entered, unless code has an older version.
+// asEntered adds to code the files as they were when the phase was entered, unless it has an older version.
 func (t *Variants) asEntered(ctx context.Context, files []File, code experiment.Files) error {
 	if t.Req.VisitTree == "" {
 		return nil

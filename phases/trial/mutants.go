@@ -14,8 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// mostMutants limits the single changes tried for one question, in addition to changed results. maxTrying limits the
-// gate time that they may take, in milliseconds. If they need more, none is tried.
+// mostMutants limits the single changes tried for one question, in addition to changed results. maxTrying limits
+// their gate time, in milliseconds. If they need more, none is tried.
 const (
 	mostMutants = 4
 	maxTrying   = 120_000
@@ -50,9 +50,9 @@ func otherResults(lines map[string]experiment.Lines, texts map[string][]byte) al
 	return a
 }
 
-// asksResults checks that one of the lap's tests notices other results of the lap's functions that the tests name. It
-// is asked if no test failed with other expected values. A test need not notice if it does not reach a changed
-// result: such a test would not notice an exception there either.
+// asksResults checks that a test notices other results of the lap's functions that the tests name. It is asked if no
+// test failed with other expected values. A test need not notice a result that it does not reach: it would not notice
+// an exception there either.
 func (t lapTests) asksResults(ctx context.Context) error {
 	lines, texts, _ := codeLines(t.lap)
 	names := testWords(t.lap)
@@ -134,7 +134,7 @@ func (t lapTests) noticed(ctx context.Context) error {
 }
 
 // asStrong reports whether the attempt's tests are as strong as those of a reference, some of which are missing: they
-// contain all values that those expected, and notice all changes of the code that those notice. It returns false if
+// contain all expected values of those, and notice all changes of the code that those notice. It returns false if
 // there was nothing to try.
 func (t *Trial) asStrong(ctx context.Context, ref reference) (bool, error) {
 	if value := lost(ref.files); value != "" {
@@ -159,9 +159,9 @@ func (t *Trial) asStrong(ctx context.Context, ref reference) (bool, error) {
 	return result == Holds, err
 }
 
-// Weaker checks that the attempt's tests notice the same changes as those of another state. It makes single changes
-// in the functions that edited lines of tests name. A test that kept its name must notice the change itself, or a new
-// test must. In a table any row will do: rows are often named by their position.
+// Weaker checks that the attempt's tests notice the same single changes as those of another state, in functions that
+// edited lines of tests name. A test that kept its name must notice a change itself, or a new test must. In a table
+// any row will do: rows are often named by their position.
 func (t *Variants) Weaker(ctx context.Context, was session.Tree) (result, says string, err error) {
 	files, err := t.Since(ctx, was)
 	if err != nil {
@@ -188,8 +188,8 @@ func (t *Variants) Weaker(ctx context.Context, was session.Tree) (result, says s
 	return result, says, err
 }
 
-// covered returns changes of the functions with the given names. If these hold nothing to change, the functions that
-// they call are changed. If none is found, as for helpers of tests, the lap's own code is changed.
+// covered returns changes of the functions with the given names. If these hold nothing to change, it tries the
+// functions that they call, and then the lap's own code, as for helpers of tests.
 func (t *Variants) covered(ctx context.Context, names map[string]bool) ([]altered, error) {
 	lap, err := t.Since(ctx, t.Req.LapTree)
 	if err != nil {
@@ -215,8 +215,7 @@ func (t *Variants) covered(ctx context.Context, names map[string]bool) ([]altere
 	return mutants(own, own, ownTexts), nil
 }
 
-// compareNotices runs the tests of another state and the attempt's tests with each change, until the attempt's miss a
-// change that the others notice.
+// compareNotices runs both sets of tests with each change, until the attempt's miss one that the others notice.
 func (t *Variants) compareNotices(ctx context.Context, was session.Tree, list []altered) (result, says string,
 	err error) {
 	noticed := 0

@@ -14,7 +14,7 @@ import (
 
 // withOldTests runs a gate on the code of an attempt that writes tests, with the tests of the lap's start. Tests that
 // fail there were broken by the code. Tests that fail only in their present version expect something else now. It
-// returns nil if this cannot be tried.
+// returns nil if it cannot run.
 func (d doubts) withOldTests(ctx context.Context) (*gate.Run, error) {
 	if d.r.Plan.Unproven {
 		return nil, nil

@@ -65,9 +65,9 @@ type Trial struct {
 	gone, acquitted bool
 }
 
-// Experiment tests a passing judgement, and fails it if an experiment shows that the tests were weakened or check
-// nothing. A judgement that fails only because tests are missing is tried too: others may have replaced them. It
-// returns the failures of the run that decided.
+// Experiment tests a passing judgement, and fails it if the tests were weakened or check nothing. A judgement that
+// fails only because tests are missing is tried too: others may have replaced them. It returns the failures of the
+// run that decided.
 func (b *Bench) Experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure,
 	error) {
 	gone := goneOnly(out)
@@ -94,7 +94,6 @@ func (b *Bench) Experiment(ctx context.Context, r session.JudgeRequest, out *ses
 	return failures, err
 }
 
-// tryPassed makes the experiments with a passing attempt.
 func tryPassed(ctx context.Context, r session.JudgeRequest, t *Trial, why string) ([]report.Failure, error) {
 	switch {
 	case t == nil || r.Approved:
@@ -147,7 +146,7 @@ func (t *Trial) tryTests(ctx context.Context, changed bool) error {
 	return t.Worth(ctx, makesPass)
 }
 
-// nameFrozen removes tests from the lap's targets that are not among the frozen tests: they were never expected.
+// nameFrozen removes from the lap's targets all tests that the frozen tests lack: they were never expected.
 func (t *Trial) nameFrozen() {
 	if t.asked == nil || t.asked.Verdict != session.Pass {
 		return
@@ -159,8 +158,8 @@ func (t *Trial) nameFrozen() {
 	}
 }
 
-// untried judges an attempt by the lines that it removed from tests, if no experiment can run. The agent is asked to
-// restore them, or a person decides.
+// untried judges an attempt by the lines that it removed from tests, if no experiment can run. The agent must restore
+// them, or a person decides.
 func (t *Trial) untried(ctx context.Context, why string) error {
 	t.Tried(TryFrozen, NotTried, why)
 	files, err := t.Since(ctx, t.Req.Frozen)
@@ -168,8 +167,8 @@ func (t *Trial) untried(ctx context.Context, why string) error {
 	return err
 }
 
-// edited records tampering for each test file from which the attempt removed lines, and each changed test setting, if
-// the code could not be run with the previous ones.
+// edited records tampering for each test file that lost lines, and each changed test setting, if the code could not
+// be run with the previous ones.
 func (t *Trial) edited(files []File, why string) {
 	for _, f := range slices.Backward(files) {
 		if f.Aside && f.Status != "A" && (!report.IsCode(f.Path) || len(experiment.Added(f.After, f.Before)) > 0) {
@@ -253,7 +252,7 @@ func (t *Variants) passing(now session.Tests) []session.TestID {
 	})
 }
 
-// triedLater reports whether experiments will run in the phase after one that writes tests. There they check that the
+// triedLater reports whether experiments will run in the phase after one that writes tests. They then check that the
 // code passes older tests, and that new tests are as strong as missing ones.
 func (b *Bench) triedLater(ctx context.Context, r session.JudgeRequest) (bool, error) {
 	next := r.Plan.Workflow.Phase(r.Phase.On[workflows.Pass])
@@ -265,8 +264,8 @@ func (b *Bench) triedLater(ctx context.Context, r session.JudgeRequest) (bool, e
 	return t != nil && why == "", err
 }
 
-// asFrozen replaces the judgement's results by those of the code with the frozen tests, because the attempt's own
-// results prove nothing. It returns the failures of that run.
+// asFrozen replaces the judgement's results by those of the code with the frozen tests: the attempt's own results
+// prove nothing. It returns the failures of that run.
 func (t *Trial) asFrozen() []report.Failure {
 	t.Out.Gates, t.Out.Evidence.Gates = nil, map[string]session.Tests{}
 	if t.asked == nil {
@@ -290,7 +289,6 @@ func asked(grave []session.Tampering) *session.Question {
 	return q
 }
 
-// now returns the attempt's test results.
 func (t *Variants) now() session.Tests { return t.Out.Evidence.Gates[t.Gate.Name] }
 
 // count adds the cost of a run, which may be nil.
@@ -315,8 +313,8 @@ func (t *Variants) Cannot(ctx context.Context, kind string, err error) error {
 	return ctx.Err()
 }
 
-// found fails the judgement because of an experiment. why becomes the verdict's reason, says the text of the finding.
-// The judgement's results become those of the code with the frozen tests; found returns their failures.
+// found fails the judgement. why becomes the verdict's reason, says the text of the finding. The results become those
+// of the code with the frozen tests; found returns their failures.
 func (t *Trial) found(kind, path, test, why, says string) []report.Failure {
 	t.Out.Tampered = append([]session.Tampering{{Kind: kind, Path: path, Test: t.Secrets.String(test),
 		After: t.Secrets.String(says), Grave: true}}, t.Out.Tampered...)

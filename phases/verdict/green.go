@@ -124,8 +124,7 @@ func (l *Lap) missed(f *Finding) (missing, failing []session.TestID) {
 	return missing, failing
 }
 
-// standing returns the status of a test of the lap. A test that did not run counts as skipped, unless its subtests
-// ran. It is "" if the test may be missing.
+// standing returns the status of a test of the lap: skipped if neither it nor a subtest ran, "" if it may be missing.
 func (l *Lap) standing(id session.TestID) session.TestStatus {
 	s, ran := l.Now.Tests[id]
 	switch {
@@ -154,9 +153,8 @@ func (l *Lap) newlyFailing() []session.TestID {
 	return out
 }
 
-// brokeGreen returns the tests that passed at the lap's start and no longer do, and describes how. excused are
-// failing tests that the attempt may have. They are left out, as are tests in a process that they ended, and tests
-// that wait for a missing name.
+// brokeGreen returns the tests that passed at the lap's start and no longer do, and describes how. It omits the
+// excused failing tests, tests in a process that they ended, and tests that wait for a missing name.
 func (l *Lap) brokeGreen(b broken, excused []session.TestID) (ids []session.TestID, how string) {
 	var failing, skipped, gone []session.TestID
 	for _, id := range report.SortedKeys(l.Start) {
@@ -198,8 +196,8 @@ func (l *Lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 	return slices.Concat(failing, skipped, gone), strings.Join(says, "; ")
 }
 
-// mayBeGone reports whether the absence of a passing test proves nothing: it is a subtest whose parent is still
-// there, or its unit cannot be built yet.
+// mayBeGone reports whether the absence of a passing test proves nothing: its parent is still there, or its unit
+// cannot be built yet.
 func (l *Lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) bool {
 	if p := report.Parent(id); p != "" {
 		if _, had := l.Start[p]; had {
@@ -220,8 +218,8 @@ func (l *Lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) b
 	return tookDown(l.Now, id, excused)
 }
 
-// retitled reports whether a passing test now passes under a longer title, while only new tests were added to the
-// tests and their settings. AVA puts file names before titles once there are several files.
+// retitled reports whether a passing test now passes under a longer title, while tests were only added and no test
+// settings changed. AVA puts file names before titles once there are several files.
 func (l *Lap) retitled(id session.TestID) bool {
 	for _, c := range l.Files.Changes {
 		about := l.Files.HoldsTests(c) || testpaths.AboutTests(c.Path) || testpaths.IsScript(c.Path)

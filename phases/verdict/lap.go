@@ -83,8 +83,7 @@ func byExit(g *gate.Run, known bool) Finding {
 		Reason: fmt.Sprintf("the command exited with code %d", g.Exit)}
 }
 
-// Lap has all data for judging a gate with per-test results. Judging runs nothing, and reads files only through
-// Files.
+// Lap has all data for judging a gate with per-test results. Judging runs nothing, and reads files only by Files.
 type Lap struct {
 	Gate     string
 	exit     int

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Belongs reports whether a test is in a unit (a Go package, a module, or the file of a class), as far as its id
-// tells. Older versions of wfs stored test names as units.
+// Belongs reports whether a test's id places it in a unit: a Go package, a module, or the file of a class. Older
+// versions of wfs stored test names as units.
 func Belongs(id session.TestID, unit string) bool {
 	if Matches(id, unit) || report.Under(id, session.TestID(unit)) {
 		return true
@@ -20,8 +20,8 @@ func Belongs(id session.TestID, unit string) bool {
 	return ok && stem != unit && (class == stem || strings.HasSuffix(class, "."+stem))
 }
 
-// Matches reports whether a name means this test: its full id, its declared name, or the test of which it is a
-// subtest. Node reports a test with subtests as their suite, not as a test.
+// Matches reports whether a name means this test: its full id, its declared name, or a test that has it as a subtest.
+// Node reports a test with subtests as their suite.
 func Matches(id session.TestID, name string) bool {
 	if string(id) == name || report.Bare(string(id)) == name {
 		return true

@@ -13,8 +13,8 @@ import (
 
 // judgeRed requires a new or changed test that fails for the right reason, and that no passing test broke.
 //
-// Tests that could not run because a new test broke their package or file are not held against the attempt here:
-// later phases of the lap compare with the lap's start again.
+// Tests that could not run because a new test broke their package or file are ignored here: later phases of the lap
+// compare with the lap's start again.
 func judgeRed(l *Lap) Finding {
 	f := Finding{Verdict: session.Fail, KnownRed: l.knownRed()}
 	l.left = nil
@@ -138,8 +138,8 @@ type broken struct {
 	unseen   []session.TestID // units that were broken before, and whose tests were changed
 }
 
-// brokenUnits sorts the packages and files that could not be built or loaded. Units that were broken at the lap's
-// start, or are known red, are not held against the attempt.
+// brokenUnits sorts the packages and files that could not be built or loaded. It ignores units that were broken at
+// the lap's start, or are known red.
 func (l *Lap) brokenUnits() broken {
 	b := broken{missing: map[session.TestID]bool{}}
 	byUnit := map[session.TestID][]report.Breakage{}
@@ -192,8 +192,8 @@ func (l *Files) lacks(all []report.Breakage, before, old bool) (names, misfits [
 	return names, misfits, why
 }
 
-// fault returns the reason why a breakage does not just wait for code; "" if it does. Set-up may fail because of
-// anything that the code does not do yet.
+// fault says why a breakage does not just wait for code; "" if it does. Set-up may fail for anything that the code
+// does not do yet.
 func (l *Files) fault(x report.Breakage, before bool) string {
 	changed := l.changedTests(x.File)
 	switch {
@@ -219,8 +219,8 @@ func (l *Files) unitChanged(unit session.TestID, why []report.Breakage) bool {
 		slices.ContainsFunc(why, func(x report.Breakage) bool { return l.changedTests(x.File) })
 }
 
-// waited returns the tests of a unit that waited for code: tests that are new in this lap or, if there are none,
-// older ones, one of which was changed. Parameters and subtests are judged with their test.
+// waited returns the tests of a unit that waited for code: its new tests or, without any, older ones, one of which
+// was changed. Parameters and subtests are judged with their test.
 func (l *Lap) waited(unit string) []session.TestID {
 	var here, elsewhere, old []session.TestID
 	for _, id := range report.SortedKeys(l.Now.Tests) {

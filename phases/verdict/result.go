@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// CountApart counts the results of a run. Flaky tests are counted separately: they did not pass, whatever their last
+// CountApart counts the results of a run. Flaky tests count separately: they did not pass, whatever their last
 // result.
 func CountApart(tests session.Tests, flaky []session.TestID, gate string) session.Counts {
 	all := report.Count(tests, gate)
@@ -80,7 +80,7 @@ func Failures(res session.GateResult, run *gate.Run) []report.Failure {
 	return out
 }
 
-// CouldNot returns the reason why a result in a clean checkout says nothing about the tree; "" if it does.
+// CouldNot says why a result in a clean checkout proves nothing about the tree; "" if it does.
 func CouldNot(run *gate.Run, res session.GateResult) string {
 	switch {
 	case run.Astray() != "", res.Verdict == session.Blocked, run.Ended == proc.Timeout:
