@@ -106,8 +106,8 @@ func (d document) lacks(g workflows.Gate) string {
 	return ""
 }
 
-// tasksOf returns the tasks for an item of the checklist: those that begin with its text, but not with that of a
-// longer item.
+// tasksOf returns the tasks for an item of the checklist: they begin with its text. If several items match, a task
+// belongs to the longest.
 func tasksOf(item string, tasks []checklist.Item, items []string) []checklist.Item {
 	begins := func(task checklist.Item, words string) bool {
 		rest, ok := strings.CutPrefix(task.Text, words)

@@ -78,8 +78,8 @@ func (h *heldRun) run(ctx context.Context, g workflows.Gate) (cannot string, err
 	return "", h.judge(ctx, g, run)
 }
 
-// heldCannot says why a run with hold-out tests proves nothing, without quoting output. A timeout is a result: the
-// gate finished without those files.
+// heldCannot says why a run with hold-out tests proves nothing, without quoting output. A timeout is a result:
+// without the hold-out files the gate finished in time.
 func heldCannot(g *gate.Run) string {
 	switch {
 	case g.Changed != "":

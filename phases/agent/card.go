@@ -193,8 +193,8 @@ func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res sessio
 	return res, class == agents.Lost
 }
 
-// reasonOf returns the class of a run's end. The reason why wfs stopped a run takes precedence. A run interrupted by
-// something else crashed.
+// reasonOf returns the class of a run's end. If wfs stopped the run, its reason takes precedence. A run that was
+// interrupted otherwise has crashed.
 func reasonOf(p proc.Result, o *agents.Outcome, dead useless) agents.Class {
 	class := o.Class
 	if dead.class != "" && slices.Contains([]agents.Class{agents.Interrupted, agents.NoResult, agents.Crashed}, class) {

@@ -42,7 +42,7 @@ func (r *Runner) newRunLog(runDir string) (*runLog, error) {
 	return &runLog{log: log, now: r.Now, clean: r.Secrets, watch: watch}, nil
 }
 
-// Event receives a decoder's events. The decoder's input has no secrets, but it may join parts into one.
+// Event receives a decoder's events. The decoder's input has no secrets, but joining parts of it may produce one.
 func (l *runLog) Event(e agents.Event) {
 	if e.Kind != agents.Other {
 		l.keep(e.Map(l.clean.String))

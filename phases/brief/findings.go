@@ -33,7 +33,7 @@ func (b testFindings) Grave() []session.Tampering {
 	return (&session.Judgement{Tampered: b.S.Tampered}).Grave()
 }
 
-// NotRestored returns those of them whose files were not restored since.
+// NotRestored returns the grave findings whose files were not restored since.
 func (b testFindings) NotRestored() []session.Tampering {
 	return slices.DeleteFunc(b.Grave(), func(t session.Tampering) bool { return slices.Contains(b.Req.Back, t.Path) })
 }

@@ -313,7 +313,7 @@ func (b *brief) noted() (lines []string) {
 var toldApart = map[session.Class]bool{session.ClassRejected: true, session.ClassTargetFailing: true,
 	session.ClassTestChange: true, session.ClassUnsigned: true}
 
-// named returns lines with the names of tests, except those that but selects.
+// named returns lines with the names of tests, without the tests for which but returns true.
 func (b *brief) named(label string, tests []session.TestID, but func(session.TestID) bool) (lines []string) {
 	for i, id := range tests {
 		if i == maxListed {

@@ -397,7 +397,7 @@ func (c *checking) backwards() []trial.File {
 // bareTests runs the new and changed tests with the code of the base.
 type bareTests struct{ *checking }
 
-// withoutCode runs the change's tests on the code of the base. It reports whether one fails there by an assertion:
+// withoutCode runs the change's tests on the code of the base. It reports whether one of them fails by an assertion:
 // then it can fail, and needs the code.
 func (c bareTests) withoutCode(ctx context.Context) (sure bool, err error) {
 	c.Say("gate " + c.Gate.Name + " without the code …")

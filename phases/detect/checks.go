@@ -48,7 +48,7 @@ var (
 	toxCommands = lazyregexp.New(`(?ms)^\[testenv\]\s*$.*?^commands\s*=(.*?)(?:^\S|\z)`)
 )
 
-// withChecks adds those commands to a list that are checks.
+// withChecks appends to a list those commands that are checks.
 func withChecks(list []string, prefix string, commands []string) []string {
 	for _, c := range commands {
 		c = strings.TrimLeft(strings.TrimSpace(c), "@-")

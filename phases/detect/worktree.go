@@ -49,8 +49,8 @@ func Worktree(root string, ignored []string, gates []workflows.Gate,
 	return w
 }
 
-// installs returns the command that fills a directory; "" if unknown. pip replaces a missing program that made the
-// lock file, if it can.
+// installs returns the command that fills a directory; "" if unknown. If the program that made a lock file is
+// missing, pip is used if it can do without that file.
 func (p *project) installs(dir string, pytest bool, program func(name string) bool) string {
 	pip := ""
 	if dir == ".venv/" {

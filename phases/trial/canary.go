@@ -245,8 +245,8 @@ func (t *Variants) gateMillis() int64 {
 // longer is added to five times the duration of the attempt's run: a changed tree may need a full build.
 const longer = time.Minute
 
-// Alter runs the gate on a deliberately changed tree: only the given tests if the gate can do that, or else all
-// tests, without the cache if none are given.
+// Alter runs the gate on a deliberately changed tree. It runs only the given tests if the gate can do that; without
+// any it runs all tests and does not use the cache.
 func (t *Variants) Alter(ctx context.Context, tree session.Tree, name string, only []session.TestID) (*gate.Run,
 	error) {
 	g := t.Gate

@@ -84,7 +84,7 @@ func failing(run *gate.Run, ids []session.TestID) (out []session.TestID) {
 }
 
 // stable reruns a passing gate as often as it requires. A test that does not pass each time is flaky. If it passed at
-// the lap's start, it is only reported; if it is new, or a target, the gate fails.
+// the lap's start it is only reported; if it is new, or a target of the lap, the gate fails.
 func (d doubts) stable(ctx context.Context, f verdict.Finding) (verdict.Finding, error) {
 	g, l, run := d.gate, d.lap, d.run
 	for n := 2; n <= g.Stable && f.Verdict == session.Pass && g.Expect != workflows.ExpectRed; n++ {

@@ -254,7 +254,8 @@ func (t *Trial) failsFrozen(ctx context.Context, ref reference, res session.Gate
 		"the code passes only with the changed tests: "+says, says), nil
 }
 
-// passesWithout reports whether the code passes the tests of a reference, except for paths that left selects.
+// passesWithout reports whether the code passes the tests of a reference. Paths that left selects stay as the attempt
+// has them.
 func (t *Trial) passesWithout(ctx context.Context, ref reference, left func(path string) bool, name string) (bool,
 	error) {
 	rest := slices.DeleteFunc(slices.Clone(ref.aside), left)
@@ -379,7 +380,7 @@ func (t *Trial) ownFail(ctx context.Context) (bool, error) {
 	return err == nil && (verdict.CouldNot(run, own) != "" || own.Verdict != session.Pass && !t.gone), err
 }
 
-// OnlyRenamed reports whether tests differ from their previous version in names only. It considers code of the
+// OnlyRenamed reports whether tests differ from their previous version in names only. It considers the code at the
 // phase's start too: the lap may have renamed code that it wrote after its tests were frozen.
 func (t *Variants) OnlyRenamed(ctx context.Context, files []File) (bool, error) {
 	tests, code := [2]experiment.Files{{}, {}}, [2]experiment.Files{{}, {}}
@@ -404,7 +405,7 @@ func (t *Variants) OnlyRenamed(ctx context.Context, files []File) (bool, error) 
 	return experiment.Renamed(tests[0], tests[1], code[0], code[1]), nil
 }
 
-// asEntered adds to code the files as they were when the phase was entered, unless it has an older version.
+// asEntered adds to code the files as they were when the phase was entered, unless code has an older version of them.
 func (t *Variants) asEntered(ctx context.Context, files []File, code experiment.Files) error {
 	if t.Req.VisitTree == "" {
 		return nil

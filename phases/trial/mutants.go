@@ -50,9 +50,9 @@ func otherResults(lines map[string]experiment.Lines, texts map[string][]byte) al
 	return a
 }
 
-// asksResults checks that a test notices other results of the lap's functions that the tests name. It is asked if no
-// test failed with other expected values. A test need not notice a result that it does not reach: it would not notice
-// an exception there either.
+// asksResults checks that a test notices other results of the lap's functions that tests name. It runs if no test
+// failed with other expected values. A test need not notice a result that it does not reach: it would not notice an
+// exception there either.
 func (t lapTests) asksResults(ctx context.Context) error {
 	lines, texts, _ := codeLines(t.lap)
 	names := testWords(t.lap)
@@ -133,9 +133,9 @@ func (t lapTests) noticed(ctx context.Context) error {
 	return nil
 }
 
-// asStrong reports whether the attempt's tests are as strong as those of a reference, some of which are missing: they
-// contain all expected values of those, and notice all changes of the code that those notice. It returns false if
-// there was nothing to try.
+// asStrong reports whether the attempt's tests are as strong as the tests of a reference, some of which are missing:
+// they must contain all values that the latter expect, and notice all changes of code that the latter notice. It
+// returns false if there was nothing to try.
 func (t *Trial) asStrong(ctx context.Context, ref reference) (bool, error) {
 	if value := lost(ref.files); value != "" {
 		t.Tried(TryMutants, NotTried, "the tests no longer mention "+value)
@@ -159,9 +159,9 @@ func (t *Trial) asStrong(ctx context.Context, ref reference) (bool, error) {
 	return result == Holds, err
 }
 
-// Weaker checks that the attempt's tests notice the same single changes as those of another state, in functions that
-// edited lines of tests name. A test that kept its name must notice a change itself, or a new test must. In a table
-// any row will do: rows are often named by their position.
+// Weaker checks that the attempt's tests notice all single changes of code that the tests of another state notice.
+// The changes are in functions that edited lines of tests name. A test that kept its name must notice a change
+// itself, or a new test must. In a table any row will do: rows are often named by their position.
 func (t *Variants) Weaker(ctx context.Context, was session.Tree) (result, says string, err error) {
 	files, err := t.Since(ctx, was)
 	if err != nil {
@@ -189,7 +189,7 @@ func (t *Variants) Weaker(ctx context.Context, was session.Tree) (result, says s
 }
 
 // covered returns changes of the functions with the given names. If these hold nothing to change, it tries the
-// functions that they call, and then the lap's own code, as for helpers of tests.
+// functions that they call, and then the lap's own code: helpers of tests name no function.
 func (t *Variants) covered(ctx context.Context, names map[string]bool) ([]altered, error) {
 	lap, err := t.Since(ctx, t.Req.LapTree)
 	if err != nil {

@@ -87,7 +87,7 @@ func (l *Files) named(x report.Breakage) bool {
 	})
 }
 
-// ownPackage returns the name of the project's own package if Node cannot find that: it has no exports yet.
+// ownPackage returns the name of the project's own package if Node cannot find it because it has no exports yet.
 func (l *Files) ownPackage(message string) string {
 	name := report.NodePackage(message)
 	var manifest struct{ Name string }

@@ -95,8 +95,8 @@ func (f Finding) unexplained(l *Lap) Finding {
 	return f
 }
 
-// missed looks up the lap's tests. It counts those that pass, and returns those that are missing or skipped, and
-// those that fail.
+// missed looks up the lap's tests. It counts passing tests in f, and returns tests that are missing or skipped, and
+// tests that fail.
 func (l *Lap) missed(f *Finding) (missing, failing []session.TestID) {
 	ids := slices.Clone(l.Targets)
 	for _, unit := range l.Expected {

@@ -34,7 +34,7 @@ func (l *Files) mistake(x report.Breakage) string {
 	return ""
 }
 
-// isCrate reports whether a manifest above a file names this crate, or there is no manifest to tell.
+// isCrate reports whether a manifest above a file names this crate, or there is no manifest.
 func (l *Files) isCrate(file, name string) bool {
 	found := false
 	for _, dir := range above(file) {
