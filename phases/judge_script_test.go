@@ -193,8 +193,8 @@ func TestPytest(t *testing.T) {
 	}
 }
 
-// Python uses a compiled file if its source has the same size and time. A file that a gate compiled would then hide
-// the agent's change of a moment later.
+// TestPythonThatWasEditedInTheSameSecond: Python uses a compiled file if its source has the same size and time. A
+// file that a gate compiled would then hide the agent's change of a moment later.
 func TestPythonThatWasEditedInTheSameSecond(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3", "-c", "import unittest")

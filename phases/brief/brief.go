@@ -229,7 +229,7 @@ func (b *brief) Documents() (paths []string) {
 	return paths
 }
 
-// Data stands between two marks that its authors could not know.
+// opening returns the mark before data. The authors of the data could not know its two marks.
 func (p *page) opening() string { return "<<< " + p.nonce }
 
 func (p *page) closing() string { return p.nonce + " >>>" }

@@ -58,7 +58,8 @@ func ReadFailures(runDir string) ([]Failure, error) {
 
 const maxFailuresFile = 16 << 20 // bytes; wfs writes far less
 
-// An error of a compiler or an assertion: a line that begins with a place in a file, or has the word.
+// saysError matches an error of a compiler or an assertion: a line that begins with a place in a file, or has the
+// word.
 var saysError = lazyregexp.New(`^[^\s:]+:\d+(:\d+)?: |(?i)\berror\b|^[A-Z]\w*Error: |^E `)
 
 // FirstError returns the first line with an error, else the first line, with up to three more lines if it ends with a

@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Texts that differ between two runs with the same failure, and their replacements, in this order.
+// variable lists texts that differ between two runs with the same failure, and their replacements, in this order.
 var variable = sync.OnceValue(func() []struct {
 	re *regexp.Regexp
 	to string
