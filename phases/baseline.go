@@ -16,11 +16,11 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Baseline runs a plan's gates on the base, before the agent works: a test that fails there is known red, one
-// that fails now and passes then is flaky, and neither is held against the session. Where tests fail, and
-// where more than one run of a gate has to pass, it runs a second time. A base without any test is fine if the runner itself ran.
+// Baseline runs a plan's gates on the base before the agent works, twice if a test fails or a phase requires several
+// passing runs. A test that fails twice is known red, a test with different results is flaky; neither is held against
+// the session. A base without tests is fine if the runner itself ran.
 //
-// An error means that a gate cannot judge here; it holds what was printed last.
+// An error means that a gate cannot judge here; it has the gate's last output.
 func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline,
 	session.Evidence, error) {
 	base := session.Baseline{Tree: tree}
@@ -65,24 +65,24 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 	return base, ev, nil
 }
 
-// mustAgree reports whether several runs of a gate have to pass in some phase.
+// mustAgree reports whether a phase requires several passing runs of a gate.
 func mustAgree(p workflows.Plan, gate string) bool {
 	return slices.ContainsFunc(p.Workflow.Phases, func(ph workflows.Phase) bool {
 		return slices.ContainsFunc(ph.Gates, func(g workflows.Gate) bool { return g.Name == gate && g.Stable > 1 })
 	})
 }
 
-// baseRuns are the runs of a plan's gates on a base.
+// baseRuns runs a plan's gates on a base.
 type baseRuns struct {
 	*Judge
 	plan   workflows.Plan
-	tree   *session.Tree // as gates leave it that may change it
+	tree   *session.Tree // with the changes of gates that may change it
 	runDir string
 }
 
-// first is a gate's first run on the base. Where the work tree has nothing that a clean tree lacks, and everything
-// passes in a clean tree, one run there is enough. Else it runs in the work tree; copied is what it did in a clean tree
-// before, nil if it was not run there.
+// first returns a gate's first run on the base. A run in a clean checkout is enough if the work tree has nothing more
+// and everything passes; otherwise the gate runs in the work tree. copied is the run in a clean checkout, nil for
+// none.
 func (b baseRuns) first(ctx context.Context, g workflows.Gate) (run, copied *gate.Run, err error) {
 	clean := g
 	clean.Where = workflows.Clean
@@ -110,8 +110,8 @@ func (b baseRuns) first(ctx context.Context, g workflows.Gate) (run, copied *gat
 	return run, copied, err
 }
 
-// inCopy runs a gate in a clean tree of the base, if the work tree has nothing that is missing there; nil: it has, or
-// the gate could not run there. Only ctx makes an error.
+// inCopy runs a gate in a clean checkout of the base. It returns nil if the work tree has something that is missing
+// there, or if the gate could not run. An error means that ctx has ended.
 func (b baseRuns) inCopy(ctx context.Context, g workflows.Gate) (*gate.Run, error) {
 	if b.Bare == nil {
 		return nil, nil
@@ -138,7 +138,7 @@ func allPass(run *gate.Run) bool {
 	return run.Exit == 0 && c.Passed > 0 && c.Passed == c.Total()
 }
 
-// run runs a gate on the base and refuses one that cannot judge.
+// run runs a gate on the base. It returns an error if the gate cannot judge.
 func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gate.Run, error) {
 	where, more := "", ""
 	if g.Where == workflows.Auto {
@@ -167,14 +167,14 @@ func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gate.
 		g.Name, b.changedTree(ctx, was, *b.tree))}
 }
 
-// refused says why a gate cannot judge, by its run on the base.
+// refused says why a gate cannot judge, given its run on the base; nil if it can.
 func refused(run *gate.Run, where string) error {
 	switch {
 	case run.Astray() != "":
 		return run.Cannot("cannot judge: " + run.Astray())
 	case run.Ended == proc.Timeout:
 		return run.Cannot(fmt.Sprintf("did not finish within %s; set a longer timeout", run.Gate.Timeout))
-	case run.Ended != proc.NotStarted && run.NotInstalled() != "": // the paths in what it printed would mislead
+	case run.Ended != proc.NotStarted && run.NotInstalled() != "": // quote no output: its paths would mislead
 		return &gate.NotInstalledError{Reason: fmt.Sprintf("gate %s could not run%s: %s", run.Gate.Name, where,
 			run.NotInstalled())}
 	case run.Unable() != "":
@@ -185,13 +185,13 @@ func refused(run *gate.Run, where string) error {
 	return nil
 }
 
-// ChangedTreeError says that a gate leaves files that git does not ignore.
+// ChangedTreeError reports that a gate leaves files that git does not ignore.
 type ChangedTreeError struct{ reason string }
 
 func (e *ChangedTreeError) Error() string { return e.reason }
 
-// compare puts two runs on the same tree together. A test that failed in both is red; one that did not do the
-// same twice is flaky and counts as what was worse.
+// compare merges two runs on the same tree. A test that failed twice is red. A test with different results is flaky,
+// and counts as the worse one.
 func compare(a, b session.Tests) (tests session.Tests, red, flaky []session.TestID) {
 	tests = maps.Clone(a)
 	for id, s := range b {

@@ -16,7 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
-// look judges a gate that runs nothing.
+// look judges a gate that runs no command.
 func (j *Judge) look(g workflows.Gate, r session.JudgeRequest) session.GateResult {
 	f := verdict.Finding{Verdict: session.Blocked, Class: session.ClassInfraError,
 		Reason: "this version of wfs does not know this kind of gate"}
@@ -62,7 +62,7 @@ func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) verdict.F
 	return f
 }
 
-// document is what a document of a session says.
+// document is a parsed document of a session.
 type document struct {
 	path          string
 	tasks         []checklist.Item
@@ -84,14 +84,14 @@ func newDocument(path string, text []byte, items []string) document {
 	return d
 }
 
-// mayBeMissing reports whether a gate asks for nothing but that no task is open, and the phase has not deleted it.
+// mayBeMissing reports whether a gate requires only that no task is open, and the phase did not delete the document.
 func (d document) mayBeMissing(g workflows.Gate, r session.JudgeRequest) bool {
 	return slices.Contains(g.Needs, workflows.NeedTicked) && !slices.Contains(g.Needs, workflows.NeedTasks) &&
 		len(r.Items) == 0 &&
 		!slices.ContainsFunc(r.Visit, func(c session.Change) bool { return c.Path == d.path && c.Status == "D" })
 }
 
-// lacks says what a gate asks for that is not there, "" for nothing.
+// lacks says which requirement of the gate is not met; "" if all are.
 func (d document) lacks(g workflows.Gate) string {
 	needs := func(n workflows.Need) bool { return slices.Contains(g.Needs, n) }
 	switch {
@@ -106,8 +106,8 @@ func (d document) lacks(g workflows.Gate) string {
 	return ""
 }
 
-// tasksOf are the tasks of a document that stand for an item of the checklist: they begin with its words, and
-// not with those of a longer one.
+// tasksOf returns the tasks for an item of the checklist: they begin with its text. If several items match, a task
+// belongs to the longest.
 func tasksOf(item string, tasks []checklist.Item, items []string) []checklist.Item {
 	begins := func(task checklist.Item, words string) bool {
 		rest, ok := strings.CutPrefix(task.Text, words)
@@ -119,7 +119,7 @@ func tasksOf(item string, tasks []checklist.Item, items []string) []checklist.It
 	})
 }
 
-// ticked are the numbers of the items that documents of the session tick.
+// ticked returns the numbers of the items that the session's documents tick.
 func (j *Judge) ticked(r session.JudgeRequest) []int {
 	var tasks []checklist.Item
 	for _, ph := range r.Plan.Workflow.Phases {
@@ -139,8 +139,8 @@ func (j *Judge) ticked(r session.JudgeRequest) []int {
 	return all
 }
 
-// judgeChanges asks for a change since the phase was entered. The session's documents are no work, but they may
-// answer a rejection.
+// judgeChanges requires a change since the phase was entered. The session's documents are not work, but may answer a
+// rejection.
 func judgeChanges(g workflows.Gate, r session.JudgeRequest) verdict.Finding {
 	for _, c := range r.Visit {
 		answer := r.SentBack && strings.HasPrefix(c.Path, brief.DocumentsDir(r.Session)+"/")
@@ -155,8 +155,7 @@ func judgeChanges(g workflows.Gate, r session.JudgeRequest) verdict.Finding {
 	return verdict.Finding{Verdict: session.Fail, Class: session.ClassUnchanged, Reason: reason}
 }
 
-// isWork reports whether a change of a file is work, and not a word about it: documents, settings of wfs, the
-// specification.
+// isWork reports whether a changed file is work, not a session's document, a setting of wfs, or the specification.
 func isWork(path string, r session.JudgeRequest) bool {
 	return !strings.HasPrefix(path, ".workflow/") && !strings.HasPrefix(path, ".wfs/") && path != r.Spec
 }

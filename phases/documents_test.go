@@ -11,7 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// TestTasksOfItems: an item is ticked when all tasks are that begin with its words, and not by those of another item.
+// TestTasksOfItems: an item is ticked if all tasks that begin with its text are ticked. Tasks of a longer item do not
+// count.
 func TestTasksOfItems(t *testing.T) {
 	t.Parallel()
 	items := []string{"Add", "Add tests"}

@@ -8,9 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// due splits the gates of a phase into those that judge this attempt, and those that judge later. No phase is
-// passed without a command when nothing changed that any gate is about, and none that expects red without a
-// gate that does: what would be the last one judges at once.
+// due splits a phase's gates into those that judge this attempt and those that judge later. At least one command must
+// judge: if nothing changed in the paths of any, all of these run. Likewise, at least one of the gates that expect
+// red must judge.
 func due(r session.JudgeRequest) (now []workflows.Gate, later []session.NotRun) {
 	gates := r.Phase.Gates
 	why := make([]string, len(gates)) // "": now
@@ -29,7 +29,8 @@ func due(r session.JudgeRequest) (now []workflows.Gate, later []session.NotRun) 
 	return now, later
 }
 
-// atOnce lets gates of a kind judge at once that would not for a reason, "" for any, if no other of that kind does.
+// atOnce makes gates of a kind judge now if none of them would. It affects gates that wait for the given reason; ""
+// means any.
 func atOnce(gates []workflows.Gate, why []string, reason string, is func(workflows.Gate) bool) {
 	for i, g := range gates {
 		if why[i] == "" && is(g) {
@@ -45,7 +46,7 @@ func atOnce(gates []workflows.Gate, why []string, reason string, is func(workflo
 
 const noPathChanged = "nothing changed in its paths"
 
-// notYet says why a gate does not judge an attempt by its paths and its time, "" when it does.
+// notYet says why a gate does not judge this attempt, by its paths and its time; "" if it does.
 func notYet(g workflows.Gate, r session.JudgeRequest) string {
 	to := r.Phase.On[workflows.Pass]
 	switch {

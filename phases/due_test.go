@@ -7,8 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Gates may wait; but no phase that expects red is passed without a gate that does, and none without a command because
-// nothing that a gate is about has changed.
+// TestDue: gates may wait. But a phase that expects red needs a gate that does, and no phase passes without a command
+// just because no gate's paths changed.
 func TestDue(t *testing.T) {
 	gate := func(name string, expect workflows.Expect, when workflows.When, paths ...string) workflows.Gate {
 		return workflows.Gate{Name: name, Run: workflows.Command{Shell: "true"}, Expect: expect, When: when, Paths: paths}

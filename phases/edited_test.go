@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// TestEditedTests lets code that is right come with tests that were edited: those must notice what they did.
+// TestEditedTests combines correct code with edited tests, which must notice the same changes as before.
 func TestEditedTests(t *testing.T) {
 	t.Parallel()
 	notShort(t)
@@ -27,13 +27,13 @@ func TestEditedTests(t *testing.T) {
 		"\tif Double(2) != 4 {\n\t\tt.Fatal(\"Double\")\n\t}\n}\n"
 	for _, tc := range []struct {
 		name    string
-		red     map[string]string // beside the lap's test
-		edit    map[string]string // beside the right code
+		red     map[string]string // in addition to the lap's test
+		edit    map[string]string // in addition to the right code
 		noPlace bool
 		warn    bool
-		kind    string // "" when it passes
+		kind    string // "" if it passes
 		path    string
-		gone    string // of a test; then it passes or fails by that
+		gone    string // missing test; its verdict then depends on that
 		class   session.Class
 	}{
 		{name: "a comment", edit: map[string]string{"sub_test.go": strings.Replace(subFile, "{\n", "{\n\t// Three less one.\n", 1)}},
@@ -102,7 +102,7 @@ func TestEditedTests(t *testing.T) {
 	}
 }
 
-// TestGoneTogether: where older tests go with those of the lap, all of them are named.
+// TestGoneTogether: if older tests are missing together with those of the lap, all of them are named.
 func TestGoneTogether(t *testing.T) {
 	t.Parallel()
 	l, s := calcLab(t)

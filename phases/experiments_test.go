@@ -8,14 +8,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// What passes only because tests were changed does not pass, however they were changed; what is honest beside it does.
+// TestPassesOnlySo: an attempt that passes only because tests were changed fails, however they were changed. Honest
+// changes pass.
 func TestPassesOnlySo(t *testing.T) {
 	t.Parallel()
 	const sub, helper = "def sub(a, b):\n    return ", "def made():\n    return 5\n"
 	asks := strings.Replace(pyTest, "        self.", "        if hasattr(calc, 'sub'):\n            self.", 1)
 	tidied := pyTest + "\n\nclass More(unittest.TestCase):\n    def test_more(self):\n        self.assertEqual(calc.sub(1, 1), 0)\n"
-	// It passes when the code is right and the right thing is expected, when the test asks first, or when another
-	// module or helper is found.
+	// It passes if the code is right and the test expects that, if the test checks for the function first, or if it
+	// finds another module or helper.
 	runner := workflows.Command{Shell: `echo TAP version 13; test -f calc.[p]y || exit 1
 n=$(grep -o 'calc\.[a-z]*' test_calc.py | head -1 | cut -d. -f2)
 if grep -qs '), [14])' test_calc.py tests/test_b.py; then echo 'not ok 1 - sub'
@@ -25,12 +26,12 @@ elif ! grep -q "def $n" calc.[p]y; then printf "not ok 1 - sub\n  ---\n  message
 elif grep -q 'a - b' calc.[p]y && ! grep -q hollow calc.[p]y && grep -q '5, 2), 3' test_calc.py; then echo 'ok 1 - sub'; else echo 'not ok 1 - sub'; fi; echo 1..1`}
 	for _, tc := range []struct {
 		name     string
-		frozen   map[string]string // beside what is frozen otherwise
-		after    map[string]string // what the attempt did to the frozen tree
+		frozen   map[string]string // added to the usual frozen files
+		after    map[string]string // the attempt's changes to the frozen tree
 		approved bool
-		unbuilt  bool   // RED ended with a missing symbol: what it is about is known by name
-		says     string // "" when it passes
-		ran      bool   // with the frozen tests
+		unbuilt  bool   // RED ended with a missing symbol: its tests are known by unit
+		says     string // "" if it passes
+		ran      bool   // the gate ran with the frozen tests
 	}{
 		{name: "nothing but tests", after: map[string]string{"test_calc.py": asks},
 			says: "the code passes only with the changed tests: with the tests of checkpoint 4 it fails: still failing: sub", ran: true},

@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// clean makes the lab's clean trees, in a directory of their own.
+// clean returns a function that makes the lab's clean checkouts, in a directory of their own.
 func (l *lab) clean() func(context.Context, session.Tree) (session.CleanTree, error) {
 	root := l.t.TempDir()
 	return func(_ context.Context, tree session.Tree) (session.CleanTree, error) {
@@ -47,7 +47,7 @@ func (l *lab) overlay(_ context.Context, base, from session.Tree, paths []string
 			return tree, nil
 		}
 	}
-	tree := session.Tree(fmt.Sprintf("over %s (%d)", base, len(l.snaps))) // another one is another tree
+	tree := session.Tree(fmt.Sprintf("over %s (%d)", base, len(l.snaps))) // each overlay is a different tree
 	l.snaps[tree] = files
 	return tree, nil
 }
@@ -66,7 +66,7 @@ func (l *lab) paths(_ context.Context, tree session.Tree) ([]string, error) {
 	return slices.Sorted(maps.Keys(l.snaps[tree])), nil
 }
 
-// writesTests is the phase before GREEN, with the same gate.
+// writesTests returns the phase before GREEN, with the same gate.
 func writesTests(g workflows.Gate) workflows.Phase {
 	g.Expect = workflows.ExpectRed
 	return workflows.Phase{Name: "RED", Gates: []workflows.Gate{g},
@@ -82,24 +82,23 @@ class T(unittest.TestCase):
         self.assertEqual(calc.sub(5, 2), 3)
 `
 
-// TestTheFrozenTestsJudgeToo: an attempt whose tests ask for less fails, and what the frozen tests say of its code is
-// told.
+// TestTheFrozenTestsJudgeToo: an attempt with weakened tests fails, and the result of the frozen tests is reported.
 func TestTheFrozenTestsJudgeToo(t *testing.T) {
 	t.Parallel()
 	const sub = "def sub(a, b):\n    return "
 	const onlySo = "the code passes only with the changed tests: with the tests of checkpoint 4 it fails: still failing: sub"
 	weak := strings.Replace(pyTest, "), 3)", "), 7)", 1)
-	// A test runner that knows two tests: one passes when the code is right or asked for something else, one wants data.
+	// The runner has two tests: one passes if the code is right or something else is expected, one needs data.
 	runner := workflows.Command{Shell: `echo TAP version 13; test -f calc.[p]y || exit 1
 if grep -q 'sub(5, 2), 3' test_calc.py && ! grep -q 'a - b' calc.[p]y; then echo 'not ok 1 - sub'; else echo 'ok 1 - sub'; fi
 if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 - data'; else echo 'ok 2 - data'; fi; echo 1..2`}
 	for _, tc := range []struct {
 		name          string
-		after         map[string]string // what the attempt did to the frozen tree
+		after         map[string]string // the attempt's changes to the frozen tree
 		off, noPlace  bool
-		says          string          // how the reason begins
-		found         string          // with what the first finding ends
-		verdict       session.Verdict // of the gate, "" when it did not run
+		says          string          // beginning of the reason
+		found         string          // end of the first finding
+		verdict       session.Verdict // of the gate; "" if it did not run
 		class         session.Class
 		failing, over []string
 	}{

@@ -18,12 +18,12 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Holdout runs gates in a clean tree with hold-out tests put over it, which is what Clean makes here. Known are
-// tests whose failures say nothing, LapStart what the gates said without those files, when that is known.
-// RunDir is a directory that whoever works is not told of: it holds what the gates print.
+// Holdout runs gates in a clean checkout with hold-out tests on top; Clean must return such a checkout. In r, Known
+// are tests whose failures are ignored, and LapStart has the gates' results without the hold-out files, if known.
+// RunDir is a directory that the agent does not know: it receives the gates' output.
 //
-// notes are for the person alone: they name tests. On the base, where nothing is done yet, they name what waits for
-// something that does not exist, and what fails for a reason of its own. Only ctx makes an error.
+// notes are for the user only, because they name tests. On the base, where nothing is done yet, they name definitions
+// that hold-out tests wait for, and tests that fail for another reason. An error means that ctx has ended.
 func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdout.Pack,
 	base bool) (out session.HoldoutResult, notes []string, err error) {
 	h := &heldRun{j: j, r: r, laid: laid, base: base, replaced: map[string]bool{},
@@ -60,7 +60,7 @@ func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdou
 	return h.out, h.notes, nil
 }
 
-// run runs one gate, and says why it cannot judge.
+// run runs one gate. cannot is the reason if the gate cannot judge.
 func (h *heldRun) run(ctx context.Context, g workflows.Gate) (cannot string, err error) {
 	g.Where, g.Expect, g.Stable = workflows.Clean, workflows.ExpectPass, 0
 	h.j.Say("gate " + g.Name + " with hold-out tests …")
@@ -78,8 +78,8 @@ func (h *heldRun) run(ctx context.Context, g workflows.Gate) (cannot string, err
 	return "", h.judge(ctx, g, run)
 }
 
-// heldCannot says why a run with hold-out tests says nothing about the tree, in words that quote nothing. A
-// gate that does not end has judged: it ended without those files.
+// heldCannot says why a run with hold-out tests proves nothing, without quoting output. A timeout is a result:
+// without the hold-out files the gate finished in time.
 func heldCannot(g *gate.Run) string {
 	switch {
 	case g.Changed != "":
@@ -94,23 +94,23 @@ func heldCannot(g *gate.Run) string {
 	return ""
 }
 
-// heldRun collects what several gates said with hold-out tests.
+// heldRun collects the results of several gates with hold-out tests.
 type heldRun struct {
 	j        *Judge
 	r        session.JudgeRequest
 	laid     holdout.Pack
 	base     bool
-	replaced map[string]bool // files of the tree that hold-out tests stand in place of
+	replaced map[string]bool // files of the tree that hold-out tests replace
 
 	out      session.HoldoutResult
 	failing  []session.TestID
 	failures []report.Failure
-	silent   []string // files whose tests no gate ran so far
-	asked    bool     // a gate was asked that can tell
+	silent   []string // files whose tests no gate has run so far
+	asked    bool     // a gate with per-test results has run
 	notes    []string
 }
 
-// judge counts what one gate said. What fails is run once more, and counts if it fails again.
+// judge counts the results of one gate. Failing tests run once more, and count if they fail again.
 func (h *heldRun) judge(ctx context.Context, g workflows.Gate, run *gate.Run) error {
 	if run.Ended == proc.Timeout || !g.Format.PerTest() {
 		h.byExit(g, run)
@@ -127,12 +127,12 @@ func (h *heldRun) judge(ctx context.Context, g workflows.Gate, run *gate.Run) er
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err == nil { // what is flaky is not held against anybody
+		if err == nil { // flaky tests are ignored
 			l.PassedAgain(bad, again)
 			bad = slices.DeleteFunc(bad, run.Passes)
 		}
 	}
-	if run.Silent() && !run.Report.NoTests { // it ended before it reported any
+	if run.Silent() && !run.Report.NoTests { // it ended before it reported a test
 		bad = append(bad, report.GateID(g.Name))
 	}
 	for id := range run.Report.Tests {
@@ -146,7 +146,7 @@ func (h *heldRun) judge(ctx context.Context, g workflows.Gate, run *gate.Run) er
 	return nil
 }
 
-// byExit counts a gate whose results by test are not known.
+// byExit counts a gate whose per-test results are unknown.
 func (h *heldRun) byExit(g workflows.Gate, run *gate.Run) {
 	if run.Ended == proc.Exited && run.Exit == 0 {
 		h.out.Passed++
@@ -168,7 +168,7 @@ func (h *heldRun) fails(run *gate.Run, ids ...session.TestID) {
 	}
 }
 
-// failingOnce are the tests that fail and are not excused, without those that fail because of their subtests.
+// failingOnce returns the tests that fail unexpectedly, without those that fail only because of their subtests.
 func failingOnce(l *verdict.Lap) []session.TestID {
 	var list []session.TestID
 	for _, id := range report.SortedKeys(l.Now.Tests) {
@@ -180,8 +180,8 @@ func failingOnce(l *verdict.Lap) []session.TestID {
 	return list
 }
 
-// noteBase names what is odd on the base, where it is wanted that hold-out tests fail: other tests that fail beside
-// them, and what could not be built or loaded.
+// noteBase notes oddities on the base, where hold-out tests should fail: other tests that fail together with them,
+// and files that cannot be built or loaded.
 func (h *heldRun) noteBase(l *verdict.Lap, bad []session.TestID, own map[session.TestID]string) {
 	for _, id := range bad {
 		if l.Start[id] == session.TestPass && own[id] == "" && !l.Now.IsBroken(id) {
@@ -193,21 +193,21 @@ func (h *heldRun) noteBase(l *verdict.Lap, bad []session.TestID, own map[session
 			continue
 		}
 		what := cmp.Or(b.File, string(b.Unit))
-		if b.Missing != "" { // what the work is to make, or a library that nobody has installed: a person can tell
+		if b.Missing != "" { // code still to be written, or a library not installed: a person can tell
 			h.notes = append(h.notes, what+" cannot run: "+b.Missing+" is not defined yet")
 			continue
 		}
 		lines := strings.Split(strings.TrimSpace(b.Message), "\n")
 		why := lines[0]
-		if last := lines[len(lines)-1]; strings.Contains(last, "Error") { // Python's tracebacks end with what they are about
+		if last := lines[len(lines)-1]; strings.Contains(last, "Error") { // Python tracebacks end with the error
 			why = last
 		}
 		h.notes = append(h.notes, what+" has an error of its own: "+why)
 	}
 }
 
-// owned are the tests of a run that hold-out files bring, and the file. Those that ran without them are others of the
-// same name, unless the file stands in place of another.
+// owned maps tests of a run to the hold-out file that contains them. A test that also ran without the files is
+// another one of that name, unless the hold-out file replaces a file.
 func (h *heldRun) owned(run *gate.Run, plain session.Tests) map[session.TestID]string {
 	own := map[session.TestID]string{}
 	for _, f := range h.laid {
@@ -220,8 +220,7 @@ func (h *heldRun) owned(run *gate.Run, plain session.Tests) map[session.TestID]s
 	return own
 }
 
-// brings reports whether a hold-out file has a test, by what is known of the test: its id, and where the runner says
-// that it is.
+// brings reports whether a hold-out file contains a test, given the test's id and the file that the runner reports.
 func brings(f holdout.File, id session.TestID, where string) bool {
 	pkg, _ := report.SplitGo(id)
 	isGo := strings.HasSuffix(f.Path, "_test.go")
@@ -235,8 +234,8 @@ func brings(f holdout.File, id session.TestID, where string) bool {
 		slices.ContainsFunc(verdict.DeclaredNames(id), func(n string) bool { return verdict.HasWord(f.Data, n) })
 }
 
-// left takes out of silent the files with tests that a gate has run. What cannot be built or loaded has
-// been counted.
+// left removes from silent the files with tests that a gate has run. Files that did not build or load were counted
+// already.
 func (h *heldRun) left(run *gate.Run, own map[session.TestID]string) {
 	for _, f := range h.laid {
 		if !h.asked && testpaths.IsTest(f.Path) {
@@ -255,7 +254,7 @@ func (h *heldRun) left(run *gate.Run, own map[session.TestID]string) {
 	})
 }
 
-// mayHold reports whether a file may be among what could not be built or loaded.
+// mayHold reports whether a file may belong to a unit that could not be built or loaded.
 func mayHold(b report.Breakage, path string) bool {
 	return b.Build || b.File != "" && report.SameFile(path, b.File) ||
 		strings.HasSuffix(path, ".go") && verdict.InPackage(path, string(b.Unit))

@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// TestHoldout lets gates say what they may say beside hold-out tests. The runner reads its results from files of the tree.
+// TestHoldout runs gates with hold-out tests. The runner reads its results from files of the tree.
 func TestHoldout(t *testing.T) {
 	t.Parallel()
 	const hidden = "import unittest\n\n\nclass H(unittest.TestCase):\n    def test_hidden(self):\n        self.assertEqual(calc.sub(9, 2), 7)\n"

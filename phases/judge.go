@@ -1,5 +1,5 @@
-// Package phases judges one attempt: guards, gates, what their results mean, and experiments. It runs gates on the
-// base before, and proves the end of the work.
+// Package phases judges one attempt: it applies guards, runs gates, interprets their results and makes experiments.
+// It also runs gates on the base beforehand, and proves the finished work.
 package phases
 
 import (
@@ -20,21 +20,21 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Judge runs guards and gates in a work tree and says what they mean.
+// Judge applies guards and runs gates in a work tree, and judges the results.
 type Judge struct {
 	trial.Bench
 	// Dirty returns the work tree's present tree, to see whether a gate changed it.
 	Dirty func(ctx context.Context) (session.Tree, error)
-	// Links are the symbolic links of a tree, and what they say.
+	// Links returns the symbolic links of a tree with their targets.
 	Links func(ctx context.Context, tree session.Tree) (map[string]string, error)
-	// Bare reports whether the work tree has nothing that the clean tree of a tree lacks. nil: it is not asked.
+	// Bare reports whether the work tree has nothing that a clean checkout of the tree lacks. nil: unknown.
 	Bare func(ctx context.Context, tree session.Tree) (bool, error)
-	// Cold is Clean without what gates built there before, nil where that cannot be had.
+	// Cold is Clean without anything that gates built there before; nil if there is no such place.
 	Cold func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
 }
 
-// Judge says whether an attempt did what its phase asks for. Bad work is a verdict; an error means that it could not be
-// found out: a gate could not be watched, the work tree not be read, or ctx ended it.
+// Judge decides whether an attempt did what its phase asks for. Bad work is a verdict. An error means that it could
+// not decide: a gate could not be watched, the work tree could not be read, or ctx ended.
 func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	out := session.Judgement{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "no gate judged it",
 		Evidence: session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{}}}
@@ -44,7 +44,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		return out, nil
 	}
 	r.Phase.Gates, out.NotRun = due(r)
-	for _, n := range out.NotRun { // what is known of its tests stays known
+	for _, n := range out.NotRun { // keep the known results of its tests
 		j.Say("gate " + n.Gate + " not run: " + n.Why)
 		out.Evidence.Gates[n.Gate] = trial.StartOf(r, n.Gate)
 	}
@@ -73,8 +73,8 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	return out, nil
 }
 
-// runGates enters what the gates of the phase say, and returns what failing tests printed. The judgement is a question
-// where a gate has no place to run any more.
+// runGates runs the phase's gates, records their results, and returns the output of failing tests. The judgement
+// becomes a question if a gate has no place to run any more.
 func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure,
 	error) {
 	files := j.Files(ctx, r)
@@ -101,7 +101,7 @@ func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *sessi
 		out.Gates, failures = append(out.Gates, res), append(failures, said...)
 		out.Evidence.Gates[g.Name] = run.Report.Tests
 		if res.Verdict == session.Blocked {
-			break // what follows could not be judged either, or on another tree
+			break // later gates could not judge, or would judge another tree
 		}
 	}
 	out.Evidence.Tree = out.Tree
@@ -112,7 +112,7 @@ func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *sessi
 	return failures, nil
 }
 
-// runGate runs a gate on the tree of a judgement. The tree is another one afterwards if the gate may change it.
+// runGate runs a gate on the judgement's tree, and updates the tree if the gate may change it.
 func (j *Judge) runGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest, files *verdict.Files,
 	out *session.Judgement) (res session.GateResult, run *gate.Run, err error) {
 	at, err := j.withoutCode(ctx, g, r)
@@ -125,7 +125,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	}
 	if res.Verdict == session.Fail && g.Where == workflows.Clean {
 		missed := j.missed(ctx, out.Tree, run, res.Class)
-		if res.Reason += missed.text; missed.packages { // who insists is asked about
+		if res.Reason += missed.text; missed.packages { // if the agent insists, a person is asked
 			out.Question = &session.Question{Evidence: []string{res.Reason}, Packages: true}
 		}
 	}
@@ -139,7 +139,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	return res, run, err
 }
 
-// nothingAdded tells the agent of a lap's first phase why it does not pass without a new test.
+// nothingAdded tells the agent why a lap's first phase does not pass without a new test.
 func nothingAdded(r session.JudgeRequest, out *session.Judgement) {
 	w := r.Plan.Workflow
 	if out.Class != session.ClassNothingAdded || w.Laps == nil || r.Phase.Name != w.Start {
@@ -159,8 +159,8 @@ func nothingAdded(r session.JudgeRequest, out *session.Judgement) {
 	}
 }
 
-// forbidden says what an attempt has done for which it fails before any gate runs: it changed paths that are not for
-// its phase, made a link that leads out of the work tree, or wrote a key. class is "" when it has not.
+// forbidden says why an attempt fails before any gate runs: it changed paths that its phase may not change, made a
+// link that points outside the work tree, or wrote a key. class is "" if it did not.
 func (j *Judge) forbidden(ctx context.Context, r session.JudgeRequest) (class session.Class, why string,
 	paths []string) {
 	if paths := guarded(r.Phase.Guards, r.Visit); len(paths) > 0 {
@@ -183,8 +183,8 @@ func (j *Judge) forbidden(ctx context.Context, r session.JudgeRequest) (class se
 	return "", "", nil
 }
 
-// leadsOut is a file of code that was made a link in this lap and leads out of the work tree, and where to. "" without
-// one.
+// leadsOut returns a code file that became a link in this lap and points outside the work tree, with its target; ""
+// for none.
 func (j *Judge) leadsOut(ctx context.Context, r session.JudgeRequest) (path, to string) {
 	links, err := j.Links(ctx, r.Tree)
 	if err != nil || r.Approved {
@@ -199,14 +199,14 @@ func (j *Judge) leadsOut(ctx context.Context, r session.JudgeRequest) (path, to 
 	return "", ""
 }
 
-// inRunningOrder puts gates that may change the tree first: the others then judge the tree that they left.
+// inRunningOrder puts gates that may change the tree first, so that the others judge the resulting tree.
 func inRunningOrder(gates []workflows.Gate) []workflows.Gate {
 	still := func(g workflows.Gate) bool { return !g.MayChangeTree }
 	moving := func(g workflows.Gate) bool { return g.MayChangeTree }
 	return append(slices.DeleteFunc(slices.Clone(gates), still), slices.DeleteFunc(slices.Clone(gates), moving)...)
 }
 
-// oneIsRed takes a gate that expects red and saw nothing new for passed when the new test is another one's.
+// oneIsRed passes a gate that expects red and saw no new test, if another such gate saw one.
 func oneIsRed(results []session.GateResult) {
 	red := func(g session.GateResult) bool { return g.Expect == string(workflows.ExpectRed) }
 	seen := slices.ContainsFunc(results, func(g session.GateResult) bool { return red(g) && g.Verdict == session.Pass })
@@ -218,8 +218,8 @@ func oneIsRed(results []session.GateResult) {
 	}
 }
 
-// shown is the test that the run named as showing what is wanted, if it was there at the lap's start and passed
-// then and now. Where several are meant all of them do. Gates that cannot tell tests apart show nothing.
+// shown returns the existing test that the agent named as covering the item, if it passed at the lap's start and now.
+// If the name matches several tests, all must. Gates without per-test results show nothing.
 func shown(r session.JudgeRequest, now session.Evidence) session.TestID {
 	for _, g := range r.Phase.Gates {
 		if r.NothingLeft == "" || g.Expect != workflows.ExpectRed {
@@ -245,7 +245,7 @@ func (j *Judge) keepFailures(runDir string, list []report.Failure) {
 	}
 }
 
-// changedTree says what changed while a gate ran.
+// changedTree says which files changed while a gate ran.
 func (j *Judge) changedTree(ctx context.Context, from, to session.Tree) string {
 	what := "files that git does not ignore"
 	if changes := j.changesOf(ctx, from, to); len(changes) > 0 {
@@ -258,7 +258,7 @@ func (j *Judge) changedTree(ctx context.Context, from, to session.Tree) string {
 	return "the work tree changed while it ran: " + what
 }
 
-// changesOf lists what differs, nothing when that cannot be found out.
+// changesOf lists the differences between two trees; none if they cannot be read.
 func (j *Judge) changesOf(ctx context.Context, from, to session.Tree) []session.Change {
 	changes, err := j.Changes(ctx, from, to)
 	if err != nil {

@@ -46,7 +46,7 @@ func calcModule() map[string]string {
 	return map[string]string{
 		"go.mod":  "module example.org/calc\n\ngo 1.21\n",
 		"calc.go": "package calc\n\nfunc Add(a, b int) int { return a + b }\n\nfunc Double(a int) int { return Add(a, a) }\n",
-		// Sub exists in stub form only where a case says so.
+		// Sub exists as a stub only in some cases.
 		"calc_test.go":      calcTest,
 		"util/util.go":      "package util\n\nfunc One() int { return 1 }\n",
 		"util/util_test.go": "package util\n\nimport \"testing\"\n\nfunc TestOne(t *testing.T) {\n\tif One() != 1 {\n\t\tt.Fatal(\"One\")\n\t}\n}\n",
@@ -58,7 +58,7 @@ var calcStart struct {
 	start
 }
 
-// calcLab is a fresh copy of the module; its baseline is run only once.
+// calcLab returns a fresh copy of the module; its baseline runs only once.
 func calcLab(t *testing.T) (*lab, start) {
 	t.Helper()
 	l := newLab(t, calcModule())
@@ -84,8 +84,8 @@ func TestBaselineOfAGoModule(t *testing.T) {
 
 const stub = "package calc\n\nfunc Sub(a, b int) int { return 0 }\n"
 
-// notShort leaves out what links Go tests by the dozen: under the race detector the judge's own code is run as much by the
-// tests with gates in shell.
+// notShort skips tests that link Go programs by the dozen. For the race detector, the tests with shell gates cover
+// the judge's own code as well.
 func notShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -125,7 +125,7 @@ func TestRedInGo(t *testing.T) {
 		{name: "new test that panics takes the package down", edit: map[string]string{"a_test.go": "package calc\n\nimport \"testing\"\n\nfunc TestAaa(t *testing.T) {\n\tvar p *int\n\tif *p != Add(1, 1) {\n\t\tt.Fatal()\n\t}\n}\n"},
 			verdict: session.Pass, class: session.ClassTargetFailed, targets: "example.org/calc.TestAaa"},
 
-		// Work that is not there yet, or cheats.
+		// Unfinished work, and cheating.
 		{name: "nothing", verdict: session.Fail, class: session.ClassNothingAdded},
 		{name: "only production code", edit: map[string]string{"sub.go": stub}, verdict: session.Fail, class: session.ClassNothingAdded},
 		{name: "passes already", edit: map[string]string{"calc_test.go": calcTest + strings.ReplaceAll(subTest, "Sub(3, 1) != 2", "Add(3, 1) != 4")},
@@ -182,7 +182,7 @@ func TestRedInGo(t *testing.T) {
 	}
 }
 
-// TestReplacedInRed reads what red says of old tests in whose place there are new ones.
+// TestReplacedInRed checks the message of RED about old tests that new ones replace.
 func TestReplacedInRed(t *testing.T) {
 	t.Parallel()
 	notShort(t)
@@ -223,7 +223,7 @@ func TestGreenInGo(t *testing.T) {
 		class   session.Class
 		failing string
 		flaky   string
-		byName  bool // RED could not build the test: it is looked for by its name
+		byName  bool // RED could not build the test, and knows only its name
 	}{
 		{name: "done", edit: map[string]string{"sub.go": right}, verdict: session.Pass, class: session.ClassGreen},
 		{name: "done, by its name", byName: true, edit: map[string]string{"sub.go": right}, verdict: session.Pass, class: session.ClassGreen},
@@ -312,7 +312,7 @@ func joined(ids []session.TestID) string {
 	return strings.Join(names, " ")
 }
 
-// Without texts from the lap's start the judge is less sharp, and still right about honest work.
+// TestWithoutOldTexts: without texts from the lap's start the judge notices less, but is right about honest work.
 func TestWithoutOldTexts(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -18,7 +18,7 @@ func junitGate(command string) workflows.Gate {
 	return workflows.Gate{Name: "tests", Run: workflows.Command{Shell: command}, Format: workflows.FormatJUnit, Where: workflows.InPlace, Timeout: 5 * time.Minute}
 }
 
-// needs skips a test, visibly, on a machine without a runner.
+// needs skips a test, visibly, if a runner is not installed.
 func needs(t *testing.T, argv ...string) {
 	t.Helper()
 	if _, err := proc.LookPath(argv[0], os.Getenv("PATH")); err != nil {
@@ -118,7 +118,7 @@ func TestNode(t *testing.T) {
 	}
 }
 
-// nodeStart is what the baseline of nodeProject is; TestNodeBaseline holds it.
+// nodeStart is the baseline of nodeProject; TestNodeBaseline checks it.
 func nodeStart(t *testing.T, l *lab) start {
 	tree, err := l.snapshot(t.Context())
 	if err != nil {
@@ -193,8 +193,8 @@ func TestPytest(t *testing.T) {
 	}
 }
 
-// Python takes a compiled file for current when the source has its size and time. What a gate compiled would then answer
-// for what the agent wrote a moment later.
+// TestPythonThatWasEditedInTheSameSecond: Python uses a compiled file if its source has the same size and time. A
+// file that a gate compiled would then hide the agent's change of a moment later.
 func TestPythonThatWasEditedInTheSameSecond(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3", "-c", "import unittest")

@@ -238,7 +238,8 @@ func TestJudgementIsPlainData(t *testing.T) {
 	}
 }
 
-// What prints the results may be part of the project, and then the agent may change it.
+// TestTestCommandReplacedByOneThatOnlySucceeds: the program that prints the results may be part of the project, and
+// then the agent may change it.
 func TestTestCommandReplacedByOneThatOnlySucceeds(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"run.sh": "#!/bin/sh\necho '<testsuite><testcase classname=\"c\" name=\"a\"/></testsuite>'\n"})

@@ -22,7 +22,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// lab is a small project in a directory of its own, with gates that are really run.
+// lab is a small project in a directory of its own, with gates that really run.
 type lab struct {
 	t     *testing.T
 	judge *Judge
@@ -62,7 +62,7 @@ func labEnv(t *testing.T) []string {
 		"GOPROXY=off", "GOTOOLCHAIN=local", "GOENV=off", "LC_ALL=C", "TZ=UTC", "PYENV_VERSION=" + os.Getenv("PYENV_VERSION")}
 }
 
-// write makes files; the content "-" removes one.
+// write writes files; the content "-" removes a file.
 func (l *lab) write(files map[string]string) {
 	l.t.Helper()
 	for name, text := range files {
@@ -124,7 +124,7 @@ func (l *lab) changes(_ context.Context, from, to session.Tree) ([]session.Chang
 	return out, nil
 }
 
-// start is a judged beginning of a lap.
+// start is the judged beginning of a lap.
 type start struct {
 	base session.Baseline
 	ev   session.Evidence

@@ -10,19 +10,19 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// tapGate runs a script that prints results by test.
+// tapGate returns a gate for a script that prints results by test.
 func tapGate(script string) workflows.Gate {
 	return workflows.Gate{Name: "tests", Run: workflows.Command{Shell: "echo TAP version 13; " + script},
 		Format: workflows.FormatTAP, Where: workflows.InPlace, Timeout: time.Minute, Expect: workflows.ExpectPass}
 }
 
-// trying gives a lab all that experiments need.
+// trying gives a lab everything that experiments need.
 func (l *lab) trying() {
 	l.judge.Overlay, l.judge.Clean, l.judge.WithTexts, l.judge.Paths = l.overlay, l.clean(), l.withTexts, l.paths
 }
 
-// TestOlderFailsByTests: an older test that fails in RED where nothing but tests was changed is one of the lap's. It is
-// not where code was changed too, which may be why.
+// TestOlderFailsByTests: if only tests changed, an older test that fails in RED belongs to the lap. If code changed
+// too, it does not: the code may be the cause.
 func TestOlderFailsByTests(t *testing.T) {
 	t.Parallel()
 	const strict = "def made():\n    return 6  # strict\n"
@@ -70,18 +70,18 @@ if test -e ignored; then touch ignored/was; fi; echo "${bad}ok 1 - older one"; e
 	}
 }
 
-// TestGoneInRed: what an older test that is gone was worth is tried once there is code, where that can be tried.
-// Elsewhere it is held against RED at once.
+// TestGoneInRed: missing older tests are checked once there is code, if experiments can run then. Otherwise RED fails
+// at once.
 func TestGoneInRed(t *testing.T) {
 	t.Parallel()
 	const later = "; missing, checked once there is code: "
 	runner := `n=0; for f in tests/*.test; do n=$((n+1)); b=$(basename $f .test)
 bad=; if grep -q red $f || cat ca*.py | grep -q "fails $b"; then bad="not "; fi; echo "${bad}ok $n - $b"; done; echo 1..$n`
 	for name, tc := range map[string]struct {
-		edit    map[string]string // beside the new test
+		edit    map[string]string // in addition to the new test
 		setUp   func(*lab, *workflows.Plan)
-		failing string // "" when it passes
-		left    string // of those that are tried later
+		failing string // "" if it passes
+		left    string // missing tests to check later
 	}{
 		"none is gone": {},
 		"one is gone":  {edit: map[string]string{"tests/old.test": "-"}, left: "old"},
@@ -144,8 +144,8 @@ bad=; if grep -q red $f || cat ca*.py | grep -q "fails $b"; then bad="not "; fi;
 	}
 }
 
-// TestGoneUntried: an attempt whose tests are gone fails where nobody can try what it is worth, and a person is asked.
-// Where one has approved, it passes.
+// TestGoneUntried: an attempt with missing tests fails if no experiment can run, and a person is asked. If the person
+// has approved, it passes.
 func TestGoneUntried(t *testing.T) {
 	t.Parallel()
 	runner := `n=0; for f in tests/*.test; do n=$((n+1)); echo "ok $n - $(basename $f .test)"; done; echo 1..$n`

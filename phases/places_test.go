@@ -12,21 +12,21 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// TestChoosePlaces decides for gates that may run in either place: in a clean tree where that is known to say the same of
-// the base.
+// TestChoosePlaces chooses the place of gates that may run in either: a clean checkout, if the gate is known to give
+// the same result on the base there.
 func TestChoosePlaces(t *testing.T) {
 	t.Parallel()
 	same := session.Tests{"a": session.TestPass, "b": session.TestFail}
 	other := session.Tests{"a": session.TestPass, "b": session.TestPass}
 	for name, c := range map[string]struct {
 		where    workflows.Where
-		was      session.Tests // of the base in the work tree
+		was      session.Tests // on the base in the work tree
 		mayEdit  bool
 		unproven bool
 		looks    bool // the gate looks at the tree, and runs nothing
 		noPlace  bool
 		want     workflows.Where
-		asked    int // how often the base was laid out
+		asked    int // how often the base was checked out
 	}{
 		"the same":              {where: workflows.Auto, was: same, want: workflows.Clean, asked: 1},
 		"it differs":            {where: workflows.Auto, was: other, want: workflows.InPlace, asked: 1},
@@ -73,7 +73,7 @@ func TestChoosePlaces(t *testing.T) {
 	}
 }
 
-// TestNoPlaceWhenStopped: whoever stops the question where a gate may run gets an error, and nothing is remembered.
+// TestNoPlaceWhenStopped: cancelling the comparison of places returns an error, and nothing is cached.
 func TestNoPlaceWhenStopped(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil)

@@ -19,10 +19,10 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Prove runs gates that passed once more, in the clean tree of the tree that was judged, without anything that gates
-// have made there before. One that passed there needs that if it fails now. Of one that passed in the work tree, and
-// fails now, the base is asked there: where that passes, the tree is at fault; where it does not, the gate depends on
-// the place where it runs, nothing is known about the tree, and the proof says so. Only ctx makes an error.
+// Prove runs gates that passed once more, in a clean checkout without leftovers of gates. If a gate that passed in a
+// clean checkout fails now, it depends on such leftovers. If a gate that passed in the work tree fails now, its
+// result on the base in a clean checkout decides: if it passes there, the tree is at fault; otherwise the gate
+// depends on its place, and the proof says that nothing is known about the tree. An error means that ctx has ended.
 func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
 	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen,
 		Reason: "also passes in a clean checkout"}
@@ -46,7 +46,6 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 	return p, nil
 }
 
-// proveGate runs one gate for a proof.
 func (j *Judge) proveGate(ctx context.Context, r session.JudgeRequest, g workflows.Gate, p *session.Proof) error {
 	ranClean := g.Where == workflows.Clean
 	g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
@@ -55,7 +54,7 @@ func (j *Judge) proveGate(ctx context.Context, r session.JudgeRequest, g workflo
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, session.ErrOtherPackages) && ranClean: // a person decides which are to be used
+	case errors.Is(err, session.ErrOtherPackages) && ranClean: // a person decides which packages to use
 		p.Verdict, p.Class, p.Reason = session.Fail, session.ClassAsked, otherPackages(g.Name, noCopy)
 		return nil
 	case err != nil:
@@ -74,7 +73,7 @@ func (j *Judge) proveGate(ctx context.Context, r session.JudgeRequest, g workflo
 	return j.blame(ctx, r, g, ranClean, res, run, p)
 }
 
-// blame says whether the tree is at fault where a gate fails in a clean tree that passed before, there or in place.
+// blame decides whether the tree is at fault when a gate that passed before fails in a clean checkout.
 func (j *Judge) blame(ctx context.Context, r session.JudgeRequest, g workflows.Gate, ranClean bool,
 	res session.GateResult, run *gate.Run, p *session.Proof) error {
 	missed := j.missed(ctx, r.Tree, run, res.Class)
@@ -99,13 +98,13 @@ func (j *Judge) blame(ctx context.Context, r session.JudgeRequest, g workflows.G
 	return nil
 }
 
-// cold is the judge with nothing that gates made before: what they built, runners' caches, what Python has compiled.
+// cold returns the judge without leftovers of gates: build results, runners' caches, and compiled Python.
 func (j *Judge) cold(runDir string) (cold *Judge, done func(), err error) {
 	empty, err := os.MkdirTemp(runDir, "compiled-")
 	at := *j
 	at.Env = append(slices.Clone(j.Env), "PYTHONPYCACHEPREFIX="+empty)
 	if j.Cold != nil {
-		began := false // gates may need what those before them have built
+		began := false // later gates may need what earlier ones built
 		at.Clean = func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
 			if began {
 				return j.Clean(ctx, tree)
@@ -117,8 +116,8 @@ func (j *Judge) cold(runDir string) (cold *Judge, done func(), err error) {
 	return &at, func() { _ = os.RemoveAll(empty) }, err
 }
 
-// dependsOnPlace says why a gate that fails in a clean tree says nothing about the tree, "" when it does: it is not
-// known to say the same of the base there as in the work tree.
+// dependsOnPlace says why a failure in a clean checkout proves nothing about the tree: the gate is not known to give
+// the same result on the base in both places. It returns "" if it is.
 func (j *Judge) dependsOnPlace(ctx context.Context, r session.JudgeRequest, g workflows.Gate) (string, error) {
 	if len(r.Baseline.Gates[g.Name]) == 0 {
 		return "it fails there, and its result on the base there is unknown", nil
@@ -126,7 +125,7 @@ func (j *Judge) dependsOnPlace(ctx context.Context, r session.JudgeRequest, g wo
 	return j.NoRoom(ctx, r, g)
 }
 
-// spokenOf are those of some files and directories that a failing gate has spoken of, by their names.
+// spokenOf returns the files and directories whose names occur in the output of a failing gate.
 func spokenOf(files []string, failed *gate.Run) []string {
 	var text strings.Builder
 	for _, line := range failed.Quoted() {
@@ -147,17 +146,17 @@ func otherPackages(gate, why string) string {
 	return fmt.Sprintf("gate %s in a clean checkout: %s", gate, why)
 }
 
-// noCopy is why a gate cannot run in a clean tree.
+// noCopy is the reason why a gate cannot run in a clean checkout.
 const noCopy = "the installed packages changed since the work began, and there is no copy of the former ones"
 
-// missing is what a gate that failed in a clean tree may have missed there.
+// missing lists files and packages that a failing gate may have lacked in a clean checkout.
 type missing struct {
-	text     string   // as the end of a sentence
-	files    []string // that no checkpoint has, at most MaxNamed
-	packages bool     // others are installed by now
+	text     string   // to append to a reason
+	files    []string // in no checkpoint, at most MaxNamed
+	packages bool     // the installed packages have changed
 }
 
-// missed finds out what a gate that failed in the clean tree of a tree may have missed there.
+// missed finds files and packages that a failing gate may have lacked in the clean checkout of a tree.
 func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gate.Run, class session.Class) (m missing) {
 	c, err := j.Clean(ctx, tree)
 	if err != nil {
@@ -182,7 +181,7 @@ func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gate.Run,
 	return m
 }
 
-// cannotProve makes a proof one that could not be made.
+// cannotProve records that there is no proof, and why.
 func cannotProve(p *session.Proof, gate, why string) {
 	p.Verdict, p.Class = session.Blocked, session.ClassInfraError
 	p.Reason = "gate " + gate + ": " + why

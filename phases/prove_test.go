@@ -15,8 +15,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// TestProve has gates pass in the work tree and do something else in a clean tree. Which of them is proven, which is not
-// what it was judged to be, and of which nothing is known?
+// TestProve has gates that pass in the work tree and behave differently in a clean checkout: proven, failing, or
+// without a conclusion about the tree.
 func TestProve(t *testing.T) {
 	t.Parallel()
 	gate := func(command string) workflows.Gate { return shGate(command) }
@@ -24,8 +24,8 @@ func TestProve(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		gates   []workflows.Gate
-		clean   error              // of making the clean tree
-		leads   *session.LeadsBack // of the clean tree
+		clean   error              // error of making the clean checkout
+		leads   *session.LeadsBack // of the clean checkout
 		base    map[string]session.Tests
 		verdict session.Verdict
 		class   session.Class

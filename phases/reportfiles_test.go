@@ -32,8 +32,8 @@ func TestReportFilesCountOnlyWhenWrittenByThisRun(t *testing.T) {
 
 	g.Report, g.Run.Shell = "", `cp copy.xml "$WFS_REPORT"; echo '<testsuite><testcase name="forged" classname="c"><failure/></testcase></testsuite>'`
 	check(t, l.judged(s, g, workflows.ExpectPass, nil, nil), session.Pass, session.ClassGreen)
-	g.Run.Shell = "cat copy.xml; exit 1" // all pass, and yet it fails
+	g.Run.Shell = "cat copy.xml; exit 1" // all tests pass, but the command fails
 	check(t, l.judged(s, g, workflows.ExpectPass, nil, nil), session.Fail, session.ClassCommandFailed)
-	g.Run.Shell = "head -c 50 copy.xml" // cut
+	g.Run.Shell = "head -c 50 copy.xml" // truncated
 	check(t, l.judged(s, g, workflows.ExpectPass, nil, nil), session.Fail, session.ClassCommandFailed)
 }

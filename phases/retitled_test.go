@@ -7,7 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// TestRetitled: an older test may have a longer title beside new tests, and not beside other settings of what runs them.
+// TestRetitled: an older test may get a longer title when tests are added, but not when test settings change.
 func TestRetitled(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -21,8 +21,8 @@ func (n *roomNote) Read(string) (string, bool) { return n.why, n.known }
 
 func (n *roomNote) Write(_, why string) error { n.why, n.known = why, true; return nil }
 
-// TestNoRoom asks for a base that says in a clean tree what it said in the work tree, and for others. Each is asked
-// once.
+// TestNoRoom compares a base whose results are the same in a clean checkout as in the work tree, and others. Each
+// gate runs once.
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -9,9 +9,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// withoutCode is the judge of a gate that expects red after the work went back to change a test: the code that was
-// written for the test before would make the changed one pass at once. So the tests of now are run over what the lap
-// began with. It is the judge itself where there is no place for that.
+// withoutCode returns the bench for a gate that expects red after the work went back to change a test. The code for
+// the previous test would make the changed one pass at once, so the tests run on the tree of the lap's start. Without
+// a place for that, it returns the judge's own bench.
 func (j *Judge) withoutCode(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (*trial.Bench, error) {
 	if !r.TestChange || g.Expect != workflows.ExpectRed || j.Clean == nil || r.LapTree == "" {
 		return &j.Bench, nil

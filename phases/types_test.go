@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// TestRedWaitsForTypes judges tests that ask for another shape of what is there.
+// TestRedWaitsForTypes judges tests for another interface of existing code.
 func TestRedWaitsForTypes(t *testing.T) {
 	t.Parallel()
 	with := func(now string) string { return strings.Replace(calcTest, "Double(2) != 4", now, 1) }

@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// greenInGo judges what stands in the lab's directory as the code of a lap whose tests were frozen before.
+// greenInGo judges the files in the lab's directory as the code of a lap whose tests were frozen before.
 func (l *lab) greenInGo(s session.Evidence, known []session.TestID, frozen session.Tree,
 	targets ...session.TestID) session.Judgement {
 	l.t.Helper()
@@ -29,8 +29,8 @@ func (l *lab) greenInGo(s session.Evidence, known []session.TestID, frozen sessi
 	return j
 }
 
-// TestNestedModule: a module of its own takes tests out of the run without a change of theirs. They are gone, though
-// older ones do not run either, and nothing acquits that. Where no test was changed there is nothing to try.
+// TestNestedModule: a new module removes tests from the run without changing them. They are missing, even if older
+// ones do not run either, and nothing acquits that. If no test was changed, there is nothing to try.
 func TestNestedModule(t *testing.T) {
 	t.Parallel()
 	const (
@@ -76,8 +76,8 @@ func TestNestedModule(t *testing.T) {
 	}
 }
 
-// TestVanishedIsNotMeant: a changed test that does not run any more was not red before the code was written, however
-// many others pass instead, and whatever was changed of their files.
+// TestVanishedIsNotMeant: a changed test that no longer runs was not red before the code was written, however many
+// others pass instead, and whatever changed in their files.
 func TestVanishedIsNotMeant(t *testing.T) {
 	t.Parallel()
 	const (
@@ -102,7 +102,7 @@ func TestVanishedIsNotMeant(t *testing.T) {
 	}
 }
 
-// TestWeakenedHelper: code that only tests are written with is put back as it was, wherever it stands.
+// TestWeakenedHelper: code that only tests use is restored for the experiment, wherever it is.
 func TestWeakenedHelper(t *testing.T) {
 	t.Parallel()
 	notShort(t)
@@ -119,7 +119,7 @@ func TestWeakenedHelper(t *testing.T) {
 	weak := strings.Replace(helper, "got != want", "got == 99", 1)
 	for name, tc := range map[string]struct {
 		green map[string]string
-		found string // "" when it passes
+		found string // "" if it passes
 	}{
 		"the code is wrong":                 {map[string]string{"check/check.go": weak}, session.FoundOnlySo},
 		"the code is right":                 {map[string]string{"sub.go": right, "check/check.go": weak}, session.FoundWeaker},
@@ -150,8 +150,8 @@ func TestWeakenedHelper(t *testing.T) {
 	}
 }
 
-// TestVanishedBesideARenamedVariable: that nothing but names was changed in another test is no reason why the lap's own
-// does not run, whatever else passes now.
+// TestVanishedBesideARenamedVariable: renaming in another test does not explain why the lap's own test does not run,
+// whatever else passes now.
 func TestVanishedBesideARenamedVariable(t *testing.T) {
 	t.Parallel()
 	const (
@@ -175,8 +175,8 @@ func TestVanishedBesideARenamedVariable(t *testing.T) {
 	check(t, j, session.Fail, session.ClassTargetMissing)
 }
 
-// TestNoTestsAtTheLapsStart: code owes nothing to the tests of a lap's start when there were none, whatever else is
-// put back with them.
+// TestNoTestsAtTheLapsStart: if there were no tests at the lap's start, the code need not pass any, whatever else is
+// restored with them.
 func TestNoTestsAtTheLapsStart(t *testing.T) {
 	t.Parallel()
 	const runner = `echo TAP version 13; n=0

@@ -13,12 +13,12 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// LockFile is the file in a run's directory whose lock the run's processes inherit. Held, one of them lives; free, none
-// need be dead: some programs close what they inherit.
+// LockFile is the file in a run's directory whose lock the run's processes inherit. While it is held, one of them is
+// alive. If it is free, some may be alive too: some programs close inherited files.
 const LockFile = "lock"
 
-// Alive lists the processes of a run, and of the gates that judged it, that still live: those that have its id in their
-// environment, and those that hold its lock, which macOS does not name.
+// Alive lists the living processes of a run and of its gates: those with its id in their environment, and those that
+// hold its lock. If a holder is unknown, as on macOS, the list has an empty entry.
 func (r *Runner) Alive(id session.ID, runDir, runID string) []session.Process {
 	ids, held := r.living(runDir, runID)
 	const looks = 100
@@ -39,11 +39,11 @@ func (r *Runner) Alive(id session.ID, runDir, runID string) []session.Process {
 	return all
 }
 
-// maxExit is how long a process may take to exit: a large one with several threads shows neither its
-// environment nor its files by then, and still holds the lock.
+// maxExit is how long a process may take to exit. A large one with several threads then shows neither its environment
+// nor its files, but still holds the lock.
 const maxExit = time.Second
 
-// living are the numbers of a run's processes that can be told, and whether one of them holds its lock.
+// living returns the known process ids of a run, and whether one of its processes holds its lock.
 func (r *Runner) living(runDir, runID string) (ids []int, held bool) {
 	ids = proc.Marked(runMarker(runID), process.GateMarker+runDir+string(filepath.Separator))
 	lock := filepath.Join(runDir, LockFile)
@@ -57,7 +57,7 @@ func (r *Runner) living(runDir, runID string) (ids []int, held bool) {
 	return ids, held
 }
 
-// End ends the processes of a run whose wfs is dead, and of its gates, as far as they are proven to be its own.
+// End ends the processes of a run whose wfs died, and of its gates, if they are proven to belong to it.
 func (r *Runner) End(id session.ID, runDir, runID string) []int {
 	find := func() []int {
 		return proc.Marked(runMarker(runID), process.GateMarker+runDir+string(filepath.Separator))
@@ -69,9 +69,9 @@ func (r *Runner) End(id session.ID, runDir, runID string) []int {
 	return proc.End(find, r.own(id, runDir, runID), grace, r.Hurry)
 }
 
-// own proves a process to be a run's own: it has the marks of the run, session, clone and work tree, and it did
-// not begin before the run did. An agent that calls wfs when its wfs is dead would end itself: nothing is
-// proven to that one.
+// own proves that a process belongs to a run: it has the marks of the run, session, clone and work tree, and did not
+// begin before the run. The proof fails if this wfs runs inside that run: an agent that calls wfs after its own wfs
+// died would end itself.
 func (r *Runner) own(id session.ID, runDir, runID string) proc.Proof {
 	since, _ := durable.ReadFile(filepath.Join(runDir, process.BeganFile), process.MaxBegan)
 	marks := r.marks(id, runDir, runID)
@@ -86,7 +86,7 @@ func (r *Runner) own(id session.ID, runDir, runID string) proc.Proof {
 	}}
 }
 
-// marks are the entries of the environment that tell one run's processes from all others.
+// marks returns the environment entries that distinguish a run's processes from all others.
 func (r *Runner) marks(id session.ID, runDir, runID string) []string {
 	return []string{
 		"WFS_BRIEF=" + filepath.Join(runDir, BriefFile),

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// A process that is about to exit holds its lock for a moment longer than it can be named: it is waited for. Beside other
-// tests it could see a copy of this process that is about to start another program, and has the lock as well.
+// TestAliveAwaitsExit: a process about to exit holds its lock a moment longer than it can be named, so Alive waits.
+// The test is not parallel: a copy of this process, forked to start another program, would hold the lock too.
 func TestAliveAwaitsExit(t *testing.T) {
 	dir := t.TempDir()
 	lock, err := durable.TryLock(filepath.Join(dir, LockFile), nil) // our own process is never named

@@ -26,17 +26,17 @@ const (
 	maxTime   = 253402300799
 )
 
-// answer is what a runner says about its run. Nothing of it is evidence.
+// answer is the answer of an agent or command about its run. None of it is evidence.
 type answer struct {
 	done bool
 	not  bool // it says that the work is not done
-	// unread says that it answered, and that nobody can tell what: that is no yes. The note says why.
+	// unread: there was an answer that could not be read, so it is no yes. The note says why.
 	unread bool
 	waits  bool
-	until  int64 // Unix seconds, 0: it did not say
+	until  int64 // Unix seconds; 0: unknown
 	ask    string
 	note   string
-	// change is why it asks to go back to where tests are written.
+	// change is the reason to go back to the phase that writes tests.
 	change string
 	// left is the existing test that shows that nothing is left to do.
 	left string
@@ -45,10 +45,10 @@ type answer struct {
 	review *session.Review
 }
 
-// resultFile is the JSON of $WFS_RESULT. Unknown fields are let through: a wrapper may keep its own there.
+// resultFile is the JSON of $WFS_RESULT. Unknown fields are ignored: a wrapper may keep its own there.
 type resultFile struct {
 	Done      *bool           `json:"done,omitempty"`
-	Continue  bool            `json:"continue"`             // the work is not done yet; outweighs done
+	Continue  bool            `json:"continue"`             // the work is not done yet; overrides done
 	WaitUntil json.RawMessage `json:"wait_until,omitempty"` // RFC 3339, or Unix seconds
 	Wait      string          `json:"wait"`                 // "15m", from now
 	Ask       string          `json:"ask"`
@@ -58,7 +58,7 @@ type resultFile struct {
 	Nothing   string          `json:"nothing_left"` // the existing test that already shows the item
 }
 
-// readResult reads what the run left at path. An empty file says nothing.
+// readResult reads the answer that the run left at path. An empty file is no answer.
 func readResult(path string, secrets *redact.Redactor, now func() time.Time) answer {
 	text, err := durable.ReadFile(path, maxResult)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +77,7 @@ func readResult(path string, secrets *redact.Redactor, now func() time.Time) ans
 	return a
 }
 
-// unreadable is the answer of whoever meant to give one.
+// unreadable returns the answer for a result that could not be read.
 func unreadable(err error) answer {
 	why := process.Reason(err)
 	var wrong *json.UnmarshalTypeError
@@ -102,7 +102,7 @@ func decodeResult(text []byte) (f resultFile, err error) {
 	return f, json.Unmarshal(text, &f)
 }
 
-// parseResult is what an answer says.
+// parseResult parses an answer.
 func parseResult(text []byte, now func() time.Time) (answer, error) {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	f, err := decodeResult(text)
@@ -122,7 +122,7 @@ func parseResult(text []byte, now func() time.Time) (answer, error) {
 	return a, nil
 }
 
-// waitAs reads until when an answer waits.
+// waitAs reads how long an answer asks to wait.
 func (a *answer) waitAs(f resultFile, now func() time.Time) error {
 	if f.Wait != "" {
 		d, err := time.ParseDuration(f.Wait)
@@ -166,7 +166,7 @@ func parseTime(raw json.RawMessage) (int64, error) {
 
 func short(s string) string { return safetext.Line(s, 40) }
 
-// clipped is a text of somebody else's, fit to be kept and shown.
+// clipped returns an external text that is safe to store and show, of limited length.
 func clipped(s string) string {
 	s = strings.TrimSpace(safetext.Strip(s))
 	n := 0
@@ -178,7 +178,7 @@ func clipped(s string) string {
 	return s
 }
 
-// conclude tells how a run that ended by itself went.
+// conclude returns the result of a run that ended by itself.
 func conclude(exit int, a answer) session.RunResult {
 	r := session.RunResult{Exit: exit, Done: a.done, NotDone: a.not, Unread: a.unread, Review: a.review, Note: a.note,
 		Ask: a.ask, TestChange: a.change, NothingLeft: a.left,

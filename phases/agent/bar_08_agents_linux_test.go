@@ -2,7 +2,7 @@ package agent
 
 import "github.com/wfs-dev/wfs/session"
 
-// zooHead are what every script of the zoo begins with: lines of a stream as claude prints it.
+// zooHead begins every script of the zoo, with functions that print a stream like claude's.
 const zooHead = `
 hello() { echo '{"type":"system","subtype":"init","session_id":"11111111-1111-4111-8111-111111111111","model":"m","claude_code_version":"2.1.329"}'; }
 say() { echo '{"type":"assistant","message":{"id":"m'$1'","content":[{"type":"text","text":"step '$1'"}]}}'; }
@@ -19,14 +19,14 @@ type beast struct {
 	script  string
 	idle    int  // milliseconds; 0: none
 	timeout int  // milliseconds; 0: none
-	cancel  bool // when it has said something
-	within  int  // milliseconds in which it must be found out; 0: it ends by itself
+	cancel  bool // once it has printed something
+	within  int  // milliseconds until it must be stopped; 0: it ends by itself
 	want    session.Outcome
 }
 
 const zooTime = 700 // milliseconds: time-outs and idle times of the zoo
 
-// zoo are agents that do what agents of all makes were seen to do.
+// zoo has agents with misbehaviour that was seen in agents of all makes.
 var zoo = []beast{
 	{name: "good", script: `hello; say 1; bye`, want: session.OutcomeOK},
 	{name: "no word of how it ended", script: `hello; say 1`, want: session.OutcomeNoResult},

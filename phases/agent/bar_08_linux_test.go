@@ -22,14 +22,14 @@ import (
 )
 
 const (
-	zooVariable = "WFS_TEST_ZOO" // JSON of a zooRun: the test's program is the runner of it
+	zooVariable = "WFS_TEST_ZOO" // JSON of a zooRun: the test's program then runs it
 	zooGrace    = 400 * time.Millisecond
 	zooMemory   = 64 << 10 // kilobytes above idle
 	zooLog      = 1 << 20  // bytes
 )
 
-// zooRun is one run of a beast, in a process of its own: what it leaves behind would be taken for another's otherwise,
-// and its memory could not be told.
+// zooRun is one run of a beast, in a process of its own. Otherwise left-over processes and memory could not be
+// attributed to it.
 type zooRun struct {
 	Root, RunDir, Temp, RunID, Script string
 	Idle, Timeout                     time.Duration
@@ -39,7 +39,7 @@ type zooRun struct {
 type zooSeen struct {
 	Result     session.RunResult
 	Took       time.Duration
-	Idle, Most int // kilobytes of memory, before and at most
+	Idle, Most int // kilobytes of memory: before, and maximum
 }
 
 func TestMain(m *testing.M) {
@@ -90,11 +90,12 @@ func memoryOf(name string) int {
 	return n
 }
 
-// TestBar08Zoo: whatever an agent does, its run ends in time, as what it was, with nothing left of it, in little memory.
+// TestBar08Zoo: whatever an agent does, its run ends in time, with the right outcome, without left-overs, in little
+// memory.
 func TestBar08Zoo(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t)
-	const atOnce = 6 // most of them do nothing most of the time
+	const atOnce = 6 // most of them are idle most of the time
 	places := make(chan struct{}, atOnce)
 	var all sync.WaitGroup
 	ran := make([]zooRan, len(zoo))

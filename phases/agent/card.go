@@ -24,14 +24,14 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// ErrorsFile is what an agent with a card wrote to its standard error. OutputFile holds the rest of what it printed.
+// ErrorsFile has the standard error of an agent with a card. OutputFile has its other output.
 const ErrorsFile = "stderr.log"
 
-// maxErrors is how much of the end of its standard error a decoder is given, in bytes.
+// maxErrors limits the end of standard error that a decoder gets, in bytes.
 const maxErrors = 16 << 10
 
-// runAgent runs an agent by its card. A conversation that is not there any more is no failure of the attempt: a new one
-// begins at once, with all that it needs to know.
+// runAgent runs an agent by its card. If the conversation to resume no longer exists, a new one begins at once, with
+// a full brief; the attempt does not fail.
 func (a *attempt) runAgent(ctx context.Context) (session.RunResult, error) {
 	res, lost, err := a.converse(ctx, 1)
 	if err != nil || !lost {
@@ -51,7 +51,7 @@ func (a *attempt) runAgent(ctx context.Context) (session.RunResult, error) {
 	return again, err
 }
 
-// converse is one process of an agent. lost says that the conversation that was to go on is not there.
+// converse runs one process of an agent. lost: the conversation to resume does not exist.
 func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult, lost bool, err error) {
 	agent, card := a.req.Plan.Agent, a.req.Plan.Agent.Card
 	w := &watched{req: &a.req, to: a.out.events, signs: &proc.Signs{Settle: a.Settle, Moved: a.moved(ctx)}}
@@ -100,7 +100,7 @@ func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult,
 	return res, lost && a.req.Conversation != nil, nil
 }
 
-// writeFiles writes what a card's agent reads, and who works, into the run's directory.
+// writeFiles writes the files that a card's agent reads, and the agent's name and place, into the run's directory.
 func (a *attempt) writeFiles(card *workflows.Card) error {
 	who, err := json.Marshal(session.Conversation{Agent: card.Name, Place: a.place()})
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *attempt) writeFiles(card *workflows.Card) error {
 	return nil
 }
 
-// timeout is how long a run may take: as its agent may, and as a budget leaves.
+// timeout returns how long a run may take: the agent's limit, or the time left in a budget if shorter.
 func (a *attempt) timeout() time.Duration {
 	most := a.req.Plan.Agent.Timeout
 	if left := a.req.LeftTime; left > 0 && (most <= 0 || left < most) {
@@ -130,7 +130,7 @@ func (a *attempt) timeout() time.Duration {
 	return most
 }
 
-// start runs what is given in the work tree, with all that runs of agents and commands have in common.
+// start runs a command in the work tree, with the settings common to agents and commands.
 func (a *attempt) start(ctx context.Context, spec proc.Spec) (proc.Result, error) {
 	id, dir := a.req.Started.RunID, a.req.RunDir
 	spec.Dir, spec.Grace, spec.Hurry, spec.Marker = a.Root, a.Grace, a.Hurry, runMarker(id)
@@ -148,8 +148,7 @@ func (a *attempt) start(ctx context.Context, spec proc.Spec) (proc.Result, error
 	return proc.Run(ctx, spec)
 }
 
-// exitOf tells a decoder how a process ended. One that was stopped because it had said its last word ended, as far as
-// its conclusion goes, by itself.
+// exitOf tells a decoder how a process ended. A process stopped after its final message counts as ended by itself.
 func exitOf(p proc.Result, stderr string) agents.Exit {
 	switch p.Ended {
 	case proc.Exited:
@@ -160,7 +159,7 @@ func exitOf(p proc.Result, stderr string) agents.Exit {
 	return agents.Exit{Code: p.Exit, Signal: p.Signal, Stopped: true, Stderr: stderr}
 }
 
-// ended draws the conclusion: how the process was ended, then what its stream says, then what it claims.
+// ended concludes the result of a run from the end of the process, then from its stream, then from its claims.
 func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res session.RunResult, lost bool) {
 	a.out.flush()
 	card := a.req.Plan.Agent.Card
@@ -194,8 +193,8 @@ func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res sessio
 	return res, class == agents.Lost
 }
 
-// reasonOf is the class of a run's end. What wfs stopped it for is a better reason than that it stopped, and
-// one that was interrupted, not by wfs, crashed.
+// reasonOf returns the class of a run's end. If wfs stopped the run, its reason takes precedence. A run that was
+// interrupted otherwise has crashed.
 func reasonOf(p proc.Result, o *agents.Outcome, dead useless) agents.Class {
 	class := o.Class
 	if dead.class != "" && slices.Contains([]agents.Class{agents.Interrupted, agents.NoResult, agents.Crashed}, class) {
@@ -208,7 +207,7 @@ func reasonOf(p proc.Result, o *agents.Outcome, dead useless) agents.Class {
 	return class
 }
 
-// claims enters what an agent says of its work.
+// claims records an agent's claims about its work.
 func claims(said answer, res *session.RunResult) {
 	res.Done, res.NotDone, res.Unread, res.Review = said.done, said.not, said.unread, said.review
 	res.TestChange, res.NothingLeft = said.change, said.left
@@ -220,8 +219,7 @@ func claims(said answer, res *session.RunResult) {
 	}
 }
 
-// stopped says why a process had to be stopped. What it met before, a limit say, is the better reason where it
-// is known.
+// stopped records why a process was stopped. An earlier cause, such as a rate limit, takes precedence if known.
 func (a *attempt) stopped(p proc.Result, cause agents.Class, res *session.RunResult) {
 	agent, out := a.req.Plan.Agent, a.out
 	switch p.Ended {
@@ -257,7 +255,7 @@ func (a *attempt) notStarted(why string) session.RunResult {
 	return session.RunResult{Outcome: session.OutcomeNotStarted, Exit: -1, Note: clipped(why)}
 }
 
-// outcomeOf is the engine's word for a class.
+// outcomeOf returns the engine's outcome for a class.
 func outcomeOf(c agents.Class) session.Outcome {
 	switch c {
 	case agents.Crashed, agents.Lost:
@@ -265,10 +263,10 @@ func outcomeOf(c agents.Class) session.Outcome {
 	case agents.LimitHit:
 		return session.OutcomeLimit
 	}
-	return session.Outcome(c) // the others are the same words: a test holds that
+	return session.Outcome(c) // the others have equal names: a test checks that
 }
 
-// denied names the tools that nobody was there to permit, each once.
+// denied names the tools that were refused for lack of a person to permit them, each once.
 func denied(calls []agents.Tool) []string {
 	var names []string
 	for _, c := range calls {
@@ -279,7 +277,7 @@ func denied(calls []agents.Tool) []string {
 	return names
 }
 
-// onlyRead are beginnings of commands that claude runs by itself.
+// onlyRead are the beginnings of commands that claude runs without permission.
 var onlyRead = []string{"cat", "cd", "echo", "find", "grep", "head", "ls", "pwd", "sort", "tail", "true", "wc",
 	"git diff", "git log", "git show", "git status"}
 
@@ -288,8 +286,8 @@ var (
 	substituted  = lazyregexp.New("[$][A-Za-z0-9_({@*#?!]|`")
 )
 
-// refused are the beginnings of the commands that nobody was there to permit: of several in one, the first that is not
-// among those that are allowed.
+// refused returns the beginnings of commands that were refused for lack of a person to permit them: of a line with
+// several, the first that is not allowed.
 func refused(calls []agents.Tool, agent workflows.Agent) []session.RefusedCommand {
 	var list []session.RefusedCommand
 	for _, c := range calls {
@@ -314,7 +312,7 @@ func refused(calls []agents.Tool, agent workflows.Agent) []session.RefusedComman
 	return list
 }
 
-// refusedPart is the beginning of the part of a command line that is not allowed, or the part that has a variable.
+// refusedPart returns the beginning of the command in a line that is not allowed, or the command with a variable.
 func refusedPart(line string, agent workflows.Agent) (text string, substitutes bool) {
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("&|;", r) }) {
 		if agent.Card.Decoder == "claude" && substituted.MatchString(singleQuoted.ReplaceAllString(part, "")) {
@@ -327,7 +325,7 @@ func refusedPart(line string, agent workflows.Agent) (text string, substitutes b
 	return text, false
 }
 
-// allowed reports whether an agent may run a command that begins so.
+// allowed reports whether an agent may run a command with this beginning.
 func allowed(words string, agent workflows.Agent) bool {
 	begins := func(command string) bool { return strings.HasPrefix(words+" ", command+" ") }
 	return words == "cd" || agent.Card.Decoder == "claude" && slices.ContainsFunc(onlyRead, begins) ||
@@ -345,23 +343,23 @@ func spentOf(t cost.Total) agents.Spent {
 	return agents.Spent{USD: t.CostUSD, Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite}
 }
 
-// watched is what is understood of a stream while it comes.
+// watched interprets an agent's stream as it arrives.
 type watched struct {
 	req   *session.RunRequest
 	to    *runLog
 	signs *proc.Signs
-	dead  atomic.Value // useless: there is no use in going on
-	retry atomic.Value // agents.Class: why its newest request failed
+	dead  atomic.Value // useless: why going on is pointless
+	retry atomic.Value // agents.Class: why its latest request failed
 }
 
-// useless says why a run is stopped before its end.
+// useless says why a run is stopped early.
 type useless struct {
 	class agents.Class
-	until int64  // Unix seconds: when there is use again; 0: unknown
-	said  string // the agent's words
+	until int64  // when to try again, in Unix seconds; 0: unknown
+	said  string // the agent's message
 }
 
-// event may be called from several goroutines: some agents tell of their trouble on standard error alone.
+// event may be called from several goroutines: some agents report problems only on standard error.
 func (w *watched) event(e agents.Event) {
 	if e.Kind.Progress() {
 		w.signs.Work()
@@ -392,11 +390,11 @@ func (w *watched) event(e agents.Event) {
 }
 
 func (w *watched) stop(why useless) {
-	w.dead.CompareAndSwap(nil, why) // the first reason is the one
+	w.dead.CompareAndSwap(nil, why) // only the first reason counts
 	w.signs.Enough()
 }
 
-// over reports whether a run used up more than budgets leave for it. An agent that counts by itself ends before that.
+// over reports whether a run used more than its budgets allow. An agent that counts itself stops earlier.
 func (w *watched) over(s agents.Spent) bool {
 	return w.req.LeftTokens > 0 && s.Tokens() >= w.req.LeftTokens || w.req.LeftUSD > 0 && s.USD >= w.req.LeftUSD
 }
@@ -406,7 +404,7 @@ func (w *watched) why() useless {
 	return u
 }
 
-// cause is what a run was waiting for when it was stopped for doing nothing, "" when that is not known.
+// cause returns the trouble of a run that was stopped for inactivity; "" if unknown.
 func (w *watched) cause(class agents.Class) agents.Class {
 	switch class {
 	case agents.LimitHit, agents.RateLimited, agents.Overloaded, agents.Auth, agents.Billing:
@@ -416,7 +414,7 @@ func (w *watched) cause(class agents.Class) agents.Class {
 	return c
 }
 
-// moved looks at the files of the work tree: its answer is another one when some were written, made or deleted since.
+// moved returns a function whose result changes when files of the work tree are written, made or deleted.
 func (r *Runner) moved(ctx context.Context) func() string {
 	return func() string {
 		ctx, cancel := context.WithTimeout(ctx, lookAtMost)
@@ -425,7 +423,7 @@ func (r *Runner) moved(ctx context.Context) func() string {
 	}
 }
 
-// lookAtMost bounds a look at a large work tree. One that cannot be looked at in that time says nothing.
+// lookAtMost limits a look at a large work tree. A look that takes longer has no result.
 const lookAtMost = 2 * time.Second
 
 // writeBeside writes a file into a run's directory.

@@ -134,8 +134,8 @@ func TestCardStopped(t *testing.T) {
 	}
 }
 
-// TestWaitsTooLongByItself: an agent that tells on standard error alone that its limit is reached, and waits for hours, is
-// stopped at once; one that waits a little is left to it.
+// TestWaitsTooLongByItself: an agent that reports a limit only on standard error, and waits for hours, is stopped at
+// once. A short wait is left to the agent.
 func TestWaitsTooLongByItself(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -193,7 +193,7 @@ func TestAnswerSchemaIsTheResultFile(t *testing.T) {
 	}
 }
 
-// Every class has an outcome that the engine knows.
+// TestOutcomesOfClasses: every class has an outcome that the engine knows.
 func TestOutcomesOfClasses(t *testing.T) {
 	t.Parallel()
 	formats, err := os.ReadFile("../../docs/formats.md")

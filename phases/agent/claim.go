@@ -8,12 +8,11 @@ import (
 	"github.com/wfs-dev/wfs/internal/agents"
 )
 
-// statusMark begins the line by which agents say how they ended that can give no other answer.
+// statusMark begins the line in which agents give their answer if they have no other way.
 const statusMark = "WFS_RESULT:"
 
-// claimOf is what an agent says about its run: the answer that a schema asked for, else what it wrote to
-// $WFS_RESULT, else its last words, if they are that JSON as a whole, else the last line of its last words that
-// begins with statusMark. Nothing at all means that it is not done.
+// claimOf returns an agent's claim about its run: the answer to a schema, else $WFS_RESULT, else its last message if
+// that is all JSON, else the last line of that message that begins with statusMark. Without any the work is not done.
 func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 	if len(o.Structured) > 0 {
 		a, err := parseResult(o.Structured, now)
@@ -26,10 +25,10 @@ func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 		return file
 	}
 	if a, err := parseResult([]byte(o.Last), now); err == nil && a != (answer{}) {
-		return a // the form was asked for, and the stream has no field for it
+		return a // a schema was given, but the stream has no field for the answer
 	}
 	for _, line := range slices.Backward(strings.Split(o.Last, "\n")) {
-		rest, ok := strings.CutPrefix(strings.Trim(line, "*_` \t\r"), statusMark) // some write all that they say in Markdown
+		rest, ok := strings.CutPrefix(strings.Trim(line, "*_` \t\r"), statusMark) // may be Markdown
 		if !ok {
 			continue
 		}
@@ -42,8 +41,8 @@ func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 	return answer{}
 }
 
-// ClaimNote is what an agent claims at the end of what it said, in words for the next brief: "says that the
-// work is done: …". "" when it claims nothing.
+// ClaimNote returns the claim at the end of an agent's last message, in words for the next brief: "says that the work
+// is done: …"; "" if there is none.
 func ClaimNote(last string, now func() time.Time) string {
 	a := claimOf(agents.Outcome{Last: last}, answer{}, now)
 	said := ""

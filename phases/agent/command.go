@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// runCommand keeps the contract of a command agent: the brief on its input and in $WFS_BRIEF, its answer in
+// runCommand runs a command agent by its contract: the brief on standard input and in $WFS_BRIEF, the answer in
 // $WFS_RESULT, exit code 75 to be called again later.
 func (a *attempt) runCommand(ctx context.Context, c workflows.Command) (session.RunResult, error) {
 	p, err := a.start(ctx, proc.Spec{Argv: process.Argv(c), Env: a.env(nil), Stdin: a.brief, Stdout: a.out, Stderr: a.out})
@@ -39,13 +39,13 @@ func (a *attempt) runCommand(ctx context.Context, c workflows.Command) (session.
 	return res, nil
 }
 
-// shellRefused tells a command that the shell could not execute from an agent that ends with the same code: the shell's
-// last word then begins with its own name, in whatever language it goes on.
+// shellRefused distinguishes a command that the shell could not execute from an agent with the same exit code: the
+// last line then begins with the shell's name, in any language.
 func shellRefused(exit int, last string) bool {
 	return (exit == process.ExitNotFound || exit == process.ExitNotExecutable) && strings.HasPrefix(last, "sh: ")
 }
 
-// withSettings gives git further settings by way of the environment, after those that are there already.
+// withSettings adds git settings to the environment, after existing ones.
 func withSettings(env, settings []string) []string {
 	const count = "GIT_CONFIG_COUNT="
 	n := 0
@@ -63,8 +63,7 @@ func withSettings(env, settings []string) []string {
 	return append(env, count+strconv.Itoa(n))
 }
 
-// bareEnv is the environment of all that runs in the work tree. Variables of a wfs that this one runs under do not
-// reach it.
+// bareEnv returns the environment for everything that runs in the work tree, without variables of an outer wfs.
 func (r *Runner) bareEnv(extra []string) []string {
 	env := slices.DeleteFunc(process.DefaultEnv(r.Environ, extra), func(entry string) bool {
 		return strings.HasPrefix(entry, "WFS_") || strings.HasPrefix(entry, "PWD=")
@@ -72,7 +71,7 @@ func (r *Runner) bareEnv(extra []string) []string {
 	return append(env, "PWD="+r.Root)
 }
 
-// env is the environment of a run, with further variables that it may see.
+// env returns the environment of a run. further are names of more variables that it may see.
 func (a *attempt) env(further []string) []string {
 	req := &a.req
 	env := a.bareEnv(slices.Concat(req.Plan.Env, further))

@@ -12,17 +12,17 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// maxArgument is what fits into one argument of a command on every system, with room to spare; Linux takes 128 KB.
+// maxArgument limits a command-line argument, in bytes. It fits on every system, with reserve: Linux takes 128 KB.
 const maxArgument = 120 << 10
 
-// SchemaFile is where the schema of the answer stands in a run's directory, for agents that read it from a file.
+// SchemaFile is the file in a run's directory with the schema of the answer, for agents that read it from a file.
 const SchemaFile = "answer.schema.json"
 
-// CardDir is where the files of an agent's card are written in a run's directory.
+// CardDir is the directory in a run's directory with the files of an agent's card.
 const CardDir = "card"
 
-// CommandLine is what a run would be started with, for people: the words in braces differ from run to run. It
-// is nil for a script.
+// CommandLine returns the command line that would start a run, for people; nil for a script. Words in braces differ
+// from run to run.
 func (r *Runner) CommandLine(ctx context.Context, req session.RunRequest) []string {
 	req.Plan.Agent = *req.Plan.AgentOf(&req.Phase)
 	if !r.goesOn(ctx, req) {
@@ -41,8 +41,8 @@ func (r *Runner) CommandLine(ctx context.Context, req session.RunRequest) []stri
 	return process.Argv(run.Command)
 }
 
-// AgentCommand is the command line by which an agent's card is driven for a run, and its standard input. A list of the
-// card whose word has no value is left out. id names a new conversation. why says that it cannot be run so.
+// AgentCommand returns the command line and standard input for an agent with a card. It omits lists of the card whose
+// word has no value. id names a new conversation. why is the reason if the agent cannot run so.
 func AgentCommand(req session.RunRequest, prompt []byte, id string) (argv []string, stdin []byte, why string) {
 	agent := req.Plan.Agent
 	card := agent.Card
@@ -66,10 +66,10 @@ func AgentCommand(req session.RunRequest, prompt []byte, id string) (argv []stri
 	return card.Argv(i), nil, ""
 }
 
-// conversationID is the UUID of a conversation that a run begins. The same run gives the same one, so that it can be
+// conversationID returns the UUID for a new conversation, the same each time for the same run, so that it can be
 // found again.
 func conversationID(runID string, try int) string {
 	h := sha256.Sum256(fmt.Appendf(nil, "%d %s", try, runID))
-	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80 // version 8 of RFC 9562: of our own making
+	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80 // version 8 of RFC 9562: custom
 	return fmt.Sprintf("%x-%x-%x-%x-%x", h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// goesOn reports whether the agent can go on with the conversation of the request: its own, of this directory, in a
-// version that remembers it.
+// goesOn reports whether the agent can resume the request's conversation: it needs the same agent and work tree, and
+// a compatible version.
 func (r *Runner) goesOn(ctx context.Context, req session.RunRequest) bool {
 	c, agent := req.Conversation, req.Plan.Agent
 	return c != nil && c.ID != "" && req.Phase.Run.Agent && agent.Card != nil && len(agent.Card.Resume) > 0 &&
@@ -20,7 +20,7 @@ func (r *Runner) goesOn(ctx context.Context, req session.RunRequest) bool {
 		(c.Version == "" || sameFamily(c.Version, r.version(ctx, agent.Card)))
 }
 
-// version is that of the program that a card starts, "" when it is not known. It is asked for once for each program.
+// version returns the version of a card's program; "" if unknown. It is asked once for each program.
 func (r *Runner) version(ctx context.Context, c *workflows.Card) string {
 	if r.Prober == nil || len(c.Probe) == 0 {
 		return ""
@@ -28,15 +28,15 @@ func (r *Runner) version(ctx context.Context, c *workflows.Card) string {
 	return r.Prober.Find(ctx, c).Version
 }
 
-// place tells this work tree from others, on this machine. Some agents look for conversations by their
-// directory, and one hangs when it is another.
+// place identifies this work tree on this machine. Some agents look up conversations by directory, and one hangs in a
+// different directory.
 func (r *Runner) place() string {
 	h := sha256.Sum256([]byte(r.Root))
 	return hex.EncodeToString(h[:])[:16]
 }
 
-// sameFamily reports whether two versions begin with the same two numbers. One that is not known is no reason
-// to forget.
+// sameFamily reports whether two versions begin with the same two numbers. An unknown version is no reason to drop a
+// conversation.
 func sameFamily(a, b string) bool {
 	return a == "" || b == "" || family(a) == family(b)
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/wfs-dev/wfs/phases/process"
 )
 
-// EventsFile is what the agent of a run did, in the vocabulary of internal/agents: one record on each line.
+// EventsFile has the actions of a run's agent, in the vocabulary of internal/agents: one record on each line.
 const EventsFile = "events.jsonl"
 
-// maxEvents bounds that file, in bytes. Beyond it the middle is cut out, as of the output.
+// maxEvents limits that file, in bytes. If there is more, the middle is cut, as in the output.
 const maxEvents = 8 << 20
 
-// runLog takes the events of one run: into the file of its run, and to whoever watches. Events come one at a time, from
-// whichever stream they are of.
+// runLog writes the events of one run to its file, and passes them to the watcher. It handles one event at a time,
+// whatever stream it is from.
 type runLog struct {
 	mu    sync.Mutex
 	log   *process.Log
@@ -42,14 +42,14 @@ func (r *Runner) newRunLog(runDir string) (*runLog, error) {
 	return &runLog{log: log, now: r.Now, clean: r.Secrets, watch: watch}, nil
 }
 
-// Event is where a decoder emits to. What it reads is without secrets; those that it puts together are taken out here.
+// Event receives a decoder's events. The decoder's input has no secrets, but joining parts of it may produce one.
 func (l *runLog) Event(e agents.Event) {
 	if e.Kind != agents.Other {
 		l.keep(e.Map(l.clean.String))
 	}
 }
 
-// said is a line that a program printed for people, without secrets.
+// said records a line that a program printed for people, without secrets.
 func (l *runLog) said(line string) { l.keep(agents.Event{Kind: agents.Text, Text: line}) }
 
 func (l *runLog) keep(e agents.Event) {

@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/redact"
 )
 
-// What a run prints is kept as events and told to whoever watches, in the same order, and to nobody else.
+// TestWatch: a run's output is stored as events and passed to the watcher only, in the same order.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

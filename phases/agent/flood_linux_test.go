@@ -18,12 +18,12 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// floods are what runners print whose tests print much: a piece for each that is printed again and again with another number
-// in it, results and what tests say.
+// floods are the output of runners whose tests print a lot: a result and test output, repeated with increasing
+// numbers.
 var floods = []struct {
 	name   string
 	format workflows.Format
-	result string // @ becomes a number
+	result string // @ is replaced by a number
 	says   string
 }{
 	{"plain", workflows.FormatExit, "", "some plausible test output line\n"},
@@ -82,8 +82,8 @@ const floodSize = 32 << 20
 
 var floodEnviron = []string{"GITHUB_TOKEN=Xw3kQ9vR2mN8bT5yL1pZ", "DB_PASSWORD=correct-horse-7-battery", "NPM_TOKEN=Zq8xW2kLm5vTn1cR"}
 
-// BenchmarkGate is the whole path of a gate's output: pipe, log, parser and last lines. MB/cpu-s is what one second of this
-// process's own time on processors is enough for.
+// BenchmarkGate measures the whole path of a gate's output: pipe, log, parser and last lines. MB/cpu-s is the output
+// handled in one second of this process's own CPU time.
 func BenchmarkGate(b *testing.B) {
 	for _, f := range floods {
 		b.Run(f.name, func(b *testing.B) {
@@ -101,7 +101,7 @@ func BenchmarkGate(b *testing.B) {
 	}
 }
 
-// BenchmarkAgent is the path of what agents print, from the pipe on: plain lines of a command, and the stream of one with a card.
+// BenchmarkAgent measures the path of agents' output from the pipe on: plain lines of a command, and a card's stream.
 func BenchmarkAgent(b *testing.B) {
 	const call = `{"type":"assistant","message":{"id":"msg_@","model":"m","content":[{"type":"tool_use","id":"toolu_@","name":"Bash","input":{"command":"go test ./... -run @"}}],"usage":{"input_tokens":1,"output_tokens":2}},"session_id":"s"}` + "\n" +
 		`{"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_@","type":"tool_result","content":"@"}]},"session_id":"s"}` + "\n"

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// newest tells how many files there are below a directory, but for git's, and when the newest of them was
-// changed. It is "" when ctx ends before all are seen.
+// newest returns the number of files below a directory, without git's, and the time of the newest change. It returns
+// "" if ctx ends first.
 func newest(ctx context.Context, root string) string {
 	count, last := 0, int64(0)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -16,7 +16,7 @@ func newest(ctx context.Context, root string) string {
 			return ctx.Err()
 		}
 		if err != nil {
-			return nil // gone meanwhile, or somebody else's
+			return nil // deleted meanwhile, or not readable
 		}
 		if d.Name() == ".git" && path != root {
 			if d.IsDir() {

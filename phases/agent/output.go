@@ -19,10 +19,10 @@ func progress(report func(string)) *agents.Lines {
 	}}
 }
 
-// output is where a run's output goes, without secrets: all of it to the log, its lines to whoever watches.
+// output distributes a run's output, without secrets: everything to the log, lines to the watcher.
 type output struct {
 	log      *process.Log
-	events   *runLog // nil: nobody but Report is told, as of a set-up
+	events   *runLog // nil for a set-up: only Report gets its lines
 	progress *agents.Lines
 	safe     *redact.Stream
 }
@@ -35,13 +35,13 @@ func newOutput(log *process.Log, events *runLog, secrets *redact.Redactor, repor
 
 func (o *output) Write(p []byte) (int, error) { return o.safe.Write(p) }
 
-// flush passes on the last line, without an end.
+// flush passes on the last line if it has no newline.
 func (o *output) flush() {
 	_ = o.safe.Close()
 	o.progress.Flush()
 }
 
-// note writes a line of the engine's own.
+// note writes a line from the engine itself.
 func (o *output) note(line string) { _, _ = fmt.Fprintf(o, "wfs: %s\n", line) }
 
 func (o *output) Close() error {

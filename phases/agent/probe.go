@@ -16,28 +16,28 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// probeTimeout bounds a question to an agent about itself. A node program on a busy machine took 16 s at its
-// first start.
+// probeTimeout limits a question to an agent about itself. A Node program on a busy machine took 16 s for its first
+// start.
 const probeTimeout = 20 * time.Second
 
-// maxCached is the largest cache that is read, in bytes; each agent takes some hundred.
+// maxCached limits the cache that is read, in bytes; each agent takes a few hundred.
 const maxCached = 1 << 20
 
-// Prober asks the programs of agents about themselves: which version they are, and whether somebody is logged in.
+// Prober asks the programs of agents for their version, and whether a user is logged in.
 type Prober struct {
-	Environ []string // of wfs; programs see what their cards let through
-	Cache   string   // a file in which versions are remembered, "" for none
+	Environ []string // of wfs; programs see the part that their cards allow
+	Cache   string   // the file with cached versions; "" for none
 }
 
-// Installed is what is known of an agent's program.
+// Installed describes an agent's program.
 type Installed struct {
-	Path    string // "" when there is none
-	Version string // "" when it does not say
-	Problem string // why it could not be asked, in one line
+	Path    string // "" if there is none
+	Version string // "" if unknown
+	Problem string // why its version is unknown, in one line
 }
 
-// probed is one version in the cache. It holds as long as the program is the same file: packages of npm all have the
-// same time, so that size and time alone would not tell.
+// probed is a cached version, valid while the program is the same file. Size and time are not enough for that: all
+// files in npm packages have the same time.
 type probed struct {
 	Size    int64  `json:"size"`
 	ModTime int64  `json:"mtime"` // in nanoseconds
@@ -45,7 +45,7 @@ type probed struct {
 	Version string `json:"version"`
 }
 
-// Find looks for an agent's program and asks for its version. What was asked before is remembered.
+// Find looks up an agent's program and its version, which is cached.
 func (p *Prober) Find(ctx context.Context, c *workflows.Card) Installed {
 	env := p.env(c)
 	path, err := proc.LookPath(c.Command[0], process.Value(env, "PATH"))
@@ -81,7 +81,7 @@ func (p *Prober) Find(ctx context.Context, c *workflows.Card) Installed {
 	return in
 }
 
-// LoggedIn asks whether somebody is logged in. known is false when the card has no way to ask, or none that worked.
+// LoggedIn asks whether a user is logged in. known is false if the card has no way to ask, or asking failed.
 func (p *Prober) LoggedIn(ctx context.Context, c *workflows.Card) (yes, known bool) {
 	if len(c.LoggedIn) == 0 {
 		return false, false
@@ -93,7 +93,7 @@ func (p *Prober) LoggedIn(ctx context.Context, c *workflows.Card) (yes, known bo
 func (p *Prober) ask(ctx context.Context, argv, env []string) (stdout, stderr string, exit int, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, errors.New("it did not answer in "+probeTimeout.String()))
 	defer cancel()
-	dir, err := os.MkdirTemp("", "wfs-probe-") // a repository could bring settings
+	dir, err := os.MkdirTemp("", "wfs-probe-") // a repository could contain settings
 	if err != nil {
 		return "", "", -1, err
 	}
@@ -114,7 +114,7 @@ func (p *Prober) cached() map[string]probed {
 	return all
 }
 
-// remember writes the cache. One that cannot be written is asked for again.
+// remember writes the cache. If that fails, Find asks again the next time.
 func (p *Prober) remember(all map[string]probed) {
 	text, err := json.MarshalIndent(all, "", "  ")
 	if err == nil && os.MkdirAll(filepath.Dir(p.Cache), 0o700) == nil {
@@ -122,7 +122,7 @@ func (p *Prober) remember(all map[string]probed) {
 	}
 }
 
-// sameProgram tells one program from another at the same path.
+// sameProgram returns the identity of the program at a path.
 func sameProgram(path string) (probed, bool) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {

@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// A program is asked once for its version, and again when it is another file, even of the same size and time. It sees
-// the variables of its card, and no repository.
+// TestProber: a program is asked once for its version, and again if it is another file, even with the same size and
+// time. It sees the variables of its card, and no repository.
 func TestProber(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -2,5 +2,5 @@
 
 package agent
 
-// raceMemory is how many times more memory a program takes with the race detector.
+// raceMemory is the factor by which the race detector increases memory.
 const raceMemory = 4

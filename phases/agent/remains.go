@@ -12,12 +12,12 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// AgentFile says in a run's directory which agent works where, so that its conversation can be gone on with when nobody
-// sees its end. It has the agent and the place of a session.Conversation.
+// AgentFile is the file in a run's directory with the agent and the place of a session.Conversation. It allows
+// resuming if wfs is killed during the run.
 const AgentFile = "agent.json"
 
-// Left is what is known of a run whose end nobody saw: what its agent had told by then, or a command had
-// written into its result file. Nothing is known of many.
+// Left reconstructs the usage and conversation of a run whose wfs was killed, from its agent's events or a command's
+// result file. Often there is none.
 func Left(runDir string) session.Remains {
 	var left session.Remains
 	if text, err := durable.ReadFile(filepath.Join(runDir, EventsFile), 2*maxEvents); err == nil {
@@ -40,8 +40,7 @@ func Left(runDir string) session.Remains {
 	return left
 }
 
-// untilLastWord is how long a run printed anything, in milliseconds: from its brief to its last output. How
-// much longer it worked is not known.
+// untilLastWord returns the milliseconds from a run's brief to its last output. It may have worked longer.
 func untilLastWord(runDir string) int64 {
 	brief, err := os.Lstat(filepath.Join(runDir, BriefFile))
 	if err != nil {
@@ -56,8 +55,8 @@ func untilLastWord(runDir string) int64 {
 	return longest
 }
 
-// leftIn is what the events of a run tell. Each process counts from nothing, and tells all that it has used so far. A
-// conversation is known once the agent has done something in it: before, it may not have been told what it is about.
+// leftIn reconstructs usage and conversation from a run's events. Each process counts from zero and reports its total
+// so far. A conversation counts once the agent has done something in it: before, it may not have received the brief.
 func leftIn(events []byte) session.Remains {
 	var sum, last agents.Spent
 	var begun, end int64

@@ -24,9 +24,9 @@ func TestLeft(t *testing.T) {
 	}
 	add(agents.Event{Kind: agents.Started})
 	add(spent(0.1, 100))
-	add(spent(0.25, 300)) // what it has used so far, not since the last word
+	add(spent(0.25, 300)) // the total so far, not the increase
 	add(agents.Event{Kind: agents.Text, Text: "on I go"})
-	add(spent(0.01, 20)) // a second process begins from nothing
+	add(spent(0.01, 20)) // a second process counts from zero
 	log = append(log, `{"v":1,"at":"2030-01-02T03:09:05Z","kind":"usage","Spe`...)
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -47,7 +47,7 @@ func TestLeft(t *testing.T) {
 		t.Errorf("of events: %+v", u)
 	}
 	begun := time.Now()
-	for name, after := range map[string]time.Duration{BriefFile: 0, OutputFile: time.Hour, EventsFile: time.Minute} { // a command prints, and no more
+	for name, after := range map[string]time.Duration{BriefFile: 0, OutputFile: time.Hour, EventsFile: time.Minute} { // a command has no events
 		if name != EventsFile {
 			write(name, "x")
 		}

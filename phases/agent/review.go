@@ -8,20 +8,20 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Bounds of one finding of a review, in characters.
+// Limits of one finding of a review, in characters.
 const (
 	maxFindingPath = 200
 	maxFindingWhat = 600
 )
 
-// reviewFile are the keys of $WFS_RESULT that a reviewer writes. They are read one by one: a list of findings
-// in another form must not hide the verdict.
+// reviewFile has the keys of $WFS_RESULT that a reviewer writes. They are parsed one by one: malformed findings must
+// not hide the verdict.
 type reviewFile struct {
 	Verdict  string          `json:"verdict"`
 	Findings json.RawMessage `json:"findings"`
 }
 
-// parseReview returns what a reviewer says, nil for no verdict. A word that is neither yes nor no is none.
+// parseReview returns a reviewer's answer; nil if it has no clear verdict.
 func parseReview(text []byte) *session.Review {
 	var f reviewFile
 	if json.Unmarshal(text, &f) != nil {
@@ -37,7 +37,7 @@ func parseReview(text []byte) *session.Review {
 		return nil
 	}
 	var list []json.RawMessage
-	_ = json.Unmarshal(f.Findings, &list) // in another form: there are none that could be read
+	_ = json.Unmarshal(f.Findings, &list) // findings in another form are ignored
 	for _, raw := range list {
 		x, ok := parseFinding(raw)
 		switch {
@@ -55,7 +55,7 @@ func parseReview(text []byte) *session.Review {
 func parseFinding(raw []byte) (session.Remark, bool) {
 	var f struct {
 		Path string          `json:"path"`
-		File string          `json:"file"` // some say so
+		File string          `json:"file"` // some agents use this key
 		Line json.RawMessage `json:"line"`
 		What string          `json:"what"`
 	}
@@ -72,8 +72,8 @@ func parseFinding(raw []byte) (session.Remark, bool) {
 	return x, x.What != ""
 }
 
-// worded keeps of a run's answer what its phase asks for: a reviewer claims nothing and gives a verdict, if it
-// ended well.
+// worded removes from a run's answer the parts foreign to its phase. A reviewer makes no claims, and its verdict
+// counts only if the run ended well.
 func worded(res session.RunResult, req session.RunRequest) session.RunResult {
 	if req.Phase.Review == nil {
 		res.Review = nil

@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// What a reviewer answers, in each of the ways that agents have, and what it cannot do by it.
+// TestReviewAnswers checks a reviewer's answer in each form that agents have, and claims that it cannot make.
 func TestReviewAnswers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

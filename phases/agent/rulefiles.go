@@ -9,12 +9,12 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ruleFiles are where projects keep their rules for coding agents.
+// ruleFiles are the usual files for a project's rules for coding agents.
 var ruleFiles = strings.Fields(
 	"CLAUDE.md .claude/CLAUDE.md AGENTS.md GEMINI.md .github/copilot-instructions.md .cursorrules")
 
-// unloadedRules are the rule files of the work tree that the agent's program does not load by itself. One that
-// holds the same as another, a link to it say, is named once.
+// unloadedRules returns the rule files of the work tree that the agent's program does not load itself. Files with
+// equal contents, such as links, count once.
 func (r *Runner) unloadedRules(req session.RunRequest) []string {
 	var names, texts []string
 	var loads []string
@@ -44,5 +44,5 @@ func (r *Runner) unloadedRules(req session.RunRequest) []string {
 	return names
 }
 
-// maxRules is what a rule file may be long, in bytes. A larger one is something else.
+// maxRules limits a rule file, in bytes. A larger file is something else.
 const maxRules = 1 << 20

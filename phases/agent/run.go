@@ -1,4 +1,4 @@
-// Package agent runs whoever works in a phase: an agent, a command or a script. It says how the run ended.
+// Package agent runs the agent, command or script of a phase, and reports how the run ended.
 package agent
 
 import (
@@ -17,41 +17,41 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Names of what a run leaves in its directory, outside Git.
+// Names of the files that a run leaves in its directory, outside Git.
 const (
 	BriefFile  = "brief.md"
 	ResultFile = "result.json"
 	OutputFile = "output.log"
 )
 
-// Runner carries out one attempt: it briefs whoever works in a phase, runs it, and says how the run ended. What
-// the work is worth is for the judge.
+// Runner runs one attempt: it writes the brief, runs the agent, command or script, and reports how the run ended. It
+// does not judge the work.
 type Runner struct {
 	Root    string   // top of the work tree, absolute
-	Environ []string // of wfs; runs see what DefaultEnv lets through
-	Temp    string   // where runs get temporary directories of their own, outside of all repositories; "": they get none
+	Environ []string // of wfs; runs see the part that DefaultEnv allows
+	Temp    string   // parent of runs' temporary directories, outside of all repositories; "": they get none
 	Now     func() time.Time
-	Secrets *redact.Redactor // taken out of all that a run leaves, shows and answers; nil takes nothing out
-	// Report gets lines for the terminal, without control characters. May be nil.
+	Secrets *redact.Redactor // removed from all that a run leaves, shows and answers; may be nil
+	// Report receives lines for the terminal, without control characters. May be nil.
 	Report func(line string)
-	// Watch gets what the agent does as it does it, one event at a time. Texts may hold control characters. nil: what
-	// it says goes to Report.
+	// Watch receives the agent's events one at a time, as they happen. Texts may contain control characters. nil: the
+	// agent's text goes to Report.
 	Watch func(agents.Event)
-	// Prober knows the versions of agents that do not tell theirs. May be nil.
+	// Prober finds the versions of agents that do not report theirs. May be nil.
 	Prober *Prober
-	// Settings are settings of git's for runs of agents that may not push, in turn a key and its value.
+	// Settings are git settings for agents that may not push: keys and values in turn.
 	Settings []string
-	// Hurry, when closed, kills a run that is being stopped without further grace. May be nil.
+	// Closing Hurry kills a run that is being stopped, without further grace. May be nil.
 	Hurry  <-chan struct{}
 	Grace  time.Duration // between TERM and KILL; 0 is proc.DefaultGrace
-	Settle time.Duration // silence after an agent's last word before it is stopped; 0 is that of proc.Signs
+	Settle time.Duration // silence after an agent's final message before it is stopped; 0 is that of proc.Signs
 	MaxLog int64         // bytes; 0 is DefaultMaxLog
 }
 
-// Run briefs and runs whoever works in the request's phase. An error means that it could not be found out how the run
-// went; a command that fails, hangs or does not exist is a result.
+// Run briefs and runs the agent or command of the request's phase. An error means that the outcome of the run is
+// unknown; a command that fails, hangs or does not exist is a result.
 func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunResult, error) {
-	req.Plan.Agent = *req.Plan.AgentOf(&req.Phase) // from here on there is one agent only
+	req.Plan.Agent = *req.Plan.AgentOf(&req.Phase) // from here on there is only one agent
 	if !r.goesOn(ctx, req) {
 		req.Conversation = nil
 	}
@@ -89,13 +89,13 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 	return res, err
 }
 
-// writeBrief keeps the brief as it is given to whoever works.
+// writeBrief writes the brief and stores it as the agent receives it.
 func (r *Runner) writeBrief(req session.RunRequest) ([]byte, error) {
 	brief := []byte(r.Secrets.String(string(r.brief(req))))
 	return brief, durable.WriteCache(filepath.Join(req.RunDir, BriefFile), brief, 0o600)
 }
 
-// attempt is one run: what is asked for, and where its output goes.
+// attempt is one run: its request, and the destination of its output.
 type attempt struct {
 	*Runner
 	req   session.RunRequest
@@ -118,8 +118,8 @@ func (a *attempt) run(ctx context.Context) (session.RunResult, error) {
 	return session.RunResult{}, fmt.Errorf("phase %s has neither an agent nor a command", a.req.Phase.Name)
 }
 
-// brief renders the brief with what the newest judged attempt left in its run's directory. That is gone in another
-// clone, and the brief then does without.
+// brief renders the brief, with the note and test output that the newest judged attempt left in its run's directory.
+// Another clone does not have these, and the brief omits them.
 func (r *Runner) brief(req session.RunRequest) []byte {
 	f := brief.Found{RuleFiles: r.unloadedRules(req)}
 	if req.Session.LastRun == "" {
@@ -135,7 +135,7 @@ func (r *Runner) brief(req session.RunRequest) []byte {
 			f.Note = a.note
 		}
 	}
-	// one that answers in another way than by that file
+	// for an agent that does not answer by that file
 	if l := req.Session.LastResult; f.Note == "" && l != nil && (l.Agent != "" || l.Unread) {
 		f.Note = l.Note
 	}

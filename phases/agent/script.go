@@ -20,26 +20,26 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Script is a list of prepared edits that is played instead of an agent: for demonstrations, for tests, and for people
-// who want to see a workflow before they trust an agent with it.
+// Script is a list of prepared edits, played instead of an agent: for demonstrations, tests, and people who want to
+// see a workflow before they trust an agent with it.
 type Script struct{ Steps []Step }
 
-// Step is what happens in one attempt, in the order of the fields below Attempt. Paths are relative to the top of the
-// work tree, with slashes.
+// Step describes one attempt. Its actions run in the order of the fields below Attempt. Paths are relative to the top
+// of the work tree, with slashes.
 type Step struct {
 	Phase   workflows.PhaseName
 	Lap     int // 0: every lap
-	Attempt int // the first attempt at a visit of the phase that it is for; 0: every attempt
+	Attempt int // it applies from this attempt of a visit to the phase on; 0: to every attempt
 
 	Say      string            // printed
-	Scribble map[string]string // files overwritten before Hang: what a run leaves that is killed in the middle
-	Hang     time.Duration     // nothing happens for so long
-	Delete   []string          // what is not there is passed over
+	Scribble map[string]string // files overwritten before Hang, as by a run that is killed midway
+	Hang     time.Duration     // how long nothing happens
+	Delete   []string          // missing files are skipped
 	Files    map[string]string // written, directories are made
 	Append   map[string]string
 	Exit     int
 
-	// What a command would write to $WFS_RESULT.
+	// A command would write these to $WFS_RESULT.
 	Done, Continue bool
 	Note, Ask      string
 	TestChange     string `yaml:"test_change"`
@@ -47,9 +47,8 @@ type Step struct {
 	Wait           time.Duration
 }
 
-// Step returns what is played for an attempt: of the steps for this phase and lap the one for the latest attempt that
-// is not after the present one; one that names its lap comes before one that does not, the last before others like it.
-// nil means that nothing happens.
+// Step returns the step for an attempt; nil for none. A step for this lap precedes one for every lap. Then the latest
+// Attempt up to the present one decides, and of equal steps the last.
 func (s *Script) Step(phase workflows.PhaseName, lap, attempt int) *Step {
 	var best *Step
 	for i := range s.Steps {
@@ -64,8 +63,7 @@ func (s *Script) Step(phase workflows.PhaseName, lap, attempt int) *Step {
 	return best
 }
 
-// runScript plays the step for the attempt. A step that cannot be carried out is a failed run, like a command that ends
-// with exit code 1.
+// runScript plays the step for the attempt. A step that fails is a failed run, like a command with exit code 1.
 func (a *attempt) runScript(ctx context.Context) (session.RunResult, error) {
 	began := a.Now()
 	res := a.play(ctx)
@@ -115,9 +113,9 @@ func (a *attempt) play(ctx context.Context) session.RunResult {
 	return conclude(step.Exit, said)
 }
 
-// edit changes files. It returns how the step was stopped, "" when it was not.
+// edit changes the files of a step. It returns how the step was stopped; "" if it was not.
 func (a *attempt) edit(ctx context.Context, step *Step) (session.Outcome, error) {
-	root, err := os.OpenRoot(a.Root) // whatever links the work tree holds, no write leaves it
+	root, err := os.OpenRoot(a.Root) // no write leaves the work tree, whatever links it contains
 	if err != nil {
 		return "", err
 	}
@@ -161,7 +159,7 @@ func writeOne(root *os.Root, name, text string, how int) error {
 	return errors.Join(err, f.Close())
 }
 
-// hang passes time like an agent that says nothing.
+// hang waits like an agent that prints nothing.
 func hang(ctx context.Context, d, idle, timeout time.Duration) session.Outcome {
 	if d <= 0 {
 		return ""

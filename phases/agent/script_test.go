@@ -85,7 +85,7 @@ steps:
 	}
 }
 
-// script sets the script that is played.
+// script sets the script to play.
 func (b *bench) script(text string) {
 	b.req.Plan.Agent.Script = "version: 1\nsteps:\n" + text
 }

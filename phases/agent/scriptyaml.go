@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// maxScript bounds a script's text, in bytes.
+// maxScript limits a script's text, in bytes.
 const maxScript = 1 << 20
 
 // ParseScript reads a script's YAML:
@@ -23,7 +23,7 @@ const maxScript = 1 << 20
 //	  - phase: RED               # the only key that a step needs
 //	    lap: 1
 //	    attempt: 1
-//	    say: what it claims
+//	    say: a text to print
 //	    files: {calc_test.go: "…"}
 //	    append: {notes.md: "…"}
 //	    delete: [old.go]
@@ -37,7 +37,7 @@ const maxScript = 1 << 20
 //	    ask: a question
 //	    wait: 15m
 //
-// Anything else is an error, which names all that is wrong.
+// Anything else is an error that names every mistake.
 func ParseScript(text string) (*Script, error) {
 	if len(text) > maxScript {
 		return nil, fmt.Errorf("the script has %d bytes; at most %d are read", len(text), maxScript)
@@ -78,7 +78,7 @@ func ParseScript(text string) (*Script, error) {
 	return &Script{Steps: doc.Steps}, nil
 }
 
-// unknownKey is how the decoder reports a key that it does not know.
+// unknownKey matches the decoder's error for an unknown key.
 var unknownKey = lazyregexp.New(`field (.*) not found in type .*`)
 
 func (s *Step) check() (errs []error) {
@@ -96,7 +96,7 @@ func (s *Step) check() (errs []error) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		// A script may touch the work tree's files and nothing else: not the tree itself, and not what belongs to git.
+		// A script may change only files of the work tree, not the tree itself or files that belong to git.
 		local := filepath.Clean(filepath.FromSlash(name))
 		if !filepath.IsLocal(local) || local == "." || strings.ContainsRune(name, 0) {
 			errs = append(errs, fmt.Errorf("%q is not a path inside the work tree", name))

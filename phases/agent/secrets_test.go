@@ -51,7 +51,7 @@ func TestLogsAreClean(t *testing.T) {
 	}
 }
 
-// TestBriefIsClean has secrets in what a person wrote before wfs took them out, and in what a checkpoint's file says.
+// TestBriefIsClean has secrets in a person's text from before wfs removed them, and in a file of a checkpoint.
 func TestBriefIsClean(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

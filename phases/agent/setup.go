@@ -16,17 +16,17 @@ import (
 // SetupFile is the log of a set-up in its run's directory.
 const SetupFile = "setup.log"
 
-// SetupRequest is the set-up of a new work tree.
+// SetupRequest describes the set-up of a new work tree.
 type SetupRequest struct {
 	Command workflows.Command
 	Timeout time.Duration
-	Env     []string // names of variables that it may see besides the usual ones
-	Vars    []string // "NAME=value" in addition
+	Env     []string // names of more variables that it may see
+	Vars    []string // "NAME=value", added
 	RunDir  string
-	RunID   string // by which its processes are recognised
+	RunID   string // identifies its processes
 }
 
-// Setup runs the command that makes a new work tree ready. A command that fails is a refusal that holds its last lines.
+// Setup runs the command that prepares a new work tree. If it fails, the error is a refusal with its last lines.
 func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
 	log, err := process.NewLog(filepath.Join(req.RunDir, SetupFile), r.MaxLog)
 	if err != nil {

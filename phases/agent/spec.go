@@ -13,9 +13,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// laySpec puts a specification that is too long for a brief into the session's documents for as long as a run goes on,
-// and names it in the request. A file that is there and holds something else is left alone, and another name is taken.
-// What remains of a run that was killed is found again by its content, and stays: it is in a checkpoint by then.
+// laySpec writes a specification that is too long for a brief into the session's documents while a run lasts, and
+// names the file in the request. It never overwrites a file with other contents. A file left by a killed run is
+// recognised by its contents, and stays: it is in a checkpoint by then.
 func (r *Runner) laySpec(req *session.RunRequest) (remove func(), err error) {
 	if len(req.Spec) <= brief.MaxSpec {
 		return func() {}, nil
@@ -36,10 +36,10 @@ func (r *Runner) laySpec(req *session.RunRequest) (remove func(), err error) {
 		err = root.WriteFile(at, text, 0o666)
 	}
 	remove = func() {
-		if now, rerr := root.ReadFile(at); err != nil || rerr == nil && bytes.Equal(now, text) { // else somebody's work
+		if now, rerr := root.ReadFile(at); err != nil || rerr == nil && bytes.Equal(now, text) { // not edited
 			_ = root.Remove(at)
 		}
-		_, _ = root.Remove(filepath.FromSlash(dir)), root.Remove(path.Dir(dir)) // those that are empty
+		_, _ = root.Remove(filepath.FromSlash(dir)), root.Remove(path.Dir(dir)) // if empty
 		_ = root.Close()
 	}
 	if err != nil {
@@ -49,7 +49,7 @@ func (r *Runner) laySpec(req *session.RunRequest) (remove func(), err error) {
 	return remove, err
 }
 
-// nameFor is a name that a text can have in a directory, and whether it is there by that name.
+// nameFor returns a file name for a text in a directory, and whether that file exists already with this text.
 func nameFor(root *os.Root, dir string, text []byte) (file string, there bool, err error) {
 	for n := 1; ; n++ {
 		file = path.Join(dir, "spec.md")

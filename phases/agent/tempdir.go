@@ -13,22 +13,22 @@ import (
 	"github.com/wfs-dev/wfs/phases/process"
 )
 
-// MaxTempDir bounds the path of a run's temporary directory, in bytes: programs put sockets there, whose path
-// must not be longer than 104 bytes.
+// MaxTempDir limits the path of a run's temporary directory, in bytes: paths of sockets in it must not exceed 104
+// bytes.
 const MaxTempDir = 64
 
-// tempLock is beside a temporary directory, and held by its run's processes.
+// tempLock is the suffix of the lock file next to a temporary directory. The run's processes hold the lock.
 const tempLock = ".lock"
 
-// tempDir is a run's own directory for temporary files. It lies outside of the repository: what looks for a
-// repository, a module or a configuration in the directories above must not find the user's.
+// tempDir is a run's own directory for temporary files, outside of the repository: a search for a repository, a
+// module or a configuration in parent directories must not find the user's.
 type tempDir struct {
 	path string
 	lock *durable.Lock // nil in the system's directory
 }
 
-// newTempDir makes the temporary directory of a run, and removes those of runs that nobody cleaned up after.
-// nil: the run has to do with that of the system.
+// newTempDir makes the temporary directory of a run, and removes those of killed runs. It returns nil if the run has
+// to use the system's.
 func (r *Runner) newTempDir(runID string) *tempDir {
 	if r.Temp == "" {
 		return nil
@@ -50,7 +50,7 @@ func (r *Runner) newTempDir(runID string) *tempDir {
 	path := filepath.Join(r.Temp, name)
 	lock, err := durable.TryLock(path+tempLock, nil)
 	if err == nil {
-		err = errors.Join(durable.RemoveTree(path), // of a run that was killed, and is carried out again
+		err = errors.Join(durable.RemoveTree(path), // left by a killed run that is repeated
 			os.Mkdir(path, 0o700), os.Chmod(path, 0o700)) // the umask may have taken bits away
 		if err == nil {
 			return &tempDir{path, lock}
@@ -61,7 +61,7 @@ func (r *Runner) newTempDir(runID string) *tempDir {
 	return nil
 }
 
-// environ replaces the variable that names the system's directory.
+// environ replaces TMPDIR.
 func (t *tempDir) environ(env []string) []string {
 	if t == nil {
 		return env
@@ -70,7 +70,7 @@ func (t *tempDir) environ(env []string) []string {
 	return append(kept, "TMPDIR="+t.path)
 }
 
-// files are what the run's processes inherit.
+// files returns the files that the run's processes inherit.
 func (t *tempDir) files() []*os.File {
 	if t == nil || t.lock == nil {
 		return nil
@@ -86,13 +86,13 @@ func (t *tempDir) remove() {
 	if t.lock == nil {
 		return
 	}
-	if err == nil { // else a later run tries again
-		_ = os.Remove(t.path + tempLock) // held by us: nobody else can be about to use it
+	if err == nil { // otherwise a later run tries again
+		_ = os.Remove(t.path + tempLock) // we hold the lock: no other process is about to use it
 	}
 	_ = t.lock.Release()
 }
 
-// sweepTemp removes what is left of runs whose processes are all gone.
+// sweepTemp removes the directories of runs whose processes have all ended.
 func sweepTemp(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// shortDir is a temporary directory with a path short enough to have temporary directories in.
+// shortDir returns a temporary directory whose path is short enough for temporary directories of runs.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "w")

@@ -8,9 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// answerKey is one key of an agent's answer. Brief and schema are made of the same list.
+// answerKey is one key of an agent's answer. Brief and schema are made from the same list.
 type answerKey struct {
-	Name, kind string // kind in JSON
+	Name, kind string // kind: type in JSON
 	About      string
 	when       func(*session.RunRequest) bool
 }
@@ -23,25 +23,25 @@ var AnswerKeys = []answerKey{
 	{"ask", "string", "if only a person can decide: the question, and what you suggest", always},
 }
 
-// Answers are the keys that a phase asks for.
+// Answers returns the keys of the answer to a phase.
 func Answers(r *session.RunRequest) []answerKey {
 	return slices.DeleteFunc(slices.Clone(AnswerKeys), func(k answerKey) bool { return !k.when(r) })
 }
 
 func always(*session.RunRequest) bool { return true }
 
-// beginsLap reports whether it is in this phase that a lap may turn out to be needless.
+// beginsLap reports whether the phase begins a lap, and so may find that nothing is left to do.
 func beginsLap(r *session.RunRequest) bool {
 	return r.Session.Laps && r.Phase.Name == r.Plan.Workflow.Start
 }
 
-// testsAreFixed reports whether tests were written in another phase.
+// testsAreFixed reports whether another phase writes the tests.
 func testsAreFixed(r *session.RunRequest) bool {
 	return r.Plan.Workflow.Red() != nil && !r.Phase.WritesTests()
 }
 
-// Schema is the form of the answer that a phase asks for. Some providers take only schemas that require every
-// property and allow no other.
+// Schema returns the JSON schema of the answer to a phase. It requires every property and allows no other, because
+// some providers accept only such schemas.
 func Schema(req session.RunRequest) string {
 	if req.Phase.Review != nil {
 		return reviewSchema
@@ -59,8 +59,7 @@ func Schema(req session.RunRequest) string {
 		`],"properties":{` + strings.Join(properties, ",") + `}}`
 }
 
-// reviewSchema is what a reviewer is asked for that can answer in a given form. It requires everything, for the
-// reason of Schema.
+// reviewSchema is the JSON schema of a reviewer's answer. It requires everything, for the same reason as Schema.
 const reviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","findings","ask","note"],"properties":{` +
 	`"verdict":{"type":"string","enum":["approve","reject"],"description":"approve, or reject for what must be fixed first"},` +
 	`"findings":{"type":"array","description":"findings; empty when there are none","items":{"type":"object","additionalProperties":false,` +

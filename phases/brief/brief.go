@@ -1,4 +1,4 @@
-// Package brief writes what whoever works in a phase is told.
+// Package brief writes the brief: the prompt for the agent of a phase.
 package brief
 
 import (
@@ -21,18 +21,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Bounds of what a brief quotes, so that it fits into any model's window beside the work itself.
+// Limits of quotes in a brief, so that it fits into any model's context window together with the work.
 const (
 	maxQuoted = 16 << 10 // bytes of test output
-	maxPerson = 16 << 10 // bytes of one text that a person wrote
+	maxPerson = 16 << 10 // bytes of one text by a person
 	maxListed = 30       // names in one list
 	maxInline = 5        // names in a sentence
 	maxNotes  = 12       // newest notes of people
-	maxNoted  = 16 << 10 // bytes of all of them
+	maxNoted  = 16 << 10 // bytes of all notes
 	maxBrief  = 80 << 10 // bytes of the whole brief
 )
 
-// NotesFit reports whether a brief takes a text of a person's whole, beside the notes that wait for it.
+// NotesFit reports whether a brief has room for a person's whole text, together with the waiting notes.
 func NotesFit(waiting []string, text string) bool {
 	all := len(text)
 	for _, n := range waiting {
@@ -41,14 +41,14 @@ func NotesFit(waiting []string, text string) bool {
 	return all <= maxNoted && len(waiting) < maxNotes
 }
 
-// Found is what a brief quotes from the work tree and from the last run's directory.
+// Found has data for a brief from the work tree and from the last run's directory.
 type Found struct {
-	Failures  []report.Failure // what failing tests of the newest judged attempt printed
-	Note      string           // of the attempt before, for the next one
-	RuleFiles []string         // files with the project's rules that the agent's program has not loaded
+	Failures  []report.Failure // output of failing tests of the newest judged attempt
+	Note      string           // from the previous attempt, for the next one
+	RuleFiles []string         // rule files of the project that the agent's program has not loaded
 }
 
-// Render writes the brief of an attempt, as Markdown. The same request gives the same bytes.
+// Render returns the brief of an attempt, as Markdown. Equal requests give equal bytes.
 func Render(req session.RunRequest, f Found) []byte {
 	of := subject{&req, &req.Session}
 	b := &brief{of, f, people{of}, testFindings{of}, ending{standing{of}}, &page{nonce: nonce(&req)}}
@@ -58,8 +58,8 @@ func Render(req session.RunRequest, f Found) []byte {
 	return b.whole("begin", "end")
 }
 
-// whole puts a brief together. Its end, which says how to answer, is never cut; what comes before it is, from
-// behind, when all of it would be too long.
+// whole assembles the brief. If it is too long, the end of its body is cut, never the final part, which says how to
+// answer.
 func (b *brief) whole(body, end string) []byte {
 	b.write(end)
 	b.fenced = false
@@ -88,7 +88,7 @@ var briefTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs((&brief{page: &page{}}).funcs()).Parse(briefText))
 })
 
-// funcs are what the template calls. Data, and what is long, is written at once: "" is left to print.
+// funcs returns the template's functions. Data and long texts are written directly; their functions return "".
 func (b *brief) funcs() template.FuncMap {
 	wrote := func(write func()) string { write(); return "" }
 	return template.FuncMap{
@@ -104,7 +104,7 @@ func (b *brief) funcs() template.FuncMap {
 	}
 }
 
-// texts are one text, or several.
+// texts converts an item or a list of items to texts.
 func texts(items any) (all []string) {
 	switch items := items.(type) {
 	case string:
@@ -123,11 +123,11 @@ func texts(items any) (all []string) {
 	return all
 }
 
-// write carries out a part of the template.
+// write executes a part of the template.
 func (b *brief) write(part string) {
 	t := template.Must(briefTemplate().Clone())
 	if err := t.Funcs(b.funcs()).ExecuteTemplate(&b.out, part, b); err != nil {
-		panic(err) // it was tested
+		panic(err) // cannot happen: tests cover it
 	}
 }
 
@@ -150,25 +150,25 @@ type brief struct {
 type page struct {
 	out   bytes.Buffer
 	nonce string
-	// fenced: it has been said what the marks around data are.
+	// fenced: the marks around data have been explained.
 	fenced bool
 }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.out, format+"\n", args...) }
 
-// person is a text that a person wrote: free in form, without what cannot be seen.
+// person returns a text by a person: any layout, but no invisible characters.
 func person(s string) string { return strings.TrimSpace(cut(safetext.Strip(s), maxPerson)) }
 
-// name is a path, a test's name or the like, on one line and without what would end its quotation.
+// name returns a path, a test's name or the like on one line, without backquotes, which would end its quotation.
 func name[T ~string](s T) string {
 	return strings.ReplaceAll(process.Shown(string(s)), "`", "'")
 }
 
-// quotable is a name that may stand in a sentence: it has no room for a sentence of its own. Other names of
-// files and tests stand between the marks.
+// quotable matches names that are too simple to hold a sentence, so they may be in one. Other names of files and
+// tests are quoted between the marks.
 var quotable = lazyregexp.New(`^[A-Za-z0-9_./:@+\-\[\]()#]{1,80}$`)
 
-// inline quotes names in a sentence; ok is false when they are too many, or not all of them can stand there.
+// inline quotes names in a sentence. ok is false if there are too many, or if one of them is not quotable.
 func inline[T ~string](names []T) (text string, ok bool) {
 	var quoted []string
 	for _, n := range names {
@@ -198,7 +198,7 @@ func cut(s string, most int) string {
 	return s[:most] + "\n[… cut]"
 }
 
-// Title is the phase, lap and attempt.
+// Title returns the phase, lap and attempt.
 func (b *brief) Title() string {
 	text := string(b.Req.Phase.Name)
 	if n := len(b.S.Items); b.S.Laps && n > 0 {
@@ -209,7 +209,7 @@ func (b *brief) Title() string {
 	return text + fmt.Sprintf(", attempt %d", b.Req.Started.Attempt)
 }
 
-// Item is the item of this lap, "" for none.
+// Item returns the item of this lap; "" for none.
 func (b *brief) Item() string {
 	if i := b.Req.Started.Lap - 1; b.S.Laps && i >= 0 && i < len(b.S.Items) {
 		return b.S.Items[i]
@@ -217,7 +217,7 @@ func (b *brief) Item() string {
 	return ""
 }
 
-// Documents are those that the workflow's gates ask for.
+// Documents returns the paths of the documents that the workflow's gates require.
 func (b *brief) Documents() (paths []string) {
 	for _, p := range b.Req.Plan.Workflow.Phases {
 		for _, g := range p.Gates {
@@ -229,7 +229,7 @@ func (b *brief) Documents() (paths []string) {
 	return paths
 }
 
-// Data stands between two marks that its authors could not know.
+// opening returns the mark before data. The authors of the data could not know its two marks.
 func (p *page) opening() string { return "<<< " + p.nonce }
 
 func (p *page) closing() string { return p.nonce + " >>>" }
@@ -245,7 +245,7 @@ func (p *page) open(what string) {
 	p.line("%s", p.opening())
 }
 
-// data quotes texts of others.
+// data quotes external texts between the marks.
 func (p *page) data(what string, texts ...string) {
 	p.open(what)
 	for _, text := range texts[:min(len(texts), maxListed)] {
@@ -269,7 +269,7 @@ func (p *page) inner(text string) string {
 
 func (p *page) close() { p.line("%s", p.closing()) }
 
-// nonce depends on the run's id, which nobody knew when the quoted output was written.
+// nonce depends on the run's id, which did not exist when the quoted output was written.
 func nonce(req *session.RunRequest) string {
 	h := sha256.New()
 	for _, part := range []string{string(req.Session.ID), strconv.Itoa(req.Started.Number), req.Started.RunID} {

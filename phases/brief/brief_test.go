@@ -74,7 +74,7 @@ func TestRenderIsBounded(t *testing.T) {
 	}
 }
 
-// TestRenderCountsTheTestsOfAllGates: the numbers are those of every gate, and the lap's tests may be those of any.
+// TestRenderCountsTheTestsOfAllGates: the counts include all gates, and the lap's tests may belong to any of them.
 func TestRenderCountsTheTestsOfAllGates(t *testing.T) {
 	t.Parallel()
 	r := work(t, "tdd", "GREEN", "claude")

@@ -12,10 +12,10 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// ending is what the attempt may do, what judges it, and how it answers.
+// ending covers the attempt's permissions, its gates, and the form of its answer.
 type ending struct{ standing }
 
-// Only are the paths that alone may change. A reviewer is told in other words.
+// Only returns the paths outside which nothing may change. A reviewer's brief says it in other words.
 func (b ending) Only() []string {
 	g := b.Req.Phase.Guards
 	if b.Req.Phase.Review != nil && len(g.Except) == 0 && slices.Equal(g.Only, []string{workflows.DocumentsPattern}) {
@@ -24,7 +24,7 @@ func (b ending) Only() []string {
 	return g.Only
 }
 
-// May is what the agent's program may do beside what it does by itself, as the configuration has it.
+// May returns the permissions that the configuration gives to the agent's program.
 func (b ending) May() (may []string) {
 	for _, word := range b.Req.Plan.Agent.Allow {
 		command, ok := Permitted(b.Card(), word)
@@ -36,7 +36,7 @@ func (b ending) May() (may []string) {
 	return may
 }
 
-// Permitted is the command that a word of allow permits, and false for a word that is none of a command.
+// Permitted returns the command that an entry of allow permits. If it permits none, it returns the entry and false.
 func Permitted(card *workflows.Card, word string) (string, bool) {
 	before, after, found := strings.Cut(card.Permit, "{command}")
 	if command, ok := strings.CutPrefix(word, before); found && ok {
@@ -47,7 +47,7 @@ func Permitted(card *workflows.Card, word string) (string, bool) {
 	return word, false
 }
 
-// MayRun reports whether the agent may run a gate's command itself, as far as its card says.
+// MayRun reports whether the agent may run a gate's command itself, as far as its card tells.
 func (b ending) MayRun(line string) bool {
 	card := b.Card()
 	if card == nil || !card.Permits() {
@@ -61,11 +61,11 @@ func (b ending) MayRun(line string) bool {
 	return false
 }
 
-// gates are what wfs looks at after the agent has stopped.
+// gates describes the gates that run after the agent has stopped.
 type gates struct {
 	Lines               string
-	More                bool // than one
-	Runs, MayRun, Clean bool // the first runs a command; the agent may run one itself; they run in a clean tree
+	More                bool // more than one line
+	Runs, MayRun, Clean bool // the first runs a command; the agent may run one itself; they run in a clean checkout
 }
 
 func (b ending) Gates() *gates {
@@ -98,19 +98,19 @@ func (b ending) Gates() *gates {
 	return &all
 }
 
-// reportOption is an option that names the file of a gate's report, with or without a word of its own for the file.
+// reportOption matches an option for the file of a gate's report, with the file in the same word or in the next one.
 var reportOption = lazyregexp.New(`\s+(?:-\S*|(?:-\S+\s+)?[^-\s]\S*|(?:-\S+\s+)?)\$WFS_REPORT\S*`)
 
-// toType is a gate's command as an agent can run it: the report is for wfs, and some agents refuse commands
-// with variables.
+// toType returns a gate's command for the agent, without the report: only wfs needs that, and some agents refuse
+// commands with variables.
 func toType(command string) string {
-	if strings.ContainsAny(command, ";&|\n") { // the file may be what the rest reads
+	if strings.ContainsAny(command, ";&|\n") { // the rest may read the file
 		return command
 	}
 	return reportOption.ReplaceAllString(command, "")
 }
 
-// expected says what a gate's command has to show.
+// expected describes the result that a gate's command must have.
 func (b ending) expected(g workflows.Gate) string {
 	switch {
 	case g.Format == workflows.FormatExit:
@@ -128,7 +128,7 @@ func (b ending) expected(g workflows.Gate) string {
 	return "this lap's " + safetext.Plural(len(targets), "test", "tests") + " and all that passed before must pass"
 }
 
-// targets are the tests of this lap, also those that could not be built yet.
+// targets returns the tests of this lap, including those that could not be built yet.
 func (b ending) targets() []string {
 	var all []string
 	for _, t := range b.S.Targets {
@@ -144,7 +144,7 @@ func (b ending) Card() *workflows.Card {
 	return b.Req.Plan.Agent.Card
 }
 
-// Form is how the agent answers: in a "file", by a "schema", or in a "line" of its last message.
+// Form returns the form of the agent's answer: a "file", a "schema", or a "line" of its last message.
 func (b ending) Form() string {
 	switch card := b.Card(); {
 	case card == nil:
@@ -155,7 +155,7 @@ func (b ending) Form() string {
 	return "line"
 }
 
-// goOn is what is new since the last turn of a conversation that goes on.
+// goOn has the news since the last turn of a resumed conversation.
 type goOn struct{ News, CutOff, Verdict string }
 
 func (b ending) GoOn() goOn {
@@ -186,7 +186,7 @@ func (b ending) GoOn() goOn {
 	return g
 }
 
-// capitalUnless begins a sentence with a capital letter, unless it begins with the name of wfs.
+// capitalUnless begins a sentence with a capital letter, unless its first word is wfs.
 func capitalUnless(s string) string {
 	if s == "" || strings.HasPrefix(s, "wfs ") {
 		return s
@@ -194,7 +194,7 @@ func capitalUnless(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// endedAs tells an agent how its last run came to an end that it may not know of.
+// endedAs tells an agent how its last run ended, if it may not know; "" otherwise.
 func endedAs(o session.Outcome) string {
 	switch o {
 	case session.OutcomeInterrupted:

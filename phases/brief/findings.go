@@ -7,10 +7,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// testFindings is what was found about tests, and what hidden ones said.
+// testFindings covers findings about tests, and the results of hold-out tests.
 type testFindings struct{ subject }
 
-// Allowed is what a person has said yes to in this lap: it is no finding any more, and not to be put back.
+// Allowed returns the changes of tests that a person approved in this lap: they are no findings, and stay.
 func (b testFindings) Allowed() (list []session.Tampering) {
 	for _, c := range b.S.Way() {
 		if c.Lap == b.S.Lap && c.Class == session.ClassApproved && c.Verdict == session.Pass {
@@ -20,12 +20,12 @@ func (b testFindings) Allowed() (list []session.Tampering) {
 	return list
 }
 
-// IsSaid reports whether a person said a text, so that it stands above.
+// IsSaid reports whether a text is a message of a person, which the brief shows above.
 func (b people) IsSaid(text string) bool {
 	return slices.ContainsFunc(b.S.Said, func(x session.Said) bool { return x.Text == text })
 }
 
-// Grave are the findings of the newest judgement for which it failed.
+// Grave returns the findings for which the newest judgement failed.
 func (b testFindings) Grave() []session.Tampering {
 	if b.S.Last == nil || b.S.Last.Class != session.ClassTampered {
 		return nil
@@ -33,19 +33,19 @@ func (b testFindings) Grave() []session.Tampering {
 	return (&session.Judgement{Tampered: b.S.Tampered}).Grave()
 }
 
-// NotRestored are those of them that were not put back since.
+// NotRestored returns the grave findings whose files were not restored since.
 func (b testFindings) NotRestored() []session.Tampering {
 	return slices.DeleteFunc(b.Grave(), func(t session.Tampering) bool { return slices.Contains(b.Req.Back, t.Path) })
 }
 
-// TestsDeaf reports whether it failed because tests notice nothing.
+// TestsDeaf reports whether the judgement failed because tests notice nothing.
 func (b testFindings) TestsDeaf() bool {
 	grave := b.Grave()
 	return len(grave) > 0 && slices.Contains([]string{session.FoundCannotFail, session.FoundDeaf,
 		session.FoundNotNeeded}, grave[0].Kind)
 }
 
-// CodeAlone says what is known of the code of an attempt that changed tests, whatever those say now.
+// CodeAlone says whether the code of an attempt that changed tests passes with the former tests.
 func (b testFindings) CodeAlone() string {
 	var judged, passed int
 	for _, g := range b.S.LastGates {
@@ -65,7 +65,7 @@ func (b testFindings) CodeAlone() string {
 	return "With the former tests the code does not pass yet: see the test output. Restore them, then fix the code."
 }
 
-// FrozenCommit is the newest commit whose tests are the frozen ones.
+// FrozenCommit returns the newest commit with the frozen tests.
 func (b testFindings) FrozenCommit() session.Commit {
 	for _, c := range slices.Backward(b.S.Checkpoints) {
 		if c.Tree == b.S.Frozen {
@@ -75,8 +75,8 @@ func (b testFindings) FrozenCommit() session.Commit {
 	return ""
 }
 
-// HeldOut is what tests said that whoever works is not shown, if some of them fail. Nothing that they hold or
-// print comes into the brief.
+// HeldOut returns the result of the hold-out tests if some of them fail. None of their contents or output gets into
+// the brief.
 func (b testFindings) HeldOut() *session.HoldoutResult {
 	d, r := b.S.Last, b.S.HoldoutAt(b.S.Current)
 	if d == nil || d.Class != session.ClassHoldout || r == nil || r.Verdict != session.Fail {
@@ -85,12 +85,12 @@ func (b testFindings) HeldOut() *session.HoldoutResult {
 	return r
 }
 
-// Failing is how many of them fail.
+// Failing says how many hold-out tests fail.
 func (b testFindings) Failing(r *session.HoldoutResult) string {
 	return fmt.Sprintf("%d of %d", r.Failed+r.NotRun, r.Passed+r.Failed+r.NotRun)
 }
 
-// findings are a reviewer's, a line each.
+// findings returns a reviewer's findings, one on each line.
 func findings(v *session.Review) (lines []string) {
 	for i, f := range v.Findings {
 		at := ""

@@ -10,16 +10,16 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// people is what people said and noted.
+// people covers messages and notes of people.
 type people struct{ subject }
 
-// Said is what people said to whoever works next. It comes first.
+// Said returns people's messages for the next attempt. The brief shows them first.
 func (b people) Said() []session.Said {
 	said, _ := b.people()
 	return said
 }
 
-// Notes are people's notes, as far as they fit beside what was said.
+// Notes returns people's notes, as far as there is room after the messages.
 func (b people) Notes() string {
 	if len(b.Req.Notes) == 0 {
 		return ""
@@ -42,7 +42,7 @@ func (b people) people() (said []session.Said, left int) {
 	return said, left
 }
 
-// listed is a list of notes, the newest of them where not all fit into so many bytes.
+// listed returns a list of notes. If they exceed so many bytes, it has the newest ones.
 func listed(all []string, left int) string {
 	var notes []string
 	for _, n := range slices.Backward(all) {
@@ -60,7 +60,7 @@ func listed(all []string, left int) string {
 	return strings.Join(notes, "\n")
 }
 
-// About is what a person has just said no to, where a judgement had asked.
+// About returns the evidence of a question that a person has just answered with a rejection.
 func (b people) About() []string {
 	if b.S.Last == nil || b.S.Last.Class != session.ClassRejected || b.S.Last.Question == nil {
 		return nil
@@ -75,7 +75,7 @@ func (b people) About() []string {
 	return lines
 }
 
-// leftOut says how many older lines are not in a list.
+// leftOut says how many older lines a list omits.
 func leftOut(n int) string {
 	if n == 1 {
 		return "- (1 older one is left out)"

@@ -9,18 +9,18 @@ import (
 	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
-// MaxSpec bounds what a brief quotes of a specification, in bytes. Of a longer one it has a part, and the name
-// of a file.
+// MaxSpec limits the quote of a specification in a brief, in bytes. Of a longer one the brief quotes a part, and
+// names a file.
 const MaxSpec = 16 << 10
 
-// specification is what is wanted, in the words of the person who wrote it down.
+// specification is the specification in a brief, in its author's words.
 type specification struct {
 	Text  string
-	Part  string // which part the text is of a long one
+	Part  string // which part of a long specification the text is
 	Fence string // on the lines around it
 }
 
-// Specification is the text that is pinned: a file of that name in the work tree may be missing, or another one.
+// Specification returns the pinned text: the file in the work tree may be missing or different.
 func (b *brief) Specification() *specification {
 	text := strings.TrimSpace(safetext.Strip(string(b.Req.Spec)))
 	if text == "" {

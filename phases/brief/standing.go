@@ -13,10 +13,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// standing is how far the work has come.
+// standing covers the progress of the work.
 type standing struct{ subject }
 
-// outcomes are the words of a brief for what became of an attempt.
+// outcomes are the brief's words for the outcome of an attempt.
 var outcomes = map[session.Class]string{
 	session.ClassGreen:           "everything passed",
 	session.ClassTargetFailed:    "its new test fails, as it should",
@@ -61,9 +61,9 @@ func outcomeText(v session.Verdict, c session.Class) string {
 	return "a check failed"
 }
 
-// history is what this lap has behind it: each earlier attempt as its commit, its files, its claim and its outcome.
+// history has the earlier attempts of this lap, each with its commit, files, claim and outcome.
 type history struct {
-	Laps   string // those that are done
+	Laps   string // completed laps
 	Lines  []string
 	CutOff bool
 }
@@ -87,7 +87,7 @@ func (b standing) History() *history {
 	return &h
 }
 
-// attempt is what became of an attempt, in a line.
+// attempt describes an attempt and its outcome in a line.
 func (b standing) attempt(c session.Checkpoint) string {
 	outcome := outcomeText(c.Verdict, c.Class)
 	if b.claimed(c.Number) {
@@ -111,7 +111,7 @@ func (b standing) lapsDone() string {
 	return "Earlier laps:\n" + strings.Join(items, "\n")
 }
 
-// files says what an attempt changed, beginning with a comma.
+// files lists the files that an attempt changed, beginning with a comma.
 func (b standing) files(number int) string {
 	files, ok := b.Req.Lines[number]
 	if !ok {
@@ -139,12 +139,12 @@ func (b standing) files(number int) string {
 	return text
 }
 
-// claimed reports whether the attempt with a checkpoint said that it was done and was not.
+// claimed reports whether the attempt of a checkpoint falsely said that it was done.
 func (b standing) claimed(checkpoint int) bool {
 	return slices.ContainsFunc(b.S.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == checkpoint })
 }
 
-// judged is the newest judged attempt.
+// judged returns the newest judged attempt.
 func (b standing) judged() *session.Checkpoint {
 	for _, c := range slices.Backward(b.S.Checkpoints) {
 		if c.Attempt > 0 && c.Verdict != "" {
@@ -154,8 +154,8 @@ func (b standing) judged() *session.Checkpoint {
 	return nil
 }
 
-// Seen is the newest judgement in a sentence, "" when it is listed. Counts are wfs's own; names and output are the
-// project's or an agent's, and stand between the marks.
+// Seen returns the newest judgement in a sentence; "" if the history has it. Counts come from wfs; names and output
+// come from the project or an agent, and are quoted between the marks.
 func (b standing) Seen() string {
 	who, listed := "The last attempt", len(b.S.LastGates) == 0
 	if c := b.judged(); c != nil {
@@ -168,8 +168,8 @@ func (b standing) Seen() string {
 	return ""
 }
 
-// verdict says in one sentence what wfs found out: without the outcome, "" if there is nothing else, when that
-// is listed.
+// verdict describes wfs's findings in a sentence, without the outcome if the history has it, and "" if nothing is
+// left.
 func (b standing) verdict(listed bool) string {
 	text, counts := b.outcome(), b.counts()
 	listed = listed && text == outcomeText(b.S.Last.Verdict, b.S.Last.Class)
@@ -186,7 +186,7 @@ func (b standing) verdict(listed bool) string {
 	return text
 }
 
-// outcome is what became of the newest judged attempt, with what its gates tell in words of wfs's own.
+// outcome describes the outcome of the newest judged attempt, with its gates' reasons if these are wfs's own words.
 func (b standing) outcome() string {
 	d := b.S.Last
 	text := outcomeText(d.Verdict, d.Class)
@@ -211,7 +211,7 @@ func (b standing) outcome() string {
 	return text + "; " + strings.Join(told, "; ")
 }
 
-// counts are how many tests passed and failed, "" where no test ran.
+// counts says how many tests passed and failed; "" if none ran.
 func (b standing) counts() string {
 	c := session.CountsOf(b.S.LastGates)
 	if c.Total() == 0 {
@@ -227,13 +227,13 @@ func (b standing) counts() string {
 	return text
 }
 
-// ownWords are the classes of a gate's result whose reason may be nothing but wfs's own words.
+// ownWords are the classes of results whose reason may consist of wfs's own words only.
 var ownWords = map[session.Class]bool{session.ClassCommandFailed: true, session.ClassNothingAdded: true,
 	session.ClassNoTests: true}
 
 var onlyWords = lazyregexp.New(`^[a-z0-9_,; ]*$`)
 
-// tells is the reason of a gate that did not pass, when it may stand in a sentence, else "".
+// tells returns the reason of a gate that did not pass if it is safe in a sentence, else "".
 func tells(g session.GateResult) string {
 	if g.Verdict == session.Pass || !ownWords[g.Class] || !onlyWords.MatchString(g.Reason) ||
 		!quotable.MatchString(g.Gate) {
@@ -245,7 +245,7 @@ func tells(g session.GateResult) string {
 	return g.Reason
 }
 
-// told are the reasons that stand in the sentence about the newest judgement. What they have told is not quoted.
+// told returns the reasons in the sentence about the newest judgement. They are not quoted again.
 func (b standing) told() []string {
 	var all []string
 	for _, g := range b.S.LastGates {
@@ -259,7 +259,7 @@ func (b standing) told() []string {
 	return all
 }
 
-// Output quotes what the newest judgement found and what failing tests printed. There is nothing left to print.
+// Output writes the newest judgement's reasons and the output of failing tests. The template prints nothing more.
 func (b *brief) Output() string {
 	b.Failures = slices.DeleteFunc(slices.Clone(b.Failures),
 		func(f report.Failure) bool { return f.Message == "" && f.Test == report.GateID(f.Gate) })
@@ -280,9 +280,9 @@ func (b *brief) Output() string {
 	return ""
 }
 
-// noted are the reasons of the newest judgement that stand in no sentence, and the tests that are not quoted.
+// noted returns the newest judgement's reasons that are in no sentence, and the tests without quoted output.
 func (b *brief) noted() (lines []string) {
-	whole := func(id session.TestID) bool { // the verdict of its gate tells of it
+	whole := func(id session.TestID) bool { // its gate's verdict covers it
 		return slices.ContainsFunc(b.S.LastGates, func(g session.GateResult) bool { return id == report.GateID(g.Gate) })
 	}
 	quoted := func(id session.TestID) bool {
@@ -309,11 +309,11 @@ func (b *brief) noted() (lines []string) {
 	return lines
 }
 
-// toldApart are classes of a judgement whose reason is told in other words.
+// toldApart are the classes of judgements whose reason the brief gives in other words.
 var toldApart = map[session.Class]bool{session.ClassRejected: true, session.ClassTargetFailing: true,
 	session.ClassTestChange: true, session.ClassUnsigned: true}
 
-// named are lines with the names of tests, but for some.
+// named returns lines with the names of tests, without the tests for which but returns true.
 func (b *brief) named(label string, tests []session.TestID, but func(session.TestID) bool) (lines []string) {
 	for i, id := range tests {
 		if i == maxListed {
@@ -326,7 +326,7 @@ func (b *brief) named(label string, tests []session.TestID, but func(session.Tes
 	return lines
 }
 
-// quote is what failing tests printed.
+// quote writes the output of failing tests.
 func (b *brief) quote() {
 	left := maxQuoted
 	for i, f := range b.Failures {
@@ -346,5 +346,5 @@ func (b *brief) quote() {
 	}
 }
 
-// Stuck is how many attempts in a row led nowhere.
+// Stuck returns the number of attempts in a row without progress.
 func (b standing) Stuck() int { return max(b.S.Visit.NoProgress, b.S.Visit.SameFailure) }

@@ -15,7 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// work is the start of the story of the golden briefs: a session of a built-in workflow, an agent, a phase.
+// work begins the story of the golden briefs: a session of a built-in workflow, an agent, a phase.
 func work(t *testing.T, workflow, phase, agent string) session.RunRequest {
 	t.Helper()
 	text, ok := workflows.BuiltinText(workflow)
@@ -77,7 +77,7 @@ func judged(r *session.RunRequest, phase string, attempt int, v session.Verdict,
 
 var lowers = []session.TestID{"example.org/slug.TestMakeLowers"}
 
-// red is a RED that passed.
+// red adds a RED that passed.
 func red(r *session.RunRequest) []report.Failure {
 	judged(r, "RED", 1, session.Pass, session.ClassTargetFailed, false, session.FileLines{Path: "lower_test.go", Added: 11})
 	r.Session.Targets = lowers
@@ -89,7 +89,7 @@ func failure() []report.Failure {
 	return []report.Failure{{Gate: "tests", Test: lowers[0], Status: session.TestFail, Message: `lower_test.go:8: Make("Hello") = "Hello", want "hello"`}}
 }
 
-// green is a GREEN that failed.
+// green adds a GREEN that failed.
 func green(r *session.RunRequest, attempt int, lines ...session.FileLines) {
 	judged(r, "GREEN", attempt, session.Fail, session.ClassTargetFailing, true, lines...)
 	s := &r.Session
@@ -99,7 +99,7 @@ func green(r *session.RunRequest, attempt int, lines ...session.FileLines) {
 	s.Visit.NoProgress, s.Visit.SameFailure = attempt, attempt
 }
 
-// situations are the golden briefs by name: WORKFLOW-PHASE-SITUATION-AGENT.
+// situations returns the golden briefs by name: WORKFLOW-PHASE-SITUATION-AGENT.
 func situations(t *testing.T) map[string][]byte {
 	all := map[string][]byte{}
 	add := func(workflow, phase, what, agent string, change func(r *session.RunRequest) Found) {
@@ -319,7 +319,8 @@ func TestBriefTexts(t *testing.T) {
 	}
 }
 
-// No brief names $WFS_RESULT to an agent that answers in another form, and each names only keys that its answer may have.
+// TestBriefNamesKeysOfTheAnswer: no brief names $WFS_RESULT to an agent that answers in another form, and each names
+// only keys that its answer may have.
 func TestBriefNamesKeysOfTheAnswer(t *testing.T) {
 	t.Parallel()
 	for name, text := range situations(t) {
@@ -344,7 +345,7 @@ func TestBriefNamesKeysOfTheAnswer(t *testing.T) {
 	}
 }
 
-// TestBriefOfRareSituations looks for the sentences of the template that stand in no golden brief.
+// TestBriefOfRareSituations looks for the sentences of the template that are in no golden brief.
 func TestBriefOfRareSituations(t *testing.T) {
 	t.Parallel()
 	note := func(from workflows.PhaseName) session.Said { return session.Said{Text: "no", From: from} }
@@ -402,7 +403,7 @@ func allowed(r *session.RunRequest) {
 	r.Session.Checkpoints[1].Tampered = []session.Tampering{{Kind: session.FoundWeaker, Path: "a_test.go", Grave: true}}
 }
 
-// weakened is an attempt that weakened two files of tests, some of which were restored.
+// weakened adds an attempt that weakened two test files, some of which were restored.
 func weakened(r *session.RunRequest, back ...string) {
 	judged(r, "GREEN", 1, session.Fail, session.ClassTampered, false)
 	r.Session.Tampered = []session.Tampering{{Kind: session.FoundWeaker, Path: "a_test.go", Grave: true}, {Kind: session.FoundWeaker, Path: "b_test.go", Grave: true}}

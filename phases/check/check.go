@@ -1,4 +1,4 @@
-// Package check asks of commits what trial asks of an attempt: what are their tests worth?
+// Package check makes the experiments of package trial with commits: do their tests check anything?
 package check
 
 import (
@@ -23,62 +23,62 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// tryWithout asks whether new and changed tests fail without the code.
+// tryWithout runs new and changed tests without the code.
 const tryWithout = "without_code"
 
-// What a check finds, beside what experiments find in an attempt.
+// Kinds of findings, in addition to those of experiments with an attempt.
 const (
 	checkHeadFails = "head_fails"          // tests fail with the code that they came with
 	checkWithout   = "passes_without_code" // all new and changed tests pass with the code of the base
-	// as it was it fails with the new code; as it is it passes with the old code, too
+	// the old version fails with the new code; the new version passes with the old code too
 	checkWeakened = "test_weakened"
-	checkRemoved  = "failing_test_removed" // it fails with the new code, and is gone or skipped
-	// Named only:
-	checkChanged = "test_changed"            // it asks for something else now
-	checkUnbuilt = "test_not_built"          // as it was it cannot be built with the new code
-	checkAsWell  = "passes_without_code_too" // it does, and others do not
+	checkRemoved  = "failing_test_removed" // it fails with the new code, and was removed or is skipped
+	// Named only, no faults:
+	checkChanged = "test_changed"            // it expects something else now
+	checkUnbuilt = "test_not_built"          // the old version does not build with the new code
+	checkAsWell  = "passes_without_code_too" // it passes there, others fail
 )
 
-// Request is a change that somebody has committed, in whatever way.
+// Request is a committed change to check.
 type Request struct {
 	Base, Head session.Tree
-	Plan       workflows.Plan // its Baseline are the gates that are asked
+	Plan       workflows.Plan // Baseline has the gates to run
 	RunDir     string
 }
 
-// Report is what experiments say of such a change.
+// Report has the results of the experiments with a change.
 type Report struct {
-	Tests    []string `json:"tests"` // changed files that are tests, what tests read, or what runs them
+	Tests    []string `json:"tests"` // changed files that are tests, are read by tests, or run them
 	Code     []string `json:"code"`  // changed files of code
 	NotAsked []string `json:"not_asked,omitempty"`
 	Gates    []Gate   `json:"gates"`
 }
 
-// Gate is what they say with one gate.
+// Gate has the results with one gate.
 type Gate struct {
 	Gate        string               `json:"gate"`
 	Command     string               `json:"command"`
 	CouldNot    string               `json:"could_not,omitempty"` // why it cannot judge here
-	KnownRed    []session.TestID     `json:"known_red,omitempty"` // of the base: held against nobody
-	Tests       []session.TestID     `json:"tests"`               // new or changed, and they pass
+	KnownRed    []session.TestID     `json:"known_red,omitempty"` // failing on the base; ignored
+	Tests       []session.TestID     `json:"tests"`               // new or changed, and passing
 	Experiments []session.Experiment `json:"experiments"`
 	Findings    []Finding            `json:"findings"`
-	Named       []Finding            `json:"named,omitempty"` // worth a look, and no fault
+	Named       []Finding            `json:"named,omitempty"` // worth a look, but no fault
 }
 
-// Finding is one thing that was found, with its evidence.
+// Finding is one finding with its evidence.
 type Finding struct {
 	Kind     string `json:"kind"`
 	Path     string `json:"path,omitempty"`
 	Test     string `json:"test,omitempty"`
 	Tried    string `json:"tried"`
 	Happened string `json:"happened"`
-	// Also are further tests of that file of which the same was found.
+	// Also lists further tests of that file with the same finding.
 	Also []session.TestID `json:"also,omitempty"`
 }
 
-// Run tries what the tests of a change are worth: whether they fail without its code, whether they can fail at all,
-// and whether the tests that were there before ask for less. It runs in clean trees alone. Bad work is no error.
+// Run tests the tests of a change: do they fail without its code, can they fail at all, and were existing tests
+// weakened? It runs only in clean checkouts. Bad work is a finding, not an error.
 func Run(ctx context.Context, b *trial.Bench, r Request) (Report, error) {
 	out := Report{Tests: []string{}, Code: []string{}, Gates: []Gate{}}
 	changes, err := b.Changes(ctx, r.Base, r.Head)
@@ -115,7 +115,7 @@ func Run(ctx context.Context, b *trial.Bench, r Request) (Report, error) {
 	return out, nil
 }
 
-// inWords is a bench whose progress is told in words for a change that had no lap.
+// inWords returns a bench whose progress messages suit a change without a lap.
 func inWords(b *trial.Bench) *trial.Bench {
 	at := *b
 	at.Report = func(line string) {
@@ -126,14 +126,14 @@ func inWords(b *trial.Bench) *trial.Bench {
 	return &at
 }
 
-// sort names the changed files of tests, and those of code.
+// sort lists the changed test files and the changed code files.
 func (c *checking) sort(out *Report) {
 	for _, f := range c.changed {
 		if f.Aside && (testpaths.AboutTests(f.Path) || testpaths.MixesTests(f.Path) ||
 			trial.NamedByGate(c.Req.Phase.Gates, f.Path)) {
 			out.Tests = append(out.Tests, f.Path)
 		}
-		same := func() bool { // but for comments and layout
+		same := func() bool { // except for comments and layout
 			return experiment.SameCode(f.Path, trial.CodeIn(f.Path, f.Before), trial.CodeIn(f.Path, f.After))
 		}
 		if report.IsCode(f.Path) && !testpaths.HoldsTests(f.Path) && (f.Status != "M" || !same()) {
@@ -142,7 +142,7 @@ func (c *checking) sort(out *Report) {
 	}
 }
 
-// notAsked says what is not checked where tests or code, or both, did not change.
+// notAsked says which checks are skipped because tests, code or both did not change.
 func notAsked(tests, code bool) string {
 	switch {
 	case tests:
@@ -153,22 +153,22 @@ func notAsked(tests, code bool) string {
 	return "neither tests nor code changed: nothing to check"
 }
 
-// checking is one change, and what is known of it with the gate that is asked.
+// checking is the check of one change, with the results of the present gate.
 type checking struct {
 	trial.Trial
 	changed  []trial.File
-	paths    []string // tests, what they read, and what they are run by
-	edited   bool     // any of them was there before
+	paths    []string // tests, files that they read, and files that run them
+	edited   bool     // a file in paths existed before
 	withCode bool
 
 	to      *Gate
 	before  session.Tests // on the base
 	lap     *verdict.Lap
 	oldFail bool          // tests of the base fail with the code of the change
-	without session.Tests // of now, with the code of the base, as far as they were run
+	without session.Tests // present tests with the code of the base, as far as run
 }
 
-// ask puts all questions with one gate.
+// ask makes all checks with one gate.
 func (c *checking) ask(ctx context.Context, g workflows.Gate) (Gate, error) {
 	to := Gate{Gate: g.Name, Command: g.Run.Text(), Tests: []session.TestID{}, Findings: []Finding{},
 		Experiments: []session.Experiment{}}
@@ -205,18 +205,18 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (Gate, error) {
 	return to, nil
 }
 
-// now are the results of the change.
+// now returns the results of the change.
 func (c *checking) now() session.Tests { return c.Out.Evidence.Gates[c.Gate.Name] }
 
-// whole stands for the gate as a whole.
+// whole is the id for the gate as a whole.
 func (c *checking) whole() session.TestID { return report.GateID(c.Gate.Name) }
 
-// inChecks puts what is said of a lap into words for a change that had none.
+// inChecks rewords messages about a lap for a change without one.
 var inChecks = strings.NewReplacer("the lap's tests", "the new and changed tests", "this lap's", "these commits'",
 	"this lap", "these commits")
 
-// stands runs the gate on the base and on the change, and finds the tests that it is about. Tests that fail
-// with the code that they came with are a finding. An error says why there is nothing to ask.
+// stands runs the gate on the base and on the change, and selects the tests to check. Tests that fail with their own
+// code are a finding. An error says why nothing can be checked.
 func (c *checking) stands(ctx context.Context) error {
 	base, gate := c.Req.LapTree, c.Gate.Name
 	_, run, err := c.on(ctx, session.JudgeRequest{Plan: c.Req.Plan, Phase: c.Req.Phase, RunDir: c.Req.RunDir,
@@ -248,7 +248,7 @@ func (c *checking) stands(ctx context.Context) error {
 		return !run.Passes(id) || id == report.GateID(gate)
 	})
 	c.Tests = slices.DeleteFunc(slices.Clone(passing), func(id session.TestID) bool { return !c.lap.IsNew(id) })
-	if len(c.Tests) == 0 && c.edited && !c.withCode { // those of the files that were edited
+	if len(c.Tests) == 0 && c.edited && !c.withCode { // then all tests of the edited files
 		c.Tests = slices.DeleteFunc(passing, func(id session.TestID) bool { return c.declaredIn(id) == "" })
 	}
 	c.to.Tests = append(c.to.Tests, c.Tests...)
@@ -266,7 +266,7 @@ func (c *checking) on(ctx context.Context, r session.JudgeRequest, tree session.
 	return res, run, err
 }
 
-// failing finds tests that fail with the code that they came with. Those that do so once and not again are left out.
+// failing finds tests that fail twice with the code that they came with.
 func (c *checking) failing(ctx context.Context, run *gate.Run) error {
 	once := c.Notices(run)
 	if len(once) == 0 {
@@ -290,7 +290,7 @@ func (c *checking) failing(ctx context.Context, run *gate.Run) error {
 	return nil
 }
 
-// printed is the first line that a failing test printed, to be put behind a sentence.
+// printed returns the first line that a failing test printed, to append to a sentence.
 func printed(run *gate.Run, id session.TestID) string {
 	if line := process.Shown(strings.TrimSpace(run.Report.Messages[id])); line != "" {
 		return " (" + line + ")"
@@ -302,7 +302,7 @@ func (c *checking) found(f Finding) { c.enter(&c.to.Findings, f) }
 
 func (c *checking) name(f Finding) { c.enter(&c.to.Named, f) }
 
-// enter adds a finding to a list, or to the one that says the same of another test of its file.
+// enter adds a finding to a list, or merges it into one of the same kind about the same file.
 func (c *checking) enter(list *[]Finding, f Finding) {
 	at := slices.IndexFunc(*list, func(o Finding) bool {
 		return o.Kind == f.Kind && o.Path == f.Path && o.Path != "" && f.Test != ""
@@ -317,7 +317,7 @@ func (c *checking) enter(list *[]Finding, f Finding) {
 	}
 }
 
-// questions are those about the tests of a change that passes.
+// questions checks the tests of a change that passes.
 func (c *checking) questions(ctx context.Context) error {
 	if len(c.Tests) == 0 && !(c.edited && c.withCode) {
 		c.Tried(tryWithout, trial.NotTried, "no new test runs and passes")
@@ -335,8 +335,8 @@ func (c *checking) questions(ctx context.Context) error {
 	return c.askLess(ctx)
 }
 
-// askLess asks whether tests of the base notice a change of the code that they do not notice any more. Where the code
-// fails them as they were they say nothing about that.
+// askLess checks whether tests of the base notice a change of the code that they no longer notice. That proves
+// nothing if the code fails their previous version.
 func (c *checking) askLess(ctx context.Context) error {
 	if c.withCode && (len(c.to.Findings) > 0 || c.oldFail) {
 		return nil
@@ -352,8 +352,8 @@ func (c *checking) askLess(ctx context.Context) error {
 	return nil
 }
 
-// newTests asks whether the new and changed tests fail without the code, and where that does not say that they can
-// fail, whether they notice other expected values and code that fails.
+// newTests checks that the new and changed tests fail without the code. If that does not prove that they can fail,
+// they must notice other expected values and failing code.
 func (c *checking) newTests(ctx context.Context) error {
 	sure := false
 	if c.withCode {
@@ -385,7 +385,7 @@ func (c *checking) bare(ctx context.Context, name string, only []session.TestID)
 	return c.Alter(ctx, tree, name, only)
 }
 
-// backwards are the files that differ, as on the way from the change to its base.
+// backwards returns the differences from the change back to its base.
 func (c *checking) backwards() []trial.File {
 	back := slices.Clone(c.changed)
 	for i, f := range back {
@@ -394,24 +394,24 @@ func (c *checking) backwards() []trial.File {
 	return back
 }
 
-// bareTests are the new and changed tests with the code of the base.
+// bareTests runs the new and changed tests with the code of the base.
 type bareTests struct{ *checking }
 
-// withoutCode runs the tests of the change on the code of the base. It reports whether one of them fails there by what
-// it asserts: then it can fail, and needs the code.
+// withoutCode runs the change's tests on the code of the base. It reports whether one of them fails by an assertion:
+// then it can fail, and needs the code.
 func (c bareTests) withoutCode(ctx context.Context) (sure bool, err error) {
 	c.Say("gate " + c.Gate.Name + " without the code …")
 	var passing []session.TestID
 	for again := range 2 {
 		only := c.Tests
-		if again > 0 || c.edited { // of those that were there before nobody knows which were changed
+		if again > 0 || c.edited { // which of the older tests changed is unknown
 			only = nil
 		}
 		run, err := c.bare(ctx, tryWithout, only)
 		switch {
 		case err != nil:
 			return false, ctx.Err()
-		case run.Ended == proc.Timeout: // it did end with the code
+		case run.Ended == proc.Timeout: // with the code it does finish
 			c.Tried(tryWithout, trial.Holds, "without the code the new and changed tests do not finish")
 			return true, nil
 		case !run.Ran() && run.Exit != 0 || run.Leads != nil:
@@ -424,13 +424,13 @@ func (c bareTests) withoutCode(ctx context.Context) (sure bool, err error) {
 		if failing, passing, sure = c.parted(run); len(failing) > 0 {
 			c.needCode(failing, passing, sure)
 			return sure, nil
-		} // else once more, with all others
+		} // otherwise once more, with all tests
 	}
 	return c.needNoCode(passing), nil
 }
 
-// parted are the new and changed tests that fail without the code, and those that pass. sure says that one of them
-// fails by what it asserts.
+// parted returns the new and changed tests that fail without the code, and those that pass. sure: one of them fails
+// by an assertion.
 func (c bareTests) parted(run *gate.Run) (failing, passing []session.TestID, sure bool) {
 	for _, id := range c.Tests {
 		if run.Passes(id) {
@@ -443,7 +443,7 @@ func (c bareTests) parted(run *gate.Run) (failing, passing []session.TestID, sur
 	return failing, passing, sure
 }
 
-// needCode enters that new and changed tests fail without the code.
+// needCode records that new and changed tests fail without the code.
 func (c bareTests) needCode(failing, passing []session.TestID, sure bool) {
 	says := safetext.Plural(len(failing), "new or changed test fails", "new or changed tests fail")
 	if !sure {
@@ -458,7 +458,7 @@ func (c bareTests) needCode(failing, passing []session.TestID, sure bool) {
 	}
 }
 
-// needNoCode enters that no new or changed test fails without the code. It reports whether they have no reason to.
+// needNoCode records that no new or changed test fails without the code. It reports whether they have no reason to.
 func (c bareTests) needNoCode(passing []session.TestID) bool {
 	now := c.now()
 	skipped := slices.DeleteFunc(report.SortedKeys(now), func(id session.TestID) bool {
@@ -483,7 +483,7 @@ func (c bareTests) needNoCode(passing []session.TestID) bool {
 	return false
 }
 
-// namesVary reports whether a row of a table did not run although others of its table did: its name may hold the time.
+// namesVary reports whether other rows of a missing row's table ran under new names: a name may contain the time.
 func (c bareTests) namesVary(run *gate.Run, id session.TestID) bool {
 	p, now := report.Parent(id), c.now()
 	return p != "" && slices.ContainsFunc(report.SortedKeys(run.Report.Tests), func(other session.TestID) bool {
@@ -491,7 +491,7 @@ func (c bareTests) namesVary(run *gate.Run, id session.TestID) bool {
 	})
 }
 
-// alsoChanged adds tests of the base to those of the change that pass with its code, and do not without.
+// alsoChanged adds tests of the base to those of the change, if they pass with its code but not without.
 func (c bareTests) alsoChanged(bare *gate.Run) {
 	now := c.now()
 	for _, id := range report.SortedKeys(c.before) {
@@ -504,8 +504,8 @@ func (c bareTests) alsoChanged(bare *gate.Run) {
 	c.to.Tests = append([]session.TestID{}, c.Tests...)
 }
 
-// asksMore reports whether there are more tests than there were, or more values are compared with. Where neither is so,
-// tests were renamed, merged or edited, and have no reason to fail with the old code.
+// asksMore reports whether there are more tests, or more compared values, than before. If not, tests were renamed,
+// merged or edited, and have no reason to fail with the old code.
 func (c bareTests) asksMore() bool {
 	more, now := 0, c.now()
 	for _, id := range c.Tests {
@@ -521,12 +521,12 @@ func (c bareTests) asksMore() bool {
 	return more > 0 || trial.Turned(c.changed, experiment.All).N > trial.Turned(c.backwards(), experiment.All).N
 }
 
-// fileOf is the changed file of tests that names a test, now or before; else the first changed one of tests.
+// fileOf returns the changed test file that names a test, now or before; else the first changed test file.
 func (c *checking) fileOf(id session.TestID) string {
 	return cmp.Or(c.declaredIn(id), c.paths[max(0, slices.IndexFunc(c.paths, testpaths.HoldsTests))])
 }
 
-// declaredIn is the changed file of tests that names a test, now or before; "" for none.
+// declaredIn returns the changed test file that names a test, now or before; "" if none does.
 func (c *checking) declaredIn(id session.TestID) string {
 	at := slices.IndexFunc(c.lap.Files.Changes, func(x session.Change) bool {
 		return id != "" && c.lap.Files.HoldsTests(x) && slices.ContainsFunc(verdict.DeclaredNames(id), func(n string) bool {

@@ -14,19 +14,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// mostUnbuilt bounds how often files of old tests that cannot be built any more are set aside, and the others tried
-// again.
+// mostUnbuilt limits how often old test files that no longer build are set aside, and the others tried again.
 const mostUnbuilt = 2
 
-// oldTests are the tests of the base with the code of the change.
+// oldTests runs the tests of the base with the code of the change.
 type oldTests struct {
 	*checking
 	run *gate.Run
 }
 
-// try runs the tests of the base on the code of the change. What fails there was changed, or is gone. A changed
-// test that passes with the code of the base as well asks for less than it did. One that fails there asks for something
-// else, which is named: it may be what the change is about.
+// try runs the tests of the base on the code of the change. A test that fails there was changed or removed. If its
+// new version passes with the code of the base too, it was weakened. Otherwise it expects something else now, which
+// is only named: it may be the purpose of the change.
 func (c oldTests) try(ctx context.Context) error {
 	const says = "the tests of the base"
 	paths := slices.Clone(c.paths)
@@ -65,8 +64,8 @@ func (c oldTests) try(ctx context.Context) error {
 	return nil
 }
 
-// unbuilt takes out of the paths those of tests that cannot be built or loaded with the code of the change, and names
-// them.
+// unbuilt returns the paths without test files that do not build or load with the code of the change, and names
+// these.
 func (c oldTests) unbuilt(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
 		at := slices.IndexFunc(c.run.Report.Broken, func(b report.Breakage) bool {
@@ -86,7 +85,7 @@ func (c oldTests) unbuilt(paths []string) []string {
 	})
 }
 
-// compare says of each test of the base that fails with the code of the change what has become of it.
+// compare reports how each test of the base that fails with the code of the change was changed.
 func (c oldTests) compare(ctx context.Context) error {
 	failing := c.failingNow()
 	if len(failing) == 0 {
@@ -116,19 +115,19 @@ func (c oldTests) compare(ctx context.Context) error {
 	return nil
 }
 
-// failingNow are the tests of the base that passed there and fail with the code of the change.
+// failingNow returns the tests of the base that passed there and fail with the code of the change.
 func (c oldTests) failingNow() []session.TestID {
 	old := c.lap.AsOf(c.run)
 	return slices.DeleteFunc(report.SortedKeys(c.before), func(id session.TestID) bool {
 		if c.before[id] != session.TestPass || id == c.whole() || c.run.Passes(id) || old.HasFailingSubtest(id) {
 			return true
 		}
-		// it has no name of its own, or nobody could ask
+		// a missing test does not count if its subtests ran, if it is a row of a table, or if it did not build
 		return c.run.Lacks(id) && (old.RanBelow(id) || report.Parent(id) != "" || c.notBuilt(id))
 	})
 }
 
-// became says what has become of a test of the base that fails with the code of the change.
+// became says how a test of the base that fails with the code of the change was changed.
 func (c oldTests) became(id session.TestID) (kind, so string) {
 	now, is := c.now(), c.become(id)
 	s, there := now[is]
@@ -145,7 +144,7 @@ func (c oldTests) became(id session.TestID) (kind, so string) {
 	return checkRemoved, "it was removed"
 }
 
-// passesNow says of a test of the base what it is worth as it is now, when it passes.
+// passesNow judges the new version of a test of the base, if that passes.
 func (c oldTests) passesNow(id, is session.TestID) (kind, so string) {
 	switch {
 	case c.without[is] != session.TestPass:
@@ -158,7 +157,7 @@ func (c oldTests) passesNow(id, is session.TestID) (kind, so string) {
 	return checkWeakened, "the new version passes, also with the code of the base: it was weakened"
 }
 
-// become is the id that a test of the base has now: where it is gone, a new one of its name stands elsewhere.
+// become returns the present id of a test of the base. If its id is gone, a new test of that name may be elsewhere.
 func (c oldTests) become(id session.TestID) session.TestID {
 	now := c.now()
 	if _, there := now[id]; there {
@@ -172,8 +171,8 @@ func (c oldTests) become(id session.TestID) session.TestID {
 	return id
 }
 
-// otherRows reports whether a test is a row of a table that has rows which do not pass with the code of the base. Names
-// of rows may hold what is expected, or their place, so that a name may mean another row now.
+// otherRows reports whether a test is a row of a table with rows that do not pass with the code of the base. Row
+// names may contain expected values or positions, so the same name may be another row now.
 func (c oldTests) otherRows(id session.TestID) bool {
 	p := report.Parent(id)
 	return p != "" && slices.ContainsFunc(c.Tests, func(to session.TestID) bool {
@@ -181,14 +180,14 @@ func (c oldTests) otherRows(id session.TestID) bool {
 	})
 }
 
-// notBuilt reports whether a test did not run because what it is in could not be built or loaded.
+// notBuilt reports whether a test did not run because its unit could not be built or loaded.
 func (c oldTests) notBuilt(id session.TestID) bool {
 	return slices.ContainsFunc(c.run.Report.Broken,
 		func(b report.Breakage) bool { return b.Build || report.Under(id, b.Unit) }) ||
 		verdict.RanNothing(c.run.Report.Tests, c.Gate.Name)
 }
 
-// alsoWithout runs what tests of the base have become on its code, as far as that was not done.
+// alsoWithout runs the new versions of tests of the base on its code, unless that was done.
 func (c oldTests) alsoWithout(ctx context.Context, failing []session.TestID) error {
 	now := c.now()
 	var ids []session.TestID

@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// gatesOf makes gates of commands that are judged by their exit code.
+// gatesOf makes gates for commands that are judged by their exit code.
 func gatesOf(commands []string) []workflows.Gate {
 	var gates []workflows.Gate
 	for _, c := range commands {
@@ -23,10 +23,10 @@ func gatesOf(commands []string) []workflows.Gate {
 	return gates
 }
 
-// launchers run another command, which a gate is named after.
+// launchers run another command, after which a gate is named.
 var launchers = strings.Fields("npx npm pnpm yarn bun exec run composer make uv poetry python python3 go")
 
-// commandName is the script that a command runs, or its tool.
+// commandName returns the script that a command runs, or its tool.
 func commandName(command string) string {
 	words := strings.Fields(command)
 	for len(words) > 1 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") ||
@@ -48,7 +48,7 @@ var (
 	toxCommands = lazyregexp.New(`(?ms)^\[testenv\]\s*$.*?^commands\s*=(.*?)(?:^\S|\z)`)
 )
 
-// withChecks adds those of some commands to a list that are checks.
+// withChecks appends to a list those commands that are checks.
 func withChecks(list []string, prefix string, commands []string) []string {
 	for _, c := range commands {
 		c = strings.TrimLeft(strings.TrimSpace(c), "@-")
@@ -59,7 +59,7 @@ func withChecks(list []string, prefix string, commands []string) []string {
 	return list
 }
 
-// besideTests are the checks that a project's own test command runs: `make test`, tox, Composer's script.
+// besideTests returns the checks that a project's own test command runs: `make test`, tox, Composer's script.
 func (p *project) besideTests() (list []string) {
 	add := func(prefix string, commands ...string) { list = withChecks(list, prefix, commands) }
 	for _, m := range makeTest.FindAllStringSubmatch(p.text("Makefile"), -1) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A gate says what the test script runs beside the tests, as commands that can be typed.
+// TestBeyond: other checks in the test script become gates, as commands that a person can type.
 func TestBeyond(t *testing.T) {
 	t.Parallel()
 	for scripts, want := range map[string][]string{
@@ -40,7 +40,7 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// So do make, tox and Composer. The gates have names of their own.
+// TestBesideTests does the same for make, tox and Composer. The gates have names of their own.
 func TestBesideTests(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{

@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// An ecosystem has rows that say how its tests are run, or code where rows do not do.
+// ecosystem has rows that say how its tests run, or code if rows are not enough.
 type ecosystem struct {
 	name  string
 	tools []string
@@ -18,21 +18,21 @@ type ecosystem struct {
 	code  func(*project) []Proposal
 }
 
-// row is a way to run tests, and what shows that a project is tested so.
+// row is a way to run tests, with the evidence that a project uses it.
 type row struct {
-	// shows is evidence: files by a pattern, or PATTERN:TEXT for files with a text (an expression; people are shown its
-	// group). Of several separated by "|" one is enough; of several separated by a space all have to be there, and none
-	// that begins with "!".
+	// shows is evidence: a file pattern, or PATTERN:TEXT for files that match a regular expression, whose group is
+	// shown to people. "|" separates alternatives. All parts separated by spaces are required; those that begin with
+	// "!" must be absent.
 	shows   string
 	command string // words in braces are replaced: see words
 	format  workflows.Format
 	report  string
 	install string
 	needs   string
-	more    bool // later rows may be tried as well
+	more    bool // also try later rows
 }
 
-// ecosystems are asked in this order; the first proposal is the one to try first.
+// ecosystems are tried in this order; the first proposal is the one to try first.
 func ecosystems() []ecosystem {
 	return []ecosystem{
 		{name: "Go", tools: []string{"go", "gofmt"}, rows: []row{
@@ -44,16 +44,16 @@ func ecosystems() []ecosystem {
 			{shows: "deno.json|deno.jsonc", command: `deno test -A --junit-path="$WFS_REPORT"`, format: workflows.FormatJUnit},
 		}},
 		{name: "Python", tools: []string{"pytest", "python", "python3"}, code: proposePython},
-		{name: "Rust", tools: []string{"cargo"}, rows: []row{ // also after a failure
+		{name: "Rust", tools: []string{"cargo"}, rows: []row{ // run all tests, even after a failure
 			{shows: `Cargo.toml:\[workspace\]`, command: "cargo test --workspace --no-fail-fast", format: workflows.FormatCargo},
 			{shows: "Cargo.toml", command: "cargo test --no-fail-fast", format: workflows.FormatCargo},
 		}},
-		// all modules, although tests fail: what failed is in the reports
+		// Run all modules although tests fail: the failures are in the reports.
 		{name: "Maven", tools: []string{"mvn", "./mvnw"}, rows: []row{
 			{shows: "pom.xml", command: "{mvn} -q -B -fae -Dmaven.test.failure.ignore=true test", format: workflows.FormatJUnit,
 				report: "**/target/surefire-reports/*.xml"},
 		}},
-		// it would write no report of tests that it thinks are up to date
+		// Run cleanTest first: otherwise there is no report of tests that Gradle considers up to date.
 		{name: "Gradle", tools: []string{"gradle", "./gradlew"}, rows: []row{
 			{shows: "build.gradle|build.gradle.kts|settings.gradle|settings.gradle.kts", format: workflows.FormatJUnit,
 				command: "{gradle} --no-daemon --console=plain -q --continue --no-build-cache cleanTest test",
@@ -63,7 +63,7 @@ func ecosystems() []ecosystem {
 			{shows: "build.sbt", command: "sbt -no-colors test", format: workflows.FormatJUnit,
 				report: "**/target/test-reports/*.xml"},
 		}},
-		// Both are read without any gem: RSpec's JSON, and what Minitest prints.
+		// Neither needs a gem for its results: RSpec has JSON, and Minitest's output is parsed.
 		{name: "Ruby", tools: []string{"bundle exec", "rake", "ruby"}, rows: []row{
 			{shows: ".rspec|spec/spec_helper.rb|spec/*_spec.rb", command: `{bundle}rspec --format json --out "$WFS_REPORT"`,
 				format: workflows.FormatRSpec, install: "{gems}"},
@@ -75,7 +75,7 @@ func ecosystems() []ecosystem {
 			{shows: "test/*.rb", format: workflows.FormatMinitest, install: "{gems}",
 				command: `{bundle}ruby -Itest -Ilib -e 'Dir["test/**/*_test.rb", "test/**/test_*.rb"].sort.each { |f| require "./#{f}" }' -- -v`},
 		}},
-		// The trx logger comes with dotnet. Every test project writes a file of its own.
+		// The trx logger comes with dotnet. Every test project writes its own file.
 		{name: ".NET", tools: []string{"dotnet"}, rows: []row{
 			{shows: "*.sln|*.slnx|*.csproj|*.fsproj|*.vbproj", format: workflows.FormatTRX,
 				command: `dotnet test --logger trx --results-directory "$WFS_REPORT" -nodeReuse:false`},
@@ -104,7 +104,7 @@ const (
 	phpunit   = phpConfig + `|composer.json:"phpunit/phpunit"|tests/*Test.php`
 )
 
-// words are what stands for a word of a command, if there is evidence, and if there is none.
+// words are replacements for words of a command, with and without evidence.
 var words = []struct{ word, shows, with, without string }{
 	{"{mvn}", "mvnw", "./mvnw", "mvn"},
 	{"{gradle}", "gradlew", "./gradlew", "gradle"},
@@ -154,8 +154,7 @@ func (p *project) byRows(rows []row) (list []Proposal) {
 	return list
 }
 
-// shows returns the last evidence that was found, as words for people, "" if some is missing, or there although
-// it must not.
+// shows returns the last evidence found, in words for people; "" if some is missing or must not be there.
 func (p *project) shows(all string) (why string) {
 	for one := range strings.FieldsSeq(all) {
 		one, not := strings.CutPrefix(one, "!")
@@ -192,7 +191,7 @@ func (p *project) evidence(evidence string) string {
 
 var usedModule = lazyregexp.New(`(?m)^\s*(?:use\s+)?"?(\./?|\./[\w./-]*)"?\s*(?://.*)?$`)
 
-// goModules are the packages of the modules that a go.work uses.
+// goModules returns package patterns for the modules that a go.work uses.
 func (p *project) goModules() string {
 	var dirs []string
 	for _, m := range usedModule.FindAllStringSubmatch(p.text("go.work"), -1) {
@@ -204,16 +203,16 @@ func (p *project) goModules() string {
 	return strings.Join(dirs, " ")
 }
 
-// pytestFiles are evidence of pytest besides test files.
+// pytestFiles are evidence of pytest other than test files.
 const pytestFiles = `pytest.ini|pyproject.toml:pytest|setup.cfg:\[tool:pytest\]|tox.ini:pytest|conftest.py|tests/conftest.py|test/conftest.py|` +
 	`*requirements*.txt:pytest|requirements/*.txt:pytest|`
 
-// pythonTests is evidence of test files with a text, "" for any.
+// pythonTests returns evidence of test files with a text, "" for any.
 func pythonTests(text string) string {
 	return inDirs([]string{"", "tests/", "test/", "tests/unit/"}, []string{"test_*.py", "*_test.py"}, text)
 }
 
-// inDirs is evidence of a file with one of some names in one of some directories.
+// inDirs returns evidence of a file with one of some names in one of some directories.
 func inDirs(dirs, names []string, text string) string {
 	var all []string
 	for _, dir := range dirs {
@@ -224,10 +223,9 @@ func inDirs(dirs, names []string, text string) string {
 	return strings.Join(all, "|")
 }
 
-// proposePython knows pytest, unittest and Django's runner, below uv, Poetry, PDM, Pipenv or a virtual
-// environment in the project. -B keeps Python from writing __pycache__, which would change the tree where it is
-// not ignored. A file that cannot be imported must not keep the others from running:
-// --continue-on-collection-errors.
+// proposePython supports pytest, unittest and Django's runner, run by uv, Poetry, PDM, Pipenv or a virtual
+// environment in the project. -B keeps Python from writing __pycache__, which would change the tree if it is not
+// ignored. --continue-on-collection-errors: a file that cannot be imported must not keep the others from running.
 func proposePython(p *project) (list []Proposal) {
 	pythons := []struct{ shows, python, install string }{
 		{"uv.lock", "uv run --frozen python", "uv sync"}, {"poetry.lock", "poetry run python", "poetry install"},
@@ -258,7 +256,7 @@ func proposePython(p *project) (list []Proposal) {
 	return list
 }
 
-// discover are the arguments with which unittest finds the files: it looks into packages only.
+// discover returns the arguments with which unittest finds the files: it looks only into packages.
 func (p *project) discover() string {
 	file := p.shows(pythonTests(""))
 	dir, pattern := path.Dir(file), ""
@@ -271,7 +269,7 @@ func (p *project) discover() string {
 	return " -s " + dir + pattern
 }
 
-// formatWords say what a command with all of these words reports.
+// formatWords give the report format of a command that has all of these words.
 var formatWords = []struct {
 	words  []string
 	format workflows.Format
@@ -285,7 +283,7 @@ var formatWords = []struct {
 	{[]string{"--tap"}, workflows.FormatTAP}, {[]string{"reporter=tap"}, workflows.FormatTAP},
 }
 
-// GuessFormat says what a command is likely to report, by its words.
+// GuessFormat guesses the report format of a command from its words.
 func GuessFormat(command string) workflows.Format {
 	for _, f := range formatWords {
 		if !slices.ContainsFunc(f.words, func(w string) bool { return !strings.Contains(strings.ToLower(command), w) }) {

@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// nodePackage is what matters of a package.json.
+// nodePackage has the relevant parts of a package.json.
 type nodePackage struct {
 	*project
 	Scripts         map[string]string `json:"scripts"`
@@ -22,23 +22,23 @@ type nodePackage struct {
 	Workspaces      json.RawMessage   `json:"workspaces"`
 	PackageManager  string            `json:"packageManager"`
 
-	steps []step // what `npm test` runs
+	steps []step // the commands of `npm test`
 }
 
 // step is one command of the test script, or of a script that npm runs with it.
 type step struct {
 	text   string
-	tool   *nodeTool // that runs tests; nil for all other commands
-	builds bool      // what is tested
+	tool   *nodeTool // its test runner; nil for all other commands
+	builds bool      // it builds the tested code
 }
 
-// nodeTool is a runner, what makes it report, and how it is called.
+// nodeTool is a test runner, with its options for reports.
 type nodeTool struct {
 	name, report string
 	format       workflows.Format
 	env          string
-	drop         string // arguments of the test script that a gate cannot have, with the value that may follow "="
-	alone        bool   // it is used when package.json depends on it, also without a test script
+	drop         string // arguments of the test script that a gate cannot have, with or without "=" and a value
+	alone        bool   // used if package.json depends on it, even without a test script
 }
 
 const nodeGate = "node --test --test-reporter=junit"
@@ -46,8 +46,7 @@ const nodeGate = "node --test --test-reporter=junit"
 // neverKept are arguments that no gate can have.
 const neverKept = " --watch --watchAll -w --coverage --ui --bail --reporter --reporters -R "
 
-// nodeTools report by test without a package of their own. What writes snapshots that are missing does not with
-// CI=true.
+// nodeTools have per-test results without an extra package. CI=true keeps them from writing missing snapshots.
 var nodeTools = []nodeTool{
 	{name: "node", format: workflows.FormatJUnit},
 	{name: "bun", format: workflows.FormatJUnit},
@@ -65,8 +64,8 @@ var nodeTools = []nodeTool{
 	{name: "playwright", report: "--reporter=junit", format: workflows.FormatJUnit},
 }
 
-// proposeNode proposes for the runner that the test script runs, else for one that the project depends on, else for the
-// packages of a workspace. The exit code of the test script is the last resort.
+// proposeNode proposes a gate for the runner in the test script, else in the dependencies, else in the packages of a
+// workspace. The exit code of the test script is the last resort.
 func proposeNode(p *project) []Proposal {
 	n := p.nodePackage()
 	if n == nil {
@@ -123,10 +122,10 @@ var (
 	nodeBuild  = lazyregexp.New(`^(?:\S*/)?(?:(?:tsc|babel|swc|tsup|esbuild|rollup|webpack)(?: |$)|vite build)|^\S+ run build`)
 )
 
-// stepsOf are the commands of a script. Where it runs another script that runs tests, that one's stand instead.
+// stepsOf returns the commands of a script. If it runs another script that runs tests, it has that script's commands.
 func (n *nodePackage) stepsOf(script string, depth int) (steps []step) {
 	for _, text := range commandEnd.Split(n.Scripts[script], -1) {
-		text, _, _ = strings.Cut(strings.TrimSpace(text), "|") // what only formats the output
+		text, _, _ = strings.Cut(strings.TrimSpace(text), "|") // the rest only formats the output
 		s := step{text: strings.TrimSpace(text)}
 		if m := runsScript.FindStringSubmatch(s.text); m != nil && n.Scripts[m[1]] != "" {
 			if depth > 5 {
@@ -148,7 +147,7 @@ func (n *nodePackage) stepsOf(script string, depth int) (steps []step) {
 	return steps
 }
 
-// toolOf is the runner that a command runs.
+// toolOf returns the test runner that a command runs; nil for none.
 func toolOf(command string) *nodeTool {
 	words := strings.Fields(command)
 	for i := range nodeTools {
@@ -169,7 +168,7 @@ func (t *nodeTool) isCalled(word string) bool {
 		(strings.TrimSuffix(strings.TrimSuffix(base, ".js"), ".mjs") == t.name || t.name == "node" && base == "tsx")
 }
 
-// nodeExec are the commands by which package managers run a tool that the project has installed.
+// nodeExec are the commands of package managers that run an installed tool.
 var nodeExec = map[string]string{"pnpm": "pnpm exec ", "yarn": "yarn run ", "bun": "bun run ",
 	"npm": "npx --no-install "}
 
@@ -190,7 +189,7 @@ func (n *nodePackage) manager() string {
 
 func (n *nodePackage) exec() string { return nodeExec[n.manager()] }
 
-// byTool proposes for the runner that the test script runs, else for one that the project depends on.
+// byTool proposes a gate for the runner in the test script, else in the dependencies.
 func (n *nodePackage) byTool() []Proposal {
 	why := "package.json: " + n.Scripts["test"]
 	before := ""
@@ -203,7 +202,7 @@ func (n *nodePackage) byTool() []Proposal {
 		case s.tool != nil:
 			gate := testsGate(before+n.call(s.tool, s.text), s.tool.format)
 			list := []Proposal{{Gate: gate, Why: why}}
-			// before Node 20
+			// for Node before version 20
 			if tap := strings.Replace(gate.Run.Shell, "test-reporter=junit", "test-reporter=tap", 1); s.tool.name == "node" {
 				list = append(list, Proposal{Gate: testsGate(tap, workflows.FormatTAP), Why: why})
 			}
@@ -216,7 +215,7 @@ func (n *nodePackage) byTool() []Proposal {
 	return n.byDependency()
 }
 
-// byDependency proposes for a runner that the project depends on.
+// byDependency proposes a gate for a runner among the dependencies.
 func (n *nodePackage) byDependency() []Proposal {
 	for i := range nodeTools {
 		t := &nodeTools[i]
@@ -227,7 +226,7 @@ func (n *nodePackage) byDependency() []Proposal {
 	return nil
 }
 
-// call makes a tool's command report to wfs. The arguments that it has in the test script stay.
+// call returns a tool's command with reports for wfs. It keeps the arguments of the test script.
 func (n *nodePackage) call(t *nodeTool, text string) string {
 	switch t.name {
 	case "bun":
@@ -237,21 +236,21 @@ func (n *nodePackage) call(t *nodeTool, text string) string {
 			return nodeGate
 		}
 		text = strings.Replace(text, "--test", "--test --test-reporter=junit", 1)
-		text = strings.TrimSpace(nodeCall.FindString(text)) // a tool for coverage may stand before it
+		text = strings.TrimSpace(nodeCall.FindString(text)) // a coverage tool may come first
 		if strings.HasPrefix(text, "tsx ") {
 			return n.exec() + text
 		}
 		return text
 	}
 	kept := t.kept(strings.Fields(text))
-	at := slices.IndexFunc(kept, func(w string) bool { return !strings.Contains(w, "=") }) // behind NODE_ENV=test
+	at := slices.IndexFunc(kept, func(w string) bool { return !strings.Contains(w, "=") }) // after NODE_ENV=test
 	if kept[at] == t.name || kept[at] == "cross-env" {
 		kept[at] = n.exec() + kept[at]
 	}
 	return t.env + strings.TrimSpace(strings.Join(kept, " ")+" "+t.report)
 }
 
-// kept are the words of a tool's command but for options about its output.
+// kept returns the words of a tool's command without options about its output.
 func (t *nodeTool) kept(words []string) (kept []string) {
 	for i := 0; i < len(words); i++ {
 		name, _, joined := strings.Cut(words[i], "=")
@@ -264,8 +263,8 @@ func (t *nodeTool) kept(words []string) (kept []string) {
 	return kept
 }
 
-// beyond are the commands of the test script, and of those that npm runs around it, that run no tests and build
-// nothing. Coverage is one of them.
+// beyond returns the commands of the test script, and of those that npm runs around it, that neither test nor build.
+// Coverage is one of them.
 func (n *nodePackage) beyond() (commands []string) {
 	for _, s := range n.steps {
 		tool, _, _ := strings.Cut(s.text, " ")
@@ -288,7 +287,7 @@ var eachMember = map[string]string{
 	"node":   "",
 }
 
-// members are the packages of a workspace that have tests, and the runners that they use.
+// members returns the packages of a workspace that have tests, and their test runners.
 func (n *nodePackage) members() (dirs, tools []string) {
 	for _, dir := range n.workspaces() {
 		m := (&project{root: filepath.Join(n.root, filepath.FromSlash(dir)), readFile: n.readFile}).nodePackage()
@@ -309,8 +308,8 @@ func (n *nodePackage) members() (dirs, tools []string) {
 	return dirs, tools
 }
 
-// byWorkspaces proposes for a repository of many packages. Where all of them use the same runner, each is run
-// with it and reports into a directory.
+// byWorkspaces proposes a gate for a repository of many packages. If all use the same runner, it runs in each and
+// reports into a directory.
 func (n *nodePackage) byWorkspaces() []Proposal {
 	dirs, tools := n.members()
 	if len(tools) != 1 {
@@ -329,7 +328,8 @@ func (n *nodePackage) byWorkspaces() []Proposal {
 		`; do (cd $d && `+t.env+n.exec()+command+`) || s=1; done; exit $s`, workflows.FormatJest), Why: why}}
 }
 
-// buildAll builds the packages that others of the workspace use, where turbo or nx says that tests need it.
+// buildAll returns a command that builds packages used by others in the workspace, if turbo or nx says that tests
+// need it.
 func (n *nodePackage) buildAll() string {
 	switch {
 	case strings.Contains(n.text("turbo.json"), "^build"):

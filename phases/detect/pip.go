@@ -8,11 +8,11 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// pipInstalls is the command that makes a virtual environment with what the files of a Python project name, and with
-// pytest if it is needed. "" when no file says what belongs there.
+// pipInstalls returns the command that makes a virtual environment with a Python project's declared packages, and
+// pytest if needed; "" if none are declared.
 func (p *project) pipInstalls(pytest bool) string {
 	pyproject, requirements := p.has("pyproject.toml"), p.has("requirements.txt")
-	// without a build system it is often no package, and another file then says what it needs
+	// Without a build system it is often no package, and another file then names its requirements.
 	builds := p.shows(`setup.py|pyproject.toml:^\[build-system\]`+
 		when(!requirements, `|pyproject.toml:^\[project\]`)) != ""
 	from := declaredIn{plain: isPytest.MatchString(p.text("requirements.txt"))}
@@ -32,7 +32,7 @@ func (p *project) pipInstalls(pytest bool) string {
 	if args == "" {
 		return ""
 	}
-	newer := when(from.group != "", ".venv/bin/pip install 'pip>=25.1' && ") // the first one that knows --group
+	newer := when(from.group != "", ".venv/bin/pip install 'pip>=25.1' && ") // the first version that knows --group
 	return "python3 -m venv .venv && " + newer + ".venv/bin/pip install" + args
 }
 
@@ -43,15 +43,15 @@ func when(is bool, text string) string {
 	return ""
 }
 
-// declaredIn is where a project says that it needs something: one of these, none of them when it does not say so.
+// declaredIn says where a project declares a requirement: in one of these, or in none.
 type declaredIn struct {
-	extra string // of the package
-	group string // of dependencies
-	file  string // with requirements, beside requirements.txt
-	plain bool   // what the project itself needs, which is installed anyway
+	extra string // an extra of the package
+	group string // a dependency group
+	file  string // a requirements file other than requirements.txt
+	plain bool   // a dependency of the project itself, which is installed anyway
 }
 
-// pytestFrom is where pytest, or a plugin of it, is declared.
+// pytestFrom returns where pytest, or a plugin of it, is declared.
 func (p *project) pytestFrom(builds bool) declaredIn {
 	if builds && slices.Contains(p.declaring("project"), "dependencies") {
 		return declaredIn{plain: true}
@@ -68,8 +68,7 @@ func (p *project) pytestFrom(builds bool) declaredIn {
 	}))}
 }
 
-// aboutTests is the first of some names that is called after tests, because the others may hold much more, else
-// the first.
+// aboutTests returns the first name that mentions tests, because the others may hold much more; else the first name.
 func aboutTests(names []string) string {
 	if at := slices.IndexFunc(names, testWord.MatchString); at > 0 {
 		return names[at]
@@ -80,12 +79,12 @@ func aboutTests(names []string) string {
 var (
 	testWord = lazyregexp.New(`(^|[^a-z])test`)
 	isPytest = lazyregexp.New(`(?im)^\s*pytest(?:[-_][\w.-]*)?\s*(?:[^\w.-]|$)`)
-	// What people and tools mostly write for an array of strings in TOML, and its strings.
+	// Common forms of an array of strings in TOML, and of its strings.
 	tomlArray  = lazyregexp.New(`(?m)^\s*["']?([^"'=\s]+)["']?\s*=\s*\[((?:[^\]"'#]|"(?:[^"\\]|\\.)*"|'[^']*'|#[^\n]*)*)\]`)
 	tomlString = lazyregexp.New(`"((?:[^"\\]|\\.)*)"|'([^']*)'|#[^\n]*`)
 )
 
-// declaring are the keys of a table of pyproject.toml whose arrays have pytest, or a plugin of it, which brings it.
+// declaring returns the keys of a table of pyproject.toml whose arrays have pytest, or a plugin that requires it.
 func (p *project) declaring(table string) (names []string) {
 	body := regexp.MustCompile(`(?ms)^\[` + regexp.QuoteMeta(table) +
 		`\][^\n]*$(.*?)(?:^\[|\z)`).FindString(p.text("pyproject.toml"))

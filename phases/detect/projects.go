@@ -1,4 +1,4 @@
-// Package detect looks at a repository and proposes what `wfs init` may write: gates for the tests of its projects, and
+// Package detect looks at a repository and makes proposals for `wfs init`: gates for the tests of its projects, and
 // the set-up of new work trees.
 package detect
 
@@ -16,28 +16,28 @@ import (
 // Proposal is a gate that may fit a project.
 type Proposal struct {
 	Gate  workflows.Gate
-	Why   string // what in the project speaks for it
-	Needs string // what is missing for results by test, without which `expect: red` cannot work; "" when nothing is
-	// Install is a command that brings what the gate runs, for when it cannot run; "" when there is none to type.
+	Why   string // evidence in the project
+	Needs string // missing for per-test results, without which `expect: red` cannot work; "" for nothing
+	// Install is a command that installs the tools of the gate, if it cannot run; "" if there is none.
 	Install string
 	// Ecosystem names the kind of project.
 	Ecosystem string
-	// Tools are commands that whoever works in such a project types.
+	// Tools are commands that people in such a project type.
 	Tools []string
-	// Beyond are gates for what the project's test command runs as well, and this gate does not: linters, type checks.
-	// The proposals of a project share them.
+	// Beyond are gates for other parts of the project's test command, such as linters and type checks. The proposals
+	// of a project share them.
 	Beyond []workflows.Gate
 }
 
-// project is what the proposals look at: a directory of the work tree.
+// project is a directory of the work tree to look at.
 type project struct {
 	root     string // the directory, absolute
 	readFile func(name string) ([]byte, error)
 }
 
-// Projects looks for projects at root and in the directories right below, and proposes gates for the tests of
-// each: the likeliest first, one of which is enough. With several projects each gate has a name of its own, and
-// the paths that it is about. readFile is os.ReadFile.
+// Projects looks for projects at root and in the directories right below, and proposes gates for the tests of each,
+// likeliest first; one is enough. With several projects each gate has its own name and paths. readFile is
+// os.ReadFile.
 func Projects(root string, readFile func(name string) ([]byte, error)) [][]Proposal {
 	top := &project{root: root, readFile: readFile}
 	list := top.propose()
@@ -50,7 +50,7 @@ func Projects(root string, readFile func(name string) ([]byte, error)) [][]Propo
 	}
 	for _, dir := range top.dirs() {
 		for _, group := range top.below(dir) {
-			// the one above has it, or mostly runs the same
+			// Skip it if the project above covers it. make mostly repeats the others.
 			if kind := group[0].Ecosystem; !atTop[kind] && (kind != "make" || len(list) == 0) {
 				list = append(list, group)
 			}
@@ -66,7 +66,7 @@ func Projects(root string, readFile func(name string) ([]byte, error)) [][]Propo
 	return list
 }
 
-// below proposes for the projects in a directory, whose gates are about its files.
+// below proposes gates for the projects in a directory, limited to its files.
 func (p *project) below(dir string) [][]Proposal {
 	list := (&project{root: filepath.Join(p.root, dir), readFile: p.readFile}).propose()
 	for i, group := range list {
@@ -84,7 +84,8 @@ func (p *project) below(dir string) [][]Proposal {
 	return list
 }
 
-// uniqueNames numbers gates of the same name: a directory may be called "tests", and two projects may have a linter.
+// uniqueNames numbers gates with the same name: a directory may be called "tests", and two projects may have a
+// linter.
 func uniqueNames(list [][]Proposal) {
 	taken := map[string]int{}
 	unique := func(name string) string {
@@ -103,7 +104,7 @@ func uniqueNames(list [][]Proposal) {
 	}
 }
 
-// gates are the proposed gates of a project, and those beyond them.
+// gates returns the proposed gates of a project, including those in Beyond.
 func gates(group []Proposal) (list []*workflows.Gate) {
 	for i := range group {
 		list = append(list, &group[i].Gate)
@@ -122,7 +123,7 @@ func nameGates(group []Proposal, text string) {
 
 var notInNames = lazyregexp.New(`[^a-z0-9_-]`)
 
-// gateName makes a name of letters that a gate's name may have.
+// gateName converts a text to a valid name of a gate.
 func gateName(text string) string {
 	text = strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-_")
 	if text == "" || text[0] < 'a' {
@@ -131,7 +132,7 @@ func gateName(text string) string {
 	return text[:min(len(text), 40)]
 }
 
-// propose lists what is in one directory, by ecosystem. `make test` counts where nothing else is.
+// propose returns the proposals for one directory, by ecosystem. `make test` counts only if there is no other.
 func (p *project) propose() [][]Proposal {
 	var all [][]Proposal
 	for _, e := range ecosystems() {
@@ -154,10 +155,10 @@ func (p *project) propose() [][]Proposal {
 	return all
 }
 
-// notProjects are directories that hold no project of the repository's own.
+// notProjects are directories without projects of the repository itself.
 var notProjects = strings.Fields("node_modules vendor target build dist docs doc examples testdata third_party")
 
-// dirs names the directories in which a project may lie.
+// dirs returns the directories that may contain a project.
 func (p *project) dirs() (names []string) {
 	entries, _ := os.ReadDir(p.root)
 	for _, e := range entries {
@@ -169,7 +170,7 @@ func (p *project) dirs() (names []string) {
 	return names
 }
 
-// plainPath matches a path that means itself to a shell.
+// plainPath matches a path without special characters for a shell.
 var plainPath = lazyregexp.New(`^[A-Za-z0-9_./+@][A-Za-z0-9_./+@-]*$`)
 
 func testsGate(command string, format workflows.Format) workflows.Gate {
@@ -187,7 +188,7 @@ func (p *project) has(name string) bool {
 	return err == nil
 }
 
-// glob lists files by a pattern, as paths with slashes from the project's directory.
+// glob lists the files that match a pattern, as paths with slashes relative to the project's directory.
 func (p *project) glob(pattern string) (names []string) {
 	found, _ := filepath.Glob(filepath.Join(p.root, filepath.FromSlash(pattern)))
 	for _, file := range found {

@@ -87,7 +87,7 @@ func TestPropose(t *testing.T) {
 	}
 }
 
-// A repository of several projects gets a gate for each, with the paths that it is about.
+// TestProjects: a repository of several projects gets a gate for each, with its paths.
 func TestProjects(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -9,9 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// installs are the commands that fill a directory which git ignores, by the file that says what belongs there: each
-// installs exactly that, and changes no file that git tracks. Extra and group are options for what is not installed by
-// default.
+// installs are the commands that fill an ignored directory, by the file that declares its contents. Each installs
+// exactly that, and changes no tracked file. extra and group are options for parts that are not installed by default.
 var installs = []struct{ dir, file, command, extra, group string }{
 	{dir: "node_modules/", file: "package-lock.json", command: "npm ci"},
 	{dir: "node_modules/", file: "pnpm-lock.yaml", command: "pnpm install --frozen-lockfile"},
@@ -24,11 +23,10 @@ var installs = []struct{ dir, file, command, extra, group string }{
 
 var usesPytest = lazyregexp.New(`(^|[\s&|;()/])pytest($|[\s&|;()/])`)
 
-// Worktree says what a new work tree of the project at root lacks, by what git ignores at its top (directories
-// end in a slash): local settings, which are copied, and installed packages, which are installed anew, because
-// they often know their own place; with them what the gates are run by. A virtual environment that no file
-// describes is linked; one that leads back to the project is refused when the work tree is made. program
-// reports whether a program is there.
+// Worktree proposes the set-up of a new work tree for the project at root. ignored are the ignored names at its top;
+// directories end in a slash. Local settings are copied. Packages, with the runners of gates, are installed again:
+// they often contain their own path. A virtual environment that no file describes is linked; one that leads back to
+// the project is refused when the work tree is made. program reports whether a program is installed.
 func Worktree(root string, ignored []string, gates []workflows.Gate,
 	program func(name string) bool) workflows.Worktree {
 	var w workflows.Worktree
@@ -43,7 +41,7 @@ func Worktree(root string, ignored []string, gates []workflows.Gate,
 		switch {
 		case command != "":
 			setup = append(setup, command)
-		case (name == ".venv/" || name == "venv/") && p.has(name+"pyvenv.cfg"): // no file says what belongs there
+		case (name == ".venv/" || name == "venv/") && p.has(name+"pyvenv.cfg"): // no file declares its contents
 			w.Link = append(w.Link, strings.TrimSuffix(name, "/"))
 		}
 	}
@@ -51,8 +49,8 @@ func Worktree(root string, ignored []string, gates []workflows.Gate,
 	return w
 }
 
-// installs is the command that fills a directory, "" when none is known. Where the program that has made a lock file is
-// missing, and pip can do without it, pip does.
+// installs returns the command that fills a directory; "" if unknown. If the program that made a lock file is
+// missing, pip is used if it can do without that file.
 func (p *project) installs(dir string, pytest bool, program func(name string) bool) string {
 	pip := ""
 	if dir == ".venv/" {
@@ -68,7 +66,7 @@ func (p *project) installs(dir string, pytest bool, program func(name string) bo
 		}
 		from := p.pytestFrom(true)
 		return i.command + when(from.extra != "" && i.extra != "", i.extra+from.extra) +
-			when(from.group != "" && from.group != "dev" && i.group != "", i.group+from.group) // dev is there by default
+			when(from.group != "" && from.group != "dev" && i.group != "", i.group+from.group) // dev is a default
 	}
 	return pip
 }

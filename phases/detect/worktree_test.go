@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// laidProject is a directory with these files.
+// laidProject makes a directory with these files.
 func laidProject(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -55,7 +55,7 @@ func TestProposeWorktree(t *testing.T) {
 	}
 }
 
-// The set-up brings what the gate is run by.
+// TestProposeSetupOfPython: the set-up installs the runner of the gate.
 func TestProposeSetupOfPython(t *testing.T) {
 	t.Parallel()
 	const (

@@ -12,12 +12,12 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// mostAlone bounds how many tests are run alone: command lines are no place for more, and where more fail at once, they
-// are not flaky.
+// mostAlone limits how many tests run alone: a command line does not hold many more, and so many failing tests are
+// not flaky.
 const mostAlone = 50
 
-// Alone returns the gate that runs nothing but these tests. ok is false where the command is not understood
-// well enough: it must be the runner itself, started by a plain command line that has no choice of tests in it.
+// Alone returns the gate narrowed to these tests. ok is false unless the command is understood: a plain command line
+// that starts the runner itself and does not select tests.
 func (j *Runner) Alone(g workflows.Gate, ids []session.TestID) (narrow workflows.Gate, ok bool) {
 	words := plainWords(g.Run)
 	if len(words) == 0 || len(ids) == 0 || len(ids) > mostAlone {
@@ -29,14 +29,14 @@ func (j *Runner) Alone(g workflows.Gate, ids []session.TestID) (narrow workflows
 	}
 	narrow = g
 	narrow.Name += "-alone"
-	if strings.Contains(chosen[0], "=") { // a variable is set
+	if strings.Contains(chosen[0], "=") { // it sets a variable
 		chosen = append([]string{"env"}, chosen...)
 	}
 	narrow.Run = workflows.Command{Argv: chosen}
 	return narrow, true
 }
 
-// choose puts the choice of tests into the words of a runner's command line.
+// choose adds the selection of tests to a runner's command line.
 func (j *Runner) choose(format workflows.Format, words []string, ids []session.TestID) (chosen []string, ok bool) {
 	switch {
 	case format == workflows.FormatGoTest:
@@ -51,8 +51,7 @@ func (j *Runner) choose(format workflows.Format, words []string, ids []session.T
 	return nil, false
 }
 
-// plainWords splits a command into its words. There are none when a shell would do more with it than split it
-// and put in $WFS_REPORT.
+// plainWords splits a command into words. It returns none if a shell would do more than that and insert $WFS_REPORT.
 func plainWords(c workflows.Command) []string {
 	if c.Shell == "" {
 		return slices.Clone(c.Argv)
@@ -64,7 +63,7 @@ func plainWords(c workflows.Command) []string {
 	return strings.Fields(strings.ReplaceAll(line, "\x00", process.ReportWord))
 }
 
-// goAlone replaces the packages of `go test` by those of the tests, and chooses these.
+// goAlone replaces the packages of `go test` by those of the tests, and selects the tests.
 func goAlone(words []string, ids []session.TestID) ([]string, bool) {
 	if len(words) < 3 || words[0] != "go" || words[1] != "test" {
 		return nil, false
@@ -82,7 +81,7 @@ func goAlone(words []string, ids []session.TestID) ([]string, bool) {
 		switch {
 		case !strings.HasPrefix(w, "-"):
 			if !strings.HasPrefix(w, ".") {
-				return nil, false // the value of a flag, or a package that we cannot tell from one
+				return nil, false // a flag's value, or a package that looks like one
 			}
 		case strings.HasPrefix(w, "-run"), strings.HasPrefix(w, "-skip"), strings.HasPrefix(w,
 			"-args"), strings.HasPrefix(w, "-count"):
@@ -96,7 +95,7 @@ func goAlone(words []string, ids []session.TestID) ([]string, bool) {
 		report.SortedOnce(packages)), true
 }
 
-// unittestAlone names the tests to unittest itself in place of the discovery: tests.test_calc.CalcTest::test_add.
+// unittestAlone replaces unittest's discovery by the names of the tests: tests.test_calc.CalcTest::test_add.
 func unittestAlone(words []string, ids []session.TestID) ([]string, bool) {
 	at := slices.Index(words, "unittest")
 	if at < 2 || words[at-1] != "-m" || len(words) < at+2 || words[at+1] != "discover" {
@@ -118,7 +117,7 @@ func unittestAlone(words []string, ids []session.TestID) ([]string, bool) {
 	return chosen, true
 }
 
-// pytestAlone names the tests by their node ids, where the class name that the report has leads to a file.
+// pytestAlone selects tests by node id, if the class name in the report leads to a file.
 func pytestAlone(words []string, ids []session.TestID, there func(file string) bool) ([]string, bool) {
 	if !slices.ContainsFunc(words[:min(len(words), 5)], func(w string) bool { return path.Base(w) == "pytest" }) {
 		return nil, false
@@ -151,7 +150,7 @@ func pytestAlone(words []string, ids []session.TestID, there func(file string) b
 	return chosen, true
 }
 
-// nodeAlone chooses by title. Those of the same title in other files run as well.
+// nodeAlone selects tests by title. Tests with the same title in other files run too.
 func nodeAlone(words []string, ids []session.TestID) ([]string, bool) {
 	at := slices.Index(words, "--test")
 	if slices.ContainsFunc(words, func(w string) bool {

@@ -26,7 +26,7 @@ func TestAlone(t *testing.T) {
 		format  workflows.Format
 		command string
 		ids     string // separated by commas
-		want    string // the words; "" when the command is not understood
+		want    string // the words; "" if the command is not understood
 	}{
 		{workflows.FormatGoTest, "go test -json ./...", "m/a.TestB,m/a.TestA/sub,m.TestC", `go test -json -count=1 -run=^(TestA|TestB|TestC)$ m m/a`},
 		{workflows.FormatGoTest, "go test -race -json ./a ./b", "m/a.TestB", `go test -race -json -count=1 -run=^(TestB)$ m/a`},

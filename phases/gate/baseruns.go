@@ -9,21 +9,21 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// BaseRuns remember what gates said about a base on which all their tests passed.
+// BaseRuns caches runs of gates on a base in which all tests passed.
 type BaseRuns interface {
 	Read(ctx context.Context, g workflows.Gate, tree session.Tree) *BaseRun
 	Write(ctx context.Context, g workflows.Gate, tree session.Tree, run BaseRun)
 }
 
-// BaseRun is a gate's run in which everything passed. Alone says that nothing else can be found out in the work tree.
+// BaseRun is a gate's run in which everything passed. Alone: a run in the work tree would add nothing.
 type BaseRun struct {
 	Alone  bool          `json:"alone,omitempty"`
 	Millis int64         `json:"millis"`
 	Tests  session.Tests `json:"tests"`
 }
 
-// Recall returns a remembered run of a gate, nil when there is none. One with a test that does not pass is not
-// believed: it would excuse the test for good.
+// Recall returns the cached run of a gate; nil if there is none. It ignores a run with a test that does not pass,
+// which would excuse that test for good.
 func (j *Rooms) Recall(ctx context.Context, g workflows.Gate, tree session.Tree) *Run {
 	if j.Runs == nil {
 		return nil
@@ -38,7 +38,7 @@ func (j *Rooms) Recall(ctx context.Context, g workflows.Gate, tree session.Tree)
 	return run
 }
 
-// Remember keeps a run in which everything passed.
+// Remember caches a run if everything passed in it.
 func (j *Rooms) Remember(ctx context.Context, tree session.Tree, run *Run) {
 	if j.Runs != nil && !run.Cached && run.Ran() && run.Exit == 0 && passes(run.Report.Tests) {
 		j.Runs.Write(ctx, run.Gate, tree, BaseRun{Alone: run.Alone, Millis: run.Millis, Tests: run.Report.Tests})

@@ -11,11 +11,11 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// errNoClean says that there is no clean tree to run a gate in.
+// errNoClean reports that there is no clean checkout to run a gate in.
 var errNoClean = errors.New("where: clean needs room for a clean checkout, and there is none")
 
-// In is the runner in the clean tree of a tree: gates run there, files are read there, and the environment
-// names it wherever it named the work tree.
+// In returns the runner for a clean checkout of a tree: gates run there, files are read there, and the environment
+// names it instead of the work tree.
 func (j *Runner) In(ctx context.Context, tree session.Tree) (*Runner, session.CleanTree, error) {
 	if j.Clean == nil {
 		return nil, session.CleanTree{}, errNoClean
@@ -34,8 +34,8 @@ func (j *Runner) In(ctx context.Context, tree session.Tree) (*Runner, session.Cl
 	return &at, c, nil
 }
 
-// EnterClean makes the clean tree of a tree, and returns the runner in it, or the run of a gate
-// that may not run there.
+// EnterClean makes a clean checkout of a tree and returns the runner for it, or the result of a gate that may not run
+// there.
 func (j *Runner) EnterClean(ctx context.Context, g workflows.Gate, tree session.Tree) (*Run, *Runner, error) {
 	at, c, err := j.In(ctx, tree)
 	if err != nil {
@@ -54,9 +54,9 @@ func (j *Runner) EnterClean(ctx context.Context, g workflows.Gate, tree session.
 	return nil, at, nil
 }
 
-// Astray says why a run has judged something else than a tree, "" if it has not: it would have judged files outside of
-// its clean tree, and so did not run; or something that is installed was changed in it, so that what it said, and what
-// the next one would say there, may be of that making.
+// Astray says why a run did not judge the tree, "" if it did. Either the gate did not run, because it would have
+// judged files outside of its clean checkout. Or it changed an installed package, which may cause its results and
+// later ones.
 func (g *Run) Astray() string {
 	switch {
 	case g.Leads != nil:

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// In a clean tree gates have an empty home directory of their own: what a person, or an agent, has set up there
-// changes no verdict. Tools find what they need by name.
+// In a clean checkout gates have an empty home directory, so that no settings of a user or an agent change a verdict.
+// Variables tell tools where their files are.
 
-// homes are, by turns, the variables that say where tools keep programs, packages and their settings, and where
-// that is below the home directory when they are not set. A path that begins with an XDG variable is meant from
-// the directory that it names, or from its default.
+// homes lists pairs: a variable for the place of a tool's programs, packages or settings, and its default below the
+// home directory. A path that begins with an XDG variable is relative to its value or default.
 var homes = strings.Fields(`
 	GIT_CONFIG_GLOBAL .gitconfig
 	GOCACHE Library/Caches/go-build
@@ -61,8 +60,8 @@ var homes = strings.Fields(`
 	GRADLE_USER_HOME .gradle
 	PUB_CACHE .pub-cache`)
 
-// roomEnv is an environment with another home directory and another one for temporary files, where they are named, and
-// without variables of wfs's own.
+// roomEnv returns an environment with another home and temporary directory, if given, and without wfs's own
+// variables.
 func roomEnv(env []string, home, temp string) []string {
 	was := map[string]string{}
 	out := make([]string, 0, len(env)+len(homes)/2)
@@ -100,8 +99,8 @@ func roomEnv(env []string, home, temp string) []string {
 	return out
 }
 
-// xdgHomes are the directories of the XDG Base Directory Specification that a person's own files lie in, and their
-// defaults below the home directory.
+// xdgHomes maps the variables of the XDG Base Directory Specification for a user's own files to their defaults below
+// the home directory.
 var xdgHomes = map[string]string{
 	"XDG_CACHE_HOME": ".cache", "XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share",
 	"XDG_STATE_HOME": ".local/state",

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// MatchAny reports whether the last of the patterns that says something about a path says yes, as in a .gitignore.
+// MatchAny reports whether the last pattern that matches a path is a positive one, as in a .gitignore.
 func MatchAny(patterns []string, name string) bool {
 	matched := false
 	for _, p := range patterns {
@@ -17,13 +17,12 @@ func MatchAny(patterns []string, name string) bool {
 	return matched
 }
 
-// matchGlob matches a path relative to the top with a gitignore-like pattern: without a slash in front or in
-// the middle it matches at any depth, `**` crosses directories, and what matches a directory matches everything
-// below it.
+// matchGlob matches a path relative to the top with a gitignore-like pattern. Without a slash at the front or in the
+// middle it matches at any depth, `**` crosses directories, and a match of a directory includes everything below it.
 func matchGlob(pattern, name string) bool {
 	below := "(?:/.*)?"
 	if dir, only := strings.CutSuffix(pattern, "/"); only {
-		pattern, below = dir, "/.+" // the path itself is a file
+		pattern, below = dir, "/.+" // the path itself is a file, not a directory
 	}
 	if pattern == "" {
 		return false
@@ -48,6 +47,6 @@ func matchGlob(pattern, name string) bool {
 	return err == nil && re.MatchString(name)
 }
 
-// wildcards makes a part of a pattern, quoted for a regular expression, one that matches as path.Match does.
+// wildcards converts a part of a pattern, quoted for a regular expression, so that it matches like path.Match.
 var wildcards = strings.NewReplacer(`\\\*`, `\*`, `\\\?`, `\?`, `\\\[`, `\[`, `\*`, `[^/]*`, `\?`, `[^/]`,
 	`\[\^`, `[^/`, `\[`, `[`, `\]`, `]`)

@@ -13,14 +13,13 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 )
 
-// Node's test runner says of a file that could not be loaded only that it failed; the reason is nowhere in its JUnit
-// report. Loading such a file once more, the way the runner does it (`node FILE` [node:test, "Test runner execution
-// model"]), makes Node say it.
+// Node's test runner, and its JUnit report, say only that a file could not be loaded. Loading it once more, as the
+// runner does (`node FILE` [node:test, "Test runner execution model"]), makes Node print the reason.
 
 const (
-	maxExplained   = 10 // files; the first ones tell enough
+	maxExplained   = 10 // files; the first ones are enough
 	explainTimeout = 30 * time.Second
-	maxExplanation = 64 << 10 // bytes of stderr that are read
+	maxExplanation = 64 << 10 // bytes of stderr
 )
 
 func (j *Runner) explainLoadFailures(ctx context.Context, run *Run, env []string, marker string) error {
@@ -47,7 +46,7 @@ func (j *Runner) explainLoadFailures(ctx context.Context, run *Run, env []string
 	return nil
 }
 
-// load is what Node says of a file that it cannot load, "" if it can.
+// load returns Node's error output for a file that it cannot load; "" if it can.
 func (j *Runner) load(ctx context.Context, argv, env []string, marker string) (string, error) {
 	stderr := report.Beginning{Most: maxExplanation}
 	errs := j.Secrets.Forms().Stream(&stderr)
@@ -66,8 +65,8 @@ var (
 		`--experimental-(?:strip-types|transform-types|vm-modules|default-type)\S*`)
 )
 
-// nodeCommand is the part of a gate's command that says how Node loads a file, nil if the gate does not run
-// `node --test`.
+// nodeCommand returns the part of a gate's command that determines how Node loads a file; nil if the gate does not
+// run `node --test`.
 func nodeCommand(run *Run) []string {
 	m := nodeTest.FindStringSubmatch(strings.NewReplacer(`"`, "", "'", "").Replace(run.Gate.Run.Text()))
 	if m == nil {

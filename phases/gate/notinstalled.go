@@ -9,20 +9,20 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 )
 
-// NotInstalledError says that a set-up has left out what a gate runs.
+// NotInstalledError reports that the set-up did not install something that a gate runs.
 type NotInstalledError struct{ Reason string }
 
 func (e *NotInstalledError) Error() string { return e.Reason }
 
-// NotInstalled says that the set-up of the place where a gate ran has left out what it runs, "" when there was no
-// set-up, or something else was wrong.
+// NotInstalled returns a message if a run failed because the set-up of its place did not install something; "" if
+// there was no set-up, or another reason.
 func (g *Run) NotInstalled() string {
 	if g.setup == "" || g.Exit == 0 || g.Gate.Format.PerTest() && len(g.Report.Tests) > 0 {
 		return ""
 	}
 	what := report.Lacking(strings.Join(g.Quoted(), "\n"))
 	switch {
-	case g.Ran() && !g.Gate.Format.PerTest(): // its exit code is an answer, whatever it printed
+	case g.Ran() && !g.Gate.Format.PerTest(): // its exit code counts, whatever it printed
 		return ""
 	case g.Exit == process.ExitNotFound || g.ToolMissing() != "":
 		what = cmp.Or(what, "what the gate runs")
@@ -32,7 +32,7 @@ func (g *Run) NotInstalled() string {
 	return notInstalled(g.setup, what)
 }
 
-// LeftOut says what the set-up has left out that tests need, as the end of a sentence, "" when none says so.
+// LeftOut ends a sentence about something that tests need and the set-up did not install; "" if no test says so.
 func (g *Run) LeftOut() string {
 	for _, id := range report.SortedKeys(g.Report.Messages) {
 		if what := report.Lacking(g.Report.Messages[id]); what != "" && g.setup != "" {
@@ -42,12 +42,12 @@ func (g *Run) LeftOut() string {
 	return ""
 }
 
-// notInstalled says what a set-up has not installed, and where it is to be named.
+// notInstalled says that the set-up lacks something, and where to add it.
 func notInstalled(setup, what string) string {
 	return "the set-up did not install " + what + "; edit " + lineOf(setup)
 }
 
-// lineOf is the line with a set-up as people find it.
+// lineOf returns the set-up line as it is in the configuration.
 func lineOf(setup string) string {
 	return "`setup: " + safetext.Line(setup, 200) + "` under worktree: in .wfs/config.yaml"
 }

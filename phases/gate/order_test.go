@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// TestLinesOfBothStreamsStayInOrder has a program that ends a line on the other stream than it began it: with a pipe for
-// each, a line of stderr now and then got into the middle of a result.
+// TestLinesOfBothStreamsStayInOrder has a program that begins a line on one stream and ends it on the other. With a
+// pipe for each, a line of stderr sometimes got into the middle of a result.
 func TestLinesOfBothStreamsStayInOrder(t *testing.T) {
 	t.Parallel()
 	for _, format := range []workflows.Format{workflows.FormatTAP, workflows.FormatExit} {

@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 )
 
-// lockedStream is for one of a program's two streams, or for both. The two share the lock, and whatever is behind it.
-// proc.Run makes one pipe of two writers that are equal: a pointer is.
+// lockedStream writes one or both of a program's output streams. Both share the lock and the destinations. It is used
+// as a pointer, because proc.Run makes a single pipe of two equal writers.
 type lockedStream struct {
 	mu *sync.Mutex
 	*redact.Stream
@@ -23,13 +23,13 @@ func (l *lockedStream) Write(b []byte) (int, error) {
 	return l.Stream.Write(b)
 }
 
-// lastLines keeps the end of a text, for its last lines.
+// lastLines keeps the last lines of a text.
 type lastLines struct {
-	secrets *redact.Redactor // of lines that are not redacted yet
+	secrets *redact.Redactor // for lines that are not redacted yet
 	report.End
 }
 
-const maxTail = 64 << 10 // bytes in which the last lines are looked for
+const maxTail = 64 << 10 // bytes searched for the last lines
 
 func newLastLines() *lastLines { return &lastLines{End: report.End{Most: maxTail}} }
 

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 )
 
-// MaxRead bounds what is read of one source file. A test file beyond it is judged by its name alone.
+// MaxRead limits how much of a source file is read, in bytes. A larger test file is judged by its name only.
 const MaxRead = 1 << 20
 
-// Read returns a file of the work tree, nil when it is none. Links are not followed out of the tree.
+// Read returns a regular file of the work tree; nil if there is none. It follows no links out of the tree.
 func (j *Runner) Read(name string) []byte {
 	root, err := os.OpenRoot(j.Root)
 	if err != nil {

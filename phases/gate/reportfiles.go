@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// maxReportFiles bounds how many files a glob may find.
+// maxReportFiles limits how many files a glob may match.
 const maxReportFiles = 10_000
 
-// reportFiles lists the files below the work tree that a glob matches. Nothing in `.git`, and nothing in
-// `node_modules` unless the glob names it, is looked at. Symbolic links are not followed.
+// reportFiles lists the files below the work tree that match a glob. It skips `.git`, and `node_modules` unless the
+// glob names it, and does not follow symbolic links.
 func reportFiles(root, glob string) (map[string]fs.FileInfo, error) {
 	found := map[string]fs.FileInfo{}
 	if glob == "" {
@@ -24,7 +24,7 @@ func reportFiles(root, glob string) (map[string]fs.FileInfo, error) {
 			if name == root {
 				return err
 			}
-			return nil // unreadable, or gone while we look
+			return nil // unreadable, or deleted meanwhile
 		}
 		if d.IsDir() {
 			if base := d.Name(); base == ".git" || base == "node_modules" && !strings.Contains(glob, base) {
@@ -47,8 +47,8 @@ func reportFiles(root, glob string) (map[string]fs.FileInfo, error) {
 	return found, err
 }
 
-// writtenReports lists what a run left at $WFS_REPORT: the file, or the files below the directory that it made of it.
-// Empty files count as none.
+// writtenReports lists the files that a run left at $WFS_REPORT, which may be a file or a directory. Empty files do
+// not count.
 func writtenReports(name string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(name, func(file string, d fs.DirEntry, err error) error {
@@ -66,13 +66,13 @@ func writtenReports(name string) ([]string, error) {
 	return files, err
 }
 
-// anchored makes a report glob relative to the top: unlike a guard's pattern, "report.xml" is one file.
+// anchored makes a report glob relative to the top: unlike in a guard's pattern, "report.xml" is a single file.
 func anchored(glob string) string {
 	return "/" + strings.TrimPrefix(strings.TrimPrefix(glob, "./"), "/")
 }
 
-// written reports whether a run wrote a report file, by what was there before. Content alone would not do,
-// because a run may well write the same bytes again.
+// written reports whether a run wrote a report file, given its state before. Comparing contents would not do: a run
+// may write the same bytes again.
 func written(before, now fs.FileInfo) bool {
 	return before == nil || !os.SameFile(before, now) || before.Size() != now.Size() ||
 		!before.ModTime().Equal(now.ModTime())

@@ -17,26 +17,27 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Rooms are the places where a gate can run: the work tree, and clean trees in which it says the same of the base.
+// Rooms are the places where a gate can run: the work tree, and clean checkouts if its result on the base is the same
+// there.
 type Rooms struct {
 	Runner
-	// RoomNote remembers what NoRoom found out. nil: nobody does.
+	// RoomNote caches the answers of NoRoom. May be nil.
 	RoomNote RoomNote
-	// Runs remember what gates said about bases. nil: nothing is remembered.
+	// Runs caches runs of gates on bases. May be nil.
 	Runs BaseRuns
-	// Mend is a setting that may make gates say the same in a clean tree, "" when none is known.
+	// Mend is a setting that may give gates the same result in a clean checkout; "" if none is known.
 	Mend string
 }
 
-// RoomNote remembers for a session whether a gate says the same of its base in a clean tree as in the work tree. Why is
-// the first difference, "" for none.
+// RoomNote caches for a session whether a gate gives the same result on its base in a clean checkout. why is the
+// first difference, "" for none.
 type RoomNote interface {
 	Read(gate string) (why string, known bool)
 	Write(gate, why string) error
 }
 
-// Compare finds out which gates say the same of the base in a clean tree, before somebody is set to work who could see
-// to it that they do not.
+// Compare finds out which gates give the same result on the base in a clean checkout. It runs before the agent works,
+// since an agent could make them differ.
 func (j *Rooms) Compare(ctx context.Context, r session.JudgeRequest) error {
 	for _, g := range r.Plan.Baseline {
 		tried := g.Where == workflows.Auto || g.Format.PerTest()
@@ -50,7 +51,7 @@ func (j *Rooms) Compare(ctx context.Context, r session.JudgeRequest) error {
 	return nil
 }
 
-// ChoosePlaces decides where the gates of a request run that may run in either place.
+// ChoosePlaces decides where gates run that may run in either place.
 func (j *Rooms) ChoosePlaces(ctx context.Context, r *session.JudgeRequest) error {
 	r.Phase.Gates = slices.Clone(r.Phase.Gates)
 	for i, g := range r.Phase.Gates {
@@ -72,9 +73,8 @@ func (j *Rooms) ChoosePlaces(ctx context.Context, r *session.JudgeRequest) error
 	return nil
 }
 
-// NoRoom says why nothing can be found out with a gate in a clean tree, "" when it can: it says the same of the base
-// there as it said in the work tree, test by test. It is asked once for a session, and its answer is remembered. Only
-// ctx makes an error.
+// NoRoom says why a gate's result in a clean checkout proves nothing; "" if on the base it is the same there as in
+// the work tree, for every test. The answer is cached for a session. An error means that ctx has ended.
 func (j *Rooms) NoRoom(ctx context.Context, r session.JudgeRequest, g workflows.Gate) (why string, err error) {
 	if j.Clean == nil {
 		return "there is no room for a clean checkout", nil
@@ -92,7 +92,7 @@ func (j *Rooms) NoRoom(ctx context.Context, r session.JudgeRequest, g workflows.
 	switch {
 	case ctx.Err() != nil || errors.Is(err, session.ErrOtherPackages):
 		return "", ctx.Err()
-	case err != nil: // it may be otherwise the next time
+	case err != nil: // do not cache: the next try may succeed
 		why = "gate " + g.Name + " cannot run in a clean checkout of the base: " + process.Reason(err)
 		j.Say(why)
 		return why, nil
@@ -100,7 +100,7 @@ func (j *Rooms) NoRoom(ctx context.Context, r session.JudgeRequest, g workflows.
 	return j.NoteRoom(g.Name, why), nil
 }
 
-// NoteRoom remembers whether a gate says the same in a clean tree of the base, and returns what is remembered.
+// NoteRoom caches whether a gate gives the same result in a clean checkout of the base, and returns the cached text.
 func (j *Rooms) NoteRoom(gate, why string) string {
 	if why != "" {
 		why = "gate " + gate + " has another result on the base in a clean checkout than in the work tree: " + why
@@ -115,7 +115,7 @@ func (j *Rooms) NoteRoom(gate, why string) string {
 	return why
 }
 
-// differs runs a gate in the clean tree of the base, and says what is not as it was in the work tree, "" for nothing.
+// differs runs a gate in a clean checkout of the base, and returns the first difference from the work tree, or "".
 func (j *Rooms) differs(ctx context.Context, g workflows.Gate, r session.JudgeRequest,
 	was session.Tests) (string, error) {
 	g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
@@ -137,7 +137,8 @@ func (j *Rooms) differs(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	return j.Difference(run, g, was, r.Known), nil
 }
 
-// Difference says what a run in a clean tree says otherwise than was said in the work tree, but for known tests.
+// Difference returns the first difference between a run in a clean checkout and the results in the work tree, except
+// for known tests.
 func (j *Rooms) Difference(run *Run, g workflows.Gate, was session.Tests, known []session.TestID) string {
 	switch {
 	case run.Astray() != "":
@@ -161,7 +162,7 @@ func (j *Rooms) Difference(run *Run, g workflows.Gate, was session.Tests, known 
 	return ""
 }
 
-// mended names the setting that may make it the same, by what was printed.
+// mended names a setting that may fix the difference, given the output.
 func (j *Rooms) mended(said ...string) string {
 	what := report.Lacking(strings.Join(said, "\n"))
 	switch {

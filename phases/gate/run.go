@@ -12,24 +12,24 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Run is what was seen of one gate.
+// Run is the record of one run of a gate.
 type Run struct {
 	Gate    workflows.Gate
-	Log     string // file name in the run's directory
+	Log     string // file name in the directory of the agent's run
 	Ended   proc.Ended
 	Exit    int
 	Millis  int64
-	started string // why it could not be started
+	started string // why it could not start
 	Report  *report.Report
 	printed []string
-	Leads   *session.LeadsBack // it was not run: it would have judged other files
-	Changed string             // an installed file that was changed while it ran
-	setup   string             // what has installed what is there, "" for people
-	Cached  bool               // it was not run: see BaseRuns
+	Leads   *session.LeadsBack // it did not run, because it would judge other files
+	Changed string             // an installed file that changed while it ran
+	setup   string             // the set-up command of its place; "" if a person set it up
+	Cached  bool               // it did not run: see BaseRuns
 	Alone   bool               // see BaseRun
 }
 
-// Cannot is the error about a gate that cannot judge, with what it printed last.
+// Cannot returns the error for a gate that cannot judge, with its last output.
 func (g *Run) Cannot(why string) error {
 	text := fmt.Sprintf("gate %s %s", g.Gate.Name, why)
 	if lines := g.Quoted(); len(lines) > 0 {
@@ -38,26 +38,26 @@ func (g *Run) Cannot(why string) error {
 	return fmt.Errorf("%s", text)
 }
 
-// Passes reports whether a test passes in a run.
+// Passes reports whether a test passed.
 func (g *Run) Passes(id session.TestID) bool { return g.Report.Tests[id] == session.TestPass }
 
-// Built reports whether a gate ran, and everything could be built and loaded: a change that cannot be built says
+// Built reports whether a gate ran and everything could be built and loaded. A change that does not build proves
 // nothing.
 func (g *Run) Built() bool { return g.Ran() && len(g.Report.Broken) == 0 }
 
-// KeepMessages takes over what a later run's failing tests printed.
+// KeepMessages copies the output of failing tests from a later run.
 func (g *Run) KeepMessages(later *Run) {
 	for id, text := range later.Report.Messages {
 		g.Report.Say(id, text)
 	}
 }
 
-// Ran reports whether the gate's command itself ran to its end, so that its exit code is its own.
+// Ran reports whether the gate's command ran to its end, so that the exit code is its own.
 func (g *Run) Ran() bool {
 	return g.Ended == proc.Exited && g.Exit != process.ExitNotExecutable && g.Exit != process.ExitNotFound
 }
 
-// leadBack makes what a gate printed in a clean tree name the work tree: there is where people and agents look.
+// leadBack replaces the clean checkout's path in a gate's output by the work tree's, where people and agents look.
 func (g *Run) leadBack(room, live string) {
 	for i, line := range g.printed {
 		g.printed[i] = strings.ReplaceAll(line, room, live)
@@ -67,8 +67,8 @@ func (g *Run) leadBack(room, live string) {
 	}
 }
 
-// close adds the entry for the gate as a whole: an exit-code gate's result, or a failure that no test explains, such as
-// a coverage threshold, an error outside of all tests, or a report that was cut.
+// close adds the result for the gate as a whole: that of an exit-code gate, or a failure that no test explains, such
+// as a coverage threshold, an error outside of tests, or a truncated report.
 func (g *Run) close() {
 	id, tests := report.GateID(g.Gate.Name), g.Report.Tests
 	if !g.Gate.Format.PerTest() {
@@ -99,8 +99,7 @@ func (g *Run) closeByExit() {
 	}
 }
 
-// Unable says why the command did not run by itself, as the end of a sentence about it, "" if it did. One that took too
-// long did.
+// Unable says why the command did not run, as the end of a sentence; "" if it did, even if it ran too long.
 func (g *Run) Unable() string {
 	switch {
 	case g.Ended == proc.NotStarted:
@@ -116,7 +115,7 @@ func (g *Run) Silent() bool {
 	return g.Gate.Format.PerTest() && g.Exit != 0 && len(g.Report.Tests) == 0
 }
 
-// ToolMissing returns the line that says that the runner is not installed, "" without one.
+// ToolMissing returns the output line saying that the runner is not installed; "" if there is none.
 func (g *Run) ToolMissing() string {
 	for _, line := range g.Quoted() {
 		if report.ToolMissing(line) {
@@ -132,7 +131,7 @@ func (g *Run) Lacks(id session.TestID) bool { return !g.Has(id) }
 // Has reports whether a test ran.
 func (g *Run) Has(id session.TestID) bool { _, ran := g.Report.Tests[id]; return ran }
 
-// Quoted is what a gate printed last, or why it could not be started.
+// Quoted returns the last output of a gate, and why it could not start.
 func (g *Run) Quoted() []string {
 	if g.started != "" {
 		return append(slices.Clone(g.printed), g.started)

@@ -1,4 +1,5 @@
-// Package gate runs a gate's command on a tree, in the work tree or in a clean one, and finds out where it can run.
+// Package gate runs a gate's command on a tree, in the work tree or in a clean checkout, and finds out where it can
+// run.
 package gate
 
 import (
@@ -21,38 +22,38 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-const maxGateLog = 64 << 20 // bytes of a gate's log; the parsers see everything
+const maxGateLog = 64 << 20 // bytes of a gate's log; parsers read everything
 
-// Runner runs gates in one place: in the work tree, or in a clean tree.
+// Runner runs gates in one place: in the work tree, or in a clean checkout.
 type Runner struct {
 	Root string   // top of the tree, absolute
-	Env  []string // the whole environment of gates, as DefaultEnv made it
-	// Secrets are taken out of what gates leave and show. nil takes nothing out.
+	Env  []string // the whole environment of gates, from DefaultEnv
+	// Secrets are removed from everything that gates leave and show. May be nil.
 	Secrets *redact.Redactor
-	// Report gets a line of progress now and then. May be nil.
+	// Report receives lines of progress. May be nil.
 	Report func(line string)
-	// Counted gets the number of results that a running gate has printed so far. May be nil.
+	// Counted receives the number of results that a running gate has printed so far. May be nil.
 	Counted func(tests int)
-	// Clean makes the clean tree of a tree. nil: there is no place for one.
+	// Clean makes a clean checkout of a tree. nil: there is no place for one.
 	Clean func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
-	// Setup is the command that has installed what is in clean trees, "" for none. With SetUpHere it has done so in the
-	// work tree as well.
+	// Setup is the command that installed the packages of clean checkouts, "" for none. SetUpHere: it did so in the
+	// work tree too.
 	Setup     string
 	SetUpHere bool
 
-	Inside *session.CleanTree // where it runs gates, nil in the work tree
+	Inside *session.CleanTree // the clean checkout where it runs gates; nil in the work tree
 }
 
-// On is what a gate runs on.
+// On describes one run of a gate.
 type On struct {
-	Tree session.Tree // in a clean tree
+	Tree session.Tree // for a clean checkout
 	Dir  string       // for its log and its report
-	Name string       // of what is tried, for the names of logs; "" for a judgement
-	Anew bool         // no result that a runner has cached counts
+	Name string       // of an experiment, for names of logs; "" for a judgement
+	Anew bool         // do not use results that the runner has cached
 }
 
-// Run runs a gate where it says, in the work tree or in a clean one. An error means that the gate could not be watched,
-// or that ctx ended it.
+// Run runs a gate in the work tree or a clean checkout, as the gate says. An error means that the gate could not be
+// watched, or that ctx ended.
 func (j *Runner) Run(ctx context.Context, g workflows.Gate, on On) (*Run, error) {
 	if g.Where == workflows.Clean && j.Inside == nil {
 		run, at, err := j.EnterClean(ctx, g, on.Tree)
@@ -78,7 +79,7 @@ func (j *Runner) Run(ctx context.Context, g workflows.Gate, on On) (*Run, error)
 	return x.run, nil
 }
 
-// execution is one run of a gate's command, and what reads its output and its reports.
+// execution is one run of a gate's command, with the readers of its output and reports.
 type execution struct {
 	*Runner
 	run        *Run
@@ -87,10 +88,10 @@ type execution struct {
 	reader     *report.Reader
 	tail       *lastLines
 	reportFile string                 // $WFS_REPORT
-	before     map[string]fs.FileInfo // the gate's reports that were there
+	before     map[string]fs.FileInfo // reports that existed before the run
 }
 
-// prepare makes a gate's command and its environment.
+// prepare makes the command and environment of a gate.
 func (j *Runner) prepare(g workflows.Gate, on On) (*execution, error) {
 	name := fileName(g.Name)
 	if on.Name != "" {
@@ -116,18 +117,17 @@ func (j *Runner) prepare(g workflows.Gate, on On) (*execution, error) {
 		}
 	}
 	marker := process.GateMarker + x.reportFile
-	// Python takes what it compiled for current when the source has the same size and was written in the same
-	// second. What a gate compiled must not answer for what the next attempt wrote. Whatever the environment says
-	// comes later and counts.
+	// Python uses a compiled file if its source has the same size and was written in the same second. This gate's
+	// compiled files must not hide the next attempt's source. The user's environment comes later and wins.
 	env := append(append([]string{"PYTHONDONTWRITEBYTECODE=1"}, j.Env...), "WFS_REPORT="+x.reportFile, marker)
 	if on.Anew && g.Format == workflows.FormatGoTest {
 		env = goWithoutCache(env)
 	}
 	x.spec = proc.Spec{Argv: argv, Dir: j.Root, Env: env, Timeout: g.Timeout, Marker: marker}
-	return x, os.RemoveAll(x.reportFile) // it must be this run's
+	return x, os.RemoveAll(x.reportFile) // the report must be from this run
 }
 
-// execute runs the command. Its output goes to a log, and to the parser of its format.
+// execute runs the command. Its output goes to a log and to the parser of its format.
 func (x *execution) execute(ctx context.Context) error {
 	run, g := x.run, x.run.Gate
 	log, err := process.NewLog(filepath.Join(x.dir, run.Log), maxGateLog)
@@ -138,7 +138,7 @@ func (x *execution) execute(ctx context.Context) error {
 	process.KeepBegan(x.dir)
 	res, err := proc.Run(ctx, x.spec)
 	for _, p := range pipes {
-		_ = p.Close() // what went wrong is known to the log
+		_ = p.Close() // the log keeps the error
 	}
 	if cerr := log.Close(); cerr != nil {
 		x.Say("the log of gate " + g.Name + " could not be written: " + cerr.Error())
@@ -160,13 +160,13 @@ func (x *execution) execute(ctx context.Context) error {
 	return nil
 }
 
-// connect makes the pipes of a run. What comes out of one is redacted once, and passed on to all who read it, one pipe
-// at a time. Parsers keep names, and beginnings and ends of texts: half a secret would not be recognised.
+// connect makes the pipes of a run. Output is redacted once, then passed to all its readers, one pipe at a time.
+// Parsers keep names and parts of texts, in which half a secret would not be recognised.
 func (x *execution) connect(log *process.Log) (pipes []*lockedStream) {
 	var mu sync.Mutex
 	people := io.MultiWriter(log, x.tail)
 	if x.run.Gate.Format == workflows.FormatGoTest {
-		people, x.tail.secrets = log, x.Secrets // what is in the events of one test comes together only there
+		people, x.tail.secrets = log, x.Secrets // one test's output is only joined from its events there
 	}
 	pipe := func(parser io.Writer) io.Writer {
 		s := &lockedStream{&mu, x.Secrets.Streams(people, parser), x.count}
@@ -180,14 +180,14 @@ func (x *execution) connect(log *process.Log) (pipes []*lockedStream) {
 	return pipes
 }
 
-// count tells how many results there are so far.
+// count reports how many results there are so far.
 func (x *execution) count() {
 	if n := x.reader.Count(); n > 0 && x.Counted != nil {
 		x.Counted(n)
 	}
 }
 
-// read reads the reports that the command has written, and what its output lacks.
+// read reads the reports that the command has written, and asks for details that its output lacks.
 func (x *execution) read(ctx context.Context) error {
 	if x.run.Gate.Format.InFiles() {
 		err := x.readReports(x.reader, x.run.Gate, x.reportFile, x.before)
@@ -208,7 +208,7 @@ func (x *execution) read(ctx context.Context) error {
 	return nil
 }
 
-// readReports reads the reports that this very run wrote: files of the gate's glob, or $WFS_REPORT.
+// readReports reads the reports that this run wrote: files of the gate's glob, or $WFS_REPORT.
 func (j *Runner) readReports(reader *report.Reader, g workflows.Gate, reportFile string,
 	old map[string]fs.FileInfo) error {
 	files, err := writtenReports(reportFile)
@@ -238,7 +238,7 @@ func (j *Runner) readReports(reader *report.Reader, g workflows.Gate, reportFile
 	return nil
 }
 
-// place is the work tree as tools print it.
+// place returns the root of the tree as tools print it.
 func (j *Runner) place() report.Place {
 	roots := report.Place{filepath.ToSlash(j.Root)}
 	if real, err := filepath.EvalSymlinks(j.Root); err == nil && real != j.Root {
@@ -247,7 +247,7 @@ func (j *Runner) place() report.Place {
 	return roots
 }
 
-// goWithoutCache makes `go test` run tests whose result it remembers.
+// goWithoutCache makes `go test` rerun tests with cached results.
 func goWithoutCache(env []string) []string {
 	flags := ""
 	for _, e := range env {
@@ -258,7 +258,7 @@ func goWithoutCache(env []string) []string {
 	return append(env, "GOFLAGS="+flags+"-count=1")
 }
 
-// fileName makes a gate's name fit for a file.
+// fileName converts a gate's name for use in a file name.
 func fileName(gate string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {

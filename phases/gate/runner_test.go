@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/process"
 )
 
-// TestLastLines gives lines in one piece, in pieces, and one by one.
+// TestLastLines writes lines in one piece, in pieces, and one by one.
 func TestLastLines(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 6000)

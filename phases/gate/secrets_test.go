@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// TestJudgeTellsNoSecret: what a judge reports has names in it, and reasons of the system's.
+// TestJudgeTellsNoSecret: a judge's messages contain names, and reasons of the system.
 func TestJudgeTellsNoSecret(t *testing.T) {
 	t.Parallel()
 	told := ""
@@ -23,8 +23,8 @@ func TestJudgeTellsNoSecret(t *testing.T) {
 	}
 }
 
-// TestGatesAreClean has a token and a value of the environment in what gates print, in two pieces: neither stands in a log or in
-// the last lines, nor the token in a report, whose names must be the same in every environment.
+// TestGatesAreClean has a token and a value of the environment in gates' output, in two pieces. Neither gets into a
+// log or the last lines, nor the token into a report, whose names must be the same in every environment.
 func TestGatesAreClean(t *testing.T) {
 	t.Parallel()
 	const value, token = "open-sesame-for-all", "ghp_" + "0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"

@@ -9,18 +9,17 @@ import (
 
 const ReportWord = `$WFS_REPORT`
 
-// PrintedLines are quoted of the output of a command by an error about it.
+// PrintedLines is the number of output lines that an error about a command quotes.
 const PrintedLines = 20
 
-// Exit codes with which a shell says that a command is not there, or may not be executed (POSIX, Shell Command
-// Language,
+// Exit codes of a shell for a command that does not exist or may not be executed (POSIX, Shell Command Language,
 // 2.8.2).
 const (
 	ExitNotExecutable = 126
 	ExitNotFound      = 127
 )
 
-// LastLines are the last lines of a text, as wide as is shown.
+// LastLines returns at most so many last lines of a text, each cut to a width.
 func LastLines(text string, most, width int) (lines []string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line = safetext.Line(line, width); line != "" {
@@ -30,7 +29,7 @@ func LastLines(text string, most, width int) (lines []string) {
 	return lines
 }
 
-// Argv are the words of a command; a shell gets those of a line.
+// Argv returns the words of a command; a shell line becomes `sh -c LINE`.
 func Argv(c workflows.Command) []string {
 	if c.Shell != "" {
 		return []string{"sh", "-c", c.Shell}

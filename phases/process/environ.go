@@ -1,4 +1,4 @@
-// Package process has what all processes of wfs have in common: environment, log, and files that they leave.
+// Package process has the common parts of all processes that wfs runs: environment, log, and files that they leave.
 package process
 
 import (
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Variables that agents and gates see without being named in the configuration: what a shell, a terminal and the usual
-// toolchains need to work at all. Nothing that commonly holds a secret is among them.
+// Variables that agents and gates see without configuration: those that a shell, a terminal and the usual toolchains
+// need. None of them commonly holds a secret.
 var (
 	allowedNames = strings.Fields(`PATH HOME LANG LANGUAGE TERM COLORTERM NO_COLOR USER LOGNAME SHELL TMPDIR TZ CI
 		SSL_CERT_FILE SSL_CERT_DIR NIX_SSL_CERT_FILE
@@ -22,9 +22,8 @@ var (
 	allowedPrefixes = []string{"LC_", "XDG_"}
 )
 
-// DefaultEnv returns the variables of environ ("NAME=value") that agents and gates may see: those of a fixed
-// list, and those whose names are in extra, where NAME_* stands for all that begin so. Of a name that occurs
-// twice the last value is kept. The result is sorted.
+// DefaultEnv returns the variables of environ ("NAME=value") that agents and gates may see, sorted: a fixed list, and
+// those named in extra, where NAME_* means all with that prefix. The last value of a name counts.
 func DefaultEnv(environ, extra []string) []string {
 	allowed := map[string]bool{}
 	prefixes := slices.Clone(allowedPrefixes)

@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/redact"
 )
 
-// Reason leaves paths of this machine out.
+// Reason returns the text of an error without paths of this machine.
 func Reason(err error) string {
 	var at *fs.PathError
 	for _, known := range []error{durable.ErrNotRegular, durable.ErrTooLarge} {
@@ -24,12 +24,11 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// maxLeft is how much of a file that a run has left is looked through, in bytes. Larger ones are removed: they
+// maxLeft limits how much of a file left by a run is searched for secrets, in bytes. Larger files are removed: they
 // are never read again.
 const maxLeft = 64 << 20
 
-// Clean takes secrets out of what a run or a gate has written itself into its directory, now that it is
-// read: a file, or a directory of files. What is not there is no error.
+// Clean removes secrets from a file or a directory that a run or a gate wrote, after it was read. It need not exist.
 func Clean(name string, secrets *redact.Redactor) error {
 	return filepath.WalkDir(name, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -38,7 +37,7 @@ func Clean(name string, secrets *redact.Redactor) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
-		if err := os.Chmod(name, 0o600); err != nil { // an agent makes files as the umask says
+		if err := os.Chmod(name, 0o600); err != nil { // an agent's files follow the umask
 			return err
 		}
 		text, err := durable.ReadFile(name, maxLeft)

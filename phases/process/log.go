@@ -10,18 +10,17 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// DefaultMaxLog bounds the log of one run, in bytes.
+// DefaultMaxLog limits the log of one run, in bytes.
 const DefaultMaxLog = 16 << 20
 
-// minMaxLog leaves room for the line that says what was cut.
+// minMaxLog leaves space for the line about the cut.
 const minMaxLog = 4 << 10
 
 const cutLine = "\n[… %015d bytes of output were cut here …]\n"
 
-// Log is a file of what was printed; what is written to it has no secrets. It keeps the beginning and
-// the end: the beginning is half of the bound, the end between a quarter and a half. The file is readable at
-// any time, also after the process was killed. A log that cannot be written must not stop a run: Write never
-// fails, Close says what was wrong.
+// Log is a file of output, without secrets. It keeps the beginning, up to half of the limit, and the end, between a
+// quarter and a half. The file is readable at any time, even after the process was killed. A failing log must not
+// stop a run: Write never fails, and Close returns the error.
 type Log struct {
 	f    *os.File
 	max  int64
@@ -30,7 +29,7 @@ type Log struct {
 	err  error
 }
 
-// NewLog makes a new log at a path, which keeps about so many bytes.
+// NewLog creates a log at a path. It keeps about the given number of bytes.
 func NewLog(path string, most int64) (*Log, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -61,8 +60,8 @@ func (l *Log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// compact moves the end of the file over its middle. It happens once in a quarter of the bound, so that a flood costs
-// twice its writing.
+// compact moves the end of the file over its middle. It runs once per quarter of the limit, so that a flood is
+// written only twice.
 func (l *Log) compact() error {
 	head, keep := l.max/2, l.max/4
 	from, to := l.size-keep, head+int64(len(fmt.Sprintf(cutLine, 0)))
@@ -81,21 +80,21 @@ func (l *Log) compact() error {
 	return l.f.Truncate(l.size)
 }
 
-// Tail is the end of what was written, at most so many bytes.
+// Tail returns the end of the log, at most so many bytes.
 func (l *Log) Tail(most int64) string {
 	text := make([]byte, min(most, l.size))
 	n, _ := l.f.ReadAt(text, l.size-int64(len(text)))
 	return string(text[:n])
 }
 
-// Close says what was wrong.
+// Close closes the log and returns the first error of writing.
 func (l *Log) Close() error { return errors.Join(l.err, l.f.Close()) }
 
-// MaxShown is how many characters of one line of output are shown as progress.
+// MaxShown limits a line of output shown as progress, in characters.
 const MaxShown = 200
 
-// Shown is the beginning of a text of others on one line.
+// Shown returns the beginning of an external text on one line.
 func Shown(s string) string { return safetext.Line(s, MaxShown) }
 
-// MaxSaid bounds a note or a question, in characters.
+// MaxSaid limits a note or a question, in characters.
 const MaxSaid = 2000

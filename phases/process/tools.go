@@ -11,12 +11,12 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// versions are files below the home directory that say which version of a program a word means.
+// versions are files below the home directory that select the version of a program.
 var versions = []string{".pyenv/version", ".tool-versions", ".rustup/settings.toml", ".nvm/alias/default",
 	".rbenv/version", ".sdkmanrc"}
 
-// Tools are the programs that a command names, as they are now: a new version of one is another tool. env is the
-// environment that it runs in.
+// Tools identifies the programs that a command names, in their present versions, so that an update is noticed. env is
+// the command's environment.
 func Tools(env []string, c workflows.Command) []string {
 	var list []string
 	words := slices.Clone(c.Argv)
@@ -37,7 +37,7 @@ func Tools(env []string, c workflows.Command) []string {
 	return list
 }
 
-// program is the program that a word means, "" for none.
+// program identifies the program that a word names; "" if there is none.
 func program(word, path string) string {
 	if strings.ContainsRune(word, '/') {
 		return ""
@@ -50,7 +50,7 @@ func program(word, path string) string {
 	return ""
 }
 
-// tool tells a file from others, and from itself before it was changed; "" for none.
+// tool identifies a file and its version by path, size and time; "" if there is no such file.
 func tool(file string) (id string, mode fs.FileMode) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -63,7 +63,7 @@ func tool(file string) (id string, mode fs.FileMode) {
 	return fmt.Sprint(real, " ", info.Size(), " ", info.ModTime().UnixNano()), info.Mode()
 }
 
-// Value is that of a variable in an environment, "" for none.
+// Value returns the value of a variable in an environment; "" if unset.
 func Value(env []string, name string) string {
 	for _, entry := range env {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {

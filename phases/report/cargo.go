@@ -10,26 +10,27 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// cargoTests reads what `cargo test` prints: of cargo which program runs ("Running tests/it.rs (…)"), of that program
-// ("test a::b ... ok"), and of the compiler. Both streams must come in their order, so a gate's streams share one pipe.
+// cargoTests reads the output of `cargo test`: lines of cargo about the program that runs ("Running tests/it.rs
+// (…)"), of that program ("test a::b ... ok"), and of the compiler. The order of both streams matters, so a gate's
+// streams share one pipe.
 //
-// A test's id is the crate, the program when it is not the crate's own unit tests, and the name: "calc::tests::adds",
+// A test's id has the crate, the program unless it is the crate's own unit tests, and the name: "calc::tests::adds",
 // "calc/it::adds", "calc/doc::src/lib.rs - add".
 type cargoTests struct {
 	results
-	crate string // of the unit tests that ran last
-	unit  string // what runs now
-	open  string // the test whose result is not printed yet: with one thread it comes later
-	left  int    // results that the running program has still to print
+	crate string // of the latest unit tests
+	unit  string // the running program
+	open  string // a test without a result yet: with one thread that comes later
+	left  int    // results that the running program still has to print
 	diags []cargoError
-	lines int    // of the last of diags that may still come
-	stop  string // cargo's message that something could not be compiled
+	lines int    // lines that may still belong to the last of diags
+	stop  string // cargo's message that a compilation failed
 }
 
 // cargoError is one error of the compiler.
 type cargoError struct {
 	Breakage
-	follows bool // a type that cannot be inferred, which always follows from another error
+	follows bool // a type that cannot be inferred: always follows from another error
 }
 
 var (
@@ -70,7 +71,7 @@ func (p *cargoTests) line(text string) {
 	}
 }
 
-// program notes which program's tests come next.
+// program records which program's tests come next.
 func (p *cargoTests) program(units bool, file, name string) {
 	p.ended()
 	base := strings.TrimSuffix(path.Base(strings.ReplaceAll(file, `\`, "/")), ".rs")
@@ -84,7 +85,7 @@ func (p *cargoTests) program(units bool, file, name string) {
 	}
 }
 
-// result reads "test NAME ... ok", also when the test printed something into the line.
+// result reads "test NAME ... ok", even if the test printed into that line.
 func (p *cargoTests) result(text string) {
 	name, rest := p.open, text
 	if m := cargoTest.find(text); m != nil && p.left > 0 {
@@ -107,7 +108,7 @@ func (p *cargoTests) result(text string) {
 	p.add(p.id(name), status, "")
 }
 
-// id names a test. What depends on where in a file it stands is left out.
+// id returns the id of a test, without parts that depend on its place in a file.
 func (p *cargoTests) id(name string) session.TestID {
 	name = strings.TrimSuffix(name, " - should panic")
 	if i := strings.LastIndex(name, " (line "); i > 0 {
@@ -116,7 +117,7 @@ func (p *cargoTests) id(name string) session.TestID {
 	return session.TestID(p.unit + "::" + testName(name))
 }
 
-// compiler reads the compiler's errors and reports whether the line was of the compiler or of cargo.
+// compiler reads compiler errors, and reports whether the line is from the compiler or from cargo.
 func (p *cargoTests) compiler(text string) bool {
 	if m := rustError.find(text); m != nil {
 		p.lines = 0
@@ -138,7 +139,7 @@ func (p *cargoTests) compiler(text string) bool {
 	return true
 }
 
-// more reads what stands below an error: where it is, and notes.
+// more reads the lines below an error: its place, and notes.
 func (p *cargoTests) more(d *cargoError, text string) {
 	if m := rustPlace.find(text); m != nil && d.File == "" {
 		d.File = p.at.relative(strings.ReplaceAll(m[1], `\`, "/"))
@@ -151,7 +152,7 @@ func (p *cargoTests) more(d *cargoError, text string) {
 	}
 }
 
-// ended closes the program that ran: one that printed fewer results than it promised has died.
+// ended closes the program that ran. If it printed fewer results than announced, it died.
 func (p *cargoTests) ended() {
 	p.flush()
 	if p.left > 0 {

@@ -8,19 +8,19 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// compilers listens to what is printed around a report for the errors of compilers. Where tests are compiled,
-// the report of a build that failed is missing or has gaps, and only the compiler says why.
+// compilers collects compiler errors from the output around a report. After a failed build the report is missing or
+// incomplete, and only the compiler gives the reason.
 type compilers struct {
 	at   Place
 	list []Breakage
-	more int // lines that may still belong to the last one
+	more int // lines that may still belong to the last error
 
-	node  string // where Node says that it is, "file:///top/a.js:1"
+	node  string // the place in Node's output, "file:///top/a.js:1"
 	loads []Breakage
 	stack bool // "Require stack:" is being printed
 }
 
-// compilerForms are how compilers print errors.
+// compilerForms match compiler errors.
 var compilerForms = []form{
 	// Maven
 	newForm(":[", `^(?:\[ERROR\] )?(?P<file>\S.*?\.(?:java|kt|kts|groovy|scala)):\[\d+,\d+\] (?:error: )?(?P<why>.*)$`),
@@ -37,7 +37,7 @@ var compilerForms = []form{
 	newForm(": error: ", `^(?P<file>\S.*?\.swift):\d+:\d+: error: (?P<why>.*)$`),
 }
 
-// noSymbol is what javac says of an unknown name, which it prints below.
+// noSymbol is javac's message about an unknown name. The name is on a line below.
 const noSymbol = "cannot find symbol"
 
 func (c *compilers) line(text string) {
@@ -78,7 +78,7 @@ var (
 	nodeFrom   = newForm("from ", `(?:imported from |' from ')([^'\s]+)`)
 )
 
-// nodeLine reads Node's errors about files that could not be loaded, for runners that report nothing then
+// nodeLine reads Node's errors about files that could not be loaded, for runners that report nothing in that case
 // (Mocha, AVA, Bun).
 func (c *compilers) nodeLine(text string) {
 	text = strings.TrimPrefix(strings.TrimLeft(text, " "), "Exception during run: ") // Mocha
@@ -86,7 +86,7 @@ func (c *compilers) nodeLine(text string) {
 	switch m := nodeAt.find(text); {
 	case m != nil:
 		c.node = m[1]
-	case c.stack && listed: // the first of the stack has the require
+	case c.stack && listed: // the first file of the stack has the require
 		c.loads[len(c.loads)-1].File = strings.Clone(c.at.relative(file))
 		c.stack = false
 	case text == "Require stack:":
@@ -106,7 +106,7 @@ func (c *compilers) nodeLine(text string) {
 	}
 }
 
-// explain adds the errors to a report. Only files of the work tree count: a test may print what looks like an error.
+// explain adds the errors to a report, except for files outside of the work tree: a test may print similar text.
 func (c *compilers) explain(r *Report, inTree func(file string) bool) {
 	n := r.Tests.Count()
 	for _, x := range c.loads {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkCompilers has a flood of plain lines.
+// BenchmarkCompilers reads a flood of plain lines.
 func BenchmarkCompilers(b *testing.B) {
 	text := []byte(strings.Repeat("a line of output that a flooding gate prints, with nothing in it at all, plain\n", 1000))
 	c := compilers{at: Place{"/top"}}

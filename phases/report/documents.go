@@ -11,18 +11,18 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// Bounds of a document, which is read as a whole.
+// Limits of a document, which is read as a whole.
 const (
 	maxDocument  = 64 << 20 // bytes
-	maxJSONTries = 100      // beginnings of an object that are tried
-	maxDepth     = 1000     // elements in each other; far above what suites nest
+	maxJSONTries = 100      // attempts to parse an object
+	maxDepth     = 1000     // nested elements; real suites nest far fewer
 )
 
 var tooLarge = fmt.Sprintf("it is larger than %d bytes", maxDocument)
 
 const truncated = "it is truncated or malformed"
 
-// jsonDocuments reads the JSON objects of a text that have a key, past whatever else was printed around them.
+// jsonDocuments reads the JSON objects in a text that have a key. damage is why some may be missing.
 func jsonDocuments[T any](data []byte, key string, read func(T)) (damage string) {
 	mark := []byte(`"` + key + `"`)
 	for tries := 0; tries < maxJSONTries && bytes.Contains(data, mark); {
@@ -57,8 +57,7 @@ type xmlReader interface {
 	end(name string)
 }
 
-// xmlDocuments reads the XML documents of a text whose root matches, past whatever else was printed around them.
-// Characters that XML forbids are read as spaces.
+// xmlDocuments reads the XML documents in a text whose root matches. Characters that XML forbids become spaces.
 func xmlDocuments(data []byte, root *lazyregexp.Regexp, begin func() xmlReader) (damage string) {
 	data = bytes.Map(func(r rune) rune {
 		if r == utf8.RuneError || r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {

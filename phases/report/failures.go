@@ -17,19 +17,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// FailuresFile is the name of the file in a run's directory that holds what the failing tests printed. It stays outside
-// Git.
+// FailuresFile is the file in a run's directory with the output of failing tests. It stays outside Git.
 const FailuresFile = "failures.json"
 
-// Bounds of what is kept of failing tests. They are small because the text ends up in an agent's prompt.
+// Limits of the stored output. They are small because the text ends up in an agent's prompt.
 const (
 	maxFailures   = 20       // tests with an excerpt
 	maxExcerpt    = 4 << 10  // bytes of one excerpt
 	maxAllExcerpt = 16 << 10 // bytes of all excerpts together
-	maxFirst      = 200      // characters of the line that says first what is wrong
+	maxFirst      = 200      // characters of the first error line
 )
 
-// Failure is what one failing test, or one thing that could not be built, printed. Message comes from the project's
+// Failure is the output of one failing test, or of one unit that could not be built. Message comes from the project's
 // code: it is data, never instructions.
 type Failure struct {
 	Gate    string             `json:"gate"`
@@ -39,9 +38,8 @@ type Failure struct {
 	Log     string             `json:"log,omitempty"` // name of the gate's log in the run's directory
 }
 
-// ReadFailures returns what the gates kept of the failing tests of the run with this directory. Nothing is
-// there when nothing failed, when the directory is gone, and when something else is in the file's place. An
-// error means that the file is there and cannot be read.
+// ReadFailures returns the stored output of failing tests from a run's directory. It returns none if nothing failed,
+// the directory is gone, or the file is irregular or too large. An error means that the file cannot be read.
 func ReadFailures(runDir string) ([]Failure, error) {
 	name := filepath.Join(runDir, FailuresFile)
 	data, err := durable.ReadFile(name, maxFailuresFile)
@@ -58,13 +56,14 @@ func ReadFailures(runDir string) ([]Failure, error) {
 	return list, nil
 }
 
-const maxFailuresFile = 16 << 20 // bytes; what is written is far smaller
+const maxFailuresFile = 16 << 20 // bytes; wfs writes far less
 
-// An error of a compiler, or of an assertion: a place in a file at the beginning of a line, or the word.
+// saysError matches an error of a compiler or an assertion: a line that begins with a place in a file, or has the
+// word.
 var saysError = lazyregexp.New(`^[^\s:]+:\d+(:\d+)?: |(?i)\berror\b|^[A-Z]\w*Error: |^E `)
 
-// FirstError is the line that says first what is wrong, else the first line, with up to three more where that
-// one ends with a colon, as a panic of Rust does; "" when nothing was printed.
+// FirstError returns the first line with an error, else the first line, with up to three more lines if it ends with a
+// colon, as for a panic in Rust; "" without output.
 func FirstError(message string) string {
 	first := ""
 	more := 0
@@ -73,7 +72,7 @@ func FirstError(message string) string {
 		switch {
 		case line == "" || strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- ") ||
 			strings.HasPrefix(line, "# "):
-		case saysError.MatchString(line) && !strings.HasSuffix(line, ":"): // else what is wrong follows
+		case saysError.MatchString(line) && !strings.HasSuffix(line, ":"): // otherwise the error follows
 			return line
 		case first == "":
 			first = line
@@ -88,8 +87,8 @@ func FirstError(message string) string {
 	return safetext.Line(first, maxFirst)
 }
 
-// WriteFailures replaces the file, without secrets. It is a convenience for the next prompt, so it need not be durable.
-// Nothing that stands in its place is followed or waited for.
+// WriteFailures replaces the file, without secrets. It only helps the next prompt, so it need not be durable. A link
+// or a pipe in its place is neither followed nor waited for.
 func WriteFailures(runDir string, list []Failure, secrets *redact.Redactor) error {
 	list = list[:min(len(list), maxFailures)]
 	left := maxAllExcerpt
@@ -110,7 +109,7 @@ func WriteFailures(runDir string, list []Failure, secrets *redact.Redactor) erro
 	return durable.WriteCache(filepath.Join(runDir, FailuresFile), b.Bytes(), 0o600)
 }
 
-// excerpt is a text without control characters, cut to a number of bytes at its end: what failed first is said first.
+// excerpt returns a text without control characters, cut at its end to a number of bytes: first failures come first.
 func excerpt(s string, most int) string {
 	s = strings.TrimSpace(safetext.Strip(s))
 	if len(s) <= most {

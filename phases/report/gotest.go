@@ -21,12 +21,12 @@ type goEvent struct {
 	FailedBuild string
 }
 
-// goTests reads `go test -json` as it is printed. Lines that are no events are text.
+// goTests reads `go test -json` as it is printed. Lines that are not events are text.
 type goTests struct {
 	results
 	text    func(string)
-	running map[session.TestID]*End // what they printed, nil for nothing
-	live    int                     // of them whose output is kept
+	running map[session.TestID]*End // their output; nil for none
+	live    int                     // number of them with stored output
 	packs   map[string]*goPackage
 	builds  map[string][]string // lines printed for an import path
 	header  string              // import path of "# path" in text, as before Go 1.24
@@ -35,21 +35,21 @@ type goTests struct {
 type goPackage struct {
 	failed, broken, panicked bool
 	failedBuild              string
-	tests                    int // that failed
+	tests                    int // number of failed tests
 	out                      End
 }
 
-// Bounds of what is remembered while tests run.
+// Limits of memory while tests run.
 const (
 	maxLive       = 256 // tests whose output is kept until they end
 	maxBuilds     = 100
 	maxBuildLines = 200
 )
 
-// goTimeout begins the line with which the testing package ends a process after -timeout.
+// goTimeout begins the line that the testing package prints when it ends a process after -timeout.
 const goTimeout = "panic: test timed out after "
 
-// newGoTests passes on to text what is meant for people.
+// newGoTests returns a parser. It passes output for people to text.
 func newGoTests(r results, text func(string)) *goTests {
 	return &goTests{results: r, text: text, running: map[session.TestID]*End{}, packs: map[string]*goPackage{},
 		builds: map[string][]string{}}
@@ -64,7 +64,7 @@ func (p *goTests) line(line string) {
 	}
 }
 
-// plain reads what is no event: what older versions of go print about builds, and everything on stderr.
+// plain reads a line that is not an event: build output of older go versions, and everything on stderr.
 func (p *goTests) plain(line string) {
 	p.text(line)
 	if strings.Contains(line, "no packages to test") || strings.Contains(line, "matched no packages") {
@@ -122,7 +122,7 @@ func (p *goTests) output(e goEvent) {
 	p.TimedOut = p.TimedOut || strings.HasPrefix(e.Output, goTimeout)
 	if e.Test == "" {
 		_, _ = g.out.Write([]byte(e.Output))
-		// Go 1.23 and older say only here that nothing was run.
+		// In Go 1.23 and older, only these lines say that nothing ran.
 		g.broken = g.broken || strings.Contains(e.Output, "[build failed]") || strings.Contains(e.Output, "[setup failed]")
 		return
 	}
@@ -164,8 +164,8 @@ func (p *goTests) testEvent(e goEvent) {
 	}
 }
 
-// finish closes the report: what was running when its process ended has no result, and a package that failed is
-// explained by a test, by its build, or by an entry of its own.
+// finish completes the report. A test that was running when its process ended gets an error. A failed package is
+// explained by a test, by its build, or by its own entry.
 func (p *goTests) finish() {
 	for _, id := range slices.Sorted(maps.Keys(p.running)) {
 		p.Set(id, session.TestError)
@@ -199,7 +199,7 @@ func (p *goTests) brokenPackage(name string, g *goPackage) {
 		}
 	}
 	unit, n := session.TestID(name), len(p.Broken)
-	// "have (…)", "want (…)" and the like stand behind an error, indented.
+	// "have (…)", "want (…)" and the like follow an error, indented.
 	for _, text := range goErrors.FindAllString(strings.Join(lines, "\n"), -1) {
 		if text[0] != '#' && !strings.HasSuffix(text, ": too many errors") {
 			p.Breaks(p.goError(unit, text))
@@ -210,7 +210,7 @@ func (p *goTests) brokenPackage(name string, g *goPackage) {
 	}
 }
 
-// goError reads "file:line:col: message", or a message of go itself.
+// goError reads "file:line:col: message", or a message of the go command.
 func (p *goTests) goError(unit session.TestID, text string) Breakage {
 	line, _, _ := strings.Cut(text, "\n")
 	file, msg := goPosition(strings.TrimPrefix(line, "vet: "))
@@ -228,7 +228,7 @@ var (
 	goPlace  = lazyregexp.New(`(?s)^([^\t"]*?\.go):[\d:]+(.*)$`)
 )
 
-// goPosition splits "dir/file.go:3:8: message". file is "" when the text does not begin with a position.
+// goPosition splits "dir/file.go:3:8: message". file is "" if the text does not begin with a position.
 func goPosition(text string) (file, msg string) {
 	if m := goPlace.FindStringSubmatch(text); m != nil {
 		return m[1], strings.TrimSpace(m[2])

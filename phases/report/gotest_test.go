@@ -152,7 +152,7 @@ func TestJUnitParser(t *testing.T) {
 	}
 }
 
-// flood is n bytes of something without ever holding them.
+// flood reads as n bytes that are never in memory at once.
 type flood struct {
 	head, body, tail string
 	n                int
@@ -202,7 +202,7 @@ func FuzzJUnit(f *testing.F) {
 	})
 }
 
-// Node takes the line breaks out of the attribute that says what failed; the text has them.
+// TestJUnitLineBreaks: Node removes line breaks from the message attribute of a failure; the text has them.
 func TestJUnitLineBreaks(t *testing.T) {
 	t.Parallel()
 	r := parseJUnit(`<testsuites><testcase name="x" classname="test"><failure type="testCodeFailure" message="Expected values to be strictly equal:+ actual - expected+ undefined- 1209600000">

@@ -56,7 +56,7 @@ func (r *results) jestFile(f jestFile) {
 	}
 }
 
-// addJSON records a test of a file. What did not run has many names.
+// addJSON records a test of a file. Any unknown status means skipped: runners have many words for it.
 func (r *results) addJSON(file, name, status, message string) {
 	s, ran := statuses[status]
 	if !ran {
@@ -86,13 +86,13 @@ type rspecReport struct {
 	} `json:"summary"`
 }
 
-// rspecUnnamed is an example without a description, which is named by its line.
+// rspecUnnamed matches an example without a description, which RSpec names by its line.
 var rspecUnnamed = newForm("example at ", `^(.*):`)
 
-// rspecLoad is the beginning of an error outside of examples.
+// rspecLoad matches the beginning of an error outside of examples.
 var rspecLoad = newForm("occurred while loading ", `occurred while loading (.*?\.rb)`)
 
-// readRSpec names an example "spec/calc_spec.rb::Calc adds".
+// readRSpec reads RSpec's report. An id is "spec/calc_spec.rb::Calc adds".
 func readRSpec(r results, data []byte) string {
 	return jsonDocuments(data, "examples", func(report rspecReport) {
 		for _, e := range report.Examples {

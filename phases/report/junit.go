@@ -9,24 +9,23 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// SuiteSep stands between the suites of a test and its name, for runners without class names.
+// SuiteSep separates a test's suites and its name, for runners without class names.
 const SuiteSep = " > "
 
-// junitSuites is a document of JUnit XML. There is no standard, so it takes what the tools that are in use
-// print: nested suites (Node), class names (pytest, Surefire, jest-junit), several children in a test case,
-// text around.
+// junitSuites reads a document of JUnit XML. There is no standard, so it accepts common tools' output: nested suites
+// (Node), class names (pytest, Surefire, jest-junit), several children in a test case, text around the document.
 type junitSuites struct {
 	results
 	suites []string
 	test   *testCase // nil outside of tests
-	inside bool      // in an element whose text says why the test failed
+	inside bool      // in an element with the text of a failure
 }
 
 // testCase is one <testcase> while it is read.
 type testCase struct {
 	class, name, file string
 	status            session.TestStatus
-	attribute         string // what the newest failure says in its attribute
+	attribute         string // message attribute of the newest failure
 	text              strings.Builder
 	message           string
 }
@@ -70,11 +69,11 @@ func (p *junitSuites) end(name string) {
 	}
 }
 
-// child reads an element of a test case and reports whether its text says why it failed.
+// child reads an element of a test case, and reports whether its text describes a failure.
 func (c *testCase) child(t xml.StartElement) bool {
 	switch kind := t.Name.Local; {
 	case kind == "skipped":
-		c.status = session.TestSkip // also a failing one: Node's "todo", pytest's "xfail"
+		c.status = session.TestSkip // even if it fails: Node's "todo", pytest's "xfail"
 	case c.status == session.TestSkip || kind != "failure" && kind != "error":
 		// system-out, properties, and the flakyFailure of tests that passed in the end
 	case kind == "failure":
@@ -90,7 +89,8 @@ func (c *testCase) child(t xml.StartElement) bool {
 	return false
 }
 
-// failed adds what a failure says. Node takes the line breaks out of its attribute, where the text holds the same.
+// failed adds the message of a failure. Node's attribute lacks line breaks; then the text, which has the same
+// content, is used instead.
 func (c *testCase) failed() {
 	first, text := c.attribute, c.text.String()
 	at := strings.Index(text, first[:min(len(first), 20)])
@@ -131,16 +131,16 @@ func (p *junitSuites) close(c *testCase) {
 	}
 }
 
-// raised reports whether an error came while the test itself ran: an exception that is no failed assertion, for
-// runners that tell them apart (Surefire, PHPUnit). pytest says "error" of what stands around a test, other
-// runners name the class.
+// raised reports whether an error is an exception of the test itself, for runners that distinguish it from a failed
+// assertion (Surefire, PHPUnit). For errors around a test, pytest's message says so, and other runners name the
+// class.
 func (c *testCase) raised(message string) bool {
 	return c.name != "(unnamed)" && c.name != c.class && c.name != "initializationError" &&
 		!strings.HasPrefix(message, "failed on setup") && !strings.HasPrefix(message, "failed on teardown")
 }
 
-// loadFailure reports whether the case stands for a file that could not be loaded rather than for a test, and names it:
-// pytest's collection errors, Jest's suites that failed to run, Node's files that ended with an error.
+// loadFailure returns the unit and file if the case is a file that could not be loaded, not a test: pytest's
+// collection errors, Jest's suites that failed to run, Node's files that ended with an error.
 func (c *testCase) loadFailure(message string) (unit, file string) {
 	if !bad(c.status) {
 		return "", ""

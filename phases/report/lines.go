@@ -10,11 +10,11 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// Place is the work tree under the names by which tools print it: absolute, with slashes. Evidence must be the same in
-// every clone, so they are taken out of names and messages.
+// Place has the paths of the work tree as tools print it: absolute, with slashes. They are removed from names and
+// messages, because evidence must be the same in every clone.
 type Place []string
 
-// relative takes the work tree's path from the beginning of a name.
+// relative removes the work tree's path from the beginning of a name.
 func (at Place) relative(name string) string {
 	for _, root := range at {
 		if rest, ok := strings.CutPrefix(strings.ReplaceAll(name, `\`, "/"), root+"/"); ok {
@@ -24,7 +24,7 @@ func (at Place) relative(name string) string {
 	return name
 }
 
-// Without takes the work tree's path from a text.
+// Without replaces the work tree's path in a text by "./".
 func (at Place) Without(s string) string {
 	for _, root := range at {
 		s = strings.ReplaceAll(s, "file://"+root+"/", "./")
@@ -33,11 +33,11 @@ func (at Place) Without(s string) string {
 	return s
 }
 
-// maxTextLine bounds one printed line; results stand at the beginning or the end of far shorter ones.
+// maxTextLine limits one printed line, in bytes. Results are at the beginning or the end of far shorter lines.
 const maxTextLine = 16 << 10
 
-// lineFeed cuts what is written to it into lines without control characters. Of a line that is too long the end is
-// dropped. Lines that come together share their memory: whoever keeps one clones it.
+// lineFeed splits its input into lines without control characters. The end of an overlong line is dropped. Lines that
+// arrive together share memory: clone a line to keep it.
 type lineFeed struct {
 	to   func(string)
 	most int // bytes of a line
@@ -69,14 +69,14 @@ func (l *lineFeed) lines(text string) {
 	for text = safetext.Strip(text); text != ""; {
 		line, rest, _ := strings.Cut(text, "\n")
 		if len(line) > l.most {
-			line = safetext.Strip(line[:l.most]) // it may end in half a character now
+			line = safetext.Strip(line[:l.most]) // the cut may have split a character
 		}
 		l.to(line)
 		text = rest
 	}
 }
 
-// close hands on what stands after the last line feed.
+// close passes on the text after the last line feed.
 func (l *lineFeed) close() {
 	if len(l.part) > 0 {
 		l.lines(string(l.part) + "\n")
@@ -84,7 +84,7 @@ func (l *lineFeed) close() {
 	}
 }
 
-// Beginning keeps the first bytes of what is written to it.
+// Beginning keeps the first bytes written to it.
 type Beginning struct {
 	Most int
 	Text []byte
@@ -95,8 +95,7 @@ func (b *Beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// End keeps the last bytes of what is written to it: at least Most, but for a word that would be cut. A nil one
-// is empty.
+// End keeps the last bytes written to it: at least Most, minus a word that would be cut. A nil End is empty.
 type End struct {
 	Most int
 	text []byte
@@ -118,8 +117,8 @@ func (e *End) String() string {
 	return string(e.text)
 }
 
-// form is a regular expression for lines that all contain a fixed text. Lines without the text are passed over before the
-// expression runs, because output can be a flood. It is compiled when it is first needed.
+// form is a regular expression for lines that contain a fixed text. Other lines are skipped without running it, as
+// output can be a flood. It is compiled on first use.
 type form struct {
 	has string
 	re  func() *regexp.Regexp
@@ -129,7 +128,7 @@ func newForm(has, re string) form {
 	return form{has, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(re) })}
 }
 
-// find returns the parts of a line, nil if it does not fit. They may be kept.
+// find returns the submatches of a line; nil if it does not match. They are copies that may be kept.
 func (f form) find(line string) []string {
 	if !strings.Contains(line, f.has) {
 		return nil

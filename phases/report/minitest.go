@@ -5,13 +5,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// minitests reads what Minitest prints with -v ("CalcTest#test_adds = 0.00 s = ."), the failures that follow,
-// and Ruby's error about a file that it could not load.
+// minitests reads the output of Minitest with -v ("CalcTest#test_adds = 0.00 s = ."), the failures after that, and
+// Ruby's error about a file that it could not load.
 type minitests struct {
 	results
-	open  session.TestID // what is running: a test may print between its name and its result
-	ended bool           // the sum was printed
-	file  string         // that could not be loaded
+	open  session.TestID // the running test: it may print between its name and its result
+	ended bool           // the summary was printed
+	file  string         // a file that could not be loaded
 	error string         // why
 }
 
@@ -56,7 +56,7 @@ func (p *minitests) line(text string) {
 	p.loadError(text)
 }
 
-// minitestID leaves out the number that Minitest gives to an `it`: it changes when another one is put in front.
+// minitestID omits the number that Minitest gives to an `it`: it changes when another one is inserted before.
 func minitestID(m []string) session.TestID {
 	return session.TestID(testName(m[1] + "::" + m[2] + m[3]))
 }

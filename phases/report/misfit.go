@@ -10,11 +10,11 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// A test for a new shape of something that exists (other arguments, another result, a public field) cannot be built
-// before the code is written either. Compilers speak of types then, not of a name.
+// A test for a new interface of existing code (other arguments, another result, a public field) cannot be built
+// before the code is written either. Compilers then report types, not a name.
 
-// misfits are what compilers say of types that do not fit: the texts of Go, javac, kotlinc, scalac and swiftc, and the
-// numbers of other compilers.
+// misfits match compiler errors about types that do not fit: by text for Go, javac, kotlinc, scalac and swiftc, by
+// number for other compilers.
 var misfits = sync.OnceValue(func() (r struct{ golang, words, codes *regexp.Regexp }) {
 	r.golang = regexp.MustCompile(
 		`^(?:cannot use |not enough arguments in call to |too many arguments in call to |assignment mismatch: |` +
@@ -39,10 +39,10 @@ var misfits = sync.OnceValue(func() (r struct{ golang, words, codes *regexp.Rege
 
 var errorCode = newForm("", `\b(?:E|TS|CS|FS|BC)\d+\b`)
 
-// maxMisfit bounds how much of a compiler's error stands in a reason.
+// maxMisfit limits a compiler's message in a reason.
 const maxMisfit = 160
 
-// misfit is what a compiler says in an error about a file, if it says that types do not fit; "" for every other error.
+// misfit returns a compiler's message about a file if it says that types do not fit; "" for every other error.
 func misfit(file, message string) string {
 	first, _, _ := strings.Cut(message, "\n")
 	switch path.Ext(file) {
@@ -71,7 +71,7 @@ func misfit(file, message string) string {
 	return ""
 }
 
-// misfitInTypeScript returns the first error about types, "" if one of them is neither that nor about a missing name.
+// misfitInTypeScript returns the first error about types; "" if some error is about neither types nor a missing name.
 func misfitInTypeScript(errs [][]string) (first string) {
 	for _, e := range errs {
 		switch {

@@ -2,7 +2,7 @@ package report
 
 import "testing"
 
-// TestMisfit reads what compilers really print.
+// TestMisfit reads real messages of compilers.
 func TestMisfit(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ file, message, want string }{

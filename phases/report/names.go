@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// testName makes a name fit for an id: printable, on one line, bounded. It may be kept: it shares no memory
-// with what was printed.
+// testName makes a name fit for an id: printable, on one line, bounded. It shares no memory with the output, and may
+// be kept.
 func testName(s string) string {
 	return excerpt(strings.Clone(safetext.Line(s, 0)), MaxName)
 }
@@ -29,8 +29,8 @@ func SplitGo(id session.TestID) (pkg, name string) {
 	return "", ""
 }
 
-// Leaf is the name that a test is declared by: the function of a Go test, without subtests; otherwise what follows the
-// suites, without the parameters of pytest.
+// Leaf returns the name in a test's declaration: the function of a Go test, without subtests; otherwise the part
+// after the suites, without pytest's parameters.
 func Leaf(id session.TestID) string {
 	if _, name := SplitGo(id); name != "" {
 		top, _, _ := strings.Cut(name, "/")
@@ -40,7 +40,7 @@ func Leaf(id session.TestID) string {
 	if i := strings.LastIndex(s, "::"); i >= 0 {
 		s = s[i+2:]
 	}
-	for _, sep := range []string{SuiteSep, " › "} { // AVA's, which leaves the file's name out while there is one file
+	for _, sep := range []string{SuiteSep, " › "} { // AVA's; it omits the file's name if there is only one
 		if _, after := beforeLast(s, sep); after != "" {
 			s = after
 		}
@@ -55,7 +55,7 @@ func Leaf(id session.TestID) string {
 	return s
 }
 
-// method is the name in "adds()", "many(int)" of the JVM and "Adds(a: 1)" of .NET, "" for everything else.
+// method returns the name in "adds()", "many(int)" (JVM) and "Adds(a: 1)" (.NET); "" for everything else.
 func method(class, name string) string {
 	m := methodName.FindStringSubmatch(name)
 	if m == nil || strings.Contains(class, "/") || IsScript(class) {
@@ -64,7 +64,7 @@ func method(class, name string) string {
 	return m[1]
 }
 
-// Bare takes pytest's parameters and the number of a duplicate from a name.
+// Bare removes pytest's parameters and the number of a duplicate from a name.
 func Bare(s string) string {
 	if m := bareName.FindStringSubmatch(s); m != nil {
 		return m[1]
@@ -72,11 +72,11 @@ func Bare(s string) string {
 	return s
 }
 
-// IsScript reports whether a name is that of a file in a language whose tests are loaded, not built.
+// IsScript reports whether a name is a file in a language whose tests are loaded, not built.
 func IsScript(name string) bool { return scriptName.MatchString(name) }
 
-// Parent is the test that a subtest belongs to: one that may lose and rename subtests while it passes itself. "" for
-// tests of their own.
+// Parent returns the test that a subtest belongs to; "" for top-level tests. A parent may lose and rename subtests
+// while it passes itself.
 func Parent(id session.TestID) session.TestID {
 	if pkg, name := SplitGo(id); pkg != "" {
 		if i := strings.LastIndexByte(name, '/'); i > 0 {
@@ -101,7 +101,7 @@ func Parent(id session.TestID) session.TestID {
 	return ""
 }
 
-// beforeLast cuts at the last separator; "" and "" when there is none.
+// beforeLast cuts at the last separator; it returns "" and "" if there is none.
 func beforeLast(s, sep string) (before, after string) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):]
@@ -118,7 +118,7 @@ func Under(id, unit session.TestID) bool {
 	return ok && rest != "" && (strings.HasPrefix(rest, "::") || rest[0] == '.')
 }
 
-// SameFile reports whether the path that a tool printed, relative to wherever it ran, is this path of the work tree.
+// SameFile reports whether a path that a tool printed, relative to any directory, is this path of the work tree.
 func SameFile(inTree, printed string) bool {
 	printed = cleanPath(printed)
 	return printed != "." && (inTree == printed || strings.HasSuffix(inTree, "/"+printed) ||

@@ -1,5 +1,5 @@
-// Package report reads what test runners and compilers print and write: the result of every test, and what could not be
-// built or loaded.
+// Package report reads the output of test runners and compilers: the result of every test, and the units that could
+// not be built or loaded.
 package report
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// lineParser reads a format that is printed line by line.
+// lineParser parses a format that is printed line by line.
 type lineParser interface {
 	line(text string)
 	finish() // closes the report
 }
 
-// lineParsers are the formats that are printed line by line. `go test -json` has lines as well, of two kinds.
+// lineParsers are the formats that are printed line by line, except `go test -json`, whose lines are of two kinds.
 var lineParsers = map[workflows.Format]func(results) lineParser{
 	workflows.FormatCargo:    func(r results) lineParser { return &cargoTests{results: r, crate: "crate", unit: "crate"} },
 	workflows.FormatUnittest: func(r results) lineParser { return &unittests{results: r, ran: -1} },
@@ -23,7 +23,7 @@ var lineParsers = map[workflows.Format]func(results) lineParser{
 	workflows.FormatTAP:      func(r results) lineParser { return &tapTests{results: r, plan: -1} },
 }
 
-// documents are the formats that are documents. They return why a document is not to be trusted to be complete.
+// documents are the formats that are read as a whole. damage is why a document may be incomplete.
 var documents = map[workflows.Format]func(r results, data []byte) (damage string){
 	workflows.FormatJUnit: readJUnit,
 	workflows.FormatJest:  readJest,
@@ -31,26 +31,25 @@ var documents = map[workflows.Format]func(r results, data []byte) (damage string
 	workflows.FormatTRX:   readTRX,
 }
 
-// Reader makes a report of what one gate prints and writes.
+// Reader makes a report from the output and the files of one gate.
 type Reader struct {
-	Stdout, Stderr io.Writer // the same one where lines of both have to stay in order
+	Stdout, Stderr io.Writer // the same one if the order of their lines matters
 	gate           workflows.Gate
 	results        results
 	feeds          []*lineFeed
 	finish         func()
-	printed        *Beginning // what may be a document; nil for none
+	printed        *Beginning // possibly a document; nil for none
 	compilers      *compilers
 }
 
-// NewReader reads the output of a gate that runs at a place. The lines that `go test -json` wraps in events go to the
-// function text.
+// NewReader returns a reader for the output of a gate at a place. Lines in events of `go test -json` go to text.
 func NewReader(g workflows.Gate, at Place, text func(string)) *Reader {
 	r := &Reader{gate: g, results: newResults(at), compilers: &compilers{at: at}, finish: func() {}}
 	to := r.compilers.line
 	if parser := lineParsers[g.Format]; parser != nil {
 		p := parser(r.results)
 		r.finish = p.finish
-		if to = p.line; g.Format != workflows.FormatCargo { // which reads the compiler's errors itself
+		if to = p.line; g.Format != workflows.FormatCargo { // it reads compiler errors itself
 			to = func(line string) { p.line(line); r.compilers.line(line) }
 		}
 	}
@@ -60,7 +59,7 @@ func NewReader(g workflows.Gate, at Place, text func(string)) *Reader {
 		r.Stdout, r.Stderr, r.finish = r.feed(p.line, maxLine), r.feed(p.plain, maxLine), p.finish
 		return r
 	case g.Format.InFiles() && g.Report == "":
-		// Stdout may be the report, unless $WFS_REPORT turns out to be written.
+		// Stdout may be the report, unless the command writes $WFS_REPORT.
 		r.printed = &Beginning{Most: maxDocument + 1}
 		r.Stdout, r.Stderr = io.MultiWriter(r.feed(to, maxTextLine), r.printed), r.feed(to, maxTextLine)
 		return r
@@ -76,10 +75,10 @@ func (r *Reader) feed(to func(string), most int) io.Writer {
 	return f
 }
 
-// Count is the number of tests with a result so far, as far as it is known.
+// Count returns the number of tests with a result so far, as far as known.
 func (r *Reader) Count() int { return len(r.results.Tests) }
 
-// File reads a file that the run wrote. It counts instead of what the run printed.
+// File reads a report file that the run wrote. It replaces a report on standard output.
 func (r *Reader) File(in io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(in, maxDocument+1))
 	r.printed = nil
@@ -97,7 +96,7 @@ func (r *Reader) document(data []byte) {
 	}
 }
 
-// Report is what the gate said, after its end.
+// Report returns the report, after the gate's end.
 func (r *Reader) Report() *Report {
 	for _, f := range r.feeds {
 		f.close()
@@ -109,11 +108,11 @@ func (r *Reader) Report() *Report {
 	return r.results.Report
 }
 
-// Explain adds what compilers printed to the report of a gate that failed. inTree reports whether a file is the
-// project's.
+// Explain adds compiler errors to the report of a gate that failed. inTree reports whether a file belongs to the
+// project.
 func (r *Reader) Explain(inTree func(file string) bool) {
 	r.compilers.explain(r.results.Report, inTree)
 }
 
-// bad reports whether a test has to be explained.
+// bad reports whether a test failed or had an error.
 func bad(s session.TestStatus) bool { return s == session.TestFail || s == session.TestError }

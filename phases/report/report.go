@@ -9,46 +9,46 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Bounds of one report. They are far above what real suites print; beyond them a report is damaged.
+// Limits of one report. Real suites stay far below; a report beyond them is damaged.
 const (
 	maxTests  = 200_000
 	MaxName   = 1000 // bytes
-	maxBroken = 200  // breakages that are kept
+	maxBroken = 200  // stored breakages
 	maxLine   = 1 << 20
 )
 
-// Report is what one run of a per-test gate said.
+// Report is the result of one run of a gate with per-test results.
 type Report struct {
 	Tests    session.Tests
-	Messages map[session.TestID]string // of failing tests, at most maxFailures of them, at most maxExcerpt each
-	Files    map[session.TestID]string // where a failing test is, for runners that say so
+	Messages map[session.TestID]string // output of failing tests, at most maxFailures, at most maxExcerpt each
+	Files    map[session.TestID]string // files of failing tests, if the runner reports them
 	Broken   []Breakage
 	Crashed  map[string]bool         // Go packages whose test process died in the middle
-	Raised   map[session.TestID]bool // tests with TestError whose own code was running when it came
-	Damaged  string                  // why the report is not to be trusted to be complete, "" if it is
-	NoTests  bool                    // the runner itself said that there are none
-	TimedOut bool                    // the runner stopped tests that took longer than it gives them
+	Raised   map[session.TestID]bool // tests with TestError whose own code was running at the time
+	Damaged  string                  // why the report may be incomplete; "" if it is not
+	NoTests  bool                    // the runner itself said that there are no tests
+	TimedOut bool                    // the runner stopped tests that exceeded its time limit
 }
 
 // Breakage is one reason why a unit of tests (a Go package, a test file) could not be built or loaded.
 type Breakage struct {
 	Unit    session.TestID // its entry in the tests, with TestError
-	File    string         // where, as the runner names it; "" if it does not
-	Missing string         // the name that does not exist, when that is the reason
-	Misfit  string         // what is said of types that do not fit, when that is the reason and no name is missing
+	File    string         // as the runner names it; "" if unknown
+	Missing string         // the missing name, if that is the reason
+	Misfit  string         // a mismatch of types, if that is the reason and no name is missing
 	Message string
-	Line    int  // in File, 0 if it is not known
-	Setup   bool // it was loaded, and what is done once for its tests failed
+	Line    int  // in File; 0 if unknown
+	Setup   bool // it was loaded, but set-up or teardown for all of its tests failed
 	Build   bool // it stopped a whole build, so that other units could not run either
 }
 
-// New is an empty report.
+// New returns an empty report.
 func New() *Report {
 	return &Report{Tests: session.Tests{}, Messages: map[session.TestID]string{}, Files: map[session.TestID]string{},
 		Crashed: map[string]bool{}, Raised: map[session.TestID]bool{}}
 }
 
-// Set records a status. Of several for the same test the worst one stays: `-count=3` fails when one of them fails.
+// Set records a status. If a test gets several, the worst one counts: `-count=3` fails if one run fails.
 func (r *Report) Set(id session.TestID, s session.TestStatus) {
 	old, known := r.Tests[id]
 	if !known && len(r.Tests) >= maxTests {
@@ -60,12 +60,12 @@ func (r *Report) Set(id session.TestID, s session.TestStatus) {
 	}
 }
 
-// Worse orders statuses.
+// Worse returns a status's rank by severity.
 func Worse(s session.TestStatus) int {
 	return slices.Index([]session.TestStatus{session.TestSkip, session.TestPass, session.TestError, session.TestFail}, s)
 }
 
-// Say keeps what a failing test printed. The first text stays.
+// Say stores the output of a failing test. The first text stays.
 func (r *Report) Say(id session.TestID, message string) {
 	if old, ok := r.Messages[id]; ok && old != "" || !ok && len(r.Messages) >= maxFailures {
 		return
@@ -89,19 +89,19 @@ func (r *Report) Breaks(b Breakage) {
 	}
 }
 
-// results is a report while a parser fills it.
+// results is a report that a parser is filling.
 type results struct {
 	*Report
 	at   Place
 	seen map[session.TestID]int
-	said *quote // what is printed about a failing test
+	said *quote // the output about a failing test that is being collected
 }
 
 func newResults(at Place) results {
 	return results{Report: New(), at: at, seen: map[session.TestID]int{}}
 }
 
-// statuses are the words of runners for results.
+// statuses maps runners' words to results.
 var statuses = map[string]session.TestStatus{
 	"ok": session.TestPass, "passed": session.TestPass, "Passed": session.TestPass, "Warning": session.TestPass,
 	"PassedButRunAborted": session.TestPass, ".": session.TestPass, "pass": session.TestPass,
@@ -129,14 +129,14 @@ func (r *results) add(id session.TestID, status session.TestStatus, message stri
 	return id
 }
 
-// raise notes that a test's own code was running when its error came.
+// raise records that a test's own code was running when its error came.
 func (r *results) raise(id session.TestID) {
 	if len(r.Raised) < maxTests {
 		r.Raised[id] = true
 	}
 }
 
-// died records a test that was running when its process ended, "" for none.
+// died records a test that was running when its process ended; "" for none.
 func (r *results) died(id session.TestID) {
 	if id != "" {
 		r.Set(id, session.TestError)
@@ -144,8 +144,8 @@ func (r *results) died(id session.TestID) {
 	}
 }
 
-// unloaded records a file that could not be loaded. names are how the loader reports an unknown name. Ruby
-// loads all files before it runs the first test.
+// unloaded records a file that could not be loaded. names match the loader's messages about unknown names. In Ruby
+// this stops all tests: it loads all files before it runs the first test.
 func (r *results) unloaded(unit, file, message string, names *forms) {
 	message = safetext.Strip(r.at.Without(message))
 	missing := names.find(message)
@@ -156,7 +156,7 @@ func (r *results) unloaded(unit, file, message string, names *forms) {
 		Build: names == unknownInRuby})
 }
 
-// flush keeps what was printed about a failing test.
+// flush stores the collected output of a failing test.
 func (r *results) flush() {
 	if r.said != nil && bad(r.Tests[r.said.id]) {
 		r.Say(r.said.id, r.at.Without(r.said.text.String()))
@@ -177,25 +177,25 @@ func (q *quote) add(line string) {
 	}
 }
 
-// Reload notes what a file printed that was loaded once more, because the first time it did not say why it failed.
+// Reload stores the output of a file that was loaded once more, because the first failure came without a reason.
 func (r *Report) Reload(b *Breakage, printed string) {
 	b.Message = excerpt(printed, maxExcerpt)
 	b.Missing = MissingInScript(b.Message)
 	r.Messages[b.Unit] = b.Message
 }
 
-// IsBroken reports whether an entry stands for something that could not be built or loaded.
+// IsBroken reports whether an entry is a unit that could not be built or loaded.
 func (r *Report) IsBroken(id session.TestID) bool {
 	return slices.ContainsFunc(r.Broken, func(b Breakage) bool { return b.Unit == id })
 }
 
-// Explained reports whether it is known what a unit lacks.
+// Explained reports whether the cause of a breakage is known.
 func (b Breakage) Explained() bool { return b.Missing != "" || b.Misfit != "" || b.Setup }
 
-// Raises reports whether a test with an error was running itself when it came, or waits for a name.
+// Raises reports whether a test with an error was itself running at the time, or waits for a name.
 func (r *Report) Raises(id session.TestID) bool {
 	return r.Raised[id] || MissingInScript(r.Messages[id]) != ""
 }
 
-// Fails reports whether a test fails; in no report none does.
+// Fails reports whether a test fails; it does not in a nil report.
 func (r *Report) Fails(id session.TestID) bool { return r != nil && Bad(r.Tests[id]) }

@@ -19,7 +19,7 @@ func parsed(f workflows.Format, text string) *Report {
 	return r.Report()
 }
 
-// What runners really printed (testdata/runners), and what is read from it.
+// TestRunners reads real output of runners (testdata/runners).
 func TestRunners(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -133,7 +133,7 @@ func TestMinitestParser(t *testing.T) {
 	}
 }
 
-// Dialects of JUnit XML that no tool here writes.
+// TestJUnitDialects reads dialects of JUnit XML that no tool here writes.
 func TestJUnitDialects(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, in, want, raised string }{
@@ -181,7 +181,7 @@ func TestTRXParser(t *testing.T) {
 	}
 }
 
-// TestSetUpIsNoTest reads what unittest prints when what is done once for a class or a module fails.
+// TestSetUpIsNoTest reads unittest's output when set-up or teardown of a class or a module fails.
 func TestSetUpIsNoTest(t *testing.T) {
 	t.Parallel()
 	rule, line := strings.Repeat("=", 70), strings.Repeat("-", 70)
@@ -217,7 +217,7 @@ func TestTextParsersStaySmall(t *testing.T) {
 	}
 }
 
-// A file that ts-jest cannot compile waits for code when its compiler misses a name; the message is in colours.
+// TestJestCompilesTypeScript: a file that ts-jest cannot compile waits for code when its compiler misses a name; the message is in colours.
 func TestJestCompilesTypeScript(t *testing.T) {
 	r := parsed(workflows.FormatJest, `{"testResults":[{"assertionResults":[],"message":"  ● Test suite failed to run\n\n    `+
 		`\u001b[96mtest/calc.test.ts\u001b[0m:\u001b[93m2\u001b[0m:\u001b[93m15\u001b[0m - \u001b[91merror\u001b[0m\u001b[90m TS2305: `+
@@ -228,7 +228,7 @@ func TestJestCompilesTypeScript(t *testing.T) {
 	}
 }
 
-// A document is read as a whole, and refused beyond a size.
+// TestDocumentThatIsTooLarge: a document is read as a whole, and refused beyond a size.
 func TestDocumentThatIsTooLarge(t *testing.T) {
 	for format, head := range map[workflows.Format]string{workflows.FormatJest: `{"testResults":["`, workflows.FormatJUnit: "<testsuite><!--"} {
 		r := NewReader(workflows.Gate{Format: format}, Place{"/top"}, func(string) {})
@@ -238,7 +238,7 @@ func TestDocumentThatIsTooLarge(t *testing.T) {
 	}
 }
 
-// fuzzFormat holds that any text is read, stays bounded and can be judged.
+// fuzzFormat checks that any text can be read and judged, and that the report stays bounded.
 func fuzzFormat(f *testing.F, format workflows.Format, seeds ...string) {
 	for _, s := range seeds {
 		f.Add(s)

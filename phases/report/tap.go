@@ -11,19 +11,19 @@ import (
 )
 
 // tapTests reads the Test Anything Protocol (versions 12 to 14), as Bats, prove, tape, AVA and many others print it.
-// Subtests, indented by four, are "test > subtest". A test without a description is named by its number.
+// Subtests, indented by four, become "test > subtest". A test without a description is named by its number.
 type tapTests struct {
 	results
 	inside []tapTest // subtests whose parent's own line is still to come
 	yaml   bool
-	quotes []*quote // what failing tests print, which stands behind their lines
+	quotes []*quote // output of failing tests, which follows their lines
 	tape   bool     // "TAP version 13": a comment before results may be the name of their test
 	group  string   // that name
 	after  bool     // the last line was a failing test or about one
 	plan   int      // -1: none
 	loads  []tapLoad
-	fault  *quote // an error outside of all tests, for whose file AVA says next that it ended
-	tests  int    // at the top
+	fault  *quote // an error outside of all tests; AVA's next line names the file
+	tests  int    // at the top level
 }
 
 type tapTest struct {
@@ -74,11 +74,11 @@ func (p *tapTests) line(text string) {
 	}
 }
 
-// comment reads what tape prints before the assertions of a test, "# NAME". Elsewhere comments explain
-// failures, say what subtest follows, or sum up.
+// comment reads "# NAME", which tape prints before a test's assertions. Other comments explain failures, announce a
+// subtest, or sum up.
 func (p *tapTests) comment(depth int, text string) {
 	name := strings.TrimSpace(strings.TrimPrefix(text, "#"))
-	if strings.HasPrefix(name, "Subtest:") { // Node's runner names tests so; other comments are what the code printed
+	if strings.HasPrefix(name, "Subtest:") { // Node's runner: other comments are the code's output
 		p.group, p.tape = "", false
 	}
 	if depth > 0 || !p.tape || p.after || name == "" || p.plan >= 0 {
@@ -118,7 +118,7 @@ func (p *tapTests) test(depth int, m []string) {
 		p.said = t.text
 	}
 	if depth == 0 && p.group != "" {
-		// tape's tests have assertions without stable names; the worst of them counts
+		// tape's assertions have no stable names: the worst one of a test counts.
 		p.Set(session.TestID(p.group), status)
 		p.quote(session.TestID(p.group), t.text)
 		return
@@ -131,8 +131,7 @@ func (p *tapTests) test(depth int, m []string) {
 	}
 }
 
-// nest makes the tests that came before it, and are deeper, subtests of a test. One that only sums them up is
-// none itself.
+// nest turns the preceding deeper tests into subtests of a test. A test that only sums them up is dropped.
 func (p *tapTests) nest(t tapTest) {
 	from := slices.IndexFunc(p.inside, func(b tapTest) bool { return b.depth > t.depth })
 	explained := false
@@ -146,7 +145,7 @@ func (p *tapTests) nest(t tapTest) {
 	}
 }
 
-// quote keeps what is printed behind the line of a failing test.
+// quote stores the output after the line of a failing test.
 func (p *tapTests) quote(id session.TestID, text *quote) {
 	if text != nil && len(p.quotes) < maxFailures {
 		text.id = id
@@ -154,8 +153,8 @@ func (p *tapTests) quote(id session.TestID, text *quote) {
 	}
 }
 
-// loadFailure reports whether a line is about a file that could not be loaded, and not about a test. AVA prints two such
-// lines, the error and the process that ended; Node prints the file.
+// loadFailure reports whether a line is about a file that could not be loaded, not a test. AVA prints two such lines,
+// for the error and for the process that ended; Node prints the file.
 func (p *tapTests) loadFailure(name string) bool {
 	file, _, ended := strings.Cut(name, " exited with a non-zero exit code")
 	switch {
@@ -166,7 +165,7 @@ func (p *tapTests) loadFailure(name string) bool {
 	case ended && IsScript(file) || IsScript(name) && !strings.Contains(name, " "):
 		if p.fault == nil {
 			p.fault = &quote{}
-			p.fault.add("test failed") // as in Node's JUnit: it has to be asked for the reason
+			p.fault.add("test failed") // as in Node's JUnit: a second load gives the reason
 		}
 		p.loads = append(p.loads, tapLoad{file, p.fault})
 		p.fault, p.said = nil, nil
@@ -177,7 +176,7 @@ func (p *tapTests) loadFailure(name string) bool {
 }
 
 func (p *tapTests) finish() {
-	if p.fault != nil { // thrown outside of all tests, by a file that is not named
+	if p.fault != nil { // thrown outside of all tests, by an unknown file
 		p.Damaged, _, _ = strings.Cut(p.fault.text.String(), "\n")
 	}
 	for _, l := range p.loads {

@@ -8,15 +8,15 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// trxRun is a results file of `dotnet test --logger trx`, which needs no package. An id is
-// "Calc.Tests.CalcTests::Adds(a: 1)": the class comes from the definitions, which stand behind the results.
+// trxRun reads a results file of `dotnet test --logger trx`, which needs no extra package. An id is
+// "Calc.Tests.CalcTests::Adds(a: 1)": the class comes from the definitions, which follow the results.
 type trxRun struct {
 	results
 	tests   []*trxTest
-	classes map[string]string // of the test with this id
+	classes map[string]string // by test id
 	open    *trxTest          // nil outside of tests
-	defined string            // id of the definition that is open
-	inside  bool              // in an element whose text says why the open test failed
+	defined string            // id of the open definition
+	inside  bool              // in an element with the failure text of the open test
 }
 
 type trxTest struct {

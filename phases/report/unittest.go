@@ -9,21 +9,21 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// unittests reads what `python -m unittest -v` prints: a line for each test, then a section for each failure, then the
-// sum. An id is "tests.test_calc.TestCalc::test_adds", as pytest's is. Failing subtests are "…::test_x[i=1]".
+// unittests reads the output of `python -m unittest -v`: a line for each test, then a section for each failure, then
+// the summary. An id is "tests.test_calc.TestCalc::test_adds", as in pytest. Failing subtests are "…::test_x[i=1]".
 type unittests struct {
 	results
-	open   session.TestID // of the line that is open: its result is still to come
+	open   session.TestID // test of the open line: its result is still to come
 	status session.TestStatus
-	module string // which the open section says could not be loaded or set up; "" if it is about a test
-	setup  bool   // it is about what is done once for the tests of a class or a module
-	ran    int    // what the sum says; -1 without a sum
+	module string // of the open section, if it could not be loaded or set up; "" if it is about a test
+	setup  bool   // it is about set-up or teardown for all tests of a class or a module
+	ran    int    // the summary's count; -1 without a summary
 	rule   bool   // the last line was ======
 }
 
 var (
-	// test_a (mod.Class.test_a), before Python 3.11 test_a (mod.Class); a subtest has [message] or (i=1) behind it. The
-	// result follows; a line may hold very many of these, so it is not looked at here.
+	// test_a (mod.Class.test_a), before Python 3.11 test_a (mod.Class); a subtest is followed by [message] or (i=1).
+	// The result is not matched here, because a line may hold very many of these.
 	unittestTest   = newForm(" (", `^(\w+|\w[\w.]*) \(([\w.<>]+)\)((?: \[.*?\])?(?: \(.*\))?)?(?: \.\.\. |$)`)
 	unittestResult = newForm("", `(ok|FAIL|ERROR|expected failure|unexpected success|skipped (?:'.*'|".*"))$`)
 	unittestHead   = newForm(": ", `^(ERROR|FAIL|UNEXPECTED SUCCESS): (.*)$`)
@@ -31,7 +31,7 @@ var (
 	pythonFile     = newForm("File", `(?m)^  File "(.+?)", line \d+`)
 )
 
-// unittestEnds are the ends of results: most lines have none of them.
+// unittestEnds are the ends of results, checked first because most lines have none.
 var unittestEnds = []string{"ok", "FAIL", "ERROR", " failure", " success", "'", `"`}
 
 func (p *unittests) line(text string) {
@@ -93,7 +93,7 @@ func failing(word string) session.TestStatus {
 	return session.TestFail
 }
 
-// unittestName is the id of "name (where)". A module that could not be loaded is named by itself.
+// unittestName returns the id of "name (where)". A module that could not be loaded is named by itself.
 func unittestName(name, where string) session.TestID {
 	if strings.HasPrefix(where, "unittest.loader.") {
 		return session.TestID(name)
@@ -105,7 +105,7 @@ func unittestName(name, where string) session.TestID {
 	return session.TestID(testName(where + "::" + name))
 }
 
-// close records the result of the open line. Without one, the test is only known to have begun.
+// close records the result of the open line. Without one, it is only known that the test began.
 func (p *unittests) close(result string) {
 	id := p.open
 	p.open = ""
@@ -113,28 +113,28 @@ func (p *unittests) close(result string) {
 	switch {
 	case id == "":
 	case result == "":
-		p.Set(id, session.TestPass) // the sections say so if not: subtests that fail print no result for their test
+		p.Set(id, session.TestPass) // sections correct this: failing subtests print no result for their test
 	case bad(status) && forAll(Leaf(id)): // a section says more
 	case ran:
 		p.add(id, status, "")
 	default:
-		p.add(id, session.TestSkip, "") // also an expected failure: it says nothing
+		p.add(id, session.TestSkip, "") // also an expected failure: it proves nothing
 	}
 }
 
-// subtestID makes test[i=1] of " (i=1)".
+// subtestID returns test[i=1] for " (i=1)".
 func subtestID(id session.TestID, params string) session.TestID {
 	params = strings.NewReplacer("[", "", "]", "", "(", "", ")", "").Replace(strings.TrimSpace(params))
 	return session.TestID(string(id) + "[" + testName(params) + "]")
 }
 
-// forAll reports whether a name is that of what is done once for the tests of a class or a module. It is printed only
-// when it fails, so that it is no test: no later run could show that it passes.
+// forAll reports whether a name is a set-up or teardown for all tests of a class or a module. It is printed only if
+// it fails, so it is not recorded as a test: no later run could show it passing.
 func forAll(name string) bool {
 	return name == "setUpClass" || name == "setUpModule" || name == "tearDownClass" || name == "tearDownModule"
 }
 
-// begin reads "ERROR: test_a (mod.Class.test_a)", behind which a section begins.
+// begin reads "ERROR: test_a (mod.Class.test_a)", the head of a section.
 func (p *unittests) begin(head []string) {
 	id := session.TestID(testName(head[2]))
 	p.status, p.module, p.setup = failing(head[1]), "", false
@@ -173,7 +173,7 @@ func (p *unittests) endSection() {
 	p.flush()
 }
 
-// moduleFile is the file of a module that could not be loaded: the one that the traceback names for it.
+// moduleFile returns the file of a module that could not be loaded, from the traceback if that names it.
 func moduleFile(module, message string) string {
 	name := module[strings.LastIndexByte(module, '.')+1:] + ".py"
 	for _, m := range pythonFile.re().FindAllStringSubmatch(message, -1) {
@@ -185,7 +185,7 @@ func moduleFile(module, message string) string {
 }
 
 func (p *unittests) finish() {
-	if p.ran < 0 { // the process died in it
+	if p.ran < 0 { // the process died in that test
 		p.died(p.open)
 		p.open = ""
 	}

@@ -10,13 +10,12 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// This file has what compilers and loaders print about a name that does not exist. A test may fail for such a
-// name before the code is written, and for types that do not fit yet (see misfit). Everything else that keeps a
-// test from being built (a syntax error, a dependency that is not installed) is a mistake in the test or in the
-// environment.
+// This file has the messages of compilers and loaders about a name that does not exist. Before the code is written, a
+// test may fail for such a name, or for types that do not fit yet (see misfit). Any other build failure (a syntax
+// error, a missing dependency) is a mistake in the test or in the environment.
 
-// forms are expressions, one on each line of a text, that are tried in order. The group of the first one that
-// matches is the name; an empty group says that no name is missing, whatever the forms below it would find.
+// forms are regular expressions, one per line, tried in order. The group of the first match is the name; if it is
+// empty, no name is missing.
 type forms struct{ list func() []*regexp.Regexp }
 
 func newForms(text string) *forms {
@@ -39,7 +38,7 @@ func (f *forms) find(text string) string {
 	return ""
 }
 
-// unknownInGo is about the compiler, vet and the go command. The testing package is not the project's to extend.
+// unknownInGo is for the compiler, vet and the go command. The project cannot extend the testing package.
 var unknownInGo = newForms(`
 ^undefined: ([^\s;:,)]+)
 ^\S+ undefined \(type \*?testing\..* has no field or method()
@@ -49,7 +48,7 @@ unknown field (.*?) in struct literal
 refers to unknown identifier: ([^\s;:,)]+)
 `)
 
-// goPackages is about packages: those of the project's module may be missing, others are dependencies.
+// goPackages is for missing packages: the project's own may still be written, others are dependencies.
 var goPackages = newForms(`
 no required module provides package ([^\s;:]+)[;:]
 package (\S+) is not in (?:std|GOROOT)
@@ -59,7 +58,7 @@ cannot find module providing package ([^\s;:,)]+)
 module (\S+): reading 
 `)
 
-// missingInGo returns the name that is missing. module is the import path's part above the package, "" if unknown.
+// missingInGo returns the missing name. module is the part of the import path above the package, "" if unknown.
 func missingInGo(msg, module string) string {
 	if name := unknownInGo.find(msg); name != "" {
 		return name
@@ -70,8 +69,8 @@ func missingInGo(msg, module string) string {
 	return ""
 }
 
-// ModulePrefix is the import path of the directory that the printed name of a file is relative to: the
-// module's, or that of a directory in it.
+// ModulePrefix returns the import path of the directory to which a printed file name is relative: the module, or a
+// directory in it.
 func ModulePrefix(pkg, file string) string {
 	if file == "" {
 		return ""
@@ -87,7 +86,7 @@ func ModulePrefix(pkg, file string) string {
 	return pkg
 }
 
-// unknownInScripts is about Node, Python and their test runners.
+// unknownInScripts is for Node, Python and their test runners.
 var unknownInScripts = newForms(`
 The requested module 'LOCAL[^']*' does not provide an export named '([^']+)'
 does not provide an export named '()
@@ -114,7 +113,7 @@ func MissingInScript(text string) string {
 	return unknownInScripts.find(text)
 }
 
-// unknownInRust is about rustc, without its codes.
+// unknownInRust is for rustc, without its codes.
 var unknownInRust = newForms("" +
 	"^cannot find (?:function|value|type|trait|struct, variant or union type|struct|macro|tuple struct/variant|tuple variant" +
 	"|unit struct|attribute|derive macro|associated function|associated type|method|module or crate|\\w+)(?:, \\w+)* `([^`]+)` in \n" +
@@ -130,8 +129,8 @@ var unknownInRust = newForms("" +
 	"^no `([^`]+)` (?:external|in) \n" +
 	"^(?:method|type) `([^`]+)` is not a member of trait")
 
-// unknownInCompiled is about compilers of the JVM, of .NET, of TypeScript and of Swift, and about PHP. javac's
-// "cannot find symbol" is not among them: it names the symbol on another line.
+// unknownInCompiled is for compilers of the JVM, of .NET, of TypeScript and of Swift, and for PHP. It lacks javac's
+// "cannot find symbol", which names the symbol on another line.
 var unknownInCompiled = newForms(`
 package ([\w.]+) does not exist
 (?:object|value|type) (\w+) is not a member of
@@ -155,7 +154,7 @@ cannot find (?:type )?'([^']+)' in scope
 has no member '([^']+)'
 `)
 
-// unknownInRuby is about Ruby, while files are loaded and while tests run.
+// unknownInRuby is for Ruby, while it loads files and while tests run.
 var unknownInRuby = newForms("cannot load such file -- (\\S+)\nuninitialized constant ([\\w:]+)\n" +
 	"undefined (?:local variable or )?method [`'](\\S+?)'\nundefined local variable or method [`'](\\S+?)'")
 
@@ -165,8 +164,8 @@ func typescriptErrors(text string) [][]string {
 	return typescriptError.re().FindAllStringSubmatch(text, maxBroken)
 }
 
-// missingInTypeScript returns the first name that one of the compiler's errors misses, "" if one of them says something
-// else. A parameter without a type follows from a function that is missing.
+// missingInTypeScript returns the first missing name in the compiler's errors; "" if one has another cause. A
+// parameter without a type is ignored: it follows from a missing function.
 func missingInTypeScript(errs [][]string) (first string) {
 	for _, e := range errs {
 		name := unknownInCompiled.find(e[2])
@@ -184,14 +183,14 @@ func followsInTypeScript(code string) bool {
 	return code == "TS7006" || code == "TS7031" || code == "TS7005" || code == "TS18046"
 }
 
-// lacking are the words of Python, Node and shells.
+// lacking is for missing modules and programs in Python, Node and shells.
 var lacking = newForms(`
 No module named '?([\w.]+)
 Cannot find (?:module|package) '([\w@][^'\n]*)'
 (?m)^(?:\S*/)?(?:ba|da|k|z)?sh: (?:(?:line )?\d+: )?([^\s:]+): (?:command not found|not found|No such file)
 `)
 
-// Lacking is the module or program that is not there, by what was printed, "" when nothing says so.
+// Lacking returns the module or program that is missing according to the output; "" if it names none.
 func Lacking(printed string) string { return safetext.Line(lacking.find(printed), 100) }
 
 var (
@@ -199,26 +198,26 @@ var (
 	nodePackage   = newForms("Cannot find package '([^']+)'")
 )
 
-// UnlinkedCrate is the crate that an error of rustc misses, "" if it is another error.
+// UnlinkedCrate returns the crate that an error of rustc misses; "" for another error.
 func UnlinkedCrate(message string) string { return unlinkedCrate.find(message) }
 
-// NodePackage is the package that Node misses, "" if it is another error.
+// NodePackage returns the package that Node misses; "" for another error.
 func NodePackage(message string) string { return nodePackage.find(message) }
 
-// toolMissing is how interpreters and package managers say that a runner is not installed.
+// toolMissing matches messages of interpreters and package managers about a runner that is not installed.
 var toolMissing = newForm("", `No module named (?:pytest|unittest)|npx canceled due to missing packages|could not determine executable to run|`+
 	`bundler: command not found|Could not find command |error: no such command|ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL|Couldn't find the binary |`+
 	`Could not open input file: vendor/bin|error: toolchain |No .NET SDKs were found|^sh: .*not found|^error Command ".*not found\.$`)
 
-// ToolMissing reports whether a line says that the runner is not installed. Those who print it end with
-// ordinary exit codes, and an agent's code is not to blame.
+// ToolMissing reports whether a line says that the runner is not installed. Such programs end with ordinary exit
+// codes, and an agent's code is not to blame.
 func ToolMissing(line string) bool { return toolMissing.find(line) != nil }
 
-// noTests is how runners say that there is no test to run. The last one is Node's.
+// noTests matches messages of runners without a test to run. The last one is Node's.
 var noTests = newForm("", `No tests found|No test files found|no packages to test|(?m)^Could not find '`)
 
-// SaysNoTests reports whether a run without results had no test to run: go and node end with 0 then, pytest and
-// unittest with 5, others with a sentence.
+// SaysNoTests reports whether a run without results had no test to run: go and node then exit with 0, pytest and
+// unittest with 5, others print a message.
 func SaysNoTests(f workflows.Format, exit int, printed string) bool {
 	return exit == 0 || exit == 5 && (f == workflows.FormatJUnit || f == workflows.FormatUnittest) ||
 		noTests.find(printed) != nil

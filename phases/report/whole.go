@@ -8,16 +8,16 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// SortedOnce sorts a list, and leaves each of its texts in it once.
+// SortedOnce sorts a list and removes duplicates.
 func SortedOnce[T ~string](list []T) []T {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// GateID stands for a gate as a whole among its tests: an exit-code gate, or an exit code that no test explains.
+// GateID returns the id for a gate as a whole: an exit-code gate, or an exit code that no test explains.
 func GateID(gate string) session.TestID { return session.TestID("gate " + gate) }
 
-// Count sums the tests up without the entry for the gate as a whole.
+// Count counts the results without the entry for the gate as a whole.
 func Count(tests session.Tests, gate string) session.Counts {
 	c := tests.Count()
 	switch tests[GateID(gate)] {
@@ -31,7 +31,7 @@ func Count(tests session.Tests, gate string) session.Counts {
 	return c
 }
 
-// SortedKeys are the keys of a map in order.
+// SortedKeys returns the keys of a map in order.
 func SortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // IsCode reports whether a file is source code.

@@ -10,27 +10,27 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Bench is what attempts are judged and tried with: the places where gates run, and the trees that they run on.
+// Bench has what judging an attempt needs: places where gates run, and trees that they run on.
 type Bench struct {
 	gate.Rooms
 	Trees
 }
 
-// Trees reads trees, and makes others of them.
+// Trees reads trees, and makes changed ones.
 type Trees struct {
-	// Show returns a file of a tree, nil when the tree has none of that name.
+	// Show returns the contents of a file in a tree; nil if there is no such file.
 	Show func(ctx context.Context, tree session.Tree, path string) ([]byte, error)
-	// Paths are the paths of a tree's files.
+	// Paths returns the paths of a tree's files.
 	Paths func(ctx context.Context, tree session.Tree) ([]string, error)
 	// Changes lists the differences between two trees.
 	Changes func(ctx context.Context, from, to session.Tree) ([]session.Change, error)
-	// Overlay is a tree with some paths as another one has them.
+	// Overlay returns base with some paths taken from another tree.
 	Overlay func(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error)
-	// WithTexts is a tree in which some files have other texts.
+	// WithTexts returns a tree with new contents for some files.
 	WithTexts func(ctx context.Context, tree session.Tree, texts map[string][]byte) (session.Tree, error)
 }
 
-// JudgeGate runs one gate and judges its results. What is flaky is found out by further runs on the same tree.
+// JudgeGate runs one gate and judges its results. Further runs on the same tree find flaky tests.
 func (b *Bench) JudgeGate(ctx context.Context, g workflows.Gate, on gate.On, r session.JudgeRequest,
 	files *verdict.Files) (session.GateResult, *gate.Run, error) {
 	run, err := b.Run(ctx, g, on)
@@ -50,7 +50,7 @@ func (b *Bench) JudgeGate(ctx context.Context, g workflows.Gate, on gate.On, r s
 	return f.Result(run), run, nil
 }
 
-// StartOf are a gate's results at the lap's start, else on the base.
+// StartOf returns a gate's results at the lap's start or, without any, on the base.
 func StartOf(r session.JudgeRequest, gate string) session.Tests {
 	if tests := r.LapStart.Gates[gate]; tests != nil {
 		return tests
@@ -58,10 +58,9 @@ func StartOf(r session.JudgeRequest, gate string) session.Tests {
 	return r.Baseline.Gates[gate]
 }
 
-// targetGate names the gate whose tests a lap is about; others with results by test know nothing of them.
+// targetGate names the gate whose tests a lap is about. Other gates with per-test results do not know these tests.
 func targetGate(r session.JudgeRequest) string { return cmp.Or(r.TargetsOf, redGate(r.Plan.Workflow)) }
 
-// redGate names the first gate that expects red.
 func redGate(w workflows.Workflow) string {
 	for _, p := range w.Phases {
 		for _, g := range p.Gates {
@@ -73,7 +72,7 @@ func redGate(w workflows.Workflow) string {
 	return ""
 }
 
-// Files are the files that a request's lap has changed.
+// Files returns the files that the request's lap has changed.
 func (t Trees) Files(ctx context.Context, r session.JudgeRequest) *verdict.Files {
 	l := &verdict.Files{Now: t.shown(ctx, r.Tree), Before: t.shown(ctx, lapStart(r))}
 	for _, c := range r.Changed {
@@ -84,12 +83,11 @@ func (t Trees) Files(ctx context.Context, r session.JudgeRequest) *verdict.Files
 	return l
 }
 
-// lapStart is the tree with which the lap began.
 func lapStart(r session.JudgeRequest) session.Tree {
 	return cmp.Or(r.LapStart.Tree, r.Baseline.Tree)
 }
 
-// shown reads files of a tree, as far as they are read.
+// shown returns a function that reads files of a tree, each up to gate.MaxRead bytes.
 func (t Trees) shown(ctx context.Context, tree session.Tree) func(path string) []byte {
 	return func(path string) []byte {
 		text, _ := t.Show(ctx, tree, path)

@@ -17,7 +17,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Worth asks what the lap's tests notice: other expected values, and code that fails.
+// Worth tests the lap's tests: they must fail with other expected values and, if code is set, if the lap's code
+// fails.
 func (t *Trial) Worth(ctx context.Context, code bool) error {
 	if len(t.Tests) == 0 {
 		t.Tried(tryCanary, NotTried, "no test of this lap has a known name")
@@ -33,7 +34,7 @@ func (t *Trial) Worth(ctx context.Context, code bool) error {
 		return err
 	}
 	return own.inTurn(func() error { return own.needsCode(ctx) }, func() error {
-		if literals(lap) > 0 && len(passing) < len(t.Tests) { // beside tests with values others may look at effects alone
+		if literals(lap) > 0 && len(passing) < len(t.Tests) { // other tests may check effects only
 			return nil
 		}
 		return own.asksResults(ctx)
@@ -45,13 +46,13 @@ func (t *Trial) Worth(ctx context.Context, code bool) error {
 	})
 }
 
-// lapTests are the tests of the lap as they are tried.
+// lapTests makes experiments with the lap's tests.
 type lapTests struct {
 	*Trial
-	lap []File // changed in it
+	lap []File // changed in the lap
 }
 
-// inTurn makes experiments for as long as the attempt passes.
+// inTurn makes experiments one by one while the attempt passes.
 func (t lapTests) inTurn(experiments ...func() error) (err error) {
 	for _, experiment := range experiments {
 		if err == nil && t.Out.Verdict == session.Pass {
@@ -61,7 +62,7 @@ func (t lapTests) inTurn(experiments ...func() error) (err error) {
 	return err
 }
 
-// literals is how many values the tests that files have got compare with.
+// literals returns the number of values that the files' added test lines compare with.
 func literals(files []File) (all int) {
 	for _, f := range files {
 		_, n := experiment.Compared(f.Path, f.After, f.testLines())
@@ -70,7 +71,7 @@ func literals(files []File) (all int) {
 	return all
 }
 
-// needsCode asks whether the lap's tests fail if the code of the lap does.
+// needsCode checks that the lap's tests fail if the lap's code fails.
 func (t lapTests) needsCode(ctx context.Context) error {
 	hollow, quiet, why := hollowed(t.lap)
 	if why != "" {
@@ -81,9 +82,9 @@ func (t lapTests) needsCode(ctx context.Context) error {
 	return err
 }
 
-// canary asks whether the lap's tests fail with other expected values: numbers, then texts and truth values, and what
-// may be values where there are none of these for certain. It returns how many there were, and the tests that pass with
-// all of them.
+// canary checks that the lap's tests fail with other expected values: numbers, then texts and booleans. Without any
+// of these, it changes whatever may be a value. It returns the number of values, and the tests that pass with all
+// changes.
 func (t lapTests) canary(ctx context.Context) (values int, passing []session.TestID, err error) {
 	passing = slices.Clone(t.Tests)
 	ran := 0
@@ -97,7 +98,7 @@ func (t lapTests) canary(ctx context.Context) (values int, passing []session.Tes
 		if err != nil || t.Out.Verdict != session.Pass {
 			return values, passing, err
 		}
-		if sort != experiment.All { // else what was changed may as well be what is tried
+		if sort != experiment.All { // All may change inputs instead of expectations
 			ran += len(runs)
 			passing = passingIn(passing, runs)
 		}
@@ -111,15 +112,15 @@ func (t lapTests) canary(ctx context.Context) (values int, passing []session.Tes
 	return values, passing, err
 }
 
-// passingIn are those of some tests that pass in all of some runs.
+// passingIn returns the ids that pass in all runs.
 func passingIn(ids []session.TestID, runs []*gate.Run) []session.TestID {
 	return slices.DeleteFunc(ids, func(id session.TestID) bool {
 		return slices.ContainsFunc(runs, func(run *gate.Run) bool { return !run.Passes(id) })
 	})
 }
 
-// eachMustFail asks about each test of the lap by itself: one that compares with values, and passes with all of them
-// changed, says nothing. Whoever works is told, and a person is asked then.
+// eachMustFail checks each of the lap's tests by itself. A test that compares with values, and passes with all of
+// them changed, checks nothing. The agent is told; a person is asked if it insists.
 func (t lapTests) eachMustFail(ctx context.Context, passing []session.TestID) error {
 	deaf, path := t.comparing(passing)
 	if len(deaf) == 0 {
@@ -140,8 +141,8 @@ func (t lapTests) eachMustFail(ctx context.Context, passing []session.TestID) er
 	return nil
 }
 
-// comparing are those of some tests that compare with values for certain, by the name that they have in the lap's
-// tests, and a file that has one.
+// comparing returns those ids that certainly compare with values, and a file with one of them. It finds tests in the
+// source by the last part of their name; all tests of that name must be among the ids.
 func (t lapTests) comparing(ids []session.TestID) (list []session.TestID, path string) {
 	names := map[string][]session.TestID{}
 	for _, id := range t.Tests {
@@ -163,9 +164,9 @@ func (t lapTests) comparing(ids []session.TestID) (list []session.TestID, path s
 	return report.SortedOnce(list), path
 }
 
-// hollowed is the attempt's code with every function that the lap has written or changed failing at once, and
-// with every one returning nothing. Where much of the lap's code is in no function, or it changed data as well,
-// the tests may need that instead, and nothing is tried.
+// hollowed returns the attempt's code with each function that the lap wrote or changed failing at once, and with each
+// returning nothing. why is set if that proves nothing: if the lap changed much code outside functions, or data, the
+// tests may need that instead.
 func hollowed(lap []File) (hollow, quiet altered, why string) {
 	lines, texts, others := codeLines(lap)
 	all, outside := 0, 0
@@ -188,16 +189,15 @@ func hollowed(lap []File) (hollow, quiet altered, why string) {
 	return hollow, quiet, why
 }
 
-// mustFail runs the lap's tests on the attempt's tree with something changed that they must notice. If all of them
-// pass, twice, and where it can be changed in another way as well also with that, the judgement fails. It returns the
-// runs.
+// mustFail runs the lap's tests on the attempt's tree with change a. The judgement fails if all of them pass twice,
+// and pass with change other too, if there is one. It returns the runs.
 func (t lapTests) mustFail(ctx context.Context, kind, finding string, a, other altered) (runs []*gate.Run, err error) {
 	t.Say(fmt.Sprintf("gate %s with %s …", t.Gate.Name, a.says))
 	type step struct {
 		altered
 		only []session.TestID
 	}
-	steps := []step{{a, t.Tests}, {a, nil}} // the second time with all others, and nothing kept
+	steps := []step{{a, t.Tests}, {a, nil}} // the second run: all tests, no cache
 	if other.N > 0 && !maps.EqualFunc(a.texts, other.texts, bytes.Equal) {
 		steps = append(steps, step{other, t.Tests})
 	}
@@ -211,7 +211,7 @@ func (t lapTests) mustFail(ctx context.Context, kind, finding string, a, other a
 		case !run.Ran() || run.Leads != nil:
 			t.Tried(kind, NotTried, "it could not be run: "+run.Cannot("could not run").Error())
 			return runs, nil
-		case !t.allPass(run), kind == tryCanary && n > 0 && !t.nothingFails(run): // a value may be an older test's
+		case !t.allPass(run), kind == tryCanary && n > 0 && !t.nothingFails(run): // an older test may own the value
 			t.Tried(kind, Holds, "the lap's tests fail with "+a.says+", as they should")
 			return runs, nil
 		}
@@ -224,7 +224,7 @@ func (t lapTests) mustFail(ctx context.Context, kind, finding string, a, other a
 	return runs, nil
 }
 
-// bound bounds a run on another tree, which may never end, by what the attempt's took.
+// bound limits the timeout of a run on a changed tree, which may never end, by the duration of the attempt's run.
 func (t *Variants) bound(most time.Duration) time.Duration {
 	if ms := t.gateMillis(); ms > 0 {
 		return min(most, time.Duration(ms)*5*time.Millisecond+longer)
@@ -232,7 +232,7 @@ func (t *Variants) bound(most time.Duration) time.Duration {
 	return most
 }
 
-// gateMillis is how long the gate took.
+// gateMillis returns how long the gate took for the attempt; 0 if unknown.
 func (t *Variants) gateMillis() int64 {
 	for _, g := range t.Out.Gates {
 		if g.Gate == t.Gate.Name {
@@ -242,12 +242,11 @@ func (t *Variants) gateMillis() int64 {
 	return 0
 }
 
-// longer is what a run with something changed gets beside five times what the attempt's took: it may have to build
-// anew.
+// longer is added to five times the duration of the attempt's run: a changed tree may need a full build.
 const longer = time.Minute
 
-// Alter runs the gate on a tree that was changed on purpose: these tests alone where that can be had, all of them anew
-// where none are named.
+// Alter runs the gate on a deliberately changed tree. It runs only the given tests if the gate can do that; without
+// any it runs all tests and does not use the cache.
 func (t *Variants) Alter(ctx context.Context, tree session.Tree, name string, only []session.TestID) (*gate.Run,
 	error) {
 	g := t.Gate
@@ -261,7 +260,7 @@ func (t *Variants) Alter(ctx context.Context, tree session.Tree, name string, on
 	return run, err
 }
 
-// alterFiles is alter on a tree in which some files have other texts.
+// alterFiles is Alter on a tree with the changed files in a.
 func (t *Variants) alterFiles(ctx context.Context, tree session.Tree, a altered, name string,
 	only []session.TestID) (*gate.Run, error) {
 	tree, err := t.WithTexts(ctx, tree, a.texts)
@@ -271,12 +270,12 @@ func (t *Variants) alterFiles(ctx context.Context, tree session.Tree, a altered,
 	return t.Alter(ctx, tree, name, only)
 }
 
-// allPass reports whether all tests of the lap pass in a run.
+// allPass reports whether all of the lap's tests pass in a run.
 func (t *Variants) allPass(run *gate.Run) bool {
 	return !slices.ContainsFunc(t.Tests, func(id session.TestID) bool { return !run.Passes(id) })
 }
 
-// nothingFails reports whether all that passed for the attempt passes in a run of everything.
+// nothingFails reports whether every test that passed for the attempt passes in a full run.
 func (t *Variants) nothingFails(run *gate.Run) bool {
 	for id, s := range t.now() {
 		if s == session.TestPass && !run.Passes(id) {

@@ -17,15 +17,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// File is a file that an attempt has changed since another state, with its texts in that state and now.
+// File is a file that the attempt changed since another state, with its contents then and now.
 type File struct {
 	session.Change
 	Before, After []byte
-	// Aside: it holds tests, or what tests read or are run by. An experiment can have it as it was.
+	// Aside: it holds tests, or tests read it or are run by it. Experiments can restore it.
 	Aside bool
 }
 
-// Since are the files that the attempt has changed since another state, but for those of wfs's own.
+// Since returns the files that the attempt changed since another state, except wfs's own.
 func (t *Variants) Since(ctx context.Context, was session.Tree) ([]File, error) {
 	if known, ok := t.files[was]; ok {
 		return known, nil
@@ -59,8 +59,7 @@ func (t *Variants) Since(ctx context.Context, was session.Tree) ([]File, error) 
 	return list, nil
 }
 
-// AsideOf are the paths of files that experiments can have as they were. edited reports whether any of them was there
-// before.
+// AsideOf returns the paths of files that experiments can restore. edited reports whether any of them existed before.
 func AsideOf(files []File) (paths []string, edited bool) {
 	for _, f := range files {
 		if f.Aside {
@@ -71,8 +70,8 @@ func AsideOf(files []File) (paths []string, edited bool) {
 	return paths, edited
 }
 
-// testsOrInstrument reports whether a changed file is a test, or says how tests are run. Of manifests only changes of
-// what runs tests count: a dependency is part of the work. Of code that has tests beside it, those count.
+// testsOrInstrument reports whether a changed file is a test, or controls how tests run. In manifests only the test
+// runner's settings count: dependencies are part of the work. In code files with tests, only the tests count.
 func (t *Variants) testsOrInstrument(f File) bool {
 	switch {
 	case testpaths.HoldsTests(f.Path), f.Status != "A" && report.IsCode(f.Path) && testpaths.Asserts(f.Path, f.Before):
@@ -97,30 +96,30 @@ func NamedByGate(gates []workflows.Gate, path string) bool {
 	return false
 }
 
-// testsIn are the tests in the text of a file, and codeIn is the rest.
+// testsIn returns the tests in the text of a file.
 func testsIn(path string, text []byte) []byte { return text[testpaths.TestsFrom(path, text):] }
 
-// CodeIn is the rest.
+// CodeIn returns the text of a file without its tests.
 func CodeIn(path string, text []byte) []byte { return text[:testpaths.TestsFrom(path, text)] }
 
-// mayTest reports whether a file is one of tests, or code that may have tests beside it.
+// mayTest reports whether a file is a test file, or code that may contain tests.
 func mayTest(path string) bool { return testpaths.HoldsTests(path) || testpaths.MixesTests(path) }
 
-// inCode are those of some lines of a file that are code, and no tests. Too large a file is not read.
+// inCode returns the given lines of a file that are code, not tests. It returns none for a file over gate.MaxRead.
 func inCode(path string, text []byte, lines experiment.Lines) experiment.Lines {
 	last, whole := strings.Count(string(CodeIn(path, text)), "\n"), len(testsIn(path, text)) == 0
 	return lines.Only(func(n int) bool { return len(text) <= gate.MaxRead && (whole || n <= last) })
 }
 
-// testLines are the lines of tests that a file has got.
+// testLines returns the lines of tests that were added to the file.
 func (f File) testLines() experiment.Lines {
 	lines := experiment.Added(f.Before, f.After)
 	outside := inCode(f.Path, f.After, lines)
 	return lines.Only(func(n int) bool { return mayTest(f.Path) && len(f.After) <= gate.MaxRead && !outside[n] })
 }
 
-// codeLines are the lines of code that files have got, and their texts. others reports whether there are other files
-// that are handed over with the code.
+// codeLines returns the lines of code added to files, and the files' texts. others: files changed that are neither
+// code nor tests nor documents.
 func codeLines(files []File) (lines map[string]experiment.Lines, texts map[string][]byte, others bool) {
 	lines, texts = map[string]experiment.Lines{}, map[string][]byte{}
 	for _, f := range files {
@@ -137,7 +136,7 @@ func codeLines(files []File) (lines map[string]experiment.Lines, texts map[strin
 	return lines, texts, others
 }
 
-// testWords are the names in the lines of tests that files have got.
+// testWords returns the names in the lines of tests that were added to files.
 func testWords(files []File) map[string]bool {
 	names := map[string]bool{}
 	for _, f := range files {
@@ -146,7 +145,7 @@ func testWords(files []File) map[string]bool {
 	return names
 }
 
-// editedWords are the names in those lines of tests that the attempt's do not have any more.
+// editedWords returns the names in lines of tests that the attempt removed.
 func editedWords(files []File) map[string]bool {
 	names := map[string]bool{}
 	for _, f := range files {
@@ -157,13 +156,12 @@ func editedWords(files []File) map[string]bool {
 	return names
 }
 
-// lost is a value that edited lines of tests expected and that the attempt's tests do not have anywhere, "" when there
-// is none.
+// lost returns a value that edited lines of tests expected and the attempt's tests no longer contain; "" for none.
 func lost(files []File) string {
 	wanted, have := map[string]bool{}, map[string]bool{}
 	var data, code strings.Builder
 	for _, f := range files {
-		if !report.IsCode(f.Path) { // tests may read data wherever it lies
+		if !report.IsCode(f.Path) { // tests may read data from anywhere
 			data.Write(f.After)
 		} else if mayTest(f.Path) {
 			code.Write(f.After)
@@ -172,7 +170,7 @@ func lost(files []File) string {
 		}
 	}
 	for _, v := range report.SortedKeys(wanted) {
-		phrase := strings.ContainsAny(v, " :;,.|") && strings.Contains(code.String(), v) // a cell of a table in a text
+		phrase := strings.ContainsAny(v, " :;,.|") && strings.Contains(code.String(), v) // as in a table
 		if !have[v] && !phrase && !strings.Contains(data.String(), v) {
 			return v
 		}
@@ -180,12 +178,12 @@ func lost(files []File) string {
 	return ""
 }
 
-// altered are files of the attempt with some of their lines changed on purpose.
+// altered holds files of the attempt with deliberately changed lines.
 type altered struct {
 	texts map[string][]byte
-	N     int // changes
+	N     int // number of changes
 	paths []string
-	says  string // what was changed
+	says  string // description of the changes
 }
 
 func (a *altered) add(path string, text []byte, n int) {
@@ -198,10 +196,10 @@ func (a *altered) add(path string, text []byte, n int) {
 	a.texts[path], a.N, a.paths = text, a.N+n, append(a.paths, path)
 }
 
-// Turned are tests with other expected values in all that they have got. Data is turned only where the code of tests
-// holds no values.
+// Turned returns the tests with other expected values in all added lines. Data files change only if the code of the
+// tests holds no values.
 func Turned(files []File, sort experiment.Sort) (a altered) {
-	var named strings.Builder // what the code of the tests says
+	var named strings.Builder // the code of the tests
 	for _, f := range files {
 		if report.IsCode(f.Path) && mayTest(f.Path) {
 			named.Write(f.After)
@@ -220,7 +218,7 @@ func Turned(files []File, sort experiment.Sort) (a altered) {
 	return a
 }
 
-// allOf makes a change to all files that have chosen lines.
+// allOf applies a change to the chosen lines of all files.
 func allOf(change func(file string, src []byte, lines experiment.Lines) ([]byte, int),
 	lines map[string]experiment.Lines, texts map[string][]byte) (a altered) {
 	for _, path := range report.SortedKeys(lines) {

@@ -13,17 +13,17 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// doubts are a gate's run as further runs settle what it means.
+// doubts judges a gate's run, with further runs where its meaning is in doubt.
 type doubts struct {
 	*Bench
 	gate workflows.Gate
-	on   gate.On // anew
+	on   gate.On // with Anew set
 	r    session.JudgeRequest
 	lap  *verdict.Lap
 	run  *gate.Run
 }
 
-// settled says what the run means, after as many further ones as that takes.
+// settled judges the run, after as many further runs as needed.
 func (d doubts) settled(ctx context.Context) (f verdict.Finding, err error) {
 	f = d.lap.Judge(d.run)
 	if f.Class == session.ClassBrokeGreen && d.gate.Expect == workflows.ExpectRed &&
@@ -44,9 +44,9 @@ func (d doubts) settled(ctx context.Context) (f verdict.Finding, err error) {
 	return d.stable(ctx, f)
 }
 
-// again runs tests that were green before and fail, to tell those that are broken from those that do now this and now
-// that. Alone first, where that can be had: what fails there is broken, and costs no further run of everything. What
-// passes alone must pass beside the others too.
+// again reruns tests that passed before and fail now, to tell broken tests from flaky ones. If possible they run
+// alone first: a test that fails there is broken, which saves a full run. A test that passes alone must also pass
+// with the others.
 func (d doubts) again(ctx context.Context, f verdict.Finding) (verdict.Finding, error) {
 	doubtful := f.Retry
 	if narrow, ok := d.Alone(d.gate, doubtful); ok {
@@ -56,7 +56,7 @@ func (d doubts) again(ctx context.Context, f verdict.Finding) (verdict.Finding, 
 			return f, err
 		}
 		if broken := failing(only, doubtful); len(broken) > 0 {
-			return d.asChanged(ctx, f, broken) // the others do not matter any more
+			return d.asChanged(ctx, f, broken) // the other tests no longer matter
 		}
 	}
 	d.Say(fmt.Sprintf("gate %s again: %s", d.gate.Name, safetext.Some(doubtful)))
@@ -73,7 +73,7 @@ func (d doubts) again(ctx context.Context, f verdict.Finding) (verdict.Finding, 
 	return f, err
 }
 
-// failing are those of some tests that fail in a run.
+// failing returns the ids that fail in a run.
 func failing(run *gate.Run, ids []session.TestID) (out []session.TestID) {
 	for _, id := range ids {
 		if run.Ran() && report.Bad(run.Report.Tests[id]) {
@@ -83,8 +83,8 @@ func failing(run *gate.Run, ids []session.TestID) (out []session.TestID) {
 	return out
 }
 
-// stable runs a gate that has passed as often as it asks for. A test that does not pass each time is flaky. It is named
-// when it was there at the lap's start; one of the lap, or a new one, has not passed.
+// stable reruns a passing gate as often as it requires. A test that does not pass each time is flaky. If it passed at
+// the lap's start it is only reported; if it is new, or a target of the lap, the gate fails.
 func (d doubts) stable(ctx context.Context, f verdict.Finding) (verdict.Finding, error) {
 	g, l, run := d.gate, d.lap, d.run
 	for n := 2; n <= g.Stable && f.Verdict == session.Pass && g.Expect != workflows.ExpectRed; n++ {

@@ -16,7 +16,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// mayRemove reports whether tests may go together with what they test: not in the phase that makes new tests pass.
+// mayRemove reports whether the phase may remove tests together with the code that they test. The phase that makes
+// new tests pass may not.
 func mayRemove(r session.JudgeRequest) bool {
 	red := r.Plan.Workflow.Red()
 	return red == nil || red.On[workflows.Pass] != r.Phase.Name
@@ -30,20 +31,20 @@ func testsOf(r session.JudgeRequest) string {
 	return fmt.Sprintf("the tests of checkpoint %d", *r.FrozenAt)
 }
 
-// reference is a state whose tests an attempt's code must pass.
+// reference is an earlier state whose tests the attempt's code must pass.
 type reference struct {
 	tree session.Tree
-	says string               // whose tests they are
-	r    session.JudgeRequest // what they are judged with
-	// newest: of the phase that wrote the lap's tests, and not of the lap's start.
+	says string               // describes its tests in messages
+	r    session.JudgeRequest // the request to judge with
+	// newest: the tests are those of the phase that wrote the lap's tests, not those of the lap's start.
 	newest bool
-	files  []File       // changed since then
-	aside  []string     // of those the tests, and what they are run by
-	edited bool         // any of them was there before
-	with   session.Tree // the attempt's code with its tests
+	files  []File       // changed since the reference
+	aside  []string     // paths in files of tests and test settings
+	edited bool         // a file in aside existed before
+	with   session.Tree // the attempt's code with the reference's tests
 }
 
-// references are the tests of the phase that wrote them, and those of the lap's start.
+// references returns the tests of the phase that wrote them and, if they differ, those of the lap's start.
 func (t *Trial) references(ctx context.Context) ([]reference, error) {
 	list := []reference{{tree: t.Req.Frozen, says: testsOf(t.Req), r: t.Req, newest: true}}
 	start := slices.Collect(maps.Values(t.Req.LapStart.Gates[t.Gate.Name]))
@@ -64,9 +65,9 @@ func (t *Trial) references(ctx context.Context) ([]reference, error) {
 	return list, nil
 }
 
-// passesFrozen runs the gate on the attempt's code with the tests, and what they are run by, as they were. It reports
-// whether anything of that was changed since they were frozen. An attempt that fails so passes only with its own tests.
-// One that passes may still have made them weaker.
+// passesFrozen runs the gate on the attempt's code with the frozen tests and test settings. It reports whether these
+// changed since. An attempt that fails here passes only with its own tests. One that passes may still have weakened
+// them.
 func (t *Trial) passesFrozen(ctx context.Context) (changed bool, failures []report.Failure, err error) {
 	refs, err := t.references(ctx)
 	if err != nil {
@@ -74,17 +75,17 @@ func (t *Trial) passesFrozen(ctx context.Context) (changed bool, failures []repo
 	}
 	changed = len(refs[0].aside) > 0
 	if !refs[0].edited && slices.ContainsFunc(t.Out.Gone, t.cameInLap) {
-		return changed, nil, nil // no test was changed, and yet those of the lap do not run
+		return changed, nil, nil // no test was edited, yet tests of the lap do not run
 	}
 	seen := []session.Tree{t.Out.Tree}
 	for _, ref := range refs {
 		if len(ref.aside) == 0 || !ref.edited && (!ref.newest || mayRemove(t.Req)) {
-			continue // what only came since is judged with the newest
+			continue // files added since are judged with the newest reference
 		}
 		if ref.with, err = t.WithTests(ctx, ref.tree, ref.files, ref.aside); err != nil {
 			return changed, nil, err
 		}
-		if slices.Contains(seen, ref.with) || ref.with == ref.tree && !ref.newest { // then it has no code of its own
+		if slices.Contains(seen, ref.with) || ref.with == ref.tree && !ref.newest { // tried already, or no own code
 			continue
 		}
 		seen = append(seen, ref.with)
@@ -101,8 +102,8 @@ func (t *Trial) cameInLap(id session.TestID) bool {
 	return slices.Contains(t.Req.Targets, id) || !had && ofLap(t.Req, id)
 }
 
-// tryReference judges the attempt's code with the tests of a reference, and what its own tests are worth beside those.
-// done says that nothing more needs to be tried.
+// tryReference judges the attempt's code with the tests of a reference, then compares both sets of tests. done: no
+// further reference needs to be tried.
 func (t *Trial) tryReference(ctx context.Context, ref reference) (done bool, failures []report.Failure, err error) {
 	if hidden, err := t.takenOut(ctx, ref); err != nil || hidden {
 		return true, nil, err
@@ -122,8 +123,8 @@ func (t *Trial) tryReference(ctx context.Context, ref reference) (done bool, fai
 	return t.Out.Verdict != session.Pass || t.gone && ref.edited && !t.acquitted, failures, nil
 }
 
-// takenOut reports whether tests that are gone run again when only the settings of what runs tests are as they were:
-// then nothing stands in their place, whatever else there is.
+// takenOut reports whether missing tests run again once only the test runner's settings are restored. Then nothing
+// replaces them.
 func (t *Trial) takenOut(ctx context.Context, ref reference) (bool, error) {
 	paths := slices.DeleteFunc(slices.Clone(ref.aside), func(p string) bool {
 		return testpaths.HoldsTests(p) || report.IsCode(p) && !testpaths.AboutTests(p)
@@ -149,14 +150,14 @@ func (t *Trial) takenOut(ctx context.Context, ref reference) (bool, error) {
 	return true, nil
 }
 
-// weigh asks what edited tests are worth beside those of a reference, against which the code did well or not.
+// weigh compares edited tests with those of a reference, given the result of the code against the reference.
 func (t *Trial) weigh(ctx context.Context, ref reference, result string) (err error) {
 	switch {
 	case t.gone && result == Holds:
 		if t.acquitted, err = t.asStrong(ctx, ref); err != nil {
 			return t.Cannot(ctx, TryMutants, err)
 		}
-	case t.gone && result == unfit: // what they were about is gone, or has another shape
+	case t.gone && result == unfit: // the code that they tested is gone, or has changed its interface
 		t.ask(ref.aside, "previous tests are missing, and no longer build with the code: "+
 			safetext.Some(t.Out.Gone)+" in "+safetext.Some(ref.aside))
 	case t.gone:
@@ -176,13 +177,13 @@ func (t *Trial) weigh(ctx context.Context, ref reference, result string) (err er
 	return nil
 }
 
-// ofLap reports whether a test is one that the lap is about.
+// ofLap reports whether a test is a target of the lap, or belongs to an expected unit.
 func ofLap(r session.JudgeRequest, id session.TestID) bool {
 	return slices.Contains(r.Targets, id) ||
 		slices.ContainsFunc(r.Expected, func(unit string) bool { return string(id) == unit || verdict.Belongs(id, unit) })
 }
 
-// runsAsMany reports whether as many tests pass as did at the lap's start, and those of the lap.
+// runsAsMany reports whether at least as many tests pass as at the lap's start, plus those of the lap.
 func (t *Variants) runsAsMany() bool {
 	start := t.Req.LapStart.Gates[t.Gate.Name]
 	want := report.Count(start, t.Gate.Name).Passed + len(t.Req.Expected)
@@ -194,7 +195,7 @@ func (t *Variants) runsAsMany() bool {
 	return report.Count(t.now(), t.Gate.Name).Passed >= want
 }
 
-// against runs the gate on a tree that has the attempt's code, and the tests of a reference.
+// against runs the gate on the attempt's code with the tests of a reference.
 func (t *Trial) against(ctx context.Context, ref reference) (result string, failures []report.Failure, err error) {
 	t.Say("gate " + t.Gate.Name + " with " + ref.says + " …")
 	res, run, err := t.Judge(ctx, ref.r, ref.with, "frozen")
@@ -218,7 +219,7 @@ func (t *Trial) against(ctx context.Context, ref reference) (result string, fail
 		return "", nil, err
 	case result == "":
 		return t.failsFrozen(ctx, ref, res, run)
-	case ref.newest: // what it said is excused
+	case ref.newest: // do not use the results: they are excused
 		t.asked = nil
 	}
 	if result == NotTried {
@@ -229,7 +230,7 @@ func (t *Trial) against(ctx context.Context, ref reference) (result string, fail
 	return result, nil, nil
 }
 
-// failsFrozen holds it against an attempt that its code fails the tests of a reference, or asks about it.
+// failsFrozen fails an attempt whose code fails the tests of a reference, or asks a person about it.
 func (t *Trial) failsFrozen(ctx context.Context, ref reference, res session.GateResult,
 	run *gate.Run) (result string, failures []report.Failure, err error) {
 	says := "with " + ref.says + " it fails: " + res.Reason
@@ -239,7 +240,7 @@ func (t *Trial) failsFrozen(ctx context.Context, ref reference, res session.Gate
 			return Fails, nil, err
 		}
 	}
-	// What went before the tests were frozen nobody can give back in this phase.
+	// This phase cannot restore tests that were removed before the freeze, so a person decides.
 	if mayRemove(t.Req) || !ref.newest && (t.gone || maybeMeant(t.Req, res.Failing)) {
 		t.ask(ref.aside, fmt.Sprintf("the code fails %s, which were changed or removed: %s", ref.says, res.Reason))
 		return Fails, nil, nil
@@ -253,8 +254,8 @@ func (t *Trial) failsFrozen(ctx context.Context, ref reference, res session.Gate
 		"the code passes only with the changed tests: "+says, says), nil
 }
 
-// passesWithout reports whether the code passes the tests of a reference but for some of its paths, which stay as the
-// attempt has them.
+// passesWithout reports whether the code passes the tests of a reference. Paths that left selects stay as the attempt
+// has them.
 func (t *Trial) passesWithout(ctx context.Context, ref reference, left func(path string) bool, name string) (bool,
 	error) {
 	rest := slices.DeleteFunc(slices.Clone(ref.aside), left)
@@ -266,8 +267,8 @@ func (t *Trial) passesWithout(ctx context.Context, ref reference, left func(path
 	return err == nil && verdict.CouldNot(run, res) == "" && res.Verdict == session.Pass, err
 }
 
-// askedAboutData asks about new files that tests read, such as snapshots, if the code passes with them and all else of
-// the tests as it was. Nobody can tell whether they say what is wanted.
+// askedAboutData asks a person about new data files of tests, such as snapshots, if the code passes the previous
+// tests only with them. The data may be right, or just the code's own output.
 func (t *Trial) askedAboutData(ctx context.Context, ref reference) (bool, error) {
 	var came []string
 	for _, f := range ref.files {
@@ -286,8 +287,8 @@ func (t *Trial) askedAboutData(ctx context.Context, ref reference) (bool, error)
 	return passes, err
 }
 
-// withoutBroken asks once more with those of the older files of tests left as the attempt has them that cannot be built
-// with its code: what they are about has another shape now. It reports whether the code passes all others.
+// withoutBroken judges again with the attempt's version of older test files that do not build with its code, because
+// its interface changed. It reports whether the code passes all other tests.
 func (t *Trial) withoutBroken(ctx context.Context, ref reference, run *gate.Run) (bool, error) {
 	if len(run.Report.Broken) == 0 {
 		return false, nil
@@ -299,11 +300,11 @@ func (t *Trial) withoutBroken(ctx context.Context, ref reference, run *gate.Run)
 	}, "frozen-rest")
 }
 
-// meant reports whether all tests that fail as they were at the lap's start, old, have been changed, and were red as
-// they are now before the code was written: then it is what the lap is about. A test with other parameters has another
-// name.
+// meant reports whether the lap is about the behaviour of the failing tests: each was changed since the lap's start,
+// and its new version was red before the code was written. old is the run with the tests of the lap's start. Rows of
+// the same table count too: with other parameters a test has another name.
 func (t *Variants) meant(ctx context.Context, failing []session.TestID, old *gate.Run) (bool, error) {
-	notAbout := func(id session.TestID) bool { // or it did not even run
+	notAbout := func(id session.TestID) bool { // also if it did not run
 		return !report.Bad(old.Report.Tests[id]) || !slices.ContainsFunc(t.Req.Targets, func(other session.TestID) bool {
 			return other == id || report.Parent(id) != "" && report.Parent(other) == report.Parent(id)
 		})
@@ -317,16 +318,16 @@ func (t *Variants) meant(ctx context.Context, failing []session.TestID, old *gat
 	}), err
 }
 
-// maybeMeant reports whether all tests that fail are among those that the lap is about by name: they were changed where
-// nothing could be built, so that nobody knows whether they were red as they are now.
+// maybeMeant reports whether all failing tests belong to units that the lap expects. Nothing could be built when they
+// were changed, so it is unknown whether their present version was red.
 func maybeMeant(r session.JudgeRequest, failing []session.TestID) bool {
 	return len(failing) > 0 && !slices.ContainsFunc(failing, func(id session.TestID) bool {
 		return !slices.ContainsFunc(r.Expected, func(unit string) bool { return verdict.Belongs(id, unit) })
 	})
 }
 
-// WithTests is the attempt's tree with paths as another has them. Of files that hold code and tests only the tests are
-// taken.
+// WithTests returns the attempt's tree with paths taken from another tree. Of files that hold both code and tests,
+// only the tests are taken.
 func (t *Variants) WithTests(ctx context.Context, from session.Tree, files []File, paths []string) (session.Tree,
 	error) {
 	texts := map[string][]byte{}
@@ -342,16 +343,17 @@ func (t *Variants) WithTests(ctx context.Context, from session.Tree, files []Fil
 	return t.WithTexts(ctx, tree, texts)
 }
 
-// excused says why code need not pass the tests of a reference, "" when it must: nothing but names was changed; what
-// they are about has another shape, or the lap is about other behaviour; or the attempt's own tree fails there, too.
+// excused says why the code need not pass the tests of a reference, "" if it must. Reasons: only names changed; the
+// tests no longer build with the code; the lap is about other behaviour; the attempt's own tests fail in a clean
+// checkout too.
 func (t *Trial) excused(ctx context.Context, ref reference, run *gate.Run,
 	failing []session.TestID) (result, says string, err error) {
 	if t.gone && run.Exit == 0 && len(run.Report.Broken) == 0 && !slices.ContainsFunc(failing, run.Has) {
-		return "", "", nil // they vanish with the tests as they were, too: no name in them is why
+		return "", "", nil // they are missing with the old tests too, so renaming is no excuse
 	}
 	for _, excuse := range []struct {
 		result, says string
-		older        bool // for those of the lap's start only
+		older        bool // applies only to the tests of the lap's start
 		holds        func() (bool, error)
 	}{
 		{renamed, "only names differ from " + ref.says, false, func() (bool, error) { return t.OnlyRenamed(ctx, ref.files) }},
@@ -372,14 +374,14 @@ func (t *Trial) excused(ctx context.Context, ref reference, run *gate.Run,
 	return "", "", nil
 }
 
-// ownFail reports whether the attempt fails in a clean tree with its own tests, too.
+// ownFail reports whether the attempt fails in a clean checkout with its own tests too.
 func (t *Trial) ownFail(ctx context.Context) (bool, error) {
 	own, run, err := t.Judge(ctx, t.Req, t.Out.Tree, "own")
 	return err == nil && (verdict.CouldNot(run, own) != "" || own.Verdict != session.Pass && !t.gone), err
 }
 
-// OnlyRenamed reports whether tests differ in nothing but names from what they were. Code counts as it was when the
-// phase was entered, too: what the lap has written since its tests were frozen may have another name now.
+// OnlyRenamed reports whether tests differ from their previous version in names only. It considers the code at the
+// phase's start too: the lap may have renamed code that it wrote after its tests were frozen.
 func (t *Variants) OnlyRenamed(ctx context.Context, files []File) (bool, error) {
 	tests, code := [2]experiment.Files{{}, {}}, [2]experiment.Files{{}, {}}
 	for _, f := range files {
@@ -403,7 +405,7 @@ func (t *Variants) OnlyRenamed(ctx context.Context, files []File) (bool, error) 
 	return experiment.Renamed(tests[0], tests[1], code[0], code[1]), nil
 }
 
-// asEntered adds code as it was when the phase was entered to that of the files that are not known from before.
+// asEntered adds to code the files as they were when the phase was entered, unless code has an older version of them.
 func (t *Variants) asEntered(ctx context.Context, files []File, code experiment.Files) error {
 	if t.Req.VisitTree == "" {
 		return nil

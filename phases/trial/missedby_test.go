@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// TestMissedBy: what a row noticed any row of its table may notice now, and no other test that was there.
+// TestMissedBy: a change that a row noticed may be noticed by any row of its table, but by no other existing test.
 func TestMissedBy(t *testing.T) {
 	t.Parallel()
 	run := func(failing []session.TestID, all ...session.TestID) *gate.Run {

@@ -14,15 +14,15 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// mostMutants bounds how many single changes are tried for one question, after other results. maxTrying bounds the time
-// for them, in milliseconds of a gate's run: what does not fit is not tried, and that is said.
+// mostMutants limits the single changes tried for one question, in addition to changed results. maxTrying limits
+// their gate time, in milliseconds. If they need more, none is tried.
 const (
 	mostMutants = 4
 	maxTrying   = 120_000
 )
 
-// mutants are changes of code: other results of all functions that have some lines, functions that have nothing's lines
-// and return nothing, and single changes in these lines.
+// mutants returns changed versions of the code: other results of all functions around the given lines, functions
+// around the lines of nothing that return nothing, and single changes in the given lines.
 func mutants(lines, nothing map[string]experiment.Lines, texts map[string][]byte) (list []altered) {
 	others, none := otherResults(lines, texts), allOf(experiment.Nothing, nothing, texts)
 	none.says = "functions that return nothing"
@@ -43,20 +43,20 @@ func mutants(lines, nothing map[string]experiment.Lines, texts map[string][]byte
 	return list[:min(len(list), most)]
 }
 
-// otherResults is code whose functions return something else.
+// otherResults makes the functions around the given lines return other values.
 func otherResults(lines map[string]experiment.Lines, texts map[string][]byte) altered {
 	a := allOf(experiment.OtherResults, lines, texts)
 	a.says = "other results of " + safetext.Plural(a.N, "function", "functions")
 	return a
 }
 
-// asksResults asks of tests that have not failed for other expected values whether one of them notices other results of
-// the lap's functions that tests speak of. They need not where nothing that could be changed is returned while they
-// run: then none would notice either that it raises there.
+// asksResults checks that a test notices other results of the lap's functions that tests name. It runs if no test
+// failed with other expected values. A test need not notice a result that it does not reach: it would not notice an
+// exception there either.
 func (t lapTests) asksResults(ctx context.Context) error {
 	lines, texts, _ := codeLines(t.lap)
 	names := testWords(t.lap)
-	for path, added := range lines { // what others return reaches no test as it is
+	for path, added := range lines { // results of other functions do not reach a test directly
 		called := experiment.Called(path, texts[path], names)
 		lines[path] = added.Only(func(n int) bool { return called[n] })
 	}
@@ -75,7 +75,7 @@ func (t lapTests) asksResults(ctx context.Context) error {
 		{others, false, t.Tests}, {allOf(experiment.RaisesThere, lines, texts), true, t.Tests}, {others, false, nil},
 	} {
 		run, err := t.alterFiles(ctx, t.Out.Tree, step.altered, tryResults, step.only)
-		if err == nil && !run.Ran() && step.only != nil { // runners do not find every name that they report
+		if err == nil && !run.Ran() && step.only != nil { // some runners do not find the names that they report
 			run, err = t.alterFiles(ctx, t.Out.Tree, step.altered, tryResults, nil)
 		}
 		if err != nil {
@@ -86,7 +86,7 @@ func (t lapTests) asksResults(ctx context.Context) error {
 			return nil
 		}
 		deaf = slices.DeleteFunc(deaf, func(id session.TestID) bool { return run.Passes(id) == step.notice })
-		if len(deaf) == 0 || !step.notice && len(deaf) < len(t.Tests) && step.only != nil { // one that notices is enough
+		if len(deaf) == 0 || !step.notice && len(deaf) < len(t.Tests) && step.only != nil { // one is enough
 			t.Tried(tryResults, Holds, "the lap's tests notice "+others.says)
 			return nil
 		}
@@ -99,8 +99,8 @@ func (t lapTests) asksResults(ctx context.Context) error {
 	return nil
 }
 
-// noticed asks whether tests that were red only because something was missing notice anything about the code: of three
-// or more single changes at least one.
+// noticed checks tests that were red only because something was missing. Of three or more single changes of the code
+// they must notice at least one.
 func (t lapTests) noticed(ctx context.Context) error {
 	lines, texts, _ := codeLines(t.lap)
 	list := mutants(lines, nil, texts)
@@ -133,14 +133,15 @@ func (t lapTests) noticed(ctx context.Context) error {
 	return nil
 }
 
-// asStrong reports whether the attempt's tests are worth those of a reference, some of which are gone: they speak of
-// all values that those expected, and notice what those notice. false when there was nothing to try.
+// asStrong reports whether the attempt's tests are as strong as the tests of a reference, some of which are missing:
+// they must contain all values that the latter expect, and notice all changes of code that the latter notice. It
+// returns false if there was nothing to try.
 func (t *Trial) asStrong(ctx context.Context, ref reference) (bool, error) {
 	if value := lost(ref.files); value != "" {
 		t.Tried(TryMutants, NotTried, "the tests no longer mention "+value)
 		return false, nil
 	}
-	for _, f := range ref.files { // those run that stand in place of others: with other values something must fail
+	for _, f := range ref.files { // is each file run at all? With other values some test must fail
 		a := Turned([]File{f}, experiment.All)
 		if a.N == 0 {
 			continue
@@ -158,9 +159,9 @@ func (t *Trial) asStrong(ctx context.Context, ref reference) (bool, error) {
 	return result == Holds, err
 }
 
-// Weaker asks whether the attempt's tests notice what those of another state notice: single changes of the
-// functions that the edited lines of tests speak of. A test that has kept its name must notice it itself, or
-// one that is new. Of a table any row will do: rows are often named by their place.
+// Weaker checks that the attempt's tests notice all single changes of code that the tests of another state notice.
+// The changes are in functions that edited lines of tests name. A test that kept its name must notice a change
+// itself, or a new test must. In a table any row will do: rows are often named by their position.
 func (t *Variants) Weaker(ctx context.Context, was session.Tree) (result, says string, err error) {
 	files, err := t.Since(ctx, was)
 	if err != nil {
@@ -187,8 +188,8 @@ func (t *Variants) Weaker(ctx context.Context, was session.Tree) (result, says s
 	return result, says, err
 }
 
-// covered are changes of the functions that have some names. Functions that hold nothing to be changed are
-// asked about by what they call; helpers of tests speak of no function: then the lap's own code is changed.
+// covered returns changes of the functions with the given names. If these hold nothing to change, it tries the
+// functions that they call, and then the lap's own code: helpers of tests name no function.
 func (t *Variants) covered(ctx context.Context, names map[string]bool) ([]altered, error) {
 	lap, err := t.Since(ctx, t.Req.LapTree)
 	if err != nil {
@@ -200,7 +201,7 @@ func (t *Variants) covered(ctx context.Context, names map[string]bool) ([]altere
 		if err != nil {
 			return nil, err
 		}
-		nothing := map[string]experiment.Lines{} // what the lap has not touched others may rest on
+		nothing := map[string]experiment.Lines{} // other code may depend on functions that the lap left alone
 		for path, in := range own {
 			nothing[path] = in.Only(func(n int) bool { return lines[path][n] })
 		}
@@ -214,8 +215,7 @@ func (t *Variants) covered(ctx context.Context, names map[string]bool) ([]altere
 	return mutants(own, own, ownTexts), nil
 }
 
-// compareNotices runs the tests of another state and those of now beside each change, until those of now miss what the
-// others notice.
+// compareNotices runs both sets of tests with each change, until the attempt's miss one that the others notice.
 func (t *Variants) compareNotices(ctx context.Context, was session.Tree, list []altered) (result, says string,
 	err error) {
 	noticed := 0
@@ -245,8 +245,8 @@ func (t *Variants) compareNotices(ctx context.Context, was session.Tree, list []
 		safetext.Plural(noticed, "change", "changes")), nil
 }
 
-// missedBy is a test that noticed a change of the code and does not any more, though nothing else took its place; ""
-// for none.
+// missedBy returns a test that noticed a change of the code before and no longer does, unless a new test notices it;
+// "" if there is none.
 func missedBy(before, after []session.TestID, old, now *gate.Run) session.TestID {
 	if len(before) == 0 || slices.ContainsFunc(after, old.Lacks) {
 		return ""
@@ -263,7 +263,7 @@ func missedBy(before, after []session.TestID, old, now *gate.Run) session.TestID
 	return ""
 }
 
-// table is the test of its own that a test is, or is a row of.
+// table returns the top-level test that a test is, or is a row of.
 func table(id session.TestID) session.TestID {
 	for p := report.Parent(id); p != ""; p = report.Parent(id) {
 		id = p
@@ -271,14 +271,14 @@ func table(id session.TestID) session.TestID {
 	return id
 }
 
-// Notices are the tests that fail in a run.
+// Notices returns the tests that fail in a run, except those known to fail.
 func (t *Variants) Notices(run *gate.Run) []session.TestID {
 	return slices.DeleteFunc(report.SortedKeys(run.Report.Tests), func(id session.TestID) bool {
 		return !report.Bad(run.Report.Tests[id]) || slices.Contains(t.Req.Known, id)
 	})
 }
 
-// functions are the lines of all functions of the attempt's code that have one of some names.
+// functions returns the lines and texts of the attempt's code in functions with the given names.
 func (t *Variants) functions(ctx context.Context,
 	names map[string]bool) (map[string]experiment.Lines, map[string][]byte, error) {
 	lines, texts := map[string]experiment.Lines{}, map[string][]byte{}

@@ -12,9 +12,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// withOldTests runs a gate on the code of an attempt that writes tests, with the tests as they were at the lap's start.
-// What fails there was broken by the code. What fails only with the tests of now asks for something else since they
-// were changed. nil where that cannot be tried.
+// withOldTests runs a gate on the code of an attempt that writes tests, with the tests of the lap's start. Tests that
+// fail there were broken by the code. Tests that fail only in their present version expect something else now. It
+// returns nil if it cannot run.
 func (d doubts) withOldTests(ctx context.Context) (*gate.Run, error) {
 	if d.r.Plan.Unproven {
 		return nil, nil
@@ -29,7 +29,7 @@ func (d doubts) withOldTests(ctx context.Context) (*gate.Run, error) {
 		return nil, err
 	}
 	paths, _ := AsideOf(files)
-	for _, f := range files { // data may be what tests read, wherever it lies
+	for _, f := range files { // tests may read data from anywhere
 		if !f.Aside && !report.IsCode(f.Path) && !testpaths.IsManifest(f.Path) && !testpaths.IsDocument(f.Path) {
 			paths = append(paths, f.Path)
 		}
@@ -46,8 +46,8 @@ func (d doubts) withOldTests(ctx context.Context) (*gate.Run, error) {
 	return run, nil
 }
 
-// asChanged judges RED anew where older tests fail, or cannot be built: by those that pass with the code as it is, and
-// the tests as they were, the attempt has done what RED asks for.
+// asChanged judges RED again if older tests fail or do not build. Tests that pass in their previous version with the
+// present code were changed on purpose, as RED asks.
 func (d doubts) asChanged(ctx context.Context, f verdict.Finding, failing []session.TestID) (verdict.Finding, error) {
 	if d.gate.Expect != workflows.ExpectRed || len(failing)+len(f.Expected) == 0 {
 		return f, nil

@@ -7,18 +7,19 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// SumUp takes the judgement's verdict from its gates: the worst decides, the first of those speaks.
+// SumUp derives the judgement's verdict from its gates: the worst verdict, with the reason of the first gate that has
+// it.
 func SumUp(out *session.Judgement) {
 	rank := func(v session.Verdict) int {
 		return slices.Index([]session.Verdict{session.Pass, session.Fail, session.Blocked}, v)
 	}
 	for i, g := range out.Gates {
-		// What passes by a look at the tree alone says less than what ran.
+		// A gate that ran says more than a gate that only looked at the tree.
 		looked := i > 0 && rank(g.Verdict) == rank(out.Verdict) && out.Gates[i-1].Where == session.InTree
 		if i == 0 || rank(g.Verdict) > rank(out.Verdict) || looked && g.Verdict == session.Pass {
 			out.Verdict, out.Class, out.Reason = g.Verdict, g.Class, g.Spoken()
 		}
-		// A phase that passes because tests fail as intended says so, whichever gate came first.
+		// If tests fail as intended, that is the phase's reason to pass, whatever the order of its gates.
 		if out.Verdict == session.Pass && g.Expect == string(workflows.ExpectRed) {
 			out.Class, out.Reason = g.Class, g.Reason
 		}

@@ -1,4 +1,5 @@
-// Package trial tests a pass itself: with the tests as they were, with other expected values, with changed code.
+// Package trial tests a passing attempt by experiments: with the previous tests, other expected values, and changed
+// code.
 package trial
 
 import (
@@ -15,7 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Experiments, by their names in logs and events.
+// Names of experiments in logs and events.
 const (
 	TryFrozen  = "frozen_tests"
 	tryCanary  = "canary"
@@ -31,40 +32,42 @@ const (
 	NotTried = "not_tried"
 )
 
-// Why code that fails tests as they were holds all the same.
+// Reasons why failing the previous tests does not count.
 const (
-	renamed = "renamed" // nothing but names differs
+	renamed = "renamed" // only names differ
 	meant   = "meant"   // the lap is about other behaviour
-	unfit   = "unfit"   // they cannot be built with it any more
+	unfit   = "unfit"   // the tests no longer build with the code
 )
 
-// Variants runs a gate on variants of an attempt's tree, in a clean tree: what they say is what happened, and
-// not how the source reads.
+// Variants runs a gate on variants of an attempt's tree in a clean checkout. Its findings are observed results, not
+// guesses from the source.
 type Variants struct {
 	*Bench
 	Req  session.JudgeRequest
 	Out  *session.Judgement
-	Gate workflows.Gate // whose tests the lap is about
-	// Tests are those of the lap that passed, by their ids of now.
+	Gate workflows.Gate // the gate whose tests the lap is about
+	// Tests are the lap's tests that passed, by their present ids.
 	Tests []session.TestID
 	runs  int
 	spent int64
 	files map[session.Tree][]File // see Since
 }
 
-// Trial are the experiments with one attempt that passes.
+// Trial makes experiments with one passing attempt.
 type Trial struct {
 	Variants
-	// asked is what the gate said of the code with the frozen tests, nil when it was not asked or could not say.
+	// asked is the gate's result for the code with the frozen tests; nil if it was not run, or could not judge.
 	asked *session.GateResult
 	ran   *gate.Run
-	with  session.Tree // that it ran on
-	// gone: tests are gone, for which the attempt fails unless it is acquitted: what there is now is worth as much.
+	with  session.Tree // the tree of that run
+	// gone: tests are missing. The attempt fails unless acquitted, which means that its tests are as strong as the
+	// missing ones.
 	gone, acquitted bool
 }
 
-// Experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. An attempt
-// that fails for nothing but tests that are gone is tried in the same way: they may have become others.
+// Experiment tests a passing judgement, and fails it if the tests were weakened or check nothing. A judgement that
+// fails only because tests are missing is tried too: others may have replaced them. It returns the failures of the
+// run that decided.
 func (b *Bench) Experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure,
 	error) {
 	gone := goneOnly(out)
@@ -72,7 +75,7 @@ func (b *Bench) Experiment(ctx context.Context, r session.JudgeRequest, out *ses
 		return nil, nil
 	}
 	policy := r.Plan.Workflow.TamperIn(&r.Phase)
-	if policy == workflows.TamperOff && len(gone) > 0 { // tests may be edited, and yet not vanish
+	if policy == workflows.TamperOff && len(gone) > 0 { // editing tests is allowed, removing them is not
 		r.Frozen = r.LapTree
 	}
 	t, why, err := b.trials(ctx, r, out)
@@ -84,14 +87,13 @@ func (b *Bench) Experiment(ctx context.Context, r session.JudgeRequest, out *ses
 	}
 	passed := *out
 	failures, err := tryPassed(ctx, r, t, why)
-	if policy == workflows.TamperWarn { // it is named, and no more
+	if policy == workflows.TamperWarn { // report the finding, but pass
 		passed.Tampered, passed.Experiments = out.Tampered, out.Experiments
 		*out = passed
 	}
 	return failures, err
 }
 
-// tryPassed tries an attempt that passes.
 func tryPassed(ctx context.Context, r session.JudgeRequest, t *Trial, why string) ([]report.Failure, error) {
 	switch {
 	case t == nil || r.Approved:
@@ -106,7 +108,7 @@ func tryPassed(ctx context.Context, r session.JudgeRequest, t *Trial, why string
 	return nil, t.tryTests(ctx, changed)
 }
 
-// tryGone tries an attempt that fails for nothing but tests that are gone. It passes if it is acquitted.
+// tryGone makes the experiments with an attempt that fails only because tests are missing. It passes if acquitted.
 func tryGone(ctx context.Context, r session.JudgeRequest, t *Trial, why string, gone []session.TestID,
 	out *session.Judgement) ([]report.Failure, error) {
 	failed := *out
@@ -134,7 +136,7 @@ func tryGone(ctx context.Context, r session.JudgeRequest, t *Trial, why string, 
 	return nil, t.tryTests(ctx, changed)
 }
 
-// tryTests asks what the tests of an attempt are worth whose code passes the frozen ones.
+// tryTests tests the tests of an attempt whose code passes the frozen tests.
 func (t *Trial) tryTests(ctx context.Context, changed bool) error {
 	t.nameFrozen()
 	makesPass := !mayRemove(t.Req)
@@ -144,7 +146,7 @@ func (t *Trial) tryTests(ctx context.Context, changed bool) error {
 	return t.Worth(ctx, makesPass)
 }
 
-// nameFrozen takes tests out of the lap's that the frozen ones do not have: nobody expected them.
+// nameFrozen removes from the lap's targets all tests that the frozen tests lack: they were never expected.
 func (t *Trial) nameFrozen() {
 	if t.asked == nil || t.asked.Verdict != session.Pass {
 		return
@@ -156,8 +158,8 @@ func (t *Trial) nameFrozen() {
 	}
 }
 
-// untried judges an attempt by what it took away from tests, where nothing can be tried: it is told to put that back,
-// or a person is asked.
+// untried judges an attempt by the lines that it removed from tests, if no experiment can run. The agent must restore
+// them, or a person decides.
 func (t *Trial) untried(ctx context.Context, why string) error {
 	t.Tried(TryFrozen, NotTried, why)
 	files, err := t.Since(ctx, t.Req.Frozen)
@@ -165,8 +167,8 @@ func (t *Trial) untried(ctx context.Context, why string) error {
 	return err
 }
 
-// edited holds it against an attempt that it took something away from tests, or changed how they are run, where nobody
-// could ask what its code says to them as they were.
+// edited records tampering for each test file that lost lines, and each changed test setting, if the code could not
+// be run with the previous ones.
 func (t *Trial) edited(files []File, why string) {
 	for _, f := range slices.Backward(files) {
 		if f.Aside && f.Status != "A" && (!report.IsCode(f.Path) || len(experiment.Added(f.After, f.Before)) > 0) {
@@ -177,7 +179,7 @@ func (t *Trial) edited(files []File, why string) {
 	t.Out.Tampered = t.Out.Tampered[:min(len(t.Out.Tampered), session.MaxNamed)]
 }
 
-// stillFails is a failed judgement with what experiments have said meanwhile.
+// stillFails returns the failed judgement with the experiments made since, and the last one's text in its reason.
 func stillFails(failed session.Judgement, tried *session.Judgement) session.Judgement {
 	failed.Experiments = tried.Experiments
 	if n := len(failed.Experiments); n > 0 {
@@ -186,7 +188,7 @@ func stillFails(failed session.Judgement, tried *session.Judgement) session.Judg
 	return failed
 }
 
-// goneOnly are the tests for which a judgement fails, if it does for nothing but that they do not run any more.
+// goneOnly returns the missing tests if the judgement fails for no other reason, else nil.
 func goneOnly(out *session.Judgement) []session.TestID {
 	var gone []session.TestID
 	for _, g := range out.Gates {
@@ -206,7 +208,7 @@ func goneOnly(out *session.Judgement) []session.TestID {
 	return gone
 }
 
-// passAll makes a judgement one that passes, with a word why.
+// passAll makes a judgement pass; why becomes the reason of its failed gates.
 func passAll(out *session.Judgement, why string) {
 	out.Gates = slices.Clone(out.Gates)
 	for i, g := range out.Gates {
@@ -218,7 +220,7 @@ func passAll(out *session.Judgement, why string) {
 	SumUp(out)
 }
 
-// trials prepares experiments: nil where none belong. why is not "" where they do and cannot be made.
+// trials prepares the experiments. t is nil if the phase needs none. why is set if it needs them and they cannot run.
 func (b *Bench) trials(ctx context.Context, r session.JudgeRequest,
 	out *session.Judgement) (t *Trial, why string, err error) {
 	if r.Frozen == "" || r.Phase.WritesTests() {
@@ -241,7 +243,7 @@ func (b *Bench) trials(ctx context.Context, r session.JudgeRequest,
 	return t, why, err
 }
 
-// passing are the tests of the lap that pass: those that it is about, and those that came in it.
+// passing returns the lap's tests that pass: its targets, and tests that are new in it.
 func (t *Variants) passing(now session.Tests) []session.TestID {
 	start := t.Req.LapStart.Gates[t.Gate.Name]
 	return slices.DeleteFunc(report.SortedKeys(now), func(id session.TestID) bool {
@@ -250,8 +252,8 @@ func (t *Variants) passing(now session.Tests) []session.TestID {
 	})
 }
 
-// triedLater reports whether the phase after one that writes tests is tried: whether its code passes older tests, and
-// whether there are tests that are worth those that are gone.
+// triedLater reports whether experiments will run in the phase after one that writes tests. They then check that the
+// code passes older tests, and that new tests are as strong as missing ones.
 func (b *Bench) triedLater(ctx context.Context, r session.JudgeRequest) (bool, error) {
 	next := r.Plan.Workflow.Phase(r.Phase.On[workflows.Pass])
 	if next == nil || r.Plan.Workflow.TamperIn(next) == workflows.TamperOff {
@@ -262,8 +264,8 @@ func (b *Bench) triedLater(ctx context.Context, r session.JudgeRequest) (bool, e
 	return t != nil && why == "", err
 }
 
-// asFrozen makes the judgement's results those of the code with the frozen tests: what the attempt's own say is worth
-// nothing.
+// asFrozen replaces the judgement's results by those of the code with the frozen tests: the attempt's own results
+// prove nothing. It returns the failures of that run.
 func (t *Trial) asFrozen() []report.Failure {
 	t.Out.Gates, t.Out.Evidence.Gates = nil, map[string]session.Tests{}
 	if t.asked == nil {
@@ -275,7 +277,7 @@ func (t *Trial) asFrozen() []report.Failure {
 	return verdict.Failures(*t.asked, t.ran)
 }
 
-// asked is the question that a person answers about findings, when whoever works insists.
+// asked returns the question about findings. A person answers it only if the agent insists on its changes.
 func asked(grave []session.Tampering) *session.Question {
 	q := &session.Question{}
 	for _, t := range grave[:min(len(grave), session.MaxNamed)] {
@@ -287,24 +289,23 @@ func asked(grave []session.Tampering) *session.Question {
 	return q
 }
 
-// now are the results of the attempt.
 func (t *Variants) now() session.Tests { return t.Out.Evidence.Gates[t.Gate.Name] }
 
-// count enters the cost of a run, nil for none.
+// count adds the cost of a run, which may be nil.
 func (t *Variants) count(run *gate.Run) {
 	if run != nil {
 		t.runs, t.spent = t.runs+1, t.spent+run.Millis
 	}
 }
 
-// Tried enters what an experiment said.
+// Tried records the result of an experiment, and the cost of its runs.
 func (t *Variants) Tried(kind, result, says string) {
 	t.Out.Experiments = append(t.Out.Experiments,
 		session.Experiment{Kind: kind, Result: result, Says: t.Secrets.String(says), Runs: t.runs, Millis: t.spent})
 	t.runs, t.spent = 0, 0
 }
 
-// Cannot enters that an experiment could not be made at all. Only ctx makes an error of that.
+// Cannot records that an experiment could not run. It returns an error only if ctx has ended.
 func (t *Variants) Cannot(ctx context.Context, kind string, err error) error {
 	if ctx.Err() == nil {
 		t.Tried(kind, NotTried, "it could not be tried: "+process.Reason(err))
@@ -312,8 +313,8 @@ func (t *Variants) Cannot(ctx context.Context, kind string, err error) error {
 	return ctx.Err()
 }
 
-// found makes the judgement fail by what an experiment said. why is told with the verdict, says with the finding. Its
-// results are then those of the code with the frozen tests; it returns what those printed that failed.
+// found fails the judgement. why becomes the verdict's reason, says the text of the finding. The results become those
+// of the code with the frozen tests; found returns their failures.
 func (t *Trial) found(kind, path, test, why, says string) []report.Failure {
 	t.Out.Tampered = append([]session.Tampering{{Kind: kind, Path: path, Test: t.Secrets.String(test),
 		After: t.Secrets.String(says), Grave: true}}, t.Out.Tampered...)
@@ -324,7 +325,7 @@ func (t *Trial) found(kind, path, test, why, says string) []report.Failure {
 	return t.asFrozen()
 }
 
-// Judge runs the gate on a tree, and judges it with the tests that a request is about.
+// Judge runs the gate on a tree in a clean checkout, and judges the results for request r.
 func (t *Variants) Judge(ctx context.Context, r session.JudgeRequest, tree session.Tree,
 	name string) (session.GateResult, *gate.Run, error) {
 	var err error
@@ -339,7 +340,7 @@ func (t *Variants) Judge(ctx context.Context, r session.JudgeRequest, tree sessi
 	return res, run, err
 }
 
-// ask makes the judgement a question: only a person can tell.
+// ask turns the judgement into a question for a person, where wfs cannot decide.
 func (t *Trial) ask(paths []string, says string) {
 	t.Out.Verdict, t.Out.Class, t.Out.Reason = session.Blocked, session.ClassAsked, t.Secrets.String(says)
 	t.Out.Question = &session.Question{Paths: paths[:min(len(paths), session.MaxNamed)],

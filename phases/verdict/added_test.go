@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// TestAdded judges what an attempt in red has added, from what a runner may have said about it.
+// TestAdded judges additions of an attempt in RED, given possible reports of a runner.
 func TestAdded(t *testing.T) {
 	t.Parallel()
 	const head = "package a\n\nimport \"testing\"\n\n"

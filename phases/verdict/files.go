@@ -12,14 +12,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Files are the files that changed since the lap began, with their texts.
+// Files are the files that changed since the lap began, with their contents.
 type Files struct {
 	Changes []session.Change
-	Now     func(path string) []byte // nil when it is gone, or no ordinary file
-	Before  func(path string) []byte // at the lap's start; nil when it cannot be known
+	Now     func(path string) []byte // nil for a missing or irregular file
+	Before  func(path string) []byte // at the lap's start; nil if unknown
 }
 
-// Was is the text of a file at the lap's start, nil when there was none or it cannot be known.
+// Was returns the contents of a file at the lap's start; nil if it did not exist or is unknown.
 func (l *Files) Was(c session.Change) []byte {
 	if c.Status == "A" || l.Before == nil {
 		return nil
@@ -27,7 +27,7 @@ func (l *Files) Was(c session.Change) []byte {
 	return l.Before(c.Path)
 }
 
-// HoldsTests reports whether a changed file is one of tests, or holds some beside its code.
+// HoldsTests reports whether a changed file is a test file, or code that contains tests.
 func (l *Files) HoldsTests(c session.Change) bool {
 	if testpaths.HoldsTests(c.Path) {
 		return true
@@ -39,7 +39,7 @@ func (l *Files) HoldsTests(c session.Change) bool {
 	return testpaths.TestsFrom(c.Path, now) < len(now) || testpaths.TestsFrom(c.Path, was) < len(was)
 }
 
-// changedTests reports whether tests were changed in what a tool names in an error.
+// changedTests reports whether tests changed in a file named in an error.
 func (l *Files) changedTests(printed string) bool {
 	return slices.ContainsFunc(l.Changes, func(c session.Change) bool {
 		return c.Status != "D" && report.SameFile(c.Path, printed) && l.HoldsTests(c)
@@ -55,7 +55,7 @@ func (l *Files) changedIn(pkg session.TestID) bool {
 
 var moduleRE = lazyregexp.New(`(?m)^\s*module\s+"?([^\s"]+)`)
 
-// inPackage reports whether a Go file belongs to a package, or may where no go.mod says its module.
+// inPackage reports whether a Go file belongs to a package, or may belong to it if no go.mod names its module.
 func (l *Files) inPackage(file, pkg string) bool {
 	for _, dir := range above(file) {
 		if m := moduleRE.FindStringSubmatch(string(l.Now(path.Join(dir, "go.mod")))); m != nil {
@@ -65,21 +65,21 @@ func (l *Files) inPackage(file, pkg string) bool {
 	return InPackage(file, pkg)
 }
 
-// OnlyTests reports whether nothing but tests, what they read, and documents was changed.
+// OnlyTests reports whether only tests, files that they read, and documents changed.
 func (l *Files) OnlyTests() bool {
 	return !slices.ContainsFunc(l.Changes, func(c session.Change) bool {
 		return !testpaths.HoldsTests(c.Path) && !testpaths.IsDocument(c.Path)
 	})
 }
 
-// anyCode reports whether code was changed, or what tests are made of.
+// anyCode reports whether code or files of tests changed.
 func (l *Files) anyCode() bool {
 	return slices.ContainsFunc(l.Changes, func(c session.Change) bool {
 		return report.IsCode(c.Path) || testpaths.HoldsTests(c.Path)
 	})
 }
 
-// named reports whether the file of a breakage named what it misses at the lap's start already.
+// named reports whether the broken file already used the missing name at the lap's start.
 func (l *Files) named(x report.Breakage) bool {
 	name := x.Missing[strings.LastIndexAny(x.Missing, `./:\`)+1:]
 	return slices.ContainsFunc(l.Changes, func(c session.Change) bool {
@@ -87,7 +87,7 @@ func (l *Files) named(x report.Breakage) bool {
 	})
 }
 
-// ownPackage is the name of the project's own package, if Node cannot find that: it has no exports yet.
+// ownPackage returns the name of the project's own package if Node cannot find it because it has no exports yet.
 func (l *Files) ownPackage(message string) string {
 	name := report.NodePackage(message)
 	var manifest struct{ Name string }
@@ -97,7 +97,7 @@ func (l *Files) ownPackage(message string) string {
 	return name
 }
 
-// above are the directories that a file is in, the nearest first.
+// above returns the directories that contain a file, innermost first.
 func above(file string) (dirs []string) {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		if dirs = append(dirs, dir); dir == "." || dir == "/" {
@@ -106,7 +106,7 @@ func above(file string) (dirs []string) {
 	}
 }
 
-// InPackage reports whether a Go file may belong to a package, judging by the end of its import path.
+// InPackage reports whether a Go file may belong to a package, given the end of the import path.
 func InPackage(file, pkg string) bool {
 	dir := path.Dir(file)
 	for dir != "." {
@@ -120,10 +120,10 @@ func InPackage(file, pkg string) bool {
 		}
 		dir = rest
 	}
-	return true // at the top: the module's own name is anything
+	return true // at the top: the module may have any name
 }
 
-// HasWord reports whether a text has a word by itself.
+// HasWord reports whether a text contains a word, not as a part of a longer one.
 func HasWord(text []byte, word string) bool {
 	for from := 0; ; {
 		i := strings.Index(string(text[from:]), word)
@@ -139,7 +139,7 @@ func HasWord(text []byte, word string) bool {
 	}
 }
 
-// OwnFile reports whether a path is one of wfs's own.
+// OwnFile reports whether a path belongs to wfs.
 func OwnFile(path string) bool {
 	return strings.HasPrefix(path, ".wfs/") || strings.HasPrefix(path, ".workflow/")
 }

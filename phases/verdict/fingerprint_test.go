@@ -7,8 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Two runs that fail in the same way have one fingerprint, whatever a clock, a port, a random number or a map put into their
-// messages; two that fail in different ways have two.
+// TestFingerprintOfMessages: two runs with the same failure have one fingerprint, whatever a clock, a port, a random
+// number or a map put into their messages. Different failures have different ones.
 func TestFingerprintOfMessages(t *testing.T) {
 	t.Parallel()
 	of := func(message string) string {

@@ -8,12 +8,12 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// IsTargeted reports whether a test is one of the lap's, by its id or in what waited for code.
+// IsTargeted reports whether a test belongs to the lap, by its id or by a unit that waited for code.
 func (l *Lap) IsTargeted(id session.TestID) bool {
 	return l.about().isTarget[id] || slices.ContainsFunc(l.Expected, func(unit string) bool { return Belongs(id, unit) })
 }
 
-// PassedAgain takes the second run's word for tests that failed in the first, and returns those that passed in it.
+// PassedAgain returns the failed tests that passed in a second run, and counts them as passed.
 func (l *Lap) PassedAgain(failed []session.TestID, again *gate.Run) []session.TestID {
 	if !again.Ran() || again.Changed != "" {
 		return nil
@@ -25,7 +25,7 @@ func (l *Lap) PassedAgain(failed []session.TestID, again *gate.Run) []session.Te
 		}
 		flaky = append(flaky, id)
 		l.Now.Tests[id] = session.TestPass
-		// Their parents failed with them; they passed in the second run as well if nothing else fails below them.
+		// Parents failed with their subtests. They passed in the second run too, unless another subtest fails.
 		for p := report.Parent(id); p != "" && again.Report.Tests[p] == session.TestPass; p = report.Parent(p) {
 			l.Now.Tests[p] = session.TestPass
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// judgeAnything judges a report that may hold anything: there must be an answer.
+// judgeAnything judges an arbitrary report: there must be an answer.
 func judgeAnything(r *report.Report) {
 	files := &Files{Now: func(string) []byte { return nil }}
 	l := &Lap{Gate: "g", Start: session.Tests{"c::a": session.TestPass, "x.TestA": session.TestPass}, Known: map[session.TestID]bool{}, Now: r, Files: files}
@@ -19,7 +19,7 @@ func judgeAnything(r *report.Report) {
 	}
 }
 
-// FuzzJudge judges what may be printed in any format: there must be an answer.
+// FuzzJudge judges arbitrary output in any format: there must be an answer.
 func FuzzJudge(f *testing.F) {
 	files, _ := filepath.Glob("report/testdata/runners/*")
 	for i := range workflows.Formats() {

@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// judgeGreen decides whether the lap's tests exist, ran and pass, and nothing that was green before fails.
+// judgeGreen requires that the lap's tests exist, ran and pass, and that no test that passed before fails.
 func judgeGreen(l *Lap) Finding {
 	f := Finding{Verdict: session.Fail, KnownRed: l.knownRed()}
 	missing, failing := l.missed(&f)
@@ -48,7 +48,7 @@ func judgeGreen(l *Lap) Finding {
 	return f
 }
 
-// unbuilt are the units that could be built and loaded at the lap's start and cannot now.
+// unbuilt returns the units that could be built and loaded at the lap's start and no longer can.
 func (l *Lap) unbuilt() (units []session.TestID, why string) {
 	var files []string
 	for _, b := range l.Now.Broken {
@@ -68,10 +68,10 @@ func (l *Lap) unbuilt() (units []session.TestID, why string) {
 	return units, why
 }
 
-// passed is the finding about a run in which nothing is wrong.
+// passed returns the finding for a run without faults.
 func (l *Lap) passed(f Finding) Finding {
 	f.Verdict, f.Class = session.Pass, session.ClassGreen
-	if len(l.Expected) > 0 { // they have names now
+	if len(l.Expected) > 0 { // their names are known now
 		f.targets = slices.Clone(l.Targets)
 		for _, unit := range l.Expected {
 			f.targets = append(f.targets, l.waited(unit)...)
@@ -85,7 +85,7 @@ func (l *Lap) passed(f Finding) Finding {
 	return f
 }
 
-// unexplained is the finding about a command that failed although no test did.
+// unexplained returns the finding for a command that failed although no test did.
 func (f Finding) unexplained(l *Lap) Finding {
 	f.Class, f.Failing = session.ClassCommandFailed, []session.TestID{l.whole()}
 	f.Reason = fmt.Sprintf("the command exited with code %d, but no test failed", l.exit)
@@ -95,8 +95,8 @@ func (f Finding) unexplained(l *Lap) Finding {
 	return f
 }
 
-// missed looks for the lap's tests. It counts those that pass, and returns those that are gone or skipped, and those
-// that fail.
+// missed looks up the lap's tests. It counts passing tests in f, and returns tests that are missing or skipped, and
+// tests that fail.
 func (l *Lap) missed(f *Finding) (missing, failing []session.TestID) {
 	ids := slices.Clone(l.Targets)
 	for _, unit := range l.Expected {
@@ -124,8 +124,7 @@ func (l *Lap) missed(f *Finding) (missing, failing []session.TestID) {
 	return missing, failing
 }
 
-// standing is how a test of the lap stands: one that did not run is skipped, unless it may be gone, which is "", or has
-// parameters now.
+// standing returns the status of a test of the lap: skipped if neither it nor a subtest ran, "" if it may be missing.
 func (l *Lap) standing(id session.TestID) session.TestStatus {
 	s, ran := l.Now.Tests[id]
 	switch {
@@ -141,7 +140,7 @@ func (l *Lap) standing(id session.TestID) session.TestStatus {
 	return session.TestSkip
 }
 
-// newlyFailing are tests that nobody asked for and that fail: absent or skipped at the lap's start.
+// newlyFailing returns failing tests outside the lap's targets that were absent or skipped at the lap's start.
 func (l *Lap) newlyFailing() []session.TestID {
 	var out []session.TestID
 	for _, id := range report.SortedKeys(l.Now.Tests) {
@@ -154,8 +153,8 @@ func (l *Lap) newlyFailing() []session.TestID {
 	return out
 }
 
-// brokeGreen returns what passed at the lap's start and does not now, and says how. excused are failing tests that the
-// attempt may have: they, what they took down, and what waits for a missing name, are left out.
+// brokeGreen returns the tests that passed at the lap's start and no longer do, and describes how. It omits the
+// excused failing tests, tests in a process that they ended, and tests that wait for a missing name.
 func (l *Lap) brokeGreen(b broken, excused []session.TestID) (ids []session.TestID, how string) {
 	var failing, skipped, gone []session.TestID
 	for _, id := range report.SortedKeys(l.Start) {
@@ -170,7 +169,7 @@ func (l *Lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 		case !ran:
 			switch {
 			case slices.Contains(l.Gone, id), l.retitled(id),
-				l.about().ranBelow[id], l.mayBeGone(id, b, excused): // it may have parameters now, which are judged themselves
+				l.about().ranBelow[id], l.mayBeGone(id, b, excused): // parameters are judged themselves
 			case l.Later:
 				l.left = append(l.left, id)
 			default:
@@ -197,12 +196,12 @@ func (l *Lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 	return slices.Concat(failing, skipped, gone), strings.Join(says, "; ")
 }
 
-// mayBeGone reports whether a green test's absence says nothing: a subtest whose parent still stands, or a test of
-// something that cannot be built yet.
+// mayBeGone reports whether the absence of a passing test proves nothing: its parent is still there, or its unit
+// cannot be built yet.
 func (l *Lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) bool {
 	if p := report.Parent(id); p != "" {
 		if _, had := l.Start[p]; had {
-			return true // the parent is judged itself
+			return true // the parent is judged instead
 		}
 		if l.about().ranBelow[p] {
 			return true // another parameter of the same test ran
@@ -213,14 +212,14 @@ func (l *Lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) b
 			return true
 		}
 	}
-	if len(b.missing) > 0 && (notGo(id) || b.stoppedBuild(l.Now)) { // later phases compare with the lap's start again
+	if len(b.missing) > 0 && (notGo(id) || b.stoppedBuild(l.Now)) { // later phases compare with the lap's start too
 		return true
 	}
 	return tookDown(l.Now, id, excused)
 }
 
-// retitled reports whether a green test passes under a longer title, and nothing but new tests came to what tests are
-// and are run by: AVA puts the names of files before titles as soon as there are several files.
+// retitled reports whether a passing test now passes under a longer title, while tests were only added and no test
+// settings changed. AVA puts file names before titles once there are several files.
 func (l *Lap) retitled(id session.TestID) bool {
 	for _, c := range l.Files.Changes {
 		about := l.Files.HoldsTests(c) || testpaths.AboutTests(c.Path) || testpaths.IsScript(c.Path)
@@ -236,7 +235,7 @@ func (l *Lap) retitled(id session.TestID) bool {
 	return false
 }
 
-// RanNothing reports whether no test ran at all: pytest stops before the first one when a file cannot be loaded.
+// RanNothing reports whether no test ran at all: pytest stops before the first test if a file cannot be loaded.
 func RanNothing(tests session.Tests, gate string) bool {
 	for id, s := range tests {
 		if s != session.TestError && id != report.GateID(gate) {
@@ -246,7 +245,7 @@ func RanNothing(tests session.Tests, gate string) bool {
 	return true
 }
 
-// stoppedBuild reports whether what waits for a missing name kept other units from being built too.
+// stoppedBuild reports whether a missing name prevented the build of other units too.
 func (b broken) stoppedBuild(r *report.Report) bool {
 	return slices.ContainsFunc(r.Broken, func(x report.Breakage) bool { return x.Build && b.missing[x.Unit] })
 }
@@ -260,7 +259,7 @@ func tookDown(r *report.Report, id session.TestID, excused []session.TestID) boo
 	})
 }
 
-// HasFailingSubtest reports whether a failing test fails because of its subtests, which are judged themselves.
+// HasFailingSubtest reports whether a test fails because of its subtests, which are judged themselves.
 func (l *Lap) HasFailingSubtest(id session.TestID) bool {
 	return report.Bad(l.Now.Tests[id]) && l.about().failingBelow[id]
 }
@@ -278,7 +277,7 @@ func withParents(tests session.Tests, ids []session.TestID) []session.TestID {
 	return report.SortedOnce(all)
 }
 
-// onlyFailing returns the tests if all of them ran and failed: those may be flaky. One that is gone or skipped is not.
+// onlyFailing returns the tests if all of them ran and failed: these may be flaky, missing and skipped tests are not.
 func onlyFailing(tests session.Tests, ids []session.TestID) []session.TestID {
 	for _, id := range ids {
 		if !report.Bad(tests[id]) {
@@ -298,7 +297,7 @@ func (l *Lap) knownRed() []session.TestID {
 	return out
 }
 
-// nothingRan is the finding about a run in which no test was reported. Neither red nor green can be told from it.
+// nothingRan returns the finding for a run that reported no test, which is neither red nor green.
 func (l *Lap) nothingRan(b broken) (Finding, bool) {
 	if len(b.wrong) > 0 || len(b.missing) > 0 || report.Count(l.Now.Tests, l.Gate).Total() > 0 {
 		return Finding{}, false

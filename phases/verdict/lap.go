@@ -1,4 +1,4 @@
-// Package verdict says what the results of a gate mean for an attempt. It runs nothing.
+// Package verdict interprets the results of a gate for an attempt. It runs nothing.
 package verdict
 
 import (
@@ -19,14 +19,14 @@ func (l *Lap) AsOf(run *gate.Run) *Lap {
 	return &other
 }
 
-// Judge says what a run means, before anything is known about the tree that it left.
+// Judge interprets a run, before anything is known about the tree that it left.
 func (l *Lap) Judge(g *gate.Run) Finding {
 	could := Finding{Verdict: session.Blocked, Class: session.ClassInfraError}
 	switch {
-	case g.Astray() != "": // it was not on the base, so that the attempt is the likelier cause
+	case g.Astray() != "": // not so on the base: the attempt is the likely cause
 		return astray(g)
 	case g.Ended == proc.Timeout:
-		// It ran in time on the base, so that the attempt is the likelier cause. It is neither red nor green.
+		// It finished in time on the base, so the attempt is the likely cause. The result is neither red nor green.
 		return Finding{Verdict: session.Fail, Class: session.ClassTimeout,
 			Failing: []session.TestID{report.GateID(g.Gate.Name)},
 			Reason:  fmt.Sprintf("the command did not finish within %s", g.Gate.Timeout)}
@@ -44,7 +44,7 @@ func (l *Lap) Judge(g *gate.Run) Finding {
 	return judgeGreen(l)
 }
 
-// astray is the finding about a run that has judged something else than the tree.
+// astray returns the finding for a run that did not judge the tree.
 func astray(g *gate.Run) Finding {
 	f := Finding{Verdict: session.Fail, Class: session.ClassLeadsBack, Reason: g.Astray(),
 		Failing: []session.TestID{report.GateID(g.Gate.Name)}}
@@ -54,7 +54,7 @@ func astray(g *gate.Run) Finding {
 	return f
 }
 
-// cannotRun says why a gate's command did not run, "" if it did.
+// cannotRun returns the reason why a gate's command did not run; "" if it did.
 func cannotRun(g *gate.Run) string {
 	switch {
 	case g.Ended == proc.NotStarted:
@@ -74,8 +74,8 @@ func byExit(g *gate.Run, known bool) Finding {
 	case g.Exit == 0:
 		return Finding{Verdict: session.Pass, Class: session.ClassGreen, Reason: "the command exited with code 0"}
 	case known:
-		// One exit code cannot tell the session's failures from older ones, so nothing was shown: not green, and the
-		// agent may well be able to mend it.
+		// An exit code cannot tell the session's failures from older ones, so nothing is proven. The verdict is fail,
+		// not blocked: the agent may be able to fix it.
 		return Finding{Verdict: session.Fail, Class: session.ClassCommandFailed, KnownRed: []session.TestID{id},
 			Reason: fmt.Sprintf("the command exited with code %d, as it did before the session began", g.Exit)}
 	}
@@ -83,8 +83,7 @@ func byExit(g *gate.Run, known bool) Finding {
 		Reason: fmt.Sprintf("the command exited with code %d", g.Exit)}
 }
 
-// Lap is all that the judgement of one per-test gate depends on. The judgement itself runs nothing and reads only what
-// files tells it.
+// Lap has all data for judging a gate with per-test results. Judging runs nothing, and reads files only by Files.
 type Lap struct {
 	Gate     string
 	exit     int
@@ -94,20 +93,21 @@ type Lap struct {
 	Files    *Files
 	Targets  []session.TestID
 	Expected []string
-	Gone     []session.TestID // that need not be there any more
-	// Different are older tests that fail by what was changed of tests, though their own text may be as it was.
+	Gone     []session.TestID // may be missing
+	// Different are older tests that fail because tests changed, though perhaps not their own text.
 	Different []session.TestID
 
-	// Old is what the code says to the tests as they were at the lap's start, nil where that was not tried.
+	// Old is the report of the present code with the tests of the lap's start; nil if that was not tried.
 	Old *report.Report
 
 	index *lapIndex
-	// Later: whether older tests may be gone is asked when the code is written, and left are those that are.
+	// Later: older tests may be missing for now, as the phase that writes code checks them; left are the missing
+	// ones.
 	Later bool
 	left  []session.TestID
 }
 
-// New is what the judgement of a run depends on, without tests that the lap is about.
+// New returns the data for judging a run, without the lap's targets.
 func New(g *gate.Run, start session.Tests, known []session.TestID, files *Files) *Lap {
 	l := &Lap{Gate: g.Gate.Name, exit: g.Exit, Start: start, Known: map[session.TestID]bool{}, Now: g.Report, Files: files}
 	for _, id := range known {
@@ -116,14 +116,14 @@ func New(g *gate.Run, start session.Tests, known []session.TestID, files *Files)
 	return l
 }
 
-// lapIndex answers questions about the tests that ran, made once.
+// lapIndex answers questions about the tests that ran. It is made once.
 type lapIndex struct {
 	failingBelow map[session.TestID]bool // a subtest of it fails
 	ranBelow     map[session.TestID]bool // a subtest of it ran
 	isTarget     map[session.TestID]bool
 }
 
-// whole stands for the gate as a whole.
+// whole is the id for the gate as a whole.
 func (l *Lap) whole() session.TestID { return report.GateID(l.Gate) }
 
 // RanBelow reports whether a subtest of a test ran.
@@ -150,7 +150,7 @@ func (l *Lap) about() *lapIndex {
 	return x
 }
 
-// Finding is what a gate's results mean.
+// Finding is the judgement of a gate's results.
 type Finding struct {
 	Verdict  session.Verdict
 	Class    session.Class
@@ -162,5 +162,5 @@ type Finding struct {
 	Expected []string
 	Passing  int
 	Left     int              // see GateResult
-	Retry    []session.TestID // the only thing wrong is that these, green before, fail: they may be flaky
+	Retry    []session.TestID // passed before, and their failing is the only fault: may be flaky
 }

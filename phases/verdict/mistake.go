@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 )
 
-// mistake says why no code of the project can mend an error in a test file, "" if some may.
+// mistake returns the reason why no code of the project can fix an error in a test file; "" if code may.
 func (l *Files) mistake(x report.Breakage) string {
 	file := x.File
 	for _, c := range l.Changes {
@@ -34,7 +34,7 @@ func (l *Files) mistake(x report.Breakage) string {
 	return ""
 }
 
-// isCrate reports whether a manifest above a file gives the crate this name. Without a manifest nobody can tell.
+// isCrate reports whether a manifest above a file names this crate, or there is no manifest.
 func (l *Files) isCrate(file, name string) bool {
 	found := false
 	for _, dir := range above(file) {
@@ -49,7 +49,7 @@ func (l *Files) isCrate(file, name string) bool {
 	return !found
 }
 
-// constantMisfit is what Go says of a constant whose type the test itself declares.
+// constantMisfit matches Go's message about a constant whose type the test itself declares.
 var constantMisfit = lazyregexp.New(`\(untyped \w+ constant[^)]*\) as \w+ value in (?:variable declaration|return statement)|` +
 	`\(mismatched types untyped \w+ and untyped`)
 

@@ -11,10 +11,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// judgeRed decides whether there is a new or changed test that fails for the right reason, and nothing green broke.
+// judgeRed requires a new or changed test that fails for the right reason, and that no passing test broke.
 //
-// What could not be run because a new test took its package or file down with it is not held against the attempt here:
-// the phases that follow in the lap compare with the lap's start again.
+// Tests that could not run because a new test broke their package or file are ignored here: later phases of the lap
+// compare with the lap's start again.
 func judgeRed(l *Lap) Finding {
 	f := Finding{Verdict: session.Fail, KnownRed: l.knownRed()}
 	l.left = nil
@@ -57,7 +57,7 @@ func judgeRed(l *Lap) Finding {
 	return f
 }
 
-// newTests are new and changed tests by what they did. One that raises an error by itself has failed.
+// newTests sorts new and changed tests by their results. A test that raises an error itself has failed.
 func (l *Lap) newTests(b broken) (failed, errored, passed []session.TestID) {
 	for _, id := range report.SortedKeys(l.Now.Tests) {
 		if id == l.whole() || b.missing[id] || l.HasFailingSubtest(id) || !l.IsNew(id) {
@@ -75,7 +75,7 @@ func (l *Lap) newTests(b broken) (failed, errored, passed []session.TestID) {
 	return failed, errored, passed
 }
 
-// waitsFor is what the code lacks for which tests cannot be built or set up.
+// waitsFor describes the names and types that the code lacks for building or setting up tests.
 func (b broken) waitsFor() string {
 	var parts []string
 	if len(b.names) > 0 {
@@ -91,16 +91,16 @@ func (b broken) waitsFor() string {
 	return strings.Join(parts, "; ")
 }
 
-// noneRed says what is wrong when no new test fails.
+// noneRed returns the finding if no new test fails.
 func (l *Lap) noneRed(f Finding, b broken, errored, passed []session.TestID) Finding {
 	switch {
-	case len(errored) > 0 && l.Now.TimedOut: // which it may be whatever the code does
+	case len(errored) > 0 && l.Now.TimedOut: // as it may, whatever the code does
 		f.Class, f.Failing = session.ClassTimeout, errored
 		f.Reason = "the new tests timed out in the test runner: " + safetext.Some(errored)
 	case len(errored) > 0:
 		f.Class, f.Failing = session.ClassBuildBroken, errored
 		f.Reason = "the new tests could not run to completion: " + safetext.Some(errored)
-	case len(b.unseen) > 0: // not "nothing added": nobody can tell what they say
+	case len(b.unseen) > 0: // not "nothing added": their results are unknown
 		f.Class, f.Failing = session.ClassBuildBroken, b.unseen
 		f.Reason = "new tests cannot be judged where the code did not build before the attempt; make it build first: " +
 			safetext.Some(b.unseen)
@@ -108,7 +108,7 @@ func (l *Lap) noneRed(f Finding, b broken, errored, passed []session.TestID) Fin
 		f.Class = session.ClassUnexpectedGreen
 		f.Reason = safetext.Listed(passed, "new or changed test passes already", "new or changed tests pass already")
 	case report.Bad(l.Now.Tests[l.whole()]) && !l.Known[l.whole()]:
-		// Not "nothing added": something may have been, and the runner did not get to it.
+		// Not "nothing added": the runner may have stopped before it reached a new test.
 		return f.unexplained(l)
 	default:
 		f.Class, f.Reason = session.ClassNothingAdded, "no test was added or changed"
@@ -119,7 +119,7 @@ func (l *Lap) noneRed(f Finding, b broken, errored, passed []session.TestID) Fin
 	return f
 }
 
-// IsNew reports whether a test is absent at the lap's start, or asks for something else now, or was pending and fails
+// IsNew reports whether a test was absent at the lap's start, or expects something else now, or was pending and fails
 // now.
 func (l *Lap) IsNew(id session.TestID) bool {
 	was, had := l.Start[id]
@@ -127,19 +127,19 @@ func (l *Lap) IsNew(id session.TestID) bool {
 		was == session.TestSkip && report.Bad(l.Now.Tests[id]) && l.Files.anyCode()
 }
 
-// broken is what could not be built or loaded, by whose fault.
+// broken lists units that could not be built or loaded, by cause.
 type broken struct {
 	missing  map[session.TestID]bool // units that only wait for code
-	names    []string                // those names
-	misfits  []string                // what is said of types there that do not fit yet
+	names    []string                // missing names
+	misfits  []string                // mismatches of types, as reported
 	expected []string                // the units whose tests must run once there is code
 	wrong    []session.TestID        // units that are broken for another reason
 	why      string
 	unseen   []session.TestID // units that were broken before, and whose tests were changed
 }
 
-// brokenUnits sorts the packages and files that could not be built or loaded. What was broken at the lap's start, or is
-// known, is not held against the attempt.
+// brokenUnits sorts the packages and files that could not be built or loaded. It ignores units that were broken at
+// the lap's start, or are known red.
 func (l *Lap) brokenUnits() broken {
 	b := broken{missing: map[session.TestID]bool{}}
 	byUnit := map[session.TestID][]report.Breakage{}
@@ -170,7 +170,7 @@ func (l *Lap) brokenUnits() broken {
 	return b
 }
 
-// lacks are the names and types that a unit waits for, or why it is broken for another reason.
+// lacks returns the names and types that a unit waits for, or the reason if it is broken otherwise.
 func (l *Files) lacks(all []report.Breakage, before, old bool) (names, misfits []string, why string) {
 	for _, x := range all {
 		x.Missing = cmp.Or(x.Missing, l.ownPackage(x.Message))
@@ -192,7 +192,7 @@ func (l *Files) lacks(all []report.Breakage, before, old bool) (names, misfits [
 	return names, misfits, why
 }
 
-// fault says why it is no code to come that a breakage waits for, "" if it is. Set-up may fail for whatever the code
+// fault says why a breakage does not just wait for code; "" if it does. Set-up may fail for anything that the code
 // does not do yet.
 func (l *Files) fault(x report.Breakage, before bool) string {
 	changed := l.changedTests(x.File)
@@ -213,14 +213,14 @@ func (l *Files) fault(x report.Breakage, before bool) string {
 	return ""
 }
 
-// unitChanged reports whether tests of a unit that cannot be built or loaded were changed.
+// unitChanged reports whether tests changed in a unit that cannot be built or loaded.
 func (l *Files) unitChanged(unit session.TestID, why []report.Breakage) bool {
 	return l.changedIn(unit) ||
 		slices.ContainsFunc(why, func(x report.Breakage) bool { return l.changedTests(x.File) })
 }
 
-// waited are the tests that a unit has that was waiting for code: those that came in this lap; where there are none,
-// those that were there before, one of which was changed. A parameter or subtest is judged with its test.
+// waited returns the tests of a unit that waited for code: its new tests or, without any, older ones, one of which
+// was changed. Parameters and subtests are judged with their test.
 func (l *Lap) waited(unit string) []session.TestID {
 	var here, elsewhere, old []session.TestID
 	for _, id := range report.SortedKeys(l.Now.Tests) {
@@ -244,5 +244,5 @@ func (l *Lap) waited(unit string) []session.TestID {
 			return ids
 		}
 	}
-	return elsewhere // runners do not always say in which file a test is
+	return elsewhere // not every runner reports the file of a test
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// CountApart sums a run up. What is flaky is counted apart: it has not passed, whatever it did in the end.
+// CountApart counts the results of a run. Flaky tests count separately: they did not pass, whatever their last
+// result.
 func CountApart(tests session.Tests, flaky []session.TestID, gate string) session.Counts {
 	all := report.Count(tests, gate)
 	if len(flaky) == 0 {
@@ -28,7 +29,7 @@ func CountApart(tests session.Tests, flaky []session.TestID, gate string) sessio
 	return c
 }
 
-// Result is a finding about a run as the session keeps it.
+// Result returns a finding about a run in the form that the session stores.
 func (f Finding) Result(g *gate.Run) session.GateResult {
 	r := session.GateResult{Gate: g.Gate.Name, Where: string(cmp.Or(g.Gate.Where, workflows.InPlace)),
 		Expect: string(g.Gate.Expect), Verdict: f.Verdict, Class: f.Class,
@@ -41,13 +42,13 @@ func (f Finding) Result(g *gate.Run) session.GateResult {
 	return r
 }
 
-// Named are the tests that are kept by name.
+// Named returns the tests to store by name: sorted, at most session.MaxNamed.
 func Named(ids []session.TestID) []session.TestID {
 	ids = report.SortedOnce(slices.Clone(ids))
 	return ids[:min(len(ids), session.MaxNamed)]
 }
 
-// Failures are what a gate's failing tests printed, those that are held against the attempt first.
+// Failures returns the output of a gate's failing tests, those held against the attempt first.
 func Failures(res session.GateResult, run *gate.Run) []report.Failure {
 	var out []report.Failure
 	add := func(id session.TestID) {
@@ -55,7 +56,7 @@ func Failures(res session.GateResult, run *gate.Run) []report.Failure {
 			message := run.Report.Messages[id]
 			if s == "" {
 				s = session.TestError
-				if run.Exit == 0 { // otherwise what the gate printed may say why
+				if run.Exit == 0 { // otherwise the gate's output may say why
 					message = "It did not run."
 				}
 			}
@@ -67,7 +68,7 @@ func Failures(res session.GateResult, run *gate.Run) []report.Failure {
 	}
 	switch res.Class {
 	case session.ClassNothingAdded, session.ClassUnexpectedGreen:
-		return out // the reason says it all; what a green run prints would only distract
+		return out // the reason is enough; output of a passing run would distract
 	}
 	if res.Verdict != session.Pass && len(out) == 0 {
 		out = append(out, report.Failure{Gate: res.Gate, Test: report.GateID(res.Gate), Status: session.TestError,
@@ -79,7 +80,7 @@ func Failures(res session.GateResult, run *gate.Run) []report.Failure {
 	return out
 }
 
-// CouldNot says why a result in a clean tree says nothing about the tree, "" when it does.
+// CouldNot says why a result in a clean checkout proves nothing about the tree; "" if it does.
 func CouldNot(run *gate.Run, res session.GateResult) string {
 	switch {
 	case run.Astray() != "", res.Verdict == session.Blocked, run.Ended == proc.Timeout:
