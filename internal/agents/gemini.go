@@ -149,7 +149,7 @@ func (g *gemini) conclusion(e Exit) {
 
 func (g *gemini) failure(e Exit, said, message string) {
 	v := judge(0, said, g.o.Now())
-	own := cmp.Or(geminiExits[e.Code], judge(e.Code+256, "", 0).class) // gemini exits with the HTTP status of a failed request, modulo 256
+	own := cmp.Or(geminiExits[e.Code], judge(e.Code+256, "", 0).class) // the HTTP status, modulo 256
 	if v.class == "" || own != "" && e.Code < 128 {
 		v.class = own
 	}
