@@ -39,8 +39,8 @@ func (s Session) RunDir(runID string) (string, error) {
 	return filepath.Join(dir, runsName, runID), nil
 }
 
-// Was returns the path of the copy of a file outside the work tree, as it was before a run changed it. The copy may not
-// exist.
+// Was returns the path of the copy of a watched file (git's own or in .wfs), as it was before a run changed it. The copy
+// may not exist.
 func (s Session) Was(runID, file string) string {
 	dir, err := s.RunDir(runID)
 	if err != nil {

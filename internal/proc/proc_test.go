@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 )
 
-// env is what the children of these tests see.
+// env returns the environment for the children of these tests.
 func env(t *testing.T, more ...string) []string {
 	t.Helper()
 	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LC_ALL=C"}, more...)
