@@ -29,7 +29,6 @@ const (
 	badExt     = ".bad" // appended to the name of an invalid file
 )
 
-// requestFile is the content of a request's file.
 type requestFile struct {
 	V int `json:"v"`
 	session.Request

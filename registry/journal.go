@@ -32,7 +32,7 @@ type Journal struct {
 }
 
 // Journal opens the journal that extends a session's ledger tip, or "" before there is a ledger. The caller holds the
-// session's lock (LockSession). A torn tail is moved aside and cut off. Any other damaged file is left unchanged, and
+// session's lock (Session.Lock). A torn tail is moved aside and cut off. Any other damaged file is left unchanged, and
 // the error is ErrCorrupt; if a newer wfs wrote to it, the error is session.ErrNewer. A missing file is not created
 // before the first Append or Rotate, because its absence shows that a process died between moving the ledger and
 // rotating the journal (see Existed).

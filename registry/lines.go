@@ -54,7 +54,6 @@ func parseHeader(line []byte, name string) (journalHeader, error) {
 	return h, nil
 }
 
-// journalContent is the parsed content of a journal.
 type journalContent struct {
 	header journalHeader
 	events []session.Event

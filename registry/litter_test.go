@@ -57,7 +57,7 @@ func TestLitter(t *testing.T) {
 		t.Error("removed what is not below the state directory")
 	}
 
-	// Events beyond a deleted ledger are not litter; a birth that never completed is.
+	// Events beyond a deleted ledger are not litter; those of a session that was never created are.
 	j, err := c.Session("two").Journal("")
 	if err != nil {
 		t.Fatal(err)

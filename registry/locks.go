@@ -67,7 +67,6 @@ func (s Session) Driver() (h Holder, held bool, err error) {
 	return s.clone.probe(filepath.Join(dir, driverLock))
 }
 
-// driverLock is the file name of a session's lock.
 const driverLock = "driver.lock"
 
 // Holder returns the process that changes a work tree, if any. It takes no lock and writes nothing.

@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// A second process that holds a session's or a work tree's lock until its input ends.
+// TestMain is also the main function of a second process, which holds both locks until its input ends.
 func TestMain(m *testing.M) {
 	dir := os.Getenv("WFS_TEST_HOLD")
 	if dir == "" {
@@ -107,7 +107,6 @@ func seqs(events []session.Event) string {
 	return strings.TrimSpace(b.String())
 }
 
-// files reads everything below a directory, by path.
 func files(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

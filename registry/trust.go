@@ -96,7 +96,6 @@ func (t TrustStore) Any(repo string) (bool, error) {
 	return len(marks) > 0, err
 }
 
-// marksOf returns the marks of a repository by file name.
 func (t TrustStore) marksOf(repo string) (map[string]trustMark, error) {
 	if real, err := realPath(repo); err == nil {
 		repo = real

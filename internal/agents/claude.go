@@ -24,7 +24,7 @@ type claude struct {
 	told     string       // the text of that message
 }
 
-// claudeUsage has the same fields as Spent.
+// claudeUsage has the fields of Spent, so that it can be converted.
 type claudeUsage struct {
 	USD        float64 `json:"-"`
 	Input      int64   `json:"input_tokens"`

@@ -118,7 +118,6 @@ func (c *codex) item(it codexItem, completed bool) {
 	}
 }
 
-// speak passes on text or thinking of the model.
 func (c *codex) speak(it codexItem) {
 	if it.Type == "reasoning" {
 		c.think(it.Text)

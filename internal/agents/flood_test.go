@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestFlood feeds decoders the output of an agent gone mad, and measures the memory: the bound of 64 MB is for all of
+// TestFlood feeds decoders the output of a runaway agent, and measures the memory: the bound of 64 MB is for all of
 // wfs. It is not parallel, so that no other test allocates. WFS_FLOOD=1000 feeds so many MB to each, which takes
 // minutes, and logs the time of each.
 func TestFlood(t *testing.T) {

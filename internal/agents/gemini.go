@@ -75,7 +75,6 @@ func (g *gemini) event(b []byte) {
 	}
 }
 
-// returned passes on the result of a call.
 func (g *gemini) returned(e geminiEvent, failed bool) {
 	g.step = false
 	if t := g.back(e.ToolID, failed, e.Error.Message); failed && withheld(t, e) {

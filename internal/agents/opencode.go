@@ -86,7 +86,6 @@ func (c *opencode) event(b []byte) {
 	}
 }
 
-// ran passes on a finished call.
 func (c *opencode) ran(e opencodeEvent) {
 	p := e.Part
 	c.call(tool(p.CallID, p.Tool, p.State.Input.detail()))

@@ -87,7 +87,6 @@ func set(to *string, s string) {
 	}
 }
 
-// say passes on a message of the agent.
 func (r *run) say(s string) {
 	if s = words(s); s == "" {
 		r.other()
@@ -101,7 +100,6 @@ func words(s string) string { return strings.TrimSpace(bounded(s, MaxText)) }
 
 func (r *run) think(s string) { r.o.Emit(Event{Kind: Thinking, Text: words(s)}) }
 
-// used records the usage of the process so far.
 func (r *run) used(s Spent) {
 	r.out.Spent = s
 	r.o.Emit(Event{Kind: Usage, Spent: s})

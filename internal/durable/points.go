@@ -69,7 +69,7 @@ const (
 	CleanTidied         Point = "clean/tidied"     // old files and its repository are removed
 	CleanSetUp          Point = "clean/setup"      // but nothing is installed yet
 	CleanBrought        Point = "clean/brought"    // packages are there, but their seal is not yet written
-	PackagesKept        Point = "packages/kept"    // the list of packages at the session's start
+	PackagesKept        Point = "packages/kept"    // the list of packages at the session's start is stored
 )
 
 // Points are all points, for tests that kill at every one.

@@ -66,9 +66,9 @@ func (c *canary) leaveBenchmarks(src []byte) {
 	c.lines = rest
 }
 
-// Compared returns those of the chosen lines of a test that compare with a value which Turn certainly changes, not with
-// a value that may be an input or the name of a table row. literals counts the numbers, strings and booleans among
-// these values.
+// Compared returns the chosen lines of a test that compare something with an expected value. Rows of tables and arguments
+// of helpers do not count, because they may be inputs or names. literals is the number of numbers, strings and booleans
+// among the values.
 func Compared(file string, src []byte, lines Lines) (at Lines, literals int) {
 	at = Lines{}
 	c := newCanary(file, src, lines)
@@ -416,7 +416,6 @@ func (c *canary) split(open int) (args []span) {
 	return args
 }
 
-// argument adds the literals of one value.
 func (c *canary) argument(a span) {
 	a.from += count(c.text(a.from) == "-")
 	switch n := a.to - a.from; {

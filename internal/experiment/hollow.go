@@ -168,7 +168,6 @@ func (f *finder) braces(i int) {
 		text: " " + raises[f.l.Name], head: f.start, open: i, end: end})
 }
 
-// arrow adds an arrow function with a single expression.
 func (f *finder) arrow(i int) {
 	if f.l.Name != "script" || i+1 >= len(f.toks) || f.toks[i+1].Text == "{" {
 		return

@@ -57,7 +57,6 @@ func SameCode(file string, before, after []byte) bool {
 	})
 }
 
-// wordSet returns the set of the words in a text.
 func wordSet(text string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(text) {
@@ -97,7 +96,6 @@ func apply(src []byte, edits []edit) []byte {
 	return []byte(b.String())
 }
 
-// tokens are the tokens of a file.
 type tokens []source.Token
 
 // text returns the text of a token, or "" before the first and after the last.

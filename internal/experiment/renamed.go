@@ -189,7 +189,6 @@ func declared(all ...Files) map[string]bool {
 	return names
 }
 
-// declaredIn returns the names that one file declares.
 func declaredIn(l *source.Language, toks tokens) map[string]bool {
 	names := map[string]bool{}
 	for i, t := range toks {

@@ -338,7 +338,6 @@ func rustOtherOf(v, name string) string {
 	return ""
 }
 
-// firstOf returns the first of a type's parameters.
 func firstOf(typ tokens) tokens {
 	depth := 0
 	for i, t := range typ {

@@ -230,7 +230,6 @@ func (e *entry) proc(name ...string) string {
 	return filepath.Join(append([]string{"/proc", strconv.Itoa(e.pid)}, name...)...)
 }
 
-// file returns the path of an open file.
 func (e *entry) file(fd uint64) string {
 	path, err := os.Readlink(e.proc("fd", strconv.Itoa(int(int32(fd)))))
 	if err != nil || !strings.HasPrefix(path, "/") || strings.HasSuffix(path, " (deleted)") {

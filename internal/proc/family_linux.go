@@ -149,7 +149,6 @@ func pids() []int {
 	return all
 }
 
-// table returns the stats of all processes.
 func table() []stat {
 	var all []stat
 	for _, pid := range pids() {

@@ -37,7 +37,6 @@ func run(t *testing.T, ctx context.Context, s proc.Spec) proc.Result {
 	return r
 }
 
-// pid reads a number that the script wrote.
 func pid(t *testing.T, s proc.Spec, name string) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.Dir, name))

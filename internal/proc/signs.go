@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Signs are the reader's conclusions from a run's output. Its methods may be called from any goroutine.
+// Signs collects the signs of life that the reader finds in a run's output. Its methods may be called from any
+// goroutine.
 type Signs struct {
 	work   atomic.Int64
 	ended  atomic.Bool

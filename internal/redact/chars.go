@@ -66,7 +66,6 @@ func entropy(s string) float64 {
 	return bits
 }
 
-// count returns the numbers of capital letters, small letters and digits in a text.
 func count(s string) (uppers, lowers, digits int) {
 	for i := range len(s) {
 		switch b := s[i]; {
@@ -81,7 +80,6 @@ func count(s string) (uppers, lowers, digits int) {
 	return uppers, lowers, digits
 }
 
-// mixed reports whether a text has both letters and digits.
 func mixed(s string) bool {
 	uppers, lowers, digits := count(s)
 	return uppers+lowers > 0 && digits > 0
