@@ -14,7 +14,7 @@ import (
 
 // A document is a small file of one JSON object with the version of its format.
 
-// readDocument reads a document of at most so many bytes. The error is ErrCorrupt if it is not valid, and
+// readDocument reads a document of at most `most` bytes. The error is ErrCorrupt if it is not valid, and
 // session.ErrNewer if a newer wfs wrote it.
 func readDocument[T any](path string, most int64) (d T, err error) {
 	data, err := durable.ReadFile(path, most)

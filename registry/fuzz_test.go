@@ -13,7 +13,7 @@ import (
 
 func crc(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
 
-// FuzzJournal gives a journal any bytes. Readers and the writer see the same events. The writer keeps aside all that it
+// FuzzJournal gives a journal any bytes. Readers and the writer see the same events. The writer saves the bytes that it
 // cuts off, and does not touch a file that it refuses.
 func FuzzJournal(f *testing.F) {
 	good := written(f, 3)

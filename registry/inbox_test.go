@@ -39,7 +39,7 @@ func texts(t testing.TB, c *Clone) []string {
 	return all
 }
 
-// TestInboxOrder keeps requests in order, even if the clock stands or is set back.
+// TestInboxOrder keeps requests in order, even if the clock stops or goes back.
 func TestInboxOrder(t *testing.T) {
 	t.Parallel()
 	c := clone(t)

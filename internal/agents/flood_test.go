@@ -11,7 +11,7 @@ import (
 )
 
 // TestFlood feeds decoders the output of a runaway agent, and measures the memory: the bound of 64 MB is for all of
-// wfs. It is not parallel, so that no other test allocates. WFS_FLOOD=1000 feeds so many MB to each, which takes
+// wfs. It is not parallel, so that no other test allocates. WFS_FLOOD=1000 feeds 1000 MB to each, which takes
 // minutes, and logs the time of each.
 func TestFlood(t *testing.T) {
 	const most = 8 << 20

@@ -100,7 +100,7 @@ func before(name string) Spent {
 	return Spent{}
 }
 
-// play feeds a stream to its decoder, in pieces of so many bytes, or whole.
+// play feeds a stream to its decoder, in pieces of the given size, or whole.
 func play(t testing.TB, s sample, piece int) (Outcome, []Event) {
 	t.Helper()
 	var events []Event
@@ -119,7 +119,7 @@ func play(t testing.TB, s sample, piece int) (Outcome, []Event) {
 	return d.End(s.exit), events
 }
 
-// warned returns the warnings on standard error during the run, written in pieces of so many bytes, or whole.
+// warned returns the warnings on standard error during the run, written in pieces of the given size, or whole.
 func warned(s sample, piece int) (events []Event) {
 	w := NewWarnings(s.decoder(), Options{Now: now, Emit: func(e Event) { events = append(events, e) }})
 	if w == nil {

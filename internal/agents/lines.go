@@ -62,7 +62,7 @@ func (t *text) End(e Exit) Outcome {
 	return o
 }
 
-// bounded returns valid UTF-8 of at most so many bytes, cut at a rune.
+// bounded returns s as valid UTF-8, cut at a rune to at most `most` bytes.
 func bounded(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {
@@ -76,7 +76,7 @@ func bounded(s string, most int) string {
 
 var colours = lazy(`\x1b\[[^@-~]*[@-~]?`)
 
-// oneLine turns a text into one line of at most so many bytes, without colours and control characters.
+// oneLine returns s as one line of at most `most` bytes, without colours and control characters.
 func oneLine(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -75,7 +75,7 @@ func command(ctx context.Context, c Cmd) (*exec.Cmd, error) {
 	cmd.Args = c.Argv
 	cmd.Dir = c.Dir
 	cmd.Env = explicit(c.Env)
-	// A process that the command left behind may hold its output open without end.
+	// A process that the command left behind may hold its output open indefinitely.
 	cmd.WaitDelay = DefaultGrace
 	return cmd, nil
 }

@@ -21,7 +21,7 @@ type Spec struct {
 	// goroutines at once, unless they are the same. nil drops the output. After a write error the rest is read and
 	// dropped.
 	Stdout, Stderr io.Writer
-	// Idle ends the run after so long without output, and Timeout after so long in all; 0: never. Time in which the
+	// Idle ends the run after this time without output, Timeout after this time in total; 0: never. Time in which the
 	// machine slept or this process was stopped does not count, and neither do jumps of the clock.
 	Idle, Timeout time.Duration
 	// Grace is the time between the request to end and the kill; 0: DefaultGrace.

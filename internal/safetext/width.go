@@ -14,7 +14,7 @@ func Width(s string) int {
 	return n
 }
 
-// Cut shortens stripped text to at most so many columns, and ends a shortened text in "…". With a limit below 1 it
+// Cut shortens stripped text to at most limit columns, and ends a shortened text in "…". With a limit below 1 it
 // returns "".
 func Cut(s string, limit int) string {
 	if len(s) <= limit || Width(s) <= limit {

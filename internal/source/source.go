@@ -41,7 +41,7 @@ type Language struct {
 
 type quote struct {
 	open, close string
-	many, raw   bool // it may span lines; a backslash is no escape
+	many, raw   bool // may span lines; a backslash is not an escape
 	template    bool // with ${…} inside
 }
 
