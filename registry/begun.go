@@ -6,7 +6,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Begun reports whether there is a journal that extends a session's ledger tip. An empty file is none.
+// Begun reports whether a session has a journal that extends the given ledger tip. An empty file does not count.
 func (s Session) Begun(tip session.Commit) bool {
 	path, err := s.JournalPath(tip)
 	if err != nil {

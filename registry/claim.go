@@ -6,8 +6,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// claim is the file that says which session has begun to move a work tree. HEAD cannot say it: until the move is true
-// HEAD is on the branch that is being left, while the files may be the other's already.
+// claim is a file that names the session that has begun to move a work tree. HEAD cannot show it: until the move is
+// committed, HEAD is on the old branch, while the files may already be those of the new one.
 type claim struct {
 	Version int        `json:"v"`
 	Session session.ID `json:"session"`
@@ -17,12 +17,12 @@ func (w Worktree) claimFile() string {
 	return filepath.Join(w.dir(), "claim")
 }
 
-// Claim says, durably and before the first file is touched, that a session moves a work tree.
+// Claim records durably that a session moves a work tree. Call it before the first file changes.
 func (w Worktree) Claim(id session.ID) error {
 	return w.clone.writeDocument(w.claimFile(), claim{FormatVersion, id})
 }
 
-// Claimed returns the session that began to move a work tree and may not have ended it, "" for none.
+// Claimed returns the session whose move of a work tree has begun and not ended, or "" if there is none.
 func (w Worktree) Claimed() (session.ID, error) {
 	id, err := readClaim(w.claimFile())
 	return id, ifThere(err)
@@ -40,11 +40,11 @@ func readClaim(path string) (session.ID, error) {
 	return id, nil
 }
 
-// Unclaim says that a move has come to its end.
+// Unclaim records that a move has ended.
 func (w Worktree) Unclaim() error { return removeFile(w.claimFile()) }
 
-// Claim is Worktree.Claim for the journal's session.
+// Claim calls Worktree.Claim for the journal's session.
 func (j *Journal) Claim(worktree string) error { return j.of.clone.Worktree(worktree).Claim(j.of.id) }
 
-// Unclaim is Worktree.Unclaim.
+// Unclaim calls Worktree.Unclaim.
 func (j *Journal) Unclaim(worktree string) error { return j.of.clone.Worktree(worktree).Unclaim() }

@@ -1,8 +1,7 @@
-// Package registry keeps this clone's live edge: the journals of its sessions, their locks, caches, and the
-// marks of trust.
+// Package registry stores the state of sessions that only this clone has: journals, locks, caches, and marks of trust.
 //
-// Nothing here is the truth about a session; that is the ledger in Git. What is lost here is the work since the last
-// checkpoint's events, and what is damaged here is said, set aside, and never repaired by guessing.
+// None of it is authoritative: that is the ledger in Git. Losing this state loses only the events since the last
+// checkpoint. Damaged files are reported and set aside, and never repaired by guessing.
 package registry
 
 import (
@@ -17,19 +16,19 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// FormatVersion is written into every file of this package. Files with a larger one are left alone.
+// FormatVersion is written into every file of this package. A file with a larger version is not touched.
 const FormatVersion = 1
 
 // Clone is the state of one clone, shared by its work trees:
 //
-//	sessions/<id>/events-<tip>.jsonl  journal of what happened since the ledger commit tip, or since "none"
-//	sessions/<id>/driver.lock         held by whoever drives the session
-//	sessions/<id>/inbox/              what other processes ask of whoever drives
+//	sessions/<id>/events-<tip>.jsonl  journal of the events since the ledger commit tip, or since "none"
+//	sessions/<id>/driver.lock         held by the process that drives the session
+//	sessions/<id>/inbox/              requests of other processes to the driver
 //	sessions/<id>/exclude             the session's extra exclude rules
 //	sessions/<id>/tip                 cache of documents of the newest ledger commit
 //	sessions/<id>/runs/<run id>/      logs and scratch files of one run
-//	worktrees/<id>/lock               held by whoever changes the work tree
-//	worktrees/<id>/claim              which session moves the work tree at the moment
+//	worktrees/<id>/lock               held by the process that changes the work tree
+//	worktrees/<id>/claim              the session that is moving the work tree
 //
 // Directories have mode 0700, files 0600.
 type Clone struct {
@@ -37,23 +36,22 @@ type Clone struct {
 	tip atomic.Pointer[tipRead]
 }
 
-// Open returns the clone whose state is below dir. It touches nothing; directories are made when something is written.
+// Open returns the clone whose state is below dir. It touches nothing; directories are created by the first write.
 func Open(dir string) *Clone { return &Clone{dir: filepath.Clean(dir)} }
 
-// Dir is the directory that everything is in.
+// Dir returns the directory of all the clone's state.
 func (c *Clone) Dir() string { return c.dir }
 
-// noTip stands in file names for the tip of a ledger that does not exist yet.
+// noTip replaces the tip in file names while a session has no ledger.
 const noTip = "none"
 
-// Session is what a clone keeps of one session. What the clone cannot name, because its id is none, every
-// method refuses.
+// Session is a clone's state of one session. If its id is invalid, every method fails.
 type Session struct {
 	clone *Clone
 	id    session.ID
 }
 
-// Session is what the clone keeps of a session. It touches nothing.
+// Session returns the clone's state of a session. It touches nothing.
 func (c *Clone) Session(id session.ID) Session { return Session{c, id} }
 
 func (s Session) dir() (string, error) {
@@ -65,18 +63,18 @@ func (s Session) dir() (string, error) {
 	return filepath.Join(s.clone.dir, "sessions", string(s.id)), nil
 }
 
-// Worktree is what a clone keeps of one work tree, by any name that tells it from the others.
+// Worktree is a clone's state of one work tree, under any unique name.
 type Worktree struct {
 	clone *Clone
 	name  string
 }
 
-// Worktree is what the clone keeps of a work tree. It touches nothing.
+// Worktree returns the clone's state of a work tree. It touches nothing.
 func (c *Clone) Worktree(name string) Worktree { return Worktree{c, name} }
 
 func (w Worktree) dir() string { return filepath.Join(w.clone.dir, "worktrees", fileName(w.name)) }
 
-// make makes a directory below the clone's, level by level, so that a link at any level is refused, and a
+// make creates a directory below the clone's, level by level. It refuses a symbolic link at any level, and a top
 // directory that others may write to.
 func (c *Clone) make(dir string) error {
 	for i, level := range c.levels(dir) {
@@ -93,14 +91,14 @@ func (c *Clone) make(dir string) error {
 	return nil
 }
 
-// private is durable.CheckPrivateDir. Git has accepted the owner of its own directory, or nobody would be here.
+// private is durable.CheckPrivateDir. Git has accepted the owner of its directory, so wfs accepts the same owner.
 func (c *Clone) private(dir string) (found bool, err error) {
 	return durable.CheckPrivateDir(dir, filepath.Dir(c.dir))
 }
 
-// check looks at the same levels without making any. found is false when one is absent.
+// check checks the same levels without creating any. found is false if one is missing.
 func (c *Clone) check(dir string) (found bool, err error) {
-	look := c.private // nobody else comes below it
+	look := c.private // only the top level: other users cannot get below it
 	for _, level := range c.levels(dir) {
 		if found, err := look(level); !found || err != nil {
 			return false, err
@@ -124,7 +122,7 @@ func (c *Clone) levels(dir string) []string {
 	return levels
 }
 
-// tipName is a ledger tip as it stands in file names.
+// tipName returns a ledger tip as it appears in file names.
 func tipName(tip session.Commit) (string, error) {
 	if tip == "" {
 		return noTip, nil
@@ -140,7 +138,7 @@ func tipName(tip session.Commit) (string, error) {
 	return string(tip), nil
 }
 
-// checkName refuses what must not become a file name.
+// checkName returns an error for a name that is not safe as a file name.
 func checkName(what, name string) error {
 	ok := name != "" && len(name) <= 120 && name[0] != '.'
 	for i := 0; ok && i < len(name); i++ {

@@ -199,7 +199,7 @@ func TestTip(t *testing.T) {
 	if !c.Session("auth").Row(tip(1), &row) || row.Goal != "log in\n" {
 		t.Fatalf("row: %+v", row)
 	}
-	// Whatever happens to the file, it is used as it was written or not at all.
+	// Whatever happens to the file, it is used unchanged or not at all.
 	path := filepath.Join(c.Dir(), "sessions", "auth", tipFile)
 	data, err := os.ReadFile(path)
 	if err != nil {

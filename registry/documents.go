@@ -14,8 +14,8 @@ import (
 
 // A document is a small file of one JSON object with the version of its format.
 
-// readDocument reads one of at most so many bytes. The error is ErrCorrupt for what is none, and
-// session.ErrNewer for one of a newer wfs.
+// readDocument reads a document of at most `most` bytes. The error is ErrCorrupt if it is not valid, and
+// session.ErrNewer if a newer wfs wrote it.
 func readDocument[T any](path string, most int64) (d T, err error) {
 	data, err := durable.ReadFile(path, most)
 	if err != nil {
@@ -35,7 +35,7 @@ func readDocument[T any](path string, most int64) (d T, err error) {
 
 func corrupt(path string, why any) error { return fmt.Errorf("%w: %s: %v", ErrCorrupt, path, why) }
 
-// writeDocument writes one durably, and makes its directory if need be.
+// writeDocument writes a document durably, and creates its directory if needed.
 func (c *Clone) writeDocument(path string, d any) error {
 	data, err := json.Marshal(d)
 	if err != nil {
@@ -47,16 +47,16 @@ func (c *Clone) writeDocument(path string, d any) error {
 	return durable.WriteFile(path, append(data, '\n'), 0o600)
 }
 
-// removeFile removes a file that may be gone.
+// removeFile removes a file, if it exists.
 func removeFile(path string) error { return ifThere(os.Remove(path)) }
 
-// entriesOf lists a directory that may be missing.
+// entriesOf lists a directory. A missing directory is empty.
 func entriesOf(dir string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(dir)
 	return entries, ifThere(err)
 }
 
-// ifThere is an error, unless it says that something does not exist.
+// ifThere returns err, or nil if it means that a file does not exist.
 func ifThere(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Ended is how the newest `wfs run` of a session ended, for those who watched it from elsewhere. A run that was killed
-// leaves none.
+// Ended records how the newest `wfs run` of a session ended, for processes that watched it. A killed run leaves no
+// record.
 type Ended struct {
 	V      int    `json:"v"`
 	Driver string `json:"driver"` // Holder.Name of the process
@@ -17,7 +17,7 @@ type Ended struct {
 	Exit   int    `json:"exit"`
 	Error  string `json:"error,omitempty"`
 	Hint   string `json:"hint,omitempty"`
-	Seq    int64  `json:"seq,omitempty"` // of the session's newest event then
+	Seq    int64  `json:"seq,omitempty"` // of the session's newest event at that time
 }
 
 const (
@@ -39,7 +39,7 @@ func (s Session) KeepEnded(e Ended) error {
 	return durable.WriteCache(filepath.Join(dir, endedName), append(data, '\n'), 0o600)
 }
 
-// Ended returns how the run of a process ended; found is false when that is not known.
+// Ended returns how a process's run ended; found is false if unknown. An empty driver stands for any process.
 func (s Session) Ended(driver string) (e Ended, found bool) {
 	dir, err := s.dir()
 	if err != nil {
@@ -49,7 +49,7 @@ func (s Session) Ended(driver string) (e Ended, found bool) {
 	return e, err == nil && e.V == FormatVersion && (driver == "" || e.Driver == driver)
 }
 
-// DetachedLog makes the file that a run in the background writes to. The log of the run before is kept beside it.
+// DetachedLog creates the log file of a run in the background. It keeps the log of the run before under another name.
 func (s Session) DetachedLog() (*os.File, error) {
 	dir, err := s.dir()
 	if err != nil {

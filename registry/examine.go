@@ -15,20 +15,20 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Flaw is something below a clone's directory that is not as it should be.
+// Flaw is a problem with a file or directory below a clone's directory.
 type Flaw struct {
-	Path string   // where, absolute
-	Kind FileKind // what it ought to be; the zero value for the clone's own directory
-	// Session and Worktree are whose it is, "" for nobody's; Worktree as it stands in the file's path.
+	Path string   // absolute
+	Kind FileKind // the expected kind; the zero value for the clone's own directory
+	// The owner: Session and Worktree, or "" if there is none. Worktree is the name in the file's path.
 	Session  session.ID
 	Worktree string
-	Err      error // session.ErrNewer, wrapped, for what a newer wfs wrote: it is left alone
-	Wrong    bool  // it is of the wrong type, so that nobody can have it open
-	Left     bool  // a file that was being written when its writer died: nothing is wrong with it
+	Err      error // wraps session.ErrNewer for a file that a newer wfs wrote, which is not touched
+	Wrong    bool  // it has the wrong type, so no process can have it open
+	Left     bool  // an unfinished file of a killed process: harmless
 }
 
-// Examine looks at everything that this clone keeps. It writes nothing and opens nothing that could block. What is
-// returned beside an error is what was found until then.
+// Examine checks all state of this clone. It writes nothing and opens nothing that could block. With an error it
+// returns the flaws found so far.
 func (c *Clone) Examine() ([]Flaw, error) {
 	found, err := c.private(c.dir)
 	if errors.Is(err, durable.ErrNotPrivate) {
@@ -53,7 +53,7 @@ type examiner struct {
 	flaws []Flaw
 }
 
-// dir looks at what stands in a directory, by its path below the clone's.
+// dir checks the contents of a directory, given by its path below the clone's.
 func (e *examiner) dir(rel string) error {
 	entries, err := entriesOf(filepath.Join(e.clone.dir, filepath.FromSlash(rel)))
 	if err != nil {
@@ -69,7 +69,7 @@ func (e *examiner) dir(rel string) error {
 			continue
 		}
 		kind := KindOf(e.kinds, at)
-		if kind == nil { // nobody's, or a newer wfs's
+		if kind == nil { // foreign, or of a newer wfs
 			continue
 		}
 		if err := e.look(at, *kind, entry); err != nil {
@@ -101,13 +101,13 @@ func (e *examiner) look(rel string, kind FileKind, entry fs.DirEntry) error {
 		return nil
 	}
 	err := kind.check(full)
-	if ifThere(err) != nil { // else it is gone meanwhile
+	if ifThere(err) != nil { // otherwise it was removed in the meantime
 		e.add(rel, kind, Flaw{Err: err})
 	}
 	return nil
 }
 
-// goesOn reports whether the layout knows anything below a directory.
+// goesOn reports whether the layout has entries below a directory.
 func (e *examiner) goesOn(rel string) bool {
 	return slices.ContainsFunc(e.kinds, func(k FileKind) bool {
 		ok, _ := path.Match(path.Dir(k.Pattern), rel) // the patterns are well-formed
@@ -129,7 +129,7 @@ func (e *examiner) add(rel string, kind FileKind, f Flaw) {
 	e.flaws = append(e.flaws, f)
 }
 
-// typeNames are for people. What is not here is a device.
+// typeNames are for display. Other types are devices.
 var typeNames = map[fs.FileMode]string{
 	0: "a file", fs.ModeDir: "a directory", fs.ModeSymlink: "a symbolic link", fs.ModeNamedPipe: "a named pipe",
 	fs.ModeSocket: "a socket",
@@ -140,7 +140,7 @@ func typeOf(entry fs.DirEntry) string { return cmp.Or(typeNames[entry.Type()], "
 // The checks of files.
 
 func checkJournal(path string) error {
-	if journalName(path) == "" { // of something else
+	if journalName(path) == "" { // another kind of file
 		return nil
 	}
 	_, err := readJournal(path)

@@ -22,12 +22,12 @@ const (
 // maxExclude bounds an exclude file, in bytes.
 const maxExclude = 16 << 20
 
-// RunDir returns the directory of one run, made if need be.
+// RunDir returns the directory of one run, and creates it if needed.
 func (j *Journal) RunDir(runID string) (string, error) {
 	return j.of.MakeRunDir(runID)
 }
 
-// RunDir is where the files of one run are, whether they are there or not.
+// RunDir returns the path of the directory of one run, which may not exist.
 func (s Session) RunDir(runID string) (string, error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -39,7 +39,8 @@ func (s Session) RunDir(runID string) (string, error) {
 	return filepath.Join(dir, runsName, runID), nil
 }
 
-// Was is where a copy is of what a file beside the session was before a run changed it, if there is one.
+// Was returns the path of the copy of a watched file (git's own or in .wfs), as it was before a run changed it. The copy
+// may not exist.
 func (s Session) Was(runID, file string) string {
 	dir, err := s.RunDir(runID)
 	if err != nil {
@@ -48,7 +49,7 @@ func (s Session) Was(runID, file string) string {
 	return filepath.Join(dir, "was", url.PathEscape(file))
 }
 
-// KeepWas writes that copy, for its owner alone.
+// KeepWas writes that copy, readable only by the user.
 func (j *Journal) KeepWas(runID, file string, t session.Text) error {
 	to := j.of.Was(runID, file)
 	perm := fs.FileMode(0o600)
@@ -61,16 +62,16 @@ func (j *Journal) KeepWas(runID, file string, t session.Text) error {
 	return durable.WriteFile(to, t.Data, perm)
 }
 
-// ExcludeFile is the path of the session's exclude file, "" when it has none.
+// ExcludeFile returns the path of the session's exclude file, or "" if there is none.
 func (j *Journal) ExcludeFile() string { return j.of.ExcludeFile() }
 
-// An exclude file begins with a sum of what follows it. What is left of one that was cut short would let files into
-// checkpoints that the session keeps out, and its last rule may mean anything.
+// An exclude file begins with a checksum of the rest. A truncated file would let excluded files into checkpoints, and
+// its last rule might match anything.
 const sumMark = "#sum "
 
 func seal(text []byte) []byte { return append([]byte(sumMark+sumOf(text)), text...) }
 
-// unseal returns the text behind the sum. A file that has none was written before there were sums.
+// unseal returns the text after the checksum. Files of older versions have no checksum.
 func unseal(data []byte) []byte {
 	if text, ok := bytes.CutPrefix(data, []byte(sumMark)); ok && len(text) > len(sumOf(nil)) {
 		return text[len(sumOf(nil)):]
@@ -78,7 +79,8 @@ func unseal(data []byte) []byte {
 	return data
 }
 
-// checkSum reports whether an exclude file is whole: it has its sum, or the guard of a file without one.
+// checkSum returns an error unless an exclude file is complete: it has a right checksum, or, without one, a guard at
+// its end.
 func checkSum(data []byte) error {
 	text, sealed := bytes.CutPrefix(data, []byte(sumMark))
 	n := len(sumOf(nil))
@@ -91,7 +93,7 @@ func checkSum(data []byte) error {
 	return fmt.Errorf("%w: wrong checksum", ErrCorrupt)
 }
 
-// Exclude returns the text of the session's exclude file, nil when it has none.
+// Exclude returns the text of the session's exclude file, or nil if there is none.
 func (j *Journal) Exclude() ([]byte, error) {
 	text, err := durable.ReadFile(filepath.Join(j.dir, excludeName), maxExclude)
 	return unseal(text), ifThere(err)
@@ -102,7 +104,7 @@ func (j *Journal) SetExclude(content []byte) error {
 	return durable.WriteFile(filepath.Join(j.dir, excludeName), seal(content), 0o600)
 }
 
-// soundExclude moves an exclude file aside that is damaged: it is written anew from the ledger then.
+// soundExclude moves a damaged exclude file aside. Then it is written again from the ledger.
 func (j *Journal) soundExclude() error {
 	path := filepath.Join(j.dir, excludeName)
 	err := checkExclude(path)
@@ -113,7 +115,7 @@ func (j *Journal) soundExclude() error {
 	return ifThere(err)
 }
 
-// ExcludeFile is the path of a session's exclude file, "" when it has none.
+// ExcludeFile returns the path of a session's exclude file, or "" if there is none.
 func (s Session) ExcludeFile() string {
 	dir, err := s.dir()
 	if err != nil {
@@ -126,7 +128,7 @@ func (s Session) ExcludeFile() string {
 	return path
 }
 
-// MakeRunDir is RunDir, made if need be, for what no journal knows of.
+// MakeRunDir is RunDir for runs that no journal mentions. It creates the directory if needed.
 func (s Session) MakeRunDir(runID string) (string, error) {
 	dir, err := s.RunDir(runID)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTrustFollows: marks come along with a repository that was moved, and no others do.
+// TestTrustFollows: a moved repository keeps its own marks, and gets no others.
 func TestTrustFollows(t *testing.T) {
 	t.Parallel()
 	s := TrustStore{Dir: filepath.Join(t.TempDir(), "trust")}

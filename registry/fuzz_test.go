@@ -13,8 +13,8 @@ import (
 
 func crc(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
 
-// FuzzJournal gives a journal any bytes. Readers and the writer see the same events, what the writer cuts off it keeps
-// aside, and what it refuses it does not touch.
+// FuzzJournal gives a journal any bytes. Readers and the writer see the same events. The writer saves the bytes that it
+// cuts off, and does not touch a file that it refuses.
 func FuzzJournal(f *testing.F) {
 	good := written(f, 3)
 	lines := bytes.SplitAfter(good, []byte("\n"))
@@ -56,7 +56,7 @@ func FuzzJournal(f *testing.F) {
 		if n := len(seen); n > 0 {
 			next = seen[n-1].Seq + 1
 		}
-		if next < 1 { // the largest number there is has no successor
+		if next < 1 { // the largest number has no successor
 			return
 		}
 		mustAppend(t, j, note(next))

@@ -11,26 +11,27 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// HalfMade is a work tree that is being made or removed. It is written down before the first step and forgotten after
-// the last, so that whoever finds one and its session's lock free knows what a dead process left, and where.
+// HalfMade is a note about a work tree that is being created or removed. It is written before the first step and
+// removed after the last. If the note exists while its session's lock is free, a dead process left that work tree
+// unfinished.
 type HalfMade struct {
 	Version int        `json:"v"`
 	Session session.ID `json:"session"`
-	Dir     string     `json:"dir"`   // of the work tree, absolute
-	Above   string     `json:"above"` // the directory above it that was there before
-	Name    string     `json:"name"`  // under which git keeps it
+	Dir     string     `json:"dir"`   // the work tree's path, absolute
+	Above   string     `json:"above"` // its nearest ancestor that existed before
+	Name    string     `json:"name"`  // the name of git's entry
 	RunID   string     `json:"run_id,omitempty"`
-	// where it is moved, once somebody has looked at what is in it: by TrashOf or AsideOf
+	// its future path after its contents were checked: TrashOf or AsideOf
 	Trash string `json:"trash,omitempty"`
-	Seen  string `json:"seen,omitempty"`  // stamp of its files before somebody looked, for what is to be removed
-	Moved bool   `json:"moved,omitempty"` // it is there, and looked at: whatever lies in Dir now is somebody else's
+	Seen  string `json:"seen,omitempty"`  // stamp of its files before that check, for a removal
+	Moved bool   `json:"moved,omitempty"` // it is at Trash, and checked: a directory at Dir now is not ours
 }
 
 const maxHalfMade = 1 << 16
 
 func (c *Clone) halfMadeDir() string { return filepath.Join(c.dir, "half-made") }
 
-// KeepHalfMade writes an entry durably. There is one for each session.
+// KeepHalfMade writes a note durably. Each session has at most one.
 func (c *Clone) KeepHalfMade(h HalfMade) error {
 	if _, err := c.Session(h.Session).dir(); err != nil {
 		return err
@@ -39,14 +40,14 @@ func (c *Clone) KeepHalfMade(h HalfMade) error {
 	return c.writeDocument(filepath.Join(c.halfMadeDir(), string(h.Session)), h)
 }
 
-// HalfMade lists all entries.
+// HalfMade lists all notes.
 func (c *Clone) HalfMade() ([]HalfMade, error) {
 	files, err := entriesOf(c.halfMadeDir())
 	var list []HalfMade
 	for _, f := range files {
 		id, bad := session.ParseID(f.Name())
 		if bad != nil || string(id) != f.Name() {
-			continue // a file that was being written
+			continue // an unfinished file
 		}
 		path := filepath.Join(c.halfMadeDir(), f.Name())
 		h, err := readHalfMade(path, id)
@@ -72,15 +73,15 @@ func readHalfMade(path string, id session.ID) (h HalfMade, err error) {
 	return h, nil
 }
 
-// TrashOf is where a work tree is moved to be removed. salt tells it from others.
+// TrashOf returns the path to which a work tree is moved before it is removed. salt makes it unique.
 func TrashOf(dir, salt string) string {
 	return filepath.Join(filepath.Dir(dir), trashPrefix(dir)+salt)
 }
 
-// AsideOf is where a work tree is moved that holds what nobody else has.
+// AsideOf returns the path to which a work tree is moved that holds the only copy of some files.
 func AsideOf(dir, salt string) string { return dir + asideMark + salt }
 
-// Aside is where what was moved to the trash is kept after all.
+// Aside returns the path for a work tree in the trash that is to be kept instead.
 func (h HalfMade) Aside() string {
 	return AsideOf(h.Dir, strings.TrimPrefix(filepath.Base(h.Trash), trashPrefix(h.Dir)))
 }
@@ -89,17 +90,17 @@ const asideMark = ".wfs-kept-"
 
 func trashPrefix(dir string) string { return "." + filepath.Base(dir) + ".wfs-removed-" }
 
-// IsTrash reports whether the trash is what TrashOf makes: everything in it is removed.
+// IsTrash reports whether Trash is a path from TrashOf, where everything is removed.
 func (h HalfMade) IsTrash() bool {
 	return filepath.Dir(h.Trash) == filepath.Dir(h.Dir) && strings.HasPrefix(filepath.Base(h.Trash), trashPrefix(h.Dir))
 }
 
-// isAside reports whether the trash is what AsideOf makes: nothing in it is removed.
+// isAside reports whether Trash is a path from AsideOf, where nothing is removed.
 func (h HalfMade) isAside() bool {
 	return filepath.Dir(h.Trash) == filepath.Dir(h.Dir) && strings.HasPrefix(h.Trash, h.Dir+asideMark)
 }
 
-// ForgetHalfMade removes the session's entry, if there is one.
+// ForgetHalfMade removes the session's note, if it exists.
 func (s Session) ForgetHalfMade() error {
 	if _, err := s.dir(); err != nil {
 		return err
@@ -111,5 +112,5 @@ func (s Session) ForgetHalfMade() error {
 	if err != nil {
 		return err
 	}
-	return durable.SyncDir(s.clone.halfMadeDir()) // and with it all that was made or removed before
+	return durable.SyncDir(s.clone.halfMadeDir()) // and with it all earlier steps
 }

@@ -10,33 +10,33 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Identity says which clone this is. A copy of a clone has the same one at first, with everything that goes on in the
-// original: runs that are not its own, work trees that are being made for the other.
+// Identity identifies this clone. A copy of a clone has the same identity at first, and a copy of all state of the
+// original: runs that are not its own, and work trees that the original is creating.
 type Identity struct {
 	Version int      `json:"v"`
 	ID      string   `json:"id"`
 	Path    string   `json:"path"`               // of the git common directory, without links
-	Device  uint64   `json:"device,omitempty"`   // of that directory; 0 where the system has no such numbers
-	Inode   uint64   `json:"inode,omitempty"`    // likewise
-	NotOurs []string `json:"not_ours,omitempty"` // runs that began in the clone that this one is a copy of
+	Device  uint64   `json:"device,omitempty"`   // of that directory; 0 if the system has no such numbers
+	Inode   uint64   `json:"inode,omitempty"`    // the same
+	NotOurs []string `json:"not_ours,omitempty"` // runs that began in the clone that this clone was copied from
 }
 
 const maxIdentity = 1 << 20
 
-// Place is what Whence finds out.
+// Place is the result of Whence.
 type Place int
 
 const (
 	Same    Place = iota // nothing has changed
-	Unknown              // nothing is written down yet, or what is cannot be read
-	Moved                // it was elsewhere before, or was restored from elsewhere
-	Copied               // the clone that this was copied from is still there
+	Unknown              // no identity is recorded, or it is unreadable
+	Moved                // it was moved, or restored, from another path
+	Copied               // the clone that it was copied from still exists
 )
 
 func (c *Clone) identityFile() string { return filepath.Join(c.dir, "clone") }
 
-// Whence compares what is written down with where the clone is. now is what ought to be written down, with the identity
-// of before, if there is one. It writes nothing.
+// Whence compares the recorded identity with the clone's current place. now is the identity to record, with the ID of
+// the recorded one, if any. It writes nothing.
 func (c *Clone) Whence() (place Place, was, now Identity, err error) {
 	if now, err = identityOf(filepath.Dir(c.dir)); err != nil {
 		return Unknown, was, now, err
@@ -49,9 +49,9 @@ func (c *Clone) Whence() (place Place, was, now Identity, err error) {
 		return Unknown, Identity{}, now, nil
 	}
 	now.ID, now.NotOurs = was.ID, was.NotOurs
-	sameFile := was.Inode == now.Inode && was.Inode != 0 // the device's number may be another after a reboot
+	sameFile := was.Inode == now.Inode && was.Inode != 0 // not the device's number, which may change at a reboot
 	switch {
-	case was.Path == now.Path: // if it was restored from a backup, this is the only one there is
+	case was.Path == now.Path: // if it was restored from a backup, the original is gone
 		return Same, was, now, nil
 	case !sameFile && was.isStill():
 		return Copied, was, now, nil
@@ -59,7 +59,7 @@ func (c *Clone) Whence() (place Place, was, now Identity, err error) {
 	return Moved, was, now, nil
 }
 
-// isStill reports whether the clone that an identity describes is where it was.
+// isStill reports whether the clone with an identity is still at its path.
 func (i Identity) isStill() bool {
 	theirs, err := readIdentity(filepath.Join(i.Path, "wfs", "clone"))
 	return err == nil && theirs.ID == i.ID && theirs.Path == i.Path
@@ -86,7 +86,7 @@ func readIdentity(path string) (i Identity, err error) {
 	return i, err
 }
 
-// Identify writes down which clone this is. What is there and cannot be used is moved aside.
+// Identify records the clone's identity. It moves an unreadable file aside.
 func (c *Clone) Identify(i Identity) error {
 	if err := c.make(c.dir); err != nil {
 		return err
@@ -112,8 +112,8 @@ func (c *Clone) Ours(runID string) bool {
 	return err != nil || !slices.Contains(i.NotOurs, runID)
 }
 
-// LeaveHalfMade takes the notes of work trees that are being made or removed out of the way: they are another clone's.
-// It returns the runs that they name, and where they are kept, "" when there were none.
+// LeaveHalfMade moves the notes of half-made work trees aside, because they are another clone's. It returns the runs in
+// them, and the path where the notes are kept, or "" if there were none.
 func (c *Clone) LeaveHalfMade() (runs []string, kept string, err error) {
 	list, err := c.HalfMade()
 	if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, session.ErrNewer) {

@@ -15,28 +15,27 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Inbox holds what other processes ask of the one that drives a session, a file for each request. Whoever asks adds
-// files, whoever holds the session's lock removes them.
+// Inbox holds the requests of other processes to a session's driver, in one file each. Any process may add files; only
+// the holder of the session's lock removes them.
 type Inbox struct{ of Session }
 
-// Inbox is the session's. It touches nothing.
+// Inbox returns the session's inbox. It touches nothing.
 func (s Session) Inbox() Inbox { return Inbox{s} }
 
 const (
 	inboxName  = "inbox"
 	maxRequest = 1 << 20 // bytes
 	requestExt = ".json"
-	badExt     = ".bad" // appended to a file that is no request
+	badExt     = ".bad" // appended to the name of an invalid file
 )
 
-// requestFile is the content of a request's file.
 type requestFile struct {
 	V int `json:"v"`
 	session.Request
 }
 
-// Post puts a request into a session's inbox, durably, and returns it with its id. Its id comes after those of all
-// requests that are there. salt tells requests of the same nanosecond apart.
+// Post adds a request to a session's inbox, durably, and returns it with its id. The id sorts after those of all
+// existing requests. salt distinguishes requests of the same nanosecond.
 func (b Inbox) Post(r session.Request, now time.Time, salt string) (session.Request, error) {
 	dir, err := b.dir()
 	if err != nil {
@@ -52,7 +51,7 @@ func (b Inbox) Post(r session.Request, now time.Time, salt string) (session.Requ
 	n := now.UnixNano()
 	if len(names) > 0 {
 		digits, _, _ := strings.Cut(names[len(names)-1], "-")
-		if last, err := strconv.ParseInt(digits, 10, 64); err == nil && last >= n { // the clock was set back, or stands
+		if last, err := strconv.ParseInt(digits, 10, 64); err == nil && last >= n { // the clock went back or stopped
 			n = last + 1
 		}
 	}
@@ -74,8 +73,8 @@ func (b Inbox) Post(r session.Request, now time.Time, salt string) (session.Requ
 	return r, nil
 }
 
-// Requests lists what waits in a session's inbox, in the order in which it was asked for. It writes nothing. What is no
-// request, and what a newer wfs asked for, is passed over.
+// Requests lists the pending requests in a session's inbox, oldest first. It writes nothing. It skips invalid requests
+// and those of a newer wfs.
 func (b Inbox) Requests() ([]session.Request, error) {
 	list, _, err := b.list()
 	return list, err
@@ -96,7 +95,7 @@ func (b Inbox) list() (list []session.Request, bad []string, err error) {
 	for _, name := range names {
 		path := filepath.Join(dir, name+requestExt)
 		data, err := durable.ReadFile(path, maxRequest)
-		if errors.Is(err, fs.ErrNotExist) { // taken in meanwhile
+		if errors.Is(err, fs.ErrNotExist) { // processed in the meantime
 			continue
 		}
 		if err != nil && !errors.Is(err, durable.ErrNotRegular) && !errors.Is(err, durable.ErrTooLarge) {
@@ -115,7 +114,7 @@ func (b Inbox) list() (list []session.Request, bad []string, err error) {
 	return list, bad, nil
 }
 
-// parseRequest reads a request's file. One of a newer version is a request whatever else it holds.
+// parseRequest reads a request's file. A file of a newer version is a request, whatever its content.
 func parseRequest(data []byte) (r requestFile, ok bool) {
 	if json.Unmarshal(data, &r) != nil || r.V < 1 {
 		return r, false
@@ -142,7 +141,7 @@ func requestNames(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Withdraw removes a request, durably: one that came back after a power cut would be heard again.
+// Withdraw removes a request, durably: if it reappeared after a power cut, it would be processed twice.
 func (b Inbox) Withdraw(request string) error {
 	dir, err := b.dir()
 	if err != nil {
@@ -162,7 +161,7 @@ func (b Inbox) dir() (string, error) {
 	return filepath.Join(dir, inboxName), err
 }
 
-// Requests is Inbox.Requests for the journal's session. What is no request is set aside: nobody can answer it.
+// Requests is Inbox.Requests for the journal's session. It renames invalid requests, which cannot be answered.
 func (j *Journal) Requests() ([]session.Request, error) {
 	list, bad, err := j.of.Inbox().list()
 	for _, path := range bad {

@@ -39,7 +39,7 @@ func texts(t testing.TB, c *Clone) []string {
 	return all
 }
 
-// TestInboxOrder keeps requests in the order in which they were made, also when the clock stands or is set back.
+// TestInboxOrder keeps requests in order, even if the clock stops or goes back.
 func TestInboxOrder(t *testing.T) {
 	t.Parallel()
 	c := clone(t)
@@ -60,7 +60,7 @@ func TestInboxOrder(t *testing.T) {
 	}
 }
 
-// TestInboxMany lets many ask at once. Nobody's request gets lost.
+// TestInboxMany posts from many goroutines at once. No request gets lost.
 func TestInboxMany(t *testing.T) {
 	t.Parallel()
 	c := clone(t)
@@ -75,7 +75,7 @@ func TestInboxMany(t *testing.T) {
 	}
 }
 
-// TestInboxWithdraw removes a request once and for all, and does not mind when it is gone.
+// TestInboxWithdraw removes a request permanently, and accepts that it is missing.
 func TestInboxWithdraw(t *testing.T) {
 	t.Parallel()
 	c := clone(t)
@@ -93,7 +93,7 @@ func TestInboxWithdraw(t *testing.T) {
 	}
 }
 
-// TestInboxGarbage passes over what is no request. Whoever may answer sets it aside; a newer wfs's stays where it is.
+// TestInboxGarbage skips invalid requests. The lock's holder sets them aside; those of a newer wfs stay.
 func TestInboxGarbage(t *testing.T) {
 	t.Parallel()
 	c := clone(t)
@@ -131,7 +131,7 @@ func TestInboxGarbage(t *testing.T) {
 	}
 }
 
-// TestInboxIsPrivate refuses an inbox that leads elsewhere.
+// TestInboxIsPrivate refuses an inbox that is a link to elsewhere.
 func TestInboxIsPrivate(t *testing.T) {
 	t.Parallel()
 	c := clone(t)
@@ -151,7 +151,7 @@ func TestInboxIsPrivate(t *testing.T) {
 	}
 }
 
-// TestEnded tells how a run ended to those who ask for that run, and for no other.
+// TestEnded returns the end of a run only to callers that ask about that run.
 func TestEnded(t *testing.T) {
 	t.Parallel()
 	c := clone(t)

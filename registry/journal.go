@@ -13,29 +13,29 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// maxJournal bounds a journal, in bytes. One holds the events between two checkpoints, a few kilobytes in practice.
+// maxJournal bounds a journal, in bytes. It holds the events between two checkpoints, a few kilobytes in practice.
 const maxJournal = 64 << 20
 
-// Journal is the live edge of one session: the events since a ledger commit, one file for each such commit. It is for
-// the one process that holds the session's lock, and for one goroutine.
+// Journal holds the events of one session since a ledger commit, in one file for each such commit. Only the process
+// that holds the session's lock may use it, in one goroutine.
 type Journal struct {
 	of      Session
 	dir     string
-	name    string // of the tip, see tipName
-	after   string // name of the tip that this one came after, "" when that is not known
+	name    string // name of the tip, see tipName
+	after   string // name of the tip before this one; "": unknown
 	existed bool
-	unnamed bool         // the file's name may not be on the disk yet
-	synced  func() error // waits until what was found is on the disk; nil when nothing was
+	unnamed bool         // the file's name may not be durable yet
+	synced  func() error // waits until the loaded content is durable; nil if there was none
 	size    int64
 	events  []session.Event
 	out     *durable.Appender // nil until there is a file
 }
 
-// Journal opens the journal that extends a session's ledger tip, "" before there is a ledger. The caller holds the
-// session's lock (LockSession). A torn tail is moved aside and cut off. A file that is damaged otherwise is left as it
-// is, and the error is ErrCorrupt; one that a newer wfs wrote to is left as it is too, and the error is
-// session.ErrNewer. When there is no file, none is made before the first Append or Rotate: whoever died between moving
-// the ledger and rotating is recognised by that (see Existed).
+// Journal opens the journal that extends a session's ledger tip, or "" before there is a ledger. The caller holds the
+// session's lock (Session.Lock). A torn tail is moved aside and cut off. Any other damaged file is left unchanged, and
+// the error is ErrCorrupt; if a newer wfs wrote to it, the error is session.ErrNewer. A missing file is not created
+// before the first Append or Rotate, because its absence shows that a process died between moving the ledger and
+// rotating the journal (see Existed).
 func (s Session) Journal(tip session.Commit) (*Journal, error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -64,7 +64,7 @@ func (s Session) Journal(tip session.Commit) (*Journal, error) {
 	return j, nil
 }
 
-// load reads the journal's file, if there is one, and makes it ready for appending.
+// load reads the journal's file, if it exists, and opens it for appending.
 func (j *Journal) load() error {
 	content, err := readJournal(j.path())
 	if err != nil {
@@ -82,8 +82,8 @@ func (j *Journal) load() error {
 			return err
 		}
 	}
-	// The process that wrote this may have been killed before its fsync. What is acted upon must be on the disk; a journal
-	// without events is first acted upon when one is appended.
+	// The process that wrote this may have been killed before its fsync. Events must be durable before they are acted
+	// on; a journal without events can wait until one is appended.
 	path := j.path()
 	j.synced = sync.OnceValue(func() error { return durable.SyncFile(path) })
 	if len(content.events) == 0 {
@@ -98,10 +98,9 @@ func (j *Journal) load() error {
 
 func (j *Journal) path() string { return journalPath(j.dir, j.name) }
 
-// Peek reads the journal that extends a session's ledger tip. It writes nothing and takes no lock, so it may see a tail
-// that is being written at this moment, or one that a dead process left: torn says so, and events are those before it.
-// Without a journal there are no events. With an error (ErrCorrupt, session.ErrNewer) events are those before the line
-// that it is about.
+// Peek reads the journal that extends a session's ledger tip. It writes nothing and takes no lock, so it may see an
+// unfinished tail of a living or dead process: then torn is true, and events are those before the tail. Without a
+// journal there are no events. With an error (ErrCorrupt, session.ErrNewer) events are those before the bad line.
 func (s Session) Peek(tip session.Commit) (events []session.Event, torn bool, err error) {
 	path, err := s.JournalPath(tip)
 	if err != nil {
@@ -114,8 +113,8 @@ func (s Session) Peek(tip session.Commit) (events []session.Event, torn bool, er
 	return content.events, err == nil && len(content.torn) > 0, ifThere(err)
 }
 
-// Tips lists the ledger commits ("" for none yet) that the session has journals of. A journal whose commit is neither
-// the ledger's tip nor one of its ancestors holds events of a history that this ledger does not have.
+// Tips lists the ledger commits of the session's journals; "" stands for the time before the ledger. If such a commit
+// is neither the ledger's tip nor one of its ancestors, its journal belongs to another history.
 func (s Session) Tips() ([]session.Commit, error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -138,15 +137,15 @@ func (s Session) Tips() ([]session.Commit, error) {
 	return tips, nil
 }
 
-// Events are those that the journal holds beyond the ledger's tip, what was appended since it was opened included.
+// Events returns the events beyond the ledger's tip, including those appended since the journal was opened.
 func (j *Journal) Events() []session.Event { return slices.Clone(j.events) }
 
-// Existed reports whether there was a file for this tip when the journal was opened or rotated to.
+// Existed reports whether the file for this tip existed when the journal was opened or rotated to.
 func (j *Journal) Existed() bool { return j.existed }
 
-// Append makes events durable before it returns. Within one file each event's Seq is one more than that of the event
-// before it; others are refused and nothing is written. After a failed write or fsync every further Append fails: what
-// is on the disk is then for the next process to find out.
+// Append makes events durable before it returns. Within one file each event's Seq must be one more than that of the
+// event before; otherwise Append fails and writes nothing. After a failed write or fsync every further Append fails:
+// the next process must find out how much is on the disk.
 func (j *Journal) Append(events ...session.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -194,8 +193,8 @@ func (j *Journal) sync() error {
 	return j.synced()
 }
 
-// create makes the journal's file with its first line. It waits for no disk: lost in a power cut before the first event
-// is appended, or found empty, it is as if the rotation had not been reached, and what that means is seen to again.
+// create creates the journal's file with its first line. It does not sync: if the file is lost or empty after a power
+// cut, the rotation counts as not done, and recovery repeats its consequences.
 func (j *Journal) create() error {
 	if j.out != nil { // of an empty file, which is replaced
 		j.out.Close()
@@ -214,9 +213,8 @@ func (j *Journal) create() error {
 	return nil
 }
 
-// Rotate goes on to the journal that extends a new ledger tip. The journal before it stays;
-// those that the ledger has moved past twice are removed, as far as Rotate itself made the chain that leads to them:
-// a journal that it knows nothing about is kept.
+// Rotate switches to the journal that extends a new ledger tip. It keeps the previous journal, and removes older ones,
+// but only those in the chain of its own rotations. It keeps journals that it knows nothing about.
 func (j *Journal) Rotate(tip session.Commit) error {
 	name, err := tipName(tip)
 	if err != nil || name == j.name {
@@ -239,9 +237,9 @@ func (j *Journal) Rotate(tip session.Commit) error {
 	return nil
 }
 
-// prune removes the journals that lead up to this one. It goes by the names in their first lines, oldest last, and
-// removes from the far end, so that a kill in between leaves a chain that the next rotation finds again. What cannot be
-// read or removed is left for then, too.
+// prune removes the journals that precede this one. It follows the names in their first lines, and removes the oldest
+// first, so that a kill in between leaves a chain that the next rotation finds. That rotation also retries files that
+// could not be read or removed.
 func (j *Journal) prune(next string) {
 	var old []string
 	name := j.after
@@ -265,13 +263,13 @@ func (j *Journal) prune(next string) {
 	}
 }
 
-// Discard removes the journal, exclude file and runs of a session that was never born. The journal can be used again
-// and is empty.
+// Discard removes the journal, exclude file and runs of a session that was never created. The journal is empty then and
+// can be used again.
 func (j *Journal) Discard() error {
 	if j.name != noTip {
 		return fmt.Errorf("session %s has a history: its journal is not discarded", j.of.id)
 	}
-	_ = j.sync() // or it would look for what is removed now
+	_ = j.sync() // otherwise it would sync a removed file
 	if err := j.Close(); err != nil {
 		return err
 	}
@@ -284,7 +282,7 @@ func (j *Journal) Discard() error {
 	return durable.SyncDir(j.dir)
 }
 
-// Close closes the journal's file. Everything that was appended is durable already.
+// Close closes the journal's file. All appended events are durable already.
 func (j *Journal) Close() error {
 	if j.out == nil {
 		return nil
@@ -292,7 +290,7 @@ func (j *Journal) Close() error {
 	return j.out.Close()
 }
 
-// sweep removes what killed processes were writing. Only the lock's holder writes into a session's directory.
+// sweep removes unfinished files of killed processes. Only the lock's holder writes into a session's directory.
 func sweep(dir string) {
 	left, _ := filepath.Glob(filepath.Join(dir, durable.TempPrefix+"*"))
 	for _, path := range left {

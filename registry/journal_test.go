@@ -74,7 +74,7 @@ func mustDir(t testing.TB, dir string) []os.DirEntry {
 func TestOpeningMakesNoJournal(t *testing.T) {
 	t.Parallel()
 	c := clone(t)
-	for range 2 { // a process that dies after opening must not hide from the next one that nothing was settled
+	for range 2 { // a process that dies after opening must not hide from the next one that the recovery is still to do
 		if open(t, c, tip(1)).Existed() {
 			t.Fatal("opening made a journal")
 		}
@@ -85,7 +85,7 @@ func TestAppendRefusesGaps(t *testing.T) {
 	t.Parallel()
 	c := clone(t)
 	j := open(t, c, "")
-	mustAppend(t, j, note(7)) // where it begins is for the fold to check
+	mustAppend(t, j, note(7)) // the fold checks the first number, not the journal
 	before := files(t, c.Dir())
 	for _, events := range [][]session.Event{{note(7)}, {note(9)}, {note(6)}, {note(8), note(10)}} {
 		if err := j.Append(events...); err == nil {
@@ -114,7 +114,7 @@ func TestAppendNoticesDeletion(t *testing.T) {
 	}
 }
 
-// written returns a journal's bytes with n events, and where its file is in a fresh clone.
+// written returns the bytes of a journal with n events.
 func written(t testing.TB, n int64) []byte {
 	t.Helper()
 	c := clone(t)
@@ -183,7 +183,7 @@ func TestGarbageTailsAreKeptAside(t *testing.T) {
 	data := written(t, 2)
 	c, path := plant(t, data)
 	for n := 1; n <= 5; n++ {
-		tail := fmt.Sprintf("%d\x00\x00\nmore\n", n) // whole lines, and nothing good behind them
+		tail := fmt.Sprintf("%d\x00\x00\nmore\n", n) // whole lines, but no good ones after them
 		if err := os.WriteFile(path, append(bytes.Clone(data), tail...), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +308,7 @@ func TestHugeJournal(t *testing.T) {
 	}
 }
 
-// journals lists the tips that there are journals of, by the numbers of tip().
+// journals lists the tips of all journals, by the numbers of tip().
 func journals(t testing.TB, c *Clone) string {
 	t.Helper()
 	tips, err := c.Session("auth").Tips()
@@ -336,7 +336,7 @@ func TestRotateKeepsTheLastTwo(t *testing.T) {
 	j := open(t, c, "")
 	mustAppend(t, j, notes(1, 2)...)
 	for n, want := range []string{"1 none", "1 2", "2 3", "3 4"} {
-		if n == 2 { // another process goes on
+		if n == 2 { // another process continues
 			j = open(t, c, tip(2))
 		}
 		if err := j.Rotate(tip(n + 1)); err != nil {
@@ -356,7 +356,7 @@ func TestRotateKeepsTheLastTwo(t *testing.T) {
 	if events, _ := peek(t, c, tip(3)); seqs(events) != "5" {
 		t.Fatalf("the previous journal has %s", seqs(events))
 	}
-	if err := j.Rotate(tip(4)); err != nil { // where it is already
+	if err := j.Rotate(tip(4)); err != nil { // the current tip
 		t.Fatal(err)
 	}
 	if seqs(j.Events()) != "6" {
@@ -375,7 +375,7 @@ func TestRotateAfterACrash(t *testing.T) {
 		}
 		mustAppend(t, j, note(int64(n)+1))
 	}
-	// Killed after the new journal was made and before the old ones were removed.
+	// Killed after the new journal was created and before the old ones were removed.
 	saved := files(t, c.Dir())
 	if err := j.Rotate(tip(3)); err != nil {
 		t.Fatal(err)
@@ -407,7 +407,7 @@ func TestRotateAfterACrash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := journals(t, c); got != "3 4 7 8" { // nobody can say here that the ledger has moved past 3 and 4
+	if got := journals(t, c); got != "3 4 7 8" { // the registry cannot know that the ledger has moved past 3 and 4
 		t.Fatalf("%s, want 3 4 7 8", got)
 	}
 }
@@ -420,7 +420,7 @@ func TestRotateKeepsWhatItDoesNotKnow(t *testing.T) {
 	j := open(t, c, "")
 	mustAppend(t, j, note(1))
 	for n := 1; n <= 3; n++ {
-		if n == 3 { // the first line of a journal that is about to go cannot be read
+		if n == 3 { // the first line of a journal that is about to be removed is unreadable
 			if err := os.WriteFile(journalPath(j.dir, string(tip(1))), []byte("scribble\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -559,7 +559,7 @@ func TestExclude(t *testing.T) {
 	}
 }
 
-// TestMend: what comes before the damage is kept, in a journal that can be written to; the damaged one is kept aside.
+// TestMend: the events before the damage stay in a writable journal; the damaged file is kept aside.
 func TestMend(t *testing.T) {
 	t.Parallel()
 	c := clone(t)

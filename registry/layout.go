@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// FileKind is one sort of thing below a clone's directory.
+// FileKind is a kind of file or directory below a clone's directory.
 type FileKind struct {
-	Pattern string // of the path below that directory, with slashes; * stands for anything within one name
-	Name    string // for people
+	Pattern string // of the path below that directory, with slashes; * matches anything within one name
+	Name    string // for display
 	Dir     bool
-	Lost    string // what follows when it cannot be used
-	Cache   bool   // nothing follows: what is wrong with its content is made up for by the next command
+	Lost    string // the consequence if it cannot be used
+	Cache   bool   // no consequence: the next command recreates it
 	check   func(path string) error
 }
 
 //go:embed layout.txt
 var layout string
 
-// checks are for the content of files, by their kind.
+// checks has the content check for each kind of file.
 var checks = map[string]func(path string) error{
 	"identity of this clone": reads(readIdentity), journalKind: checkJournal, "request": checkRequest,
 	"exclude rules": checkExclude, "claim": reads(readClaim),
@@ -27,8 +27,8 @@ var checks = map[string]func(path string) error{
 	"note of a half-made work tree":      checkHalfMade,
 }
 
-// Layout lists everything that this clone keeps outside refs and objects, also what other packages put there.
-// The content of directories whose pattern ends in /* is not examined.
+// Layout lists all state of this clone outside refs and objects, including that of other packages. Examine does not
+// look into directories whose pattern ends in /*.
 func Layout() []FileKind {
 	var kinds []FileKind
 	for line := range strings.Lines(layout) {
@@ -44,7 +44,7 @@ func Layout() []FileKind {
 	return kinds
 }
 
-// reads is the check of a file by its reader.
+// reads returns a check that reads the file with its reader.
 func reads[T any](read func(path string) (T, error)) func(string) error {
 	return func(path string) error {
 		_, err := read(path)
@@ -52,7 +52,7 @@ func reads[T any](read func(path string) (T, error)) func(string) error {
 	}
 }
 
-// KindOf returns the kind of a path below a clone's directory, with slashes, nil for one that is no kind of ours.
+// KindOf returns the kind of a path below a clone's directory, with slashes, or nil if no pattern matches.
 func KindOf(kinds []FileKind, rel string) *FileKind {
 	for i, k := range kinds {
 		if ok, err := path.Match(k.Pattern, rel); ok && err == nil &&

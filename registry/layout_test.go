@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestLayoutIsDocumented holds docs/formats.md to the layout.
+// TestLayoutIsDocumented compares docs/formats.md with the layout.
 func TestLayoutIsDocumented(t *testing.T) {
 	text, err := os.ReadFile("../docs/formats.md")
 	if err != nil {
@@ -22,7 +22,7 @@ func TestLayoutIsDocumented(t *testing.T) {
 	}
 	for _, k := range Layout() {
 		name, _, _ := strings.Cut(path.Base(k.Pattern), "*")
-		if name == "" { // named after somebody: its directory is there
+		if name == "" { // named after a session or work tree: its directory is listed
 			name = path.Base(path.Dir(k.Pattern))
 		}
 		if !strings.Contains(section, "`"+name) && !strings.Contains(section, "/"+name) {
@@ -31,14 +31,14 @@ func TestLayoutIsDocumented(t *testing.T) {
 	}
 }
 
-// TestLayoutIsWhole looks through the source for names that are put below a clone's directory: each must be in the
-// layout, or nobody looks at that file when it is damaged.
+// TestLayoutIsWhole searches the source for names below a clone's directory: each must be in the layout, or damage to
+// that file would go unnoticed.
 func TestLayoutIsWhole(t *testing.T) {
 	kinds := Layout()
 	joined := regexp.MustCompile(`filepath\.Join\(([^,()]+(?:\([^()]*\))?(?:\([^()]*\)\))?), ("[^"]+"(?:, "[^"]+")*|[a-z]+Name|tipFile|detached)\)`)
 	constants := map[string]string{"excludeName": excludeName, "runsName": runsName, "inboxName": inboxName,
 		"endedName": endedName, "tipFile": tipFile, "detached": detached}
-	places := map[string]string{ // what is joined, and what it is below the clone's directory
+	places := map[string]string{ // the first argument of a join, and its path below the clone's directory
 		"c.dir": "", "r.StateDir()": "", "a.repo.StateDir()": "", "dir": "sessions/x", "j.dir": "sessions/x",
 		"r.worktreeDir()": "worktrees/x",
 		"w.dir()":         "worktrees/x", "e.a.clone.Dir()": "",

@@ -13,12 +13,12 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// ErrCorrupt is returned for a journal with a bad line that good lines follow. No crash leaves that, so nothing is
-// written to the file any more: a person decides.
+// ErrCorrupt is returned for a journal in which good lines follow a bad one. No crash leaves such a file, so wfs stops
+// writing to it, and the user must decide.
 var ErrCorrupt = errors.New("journal is damaged")
 
-// journalHeader is the first line of a journal. It says which journal this is and which one it took over from, "" when
-// that is not known; Rotate goes by it when it removes old ones. A file may lack it.
+// journalHeader is the first line of a journal. It names this journal and the one that it followed ("": unknown), which
+// Rotate uses to remove old ones. A file may lack it.
 type journalHeader struct {
 	V       int    `json:"v"`
 	Journal string `json:"journal"` // a tipName
@@ -28,13 +28,13 @@ type journalHeader struct {
 func (h journalHeader) encode() []byte {
 	line, err := json.Marshal(h)
 	if err != nil {
-		panic(err) // strings and a number
+		panic(err) // cannot happen with strings and a number
 	}
 	return append(line, '\n')
 }
 
-// parseHeader reads the first line of the journal called name. Without an error the zero value says that the line is
-// no header.
+// parseHeader reads the first line of the journal called name. It returns the zero value without an error if the line
+// is not a header.
 func parseHeader(line []byte, name string) (journalHeader, error) {
 	var h journalHeader
 	if json.Unmarshal(line, &h) != nil || h.Journal == "" {
@@ -54,15 +54,14 @@ func parseHeader(line []byte, name string) (journalHeader, error) {
 	return h, nil
 }
 
-// journalContent is what a journal's bytes say.
 type journalContent struct {
 	header journalHeader
 	events []session.Event
-	size   int64  // of the good lines at the beginning, in bytes
-	torn   []byte // the bytes behind them
+	size   int64  // of the good lines at the start, in bytes
+	torn   []byte // the bytes after them
 }
 
-// readJournal reads a journal's file. With an error the content is the one before the damage.
+// readJournal reads a journal's file. With an error it returns the content before the damage.
 func readJournal(path string) (journalContent, error) {
 	data, err := durable.ReadFile(path, maxJournal)
 	if err != nil {
@@ -75,7 +74,7 @@ func readJournal(path string) (journalContent, error) {
 
 func journalPath(dir, name string) string { return filepath.Join(dir, "events-"+name+".jsonl") }
 
-// journalName is the inverse of journalPath, "" for a path that is none.
+// journalName is the inverse of journalPath, or "" if the path is not that of a journal.
 func journalName(path string) string {
 	name, begins := strings.CutPrefix(filepath.Base(path), "events-")
 	name, ends := strings.CutSuffix(name, ".jsonl")
@@ -85,8 +84,8 @@ func journalName(path string) string {
 	return name
 }
 
-// parseJournal reads the good lines at the beginning of a journal. Every line ends in a line feed; one that does not
-// was never acknowledged. A bad line, or several, with nothing good behind it is a torn tail and no error.
+// parseJournal reads the good lines at the start of a journal. Every line ends in a newline; a line without one was
+// never acknowledged. Bad lines without any good line after them are a torn tail, and no error.
 func parseJournal(path string, data []byte) (journalContent, error) {
 	var c journalContent
 	name := journalName(path)

@@ -16,10 +16,10 @@ import (
 type Litter struct {
 	Path   string
 	Bytes  int64
-	Newest time.Time // when something in it was written last
+	Newest time.Time // time of the last write in it
 }
 
-// weigh looks at everything below a directory.
+// weigh measures everything below a directory.
 func weigh(dir string) (Litter, error) {
 	l := Litter{Path: dir}
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -41,7 +41,7 @@ func weigh(dir string) (Litter, error) {
 	return l, err
 }
 
-// OldRuns are the directories of a session's runs in which nothing was written since a time, but for those to keep.
+// OldRuns returns the directories of a session's runs without writes since a time, except those to keep.
 func (s Session) OldRuns(before time.Time, keep ...string) ([]Litter, error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -67,7 +67,7 @@ func (s Session) OldRuns(before time.Time, keep ...string) ([]Litter, error) {
 	return old, nil
 }
 
-// Sessions lists the sessions that this clone keeps something of, whether they are there or not.
+// Sessions lists the sessions of which this clone has state, even if they no longer exist.
 func (c *Clone) Sessions() ([]session.ID, error) {
 	entries, err := entriesOf(filepath.Join(c.dir, "sessions"))
 	var ids []session.ID
@@ -79,8 +79,8 @@ func (c *Clone) Sessions() ([]session.ID, error) {
 	return ids, err
 }
 
-// Litter weighs everything that is kept of the session. events says that a journal holds some which belong to a
-// ledger, or that requests wait.
+// Litter measures all state of the session. events means that a journal has events which belong to a ledger, or that
+// requests are pending.
 func (s Session) Litter() (l Litter, events bool, err error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -103,7 +103,7 @@ func (s Session) Litter() (l Litter, events bool, err error) {
 	return l, events, err
 }
 
-// WorktreeLitter weighs what is kept of work trees that are not there any more. there says which are.
+// WorktreeLitter measures the state of work trees that no longer exist. there reports whether one exists.
 func (c *Clone) WorktreeLitter(there func(id string) (bool, error)) ([]Litter, error) {
 	entries, err := entriesOf(filepath.Join(c.dir, "worktrees"))
 	if err != nil {
@@ -128,8 +128,8 @@ func (c *Clone) WorktreeLitter(there func(id string) (bool, error)) ([]Litter, e
 	return list, nil
 }
 
-// Remove removes litter. It is renamed first, so that whoever uses its name anew does not meet half of it; what
-// a killed Remove left behind under that other name goes as well.
+// Remove removes litter. It renames the directory first, so that a new directory of that name never meets half of the
+// old one. It also removes directories that a killed Remove left under such a name.
 func (c *Clone) Remove(l Litter) error {
 	if rel, err := filepath.Rel(c.dir, l.Path); err != nil || !filepath.IsLocal(rel) || rel == "." {
 		return errors.New(l.Path + " is not below " + c.dir)

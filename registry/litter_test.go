@@ -57,7 +57,7 @@ func TestLitter(t *testing.T) {
 		t.Error("removed what is not below the state directory")
 	}
 
-	// What a journal says beyond a ledger that is gone is not rubbish; a birth that never came true is.
+	// Events beyond a deleted ledger are not litter; those of a session that was never created are.
 	j, err := c.Session("two").Journal("")
 	if err != nil {
 		t.Fatal(err)

@@ -11,22 +11,22 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Holder says who holds a lock, for people. Whether it is held is the lock's own affair.
+// Holder describes the holder of a lock, for display. Only the lock itself shows whether it is held.
 type Holder struct {
 	PID     int    `json:"pid"`
 	Command string `json:"command"`           // as it would be typed
 	Since   int64  `json:"since"`             // Unix seconds
-	Session string `json:"session,omitempty"` // what is being done
+	Session string `json:"session,omitempty"` // the session in use
 }
 
-// Name tells this process from all others that may hold the lock, before and after it.
+// Name distinguishes this process from all others that ever hold the lock.
 func (h Holder) Name() string { return fmt.Sprintf("%d-%d", h.PID, h.Since) }
 
-// HeldError is returned when another process holds a lock.
+// HeldError is returned if another process holds a lock.
 type HeldError struct {
-	Holder Holder // zero when it could not be read
+	Holder Holder // zero if unreadable
 	What   string // "session auth is driven"
-	At     int64  // when the lock was asked for, Unix seconds
+	At     int64  // when the lock was requested, Unix seconds
 }
 
 func (e *HeldError) Error() string {
@@ -41,10 +41,10 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s by `%s` (pid %d, since %s)", e.What, e.Holder.Command, e.Holder.PID, since.Format(form))
 }
 
-// Unwrap makes a HeldError a durable.ErrLocked.
+// Unwrap returns durable.ErrLocked.
 func (e *HeldError) Unwrap() error { return durable.ErrLocked }
 
-// Lock takes the lock of whoever drives the session. The error is a *HeldError when somebody else does.
+// Lock takes the lock for driving the session. The error is a *HeldError if another process holds it.
 func (s Session) Lock(h Holder) (*durable.Lock, error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -53,12 +53,12 @@ func (s Session) Lock(h Holder) (*durable.Lock, error) {
 	return s.clone.lock(filepath.Join(dir, driverLock), h, fmt.Sprintf("session %s is in use", s.id))
 }
 
-// Lock takes the lock of whoever changes the work tree. The error is a *HeldError when somebody else does.
+// Lock takes the lock for changing the work tree. The error is a *HeldError if another process holds it.
 func (w Worktree) Lock(h Holder) (*durable.Lock, error) {
 	return w.clone.lock(w.lockFile(), h, "this work tree is in use")
 }
 
-// Driver reports who drives a session. It takes and writes nothing.
+// Driver returns the driver of a session, if any. It takes no lock and writes nothing.
 func (s Session) Driver() (h Holder, held bool, err error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -67,10 +67,9 @@ func (s Session) Driver() (h Holder, held bool, err error) {
 	return s.clone.probe(filepath.Join(dir, driverLock))
 }
 
-// driverLock is the name of the lock of a session.
 const driverLock = "driver.lock"
 
-// Holder reports who changes a work tree. It takes and writes nothing.
+// Holder returns the process that changes a work tree, if any. It takes no lock and writes nothing.
 func (w Worktree) Holder() (h Holder, held bool, err error) {
 	return w.clone.probe(w.lockFile())
 }
@@ -85,8 +84,8 @@ func (c *Clone) lock(path string, h Holder, what string) (*durable.Lock, error) 
 	}
 	l, err := durable.TryLock(path, append(info, '\n'))
 	if errors.Is(err, durable.ErrLocked) {
-		other, held, _ := c.probe(path)                            // without it the message names nobody
-		for try := 0; held && other.PID == 0 && try < 200; try++ { // it has the lock, and is about to say who it is
+		other, held, _ := c.probe(path)                            // without an answer the message names no process
+		for try := 0; held && other.PID == 0 && try < 200; try++ { // it is about to write its name
 			time.Sleep(time.Millisecond)
 			other, held, _ = c.probe(path)
 		}
@@ -113,7 +112,7 @@ func (w Worktree) lockFile() string {
 	return filepath.Join(w.dir(), "lock")
 }
 
-// fileName turns any name into one that every file system takes, different names into different ones.
+// fileName turns any name into one that is valid on every file system. Different names stay different.
 func fileName(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// A second process that drives a session, or works in a work tree, until its input ends.
+// TestMain is also the main function of a second process, which holds both locks until its input ends.
 func TestMain(m *testing.M) {
 	dir := os.Getenv("WFS_TEST_HOLD")
 	if dir == "" {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// holder starts that process and returns how to kill it.
+// holder starts that process and returns a function that kills it.
 func holder(t *testing.T, dir string) (kill func()) {
 	t.Helper()
 	self, err := os.Executable()
@@ -67,7 +67,7 @@ func holder(t *testing.T, dir string) (kill func()) {
 
 func clone(t testing.TB) *Clone { return Open(filepath.Join(t.TempDir(), "wfs")) }
 
-// tip is the ledger commit number n.
+// tip returns ledger commit number n.
 func tip(n int) session.Commit { return session.Commit(strings.Repeat(fmt.Sprintf("%04x", n), 10)) }
 
 func note(seq int64) session.Event {
@@ -107,7 +107,6 @@ func seqs(events []session.Event) string {
 	return strings.TrimSpace(b.String())
 }
 
-// files reads everything below a directory, by path.
 func files(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -8,10 +8,10 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// Mend takes what is damaged out of the way, and returns where it is kept. A journal is replaced by its good
-// beginning, the first keep events of it, or by an empty one: then it is as if the process had been killed at
-// that moment, which every command can deal with. The caller holds the lock of the session or work tree that
-// the flaw belongs to, unless it is of the wrong type, so that nobody can have it open.
+// Mend moves a damaged file aside, and returns its new path. It replaces a journal by its good beginning (the first
+// keep events) or by an empty one. The result is the same as if the process had been killed at that moment, which every
+// command can handle. The caller holds the lock of the flaw's session or work tree, unless the flaw is a wrong type, so
+// that no process can have it open.
 func (c *Clone) Mend(f Flaw, keep int) (kept string, err error) {
 	if f.Left {
 		return "", os.Remove(f.Path)
@@ -19,7 +19,7 @@ func (c *Clone) Mend(f Flaw, keep int) (kept string, err error) {
 	if f.Kind.Name != journalKind {
 		return durable.MoveAside(f.Path)
 	}
-	content, _ := readJournal(f.Path) // its good beginning, if it has one
+	content, _ := readJournal(f.Path) // the good beginning, if any
 	good := content.events[:min(keep, len(content.events))]
 	lines, err := codec.EncodeLines(good)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *Clone) Mend(f Flaw, keep int) (kept string, err error) {
 
 const journalKind = "journal"
 
-// JournalPath is the path of the journal that extends a session's ledger tip, whether it is there or not.
+// JournalPath returns the path of the journal that extends a session's ledger tip. The file may not exist.
 func (s Session) JournalPath(tip session.Commit) (string, error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -48,7 +48,7 @@ func (s Session) JournalPath(tip session.Commit) (string, error) {
 	return journalPath(dir, name), err
 }
 
-// JournalFlaw is the flaw of a journal whose lines are good and whose events do not fit the session.
+// JournalFlaw returns the flaw of a journal whose lines are valid but whose events do not fit the session.
 func (s Session) JournalFlaw(tip session.Commit, why error) (Flaw, error) {
 	path, err := s.JournalPath(tip)
 	return Flaw{Path: path, Kind: *KindOf(Layout(), "sessions/x/events-x.jsonl"), Session: s.id, Err: why}, err

@@ -12,20 +12,20 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// A copy of some documents of a session's newest ledger commit, so that reading a session need not open the object
-// store. It is a cache: keyed by the commit's id, checked by a sum, deletable, and never missed.
+// The tip file is a copy of some documents of a session's newest ledger commit, so that reading a session need not open
+// the object store. It is a cache: keyed by the commit's id, protected by a checksum, and safe to delete.
 //
-// It begins with the row that a list prints of the session, so that a list reads nothing else.
+// It begins with the session's row in a list of sessions, so that a list reads nothing else.
 const (
 	tipFile = "tip"
 	maxTip  = 64 << 20 // bytes
-	maxRow  = 1024     // bytes of the row, and of what stands before it
+	maxRow  = 1024     // bytes up to the end of the row
 )
 
-// tipMagic is the file's first line. What another version of the fold has made is of no use.
+// tipMagic is the file's first line. Files from another version of the fold are not used.
 var tipMagic = fmt.Sprintf("wfs tip 3.%d\n", session.FoldVersion)
 
-// tipRead is what was read last.
+// tipRead is the last file that was read.
 type tipRead struct {
 	id session.ID
 	tipDocuments
@@ -36,7 +36,7 @@ type tipDocuments struct {
 	Files map[string][]byte `json:"files"`
 }
 
-// KeepTip stores documents of a ledger commit, and the row of the session there.
+// KeepTip stores documents of a ledger commit, and the session's row at that commit.
 func (s Session) KeepTip(tip session.Commit, row map[string]any, files session.Files) error {
 	dir, err := s.dir()
 	if err != nil {
@@ -55,8 +55,8 @@ func (s Session) KeepTip(tip session.Commit, row map[string]any, files session.F
 	return durable.WriteCache(filepath.Join(dir, tipFile), append([]byte(tipMagic+sumOf(data)), data...), 0o600)
 }
 
-// Tip returns the documents that were stored for a ledger commit, nil when there are none that can be used. A
-// caller leaves them as they are. What was read last is kept: what a commit holds does not change.
+// Tip returns the stored documents of a ledger commit, or nil if there are no valid ones. The caller must not change
+// them. The last result is kept in memory, because the content of a commit never changes.
 func (s Session) Tip(tip session.Commit) session.Files {
 	if read := s.clone.tip.Load(); read != nil && read.id == s.id && read.Tip == tip {
 		return read.Files
@@ -67,13 +67,13 @@ func (s Session) Tip(tip session.Commit) session.Files {
 	return nil
 }
 
-// Row reads what a list prints of a session at a ledger commit, if that is known and no event has followed.
+// Row reads a session's row at a ledger commit, if it is stored and no event has followed.
 func (s Session) Row(tip session.Commit, row any) bool {
 	path, err := s.JournalPath(tip)
 	if err != nil {
 		return false
 	}
-	// With an event it is longer than the longest first line.
+	// With an event, the journal is longer than the longest first line.
 	first := journalHeader{V: FormatVersion, Journal: string(tip), After: string(tip)}.encode()
 	if info, err := os.Lstat(path); err != nil || info.Size() > int64(len(first)) {
 		return false
@@ -84,7 +84,7 @@ func (s Session) Row(tip session.Commit, row any) bool {
 		sumOf(bytes.Join(lines[3:5], []byte("\n"))) == string(lines[2])+"\n" && json.Unmarshal(lines[4], row) == nil
 }
 
-// LastTip returns the ledger commit that documents were stored for last, "" when that is not known.
+// LastTip returns the ledger commit whose documents were stored last, or "" if unknown.
 func (s Session) LastTip() session.Commit { return s.keptTip().Tip }
 
 func (s Session) keptTip() (d tipDocuments) {

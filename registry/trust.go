@@ -13,14 +13,14 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// TrustStore remembers what the user allowed repositories to run. It lives in the user's own state directory, where no
-// repository can write. Dir is absolute; it must be a real directory that nobody else can write to.
+// TrustStore records which commands the user has allowed for each repository. It is in the user's own state directory,
+// where no repository can write. Dir is absolute; it must be a real directory that no other user can write to.
 type TrustStore struct{ Dir string }
 
-// trustMark is the content of a mark. The file's name is what counts, the content must agree with it.
+// trustMark is the content of a mark. The file's name decides, and the content must agree with it.
 type trustMark struct {
 	V      int    `json:"v"`
-	Repo   string `json:"repo"`    // for people: JSON cannot hold every path
+	Repo   string `json:"repo"`    // for display: JSON cannot hold every path
 	RepoID string `json:"repo_id"` // SHA-256 of the path
 	Digest string `json:"digest"`
 	What   string `json:"what"`
@@ -41,7 +41,8 @@ func (t TrustStore) Trusted(repo, digest string) (bool, error) {
 	return err == nil && mark.V == FormatVersion && mark.RepoID == digestOf(repo) && mark.Digest == digest, err
 }
 
-// Trust remembers that content with this digest may run in the repository at this path. what tells people what it is.
+// Trust records that content with this digest may run in the repository at this path. what describes the content for
+// display.
 func (t TrustStore) Trust(repo, digest, what string) error {
 	repo, err := realPath(repo)
 	if err != nil {
@@ -61,8 +62,8 @@ func (t TrustStore) Trust(repo, digest, what string) error {
 	return durable.WriteFile(filepath.Join(t.Dir, markName(repo, digest)), append(data, '\n'), 0o600)
 }
 
-// Follow gives a repository that was moved the marks that it had where it was. Those stay: they are bound to what was
-// trusted, and a repository that is made there later is asked about anything else.
+// Follow copies the marks of a moved repository to its new path. The old marks stay: they only allow the same content,
+// so a later repository at the old path needs new permission for anything else.
 func (t TrustStore) Follow(from, to string) error {
 	marks, err := t.marks(func(name string, m trustMark) bool {
 		return m.V == FormatVersion && m.RepoID == digestOf(from) && name == markName(from, m.Digest) // others allow nothing
@@ -75,7 +76,7 @@ func (t TrustStore) Follow(from, to string) error {
 	return err
 }
 
-// Revoke forgets everything that the repository at this path was allowed. The repository need not be there any more.
+// Revoke removes all permissions of the repository at this path. The repository need not exist any more.
 func (t TrustStore) Revoke(repo string) error {
 	marks, err := t.marksOf(repo)
 	if err != nil || len(marks) == 0 {
@@ -89,13 +90,12 @@ func (t TrustStore) Revoke(repo string) error {
 	return durable.SyncDir(t.Dir)
 }
 
-// Any reports whether the repository at this path was allowed anything.
+// Any reports whether the repository at this path has any permission.
 func (t TrustStore) Any(repo string) (bool, error) {
 	marks, err := t.marksOf(repo)
 	return len(marks) > 0, err
 }
 
-// marksOf returns the marks of a repository by the names of their files.
 func (t TrustStore) marksOf(repo string) (map[string]trustMark, error) {
 	if real, err := realPath(repo); err == nil {
 		repo = real
@@ -106,7 +106,7 @@ func (t TrustStore) marksOf(repo string) (map[string]trustMark, error) {
 	return t.marks(func(_ string, m trustMark) bool { return m.RepoID == id })
 }
 
-// marks returns some marks by the names of their files.
+// marks returns the matching marks by file name.
 func (t TrustStore) marks(which func(name string, m trustMark) bool) (map[string]trustMark, error) {
 	if found, err := durable.CheckPrivateDir(t.Dir); !found || err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (t TrustStore) marks(which func(name string, m trustMark) bool) (map[string
 	return marks, err
 }
 
-// read returns the zero value, which allows nothing, for what is no mark: absent or garbled.
+// read returns the zero value, which allows nothing, for a missing or invalid mark.
 func (t TrustStore) read(name string) (trustMark, error) {
 	data, err := durable.ReadFile(filepath.Join(t.Dir, name), maxMark)
 	switch {
@@ -141,7 +141,7 @@ func (t TrustStore) read(name string) (trustMark, error) {
 	return mark, nil
 }
 
-// markName binds a mark to the repository's place and to the content.
+// markName binds a mark to the repository's path and to the content.
 func markName(repo, digest string) string { return digestOf(repo + "\x00" + digest) }
 
 // digestOf returns the SHA-256 of a string in hexadecimal digits.

@@ -58,7 +58,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// realParent resolves the links in the path of something that is gone.
+// realParent resolves the links in the parent path of a file that does not exist.
 func realParent(t *testing.T, path string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))

@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// claude reads `claude -p --output-format stream-json --verbose`, and the output of `--output-format json`.
-// Written after the output of 2.1.197 and 2.1.329.
+// claude reads `claude -p --output-format stream-json --verbose`, and the output of `--output-format json`. Written for
+// the output of 2.1.197 and 2.1.329.
 type claude struct {
 	*run
-	result   *claudeEvent // the last one, unless the agent has gone on since
-	summed   bool         // results tell what was used since the one before
-	pending  Spent        // by messages after the last result, as far as it is known
+	result   *claudeEvent // the last one, unless the agent went on after it
+	summed   bool         // results report the usage since the previous result
+	pending  Spent        // usage of the messages after the last result, as far as known
 	counted  []string     // ids of the last messages whose usage is in pending
 	message  string       // id of the last message of the main conversation
-	stopped  bool         // it says that it was interrupted
-	rejected Limited      // the limit that is hit
-	problem  string       // its word for an error that it met in place of an answer
-	told     string       // and what it says about it
+	stopped  bool         // it reported that it was interrupted
+	rejected Limited      // the limit that was hit
+	problem  string       // its error code for a message that replaced an answer
+	told     string       // the text of that message
 }
 
-// claudeUsage has the fields of Spent.
+// claudeUsage has the fields of Spent, so that it can be converted.
 type claudeUsage struct {
 	USD        float64 `json:"-"`
 	Input      int64   `json:"input_tokens"`
@@ -33,7 +33,7 @@ type claudeUsage struct {
 	CacheWrite int64   `json:"cache_creation_input_tokens"`
 }
 
-// claudeModels has the fields of Spent by model.
+// claudeModels has the fields of Spent for each model.
 type claudeModels map[string]struct {
 	USD        float64 `json:"costUSD"`
 	Input      int64   `json:"inputTokens"`
@@ -49,7 +49,7 @@ type claudeEvent struct {
 	Model     string `json:"model"`
 	Version   string `json:"claude_code_version"`
 
-	// of messages
+	// messages
 	Parent     string `json:"parent_tool_use_id"`
 	IsAPIError bool   `json:"is_api_error_message"`
 	Message    struct {
@@ -62,7 +62,7 @@ type claudeEvent struct {
 		Type string `json:"type"`
 	} `json:"event"`
 
-	// of refused calls, failed requests and limits
+	// refused calls, failed requests and limits
 	ToolName    string  `json:"tool_name"`
 	ToolUseID   string  `json:"tool_use_id"`
 	Error       string  `json:"error"`
@@ -80,7 +80,7 @@ type claudeEvent struct {
 		} `json:"unifiedWindows"`
 	} `json:"rate_limit_info"`
 
-	// of results
+	// results
 	IsError    bool            `json:"is_error"`
 	Result     string          `json:"result"`
 	Errors     []string        `json:"errors"`
@@ -110,13 +110,13 @@ type claudeBlock struct {
 	Input     input         `json:"input"`
 	ToolUseID string        `json:"tool_use_id"`
 	IsError   bool          `json:"is_error"`
-	Content   claudeContent `json:"content"` // of a tool's result
+	Content   claudeContent `json:"content"` // of a tool result
 }
 
-// claudeContent are the parts of a message, or a plain string.
+// claudeContent is a list of message parts; a plain string counts as one part.
 type claudeContent []claudeBlock
 
-// UnmarshalJSON leaves content of another type empty.
+// UnmarshalJSON leaves content of any other type empty.
 func (c *claudeContent) UnmarshalJSON(b []byte) error {
 	if b[0] == '"' {
 		*c = make(claudeContent, 1)
@@ -150,7 +150,7 @@ func (c *claude) event(b []byte) {
 		c.user(e)
 	case "rate_limit_event":
 		c.limit(e)
-	case "stream_event": // pieces of messages that come as a whole as well
+	case "stream_event": // partial messages; the whole message follows
 		if e.Delta.Type == "content_block_delta" {
 			c.think("")
 			return
@@ -173,7 +173,7 @@ func (c *claude) system(e claudeEvent) {
 			class = judge(e.ErrorStatus, "", 0).class
 		}
 		if class == Auth && c.turns > 0 && e.Attempt < 2 {
-			class = "" // a login that worked so far is renewed after a refusal
+			class = "" // the login worked so far; after this refusal the agent renews it
 		}
 		c.retry(Retrying{e.Attempt, e.MaxRetries, e.ErrorStatus, e.Error, int64(e.RetryDelay)}, class)
 	case "permission_denied":
@@ -191,7 +191,7 @@ func (c *claude) system(e claudeEvent) {
 
 func (c *claude) assistant(e claudeEvent) {
 	m := e.Message
-	if m.Model == "<synthetic>" || e.IsAPIError { // in place of an answer
+	if m.Model == "<synthetic>" || e.IsAPIError { // replaces an answer
 		c.problem = bounded(e.Error, maxWord)
 		c.told = oneLine(m.Content.text(), maxMessage)
 		c.other()
@@ -211,18 +211,18 @@ func (c *claude) assistant(e claudeEvent) {
 	if m.ID == "" || slices.Contains(c.counted, m.ID) {
 		return
 	}
-	// of agents that work at the same time
+	// Several agents may work at the same time, so their messages can alternate.
 	c.counted = append(c.counted[max(0, len(c.counted)-15):], bounded(m.ID, maxWord))
 	c.pending = c.pending.Plus(Spent(m.Usage))
 	c.o.Emit(Event{Kind: Usage, Spent: c.out.Spent.Plus(c.pending)}) // only the result knows the cost
 }
 
-// block passes on a part of a message. parent is set where it is of an agent that this one called.
+// block handles one part of a message. parent is set if a subagent wrote it.
 func (c *claude) block(b claudeBlock, parent string) {
 	switch b.Type {
 	case "text", "":
 		last := c.out.Last
-		if c.say(b.Text); parent != "" { // said by an agent that this one called
+		if c.say(b.Text); parent != "" { // a subagent's text
 			c.out.Last = last
 		}
 	case "thinking", "redacted_thinking":
@@ -263,7 +263,7 @@ func (c *claude) limit(e claudeEvent) {
 	c.o.Emit(Event{Kind: Limit, Limited: n})
 }
 
-// ending reads a result. There may be more to come: a task in the background wakes the agent again.
+// ending reads a result. More may follow: a background task can wake the agent again.
 func (c *claude) ending(e claudeEvent) {
 	set(&c.out.Conversation, e.SessionID)
 	c.result, c.pending, c.counted = &e, Spent{}, nil
@@ -277,7 +277,7 @@ func (c *claude) ending(e claudeEvent) {
 	} else if !c.summed {
 		c.out.Spent = c.alone(e)
 	}
-	if e.Index != nil { // since then it counts whole conversations
+	if e.Index != nil { // such versions count the whole conversation
 		c.out.Total = e.All.sum()
 		c.out.Total.USD = e.USD
 	}
@@ -294,7 +294,8 @@ func (c *claude) ending(e claudeEvent) {
 	c.run.result(e.Result, e.IsError)
 }
 
-// alone is what a process used up by a result that does not tell what is new. Later versions count the conversation.
+// alone returns the usage of this process, from a result without the usage since the previous one. Later versions count
+// the whole conversation.
 func (c *claude) alone(e claudeEvent) Spent {
 	s := e.All.sum()
 	if len(e.All) == 0 {
@@ -308,14 +309,14 @@ func (c *claude) alone(e claudeEvent) Spent {
 
 func (m claudeModels) sum() Spent {
 	var s Spent
-	for _, name := range slices.Sorted(maps.Keys(m)) { // in order: sums of fractions depend on it
+	for _, name := range slices.Sorted(maps.Keys(m)) { // sorted: the sum of fractions depends on the order
 		s = s.Plus(Spent(m[name]))
 	}
 	return s
 }
 
-// claudeEnds are the terminal reasons and subtypes of results that tell how a run went. The subtype alone is no
-// verdict: a failed request is a "success".
+// claudeEnds maps the terminal reasons and subtypes of results to classes. The subtype alone proves nothing: a failed
+// request is a "success".
 var claudeEnds = map[string]Class{
 	"max_turns": Capped, "budget_exhausted": Capped, "error_max_turns": Capped, "error_max_budget_usd": Capped,
 	"prompt_too_long": TooLong, "blocking_limit": TooLong, "rapid_refill_breaker": TooLong,
@@ -323,14 +324,15 @@ var claudeEnds = map[string]Class{
 	"structured_output_retry_exhausted": NoResult, "error_max_structured_output_retries": NoResult,
 }
 
-// claudeErrors are claude's words for failed requests. One that is not here, max_output_tokens, is its own failure.
+// claudeErrors maps claude's error codes of failed requests. max_output_tokens is left out: there the agent itself
+// failed.
 var claudeErrors = map[string]Class{
 	"authentication_failed": Auth, "oauth_org_not_allowed": Auth, "account_on_hold": Auth, "verification_required": Auth,
 	"cloud_credential_error": Auth, "billing_error": Billing, "rate_limit": RateLimited, "overloaded": Overloaded,
 	"server_error": Overloaded, "unknown": Overloaded, "invalid_request": Config, "model_not_found": Config,
 }
 
-// conclusion looks at the last result first. The exit code is no verdict: an interrupted run may end with 0.
+// conclusion looks at the last result first. The exit code proves nothing: an interrupted run may exit with 0.
 func (c *claude) conclusion(e Exit) {
 	c.out.Spent = c.out.Spent.Plus(c.pending)
 	switch {
@@ -366,7 +368,7 @@ func (c *claude) concluded(e Exit, r *claudeEvent) {
 	}
 }
 
-// failure finds the class of a failed request by the status of HTTP, by claude's word for it, and by what it says.
+// failure finds the class of a failed request by its HTTP status, claude's error code, and the message.
 func (c *claude) failure(status int, said string) {
 	v := judge(status, said, c.o.Now())
 	if c.rejected.Status != "" && (status == 429 || c.problem == "rate_limit" || v.class == LimitHit) {

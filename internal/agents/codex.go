@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// codex reads `codex exec --json`. Written after the output of 0.169.0.
+// codex reads `codex exec --json`. Written for the output of 0.169.0.
 type codex struct {
 	*run
 	settled bool   // no turn has begun since the last one ended
 	failing bool   // the last turn failed
-	told    string // by the last error
-	sayings int    // messages of the agent
+	told    string // message of the last error
+	sayings int    // number of messages from the agent
 }
 
 type codexEvent struct {
@@ -23,10 +23,10 @@ type codexEvent struct {
 	} `json:"error"`
 	Item  codexItem `json:"item"`
 	Usage struct {
-		Input      int64 `json:"input_tokens"` // with those of a cache
+		Input      int64 `json:"input_tokens"` // including those from a cache
 		CacheRead  int64 `json:"cached_input_tokens"`
 		CacheWrite int64 `json:"cache_write_input_tokens"`
-		Output     int64 `json:"output_tokens"` // with those of reasoning
+		Output     int64 `json:"output_tokens"` // including those for reasoning
 	} `json:"usage"`
 }
 
@@ -87,7 +87,8 @@ func (c *codex) event(b []byte) {
 
 var wrapped = lazy(`^(?:/bin/(?:ba|z)sh -lc|/bin/sh -c|bash -lc) (?:"((?s:.*))"|'((?s:.*))')$`)
 
-// item reads one thing that the agent did. An item of type error is a warning: errors that stop a turn are events.
+// item reads one thing that the agent did. An item of type error is only a warning: an error that ends a turn is an
+// event.
 func (c *codex) item(it codexItem, completed bool) {
 	switch it.Type {
 	case "agent_message", "reasoning":
@@ -96,7 +97,7 @@ func (c *codex) item(it codexItem, completed bool) {
 		}
 	case "command_execution":
 		detail := it.Command
-		if found := wrapped().FindStringSubmatch(detail); found != nil { // without the shell that codex runs each with
+		if found := wrapped().FindStringSubmatch(detail); found != nil { // without the shell around each command
 			detail = found[1] + found[2]
 		}
 		c.use(it, it.Type, detail, completed)
@@ -117,7 +118,6 @@ func (c *codex) item(it codexItem, completed bool) {
 	}
 }
 
-// speak passes on what the model says, or thinks.
 func (c *codex) speak(it codexItem) {
 	if it.Type == "reasoning" {
 		c.think(it.Text)
@@ -127,7 +127,7 @@ func (c *codex) speak(it codexItem) {
 	c.say(it.Text)
 }
 
-// use passes on a call, and its result once it is completed.
+// use passes on a call, and its result when it is completed.
 func (c *codex) use(it codexItem, name, detail string, completed bool) {
 	c.call(tool(it.ID, name, detail))
 	if !completed {
@@ -139,9 +139,9 @@ func (c *codex) use(it codexItem, name, detail string, completed bool) {
 	}
 }
 
-// conclusion looks at the last turn that ended. When CODEX_HOME lies below the directory for temporary files,
-// codex cannot start its sandbox: every command fails, no event tells of one, and the turn completes. The sign
-// of it: the model speaks, does something that is not told, and speaks again.
+// conclusion looks at the last turn that ended. If CODEX_HOME is below the directory for temporary files, codex cannot
+// start its sandbox: every command fails, no event reports it, and the turn completes. The sign is two or more messages
+// of the model without any tool call between them.
 func (c *codex) conclusion(e Exit) {
 	switch {
 	case c.settled && !c.failing:
@@ -152,7 +152,7 @@ func (c *codex) conclusion(e Exit) {
 	case c.settled || c.fatal == "" && c.told != "" && e.Code != 0 && !e.Stopped:
 		v := judge(0, c.told, c.o.Now())
 		if v.at%60 == 0 && v.at != 0 && v.class == LimitHit {
-			v.at += 60 // "try again at 2:58 PM" leaves the seconds out: the limit ends within that minute
+			v.at += 60 // "try again at 2:58 PM" has no seconds: the limit ends within that minute
 		}
 		c.failed(v, c.told)
 	default:

@@ -2,18 +2,18 @@ package agents
 
 import "io"
 
-// Options are what a decoder has to know before the stream begins.
+// Options are settings that a decoder needs before the stream begins.
 type Options struct {
-	// Now tells Unix seconds, for limits that are told in words ("resets 6:13pm").
+	// Now returns Unix seconds, for limits whose end is given in words ("resets 6:13pm").
 	Now func() int64
-	// Before is the Outcome.Total of the run that this one goes on from: some agents count whole conversations.
+	// Before is the Outcome.Total of the run that this run continues: some agents count whole conversations.
 	Before Spent
-	// Emit gets every event as it comes, on the goroutine that writes. May be nil.
+	// Emit receives every event as it arrives, on the goroutine that calls Write. May be nil.
 	Emit func(Event)
 }
 
-// Decoder reads the standard output of one process. Write takes any bytes in any pieces and never fails; End is called
-// once, after the last of them.
+// Decoder reads the standard output of one process. Write accepts bytes in pieces of any size and never fails. Call End
+// once, after the last Write.
 type Decoder interface {
 	io.Writer
 	End(Exit) Outcome
@@ -22,10 +22,10 @@ type Decoder interface {
 // agent reads the stream of one kind of agent.
 type agent interface {
 	event(object []byte)
-	conclusion(Exit) // calls fail when the run did not go well
+	conclusion(Exit) // calls fail if the run did not succeed
 }
 
-// decoders are the kinds of streams of JSON, as agent cards name them. A new kind is one file and one line here.
+// decoders maps the names of JSON streams in agent cards to constructors. A new kind is one file and one line here.
 var decoders = map[string]func(*run) agent{
 	"claude":   func(r *run) agent { return &claude{run: r} },
 	"codex":    func(r *run) agent { return &codex{run: r} },
@@ -33,7 +33,7 @@ var decoders = map[string]func(*run) agent{
 	"opencode": func(r *run) agent { return &opencode{run: r} },
 }
 
-// New returns a decoder by its name in agent cards, and false when there is none of that name.
+// New returns the decoder that agent cards call name, or false if there is none.
 func New(name string, o Options) (Decoder, bool) {
 	if o.Emit == nil {
 		o.Emit = func(Event) {}

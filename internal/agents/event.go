@@ -1,8 +1,8 @@
-// Package agents reads what coding agents print while they work: one decoder for each kind of stream, one vocabulary of
+// Package agents reads the output of coding agents while they work: one decoder for each kind of stream, one set of
 // events for all of them, and one conclusion about how a run went. It runs nothing and writes nothing.
 //
-// What an agent says is untrusted: texts in events are bounded, but neither stripped of control sequences nor redacted.
-// Whoever shows or keeps one does that.
+// An agent's output is untrusted. Texts in events are limited in size, but neither stripped of control sequences nor
+// redacted. The caller must do that before it shows or stores a text.
 package agents
 
 import (
@@ -10,26 +10,26 @@ import (
 	"strings"
 )
 
-// Kind is what an event tells.
+// Kind is the type of an event.
 type Kind string
 
-// The vocabulary. What a stream has beyond it is Other, which keeps a run alive and nothing else.
+// All types of events. Anything else in a stream becomes Other, which only shows that the agent is alive.
 const (
-	Started    Kind = "started"     // a conversation began or goes on: Conversation, Model, Version
-	Text       Kind = "text"        // the agent speaks: Text
+	Started    Kind = "started"     // a conversation began or continues: Conversation, Model, Version
+	Text       Kind = "text"        // the agent writes to the user: Text
 	Thinking   Kind = "thinking"    // Text, which may be empty
 	ToolCall   Kind = "tool_call"   // Tool
-	ToolResult Kind = "tool_result" // Tool (its ID, and what is known of the call), Failed
-	Usage      Kind = "usage"       // Spent: what is known to be used up by now, in this process
-	Denial     Kind = "denial"      // Tool: a call that nobody was there to permit
+	ToolResult Kind = "tool_result" // Tool (its ID, and the call if it was seen), Failed
+	Usage      Kind = "usage"       // Spent: the known usage of this process so far
+	Denial     Kind = "denial"      // Tool: a call that needed a permission and was refused
 	Limit      Kind = "limit"       // Limited
 	Compaction Kind = "compaction"  // the agent shortened its context
 	Retry      Kind = "retry"       // Retrying: the agent's own request failed, and it tries again
 	Result     Kind = "result"      // the agent ended a turn, or all of them: Text, Failed; there may be several
-	Other      Kind = "other"       // unknown, or of no interest
+	Other      Kind = "other"       // unknown or irrelevant
 )
 
-// Progress tells an event that shows work from one that only shows life.
+// Progress reports whether an event shows work, and not only that the agent is alive.
 func (k Kind) Progress() bool {
 	switch k {
 	case Retry, Other, Limit, Usage:
@@ -38,23 +38,23 @@ func (k Kind) Progress() bool {
 	return true
 }
 
-// Event is one thing that an agent did or met. Its JSON is what a run's log and `wfs run --json` have.
+// Event is one thing that an agent did or that happened to it. Run logs and `wfs run --json` contain its JSON.
 type Event struct {
 	Kind         Kind     `json:"kind"`
 	Text         string   `json:"text,omitempty"` // at most MaxText bytes, cut at a rune
 	Tool         Tool     `json:"tool,omitzero"`
 	Failed       bool     `json:"failed,omitempty"`
-	Conversation string   `json:"conversation,omitempty"` // the agent's own id of it, to go on with
+	Conversation string   `json:"conversation,omitempty"` // the agent's own id, for continuing it
 	Model        string   `json:"model,omitempty"`
-	Version      string   `json:"version,omitempty"` // of the agent, where the stream tells
+	Version      string   `json:"version,omitempty"` // of the agent, if the stream reports it
 	Spent        Spent    `json:"spent,omitzero"`
 	Limited      Limited  `json:"limit,omitzero"`
 	Retrying     Retrying `json:"retry,omitzero"`
-	// what it will come to however long it goes on: it can be stopped at once
+	// the class that the run will end with even if it continues, so it can be stopped now
 	Fatal Class `json:"fatal,omitempty"`
 }
 
-// Map returns the event with every text in it that an agent may have taken from anywhere passed through a function.
+// Map returns the event after applying f to all its texts that may come from untrusted input.
 func (e Event) Map(f func(string) string) Event {
 	e.Text, e.Tool.Name, e.Tool.Detail, e.Retrying.Error = f(e.Text), f(e.Tool.Name), f(e.Tool.Detail), f(e.Retrying.Error)
 	return e
@@ -63,18 +63,18 @@ func (e Event) Map(f func(string) string) Event {
 // MaxText bounds the text of one event, in bytes.
 const MaxText = 4 << 10
 
-// Tool is one call of a tool, in words that all agents share.
+// Tool is one tool call, in terms that all agents share.
 type Tool struct {
 	ID     string `json:"id,omitempty"`
-	Name   string `json:"name,omitempty"` // as the agent calls it: "Bash", "edit"
+	Name   string `json:"name,omitempty"` // the agent's own name for it: "Bash", "edit"
 	Action Action `json:"action,omitempty"`
 	Detail string `json:"detail,omitempty"` // the command, or the path, in one line of at most MaxDetail bytes
 }
 
-// MaxDetail bounds what is told of a tool call, in bytes.
+// MaxDetail bounds the detail of a tool call, in bytes.
 const MaxDetail = 400
 
-// Action is what a tool does to the world.
+// Action is the effect of a tool.
 type Action string
 
 const (
@@ -85,23 +85,23 @@ const (
 	Does    Action = "does" // anything else
 )
 
-// Spent is what a run used up.
+// Spent is the usage of a run.
 type Spent struct {
 	USD        float64 `json:"usd,omitempty"`
-	Input      int64   `json:"input,omitempty"` // tokens, without those from a cache
+	Input      int64   `json:"input,omitempty"` // tokens, except those from a cache
 	Output     int64   `json:"output,omitempty"`
 	CacheRead  int64   `json:"cache_read,omitempty"`
 	CacheWrite int64   `json:"cache_write,omitempty"`
 }
 
-// Plus adds.
+// Plus returns the sum.
 func (s Spent) Plus(t Spent) Spent {
 	return Spent{s.USD + t.USD, s.Input + t.Input, s.Output + t.Output, s.CacheRead + t.CacheRead,
 		s.CacheWrite + t.CacheWrite}
 }
 
-// since takes away what was used up before. When there was more of something before, the count has begun anew, and
-// nothing is taken away.
+// since subtracts earlier usage. If any earlier value is larger, the count has restarted, and since returns s
+// unchanged.
 func (s Spent) since(before Spent) Spent {
 	d := s.Plus(Spent{-before.USD, -before.Input, -before.Output, -before.CacheRead, -before.CacheWrite})
 	if d.USD < -1e-9 || min(d.Input, d.Output, d.CacheRead, d.CacheWrite) < 0 {
@@ -114,24 +114,24 @@ func (s Spent) since(before Spent) Spent {
 // Tokens is the sum of all tokens.
 func (s Spent) Tokens() int64 { return s.Input + s.Output + s.CacheRead + s.CacheWrite }
 
-// Limited is a limit of the provider's, as the agent reports it.
+// Limited is a limit of the provider, as reported by the agent.
 type Limited struct {
 	Status   string  `json:"status"`              // "allowed", "warning" or "rejected"
-	ResetsAt int64   `json:"resets_at,omitempty"` // Unix seconds; 0: it did not say
+	ResetsAt int64   `json:"resets_at,omitempty"` // Unix seconds; 0: not reported
 	Window   string  `json:"window,omitempty"`    // "five_hour", "seven_day"
 	Used     float64 `json:"used,omitempty"`      // share of the window, 0 to 1
 }
 
-// Retrying is a request that the agent repeats by itself.
+// Retrying is a request that the agent repeats on its own.
 type Retrying struct {
 	Attempt     int    `json:"attempt,omitempty"`
 	Of          int    `json:"of,omitempty"`
-	Status      int    `json:"status,omitempty"` // of HTTP; 0: none
-	Error       string `json:"error,omitempty"`  // the agent's word for it
+	Status      int    `json:"status,omitempty"` // HTTP; 0: none
+	Error       string `json:"error,omitempty"`  // the agent's error message
 	DelayMillis int64  `json:"delay_ms,omitempty"`
 }
 
-// Says is the agent's word, with the status that it leaves out.
+// Says returns the agent's error message, with the HTTP status if the message lacks it.
 func (r Retrying) Says() string {
 	if status := fmt.Sprint(r.Status); r.Status > 0 && !strings.Contains(r.Error, status) {
 		return strings.TrimSpace(r.Error + " (HTTP " + status + ")")

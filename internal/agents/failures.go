@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// verdict is what a text or a status of HTTP says about a failure.
+// verdict is the conclusion from a message or an HTTP status about a failure.
 type verdict struct {
-	class Class // "" for nothing known
-	at    int64 // when to try again, in Unix seconds; 0: it does not say
+	class Class // "": unknown
+	at    int64 // when to try again, in Unix seconds; 0: not given
 }
 
-// phrases are what providers and agents say in failures, in lower case, and in the order in which they are looked for:
-// failures that need a person first, then those that need another conversation, then those that pass.
+// phrases are parts of the error messages of providers and agents, in lower case, in the order of the search: failures
+// that need a person first, then those that need a new conversation, then temporary ones.
 var phrases = []struct {
 	class Class
 	any   []string
@@ -65,15 +65,15 @@ func spoken(low string) Class {
 	return ""
 }
 
-// byStatus are the classes of statuses of HTTP; 500 stands for all from there on. Words that say one of the classes in
-// wordsWin are believed instead.
+// byStatus maps HTTP statuses to classes; 500 stands for all from 500 on. A message of one of the classes in wordsWin
+// overrides the status.
 var (
 	byStatus = map[int]Class{401: Auth, 402: Billing, 403: Auth, 404: Config, 408: Overloaded, 413: TooLong,
 		429: RateLimited, 500: Overloaded}
 	wordsWin = map[int][]Class{403: {Billing, LimitHit}, 404: {Lost}, 429: {Billing, LimitHit}}
 )
 
-// judge tells the class of a failure by the status of HTTP, 0 for unknown, and by its words.
+// judge finds the class of a failure from its HTTP status (0: unknown) and its message.
 func judge(status int, said string, now int64) verdict {
 	low := strings.ToLower(said)
 	if status == 0 {
@@ -87,7 +87,7 @@ func judge(status int, said string, now int64) verdict {
 	case known:
 		v.class = class
 	case status >= 400 && strings.Contains(low, "tool_result") && strings.Contains(low, "tool_use"):
-		v.class = Lost // a conversation that was cut between a call and its result cannot go on
+		v.class = Lost // the history was cut between a call and its result, so it cannot continue
 	case status >= 400 && v.class == "":
 		v.class = Config
 	}
@@ -97,15 +97,15 @@ func judge(status int, said string, now int64) verdict {
 	return v
 }
 
-// outOfCredit tells OpenAI's words for an account without credit from Google's for a quota that comes back, which begin
-// alike and name the quota.
+// outOfCredit reports whether OpenAI says that an account has no credit. Google's message for a quota that renews
+// itself begins alike, but names the quota.
 func outOfCredit(low string) bool {
 	return strings.Contains(low, "check your plan and billing details") &&
 		!strings.Contains(low, "quota exceeded for metric")
 }
 
-// telling is the line of several that says what is wrong: the first one with words for the class, else the last
-// one. A line that ends in a colon, or before an arrow, goes on in the next one.
+// telling returns the line that explains the failure: the first one with a phrase of the class, or else the last one. A
+// line that ends in a colon, or is followed by an arrow, continues on the next line.
 func telling(s string, c Class) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
@@ -123,7 +123,7 @@ func telling(s string, c Class) string {
 
 var statuses = lazy(`(?:status|code|error|http)[ :="']*([45]\d\d)(?:\D|$)|\(([45]\d\d)\)`)
 
-// statusIn finds a status of HTTP in a text in lower case: "status 401", "api error: 529", "(429)", `"code":503`.
+// statusIn finds an HTTP status in lower-case text: "status 401", "api error: 529", "(429)", `"code":503`.
 func statusIn(low string) int {
 	if found := statuses().FindStringSubmatch(low); found != nil {
 		return number(found[1] + found[2])
@@ -131,7 +131,7 @@ func statusIn(low string) int {
 	return 0
 }
 
-// inner is the message in an error that is JSON, or has some in it.
+// inner returns the message in an error that is JSON or contains JSON.
 func inner(s string) string {
 	for _, key := range []string{`"message":`, `{"detail":`} {
 		_, rest, _ := strings.Cut(s, key)

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// TestFlood gives decoders what an agent may print that has gone mad, and looks at the memory: the bound of 64 MB is for the
-// whole of wfs. It is not parallel, so that nothing else allocates. WFS_FLOOD=1000 takes so many MB of each,
-// which is minutes, and says how long each took.
+// TestFlood feeds decoders the output of a runaway agent, and measures the memory: the bound of 64 MB is for all of
+// wfs. It is not parallel, so that no other test allocates. WFS_FLOOD=1000 feeds 1000 MB to each, which takes
+// minutes, and logs the time of each.
 func TestFlood(t *testing.T) {
 	const most = 8 << 20
 	size := 12 << 20
@@ -65,7 +65,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// heap is what is in use, garbage left out.
+// heap returns the bytes in use, without garbage.
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

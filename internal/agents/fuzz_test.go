@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzClaude and its like give any bytes to a decoder: it does not panic, keeps to its bounds, and comes to the same
-// whatever the pieces are.
+// FuzzClaude and the others feed any bytes to a decoder. It must not panic, must keep its bounds, and must return the
+// same result for any pieces.
 func FuzzClaude(f *testing.F)   { fuzz(f, "claude") }
 func FuzzCodex(f *testing.F)    { fuzz(f, "codex") }
 func FuzzGemini(f *testing.F)   { fuzz(f, "gemini") }
@@ -18,7 +18,7 @@ func FuzzText(f *testing.F)     { fuzz(f, "text") }
 func fuzz(f *testing.F, decoder string) {
 	seeds := 0
 	for _, s := range samples(f) {
-		if s.decoder() == decoder && len(s.stdout) < 4<<10 && seeds < 8 { // many or long ones make the fuzzer slow
+		if s.decoder() == decoder && len(s.stdout) < 4<<10 && seeds < 8 { // more or longer ones make the fuzzer slow
 			seeds++
 			f.Add(s.stdout, s.exit.Code, s.exit.Stderr, uint8(7))
 		}
@@ -58,7 +58,7 @@ func fuzz(f *testing.F, decoder string) {
 	})
 }
 
-// TestPieces gives every recorded stream byte by byte, and in odd pieces.
+// TestPieces feeds every recorded stream byte by byte, and in odd pieces.
 func TestPieces(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {
@@ -75,8 +75,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestTorn cuts every recorded stream at many places and lets the process be killed there: unless a result was read, none is
-// made up.
+// TestTorn cuts every recorded stream at many positions, as if the process were killed there. Without a result in the
+// stream the decoder must not invent one.
 func TestTorn(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {
@@ -99,7 +99,7 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// TestNoise puts lines that are no JSON, and JSON of an unknown kind, between the lines of every recorded stream.
+// TestNoise inserts lines that are not JSON, and JSON of an unknown kind, into every recorded stream.
 func TestNoise(t *testing.T) {
 	t.Parallel()
 	noise := []byte("\x1b[33mnpm warn\x1b[0m deprecated {\"type\":\"result\"\n\x00\xff\n{\"type\":\"future\",\"result\":[1]}\r\n{\"no\":\"type\"}\n")

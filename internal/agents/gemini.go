@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// gemini reads `gemini -o stream-json`. Written after the output of 0.61.0.
+// gemini reads `gemini -o stream-json`. Written for the output of 0.61.0.
 type gemini struct {
 	*run
-	message string       // the present one, at most MaxText
-	shown   int          // how much of it is passed on
-	step    bool         // the present answer of the model is counted
-	last    *geminiEvent // the result, unless the agent has gone on since
+	message string       // the current message, at most MaxText
+	shown   int          // length of the part of message that is already passed on
+	step    bool         // the current answer of the model is counted
+	last    *geminiEvent // the result, unless the agent went on after it
 	problem string       // of an error event
 }
 
@@ -35,7 +35,7 @@ type geminiEvent struct {
 	} `json:"error"`
 	Stats struct {
 		Total  int64 `json:"total_tokens"`
-		Input  int64 `json:"input_tokens"` // with those of a cache
+		Input  int64 `json:"input_tokens"` // including those from a cache
 		Output int64 `json:"output_tokens"`
 		Cached int64 `json:"cached"`
 	} `json:"stats"`
@@ -67,7 +67,7 @@ func (g *gemini) event(b []byte) {
 	case "result":
 		g.last = &e
 		s := e.Stats
-		// Tokens beyond input and output are thoughts, which cost as much as output.
+		// All other tokens are thoughts, which cost as much as output.
 		g.used(Spent{Input: max(0, s.Input-s.Cached), CacheRead: s.Cached, Output: max(s.Output, s.Total-s.Input)})
 		g.result(g.out.Last, failed)
 	default:
@@ -75,7 +75,6 @@ func (g *gemini) event(b []byte) {
 	}
 }
 
-// returned passes on the result of a call.
 func (g *gemini) returned(e geminiEvent, failed bool) {
 	g.step = false
 	if t := g.back(e.ToolID, failed, e.Error.Message); failed && withheld(t, e) {
@@ -83,7 +82,7 @@ func (g *gemini) returned(e geminiEvent, failed bool) {
 	}
 }
 
-// answers counts the answers of the model: all that it says and calls up to the results of the calls.
+// answers counts the model's answers. One answer is all text and calls up to the results of the calls.
 func (g *gemini) answers() {
 	if g.last = nil; !g.step {
 		g.turns++
@@ -91,7 +90,7 @@ func (g *gemini) answers() {
 	g.step = true
 }
 
-// hear puts a message together, which comes in pieces, and passes on its lines.
+// hear assembles a message from its pieces, and passes on complete lines.
 func (g *gemini) hear(piece string) {
 	g.message = bounded(g.message+piece, MaxText)
 	if i := strings.LastIndexByte(g.message[g.shown:], '\n'); i > 0 {
@@ -102,7 +101,7 @@ func (g *gemini) hear(piece string) {
 	g.other()
 }
 
-// spoken ends the present message.
+// spoken ends the current message.
 func (g *gemini) spoken() {
 	if rest := words(g.message[g.shown:]); rest != "" {
 		g.say(rest)
@@ -113,15 +112,15 @@ func (g *gemini) spoken() {
 	g.message, g.shown = "", 0
 }
 
-// withheld tells a call that was not permitted: without a mode that approves them, the tools that run commands or write
-// files do not exist.
+// withheld reports whether a call was not permitted. The tools that run commands or write files do not exist unless a
+// mode approves them.
 func withheld(t Tool, e geminiEvent) bool {
 	said := strings.ToLower(e.Error.Type + " " + e.Error.Message)
 	return strings.Contains(said, "denied by policy") || strings.Contains(said, "policy_violation") ||
 		e.Error.Type == "tool_not_registered" && slices.Contains([]Action{Runs, Writes}, t.Action)
 }
 
-// geminiExits are its own exit codes.
+// geminiExits maps gemini's own exit codes.
 var geminiExits = map[int]Class{
 	41: Auth, 42: Config, 44: Config, 52: Config, 53: Capped, 55: Config, 130: Interrupted,
 }
@@ -149,21 +148,21 @@ func (g *gemini) conclusion(e Exit) {
 
 func (g *gemini) failure(e Exit, said, message string) {
 	v := judge(0, said, g.o.Now())
-	own := cmp.Or(geminiExits[e.Code], judge(e.Code+256, "", 0).class) // the status of a failed request, modulo 256
+	own := cmp.Or(geminiExits[e.Code], judge(e.Code+256, "", 0).class) // the HTTP status, modulo 256
 	if v.class == "" || own != "" && e.Code < 128 {
 		v.class = own
 	}
 	if message == "" {
 		message = telling(said, v.class)
 	}
-	if strings.Contains(said, "daily quota") { // it tells no time
+	if strings.Contains(said, "daily quota") { // the message has no time
 		v.at = quotaDay(time.Unix(g.o.Now(), 0))
 	}
 	g.failed(v, message)
 }
 
-// cut looks at a run that wfs stopped. Requests that fail are repeated for minutes, and only standard error
-// tells of it.
+// cut concludes about a run that wfs stopped. Gemini repeats failed requests for minutes, and reports it only on
+// standard error.
 func (g *gemini) cut(e Exit) {
 	i := strings.LastIndex(e.Stderr, "failed with status ")
 	if i < 0 || !strings.Contains(e.Stderr[i:], "Retrying with backoff") {
@@ -174,8 +173,8 @@ func (g *gemini) cut(e Exit) {
 	g.failed(judge(0, line, g.o.Now()), "a request "+line)
 }
 
-// nothing looks at a run that is told to be a success and in which the model did not say a word: with a setting
-// that gemini cannot read it asks nobody, and ends with 0.
+// nothing concludes about a run that reports success without any answer of the model: if gemini cannot read a setting,
+// it sends no request and exits with 0.
 func (g *gemini) nothing(e Exit) {
 	if _, said, found := strings.Cut(e.Stderr, "Invalid configuration in "); found {
 		said, _, _ = strings.Cut(said, "Please fix")

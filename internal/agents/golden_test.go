@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// now is when the streams were recorded: 2026-11-20, 15:20 UTC.
+// now returns the time of the recordings: 2026-11-20, 15:20 UTC.
 func now() int64 { return time.Date(2026, 11, 20, 15, 20, 0, 0, time.UTC).Unix() }
 
-// sample is a recorded stream, and how its process ended.
+// sample is a recorded stream and the exit of its process.
 type sample struct {
 	name   string // "claude-2.1.329/ok"
 	stdout []byte
@@ -27,7 +27,7 @@ type sample struct {
 
 func (s sample) decoder() string { name, _, _ := strings.Cut(s.name, "-"); return name }
 
-// samples reads the recorded streams, and fails when one is not listed, or not there.
+// samples reads the recorded streams, and fails if one is missing or not listed.
 func samples(t testing.TB) []sample {
 	t.Helper()
 	table, err := os.ReadFile(filepath.Join("testdata", "exits.tsv"))
@@ -89,7 +89,7 @@ func read(t testing.TB, name string) []byte {
 	return b
 }
 
-// before is what the conversation had used up, for the streams that go on with one.
+// before returns the earlier usage of the conversation, for streams that continue one.
 func before(name string) Spent {
 	switch name {
 	case "codex-0.169.0/resume":
@@ -100,7 +100,7 @@ func before(name string) Spent {
 	return Spent{}
 }
 
-// play gives a stream to its decoder, in pieces of so many bytes, or as a whole.
+// play feeds a stream to its decoder, in pieces of the given size, or whole.
 func play(t testing.TB, s sample, piece int) (Outcome, []Event) {
 	t.Helper()
 	var events []Event
@@ -119,7 +119,7 @@ func play(t testing.TB, s sample, piece int) (Outcome, []Event) {
 	return d.End(s.exit), events
 }
 
-// warned is what standard error told while the agent worked, written in pieces of so many bytes, or as a whole.
+// warned returns the warnings on standard error during the run, written in pieces of the given size, or whole.
 func warned(s sample, piece int) (events []Event) {
 	w := NewWarnings(s.decoder(), Options{Now: now, Emit: func(e Event) { events = append(events, e) }})
 	if w == nil {
@@ -134,7 +134,7 @@ func warned(s sample, piece int) (events []Event) {
 	return events
 }
 
-// TestWarningsInPieces: what is learnt from standard error does not depend on how it comes.
+// TestWarningsInPieces: the warnings do not depend on the pieces.
 func TestWarningsInPieces(t *testing.T) {
 	t.Parallel()
 	told := 0
@@ -152,7 +152,7 @@ func TestWarningsInPieces(t *testing.T) {
 	}
 }
 
-// TestGolden says of each recorded stream what it comes to. After a change: UPDATE_AGENTS=1 go test ./internal/agents -run
+// TestGolden checks the outcome of each recorded stream. After a change: UPDATE_AGENTS=1 go test ./internal/agents -run
 // TestGolden, and read the difference.
 func TestGolden(t *testing.T) {
 	t.Parallel()

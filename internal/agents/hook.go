@@ -5,23 +5,22 @@ import (
 	"io"
 )
 
-// Hook is what an agent tells a program that it calls while it works: one thing that it is about to do or has done.
+// Hook is the input of a hook that an agent runs: one action that it is about to do or has done.
 type Hook struct {
 	Event        string // "PreToolUse", "PostToolUse", "Stop", "SessionStart", "SessionEnd"
 	Conversation string
-	Dir          string // where the agent works
+	Dir          string // the agent's working directory
 	Tool         Tool
-	Command      string // all of the command that a tool runs, "" for other tools
-	Last         string // what the agent said at last, where it tells; at most MaxText bytes
-	Why          string // why the conversation began or ends, in the agent's word
+	Command      string // the whole command that a tool runs; "" for other tools
+	Last         string // the agent's last message, if reported; at most MaxText bytes
+	Why          string // why the conversation begins or ends, in the agent's term
 	Model        string
 }
 
-// maxHook bounds what is read of a hook, in bytes: what a tool answered may be a large file.
+// maxHook bounds the input of a hook, in bytes: a tool's result may be a large file.
 const maxHook = 64 << 20
 
-// ReadHook reads what Claude Code gives its hooks. Fields that it does not know pass; those that it knows may
-// be missing.
+// ReadHook reads the input that Claude Code gives its hooks. It ignores unknown fields, and fields may be missing.
 func ReadHook(r io.Reader) (Hook, error) {
 	var in struct {
 		Event     string          `json:"hook_event_name"`
@@ -40,10 +39,10 @@ func ReadHook(r io.Reader) (Hook, error) {
 	}
 	h := Hook{Event: in.Event, Conversation: in.Session, Dir: in.Dir, Last: bounded(in.Last, MaxText),
 		Why: in.Source + in.Reason}
-	_ = json.Unmarshal(in.Model, &h.Model) // a name, where there is one
+	_ = json.Unmarshal(in.Model, &h.Model) // a name, if there is one
 	if in.ToolName != "" {
 		var args input
-		_ = json.Unmarshal(in.ToolInput, &args) // of a tool that takes something else
+		_ = json.Unmarshal(in.ToolInput, &args) // some tools take other input
 		h.Tool = tool(in.ToolID, in.ToolName, args.detail())
 		if h.Tool.Action == Runs {
 			h.Command, _ = args["command"].(string)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// farthest is how far ahead the end of a limit may be, in seconds: the longest known limit is a month.
+// farthest is the longest accepted time until a limit ends, in seconds: the longest known limit is a month.
 const farthest = 35 * 24 * 3600
 
 const (
@@ -17,8 +17,8 @@ const (
 	from   = `(?i)(?:resets?|again|available|until)(?: at| on)? (?:[a-z]+,? )*?`
 )
 
-// resets are the ways in which agents and providers say when a limit ends. Each reader gets the groups of its
-// pattern and the present time in the zone of this machine, and returns Unix seconds; 0: it is no moment.
+// resets are the ways in which agents and providers state when a limit ends. Each reader gets the groups of its pattern
+// and the current time in the local time zone, and returns Unix seconds; 0: not a time.
 var resets = []struct {
 	pattern func() *regexp.Regexp
 	read    func(found []string, now time.Time) int64
@@ -39,8 +39,8 @@ var resets = []struct {
 		`(\d{1,2})(?::(\d\d))?(?::\d\d)? ?([ap]m)?\b(?:,? \(?([a-z_/+-]+))?`), clock},
 }
 
-// resetIn finds the end of a limit in a text, in Unix seconds; 0: it has none. A time of day is the next such
-// moment, in the zone of the text, or else in the one of now.
+// resetIn finds the end of a limit in a text, in Unix seconds; 0: none. A time of day means the next such time, in the
+// zone that the text names, or else in the zone of now.
 func resetIn(said string, now time.Time) int64 {
 	if now.Unix() == 0 {
 		return 0
@@ -88,7 +88,7 @@ func unix(t time.Time, err error) int64 {
 	return t.Unix()
 }
 
-// timeOfDay is what a text says of a time: "2:58 PM", "14:58". A number alone is none.
+// timeOfDay reads a time of day: "2:58 PM", "14:58". A number alone is not one.
 func timeOfDay(found []string) (hour, minute int, ok bool) {
 	hour, minute = number(found[4]), number(found[5])
 	half := strings.ToLower(found[6])
@@ -101,7 +101,7 @@ func timeOfDay(found []string) (hour, minute int, ok bool) {
 	return hour, minute, hour <= 23 && minute <= 59 && (half != "" || found[5] != "")
 }
 
-// clock is the next moment that a text names by a time of day.
+// clock returns the next moment with the time of day, and date, in the text.
 func clock(found []string, now time.Time) int64 {
 	hour, minute, ok := timeOfDay(found)
 	if !ok {
@@ -114,7 +114,7 @@ func clock(found []string, now time.Time) int64 {
 	}
 	onClock := func(year int, month time.Month, day int) time.Time {
 		t := time.Date(year, month, day, hour, minute, 0, 0, now.Location())
-		if t.Hour() != hour { // in the hour that is left out in spring: the later of the two readings
+		if t.Hour() != hour { // this hour is skipped in spring: take the later of the two readings
 			t = t.Add(time.Hour)
 		}
 		return t
@@ -129,15 +129,14 @@ func clock(found []string, now time.Time) int64 {
 	}
 	named, _ := time.Parse("Jan", found[1])
 	t := onClock(cmp.Or(number(found[3]), year), named.Month(), number(found[2]))
-	if found[3] == "" && t.Before(now.AddDate(0, -6, 0)) { // said in December, of January
+	if found[3] == "" && t.Before(now.AddDate(0, -6, 0)) { // said in December about January
 		t = onClock(year+1, named.Month(), number(found[2]))
 	}
 	return t.Unix()
 }
 
-// quotaDay is when Google's daily quotas are new again: at midnight in California
-// (https://ai.google.dev/gemini-api/docs/rate-limits). Without the table of zones it is taken to be eight hours
-// behind UTC.
+// quotaDay returns when Google's daily quotas renew: at midnight in California
+// (https://ai.google.dev/gemini-api/docs/rate-limits). Without a time zone database it assumes UTC-8.
 func quotaDay(now time.Time) int64 {
 	zone, err := time.LoadLocation("America/Los_Angeles")
 	if err != nil {

@@ -19,13 +19,13 @@ func TestResetIn(t *testing.T) {
 	berlin := zone(t, "Europe/Berlin")
 	const nov20 = "2026-11-20T15:20:00Z"
 	for _, c := range []struct{ said, now, want string }{
-		// what claude says
+		// claude
 		{"You've hit your 5-hour limit · resets 6:13pm (UTC)", nov20, "2026-11-20T18:13:00Z"},
 		{"You've hit your 5-hour limit · resets 3:13pm (UTC)", nov20, "2026-11-21T15:13:00Z"},
-		{"You've hit your 5-hour limit · resets 3:20pm (UTC)", "2026-11-20T15:20:40Z", "2026-11-20T15:20:00Z"}, // this very minute
+		{"You've hit your 5-hour limit · resets 3:20pm (UTC)", "2026-11-20T15:20:40Z", "2026-11-20T15:20:00Z"}, // the same minute
 		{"You've hit your weekly limit · resets Nov 24, 3:13pm (UTC)", nov20, "2026-11-24T15:13:00Z"},
 		{"You've hit your limit · resets Nov 24 at 3pm (Europe/Berlin)", nov20, "2026-11-24T14:00:00Z"},
-		{"5-hour limit reached ∙ resets 6pm", nov20, "2026-11-20T17:00:00Z"}, // the zone of this machine
+		{"5-hour limit reached ∙ resets 6pm", nov20, "2026-11-20T17:00:00Z"}, // the local zone
 		{"Claude usage limit reached. Your limit will reset at 11am (America/New_York).", nov20, "2026-11-20T16:00:00Z"},
 		{"resets 12am (UTC)", nov20, "2026-11-21T00:00:00Z"},
 		{"resets 12:30pm (UTC)", nov20, "2026-11-21T12:30:00Z"},
@@ -36,21 +36,21 @@ func TestResetIn(t *testing.T) {
 		{"resets 1:15am (UTC)", "2026-12-31T23:50:00Z", "2027-01-01T01:15:00Z"},
 		{"resets Nov 20, 3pm (UTC)", nov20, "2026-11-20T15:00:00Z"},
 		{"resets Nov 31, 3pm (UTC)", nov20, "2026-12-01T15:00:00Z"},
-		// clocks that are put forward on 2026-03-29 and back on 2026-10-25, at 1:00 UTC
+		// daylight saving time begins on 2026-03-29 and ends on 2026-10-25, at 1:00 UTC
 		{"resets 4am (Europe/Berlin)", "2026-03-28T22:00:00Z", "2026-03-29T02:00:00Z"},
 		{"resets 4am (Europe/Berlin)", "2026-10-24T22:00:00Z", "2026-10-25T03:00:00Z"},
 		{"resets 9pm (Europe/Berlin)", "2026-10-24T20:00:00Z", "2026-10-25T20:00:00Z"},
-		{"resets 2:30am (America/New_York)", "2026-03-08T05:00:00Z", "2026-03-08T07:30:00Z"}, // not on this day's clocks
-		// what codex says
+		{"resets 2:30am (America/New_York)", "2026-03-08T05:00:00Z", "2026-03-08T07:30:00Z"}, // this time does not exist on that day
+		// codex
 		{"You've hit your usage limit. Upgrade to Pro or try again in 3 days 4 hours 5 minutes.", nov20, "2026-11-23T19:25:00Z"},
 		{"You've hit your usage limit. Try again at 6:13 PM.", nov20, "2026-11-20T17:13:00Z"},
 		{"You've hit your usage limit, or try again at Nov 24th, 2026 3:13 PM.", nov20, "2026-11-24T14:13:00Z"},
 		{"Rate limit reached for gpt on tokens per min (TPM): Limit 30000. Please try again in 2.5s. Visit", nov20, "2026-11-20T15:20:03Z"},
 		{"Please try again in 450ms.", nov20, "2026-11-20T15:20:01Z"},
-		// what gemini says
+		// gemini
 		{"Your quota will reset after 3h20m12s.", nov20, "2026-11-20T18:40:12Z"},
 		{"You exceeded your current quota. Please retry in 34.07s.", nov20, "2026-11-20T15:20:35Z"},
-		// headers, and plain words
+		// headers, and plain text
 		{"try again in 3h 20m", nov20, "2026-11-20T18:40:00Z"},
 		{"try again in 1 hour, 5 minutes and 2 seconds", nov20, "2026-11-20T16:25:02Z"},
 		{"Retry-After: 120", nov20, "2026-11-20T15:22:00Z"},
@@ -61,7 +61,7 @@ func TestResetIn(t *testing.T) {
 		{"available at 2026-11-24 15:13:00 UTC", nov20, "2026-11-24T15:13:00Z"},
 		{"resets at 18:13 (UTC)", nov20, "2026-11-20T18:13:00Z"},
 		{"limited until 3 more requests ended; resets 6pm (UTC)", nov20, "2026-11-20T18:00:00Z"},
-		// nothing that can be waited for
+		// no time to wait for
 		{"This request would exceed your account's rate limit. Please try again later.", nov20, ""},
 		{"resets soon", nov20, ""},
 		{"resets 25:99 (UTC)", nov20, ""},

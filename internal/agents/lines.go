@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// Lines passes on the lines of a stream, of each at most so many bytes.
+// Lines calls Line for each line of a stream, cut to Most bytes.
 type Lines struct {
 	Most int
 	Line func(string)
-	part []byte // of a line that has not ended
+	part []byte // of an unfinished line
 }
 
 func (l *Lines) Write(p []byte) (int, error) {
@@ -27,13 +27,13 @@ func (l *Lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush passes on what has no end.
+// Flush passes on the unfinished last line.
 func (l *Lines) Flush() {
 	l.Line(string(l.part))
 	l.part = l.part[:0]
 }
 
-// text reads agents that print for people: every line is something said, and only the exit code tells how it went.
+// text reads agents that print for people: every line is a message, and only the exit code shows how the run went.
 type text struct {
 	Lines
 	last string
@@ -62,7 +62,7 @@ func (t *text) End(e Exit) Outcome {
 	return o
 }
 
-// bounded makes a text valid and cuts it at a rune, so that it has at most so many bytes.
+// bounded returns s as valid UTF-8, cut at a rune to at most `most` bytes.
 func bounded(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {
@@ -76,7 +76,7 @@ func bounded(s string, most int) string {
 
 var colours = lazy(`\x1b\[[^@-~]*[@-~]?`)
 
-// oneLine makes one line of a text, of at most so many bytes, without colours and control characters.
+// oneLine returns s as one line of at most `most` bytes, without colours and control characters.
 func oneLine(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -87,13 +87,13 @@ func oneLine(s string, most int) string {
 	return strings.TrimSpace(bounded(strings.Join(strings.Fields(s), " "), most))
 }
 
-// lastLine is the last line with something on it.
+// lastLine returns the last line that is not blank.
 func lastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return oneLine(s[strings.LastIndexByte(s, '\n')+1:], maxMessage)
 }
 
-// lazy compiles a pattern when it is used first: most commands need none.
+// lazy compiles a pattern at its first use: most commands need none.
 func lazy(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

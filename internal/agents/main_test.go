@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestMain pins the zone of this machine: a recorded stream tells a time of day without one.
+// TestMain sets the local zone: a recorded stream has a time of day without a zone.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
 	os.Exit(m.Run())

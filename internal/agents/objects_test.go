@@ -15,8 +15,8 @@ type heard struct {
 func (h *heard) event(object []byte) { h.objects = append(h.objects, string(object)) }
 func (h *heard) conclusion(Exit)     {}
 
-// TestObjects finds the objects of a stream, whatever pieces it comes in. What was torn, and a line that is too long, are
-// skipped; the last line that is not JSON is kept.
+// TestObjects finds the objects of a stream in any pieces. It skips incomplete and overlong lines, and keeps the last
+// line that is not JSON.
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", maxLine)

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// opencode reads `opencode run --format json`, which has no last event: a step that stops for no tool is the
-// end. Written after the output of 1.18.33.
+// opencode reads `opencode run --format json`. It has no final event: the end is a step that stops for another reason
+// than a tool call. Written for the output of 1.18.33.
 type opencode struct {
 	*run
-	open    bool           // a step has begun and not ended
+	open    bool           // a step has begun but not ended
 	reason  string         // of the last step's end
 	problem *opencodeError // the last one, since the last step
 }
@@ -69,7 +69,7 @@ func (c *opencode) event(b []byte) {
 		c.say(p.Text)
 	case "reasoning":
 		c.think(p.Text)
-	case "tool_use": // comes when the call is over
+	case "tool_use": // arrives when the call is over
 		c.ran(e)
 	case "step_finish":
 		c.open, c.reason = false, p.Reason
@@ -86,7 +86,6 @@ func (c *opencode) event(b []byte) {
 	}
 }
 
-// ran passes on a call that is over.
 func (c *opencode) ran(e opencodeEvent) {
 	p := e.Part
 	c.call(tool(p.CallID, p.Tool, p.State.Input.detail()))
@@ -100,7 +99,7 @@ func (c *opencode) ran(e opencodeEvent) {
 	}
 }
 
-// conclusion looks at an error first, and at why the last step ended.
+// conclusion looks at the last error first, then at why the last step ended.
 func (c *opencode) conclusion(e Exit) {
 	switch {
 	case c.problem != nil:
@@ -116,7 +115,7 @@ func (c *opencode) conclusion(e Exit) {
 	}
 }
 
-// opencodeErrors are names of errors that say more than their texts.
+// opencodeErrors maps error names that are more specific than their messages.
 var opencodeErrors = map[string]Class{
 	"MessageAbortedError": Interrupted, "ContextOverflowError": TooLong, "MessageOutputLengthError": Crashed,
 }

@@ -6,31 +6,30 @@ import (
 	"strings"
 )
 
-// Bounds of what is kept of a whole run.
+// Bounds of the data that is kept about a whole run.
 const (
 	maxWord    = 200 // bytes of an id, a name, a version
-	maxMessage = 500 // bytes of why a run failed
-	maxOpen    = 256 // calls of tools whose result is to come
+	maxMessage = 500 // bytes of the reason for a failure
+	maxOpen    = 256 // tool calls without a result so far
 	maxProse   = 1 << 10
-	maxLine    = 4 << 20 // bytes of a line; one of 3 MB was seen for an edit. The events that matter are small
+	maxLine    = 4 << 20 // bytes of a line; an edit had 3 MB once. The events that matter are small
 	maxDenials = 50
 )
 
-// run is the part that all decoders of JSON streams share: it finds the objects, emits events, and keeps count.
+// run is the part that all decoders of JSON streams share: it finds the objects, emits events, and counts.
 type run struct {
 	Lines
 	o     Options
 	out   Outcome
 	agent agent
 	turns int
-	calls []Tool // begun, and without a result so far; the oldest first
+	calls []Tool // begun, without a result so far; oldest first
 	prose string // the last line that is not JSON
-	fatal Class  // of the last request, if repeating it cannot help
-	why   string // it is so
+	fatal Class  // class of the last failed request, if repeating it cannot help
+	why   string // the reason for fatal
 }
 
-// End concludes. Each agent looks first at what its stream says about the end, then at the exit code and
-// standard error.
+// End returns the conclusion. Each agent looks first at how its stream ended, then at the exit code and standard error.
 func (r *run) End(e Exit) Outcome {
 	r.Flush()
 	r.out.Class = OK
@@ -50,13 +49,13 @@ func (r *run) End(e Exit) Outcome {
 	return r.out
 }
 
-// decode reads an object into a struct. A field of another type than expected stays empty.
+// decode reads an object into a struct. A field of an unexpected type stays empty.
 func decode(b []byte, into any) { _ = json.Unmarshal(b, into) }
 
-// line reads one line: an object, or several. One that was torn or is too long is skipped.
+// line reads one line with one object or several. It skips lines that are incomplete or too long.
 func (r *run) line(line string) {
 	line = strings.TrimSpace(line)
-	line = strings.TrimPrefix(line[strings.LastIndexByte(line, '\r')+1:], "\ufeff") // behind a progress bar
+	line = strings.TrimPrefix(line[strings.LastIndexByte(line, '\r')+1:], "\ufeff") // after a progress bar
 	switch {
 	case line == "":
 		return
@@ -71,10 +70,10 @@ func (r *run) line(line string) {
 	}
 }
 
-// other tells that the run lives.
+// other reports that the agent is alive.
 func (r *run) other() { r.o.Emit(Event{Kind: Other}) }
 
-// started notes whose conversation this is.
+// started records the agent's conversation.
 func (r *run) started(conversation, model, version string) {
 	set(&r.out.Conversation, conversation)
 	set(&r.out.Model, model)
@@ -88,7 +87,6 @@ func set(to *string, s string) {
 	}
 }
 
-// say passes on what the agent says.
 func (r *run) say(s string) {
 	if s = words(s); s == "" {
 		r.other()
@@ -102,13 +100,12 @@ func words(s string) string { return strings.TrimSpace(bounded(s, MaxText)) }
 
 func (r *run) think(s string) { r.o.Emit(Event{Kind: Thinking, Text: words(s)}) }
 
-// used notes what the process used up so far.
 func (r *run) used(s Spent) {
 	r.out.Spent = s
 	r.o.Emit(Event{Kind: Usage, Spent: s})
 }
 
-// result tells that the agent ended a turn.
+// result reports that the agent ended a turn.
 func (r *run) result(text string, failed bool) {
 	r.o.Emit(Event{Kind: Result, Text: words(text), Failed: failed})
 }
@@ -117,7 +114,7 @@ func tool(id, name, detail string) Tool {
 	return Tool{bounded(id, maxWord), bounded(name, maxWord), actionOf(name), oneLine(detail, MaxDetail)}
 }
 
-// call notes that a tool is used, unless it is known already.
+// call records a tool call, unless it is recorded already.
 func (r *run) call(t Tool) {
 	if t.ID != "" && r.called(t.ID) >= 0 {
 		return
@@ -127,12 +124,12 @@ func (r *run) call(t Tool) {
 	r.o.Emit(Event{Kind: ToolCall, Tool: t})
 }
 
-// called finds an open call; -1: there is none.
+// called returns the index of an open call, or -1.
 func (r *run) called(id string) int {
 	return slices.IndexFunc(r.calls, func(t Tool) bool { return t.ID == bounded(id, maxWord) })
 }
 
-// back tells that a call has its result.
+// back reports the result of a call.
 func (r *run) back(id string, failed bool, said string) Tool {
 	t := Tool{ID: bounded(id, maxWord)}
 	if i := r.called(id); i >= 0 {
@@ -151,7 +148,7 @@ func (r *run) denied(t Tool) bool {
 	return t.ID != "" && slices.ContainsFunc(r.out.Denials, func(d Tool) bool { return d.ID == t.ID })
 }
 
-// deny notes a call that needed a permission; each once.
+// deny records a call that was refused for lack of permission, once per call.
 func (r *run) deny(t Tool) {
 	if r.denied(t) {
 		return
@@ -162,7 +159,7 @@ func (r *run) deny(t Tool) {
 	r.o.Emit(Event{Kind: Denial, Tool: t})
 }
 
-// retry tells of a request that the agent repeats.
+// retry reports a request that the agent repeats.
 func (r *run) retry(t Retrying, c Class) {
 	if c != Auth && c != Billing {
 		c = ""
@@ -172,12 +169,12 @@ func (r *run) retry(t Retrying, c Class) {
 	r.o.Emit(Event{Kind: Retry, Retrying: t, Fatal: c})
 }
 
-// fail sets how the run went, when it did not go well.
+// fail sets the class and message of a run that did not succeed.
 func (r *run) fail(c Class, message string) {
 	r.out.Class, r.out.Message = c, oneLine(inner(message), maxMessage)
 }
 
-// failed is fail for a failure whose class may be unknown.
+// failed is fail for a class that may be unknown.
 func (r *run) failed(v verdict, message string) {
 	if v.class == "" {
 		v.class = Crashed
@@ -186,7 +183,7 @@ func (r *run) failed(v verdict, message string) {
 	r.out.RetryAt = v.at
 }
 
-// ended concludes from how the process ended, where the stream says nothing.
+// ended concludes from the process's exit, if the stream has no conclusion.
 func (r *run) ended(e Exit) {
 	v := judge(0, e.Stderr+"\n"+r.prose, r.o.Now())
 	said := oneLine(r.prose, maxMessage)
@@ -202,7 +199,7 @@ func (r *run) ended(e Exit) {
 		r.fail(Interrupted, e.Signal)
 	case e.Signal != "":
 		r.fail(Crashed, "ended by "+e.Signal)
-	case e.Code == 126 || e.Code == 127: // of a shell, for a program that cannot be run, or is not there
+	case e.Code == 126 || e.Code == 127: // a shell's exit codes for a program that it cannot run or find
 		r.fail(Config, said)
 	case e.Code == 0 && v.class != LimitHit:
 		r.fail(NoResult, said)
@@ -211,8 +208,8 @@ func (r *run) ended(e Exit) {
 	}
 }
 
-// askedToStop tells the signals that people and systems end programs with from those of a crash. SIGKILL is one of a
-// crash: where wfs sends it, Stopped is set, and else it was the kernel, for want of memory.
+// askedToStop reports whether the signal is one that users and systems stop programs with, not one of a crash. SIGKILL
+// counts as a crash: if wfs sends it, Stopped is set; otherwise it was the kernel, out of memory.
 func askedToStop(e Exit) bool {
 	if e.Signal == "" {
 		return slices.Contains([]int{129, 130, 143}, e.Code)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// actions are the tools of the agents, in lower case.
+// actions are the agents' tools, in lower case.
 var actions = map[Action][]string{
 	Runs: {"bash", "run_shell_command", "shell", "command_execution", "exec", "local_shell"},
 	Writes: {"write", "edit", "multiedit", "notebookedit", "write_file", "replace", "edit_file", "patch", "apply_patch",
@@ -25,10 +25,10 @@ func actionOf(name string) Action {
 	return Does
 }
 
-// input are the arguments of a tool.
+// input holds the arguments of a tool.
 type input map[string]any
 
-// detail is the argument that says most about a call.
+// detail returns the argument that says most about a call.
 func (in input) detail() string {
 	for _, name := range []string{"command", "file_path", "filePath", "notebook_path", "pattern", "path", "url", "query",
 		"description", "prompt", "name"} {
@@ -39,7 +39,7 @@ func (in input) detail() string {
 	return ""
 }
 
-// risks finds commands that may destroy files, and git commands by their options. It does not look behind ; | and &.
+// risks matches commands that may destroy files, and git commands by their options. It does not look past ; | and &.
 var risks = lazy(`(?:^|[\s;|&()'"<>{}$/` + "`])(?:" +
 	`(rm|mv|rmdir|shred|truncate|unlink|dd)(?:$|[\s;|&()'"<>{}])` +
 	`|(find|rsync)\s[^;|&]*\s--?delete` +
@@ -50,8 +50,8 @@ var risks = lazy(`(?:^|[\s;|&()'"<>{}$/` + "`])(?:" +
 	`|(switch)\s(?:[^;|&]*\s)?(?:-\w*[fC]|--force|--discard-changes)` +
 	`|(branch)\s(?:[^;|&]*\s)?-\w*[fD]))`)
 
-// Risk names the part of a shell command that may destroy files that no checkpoint has: "rm", "git clean". ""
-// for a command in which nothing of that kind is seen. It understands no shell: better once too often.
+// Risk returns the part of a shell command that may destroy files that are in no checkpoint: "rm", "git clean". It
+// returns "" if it finds none. It does not parse the shell's syntax, and prefers a false alarm to a miss.
 func Risk(command string) string {
 	found := risks().FindStringSubmatch(command)
 	if found == nil {

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// OwnWait is how long an agent may wait by itself before it repeats a request, in seconds. One that means to
-// wait longer is better stopped: a session that waits says so, and survives a restart.
+// OwnWait is the longest time that an agent may wait before it repeats a request, in seconds. A longer wait is better
+// done by wfs: a waiting session says so, and survives a restart.
 const OwnWait = 90
 
-// Bounds of what is read of standard error, in bytes.
+// Bounds for reading standard error, in bytes.
 const (
 	maxWarning  = 16 << 10 // of one line
-	maxAttempts = 4 << 10  // of a failure that is told on several lines
+	maxAttempts = 4 << 10  // of a failure that is reported on several lines
 )
 
-// NewWarnings returns a reader for the standard error of an agent, by the name of its decoder: some tell
-// nowhere else that a request failed and that they wait. It emits events of kind Retry. nil: there is nothing
-// to be learnt. Its Write takes any bytes in any pieces and never fails.
+// NewWarnings returns a reader for the standard error of an agent, by the name of its decoder. Some agents report
+// failed requests and waits only there. The reader emits events of kind Retry. Its Write accepts bytes in pieces of any
+// size and never fails. NewWarnings returns nil for agents that report nothing there.
 func NewWarnings(name string, o Options) io.Writer {
 	w := &warnings{o: o}
 	read := map[string]func(string){"gemini": w.gemini, "opencode": w.opencode}[name]
@@ -31,13 +31,13 @@ func NewWarnings(name string, o Options) io.Writer {
 
 type warnings struct {
 	o       Options
-	failure string // of gemini's: from where it says so to where it says when it tries again
+	failure string // gemini's failure so far, from "Attempt" to the line with the delay
 }
 
 var retrying = lazy(`^Attempt (\d+) (?:failed: )?(.*?)Retrying (?:after (\d+)\D*ms|with backoff)`)
 
-// gemini reads "Attempt 1 failed: You exceeded …" with further lines up to "… Retrying after 46210ms...". Of the same
-// failure with a status alone ("Attempt 1 failed with status 429. Retrying with backoff...") it says no delay.
+// gemini reads "Attempt 1 failed: You exceeded …" and further lines up to "… Retrying after 46210ms...". A failure with
+// only a status ("Attempt 1 failed with status 429. Retrying with backoff...") has no delay.
 func (w *warnings) gemini(line string) {
 	if strings.HasPrefix(line, "Attempt ") {
 		w.failure = ""
@@ -49,13 +49,13 @@ func (w *warnings) gemini(line string) {
 	if found != nil {
 		w.retry(number(found[1]), found[2], int64(number(found[3])))
 	}
-	if found != nil || len(w.failure) > maxAttempts { // else it goes on on the next line
+	if found != nil || len(w.failure) > maxAttempts { // otherwise it continues on the next line
 		w.failure = ""
 	}
 }
 
-// opencode reads its log, of which it is asked for errors: the answer of the model's provider to the request of
-// the work itself, and not to that of a title for it.
+// opencode reads opencode's log, which is set to errors only. It takes failed requests of the work itself, and skips
+// those that ask for the work's title.
 func (w *warnings) opencode(line string) {
 	if !strings.Contains(line, `message="stream error"`) || strings.Contains(line, " small=true ") {
 		return
@@ -65,7 +65,7 @@ func (w *warnings) opencode(line string) {
 	}
 }
 
-// logged is the value of a name in a line of opencode's log.
+// logged returns the value of a key in a line of opencode's log.
 func logged(line, name string) string {
 	found := regexp.MustCompile(` ` + name + `=(?:("(?:[^"\\]|\\.)*")|(\S*))`).FindStringSubmatch(line)
 	if found == nil {
@@ -77,7 +77,7 @@ func logged(line, name string) string {
 	return found[1] + found[2]
 }
 
-// retry tells of a request that is repeated. It is Fatal when no repetition helps, or when it comes later than OwnWait.
+// retry reports a repeated request. It is Fatal if repeating cannot help, or if the delay is longer than OwnWait.
 func (w *warnings) retry(attempt int, why string, delayMillis int64) {
 	now := w.o.Now()
 	v := judge(0, why, now)

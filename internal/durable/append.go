@@ -8,21 +8,20 @@ import (
 	"path/filepath"
 )
 
-// ErrReplaced is returned when the file that is being appended to is no longer the one that its path names: somebody
-// deleted or replaced it, and what would be appended could not be found again. Or somebody else wrote to it, and nobody
-// knows what it holds.
+// ErrReplaced is returned if the open file is no longer the one at its path, because another process deleted or
+// replaced it and new data would be lost. It is also returned if another process wrote to the file, so that its content
+// is unknown.
 var ErrReplaced = errors.New("file was deleted, replaced or changed by another process")
 
 // Appender appends to one file, durably. It is for one goroutine.
 type Appender struct {
 	f    *os.File
-	info fs.FileInfo // which file it is
-	size int64       // what it must have
-	err  error       // the first failure; nothing is written after it
+	info fs.FileInfo // identity of the file
+	size int64       // its expected size
+	err  error       // the first failure; it stops all later writes
 }
 
-// OpenAppend opens the file at path for appending. When there is none it makes one, mode 0600, whose name is durable on
-// return.
+// OpenAppend opens the file at path for appending. If there is none, it creates one with mode 0600 and a durable name.
 func OpenAppend(path string) (*Appender, error) {
 	const flag = os.O_WRONLY | os.O_APPEND
 	f, err := openRegular(path, flag)
@@ -44,8 +43,8 @@ func OpenAppend(path string) (*Appender, error) {
 	return &Appender{f: f, info: info, size: info.Size()}, nil
 }
 
-// Append writes data behind the file's end and returns when it is on the disk. After an error nobody knows how much of
-// it is there, so every later call returns the same error.
+// Append writes data at the file's end and returns when it is on the disk. After an error it is unknown how much was
+// written, so every later call returns the same error.
 func (a *Appender) Append(data []byte) error {
 	if a.err == nil {
 		a.err = a.append(data)
@@ -66,5 +65,5 @@ func (a *Appender) append(data []byte) error {
 	return flush(a.f)
 }
 
-// Close closes the file. Everything that was appended is durable already.
+// Close closes the file. All appended data is durable already.
 func (a *Appender) Close() error { return a.f.Close() }

@@ -11,29 +11,29 @@ import (
 	"strings"
 )
 
-// asideMark stands between the name of a damaged file and the number under which it is kept.
+// asideMark stands between the name of a damaged file and its number.
 const asideMark = ".corrupt-"
 
-// keptAside is how many damaged files of one name are kept.
+// keptAside is the number of damaged files of one name to keep.
 const keptAside = 3
 
-// IsAside reports whether a name is that of something which was moved aside.
+// IsAside reports whether a name is one that MoveAside or KeepAside gives.
 func IsAside(name string) bool {
 	_, _, ok := strings.Cut(name, asideMark)
 	return ok
 }
 
-// MoveAside gives whatever is at path the name "<path>.corrupt-<n>", durably, and returns that name. The oldest go when
-// there are more than three. Nothing at path is an error.
+// MoveAside renames path to "<path>.corrupt-<n>", durably, and returns the new name. It removes the oldest such files
+// if there are more than three. It is an error if path does not exist.
 func MoveAside(path string) (string, error) { return aside(path, os.Rename) }
 
-// KeepAside is MoveAside that leaves a regular file where it is as well, so that it can be replaced at once.
+// KeepAside is MoveAside that also leaves a regular file in place, so that it can be replaced atomically.
 func KeepAside(path string) (string, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return MoveAside(path)
 	}
 	to, err := aside(path, os.Link)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // no hard links here
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the file system has no hard links
 		return MoveAside(path)
 	}
 	return to, err
@@ -65,7 +65,7 @@ func aside(path string, how func(from, to string) error) (string, error) {
 	}
 	Hit(AsideMoved)
 	for len(kept) >= keptAside {
-		_ = os.RemoveAll(to(kept[0])) // only tidiness
+		_ = os.RemoveAll(to(kept[0])) // only cleanup
 		kept = kept[1:]
 	}
 	return to(next), SyncDir(dir)

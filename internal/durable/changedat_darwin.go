@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// ChangedAt says when a file's content or attributes last changed, in nanoseconds. Nobody can set that back.
+// ChangedAt returns when a file's content or attributes last changed, in nanoseconds. No program can set this time.
 func ChangedAt(info fs.FileInfo) (int64, bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -14,10 +14,10 @@ import (
 
 var hits atomic.Int64
 
-// Hit kills the process at once, as SIGKILL does, if the environment's WFS_FAILPOINT is the point's name.
-// "name#2" lets the first hit pass. With WFS_FAILPOINT_DO, that shell command runs at every hit instead (at
-// one, if it is numbered), and the process goes on. With WFS_FAILPOINT_LOG, the names of all points that are
-// passed are appended to that file.
+// Hit kills the process at once, as SIGKILL does, if WFS_FAILPOINT in the environment is the point's name. "name#2"
+// waits for the second hit. With WFS_FAILPOINT_DO set, it runs that shell command at every hit instead (or only at the
+// numbered one), and the process continues. With WFS_FAILPOINT_LOG set, it appends the name of every point it passes to
+// that file.
 func Hit(p Point) {
 	if path := os.Getenv("WFS_FAILPOINT_LOG"); path != "" {
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -40,7 +40,7 @@ func Hit(p Point) {
 			panic(fmt.Sprintf("WFS_FAILPOINT: %v", err))
 		}
 	}
-	if !slices.Contains(Points, Point(name)) { // a test that waits for a misspelt point would pass for nothing
+	if !slices.Contains(Points, Point(name)) { // otherwise a test with a misspelt point would always pass
 		panic(fmt.Sprintf("WFS_FAILPOINT: no point %q", name))
 	}
 	if Point(name) != p {
@@ -66,7 +66,7 @@ func Hit(p Point) {
 	select {} // the signal is on its way
 }
 
-// shell runs a command as somebody else would at this moment. Its output is that of this process.
+// shell runs a command, as another process at this moment. Its output is that of this process.
 func shell(command string) {
 	environ := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "WFS_FAILPOINT") })
 	attr := &os.ProcAttr{Env: environ, Files: []*os.File{nil, os.Stdout, os.Stderr}}

@@ -8,36 +8,35 @@ import (
 	"time"
 )
 
-// ErrLocked is returned when somebody else holds a lock.
+// ErrLocked is returned if another process holds a lock.
 var ErrLocked = errors.New("locked by another process")
 
-// ErrNoLocks is returned on file systems that have no locks. Reading is safe there, driving is not.
+// ErrNoLocks is returned on file systems without locks. Reading is safe there, running a session is not.
 var ErrNoLocks = errors.New("the file system has no file locks")
 
-// maxInfo bounds what is read of a lock's text for people, in bytes.
+// maxInfo bounds the text that is read from a lock, in bytes.
 const maxInfo = 64 << 10
 
-// Readers hold a lock for an instant to see whether it is held, so a lock is asked for again before it is called held.
+// Readers hold a lock for an instant to see whether it is held, so a lock is tried several times.
 const (
 	lockTries = 20
 	lockPause = 10 * time.Millisecond
 )
 
-// LockWait is for about how long TryLock and Share wait before they call a lock held.
+// LockWait is about how long TryLock and Share wait before they return ErrLocked.
 const LockWait = lockTries * lockPause
 
-// Lock is an exclusive advisory lock on a file (flock). The system takes it back when the last
-// descriptor of it is closed, however the process ends: a lock is never stale, and its file is never deleted.
+// Lock is an exclusive advisory lock on a file (flock). The system releases it when its last descriptor is closed,
+// however the process ends: a lock is never stale, and its file is never deleted.
 type Lock struct{ f *os.File }
 
-// TryLock takes the lock at path, whose file is made if need be, mode 0600. info is written into the file, for people
-// to read. It returns ErrLocked when somebody else holds the lock for 200 ms on end.
+// TryLock takes the lock at path, and creates the file if needed, with mode 0600. It writes info into the file for
+// people to read. It returns ErrLocked if another process holds the lock for 200 ms.
 func TryLock(path string, info []byte) (*Lock, error) {
 	return tryLock(path, info, func() { time.Sleep(lockPause) })
 }
 
-// Share takes the lock at path together with others who share it. It returns ErrLocked when somebody has it alone for
-// 200 ms on end.
+// Share takes a shared lock at path. It returns ErrLocked if another process holds an exclusive lock for 200 ms.
 func Share(path string) (*Lock, error) {
 	for try := 1; ; try++ {
 		l, err := lockOnce(path, false)
@@ -74,7 +73,7 @@ func lockOnce(path string, exclusive bool) (*Lock, error) {
 		f.Close()
 		return nil, err
 	}
-	// Between opening and locking the file may have been deleted; a lock on a file without a name excludes nobody.
+	// The file may have been deleted between open and lock; a lock on a file without a name excludes no other process.
 	mine, err := f.Stat()
 	if err == nil {
 		var named fs.FileInfo
@@ -89,7 +88,7 @@ func lockOnce(path string, exclusive bool) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// write is not durable and not atomic: the lock is what counts, its text is for people.
+// write is neither durable nor atomic: only the lock matters, and the text is for people.
 func (l *Lock) write(info []byte) error {
 	err := l.f.Truncate(0)
 	if err == nil {
@@ -98,15 +97,15 @@ func (l *Lock) write(info []byte) error {
 	return err
 }
 
-// File is the open file of the lock. A child process that is given it as an extra file holds the lock too, until it
-// and everybody it passed the descriptor on to have ended, also after Release. Nobody else inherits it.
+// File returns the open file of the lock. A child process that gets it as an extra file holds the lock too, even after
+// Release, until it and all processes that it passed the descriptor to have ended. Other children do not inherit it.
 func (l *Lock) File() *os.File { return l.f }
 
-// Release gives the lock back, unless a child holds it too.
+// Release releases the lock, unless a child holds it too.
 func (l *Lock) Release() error { return l.f.Close() }
 
-// Probe reports whether anybody holds the lock at path, and the text that its holder, or its last holder, wrote. It
-// writes nothing and does not make the file: where there is none, nobody holds it.
+// Probe reports whether any process holds the lock at path, and the text that its current or last holder wrote. It
+// writes nothing and does not create the file: without the file, no process holds the lock.
 func Probe(path string) (held bool, info []byte, err error) {
 	f, err := openRegular(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,7 +114,7 @@ func Probe(path string) (held bool, info []byte, err error) {
 	if err != nil {
 		return false, nil, err
 	}
-	defer f.Close() // gives the shared lock back
+	defer f.Close() // releases the shared lock
 	switch err := lockFile(f, false); {
 	case errors.Is(err, ErrLocked):
 		held = true
@@ -126,8 +125,8 @@ func Probe(path string) (held bool, info []byte, err error) {
 	return held, info, err
 }
 
-// RemoveUnheld removes the file at path if nobody holds a lock on it, and keeps anybody from taking one
-// meanwhile: whoever has made it and is about to lock it with TryLock makes it again.
+// RemoveUnheld removes the file at path if no process holds a lock on it. It locks the file meanwhile, so that a
+// process which has opened it and is about to lock it with TryLock creates it again.
 func RemoveUnheld(path string) error {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -141,20 +140,20 @@ func RemoveUnheld(path string) error {
 	if err != nil {
 		return err
 	}
-	// somebody else has removed it, and it is made again
+	// another process removed it, and may have created a new one
 	if named, err := os.Lstat(path); err != nil || !os.SameFile(mine, named) {
 		return err
 	}
 	return os.Remove(path)
 }
 
-// HasLocks reports, as ErrNoLocks, that the file system of a file has no locks. It writes nothing.
+// HasLocks returns ErrNoLocks if the file system of a file has no locks. It writes nothing.
 func HasLocks(path string) error {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
-	defer f.Close() // gives the shared lock back
+	defer f.Close() // releases the shared lock
 	if err := lockFile(f, false); !errors.Is(err, ErrLocked) {
 		return err
 	}

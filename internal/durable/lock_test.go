@@ -132,7 +132,7 @@ func TestManyWantOneLock(t *testing.T) {
 	}
 }
 
-// A file that somebody is about to lock is removed, or locked, and never both.
+// A file that another process is about to lock is either removed or locked, never both.
 func TestRemoveUnheld(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

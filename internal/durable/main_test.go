@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The tests start their own binary a second time where they need another process. WFS_TEST_AS names what it does.
+// The tests start their own binary again if they need another process. WFS_TEST_AS names its task.
 var parts = map[string]func(args []string) error{}
 
 func TestMain(m *testing.M) {
@@ -54,7 +54,7 @@ func another(t *testing.T, as string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// begin starts a process and returns when it has said "ready". end closes its input and waits for it.
+// begin starts a process and returns when it has printed "ready". end closes its input and waits for it.
 func begin(t *testing.T, cmd *exec.Cmd) (end func()) {
 	t.Helper()
 	in, err := cmd.StdinPipe()

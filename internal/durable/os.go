@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// open neither waits for the other end of a FIFO nor follows a link. Go adds O_CLOEXEC.
+// open does not wait for the other end of a FIFO, and does not follow a link. Go adds O_CLOEXEC.
 func open(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_NOCTTY, 0o600)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) {
@@ -19,7 +19,7 @@ func open(path string, flag int) (*os.File, error) {
 	return f, err
 }
 
-// SyncDir makes the names in dir durable. File systems that have no such operation are taken at their word.
+// SyncDir makes the names in dir durable. It does nothing on file systems without such an operation.
 func SyncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -48,7 +48,7 @@ func checkOwner(dir string, info fs.FileInfo, others []fs.FileInfo) error {
 	return fmt.Errorf("%w: %s belongs to user %d", ErrNotPrivate, dir, st.Uid)
 }
 
-// FileID returns what tells a file from all others of this machine; known is false where nothing does.
+// FileID returns numbers that are unique to a file on this machine; known is false if there are none.
 func FileID(info fs.FileInfo) (device, inode uint64, known bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -1,10 +1,9 @@
 package durable
 
-// Point names a step of a protocol at which a test may kill the process. Builds without the tag "failpoints" know
-// nothing of them.
+// Point names a step of a protocol at which a test may kill the process. Builds without the tag "failpoints" ignore it.
 type Point string
 
-// The points, in the order in which their protocols pass them. Each is named after what has just become true.
+// The points, in the order in which their protocols pass them. Each name states the last finished step.
 const (
 	CheckpointAnchored  Point = "checkpoint/anchored"
 	CheckpointStaged    Point = "checkpoint/staged"
@@ -19,61 +18,61 @@ const (
 	OplogWritten        Point = "oplog/written"
 	JournalRotated      Point = "journal/rotated"
 	RescueWritten       Point = "rescue/written"
-	AutoPacked          Point = "auto/packed" // an auto-save's objects are there, the ref names the one before
+	AutoPacked          Point = "auto/packed" // an auto-save's objects exist, the ref still names the one before
 	AutoMoved           Point = "auto/moved"
 	MoveJournaled       Point = "move/journaled"
-	MoveFiles           Point = "move/files" // they are about to be looked at once more
+	MoveFiles           Point = "move/files" // they are about to be checked once more
 	MovePlanned         Point = "move/planned"
-	MoveHalf            Point = "move/half" // the work tree moved, nothing else
-	MoveRaw             Point = "move/raw"  // a file is away whose own bytes are about to come
+	MoveHalf            Point = "move/half" // only the work tree has moved
+	MoveRaw             Point = "move/raw"  // a file is removed, to be written again without git's conversion
 	MoveTree            Point = "move/tree"
-	MoveBack            Point = "move/back" // the files are where a move began that failed
+	MoveBack            Point = "move/back" // a move failed, and its files are restored
 	FinishJournaled     Point = "finish/journaled"
 	FinishBranch        Point = "finish/branch"
 	FinishCommitted     Point = "finish/committed"
-	NameFound           Point = "name/found" // for a new session, whose lock is not taken yet
+	NameFound           Point = "name/found" // for a new session whose lock is not yet taken
 	BirthCreated        Point = "birth/created"
-	AnswerGiven         Point = "answer/given"  // by a person, and not judged yet
-	PathsAllowed        Point = "paths/allowed" // and the exclude file does not say so yet
+	AnswerGiven         Point = "answer/given"  // by the user, but not yet judged
+	PathsAllowed        Point = "paths/allowed" // but not yet in the exclude file
 	DeleteJournaled     Point = "delete/journaled"
-	DeleteRestored      Point = "delete/restored"  // the session is there again, the copies as well
-	WorktreeNoted       Point = "worktree/noted"   // written down, nothing made
+	DeleteRestored      Point = "delete/restored"  // the session is restored, and the copies still exist
+	WorktreeNoted       Point = "worktree/noted"   // recorded, but nothing is created
 	WorktreeAdded       Point = "worktree/added"   // git knows it
-	WorktreeFilled      Point = "worktree/filled"  // git's files are in it
-	WorktreeSetUp       Point = "worktree/set-up"  // all files are in it
-	WorktreeDoomed      Point = "worktree/doomed"  // it is written down where it will be renamed to
-	WorktreeMoved       Point = "worktree/moved"   // it is renamed, and that is not written down
-	WorktreeEmptied     Point = "worktree/emptied" // the directory is gone, git's entry is not
+	WorktreeFilled      Point = "worktree/filled"  // it has git's files
+	WorktreeSetUp       Point = "worktree/set-up"  // it has all files
+	WorktreeDoomed      Point = "worktree/doomed"  // its future name is recorded
+	WorktreeMoved       Point = "worktree/moved"   // renamed, but not recorded
+	WorktreeEmptied     Point = "worktree/emptied" // the directory is removed, git's entry is not
 	RunStarted          Point = "run/started"
 	RunEnded            Point = "run/ended"
 	RunJudged           Point = "run/judged"
 	RunDecided          Point = "run/decided"
-	RefLocked           Point = "ref/locked"     // by us, with the new value of a ref or of HEAD
-	HeadLogged          Point = "head/logged"    // its reflog says so, HEAD does not yet
-	RefMoved            Point = "ref/moved"      // its directory is not synced yet
-	FilesOut            Point = "files/out"      // what was written to the work tree is on the disk
-	EntryAway           Point = "worktree/away"  // git does not know the work tree any more, its entry is in our directory
-	AsideMoved          Point = "aside/moved"    // something damaged has another name
-	CloneKnown          Point = "clone/known"    // the clone has an identity, or its new one
-	JournalMended       Point = "journal/mended" // it ends with its good beginning
-	RefAway             Point = "ref/away"       // the file of a broken ref is out of the way
+	RefLocked           Point = "ref/locked"     // by us, with the new value of a ref or HEAD
+	HeadLogged          Point = "head/logged"    // in its reflog, but HEAD is unchanged
+	RefMoved            Point = "ref/moved"      // but its directory is not synced
+	FilesOut            Point = "files/out"      // the files written to the work tree are on the disk
+	EntryAway           Point = "worktree/away"  // git no longer knows the work tree, its entry is in our directory
+	AsideMoved          Point = "aside/moved"    // a damaged file has another name
+	CloneKnown          Point = "clone/known"    // the clone has its identity, or a new one
+	JournalMended       Point = "journal/mended" // only its undamaged first part is left
+	RefAway             Point = "ref/away"       // the file of a broken ref is moved away
 	RefReplanted        Point = "ref/replanted"
 	InboxPosted         Point = "inbox/posted"
-	InboxHeard          Point = "inbox/heard" // its event is durable, the request still there
+	InboxHeard          Point = "inbox/heard" // its event is durable, the request still exists
 	InboxRemoved        Point = "inbox/removed"
-	SettingsKept        Point = "settings/kept"    // a copy of an agent's settings is there
-	SettingsWritten     Point = "settings/written" // our hooks are in them, or out again
-	HoldoutLaid         Point = "holdout/laid"     // hold-out tests are in the clean tree
-	CleanMade           Point = "clean/made"       // a clean tree's directory, with nothing in it
-	CleanWritten        Point = "clean/written"    // its files are those of the tree, and others are still there
-	CleanAging          Point = "clean/aging"      // it is noted which times they get
-	CleanTidied         Point = "clean/tidied"     // those are gone, and so is its repository
-	CleanSetUp          Point = "clean/setup"      // what is to be installed there is not yet
-	CleanBrought        Point = "clean/brought"    // packages are there, and are not sealed yet
-	PackagesKept        Point = "packages/kept"    // which packages a session began with
+	SettingsKept        Point = "settings/kept"    // an agent's settings are copied
+	SettingsWritten     Point = "settings/written" // our hooks are in them, or removed again
+	HoldoutLaid         Point = "holdout/laid"     // hold-out tests are in the clean checkout
+	CleanMade           Point = "clean/made"       // a clean checkout's directory exists, empty
+	CleanWritten        Point = "clean/written"    // its files are those of the tree, next to old ones
+	CleanAging          Point = "clean/aging"      // the times for its files are recorded
+	CleanTidied         Point = "clean/tidied"     // old files and its repository are removed
+	CleanSetUp          Point = "clean/setup"      // but nothing is installed yet
+	CleanBrought        Point = "clean/brought"    // packages are there, but their seal is not yet written
+	PackagesKept        Point = "packages/kept"    // the list of packages at the session's start is stored
 )
 
-// Points are all of them, for tests that kill at every one.
+// Points are all points, for tests that kill at every one.
 var Points = []Point{
 	CheckpointAnchored, CheckpointStaged, CheckpointObjects, CheckpointJournaled, LedgerMoved,
 	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated,

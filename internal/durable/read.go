@@ -9,15 +9,15 @@ import (
 	"os"
 )
 
-// ErrNotRegular is returned for a path that is no regular file: a directory, symbolic link, FIFO, socket or device.
+// ErrNotRegular is returned for a path that is not a regular file: a directory, symbolic link, FIFO, socket or device.
 var ErrNotRegular = errors.New("not a regular file")
 
-// ErrTooLarge is returned for a file that is larger than its reader is prepared for.
+// ErrTooLarge is returned for a file that is larger than the caller's limit.
 var ErrTooLarge = errors.New("file is too large")
 
-// ReadFile returns the content of a regular file of at most limit bytes. The errors are fs.ErrNotExist, ErrNotRegular
-// and ErrTooLarge, wrapped, or what the system said. It never blocks: opening a FIFO returns at once. A symbolic link
-// as the last element is not followed.
+// ReadFile returns the content of a regular file of at most limit bytes. Errors wrap fs.ErrNotExist, ErrNotRegular or
+// ErrTooLarge, or are those of the system. It never blocks: opening a FIFO returns at once. It does not follow a
+// symbolic link as the last element.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	data, size, err := read(path, limit)
 	if err == nil && size > limit {
@@ -26,13 +26,13 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// ReadBeginning is ReadFile, but of a larger file it returns the first limit bytes.
+// ReadBeginning is ReadFile that returns the first limit bytes of a larger file.
 func ReadBeginning(path string, limit int64) ([]byte, error) {
 	data, _, err := read(path, limit)
 	return data[:min(int64(len(data)), limit)], err
 }
 
-// read reads at most one byte more than limit, and returns how large the file is.
+// read reads at most one byte more than limit, and returns the file's size.
 func read(path string, limit int64) (data []byte, size int64, err error) {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -44,7 +44,7 @@ func read(path string, limit int64) (data []byte, size int64, err error) {
 		return nil, 0, err
 	}
 	b := bytes.NewBuffer(make([]byte, 0, min(info.Size(), limit)+1+bytes.MinRead))
-	if _, err := b.ReadFrom(io.LimitReader(f, limit+1)); err != nil { // it may grow while it is read
+	if _, err := b.ReadFrom(io.LimitReader(f, limit+1)); err != nil { // it may grow during the read
 		return nil, 0, err
 	}
 	return b.Bytes(), max(int64(b.Len()), info.Size()), nil
@@ -54,7 +54,7 @@ func tooLarge(path string, size, limit int64) error {
 	return fmt.Errorf("%s: %w: %d bytes, the limit is %d", path, ErrTooLarge, size, limit)
 }
 
-// openRegular opens path with flag if it is a regular file. With os.O_CREATE a new file has mode 0600.
+// openRegular opens path with flag if it is a regular file. With os.O_CREATE the file gets mode 0600.
 func openRegular(path string, flag int) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, notRegular(path, info)

@@ -7,8 +7,7 @@ import (
 	"path/filepath"
 )
 
-// RemoveTree removes a directory with everything in it, also directories that are protected from their owner, such as
-// a cache of Go modules.
+// RemoveTree removes a directory and everything in it, even read-only directories such as a cache of Go modules.
 func RemoveTree(path string) error {
 	err := os.RemoveAll(path)
 	if err == nil || !errors.Is(err, fs.ErrPermission) {

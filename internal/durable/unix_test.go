@@ -14,7 +14,7 @@ import (
 )
 
 func init() {
-	parts["umask"] = func(args []string) error { // the umask belongs to the whole process
+	parts["umask"] = func(args []string) error { // the umask is process-wide
 		var mask int
 		if _, err := fmt.Sscanf(args[0], "%o", &mask); err != nil {
 			return err
@@ -39,7 +39,7 @@ func init() {
 		}
 		return l.Release()
 	}
-	parts["full"] = func(args []string) error { // a disk that takes 10 bytes of each file
+	parts["full"] = func(args []string) error { // a disk with room for 10 bytes of each file
 		signal.Ignore(unix.SIGXFSZ)
 		a, err := OpenAppend(args[0] + ".log")
 		if err != nil {
@@ -128,7 +128,7 @@ func TestWhatIsNoRegularFile(t *testing.T) {
 				t.Errorf("%s(%s) = %v, want ErrNotRegular", what, filepath.Base(path), err)
 			}
 		}
-		// The same without the look beforehand, as if the file had been swapped in between.
+		// The same without the check before, as if the file had been swapped in between.
 		if path != dir {
 			for _, flag := range []int{os.O_RDONLY, os.O_WRONLY} {
 				f, err := open(path, flag)
@@ -187,7 +187,7 @@ func TestAChildInheritsALock(t *testing.T) {
 	heir := another(t, "wait")
 	heir.ExtraFiles = append(heir.ExtraFiles, l.File())
 	endHeir := begin(t, heir)
-	endOther := begin(t, another(t, "wait")) // got nothing, so it must not matter
+	endOther := begin(t, another(t, "wait")) // it did not get the lock, so it must not matter
 	if err := l.Release(); err != nil {
 		t.Fatal(err)
 	}

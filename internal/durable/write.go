@@ -1,7 +1,7 @@
-// Package durable keeps files and locks that survive a kill at any instruction and a power cut: after a call that
-// writes has returned nil, what it wrote is on the disk; before that, the old content is.
+// Package durable keeps files and locks that survive a kill at any instruction and a power cut: when a writing call has
+// returned nil, its data is on the disk; before that, the old content is.
 //
-// Files that it makes are for the user alone: mode 0600, directories 0700, whatever the umask is.
+// Its files are private to the user: mode 0600, directories 0700, independent of the umask.
 package durable
 
 import (
@@ -12,16 +12,16 @@ import (
 	"path/filepath"
 )
 
-// TempPrefix begins the name of every file that is still being written. One that is found later was left by a process
-// that was killed, and holds nothing that anybody was told of.
+// TempPrefix begins the name of every file that is still being written. Such a file that is found later is from a
+// killed process, and its content was never reported as written.
 const TempPrefix = ".tmp-"
 
-// ErrNotPrivate is returned for a directory that is a symbolic link, is no directory, or that others may write to.
+// ErrNotPrivate is returned for a path that is a symbolic link or not a directory, or that others may write to.
 var ErrNotPrivate = errors.New("not a private directory")
 
-// WriteFile puts data under path, durably and all at once: readers see the old file or the new one. perm is what the
-// file gets, independent of the umask. On error the old file is there, or, when only the directory could not be
-// synced, the new one that a power cut may take back; no temporary file is left either way.
+// WriteFile writes data to path, durably and atomically: readers see the old file or the new one. The file gets mode
+// perm, independent of the umask. On error the old file remains; or, if only the directory could not be synced, the new
+// file, which a power cut may undo. No temporary file remains.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	if err := replace(path, data, perm, true); err != nil {
 		return err
@@ -29,8 +29,8 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// WriteCache is WriteFile for what can be made again: all at once, but a power cut may leave the old file, an empty
-// one or none. It spares two waits for the disk.
+// WriteCache is WriteFile for data that can be recreated. It is atomic, but a power cut may leave the old file, an
+// empty one or none. It saves two waits for the disk.
 func WriteCache(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, false)
 }
@@ -42,7 +42,7 @@ func replace(path string, data []byte, perm fs.FileMode, sync bool) (err error) 
 	}
 	defer func() {
 		if err != nil {
-			f.Close() // harmless when it is closed already
+			f.Close() // harmless if already closed
 			os.Remove(f.Name())
 		}
 	}()
@@ -53,7 +53,7 @@ func replace(path string, data []byte, perm fs.FileMode, sync bool) (err error) 
 		return err
 	}
 	if sync {
-		// Never retried: after a failed fsync the kernel may have dropped the pages and say yes the second time.
+		// Never retried: after a failed fsync the kernel may drop the pages and report success the second time.
 		if err := flush(f); err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func Truncate(path string, size int64) error {
 	return flush(f)
 }
 
-// SyncFile makes durable what others wrote to the file at path, and its name.
+// SyncFile makes durable the data that other processes wrote to the file at path, and its name.
 func SyncFile(path string) error {
 	f, err := openRegular(path, os.O_RDWR)
 	if err != nil {
@@ -90,8 +90,8 @@ func SyncFile(path string) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// MkdirAll makes dir and its missing parents, mode 0700, and makes their names durable. A dir that exists must be a
-// real directory: a symbolic link in its place is refused with ErrNotPrivate. Parents may be links.
+// MkdirAll creates dir and its missing parents, with mode 0700 and durable names. An existing dir must be a real
+// directory: for a symbolic link it returns ErrNotPrivate. Parents may be links.
 func MkdirAll(dir string) error {
 	dir = filepath.Clean(dir)
 	if found, err := CheckDir(dir); found || err != nil {
@@ -104,22 +104,22 @@ func MkdirAll(dir string) error {
 		}
 	}
 	switch err := os.Mkdir(dir, 0o700); {
-	case errors.Is(err, fs.ErrExist): // another process was quicker; it may not have come to the sync yet
+	case errors.Is(err, fs.ErrExist): // another process was faster; it may not have synced yet
 		if _, err := CheckDir(dir); err != nil {
 			return err
 		}
 	case err != nil:
 		return err
 	default:
-		if err := os.Chmod(dir, 0o700); err != nil { // the umask may have taken bits away
+		if err := os.Chmod(dir, 0o700); err != nil { // the umask may have cleared bits
 			return err
 		}
 	}
 	return SyncDir(parent)
 }
 
-// CheckDir reports whether there is anything at dir. What is there must be a directory and no symbolic link, or the
-// error is ErrNotPrivate: state that is written through a link lands where nobody looks for it.
+// CheckDir reports whether dir exists. It must be a directory and not a symbolic link, or the error is ErrNotPrivate:
+// state that is written through a link would be lost to its readers.
 func CheckDir(dir string) (found bool, err error) {
 	info, err := os.Lstat(dir)
 	switch {
@@ -135,8 +135,8 @@ func CheckDir(dir string) (found bool, err error) {
 	return true, nil
 }
 
-// CheckPrivateDir is CheckDir for a directory whose files are believed: it must also belong to the user (or root, or
-// whoever owns the directory that is named besides), and nobody else may write to it.
+// CheckPrivateDir is CheckDir for a directory whose files are trusted. It must also belong to the user, to root, or to
+// the owner of one of the directories in besides, and no other user may write to it.
 func CheckPrivateDir(dir string, besides ...string) (found bool, err error) {
 	if found, err := CheckDir(dir); !found || err != nil {
 		return found, err

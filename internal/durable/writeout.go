@@ -6,10 +6,9 @@ import (
 	"sync"
 )
 
-// WriteOut brings the content of files to the disk: after a power cut it is there if anything on the same file
-// system was synced after WriteOut had returned. That is much cheaper than to sync each, and the way in which
-// git writes many objects (core.fsyncMethod=batch). What is not a regular file has no content and is passed
-// over, as is what is not there or may not be read.
+// WriteOut writes the content of files to the disk. After a power cut it is there if anything on the same file system
+// was synced after WriteOut returned. This is much cheaper than to sync each file, and git does the same for many
+// objects (core.fsyncMethod=batch). It skips paths that are missing, unreadable, or not regular files.
 func WriteOut(paths []string) error {
 	const workers = 8 // they wait for the disk
 	next := make(chan string)

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// On macOS fsync hands the content to the disk, and what os.File.Sync does later makes the disk keep it.
+// On macOS fsync hands the content to the disk, and a later os.File.Sync makes the disk keep it.
 func writeOut(path string) error {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {

@@ -12,20 +12,21 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// Sort chooses among expected values.
+// Sort selects a kind of expected value.
 type Sort uint8
 
 const (
 	All     Sort = iota
-	Numbers      // and nothing else
-	Others       // texts and truth values
+	Numbers      // only numbers
+	Others       // strings and booleans
 )
 
-// Turn changes every value of a sort that the chosen lines of a test expect: literals that are compared with something;
-// where there is none, rows of tables; and where there is none either, the last arguments of the test's own helpers. It
-// returns how many it changed. Tests whose expectations were turned must fail, or they cannot fail at all.
+// Turn changes every expected value of a sort on the chosen lines of a test. It takes literals that are compared with
+// something; if there are none, the rows of tables; and if there are none either, the last arguments of the test's own
+// helpers. It returns how many values it changed. A test whose expectations were changed must fail, or it cannot fail
+// at all.
 //
-// No two values are changed by the same amount: what was to be the same as something else is not any more.
+// Values are changed by different amounts, so that two values that had to be equal no longer are.
 func Turn(file string, src []byte, lines Lines, sort Sort) ([]byte, int) {
 	c := newCanary(file, src, lines)
 	c.leaveBenchmarks(src)
@@ -49,7 +50,7 @@ func newCanary(file string, src []byte, lines Lines) *canary {
 	return c
 }
 
-// leaveBenchmarks takes benchmarks of Go out of the chosen lines: they are not run together with tests.
+// leaveBenchmarks removes Go benchmarks from the chosen lines, because they do not run together with tests.
 func (c *canary) leaveBenchmarks(src []byte) {
 	if c.l.Name != "go" {
 		return
@@ -65,8 +66,9 @@ func (c *canary) leaveBenchmarks(src []byte) {
 	c.lines = rest
 }
 
-// Compared are those of the chosen lines of a test that compare with a value which Turn changes for certain: not what
-// may be tried, nor what a row is called. literals is how many numbers, texts and truth values are among these values.
+// Compared returns the chosen lines of a test that compare something with an expected value. Rows of tables and arguments
+// of helpers do not count, because they may be inputs or names. literals is the number of numbers, strings and booleans
+// among the values.
 func Compared(file string, src []byte, lines Lines) (at Lines, literals int) {
 	at = Lines{}
 	c := newCanary(file, src, lines)
@@ -78,7 +80,7 @@ func Compared(file string, src []byte, lines Lines) (at Lines, literals int) {
 	return at, literals
 }
 
-// find finds expected values, in the order of their places. loose: some may be what is tried, or what a row is called.
+// find finds the expected values, in source order. loose means that some of them may be inputs, or names of table rows.
 func (c *canary) find() (loose bool) {
 	c.expectations()
 	if len(c.found) == 0 {
@@ -93,7 +95,7 @@ func (c *canary) find() (loose bool) {
 	return loose
 }
 
-// Expected are the values that the chosen lines of a test expect, without quotes.
+// Expected returns the values that the chosen lines of a test expect, without quotes.
 func Expected(file string, src []byte, lines Lines) map[string]bool {
 	values := map[string]bool{}
 	c := newCanary(file, src, lines)
@@ -106,10 +108,10 @@ func Expected(file string, src []byte, lines Lines) map[string]bool {
 	return values
 }
 
-// valuesWithin finds numbers and words of a text, such as a table that is written as one.
+// valuesWithin matches the numbers and words of a string, such as a table that is written as one string.
 var valuesWithin = lazyregexp.New(`[\p{L}\p{N}_]+(\.[\p{L}\p{N}_]+)*`)
 
-// Values are all numbers and texts of a file, without quotes, and those within texts.
+// Values returns all numbers and strings of a file, without quotes, and the numbers and words within its strings.
 func Values(file string, src []byte) map[string]bool {
 	values := map[string]bool{}
 	_, toks := source.Read(file, src)
@@ -126,7 +128,7 @@ func Values(file string, src []byte) map[string]bool {
 	return values
 }
 
-// plain is a literal without its quotes, or the separators in a number.
+// plain returns a literal without its quotes, or a number without its separators.
 func plain(text string) string {
 	if text[0] >= '0' && text[0] <= '9' {
 		return strings.ReplaceAll(text, "_", "")
@@ -134,8 +136,8 @@ func plain(text string) string {
 	return strings.Trim(text, "\"'`#r")
 }
 
-// TurnData changes the values in a file of data that tests compare with: each number, and in lines without any the last
-// word. A key of JSON stays: it may be what the code is asked.
+// TurnData changes the values in a data file that tests compare with: each number, or the last word of a line without
+// numbers. It keeps JSON keys, because the test may pass them to the code.
 func TurnData(src []byte, lines Lines) ([]byte, int) {
 	var out []string
 	n, at := 0, 0
@@ -151,7 +153,7 @@ func TurnData(src []byte, lines Lines) ([]byte, int) {
 	return []byte(strings.Join(out, "")), n
 }
 
-// jsonKey is what stands before the value on a line of JSON.
+// jsonKey matches the key and the colon at the start of a line of JSON.
 var jsonKey = lazyregexp.New(`^\s*\{?\s*"(?:[^"\\]|\\.)*"\s*:`)
 
 func turnedLine(line string, n int) (string, int) {
@@ -182,7 +184,7 @@ type canary struct {
 
 func (c *canary) text(i int) string { return c.toks.text(i) }
 
-// literal reports whether a token is a value that can be turned.
+// literal reports whether a token is a value that Turn can change.
 func (c *canary) literal(i int) bool {
 	if i < 0 || i >= len(c.toks) {
 		return false
@@ -200,7 +202,7 @@ func (c *canary) literal(i int) bool {
 
 var opposite = opposites("true false True False")
 
-// matchers compare two values, or one with what the chain began with: the first two of their arguments are values.
+// matchers compare two values, or one value with the subject of their chain. Their first two arguments are values.
 var matchers = wordSet(`
 	toBe toEqual toStrictEqual toBeCloseTo toHaveLength toContain toMatchObject toMatchInlineSnapshot equal equals
 	strictEqual deepEqual deepStrictEqual eql eq lengthOf is same assertEqual assertEquals assertSame
@@ -209,7 +211,7 @@ var matchers = wordSet(`
 	assert_eq Equal EqualValues Exactly ElementsMatch Len InDelta EqualError JSONEq isEqualTo containsExactly isTrue
 	isFalse hasSize equalTo approx DeepEqual`)
 
-// said are matchers without a value, and what says the opposite.
+// said maps matchers that take no value to their opposites.
 var said = opposites(`assertTrue assertFalse
 	toBeTruthy toBeFalsy
 	toBeUndefined toBeDefined
@@ -219,7 +221,7 @@ var said = opposites(`assertTrue assertFalse
 	assertIn assertNotIn
 	True False`)
 
-// expectations finds values beside == and !=, and in the arguments of matchers.
+// expectations finds values next to == and !=, and in the arguments of matchers.
 func (c *canary) expectations() {
 	for i, t := range c.toks {
 		if !c.lines[t.Line] || t.Text == "__name__" || c.text(i-1) == "__name__" { // if __name__ == "__main__":
@@ -237,11 +239,11 @@ func (c *canary) expectations() {
 
 var comparisons = wordSet("== === != !==")
 
-// matcher takes the values of a call that compares, or the call itself if it has none.
+// matcher adds the values of a call that compares, or the call itself if it has no values.
 func (c *canary) matcher(i int) {
 	word := c.text(i)
 	switch {
-	case c.text(i-1) == "." && c.text(i-2) == "not": // it is not the other value either
+	case c.text(i-1) == "." && c.text(i-2) == "not": // the changed value would satisfy "not" as well
 	case matchers[word] || c.looksFor(i):
 		c.arguments(c.bracket(i + 1))
 	case said[word] != "" && (word[0] != 'T' && word[0] != 'F' || c.text(i-1) == "."):
@@ -249,10 +251,10 @@ func (c *canary) matcher(i int) {
 	}
 }
 
-// patterns are matchers that look for a text, or for what an expression describes.
+// patterns are matchers that look for a text or for a match of a regular expression.
 var patterns = wordSet("toThrow toThrowError toMatch throws rejects match")
 
-// looksFor reports whether a word is such a matcher where it stands. "match" and "throws" are names of much else.
+// looksFor reports whether a word is such a matcher here: "match" and "throws" also name many other things.
 func (c *canary) looksFor(i int) bool {
 	word := c.toks[i].Text
 	switch c.l.Name {
@@ -269,8 +271,8 @@ func pattern(t source.Token) bool {
 	return t.Kind == source.Punct && len(t.Text) > 2 && t.Text[0] == '/'
 }
 
-// asserts reports whether a comparison decides about a test: in Go one that is not equal, after which it fails;
-// elsewhere one in an assertion, behind its word or within its brackets. Others choose what is done.
+// asserts reports whether a comparison decides a test. In Go it is a !=, after which the test fails. Elsewhere it is
+// part of an assertion: after its keyword or within its brackets. Other comparisons only choose a branch.
 func (c *canary) asserts(at int) bool {
 	if c.l.Name == "go" {
 		return c.text(at) == "!="
@@ -279,7 +281,7 @@ func (c *canary) asserts(at int) bool {
 	for i := at - 1; i >= 0 && c.toks[at].Line-c.toks[i].Line < 4; i-- {
 		switch c.text(i) {
 		case "(":
-			if depth--; depth < open { // what it is at is within it
+			if depth--; depth < open { // this bracket encloses the comparison
 				open = depth
 				if c.isAssert(i-1) || c.text(i-1) == "!" && c.isAssert(i-2) {
 					return true
@@ -303,10 +305,10 @@ func (c *canary) isAssert(i int) bool {
 	return slices.ContainsFunc(assertWords, func(w string) bool { return strings.HasPrefix(word, w) })
 }
 
-// assertWords begin the names of what asserts.
+// assertWords are prefixes of the names of assertions.
 var assertWords = strings.Fields("assert expect should require ensure verify check must ok")
 
-// opens reports whether a call begins here; macros of Rust have a mark before it.
+// opens reports whether a call begins here. Rust macros have a "!" before the bracket.
 func (c *canary) opens(i int) bool { return c.text(i) == "(" || c.text(i) == "!" && c.text(i+1) == "(" }
 
 func (c *canary) bracket(i int) int {
@@ -316,7 +318,7 @@ func (c *canary) bracket(i int) int {
 	return i
 }
 
-// operand takes the literal that is one side of a comparison by itself, or the literals of a list or an object there.
+// operand adds a literal that is one whole side of a comparison, or the literals of a list or an object there.
 func (c *canary) operand(i, step int) {
 	switch {
 	case c.literal(i):
@@ -336,11 +338,11 @@ func (c *canary) operand(i, step int) {
 	}
 }
 
-// standsAlone reports whether a literal is one side of a comparison by itself.
+// standsAlone reports whether a literal is one whole side of a comparison.
 func (c *canary) standsAlone(i, step int) bool {
 	next := c.text(i + step)
 	switch {
-	case step < 0 && next == "-": // of a negative number, or of a difference
+	case step < 0 && next == "-": // a negative number, or a difference
 		return c.endsOperand(c.text(i - 2))
 	case step > 0 && next == "." && c.toks[i].Kind == source.Word:
 		return false
@@ -348,8 +350,8 @@ func (c *canary) standsAlone(i, step int) bool {
 	return c.endsOperand(next) || c.toks[i+step].Line != c.toks[i].Line
 }
 
-// makes reports whether an expression that makes a value begins here: a list, an object, or a call of something that
-// has the name of a type. What a function says is no value that is expected.
+// makes reports whether an expression that constructs a value begins here: a list, an object, or a call of a function
+// whose name looks like a type. The result of any other function is not an expected value.
 func (c *canary) makes(i int) bool {
 	switch t := c.text(i); {
 	case begins[t]:
@@ -366,10 +368,10 @@ func (c *canary) makes(i int) bool {
 	return false
 }
 
-// begins are words and signs with which a value that is made begins.
+// begins are the words and signs that start the construction of a value.
 var begins = wordSet("[ { ( vec & new set dict list tuple")
 
-// makers are functions of a type that make a value of it.
+// makers are functions of a type that construct a value of it.
 var makers = wordSet("of ofEntries asList from valueOf parse")
 
 func (c *canary) endsOperand(text string) bool {
@@ -378,8 +380,8 @@ func (c *canary) endsOperand(text string) bool {
 
 var ends = wordSet(") ] } , ; : { ( && || and or if assert return else ? !")
 
-// arguments takes the literals of a matcher's values. What follows the second value is a message; so is the first of
-// three when it is a text and the third is not.
+// arguments adds the literals of a matcher's values. After the second value follows a message. With three arguments,
+// the first one is the message if it is a string.
 func (c *canary) arguments(open int) {
 	args := c.split(open)
 	if len(args) > 0 && args[0].from+1 == args[0].to && c.toks.is(args[0].from, "t", "T") {
@@ -393,10 +395,10 @@ func (c *canary) arguments(open int) {
 	}
 }
 
-// span is some tokens: those from one up to another.
+// span is a range of tokens, without the token at its end.
 type span struct{ from, to int }
 
-// split are the arguments within brackets.
+// split returns the arguments within brackets.
 func (c *canary) split(open int) (args []span) {
 	depth, from := 0, open+1
 	for i := from; i < len(c.toks) && depth >= 0; i++ {
@@ -414,7 +416,6 @@ func (c *canary) split(open int) (args []span) {
 	return args
 }
 
-// argument takes the literals of one value.
 func (c *canary) argument(a span) {
 	a.from += count(c.text(a.from) == "-")
 	switch n := a.to - a.from; {
@@ -424,13 +425,13 @@ func (c *canary) argument(a span) {
 		}
 	case n == 3 && c.toks.spell(a.from, "match", "=") && c.literal(a.from+2): // pytest.raises
 		c.found = append(c.found, a.from+2)
-	case c.text(a.from) == "(" && c.text(closing(c.toks, a.from)+1) == "=>": // what is tried
+	case c.text(a.from) == "(" && c.text(closing(c.toks, a.from)+1) == "=>": // a closure: the tested call
 	case n > 1 && c.makes(a.from):
 		c.within(a.from, a.to)
 	}
 }
 
-// within takes all literals of a list or an object but its keys.
+// within adds all literals of a list or an object except its keys.
 func (c *canary) within(from, to int) {
 	for i := from; i < to && i < len(c.toks); i++ {
 		if c.literal(i) && c.text(i+1) != ":" && c.text(i+1) != "=>" {
@@ -439,12 +440,12 @@ func (c *canary) within(from, to int) {
 	}
 }
 
-// tableMakers are functions that tables of cases are given to.
+// tableMakers are functions that take tables of cases.
 var tableMakers = wordSet(`
 	each parametrize expand of arguments CsvSource ValueSource asList cases table Entry in range for return`)
 
-// given reports whether what begins here is given to a function, other than to one that takes tables: it is what is
-// tried then, and not what is expected.
+// given reports whether the expression that begins here is an argument of a function that takes no tables. Then it is
+// an input, not an expected value.
 func (c *canary) given(at int) bool {
 	depth := 0
 	for i := at - 1; i >= 0; i-- {
@@ -459,7 +460,7 @@ func (c *canary) given(at int) bool {
 			before := c.text(i - 1)
 			switch {
 			case t == "{" && (before == ")" || before == "=>"):
-				return false // a body begins
+				return false // the start of a body
 			case t == "(" && i > 0 && c.toks[i-1].Kind == source.Word && !tableMakers[before]:
 				return true
 			}
@@ -468,7 +469,7 @@ func (c *canary) given(at int) bool {
 	return false
 }
 
-// rows takes the literals of lists of literals: tables of cases.
+// rows adds the literals of lists of literals, which are tables of cases.
 func (c *canary) rows() {
 	for i, t := range c.toks {
 		called := i > 0 && t.Text == "(" && c.toks[i-1].Kind == source.Word
@@ -481,7 +482,7 @@ func (c *canary) rows() {
 	}
 }
 
-// onlyLiterals reports whether there are two values or more between tokens, and no names but keys.
+// onlyLiterals reports whether a range of tokens has two values or more, and no names except keys.
 func (c *canary) onlyLiterals(from, to int) bool {
 	literals := 0
 	for k := from; k < to; k++ {
@@ -496,8 +497,7 @@ func (c *canary) onlyLiterals(from, to int) bool {
 	return literals >= 2
 }
 
-// helpers takes the last arguments of calls that are statements of their own, of functions that the file declares
-// itself.
+// helpers adds the last arguments of calls that are statements of their own and call functions of the same file.
 func (c *canary) helpers() {
 	own := functionsIn(c.toks)
 	for i, t := range c.toks {
@@ -512,7 +512,7 @@ func (c *canary) helpers() {
 	}
 }
 
-// functionsIn are the names of functions that a file declares itself.
+// functionsIn returns the names of the functions that a file declares itself.
 func functionsIn(toks tokens) map[string]bool {
 	names := map[string]bool{}
 	for i, t := range toks {
@@ -524,14 +524,14 @@ func functionsIn(toks tokens) map[string]bool {
 	return names
 }
 
-// turned is another value of the same kind, the n-th of its file.
+// turned returns another value of the same kind for the n-th expected value of a file.
 func turned(t source.Token, l *source.Language, n int) string {
 	switch {
 	case t.Kind == source.Number:
 		return plus(t.Text, n)
 	case pattern(t):
 		end := strings.LastIndexByte(t.Text, '/')
-		return "/(?!)(?:" + t.Text[1:end] + ")" + t.Text[end:] // it describes nothing
+		return "/(?!)(?:" + t.Text[1:end] + ")" + t.Text[end:] // it matches nothing
 	case t.Kind == source.String && l.Chars && t.Text[0] == '\'':
 		return turnedChar(t.Text)
 	case t.Kind == source.String:
@@ -544,7 +544,7 @@ func turned(t source.Token, l *source.Language, n int) string {
 	return cmp.Or(opposite[t.Text], said[t.Text], t.Text)
 }
 
-// turnedChar is another character in its quotes. One that is written by an escape stays.
+// turnedChar returns another character in quotes. It keeps a character that is written as an escape.
 func turnedChar(text string) string {
 	if len(text) != 3 {
 		return text
@@ -556,7 +556,7 @@ func turnedChar(text string) string {
 	return "'" + string(rune(c)) + "'"
 }
 
-// plus adds to the whole part of a number, whatever follows it. Small numbers stay small: they may be of one byte.
+// plus adds to the whole part of a number and keeps the rest. Small numbers stay small, because they may be bytes.
 func plus(text string, n int) string {
 	end := len(text) - len(strings.TrimLeft(text, "0123456789_"))
 	whole := strings.ReplaceAll(text[:end], "_", "")

@@ -68,7 +68,8 @@ func TestTurnData(t *testing.T) {
 	}
 }
 
-// TestTurnHelpers turns the last arguments of a test's own helpers, and of no methods of others that have their names.
+// TestTurnHelpers changes the last arguments of a test's own helpers, but not those of other objects' methods with the
+// same names.
 func TestTurnHelpers(t *testing.T) {
 	t.Parallel()
 	const put = "def put(k, v):\n    g(k, v)\n\n"
@@ -77,7 +78,7 @@ func TestTurnHelpers(t *testing.T) {
 	for _, c := range []struct{ file, before, src, want string }{
 		{"test_a.py", put, "put(\"a\", 1)\n", "put(\"a\", 2)\n"},
 		{"test_a.py", put, "c.put(\"a\", 1)\n", "c.put(\"a\", 1)\n"},
-		{"test_a.py", put, "x = put(\"a\", 1)\n", "x = put(\"a\", 1)\n"}, // what it returns is used
+		{"test_a.py", put, "x = put(\"a\", 1)\n", "x = put(\"a\", 1)\n"}, // its result is used
 		{"test_a.py", "", "put(\"a\", 1)\n", "put(\"a\", 1)\n"},          // declared elsewhere
 		{"test_a.py", check, "        self.check(\"a\", 1)\n", "        self.check(\"a\", 2)\n"},
 		{"test_a.py", check, "        self.c.check(\"a\", 1)\n", "        self.c.check(\"a\", 1)\n"},
@@ -93,7 +94,7 @@ func TestTurnHelpers(t *testing.T) {
 	}
 }
 
-// TestValues finds values in tables that are written as a text, too.
+// TestValues also finds values in tables that are written as one string.
 func TestValues(t *testing.T) {
 	t.Parallel()
 	have := Values("a.test.js", []byte("test.each`\n  a | b\n  ${10_000} | ${5.5}\n`('x y', f); is(7, 'z')"))

@@ -7,9 +7,10 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// Hollow makes every function fail that has one of the chosen lines: its body begins with a statement that raises or,
-// where that is wanted and the language knows how, returns nothing. It returns how many functions it changed, and which
-// of the chosen lines with code are in none of them. Tests that need the code of these lines must fail.
+// Hollow makes every function fail that has one of the chosen lines: a statement that raises becomes the first of its
+// body. If quietly is set and the language allows it, the statement returns nothing instead. Hollow returns how many
+// functions it changed, and which of the chosen lines of code are in no function. Tests that need the code of the
+// chosen lines must fail.
 func Hollow(file string, src []byte, lines Lines, quietly bool) (out []byte, functions int, outside Lines) {
 	l, toks := source.Read(file, src)
 	if raises[l.Name] == "" {
@@ -27,7 +28,7 @@ func Hollow(file string, src []byte, lines Lines, quietly bool) (out []byte, fun
 	return apply(src, edits), len(edits), outside
 }
 
-// within are the innermost functions that have chosen lines, and those of these lines that are in none.
+// within returns the innermost functions that have chosen lines, and the chosen lines that are in no function.
 func within(bodies []body, toks []source.Token, lines Lines) (chosen []body, outside Lines) {
 	outside = Lines{}
 	is := map[int]bool{}
@@ -46,7 +47,7 @@ func within(bodies []body, toks []source.Token, lines Lines) (chosen []body, out
 	return chosen, outside
 }
 
-// innermost is the function that a line is in, -1 for none.
+// innermost returns the index of the innermost function around a line, or -1.
 func innermost(bodies []body, line int) int {
 	in := -1
 	for i, b := range bodies {
@@ -57,7 +58,7 @@ func innermost(bodies []body, line int) int {
 	return in
 }
 
-// raises is the statement that fails, by language.
+// raises has the failing statement of each language.
 var raises = map[string]string{
 	"go":     `panic("hollow");`,
 	"python": `raise RuntimeError("hollow")`,
@@ -67,23 +68,22 @@ var raises = map[string]string{
 	"php":    `throw new \RuntimeException("hollow");`,
 }
 
-// nothing is the statement that ends a function in its place: a test that only wants something to be raised notices
-// that.
+// nothing has the statement that ends a function instead. It exposes tests that pass as soon as anything is raised.
 var nothing = map[string]string{"python": "return None", "script": "return;"}
 
-// What stands before the expression of an arrow function.
+// The text before the expression of an arrow function.
 const (
 	raisesInArrow  = `(() => { throw new Error("hollow") })() || `
 	nothingInArrow = `undefined && `
 )
 
-// body is a function whose code could be made to fail.
+// body is a function that can be made to fail.
 type body struct {
-	line, last int // of its head and of its end
-	at         int // where text is put
+	line, last int // lines of its head and of its end
+	at         int // byte offset for the inserted text
 	text       string
 
-	head, open, end int // tokens: of its head, of its body, and the body's last; of an arrow function the expression's
+	head, open, end int // tokens: start of the head, start and end of the body (or of an arrow function's expression)
 	arrow           bool
 }
 
@@ -94,13 +94,13 @@ func findBodies(l *source.Language, src []byte, toks []source.Token) []body {
 	return braceBodies(l, toks)
 }
 
-// control are words with which a block begins that is no function's.
+// control are keywords before a block that is not a function body.
 var control = wordSet(`
 	if for while switch catch else match loop try do select synchronized with unless using class struct impl
 	interface enum trait mod namespace type case default finally unsafe record import module package when object
 	return new foreach lock declare throw defer go let`)
 
-// braceBodies finds the bodies of functions between braces, and arrow functions of one expression.
+// braceBodies finds function bodies in braces, and arrow functions with a single expression.
 func braceBodies(l *source.Language, toks []source.Token) []body {
 	f := finder{l: l, toks: toks}
 	for i := range toks {
@@ -109,13 +109,13 @@ func braceBodies(l *source.Language, toks []source.Token) []body {
 	return f.list
 }
 
-// finder finds bodies of functions as it goes through the tokens of a file.
+// finder collects function bodies while it goes through the tokens of a file.
 type finder struct {
 	l      *source.Language
 	toks   tokens
 	list   []body
-	start  int   // of the statement
-	starts []int // of those that the open brackets stand in
+	start  int   // of the current statement
+	starts []int // of the statements around each open bracket
 }
 
 func (f *finder) step(i int) {
@@ -154,7 +154,8 @@ func (f *finder) close() {
 	}
 }
 
-// braces adds the function whose body begins with a brace. A constructor of Java begins with the call of another.
+// braces adds the function whose body begins at a brace. In a Java constructor, the call of another constructor stays
+// first.
 func (f *finder) braces(i int) {
 	end := closing(f.toks, i)
 	at := f.toks[i].To
@@ -167,7 +168,6 @@ func (f *finder) braces(i int) {
 		text: " " + raises[f.l.Name], head: f.start, open: i, end: end})
 }
 
-// arrow adds an arrow function of one expression.
 func (f *finder) arrow(i int) {
 	if f.l.Name != "script" || i+1 >= len(f.toks) || f.toks[i+1].Text == "{" {
 		return
@@ -176,13 +176,13 @@ func (f *finder) arrow(i int) {
 		text: raisesInArrow, head: f.start, open: i + 1, end: expressionEnd(f.toks, i+1), arrow: true})
 }
 
-// endsWithLine reports whether a statement ends with a token because its line does.
+// endsWithLine reports whether a statement ends at a token because its line ends.
 func (f *finder) endsWithLine(i int) bool {
 	return (f.l.Name == "go" || f.l.Name == "script") && i+1 < len(f.toks) && f.toks[i+1].Line > f.toks[i].Line &&
 		ended(f.toks[i]) && (i == 0 || f.start <= i)
 }
 
-// expressionEnd is the last token of an expression that begins with a token.
+// expressionEnd returns the last token of the expression that begins at a token.
 func expressionEnd(toks []source.Token, from int) int {
 	for i := from; i < len(toks); i++ {
 		switch toks[i].Text {
@@ -199,12 +199,12 @@ func expressionEnd(toks []source.Token, from int) int {
 	return len(toks) - 1
 }
 
-// ended reports whether a statement can end with a token.
+// ended reports whether a statement can end with this token.
 func ended(t source.Token) bool {
 	return t.Kind != source.Punct || t.Text == ")" || t.Text == "]" || t.Text == "}"
 }
 
-// functionHead reports whether what stands before an open brace is the head of a function.
+// functionHead reports whether the tokens before an open brace are the head of a function.
 func functionHead(l *source.Language, head tokens) bool {
 	if len(head) == 0 {
 		return false
@@ -230,7 +230,7 @@ func functionHead(l *source.Language, head tokens) bool {
 	return l.Name != "script" || head.is(len(head)-1, ")") || head.has(":") // name(…) {
 }
 
-// closing is the token that ends a bracket.
+// closing returns the index of the token that closes a bracket.
 func closing(toks []source.Token, open int) int {
 	depth := 0
 	for i := open; i < len(toks); i++ {
@@ -246,7 +246,7 @@ func closing(toks []source.Token, open int) int {
 	return len(toks) - 1
 }
 
-// pythonBodies finds functions by `def` and their bodies by indentation.
+// pythonBodies finds functions by `def`, and the ends of their bodies by indentation.
 func pythonBodies(src []byte, toks tokens) []body {
 	lines := strings.SplitAfter(string(src), "\n")
 	indent := func(line int) int {
@@ -279,7 +279,7 @@ func pythonBodies(src []byte, toks tokens) []body {
 	return list
 }
 
-// lastLine is the last line of a body in Python that begins behind a colon.
+// lastLine returns the last line of a Python body that begins after a colon.
 func lastLine(toks tokens, colon int, outside func(line int) bool) int {
 	last := toks[colon+1].Line
 	for k := colon + 1; k < len(toks); k++ {
@@ -306,7 +306,7 @@ func atDepth(toks []source.Token, from, to int) bool {
 	return depth <= 0
 }
 
-// notRun reports whether a line only imports something, says what package it is of, or closes a bracket.
+// notRun reports whether a line only imports, names its package, or closes a bracket.
 func notRun(toks []source.Token, line int) bool {
 	at, _ := slices.BinarySearchFunc(toks, line, func(t source.Token, line int) int { return t.Line - line })
 	if at >= len(toks) {
@@ -330,7 +330,7 @@ func notRun(toks []source.Token, line int) bool {
 	return false
 }
 
-// Called are the lines of the functions of a file that have one of some names.
+// Called returns the lines of the functions in a file that have one of the names.
 func Called(file string, src []byte, names map[string]bool) Lines {
 	lines := Lines{}
 	l, toks := source.Read(file, src)
@@ -354,8 +354,8 @@ func Called(file string, src []byte, names map[string]bool) Lines {
 	return lines
 }
 
-// Named are the lines of the functions of a test file that a runner calls by a name: their own, or a title that is
-// given together with them.
+// Named returns the lines of the functions in a test file that a runner lists under a name: the function's own name, or
+// the title that is passed with the function.
 func Named(file string, src []byte, name string) Lines {
 	lines := Lines{}
 	l, toks := source.Read(file, src)
@@ -370,7 +370,7 @@ func Named(file string, src []byte, name string) Lines {
 	return lines
 }
 
-// titled reports whether a function is given to a call together with a title.
+// titled reports whether a function is passed to a call together with a title.
 func titled(toks tokens, head int, title string) bool {
 	for i := head - 1; i >= 0 && toks[i].Line >= toks[head].Line-1; i-- {
 		switch {
@@ -383,7 +383,7 @@ func titled(toks tokens, head int, title string) bool {
 	return false
 }
 
-// Words are the names in the chosen lines of a file.
+// Words returns the names on the chosen lines of a file.
 func Words(file string, src []byte, lines Lines) map[string]bool {
 	words := map[string]bool{}
 	_, toks := source.Read(file, src)

@@ -43,7 +43,7 @@ func TestHollow(t *testing.T) {
 	}
 }
 
-// TestCalled finds functions by their own names, and not those that call them.
+// TestCalled finds functions by their own names, but not their callers.
 func TestCalled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

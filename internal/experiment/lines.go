@@ -1,6 +1,6 @@
-// Package experiment changes source code on purpose, to find out what tests notice: expected values (canary), the
-// bodies of functions (hollow), and single operators and numbers (mutants). It also tells whether two states of a
-// project's tests differ in nothing but names. It reads tokens, not grammars, and runs nothing.
+// Package experiment changes source code on purpose, to find out whether the tests notice: expected values (canary),
+// function bodies (hollow), and single operators and numbers (mutants). It also detects whether two states of a
+// project's tests differ only in names. It works on tokens, without grammars, and runs nothing.
 package experiment
 
 import (
@@ -10,10 +10,10 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// Lines are numbers of lines of a file, from 1.
+// Lines is a set of line numbers of a file, counted from 1.
 type Lines map[int]bool
 
-// Only are those of the lines that are to be kept.
+// Only returns the lines for which keep is true.
 func (l Lines) Only(keep func(n int) bool) Lines {
 	out := Lines{}
 	for n := range l {
@@ -24,7 +24,7 @@ func (l Lines) Only(keep func(n int) bool) Lines {
 	return out
 }
 
-// Added are the lines of a text that an older one does not have, wherever they stand. Empty lines are none of them.
+// Added returns the non-empty lines of a text that an older text does not have, regardless of their position.
 func Added(before, after []byte) Lines {
 	had := map[string]int{}
 	for line := range strings.Lines(string(before)) {
@@ -41,14 +41,14 @@ func Added(before, after []byte) Lines {
 	return added
 }
 
-// SameCode reports whether two texts of a file differ in nothing but comments and layout. Of a language that is not
-// known every change counts.
+// SameCode reports whether two versions of a file differ only in comments and layout. In an unknown language every
+// change counts.
 func SameCode(file string, before, after []byte) bool {
 	l := source.LanguageOf(file)
 	if l == nil {
 		return string(before) == string(after)
 	}
-	column := func(src []byte, t source.Token) int { // indentation says what a line of Python belongs to
+	column := func(src []byte, t source.Token) int { // in Python the indentation says which block a line belongs to
 		return t.From - 1 - strings.LastIndexByte(string(src[:t.From]), '\n')
 	}
 	a, b := l.Tokens(before), l.Tokens(after)
@@ -57,7 +57,6 @@ func SameCode(file string, before, after []byte) bool {
 	})
 }
 
-// wordSet is the set of the words of a text.
 func wordSet(text string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(text) {
@@ -66,7 +65,7 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-// opposites are words of a text, of which each two stand for each other.
+// opposites reads the words of a text in pairs, and maps each word to the other one.
 func opposites(text string) map[string]string {
 	words := map[string]string{}
 	for pair := range slices.Chunk(strings.Fields(text), 2) {
@@ -75,13 +74,13 @@ func opposites(text string) map[string]string {
 	return words
 }
 
-// edit puts a text in place of some bytes.
+// edit replaces a range of bytes by a text.
 type edit struct {
 	from, to int
 	text     string
 }
 
-// apply makes edits, which are in the order of their places and do not overlap.
+// apply makes edits, which are sorted by position. It skips an edit that overlaps the one before.
 func apply(src []byte, edits []edit) []byte {
 	var b strings.Builder
 	at := 0
@@ -97,10 +96,9 @@ func apply(src []byte, edits []edit) []byte {
 	return []byte(b.String())
 }
 
-// tokens are those of a file.
 type tokens []source.Token
 
-// text is that of a token, "" before the first and behind the last.
+// text returns the text of a token, or "" before the first and after the last.
 func (t tokens) text(i int) string {
 	if i < 0 || i >= len(t) {
 		return ""
@@ -108,15 +106,15 @@ func (t tokens) text(i int) string {
 	return t[i].Text
 }
 
-// is reports whether a token has one of some texts.
+// is reports whether a token has one of the texts.
 func (t tokens) is(i int, texts ...string) bool {
 	return i >= 0 && i < len(t) && slices.Contains(texts, t[i].Text)
 }
 
-// begins reports whether a token is the first of a line.
+// begins reports whether a token is the first on its line.
 func (t tokens) begins(i, line int) bool { return t[i].Line == line && (i == 0 || t[i-1].Line < line) }
 
-// spell reports whether some texts stand at a token.
+// spell reports whether the texts of consecutive tokens match, starting at a token.
 func (t tokens) spell(i int, texts ...string) bool {
 	for n, text := range texts {
 		if t.text(i+n) != text {
@@ -126,7 +124,7 @@ func (t tokens) spell(i int, texts ...string) bool {
 	return true
 }
 
-// has reports whether one of the tokens has one of some texts.
+// has reports whether any of the tokens has one of the texts.
 func (t tokens) has(texts ...string) bool {
 	return slices.ContainsFunc(t, func(x source.Token) bool { return slices.Contains(texts, x.Text) })
 }

@@ -6,18 +6,18 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// Mutant is one small change of a file's behaviour.
+// Mutant is one small change to a file's behaviour.
 type Mutant struct {
 	Line     int
 	Was, Now string
-	Text     []byte // of the whole file
+	Text     []byte // the whole file
 }
 
-// swaps are operators and what stands in their places.
+// swaps maps operators and booleans to their replacements.
 var swaps = opposites("== != === !== < >= > <= + - * / && || and or += -= true false True False")
 
-// Mutants are at most so many changes of the chosen lines, spread over them, and one for each line: a number, an
-// operator, a negation or a truth value. Messages and imports are left alone.
+// Mutants returns at most `most` changes of the chosen lines, spread evenly and one per line: a number, an operator, a
+// negation or a boolean. It skips log messages and imports.
 func Mutants(file string, src []byte, lines Lines, most int) []Mutant {
 	_, toks := source.Read(file, src)
 	var all []Mutant
@@ -41,7 +41,7 @@ func Mutants(file string, src []byte, lines Lines, most int) []Mutant {
 	return slices.Clip(some)
 }
 
-// mutated is what a token becomes, "" for one that stays.
+// mutated returns the replacement of a token, or "" if the token stays.
 func mutated(src []byte, toks tokens, i int) string {
 	t := toks[i]
 	switch {
@@ -49,7 +49,7 @@ func mutated(src []byte, toks tokens, i int) string {
 		return plus(t.Text, 0)
 	case toks.is(i, "!", "not"):
 		return twice(toks, i)
-	case toks.is(i, "<", ">") && !(blank(src, t.From-1) && blank(src, t.To)): // of a type's parameters
+	case toks.is(i, "<", ">") && !(blank(src, t.From-1) && blank(src, t.To)): // type parameters
 		return ""
 	case toks.is(i, "*", "-", "+", "/") && !(blank(src, t.To) && calculates(toks, i)):
 		return ""
@@ -59,8 +59,8 @@ func mutated(src []byte, toks tokens, i int) string {
 
 func blank(src []byte, at int) bool { return at >= 0 && at < len(src) && src[at] == ' ' }
 
-// calculates reports whether an operator stands between two operands that are no texts: it is not a pointer,
-// nor a sign.
+// calculates reports whether a sign is an operator between two operands that are not strings, and not a pointer or the
+// sign of a number.
 func calculates(toks tokens, i int) bool {
 	if i == 0 || i+1 >= len(toks) || toks[i+1].Kind == source.String {
 		return false
@@ -70,8 +70,8 @@ func calculates(toks tokens, i int) bool {
 		before.Text != "return"
 }
 
-// twice is a negation that is taken back, "" for what is none: a macro, an attribute and the type of what never returns
-// in Rust, `not in` and `is not` in Python, an assertion in TypeScript and Kotlin, the first line of a script.
+// twice returns a double negation, or "" for a sign that does not negate: macros, attributes and the never type of
+// Rust, `not in` and `is not` in Python, non-null assertions in TypeScript and Kotlin, and the first line of a script.
 func twice(toks []source.Token, i int) string {
 	before := ""
 	if i > 0 {
@@ -90,7 +90,7 @@ func twice(toks []source.Token, i int) string {
 	return "!!"
 }
 
-// spoken reports whether a token is in a call that only says something to people.
+// spoken reports whether a token is part of a call that only logs or prints.
 func spoken(toks []source.Token, i int) bool {
 	for k := i; k >= 0 && toks[k].Line == toks[i].Line; k-- {
 		switch toks[k].Text {

@@ -32,10 +32,10 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// TestNegations takes back what negates, and leaves alone what only looks like it.
+// TestNegations doubles negations, and leaves signs alone that only look like one.
 func TestNegations(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ file, src, was, now string }{ // was is "" where nothing is changed
+	for _, c := range []struct{ file, src, was, now string }{ // was is "" if nothing changes
 		{"a.go", "return !ok(a)\n", "!ok", "!!ok"},
 		{"a.js", "if (!a) b()\n", "(!a", "(!!a"},
 		{"a.ts", "const a = !b\n", "= !b", "= !!b"},

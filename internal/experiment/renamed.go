@@ -10,13 +10,12 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// Files are texts by path.
+// Files maps paths to file contents.
 type Files map[string][]byte
 
-// Renamed reports whether two states of a project's tests differ in nothing but names: one old name for one new name
-// throughout, files under other paths, and what is imported from where. Only names that the project declares itself, in
-// its code or its tests, may change: others, such as those of assertions, say what a test asks. Layout and comments do
-// not count.
+// Renamed reports whether two states of a project's tests differ only in names (each old name always has the same new
+// name), in file paths, and in imports. Only names that the project declares itself, in its code or its tests, may
+// change: others, such as those of assertions, decide how strict a test is. Layout and comments do not count.
 func Renamed(testsBefore, testsAfter, codeBefore, codeAfter Files) bool {
 	r := renaming{to: map[string]string{}, from: map[string]string{}, before: declared(testsBefore, codeBefore),
 		after: declared(testsAfter, codeAfter)}
@@ -46,16 +45,16 @@ func Renamed(testsBefore, testsAfter, codeBefore, codeAfter Files) bool {
 	return len(came) == 0
 }
 
-// renaming is what is known of old and new names.
+// renaming maps old names to new names and back.
 type renaming struct {
 	to, from      map[string]string
-	before, after map[string]bool // names that the project declares, and its files
+	before, after map[string]bool // names that the project declares, and the stems of its moved files
 }
 
-// qualifier marks a name before a dot: a module may be called as one of its functions.
+// qualifier marks a name before a dot, because a module may have the same name as one of its functions.
 const qualifier = "."
 
-// files takes the stems of files that went, and of those that came, for names of modules.
+// files accepts the stems of removed files and of added files as names of modules.
 func (r *renaming) files(before, after Files) {
 	for name := range before {
 		if _, stays := after[name]; !stays {
@@ -71,7 +70,7 @@ func (r *renaming) files(before, after Files) {
 
 func stem(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
 
-// same compares two texts, and takes over the names that it meets if they fit.
+// same compares two texts. If they fit, it adds the names in them to the renaming.
 func (r *renaming) same(file string, before, after []byte) bool {
 	l := source.LanguageOf(file)
 	if l == nil {
@@ -95,7 +94,7 @@ func (r *renaming) same(file string, before, after []byte) bool {
 	return true
 }
 
-// fits reports whether one token may stand for another.
+// fits reports whether one token may be a renaming of another.
 func (r *renaming) fits(x, y source.Token, mark string) bool {
 	switch {
 	case x.Kind != y.Kind:
@@ -108,7 +107,7 @@ func (r *renaming) fits(x, y source.Token, mark string) bool {
 	return x.Text == y.Text
 }
 
-// takes reports whether one name may stand for another, and remembers it.
+// takes reports whether one name may be a renaming of another, and records the pair.
 func (r *renaming) takes(x, y, mark string) bool {
 	switch {
 	case r.to[x+mark] == "" && r.from[y+mark] == "":
@@ -123,7 +122,7 @@ func (r *renaming) takes(x, y, mark string) bool {
 
 var wordRE = lazyregexp.New(`[\p{L}_][\p{L}\p{N}_]*`)
 
-// texts reports whether two texts differ only in names, as those of messages and titles do.
+// texts reports whether two strings, such as messages and titles, differ only in names.
 func (r *renaming) texts(x, y string) bool {
 	if x == y {
 		return true
@@ -140,7 +139,7 @@ func (r *renaming) texts(x, y string) bool {
 	return true
 }
 
-// withoutImports are the tokens of a text but for those of lines that import something.
+// withoutImports returns the tokens of a text except those of import lines.
 func withoutImports(l *source.Language, src []byte) []source.Token {
 	var out []source.Token
 	toks := l.Tokens(src)
@@ -150,7 +149,7 @@ func withoutImports(l *source.Language, src []byte) []source.Token {
 			end++
 		}
 		if toks[i].Text != "@" && importing(toks, i) {
-			for k := i; k < end; k++ { // over all lines of a list in brackets
+			for k := i; k < end; k++ { // also skip the other lines of a list in brackets
 				if t := toks[k].Text; t == "(" || t == "{" {
 					end = max(end, closing(toks, k)+1)
 				}
@@ -163,7 +162,7 @@ func withoutImports(l *source.Language, src []byte) []source.Token {
 	return out
 }
 
-// importing reports whether the line that begins with a token imports something.
+// importing reports whether the line that begins with this token imports something.
 func importing(toks []source.Token, i int) bool {
 	switch toks[i].Text {
 	case "import", "from", "package", "use", "using", "mod":
@@ -172,14 +171,14 @@ func importing(toks []source.Token, i int) bool {
 	return (toks[i].Text == "const" || toks[i].Text == "let" || toks[i].Text == "var") && notRun(toks, toks[i].Line)
 }
 
-// declares are words that stand before a name that they declare.
+// declares are keywords that declare the name after them.
 var declares = wordSet(`
 	def func function fn class const let var struct type interface trait enum mod static val record module`)
 
-// noType are words before a name that are no type of what it declares.
+// noType are words that stand before a name but are not its type.
 var noType = wordSet("return new else await in not and or if assert throw yield case is")
 
-// declared are the names that files declare.
+// declared returns the names that the files declare.
 func declared(all ...Files) map[string]bool {
 	names := map[string]bool{}
 	for _, files := range all {
@@ -190,7 +189,6 @@ func declared(all ...Files) map[string]bool {
 	return names
 }
 
-// declaredIn are the names that a file declares.
 func declaredIn(l *source.Language, toks tokens) map[string]bool {
 	names := map[string]bool{}
 	for i, t := range toks {
@@ -202,7 +200,7 @@ func declaredIn(l *source.Language, toks tokens) map[string]bool {
 	return names
 }
 
-// isMethod reports whether a word may be a method's name, by what stands around it.
+// isMethod reports whether a word may be a method's name, judged by its neighbours.
 func isMethod(l *source.Language, toks tokens, i int) bool {
 	if !toks.is(i+1, "(") || i == 0 {
 		return false
@@ -211,7 +209,7 @@ func isMethod(l *source.Language, toks tokens, i int) bool {
 		l.Name == "java" && toks[i-1].Kind == source.Word && !noType[toks[i-1].Text]
 }
 
-// isField reports whether a word may be the name of a field, or of a method of a class in JavaScript.
+// isField reports whether a word may be the name of a field, or of a method of a JavaScript class.
 func isField(l *source.Language, toks tokens, i int) bool {
 	return l.Braces && (toks.is(i+1, ":") || l.Name == "script" && toks.is(i+1, "(") && toks.is(i-1, "}", "{", "async"))
 }

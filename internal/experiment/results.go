@@ -10,21 +10,22 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// RaisesThere makes every function that OtherResults changes raise instead, when it returns what would be another
-// value: what a test does not notice of that it never asks for.
+// RaisesThere makes every function that OtherResults changes raise instead, whenever its changed result would differ. A
+// test that does not notice this never uses that result.
 func RaisesThere(file string, src []byte, lines Lines) ([]byte, int) {
 	return otherResultsOf(file, src, lines, raised)
 }
 
-// OtherResults makes every function that has one of the chosen lines return something else than it does: numbers one
-// larger, texts with a letter more, truth values turned, lists and objects with such values in them. What has another
-// type stays. It returns how many functions it changed. A test that asks what these functions return must notice it.
+// OtherResults makes every function that has one of the chosen lines return another result: numbers plus one, strings
+// with one more letter, booleans negated, lists and objects with such values in them. Values of other types stay. It
+// returns how many functions it changed. A test that checks the results of these functions must notice it.
 func OtherResults(file string, src []byte, lines Lines) ([]byte, int) {
 	return otherResultsOf(file, src, lines, other)
 }
 
-// Nothing makes every function that has one of the chosen lines return nothing: no value and no error in Go, where it
-// still does what it does, and at once in Python and JavaScript. Other languages have nothing that fits every function.
+// Nothing makes every function that has one of the chosen lines return no value. In Go its body still runs, and its
+// results become zero values, so it returns no error. In Python and JavaScript it returns at once. Other languages have
+// no such value that fits every function.
 func Nothing(file string, src []byte, lines Lines) ([]byte, int) {
 	l, _ := source.Read(file, nil)
 	switch {
@@ -37,12 +38,12 @@ func Nothing(file string, src []byte, lines Lines) ([]byte, int) {
 	return src, 0
 }
 
-// result is what stands in place of what a function returns.
+// result selects the replacement for a function's result.
 type result int
 
 const (
 	other  result = iota // another value
-	raised               // nothing: it raises
+	raised               // no value: it raises
 	none                 // no value
 )
 
@@ -97,7 +98,7 @@ func (o *otherResults) text(from, to int) string {
 	return string(o.src[o.toks[from].From:o.toks[to-1].To])
 }
 
-// around puts texts around what is between the braces of a body.
+// around adds texts at the start and at the end of a body, within its braces.
 func (o *otherResults) around(b body, before, after string) bool {
 	o.edit(o.toks[b.open].To, before)
 	o.edit(o.toks[b.end].From, after)
@@ -106,18 +107,18 @@ func (o *otherResults) around(b body, before, after string) bool {
 
 var notName = lazyregexp.New(`\W`)
 
-// helper is a name that no other file of the same package uses.
+// helper returns a name that no other file of the same package uses.
 func (o *otherResults) helper() string {
 	base := path.Base(o.file)
 	return "WfsOther_" + notName.ReplaceAllString(strings.TrimSuffix(base, path.Ext(base)), "_")
 }
 
-// word reports whether a function's head has a word.
+// word reports whether a function's head contains one of the words.
 func (o *otherResults) word(b body, words ...string) bool {
 	return slices.ContainsFunc(o.toks[b.head:b.open], func(t source.Token) bool { return slices.Contains(words, t.Text) })
 }
 
-// inGo calls the body as a function of its own, and returns its results changed.
+// inGo wraps the body in a function literal, and returns its results changed.
 func (o *otherResults) inGo(b body) bool {
 	from := o.resultsInGo(b)
 	if from < 0 || from >= b.open {
@@ -143,7 +144,7 @@ func (o *otherResults) inGo(b body) bool {
 		"}(); return "+strings.Join(changed, ", ")+" ")
 }
 
-// resultsInGo is the token behind a function's parameters, -1 for none.
+// resultsInGo returns the index of the token after a function's parameters, or -1 if there are none.
 func (o *otherResults) resultsInGo(b body) int {
 	at := b.open - 1
 	for at >= b.head && o.toks[at].Text != "func" {
@@ -153,7 +154,7 @@ func (o *otherResults) resultsInGo(b body) int {
 		return -1
 	}
 	at++
-	if o.toks[at].Text == "(" && at+1 < b.open { // a receiver, or the parameters of one without a name
+	if o.toks[at].Text == "(" && at+1 < b.open { // a receiver, or the parameters of a function literal
 		if next := closing(o.toks, at) + 1; next < b.open && o.toks[next].Kind == source.Word && o.toks[next+1].Text == "(" {
 			at = next
 		}
@@ -170,7 +171,7 @@ func (o *otherResults) resultsInGo(b body) int {
 	return closing(o.toks, at) + 1
 }
 
-// helperInGo adds the function that changes a value, and what it imports behind the name of the package.
+// helperInGo adds the function that changes a value, and its import after the package name.
 func (o *otherResults) helperInGo() {
 	if o.as == none {
 		o.edit(len(o.src), "\nfunc "+o.helper()+"[T any](T) (v T) { return }\n")
@@ -185,7 +186,7 @@ func (o *otherResults) helperInGo() {
 		`; if !wfsReflect.DeepEqual(v, w) { panic("other") }; return w }`))
 }
 
-// pick puts what raises in place of what returns another value, where that is asked for.
+// pick replaces the code that returns another value by code that raises, if that was chosen.
 func (o *otherResults) pick(text, other, raises string) string {
 	if o.as != raised {
 		return text
@@ -220,14 +221,14 @@ func NAME_in(v wfsReflect.Value) {
 }
 `
 
-// inPython puts a decorator before the head of the function, behind all others.
+// inPython adds a decorator directly before the function's head, after all other decorators.
 func (o *otherResults) inPython(b body) bool {
 	if b.head+1 < len(o.toks) && o.toks[b.head+1].Text == "__init__" {
 		return false
 	}
 	at := o.toks[b.head].From
 	if b.head > 0 && o.toks[b.head-1].Text == "async" {
-		return false // what is returned is still to be awaited
+		return false // the result still has to be awaited
 	}
 	start := strings.LastIndexByte(string(o.src[:at]), '\n') + 1
 	if strings.TrimSpace(string(o.src[start:at])) != "" {
@@ -244,7 +245,7 @@ const pythonOther = `@(lambda T: lambda f: __import__("functools").wraps(f)(lamb
 	`else [T(x, T) for x in v] or [None] if isinstance(v, list) else tuple(T(x, T) for x in v) if type(v) is tuple ` +
 	`else {k: T(x, T) for k, x in v.items()} if type(v) is dict else v)`
 
-// inScript calls the body as a function of its own: an arrow function, in which this and arguments are those around it.
+// inScript wraps the body in an arrow function, which keeps the outer `this` and `arguments`.
 func (o *otherResults) inScript(b body) bool {
 	if o.word(b, "constructor", "*", "set", "super") {
 		return false
@@ -280,7 +281,7 @@ const (
 		`if (s(T(v)) !== s(v)) throw new Error("other"); return v; `
 )
 
-// inRust calls the body as a closure of its own, where the type of its result is one that is understood.
+// inRust wraps the body in a closure, if rustOther knows the type of its result.
 func (o *otherResults) inRust(b body) bool {
 	arrow := slices.IndexFunc(o.toks[b.head:b.open], func(t source.Token) bool { return t.Text == "->" })
 	if arrow < 0 || o.word(b, "const", "async", "unsafe", "where") {
@@ -300,9 +301,9 @@ func (o *otherResults) inRust(b body) bool {
 
 var rustNumber = lazyregexp.New(`^[iu](8|16|32|64|128|size)$`)
 
-// rustOther is an expression for another value of a type, "" where the type is not understood.
+// rustOther returns an expression for another value of a type, or "" if it does not know the type.
 func rustOther(v string, typ tokens) string {
-	for len(typ) > 2 && typ[1].Text == "::" { // the path of a name
+	for len(typ) > 2 && typ[1].Text == "::" { // strip the path of a name
 		typ = typ[2:]
 	}
 	if len(typ) == 0 {
@@ -322,7 +323,7 @@ func rustOther(v string, typ tokens) string {
 	return ""
 }
 
-// rustOtherOf is an expression for another value of a type that has one word.
+// rustOtherOf returns an expression for another value of a type that is a single word.
 func rustOtherOf(v, name string) string {
 	switch {
 	case rustNumber.MatchString(name):
@@ -337,7 +338,6 @@ func rustOtherOf(v, name string) string {
 	return ""
 }
 
-// firstOf is the first of the parameters of a type.
 func firstOf(typ tokens) tokens {
 	depth := 0
 	for i, t := range typ {
@@ -355,7 +355,7 @@ func firstOf(typ tokens) tokens {
 	return typ
 }
 
-// inJava changes what each return statement of the body returns.
+// inJava changes the value of each return statement in the body.
 func (o *otherResults) inJava(b body) bool {
 	any := false
 	for i := b.open; i < b.end; i++ {

@@ -10,17 +10,16 @@ import (
 	"testing"
 )
 
-// TestOtherResults runs functions with other results, in the languages whose programs are here, and with what raises in
-// their place.
+// TestOtherResults runs functions with other results, and with raising ones, in all languages that are installed.
 func TestOtherResults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		file, src, main string
 		run             []string
 		functions       int
-		want            string // of other results
-		raises          string // is printed then
-		nothing         string // is printed when nothing is returned
+		want            string // output with other results
+		raises          string // output if it raises instead
+		nothing         string // output if nothing is returned
 	}{
 		{file: "a.go", src: "package main\n\nimport \"os\"\n\ntype pair struct{ N int; s string }\n\n" +
 			"func sum(a, b int) int { return a + b }\n\nfunc (p pair) both(x int) (n int, err error) {\n\tn = x\n\treturn\n}\n\n" +
@@ -83,7 +82,7 @@ func TestOtherResultsOfRust(t *testing.T) {
 	}
 }
 
-// TestNamed finds the lines of tests by the names that runners give them.
+// TestNamed finds the lines of tests by the names that runners print.
 func TestNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kind is what a call does to the files.
+// Kind is the effect of a call on files.
 type Kind string
 
 const (
@@ -30,14 +30,14 @@ const (
 	WriteOut Kind = "writeout" // sync_file_range: durable with the next Sync of any file
 )
 
-// Call is one call that changes a file below the root. Paths are relative to it.
+// Call is a system call that changes a file below the root. Paths are relative to the root.
 type Call struct {
 	Process int    // id of the thread that made it
 	Name    string // of the system call
 	Kind    Kind
 	Path    string
 	To      string // new path of Rename and Link; target of Symlink
-	Offset  int64  // of Write; the size of Truncate; the mode of Mkdir and Chmod
+	Offset  int64  // of Write; or the size of Truncate, or the mode of Mkdir and Chmod
 	Data    []byte // of Write
 }
 
@@ -57,14 +57,14 @@ func (c *Call) on(suffix string) bool {
 	return strings.HasSuffix(c.Path, suffix) || c.Kind == Rename && strings.HasSuffix(c.To, suffix)
 }
 
-// entry is a system call that begins.
+// entry is a system call that is about to run.
 type entry struct {
 	pid  int
 	nr   uint64
 	args [6]uint64
 }
 
-// call tells what a system call changes below root, nil for nothing.
+// call returns the change that a system call makes below root, or nil for none.
 func (e *entry) call(root string) *Call {
 	c := &Call{Process: e.pid}
 	const at = 0
@@ -143,13 +143,13 @@ func (e *entry) write(root string, c *Call) *Call {
 			c.Data = append(c.Data, e.bytes(binary.LittleEndian.Uint64(vector), binary.LittleEndian.Uint64(vector[8:]))...)
 		}
 		c.Offset = e.position(fd, st.Size)
-	default: // nothing here uses them so far: a record would lack the data
+	default: // no command in the tests uses these so far: the record would lack the data
 		c.Name = fmt.Sprintf("write (system call %d)", e.nr)
 	}
 	return c
 }
 
-// position is where a write without an offset begins.
+// position returns where a write without an offset begins.
 func (e *entry) position(fd uint64, size int64) int64 {
 	info, _ := os.ReadFile(e.proc("fdinfo", fmt.Sprint(fd)))
 	var pos, flags int64
@@ -185,7 +185,7 @@ func (e *entry) open(root string, c *Call) *Call {
 	}
 	if _, err := os.Lstat(filepath.Join(root, c.Path)); err == nil {
 		if flags&unix.O_TRUNC == 0 {
-			return nil // it is there already, and stays as it is
+			return nil // it exists, and stays unchanged
 		}
 		c.Kind = Truncate
 	} else if flags&unix.O_CREAT == 0 {
@@ -230,7 +230,6 @@ func (e *entry) proc(name ...string) string {
 	return filepath.Join(append([]string{"/proc", strconv.Itoa(e.pid)}, name...)...)
 }
 
-// file is the path of an open file.
 func (e *entry) file(fd uint64) string {
 	path, err := os.Readlink(e.proc("fd", strconv.Itoa(int(int32(fd)))))
 	if err != nil || !strings.HasPrefix(path, "/") || strings.HasSuffix(path, " (deleted)") {
@@ -239,7 +238,7 @@ func (e *entry) file(fd uint64) string {
 	return path
 }
 
-// path is an argument as an absolute path. The last part is not followed if it is a link.
+// path returns an argument as an absolute path. If the last part is a symbolic link, it is not followed.
 func (e *entry) path(dir, name uint64, plain bool) string {
 	p := e.text(name)
 	if p == "" {
@@ -280,7 +279,7 @@ func (e *entry) text(addr uint64) string {
 	return ""
 }
 
-// bytes reads the memory of the process: all of it, or what there is.
+// bytes reads the memory of the process, and returns fewer bytes if not all are readable.
 func (e *entry) bytes(addr, n uint64) []byte {
 	mem, err := os.Open(e.proc("mem"))
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package faults is for tests: it runs a command with all of its children under ptrace, numbers every system call that
-// changes a file below one directory in one order, and kills, fails or tears at any of them. What was recorded can be
-// replayed as what a power cut leaves on the disk. Linux on amd64 only.
+// Package faults is for tests. It runs a command and all of its children under ptrace, and numbers every system call
+// that changes a file below one directory in a single order. At any of these calls it can kill, make the call fail, or
+// tear a write. It can also replay the recorded calls to get the state of the disk after a power cut. Linux on amd64
+// only.
 package faults

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// traced runs a script under a tracer, which has a process of its own.
+// traced runs a script under a tracer in a process of its own.
 func traced(t *testing.T, dir, script string, f Fault) Outcome {
 	t.Helper()
 	sh, err := exec.LookPath("sh")
@@ -74,7 +74,7 @@ func TestCallsOfAllProcessesAreSeenInOrder(t *testing.T) {
 	}
 }
 
-// A call that fails leaves what was there before it.
+// A call that fails leaves the old state.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	const script = `echo one > a; mkdir a; rm a; mkdir b`
@@ -91,7 +91,7 @@ func TestEveryFault(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault Fault
 		exit  int
-		b     string // content, "-" for none
+		b     string // content; "-": no file
 		d     bool
 	}{
 		"kill before the rename": {Fault{Mode: KillAll, At: 3}, -1, "-", false},
@@ -117,7 +117,7 @@ func TestEveryFault(t *testing.T) {
 	}
 }
 
-// The first process alone is killed; its child goes on to the end, and is waited for.
+// Only the first process is killed; its child continues to its end, and Run waits for it.
 func TestKillFirst(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

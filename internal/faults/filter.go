@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watched are the system calls which may change files. Whatever else a command does is not stopped for, which makes a
-// traced command several times faster.
+// watched are the system calls that may change files. Other calls do not stop for the tracer, which makes a traced
+// command several times faster.
 var watched = []uint32{
 	unix.SYS_WRITE, unix.SYS_PWRITE64, unix.SYS_WRITEV, unix.SYS_PWRITEV, unix.SYS_PWRITEV2, unix.SYS_SENDFILE, unix.SYS_COPY_FILE_RANGE,
 	unix.SYS_CREAT, unix.SYS_RENAME, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_LINK, unix.SYS_LINKAT, unix.SYS_SYMLINK, unix.SYS_SYMLINKAT,
@@ -19,8 +19,8 @@ var watched = []uint32{
 	unix.SYS_CHMOD, unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_SYNC_FILE_RANGE,
 }
 
-// filter is the program which the kernel runs at each system call: the watched ones, and opens that make or empty a
-// file, stop for the tracer.
+// filter returns the seccomp program that the kernel runs at each system call. Watched calls, and opens that create or
+// truncate a file, stop for the tracer.
 func filter() []unix.SockFilter {
 	const (
 		load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
@@ -44,9 +44,9 @@ func filter() []unix.SockFilter {
 	return append(p, pass)
 }
 
-// become installs the filter and turns this process into a command. It returns only with an error.
+// become installs the filter and replaces this process by a command. It returns only on failure.
 func become(argv, env []string) error {
-	runtime.LockOSThread() // the filter is the thread's, and what it executes inherits it
+	runtime.LockOSThread() // the filter belongs to the thread, and the command that it executes inherits it
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return os.NewSyscallError("prctl", err)
 	}

@@ -16,40 +16,40 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mode is what happens at a point.
+// Mode is the kind of a fault.
 type Mode string
 
 const (
-	Run       Mode = "run"        // nothing: calls are recorded
-	KillAll   Mode = "kill-all"   // every process is killed before the call
-	KillFirst Mode = "kill-first" // the command alone is killed before the call; its children go on
+	Run       Mode = "run"        // none: calls are recorded
+	KillAll   Mode = "kill-all"   // kill every process before the call
+	KillFirst Mode = "kill-first" // kill only the command before the call; its children continue
 	Fail      Mode = "fail"       // the call fails with Errno
-	FailOn    Mode = "fail-on"    // it and every later one fails: for lack of space, those that need some
-	Tear      Mode = "tear"       // half of a write, then every process is killed; what is no write is made whole
+	FailOn    Mode = "fail-on"    // the call and every later one fails; for lack of space, only those that need some
+	Tear      Mode = "tear"       // half of a write happens, then every process is killed; any other call completes first
 )
 
-// Command is what is run.
+// Command is the command to run.
 type Command struct {
-	Argv []string // the first is a path
+	Argv []string // the first one is a path
 	Dir  string
 	Env  []string
-	Root string // calls that change something below count; without symbolic links
+	Root string // calls that change something below it count; must have no symbolic links
 }
 
-// Fault is where and what.
+// Fault is one injected fault.
 type Fault struct {
 	Mode  Mode
 	At    int // number of the call, from 1
 	Errno syscall.Errno
-	Of    string // counts only calls on paths that end so; all of them if empty
+	Of    string // count only calls on paths with this ending; "": all
 }
 
-// Outcome is what came of a command.
+// Outcome is the result of a command.
 type Outcome struct {
-	Calls  []Call // that were made below the root; with Data only when nothing was injected, and so are States
-	Points int    // how many there were, failed ones too
-	States []int  // which of them found the files as none before: the first, and those after a call that changed something
-	Writes []int  // which of them wrote more than a byte, and so can be torn
+	Calls  []Call // below the root; with Data only if no fault was injected, as for States
+	Points int    // number of calls, including failed ones
+	States []int  // calls that saw a new state of the files: the first, and those after a change
+	Writes []int  // calls that wrote more than a byte, and so can be torn
 	Hit    bool   // the point was reached
 	Exit   int    // -1: killed
 	Output string // both streams
@@ -63,19 +63,19 @@ type Request struct {
 	Fault   Fault
 }
 
-// Answer is what came of it. Refused says that this system does not let one process trace another.
+// Answer is the result of a Request. Refused means that this system does not let one process trace another.
 type Answer struct {
 	Outcome Outcome
 	Refused bool
 	Error   string
 }
 
-// Stage is set in the environment of a process that Serve starts from its own binary, under its own name, and that must
-// call Serve: it becomes the command.
+// Stage is set in the environment of a process that Serve starts from its own binary, with the same argv[0]. That
+// process must call Serve too, which turns it into the command.
 const Stage = "FAULTS_STAGE"
 
-// Serve carries out requests, in JSON, until there are no more. It waits for every child, and so must be alone in its
-// process.
+// Serve reads requests as JSON and answers them, until the input ends. It waits for every child process, so its process
+// must have no others.
 func Serve(in io.Reader, out io.Writer) error {
 	if os.Getenv(Stage) != "" {
 		if err := os.Unsetenv(Stage); err != nil {
@@ -102,9 +102,9 @@ func Serve(in io.Reader, out io.Writer) error {
 	}
 }
 
-// inject runs a command with at most one fault and waits until all of its processes are gone.
+// inject runs a command with at most one fault, and waits until all of its processes have ended.
 func inject(c Command, f Fault) (Outcome, error) {
-	runtime.LockOSThread() // a tracer is a thread
+	runtime.LockOSThread() // ptrace is per thread
 	defer runtime.UnlockOSThread()
 	t := &tracer{cmd: c, fault: f, threads: map[int]*thread{}, changed: true}
 	return t.run()
@@ -112,8 +112,8 @@ func inject(c Command, f Fault) (Outcome, error) {
 
 type thread struct {
 	begun   bool
-	pending *Call // between the beginning and the end of a call whose result matters
-	dying   bool  // all are killed when the call has ended
+	pending *Call // between the start and the end of a call whose result is needed
+	dying   bool  // kill all when the call has ended
 }
 
 type tracer struct {
@@ -123,12 +123,12 @@ type tracer struct {
 	first   int
 	n       int
 	out     Outcome
-	changed bool // something was, since the last point
+	changed bool // the files changed since the last point
 	killing bool
-	became  bool // the first process is the command
+	became  bool // the first process has become the command
 }
 
-// syscallInfo is struct ptrace_syscall_info of linux/ptrace.h, as far as it is used.
+// syscallInfo is the used part of struct ptrace_syscall_info in linux/ptrace.h.
 type syscallInfo struct {
 	op   uint8
 	_    [3]uint8
@@ -195,7 +195,7 @@ func (t *tracer) run() (Outcome, error) {
 	return t.out, err
 }
 
-// loop lets all threads go on from stop to stop until none is left.
+// loop resumes all threads from stop to stop until none is left.
 func (t *tracer) loop() error {
 	for {
 		var ws unix.WaitStatus
@@ -241,18 +241,18 @@ func (t *tracer) stopped(pid int, ws unix.WaitStatus) error {
 	case sig == syscall.SIGTRAP && ws.TrapCause() == unix.PTRACE_EVENT_SECCOMP:
 		if e := t.entry(pid); e != nil && !t.killing {
 			if c := e.call(t.cmd.Root); c != nil && c.on(t.fault.Of) && t.begins(pid, th, c) {
-				resume = unix.PtraceSyscall // stops when it has ended
+				resume = unix.PtraceSyscall // stop again at its end
 			}
 		}
 	case sig == stopOfSyscall:
 		t.ends(pid, th)
-	case sig == syscall.SIGTRAP && ws.TrapCause() == unix.PTRACE_EVENT_EXEC: // by whatever thread: it is the first now
+	case sig == syscall.SIGTRAP && ws.TrapCause() == unix.PTRACE_EVENT_EXEC: // any thread may have called it: it is the first thread now
 		t.became = t.became || pid == t.first
 		if former, err := unix.PtraceGetEventMsg(pid); err == nil && int(former) != pid {
 			delete(t.threads, int(former))
 		}
 	case sig == syscall.SIGTRAP: // a new process or thread
-	case sig == syscall.SIGSTOP && !th.begun: // how a new thread begins
+	case sig == syscall.SIGSTOP && !th.begun: // the start of a new thread
 	default:
 		deliver = int(sig)
 	}
@@ -261,7 +261,7 @@ func (t *tracer) stopped(pid int, ws unix.WaitStatus) error {
 	return nil
 }
 
-// entry is the call at which a thread was stopped, nil if it was killed meanwhile.
+// entry returns the call at which a thread has stopped, or nil if the thread was killed.
 func (t *tracer) entry(pid int) *entry {
 	var info syscallInfo
 	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, getSyscallInfo, uintptr(pid), unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
@@ -271,10 +271,10 @@ func (t *tracer) entry(pid int) *entry {
 	return &entry{pid, info.nr, info.args}
 }
 
-// begins decides about a call that has not been made yet, and reports whether its end matters.
+// begins handles a call before it runs, and reports whether its end must be seen as well.
 func (t *tracer) begins(pid int, th *thread, c *Call) bool {
 	t.n++
-	if t.changed || t.fault.Of != "" { // calls on other paths change something too
+	if t.changed || t.fault.Of != "" { // calls on other paths change files too
 		t.out.States, t.changed = append(t.out.States, t.n), false
 	}
 	if c.Kind == Write && len(c.Data) > 1 {
@@ -305,7 +305,7 @@ func (t *tracer) begins(pid int, th *thread, c *Call) bool {
 		t.hit(c)
 		var regs unix.PtraceRegs
 		if unix.PtraceGetRegs(pid, &regs) == nil {
-			regs.Orig_rax = ^uint64(0) // is not made
+			regs.Orig_rax = ^uint64(0) // skip the call
 			regs.Rax = uint64(-int64(t.fault.Errno))
 			_ = unix.PtraceSetRegs(pid, &regs)
 		}
@@ -316,12 +316,12 @@ func (t *tracer) begins(pid int, th *thread, c *Call) bool {
 	return false
 }
 
-// readOnly reports whether what goes wrong concerns files that are to be removed as well.
+// readOnly reports whether the fault also affects the removal of files.
 func (t *tracer) readOnly() bool {
 	return t.fault.Errno != syscall.ENOSPC && t.fault.Errno != syscall.EDQUOT
 }
 
-// hit notes the first call that a fault met.
+// hit records the first call that a fault hit.
 func (t *tracer) hit(c *Call) {
 	if !t.out.Hit {
 		t.out.Hit = true

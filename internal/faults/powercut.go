@@ -12,16 +12,16 @@ import (
 	"strings"
 )
 
-// Model is what a power cut takes away. Both are what a journaling file system may do: a sync of any file or directory
-// makes all names durable that were made before it, and the content of that file.
+// Model is the extent of the loss in a power cut. Both are possible in a journaling file system, where a sync of any
+// file or directory makes all earlier names durable, and the content of that file.
 type Model string
 
 const (
-	ContentLost Model = "content-lost" // names are there, and what was not synced of their content is not
-	NamesLost   Model = "names-lost"   // names since the last sync are gone as well
+	ContentLost Model = "content-lost" // names survive; content that was not synced is lost
+	NamesLost   Model = "names-lost"   // names since the last sync are lost as well
 )
 
-// Disk replays calls and says what a power cut leaves.
+// Disk replays calls and computes the files after a power cut.
 type Disk struct {
 	now, kept map[string]*inode // by path; kept: at the last sync
 }
@@ -30,11 +30,11 @@ type inode struct {
 	mode      fs.FileMode
 	target    string // of a symbolic link
 	now, kept []byte
-	out       []byte // written out, and durable with the next sync of anything
+	out       []byte // written out; durable after the next sync of anything
 	pending   bool
 }
 
-// ReadDisk takes a directory as what is durable.
+// ReadDisk reads a directory as the durable state.
 func ReadDisk(dir string) (*Disk, error) {
 	d := &Disk{now: map[string]*inode{}}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -63,7 +63,7 @@ func ReadDisk(dir string) (*Disk, error) {
 	return d, err
 }
 
-// Matters reports whether a call can change what a power cut leaves.
+// Matters reports whether a call can change the files after a power cut.
 func (c Call) Matters(m Model) bool {
 	if m == NamesLost {
 		return c.Kind == Sync || c.Kind == Chmod
@@ -71,7 +71,7 @@ func (c Call) Matters(m Model) bool {
 	return c.Kind != Write && c.Kind != Truncate && c.Kind != WriteOut
 }
 
-// Apply makes one call.
+// Apply replays one call.
 func (d *Disk) Apply(c Call) error {
 	n := d.now[c.Path]
 	need := c.Kind != Create && c.Kind != Mkdir && c.Kind != Symlink && c.Kind != Rename && c.Kind != Remove
@@ -112,14 +112,14 @@ func (d *Disk) Apply(c Call) error {
 	return nil
 }
 
-// resized returns a copy of this size, filled up with zeros.
+// resized returns a copy with the given size, padded with zeros.
 func resized(data []byte, size int64) []byte {
 	out := make([]byte, size)
 	copy(out, data)
 	return out
 }
 
-// rename moves a name, and all below it. A path outside of the root is "".
+// rename moves a name and all names below it. "" is a path outside of the root.
 func (d *Disk) rename(from, to string) {
 	for path, n := range maps.Clone(d.now) {
 		rest, ok := strings.CutPrefix(path, from)
@@ -133,13 +133,13 @@ func (d *Disk) rename(from, to string) {
 	}
 }
 
-// Cut writes what is left into an empty directory.
+// Cut writes the files after a power cut into an empty directory.
 func (d *Disk) Cut(m Model, dir string) error {
 	names := d.now
 	if m == NamesLost {
 		names = d.kept
 	}
-	for _, path := range slices.Sorted(maps.Keys(names)) { // directories come before what they hold
+	for _, path := range slices.Sorted(maps.Keys(names)) { // directories come before their contents
 		n, to := names[path], filepath.Join(dir, path)
 		var err error
 		switch {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// cut replays calls on a directory with a file "old", and returns what is left as "name=content" texts.
+// cut replays calls on a directory with a file "old", and returns the remaining files as "name=content" texts.
 func cut(t *testing.T, m Model, calls ...Call) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,8 +46,8 @@ func TestPowerCut(t *testing.T) {
 	sync := Call{Kind: Sync, Path: "new"}
 	for name, c := range map[string]struct {
 		calls   []Call
-		content map[string]string // what is left when content is lost
-		names   map[string]string // when names are lost as well
+		content map[string]string // after content is lost
+		names   map[string]string // after names are lost as well
 	}{
 		"nothing":  {nil, map[string]string{"old": "old"}, map[string]string{"old": "old"}},
 		"unsynced": {[]Call{create, write}, map[string]string{"old": "old", "new": ""}, map[string]string{"old": "old"}},

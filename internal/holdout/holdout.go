@@ -1,4 +1,5 @@
-// Package holdout holds files that are put over a clean tree before it is judged, and that whoever works never sees.
+// Package holdout stores hold-out tests: files that are added to a clean checkout before it is judged, and that the
+// agent never sees.
 package holdout
 
 import (
@@ -18,27 +19,27 @@ import (
 	"strings"
 )
 
-// Bounds of one pack. Tests are small; whoever names the wrong directory should hear of it.
+// Bounds of one pack. Tests are small, so a larger directory is probably the wrong one.
 const (
 	MaxFiles = 5000
 	MaxBytes = 64 << 20
 )
 
-// File is one of them. Path is relative to the top of a work tree, with slashes.
+// File is a file of a pack. Path is relative to the top of a work tree, with slashes.
 type File struct {
 	Path string
 	Exec bool
 	Data []byte
 }
 
-// Pack is all of them, sorted by path.
+// Pack is a set of files, sorted by path.
 type Pack []File
 
-// skipped are names of directories that are nobody's tests.
+// skipped are names of directories that never hold tests.
 var skipped = strings.Fields(".git .wfs .workflow __pycache__ .pytest_cache node_modules")
 
-// ReadDir reads a directory. Directories of git, wfs and of caches are left out; links and what else is no
-// ordinary file are refused.
+// ReadDir reads a directory into a pack. It skips directories of git, wfs and caches, and fails on links and other
+// irregular files.
 func ReadDir(dir string) (Pack, error) {
 	var files []File
 	size := int64(0)
@@ -73,7 +74,7 @@ func ReadDir(dir string) (Pack, error) {
 
 func tooLarge() error { return fmt.Errorf("there are more than %d MB", MaxBytes>>20) }
 
-// New makes a pack of files.
+// New makes a pack from files.
 func New(files []File) (Pack, error) {
 	var p Pack
 	size := 0
@@ -93,7 +94,7 @@ func New(files []File) (Pack, error) {
 	return p, p.check()
 }
 
-// check refuses what cannot be put over a tree.
+// check returns an error if the pack cannot be added to a tree.
 func (p Pack) check() error {
 	if len(p) == 0 {
 		return errors.New("there is no file")
@@ -106,7 +107,7 @@ func (p Pack) check() error {
 	return nil
 }
 
-// Digest tells one pack from another: SHA-256 of names, modes and contents, in hexadecimal.
+// Digest returns the identity of a pack: SHA-256 of names, modes and contents, in hexadecimal.
 func (p Pack) Digest() string {
 	h := sha256.New()
 	for _, f := range p {
@@ -116,7 +117,7 @@ func (p Pack) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Encode is a pack as one compressed file, so that nobody finds a test in it who looks for a word.
+// Encode returns a pack as one compressed file, so that a text search does not find tests in it.
 func (p Pack) Encode() ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -166,8 +167,8 @@ func Decode(data []byte) (Pack, error) {
 	}
 }
 
-// Lay writes the files below a directory, over what is there. No link leads it out: what stands in the way of a
-// file or of a directory is removed.
+// Lay writes the files below a directory, over existing ones. It removes files and links that are in the way, so that
+// no link can redirect it out of the directory.
 func (p Pack) Lay(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

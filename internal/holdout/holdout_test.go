@@ -79,7 +79,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestLay: whatever an agent has put where the files go, they go there, and nowhere else.
+// TestLay: hold-out files go to their paths, and nowhere else, even if an agent has put something in their way.
 func TestLay(t *testing.T) {
 	t.Parallel()
 	dir, out := t.TempDir(), t.TempDir()

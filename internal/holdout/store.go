@@ -13,25 +13,25 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Store is a directory of the person's own with hold-out tests, each below the first half of its digest: not in the
-// repository, whose objects anybody who works there can list. Nothing in the repository says where they came from.
+// Store is a directory of the user with hold-out tests, each below the first half of its digest. It is outside the
+// repository, because the agent can list all objects there. Nothing in the repository says where the tests came from.
 type Store string
 
 // Files of one copy.
 const (
 	packFile   = "files.tar.gz"
 	sourceFile = "from" // JSON: Source
-	ownersFile = "for"  // a line for each owner
-	runsDir    = "runs" // what gates printed, by run
+	ownersFile = "for"  // one line per owner
+	runsDir    = "runs" // the output of gates, by run
 
 	maxRuns     = 20
 	maxPackFile = MaxBytes + 1<<20
 )
 
-// Source is where hold-out tests were taken from.
+// Source is the origin of hold-out tests.
 type Source struct {
 	Directory string `json:"directory,omitempty"`
-	Ref       string `json:"ref,omitempty"` // as it was typed
+	Ref       string `json:"ref,omitempty"` // as the user typed it
 	Commit    string `json:"commit,omitempty"`
 }
 
@@ -46,7 +46,7 @@ func (s Store) dir(digest string) string {
 	return filepath.Join(string(s), digest[:min(len(digest), 32)])
 }
 
-// Keep keeps a pack for an owner. A copy that is there already is the same.
+// Keep stores a pack for an owner. An existing copy has the same content, because the digest names it.
 func (s Store) Keep(p Pack, from Source, owner string) error {
 	dir := s.dir(p.Digest())
 	if err := durable.MkdirAll(dir); err != nil {
@@ -69,12 +69,12 @@ func (s Store) Keep(p Pack, from Source, owner string) error {
 	return durable.WriteFile(filepath.Join(dir, sourceFile), source, 0o600)
 }
 
-// Claim appends an owner to those of a copy, if it is there. Others may do so at the same time, and an earlier line may
-// be torn.
+// Claim adds an owner to a copy, if the copy exists. Other processes may do so at the same time, and an earlier line
+// may be incomplete.
 func (s Store) Claim(digest, owner string) error {
 	const tries = 10
 	if _, err := os.Lstat(s.dir(digest)); err != nil {
-		return nil //nolint:nilerr // whoever needs the copy says that it is missing
+		return nil //nolint:nilerr // the user of the copy reports that it is missing
 	}
 	for try := 1; ; try++ {
 		f, err := durable.OpenAppend(filepath.Join(s.dir(digest), ownersFile))
@@ -82,13 +82,13 @@ func (s Store) Claim(digest, owner string) error {
 			return err
 		}
 		err = errors.Join(f.Append([]byte("\n"+owner+"\n")), f.Close())
-		if !errors.Is(err, durable.ErrReplaced) || try == tries { // another process has appended its own meanwhile
+		if !errors.Is(err, durable.ErrReplaced) || try == tries { // another process replaced the file by appending its own line
 			return err
 		}
 	}
 }
 
-// Load reads the copy with a digest.
+// Load reads the copy with the given digest.
 func (s Store) Load(digest string) (Pack, error) {
 	data, err := durable.ReadFile(filepath.Join(s.dir(digest), packFile), maxPackFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,13 +104,13 @@ func (s Store) Load(digest string) (Pack, error) {
 	return p, nil
 }
 
-// Source says where the copy with a digest was taken from, if that is known.
+// Source returns the origin of the copy with the given digest, if known.
 func (s Store) Source(digest string) (from Source, known bool) {
 	data, err := durable.ReadFile(filepath.Join(s.dir(digest), sourceFile), 1<<16)
 	return from, err == nil && json.Unmarshal(data, &from) == nil && from.String() != ""
 }
 
-// Run is the directory with what gates printed in a run, "" for none.
+// Run returns the directory with the output of gates in a run, or "" if there is none.
 func (s Store) Run(digest, run string) string {
 	dir := filepath.Join(s.dir(digest), runsDir, filepath.Base(run))
 	if info, err := os.Stat(dir); run == "" || err != nil || !info.IsDir() {
@@ -119,7 +119,7 @@ func (s Store) Run(digest, run string) string {
 	return dir
 }
 
-// NewRun makes an empty directory for what gates print, and removes the oldest of many.
+// NewRun creates an empty directory for the output of gates, and removes the oldest ones beyond maxRuns.
 func (s Store) NewRun(digest, run string) (string, error) {
 	runs := filepath.Join(s.dir(digest), runsDir)
 	dir := filepath.Join(runs, run)
@@ -149,7 +149,7 @@ func (s Store) NewRun(digest, run string) (string, error) {
 	return dir, nil
 }
 
-// Unused lists the directories of copies that no owner needs, and that had no new one since a time.
+// Unused lists the directories of copies that no owner needs and that got no new owner since a time.
 func (s Store) Unused(since time.Time, needs func(owner string) bool) (paths []string) {
 	entries, _ := os.ReadDir(string(s))
 	for _, e := range entries {

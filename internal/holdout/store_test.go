@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Sessions that begin with the same hold-out tests at the same time are all written down as those that want the copy.
+// Sessions that begin with the same hold-out tests at the same time are all recorded as owners of the copy.
 func TestClaimedAtOnce(t *testing.T) {
 	t.Parallel()
 	store := Store(t.TempDir())

@@ -1,5 +1,5 @@
-// Package lazyregexp compiles regular expressions when they are used first: most commands use few of them, and
-// all have to start quickly.
+// Package lazyregexp compiles regular expressions at their first use. Most commands use few of them, and all have to
+// start quickly.
 package lazyregexp
 
 import (
@@ -10,7 +10,7 @@ import (
 // Regexp is a regexp.Regexp that is compiled at its first use.
 type Regexp struct{ get func() *regexp.Regexp }
 
-// New returns the regular expression of a text, which has to be one.
+// New returns a Regexp. Its first use panics if the text is not a valid regular expression.
 func New(text string) *Regexp {
 	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
 }

@@ -2,8 +2,8 @@ package proc
 
 import "os"
 
-// Above lists the processes that this one descends from, its parent first. What a run leaves behind descends from
-// whoever started the run as long as that lives: see children.
+// Above lists the ancestors of this process, its parent first. Processes that a run leaves behind are descendants of
+// the process that started the run, as long as that process lives: see children.
 func Above() []int {
 	var list []int
 	for pid := os.Getppid(); pid > 1 && len(list) < 1000; {

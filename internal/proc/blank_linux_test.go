@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A process that shows no environment may be about to execute another program: only then a sweep has to wait.
+// A process without an environment may be in the middle of an exec; only then a sweep must wait.
 func TestBlankIsWhoShowsNoEnvironment(t *testing.T) {
 	start := func(env ...string) *exec.Cmd {
 		c := exec.Command("cat") // killed below
@@ -22,7 +22,7 @@ func TestBlankIsWhoShowsNoEnvironment(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// What it answers shows that it runs: between its start and that the system has no environment to show yet.
+		// Its answer shows that it runs: shortly after its start the system has no environment to show.
 		if _, err := in.Write([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestBlankIsWhoShowsNoEnvironment(t *testing.T) {
 	if !ok || self.kernel || self.dead || self.parent != os.Getppid() || self.began == 0 {
 		t.Errorf("this process: %+v, %t", self, ok)
 	}
-	if st, ok := readStat(2); ok && st.parent == 0 && !st.kernel { // the kernel's own, where one sees it
+	if st, ok := readStat(2); ok && st.parent == 0 && !st.kernel { // a kernel thread, if visible
 		t.Errorf("process 2: %+v", st)
 	}
 	if _, ok := readStat(1 << 30); ok {

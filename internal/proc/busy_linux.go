@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// effortsOf are the efforts of the living processes of a run so far, by pid.
+// effortsOf returns the efforts so far of a run's living processes, by pid.
 func effortsOf(l *leader, marker string) map[int]effort {
 	efforts := map[int]effort{}
 	for _, pid := range processes(l, marker) {
@@ -17,7 +17,8 @@ func effortsOf(l *leader, marker string) map[int]effort {
 	return efforts
 }
 
-// queued is how long a process's first thread was ready to run and had to wait; 0 where the kernel does not count that.
+// queued returns how long a process's first thread was ready but waited for a processor; 0 if the kernel does not count
+// it.
 func queued(pid int) time.Duration {
 	var buf [64]byte
 	line := buf[:readOnce("/proc/"+strconv.Itoa(pid)+"/schedstat", buf[:])]
@@ -26,7 +27,7 @@ func queued(pid int) time.Duration {
 	return time.Duration(waited)
 }
 
-// processes are the members of a run's session and those that carry its marker. Some may be named twice.
+// processes returns the members of a run's session and the processes with its marker. It may list some twice.
 func processes(l *leader, marker string) []int {
 	var all []int
 	for _, st := range members(l.pid) {

@@ -6,8 +6,8 @@ import (
 	"os/exec"
 )
 
-// Detach starts a command that goes on when this process has ended, and when the terminal is closed. Its output goes to
-// a file. ended gets its exit code when it ends while this process still lives.
+// Detach starts a command that continues after this process has ended and after the terminal is closed. Its output goes
+// to a file. ended receives the exit code if the command ends while this process lives.
 func Detach(c Cmd, output *os.File) (pid int, ended <-chan int, err error) {
 	path, err := resolve(c.Argv, c.Dir, c.Env)
 	if err != nil {
@@ -27,10 +27,10 @@ func Detach(c Cmd, output *os.File) (pid int, ended <-chan int, err error) {
 	return cmd.Process.Pid, done, nil
 }
 
-// Terminate asks a process that is not ours to end. sure is asked when the process is taken hold of: on Linux nothing
-// else can have its number from then on. When sure says no, nothing is sent.
+// Terminate asks a process that is not our child to end. It calls sure after it has opened the process; on Linux no
+// other process can get this pid from then on. If sure returns false, it sends no signal.
 func Terminate(pid int, sure func() (bool, error)) error {
-	p, err := os.FindProcess(pid) // a pidfd, where the system has them
+	p, err := os.FindProcess(pid) // a pidfd, if the system has them
 	if err != nil {
 		return err
 	}

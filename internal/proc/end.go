@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Proof is by what a process is known to be one that this program once started. It has all that is asked for, or it is
-// somebody else's.
+// Proof identifies the processes that this program started earlier. A process must match both fields, or it belongs to
+// another program.
 type Proof struct {
-	// Environ reports whether an environment has what the program's children are given.
+	// Environ reports whether an environment has the variables of the program's children.
 	Environ func(entries []string) bool
-	Since   string // Moment before they were started
+	Since   string // Moment before their start
 }
 
-// Holds reports whether a process is alive and proven to be ours.
+// Holds reports whether a process is alive and matches the proof.
 func (p Proof) Holds(pid int) bool {
 	boot, ticks, _ := strings.Cut(p.Since, " ")
 	since, err := strconv.ParseUint(ticks, 10, 64)
@@ -28,12 +28,12 @@ func (p Proof) Holds(pid int) bool {
 	return err == nil && p.Environ(strings.Split(string(env), "\x00"))
 }
 
-// End asks processes to end, and kills them after the grace, or when hurry is closed. It does so until find
-// returns none that is proven to be ours, and returns the numbers of those that were signalled.
+// End asks processes to end, and kills them after the grace, or when hurry is closed. It continues until find returns
+// no process that matches the proof. It returns the pids that got a signal.
 func End(find func() []int, p Proof, grace time.Duration, hurry <-chan struct{}) (ended []int) {
 	asked := map[int]bool{}
 	sig, limit := terminate, time.Now().Add(grace)
-	for clean := 0; clean < 2; { // one may have started another one between two looks
+	for clean := 0; clean < 2; { // a process may have started another one between two looks
 		clean++
 		for _, pid := range find() {
 			if asked[pid] && sig == terminate {
@@ -67,7 +67,7 @@ func End(find func() []int, p Proof, grace time.Duration, hurry <-chan struct{})
 	return ended
 }
 
-// signal takes hold of a process before it looks at it: its number cannot become another's in between.
+// signal opens the process before it checks it, so that its pid cannot pass to another process in between.
 func (p Proof) signal(pid int, sig syscall.Signal) bool {
 	held, err := os.FindProcess(pid)
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// stat is what the system says of one process.
+// stat is the system's information about one process.
 type stat struct {
 	pid, parent, group, session int
-	// ready: it runs, or waits for a processor; dead: it has ended and waits to be reaped
+	// ready: running, or waiting for a processor; dead: ended, but not reaped
 	ready, dead bool
-	cpu         time.Duration // with that of children that have ended; Linux only
-	began       uint64        // in the clock of Moment, 0 when that is not told
-	kernel      bool          // a thread of the kernel's
+	cpu         time.Duration // including children that have ended; Linux only
+	began       uint64        // in the clock of Moment; 0: unknown
+	kernel      bool          // a kernel thread
 }
 
-// sweep kills what is left, until two looks in a row find nothing. It reports whether that is so.
+// sweep kills the remaining processes until two looks in a row find none. It reports whether that succeeded.
 func (f family) sweep(l *leader, marker string) bool {
 	clean := 0
 	for limit := time.Now().Add(lastWait); ; {
@@ -42,15 +42,14 @@ func (f family) sweep(l *leader, marker string) bool {
 	}
 }
 
-// survivors are all that are still alive: members of the group, and what escaped from it.
+// survivors returns all processes of the run that are still alive: members of the group, and escaped ones.
 func (f family) survivors(l *leader, marker string) []int {
 	all, _ := f.look(l, marker)
 	return all
 }
 
-// look finds the survivors. Whoever has the marker has it from the leader, and began no earlier. blank is how
-// many of those that could have it show no environment: a process that is just about to execute another program
-// shows none for a moment.
+// look finds the survivors. A process with the marker inherited it from the leader, and cannot be older. blank counts
+// the processes that could have the marker but show no environment: a process shows none for a moment during exec.
 func (f family) look(l *leader, marker string) (all []int, blank int) {
 	all = orphans()
 	self := os.Getpid()
@@ -75,7 +74,7 @@ func (f family) look(l *leader, marker string) (all []int, blank int) {
 	return slices.Compact(all), blank
 }
 
-// signalRun reaches the whole session: the group at once, jobs with groups of their own one by one.
+// signalRun signals the whole session: the group at once, and jobs with groups of their own one by one.
 func signalRun(l *leader, sig syscall.Signal) {
 	_ = signalGroup(l.pid, sig)
 	for _, st := range members(l.pid) {
@@ -85,7 +84,7 @@ func signalRun(l *leader, sig syscall.Signal) {
 	}
 }
 
-// beganOf is when a process began, 0 when that cannot be told.
+// beganOf returns when a process began, or 0 if unknown.
 func beganOf(pid int) uint64 {
 	st, _ := readStat(pid)
 	return st.began
@@ -93,7 +92,7 @@ func beganOf(pid int) uint64 {
 
 func groupAlive(l *leader) bool { return len(members(l.pid)) > 0 }
 
-// members are the living processes of a group or session. A shell with job control puts its jobs into groups of their
+// members returns the living processes of a group or session. A shell with job control gives its jobs groups of their
 // own, but leaves them in its session.
 func members(leader int) []stat {
 	return slices.DeleteFunc(table(), func(st stat) bool {
@@ -101,12 +100,12 @@ func members(leader int) []stat {
 	})
 }
 
-// hasVariable reports whether a process has an entry in its environment, or one that begins in one of these ways, and
-// whether its environment is shown.
+// hasVariable reports whether a process has entry in its environment, or an entry with one of the prefixes. shown is
+// false if the environment cannot be read.
 func hasVariable(pid int, entry string, prefixes []string) (has, shown bool) {
 	env, err := environOf(pid)
 	if env == nil && err != nil {
-		return false, errors.Is(err, fs.ErrNotExist) // gone; or somebody else's, or nobody knows
+		return false, errors.Is(err, fs.ErrNotExist) // shown: the process has ended
 	}
 	for line := range bytes.SplitSeq(env, []byte{0}) {
 		if string(line) == entry || slices.ContainsFunc(prefixes,
@@ -117,8 +116,8 @@ func hasVariable(pid int, entry string, prefixes []string) (has, shown bool) {
 	return false, err == nil && len(bytes.Trim(env, "\x00")) > 0
 }
 
-// hasBackground reports whether processes of a run live in sessions of their own: agents start the commands of their
-// tools so, and what serves the agent itself stays with it.
+// hasBackground reports whether processes of a run have sessions of their own. Agents start the commands of their tools
+// so, while helper processes of the agent itself stay in its session.
 func hasBackground(l *leader, marker string) bool {
 	if marker == "" {
 		return false

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// family adopts nothing here: macOS has no child subreapers. What left the session is found by its marker alone.
+// family adopts no orphans: macOS has no child subreapers. A process that left the session is found only by its marker.
 type family struct{}
 
 func enterFamily() family { return family{} }
@@ -20,15 +20,15 @@ func orphans() []int { return nil }
 func startChild(cmd *exec.Cmd) error { return cmd.Start() }
 func waitChild(cmd *exec.Cmd) error  { return cmd.Wait() }
 
-// awaitExit has to reap: there is no portable way to look without.
+// awaitExit reaps the leader: there is no portable way to wait without reaping.
 func awaitExit(l *leader) { _ = l.reap() }
 
 func reaper(cmd *exec.Cmd) func() error {
 	return sync.OnceValue(func() error { return onlyTrouble(cmd.Wait()) })
 }
 
-// Moment is the present moment in the clock that starts of processes are given in, "" where that cannot be
-// found out. It means something until the machine is started anew.
+// Moment returns the current time in the clock of process start times, or "" if unknown. It is valid until the next
+// boot.
 func Moment() string {
 	boot, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {
@@ -62,7 +62,7 @@ func readStat(pid int) (stat, bool) {
 	return statOf(k), true
 }
 
-// running and zombie are SRUN and SZOMB of sys/proc.h.
+// running and zombie are SRUN and SZOMB in sys/proc.h.
 const (
 	running = 2
 	zombie  = 5
@@ -81,8 +81,8 @@ func statOf(k *unix.KinfoProc) stat {
 	return s
 }
 
-// environOf is the environment that a process was started with, each entry ended by a zero byte; empty where it is not
-// shown: the system's own programs (/bin, /usr/bin) hide it from others.
+// environOf returns the environment that a process was started with, each entry followed by a zero byte. It is empty if
+// hidden: the system's own programs (/bin, /usr/bin) hide theirs from other processes.
 func environOf(pid int) ([]byte, error) {
 	args, err := unix.SysctlRaw("kern.procargs2", pid)
 	if err != nil {

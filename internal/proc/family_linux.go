@@ -14,30 +14,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// children are the processes that this one is the parent of. While a run goes on, this process is a child subreaper:
-// what the run's processes leave behind becomes our child instead of init's, so that it can be found even when it left
-// the group and cleared its environment.
+// children are the child processes of this process. During a run this process is a child subreaper: orphans of the run
+// become our children instead of init's, so that they can be found even if they left the group and cleared their
+// environment.
 //
-// A child is taken for such an orphan when proc did not start it, it was not there before the first run, and it is not
-// in our own process group. Whoever starts processes past this package without a group of their own is thus not hurt.
+// A child counts as such an orphan if proc did not start it, it did not exist before the first run, and it is not in
+// our own process group. This spares processes that other packages start without a group of their own.
 var children struct {
 	sync.Mutex
 	once    sync.Once
 	adopts  bool
-	before  map[int]bool // there already when the first run began
-	started map[int]bool // by startChild, and not waited for yet
-	runs    int          // going on now
+	before  map[int]bool // existed before the first run
+	started map[int]bool // by startChild, and not yet waited for
+	runs    int          // currently running
 }
 
 type family struct{ done chan struct{} }
 
-// reapEvery bounds how many zombies a run that forks all night can leave us with.
+// reapEvery bounds the number of zombies if a run forks all night.
 const reapEvery = time.Second
 
 func enterFamily() family {
 	children.once.Do(func() {
 		if _, err := os.Stat("/proc/thread-self/children"); err != nil {
-			return // a kernel without the list: adopted zombies could not be found cheaply
+			return // without the kernel's list, adopted zombies could not be found cheaply
 		}
 		children.before = map[int]bool{}
 		for _, pid := range ownChildren() {
@@ -72,8 +72,8 @@ func (f family) leave() {
 	children.Unlock()
 }
 
-// orphans reaps adopted processes that have ended and returns those that live. With several runs at once it returns
-// none: nobody can tell whose they are, and the last of the runs will find them.
+// orphans reaps adopted processes that have ended, and returns the living ones. During several runs at once it returns
+// none, because it cannot know to which run they belong; the last of the runs will find them.
 func orphans() []int {
 	children.Lock()
 	defer children.Unlock()
@@ -96,7 +96,7 @@ func orphans() []int {
 	return alive
 }
 
-// startChild holds the lock so that a look at the children never sees one that is not yet known as ours.
+// startChild holds the lock, so that orphans never sees a child that is not yet recorded as ours.
 func startChild(cmd *exec.Cmd) error {
 	children.Lock()
 	defer children.Unlock()
@@ -118,7 +118,7 @@ func waitChild(cmd *exec.Cmd) error {
 	return err
 }
 
-// awaitExit returns when the leader is a zombie and leaves it one.
+// awaitExit returns when the leader is a zombie, and does not reap it.
 func awaitExit(l *leader) {
 	for {
 		var info unix.Siginfo
@@ -149,7 +149,6 @@ func pids() []int {
 	return all
 }
 
-// table is what is known of all processes.
 func table() []stat {
 	var all []stat
 	for _, pid := range pids() {
@@ -178,16 +177,16 @@ func ownChildren() []int {
 	return all
 }
 
-// kernelThread is PF_KTHREAD of linux/sched.h.
+// kernelThread is PF_KTHREAD in linux/sched.h.
 const kernelThread = 0x00200000
 
-// userHZ is the unit of processor times in proc(5), the same on all systems that Go runs on.
+// userHZ is the unit of processor times in proc(5), the same on all systems that Go supports.
 const userHZ = 100
 
 func readStat(pid int) (stat, bool) {
-	var buf [2048]byte // 52 numbers and a name of 64 bytes fit
+	var buf [2048]byte // enough for 52 numbers and a name of 64 bytes
 	line := buf[:readOnce("/proc/"+strconv.Itoa(pid)+"/stat", buf[:])]
-	// pid (name) state parent group session … flags …, where the name may hold anything.
+	// pid (name) state parent group session … flags …, where the name may contain any character.
 	i := bytes.LastIndexByte(line, ')')
 	fields := strings.Fields(string(line[i+1:]))
 	if i < 0 || len(fields) < 4 {
@@ -220,8 +219,8 @@ func readStat(pid int) (stat, bool) {
 	return s, true
 }
 
-// readOnce reads the beginning of a file of the kernel's, and returns how much that was. There are hundreds of
-// them to be read, which os.File prepares to wait for.
+// readOnce reads the start of a kernel file and returns the number of bytes. It avoids os.File, which prepares each
+// file for polling, because there are hundreds of them.
 func readOnce(path string, buf []byte) int {
 	f, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -238,8 +237,8 @@ func readOnce(path string, buf []byte) int {
 // maxEnviron is larger than any environment that Linux allows by default (a quarter of an 8 MB stack).
 const maxEnviron = 4 << 20
 
-// environOf is the environment that a process was started with, each entry ended by a zero byte; empty where it
-// is not shown.
+// environOf returns the environment that a process was started with, each entry followed by a zero byte. It is empty if
+// hidden.
 func environOf(pid int) ([]byte, error) {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
@@ -249,11 +248,11 @@ func environOf(pid int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxEnviron))
 }
 
-// Moment is the present moment in the clock that starts of processes are given in, "" where that cannot be
-// told. It means something until the machine is started anew.
+// Moment returns the current time in the clock of process start times, or "" if unknown. It is valid until the next
+// boot.
 func Moment() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	up, _ := os.ReadFile("/proc/uptime") // seconds, with two digits behind the point: the unit of userHZ
+	up, _ := os.ReadFile("/proc/uptime") // seconds with two decimals, which is the unit of userHZ
 	seconds, _, _ := strings.Cut(string(up), " ")
 	whole, hundredths, ok := strings.Cut(seconds, ".")
 	if err != nil || !ok || len(hundredths) != 2 {

@@ -69,14 +69,14 @@ func expectDead(t *testing.T, pid int) {
 	}
 }
 
-// Not parallel: with several runs at once nobody could tell whose orphan it is.
+// Not parallel: with several runs at once it is unknown whose orphan it is.
 func TestRunFindsEscapedWithoutEnvironment(t *testing.T) {
 	s := withDaemon(t, `setsid env -i PATH="$PATH" sh daemon.sh &`)
 	run(t, t.Context(), s)
 	expectDead(t, pid(t, s, "pid"))
 }
 
-// Not parallel, for the same reason: only a run that is alone looks for orphans.
+// Not parallel, for the same reason: a run looks for orphans only if no other is running.
 func TestRunSparesOtherChildren(t *testing.T) {
 	other := exec.Command("sleep", "1000")
 	if err := other.Start(); err != nil {
@@ -104,7 +104,7 @@ func TestRunJobControl(t *testing.T) {
 		until [ -e pid ]; do sleep 0.01; done`)
 	var out bytes.Buffer
 	s.Stdout = &out
-	bash, err := exec.LookPath("bash") // other shells want a terminal for it
+	bash, err := exec.LookPath("bash") // other shells need a terminal for it
 	if err != nil {
 		notHere(t, "needs bash")
 	}
@@ -153,7 +153,7 @@ func TestMarked(t *testing.T) {
 	}
 }
 
-// notHere skips a test for which something is missing here. With WFS_REQUIRE_SANDBOX it fails instead, as in .ci/run.
+// notHere skips a test whose requirements are missing. With WFS_REQUIRE_SANDBOX it fails instead, as in .ci/run.
 func notHere(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv("WFS_REQUIRE_SANDBOX") != "" {

@@ -1,13 +1,13 @@
 package proc
 
-// Process is a process as people know it.
+// Process describes a process for display.
 type Process struct {
 	PID     int    `json:"pid"`
-	Command string `json:"command"` // as its command line says, shortened; of unknown origin
+	Command string `json:"command"` // its command line, shortened; untrusted text
 	Child   bool   `json:"-"`       // of this process
 }
 
-// maxCommand bounds what is shown of a command line, in runes.
+// maxCommand bounds the displayed command line, in runes.
 const maxCommand = 100
 
 func shortened(command string) string {

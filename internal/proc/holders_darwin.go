@@ -1,10 +1,10 @@
 package proc
 
-// Holding cannot be found out here.
+// Holding is not possible on macOS.
 func Holding(string) (list []Process, known bool) { return nil, false }
 
-// Named knows no command here.
+// Named cannot find the command on macOS.
 func Named(pid int) Process { return Process{PID: pid} }
 
-// Working cannot be found out here.
+// Working is not possible on macOS.
 func Working(string, ...string) (list []Process, known bool) { return nil, false }

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Holding lists the processes that have a file open for writing, this one excepted. Those of other users are
-// seen by root alone. known is false where it cannot be found out.
+// Holding lists the other processes that have a file open for writing. Only root sees those of other users. known is
+// false if the path cannot be resolved.
 func Holding(path string) (list []Process, known bool) {
 	real, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
@@ -33,7 +33,7 @@ func hasOpen(pid int, path string) bool {
 	dir := fmt.Sprintf("/proc/%d/fd", pid)
 	d, err := os.Open(dir)
 	if err != nil {
-		return false // somebody else's, or gone
+		return false // belongs to another user, or has ended
 	}
 	defer func() { _ = d.Close() }()
 	names, _ := d.Readdirnames(-1)
@@ -61,19 +61,19 @@ func firstLine(s string) string {
 	return s
 }
 
-// Named tells which command a process is.
+// Named returns a process with its command.
 func Named(pid int) Process {
 	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	command := strings.TrimSpace(strings.ReplaceAll(string(line), "\x00", " "))
-	if command == "" { // of the kernel, or about to end
+	if command == "" { // a kernel thread, or about to end
 		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 		command = strings.TrimSpace(string(name))
 	}
 	return Process{PID: pid, Command: shortened(command)}
 }
 
-// Working lists living processes of a name that work in one of the directories, or below. A process whose directory may
-// not be seen is listed: it may be one. known is false where it cannot be found out.
+// Working lists living processes with a name whose working directory is in one of dirs or below. It includes a process
+// whose working directory is not readable, because it may be one of them. known is always true on Linux.
 func Working(name string, dirs ...string) (list []Process, known bool) {
 	self := os.Getpid()
 	for _, pid := range pids() {
@@ -86,7 +86,7 @@ func Working(name string, dirs ...string) (list []Process, known bool) {
 			continue
 		}
 		cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
-		if errors.Is(err, fs.ErrNotExist) { // ended meanwhile
+		if errors.Is(err, fs.ErrNotExist) { // it has ended
 			continue
 		}
 		if err != nil || below(cwd, dirs) {

@@ -2,5 +2,5 @@ package proc
 
 import "golang.org/x/sys/unix"
 
-// giveWay lets a process group come after all others. A refusal changes nothing but speed.
+// giveWay lowers the priority of a process group below all others. An error only affects speed.
 func giveWay(group int) { _ = unix.Setpriority(unix.PRIO_PGRP, group, nice) }

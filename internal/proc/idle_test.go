@@ -16,7 +16,7 @@ func TestIdleGivesWay(t *testing.T) {
 	if own, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err != nil || 20-own > nice {
 		t.Skip("these tests give way themselves")
 	}
-	// It is set right after the start. What a shell starts has its niceness; nice without a command prints its own.
+	// The niceness is set right after the start. Children of a shell inherit it; nice without a command prints its own.
 	c := Cmd{Argv: []string{"sh", "-c", "until [ $(nice) = 10 ]; do :; done"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Idle: true}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

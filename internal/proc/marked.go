@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Marked lists living processes that have an entry in their environment, or one that begins in one of these ways, this
-// process excepted. On macOS the system's own programs (/bin, /usr/bin) do not show theirs.
+// Marked lists the other living processes that have entry in their environment, or an entry with one of the prefixes.
+// On macOS the system's own programs (/bin, /usr/bin) hide their environment.
 func Marked(entry string, prefixes ...string) []int {
 	self := os.Getpid()
 	var found []int

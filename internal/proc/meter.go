@@ -2,12 +2,12 @@ package proc
 
 import "time"
 
-// meter counts the time that a run had, by beats in which this process was awake. It cannot be a timer: a laptop may
-// sleep, a process may be stopped with Ctrl-Z, a container may be frozen, and then a run that could do nothing would
-// have been idle for hours. A beat that comes late counts as two.
+// meter measures how long a run could work, in beats during which this process was awake. A timer would not do: when a
+// laptop sleeps, a process is stopped with Ctrl-Z or a container is frozen, a run that could do nothing would count as
+// idle for hours. A late beat counts as at most two.
 type meter struct {
 	beat          time.Duration
-	idle, timeout time.Duration // 0 is never
+	idle, timeout time.Duration // 0: no limit
 	all, quiet    time.Duration
 	last          int64
 }
@@ -24,7 +24,7 @@ func newMeter(idle, timeout time.Duration) *meter {
 	return m
 }
 
-// count adds the time since the last beat, and says what has run out, "" for nothing. sign changes with every sign of
+// count adds the time since the last beat, and returns which limit was reached, or "". sign changes with every sign of
 // life.
 func (m *meter) count(since time.Duration, sign int64) Ended {
 	since = max(0, min(since, 2*m.beat))

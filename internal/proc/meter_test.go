@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestMeter counts only time in which something could have happened.
+// TestMeter counts only time in which the run could work.
 func TestMeter(t *testing.T) {
 	t.Parallel()
 	const idle, timeout = 10 * time.Minute, time.Hour
@@ -23,13 +23,13 @@ func TestMeter(t *testing.T) {
 	if e := beats(m, 599, false); e != "" {
 		t.Fatalf("%s too early", e)
 	}
-	if e := m.count(8*time.Hour, m.last+1); e != "" { // the laptop slept, and the run talks again
+	if e := m.count(8*time.Hour, m.last+1); e != "" { // the laptop slept, and the run prints again
 		t.Fatalf("%s after a night's sleep", e)
 	}
 	if e := beats(m, 590, false); e != "" {
 		t.Fatalf("%s too early", e)
 	}
-	if e := m.count(8*time.Hour, m.last); e != "" { // not yet: it may talk now that it is awake
+	if e := m.count(8*time.Hour, m.last); e != "" { // not yet: it may print now that the machine is awake
 		t.Fatalf("%s right after a night's sleep", e)
 	}
 	if e := m.count(-time.Hour, m.last); e != "" {

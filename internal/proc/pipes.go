@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// pipes are the run's standard streams. They are our own, not os/exec's, so that a process which outlives the run and
-// holds one open cannot keep us waiting.
+// pipes are the run's standard streams. They are our own, not those of os/exec, so that a process which outlives the
+// run and holds one open cannot keep us waiting.
 type pipes struct {
 	began time.Time
-	last  atomic.Int64 // time.Duration since began of the last sign of life
-	in    *os.File     // our end of the program's stdin, nil for none
+	last  atomic.Int64 // time of the last sign of life, as time.Duration since began
+	in    *os.File     // our end of the program's stdin; nil: none
 	outs  []flow
-	child []*os.File // the program's ends, closed once it has them
+	child []*os.File // the program's ends, closed after it has started
 	wg    sync.WaitGroup
 }
 
@@ -54,7 +54,7 @@ func newPipes(cmd *exec.Cmd, s Spec, began time.Time) (p *pipes, err error) {
 	return p, nil
 }
 
-// same compares like os/exec does: writers of an incomparable type are different.
+// same compares like os/exec: writers of an incomparable type are different.
 func same(a, b io.Writer) bool {
 	defer func() { _ = recover() }()
 	return a == b
@@ -77,7 +77,7 @@ func (p *pipes) closeChild() {
 	p.child = nil
 }
 
-// abandon closes everything; nothing has begun.
+// abandon closes everything, if the program has not started.
 func (p *pipes) abandon() {
 	p.closeChild()
 	p.close()
@@ -97,7 +97,7 @@ func (p *pipes) begin(stdin []byte) {
 	p.last.Store(int64(time.Since(p.began)))
 	if p.in != nil {
 		go func() {
-			_, _ = p.in.Write(stdin) // a program need not read what it is told
+			_, _ = p.in.Write(stdin) // a program need not read its input
 			_ = p.in.Close()
 		}()
 	}
@@ -106,7 +106,7 @@ func (p *pipes) begin(stdin []byte) {
 	}
 }
 
-// pump reads on whatever becomes of what it read: a full pipe would stop the program.
+// pump keeps reading even if the writer fails, because a full pipe would block the program.
 func (p *pipes) pump(f flow) {
 	buf := make([]byte, 64<<10)
 	for {
@@ -117,7 +117,7 @@ func (p *pipes) pump(f flow) {
 				if _, err := f.to.Write(buf[:n]); err != nil {
 					f.to = nil
 				}
-				p.last.Store(int64(time.Since(p.began))) // a slow writer is not the program's silence
+				p.last.Store(int64(time.Since(p.began))) // the time of a slow writer does not count as the program's silence
 			}
 		}
 		if err != nil {
@@ -126,7 +126,7 @@ func (p *pipes) pump(f flow) {
 	}
 }
 
-// finish takes what is left of the output and closes everything. Afterwards no writer is called any more.
+// finish reads the rest of the output and closes everything. After it returns, no writer is called.
 func (p *pipes) finish() {
 	drained := make(chan struct{})
 	go func() {

@@ -1,9 +1,8 @@
-// Package proc is the only user of os/exec: short commands whose output is wanted, and long runs of programs that are
-// not trusted to end, to be quiet, or to clean up after themselves.
+// Package proc is the only user of os/exec. It runs short commands for their output, and long runs of programs that may
+// not end, may print too much, and may leave processes behind.
 //
-// Every child except Interactive's is the leader of a session of its own: Ctrl-C in the terminal does not reach it,
-// signals reach everything in its process group, and a program that asks for a password on the terminal fails at once
-// instead of being stopped for ever.
+// Every child except Interactive's leads a session of its own. Ctrl-C in the terminal does not reach it, signals reach
+// its whole process group, and a program that asks for a password on the terminal fails at once instead of stopping.
 package proc
 
 import (
@@ -19,31 +18,31 @@ import (
 	"time"
 )
 
-// ErrNotFound says that a command does not exist or may not be executed. It is exec.ErrNotFound.
+// ErrNotFound means that a command does not exist or is not executable. It is exec.ErrNotFound.
 var ErrNotFound = exec.ErrNotFound
 
-// DefaultGrace is how long a child has between being asked to end and being killed.
+// DefaultGrace is the time between the request to end and the kill.
 const DefaultGrace = 5 * time.Second
 
 // Cmd is one short command.
 type Cmd struct {
 	Argv  []string  // Argv[0] is looked up in the PATH of Env
-	Dir   string    // "" is the present directory
+	Dir   string    // "": the current directory
 	Env   []string  // the whole environment; nothing is inherited
-	Stdin io.Reader // nil is an empty input
-	Idle  bool      // it gives way to others, where the system knows such a thing; only with Stream and Output
+	Stdin io.Reader // nil: empty input
+	Idle  bool      // run with low priority, if the system supports it; only with Stream and Output
 }
 
-// Output runs a command and returns all that it wrote. The exit code of a command that a signal ended is 128 plus the
-// signal's number. An error means that the command could not be started or waited for, or that ctx ended it.
+// Output runs a command and returns its output. If a signal ended the command, the exit code is 128 plus the signal's
+// number. An error means that the command could not be started or waited for, or that ctx ended it.
 func Output(ctx context.Context, c Cmd) (stdout, stderr []byte, exit int, err error) {
 	var out, errs bytes.Buffer
 	exit, err = Stream(ctx, c, &out, &errs)
 	return out.Bytes(), errs.Bytes(), exit, err
 }
 
-// Stream is Output with the output written as it comes. The writers may be called from two goroutines at once, unless
-// they are the same.
+// Stream is Output that passes the output on as it arrives. The writers may be called from two goroutines at once,
+// unless they are the same.
 func Stream(ctx context.Context, c Cmd, stdout, stderr io.Writer) (exit int, err error) {
 	cmd, err := command(ctx, c)
 	if err != nil {
@@ -55,8 +54,8 @@ func Stream(ctx context.Context, c Cmd, stdout, stderr io.Writer) (exit int, err
 	return finish(ctx, cmd, c.Idle)
 }
 
-// Interactive runs a command that talks to the person at the terminal, such as a pager or an editor. It stays in the
-// terminal's foreground process group.
+// Interactive runs a command that uses the terminal, such as a pager or an editor. It stays in the terminal's
+// foreground process group.
 func Interactive(ctx context.Context, c Cmd, stdin, stdout, stderr *os.File) (exit int, err error) {
 	cmd, err := command(ctx, c)
 	if err != nil {
@@ -76,12 +75,12 @@ func command(ctx context.Context, c Cmd) (*exec.Cmd, error) {
 	cmd.Args = c.Argv
 	cmd.Dir = c.Dir
 	cmd.Env = explicit(c.Env)
-	// A process that the command left behind may hold its output open for ever.
+	// A process that the command left behind may hold its output open indefinitely.
 	cmd.WaitDelay = DefaultGrace
 	return cmd, nil
 }
 
-// explicit keeps os/exec from inheriting the environment when there is none.
+// explicit keeps os/exec from inheriting our environment if env is nil.
 func explicit(env []string) []string {
 	if env == nil {
 		return []string{}
@@ -109,7 +108,7 @@ func finish(ctx context.Context, cmd *exec.Cmd, idle bool) (int, error) {
 	return code, nil
 }
 
-// startError says what is missing: the system has the same words for the command, its interpreter and the directory.
+// startError names the missing part: the system reports a missing command, interpreter or directory in the same way.
 func startError(cmd *exec.Cmd, err error) error {
 	if cmd.Dir != "" {
 		if _, e := os.Stat(cmd.Dir); e != nil {
@@ -122,8 +121,8 @@ func startError(cmd *exec.Cmd, err error) error {
 	return fmt.Errorf("%s: %w", cmd.Args[0], err)
 }
 
-// LookPath finds a command in a PATH. A name with a separator is taken as it is. Empty and relative entries of the PATH
-// are passed over, so that a repository cannot bring a command of its own under a familiar name.
+// LookPath finds a command in a PATH. It returns a name with a separator unchanged. It skips empty and relative entries
+// of the PATH, so that a repository cannot substitute a command of its own.
 func LookPath(name, pathEnv string) (string, error) {
 	return look(name, "", pathEnv)
 }
@@ -175,7 +174,7 @@ func resolve(argv []string, dir string, env []string) (string, error) {
 	return look(argv[0], dir, variable(env, "PATH"))
 }
 
-// variable returns the value that a child would see: the last one.
+// variable returns the last value of a variable, which is the one that a child sees.
 func variable(env []string, name string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if k, v, ok := strings.Cut(env[i], "="); ok && k == name {

@@ -12,7 +12,6 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 )
 
-// env is what the children of these tests see.
 func env(t *testing.T, more ...string) []string {
 	t.Helper()
 	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LC_ALL=C"}, more...)
@@ -95,7 +94,7 @@ func TestLookPathSkipsRelativeEntries(t *testing.T) {
 	}
 }
 
-// watchFor cancels when the text was written.
+// watchFor cancels when the text is written.
 type watchFor struct {
 	text   string
 	cancel context.CancelFunc

@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// argsEnviron is the environment in what macOS answers to kern.procargs2: the number of arguments, the path of
-// the program, zero bytes up to a multiple of the word size, the arguments, the environment. It is empty where
-// the system hides it.
+// argsEnviron returns the environment in macOS's answer to kern.procargs2: the number of arguments, the path of the
+// program, zero bytes up to a multiple of the word size, the arguments, the environment. It is empty if the system
+// hides it.
 func argsEnviron(b []byte) []byte {
 	if len(b) < 4 {
 		return nil

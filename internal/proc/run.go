@@ -11,72 +11,73 @@ import (
 	"time"
 )
 
-// Spec is one run of a program that is not trusted.
+// Spec describes one run of an untrusted program.
 type Spec struct {
 	Argv  []string // Argv[0] is looked up in the PATH of Env
 	Dir   string
 	Env   []string // the whole environment; nothing is inherited
 	Stdin []byte
-	// Stdout and Stderr get the output as it comes, in pieces of at most 64 KB. They may be called from two goroutines
-	// at once, unless they are the same. nil drops the output. What a writer refuses is dropped and read on.
+	// Stdout and Stderr get the output as it arrives, in pieces of at most 64 KB. They may be called from two
+	// goroutines at once, unless they are the same. nil drops the output. After a write error the rest is read and
+	// dropped.
 	Stdout, Stderr io.Writer
-	// Idle ends the run when nothing was written for so long, Timeout when it lasted so long in all; 0 is never. Time
-	// in which the machine slept, or this process was stopped, does not count, and neither do jumps of the clock.
+	// Idle ends the run after this time without output, Timeout after this time in total; 0: never. Time in which the
+	// machine slept or this process was stopped does not count, and neither do jumps of the clock.
 	Idle, Timeout time.Duration
-	// Grace is how long the run has between being asked to end and being killed; 0 is DefaultGrace.
+	// Grace is the time between the request to end and the kill; 0: DefaultGrace.
 	Grace time.Duration
-	// Hurry, when it is closed, cuts every grace short. May be nil.
+	// Hurry, when closed, ends every grace early. May be nil.
 	Hurry <-chan struct{}
-	// Marker is an entry of Env that no other process has ("WFS_RUN_ID=…"). By it processes are found that left the
-	// run's group. "" looks for none.
+	// Marker is an entry of Env that no other process has ("WFS_RUN_ID=…"). It identifies processes that left the run's
+	// group. "": no search for such processes.
 	Marker     string
 	ExtraFiles []*os.File // descriptors 3 and up
-	// Signs, when it is given, tells what the output means. Idle then counts from the last sign of work instead of the
-	// last output, and a run whose processes use a processor or move files is not idle. May be nil.
+	// Signs, if set, carries the meaning of the output. Then Idle counts from the last sign of work instead of the last
+	// output, and a run whose processes use a processor or change files is not idle. May be nil.
 	Signs *Signs
-	// Interrupt says that the program ends in good order when it is interrupted (SIGINT): it is asked so first, and has
-	// half of the grace for it.
+	// Interrupt means that the program ends cleanly on SIGINT. It is sent first, and the program gets half of the grace
+	// for it.
 	Interrupt bool
 }
 
-// Ended says what ended a run.
+// Ended is the reason why a run ended.
 type Ended string
 
 const (
-	Exited     Ended = "exited" // by itself, or by a signal that was not ours
+	Exited     Ended = "exited" // on its own, or by a signal that was not ours
 	NotStarted Ended = "not_started"
 	Idle       Ended = "idle"
 	Timeout    Ended = "timeout"
 	Cancelled  Ended = "cancelled"
-	Hung       Ended = "hung"    // no sign of work for the time of Idle, but output in the later half of it
-	Settled    Ended = "settled" // it had said its last word, and did not end
-	Left       Ended = "left"    // the same, and something that it had started in the background did not end either
+	Hung       Ended = "hung"    // no sign of work for the time of Idle, but output in its second half
+	Settled    Ended = "settled" // it reported its end, but did not exit
+	Left       Ended = "left"    // the same, and processes that it started in the background did not exit either
 	Stopped    Ended = "stopped" // Signs.Enough
 )
 
-// Result is what was seen of a run.
+// Result is the result of a run.
 type Result struct {
 	Ended      Ended
-	Exit       int    // as a shell has it: 128 plus the number of a signal; -1 when it never ended or never began
-	Signal     string // name of the signal that ended it, "" for none
+	Exit       int    // as in a shell: 128 plus the number of a signal; -1 if it never ended or never began
+	Signal     string // name of the signal that ended it; "": none
 	Millis     int64
 	Survivors  []int  // pids of the run that are still alive
 	StartError string // with NotStarted
 }
 
 const (
-	// Processes that were killed are gone within microseconds; one that is not after this hangs in the kernel.
+	// Killed processes end within microseconds; one that is still alive after this hangs in the kernel.
 	lastWait = 2 * time.Second
-	// How long output is waited for that somebody unknown holds open after the run.
+	// How long to wait for output after the run if an unknown process holds it open.
 	drainWait = 3 * time.Second
 	poll      = 5 * time.Millisecond
 )
 
-// Run starts a program, watches it, and leaves nothing of it behind if it can: when the program has ended, what is left
-// of its process group is asked to end, then killed, and so is what escaped from the group. An error means
-// that the run could not be watched; a program that cannot be started is a Result.
+// Run starts a program, watches it, and tries to leave none of its processes behind: when the program has ended, it
+// asks the rest of its process group to end, then kills it, and kills processes that escaped from the group. A program
+// that cannot be started is a Result; an error means that the run could not be watched.
 //
-// On macOS what escaped is found by its marker alone, which programs of the system itself do not show.
+// On macOS escaped processes are found only by the marker, which the system's own programs hide.
 func Run(ctx context.Context, s Spec) (Result, error) {
 	began := time.Now()
 	if ctx.Err() != nil {
@@ -114,7 +115,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 			return Result{}, fmt.Errorf("%s: %w", s.Argv[0], err)
 		}
 		r.Exit, r.Signal = exitOf(cmd.ProcessState)
-	default: // it hangs in the kernel; the survivors name it
+	default: // it hangs in the kernel; Survivors lists it
 	}
 	if !clean {
 		r.Survivors = family.survivors(leader, s.Marker)
@@ -124,13 +125,13 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	return r, nil
 }
 
-// leader is the run's first process. It is reaped as late as possible: while it is a zombie, its number cannot be given
-// to another process group, and signals to the group cannot hit a stranger.
+// leader is the run's first process. It is reaped as late as possible: while it is a zombie, no other process group can
+// get its pid, so signals to the group cannot hit an unrelated process.
 type leader struct {
 	cmd   *exec.Cmd
 	pid   int
-	began uint64        // in ticks since the system began; 0 when that is not told
-	ended chan struct{} // closed when it is a zombie, or reaped where one cannot look without reaping
+	began uint64        // in the clock of Moment; 0: unknown
+	ended chan struct{} // closed when it is a zombie, or reaped if the system cannot wait without reaping
 	reap  func() error  // calls cmd.Wait once
 }
 
@@ -144,7 +145,7 @@ func newLeader(cmd *exec.Cmd) *leader {
 	return l
 }
 
-// watch returns why the run is over, or has to be.
+// watch returns why the run has ended or must be stopped.
 func watch(ctx context.Context, s Spec, l *leader, last *atomic.Int64) Ended {
 	m := newMeter(s.Idle, s.Timeout)
 	var dog *watchdog
@@ -176,7 +177,7 @@ func watch(ctx context.Context, s Spec, l *leader, last *atomic.Int64) Ended {
 	}
 }
 
-// stop ends the leader and what is left of its group. One that exited by itself may have left processes.
+// stop ends the leader and the rest of its group. A leader that exited on its own may have left processes.
 func stop(s Spec, l *leader, ended Ended) {
 	if ended == Exited && !groupAlive(l) {
 		return
@@ -223,7 +224,7 @@ func gone(l *leader, atMost time.Duration, hurry <-chan struct{}) bool {
 	}
 }
 
-// onlyTrouble drops the errors of cmd.Wait that tell of the program, not of us.
+// onlyTrouble drops the errors of cmd.Wait that only report the program's exit.
 func onlyTrouble(err error) error {
 	var ended *exec.ExitError
 	if err == nil || errors.As(err, &ended) {

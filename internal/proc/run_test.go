@@ -17,7 +17,7 @@ import (
 
 var runs atomic.Int64
 
-// spec is a shell script that is run with a marker of its own.
+// spec returns a shell script to run, with a marker of its own.
 func spec(t *testing.T, script string) proc.Spec {
 	t.Helper()
 	marker := fmt.Sprintf("WFS_RUN_ID=test-%d-%d", os.Getpid(), runs.Add(1))
@@ -37,7 +37,6 @@ func run(t *testing.T, ctx context.Context, s proc.Spec) proc.Result {
 	return r
 }
 
-// pid reads a number that the script wrote.
 func pid(t *testing.T, s proc.Spec, name string) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.Dir, name))
@@ -166,8 +165,8 @@ func TestRunIdle(t *testing.T) {
 
 func TestRunIsNotIdleWhileItTalks(t *testing.T) {
 	t.Parallel()
-	// It talks for much longer than Idle, in steps much shorter than it. A machine that stands still for two seconds, once or
-	// twice, looks the same as silence.
+	// It prints for much longer than Idle, at intervals much shorter than Idle. A machine that stalls for two seconds,
+	// once or twice, looks the same as silence.
 	for try := 1; ; try++ {
 		s := spec(t, `i=0; while [ $i -lt 300 ]; do echo $i; sleep 0.01; i=$((i+1)); done`)
 		s.Idle = 2 * time.Second
@@ -236,7 +235,7 @@ func TestRunStdoutClosedEarly(t *testing.T) {
 	}
 }
 
-// tally counts what it is given and notices pieces that are too large.
+// tally counts the bytes written to it, and notices pieces that are too large.
 type tally struct{ n, largest int }
 
 func (c *tally) Write(p []byte) (int, error) {

@@ -14,7 +14,7 @@ const (
 	kill      = syscall.SIGKILL
 )
 
-// nice is what is added to the niceness of processes that give way: a tenth of what others get is left to them.
+// nice is the increase of the niceness of low-priority processes: they get a tenth of the processor time of others.
 const nice = 10
 
 func ownSession(cmd *exec.Cmd) {

@@ -5,25 +5,26 @@ import (
 	"time"
 )
 
-// Signs is what whoever reads a run's output understands of it. Its methods may be called from any goroutine.
+// Signs collects the signs of life that the reader finds in a run's output. Its methods may be called from any
+// goroutine.
 type Signs struct {
 	work   atomic.Int64
 	ended  atomic.Bool
 	enough atomic.Bool
-	// Settle is how long the run may be silent after its last word; 0: ten seconds.
+	// Settle is how long the run may stay silent after Said(true); 0: ten seconds.
 	Settle time.Duration
-	// Moved is asked now and then of a run that shows no work: its answer changes when the run has changed files, say.
-	// May be nil.
+	// Moved is called now and then during a run that shows no work. Its result changes when the run makes progress,
+	// such as changing files. May be nil.
 	Moved func() string
 }
 
-// Work says that the run does something. Output without it is a sign of life and nothing else.
+// Work records that the run does something. Output without it only shows that the run is alive.
 func (s *Signs) Work() { s.work.Add(1) }
 
-// Said tells whether the program has said its last word, as far as anybody knows: it may end now, or speak again.
+// Said records whether the program has reported its end. It may still continue afterwards.
 func (s *Signs) Said(last bool) { s.ended.Store(last) }
 
-// Enough says that there is no use in letting the run go on.
+// Enough requests that the run be stopped, because it cannot succeed.
 func (s *Signs) Enough() { s.enough.Store(true) }
 
 func (s *Signs) settle() time.Duration {
@@ -34,18 +35,17 @@ func (s *Signs) settle() time.Duration {
 }
 
 const (
-	// Some programs hang for ever after their last word.
+	// Some programs never exit after they report their end.
 	defaultSettle = 10 * time.Second
-	// background is the same while processes work on that the program has set to work and left alone.
+	// background is the same time while processes that the program left running still work.
 	background = time.Minute
-	// busyShare is the part of one processor that tells a run that works from one that waits.
+	// busyShare is the share of one processor above which a run counts as working, not waiting.
 	busyShare = 0.05
-	// looks is how often in the time of Idle a silent run is looked at.
+	// looks is the number of looks at a silent run during the time of Idle.
 	looks = 4
 )
 
-// watchdog decides by signs when a run has to be stopped. Times are those of the meter: hours in which the
-// machine slept do not count.
+// watchdog decides from the signs when to stop a run. It measures time like the meter: hours of sleep do not count.
 type watchdog struct {
 	signs   *Signs
 	idle    time.Duration
@@ -58,22 +58,21 @@ type watchdog struct {
 	seen    glance
 }
 
-// glance is what was seen of a run's processes and files.
+// glance is a snapshot of a run's processes and files.
 type glance struct {
-	at      time.Time // zero: nothing was seen
+	at      time.Time // zero: no snapshot
 	efforts map[int]effort
 	moved   string
 }
 
-// effort is what a process has had of the processors since it began: the time that it used, and the time that
-// it was kept waiting for one. ready says that it runs now, or waits for a processor, which is counted when it
-// gets one.
+// effort is a process's use of the processors since it began: the time it ran, and the time it waited for one. ready
+// means that it runs now, or waits for a processor; that wait is counted only when it gets one.
 type effort struct {
 	used, queued time.Duration
 	ready        bool
 }
 
-// count adds the time since the last beat, and says what has to end, "" for nothing. output changes with every output.
+// count adds the time since the last beat, and returns the reason to stop, or "". output changes with every output.
 func (w *watchdog) count(since time.Duration, output int64, l *leader, marker string) Ended {
 	since = max(0, min(since, 2*w.beat))
 	w.silent += since
@@ -102,14 +101,14 @@ func (w *watchdog) count(since time.Duration, output int64, l *leader, marker st
 	if w.waiting < w.idle {
 		return ""
 	}
-	if w.silent >= w.idle/2 { // not since the first word: every program says who it is before it hangs
+	if w.silent >= w.idle/2 { // not since the start: every program prints a greeting before it hangs
 		return Idle
 	}
 	return Hung
 }
 
-// look asks the system whether a run that shows no work works all the same: a test suite that says nothing for an hour
-// does.
+// look asks the system whether a run that shows no signs works nevertheless, such as a test suite that prints nothing
+// for an hour.
 func (w *watchdog) look(l *leader, marker string) {
 	now := glance{at: time.Now(), efforts: effortsOf(l, marker)}
 	if w.signs.Moved != nil {
@@ -123,13 +122,13 @@ func (w *watchdog) look(l *leader, marker string) {
 	w.seen, w.since = now, 0
 }
 
-// busy reports whether processes worked in a time between two looks. A crowded machine makes whoever works wait for a
-// processor, so that what counts is the share of the time in which they could have worked.
+// busy reports whether processes worked between two looks. On a crowded machine processes wait for a processor, so the
+// share is taken of the time in which they could have worked.
 func busy(before, now map[int]effort, between time.Duration) bool {
 	var used, queued time.Duration
 	for pid, e := range now {
 		if e.ready && e == before[pid] {
-			return true // it was not let
+			return true // it wanted to run, but got no processor
 		}
 		used += max(0, e.used-before[pid].used)
 		queued = max(queued, e.queued-before[pid].queued)

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// The watchdog counts by beats of a second: what it says after each of them is what a run would be ended for.
+// The watchdog counts beats of a second: its result after each beat would end the run.
 func TestWatchdog(t *testing.T) {
 	t.Parallel()
 	const beat, idle = time.Second, 8 * time.Second
 	type beats struct {
 		n    int
-		says string // output, work, last, more, enough, moved; "" for nothing
+		says string // output, work, last, more, enough, moved; "": nothing
 		late time.Duration
 	}
 	for name, c := range map[string]struct {
@@ -19,7 +19,7 @@ func TestWatchdog(t *testing.T) {
 		settle time.Duration
 		beats  []beats
 		want   Ended
-		at     int // beat after which it is said, counted from 1; 0: never
+		at     int // the beat of the result, counted from 1; 0: never
 	}{
 		"nothing at all":                              {idle: idle, beats: []beats{{n: 9}}, want: Idle, at: 8},
 		"without a limit":                             {beats: []beats{{n: 1000}}},
@@ -44,7 +44,7 @@ func TestWatchdog(t *testing.T) {
 			signs, files := &Signs{Settle: c.settle}, ""
 			signs.Moved = func() string { return files }
 			w := &watchdog{signs: signs, idle: c.idle, beat: beat}
-			nobody := &leader{pid: 1 << 30} // no process has that number, or the marker
+			nobody := &leader{pid: 1 << 30} // no process has that pid, or the marker
 			var output int64
 			n := 0
 			for _, b := range c.beats {
@@ -78,8 +78,8 @@ func TestWatchdog(t *testing.T) {
 	}
 }
 
-// TestBusy: what works is not called idle on a machine that hardly lets it, and what hangs does not work because it has to
-// wait for a processor each time that it looks at the clock.
+// TestBusy: a working process is not idle on a machine that gives it hardly any time, and a hanging process does not
+// work just because it waits for a processor each time that it looks at the clock.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond

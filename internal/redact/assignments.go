@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// What the secrets of headers, addresses and options stand behind.
+// The texts before secrets in headers, addresses and options.
 const (
 	bearer = "earer "
 	basic  = "asic "
 	scheme = "://"
 	option = "--"
 
-	// longestOption is how long a name of an option may be that is looked at, in bytes.
+	// longestOption is the longest option name that is considered, in bytes.
 	longestOption = 40
 
-	// What may stand before an option. It is not looked for in the middle of a ruler.
+	// The characters that may stand before an option, so that the search skips the middle of a line of dashes.
 	beforeOption = " \n\t\"'`=([{,"
 )
 
-// authorization finds what stands behind "Bearer" and "Basic", as in headers, whose second letter is at i.
+// authorization finds the value after "Bearer" or "Basic", as in headers. i is the index of the second letter.
 func authorization(s string, i int, found []span) []span {
 	start := i + strings.IndexByte(s[i:], ' ') + 1
 	n := set(func(b byte) bool { return folder(b) || b == '~' }).run(s[start:])
@@ -33,7 +33,7 @@ func authorization(s string, i int, found []span) []span {
 	return found
 }
 
-// address finds the password in an address, scheme://user:password@host, whose "://" is at i.
+// address finds the password in scheme://user:password@host. i is the index of "://".
 func address(s string, i int, found []span) []span {
 	at := i + len(scheme)
 	user := s[at : at+set(func(b byte) bool {
@@ -51,7 +51,7 @@ func address(s string, i int, found []span) []span {
 	return append(found, span{from: i, start: at + colon + 1, end: at + host, mark: mark("password")})
 }
 
-// optional finds the value of an option, --name value, whose name begins at i.
+// optional finds the value in "--name value". i is the index of the name.
 func (r *Redactor) optional(s string, i int, found []span) []span {
 	n := strings.IndexByte(s[i:min(len(s), i+longestOption+1)], ' ')
 	if n < 0 || !telling(s, i+n) {
@@ -63,7 +63,7 @@ func (r *Redactor) optional(s string, i int, found []span) []span {
 	return found
 }
 
-// assigned finds what is given to a name that says it is secret, and looks drawn at random: NAME=…, "name": "…".
+// assigned finds values that look random after a name that sounds secret: NAME=…, "name": "…".
 func (r *Redactor) assigned(s string, found []span) []span {
 	past := 0
 	for i := range len(s) {
@@ -77,7 +77,7 @@ func (r *Redactor) assigned(s string, found []span) []span {
 	return found
 }
 
-// assignment finds what is given to the name before the sign at i.
+// assignment finds the value that is assigned to the name before the sign at i.
 func (r *Redactor) assignment(s string, i int) (f span, ok bool) {
 	start, quoted := valueAt(s, i)
 	if from, end, ok := r.ofVendor(s, i, start); ok {
@@ -91,7 +91,7 @@ func (r *Redactor) assignment(s string, i int) (f span, ok bool) {
 	for end > start && strings.IndexByte(".:!?", s[end-1]) >= 0 { // the end of a sentence
 		end--
 	}
-	if end < len(s) && strings.IndexByte("([{", s[end]) >= 0 { // code that gets it from elsewhere
+	if end < len(s) && strings.IndexByte("([{", s[end]) >= 0 { // a call in code that gets the value from elsewhere
 		return f, false
 	}
 	if !fits(s[start:end], quoted) {
@@ -103,14 +103,14 @@ func (r *Redactor) assignment(s string, i int) (f span, ok bool) {
 	return span{from: from, start: start, end: end, mark: mark("secret")}, true
 }
 
-// judged is how much of a value is looked at before it is believed to be a secret, in bytes.
+// judged is the length of the part of a value that decides whether it is a secret, in bytes.
 const judged = 512
 
 func secretByte(b byte) bool {
 	return visible(b) && strings.IndexByte("\"'`\\,;()[]{}<>&|", b) < 0
 }
 
-// valueAt is where the value behind the sign at i begins, and whether it is in quotes.
+// valueAt returns where the value after the sign at i begins, and whether it is in quotes.
 func valueAt(s string, i int) (start int, quoted bool) {
 	for i++; i < len(s); i++ {
 		switch s[i] {
@@ -119,7 +119,7 @@ func valueAt(s string, i int) (start int, quoted bool) {
 			quoted = true
 		case '\\':
 			switch rest := s[i+1:]; {
-			case strings.HasPrefix(rest, "u00") && len(rest) > 4: // <, >, & and quotes, as some write them in JSON
+			case strings.HasPrefix(rest, "u00") && len(rest) > 4: // JSON escapes of <, >, & and quotes
 				i += 5
 			case rest != "" && rest[0] != '"' && rest[0] != '\'':
 				return i, quoted
@@ -131,13 +131,13 @@ func valueAt(s string, i int) (start int, quoted bool) {
 	return i, quoted
 }
 
-// telling tells quickly whether a name that ends at i may say that its value is secret, by its last three letters.
+// telling is a quick check whether a name that ends at i may name a secret, by its last three letters.
 func telling(s string, i int) bool {
 	return i >= 3 && strings.Contains("ord swd pwd ase ret key ken ial als uth ass kie", strings.ToLower(s[i-3:i]))
 }
 
-// Ends of names, in lower case and without separators: those that say that their value is secret, and those of
-// which most are of other things.
+// Ends of names, in lower case and without separators. Those in strongEnds name secrets; those in weakEnds mostly name
+// other things.
 var (
 	strongEnds = strings.Fields("password passwd passphrase pwd secret apikey accesskey secretkey privatekey authkey encryptionkey " +
 		"signingkey masterkey accountkey storagekey servicekey licensekey deploykey subscriptionkey appkey clientkey adminkey sharedkey " +
@@ -145,8 +145,8 @@ var (
 	weakEnds = strings.Fields("token key auth pass cookie")
 )
 
-// name reads the name before the sign at i. It returns where the name begins, and which of the values behind it
-// are secrets; nil: none.
+// name reads the name before the sign at i. It returns where the name begins, and a function that reports whether a
+// value after it is a secret, or nil if none is.
 func name(s string, i int) (int, func(v string, quoted bool) bool) {
 	end := i
 	for end > 0 && strings.IndexByte(" \t\"'`\\]:", s[end-1]) >= 0 {
@@ -171,7 +171,7 @@ func name(s string, i int) (int, func(v string, quoted bool) bool) {
 	return from, nil
 }
 
-// plausible tells values that may be secrets at all: other ones are words, variables, addresses or paths.
+// plausible reports whether a value may be a secret. Others are words, variables, addresses or paths.
 func plausible(v string) bool {
 	return len(v) >= 8 && strings.IndexByte("$%*/~.#@-", v[0]) < 0 && !strings.Contains(v, "://") &&
 		!strings.Contains(v, "${") && mixed(v)

@@ -18,7 +18,7 @@ var (
 
 func visible(b byte) bool { return b > ' ' && b < 0x7f }
 
-// of reads a set as regular expressions have it between brackets, with - at the end.
+// of reads a set in the form of a character class, with - at the end.
 func of(class string) set {
 	var in [256]bool
 	for i := 0; i < len(class); i++ {
@@ -36,10 +36,10 @@ func of(class string) set {
 	return func(b byte) bool { return in[b] }
 }
 
-// longestSecret bounds the length of a secret behind a prefix or a name, in bytes.
+// longestSecret bounds the length of a secret after a prefix or a name, in bytes.
 const longestSecret = 8 << 10
 
-// run is how many characters of the set a text has at its beginning.
+// run returns how many bytes at the start of a text are in the set.
 func (in set) run(s string) int {
 	s = s[:min(len(s), longestSecret)]
 	for i := range len(s) {
@@ -50,7 +50,7 @@ func (in set) run(s string) int {
 	return len(s)
 }
 
-// entropy is Shannon's, in bits for each byte.
+// entropy returns the Shannon entropy in bits per byte.
 func entropy(s string) float64 {
 	var count [256]int
 	for i := range len(s) {
@@ -66,7 +66,6 @@ func entropy(s string) float64 {
 	return bits
 }
 
-// count counts the capital letters, small letters and digits of a text.
 func count(s string) (uppers, lowers, digits int) {
 	for i := range len(s) {
 		switch b := s[i]; {
@@ -81,13 +80,12 @@ func count(s string) (uppers, lowers, digits int) {
 	return uppers, lowers, digits
 }
 
-// mixed tells text with letters and digits.
 func mixed(s string) bool {
 	uppers, lowers, digits := count(s)
 	return uppers+lowers > 0 && digits > 0
 }
 
-// likely tells random text from words: "sk-" and "hf_" begin words as well.
+// likely reports whether a text looks random. Words do not, and "sk-" and "hf_" begin words as well.
 func likely(s string) bool { return entropy(s) > 2.5 && (mixed(s) || entropy(s) > 3.5) }
 
 var (
@@ -97,13 +95,13 @@ var (
 	escaped = lazy(`(?:\\[nrtbf]|\\u[A-Fa-f0-9]{4}|%[A-Fa-f0-9]{2})$`)
 )
 
-// begins tells whether a word begins at i: behind what is no letter and no digit, or behind an escape, as in
+// begins reports whether a word begins at i: the character before is neither letter nor digit, or ends an escape, as in
 // \n, \u003d and %3D.
 func begins(s string, i int) bool {
 	return i == 0 || !alnum(s[i-1]) || escaped().MatchString(s[max(0, i-6):i])
 }
 
-// lazy compiles a pattern when it is used first: most commands need none.
+// lazy compiles a pattern at its first use: most commands need none.
 func lazy(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// shortest is how long a value of the environment must be to be looked for, in bytes. Shorter ones are words.
+// shortest is the minimum length of a value from the environment to search for, in bytes. Shorter ones are words.
 const shortest = 8
 
-// Words of names of variables: last ones of names that hold no secret, as in SSH_KEY_FILE and AUTH_TOKEN_URL,
-// words that say that there is one, and ends of such words.
+// Words in names of variables. A last word in plainLast means that there is no secret, as in SSH_KEY_FILE and
+// AUTH_TOKEN_URL. A word in secretNames, or one that ends as in secretNameEnds, means that there is one.
 var (
 	plainLast = strings.Fields("FILE FILES PATH PATHS DIR SOCK SOCKET TYPE MODE NAME URL URI HOST PORT USER TTL LENGTH SIZE ENABLED " +
 		"PROVIDER VERSION COMMAND CMD HELPER ASKPASS TIMEOUT EXPIRY")
@@ -19,7 +19,7 @@ var (
 	secretNameEnds = strings.Fields("KEY TOKEN SECRET PASSWORD PASSPHRASE")
 )
 
-// secretName tells a variable that holds a secret by the words of its name.
+// secretName reports whether a variable holds a secret, judged by the words of its name.
 func secretName(name string) bool {
 	words := strings.FieldsFunc(strings.ToUpper(name), func(r rune) bool { return strings.ContainsRune("_-.", r) })
 	if len(words) == 0 || name == "PWD" || name == "OLDPWD" || slices.Contains(plainLast, words[len(words)-1]) {
@@ -31,8 +31,8 @@ func secretName(name string) bool {
 	})
 }
 
-// forms are the ways in which a value may be written: as it is, and as JSON and addresses have it. One of many
-// lines is looked for line by line, since that is how output comes.
+// forms returns the ways in which a value may be written: literally, and escaped for JSON and URLs. It splits a value
+// of several lines, because output is searched line by line.
 func forms(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -51,13 +51,13 @@ func forms(text string) []string {
 	return slices.Compact(all)
 }
 
-// plainWord tells values that are settings: true, disabled, keychain, 31536000.
+// plainWord reports whether a value looks like a setting: true, disabled, keychain, 31536000.
 func plainWord(s string) bool {
 	return strings.Trim(s, "0123456789") == "" && len(s) < 12 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == "" &&
 		len(s) < 10
 }
 
-// path tells values that name a file.
+// path reports whether a value looks like a file path.
 func path(s string) bool {
 	return (strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "./")) &&
 		strings.Count(s, "/") > 1 && !strings.ContainsAny(s, "+=")

@@ -7,8 +7,8 @@ import (
 
 var colours = lazy(`(?:\x1b|\\u001[bB]|\\x1b)\[[ -?]{0,37}[@-~]`)
 
-// withoutEscapes returns a text without the sequences that colour it on a terminal, and what was cut out: a
-// program that highlights what it prints may put one into the middle of a secret.
+// withoutEscapes removes terminal colour sequences from a text, and returns their positions: a program that highlights
+// its output may put one in the middle of a secret.
 func withoutEscapes(s string) (string, cuts) {
 	if strings.IndexByte(s, 0x1b) < 0 &&
 		(strings.IndexByte(s, '\\') < 0 || !strings.Contains(s, `\u001`) && !strings.Contains(s, `\x1`)) {
@@ -26,13 +26,13 @@ func withoutEscapes(s string) (string, cuts) {
 	return b.String(), all
 }
 
-// cuts are what was cut out of a text, in order.
+// cuts are the removed parts of a text, in order.
 type cuts []cut
 
-// cut is where a text goes on after something was cut out: in what is left, and in what was given.
+// cut is where a text continues after a removed part: the offset in the shorter text, and in the original.
 type cut struct{ at, from int }
 
-// before is where a byte of what is left stands in what was given.
+// before converts an offset in the shorter text to one in the original.
 func (c cuts) before(at int) int {
 	n := sort.Search(len(c), func(i int) bool { return c[i].at > at })
 	if n == 0 {

@@ -13,19 +13,19 @@ var tokens string
 //go:embed vendors.txt
 var vendors string
 
-// form is the look of tokens of one kind: how they begin, and which characters follow, at least so many. Of
-// keys of vendors, prefix is the vendor's name.
+// form describes tokens of one kind: their prefix, and the set and number of the characters after it. For vendors'
+// keys, prefix is the vendor's name.
 type form struct {
 	kind   string
 	prefix string
 	in     set
 	least  int
 	most   int    // 0: any number
-	has    string // a character that must be among them; "" for none
-	sure   int    // nothing else looks like this if so many follow; 0: it may be something else
+	has    string // characters that must be among them; "" for none
+	sure   int    // with so many characters it is certainly a token; 0: never certain
 }
 
-// parse reads a table of forms; its first lines describe it.
+// parse reads a table of forms, and skips the lines of its description.
 func parse(table string) (all []form) {
 	for line := range strings.Lines(table) {
 		kind, rest, ok := strings.Cut(line, ": ")
@@ -73,7 +73,7 @@ func (r *Redactor) token(s string, i int) (span, *form) {
 	return span{}, nil
 }
 
-// length is how long the rest of a token of this form is that a text begins with behind its prefix, 0 for none.
+// length returns the length of a token of this form after its prefix, or 0 if rest does not begin with one.
 func (f *form) length(rest string) int {
 	n := f.in.run(rest)
 	if n < f.least || f.most > 0 && n > f.most || !strings.Contains(rest[:n], f.has) {
@@ -85,13 +85,13 @@ func (f *form) length(rest string) int {
 	return 0
 }
 
-// names reports whether a name is one of this form's vendor, for a value of this form.
+// names reports whether name and value fit this form: the name contains the vendor, and the value has the right shape.
 func (f *form) names(name, value string) bool {
 	return f.in.run(value) == len(value) && (f.kind != "uuid" || uuid().MatchString(value)) &&
 		strings.Contains(name, f.prefix) && (f.kind != "secret" || containsAny(name, secretWords))
 }
 
-// secretWords are in names of secrets, harmless ends are those of names beside them, of values that are not secret.
+// secretWords occur in names of secrets. harmlessEnds end names near them whose values are not secret.
 var (
 	secretWords  = strings.Fields("key token secret auth pass cred")
 	harmlessEnds = strings.Fields(
@@ -99,16 +99,16 @@ var (
 			"url name region zone trace span request run app project org account user")
 )
 
-// How long keys of vendors are, in characters.
+// Bounds for the length of vendors' keys, in characters.
 const (
 	shortestOfVendor = 15
 	longestOfVendor  = 88
 )
 
-// ofVendor finds the key of a vendor behind the sign at i, whose name stands before the sign. start is where the value
-// begins.
+// ofVendor finds a vendor's key after the sign at i, if the name before the sign contains the vendor. start is the
+// index of the value.
 func (r *Redactor) ofVendor(s string, i, start int) (from, end int, ok bool) {
-	if last := start + shortestOfVendor - 1; last >= len(s) || !base64(s[last]) { // most values are not
+	if last := start + shortestOfVendor - 1; last >= len(s) || !base64(s[last]) { // quickly rejects most values
 		return 0, 0, false
 	}
 	value := s[start : start+base64.run(s[start:min(len(s), start+longestOfVendor+1)])]
@@ -125,8 +125,8 @@ func (r *Redactor) ofVendor(s string, i, start int) (from, end int, ok bool) {
 	return 0, 0, false
 }
 
-// nameBefore is the name before the sign at i in lower case and without separators of its words, and where it
-// begins; "" when it says of itself that it is of no secret.
+// nameBefore returns the name before the sign at i, in lower case and without separators, and where it begins. The name
+// is "" if its last word shows that it holds no secret.
 func nameBefore(s string, i int) (from int, name string) {
 	from = i
 	for from > 0 && i-from < 60 && (dotted(s[from-1]) || strings.IndexByte(" \t\"'`\\]", s[from-1]) >= 0) {

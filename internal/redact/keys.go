@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// Key is a secret in a file that is certainly one: a private key with its body, or a token of a form that
-// nothing else has.
+// Key is a certain secret in a file: a private key with its body, or a token of an unmistakable form.
 type Key struct {
-	Kind string   // for people
+	Kind string   // for display
 	Line int      // where it begins, from 1
-	Text []string // the token, or the lines of the key, without what stands before and behind them
+	Text []string // the token, or the lines of the key, without the text around them
 }
 
-// Keys returns the keys in the content of a file, nil for what is no text.
+// Keys returns the keys in the content of a file, or nil for binary content.
 func (r *Redactor) Keys(content []byte) []Key {
 	if bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0 {
 		return nil
@@ -50,7 +49,7 @@ func (r *Redactor) Keys(content []byte) []Key {
 	return keys
 }
 
-// keyLines are the full lines of a private key.
+// keyLines returns the full lines of a private key.
 func keyLines(s string) (lines []string) {
 	for i := 0; i < len(s); {
 		start := i

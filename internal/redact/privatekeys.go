@@ -4,21 +4,21 @@ import "strings"
 
 const (
 	keyEnd  = "-----END "
-	keyMax  = 32 << 10 // bytes behind the beginning of a private key that may be of it
-	keyIdle = 20       // lines in a row that are not of the key, before it is taken to have ended without an end
+	keyMax  = 32 << 10 // maximum bytes of a private key after its first line
+	keyIdle = 20       // lines in a row without key text after which the key counts as ended
 )
 
-// keyState is where a text, or a stream of them, stands in a private key. Lines of a key may have anything before and
-// behind them (a log's time, the marks of a diff, indentation, JSON), may lie between other lines, and may have no end.
+// keyState is the position in a private key at the end of a text or of a part of a stream. Lines of a key may have any
+// text around them (a log's time, diff marks, indentation, JSON), may alternate with other lines, and may lack an end.
 type keyState struct {
 	inside bool
-	size   int // bytes since it began
-	idle   int // lines in a row that were not of it
+	size   int // bytes since its start
+	idle   int // lines in a row that did not belong to it
 }
 
-// find appends the private keys of a text, one span for lines that follow each other with nothing between them.
+// find appends the private keys of a text. Lines with nothing but white space between them share one span.
 func (k *keyState) find(s string, found []span) []span {
-	what := "" // of a key that goes on, the mark stands where it begins
+	what := "" // empty if the key continues from an earlier text, which has its mark
 	own := len(found)
 	add := func(start, end int) {
 		if n := len(found); n > own && blank(s[found[n-1].end:start]) {
@@ -57,7 +57,7 @@ func (k *keyState) find(s string, found []span) []span {
 	return found
 }
 
-// lineAt is where the line at a place ends, written as one or escaped, and where the next one begins.
+// lineAt returns the end of the line at an offset and the start of the next one. A line break may be escaped.
 func lineAt(s string, at int) (end, next int) {
 	for end = at; end < len(s); {
 		kind, n := charAt(s, end)
@@ -69,8 +69,8 @@ func lineAt(s string, at int) (end, next int) {
 	return end, end
 }
 
-// keyStops is where a key stops on a line: before another one begins, or behind the mark of its end. What is
-// before body is of the key; what is from there to stop is the mark.
+// keyStops finds where a key ends on a line: before the start of another key, or after its own end mark. The text
+// before body belongs to the key, and the end mark goes from body to stop.
 func keyStops(line string) (body, stop int, stops bool) {
 	e := strings.Index(line, keyEnd)
 	if start, _, ok := keyBegin(line); ok && (e < 0 || start < e) {
@@ -86,10 +86,10 @@ func keyStops(line string) (body, stop int, stops bool) {
 	return e, stop, true
 }
 
-// shortestOfKey is how long a run of characters must be to be taken for a part of a key that has begun.
+// shortestOfKey is the minimum length of a run of characters that counts as part of an open key.
 const shortestOfKey = 12
 
-// line adds what of a line is of the key.
+// line adds the parts of a line that belong to the key.
 func (k *keyState) line(line string, at int, add func(start, end int)) {
 	if strings.TrimSpace(line) == "" {
 		return
@@ -119,7 +119,7 @@ func (k *keyState) line(line string, at int, add func(start, end int)) {
 	}
 }
 
-// keyBegin finds the line that begins a private key.
+// keyBegin finds the first line of a private key.
 func keyBegin(s string) (start, end int, ok bool) {
 	for at := 0; ; {
 		const word = "PRIVATE KEY"
@@ -142,7 +142,8 @@ func keyBegin(s string) (start, end int, ok bool) {
 	}
 }
 
-// keyBody tells a line of a key: long, and of capital and small letters. Names of directories and digests are not.
+// keyBody reports whether a run looks like a line of a key: long, with capital and small letters. Names of directories
+// and digests do not.
 func keyBody(run string, least int) bool {
 	if len(run) < least {
 		return false
@@ -151,15 +152,15 @@ func keyBody(run string, least int) bool {
 	return uppers > 0 && lowers > 0 && (digits > 0 || len(run) >= 40)
 }
 
-// Kinds of what a text in a key consists of.
+// Kinds of characters in a key.
 const (
 	foreign = iota
 	inBody
 	lineEnd
 )
 
-// charAt is the kind and the length of what stands at i: a byte, or what JSON writes for one. Escapes may be
-// escaped again.
+// charAt returns the kind and the length of the character at i, which may be a JSON escape. Escapes may be escaped
+// again.
 func charAt(s string, i int) (kind, n int) {
 	switch c := s[i]; {
 	case c == '\n' || c == '\r':
@@ -177,7 +178,7 @@ func charAt(s string, i int) (kind, n int) {
 	return kind, end - i + n
 }
 
-// escape is the kind and the length of what follows a backslash.
+// escape returns the kind and the length of the rest of an escape after the backslash.
 func escape(rest string) (kind, n int) {
 	switch {
 	case rest == "":
@@ -196,7 +197,7 @@ func escape(rest string) (kind, n int) {
 	return foreign, 0
 }
 
-// blank tells what may stand between two lines of a key: nothing but white space and ends of lines.
+// blank reports whether a text between two lines of a key has only white space and line breaks.
 func blank(s string) bool {
 	for i := 0; i < len(s); {
 		kind, n := charAt(s, i)

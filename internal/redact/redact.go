@@ -1,9 +1,8 @@
-// Package redact takes secrets out of text before it is kept or shown: tokens of a known form, private keys,
-// passwords in addresses, what is assigned to a name like api_key and looks drawn at random, and the values of
-// variables of the environment whose names say that they are secret. It knows no secret that has none of these
-// forms.
+// Package redact removes secrets from text before it is stored or shown: tokens of a known form, private keys,
+// passwords in addresses, random-looking values assigned to a name like api_key, and the values of environment
+// variables with names that sound secret. It does not find secrets in any other form.
 //
-// Commit ids, UUIDs, digests and paths stay. Redacted text stays as it is when redacted again.
+// It keeps commit ids, UUIDs, digests and paths. Redacting twice gives the same result as once.
 package redact
 
 import (
@@ -12,18 +11,18 @@ import (
 	"strings"
 )
 
-// Redactor takes secrets out of text. It can be used by many at a time. A nil one takes nothing out.
+// Redactor removes secrets from text. It is safe for concurrent use. A nil Redactor removes nothing.
 type Redactor struct {
 	tokens  [256][]form    // by the first byte of their prefixes
 	vendors map[int][]form // by the length of their keys
-	values  []value        // the longest first, so that one which contains another goes as a whole
+	values  []value        // longest first, so that a value which contains another is removed whole
 	begins  *beginnings
 }
 
-// value is one that must not be seen, and what is written in its place.
+// value is a secret value and its replacement.
 type value struct{ text, mark string }
 
-// New returns a redactor that knows the secret values of an environment, each variable as "NAME=value".
+// New returns a redactor that also removes the secret values of an environment, a list of "NAME=value".
 func New(environ []string) *Redactor {
 	r := &Redactor{vendors: map[int][]form{}, begins: &beginnings{}}
 	for _, word := range []string{bearer, basic} {
@@ -56,8 +55,8 @@ func New(environ []string) *Redactor {
 	return r
 }
 
-// Forms is the redactor without the values of the environment: it takes out only what can be nothing else, in
-// whatever is read by programs as well.
+// Forms returns the redactor without the values of the environment. It is for text that programs read as well: it
+// removes only strings that are unmistakably secrets.
 func (r *Redactor) Forms() *Redactor {
 	if r == nil {
 		return nil
@@ -67,7 +66,8 @@ func (r *Redactor) Forms() *Redactor {
 	return &forms
 }
 
-// mark is what stands in place of a secret. Nothing in it has a meaning in JSON or in a shell's single quotes.
+// mark returns the replacement for a secret. It has no characters that are special in JSON or within single quotes of a
+// shell.
 func mark(what string) string { return "[redacted: " + what + "]" }
 
 // String returns the text without secrets.
@@ -78,16 +78,16 @@ func (r *Redactor) String(s string) string {
 	return without(s, r.find(s, &keyState{}))
 }
 
-// span is a secret that was found.
+// span is the position of a secret.
 type span struct {
-	from       int // where what makes it one begins: a name, a prefix
+	from       int // where its context begins, such as a name or a prefix
 	start, end int
 	mark       string
-	value      bool // of the environment: Forms would not find it
+	value      bool // from the environment; Forms would not find it
 }
 
-// find lists the secrets of a text by where they start. They may overlap. key is where the text before it
-// ended, and becomes where this one does.
+// find returns the secrets of a text, sorted by start. They may overlap. key is the state at the end of the text
+// before, and find updates it for the end of this one.
 func (r *Redactor) find(s string, key *keyState) []span {
 	if r == nil {
 		return nil
@@ -106,11 +106,11 @@ func (r *Redactor) find(s string, key *keyState) []span {
 	return found
 }
 
-// inPlain lists the secrets of a text without escapes. Of two that start together the first one gives the mark.
+// inPlain returns the secrets of a text without escapes. If two start at the same offset, the first one sets the mark.
 func (r *Redactor) inPlain(s string, key *keyState) []span {
 	found := key.find(s, nil)
 	var tokens, others []span
-	past := 0 // where the last token ends
+	past := 0 // end of the last token
 	if strings.HasPrefix(s, option) {
 		others = r.optional(s, 0, others)
 	}
@@ -139,16 +139,16 @@ func (r *Redactor) inPlain(s string, key *keyState) []span {
 	return r.assigned(s, found)
 }
 
-// beginnings is a set of the first four bytes of texts, and of few others that fall together with them: the
-// quick look that leaves little of a text for a second one.
+// beginnings is a set of hashes of the first four bytes of texts. Few other bytes have such a hash, so this quick check
+// leaves only a small part of a text for the real search.
 type beginnings [1 << 16]bool
 
-// place is where four bytes stand in the set.
+// place returns the hash of the four bytes at i.
 func place(s string, i int) uint16 {
 	return uint16((uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24) * 0x9e3779b1 >> 16)
 }
 
-// add enters a text. If it is shorter than four bytes, characters of the set follow it.
+// add adds a text. If it has fewer than four bytes, it adds the text with each possible continuation from follow.
 func (b *beginnings) add(s string, follow set) {
 	if len(s) >= 4 {
 		b[place(s, 0)] = true
@@ -161,7 +161,7 @@ func (b *beginnings) add(s string, follow set) {
 	}
 }
 
-// in calls look for the places, in order, at which one of the texts may begin.
+// in calls look for each offset, in order, at which one of the texts may begin.
 func (b *beginnings) in(s string, look func(i int)) {
 	for i := 0; i+3 < len(s); i++ {
 		if b[place(s, i)] {
@@ -170,7 +170,7 @@ func (b *beginnings) in(s string, look func(i int)) {
 	}
 }
 
-// merged makes one span of those that overlap; the first gives the mark.
+// merged joins overlapping spans into one; the first sets the mark.
 func merged(found []span) []span {
 	out := found[:0]
 	for _, f := range found {

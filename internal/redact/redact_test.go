@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// drawn is random text of a set of characters; the same at every run.
+// drawn returns random text from a set of characters; the same in every run.
 func drawn(r *rand.Rand, chars string, n int) string {
 	b := make([]byte, n)
 	for i := range b {
@@ -28,14 +28,14 @@ const (
 	urlChars = letters + "-_"
 )
 
-// environ is what New gets in tests.
+// environ is the environment for New in tests.
 var environ = []string{
 	"ANTHROPIC_API_KEY=plain-words-and-nothing-else", "DB_PASSWORD=it's \"quoted\" & <odd>", "MY_SECRET=line number one\nline number two",
 	"PATH=/usr/bin:/usr/local/bin", "SSH_AUTH_SOCK=/tmp/ssh-abc/agent.12345", "AUTH_TYPE=password1234", "TOKEN_SHORT=abc", "MODE_TOKEN=disabled",
 	"PWD=/home/someone/project", "GOOGLE_APPLICATION_CREDENTIALS=/home/someone/key.json", "EDITOR=some-editor-command",
 }
 
-// planted are secrets in what surrounds them. Drawn here, so that no scanner finds this file.
+// planted returns secrets with text around them. They are generated here, so that no scanner finds this file.
 func planted() map[string]string {
 	r := rand.New(rand.NewPCG(7, 11))
 	a := func(n int) string { return drawn(r, letters, n) }
@@ -99,7 +99,7 @@ func planted() map[string]string {
 	return all
 }
 
-// secret is the longest word of a planted text, or what is told apart.
+// secret returns the longest word of a planted text, or the known secret for some names.
 func secret(name, s string) string {
 	if strings.HasPrefix(name, "vendor ") {
 		return s[strings.LastIndexAny(s, "= ")+1:]
@@ -176,7 +176,7 @@ func TestPlanted(t *testing.T) {
 				t.Errorf("%s: %q", name, got)
 			}
 		}
-		for cut := range len(text) { // torn over two writes
+		for cut := range len(text) { // split over two writes
 			var out bytes.Buffer
 			s := r.Stream(&out)
 			fmt.Fprint(s, "x ", text[:cut])
@@ -222,7 +222,7 @@ func TestNoSecrets(t *testing.T) {
 	}
 }
 
-// TestSource redacts the standard library. What is changed there is no secret, or one of a test.
+// TestSource redacts the standard library. It must change only test secrets there, and strings that are not secrets.
 func TestSource(t *testing.T) {
 	t.Parallel()
 	r := New(nil)

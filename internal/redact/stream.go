@@ -8,34 +8,34 @@ import (
 	"strings"
 )
 
-// Bounds of what a Stream keeps back, in bytes.
+// Bounds for the text that a Stream holds back, in bytes.
 const (
-	longest = 64 << 10 // of a line, before its beginning is passed on
-	held    = 4 << 10  // of such a line: longer secrets are not found where they are torn
+	longest = 64 << 10 // of a line, before it passes on the start
+	held    = 4 << 10  // kept of such a line: a longer secret is not found where the line is split
 )
 
-// Stream redacts what is written to it in pieces. It passes on whole lines, so that a secret which comes in
-// several writes is found; the last line waits for Close. The memory is bounded.
+// Stream redacts text that is written in pieces. It passes on whole lines, so that it finds a secret that is split over
+// several writes. An unfinished last line waits for Close. Its memory is bounded.
 type Stream struct {
 	r     *Redactor
 	w     io.Writer
-	forms io.Writer // nil: nobody reads the values of the environment
-	rest  []byte    // not passed on yet
+	forms io.Writer // nil: there is no second output
+	rest  []byte    // not yet passed on
 	key   keyState
 }
 
-// Stream returns one that writes to w.
+// Stream returns a Stream that writes to w.
 func (r *Redactor) Stream(w io.Writer) *Stream { return &Stream{r: r, w: w} }
 
-// Streams returns one that writes to two: what String leaves to w, and what String of Forms leaves to forms. It
-// looks for secrets once.
+// Streams returns a Stream with two outputs: w gets the same text as from String, and forms gets the text from Forms
+// and String. It searches for secrets only once.
 func (r *Redactor) Streams(w, forms io.Writer) *Stream { return &Stream{r: r, w: w, forms: forms} }
 
-// Write returns the errors of the writer below. p is always taken as a whole.
+// Write returns errors of the underlying writers. It always consumes all of p.
 func (s *Stream) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
-		part := p[:min(len(p), longest)] // a large write needs no large copy
+		part := p[:min(len(p), longest)] // so that a large write needs no large copy
 		p = p[len(part):]
 		s.rest = append(s.rest, part...)
 		var err error
@@ -51,10 +51,10 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close passes on the rest. It does not close the writer below.
+// Close passes on the rest. It does not close the underlying writers.
 func (s *Stream) Close() error { return s.lines(len(s.rest)) }
 
-// lines passes on what ends there.
+// lines passes on the first end bytes.
 func (s *Stream) lines(end int) error {
 	text := string(s.rest[:end])
 	err := s.pass(text, s.r.find(text, &s.key))
@@ -62,7 +62,7 @@ func (s *Stream) lines(end int) error {
 	return err
 }
 
-// piece passes on the beginning of a line that is too long to wait for its end. It is cut before a secret, not in one.
+// piece passes on the start of a line that is too long to hold back. It cuts before a secret, not within one.
 func (s *Stream) piece() error {
 	text := string(s.rest)
 	key := s.key
@@ -81,13 +81,13 @@ func (s *Stream) piece() error {
 		break
 	}
 	plain, _ := withoutEscapes(text[:cut])
-	s.key.find(plain, nil) // where what is passed on ends
+	s.key.find(plain, nil) // update key to the end of the passed text
 	err := s.pass(text[:cut], slices.DeleteFunc(found, func(f span) bool { return f.end > cut }))
 	s.rest = append(s.rest[:0], text[cut:]...)
 	return err
 }
 
-// Reader returns one that reads from another, without secrets.
+// Reader returns a reader of from's content without secrets.
 func (r *Redactor) Reader(from io.Reader) io.Reader {
 	read := &reader{from: from}
 	read.safe = r.Stream(&read.ready)
@@ -98,7 +98,7 @@ type reader struct {
 	from  io.Reader
 	safe  *Stream
 	ready bytes.Buffer
-	err   error // of from, once all that came before is ready
+	err   error // of from, set when all text before it is ready
 }
 
 func (r *reader) Read(p []byte) (int, error) {
@@ -116,7 +116,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return r.ready.Read(p)
 }
 
-// pass writes a text without what was found in it. It is the beginning of what is kept back.
+// pass writes a text without its secrets. The text is the first part of s.rest.
 func (s *Stream) pass(text string, found []span) error {
 	all := s.rest[:len(text)]
 	if len(found) > 0 {
@@ -131,8 +131,7 @@ func (s *Stream) pass(text string, found []span) error {
 	return err
 }
 
-// without is a text with the marks in place of what was found. Of several secrets that overlap the first one
-// gives the mark.
+// without returns a text with marks in place of its secrets. If several overlap, the first one sets the mark.
 func without(s string, found []span) string {
 	if len(found) == 0 {
 		return s

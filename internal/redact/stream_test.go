@@ -23,7 +23,7 @@ func stream(r *Redactor, text string, pieces func() int) string {
 	return out.String()
 }
 
-// TestStreamIsString compares what comes in pieces with what comes at once.
+// TestStreamIsString compares the result for pieces with that for the whole text.
 func TestStreamIsString(t *testing.T) {
 	t.Parallel()
 	r := New(environ)
@@ -44,7 +44,7 @@ func TestStreamIsString(t *testing.T) {
 	}
 }
 
-// TestStreams compares the two texts of one stream with those of two streams.
+// TestStreams compares the two outputs of one stream with those of two streams.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	r := New(environ)
@@ -74,7 +74,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestBeginnings has what stands at the beginning of a text, and of a line.
+// TestBeginnings has secrets at the start of a text, and of a line.
 func TestBeginnings(t *testing.T) {
 	t.Parallel()
 	r := New(nil)
@@ -88,7 +88,7 @@ func TestBeginnings(t *testing.T) {
 	}
 }
 
-// TestLongLines puts secrets at every place of lines that do not end.
+// TestLongLines puts secrets at every position of lines that do not end.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
 	r := New(environ)
@@ -107,7 +107,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestKeys gives keys in what may be around their lines, at once and in pieces.
+// TestKeys has private keys with all kinds of text around their lines, at once and in pieces.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	r := New(nil)
@@ -150,7 +150,7 @@ func TestKeys(t *testing.T) {
 				t.Errorf("%s by %d: %q", name, n, got)
 			}
 		}
-		long := strings.Repeat("x ", longest) // a line that is not waited for, torn anywhere in a key
+		long := strings.Repeat("x ", longest) // a line too long to hold back, split anywhere in a key
 		for at := range 8 {
 			got := stream(r, long+strings.Repeat(".", at*97)+" "+strings.ReplaceAll(text, "\n", `\n`)+`\n`+long, func() int { return 4093 })
 			if strings.Contains(got, "PLANTED") {
@@ -164,7 +164,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestStreamIsBounded writes what never ends, and looks at what is kept back.
+// TestStreamIsBounded writes text without an end, and measures the held-back part.
 func TestStreamIsBounded(t *testing.T) {
 	t.Parallel()
 	r := New(nil)
@@ -183,7 +183,7 @@ func TestStreamIsBounded(t *testing.T) {
 			t.Errorf("%s: nothing came through", name)
 		}
 	}
-	// Lines that look like a private key for ever are none.
+	// Endless lines that look like a private key are not one.
 	var out bytes.Buffer
 	s := r.Stream(&out)
 	fmt.Fprintln(s, "-----BEGIN RSA PRIVATE KEY-----")
@@ -200,7 +200,8 @@ type counter int
 
 func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
 
-// FuzzString gives any text: nothing panics, redacted text stays as it is, and a stream of whole lines says the same.
+// FuzzString takes any text: nothing panics, redacting twice changes nothing, and a stream of whole lines gives the
+// same result.
 func FuzzString(f *testing.F) {
 	r := New(environ)
 	i := 0
@@ -219,7 +220,7 @@ func FuzzString(f *testing.F) {
 	})
 }
 
-// BenchmarkString also says how many times as long as a digest of the same text it takes, in the same run.
+// BenchmarkString also reports its time as a multiple of that of a digest of the same text, in the same run.
 func BenchmarkString(b *testing.B) {
 	r := New(environ)
 	text := strings.Repeat("2026-11-20 15:20:11 INFO server: request id=550e8400 path=/v1/users took 12ms\n\tgot := parse(key, token)\n", 1000)

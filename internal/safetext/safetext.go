@@ -1,5 +1,5 @@
-// Package safetext makes text of unknown origin fit to be shown: nothing in it can move a terminal's cursor, write its
-// clipboard or title, hide, or change the order in which other text is read.
+// Package safetext makes text of unknown origin safe to print: it cannot move the cursor, write the clipboard or the
+// terminal's title, hide, or change the order in which other text is read.
 package safetext
 
 import (
@@ -13,8 +13,8 @@ const (
 	bel = '\a'
 )
 
-// Strip drops control characters except newline and tab, whole escape sequences, controls of the writing direction, and
-// characters without a width. Bytes that are no UTF-8 become U+FFFD. Stripped text stays as it is when stripped again.
+// Strip removes control characters except newline and tab, whole escape sequences, bidirectional controls, and
+// characters without a width. Invalid UTF-8 becomes U+FFFD. Stripping a text twice gives the same result as once.
 func Strip(s string) string {
 	if plain(s) {
 		return s
@@ -44,8 +44,8 @@ func Strip(s string) string {
 	return b.String()
 }
 
-// Line is Strip for one line: white space becomes single spaces, and what is longer than limit characters is cut and
-// ends in "…". limit 0 does not cut.
+// Line is Strip for one line: it collapses white space, and cuts text that is longer than limit characters, with "…" at
+// its end. With limit 0 it cuts nothing.
 func Line(s string, limit int) string {
 	s = strings.Join(strings.Fields(Strip(s)), " ")
 	if limit <= 0 || utf8.RuneCountInString(s) <= limit {
@@ -59,7 +59,7 @@ func Line(s string, limit int) string {
 	return s
 }
 
-// plain is the common case: printable ASCII.
+// plain reports whether a text is printable ASCII, which is the common case.
 func plain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
@@ -71,24 +71,24 @@ func plain(s string) bool {
 
 func hidden(r rune) bool { return unicode.Is(invisible, r) }
 
-// invisible are characters that nobody sees, or that change how others look; a line feed and a tab are none.
+// invisible are characters without a visible form, or that change how others look, except newline and tab.
 var invisible = &unicode.RangeTable{LatinOffset: 4, R16: []unicode.Range16{
 	{Lo: 0, Hi: 0x08, Stride: 1}, {Lo: 0x0b, Hi: 0x1f, Stride: 1}, {Lo: 0x7f, Hi: 0x9f, Stride: 1}, // C0, DEL, C1
-	{Lo: 0xad, Hi: 0xad, Stride: 1}, {Lo: 0x34f, Hi: 0x34f, Stride: 1}, // soft hyphen, joiners and marks without a width
+	{Lo: 0xad, Hi: 0xad, Stride: 1}, {Lo: 0x34f, Hi: 0x34f, Stride: 1}, // soft hyphen, zero-width joiners and marks
 	{Lo: 0x61c, Hi: 0x61c, Stride: 1}, {Lo: 0x180e, Hi: 0x180e, Stride: 1},
 	{Lo: 0x200b, Hi: 0x200f, Stride: 1}, {Lo: 0x2028, Hi: 0x202e, Stride: 1}, // zero width, lines, directions
 	{Lo: 0x2060, Hi: 0x206f, Stride: 1},
 	{Lo: 0xfeff, Hi: 0xfeff, Stride: 1}, {Lo: 0xfff9, Hi: 0xfffb, Stride: 1}, // byte order mark, annotations
 }, R32: []unicode.Range32{{Lo: 0xe0000, Hi: 0xe0fff, Stride: 1}}} // tags and further variation selectors
 
-// scanner finds escape sequences in time that is linear in the text.
+// scanner finds escape sequences in linear time.
 type scanner struct {
 	s     string
-	noEnd int // before this byte no sequence has an end: looked for once, and not again
+	noEnd int // no sequence ends before this byte, so there is no need to search again
 }
 
-// sequence returns the length of the escape sequence that begins at a byte, 0 for none. Of one that is not ended on its
-// line only the introducer counts: otherwise it would hide all that follows.
+// sequence returns the length of the escape sequence that begins at a byte, or 0. If the sequence does not end on its
+// line, only the introducer counts; otherwise it would hide all text after it.
 func (c *scanner) sequence(at int) int {
 	kind, n := introducer(c.s[at:])
 	if n == 0 {
@@ -103,7 +103,7 @@ func (c *scanner) sequence(at int) int {
 	return n
 }
 
-// introducer reads ESC and what follows it, or its one-character form between U+0080 and U+009F.
+// introducer reads ESC and the characters after it, or its one-character form between U+0080 and U+009F.
 func introducer(s string) (kind rune, n int) {
 	if s[0] != esc {
 		r, n := utf8.DecodeRuneInString(s)
@@ -122,7 +122,7 @@ func introducer(s string) (kind rune, n int) {
 	return rune(s[1]), 2
 }
 
-// control is the rest of CSI: parameters, intermediates, one final character.
+// control returns the length of the rest of a CSI sequence: parameters, intermediates, one final character.
 func control(s string) int {
 	n := 0
 	for n < len(s) && s[n] >= ' ' && s[n] <= '?' {
@@ -134,7 +134,7 @@ func control(s string) int {
 	return n
 }
 
-// text is the rest of OSC, DCS and their like, up to BEL or ST.
+// text returns the length of the rest of an OSC, DCS or similar sequence, up to BEL or ST.
 func (c *scanner) text(from int) int {
 	if from < c.noEnd {
 		return 0
@@ -156,7 +156,7 @@ func (c *scanner) text(from int) int {
 	return 0
 }
 
-// ShellWord is text that a shell takes for one word.
+// ShellWord quotes a text, if needed, so that a shell reads it as one word.
 func ShellWord(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@%+=:,-") == "" &&
 		s[0] != '-' {

@@ -45,7 +45,7 @@ func TestStrip(t *testing.T) {
 	}
 }
 
-// Looking for the end of each sequence again would take minutes.
+// A search for the end of each sequence would take minutes.
 func TestStripIsLinear(t *testing.T) {
 	t.Parallel()
 	if got := safetext.Strip(strings.Repeat("\x1b]", 1<<20)); got != "" {
@@ -93,7 +93,7 @@ func FuzzStrip(f *testing.F) {
 	})
 }
 
-// TestEveryByte puts each byte at each place of a few words.
+// TestEveryByte puts each byte at each position of a few words.
 func TestEveryByte(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {
@@ -104,7 +104,7 @@ func TestEveryByte(t *testing.T) {
 			case c >= 0x80:
 				want = before + "\ufffd" + after
 			case c == '\x1b':
-				want = before + after[2:] // it and what follows it are a sequence
+				want = before + after[2:] // ESC and the next characters are a sequence
 			case c != '\n' && c != '\t' && (c < ' ' || c == 0x7f):
 				want = before + after
 			}

@@ -1,4 +1,4 @@
-// Package screen keeps a few lines at the bottom of a terminal up to date, while other lines scroll away above them.
+// Package screen updates a few lines at the bottom of a terminal, while other lines scroll away above them.
 package screen
 
 import (
@@ -12,12 +12,12 @@ import (
 
 // Line is one line of a block.
 type Line struct {
-	Text    string // may hold colours, and nothing else that moves a terminal
-	Columns int    // that it takes
+	Text    string // may hold colours, but nothing that moves the cursor
+	Columns int    // its width
 }
 
-// Block is those lines. The cursor always stands at the beginning of the line below them: a process that dies
-// leaves text behind, and a prompt under it. Every change is one write.
+// Block is a block of lines at the bottom. The cursor always stays at the beginning of the line below the block, so if
+// the process dies, its text remains and the prompt appears under it. Every change is a single write.
 type Block struct {
 	mu     sync.Mutex
 	out    io.Writer
@@ -27,21 +27,21 @@ type Block struct {
 	hidden bool
 }
 
-// New returns a block that shows nothing yet. size tells how large the terminal is now, 0 for one that cannot be drawn
-// on: then what is written goes out as it is, and the block is left behind. frame makes the lines, none of them longer
-// than so many columns. It is called with the block locked, so it must not write to it.
+// New returns a block that shows nothing yet. size returns the current size of the terminal, or 0 columns if it cannot
+// be drawn on; then all writes pass through, and the block stays as it is. frame returns the lines, none wider than
+// columns. It runs while the block is locked, so it must not write to the block.
 func New(out io.Writer, size func() (columns, rows int), frame func(columns int) []Line) *Block {
 	return &Block{out: out, size: size, frame: frame}
 }
 
-// Draw brings the block up to date. Nothing is written when nothing has changed.
+// Draw updates the block. It writes nothing if nothing has changed.
 func (b *Block) Draw() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	_ = b.draw(nil)
 }
 
-// Write lets whole lines appear above the block. What has no end of a line is passed on as it is: a bell.
+// Write inserts whole lines above the block. Text without a final newline, such as a bell, passes through unchanged.
 func (b *Block) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -51,7 +51,7 @@ func (b *Block) Write(p []byte) (int, error) {
 	return len(p), b.draw(p)
 }
 
-// Hide takes the block away. It stays away until Show; what is written meanwhile goes out as it is.
+// Hide removes the block until Show. Writes in the meantime pass through.
 func (b *Block) Hide() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +59,7 @@ func (b *Block) Hide() {
 	_ = b.draw(nil)
 }
 
-// Show brings the block back, at the cursor: whatever is on the screen now stays there.
+// Show draws the block again at the cursor. The text on the screen stays.
 func (b *Block) Show() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,8 +67,7 @@ func (b *Block) Show() {
 	_ = b.draw(nil)
 }
 
-// These make a terminal show all of a change at once, where it knows them (DEC private mode 2026); others pass
-// them over.
+// These make a terminal show a whole change at once (DEC private mode 2026). Terminals without that mode ignore them.
 const (
 	beginUpdate = "\x1b[?2026h"
 	endUpdate   = "\x1b[?2026l"
@@ -78,7 +77,7 @@ const (
 func (b *Block) draw(above []byte) error {
 	columns, rows := b.size()
 	if columns == 0 {
-		b.shown = nil // whoever has the terminal now has written below it
+		b.shown = nil // another process has written to the terminal since
 	}
 	var lines []Line
 	if !b.hidden && columns > 0 && rows > 1 {
@@ -108,8 +107,8 @@ func (b *Block) draw(above []byte) error {
 	return err
 }
 
-// height is how many rows lines take that were drawn when the terminal was wider: nearly all of them break
-// lines anew when they become narrower.
+// height returns the number of rows of lines that were drawn when the terminal was wider. Nearly all terminals wrap
+// lines again when they become narrower.
 func height(lines []Line, columns int) int {
 	n := len(lines)
 	for _, line := range lines {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tty is a terminal that begins a line at its beginning, as the system's driver does.
+// tty is a terminal that starts a new line at its first column, as the system's driver does.
 type tty struct {
 	*vt.Screen
 	writes int
@@ -69,7 +69,7 @@ func TestBlock(t *testing.T) {
 	lines = []string{"back"}
 	b.Show()
 	is("$ wfs run\ngone by, and longer\nthan the screen is\nwhile it is away\nback")
-	columns = 0 // somebody else has the terminal, and writes to it
+	columns = 0 // another process has the terminal, and writes to it
 	_, _ = fmt.Fprintln(tt, "$")
 	b.Draw()
 	_, _ = fmt.Fprintln(b, "said")
@@ -79,8 +79,7 @@ func TestBlock(t *testing.T) {
 	is("$ wfs run\ngone by, and longer\nthan the screen is\nwhile it is away\nback\n$\nsaid\nback")
 }
 
-// Whatever is drawn and written in whichever order: what was written is there once and in order, and the newest block
-// below it.
+// In any order of draws and writes, all written lines appear once and in order, with the newest block below them.
 func TestBlockKeepsLines(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -116,7 +115,7 @@ func TestBlockKeepsLines(t *testing.T) {
 	})
 }
 
-// A terminal that became narrower has broken the block's lines anew.
+// A terminal that became narrower has wrapped the block's lines again.
 func TestNarrower(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -7,18 +7,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Foreground reports whether this process may draw on a terminal: a shell has not put it into the background.
+// Foreground reports whether this process may draw on a terminal, because it is not in a shell's background.
 func Foreground(f *os.File) bool {
 	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
 }
 
-// Mute keeps a terminal from echoing what is typed, which would tear the block apart. What is typed is kept for whoever
-// reads it next; Ctrl-C and the like work on. restore may be called more than once.
+// Mute stops a terminal from echoing typed characters, which would break the block. The input stays available for its
+// next reader, and Ctrl-C and other keys keep working. restore may be called more than once.
 func Mute(f *os.File) (restore func()) {
 	fd := int(f.Fd())
 	old, err := unix.IoctlGetTermios(fd, getTermios)
-	if err != nil || !Foreground(f) { // who is in the background is stopped for asking
+	if err != nil || !Foreground(f) { // the system stops a background process that changes the terminal
 		return func() {}
 	}
 	muted := *old
@@ -33,7 +33,7 @@ func Mute(f *os.File) (restore func()) {
 	}
 }
 
-// OnStop calls leave before Ctrl-Z stops this process, and back when it goes on after any stop, until end is called.
+// OnStop calls leave before Ctrl-Z stops this process, and back when it continues after any stop, until end is called.
 func OnStop(leave, back func()) (end func()) {
 	if signal.Ignored(unix.SIGTSTP) {
 		return func() {}
@@ -48,7 +48,7 @@ func OnStop(leave, back func()) (end func()) {
 				return
 			case <-stop:
 				leave()
-				_ = unix.Kill(unix.Getpid(), unix.SIGSTOP) // which nobody can catch; other threads may stop a moment later
+				_ = unix.Kill(unix.Getpid(), unix.SIGSTOP) // it cannot be caught; other threads may stop a moment later
 			case <-goOn:
 				back()
 			}

@@ -1,5 +1,5 @@
-// Package source splits source code into tokens with their places: enough to change a literal, to find the body of a
-// function, or to compare names, in a dozen languages. It never fails: what it does not understand is punctuation.
+// Package source splits source code into tokens with their positions. That is enough to change a literal, to find the
+// body of a function, or to compare names, in a dozen languages. It never fails: unknown syntax becomes punctuation.
 package source
 
 import (
@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind says what a token is.
+// Kind is the type of a token.
 type Kind uint8
 
 const (
@@ -19,15 +19,15 @@ const (
 	Punct              // an operator or a bracket
 )
 
-// Token is one word of a file. Comments and layout are not among them.
+// Token is one word, literal or sign of a file. There are no tokens for comments and layout.
 type Token struct {
 	Kind     Kind
-	From, To int // bytes of the file
-	Line     int // of its beginning, from 1
+	From, To int // byte offsets
+	Line     int // of its start, from 1
 	Text     string
 }
 
-// Language is how a language is written, as far as tokens go.
+// Language describes the syntax of a language, as far as tokens need it.
 type Language struct {
 	Name     string
 	comments []string // to the end of the line
@@ -35,13 +35,13 @@ type Language struct {
 	quotes   []quote  // longest first
 	regexps  bool     // /…/ may be an expression
 	Braces   bool     // { opens a block; otherwise indentation does
-	// Chars: what stands in single quotes is one character.
+	// Chars: single quotes enclose one character.
 	Chars bool
 }
 
 type quote struct {
 	open, close string
-	many, raw   bool // over several lines; a backslash is a backslash
+	many, raw   bool // may span lines; a backslash is not an escape
 	template    bool // with ${…} inside
 }
 
@@ -72,10 +72,10 @@ var byExtension = map[string]*Language{
 	".java": &java, ".kt": &java, ".kts": &java, ".groovy": &java, ".scala": &java, ".cs": &java,
 }
 
-// LanguageOf is nil for a file that is no source code which this package reads.
+// LanguageOf returns the language of a file, or nil if this package does not know it.
 func LanguageOf(file string) *Language { return byExtension[path.Ext(file)] }
 
-// Read splits a file. There is nothing in one that is no source code which this package reads.
+// Read returns the language and the tokens of a file. A file in an unknown language has no tokens.
 func Read(file string, src []byte) (*Language, []Token) {
 	if l := LanguageOf(file); l != nil {
 		return l, l.Tokens(src)
@@ -83,7 +83,7 @@ func Read(file string, src []byte) (*Language, []Token) {
 	return &Language{}, nil
 }
 
-// Tokens splits a file.
+// Tokens returns the tokens of a file.
 func (l *Language) Tokens(src []byte) []Token {
 	s := scanner{l: l, src: string(src), line: 1}
 	for s.at < len(s.src) {
@@ -121,7 +121,7 @@ func (s *scanner) step() {
 	}
 }
 
-// take makes a token of the next n bytes.
+// take appends a token for the next n bytes.
 func (s *scanner) take(k Kind, n int) {
 	text := s.src[s.at : s.at+n]
 	s.out = append(s.out, Token{Kind: k, From: s.at, To: s.at + n, Line: s.line, Text: text})
@@ -169,13 +169,13 @@ func (s *scanner) quoted() bool {
 	return false
 }
 
-// isLifetime reports whether a quote of Rust begins a name: 'a, and not 'a'.
+// isLifetime reports whether a quote in Rust begins a lifetime ('a) and not a character ('a').
 func isLifetime(rest string) bool {
 	_, size := utf8.DecodeRuneInString(rest[1:])
 	return rest[1] != '\\' && !strings.HasPrefix(rest[1+size:], "'")
 }
 
-// closing is the length of a text with its quotes, -1 when it has no end.
+// closing returns the length of a string with its quotes, or -1 if it has no end.
 func closing(rest string, q quote) int {
 	for i := len(q.open); i < len(rest); i++ {
 		switch {
@@ -192,7 +192,7 @@ func closing(rest string, q quote) int {
 	return -1
 }
 
-// braced is the place of the brace that closes the first one of a text, or its length.
+// braced returns the offset of the brace that closes the first one in a text, or the text's length.
 func braced(text string) int {
 	depth := 0
 	for i := range len(text) {
@@ -208,7 +208,7 @@ func braced(text string) int {
 	return len(text)
 }
 
-// regexp takes a regular expression where an operand is due.
+// regexp takes a regular expression, if an operand may stand here.
 func (s *scanner) regexp() bool {
 	if !s.l.regexps || s.src[s.at] != '/' || len(s.out) > 0 && endsOperand(s.out[len(s.out)-1]) {
 		return false
@@ -225,14 +225,14 @@ func (s *scanner) regexp() bool {
 		case c == '/' && !class:
 			flags := s.src[i+1:]
 			n := len(flags) - len(strings.TrimLeft(flags, "abcdefghijklmnopqrstuvwxyz"))
-			s.take(Punct, i+1+n-s.at) // nothing that anybody turns
+			s.take(Punct, i+1+n-s.at) // Punct, because it is not a value
 			return true
 		}
 	}
 	return false
 }
 
-// endsOperand reports whether what follows a token is an operator.
+// endsOperand reports whether an operator may follow this token, but no operand.
 func endsOperand(t Token) bool {
 	switch t.Kind {
 	case Number, String:
@@ -252,17 +252,17 @@ func numberEnd(s string) int {
 	return len(s)
 }
 
-// isPoint reports whether a byte of a number is its decimal point.
+// isPoint reports whether a byte in a number is its decimal point.
 func isPoint(s string, i int) bool {
 	return s[i] == '.' && i+1 < len(s) && isDigit(s[i+1]) && !strings.Contains(s[:i], ".")
 }
 
-// isSign reports whether a byte of a number is the sign of its exponent.
+// isSign reports whether a byte in a number is the sign of its exponent.
 func isSign(s string, i int) bool {
 	return (s[i] == '+' || s[i] == '-') && (s[i-1] == 'e' || s[i-1] == 'E') && !strings.HasPrefix(s, "0x")
 }
 
-// operators are those of several characters, the longest first.
+// operators are those of several characters, longest first.
 var operators = strings.Fields("=== !== ... **= <<= >>= == != <= >= && || => -> := += -= *= /= ++ -- :: ** ??")
 
 func operatorLength(s string) int {

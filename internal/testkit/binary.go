@@ -14,20 +14,20 @@ import (
 
 const program = "github.com/wfs-dev/wfs/cmd/wfs"
 
-// Wfs is the path of the binary. It is built once in a test process, with the tags of the tests, and with the race
-// detector if they have it.
+// Wfs returns the path of the binary. It is built once per test process, with the build tags of the tests, and with the
+// race detector if they have it.
 func Wfs(t testing.TB) string { t.Helper(); return binary(t, plain) }
 
-// Failpoints is the path of a binary that dies where WFS_FAILPOINT says, and is the same otherwise.
+// Failpoints returns the path of a binary that is the same except that it dies where WFS_FAILPOINT says.
 func Failpoints(t testing.TB) string { t.Helper(); return binary(t, failpoints) }
 
-// UseFailpoints makes that binary the first wfs on the PATH of this process, and so of all that it starts.
+// UseFailpoints makes that binary the first wfs on the PATH of this process and its children.
 func UseFailpoints(t testing.TB) {
 	t.Helper()
 	onPath(t, Failpoints(t))
 }
 
-// UseWfs makes the binary the first wfs on the PATH of this process, and so of all that it starts.
+// UseWfs makes the binary the first wfs on the PATH of this process and its children.
 func UseWfs(t testing.TB) {
 	t.Helper()
 	onPath(t, Wfs(t))
@@ -60,8 +60,8 @@ var (
 	failpoints = sync.OnceValues(func() (string, error) { return build("failpoints") })
 )
 
-// build builds the binary with one more tag. WFS_OVERLAY names a file for go build -overlay, by which a test of the suites
-// replaces files of wfs by bad ones.
+// build builds the binary with one more tag. WFS_OVERLAY names a file for go build -overlay, with which a test of the
+// suites replaces files of wfs by broken ones.
 func build(tag string) (string, error) {
 	dir, err := os.MkdirTemp("", "wfs-built-")
 	if err != nil {
@@ -75,7 +75,7 @@ func build(tag string) (string, error) {
 	if overlay := os.Getenv("WFS_OVERLAY"); overlay != "" {
 		flags = append(flags, "-overlay="+overlay)
 	}
-	// go run keeps what it has linked, so that the next package of tests gets a copy.
+	// go run caches the linked binary, so the next package of tests gets a copy.
 	path := filepath.Join(dir, "wfs")
 	_, err = goRuns(append(append([]string{"run", "-exec=cp"}, flags...), program, path)...)
 	return path, err
@@ -95,8 +95,8 @@ func buildFlags(tag string) []string {
 	return append(flags, "-tags="+tag)
 }
 
-// seeSources looks at every file that the binary is built of: go keeps results of tests, and knows of those files only
-// that the test itself asks for.
+// seeSources looks at every source file of the binary: go caches test results, and only takes into account files that
+// the test itself opens.
 func seeSources(flags []string) error {
 	const each = `{{if not .Standard}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}
 {{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}
@@ -114,7 +114,7 @@ func goRuns(args ...string) (string, error) {
 	var errs strings.Builder
 	cmd := exec.Command("go", args...)
 	if !slices.Contains(args, "-race=true") {
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released; it also starts faster
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as in releases; it also starts faster
 	}
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// OwnClone gives a copy of a clone an identity of its own, as its first command that writes would: see docs/formats.md.
+// OwnClone gives a copied clone an identity of its own, as its first writing command would: see docs/formats.md.
 func OwnClone(t testing.TB, worktree string) {
 	t.Helper()
 	file := filepath.Join(worktree, ".git/wfs/clone")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// MemoryDir is a directory that is gone after the test, in memory where there is some.
+// MemoryDir returns a directory that is removed after the test, in memory if possible.
 func MemoryDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "wfs-model-")
@@ -22,8 +22,8 @@ func MemoryDir(t testing.TB) string {
 	return dir
 }
 
-// Drawn sets how many histories are drawn and how long they are, and returns what takes that back. In the short form
-// they are the same each time.
+// Drawn sets the number and the length of random histories, and returns a function that restores the old values. In the
+// short form they are the same each time.
 func Drawn(t testing.TB, checks, steps int) func() {
 	t.Helper()
 	seed := "1"

@@ -8,18 +8,19 @@ import (
 	"testing"
 )
 
-// GitRepo is a repository for tests of packages that use git themselves. It is untouched by the machine's and the user's
-// configuration, and all that is committed in it has one author and one date.
+// GitRepo is a repository for tests of packages that use git themselves. It ignores the configuration of the machine
+// and the user, and all its commits have one author and one date.
 type GitRepo struct {
 	T          testing.TB
 	Home, Root string // the directory above the work tree, and the work tree
 	Env        []string
 }
 
-// GitDate is the date of everything that is committed in a GitRepo, in Unix seconds.
+// GitDate is the date of all commits in a GitRepo, in Unix seconds.
 const GitDate = 1_700_000_000
 
-// NewGitRepo makes a repository on branch main with one commit that holds a.txt ("a\n"). Further arguments go to git init.
+// NewGitRepo creates a repository on branch main with one commit, which holds a.txt ("a\n"). Further arguments go to
+// git init.
 func NewGitRepo(t testing.TB, initArgs ...string) *GitRepo {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -40,7 +41,7 @@ func NewGitRepo(t testing.TB, initArgs ...string) *GitRepo {
 	return r
 }
 
-// Run runs git as the user would and returns what it printed, without the last line feed.
+// Run runs git as the user would and returns its output without the last newline. It fails the test on an error.
 func (r *GitRepo) Run(args ...string) string {
 	r.T.Helper()
 	out, err := r.TryGit(args...)
@@ -58,7 +59,7 @@ func (r *GitRepo) TryGit(args ...string) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// Path is the path of a file of the work tree, from its name with slashes.
+// Path returns the path of a file in the work tree. name has slashes.
 func (r *GitRepo) Path(name string) string { return filepath.Join(r.Root, filepath.FromSlash(name)) }
 
 // Must fails the test on an error.

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Holds checks that what was printed holds some texts.
+// Holds checks that the output contains some texts.
 func Holds(t testing.TB, out string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {

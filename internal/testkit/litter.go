@@ -11,7 +11,7 @@ var (
 	lockOfOurs = regexp.MustCompile(`^\.git/wfs/((packs|plans|heads-[0-9a-f])\.lock|worktrees/[^/]+/lock|sessions/[^/]+/[a-z-]+\.lock)$`)
 )
 
-// Litter lists what commands should have taken away in and beside a repository.
+// Litter lists files in and next to a repository that commands should have removed.
 func Litter(repo string) (left []string) {
 	_ = filepath.WalkDir(filepath.Dir(repo), func(path string, d fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(repo, path)

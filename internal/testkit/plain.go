@@ -25,7 +25,8 @@ func (r *Repo) Plain() {
 	r.OK("wfs", "checkpoint", "-m", "second")
 }
 
-// Begin makes the repository, with what is the user's own, and lets wfs in, with this gate if it is not configured yet.
+// Begin creates the repository with some of the user's own work, and trusts it. It configures the gate unless gate is
+// "".
 func (r *Repo) Begin(gate string) {
 	r.OK("git", "init", "-q")
 	r.OK("git", "add", "-A")
@@ -41,7 +42,7 @@ func (r *Repo) Begin(gate string) {
 	r.OK("wfs", "trust", "--yes")
 }
 
-// Trust lets these sessions and the configuration run here: trust is bound to the place.
+// Trust trusts the configuration and these sessions here, because trust depends on the path.
 func (r *Repo) Trust(ids ...string) {
 	r.T.Helper()
 	r.OK("wfs", "trust", "--yes")

@@ -7,27 +7,28 @@ import (
 	"testing"
 )
 
-// Repo is a repository with a home of its own, the directory above it. Commands that run there find the binary.
+// Repo is a repository with a home of its own, which is the directory above it. Commands that run there find the
+// binary.
 type Repo struct {
 	T   testing.TB
 	Dir string // the work tree
 	Env []string
-	Wfs string // path of the binary, "" for the usual one
+	Wfs string // path of the binary; "": the usual one
 }
 
-// At is the repository in top/repo.
+// At returns the repository in top/repo.
 func At(t testing.TB, top string) *Repo {
 	t.Helper()
 	return &Repo{T: t, Dir: filepath.Join(top, "repo"), Env: append(Env(top), "PATH="+Path(t))}
 }
 
-// Path is the PATH on which the binary comes first.
+// Path returns a PATH with the binary first.
 func Path(t testing.TB) string {
 	t.Helper()
 	return filepath.Dir(Wfs(t)) + string(filepath.ListSeparator) + os.Getenv("PATH")
 }
 
-// Copy is the repository in a copy of a template that goes with the test.
+// Copy returns the repository in a copy of a template that is removed with the test.
 func (p *Template) Copy(t testing.TB, make func(r *Repo)) *Repo {
 	t.Helper()
 	top := filepath.Join(Temp(t, p.Parent()), "all")
@@ -35,13 +36,13 @@ func (p *Template) Copy(t testing.TB, make func(r *Repo)) *Repo {
 	return At(t, top)
 }
 
-// Write writes a file of the work tree.
+// Write writes a file in the work tree.
 func (r *Repo) Write(name, text string) { r.T.Helper(); Write(r.T, r.Dir, name, text) }
 
-// WriteAll writes files of the work tree, by their paths.
+// WriteAll writes files in the work tree, by path.
 func (r *Repo) WriteAll(files map[string]string) { r.T.Helper(); WriteAll(r.T, r.Dir, files) }
 
-// Try runs a command and returns its output and exit code, -1 when a signal ended it.
+// Try runs a command and returns its output and exit code, or -1 if a signal ended it.
 func (r *Repo) Try(args ...string) (string, int) {
 	r.T.Helper()
 	if args[0] == "wfs" {
@@ -54,7 +55,7 @@ func (r *Repo) Try(args ...string) (string, int) {
 	return Run(r.T, r.Dir, r.Env, args...)
 }
 
-// OK runs a command that must end well, and returns its output.
+// OK runs a command that must succeed, and returns its output.
 func (r *Repo) OK(args ...string) string {
 	r.T.Helper()
 	out, exit := r.Try(args...)

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// Template is a directory that is made once in a test process, and copied by each test.
+// Template is a directory that is created once per test process, and copied by each test.
 type Template struct {
-	Fast bool // in memory, where there is room for that: nothing of it has to survive a power cut
+	Fast bool // in memory if there is room: none of it has to survive a power cut
 
 	once sync.Once
 	top  string
 }
 
-// Parent is the directory for the template and its copies, "" for the usual one.
+// Parent returns the directory for the template and its copies, or "" for the default.
 func (p *Template) Parent() string {
 	if p.Fast {
 		return Memory()
@@ -23,7 +23,7 @@ func (p *Template) Parent() string {
 	return ""
 }
 
-// CopyTo makes a copy in a directory that is not there yet. The first one to ask makes the template.
+// CopyTo creates a copy at a path that does not exist yet. The first call creates the template.
 func (p *Template) CopyTo(t testing.TB, top string, make func(top string)) {
 	t.Helper()
 	p.once.Do(func() {

@@ -1,5 +1,5 @@
-// Package testkit is for tests alone: it builds the binary, makes repositories that know nothing of whoever runs the
-// tests, copies them, and runs commands there.
+// Package testkit is only for tests: it builds the binary, creates repositories that are independent of the user's
+// environment, copies them, and runs commands there.
 package testkit
 
 import (
@@ -19,18 +19,18 @@ import (
 	"testing"
 )
 
-// GitConfig is the configuration of git for Env.
+// GitConfig is the git configuration for Env.
 const GitConfig = "[user]\n\tname = T\n\temail = t@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
 
-// Env is the environment for a repository below top: its home is top, and git reads no configuration but top/gitconfig.
+// Env returns the environment for a repository below top: its home is top, and git reads only top/gitconfig.
 func Env(top string) []string {
 	return append(os.Environ(), "HOME="+top, "XDG_CONFIG_HOME="+top+"/config", "XDG_STATE_HOME="+top+"/state",
 		"GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL="+top+"/gitconfig", "LC_ALL=C", "TZ=UTC",
-		"GORACE=atexit_sleep_ms=0") // a second for each wfs, with the race detector
+		"GORACE=atexit_sleep_ms=0") // saves a second for each wfs with the race detector
 }
 
-// Run runs a command and returns its output and exit code, -1 when a signal ended it.
+// Run runs a command and returns its output and exit code, or -1 if a signal ended it.
 func Run(t testing.TB, dir string, env []string, args ...string) (string, int) {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
@@ -43,7 +43,7 @@ func Run(t testing.TB, dir string, env []string, args ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// WriteAll writes files, by their paths in dir.
+// WriteAll writes files, by path relative to dir.
 func WriteAll(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -51,7 +51,7 @@ func WriteAll(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// Write writes a file, and makes the directories that it needs.
+// Write writes a file, and creates missing directories.
 func Write(t testing.TB, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -63,11 +63,11 @@ func Write(t testing.TB, dir, name, text string) {
 	}
 }
 
-// AllRows reports whether tests try all that they can, however long it takes.
+// AllRows reports whether tests try all their rows, however long it takes.
 func AllRows() bool { return os.Getenv("WFS_ROWS") == "all" }
 
-// Sample skips most rows of a long table, chosen by their names: five of six, or three of four if WFS_ROWS says which
-// quarter is tried (0 to 3), or none with WFS_ROWS=all.
+// Sample skips most rows of a long table, chosen by their names: five of six; or three of four if WFS_ROWS selects a
+// quarter (0 to 3); or none with WFS_ROWS=all.
 func Sample(t testing.TB) {
 	t.Helper()
 	quarter, err := strconv.Atoi(os.Getenv("WFS_ROWS"))
@@ -93,7 +93,7 @@ func SampleStory(t interface{ Skip(...any) }, name string) {
 	}
 }
 
-// byName reports whether rows were named on the command line: go test -run TestScripts/undo.
+// byName reports whether the command line names rows: go test -run TestScripts/undo.
 func byName() bool {
 	run := flag.Lookup("test.run")
 	return run != nil && strings.Contains(run.Value.String(), "/")
@@ -105,7 +105,7 @@ func nameSum(name string) int {
 	return int(sum.Sum32() % 12)
 }
 
-// Temp is a directory below parent that goes with the test. A parent of "" is the usual one.
+// Temp returns a directory below parent that is removed after the test. A parent of "" is the default.
 func Temp(t testing.TB, parent string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(parent, "wfs-copy-")
@@ -116,7 +116,7 @@ func Temp(t testing.TB, parent string) string {
 	return dir
 }
 
-// RemoveAll removes a directory whatever modes there are in it.
+// RemoveAll removes a directory, whatever the modes of its contents.
 func RemoveAll(t testing.TB, dir string) {
 	t.Helper()
 	if err := removeAll(dir); err != nil {
@@ -134,7 +134,7 @@ func removeAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// Memory is a directory in memory from which programs may be started, "" when there is none.
+// Memory returns a directory in memory in which programs can be executed, or "" if there is none.
 var Memory = sync.OnceValue(func() string {
 	const dir = "/dev/shm"
 	try, err := os.CreateTemp(dir, "wfs-try-")
@@ -149,7 +149,7 @@ var Memory = sync.OnceValue(func() string {
 	return dir
 })
 
-// roomy reports whether 4 GB are free in a directory.
+// roomy reports whether a directory has 4 GB free.
 func roomy(dir string) bool {
 	out, err := exec.Command("df", "-kP", dir).Output()
 	fields := strings.Fields(string(out))
@@ -171,8 +171,8 @@ func atEnd(dir string) {
 	shared.dirs = append(shared.dirs, dir)
 }
 
-// Main runs all tests of a package, and removes what they share. Temporary directories are in memory where there is room,
-// unless TMPDIR says where they should be: repositories are made by the thousand, and none has to survive the machine.
+// Main runs all tests of a package, and removes their shared directories. Temporary directories are in memory if there
+// is room and TMPDIR is not set: tests create thousands of repositories, and none has to survive a crash.
 func Main(m interface{ Run() int }) int {
 	if memory := Memory(); memory != "" && os.Getenv("TMPDIR") == "" && roomy(memory) {
 		if dir, err := os.MkdirTemp(memory, "wfs-tests-"); err == nil && os.Setenv("TMPDIR", dir) == nil {

@@ -2,5 +2,5 @@
 
 package testkit
 
-// TracerMain is for the tests of faults alone.
+// TracerMain is only for the tests of faults.
 func TracerMain() int { return 1 }

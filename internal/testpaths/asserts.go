@@ -6,8 +6,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// testLibrary finds an import of what tests are written with, by the ending of a file's name. What product code uses as
-// well, such as node:assert, is not among them.
+// testLibrary matches imports of test libraries, by language. Libraries that product code uses as well, such as
+// node:assert, are left out.
 var testLibrary = map[string]*lazyregexp.Regexp{
 	"go":     lazyregexp.New(`(?m)^\s*(?:import )?"(?:testing|github\.com/stretchr/testify/\w+)"$`),
 	"python": lazyregexp.New(`(?m)^\s*(?:import|from) (?:pytest|unittest)\b`),
@@ -15,7 +15,7 @@ var testLibrary = map[string]*lazyregexp.Regexp{
 	"java":   lazyregexp.New(`(?m)^\s*import (?:static )?org\.(?:junit|assertj|hamcrest|testng)\b`),
 }
 
-// Asserts reports whether code is written for tests, wherever it stands: it imports what tests are written with.
+// Asserts reports whether code is written for tests, regardless of its path: it imports a test library.
 func Asserts(file string, src []byte) bool {
 	library := testLibrary[languages[path.Ext(file)]]
 	return library != nil && library.Match(src)

@@ -10,28 +10,28 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// testSections are the parts of package.json that configure tests.
+// testSections are the keys of package.json that configure tests.
 var testSections = strings.Fields("jest mocha ava vitest nyc c8 tap karma playwright")
 
-// scriptNames are files with commands that gates may run, and settings of tools.
+// scriptNames are files with commands that gates may run, or with tool settings.
 var scriptNames = strings.Fields(`
 	makefile gnumakefile justfile taskfile.yml taskfile.yaml dockerfile rakefile procfile`)
 
 var scriptExts = strings.Fields(".sh .bash .mk .mak .cmake .ini .cfg .toml .yml .yaml .properties .bat .ps1")
 
-// IsScript reports whether a path is a script of commands or a file of settings, by its name.
+// IsScript reports whether a path is a script or a settings file, by its name.
 func IsScript(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	return slices.Contains(scriptNames, base) || slices.Contains(scriptExts, path.Ext(base)) ||
 		strings.HasPrefix(base, ".") && strings.HasSuffix(base, "rc")
 }
 
-// IsHidden reports whether a path has a name that begins with a dot: tools find their settings there by themselves.
+// IsHidden reports whether a path has a part that begins with a dot: tools find their settings there on their own.
 func IsHidden(file string) bool {
 	return strings.HasPrefix(file, ".") || strings.Contains(file, "/.")
 }
 
-// IsManifest reports whether a path says what a project needs, beside how it is tested.
+// IsManifest reports whether a path declares a project's dependencies and may also configure its tests.
 func IsManifest(file string) bool {
 	switch path.Base(file) {
 	case "package.json", "pyproject.toml", "setup.cfg", "setup.py", "Cargo.toml", "pom.xml", "build.gradle",
@@ -41,16 +41,16 @@ func IsManifest(file string) bool {
 	return false
 }
 
-// IsDocument reports whether a path is prose, or says for each dependency which version is meant.
+// IsDocument reports whether a path is prose, a lock file, or settings of code style.
 func IsDocument(file string) bool {
 	return isProse(path.Base(file)) || slices.Contains(needs, path.Base(file))
 }
 
-// runnerWords are words in the lines of a manifest that say how tests are run.
+// runnerWords matches lines and sections of a manifest that configure how tests run.
 var runnerWords = lazyregexp.New(`(?i)test|surefire|failsafe|junit|coverage|skip|exclude|include|profile|harness|` +
 	`script|plugin|argline|addopts|runner|exec|\[(lib|bin|bench|features|env|alias)`)
 
-// RunnerKeysDiffer reports whether two states of a manifest differ in what says how tests are run.
+// RunnerKeysDiffer reports whether two versions of a manifest differ in how tests run.
 func RunnerKeysDiffer(file string, before, after []byte) bool {
 	if path.Base(file) == "package.json" {
 		var a, b map[string]any
@@ -67,8 +67,8 @@ func RunnerKeysDiffer(file string, before, after []byte) bool {
 	return runnerLines(path.Base(file), before) != runnerLines(path.Base(file), after)
 }
 
-// runnerLines are the lines of a manifest that say how tests are run: in a table of TOML or a section of an ini file
-// that is about that all lines, elsewhere those with words for it.
+// runnerLines returns the lines of a manifest that configure how tests run: all lines of a TOML table or ini section
+// about tests, and elsewhere the lines with one of runnerWords.
 func runnerLines(base string, text []byte) string {
 	var b strings.Builder
 	section, about := "", false

@@ -6,15 +6,14 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// rustTests finds a module of tests: other attributes, comments and its visibility may stand between.
+// rustTests matches a module of tests. Other attributes, comments and a visibility may stand before `mod`.
 var rustTests = lazyregexp.New(`#\[cfg\((?:all\(|any\()?\s*test\b[^\]]*\]\s*` +
 	`(?:#\[[^\n]*\]\s*|//[^\n]*\s*)*(?:pub\s*(?:\([^)\n]*\)\s*)?)?mod\s`)
 
-// MixesTests reports whether a path may hold both code and tests of it.
+// MixesTests reports whether a path may hold both code and its tests.
 func MixesTests(file string) bool { return path.Ext(file) == ".rs" && classOf(file) == source }
 
-// TestsFrom is where the tests begin in a file: at its beginning in one that holds nothing else, at its end where there
-// are none.
+// TestsFrom returns the offset at which the tests begin in a file: 0 if it holds only tests, its length if it has none.
 func TestsFrom(file string, src []byte) int {
 	if HoldsTests(file) {
 		return 0

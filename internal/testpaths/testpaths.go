@@ -1,5 +1,5 @@
-// Package testpaths says what a path of a project is for: whether it is a test, something that tests read, or something
-// that says how they are run. It goes by the conventions of languages and runners, and by names alone.
+// Package testpaths classifies the paths of a project: tests, files that tests read, and files that configure how tests
+// run. It looks only at names, and knows the conventions of languages and test runners.
 package testpaths
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// languages are the names that languages have here, by the ending of a file's name.
+// languages maps file extensions to this package's names of languages.
 var languages = map[string]string{
 	".go": "go",
 	".py": "python", ".pyi": "python",
@@ -21,43 +21,43 @@ var languages = map[string]string{
 	".cs": "csharp", ".php": "php", ".rb": "ruby",
 }
 
-// languageOf is "" for what is no source code.
+// languageOf returns the language of a source file, or "".
 func languageOf(file string) string { return languages[path.Ext(file)] }
 
-// class is what a path is for.
+// class is the role of a path.
 type class uint8
 
 const (
-	source  class = iota // code that is no test
-	tests                // code of tests, and what helps them
-	fixture              // what tests read or compare with
-	config               // says which tests run, and how
-	ci                   // says what other machines run
+	source  class = iota // code that is not a test
+	tests                // test code and its helpers
+	fixture              // files that tests read or compare with
+	config               // selects tests, or configures how they run
+	ci                   // configures CI machines
 	ignore               // .gitignore, .gitattributes
 	other                // documents, data
 )
 
-// ciNames are files that say what other machines run.
+// ciNames are files that configure CI machines.
 var ciNames = strings.Fields(`
 	.gitlab-ci.yml .travis.yml Jenkinsfile azure-pipelines.yml appveyor.yml bitbucket-pipelines.yml`)
 
-// testDirs are directories whose code is tests, in most ecosystems.
+// testDirs are directories of test code in most ecosystems.
 var testDirs = strings.Fields("test tests __tests__ spec specs e2e testing")
 
-// helperDir matches directories that hold what only tests use, in every language.
+// helperDir matches directories of test helpers, in every language.
 var helperDir = lazyregexp.New(
 	`^tests?[-_]?(kit|utils?|helpers?|lib|support|tools|fixtures|common|base|cases|suite)$`)
 
-// fixtureDirs are directories of what tests read.
+// fixtureDirs are directories of files that tests read.
 var fixtureDirs = strings.Fields(`
 	testdata __snapshots__ fixtures __fixtures__ fixture snapshots golden goldens cassettes test-data test_data
 	__mocks__`)
 
-// dataDirs are those of them in which code, too, is nothing but data of tests. Elsewhere code may be what their names
-// mean.
+// dataDirs are those fixtureDirs in which even source code is only test data. In other directories of that kind, code
+// may be the product's.
 var dataDirs = []string{"testdata", "__snapshots__", "__fixtures__", "test-data", "test_data"}
 
-// mayHoldCode are directories of tests in Ruby and JavaScript, and of code or documents elsewhere.
+// mayHoldCode are directories of tests in Ruby and JavaScript, but of code or documents in other languages.
 var mayHoldCode = []string{"spec", "specs", "testing"}
 
 var configNames = strings.Fields(`
@@ -70,7 +70,7 @@ var configStems = strings.Fields(`
 	jest.config vitest.config vitest.workspace vite.config .mocharc playwright.config cypress.config ava.config
 	.nycrc karma.conf jest.setup vitest.setup setupTests`)
 
-// classOf says what a path is for, by the conventions of its language.
+// classOf returns the role of a path, by the conventions of its language.
 func classOf(file string) class {
 	dir, base := path.Split(file)
 	parts := strings.Split(strings.TrimSuffix(dir, "/"), "/")
@@ -117,8 +117,8 @@ func classOf(file string) class {
 	return other
 }
 
-// perhaps reports whether a file in a directory of fixtures may as well be what the program itself begins with: Django
-// loads such files of its apps.
+// perhaps reports whether a file in a fixtures directory may instead be initial data of the program: Django loads such
+// files of its apps.
 func perhaps(parts []string, base string) bool {
 	if !slices.Contains([]string{".json", ".yaml", ".yml", ".xml"}, path.Ext(base)) {
 		return false
@@ -134,20 +134,20 @@ func isProse(base string) bool {
 	return ext == ".md" || ext == ".rst" || ext == ".adoc" || strings.HasPrefix(base, "README")
 }
 
-// needs are files beside tests that say what is installed, and how code is written: nothing that a test compares with.
+// needs are files near tests that declare dependencies or code style. Tests do not compare with them.
 var needs = strings.Fields(`
 	package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock go.mod go.sum
 	Cargo.lock poetry.lock uv.lock pdm.lock Pipfile Pipfile.lock Gemfile Gemfile.lock composer.lock
 	packages.lock.json .editorconfig .flake8 .pylintrc ruff.toml .ruff.toml mypy.ini .rubocop.yml .golangci.yml
 	.golangci.yaml rustfmt.toml .rustfmt.toml clippy.toml biome.json .dockerignore`)
 
-// declaresNeeds reports whether a file is one of them by its name. One that a test names is read by it all the same.
+// declaresNeeds reports whether a file is one of needs by its name. A test that names such a file still reads it.
 func declaresNeeds(base string) bool {
 	return slices.Contains(needs, base) || ends(base, ".txt", ".in") && begins(base, "requirements", "constraints") ||
 		begins(base, ".eslintrc", ".eslintignore", ".prettier", ".stylelintrc")
 }
 
-// isTestName reports whether a file is a test by its own name.
+// isTestName reports whether a file's own name marks it as a test.
 func isTestName(base string, l string) bool {
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	low := strings.ToLower(stem)
@@ -171,19 +171,19 @@ func ends(s string, with ...string) bool {
 	return slices.ContainsFunc(with, func(w string) bool { return strings.HasSuffix(s, w) })
 }
 
-// HoldsTests reports whether a path is a test, what helps tests, or what they read.
+// HoldsTests reports whether a path is a test, a test helper, or a file that tests read.
 func HoldsTests(file string) bool {
 	k := classOf(file)
 	return k == tests || k == fixture
 }
 
-// IsTest reports whether a path is a test by its own name, and not only something that helps tests.
+// IsTest reports whether a path is a test by its own name, and not a test helper.
 func IsTest(file string) bool {
 	l := languageOf(file)
 	return l != "" && (isTestName(path.Base(file), l) || l == "rust" && path.Base(path.Dir(file)) == "tests")
 }
 
-// AboutTests reports whether a path is a test, or something that tests read or are run by.
+// AboutTests reports whether a path is a test, a file that tests read, or one that configures them.
 func AboutTests(file string) bool {
 	switch classOf(file) {
 	case source, other:

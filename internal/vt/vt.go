@@ -1,4 +1,4 @@
-// Package vt is a terminal for tests: what a person would see of what a program prints.
+// Package vt is a terminal for tests: it shows the output of a program as a user sees it.
 package vt
 
 import (
@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Screen understands what wfs writes to terminals: characters of one column, ends of lines, moving up, erasing to the end
-// of line and screen, colours and private modes (which change nothing here). Anything else is shown in brackets, so that a
-// test sees it. What scrolls off at the top is kept.
+// Screen understands the output that wfs writes to terminals: characters of one column, line breaks, moving up, erasing
+// to the end of line and screen, colours and private modes (both without effect here). It shows any other sequence in
+// brackets, so that a test notices it. It keeps lines that scroll off at the top.
 type Screen struct {
 	mu            sync.Mutex
 	columns, rows int
@@ -28,7 +28,7 @@ func New(columns, rows int) *Screen {
 	return s
 }
 
-// Write takes what a program prints.
+// Write adds output of a program.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +44,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take understands what stands at the beginning, and returns its length, 0 when more must come.
+// take handles the character or sequence at the start of data, and returns its length, or 0 if data is incomplete.
 func (s *Screen) take(data []byte) int {
 	switch data[0] {
 	case '\r':
@@ -116,7 +116,7 @@ func (s *Screen) show(text string) {
 }
 
 func (s *Screen) put(r rune) {
-	if s.x == s.columns { // the character after the last column is the first one of the next line
+	if s.x == s.columns { // the next character begins a new line
 		s.x = 0
 		s.down()
 	}
@@ -138,7 +138,7 @@ func (s *Screen) down() {
 
 func text(line []rune) string { return strings.TrimRight(string(line), " ") }
 
-// Text is what the screen shows, and what has scrolled off it, without empty lines at the end.
+// Text returns the lines on the screen and those that scrolled off it, without empty lines at the end.
 func (s *Screen) Text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +149,7 @@ func (s *Screen) Text() string {
 	return strings.TrimRight(strings.Join(all, "\n"), "\n")
 }
 
-// Cursor is where the cursor stands, from 0, and whether the screen holds text at or below it.
+// Cursor returns the position of the cursor, counted from 0.
 func (s *Screen) Cursor() (column, row int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
