@@ -6,17 +6,17 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// SessionVersion is the version of session.json. An older one is not used, and a newer one is refused.
+// SessionVersion is the version of session.json. wfs ignores an older file and refuses a newer one.
 const SessionVersion = 2
 
-// FoldVersion is what a session.json says that made it. It grows with each change of what the same events fold
-// to, and a session.json with another one is folded anew.
+// FoldVersion is raised whenever the same events fold to a different session. A session.json with another one is folded
+// again.
 const FoldVersion = 6
 
-// UpToDate reports whether a session was folded as this wfs folds events.
+// UpToDate reports whether this version of wfs would fold the events to the same session.
 func (s *Session) UpToDate() bool { return s.Version == SessionVersion && s.Folded == FoldVersion }
 
-// Session is what is true of a session: the fold of its events. Documents keep it in the ledger, as a cache.
+// Session is the current state of a session: the fold of its events. The ledger keeps it in documents, as a cache.
 type Session struct {
 	Version int `json:"version"` // 2
 	// version of the fold that made it. It is raised when the same events give another result; a file with another one
@@ -48,11 +48,11 @@ type Session struct {
 	Base0       *Baseline    `json:"baseline,omitempty"` // the fields of `baseline`
 	Checkpoints []Checkpoint `json:"checkpoints"`        // all, by number
 	Current     int          `json:"current"`            // the checkpoint that the branch stands on
-	// the fields of `decided`, newest since the session went to another checkpoint
+	// the fields of `decided`, newest since the session moved to another checkpoint
 	Last *Decided `json:"last,omitempty"`
-	// of the newest judgement, since the session went to another checkpoint
+	// of the newest judgement, since the session moved to another checkpoint
 	LastGates []GateResult `json:"last_gates,omitempty"`
-	NotRun    []NotRun     `json:"not_run,omitempty"`  // gates that the newest judgement passed over
+	NotRun    []NotRun     `json:"not_run,omitempty"`  // gates that the newest judgement skipped
 	LastRun   string       `json:"last_run,omitempty"` // run id of the newest judged attempt
 	// run id of the newest attempt that was started
 	Started string `json:"started,omitempty"`
@@ -124,14 +124,14 @@ type Open struct {
 	Run       *RunResult `json:"run,omitempty"`       // once the run has ended
 	After     Tree       `json:"after,omitempty"`     // tree after the run
 	Told      int        `json:"told,omitempty"`      // how many notes its brief held
-	Said      int        `json:"said,omitempty"`      // how many of the session's Said
+	Said      int        `json:"said,omitempty"`      // how many of the session's `said` its brief held
 	Judgement *Judgement `json:"judgement,omitempty"` // once it is judged
 	Decided   *Decided   `json:"decided,omitempty"`   // the fields of `decided`
 	// the usage of its run is counted, although the run was cut off
 	Found bool `json:"found,omitempty"`
 }
 
-// Terms are what the work is held to. A checkpoint keeps them, and a session that goes there returns to them.
+// Terms are the requirements on the work. A checkpoint keeps them, and a session that returns to it gets them back.
 type Terms struct {
 	Targets  []TestID `json:"targets,omitempty"`  // of this lap
 	Expected []string `json:"expected,omitempty"` // names of this lap's tests that cannot be built yet
@@ -186,7 +186,7 @@ type Checkpoint struct {
 	Used       cost.Usage `json:"used,omitzero"`        // used up since the checkpoint that was made before
 }
 
-// SkippedPhase is a phase that a person left forward, whatever its gates said. Each stands once for each lap.
+// SkippedPhase is a phase that a person skipped, regardless of its gates. There is one entry for each lap.
 type SkippedPhase struct {
 	Phase PhaseName `json:"phase"`         // the phase
 	Lap   int       `json:"lap"`           // in which it was skipped
@@ -195,19 +195,19 @@ type SkippedPhase struct {
 	Anyway bool `json:"anyway,omitempty"`
 }
 
-// Refuted is a claim that the facts contradicted.
+// Refuted is a claim of the agent that the gates contradicted.
 type Refuted struct {
 	Checkpoint  int       `json:"checkpoint"`            // of the attempt with the claim
 	Phase       PhaseName `json:"phase"`                 // of the attempt
 	Lap         int       `json:"lap"`                   // of the attempt
 	Reason      string    `json:"reason"`                // what the gates found
 	Fingerprint string    `json:"fingerprint,omitempty"` // of all gates that did not pass
-	// checkpoint at which a person approved what the claim had failed for: on a line with this checkpoint the claim
-	// counts as true
+	// checkpoint at which a person approved the findings that refuted the claim: on a line with this checkpoint the
+	// claim counts as true
 	Approved int `json:"approved,omitempty"`
 }
 
-// Spent is where the time went.
+// Spent measures the time that a session took.
 type Spent struct {
 	// milliseconds that agents and commands worked; time in which the machine slept is not counted
 	RunMillis  int64 `json:"run_ms,omitempty"`
@@ -217,7 +217,7 @@ type Spent struct {
 	Since  int64 `json:"since,omitempty"` // when the current wait for a limit began (Unix time)
 }
 
-// Drive is what the session was like when the newest run took it.
+// Drive is the state of the session when the newest run began.
 type Drive struct {
 	At int64 `json:"at"` // when the run began (Unix time)
 	// when it ended; a wait for a limit counts as the end until the next attempt begins (Unix time)
@@ -229,17 +229,17 @@ type Drive struct {
 	Used        cost.Usage `json:"used,omitzero"` // usage before it
 }
 
-// Branch is the full name of the session's branch.
+// Branch returns the full name of the session's branch.
 func (s *Session) Branch() string { return BranchOf(s.ID) }
 
-// Approved reports whether a person said yes to the work in this attempt.
+// Approved reports whether a person approved the work in this attempt.
 func (o *Open) Approved() bool { return o.Run != nil && o.Run.Approved }
 
-// Answered reports whether a person said yes or no.
+// Answered reports whether a person approved or rejected the work.
 func (o *Open) Answered() bool { return o.Approved() || o.Run != nil && o.Run.Rejected }
 
-// Claimed reports whether the agent said that it was done, and that was checked: what nobody judged is neither true nor
-// refuted.
+// Claimed reports whether the agent said that it is done and wfs checked that. A claim that was not checked is neither
+// true nor refuted.
 func (o *Open) Claimed() bool {
 	d := o.Decided
 	judged := d.Refuted || o.Judgement != nil &&
@@ -247,8 +247,8 @@ func (o *Open) Claimed() bool {
 	return o.Run != nil && o.Run.Done && judged && d.Verdict != Blocked && !d.NothingLeft
 }
 
-// Said is what a person said that stays in every brief for a while: the answer to an agent's question until its
-// lap ends, and why work was sent back until the phase that sent it back is passed.
+// Said is a message of a person that stays in every brief for a while: the answer to an agent's question until the lap
+// ends, or the reason for a rejection until the phase that rejected the work passes.
 type Said struct {
 	Text string    `json:"text"`           // the message
 	Ask  string    `json:"ask,omitempty"`  // the agent's question that it answers
@@ -256,17 +256,17 @@ type Said struct {
 	Told bool      `json:"told,omitempty"` // its text was in the brief of a judged attempt
 }
 
-// AsksMore reports whether a note waits for the next attempt.
+// AsksMore reports whether a note is pending for the next attempt.
 func (s *Session) AsksMore() bool { return len(s.Notes)+len(s.Meanwhile) > 0 }
 
-// Status is where a session stands in its life.
+// Status is the stage of a session's life.
 type Status string
 
 const (
 	StatusCreated     Status = "created"
 	StatusRunning     Status = "running"
 	StatusPaused      Status = "paused"
-	StatusInterrupted Status = "interrupted" // computed: the last word says running, and nobody drives
+	StatusInterrupted Status = "interrupted" // computed: the newest event says running, but no process drives it
 	StatusWaiting     Status = "waiting"
 	StatusBlocked     Status = "blocked"
 	StatusCompleted   Status = "completed"
@@ -274,10 +274,10 @@ const (
 	StatusAbandoned   Status = "abandoned"
 )
 
-// Final reports whether nothing follows by itself or by `wfs run`.
+// Final reports whether neither time nor `wfs run` changes this status.
 func (s Status) Final() bool { return s == StatusFinished || s == StatusAbandoned }
 
-// Fork is how another session came to the checkpoint that a session goes on from.
+// Fork is the history of the checkpoint of another session that a session continues.
 type Fork struct {
 	// its line of checkpoints; the last is the one that was forked. Their `number` is 0: they are not of this session
 	Line []Checkpoint `json:"line"`
@@ -287,7 +287,7 @@ type Fork struct {
 	Gates []GateResult `json:"gates,omitempty"`
 }
 
-// Headline is what the session is called: its title, or the goal.
+// Headline returns the session's display name: its title, or the goal.
 func (s *Session) Headline() string {
 	if s.Title != "" {
 		return s.Title
