@@ -218,7 +218,7 @@ type FileLines struct {
 // Move is a plan to bring a work tree from one tree to another.
 type Move struct {
 	From, To Tree
-	Index    Tree // of the index afterwards, "" for To. To may have files outside a sparse checkout
+	Index    Tree // of the index afterwards, "" for To; files of To that differ from it ignore a sparse checkout
 	RawTo    Tree // files of To that get other bytes than a checkout writes, "" for none
 	// bytes of files that the move overwrites or deletes and that a checkout of From would not write again, "" for none
 	Raw      Tree

@@ -288,7 +288,7 @@ func (r *reader) entries(n *yaml.Node, at string) []entry {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		switch line, twice := first[key.Value]; {
-		case key.Kind == yaml.AliasNode, key.ShortTag() == "!!merge" && value.Kind == yaml.AliasNode: // already reported
+		case key.Kind == yaml.AliasNode, key.ShortTag() == "!!merge" && value.Kind == yaml.AliasNode: // reported
 		case key.Kind != yaml.ScalarNode, key.ShortTag() == "!!null":
 			r.failIn(key.Line, at, ": a key must be text, not %s", describe(key))
 		case twice:

@@ -6,7 +6,7 @@ type Signal string
 const (
 	SignalAuto     Signal = "auto"     // it does not count: the gates decide
 	SignalVeto     Signal = "veto"     // work that the agent reports as not done is not done
-	SignalRequired Signal = "required" // the agent must report that the work is done, in the same attempt
+	SignalRequired Signal = "required" // the agent must report "done" in the attempt that passes the gates
 )
 
 // Review says that a phase is a review: its agent gives a verdict, and changes nothing.

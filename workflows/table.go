@@ -54,7 +54,7 @@ type key struct {
 // shape describes the valid values of a key.
 type shape struct {
 	kind      kind
-	words     []string            // of aWord; of other kinds: words that may stand instead
+	words     []string            // of aWord; of other kinds: words that are valid in place of a value
 	low, high int                 // of aNumber
 	pattern   string              // of a text, or of the names in a mapping, for the schema
 	line      bool                // the text is one line
