@@ -78,7 +78,7 @@ type Created struct {
 	ID    ID       `json:"id"`               // the session's id
 	Goal  string   `json:"goal" text:"free"` // the goal, as it was typed
 	Items []string `json:"items,omitempty"`  // open items of the spec's checklist, in order
-	// where the spec was read from: below the work tree, or from the top of the main work tree (`../spec.md`) (path)
+	// file of the spec: below the work tree, or relative to the top of the main work tree (`../spec.md`) (path)
 	SpecPath   string    `json:"spec_path,omitempty"`
 	SpecDigest string    `json:"spec_digest,omitempty"` // SHA-256 of the spec
 	Workflow   string    `json:"workflow"`              // name of the workflow
@@ -86,16 +86,16 @@ type Created struct {
 	Laps       bool      `json:"laps,omitempty"`        // whether it has laps
 	PlanDigest string    `json:"plan_digest"`           // SHA-256 of `plan.json`
 	Agent      string    `json:"agent"`                 // the agent, for people
-	// it was given on the command line of `wfs new`, not in the configuration
+	// the agent was typed for `wfs new`, and is not from the configuration
 	AgentTyped bool `json:"agent_typed,omitempty"`
-	// branch that the session was made from, if it was one (ref)
+	// branch that the session was created from, if any (ref)
 	BaseRef string `json:"base_ref,omitempty"`
 	// where the session's work begins; the parent of the commit that `finish` makes
 	Base   Commit `json:"base"`
 	Parent string `json:"parent,omitempty"` // `<id>@<checkpoint>` that it was forked from
 	// uncommitted changes that checkpoint 0 holds (paths)
 	Carried []string `json:"carried,omitempty"`
-	// uncommitted changes that stayed behind with the user's branch (paths)
+	// uncommitted changes left behind on the user's branch (paths)
 	Left    []string `json:"left,omitempty"`
 	HeldOut []string `json:"held_out,omitempty"` // paths held out of checkpoint 0
 	// caps from the command line; they override those of the plan
@@ -121,9 +121,9 @@ type Driving struct {
 	body
 	MaxAttempts int    `json:"max_attempts,omitempty"` // limit of this run, from the command line
 	Version     string `json:"version"`                // of wfs
-	// ids of living processes of the run before, left alone because of `--ignore-survivors`
+	// process ids of survivors of the previous run, left alone because of `--ignore-survivors`
 	Ignored []int `json:"ignored_survivors,omitempty"`
-	// ids of living processes of the run before, which this run ended: they were proven to be that run's own
+	// process ids of survivors of the previous run that this run ended: they were proven to belong to that run
 	Ended []int `json:"ended_survivors,omitempty"`
 	Now   bool  `json:"now,omitempty"` // `--now` ended a wait
 }
@@ -131,10 +131,10 @@ type Driving struct {
 // AttemptStarted is written before the runner is started.
 type AttemptStarted struct {
 	body
-	Number  int       `json:"number"`  // of the attempt in the session, from 1
+	Number  int       `json:"number"`  // number of the attempt in the session, from 1
 	Phase   PhaseName `json:"phase"`   // phase
 	Lap     int       `json:"lap"`     // lap, from 1
-	Attempt int       `json:"attempt"` // at this visit of the phase, from 1
+	Attempt int       `json:"attempt"` // number of the attempt at this visit of the phase, from 1
 	RunID   string    `json:"run_id"`  // id of the run; names its directory
 	Tree    Tree      `json:"tree"`    // the tree that it starts from
 	// `agent`, `command`, `script`, or `person`: no process was started, edits to completed work are judged
@@ -143,20 +143,20 @@ type AttemptStarted struct {
 	HalfOpen bool `json:"half_open,omitempty"`
 	// name of the agent that works instead of the phase's agent, because of `half-open`
 	Agent string `json:"agent,omitempty"`
-	// git's locks that existed before, by their names below the git directory: this run did not leave them
+	// git locks that existed before, by their names below the git directory: this run did not leave them
 	Locks []string `json:"locks,omitempty"`
 	// how many of the session's `meanwhile` its brief holds
 	Meanwhile int `json:"meanwhile,omitempty"`
 }
 
-// RunEnded has what wfs observed of a run.
+// RunEnded is the end of a run, with its result.
 type RunEnded struct {
 	body
 	RunResult
-	Tree Tree `json:"tree"` // of the work tree afterwards
+	Tree Tree `json:"tree"` // tree of the work tree after the run
 }
 
-// Judged has what the engine found on the tree after the run.
+// Judged is the judgement of the tree after the run.
 type Judged struct {
 	body
 	Judgement
@@ -190,7 +190,7 @@ type Decided struct {
 	NothingLeft bool `json:"nothing_left,omitempty"`
 	// the existing test that the agent named as evidence, which ran and passes
 	Shown TestID `json:"shown,omitempty"`
-	// the phase that is left out because the lap changed little code (`refactor: auto`)
+	// the phase that is skipped because the lap changed little code (`refactor: auto`)
 	TooSmall PhaseName `json:"too_small,omitempty"`
 	// as in the judgement; if a person rejected it, the question that they answered
 	Question *Question `json:"question,omitempty" text:"free"`
@@ -216,7 +216,7 @@ type Checkpointed struct {
 	body
 	Number int `json:"number"` // from 0, without a gap, never reused
 	// `birth`, `baseline` (the gates ran on the base after files had been moved there), `attempt`, `manual`, `found`
-	// (edits that were there before an attempt), `interrupted`, `switch` (the session's edits, before HEAD moves to
+	// (edits made before an attempt), `interrupted`, `switch` (the session's edits, before HEAD moves to
 	// another branch), `hook` (by the agent's hooks, while a person works with it)
 	Trigger Trigger   `json:"trigger"`
 	Code    Commit    `json:"code"`                // the code commit
@@ -231,7 +231,7 @@ type Checkpointed struct {
 	Skipped []Skip    `json:"skipped,omitempty"`   // paths that the commit cannot hold
 	// paths that the commit does not hold until a person allows them; at most 50
 	HeldOut []Held   `json:"held_out,omitempty"`
-	Deleted *Deleted `json:"deleted,omitempty"` // more than half of the files are gone
+	Deleted *Deleted `json:"deleted,omitempty"` // more than half of the files are deleted
 	Turn    Turn     `json:"turn"`              // what moved
 }
 
@@ -266,7 +266,7 @@ type Paused struct {
 	Request string `json:"request,omitempty"` // id of the request that caused it
 }
 
-// WaitReason says for what kind of thing a session waits.
+// WaitReason says whether a session waits for a time or for a person.
 type WaitReason string
 
 const (
@@ -295,8 +295,8 @@ type Waiting struct {
 	// of a `limit`: `usage_limit` (the provider's), `rate_limited` (too many requests), `overloaded` (an error of the
 	// provider or the network), `asked` (the agent or command asked to wait), `calls_per_hour` (wfs's own limit)
 	Cause WaitCause `json:"cause,omitempty"`
-	Why   string    `json:"why,omitempty" text:"free"` // the same in words, for people
-	// seconds that this wait takes at most, even if the clock is set back meanwhile
+	Why   string    `json:"why,omitempty" text:"free"` // the cause as text, for people
+	// maximum duration of this wait in seconds, even if the clock is set back
 	Longest int64  `json:"longest,omitempty"`
 	Ask     string `json:"ask,omitempty" text:"free"` // the question
 	// the question is whether nothing is left; `wfs approve` and `wfs finish` answer yes, `wfs reject` no
@@ -339,7 +339,7 @@ type Noted struct {
 	body
 	Text    string `json:"text" text:"free"`  // the message
 	Request string `json:"request,omitempty"` // id of the request that brought it
-	Back    bool   `json:"back,omitempty"`    // it is the reason why work is sent back
+	Back    bool   `json:"back,omitempty"`    // it is the reason for a rejection
 	// it came during a run of the session, or was still pending when the next one began: it may not be from a person,
 	// and answers no question
 	Meanwhile bool `json:"meanwhile,omitempty"`
@@ -367,7 +367,7 @@ type PhaseMoved struct {
 	body
 	From   PhaseName `json:"from"`              // the phase that ends
 	To     PhaseName `json:"to"`                // the phase that begins, or `done`
-	Lap    int       `json:"lap"`               // in which the work continues
+	Lap    int       `json:"lap"`               // lap in which the work continues
 	Skip   bool      `json:"skip,omitempty"`    // forward, as if `from` had passed
 	NewLap bool      `json:"new_lap,omitempty"` // it ended a lap
 	// back to the phase that writes tests: they may be changed, and are judged without the lap's code
@@ -445,7 +445,7 @@ type Finished struct {
 	Branch     string `json:"branch"`     // full name (ref)
 	Commit     Commit `json:"commit"`     // its tip
 	Checkpoint int    `json:"checkpoint"` // the checkpoint that was handed over
-	// why it was handed over although something was still open (`finish --anyway`)
+	// reason for handing it over although something was still open (`finish --anyway`)
 	Anyway string `json:"anyway,omitempty" text:"free"`
 	// changes that were uncommitted when the session was created were left out
 	WithoutCarried bool           `json:"without_carried,omitempty"`

@@ -9,7 +9,7 @@ import (
 // TestID names one test as its runner reports it: "pkg.TestName/sub" for Go, "classname::name" for JUnit.
 type TestID string
 
-// TestStatus is what one test did in one run.
+// TestStatus is the result of one test in one run.
 type TestStatus string
 
 const (
@@ -25,9 +25,9 @@ type Tests map[TestID]TestStatus
 
 // Counts sums up the results of a run.
 type Counts struct {
-	Passed  int `json:"passed"`           // tests
-	Failed  int `json:"failed"`           // tests
-	Skipped int `json:"skipped"`          // tests
+	Passed  int `json:"passed"`           // tests that passed
+	Failed  int `json:"failed"`           // tests that failed
+	Skipped int `json:"skipped"`          // tests that were skipped
 	Errors  int `json:"errors,omitempty"` // tests that could not be run
 	// tests with different results on the same files; in none of the other numbers
 	Flaky int `json:"flaky,omitempty"`
@@ -80,7 +80,7 @@ const (
 	ClassGateChangedTree Class = "gate_changed_tree"
 	ClassInfraError      Class = "infra_error"     // the gate could not run: no judgement possible
 	ClassTimeout         Class = "timeout"         // the gate did not end in time: the attempt fails
-	ClassDocument        Class = "document"        // a document is missing, or lacks what it must hold
+	ClassDocument        Class = "document"        // a document is missing, or lacks required content
 	ClassUnchanged       Class = "unchanged"       // a required change is missing
 	ClassNotClean        Class = "not_clean"       // finished work fails in a clean tree where its base passes
 	ClassHoldout         Class = "holdout_failing" // it passes, but fails hold-out tests, which agents never see
@@ -101,7 +101,7 @@ const InTree = "tree"
 // GateResult is the result of one run of a gate. It holds names, counts and digests, but no output: output stays in the
 // run's directory outside Git.
 type GateResult struct {
-	Gate string `json:"gate"` // name
+	Gate string `json:"gate"` // name of the gate
 	// `in-place`, `clean`, or `tree` for a gate that only looks at the tree
 	Where   string  `json:"where"`
 	Expect  string  `json:"expect,omitempty"`   // `pass` or `red`; none on the base
@@ -148,10 +148,10 @@ type Evidence struct {
 type Judgement struct {
 	Tree    Tree         `json:"tree"`                        // the tree that was judged
 	Verdict Verdict      `json:"verdict"`                     // `pass`, `fail`, `blocked` (could not judge)
-	Class   Class        `json:"class"`                       // of the gate or guard that decided
+	Class   Class        `json:"class"`                       // class of the gate or guard that decided
 	Reason  string       `json:"reason" text:"free"`          // one sentence
 	Gates   []GateResult `json:"gates,omitempty" text:"free"` // one for each gate that was run
-	// changed, although a guard forbids it; at most 50 (paths)
+	// changed although a guard forbids it; at most 50 (paths)
 	Guarded []string `json:"guarded,omitempty"`
 	// if the work is complete with this judgement: results of the gates in a clean tree
 	Proof *Proof `json:"proof,omitempty"`
@@ -274,7 +274,7 @@ func (o Outcome) Orderly() bool {
 // MaxPrinted bounds RunResult.Printed.
 const MaxPrinted = 5
 
-// RunResult has what wfs observed of one run of an agent or command.
+// RunResult is the result of one run of an agent or command, as wfs observed it.
 type RunResult struct {
 	// `ok` (exit 0), `failed` (another exit code), `not_started`, `idle` (no output for too long), `timeout`, `wait`
 	// (asks to be called again later), `ask` (asks a question), `interrupted`. For agents whose output wfs understands
@@ -313,7 +313,7 @@ type RunResult struct {
 	Conversation string      `json:"conversation,omitempty"`  // the agent's own id of its conversation
 	Place        string      `json:"place,omitempty"`         // digest of the directory that it worked in
 	Tokens       cost.Tokens `json:"tokens,omitzero"`         // Tokens of this run alone
-	// Total of the conversation, where the agent counts so
+	// Total of the conversation, if the agent reports one
 	Total cost.Total `json:"conversation_total,omitzero"`
 	Turns int        `json:"turns,omitempty"` // turns of the conversation
 	Tools int        `json:"tools,omitempty"` // tool calls
@@ -327,7 +327,7 @@ type RunResult struct {
 	Denied []string `json:"denied,omitempty"`
 	// the beginnings of the commands among them, each once
 	Refused []RefusedCommand `json:"refused,omitempty" text:"free"`
-	// why it ended so, as the agent reported it: one line
+	// reason for this end, as the agent reported it: one line
 	Message string `json:"message,omitempty" text:"free"`
 }
 
@@ -339,7 +339,7 @@ type RefusedCommand struct {
 	Times int    `json:"times"` // how often
 	// the first of those commands in full, if it is longer
 	Whole string `json:"whole,omitempty" text:"free"`
-	// refused because of a variable or a substitution, whatever is permitted
+	// refused because of a variable or a substitution, regardless of permissions
 	Variable bool `json:"variable,omitempty"`
 }
 

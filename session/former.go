@@ -5,8 +5,8 @@ import "github.com/wfs-dev/wfs/workflows"
 // Former has those values of a session that an operation changed, as they were before it. An undo restores them. A nil
 // field was not changed.
 type Former struct {
-	Title *string      `json:"title,omitempty"` // as of `renamed`
-	Goal  *string      `json:"goal,omitempty"`  // as of `edited`
+	Title *string      `json:"title,omitempty"` // as in `renamed`
+	Goal  *string      `json:"goal,omitempty"`  // as in `edited`
 	Spec  *FormerSpec  `json:"spec,omitempty"`  // the spec before
 	Plan  *FormerPlan  `json:"plan,omitempty"`  // the plan before
 	Stand *FormerStand `json:"stand,omitempty"` // phase, lap and status before

@@ -1,6 +1,6 @@
 package session
 
-// ReviewVerdict is what a reviewer says about the work.
+// ReviewVerdict is a reviewer's verdict on the work.
 type ReviewVerdict string
 
 const (

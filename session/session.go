@@ -19,10 +19,10 @@ func (s *Session) UpToDate() bool { return s.Version == SessionVersion && s.Fold
 // Session is the current state of a session: the fold of its events. The ledger keeps it in documents, as a cache.
 type Session struct {
 	Version int `json:"version"` // 2
-	// version of the fold that made it. It is raised when the same events give another result; a file with another one
-	// is not used
+	// version of the fold that wrote it. It is raised whenever the same events give another result; wfs ignores a file
+	// with a different one
 	Folded int   `json:"folded,omitempty"`
-	Seq    int64 `json:"seq"` // of the newest event that is folded in
+	Seq    int64 `json:"seq"` // number of the newest event in it
 
 	Created
 	CreatedAt int64 `json:"created_at"` // birth (Unix time)
@@ -40,7 +40,7 @@ type Session struct {
 	Lap   int       `json:"lap"`            // current lap, from 1
 	Open  *Open     `json:"open,omitempty"` // the attempt in progress
 
-	Visit Visit `json:"visit"` // what the breaker counts
+	Visit Visit `json:"visit"` // the breaker's counts
 	Tries int   `json:"tries"` // attempts that were judged
 	Runs  int   `json:"runs"`  // attempts that were started
 	Terms
@@ -50,7 +50,7 @@ type Session struct {
 	Current     int          `json:"current"`            // the checkpoint that the branch stands on
 	// the fields of `decided`, newest since the session moved to another checkpoint
 	Last *Decided `json:"last,omitempty"`
-	// of the newest judgement, since the session moved to another checkpoint
+	// gates of the newest judgement, since the session moved to another checkpoint
 	LastGates []GateResult `json:"last_gates,omitempty"`
 	NotRun    []NotRun     `json:"not_run,omitempty"`  // gates that the newest judgement skipped
 	LastRun   string       `json:"last_run,omitempty"` // run id of the newest judged attempt
@@ -64,9 +64,9 @@ type Session struct {
 	TestChange  string      `json:"test_change,omitempty"`  // why the work went back to change tests
 	TestChanges int         `json:"test_changes,omitempty"` // how often in this lap
 	GateRuns    int         `json:"gate_runs,omitempty"`    // results of gates that run something
-	// how many of those an older version took from its cache
+	// number of those that an older version took from its cache
 	GatesCached int `json:"gates_cached,omitempty"`
-	// that judgements found flaky; sorted, at most 50. Those of the base are in `baseline`
+	// tests that judgements found flaky; sorted, at most 50. Those of the base are in `baseline`
 	Flaky []TestID `json:"flaky,omitempty"`
 
 	// laps that ended without a judgement, on every line of checkpoints
@@ -75,7 +75,7 @@ type Session struct {
 	// by phase, how often reviewers have sent the work back since the last approval
 	Rounds map[PhaseName]int `json:"rounds,omitempty"`
 
-	// how often the agent said that it is done, and wfs could judge that
+	// how often the agent said that it is done, and wfs could check it
 	Claims  int       `json:"claims"`
 	Refuted []Refuted `json:"refuted,omitempty"` // claims that the gates contradicted
 	Notes   []string  `json:"notes,omitempty"`   // notes from a person that no brief has held yet
@@ -84,7 +84,7 @@ type Session struct {
 	// ids of the newest requests that became events, at most 16
 	Heard   []string `json:"heard,omitempty"`
 	CostUSD float64  `json:"cost_usd,omitempty"` // sum of the costs that runs reported
-	Spent   Spent    `json:"spent"`              // where the time went
+	Spent   Spent    `json:"spent"`              // use of time
 	Drive   *Drive   `json:"drive,omitempty"`    // state of the session when the newest run began
 	// runs in a row that failed without changing anything
 	Failed int `json:"failed_runs,omitempty"`
@@ -94,7 +94,7 @@ type Session struct {
 	cost.Account
 	// runs in a row that a limit or an error of the provider stopped
 	Hindered   *Hindered  `json:"hindered,omitempty"`
-	LastResult *RunResult `json:"last_result,omitempty"` // of the newest run that ended
+	LastResult *RunResult `json:"last_result,omitempty"` // result of the newest run that ended
 	Warned     []string   `json:"warned,omitempty"`      // keys of `budget_warned`, the newest 50
 
 	// `refs`, `files`, `made` and `was` of all `strayed` that no person has seen yet
@@ -157,20 +157,20 @@ type Checkpoint struct {
 	Trigger Trigger   `json:"trigger"`           // as in `checkpointed`
 	Code    Commit    `json:"code"`              // the code commit
 	Tree    Tree      `json:"tree"`              // its tree
-	Phase   PhaseName `json:"phase"`             // in which it was made
-	Lap     int       `json:"lap"`               // in which it was made
+	Phase   PhaseName `json:"phase"`             // phase in which it was made
+	Lap     int       `json:"lap"`               // lap in which it was made
 	Attempt int       `json:"attempt,omitempty"` // none outside attempts
 	Verdict Verdict   `json:"verdict,omitempty"` // none when nothing was judged
 	Class   Class     `json:"class,omitempty"`   // none when nothing was judged
 	// its gates passed with no failing test: it can be handed over
 	Green   bool `json:"green,omitempty"`
-	Approve bool `json:"approve,omitempty"` // as the decision of its attempt says
-	// the phase that was left out after it, because the lap changed little code
+	Approve bool `json:"approve,omitempty"` // as in `decided`
+	// the phase that was skipped after it, because the lap changed little code
 	TooSmall PhaseName `json:"too_small,omitempty"`
 	// its agent said that it is done, and a person is asked whether that is true
 	Claimed bool   `json:"claimed,omitempty"`
 	Summary string `json:"summary"` // the commit's subject without its prefix
-	// the checkpoint that was current when this one was made; 0 when it is not there
+	// the checkpoint that was current when this one was made; 0 if left out
 	On int `json:"on,omitempty"`
 	// phase that the session returns to when it is resumed here
 	Next    PhaseName `json:"next"`
@@ -182,8 +182,8 @@ type Checkpoint struct {
 	Incomplete bool       `json:"incomplete,omitempty"` // paths were skipped or are held out
 	Skipped    []Skip     `json:"skipped,omitempty"`    // at most 50
 	HeldOut    []Held     `json:"held_out,omitempty"`   // at most 50
-	Deleted    *Deleted   `json:"deleted,omitempty"`    // more than half of the files are gone
-	Used       cost.Usage `json:"used,omitzero"`        // used up since the checkpoint that was made before
+	Deleted    *Deleted   `json:"deleted,omitempty"`    // more than half of the files are deleted
+	Used       cost.Usage `json:"used,omitzero"`        // usage since the checkpoint before
 }
 
 // SkippedPhase is a phase that a person skipped, regardless of its gates. There is one entry for each lap.
@@ -197,11 +197,11 @@ type SkippedPhase struct {
 
 // Refuted is a claim of the agent that the gates contradicted.
 type Refuted struct {
-	Checkpoint  int       `json:"checkpoint"`            // of the attempt with the claim
-	Phase       PhaseName `json:"phase"`                 // of the attempt
-	Lap         int       `json:"lap"`                   // of the attempt
-	Reason      string    `json:"reason"`                // what the gates found
-	Fingerprint string    `json:"fingerprint,omitempty"` // of all gates that did not pass
+	Checkpoint  int       `json:"checkpoint"`            // checkpoint of the attempt with the claim
+	Phase       PhaseName `json:"phase"`                 // phase of the attempt
+	Lap         int       `json:"lap"`                   // lap of the attempt
+	Reason      string    `json:"reason"`                // reason of the gates
+	Fingerprint string    `json:"fingerprint,omitempty"` // fingerprint of all gates that did not pass
 	// checkpoint at which a person approved the findings that refuted the claim: on a line with this checkpoint the
 	// claim counts as true
 	Approved int `json:"approved,omitempty"`
@@ -279,9 +279,9 @@ func (s Status) Final() bool { return s == StatusFinished || s == StatusAbandone
 
 // Fork is the history of the checkpoint of another session that a session continues.
 type Fork struct {
-	// its line of checkpoints; the last is the one that was forked. Their `number` is 0: they are not of this session
+	// its line of checkpoints; the last is the forked one. Their `number` is 0, because they are not of this session
 	Line []Checkpoint `json:"line"`
-	// those that are valid on that line, with `checkpoint` 0
+	// settlements that are valid on that line, with `checkpoint` 0
 	Settlements []Settlement `json:"settlements,omitempty"`
 	// results of the gates on its tree, if it is `green`
 	Gates []GateResult `json:"gates,omitempty"`

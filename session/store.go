@@ -115,7 +115,7 @@ func (s Snapshot) Clean() bool {
 // Draft describes a code commit to be made from a work tree.
 type Draft struct {
 	Session       ID
-	Branch        string   // full name of the branch that HEAD must be on; it moves from BranchOld to the new commit
+	Branch        string   // full name of the branch that HEAD must be on; it moves to the new commit
 	Parents       []Commit // parents of the code commit, first the branch's current tip
 	Message       string   // whole message with trailers
 	At            int64    // Unix seconds; author and committer date, written as UTC
@@ -137,7 +137,7 @@ type AutoDraft struct {
 	Ledger   Commit    // tip of the ledger; the auto-save is stale once the ledger has moved
 	Tree     Tree      // tree of the current checkpoint
 	At       int64     // Unix seconds
-	Why      string    // what was in progress, for people
+	Why      string    // description of the current activity, for people
 	Exclude  string    // path of the session's extra exclude file, "" for none
 	Files    Files     // documents to keep with it: the session, and its events since the ledger's tip
 	Snapshot *Snapshot // already taken and durable; nil: take one
@@ -147,7 +147,7 @@ type AutoDraft struct {
 
 // AutoSaved is the result of an auto-save.
 type AutoSaved struct {
-	Commit  Commit // what the ref names now, "" when there is nothing to save
+	Commit  Commit // the auto-save that the ref names now, "" if there is nothing to save
 	New     bool   // it was made now
 	Changes int    // paths that differ from the current checkpoint
 	Lost    int    // paths with work that the previous auto-save has and the work tree lacks, if that is most of it

@@ -29,7 +29,7 @@ type Tampering struct {
 	// of the new text, or of the old one if the new one does not have it
 	Line   int    `json:"line,omitempty"`
 	Before string `json:"before,omitempty" text:"free"` // one line; a package with its version
-	// one line; a package with its version, or what is wrong
+	// one line; a package with its version, or the problem
 	After string `json:"after,omitempty" text:"free"`
 	Grave bool   `json:"grave,omitempty"` // it weakens tests; otherwise it is only mentioned
 }

@@ -57,7 +57,7 @@ type Reached struct {
 	Ran     bool `json:"ran,omitempty"`     // its tests could be built and run
 	Targets int  `json:"targets,omitempty"` // tests of the lap that pass
 	Gates   int  `json:"gates,omitempty"`   // gates that pass
-	Tests   int  `json:"tests,omitempty"`   // tests that pass, where the lap has none of its own
+	Tests   int  `json:"tests,omitempty"`   // tests that pass, if the lap has no tests
 	Holdout int  `json:"holdout,omitempty"` // hold-out tests that pass
 	// as in GateResult, the lowest; none when it is unknown
 	Left int `json:"left,omitempty"`

@@ -28,7 +28,7 @@ type RunRequest struct {
 	Lines map[int][]FileLines
 	// Conversation is the conversation that the agent may continue; nil begins a new one.
 	Conversation *Conversation
-	// What budgets leave for this run; 0: there is no such budget.
+	// Remaining budgets for this run; 0: there is no such budget.
 	LeftUSD    float64
 	LeftTokens int64
 	LeftTurns  int
@@ -49,7 +49,7 @@ type Conversation struct {
 	Total cost.Total `json:"total,omitzero"`  // Total so far, where the agent counts over a conversation
 }
 
-// Remains is what could be found out about a run that was cut off.
+// Remains is the usage and conversation of a run that was cut off, as far as they are known.
 type Remains struct {
 	Usage        cost.Usage
 	Agent, Model string        // "" if unknown

@@ -60,5 +60,3 @@ func ResolveHoldout(h *Holdout, c *Config) (*Holdout, []Finding) {
 	out.Gate = &g
 	return out, nil
 }
-
-// text is for people.

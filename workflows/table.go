@@ -58,7 +58,7 @@ type shape struct {
 	low, high int                 // of aNumber
 	pattern   string              // of a text, or of the names in a mapping, for the schema
 	line      bool                // the text is one line
-	problem   func(string) string // returns what is wrong with a text, or with a mapping's name; "" for nothing
+	problem   func(string) string // returns the problem with a text, or with a mapping's name; "" for none
 	before    string              // comes between key and text in that message
 	noun      string              // the noun for the items of a list
 	places    []string            // a command line needs exactly one of these places; nil: not checked
@@ -118,7 +118,7 @@ var shapes = map[string]shape{
 	"decoder":  {kind: aWord, words: DecoderNames()},
 }
 
-// phaseNameProblem returns what is wrong with the name of a phase, "" for nothing.
+// phaseNameProblem returns the problem with the name of a phase, "" for none.
 func phaseNameProblem(s string) string {
 	if strings.EqualFold(s, string(Done)) || strings.EqualFold(s, string(NextLap)) {
 		return fmt.Sprintf("is taken: %s is a target of on:", strings.ToLower(s))

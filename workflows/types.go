@@ -96,7 +96,7 @@ type Phase struct {
 	Run    Run                   `json:"run" is:"" or:"agent|human" default:"agent"`
 	Gates  []Gate                `json:"gates" is:"" object:"gateUse"`
 	Guards Guards                `json:"guards" is:""`
-	On     map[Verdict]PhaseName `json:"on"` // pass and fail; both always present after Check
+	On     map[Verdict]PhaseName `json:"on"` // pass and fail; both are always present in a checked workflow
 	Limits Limits                `json:"limits" is:""`
 	Tamper Tamper                `json:"tamper,omitempty" is:"strict|review|warn|off"` // instead of the workflow's
 	// Targets are the targets in the file, until they are moved to On.
@@ -187,7 +187,7 @@ func formatWords() []string {
 	return words
 }
 
-// Where a gate runs.
+// Where says where a gate runs.
 type Where string
 
 const (

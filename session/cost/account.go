@@ -12,7 +12,7 @@ type Account struct {
 	// total, including work before a return to an earlier checkpoint
 	Used  Usage `json:"used,omitzero"`
 	Fresh Usage `json:"fresh,omitzero"` // the part since the newest checkpoint
-	// by phase and lap, without what the `used` of a checkpoint of the same phase and lap says. Negative where such a
+	// by phase and lap, without the `used` of checkpoints of the same phase and lap. Negative where such a
 	// `used` has usage of another phase or lap
 	PhaseUsage  []PhaseUsage   `json:"phase_usage,omitempty"`
 	RecentUsage []QuarterUsage `json:"recent_usage,omitempty"` // by time, of the last 25 hours of work

@@ -29,7 +29,7 @@ func asJSON(p *workflows.Plan) map[string]any {
 	text, _ := Encode(p)
 	var v map[string]any
 	if err := json.Unmarshal(text, &v); err != nil {
-		panic(err) // EncodePlan wrote it
+		panic(err) // Encode wrote it
 	}
 	return v
 }

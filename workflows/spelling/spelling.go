@@ -14,7 +14,7 @@ import (
 // subjects.
 const maxName = 40
 
-// Name returns what is wrong with a name of a phase, gate or workflow, "" for nothing.
+// Name returns the problem with a name of a phase, gate or workflow, "" for none.
 func Name(s string) string {
 	switch {
 	case s == "":
@@ -29,7 +29,7 @@ func Name(s string) string {
 	return ""
 }
 
-// Guard returns what is wrong with a pattern of a guard, "" for nothing. As in a .gitignore, a leading / anchors it at
+// Guard returns the problem with a pattern of a guard, "" for none. As in a .gitignore, a leading / anchors it at
 // the top of the work tree.
 func Guard(g string) string {
 	if strings.HasPrefix(g, "!") {
@@ -38,7 +38,7 @@ func Guard(g string) string {
 	return Glob(strings.TrimPrefix(g, "/"))
 }
 
-// Glob returns what is wrong with a pattern below the work tree, "" for nothing. It refuses patterns that match
+// Glob returns the problem with a pattern below the work tree, "" for none. It refuses patterns that match
 // nothing, or not what their author means.
 func Glob(g string) string {
 	switch {
@@ -63,7 +63,7 @@ func Glob(g string) string {
 	return ""
 }
 
-// Copy returns what is wrong with a pattern of files to copy, "" for nothing. Unlike a guard's pattern it is always
+// Copy returns the problem with a pattern of files to copy, "" for none. Unlike a guard's pattern it is always
 // anchored at the top: a bare name would otherwise match in every directory of installed packages.
 func Copy(g string) string {
 	first, _, _ := strings.Cut(g, "/")
@@ -84,7 +84,7 @@ func Link(p string) string {
 	return Copy(strings.TrimSuffix(p, "/"))
 }
 
-// Document returns what is wrong with the name of a document, "" for nothing.
+// Document returns the problem with the name of a document, "" for none.
 func Document(s string) string {
 	switch {
 	case strings.ContainsAny(s, "*?["):
@@ -95,7 +95,7 @@ func Document(s string) string {
 	return Glob(s)
 }
 
-// WorktreeDir returns what is wrong with the template of a work tree's directory, "" for nothing.
+// WorktreeDir returns the problem with the template of a work tree's directory, "" for none.
 func WorktreeDir(dir string) string {
 	switch rest := strings.NewReplacer("{repo}", "", "{slug}", "").Replace(dir); {
 	case !strings.Contains(dir, "{slug}"):
