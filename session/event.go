@@ -10,7 +10,7 @@ import (
 )
 
 // FormatVersion is written into every event. A larger version in a file means that a newer wfs wrote it: wfs then
-// neither reads the file in part nor writes to it.
+// refuses the whole file, and never writes to it.
 const FormatVersion = 1
 
 // Kind is the type of an event.

@@ -20,7 +20,7 @@ type Former struct {
 // FormerSpec is a spec and its checklist.
 type FormerSpec struct {
 	Items  []string `json:"items,omitempty"`  // the whole checklist
-	Path   string   `json:"path,omitempty"`   // where the spec was read from (path)
+	Path   string   `json:"path,omitempty"`   // file of the spec (path)
 	Digest string   `json:"digest,omitempty"` // SHA-256 of the spec
 }
 

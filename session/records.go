@@ -36,7 +36,7 @@ type Edited struct {
 	Spec bool `json:"spec,omitempty"`
 	// the whole checklist from now on: items that are done, the current one, those to come
 	Items []string `json:"items,omitempty"`
-	// where the spec was read from: below the work tree, or from the top of the main work tree (`../spec.md`) (path)
+	// file of the spec: below the work tree, or relative to the top of the main work tree (`../spec.md`) (path)
 	SpecPath   string    `json:"spec_path,omitempty"`
 	SpecDigest string    `json:"spec_digest,omitempty"` // SHA-256 of the spec
 	Lap        int       `json:"lap,omitempty"`         // lap from now on

@@ -202,7 +202,7 @@ type Refuted struct {
 	Lap         int       `json:"lap"`                   // lap of the attempt
 	Reason      string    `json:"reason"`                // reason of the gates
 	Fingerprint string    `json:"fingerprint,omitempty"` // fingerprint of all gates that did not pass
-	// checkpoint at which a person approved the findings that refuted the claim: on a line with this checkpoint the
+	// checkpoint at which a person approved the findings against the claim: on a line with this checkpoint the
 	// claim counts as true
 	Approved int `json:"approved,omitempty"`
 }

@@ -62,7 +62,7 @@ type Card struct {
 	LoggedIn []string `json:"logged_in,omitempty" is:"text" holds:""`
 	Tested   []string `json:"tested,omitempty" is:"line"` // tested versions of the program
 
-	// File is the file of the card, "" for one that is built in. A plan does not keep it.
+	// File is the path of the card, "" for one that is built in. A plan does not keep it.
 	File string `json:"-"`
 }
 

@@ -26,7 +26,7 @@ type ProposedGate struct {
 	Seen string // its result, for people: "42 passed"
 }
 
-// RenderConfig returns the text of a .wfs/config.yaml for a project, with comments. ParseConfig can read it.
+// RenderConfig returns the text of a .wfs/config.yaml for a project, with comments. Cards.Read can read it.
 func RenderConfig(p Proposal) []byte {
 	var b strings.Builder
 	perTest := ""

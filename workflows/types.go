@@ -283,7 +283,7 @@ type Agent struct {
 
 	Command Command `json:"command,omitzero" is:""`
 	Script  string  `json:"script,omitempty"` // text of a script for the embedded player, instead of a command
-	// ScriptPath is the file of Script, relative to the top of the work tree. ParseConfig reads no file: its caller
+	// ScriptPath is the file of Script, relative to the top of the work tree. Cards.Read does not read it: its caller
 	// must fill in Script before Resolve.
 	ScriptPath string `json:"script_path,omitempty" key:"script" is:"line"`
 	// Card describes a known agent, instead of a command. Use is its name in the configuration.

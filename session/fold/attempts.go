@@ -191,7 +191,7 @@ func foundTests(s *session.Session, j *session.Judgement, d *session.Decided) {
 	s.Gone = append(slices.Clip(s.Gone), j.Gone...)
 }
 
-// skippedBut returns the skipped phases without one of a lap, which has passed since or is being skipped again.
+// skippedBut returns the skipped phases except one: it has passed since, or is being skipped again.
 func skippedBut(s *session.Session, phase session.PhaseName, lap int) []session.SkippedPhase {
 	return slices.DeleteFunc(slices.Clone(s.SkippedPhases),
 		func(p session.SkippedPhase) bool { return p.Phase == phase && p.Lap == lap })

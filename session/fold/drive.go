@@ -40,7 +40,7 @@ func driven(s *session.Session, e session.Event) {
 	s.Drive = &d
 }
 
-// waited ends a wait for a limit, if there is one. Time beyond the limit does not count as waiting.
+// waited ends a wait for a limit, if there is one. Time after the end of the limit does not count as waiting.
 func waited(s *session.Session, now int64) {
 	if s.Spent.Since > 0 && s.Waiting != nil {
 		s.Spent.Waited += max(0, min(now, s.Waiting.Until)-s.Spent.Since)

@@ -73,7 +73,8 @@ func TestDifferences(t *testing.T) {
 		}
 	}
 	p, q := plan(nil), plan(nil)
-	q.Workflow.Phases[0].Gates[0].Needs = []workflows.Need{workflows.NeedTasks} // of a gate that does not run, and so without a text
+	// of a gate that does not run, and so without a text
+	q.Workflow.Phases[0].Gates[0].Needs = []workflows.Need{workflows.NeedTasks}
 	if got := Differences(p, q); len(got) != 1 {
 		t.Errorf("a difference without words: %q", got)
 	}

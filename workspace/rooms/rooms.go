@@ -175,7 +175,7 @@ func SetUp(ctx context.Context, what string, r *agent.Runner, req agent.SetupReq
 	return r.Setup(ctx, req)
 }
 
-// trim makes place for one more room: it removes the least recently used rooms of this repository that no session uses.
+// trim makes space for one more room: it removes the least recently used rooms of this repository that no session uses.
 func (r *Rooms) trim(except string) error {
 	entries, err := os.ReadDir(filepath.Dir(except))
 	if err != nil {
