@@ -2,7 +2,7 @@ package session
 
 import "github.com/wfs-dev/wfs/workflows"
 
-// The kinds of events that are asked for by name.
+// Kinds of events that code refers to by name.
 const (
 	KindDriving        Kind = "driving"
 	KindAttemptStarted Kind = "attempt_started"
@@ -22,17 +22,17 @@ const (
 	KindBudgetWarned   Kind = "budget_warned"
 )
 
-// bodies has an empty body of every kind of event, in the order in which a session meets them. Those marked "turn" end
-// the events.jsonl of a ledger commit: while they stand in a journal only, they are an intention, not a fact.
+// bodies has an empty body of every kind of event, in the order in which a session meets them. A kind marked "turn"
+// ends the events.jsonl of a ledger commit. While such an event is only in a journal, it is an intention, not a fact.
 var bodies = map[Kind]Body{
 	"created":          Created{},
 	"baseline":         Baseline{},
 	KindDriving:        Driving{}, // a `wfs run` took the session
 	KindAttemptStarted: AttemptStarted{},
 	KindRunEnded:       RunEnded{},
-	KindStrayed:        Strayed{}, // a run changed what is not the session's
+	KindStrayed:        Strayed{}, // a run changed refs or files outside its session
 	"judged":           Judged{},
-	"reopened":         Reopened{}, // a judgement is to be made again: the tree may have changed since
+	"reopened":         Reopened{}, // the attempt is judged a second time: the tree may have changed since
 	KindDecided:        Decided{},
 	KindCheckpointed:   Checkpointed{}, // turn
 	KindVoided:         Voided{},       // an attempt that could not run, and changed nothing
@@ -43,13 +43,13 @@ var bodies = map[Kind]Body{
 	KindNoted:          Noted{},
 	KindAgreed:         Agreed{},
 	"breaker_reset":    BreakerReset{},
-	"phase_moved":      PhaseMoved{}, // turn: a person leads on where no verdict did
-	"allowed":          Allowed{},    // a person lets in what is held out, or takes that back
+	"phase_moved":      PhaseMoved{}, // turn: a person changed the phase without a verdict
+	"allowed":          Allowed{},    // a person allowed paths that the guard holds out, or revoked that
 	"move_started":     MoveStarted{},
 	"moved":            Moved{}, // turn
 	KindFinishStarted:  FinishStarted{},
 	"finished":         Finished{},  // turn
-	KindDropped:        Dropped{},   // what stands before it did not happen
+	KindDropped:        Dropped{},   // the events right before it did not happen
 	"abandoned":        Abandoned{}, // turn
 	"revived":          Revived{},   // turn
 	"renamed":          Renamed{},   // turn
@@ -58,12 +58,12 @@ var bodies = map[Kind]Body{
 	"taken_back":       TakenBack{}, // turn
 	KindAnswered:       Answered{},  // turn
 	"delete_started":   DeleteStarted{},
-	"usage_found":      UsageFound{}, // what a run used up whose end nobody saw
+	"usage_found":      UsageFound{}, // the usage of a run that was cut off
 	"budget_set":       BudgetSet{},
 	KindBudgetWarned:   BudgetWarned{},
 }
 
-// IsTurn reports whether events of this kind become true by a ledger commit.
+// IsTurn reports whether events of this kind take effect with a ledger commit.
 func (k Kind) IsTurn() bool {
 	switch bodies[k].(type) {
 	case Checkpointed, Moved, Finished, Abandoned, Revived, Renamed, Edited, Repinned, TakenBack, Answered, PhaseMoved:
@@ -72,13 +72,13 @@ func (k Kind) IsTurn() bool {
 	return false
 }
 
-// Created is a session's birth. What it pins changes by Edited and Repinned only.
+// Created is a session's first event. Only Edited and Repinned change the values that it pins.
 type Created struct {
 	body
 	ID    ID       `json:"id"`               // the session's id
 	Goal  string   `json:"goal" text:"free"` // the goal, as it was typed
 	Items []string `json:"items,omitempty"`  // open items of the spec's checklist, in order
-	// where the spec was read from: below the work tree, or from the top of the main work tree (`../spec.md`) (path)
+	// file of the spec: below the work tree, or relative to the top of the main work tree (`../spec.md`) (path)
 	SpecPath   string    `json:"spec_path,omitempty"`
 	SpecDigest string    `json:"spec_digest,omitempty"` // SHA-256 of the spec
 	Workflow   string    `json:"workflow"`              // name of the workflow
@@ -86,16 +86,16 @@ type Created struct {
 	Laps       bool      `json:"laps,omitempty"`        // whether it has laps
 	PlanDigest string    `json:"plan_digest"`           // SHA-256 of `plan.json`
 	Agent      string    `json:"agent"`                 // the agent, for people
-	// it was given on the command line of `wfs new`, not in the configuration
+	// the agent was typed for `wfs new`, and is not from the configuration
 	AgentTyped bool `json:"agent_typed,omitempty"`
-	// branch that the session was made from, if it was one (ref)
+	// branch that the session was created from, if any (ref)
 	BaseRef string `json:"base_ref,omitempty"`
-	// where the session's work begins; the parent of what `finish` makes
+	// where the session's work begins; the parent of the commit that `finish` makes
 	Base   Commit `json:"base"`
 	Parent string `json:"parent,omitempty"` // `<id>@<checkpoint>` that it was forked from
 	// uncommitted changes that checkpoint 0 holds (paths)
 	Carried []string `json:"carried,omitempty"`
-	// uncommitted changes that stayed behind with the user's branch (paths)
+	// uncommitted changes left behind on the user's branch (paths)
 	Left    []string `json:"left,omitempty"`
 	HeldOut []string `json:"held_out,omitempty"` // paths held out of checkpoint 0
 	// caps from the command line; they override those of the plan
@@ -104,10 +104,10 @@ type Created struct {
 	Fork *Fork `json:"fork,omitempty"`
 }
 
-// Baseline is what the gates said about the base, before anybody worked.
+// Baseline has the results of the gates on the base, before any work.
 type Baseline struct {
 	body
-	Tree  Tree         `json:"tree"`              // what was judged
+	Tree  Tree         `json:"tree"`              // the tree that was judged
 	Gates []GateResult `json:"gates" text:"free"` // one for each gate
 	Red   []TestID     `json:"red,omitempty"`     // failed on the base; ignored in the session
 	// failed and passed on the same tree; ignored in the session
@@ -121,42 +121,42 @@ type Driving struct {
 	body
 	MaxAttempts int    `json:"max_attempts,omitempty"` // limit of this run, from the command line
 	Version     string `json:"version"`                // of wfs
-	// ids of living processes of the run before, left alone because of `--ignore-survivors`
+	// process ids of survivors of the previous run, left alone because of `--ignore-survivors`
 	Ignored []int `json:"ignored_survivors,omitempty"`
-	// ids of living processes of the run before, which this run ended: they were proven to be that run's own
+	// process ids of survivors of the previous run that this run ended: they were proven to belong to that run
 	Ended []int `json:"ended_survivors,omitempty"`
 	Now   bool  `json:"now,omitempty"` // `--now` ended a wait
 }
 
-// AttemptStarted is said before the runner is started.
+// AttemptStarted is written before the runner is started.
 type AttemptStarted struct {
 	body
-	Number  int       `json:"number"`  // of the attempt in the session, from 1
+	Number  int       `json:"number"`  // number of the attempt in the session, from 1
 	Phase   PhaseName `json:"phase"`   // phase
 	Lap     int       `json:"lap"`     // lap, from 1
-	Attempt int       `json:"attempt"` // at this visit of the phase, from 1
+	Attempt int       `json:"attempt"` // number of the attempt at this visit of the phase, from 1
 	RunID   string    `json:"run_id"`  // id of the run; names its directory
-	Tree    Tree      `json:"tree"`    // what it starts from
+	Tree    Tree      `json:"tree"`    // the tree that it starts from
 	// `agent`, `command`, `script`, or `person`: no process was started, edits to completed work are judged
 	Runner string `json:"runner"`
 	// the breaker lets one more attempt through, with instructions to try another approach
 	HalfOpen bool `json:"half_open,omitempty"`
-	// name of the agent that works instead of the phase's, because of `half-open`
+	// name of the agent that works instead of the phase's agent, because of `half-open`
 	Agent string `json:"agent,omitempty"`
-	// git's locks that existed before, by their names below the git directory: this run did not leave them
+	// git locks that existed before, by their names below the git directory: this run did not leave them
 	Locks []string `json:"locks,omitempty"`
 	// how many of the session's `meanwhile` its brief holds
 	Meanwhile int `json:"meanwhile,omitempty"`
 }
 
-// RunEnded is the runner's observation.
+// RunEnded is the end of a run, with its result.
 type RunEnded struct {
 	body
 	RunResult
-	Tree Tree `json:"tree"` // of the work tree afterwards
+	Tree Tree `json:"tree"` // tree of the work tree after the run
 }
 
-// Judged is what the engine found on the tree that the run left.
+// Judged is the judgement of the tree after the run.
 type Judged struct {
 	body
 	Judgement
@@ -168,7 +168,7 @@ type Reopened struct {
 	Why string `json:"why" text:"free"` // reason
 }
 
-// Decided is the conclusion that the next checkpoint makes durable.
+// Decided is the conclusion of an attempt. The next checkpoint makes it durable.
 type Decided struct {
 	body
 	Verdict  Verdict   `json:"verdict"`             // `pass`, `fail`, `blocked`
@@ -190,7 +190,7 @@ type Decided struct {
 	NothingLeft bool `json:"nothing_left,omitempty"`
 	// the existing test that the agent named as evidence, which ran and passes
 	Shown TestID `json:"shown,omitempty"`
-	// the phase that is left out because the lap changed little code (`refactor: auto`)
+	// the phase that is skipped because the lap changed little code (`refactor: auto`)
 	TooSmall PhaseName `json:"too_small,omitempty"`
 	// as in the judgement; if a person rejected it, the question that they answered
 	Question *Question `json:"question,omitempty" text:"free"`
@@ -204,19 +204,19 @@ const (
 	TriggerBaseline Trigger = "baseline" // the gates ran on the base after files had been moved there
 	TriggerAttempt  Trigger = "attempt"
 	TriggerManual   Trigger = "manual"
-	// edits that were there before an attempt, kept before its runner can overwrite them
+	// edits made before an attempt, saved before its runner can overwrite them
 	TriggerFound       Trigger = "found"
 	TriggerInterrupted Trigger = "interrupted"
-	TriggerSwitch      Trigger = "switch" // the session's edits, before HEAD goes elsewhere
-	TriggerHook        Trigger = "hook"   // while a person works with an agent, from the agent's hooks
+	TriggerSwitch      Trigger = "switch" // the session's edits, before HEAD moves to another branch
+	TriggerHook        Trigger = "hook"   // by the agent's hooks, while a person works with it
 )
 
-// Checkpointed is a checkpoint: a code commit, and what was concluded about it. (turn)
+// Checkpointed is a checkpoint: a code commit and its verdict. (turn)
 type Checkpointed struct {
 	body
 	Number int `json:"number"` // from 0, without a gap, never reused
 	// `birth`, `baseline` (the gates ran on the base after files had been moved there), `attempt`, `manual`, `found`
-	// (edits that were there before an attempt), `interrupted`, `switch` (the session's edits, before HEAD moves to
+	// (edits made before an attempt), `interrupted`, `switch` (the session's edits, before HEAD moves to
 	// another branch), `hook` (by the agent's hooks, while a person works with it)
 	Trigger Trigger   `json:"trigger"`
 	Code    Commit    `json:"code"`                // the code commit
@@ -227,46 +227,46 @@ type Checkpointed struct {
 	Verdict Verdict   `json:"verdict,omitempty"`   // none when nothing was judged
 	Class   Class     `json:"class,omitempty"`     // none when nothing was judged
 	Summary string    `json:"summary" text:"free"` // the commit's subject without its prefix
-	Adopted []Commit  `json:"adopted,omitempty"`   // tips that others made since the last checkpoint
+	Adopted []Commit  `json:"adopted,omitempty"`   // tips that other processes made since the last checkpoint
 	Skipped []Skip    `json:"skipped,omitempty"`   // paths that the commit cannot hold
 	// paths that the commit does not hold until a person allows them; at most 50
 	HeldOut []Held   `json:"held_out,omitempty"`
-	Deleted *Deleted `json:"deleted,omitempty"` // more than half of the files are gone
+	Deleted *Deleted `json:"deleted,omitempty"` // more than half of the files are deleted
 	Turn    Turn     `json:"turn"`              // what moved
 }
 
-// Deleted says that a checkpoint lacks more than half of the files that the one before it had. Files that only have
-// another name now do not count.
+// Deleted counts the deleted files of a checkpoint that lacks more than half of the files of the checkpoint before it.
+// Renamed files do not count.
 type Deleted struct {
 	Files int `json:"files"` // deleted files
 	Of    int `json:"of"`    // files before
 }
 
-// Voided ends an attempt whose run failed without changing anything: it says nothing about the work and does not count.
+// Voided ends an attempt whose run failed and changed nothing. Such an attempt does not count.
 type Voided struct {
 	body
 	Why string `json:"why" text:"free"` // reason
 }
 
-// Interrupted ends an open attempt that nobody finished, or the judging of one whose run had ended.
+// Interrupted ends an open attempt that was cut off, or the judging of one whose run had ended.
 type Interrupted struct {
 	body
 	// `ctrl-c`, `killed`, `terminated`, `the terminal was closed`, `stopped at once, on request`; an older wfs wrote
 	// `stopped at once, as asked`
 	Why     string `json:"why" text:"free"`
 	Request string `json:"request,omitempty"` // id of the request that caused it
-	// the attempt's run had ended: it stays open, and the next `wfs run` judges what it left first
+	// the attempt's run had ended: it stays open, and the next `wfs run` judges its result first
 	Unjudged bool `json:"unjudged,omitempty"`
 }
 
-// Paused is a run's ordinary end before the work is done.
+// Paused ends a run normally before the work is done.
 type Paused struct {
 	body
 	Why     string `json:"why" text:"free"`   // reason
 	Request string `json:"request,omitempty"` // id of the request that caused it
 }
 
-// WaitReason says what a session waits for.
+// WaitReason says whether a session waits for a time or for a person.
 type WaitReason string
 
 const (
@@ -274,18 +274,19 @@ const (
 	WaitHuman WaitReason = "human" // an answer to Ask
 )
 
-// WaitCause says what is behind a wait until a time.
+// WaitCause says why a session waits until a time.
 type WaitCause string
 
 const (
-	CauseLimit       WaitCause = "usage_limit"    // of the provider's
+	CauseLimit       WaitCause = "usage_limit"    // the provider's limit
 	CauseRateLimited WaitCause = "rate_limited"   // too many requests
-	CauseOverloaded  WaitCause = "overloaded"     // the provider's trouble, or the network's
-	CauseAsked       WaitCause = "asked"          // by whoever worked
-	CauseCalls       WaitCause = "calls_per_hour" // our own limit
+	CauseOverloaded  WaitCause = "overloaded"     // an error of the provider or the network
+	CauseAsked       WaitCause = "asked"          // the agent or command asked to wait
+	CauseCalls       WaitCause = "calls_per_hour" // wfs's own limit
 )
 
-// Waiting says that nothing is wrong and the engine cannot go on by itself now. An open attempt ends without counting.
+// Waiting says that nothing is wrong, but the engine cannot continue by itself now. An open attempt ends without
+// counting.
 type Waiting struct {
 	body
 	// `limit` (until a time), `human` (an answer to `ask`)
@@ -294,8 +295,8 @@ type Waiting struct {
 	// of a `limit`: `usage_limit` (the provider's), `rate_limited` (too many requests), `overloaded` (an error of the
 	// provider or the network), `asked` (the agent or command asked to wait), `calls_per_hour` (wfs's own limit)
 	Cause WaitCause `json:"cause,omitempty"`
-	Why   string    `json:"why,omitempty" text:"free"` // the same in words, for people
-	// seconds that this wait takes at most, even if the clock is set back meanwhile
+	Why   string    `json:"why,omitempty" text:"free"` // the cause as text, for people
+	// maximum duration of this wait in seconds, even if the clock is set back
 	Longest int64  `json:"longest,omitempty"`
 	Ask     string `json:"ask,omitempty" text:"free"` // the question
 	// the question is whether nothing is left; `wfs approve` and `wfs finish` answer yes, `wfs reject` no
@@ -306,7 +307,7 @@ type Waiting struct {
 	Question *Question `json:"question,omitempty" text:"free"`
 }
 
-// BlockReason says what stopped a session.
+// BlockReason says why a session is blocked.
 type BlockReason string
 
 const (
@@ -315,12 +316,12 @@ const (
 	BlockRunner    BlockReason = "runner"
 	BlockConflict  BlockReason = "conflict"
 	BlockSurvivors BlockReason = "survivors"
-	BlockTamper    BlockReason = "tamper" // a run laid hands on the session's own records
+	BlockTamper    BlockReason = "tamper" // a run changed the session's own records
 	BlockLimit     BlockReason = "laps"
 	BlockBudget    BlockReason = "budget"
 )
 
-// BlockedBy stops the session until somebody does something explicit.
+// BlockedBy stops the session until a person acts.
 type BlockedBy struct {
 	body
 	// `breaker`, `gate` (could not judge), `runner` (the agent keeps failing and changes nothing), `conflict` (a merge
@@ -333,24 +334,24 @@ type BlockedBy struct {
 	Answered bool `json:"answered,omitempty"`
 }
 
-// Noted is a person's word for the next attempts.
+// Noted is a message from a person for the next attempts.
 type Noted struct {
 	body
 	Text    string `json:"text" text:"free"`  // the message
 	Request string `json:"request,omitempty"` // id of the request that brought it
-	Back    bool   `json:"back,omitempty"`    // it is the reason why work is sent back
+	Back    bool   `json:"back,omitempty"`    // it is the reason for a rejection
 	// it came during a run of the session, or was still pending when the next one began: it may not be from a person,
 	// and answers no question
 	Meanwhile bool `json:"meanwhile,omitempty"`
 }
 
-// Agreed is a person's yes to the pending question.
+// Agreed is a person's approval, as the answer to the pending question.
 type Agreed struct {
 	body
 	By string `json:"by"` // `person` or `auto`
 }
 
-// Allowed lets paths into checkpoints that the session's guard holds out, with everything below them.
+// Allowed adds paths, with everything below them, to checkpoints although the session's guard holds them out.
 type Allowed struct {
 	body
 	Paths   []string `json:"paths"`             // the paths
@@ -358,24 +359,23 @@ type Allowed struct {
 	Request string   `json:"request,omitempty"` // id of the request that caused it
 }
 
-// BreakerReset lets the phase try again from zero.
+// BreakerReset sets the counts of the phase's breaker to zero.
 type BreakerReset struct{ body }
 
-// PhaseMoved is a person's decision that the work goes on in another phase, whatever the gates said. It judges nothing.
-// (turn)
+// PhaseMoved is a person's decision to continue in another phase, regardless of the gates. It judges nothing. (turn)
 type PhaseMoved struct {
 	body
-	From   PhaseName `json:"from"`              // the phase that is left
-	To     PhaseName `json:"to"`                // the phase that is entered, or `done`
-	Lap    int       `json:"lap"`               // in which the work continues
+	From   PhaseName `json:"from"`              // the phase that ends
+	To     PhaseName `json:"to"`                // the phase that begins, or `done`
+	Lap    int       `json:"lap"`               // lap in which the work continues
 	Skip   bool      `json:"skip,omitempty"`    // forward, as if `from` had passed
 	NewLap bool      `json:"new_lap,omitempty"` // it ended a lap
 	// back to the phase that writes tests: they may be changed, and are judged without the lap's code
 	Tests bool `json:"tests,omitempty"`
-	// `wfs approve --anyway`: `from` was worked on, and the person passes it whatever its gates say
+	// `wfs approve --anyway`: `from` was worked on, and the person passes it regardless of its gates
 	Anyway bool   `json:"anyway,omitempty"`
 	Why    string `json:"why,omitempty" text:"free"` // the person's reason
-	// if a person does the phase that is entered: its question. The session waits for the answer
+	// if a person does the phase that begins: its question. The session waits for the answer
 	Ask  string `json:"ask,omitempty" text:"free"`
 	Turn Turn   `json:"turn"` // empty: nothing moved
 }
@@ -391,7 +391,7 @@ const (
 	MoveUndo   MoveKind = "undo"
 )
 
-// MoveStarted is said before the first file of a work tree is touched.
+// MoveStarted is written before the first file of a work tree is changed.
 type MoveStarted struct {
 	body
 	// `new`, `resume`, `switch`, `leave` (to a branch of the user's), `undo`
@@ -401,7 +401,7 @@ type MoveStarted struct {
 	To     int     `json:"to"`
 	Undoes int64   `json:"undoes,omitempty"` // operation that it undoes
 	Status Status  `json:"status,omitempty"` // status after an undo of `new`
-	Former *Former `json:"former,omitempty"` // what else an undo restores
+	Former *Former `json:"former,omitempty"` // other values that an undo restores
 	// ledger commit whose `lap.json` and `evidence.json` are valid again
 	Docs Commit `json:"docs,omitempty"`
 	// if the files come from an auto-save: the tree that the visit of the interrupted attempt began with
@@ -411,16 +411,16 @@ type MoveStarted struct {
 	Turn  Turn   `json:"turn"` // what will move
 }
 
-// GiveUp is a command of git's that touches no file and after which the next command of ours gives a move up: HEAD is
-// elsewhere. It leads to a branch, for without one no session can be gone to.
+// GiveUp is a git command that changes no file. It moves HEAD elsewhere, so the next wfs command gives up an unfinished
+// move. It creates a branch because wfs cannot switch to a session without one.
 const GiveUp = "git switch -c put-aside"
 
-// Moved is a move that is done. (turn)
+// Moved is a completed move. (turn)
 type Moved struct {
 	MoveStarted
 }
 
-// FinishStarted is said before the user's branch is made.
+// FinishStarted is written before the user's branch is created.
 type FinishStarted struct {
 	body
 	Branch string `json:"branch"` // full name (ref)
@@ -429,23 +429,23 @@ type FinishStarted struct {
 	Turn   Turn   `json:"turn"`   // what will move
 }
 
-// Dropped says that the turn right before it, or the finish or deletion that was started, did not happen: its
-// ledger commit was never published, and what it had made in the repository has been taken back.
+// Dropped says that the turn right before it, or the finish or deletion that was started, did not happen: its ledger
+// commit was never published, and its changes to the repository were undone.
 type Dropped struct {
 	body
 	Why string `json:"why" text:"free"` // reason
-	// the move that was started is given up as well: HEAD was moved elsewhere in the middle of it, or it failed and
-	// the files are as they were before it
+	// the move that was started is given up as well: HEAD was moved elsewhere in the middle of it, or it failed and the
+	// files were restored
 	Move bool `json:"move,omitempty"`
 }
 
-// Finished hands the work over. (turn)
+// Finished says that the work was handed over to the user's branch. (turn)
 type Finished struct {
 	body
 	Branch     string `json:"branch"`     // full name (ref)
 	Commit     Commit `json:"commit"`     // its tip
 	Checkpoint int    `json:"checkpoint"` // the checkpoint that was handed over
-	// why it was handed over although something was still open (`finish --anyway`)
+	// reason for handing it over although something was still open (`finish --anyway`)
 	Anyway string `json:"anyway,omitempty" text:"free"`
 	// changes that were uncommitted when the session was created were left out
 	WithoutCarried bool           `json:"without_carried,omitempty"`

@@ -6,40 +6,40 @@ import (
 	"strings"
 )
 
-// CleanTree is a tree in a directory of its own, in which gates run on what a checkpoint has and on nothing that only
-// lies beside it in the work tree.
+// CleanTree is a tree in its own directory. Gates that run there see only the files of a checkpoint, and no other files
+// of the work tree.
 type CleanTree struct {
-	Root string // its top, absolute
+	Root string // its top directory, absolute
 	Tree Tree
-	Live []string // the work tree's own top, in every way that its path is written
-	// Home and Temp are empty directories for what runs there, "" for none.
+	Live []string // the work tree's top directory, in every spelling of its path
+	// Home and Temp are empty directories for the commands that run there, "" for none.
 	Home, Temp string
-	// Changed names something of what is installed that was changed since: the next clean tree is made anew then. ""
-	// when nothing was. nil: nobody looks.
+	// Changed names an installed file that changed since, "" for none: the next clean tree is then built from scratch.
+	// nil: this is not checked.
 	Changed func() string
-	// Absent are files and directories of the work tree that are not there, and are no packages.
+	// Absent lists files and directories of the work tree that the clean tree lacks and that are not packages.
 	Absent func() []string
-	// Written are files there, by now, that are not as in the tree or not in it, and that git does not ignore.
+	// Written lists files there that are not as in the tree now, and that git does not ignore.
 	Written func() []string
-	// Stale reports whether the work tree has other packages by now than those that were copied. nil: they were not
+	// Stale reports whether the packages of the work tree have changed since they were copied. nil: they were not
 	// copied.
 	Stale func() bool
-	// LeadsBack says that a module of the project would be found outside of it; gates must not run then.
+	// LeadsBack is set if a module of the project would be found outside of the clean tree; gates must not run then.
 	LeadsBack *LeadsBack
 }
 
-// ErrOtherPackages says that there is no copy of what was installed when a session began, and that the work tree has
-// something else.
+// ErrOtherPackages says that the packages installed when the session began were not copied, and that the work tree has
+// others now.
 var ErrOtherPackages = errors.New("the installed packages have changed")
 
-// LeadsBack is a way out of a clean tree.
+// LeadsBack is a reference from a clean tree to a place outside of it.
 type LeadsBack struct {
-	Path string `json:"path"` // what leads out: a link, a file of Python's; from the top
-	To   string `json:"to"`   // what was found behind it
-	Mend string `json:"-"`    // a setting with which there is none, "" when nobody knows one
+	Path string `json:"path"` // a link, or a file that Python reads; from the top
+	To   string `json:"to"`   // the place outside
+	Mend string `json:"-"`    // a setting that avoids it, "" if none is known
 }
 
-// Lead rewrites a text that names paths of the work tree, so that it names the same ones of the clean tree.
+// Lead replaces paths of the work tree in a text by the paths of the same files in the clean tree.
 func (c *CleanTree) Lead(text string) string {
 	for _, live := range c.Live {
 		text = replacePath(text, live, c.Root)
@@ -47,13 +47,13 @@ func (c *CleanTree) Lead(text string) string {
 	return text
 }
 
-// Names reports whether a text names a path of the work tree.
+// Names reports whether a text mentions a path of the work tree.
 func (c *CleanTree) Names(text string) bool {
 	return slices.ContainsFunc(c.Live, func(live string) bool { return findPath(text, live) >= 0 })
 }
 
-// replacePath replaces a path wherever it stands in a text as itself, or with something below it. Paths into a .git are
-// left as they are: what is there is not the project's.
+// replacePath replaces a path, alone or as the start of a longer one, wherever it occurs in a text. Paths into a .git
+// directory stay, because that directory is not the project's.
 func replacePath(text, path, by string) string {
 	var b strings.Builder
 	for {
@@ -71,7 +71,7 @@ func replacePath(text, path, by string) string {
 	return b.String() + text
 }
 
-// findPath is where a path stands in a text, and is not a part of a longer name. -1: nowhere.
+// findPath returns the position of a path in a text where it is not part of a longer name, -1 for none.
 func findPath(text, path string) int {
 	if path == "" || path == "/" {
 		return -1

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// FormatVersion is written into every event. A larger one found in a file means that a newer wfs wrote it: it is never
-// half-read, and never written to.
+// FormatVersion is written into every event. A larger version in a file means that a newer wfs wrote it: wfs then
+// refuses the whole file, and never writes to it.
 const FormatVersion = 1
 
-// Kind names what happened.
+// Kind is the type of an event.
 type Kind string
 
 // Body is the payload of an event: plain data, one type per Kind.
@@ -24,7 +24,7 @@ type body struct{}
 
 func (body) isBody() {}
 
-// kinds are the kinds of bodies by their type.
+// kinds maps the types of bodies to their kinds.
 var kinds = sync.OnceValue(func() map[reflect.Type]Kind {
 	all := map[reflect.Type]Kind{}
 	for kind, b := range bodies {
@@ -33,16 +33,16 @@ var kinds = sync.OnceValue(func() map[reflect.Type]Kind {
 	return all
 })
 
-// Empty is an empty body of this kind, false for a kind that a newer wfs has written.
+// Empty returns an empty body of this kind, or false for a kind that only a newer wfs knows.
 func (k Kind) Empty() (Body, bool) {
 	b, ok := bodies[k]
 	return b, ok
 }
 
-// Kinds are all kinds of events, sorted.
+// Kinds returns all kinds of events, sorted.
 func Kinds() []Kind { return slices.Sorted(maps.Keys(bodies)) }
 
-// Event is one fact about a session. Order comes from Seq, never from At.
+// Event is one fact about a session. Seq defines the order, never At.
 type Event struct {
 	Seq  int64
 	At   time.Time // UTC

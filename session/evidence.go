@@ -9,34 +9,34 @@ import (
 // TestID names one test as its runner reports it: "pkg.TestName/sub" for Go, "classname::name" for JUnit.
 type TestID string
 
-// TestStatus is what one test did in one run.
+// TestStatus is the result of one test in one run.
 type TestStatus string
 
 const (
 	TestPass TestStatus = "pass"
 	TestFail TestStatus = "fail"
 	TestSkip TestStatus = "skip"
-	// TestError: it could not be run (a build or load failure). Never red by itself, never green.
+	// TestError: it could not be run (a build or load failure). By itself it is neither red nor green.
 	TestError TestStatus = "error"
 )
 
 // Tests are the results of one gate run, by test.
 type Tests map[TestID]TestStatus
 
-// Counts sums a run up.
+// Counts sums up the results of a run.
 type Counts struct {
-	Passed  int `json:"passed"`           // tests
-	Failed  int `json:"failed"`           // tests
-	Skipped int `json:"skipped"`          // tests
+	Passed  int `json:"passed"`           // tests that passed
+	Failed  int `json:"failed"`           // tests that failed
+	Skipped int `json:"skipped"`          // tests that were skipped
 	Errors  int `json:"errors,omitempty"` // tests that could not be run
 	// tests with different results on the same files; in none of the other numbers
 	Flaky int `json:"flaky,omitempty"`
 }
 
-// Total is the number of tests that were reported.
+// Total returns the number of reported tests.
 func (c Counts) Total() int { return c.Passed + c.Failed + c.Skipped + c.Errors + c.Flaky }
 
-// Count sums tests up.
+// Count sums up the results of tests.
 func (t Tests) Count() Counts {
 	var c Counts
 	for _, s := range t {
@@ -58,50 +58,50 @@ func (t Tests) Count() Counts {
 type Class string
 
 const (
-	ClassGreen        Class = "green"         // everything expected passed
+	ClassGreen        Class = "green"         // all expected tests pass
 	ClassTargetFailed Class = "target_failed" // RED: a new or changed test fails by assertion
 	// RED: a new test cannot be built solely for a symbol that does not exist yet, or types that do not fit yet
 	ClassMissingSymbol   Class = "missing_symbol"
-	ClassUnexpectedGreen Class = "unexpected_green" // RED: new tests pass already
+	ClassUnexpectedGreen Class = "unexpected_green" // RED: new tests already pass
 	ClassNothingAdded    Class = "nothing_added"    // RED: no new or changed test
 	ClassNoTests         Class = "no_tests"         // the runner ran no test
 	ClassBuildBroken     Class = "build_broken"     // something cannot be built for another reason
-	ClassBrokeGreen      Class = "broke_green"      // a test that was green before fails, is skipped or is gone
-	ClassTargetMissing   Class = "target_missing"   // GREEN: a test of this lap is gone or skipped
+	ClassBrokeGreen      Class = "broke_green"      // a test that passed before fails, is skipped or is missing
+	ClassTargetMissing   Class = "target_missing"   // GREEN: a test of this lap is missing or skipped
 	ClassTargetFailing   Class = "target_failing"   // GREEN: a test of this lap fails
 	// GREEN: a test of this lap, or a new one, passes in some runs on the same tree only
 	ClassFlaky         Class = "flaky"
-	ClassCommandFailed Class = "command_failed" // an exit-code gate said no
+	ClassCommandFailed Class = "command_failed" // the command of an exit-code gate failed
 	ClassGuard         Class = "guard"          // the attempt changed paths that its phase may not change
 	// the attempt put a key into a tracked file, which no checkpoint may have
 	ClassKey             Class = "key"
-	ClassTampered        Class = "tampered"    // tests were changed so that they ask for less
-	ClassTestChange      Class = "test_change" // the attempt asks to go back and change tests
+	ClassTampered        Class = "tampered"    // tests were weakened
+	ClassTestChange      Class = "test_change" // the attempt asks to return to the phase that writes tests
 	ClassGateChangedTree Class = "gate_changed_tree"
-	ClassInfraError      Class = "infra_error"     // the gate could not run: could not judge
+	ClassInfraError      Class = "infra_error"     // the gate could not run: no judgement possible
 	ClassTimeout         Class = "timeout"         // the gate did not end in time: the attempt fails
-	ClassDocument        Class = "document"        // a document is missing, or lacks what it must hold
-	ClassUnchanged       Class = "unchanged"       // what must change did not
+	ClassDocument        Class = "document"        // a document is missing, or lacks required content
+	ClassUnchanged       Class = "unchanged"       // a required change is missing
 	ClassNotClean        Class = "not_clean"       // finished work fails in a clean tree where its base passes
-	ClassHoldout         Class = "holdout_failing" // it passes, but not the tests that whoever works never sees
-	ClassLeadsBack       Class = "leads_back"      // a module of the project would be found outside of the clean tree
-	// what is installed in the clean tree was changed while a gate ran there
+	ClassHoldout         Class = "holdout_failing" // it passes, but fails hold-out tests, which agents never see
+	ClassLeadsBack       Class = "leads_back"      // a module of the project would be loaded from outside
+	// a gate changed installed packages of the clean tree while it ran
 	ClassRoomChanged Class = "room_changed"
-	ClassApproved    Class = "approved"  // a person said yes, and no gate says no
-	ClassRejected    Class = "rejected"  // a person said no, or a reviewer
-	ClassReviewed    Class = "reviewed"  // a reviewer said yes, and no gate says no
-	ClassUnsigned    Class = "unsigned"  // the gates pass, and the agent did not say that the work is done
+	ClassApproved    Class = "approved"  // a person approved, and no gate failed
+	ClassRejected    Class = "rejected"  // a person or a reviewer rejected
+	ClassReviewed    Class = "reviewed"  // a reviewer approved, and no gate failed
+	ClassUnsigned    Class = "unsigned"  // the gates pass, but the agent did not report that it is done
 	ClassNoReview    Class = "no_review" // a reviewer gave no verdict
-	ClassAsked       Class = "asked"     // only a person can tell: neither passed nor failed until that answer
+	ClassAsked       Class = "asked"     // a person must answer a question: neither passed nor failed until then
 )
 
-// InTree stands in GateResult.Where for gates that looked at the tree and ran nothing.
+// InTree is the value of GateResult.Where for gates that only look at the tree and run nothing.
 const InTree = "tree"
 
-// GateResult is what the engine saw when it ran one gate. It holds names, counts and digests, never output: output
-// stays in the run's directory outside Git.
+// GateResult is the result of one run of a gate. It holds names, counts and digests, but no output: output stays in the
+// run's directory outside Git.
 type GateResult struct {
-	Gate string `json:"gate"` // name
+	Gate string `json:"gate"` // name of the gate
 	// `in-place`, `clean`, or `tree` for a gate that only looks at the tree
 	Where   string  `json:"where"`
 	Expect  string  `json:"expect,omitempty"`   // `pass` or `red`; none on the base
@@ -134,24 +134,24 @@ type GateResult struct {
 	Fingerprint string `json:"fingerprint,omitempty"`
 }
 
-// MaxNamed is how many test names one result carries; counts are always complete.
+// MaxNamed is the maximum number of test names in one result. Counts are always complete.
 const MaxNamed = 50
 
-// Evidence is the document behind a judgement: every test of every gate. It is kept in the ledger beside the events.
+// Evidence is the document behind a judgement: every test of every gate. The ledger keeps it next to the events.
 type Evidence struct {
-	Tree Tree `json:"tree"` // what was judged
+	Tree Tree `json:"tree"` // the tree that was judged
 	// by gate, by test: `pass`, `fail`, `skip`, or `error` (could not be run)
 	Gates map[string]Tests `json:"gates"`
 }
 
-// Judgement is what guards and gates said about one tree.
+// Judgement is the verdict of guards and gates on one tree.
 type Judgement struct {
-	Tree    Tree         `json:"tree"`                        // what was judged
+	Tree    Tree         `json:"tree"`                        // the tree that was judged
 	Verdict Verdict      `json:"verdict"`                     // `pass`, `fail`, `blocked` (could not judge)
-	Class   Class        `json:"class"`                       // of the gate or guard that decided
+	Class   Class        `json:"class"`                       // class of the gate or guard that decided
 	Reason  string       `json:"reason" text:"free"`          // one sentence
 	Gates   []GateResult `json:"gates,omitempty" text:"free"` // one for each gate that was run
-	// changed, although a guard forbids it; at most 50 (paths)
+	// changed although a guard forbids it; at most 50 (paths)
 	Guarded []string `json:"guarded,omitempty"`
 	// if the work is complete with this judgement: results of the gates in a clean tree
 	Proof *Proof `json:"proof,omitempty"`
@@ -168,7 +168,7 @@ type Judgement struct {
 	Ticked []int `json:"ticked,omitempty"`
 	// tests that no longer run, which experiments or a person accepted
 	Gone []TestID `json:"gone,omitempty"`
-	// what wfs tried with a tree that passes, in this order
+	// the experiments on a tree that passes, in this order
 	Experiments []Experiment `json:"experiments,omitempty"`
 	// the existing test that the agent named as evidence, if it ran and passes
 	Shown TestID `json:"shown,omitempty"`
@@ -180,7 +180,7 @@ type Judgement struct {
 	Question *Question `json:"question,omitempty" text:"free"`
 }
 
-// Experiment is one thing that was tried to see what a pass is worth.
+// Experiment is one experiment that tests how much a pass is worth.
 type Experiment struct {
 	// `frozen_tests`, `canary`, `hollow`, `results`, `mutants`
 	Kind   string `json:"kind"`
@@ -190,13 +190,13 @@ type Experiment struct {
 	Millis int64  `json:"millis"` // time of those runs
 }
 
-// NotRun is a gate that was not asked, and why.
+// NotRun is a gate that did not run, and the reason.
 type NotRun struct {
 	Gate string `json:"gate"` // a gate that did not run
 	Why  string `json:"why"`  // why, in words
 }
 
-// Built returns the result of the gate that has found the tests of what could not be built in RED, nil for none.
+// Built returns the result of the gate that found the tests of packages that could not be built in RED, nil for none.
 func (j *Judgement) Built() *GateResult {
 	i := slices.IndexFunc(j.Gates, func(g GateResult) bool {
 		return g.Expect != "red" && g.Verdict == Pass && len(g.Targets) > 0
@@ -207,8 +207,8 @@ func (j *Judgement) Built() *GateResult {
 	return &j.Gates[i]
 }
 
-// Red returns the result that a lap's targets come from: that of the gate that expects red, of several the one that has
-// targets, nil where none does.
+// Red returns the result that a lap's targets come from: the result of the gate that expects red, nil without one. Of
+// several it returns the one with targets.
 func (j *Judgement) Red() *GateResult {
 	i := slices.IndexFunc(j.Gates, func(g GateResult) bool {
 		return g.Expect == "red" && g.Verdict == Pass && len(g.Targets)+len(g.Expected) > 0
@@ -222,7 +222,7 @@ func (j *Judgement) Red() *GateResult {
 	return &j.Gates[i]
 }
 
-// CountsOf sums up the tests of gates.
+// CountsOf sums up the test results of gates.
 func CountsOf(gates []GateResult) Counts {
 	var c Counts
 	for _, g := range gates {
@@ -232,7 +232,7 @@ func CountsOf(gates []GateResult) Counts {
 	return c
 }
 
-// Outcome is how a run ended. It says nothing about the work.
+// Outcome says how a run ended. It says nothing about the work.
 type Outcome string
 
 const (
@@ -241,27 +241,28 @@ const (
 	OutcomeNotStarted  Outcome = "not_started" // could not be started at all (no such command)
 	OutcomeIdle        Outcome = "idle"        // stopped: no output for too long
 	OutcomeTimeout     Outcome = "timeout"     // stopped: ran too long
-	OutcomeWait        Outcome = "wait"        // asks to be called again later (exit 75)
+	OutcomeWait        Outcome = "wait"        // asks to be called later (exit 75)
 	OutcomeAsk         Outcome = "ask"         // needs an answer from a person
 	OutcomeInterrupted Outcome = "interrupted" // stopped by the user, or the engine died
 
-	// Of agents whose stream is understood. Those that tell of the provider or of the set-up say nothing about the work:
-	// they spend no attempt.
-	OutcomeDenied      Outcome = "denied"       // ended in good order, but calls were refused for want of a permission
+	// Outcomes of agents whose output wfs understands. Those about the provider or the set-up say nothing about the
+	// work, and use up no attempt.
+	OutcomeDenied      Outcome = "denied"       // ended normally, but tool calls were refused for want of a permission
 	OutcomeCapped      Outcome = "capped"       // ended at a cap of turns or money that it was started with
-	OutcomeLimit       Outcome = "limit"        // usage limit of the provider's, until WaitUntil
+	OutcomeLimit       Outcome = "limit"        // usage limit of the provider, until WaitUntil
 	OutcomeRateLimited Outcome = "rate_limited" // too many requests
-	OutcomeOverloaded  Outcome = "overloaded"   // the provider's trouble, or the network's
-	OutcomeAuth        Outcome = "auth"         // not logged in, or a key that is refused
+	OutcomeOverloaded  Outcome = "overloaded"   // an error of the provider or the network
+	OutcomeAuth        Outcome = "auth"         // not logged in, or the key was rejected
 	OutcomeBilling     Outcome = "billing"      // no credit
 	OutcomeConfig      Outcome = "config"       // flags, model or settings that cannot work
 	OutcomeTooLong     Outcome = "too_long"     // its context is full
 	OutcomeRefused     Outcome = "refused"      // the model declined
-	OutcomeHung        Outcome = "hung"         // stopped: it printed signs of life, and did nothing
-	OutcomeNoResult    Outcome = "no_result"    // exit 0, and no word of how it ended
+	OutcomeHung        Outcome = "hung"         // stopped: it printed signs of life, but did nothing
+	OutcomeNoResult    Outcome = "no_result"    // exit 0, without a final report
 )
 
-// Orderly reports whether a run ended in good order, or because it was told to: then its last lines explain nothing.
+// Orderly reports whether a run ended normally, or because it was stopped on request. Its last lines then explain
+// nothing.
 func (o Outcome) Orderly() bool {
 	switch o {
 	case OutcomeOK, OutcomeAsk, OutcomeWait, OutcomeInterrupted, OutcomeCapped, OutcomeDenied, OutcomeRefused:
@@ -273,7 +274,7 @@ func (o Outcome) Orderly() bool {
 // MaxPrinted bounds RunResult.Printed.
 const MaxPrinted = 5
 
-// RunResult is the observation of one run of an agent or command.
+// RunResult is the result of one run of an agent or command, as wfs observed it.
 type RunResult struct {
 	// `ok` (exit 0), `failed` (another exit code), `not_started`, `idle` (no output for too long), `timeout`, `wait`
 	// (asks to be called again later), `ask` (asks a question), `interrupted`. For agents whose output wfs understands
@@ -307,12 +308,12 @@ type RunResult struct {
 
 	// name of the agent's card; this and the following fields exist for agents whose output wfs understands
 	Agent        string      `json:"agent,omitempty"`
-	AgentVersion string      `json:"agent_version,omitempty"` // version of the agent, as it tells it
-	Model        string      `json:"model,omitempty"`         // the model that worked, as the agent tells it
+	AgentVersion string      `json:"agent_version,omitempty"` // version of the agent, as it reports it
+	Model        string      `json:"model,omitempty"`         // the model that worked, as the agent reports it
 	Conversation string      `json:"conversation,omitempty"`  // the agent's own id of its conversation
 	Place        string      `json:"place,omitempty"`         // digest of the directory that it worked in
 	Tokens       cost.Tokens `json:"tokens,omitzero"`         // Tokens of this run alone
-	// Total of the conversation, where the agent counts so
+	// Total of the conversation, if the agent reports one
 	Total cost.Total `json:"conversation_total,omitzero"`
 	Turns int        `json:"turns,omitempty"` // turns of the conversation
 	Tools int        `json:"tools,omitempty"` // tool calls
@@ -320,17 +321,17 @@ type RunResult struct {
 	Denials int `json:"denials,omitempty"`
 	// of a failed run: the last lines that it printed, at most 5; of standard error where wfs reads that separately
 	Printed []string `json:"printed,omitempty"`
-	// the agent had finished, but something that it had started in the background did not end in time
+	// the agent had finished, but a process that it had started in the background did not end in time
 	LeftRunning bool `json:"left_running,omitempty"`
 	// names of the tools of those calls, without their arguments
 	Denied []string `json:"denied,omitempty"`
 	// the beginnings of the commands among them, each once
 	Refused []RefusedCommand `json:"refused,omitempty" text:"free"`
-	// why it ended so, as the agent reported it: one line
+	// reason for this end, as the agent reported it: one line
 	Message string `json:"message,omitempty" text:"free"`
 }
 
-// RefusedCommand is what a run wanted to run and was not permitted to.
+// RefusedCommand is a command that a run tried and was not permitted to run.
 type RefusedCommand struct {
 	// the first words of the command that was not permitted: `make lint`; with `variable` all of that part; empty when
 	// each part of the command would be permitted alone
@@ -338,12 +339,12 @@ type RefusedCommand struct {
 	Times int    `json:"times"` // how often
 	// the first of those commands in full, if it is longer
 	Whole string `json:"whole,omitempty" text:"free"`
-	// refused because of a variable or a substitution, whatever is permitted
+	// refused because of a variable or a substitution, regardless of permissions
 	Variable bool `json:"variable,omitempty"`
 }
 
-// Repin is the command by which a session takes what this agent is allowed now: one that was typed stays until
-// it is typed again.
+// Repin returns the command that applies the agent's current permissions to the session. An agent typed on the command
+// line stays until it is typed again.
 func (s *Session) Repin(agent string) string {
 	if s.AgentTyped && agent == s.Agent {
 		return "wfs edit --agent " + agent
@@ -351,19 +352,20 @@ func (s *Session) Repin(agent string) string {
 	return "wfs edit --reload"
 }
 
-// Passing is how many of the lap's target tests pass.
+// Passing returns how many of the lap's target tests pass.
 func (j *Judgement) Passing() int {
 	n := 0
 	for _, g := range j.Gates {
 		n += g.Passing
 	}
-	if j.Class == ClassTampered { // what passes with other tests than the tree's is not true of the tree
+	if j.Class == ClassTampered { // passing other tests than the tree's says nothing about the tree
 		return 0
 	}
 	return n
 }
 
-// Fingerprint tells one failure from another across attempts; "" for a pass.
+// Fingerprint returns an identifier of the failure that is the same in all attempts that fail in the same way, "" for a
+// pass.
 func (j *Judgement) Fingerprint() string {
 	if j.Class == ClassTampered {
 		return string(j.Class)
@@ -379,7 +381,8 @@ func (j *Judgement) Fingerprint() string {
 	return string(j.Class)
 }
 
-// Spoken is the reason of a gate, as the reason of the judgement begins: one that did not pass is named.
+// Spoken returns the reason of a gate in the form that a judgement's reason begins with: a gate that did not pass is
+// named.
 func (g GateResult) Spoken() string {
 	if g.Verdict == Pass {
 		return g.Reason
@@ -387,8 +390,8 @@ func (g GateResult) Spoken() string {
 	return "gate " + g.Gate + ": " + g.Reason
 }
 
-// Question is what only a person can tell of work that was judged: it goes with ClassAsked. The sentence that is asked
-// is the judgement's reason.
+// Question is a question about judged work that only a person can answer; it goes with ClassAsked. The judgement's
+// reason is the text of the question.
 type Question struct {
 	Paths    []string `json:"paths,omitempty"`                // paths that it is about; at most 50
 	Evidence []string `json:"evidence,omitempty" text:"free"` // lines for the person who answers

@@ -17,8 +17,8 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// TestFormats holds docs/formats.md to the types: every kind of event and every value inside one has a section of its
-// own. The tables of this package's types are made of the comments of their fields; UPDATE_FORMATS=1 writes them. An
+// TestFormats compares docs/formats.md with the types: every kind of event and every value inside one has a section.
+// The tables of this package's types are generated from the comments of their fields; UPDATE_FORMATS=1 writes them. An
 // embedded type has its own section, which the section of its owner names.
 func TestFormats(t *testing.T) {
 	t.Parallel()
@@ -61,7 +61,7 @@ func TestFormats(t *testing.T) {
 				continue
 			}
 			inner := elem(f.Type)
-			if inner.Name() == "body" { // which makes it an event
+			if inner.Name() == "body" { // the marker of an event
 				continue
 			}
 			if inner.Kind() == reflect.Struct && inner != reflect.TypeOf(time.Time{}) {
@@ -111,10 +111,10 @@ func TestFormats(t *testing.T) {
 
 type fieldOf struct {
 	reflect.StructField
-	owner string // the type that has it
+	owner string // the type with this field
 }
 
-// fieldsOf are the fields of a type. Those of an account are fields of its session.
+// fieldsOf returns the fields of a type. The fields of an account count as fields of its session.
 func fieldsOf(typ reflect.Type) (all []fieldOf) {
 	for i := range typ.NumField() {
 		f := typ.Field(i)
@@ -127,7 +127,7 @@ func fieldsOf(typ reflect.Type) (all []fieldOf) {
 	return all
 }
 
-// sources are the files of this package and of those below it.
+// sources returns the files of this package and of its subpackages.
 func sources(t *testing.T) []string {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -140,7 +140,7 @@ func sources(t *testing.T) []string {
 	return append(files, more...)
 }
 
-// sectionName is the heading of a type's section, without its marks.
+// sectionName returns the heading of a type's section, without its marks.
 func sectionName(names map[reflect.Type]string, typ reflect.Type) string {
 	if name := names[typ]; name != "" {
 		return name
@@ -148,7 +148,7 @@ func sectionName(names map[reflect.Type]string, typ reflect.Type) string {
 	return typ.Name()
 }
 
-// jsonType says for people how a value of a type looks in JSON.
+// jsonType describes the JSON form of a type, for people.
 func jsonType(names map[reflect.Type]string, typ reflect.Type) string {
 	words := map[string]string{"Commit": "commit", "Tree": "tree", "TestID": "test", "Time": "time"}
 	switch typ.Kind() {
@@ -206,8 +206,8 @@ func meaningsOf(t *testing.T) map[string]string {
 	return meanings
 }
 
-// TestFormatsWords looks for every word of this package that stands in a file or an answer: classes, outcomes,
-// triggers, statuses and so on.
+// TestFormatsWords expects every constant string of this package in docs/formats.md: classes, outcomes, triggers,
+// statuses and so on.
 func TestFormatsWords(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/formats.md")

@@ -2,11 +2,11 @@ package session
 
 import "github.com/wfs-dev/wfs/workflows"
 
-// Former is what was said of a session before an operation, as far as that operation changed it: what an undo brings
-// back. Nil is what it left alone.
+// Former has those values of a session that an operation changed, as they were before it. An undo restores them. A nil
+// field was not changed.
 type Former struct {
-	Title *string      `json:"title,omitempty"` // as of `renamed`
-	Goal  *string      `json:"goal,omitempty"`  // as of `edited`
+	Title *string      `json:"title,omitempty"` // as in `renamed`
+	Goal  *string      `json:"goal,omitempty"`  // as in `edited`
 	Spec  *FormerSpec  `json:"spec,omitempty"`  // the spec before
 	Plan  *FormerPlan  `json:"plan,omitempty"`  // the plan before
 	Stand *FormerStand `json:"stand,omitempty"` // phase, lap and status before
@@ -20,11 +20,11 @@ type Former struct {
 // FormerSpec is a spec and its checklist.
 type FormerSpec struct {
 	Items  []string `json:"items,omitempty"`  // the whole checklist
-	Path   string   `json:"path,omitempty"`   // where the spec was read from (path)
+	Path   string   `json:"path,omitempty"`   // file of the spec (path)
 	Digest string   `json:"digest,omitempty"` // SHA-256 of the spec
 }
 
-// FormerPlan is what a session ran, and what its gates had said about the base.
+// FormerPlan is a session's plan before an operation, with the results of its gates on the base.
 type FormerPlan struct {
 	Workflow   string    `json:"workflow"`              // name of the workflow
 	Start      PhaseName `json:"start"`                 // its first phase
@@ -35,7 +35,7 @@ type FormerPlan struct {
 	Base0      *Baseline `json:"baseline,omitempty"`    // results of the gates on the base before
 }
 
-// FormerStand is where a session stood.
+// FormerStand is the phase, lap and status of a session before an operation.
 type FormerStand struct {
 	Status  Status     `json:"status"`            // of the session
 	Waiting *Waiting   `json:"waiting,omitempty"` // what it was waiting for
@@ -44,7 +44,7 @@ type FormerStand struct {
 
 	Phase  PhaseName `json:"phase"`                 // phase it was in
 	Lap    int       `json:"lap"`                   // lap it was in
-	Visit  Visit     `json:"visit"`                 // what the breaker had counted
+	Visit  Visit     `json:"visit"`                 // the breaker's counts
 	Failed int       `json:"failed_runs,omitempty"` // runs in a row that failed
 	Terms
 
@@ -56,9 +56,9 @@ type FormerStand struct {
 
 	Last      *Decided     `json:"last,omitempty"`       // newest decision
 	LastGates []GateResult `json:"last_gates,omitempty"` // its gates
-	NotRun    []NotRun     `json:"not_run,omitempty"`    // gates that it passed over
+	NotRun    []NotRun     `json:"not_run,omitempty"`    // gates that it skipped
 	LastRun   string       `json:"last_run,omitempty"`   // its run
 }
 
-// Nothing reports whether the operation changed nothing of this.
+// Nothing reports whether the operation changed none of these values.
 func (f Former) Nothing() bool { return f == Former{} }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What is held out of snapshots unless a session's configuration says otherwise.
+// Default limits of what snapshots hold out.
 const (
 	DefaultMaxFileSize int64 = 10 << 20
 	DefaultMaxNewFiles       = 1000
@@ -16,10 +16,10 @@ type HoldReason string
 
 const (
 	HoldKey    HoldReason = "key"    // its name looks like that of a key
-	HoldSecret HoldReason = "secret" // a key or a token is in it: Held.Rule
+	HoldSecret HoldReason = "secret" // it contains a key or a token: Held.Rule
 	HoldSize   HoldReason = "size"   // larger than the limit
 	HoldNumber HoldReason = "number" // a new directory with more files than the limit
-	HoldName   HoldReason = "name"   // a directory that tools fill and nobody writes by hand, such as node_modules
+	HoldName   HoldReason = "name"   // a directory that tools fill, such as node_modules
 )
 
 // Held is an untracked file or directory that is held out of snapshots and checkpoints, by name.
@@ -37,12 +37,13 @@ type Held struct {
 // IsDir reports whether all of a directory is held out.
 func (h Held) IsDir() bool { return strings.HasSuffix(h.Path, "/") }
 
-// Guard is what a session holds out by name: objects are for ever, so what should not become one waits for a person.
+// Guard lists the paths that a session holds out. Git objects are permanent, so a person must allow doubtful files
+// first.
 type Guard struct {
 	MaxFileSize int64    `json:"max_file_size,omitempty"` // bytes, 0: the default
 	MaxNewFiles int      `json:"max_new_files,omitempty"` // below one new directory, 0: the default
-	Held        []Held   `json:"held,omitempty"`          // was held out once, and stays so until it is allowed
-	Allowed     []string `json:"allowed,omitempty"`       // paths that a person lets in, with everything below them
+	Held        []Held   `json:"held,omitempty"`          // held out before, and until a person allows it
+	Allowed     []string `json:"allowed,omitempty"`       // paths that a person allowed, with everything below them
 }
 
 // Limits returns the limits with the defaults filled in.
@@ -57,18 +58,18 @@ func (g Guard) Limits() (size int64, files int) {
 	return size, files
 }
 
-// Allows reports whether a person lets a path in: it, or a directory above it, was allowed.
+// Allows reports whether a person allowed a path or a directory above it.
 func (g Guard) Allows(path string) bool {
 	path = strings.TrimSuffix(path, "/")
 	return slices.ContainsFunc(g.Allowed, func(a string) bool { return IsWithin(path, a) })
 }
 
-// IsWithin reports whether a path is another one, or lies below it. Neither ends in a slash.
+// IsWithin reports whether a path equals another one or lies below it. Neither ends in a slash.
 func IsWithin(path, above string) bool {
 	return path == above || len(path) > len(above) && path[len(above)] == '/' && path[:len(above)] == above
 }
 
-// Hold returns the guard with further things held out, and whether any of them is new to it.
+// Hold returns the guard with further paths held out, and whether any of them is new.
 func (g Guard) Hold(more []Held) (Guard, bool) {
 	held, grown := slices.Clone(g.Held), false
 	for _, h := range more {
@@ -82,7 +83,7 @@ func (g Guard) Hold(more []Held) (Guard, bool) {
 	return g, grown
 }
 
-// Allow returns the guard with a path let in, and with everything below it.
+// Allow returns the guard with a path allowed, and everything below it.
 func (g Guard) Allow(path string) Guard {
 	g.Held = slices.DeleteFunc(slices.Clone(g.Held),
 		func(h Held) bool { return IsWithin(strings.TrimSuffix(h.Path, "/"), path) })
@@ -92,13 +93,14 @@ func (g Guard) Allow(path string) Guard {
 	return g
 }
 
-// Revoke takes Allow back: what is still untracked then is looked at as if it were new.
+// Revoke undoes Allow: files that are still untracked then are checked as if they were new.
 func (g Guard) Revoke(path string) Guard {
 	g.Allowed = slices.DeleteFunc(slices.Clone(g.Allowed), func(a string) bool { return a == path })
 	return g
 }
 
-// Guarding is a guard as the session's events know it: what its checkpoints held out and nobody allowed since.
+// Guarding returns a guard updated from the session's events: with the paths that checkpoints held out and that were
+// not allowed since.
 func (s *Session) Guarding(g Guard) Guard {
 	for _, a := range s.Allowed {
 		g = g.Allow(a)

@@ -17,10 +17,10 @@ func (s *Session) At(number int) *Checkpoint {
 	return &s.Checkpoints[number] // numbers are never reused and never left out, so they are indexes
 }
 
-// NextNumber is the number of the next checkpoint.
+// NextNumber returns the number of the next checkpoint.
 func (s *Session) NextNumber() int { return len(s.Checkpoints) }
 
-// Item returns the checklist item of the present lap, "" without a checklist, or where all of it is worked on at once.
+// Item returns the checklist item of the current lap, "" without a checklist or in a workflow without laps.
 func (s *Session) Item() string {
 	if !s.Laps || s.Lap < 1 || s.Lap > len(s.Items) {
 		return ""
@@ -28,7 +28,7 @@ func (s *Session) Item() string {
 	return s.Items[s.Lap-1]
 }
 
-// LapName is "lap 2/5" with a checklist, "lap 2" without, "" in a workflow without laps.
+// LapName returns "lap 2/5" with a checklist, "lap 2" without one, and "" in a workflow without laps.
 func (s *Session) LapName(lap int) string {
 	switch {
 	case !s.Laps:
@@ -39,7 +39,7 @@ func (s *Session) LapName(lap int) string {
 	return fmt.Sprintf("lap %d", lap)
 }
 
-// LapsDone is how many laps have ended.
+// LapsDone returns how many laps have ended.
 func (s *Session) LapsDone() int {
 	if s.Phase == workflows.Done {
 		return s.Lap
@@ -47,8 +47,8 @@ func (s *Session) LapsDone() int {
 	return s.Lap - 1
 }
 
-// Way is how the session came to where it stands: its checkpoints from the first one on, without those that it
-// went back behind. A fork begins with those of the other session, whose numbers are 0.
+// Way returns the line of checkpoints that leads to the current one, the oldest first, without those that the session
+// went back behind. A fork's line begins with the other session's checkpoints, whose numbers are 0.
 func (s *Session) Way() []Checkpoint {
 	var way []Checkpoint
 	for c := range s.Back() {
@@ -58,7 +58,7 @@ func (s *Session) Way() []Checkpoint {
 	return way
 }
 
-// Back are the checkpoints of Way, the newest first.
+// Back iterates over the checkpoints of Way, the newest first.
 func (s *Session) Back() iter.Seq[*Checkpoint] {
 	return func(yield func(*Checkpoint) bool) {
 		for n, below := s.Current, 0; s.At(n) != nil; n = below {
@@ -80,10 +80,10 @@ func (s *Session) Back() iter.Seq[*Checkpoint] {
 	}
 }
 
-// Judged is the newest checkpoint of an attempt on that way, nil for none.
+// Judged returns the newest checkpoint of an attempt on the current line, nil for none.
 func (s *Session) Judged() *Checkpoint { return s.JudgedBefore(math.MaxInt) }
 
-// JudgedBefore is the newest attempt before a checkpoint on the present line; nil for none.
+// JudgedBefore returns the newest attempt before a checkpoint on the current line, nil for none.
 func (s *Session) JudgedBefore(number int) *Checkpoint {
 	for c := range s.Back() {
 		if c.Trigger == TriggerAttempt && c.Number < number {
@@ -93,7 +93,7 @@ func (s *Session) JudgedBefore(number int) *Checkpoint {
 	return nil
 }
 
-// SentBack reports whether a reviewer or a person rejected the work, and it has passed no phase since.
+// SentBack reports whether a reviewer or a person rejected the work, and no phase has passed since.
 func (s *Session) SentBack() bool {
 	for c := range s.Back() {
 		if c.Class == ClassRejected || c.Verdict == Pass {
@@ -103,8 +103,8 @@ func (s *Session) SentBack() bool {
 	return false
 }
 
-// FlakyTests are all tests that did now this and now that on the same files: on the base, where they are not
-// held against anybody, or later. Sorted.
+// FlakyTests returns all tests that had different results on the same files, on the base or later. Those of the base
+// are ignored in verdicts. Sorted.
 func (s *Session) FlakyTests() []TestID {
 	all := slices.Clone(s.Flaky)
 	if s.Base0 != nil {
@@ -114,8 +114,8 @@ func (s *Session) FlakyTests() []TestID {
 	return slices.Compact(all)
 }
 
-// StillRefuted are the claims that the facts contradicted, but for those of the present line of checkpoints that a
-// person has said yes to.
+// StillRefuted returns the claims that the gates contradicted, without those that a person approved on the current line
+// of checkpoints.
 func (s *Session) StillRefuted() []Refuted {
 	way := s.Way()
 	return slices.DeleteFunc(slices.Clone(s.Refuted), func(r Refuted) bool {
@@ -123,7 +123,7 @@ func (s *Session) StillRefuted() []Refuted {
 	})
 }
 
-// TestsAt is the checkpoint of the phase that wrote the tests which the work is held to, nil for none.
+// TestsAt returns the checkpoint of the phase that wrote the frozen tests, nil for none.
 func (s *Session) TestsAt() *Checkpoint {
 	for i, c := range s.Checkpoints {
 		if s.Frozen != "" && c.Tree == s.Frozen && c.Verdict == Pass && c.Next != c.Phase {
@@ -133,7 +133,7 @@ func (s *Session) TestsAt() *Checkpoint {
 	return nil
 }
 
-// Having is the newest checkpoint with a tree, nil when there is none.
+// Having returns the number of the newest checkpoint with a tree, nil for none.
 func (s *Session) Having(t Tree) *int {
 	for _, c := range slices.Backward(s.Checkpoints) {
 		if t != "" && c.Tree == t {
@@ -143,8 +143,8 @@ func (s *Session) Having(t Tree) *int {
 	return nil
 }
 
-// TamperedOn are the findings of the checkpoints that the present one stands on and that were passed with them:
-// what was only named, or what a person has approved.
+// TamperedOn returns the findings of checkpoints on the current line that passed in spite of them: minor ones, and
+// those that a person approved.
 func (s *Session) TamperedOn() []Tampering {
 	var out []Tampering
 	seen := map[Tampering]bool{}
@@ -159,13 +159,13 @@ func (s *Session) TamperedOn() []Tampering {
 	return out
 }
 
-// Untouched is the tree with the newest edits of people at this visit, what it began with when there are none:
-// attempts made what came after it.
+// Untouched returns the tree with a person's newest edits at this visit, or the tree at its start: all later changes
+// are from attempts.
 func (s *Session) Untouched() Tree {
 	attempts := 0
 	for c := range s.Back() {
 		switch {
-		case c.Class == ClassAsked: // it is no attempt of the visit's
+		case c.Class == ClassAsked: // not an attempt of the visit
 		case c.Trigger == TriggerAttempt && attempts == s.Visit.Attempts: // of an earlier visit
 			return s.Visit.Tree
 		case c.Trigger == TriggerAttempt:
@@ -177,7 +177,7 @@ func (s *Session) Untouched() Tree {
 	return s.Visit.Tree
 }
 
-// Furthest is the checkpoint of the attempt at this visit that got further than the newest one, nil when none did.
+// Furthest returns the checkpoint of the attempt at this visit that got further than the newest one, nil for none.
 func (s *Session) Furthest() *Checkpoint {
 	best := s.At(s.Visit.BestAt)
 	if best == nil || best.Number == 0 || best.Number >= s.Current || s.Last == nil {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// HoldoutResult is what tests that whoever works never sees said of a tree. It holds no name of theirs, unless the plan
-// reveals those.
+// HoldoutResult is the result of hold-out tests, which agents never see, on a tree. It holds no names of tests, unless
+// the plan reveals them.
 type HoldoutResult struct {
-	Tree    Tree    `json:"tree"`    // what was judged
+	Tree    Tree    `json:"tree"`    // the tree that was judged
 	Digest  string  `json:"digest"`  // of the hold-out tests, as in the plan
 	Verdict Verdict `json:"verdict"` // `pass`, `fail`; `blocked`: they could not be run
 	Reason  string  `json:"reason"`  // one sentence
@@ -22,7 +22,7 @@ type HoldoutResult struct {
 	Run string `json:"run,omitempty"`
 }
 
-// Concludes makes the sentence out of the counts.
+// Concludes sets the verdict and the reason from the counts.
 func (r *HoldoutResult) Concludes() {
 	all := r.Passed + r.Failed
 	r.Verdict = Pass
@@ -54,7 +54,7 @@ func (r *HoldoutResult) Concludes() {
 	}
 }
 
-// HoldoutAt is what hold-out tests said of a checkpoint's tree, nil when that is not known.
+// HoldoutAt returns the result of the hold-out tests on a checkpoint's tree, nil if unknown.
 func (s *Session) HoldoutAt(checkpoint int) *HoldoutResult {
 	c := s.At(checkpoint)
 	if c == nil || s.Holdout == nil || s.Holdout.Tree != c.Tree {

@@ -1,17 +1,17 @@
 package session
 
-// ItemState says what is known of an item of the checklist.
+// ItemState is the state of an item of the checklist.
 type ItemState string
 
 const (
-	ItemOpen      ItemState = "open"      // nothing has judged it yet
-	ItemDelivered ItemState = "delivered" // gates, a person or a reviewer judged the tree that it was done in
-	ItemShown     ItemState = "shown"     // an existing test shows it, the agent says; that test passes
-	ItemSkipped   ItemState = "skipped"   // on somebody's word alone
+	ItemOpen      ItemState = "open"      // not judged yet
+	ItemDelivered ItemState = "delivered" // gates, a person or a reviewer judged its tree
+	ItemShown     ItemState = "shown"     // the agent named an existing test as evidence, and that test passes
+	ItemSkipped   ItemState = "skipped"   // without evidence, because the agent or a person said so
 	ItemAgreed    ItemState = "agreed"    // a person said that it is done
 )
 
-// Settlement is the end of an item, or of a lap, that no judgement brought.
+// Settlement ends an item or a lap without a judgement.
 type Settlement struct {
 	Item int `json:"item"` // of the item or lap, from 1; 0: the work as a whole
 	// `shown` (an existing test passes that the agent named as evidence), `skipped` (without evidence), `agreed` (a

@@ -1,5 +1,5 @@
-// Package session holds the nouns that all packages share: sessions, events, evidence, and questions to the
-// history of a session. It reads no file, runs no process and never asks for the time.
+// Package session holds the types that all packages share: sessions, events, evidence, and queries of a session's
+// history. It reads no file, runs no process and never reads the clock.
 package session
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// The words of workflows that sessions are made of.
+// Types of workflows that sessions use.
 type (
 	PhaseName = workflows.PhaseName
 	Verdict   = workflows.Verdict
@@ -21,13 +21,13 @@ const (
 	Blocked = workflows.Blocked
 )
 
-// ID is a session's slug: `[a-z0-9][a-z0-9-]{0,48}`. WFS-<slug> means the same.
+// ID is a session's slug: `[a-z0-9][a-z0-9-]{0,48}`. WFS-<slug> is the same id.
 type ID string
 
-// Trailer returns the id as commits and JSON have it.
+// Trailer returns the id in the form of commit trailers and JSON.
 func (id ID) Trailer() string { return "WFS-" + string(id) }
 
-// Exactly is the only session that a whole name can mean: its slug, WFS-<slug>, or its branch.
+// Exactly returns the id that a full name stands for: a slug, WFS-<slug>, or a branch.
 func Exactly(name string) ID {
 	slug := strings.ToLower(name)
 	if rest, ok := strings.CutPrefix(slug, "wfs-"); ok && rest != "" {
@@ -53,7 +53,7 @@ func short(s string) string { return s[:min(10, len(s))] }
 // MaxID is the longest slug, in bytes. It leaves room for "refs/heads/wfs/" and ".lock" on every file system.
 const MaxID = 49
 
-// wellFormed is `^[a-z0-9][a-z0-9-]{0,48}$`, without a regular expression to compile at every start.
+// wellFormed matches `^[a-z0-9][a-z0-9-]{0,48}$`, without compiling a regular expression at every start.
 func wellFormed(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && (c != '-' || i == 0) {
@@ -63,15 +63,13 @@ func wellFormed(s string) bool {
 	return len(s) >= 1 && len(s) <= MaxID
 }
 
-// Names that are refused as ids: device names that Windows reserves, and names that git or wfs give a meaning of
-// their own.
+// Names that are refused as ids: device names that Windows reserves, and names with a meaning in git or wfs.
 var reserved = map[string]bool{
 	"con": true, "prn": true, "aux": true, "nul": true, "head": true, "auto": true, "ledger": true, "rescue": true,
 	"com1": true, "com2": true, "com3": true, "com4": true, "lpt1": true, "lpt2": true, "lpt3": true,
 }
 
-// ParseID accepts a slug or WFS-<slug> and returns the slug. It is applied to what people type and to what is
-// read from disk alike.
+// ParseID accepts a slug or WFS-<slug> and returns the slug. It checks typed ids as well as those read from disk.
 func ParseID(s string) (ID, error) {
 	slug := s
 	if len(s) > 4 && strings.EqualFold(s[:4], "wfs-") {
@@ -83,8 +81,8 @@ func ParseID(s string) (ID, error) {
 	return ID(slug), nil
 }
 
-// Slug makes an id out of a topic. The result is always valid; a topic without usable letters becomes "session".
-// taken reports ids that may not be used again; a numeric suffix avoids them.
+// Slug derives an id from a topic. The result is always valid; a topic without usable letters becomes "session". taken
+// reports ids that must not be used again; a numeric suffix avoids them.
 func Slug(topic string, taken func(ID) bool) ID {
 	var b strings.Builder
 	for _, r := range strings.ToLower(topic) {
@@ -96,7 +94,7 @@ func Slug(topic string, taken func(ID) bool) ID {
 		}
 	}
 	slug := strings.Trim(b.String(), "-")
-	if len(slug) > 40 { // leaves room for a suffix, and cuts at a word where there is one
+	if len(slug) > 40 { // leaves room for a suffix, and cuts at a word if there is one
 		slug = slug[:40]
 		if i := strings.LastIndexByte(slug, '-'); i > 20 {
 			slug = slug[:i]
@@ -123,14 +121,14 @@ const (
 	RefPrefix    = "refs/wfs/"
 )
 
-// BranchOf, LedgerOf name a session's refs.
+// BranchOf returns the name of a session's branch.
 func BranchOf(id ID) string { return BranchPrefix + string(id) }
 
-// LedgerOf names the ref of a session's ledger.
+// LedgerOf returns the name of the ref of a session's ledger.
 func LedgerOf(id ID) string { return RefPrefix + string(id) + "/ledger" }
 
-// RescueOf names the ref of a rescue by its number.
+// RescueOf returns the name of the ref of a rescue with a number.
 func RescueOf(id ID, number string) string { return RefPrefix + string(id) + "/rescue/" + number }
 
-// AutoOf names the ref of a session's newest auto-save.
+// AutoOf returns the name of the ref of a session's newest auto-save.
 func AutoOf(id ID) string { return RefPrefix + string(id) + "/auto" }

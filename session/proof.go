@@ -2,10 +2,10 @@ package session
 
 import "strings"
 
-// Proof is what the gates of finished work say about its tree alone: in a clean tree, without what only lies
-// beside it in the work tree.
+// Proof is the result of the gates on the tree of finished work alone: in a clean tree, without other files of the work
+// tree.
 type Proof struct {
-	Tree Tree `json:"tree"` // what was judged
+	Tree Tree `json:"tree"` // the tree that was judged
 	// `pass`; `fail`: the work does not pass with its own files alone; `blocked`: the gates could not run there, which
 	// wfs reports and which stops nothing
 	Verdict Verdict      `json:"verdict"`
@@ -17,7 +17,7 @@ type Proof struct {
 	Lacks []string `json:"lacks,omitempty"`
 }
 
-// Unproven says why finished work is not proven, "" when it is, or when that is another tree's.
+// Unproven returns why the work on a tree is not proven. It returns "" if it is, or if the proof is about another tree.
 func (p *Proof) Unproven(tree Tree) string {
 	if p == nil || p.Tree != tree || p.Verdict == Pass {
 		return ""
@@ -25,5 +25,5 @@ func (p *Proof) Unproven(tree Tree) string {
 	return p.Why()
 }
 
-// Why is the proof's reason, without what older versions of wfs put before it.
+// Why returns the proof's reason, without the prefix of older versions of wfs.
 func (p *Proof) Why() string { return strings.TrimPrefix(p.Reason, "not proven clean: ") }

@@ -1,8 +1,8 @@
 package session
 
-// The events of this file change what is said of a session, or what it runs, and touch no file of the work tree.
+// The events of this file change a session's description or its plan, and no file of the work tree.
 
-// Abandoned says that nobody goes on with the session. Everything of it is kept, and it can be brought back. (turn)
+// Abandoned ends the session without handing work over. Everything is kept, and the session can be revived. (turn)
 type Abandoned struct {
 	body
 	Reason  string `json:"reason,omitempty" text:"free"` // the person's reason
@@ -11,32 +11,32 @@ type Abandoned struct {
 	Turn    Turn   `json:"turn"`                         // empty: nothing moved
 }
 
-// Revived brings an abandoned session back. (turn)
+// Revived resumes an abandoned session. (turn)
 type Revived struct {
 	body
-	Status  Status `json:"status"`                    // that it has from now on
+	Status  Status `json:"status"`                    // the status from now on
 	Why     string `json:"why,omitempty" text:"free"` // why it has that status
 	Summary string `json:"summary"`                   // of the operation
 	Undoes  int64  `json:"undoes,omitempty"`          // operation that this undoes
 	Turn    Turn   `json:"turn"`                      // empty: nothing moved
 }
 
-// Renamed changes what the session is called. Its id, its refs and the goal that agents are told stay. (turn)
+// Renamed changes the session's title. Its id, its refs and the goal in briefs stay. (turn)
 type Renamed struct {
 	body
 	Title string `json:"title" text:"free"` // the new title
 	Turn  Turn   `json:"turn"`              // empty: nothing moved
 }
 
-// Edited changes what is wanted. (turn)
+// Edited changes the goal or the spec. (turn)
 type Edited struct {
 	body
-	Goal string `json:"goal,omitempty" text:"free"` // the new goal; none: it stays
+	Goal string `json:"goal,omitempty" text:"free"` // the new goal; none: it is unchanged
 	// there is another spec, and the fields from here to `phase` count
 	Spec bool `json:"spec,omitempty"`
 	// the whole checklist from now on: items that are done, the current one, those to come
 	Items []string `json:"items,omitempty"`
-	// where the spec was read from: below the work tree, or from the top of the main work tree (`../spec.md`) (path)
+	// file of the spec: below the work tree, or relative to the top of the main work tree (`../spec.md`) (path)
 	SpecPath   string    `json:"spec_path,omitempty"`
 	SpecDigest string    `json:"spec_digest,omitempty"` // SHA-256 of the spec
 	Lap        int       `json:"lap,omitempty"`         // lap from now on
@@ -48,7 +48,7 @@ type Edited struct {
 	Turn    Turn     `json:"turn"` // empty: nothing moved
 }
 
-// Repinned replaces what the session runs by what the files say now. (turn)
+// Repinned replaces the session's plan by one made from the current files. (turn)
 type Repinned struct {
 	body
 	Workflow   string    `json:"workflow"`              // name of the workflow
@@ -65,7 +65,7 @@ type Repinned struct {
 	Turn    Turn     `json:"turn"` // empty: nothing moved
 }
 
-// TakenBack takes an operation back that touched no file, or does it again: what it changed is what it was. (turn)
+// TakenBack undoes or redoes an operation that touched no file, by restoring the values from before. (turn)
 type TakenBack struct {
 	body
 	Summary string `json:"summary"` // of this operation
@@ -74,8 +74,8 @@ type TakenBack struct {
 	Turn    Turn   `json:"turn"`    // empty: nothing moved
 }
 
-// Answered makes an operation of what a person said in the events right before it: an answer, a note, an allowance or a
-// budget. It changes nothing by itself. (turn)
+// Answered makes one operation out of the person's events right before it: an answer, a note, an allowance or a budget.
+// It changes nothing by itself. (turn)
 type Answered struct {
 	body
 	// kind of the operation; empty if there is none: the event then ends a journal that `uninstall` removes
@@ -85,7 +85,7 @@ type Answered struct {
 	Turn    Turn   `json:"turn"`                // empty: nothing moved
 }
 
-// DeleteStarted is said before the session's refs are moved out of sight.
+// DeleteStarted is written before the session's refs are moved below `refs/wfs-deleted/`.
 type DeleteStarted struct {
 	body
 	Summary string `json:"summary"`          // of the operation

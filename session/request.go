@@ -1,7 +1,7 @@
 package session
 
-// Request is what somebody asks of a session that another process may be driving. It waits in the clone's inbox until
-// the process that writes to the session takes it in.
+// Request is a request to a session that another process may be driving. It stays in the clone's inbox until the
+// process that writes to the session reads it.
 type Request struct {
 	ID   string      `json:"-"`  // the file's name; ids sort in the order in which requests were made
 	At   int64       `json:"at"` // Unix seconds
@@ -11,14 +11,15 @@ type Request struct {
 	Driver string `json:"driver,omitempty"`
 }
 
-// RequestKind says what is asked for.
+// RequestKind is the kind of a request.
 type RequestKind string
 
 const (
-	RequestNote RequestKind = "note" // a word for the next attempts
-	RequestStop RequestKind = "stop" // end the run once the present attempt has its checkpoint
-	RequestNow  RequestKind = "now"  // wait no longer for a limit
-	// An older wfs let these be asked of a run. They are a person's word, and refused: nobody knows who asked.
+	RequestNote RequestKind = "note" // a message for the next attempts
+	RequestStop RequestKind = "stop" // end the run once the current attempt has its checkpoint
+	RequestNow  RequestKind = "now"  // stop waiting for a limit
+	// Older versions also accepted these during a run. They are refused now: only a person may allow paths or set
+	// budgets, and wfs cannot know who made the request.
 	RequestAllow  RequestKind = "allow"
 	RequestBudget RequestKind = "budget"
 )

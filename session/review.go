@@ -1,6 +1,6 @@
 package session
 
-// ReviewVerdict is what a reviewer says about the work.
+// ReviewVerdict is a reviewer's verdict on the work.
 type ReviewVerdict string
 
 const (
@@ -8,7 +8,7 @@ const (
 	Reject  ReviewVerdict = "reject"
 )
 
-// Review is the answer of a reviewer. It is an opinion: gates outweigh it.
+// Review is the answer of a reviewer. It is an opinion: gates override it.
 type Review struct {
 	Verdict  ReviewVerdict `json:"verdict"`                        // `approve`, `reject`
 	Findings []Remark      `json:"findings,omitempty" text:"free"` // at most 30
@@ -16,12 +16,12 @@ type Review struct {
 	By       string        `json:"by,omitempty"`                   // name of the reviewer's card
 }
 
-// Remark is one thing that a reviewer found, in the reviewer's words.
+// Remark is one finding of a reviewer, in the reviewer's words.
 type Remark struct {
-	Path string `json:"path,omitempty" text:"free"` // what it is about (path)
+	Path string `json:"path,omitempty" text:"free"` // the file that it is about
 	Line int    `json:"line,omitempty"`             // from 1
 	What string `json:"what" text:"free"`           // in the reviewer's words
 }
 
-// MaxFindings is how many findings of one review are kept.
+// MaxFindings is the maximum number of findings that wfs keeps of one review.
 const MaxFindings = 30

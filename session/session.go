@@ -6,23 +6,23 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// SessionVersion is the version of session.json. An older one is not used, and a newer one is refused.
+// SessionVersion is the version of session.json. wfs ignores an older file and refuses a newer one.
 const SessionVersion = 2
 
-// FoldVersion is what a session.json says that made it. It grows with each change of what the same events fold
-// to, and a session.json with another one is folded anew.
+// FoldVersion is raised whenever the same events fold to a different session. A session.json with another one is folded
+// again.
 const FoldVersion = 6
 
-// UpToDate reports whether a session was folded as this wfs folds events.
+// UpToDate reports whether this version of wfs would fold the events to the same session.
 func (s *Session) UpToDate() bool { return s.Version == SessionVersion && s.Folded == FoldVersion }
 
-// Session is what is true of a session: the fold of its events. Documents keep it in the ledger, as a cache.
+// Session is the current state of a session: the fold of its events. The ledger keeps it in documents, as a cache.
 type Session struct {
 	Version int `json:"version"` // 2
-	// version of the fold that made it. It is raised when the same events give another result; a file with another one
-	// is not used
+	// version of the fold that wrote it. It is raised whenever the same events give another result; wfs ignores a file
+	// with a different one
 	Folded int   `json:"folded,omitempty"`
-	Seq    int64 `json:"seq"` // of the newest event that is folded in
+	Seq    int64 `json:"seq"` // number of the newest event in it
 
 	Created
 	CreatedAt int64 `json:"created_at"` // birth (Unix time)
@@ -40,7 +40,7 @@ type Session struct {
 	Lap   int       `json:"lap"`            // current lap, from 1
 	Open  *Open     `json:"open,omitempty"` // the attempt in progress
 
-	Visit Visit `json:"visit"` // what the breaker counts
+	Visit Visit `json:"visit"` // the breaker's counts
 	Tries int   `json:"tries"` // attempts that were judged
 	Runs  int   `json:"runs"`  // attempts that were started
 	Terms
@@ -48,11 +48,11 @@ type Session struct {
 	Base0       *Baseline    `json:"baseline,omitempty"` // the fields of `baseline`
 	Checkpoints []Checkpoint `json:"checkpoints"`        // all, by number
 	Current     int          `json:"current"`            // the checkpoint that the branch stands on
-	// the fields of `decided`, newest since the session went to another checkpoint
+	// the fields of `decided`, newest since the session moved to another checkpoint
 	Last *Decided `json:"last,omitempty"`
-	// of the newest judgement, since the session went to another checkpoint
+	// gates of the newest judgement, since the session moved to another checkpoint
 	LastGates []GateResult `json:"last_gates,omitempty"`
-	NotRun    []NotRun     `json:"not_run,omitempty"`  // gates that the newest judgement passed over
+	NotRun    []NotRun     `json:"not_run,omitempty"`  // gates that the newest judgement skipped
 	LastRun   string       `json:"last_run,omitempty"` // run id of the newest judged attempt
 	// run id of the newest attempt that was started
 	Started string `json:"started,omitempty"`
@@ -64,9 +64,9 @@ type Session struct {
 	TestChange  string      `json:"test_change,omitempty"`  // why the work went back to change tests
 	TestChanges int         `json:"test_changes,omitempty"` // how often in this lap
 	GateRuns    int         `json:"gate_runs,omitempty"`    // results of gates that run something
-	// how many of those an older version took from its cache
+	// number of those that an older version took from its cache
 	GatesCached int `json:"gates_cached,omitempty"`
-	// that judgements found flaky; sorted, at most 50. Those of the base are in `baseline`
+	// tests that judgements found flaky; sorted, at most 50. Those of the base are in `baseline`
 	Flaky []TestID `json:"flaky,omitempty"`
 
 	// laps that ended without a judgement, on every line of checkpoints
@@ -75,7 +75,7 @@ type Session struct {
 	// by phase, how often reviewers have sent the work back since the last approval
 	Rounds map[PhaseName]int `json:"rounds,omitempty"`
 
-	// how often the agent said that it is done, and wfs could judge that
+	// how often the agent said that it is done, and wfs could check it
 	Claims  int       `json:"claims"`
 	Refuted []Refuted `json:"refuted,omitempty"` // claims that the gates contradicted
 	Notes   []string  `json:"notes,omitempty"`   // notes from a person that no brief has held yet
@@ -84,7 +84,7 @@ type Session struct {
 	// ids of the newest requests that became events, at most 16
 	Heard   []string `json:"heard,omitempty"`
 	CostUSD float64  `json:"cost_usd,omitempty"` // sum of the costs that runs reported
-	Spent   Spent    `json:"spent"`              // where the time went
+	Spent   Spent    `json:"spent"`              // use of time
 	Drive   *Drive   `json:"drive,omitempty"`    // state of the session when the newest run began
 	// runs in a row that failed without changing anything
 	Failed int `json:"failed_runs,omitempty"`
@@ -94,7 +94,7 @@ type Session struct {
 	cost.Account
 	// runs in a row that a limit or an error of the provider stopped
 	Hindered   *Hindered  `json:"hindered,omitempty"`
-	LastResult *RunResult `json:"last_result,omitempty"` // of the newest run that ended
+	LastResult *RunResult `json:"last_result,omitempty"` // result of the newest run that ended
 	Warned     []string   `json:"warned,omitempty"`      // keys of `budget_warned`, the newest 50
 
 	// `refs`, `files`, `made` and `was` of all `strayed` that no person has seen yet
@@ -124,14 +124,14 @@ type Open struct {
 	Run       *RunResult `json:"run,omitempty"`       // once the run has ended
 	After     Tree       `json:"after,omitempty"`     // tree after the run
 	Told      int        `json:"told,omitempty"`      // how many notes its brief held
-	Said      int        `json:"said,omitempty"`      // how many of the session's Said
+	Said      int        `json:"said,omitempty"`      // how many of the session's `said` its brief held
 	Judgement *Judgement `json:"judgement,omitempty"` // once it is judged
 	Decided   *Decided   `json:"decided,omitempty"`   // the fields of `decided`
 	// the usage of its run is counted, although the run was cut off
 	Found bool `json:"found,omitempty"`
 }
 
-// Terms are what the work is held to. A checkpoint keeps them, and a session that goes there returns to them.
+// Terms are the requirements on the work. A checkpoint keeps them, and a session that returns to it gets them back.
 type Terms struct {
 	Targets  []TestID `json:"targets,omitempty"`  // of this lap
 	Expected []string `json:"expected,omitempty"` // names of this lap's tests that cannot be built yet
@@ -157,20 +157,20 @@ type Checkpoint struct {
 	Trigger Trigger   `json:"trigger"`           // as in `checkpointed`
 	Code    Commit    `json:"code"`              // the code commit
 	Tree    Tree      `json:"tree"`              // its tree
-	Phase   PhaseName `json:"phase"`             // in which it was made
-	Lap     int       `json:"lap"`               // in which it was made
+	Phase   PhaseName `json:"phase"`             // phase in which it was made
+	Lap     int       `json:"lap"`               // lap in which it was made
 	Attempt int       `json:"attempt,omitempty"` // none outside attempts
 	Verdict Verdict   `json:"verdict,omitempty"` // none when nothing was judged
 	Class   Class     `json:"class,omitempty"`   // none when nothing was judged
 	// its gates passed with no failing test: it can be handed over
 	Green   bool `json:"green,omitempty"`
-	Approve bool `json:"approve,omitempty"` // as the decision of its attempt says
-	// the phase that was left out after it, because the lap changed little code
+	Approve bool `json:"approve,omitempty"` // as in `decided`
+	// the phase that was skipped after it, because the lap changed little code
 	TooSmall PhaseName `json:"too_small,omitempty"`
 	// its agent said that it is done, and a person is asked whether that is true
 	Claimed bool   `json:"claimed,omitempty"`
 	Summary string `json:"summary"` // the commit's subject without its prefix
-	// the checkpoint that was current when this one was made; 0 when it is not there
+	// the checkpoint that was current when this one was made; 0 if left out
 	On int `json:"on,omitempty"`
 	// phase that the session returns to when it is resumed here
 	Next    PhaseName `json:"next"`
@@ -182,11 +182,11 @@ type Checkpoint struct {
 	Incomplete bool       `json:"incomplete,omitempty"` // paths were skipped or are held out
 	Skipped    []Skip     `json:"skipped,omitempty"`    // at most 50
 	HeldOut    []Held     `json:"held_out,omitempty"`   // at most 50
-	Deleted    *Deleted   `json:"deleted,omitempty"`    // more than half of the files are gone
-	Used       cost.Usage `json:"used,omitzero"`        // used up since the checkpoint that was made before
+	Deleted    *Deleted   `json:"deleted,omitempty"`    // more than half of the files are deleted
+	Used       cost.Usage `json:"used,omitzero"`        // usage since the checkpoint before
 }
 
-// SkippedPhase is a phase that a person left forward, whatever its gates said. Each stands once for each lap.
+// SkippedPhase is a phase that a person skipped, regardless of its gates. There is one entry for each lap.
 type SkippedPhase struct {
 	Phase PhaseName `json:"phase"`         // the phase
 	Lap   int       `json:"lap"`           // in which it was skipped
@@ -195,19 +195,19 @@ type SkippedPhase struct {
 	Anyway bool `json:"anyway,omitempty"`
 }
 
-// Refuted is a claim that the facts contradicted.
+// Refuted is a claim of the agent that the gates contradicted.
 type Refuted struct {
-	Checkpoint  int       `json:"checkpoint"`            // of the attempt with the claim
-	Phase       PhaseName `json:"phase"`                 // of the attempt
-	Lap         int       `json:"lap"`                   // of the attempt
-	Reason      string    `json:"reason"`                // what the gates found
-	Fingerprint string    `json:"fingerprint,omitempty"` // of all gates that did not pass
-	// checkpoint at which a person approved what the claim had failed for: on a line with this checkpoint the claim
-	// counts as true
+	Checkpoint  int       `json:"checkpoint"`            // checkpoint of the attempt with the claim
+	Phase       PhaseName `json:"phase"`                 // phase of the attempt
+	Lap         int       `json:"lap"`                   // lap of the attempt
+	Reason      string    `json:"reason"`                // reason of the gates
+	Fingerprint string    `json:"fingerprint,omitempty"` // fingerprint of all gates that did not pass
+	// checkpoint at which a person approved the findings against the claim: on a line with this checkpoint the
+	// claim counts as true
 	Approved int `json:"approved,omitempty"`
 }
 
-// Spent is where the time went.
+// Spent measures the time that a session took.
 type Spent struct {
 	// milliseconds that agents and commands worked; time in which the machine slept is not counted
 	RunMillis  int64 `json:"run_ms,omitempty"`
@@ -217,7 +217,7 @@ type Spent struct {
 	Since  int64 `json:"since,omitempty"` // when the current wait for a limit began (Unix time)
 }
 
-// Drive is what the session was like when the newest run took it.
+// Drive is the state of the session when the newest run began.
 type Drive struct {
 	At int64 `json:"at"` // when the run began (Unix time)
 	// when it ended; a wait for a limit counts as the end until the next attempt begins (Unix time)
@@ -229,17 +229,17 @@ type Drive struct {
 	Used        cost.Usage `json:"used,omitzero"` // usage before it
 }
 
-// Branch is the full name of the session's branch.
+// Branch returns the full name of the session's branch.
 func (s *Session) Branch() string { return BranchOf(s.ID) }
 
-// Approved reports whether a person said yes to the work in this attempt.
+// Approved reports whether a person approved the work in this attempt.
 func (o *Open) Approved() bool { return o.Run != nil && o.Run.Approved }
 
-// Answered reports whether a person said yes or no.
+// Answered reports whether a person approved or rejected the work.
 func (o *Open) Answered() bool { return o.Approved() || o.Run != nil && o.Run.Rejected }
 
-// Claimed reports whether the agent said that it was done, and that was checked: what nobody judged is neither true nor
-// refuted.
+// Claimed reports whether the agent said that it is done and wfs checked that. A claim that was not checked is neither
+// true nor refuted.
 func (o *Open) Claimed() bool {
 	d := o.Decided
 	judged := d.Refuted || o.Judgement != nil &&
@@ -247,8 +247,8 @@ func (o *Open) Claimed() bool {
 	return o.Run != nil && o.Run.Done && judged && d.Verdict != Blocked && !d.NothingLeft
 }
 
-// Said is what a person said that stays in every brief for a while: the answer to an agent's question until its
-// lap ends, and why work was sent back until the phase that sent it back is passed.
+// Said is a message of a person that stays in every brief for a while: the answer to an agent's question until the lap
+// ends, or the reason for a rejection until the phase that rejected the work passes.
 type Said struct {
 	Text string    `json:"text"`           // the message
 	Ask  string    `json:"ask,omitempty"`  // the agent's question that it answers
@@ -256,17 +256,17 @@ type Said struct {
 	Told bool      `json:"told,omitempty"` // its text was in the brief of a judged attempt
 }
 
-// AsksMore reports whether a note waits for the next attempt.
+// AsksMore reports whether a note is pending for the next attempt.
 func (s *Session) AsksMore() bool { return len(s.Notes)+len(s.Meanwhile) > 0 }
 
-// Status is where a session stands in its life.
+// Status is the stage of a session's life.
 type Status string
 
 const (
 	StatusCreated     Status = "created"
 	StatusRunning     Status = "running"
 	StatusPaused      Status = "paused"
-	StatusInterrupted Status = "interrupted" // computed: the last word says running, and nobody drives
+	StatusInterrupted Status = "interrupted" // computed: the newest event says running, but no process drives it
 	StatusWaiting     Status = "waiting"
 	StatusBlocked     Status = "blocked"
 	StatusCompleted   Status = "completed"
@@ -274,20 +274,20 @@ const (
 	StatusAbandoned   Status = "abandoned"
 )
 
-// Final reports whether nothing follows by itself or by `wfs run`.
+// Final reports whether neither time nor `wfs run` changes this status.
 func (s Status) Final() bool { return s == StatusFinished || s == StatusAbandoned }
 
-// Fork is how another session came to the checkpoint that a session goes on from.
+// Fork is the history of the checkpoint of another session that a session continues.
 type Fork struct {
-	// its line of checkpoints; the last is the one that was forked. Their `number` is 0: they are not of this session
+	// its line of checkpoints; the last is the forked one. Their `number` is 0, because they are not of this session
 	Line []Checkpoint `json:"line"`
-	// those that are valid on that line, with `checkpoint` 0
+	// settlements that are valid on that line, with `checkpoint` 0
 	Settlements []Settlement `json:"settlements,omitempty"`
 	// results of the gates on its tree, if it is `green`
 	Gates []GateResult `json:"gates,omitempty"`
 }
 
-// Headline is what the session is called: its title, or the goal.
+// Headline returns the session's display name: its title, or the goal.
 func (s *Session) Headline() string {
 	if s.Title != "" {
 		return s.Title

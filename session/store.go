@@ -2,11 +2,11 @@ package session
 
 import "errors"
 
-// ErrTouched says that files were written to while they were being moved. Whoever moves them may look again,
-// keep what is there now, and go on.
+// ErrTouched says that files changed while they were being moved. The caller may look again, save the current content
+// and continue.
 var ErrTouched = errors.New("a file changed at the same time")
 
-// ErrUnchanged ends a checkpoint outside an attempt when there is nothing to keep.
+// ErrUnchanged ends a checkpoint outside an attempt when nothing changed.
 var ErrUnchanged = errors.New("nothing changed since the current checkpoint")
 
 // Head says where a work tree's HEAD is.
@@ -15,16 +15,16 @@ type Head struct {
 	Commit Commit `json:"commit"`        // "" on an unborn branch
 }
 
-// RefMove is one compare-and-swap of a ref. "" is "does not exist".
+// RefMove is one compare-and-swap of a ref. "" means that the ref does not exist.
 type RefMove struct {
 	Ref string `json:"ref"`           // full name (ref)
 	Old Commit `json:"old,omitempty"` // none: it did not exist
 	New Commit `json:"new,omitempty"` // none: it does not exist afterwards
 }
 
-// Turn is everything that becomes true in the repository because of one ledger commit, as old and new values,
-// so that any later command can finish it or tell that somebody else moved on. An operation is undone by its
-// own Turn, reversed.
+// Turn has everything that one ledger commit changes in the repository, as old and new values, so that any later
+// command can complete it or detect that another process has moved on. An operation is undone by its own Turn,
+// reversed.
 type Turn struct {
 	// the work tree whose HEAD, index and files change
 	Worktree string    `json:"worktree,omitempty"`
@@ -50,7 +50,7 @@ type Turn struct {
 	Found []string `json:"found,omitempty"`
 }
 
-// Rescues are all refs that keep what was there before a turn, and while it went on.
+// Rescues returns all refs that keep the state from before a turn and from while it ran.
 func (t *Turn) Rescues() []string {
 	if t.Rescue == "" {
 		return t.Found
@@ -58,7 +58,7 @@ func (t *Turn) Rescues() []string {
 	return append([]string{t.Rescue}, t.Found...)
 }
 
-// Op is one operation of the repository's operation log: what `wfs undo` can take back.
+// Op is one operation of the repository's operation log, which `wfs undo` can undo.
 type Op struct {
 	Number int64 `json:"number"` // from 1, by work tree
 	At     int64 `json:"at"`     // when (Unix time)
@@ -77,7 +77,7 @@ type Op struct {
 	Turn Turn `json:"turn"`
 }
 
-// Skip is one path that a snapshot could not hold.
+// Skip is a path that a snapshot could not include.
 type Skip struct {
 	Path string `json:"path"` // the path
 	Why  string `json:"why"`  // reason, for people
@@ -85,26 +85,26 @@ type Skip struct {
 	Rule string `json:"rule,omitempty"`
 }
 
-// SkipNested is why a repository with commits of its own is skipped, of which nobody has made a submodule.
+// SkipNested is the reason for skipping a nested repository that has commits and is not a submodule.
 const SkipNested = "nested repository"
 
-// Snapshot is a work tree as it was found.
+// Snapshot is the state of a work tree.
 type Snapshot struct {
 	Tree Tree `json:"tree"`
-	// tree of the user's index as it was; equal to HEAD's tree when nothing was staged
+	// tree of the user's index; equal to HEAD's tree when nothing was staged
 	Index    Tree `json:"index,omitempty"`
 	Head     Head `json:"head"`
 	HeadTree Tree `json:"head_tree,omitempty"`
-	// files of Tree with bytes that a checkout would not write again, as far as they are about to go
+	// files of Tree that are about to be replaced and whose bytes a checkout would not write again
 	Raw Tree `json:"raw,omitempty"`
 	Staged
 }
 
-// Staged says what of a work tree did not become part of a tree.
+// Staged lists the paths of a work tree that are not part of the tree made from it.
 type Staged struct {
 	Skipped []Skip   `json:"skipped,omitempty"`  // not protected: unreadable, nested repositories, …
 	HeldOut []Held   `json:"held_out,omitempty"` // by the session's guard
-	Ignored []string `json:"-"`                  // found to be ignored, with a slash behind directories: to be remembered
+	Ignored []string `json:"-"`                  // ignored paths to remember, with a slash behind directories
 }
 
 // Clean reports whether the work tree and index equal HEAD's commit, byte by byte.
@@ -112,18 +112,18 @@ func (s Snapshot) Clean() bool {
 	return s.Raw == "" && s.Tree == s.HeadTree && (s.Index == "" || s.Index == s.HeadTree)
 }
 
-// Draft describes a code commit that is to be made out of a work tree.
+// Draft describes a code commit to be made from a work tree.
 type Draft struct {
 	Session       ID
-	Branch        string   // full name of the branch that HEAD must be on; it moves from BranchOld to the new commit
-	Parents       []Commit // of the code commit, first the branch's present tip
+	Branch        string   // full name of the branch that HEAD must be on; it moves to the new commit
+	Parents       []Commit // parents of the code commit, first the branch's current tip
 	Message       string   // whole message with trailers
 	At            int64    // Unix seconds; author and committer date, written as UTC
 	Stage         bool     // stage the work tree into the user's index first; otherwise Tree is used as it is
-	Unless        Tree     // with Stage: files of this tree and an index of others make no turn, but ErrUnchanged,
-	Former        []Tree   // but for an index of one of these, which would take later checkpoints back
+	Unless        Tree     // with Stage: return ErrUnchanged if the files are this tree, even if the index differs,
+	Former        []Tree   // unless the index is one of these, which would undo later checkpoints
 	Tree          Tree     // with Stage false
-	Ledger        Commit   // present tip of the ledger, "" for the first
+	Ledger        Commit   // current tip of the ledger, "" for the first
 	LedgerMessage string
 	Exclude       string   // path of the session's extra exclude file, "" for none
 	Anchors       []Commit // further parents of the ledger commit (adopted commits, state commits)
@@ -131,41 +131,41 @@ type Draft struct {
 	Turn          Turn     // Refs are completed with the branch's move when a code commit is made
 }
 
-// AutoDraft describes an auto-save: what a work tree holds while somebody works in it.
+// AutoDraft describes an auto-save: the content of a work tree in the middle of work.
 type AutoDraft struct {
 	Session  ID
-	Ledger   Commit    // tip of the ledger; the auto-save is stale once that has moved
-	Tree     Tree      // of the present checkpoint
+	Ledger   Commit    // tip of the ledger; the auto-save is stale once the ledger has moved
+	Tree     Tree      // tree of the current checkpoint
 	At       int64     // Unix seconds
-	Why      string    // for people: what was going on
+	Why      string    // description of the current activity, for people
 	Exclude  string    // path of the session's extra exclude file, "" for none
-	Files    Files     // documents to keep with it: the session as it is, and its events since the ledger's tip
-	Snapshot *Snapshot // taken and durable already; nil: one is taken
+	Files    Files     // documents to keep with it: the session, and its events since the ledger's tip
+	Snapshot *Snapshot // already taken and durable; nil: take one
 	Anywhere bool      // also while HEAD is on no branch or on another one
-	Last     bool      // the work has come to an end: what a later auto-save would have to look for is looked for now
+	Last     bool      // the work has ended: check now what is otherwise left to a later auto-save
 }
 
-// AutoSaved says what became of an auto-save.
+// AutoSaved is the result of an auto-save.
 type AutoSaved struct {
-	Commit  Commit // what the ref names now, "" when there is nothing to keep
+	Commit  Commit // the auto-save that the ref names now, "" if there is nothing to save
 	New     bool   // it was made now
-	Changes int    // paths that differ from the present checkpoint
-	Lost    int    // paths whose work the auto-save before this one has and the work tree has not, when that is most of it
-	Kept    string // ref under which that auto-save is kept, "" when it still is the newest one
+	Changes int    // paths that differ from the current checkpoint
+	Lost    int    // paths with work that the previous auto-save has and the work tree lacks, if that is most of it
+	Kept    string // ref that keeps the previous auto-save, "" if that is still the newest one
 }
 
 // AutoSave is a session's newest auto-save.
 type AutoSave struct {
 	Commit  Commit
-	Ledger  Commit // tip of the ledger when it was made: another one makes it stale
+	Ledger  Commit // tip of the ledger when it was made; stale if the tip is another one now
 	Code    Commit // commit of the files
 	Tree    Tree
 	Index   Tree // "" when the index had conflicts
-	Raw     Tree // files of Tree whose bytes no checkout of it would write again, "" for none
+	Raw     Tree // files of Tree whose bytes a checkout would not write again, "" for none
 	Head    Head
 	At      int64 // Unix seconds
 	Why     string
-	Changes int      // paths that differ from the checkpoint that was the present one then
+	Changes int      // paths that differ from the checkpoint that was current then
 	Changed []Change // the first of them, at most MaxAutoChanges
 	HeldOut []Held
 	Skipped []Skip
@@ -174,31 +174,32 @@ type AutoSave struct {
 // MaxAutoChanges bounds the paths that an auto-save names.
 const MaxAutoChanges = 1000
 
-// Made is what a draft became before anything was published.
+// Made is what was made from a draft, before anything is published.
 type Made struct {
 	Code        Commit // "" with NoCode
 	Tree        Tree
-	Staged               // what the work tree's tree does not hold
-	IndexOld    Tree     // with Stage: what the index held before
-	Deleted     *Deleted // more than half of the files that the first parent had are gone, else nil
-	IndexAnchor Commit   // commit that keeps content which was only in the user's index, "" if there was none
+	Staged               // paths that the tree does not hold
+	IndexOld    Tree     // with Stage: tree of the index before
+	Deleted     *Deleted // set if more than half of the files of the first parent are deleted
+	IndexAnchor Commit   // commit that keeps content which was only in the user's index, "" for none
 	Turn        Turn     // with all moves filled in
 }
 
-// Files are the documents of one ledger commit by name ("session.json"). A nil value keeps the previous commit's.
+// Files are the documents of one ledger commit by name ("session.json"). A nil value keeps the document of the commit
+// before.
 type Files map[string][]byte
 
 // Names of the ledger's documents.
 const (
 	FileSession  = "session.json"  // cache of the fold
 	FileEvents   = "events.jsonl"  // events since the previous ledger commit
-	FilePlan     = "plan.json"     // what the session runs, pinned
-	FileWorkflow = "workflow.yaml" // the text that the plan's workflow came from, for people
-	FileSpec     = "spec.md"       // the spec as it was at birth, if any
+	FilePlan     = "plan.json"     // the session's plan, pinned
+	FileWorkflow = "workflow.yaml" // the text of the plan's workflow, for people
+	FileSpec     = "spec.md"       // the spec when the session was created, if any
 	FileBaseline = "baseline.json" // Evidence on the base
-	FileLap      = "lap.json"      // Evidence at the present lap's start
+	FileLap      = "lap.json"      // Evidence at the start of the current lap
 	FileEvidence = "evidence.json" // Evidence of the newest judged attempt
-	FileExclude  = "exclude"       // the session's extra exclude rules: what was ever ignored stays ignored
+	FileExclude  = "exclude"       // the session's extra exclude rules: an ignored path stays ignored
 )
 
 // Change is one difference between two trees.
@@ -217,13 +218,12 @@ type FileLines struct {
 // Move is a plan to bring a work tree from one tree to another.
 type Move struct {
 	From, To Tree
-	Index    Tree // of the index afterwards, "" for To: what To has otherwise is there even beyond a sparse checkout
-	RawTo    Tree // files of To that are to have other bytes than those that a checkout writes, "" for none
-	// bytes of files that the move overwrites or deletes and that no checkout of From would write again, "" for
-	// none
+	Index    Tree // of the index afterwards, "" for To; files of To that differ from it ignore a sparse checkout
+	RawTo    Tree // files of To that get other bytes than a checkout writes, "" for none
+	// bytes of files that the move overwrites or deletes and that a checkout of From would not write again, "" for none
 	Raw      Tree
 	Changes  []Change
-	InTheWay []Skip // paths that must not be overwritten or deleted, and why; non-empty means: refuse
+	InTheWay []Skip // paths that must not be overwritten or deleted, and why; if there are any: refuse
 }
 
 // Prepared is a turn whose objects are durable and of which nothing is published yet.
@@ -234,14 +234,14 @@ type Prepared struct {
 	LedgerOld Commit
 }
 
-// Settled is what became of a published turn's moves. Each is done, or somebody else moved on and it was left alone.
+// Settled is the outcome of a published turn's moves. Each is done, or was left alone because another process moved on.
 type Settled struct {
-	Foreign     []RefMove // refs that are neither at their old nor at their new value; New holds what was found
-	HeadForeign string    // where HEAD is, if it is neither HeadOld nor HeadNew
-	HeadBehind  *RefMove  // how HeadNew was moved meanwhile, if it was: HEAD is at Old, on no branch
+	Foreign     []RefMove // refs with neither their old nor their new value; New holds the value found
+	HeadForeign string    // where HEAD is, if neither at HeadOld nor at HeadNew
+	HeadBehind  *RefMove  // how HeadNew was moved meanwhile, if it was: HEAD is detached at Old
 }
 
-// LedgerCommit is one entry of a session's ledger, newest first in listings.
+// LedgerCommit is one entry of a session's ledger. Listings have the newest first.
 type LedgerCommit struct {
 	Commit  Commit
 	At      int64

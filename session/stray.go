@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// Surroundings are what a repository has beside a session's branch and files: everybody's refs, and what says how git
-// works here.
+// Surroundings are the parts of a repository outside a session's branch and files: all other refs, and the files that
+// configure git.
 type Surroundings struct {
-	Refs  map[string]Commit // by full name; a tag's is that of the commit that it leads to
-	Wfs   map[string]Commit // branches and ledgers of other sessions, rescues, logs of operations: wfs moves them itself
+	Refs  map[string]Commit // by full name; of a tag, the commit that it points to
+	Wfs   map[string]Commit // branches and ledgers of other sessions, rescues, operation logs: wfs moves them itself
 	Files map[string]string // digests of files of the git directory, by their paths in it
-	Texts map[string]Text   // of those of them that are small
+	Texts map[string]Text   // contents of the small ones among these files
 }
 
-// Text is what a file holds.
+// Text is the content of a file.
 type Text struct {
 	Data []byte
 	Exec bool // its owner may run it
 }
 
-// Strayed is what changed in them while a run went on. Whose doing it was nobody can tell; what refs had and
-// nothing has any more is kept alive by the session's next checkpoint.
+// Strayed lists the changes of the surroundings during a run, whichever process made them. The session's next
+// checkpoint keeps commits reachable that refs lost.
 type Strayed struct {
 	body
 	// refs that do not belong to wfs, and refs of wfs that were deleted: branches and ledgers of other sessions,
@@ -42,20 +42,20 @@ type Strayed struct {
 	Locks []string `json:"locks,omitempty"`
 }
 
-// Conversions are git's settings that say what it makes of files on their way into objects and back.
+// Conversions are the settings by which git converts files between the work tree and objects.
 type Conversions struct {
 	Settings map[string]map[string]string // by file of this repository, then by name, with all values
-	Texts    map[string][]byte            // of those files
-	Listed   map[string]string            // all settings in them, to tell when a file says what it said
-	Marks    []string                     // files in the index that git was told not to look at
-	All      map[string]string            // that have an effect here, wherever they stand
+	Texts    map[string][]byte            // contents of these files
+	Listed   map[string]string            // all settings in them, to detect whether a file still says the same
+	Marks    []string                     // index entries that git was told not to check
+	All      map[string]string            // settings in effect here, from any file
 }
 
-// GitLock is a lock file of git's that is there.
+// GitLock is an existing lock file of git.
 type GitLock struct {
 	Path string
 	Name string // below the git directory, with slashes
-	File string // tells it from one that had the same path before, where the system can
+	File string // identifies the file, to detect a later lock with the same path, where the system can
 }
 
 // Empty reports whether nothing changed.
@@ -82,7 +82,7 @@ func StrayedFrom(before, after Surroundings) Strayed {
 	return s
 }
 
-// Differing are the keys under which two maps do not hold the same, sorted.
+// Differing returns the keys whose values differ between two maps, sorted.
 func Differing[V comparable](a, b map[string]V) []string {
 	names := map[string]bool{}
 	for name, v := range a {
@@ -98,11 +98,10 @@ func Differing[V comparable](a, b map[string]V) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// NoLedgerError is a session whose branch or name is there and whose ledger is not: somebody deleted its ref,
-// or moved it.
+// NoLedgerError is returned for a session that has a branch or a name but no ledger: its ref was deleted or moved.
 type NoLedgerError struct {
 	ID ID
-	At Commit // where the ref is, "" when it is gone
+	At Commit // where the ref points now, "" if it was deleted
 }
 
 func (e *NoLedgerError) Error() string {

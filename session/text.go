@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Name is how a turn names where HEAD is: a ref, or a commit when it is detached.
+// Name returns HEAD's position in the form that turns have: a ref, or a commit if it is detached.
 func (h Head) Name() string {
 	if h.Ref != "" {
 		return h.Ref
@@ -13,7 +13,7 @@ func (h Head) Name() string {
 	return string(h.Commit)
 }
 
-// ShortRef is the name of a branch without refs/heads/; other names stay whole.
+// ShortRef returns the name of a branch without refs/heads/, and other names unchanged.
 func ShortRef(ref string) string {
 	if name := strings.TrimPrefix(ref, "refs/heads/"); name != "" {
 		return name
@@ -21,13 +21,13 @@ func ShortRef(ref string) string {
 	return ref
 }
 
-// FirstLine is a text up to its first line break.
+// FirstLine returns a text up to its first line break.
 func FirstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
 }
 
-// ListTests names the first tests of a list.
+// ListTests returns the first names of a list of tests, for people.
 func ListTests(ids []TestID) string {
 	const most = 5
 	var list []string
@@ -41,7 +41,7 @@ func ListTests(ids []TestID) string {
 	return strings.Join(list, ", ")
 }
 
-// Plural is the word for one or for many.
+// Plural returns one if n is 1, and many otherwise.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -63,7 +63,7 @@ func OneLine(s string, max int) string {
 	return s + "…"
 }
 
-// WithReason adds what somebody said about it, in one line.
+// WithReason appends a reason to a text, in one line.
 func WithReason(what, text string) string {
 	if text = OneLine(text, 200); text != "" {
 		what += ": " + text

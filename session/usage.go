@@ -5,7 +5,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Usage is what one run used up. What it says is untrusted: nothing of it is negative.
+// Usage returns the usage of one run. The reported numbers are untrusted: negative ones become 0.
 func (r RunResult) Usage() cost.Usage {
 	u := cost.Usage{USD: cost.Dollars(r.CostUSD), Turns: max(0, int64(r.Turns)), Millis: max(0, r.Millis),
 		Tokens: r.Tokens.Sane()}
@@ -16,7 +16,7 @@ func (r RunResult) Usage() cost.Usage {
 	return u
 }
 
-// Worked reports whether a run may have cost something: it was not turned away at the door.
+// Worked reports whether a run may have cost something, and was not rejected at once.
 func (r RunResult) Worked() bool {
 	switch r.Outcome {
 	case OutcomeLimit, OutcomeRateLimited, OutcomeOverloaded, OutcomeAuth, OutcomeBilling, OutcomeConfig,
@@ -27,7 +27,7 @@ func (r RunResult) Worked() bool {
 	return true
 }
 
-// UsageByPhase is what the session used up, by phase and lap.
+// UsageByPhase returns the session's usage by phase and lap.
 func (s *Session) UsageByPhase() []cost.PhaseUsage {
 	var list []cost.PhaseUsage
 	for _, c := range s.Checkpoints {
@@ -39,19 +39,19 @@ func (s *Session) UsageByPhase() []cost.PhaseUsage {
 	return list
 }
 
-// UsageFound is what is known of a run whose end nobody saw. It is appended by whoever finds it.
+// UsageFound has the usage of a run that was cut off. The process that finds such a run appends it.
 type UsageFound struct {
 	body
 	RunID string `json:"run_id"` // id of the run
 	cost.Usage
-	// the conversation that the agent had worked in, and that the next attempt continues
+	// the conversation that the agent worked in, and that the next attempt continues
 	Conversation *Conversation `json:"conversation,omitempty"`
 }
 
-// BudgetSet replaces caps that a person had typed before, and those of the plan. What is 0 stays as it was.
+// BudgetSet replaces caps of the plan, and those typed earlier. A cap that is 0 does not change.
 type BudgetSet struct {
 	body
-	Budget  workflows.Budget `json:"budget"`            // caps that are left out stay as they were
+	Budget  workflows.Budget `json:"budget"`            // caps that are left out do not change
 	Request string           `json:"request,omitempty"` // id of the request that caused it
 }
 
@@ -63,7 +63,7 @@ type BudgetWarned struct {
 	Key string `json:"key"`
 }
 
-// BudgetLine is one cap, and what of it is used up.
+// BudgetLine is one cap and its usage.
 type BudgetLine struct {
 	Scope string  `json:"scope"` // `session`, `phase`, `day`
 	What  string  `json:"what"`  // a field of Cap
@@ -71,7 +71,7 @@ type BudgetLine struct {
 	Cap   float64 `json:"cap"`   // the limit
 }
 
-// Hindered counts runs in a row that the provider or the network did not let work, and that changed nothing.
+// Hindered counts runs in a row that the provider or the network stopped and that changed nothing.
 type Hindered struct {
 	// of the newest of these runs: `limit`, `rate_limited`, `overloaded`
 	Outcome Outcome `json:"outcome"`

@@ -2,7 +2,8 @@ package session
 
 import "slices"
 
-// Visit is what the breaker and the guards need, since the phase was entered or, for the breaker, was reset.
+// Visit has the counts of the breaker, and state for the guards, since the phase was entered or, for the breaker, was
+// reset.
 type Visit struct {
 	Attempts    int      `json:"attempts"`              // judged
 	NoProgress  int      `json:"no_progress"`           // in a row
@@ -11,13 +12,13 @@ type Visit struct {
 	Seen        []string `json:"seen,omitempty"`        // all fingerprints
 	Trees       []Tree   `json:"trees,omitempty"`       // all trees that were judged
 	Best        int      `json:"best"`                  // most tests of the lap that passed at once
-	// tree that the phase was entered with, for its guards. A reset of the breaker keeps it; `wfs checkpoint` and `wfs
+	// tree at the start of the phase, for its guards. A reset of the breaker keeps it; `wfs checkpoint` and `wfs
 	// resume` replace it, except `wfs resume --backup`
 	Tree Tree `json:"tree,omitempty"`
-	// files of an auto-save that `wfs resume --backup` restored: the interrupted attempt's
+	// files of the interrupted attempt, which `wfs resume --backup` restored from an auto-save
 	Recovered Tree `json:"recovered,omitempty"`
 
-	High Reached `json:"high,omitzero"` // the most of each at this visit
+	High Reached `json:"high,omitzero"` // the maximum of each at this visit
 	// attempts in a row that did not get further than that
 	Stale int `json:"stale,omitempty"`
 	// attempts since then that left the same files as an earlier one
@@ -30,39 +31,39 @@ type Visit struct {
 	Fewer int `json:"fewer,omitempty"`
 	// attempts in a row that passed all gates, but whose agent did not report that it is done
 	Unsigned int      `json:"unsigned,omitempty"`
-	Failing  []TestID `json:"failing,omitempty"`  // that failed at this visit, at most 200
+	Failing  []TestID `json:"failing,omitempty"`  // tests that failed at this visit, at most 200
 	BestAt   int      `json:"best_at,omitempty"`  // checkpoint of the attempt that got furthest
 	BestHas  Reached  `json:"best_has,omitzero"`  // how far that is
 	Tampered int      `json:"tampered,omitempty"` // attempts in a row that tampered with tests
-	// what such attempts at this visit did: kind, path and test
+	// findings in such attempts at this visit: kind, path and test
 	Found []string `json:"found,omitempty"`
-	Again bool     `json:"again,omitempty"` // the newest attempt repeated what was found before
+	Again bool     `json:"again,omitempty"` // the newest attempt repeated an earlier finding
 	// Conversation that the next attempt may continue
 	Conversation *Conversation `json:"conversation,omitempty"`
 }
 
-// Step is how an attempt that did not pass came closer.
+// Step is the kind of progress of an attempt that did not pass.
 type Step string
 
 const (
 	StepAhead    Step = "ahead"    // it got further than any attempt at this visit
-	StepMoved    Step = "moved"    // it fails on a tree and in a way that are new here, and breaks nothing more
-	StepLooked   Step = "looked"   // it only looked around, as it may once
-	StepUnsigned Step = "unsigned" // its gates pass, and its agent's word is missing
+	StepMoved    Step = "moved"    // it fails in a new way on a new tree, and breaks nothing more
+	StepLooked   Step = "looked"   // it only read files, which is excused once
+	StepUnsigned Step = "unsigned" // its gates pass, but the agent did not report that it is done
 )
 
-// Reached is how far an attempt got. Counts go up only as long as nothing of what counts is lost: they are of one tree.
+// Reached measures how far an attempt got, in counts of one tree. Most combines the best counts of several.
 type Reached struct {
 	Ran     bool `json:"ran,omitempty"`     // its tests could be built and run
 	Targets int  `json:"targets,omitempty"` // tests of the lap that pass
 	Gates   int  `json:"gates,omitempty"`   // gates that pass
-	Tests   int  `json:"tests,omitempty"`   // tests that pass, where the lap has none of its own
+	Tests   int  `json:"tests,omitempty"`   // tests that pass, if the lap has no tests
 	Holdout int  `json:"holdout,omitempty"` // hold-out tests that pass
 	// as in GateResult, the lowest; none when it is unknown
 	Left int `json:"left,omitempty"`
 }
 
-// Reached is how far the judged attempt got.
+// Reached returns how far the judged attempt got.
 func (j *Judgement) Reached() Reached {
 	if j.Class == ClassTampered {
 		return Reached{}
@@ -91,18 +92,18 @@ func (j *Judgement) Reached() Reached {
 	return r
 }
 
-// Beyond reports whether r is more than has been reached, in anything.
+// Beyond reports whether any value of r is better than in most.
 func (r Reached) Beyond(most Reached) bool {
 	return r.Ran && !most.Ran || r.Targets > most.Targets || r.Gates > most.Gates || r.Tests > most.Tests ||
 		r.Holdout > most.Holdout || r.LeavesLess(most)
 }
 
-// LeavesLess reports whether fewer tasks are left than there, where both are known.
+// LeavesLess reports whether fewer tasks are left than there, if both numbers are known.
 func (r Reached) LeavesLess(than Reached) bool {
 	return r.Left > 0 && than.Left > 0 && r.Left < than.Left
 }
 
-// Less orders what was reached by what counts most.
+// Less orders results by their values, the most important first.
 func (r Reached) Less(other Reached) bool {
 	if r.Ran != other.Ran {
 		return other.Ran
@@ -116,7 +117,7 @@ func (r Reached) Less(other Reached) bool {
 	return other.LeavesLess(r)
 }
 
-// Most is the most of each that either has reached.
+// Most returns the better of both for each value.
 func (r Reached) Most(other Reached) Reached {
 	left := r.Left
 	if left == 0 || other.LeavesLess(r) {
@@ -126,7 +127,7 @@ func (r Reached) Most(other Reached) Reached {
 		Tests: max(r.Tests, other.Tests), Holdout: max(r.Holdout, other.Holdout), Left: left}
 }
 
-// Failing are the tests that gates hold against the attempt. all is false when there may be more than are named.
+// Failing returns the tests that gates count against the attempt. all is false if there may be more than are named.
 func (j *Judgement) Failing() (ids []TestID, all bool) {
 	all = true
 	if j.Class == ClassTampered {
@@ -139,5 +140,5 @@ func (j *Judgement) Failing() (ids []TestID, all bool) {
 	return ids, all
 }
 
-// Known reports whether an attempt at this visit has left a tree before, or the visit began with it.
+// Known reports whether an attempt at this visit has already produced a tree, or the visit began with it.
 func (v *Visit) Known(t Tree) bool { return t == v.Tree || slices.Contains(v.Trees, t) }

@@ -6,7 +6,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// TestFurthest: an earlier attempt is worth going back to only if it got further than the newest one.
+// TestFurthest expects that an earlier attempt is returned only if it got further than the newest one.
 func TestFurthest(t *testing.T) {
 	t.Parallel()
 	gates := func(passing int) []session.GateResult {

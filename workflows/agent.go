@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// check reads which card an agent has, and reports more than one agent in one, and words that are for no agent.
+// check looks up the agent's card. It reports more than one agent in one mapping, and keys that do not apply.
 func (a *Agent) check(r *reader, at string) {
 	chosen := slices.DeleteFunc(slices.Clone(agentObject.either), func(key string) bool { return !r.has(at, key) })
 	uses := r.has(at, "use")
@@ -21,7 +21,7 @@ func (a *Agent) check(r *reader, at string) {
 	a.checkScript(r, at)
 }
 
-// checkWords reports words for an agent that are for no agent, or not for this one.
+// checkWords reports keys that do not apply to an agent, or not to this one.
 func (a *Agent) checkWords(r *reader, at string, uses bool) {
 	for _, key := range agentObject.with {
 		switch {
@@ -35,7 +35,7 @@ func (a *Agent) checkWords(r *reader, at string, uses bool) {
 	}
 }
 
-// checkScript reports a script that is not where it may be.
+// checkScript reports a script in a place that is not allowed.
 func (a *Agent) checkScript(r *reader, at string) {
 	switch local := filepath.FromSlash(a.ScriptPath); {
 	case a.ScriptPath == "" || !r.has(at, "script"):

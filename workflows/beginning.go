@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// launchers run whatever comes next: alone, or with options only, they would allow everything.
+// launchers run the command in their arguments: alone, or with options only, they would allow everything.
 var launchers = []string{"node", "python", "python3", "ruby", "php", "perl", "sh", "bash", "npx", "uv", "poetry",
 	"pdm", "bundle", "deno", "bun", "env", "dotnet",
 	"exec", "run"}
 
-// Beginning is the beginning of a command that says which program it is and what it does: "go test" of
-// `go test -json ./...`, "python3 -m pytest". It is "" when there is none that would not allow everything.
+// Beginning returns the first words of a command that identify the program and its action: "go test" of `go test -json
+// ./...`, "python3 -m pytest". It returns "" if they would allow everything.
 func (c Command) Beginning() string {
 	var out []string
 	for _, w := range c.words() {
@@ -29,12 +29,12 @@ func (c Command) Beginning() string {
 	return strings.Join(out, " ")
 }
 
-// saysNothing reports whether these words do not say what a command does.
+// saysNothing reports whether these words do not identify an action.
 func saysNothing(words []string) bool {
 	return len(words) == 0 || words[0] == "cd" || len(words) == 1 && words[0] == "git"
 }
 
-// words are those of a command, without variables that are set before it, and without git's own options.
+// words returns the words of a command, without leading assignments of variables and git's own options.
 func (c Command) words() []string {
 	fields := c.Argv
 	if c.Shell != "" {
@@ -49,16 +49,16 @@ func (c Command) words() []string {
 	return fields
 }
 
-// launches reports whether these words would run whatever comes next.
+// launches reports whether these words would run any command that follows.
 func launches(words []string) bool {
 	if len(words) == 0 {
 		return false
 	}
-	last := words[len(words)-1] // an option is only taken behind a launcher
+	last := words[len(words)-1] // options are only accepted after a launcher
 	return slices.Contains(launchers, last) || strings.HasPrefix(last, "-") && last != "--test"
 }
 
-// pastOptions are the words after git's own options, which stand before its subcommand.
+// pastOptions returns the words after git's own options, which come before its subcommand.
 func pastOptions(words []string) []string {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		n := 1

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// What is allowed names a program and what it does, and never an interpreter alone.
+// The allowed beginning names a program and its action, and never an interpreter alone.
 func TestBeginning(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]string{

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Budget is what work may cost, as caps on one session, on one phase in one lap of it, and on one day of all
-// sessions of a clone together.
+// Budget has caps on the usage of one session, of one phase in one lap, and of all sessions of a clone in one day.
 type Budget struct {
 	Session Cap `json:"session,omitzero" is:""`
 	Phase   Cap `json:"phase,omitzero" is:""`
@@ -17,24 +16,24 @@ type Budget struct {
 	CallsPerHour int64 `json:"calls_per_hour,omitempty"`
 }
 
-// Cap bounds what is used up. 0 is no word about it; NoCap, which is never in a file, takes a cap away.
+// Cap limits usage. 0 sets no cap; NoCap, which is never in a file, removes one.
 type Cap struct {
 	USD      float64 `json:"usd,omitempty" is:"lowers"`
 	Tokens   int64   `json:"tokens,omitempty" is:"1..2000000000 lowers"`
 	Turns    int64   `json:"turns,omitempty" is:"1..2000000000 lowers"`
 	Attempts int64   `json:"attempts,omitempty" is:"1..2000000000 lowers"` // judged
-	// That runs and gates took; waits do not count.
+	// Of runs and gates; waits do not count.
 	Seconds int64 `json:"seconds,omitempty" key:"time" is:"duration lowers"`
 }
 
-// NoCap says that there is to be none.
+// NoCap removes a cap.
 const NoCap = -1
 
-// DefaultCallsPerHour bounds how often agents are started in a clone. Somebody who works along a subscription's
-// limits stays far below it; an agent that fails at once, all night, does not.
+// DefaultCallsPerHour is the default limit of agent starts per hour in a clone. A user who works within a
+// subscription's limits stays far below it; an agent that fails at once, all night, does not.
 const DefaultCallsPerHour = 100
 
-// Over lays caps that were typed over those of a plan.
+// Over returns the caps typed by a person, and those of a plan where none was typed.
 func (b Budget) Over(plan Budget) Budget {
 	return Budget{Session: b.Session.over(plan.Session), Phase: b.Phase.over(plan.Phase), Day: b.Day.over(plan.Day),
 		CallsPerHour: cmp.Or(b.CallsPerHour, plan.CallsPerHour)}
@@ -45,9 +44,9 @@ func (c Cap) over(low Cap) Cap {
 		Attempts: cmp.Or(c.Attempts, low.Attempts), Seconds: cmp.Or(c.Seconds, low.Seconds)}
 }
 
-const maxUSD = 1_000_000 // more than anybody means
+const maxUSD = 1_000_000 // more than any real budget
 
-// ParseUSD reads an amount of dollars above nothing: "20", "2.50", "$2.50".
+// ParseUSD parses a positive amount of dollars: "20", "2.50", "$2.50".
 func ParseUSD(text string) (float64, error) {
 	usd, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
 	if err != nil || !(usd > 0 && usd <= maxUSD) {

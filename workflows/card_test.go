@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every built-in card is read, and none of them lets an agent do whatever it likes.
+// Every built-in card can be read, and none lets an agent do everything.
 func TestBuiltinCards(t *testing.T) {
 	t.Parallel()
 	cards := BuiltinCards()
@@ -71,7 +71,7 @@ func TestArgv(t *testing.T) {
 	if got := BuiltinCards()["claude"].Permission("go test"); got != "Bash(go test:*)" {
 		t.Error(got)
 	}
-	// The last pattern that fits decides: what is always refused comes after what is allowed.
+	// The last matching pattern decides, so refusals come after permissions.
 	got := strings.Join(BuiltinCards()["opencode"].Environ([]string{"go test*", `a"b`}), "\n")
 	_, allowed, ok := strings.Cut(got, `OPENCODE_PERMISSION={"bash":{"*":"deny",`)
 	_, refused, after := strings.Cut(allowed, `,"go test*":"allow","a\"b":"allow", `)

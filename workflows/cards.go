@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// Cards are the agents that can be named.
+// Cards are the known agents, by name.
 type Cards map[string]*Card
 
 // BuiltinCards returns the cards that come with wfs.
@@ -17,7 +17,7 @@ func BuiltinCards() Cards {
 	cards := Cards{}
 	for _, name := range namesIn("agents") {
 		text, _ := textIn("agents", name)
-		if c, _ := ParseCard(name+".yaml", text); c != nil { // a test reads them all
+		if c, _ := ParseCard(name+".yaml", text); c != nil { // cannot fail: a test reads them all
 			c.File = ""
 			cards[name] = c
 		}
@@ -25,14 +25,14 @@ func BuiltinCards() Cards {
 	return cards
 }
 
-// Names are the names of the cards, sorted.
+// Names returns the names of the cards, sorted.
 func (cs Cards) Names() []string { return slices.Sorted(maps.Keys(cs)) }
 
 // CardSchema returns the JSON Schema (draft-07) of agent cards, with the same promise as ConfigSchema.
 func CardSchema() []byte { return writeSchema(cardObject, CardSchemaFile, "wfs agent") }
 
-// ParseCard reads and checks an agent card. file names the text in findings. Findings are everything that is wrong, in
-// the order of lines; the card is nil if there is one.
+// ParseCard reads and checks an agent card. file names the text in findings. It returns all mistakes as findings,
+// sorted by line; if there are any, the card is nil.
 func ParseCard(file string, text []byte) (*Card, []Finding) {
 	c, findings := parseFile[Card](file, text, cardObject)
 	if c != nil {
@@ -65,7 +65,7 @@ func (c *Card) check(r *reader, _ string) {
 
 var placePattern = lazyregexp.New(`\{[a-z-]+\}`)
 
-// checkPlaces reports places in words that nothing fills in, and that the one which is needed is missing.
+// checkPlaces reports places in words that have no value, and a missing place that is required.
 func (r *reader) checkPlaces(at string, words, places []string) {
 	found := placePattern.FindAllString(strings.Join(words, "\n"), -1)
 	for _, p := range found {
@@ -87,5 +87,5 @@ func (r *reader) checkPlaces(at string, words, places []string) {
 	}
 }
 
-// DecoderNames are the kinds of streams that a card may name. Package agents has a decoder for each.
+// DecoderNames returns the kinds of output that a card may name. Package agents has a decoder for each.
 func DecoderNames() []string { return []string{"text", "claude", "codex", "gemini", "opencode"} }

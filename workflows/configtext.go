@@ -13,20 +13,20 @@ import (
 	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
-// Proposal is what `wfs init` found out about a project.
+// Proposal has the settings that `wfs init` proposes for a project.
 type Proposal struct {
 	Workflow string         // default for `wfs new`
 	Gates    []ProposedGate // none: a person approves the work
 	Worktree Worktree
 }
 
-// ProposedGate is a gate that was run.
+// ProposedGate is a gate that `wfs init` ran.
 type ProposedGate struct {
 	Gate
-	Seen string // what it showed, for people: "42 passed"
+	Seen string // its result, for people: "42 passed"
 }
 
-// RenderConfig returns the text of a .wfs/config.yaml for a project, with comments. ParseConfig reads it back.
+// RenderConfig returns the text of a .wfs/config.yaml for a project, with comments. Cards.Read can read it.
 func RenderConfig(p Proposal) []byte {
 	var b strings.Builder
 	perTest := ""
@@ -67,7 +67,7 @@ workflow: %s
 	return []byte(b.String())
 }
 
-// RenderLocal returns the text of a .wfs/local.yaml that names who works.
+// RenderLocal returns the text of a .wfs/local.yaml that sets the agent.
 func RenderLocal(a Agent) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Your own settings for this clone. Git ignores this file; it goes before .wfs/config.yaml.
@@ -80,13 +80,14 @@ agent:
 	return []byte(b.String())
 }
 
-// comments are those that a rendered file has above keys.
+// comments are written above keys in a rendered file.
 var comments = map[string]string{
 	"allow": "# What it may run unattended, besides editing files and reading. Whatever else it wants to run is refused.",
 	"paths": "# It runs when one of these changes, and when the work is complete.",
 }
 
-// writeKeys writes what an object holds beside its defaults. The keys of always are written with their defaults too.
+// writeKeys writes those values of an object that are not defaults. Keys in always are written with their defaults,
+// too.
 func writeKeys(b *strings.Builder, indent string, o *object, v reflect.Value, always ...string) {
 	for i := range o.keys {
 		k := &o.keys[i]
@@ -106,7 +107,7 @@ func writeKeys(b *strings.Builder, indent string, o *object, v reflect.Value, al
 	}
 }
 
-// written is the value of a key as YAML on one line, "" for none.
+// written returns the value of a key as YAML on one line, "" for none.
 func (k *key) written(v reflect.Value) string {
 	if v.IsZero() {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The reference must stay true: every complete file in it is read, and every default and gate is looked up.
+// The reference must stay true: it checks every complete file in it, and looks up every default and gate.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../docs/workflows.md")
@@ -30,7 +30,7 @@ func TestReference(t *testing.T) {
 			cards++
 		default:
 			source := FromRepository
-			if strings.Contains(text, "\non-event:") { // a person's own
+			if strings.Contains(text, "\non-event:") { // a user's own
 				source = FromUser
 			}
 			_, findings = ReadLayers(Layer{Source: source, Name: "config", Text: []byte(text)})

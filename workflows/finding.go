@@ -9,14 +9,14 @@ import (
 
 // Finding is one reason why a file is refused.
 type Finding struct {
-	File    string // as the caller named it; "" when no single file is meant
-	Line    int    // from 1; 0 when no single line is meant
+	File    string // as the caller named it; "" if it is not about a single file
+	Line    int    // from 1; 0 if it is not about a single line
 	Message string
-	Hint    string // what to do about it, "" when the message says it
-	NoAgent bool   // nobody is configured to work
+	Hint    string // how to fix it, "" if the message says it
+	NoAgent bool   // no agent is configured
 }
 
-// String returns "file:line: message", without what is unknown.
+// String returns "file:line: message", without unknown parts.
 func (f Finding) String() string {
 	switch {
 	case f.File == "":
@@ -28,12 +28,12 @@ func (f Finding) String() string {
 	}
 }
 
-// sortFindings brings findings into line order; those of one line stay in the order in which they were found.
+// sortFindings sorts findings by line; findings of one line stay in the order in which they were found.
 func sortFindings(findings []Finding) {
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 }
 
-// Findingf makes one of a format for its message and, after a line break, for its hint.
+// Findingf formats a finding: the message and, after a line break, the hint.
 func Findingf(format string, args ...any) Finding {
 	message, hint, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
 	return Finding{Message: message, Hint: hint}

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// checkFindings holds what is true of findings whatever was read.
+// checkFindings checks properties that findings have for any input.
 func checkFindings(t *testing.T, text []byte, findings []Finding) {
 	lines := strings.Count(string(text), "\n") + strings.Count(string(text), "\r") + 2
 	last := 0
@@ -21,7 +21,7 @@ func checkFindings(t *testing.T, text []byte, findings []Finding) {
 			t.Errorf("line %d after line %d", f.Line, last)
 		}
 		last = f.Line
-		// YAML knows further line breaks, which no editor counts.
+		// YAML knows further line breaks, which editors do not count.
 		if f.Line > lines && !strings.ContainsAny(string(text), "\u0085\u2028\u2029") {
 			t.Errorf("line %d of %d: %s", f.Line, lines, f.Message)
 		}
@@ -93,8 +93,8 @@ func FuzzParseConfig(f *testing.F) {
 	})
 }
 
-// FuzzReadLayers merges two files that are each right: together they are right as well, unless two names differ in
-// capital letters only, and what holds is what the higher one says, or what the lower one does where it is silent.
+// FuzzReadLayers merges two files that are each correct. Together they are correct as well, unless two names differ
+// only in upper and lower case. Each value is the higher file's, or the lower one's if the higher one has none.
 func FuzzReadLayers(f *testing.F) {
 	for _, s := range []string{full, "version: 1\nagent: a\n", "version: 1\nagent: {script: /b, idle: 5s}\nenv: [A]\n",
 		"version: 1\ngates:\n  Tests: {run: b}\n", "version: 1\nworktree: {dir: 'a{slug}'}\non-event: [x, y]\n"} {

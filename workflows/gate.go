@@ -2,7 +2,7 @@ package workflows
 
 import "slices"
 
-// check tells apart a gate of the configuration, the use of one, and one that a workflow has of its own.
+// check handles the three kinds of gates: a gate of the configuration, the use of one, and a gate of a workflow.
 func (g *Gate) check(r *reader, at string) {
 	if r.has(at, "use") {
 		r.refuse(at, " belongs to the definition of the gate that it uses, in .wfs/config.yaml",
@@ -32,7 +32,7 @@ func (g *Gate) check(r *reader, at string) {
 	*g = Gate{Name: g.Name, Document: g.Document, Needs: g.Needs, Changes: g.Changes, Where: InPlace, Expect: ExpectPass}
 }
 
-// refuse reports keys that are there and do not belong there.
+// refuse reports keys that are not allowed in this place.
 func (r *reader) refuse(at, problem string, keys ...string) {
 	for _, key := range keys {
 		if r.has(at, key) {
@@ -60,7 +60,7 @@ func (g *Gate) checkRun(r *reader, at string) {
 	g.dropDefaults()
 }
 
-// dropDefaults leaves out what holds without being said.
+// dropDefaults clears fields with default values.
 func (g *Gate) dropDefaults() {
 	if g.When == WhenAttempt {
 		g.When = ""
@@ -70,6 +70,6 @@ func (g *Gate) dropDefaults() {
 	}
 }
 
-// UseAll stands for every gate of the configuration, in a phase; with ExpectRed for those that tell tests apart. Where
-// there is none, a person approves what the phase leads to.
+// UseAll stands for all gates of the configuration in a phase; with ExpectRed, for those with per-test results. If
+// there are none, a person approves the result of the phase.
 const UseAll = "all"

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// path is where a phase stands in its file.
+// path returns the path of a phase in its file.
 func (p *Phase) path() string { return "phases." + clip(string(p.Name)) }
 
-// checkGateNames reports gates that share a name and differ in what they are: evidence is kept by gate name.
+// checkGateNames reports different gates with the same name: evidence is kept by gate name.
 func (w *Workflow) checkGateNames(r *reader) {
 	first := map[string]Gate{}
 	for _, p := range w.Phases {
@@ -31,17 +31,17 @@ func (w *Workflow) checkGateNames(r *reader) {
 	}
 }
 
-// graph is where the phases of a workflow lead.
+// graph has the targets of the phases of a workflow.
 type graph struct {
 	*reader
 	w     *Workflow
 	names []string
-	start PhaseName // as it was probably meant
+	start PhaseName // without typing mistakes
 	next  map[PhaseName][]PhaseName
 }
 
-// checkGraph reports targets that are nowhere, phases that nothing leads to, and phases that lead nowhere. A target
-// that could not be read, or that is a typing mistake, is no reason for further findings.
+// checkGraph reports targets that do not exist, phases that cannot be reached, and phases that never lead to the end. A
+// target that could not be read, or that is a typing mistake, causes no further findings.
 func (w *Workflow) checkGraph(r *reader) {
 	g := graph{reader: r, w: w, start: w.Start, next: map[PhaseName][]PhaseName{}}
 	for _, p := range w.Phases {
@@ -70,7 +70,7 @@ func (w *Workflow) checkGraph(r *reader) {
 	g.checkReach()
 }
 
-// checkReach reports phases that nothing leads to, and phases that lead nowhere.
+// checkReach reports phases that cannot be reached, and phases that never lead to the end.
 func (g *graph) checkReach() {
 	reached := from(g.start, g.next)
 	for _, p := range g.w.Phases {
@@ -84,7 +84,7 @@ func (g *graph) checkReach() {
 	}
 }
 
-// checkTarget reports what is wrong with one target and returns what was probably meant, "" for "who knows".
+// checkTarget reports a mistake in one target and returns the target that was probably meant, or anywhere.
 func (g *graph) checkTarget(p Phase, v Verdict) PhaseName {
 	target, at := p.On[v], p.path()+".on."+string(v)
 	switch outside := target == Done || target == NextLap; {
@@ -101,10 +101,10 @@ func (g *graph) checkTarget(p Phase, v Verdict) PhaseName {
 	return target
 }
 
-// anywhere is the target that is not known: of it nothing can be said, so nothing is.
+// anywhere is an unknown target. It suppresses findings that depend on it.
 const anywhere PhaseName = ""
 
-// from returns everything that can be reached from a phase, the phase itself included.
+// from returns all phases that can be reached from a phase, including itself.
 func from(start PhaseName, next map[PhaseName][]PhaseName) map[PhaseName]bool {
 	reached := map[PhaseName]bool{start: true}
 	for queue := []PhaseName{start}; len(queue) > 0; queue = queue[1:] {
@@ -118,7 +118,7 @@ func from(start PhaseName, next map[PhaseName][]PhaseName) map[PhaseName]bool {
 	return reached
 }
 
-// SameGate reports whether two gates are one gate, whatever is expected of it.
+// SameGate reports whether two gates are equal, apart from what is expected of them.
 func SameGate(a, b Gate) bool {
 	a.Expect, b.Expect = "", ""
 	a.Stable, b.Stable = 0, 0

@@ -8,8 +8,8 @@ import (
 //go:embed help.txt
 var helpText string
 
-// help describes every object and every key, with an underscore for each dash, for the JSON Schemas and for
-// findings about keys that are missing. A line that begins with blanks goes on with the one before.
+// help describes every object and every key, with an underscore for each dash, for the JSON Schemas and for findings
+// about missing keys. A line that begins with blanks continues the line before.
 var help = parseHelp(helpText)
 
 func parseHelp(text string) map[string]string {

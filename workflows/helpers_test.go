@@ -4,13 +4,13 @@ package workflows
 func ReadLayers(layers ...Layer) (*Settings, []Finding) {
 	s, findings := BuiltinCards().Read(layers...)
 	if s != nil {
-		s.Config.Cards = nil // Resolve knows them
+		s.Config.Cards = nil // Resolve uses them by default
 	}
 	return s, findings
 }
 
-// ParseConfig reads and checks a repository's configuration by itself. file names the text in findings. Findings are
-// everything that is wrong, in the order of lines; the configuration is nil if there is one.
+// ParseConfig reads and checks a repository's configuration alone. file names the text in findings. It returns all
+// mistakes as findings, sorted by line; if there are any, the configuration is nil.
 func ParseConfig(file string, text []byte) (*Config, []Finding) {
 	s, findings := ReadLayers(Layer{Source: FromRepository, Name: file, Text: text})
 	if s == nil {
@@ -29,7 +29,7 @@ func Builtin(name string) (*Workflow, bool) {
 	return w, w != nil
 }
 
-// BuiltinCardNames are the names of the cards that come with wfs, sorted.
+// BuiltinCardNames returns the names of the built-in cards, sorted.
 func BuiltinCardNames() []string { return namesIn("agents") }
 
 // BuiltinCardText returns the YAML text of a built-in card, and false if there is none of that name.

@@ -6,32 +6,32 @@ import (
 	"slices"
 )
 
-// Reveal says what whoever works is told of hold-out tests that fail.
+// Reveal says what agents learn about hold-out tests that fail.
 type Reveal string
 
 const (
-	RevealCount Reveal = "count" // how many
-	RevealNames Reveal = "names" // which
+	RevealCount Reveal = "count" // their number
+	RevealNames Reveal = "names" // their names
 )
 
-// Holdout are tests that whoever works never sees: files that are put over finished work in a clean tree. A
-// plan has what tells them from others, and never the files.
+// Holdout are tests that agents never see: files that are added to finished work in a clean tree. A plan has data to
+// identify the files, but not the files.
 type Holdout struct {
 	Digest string `json:"digest"` // SHA-256 of the files, in hexadecimal
 	Files  int    `json:"files"`
-	// Gate judges with them; nil: the gates that the finished work has passed.
+	// Gate runs them; nil: the gates that the finished work has passed.
 	Gate   *Gate  `json:"gate,omitempty"`
 	Reveal Reveal `json:"reveal,omitempty"` // "" is RevealCount
 }
 
-// HoldoutConfig says how hold-out tests are run, wherever they come from.
+// HoldoutConfig says how hold-out tests run, wherever they come from.
 type HoldoutConfig struct {
 	Gate   string `json:"gate,omitempty" is:"name"` // name of a gate
 	Reveal Reveal `json:"reveal,omitempty" is:"count|names" default:"count"`
 }
 
-// ResolveHoldout gives hold-out tests, of which the digest and the number of files are known, what the
-// configuration says of them. nil stays nil.
+// ResolveHoldout applies the configuration to hold-out tests, whose digest and number of files are set. It returns nil
+// for nil.
 func ResolveHoldout(h *Holdout, c *Config) (*Holdout, []Finding) {
 	if h == nil {
 		return nil, nil
@@ -60,5 +60,3 @@ func ResolveHoldout(h *Holdout, c *Config) (*Holdout, []Finding) {
 	out.Gate = &g
 	return out, nil
 }
-
-// text is for people.

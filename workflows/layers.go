@@ -11,39 +11,39 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Source says which layer of configuration a setting comes from.
+// Source is the layer of configuration that a setting comes from.
 type Source string
 
-// The layers. Each one overrides those before it.
+// The layers. Each overrides the ones before it.
 const (
 	FromDefault     Source = "default"
-	FromUser        Source = "user"        // the person's own file, for all repositories
-	FromRepository  Source = "repository"  // .wfs/config.yaml, which everybody has who clones
+	FromUser        Source = "user"        // the user's own file, for all repositories
+	FromRepository  Source = "repository"  // .wfs/config.yaml, which every clone has
 	FromLocal       Source = "local"       // .wfs/local.yaml, untracked: this clone's own
 	FromEnvironment Source = "environment" // a variable
 	FromFlag        Source = "flag"        // of the command line
 )
 
-// Layer is one source of settings: a file, or a single setting that was typed.
+// Layer is one source of settings: a file, or a single setting from a variable or flag.
 type Layer struct {
 	Source Source
-	Name   string // as findings name it: a path, $WFS_AGENT, --agent
+	Name   string // the name in findings: a path, $WFS_AGENT, --agent
 	Text   []byte // of a file
-	// Key and Value are there instead of a Text: "agent.command", "claude -p".
+	// Key and Value are set instead of Text: "agent.command", "claude -p".
 	Key, Value string
 }
 
-// Setting is one value that holds.
+// Setting is one effective value.
 type Setting struct {
 	Key    string // "agent.command", "gates.tests.run"
-	Value  any    // as the file has it: string, float64, bool, or lists and mappings of those
+	Value  any    // as in the file: string, float64, bool, or lists and mappings of those
 	Source Source
 	Name   string // of the layer; "" for a default
-	Line   int    // from 1; 0 when the layer is no file
+	Line   int    // from 1; 0 if the layer is not a file
 	run    bool   // a command
 }
 
-// Text returns the value as a person would say it: a text as it is, a list with its items in a row.
+// Text returns the value for display: a text unchanged, a list with its items in a row.
 func (s Setting) Text() string { return plainText(s.Value) }
 
 func plainText(v any) string {
@@ -60,13 +60,13 @@ func plainText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Settings are all layers of configuration in one.
+// Settings is the result of merging all layers of configuration.
 type Settings struct {
 	Config Config
 	List   []Setting // in the order of the table; defaults too
 }
 
-// Get returns the setting with this key, and false when nothing sets it.
+// Get returns the setting with this key, or false if it has no value.
 func (s *Settings) Get(key string) (Setting, bool) {
 	i := slices.IndexFunc(s.List, func(x Setting) bool { return x.Key == key })
 	if i < 0 {
@@ -75,15 +75,15 @@ func (s *Settings) Get(key string) (Setting, bool) {
 	return s.List[i], true
 }
 
-// Commands returns the settings that can make wfs run something.
+// Commands returns the settings that can make wfs run a command.
 func (s *Settings) Commands() []Setting {
 	return slices.DeleteFunc(slices.Clone(s.List), func(x Setting) bool { return !x.run })
 }
 
-// Read reads configuration out of its layers, the lowest first; these are the agents that it may name. Mappings
-// are merged key by key; whatever else a higher layer has (a scalar, a list, a gate) replaces what a lower one
-// has under the same key, as a whole. Each layer is checked by itself. Findings are everything that is wrong;
-// the settings are nil if there is one.
+// Read reads and merges the layers of a configuration, the lowest first; cs are the agents that it may name. Mappings
+// are merged key by key. Any other value (a scalar, a list, a gate) completely replaces the value of a lower layer
+// under the same key. Each layer is checked separately. It returns all mistakes as findings; if there are any, the
+// settings are nil.
 func (cs Cards) Read(layers ...Layer) (*Settings, []Finding) {
 	s := &Settings{Config: Config{Version: FormatVersion, Gates: map[string]Gate{}, Cards: cs}}
 	into := reflect.ValueOf(&s.Config).Elem()
@@ -113,7 +113,7 @@ func (cs Cards) Read(layers ...Layer) (*Settings, []Finding) {
 	return s, nil
 }
 
-// root is the document of a layer; a setting that was typed is made one.
+// root returns the document of a layer. For a single setting, it builds one.
 func (r *reader) root(l *Layer) *yaml.Node {
 	if l.Key == "" {
 		root := r.load(l.Text)
@@ -134,7 +134,8 @@ func (c *Config) check(*reader, string) {
 	c.Budget.CallsPerHour = c.Limits.CallsPerHour
 }
 
-// replace drops what a higher layer replaces by choosing another one of the keys that exclude each other.
+// replace deletes settings of lower layers that this one replaces by choosing another of the keys that exclude each
+// other.
 func (r *reader) replace(given map[string]*yaml.Node, at string, o *object, v reflect.Value) {
 	for _, chosen := range o.either {
 		n := given[chosen]
@@ -148,7 +149,7 @@ func (r *reader) replace(given map[string]*yaml.Node, at string, o *object, v re
 	}
 }
 
-// raises reports whether a repository's value of a key that it may only lower is above that of the person's own file.
+// raises reports whether a repository sets a key that it may only lower to a higher value than the user's own file.
 func (r *reader) raises(n *yaml.Node, key string) bool {
 	own := r.settings[key]
 	return own.Source == FromUser && r.layer.Source == FromRepository && amount(n.Value) > amount(own.Text())
@@ -162,7 +163,7 @@ func amount(text string) float64 {
 	return f
 }
 
-// visitKeys calls see with every key of an object, in the order of its type, below the names that v has.
+// visitKeys calls see for every key of an object, in the order of its type, below the names that v has.
 func visitKeys(prefix string, o *object, v reflect.Value, see func(path string, k *key)) {
 	for i := range o.keys {
 		k := &o.keys[i]
@@ -183,7 +184,7 @@ func visitKeys(prefix string, o *object, v reflect.Value, see func(path string, 
 	}
 }
 
-// SettingKeys returns every key that a configuration may have, with NAME where a name stands: "gates.NAME.run".
+// SettingKeys returns every key of a configuration, with NAME in place of a name: "gates.NAME.run".
 func SettingKeys() []string {
 	var keys []string
 	c := Config{Agents: map[string]Agent{"NAME": {}}, Gates: map[string]Gate{"NAME": {}}}

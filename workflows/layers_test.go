@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawnLayer is one file of configuration: what it says, and in which line.
+// drawnLayer is one configuration file: its values with their lines.
 type drawnLayer struct {
 	text  string
 	flat  map[string]drawn            // "agent.idle"
@@ -104,8 +104,9 @@ func drawLayer(t *rapid.T, number int) drawnLayer {
 	return l
 }
 
-// Layers are merged as the documentation says: the highest layer that has a key decides; of the agent that is used, its command
-// and its script the one of the highest layer that has any, and then nothing that is said about another one; a gate comes from one layer as a whole. Origins are true.
+// Layers are merged as documented. The highest layer that has a key decides. For the agent, the highest layer with a
+// command or script decides, and drops all settings of another agent. A gate comes completely from one layer. Origins
+// are correct.
 func TestLayers(t *testing.T) {
 	t.Parallel()
 	sources := []Source{FromUser, FromRepository, FromLocal}
@@ -150,7 +151,7 @@ func TestLayers(t *testing.T) {
 		for i, l := range all {
 			for _, worker := range []string{"agent.use", "agent.command", "agent.script"} {
 				d, chosen := l.flat[worker]
-				if chosen && (want[worker].value != d.value) { // another one: nothing that was said about the one before holds
+				if chosen && (want[worker].value != d.value) { // another agent: drop the settings of the one before
 					for _, key := range []string{"agent.use", "agent.command", "agent.script", "agent.model", "agent.args"} {
 						delete(want, key)
 					}
@@ -160,7 +161,7 @@ func TestLayers(t *testing.T) {
 				want[key] = origin{d.value, layers[i].Name, d.line}
 			}
 			for name, gate := range l.gates {
-				for key := range want { // nothing of a lower layer's gate stays
+				for key := range want { // a gate drops all keys of a lower layer's
 					if strings.HasPrefix(key, "gates."+name+".") {
 						delete(want, key)
 					}
@@ -234,7 +235,7 @@ $WFS_AGREE: agree must be one of person, auto, not "x"`,
 	}
 }
 
-// What is personal is refused in a repository's file, and nowhere else.
+// A personal key is refused in a repository's file, and only there.
 func TestPersonal(t *testing.T) {
 	t.Parallel()
 	for _, k := range configObject.keys {
@@ -253,7 +254,7 @@ func TestPersonal(t *testing.T) {
 	}
 }
 
-// A repository may lower what the person's own file caps, and never raise it. The person's other layers may do both.
+// A repository may lower a cap of the user's own file, but not raise it. The user's other layers may do both.
 func TestRepositoriesLowerBudgets(t *testing.T) {
 	t.Parallel()
 	file := func(source Source, text string) Layer {

@@ -16,9 +16,9 @@ func BuiltinNames() []string { return namesIn("builtin") }
 // BuiltinText returns the YAML text of a built-in workflow, and false if there is none of that name.
 func BuiltinText(name string) ([]byte, bool) { return textIn("builtin", name) }
 
-// namesIn are the names of the YAML files in a directory that is compiled in, sorted.
+// namesIn returns the names of the YAML files in an embedded directory, sorted.
 func namesIn(dir string) []string {
-	entries, _ := library.ReadDir(dir) // it is there
+	entries, _ := library.ReadDir(dir) // it always exists
 	var names []string
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))

@@ -15,26 +15,26 @@ import (
 	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
-// reader puts what a file says where the types say, and collects what is wrong. One mistake is one finding. Values are
-// called by their path ("gates.tests.run"), which is their key as a setting too.
+// reader stores the values of a file in the fields of its types, and collects findings, one for each mistake. A value's
+// path ("gates.tests.run") names it in findings, and is its key as a setting.
 type reader struct {
 	file     string
 	layer    *Layer // of a configuration, nil in other files
-	cards    Cards  // that a configuration may name
+	cards    Cards  // cards that a configuration may name
 	findings []Finding
-	lines    map[string]int       // of the values that are there, by path
-	names    map[string][2]string // of gates, phases and agents, and their files, by path in small letters
+	lines    map[string]int       // lines of the values in the file, by path
+	names    map[string][2]string // names of gates, phases and agents with their files, by path in small letters
 	settings map[string]Setting   // of all layers, by path; nil in other files
 }
 
-// checker is implemented by what has rules that no tag states.
+// checker is implemented by types with rules that no tag expresses.
 type checker interface {
 	check(r *reader, at string)
 }
 
 var inMany = lazyregexp.New(`(phase|gate|agent)s\.([^.]+)`)
 
-// fail reports what is wrong with a value. The message goes on from what the value is called ("gate tests: run").
+// fail reports a mistake in a value. The message continues the name of the value ("gate tests: run").
 func (r *reader) fail(at, message string, args ...any) { r.failIn(r.lines[at], at, message, args...) }
 
 func (r *reader) failIn(line int, at, message string, args ...any) {
@@ -47,7 +47,7 @@ func (r *reader) failIn(line int, at, message string, args ...any) {
 	r.findings = append(r.findings, f)
 }
 
-// has reports whether a key of an object is there.
+// has reports whether an object has a key.
 func (r *reader) has(at, key string) bool {
 	_, ok := r.lines[below(at, key)]
 	return ok
@@ -81,7 +81,7 @@ func describe(n *yaml.Node) string {
 // value reads a value of this shape into v.
 func (r *reader) value(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	if r.lines[at] = n.Line; n.Kind == yaml.AliasNode {
-		return // reported
+		return // already reported
 	}
 	if v.Kind() == reflect.Pointer {
 		v.Set(made(v.Type().Elem(), s.object).Addr())
@@ -114,7 +114,7 @@ func (r *reader) value(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	}
 }
 
-// made is a new value of a type, with the defaults of its object, if it is one.
+// made returns a new value of a type, with the defaults of its object, if it is one.
 func made(t reflect.Type, o *object) reflect.Value {
 	v := reflect.New(t).Elem()
 	if o == nil {
@@ -143,10 +143,10 @@ func setWord(word string, s *shape, v reflect.Value) {
 	}
 }
 
-// maxDuration bounds time-outs: a week. More is a mistyped unit.
+// maxDuration is the maximum time-out: a week. A longer one is a mistyped unit.
 const maxDuration = 7 * 24 * time.Hour
 
-// scalar reads what is written as a number, a truth value, or a text of a form of its own.
+// scalar reads a number, a boolean, or a text with its own notation.
 func (r *reader) scalar(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	if s.kind == aWord {
 		hint := ""
@@ -166,7 +166,7 @@ func (r *reader) scalar(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	}
 }
 
-// scalars read values of these kinds. They return what such a value is called, and whether this is one.
+// scalars read values of these kinds. They return a description of valid values, and whether this is one.
 var scalars = map[kind]func(n *yaml.Node, s *shape, v reflect.Value) (want string, ok bool){
 	aNumber: func(n *yaml.Node, s *shape, v reflect.Value) (string, bool) {
 		number, err := strconv.Atoi(n.Value)
@@ -225,7 +225,7 @@ func (r *reader) object(n *yaml.Node, at string, o *object, v reflect.Value) {
 	}
 }
 
-// mappingFor is the mapping of an object, or the one that a short value stands for; nil for what is neither.
+// mappingFor returns the mapping of an object, also for a short value; nil if the value is neither.
 func (r *reader) mappingFor(n *yaml.Node, at string, o *object) *yaml.Node {
 	if n.Kind != yaml.MappingNode && o.short != "" {
 		short := o.short
@@ -247,7 +247,7 @@ func (r *reader) mappingFor(n *yaml.Node, at string, o *object) *yaml.Node {
 	return n
 }
 
-// given returns the values of the keys that are there.
+// given returns the values of the keys in a mapping.
 func (r *reader) given(n *yaml.Node, at string, o *object) map[string]*yaml.Node {
 	given := map[string]*yaml.Node{}
 	for _, e := range r.entries(n, at) {
@@ -267,7 +267,7 @@ func (r *reader) given(n *yaml.Node, at string, o *object) map[string]*yaml.Node
 	return given
 }
 
-// setting reads the value of a key, and keeps it as a setting.
+// setting reads the value of a key, and records it as a setting.
 func (r *reader) setting(n *yaml.Node, at string, k *key, v reflect.Value) {
 	known := r.settings != nil && k.value.kind < aMap
 	if known && k.value.lowers && r.raises(n, at) {
@@ -281,7 +281,7 @@ func (r *reader) setting(n *yaml.Node, at string, k *key, v reflect.Value) {
 
 type entry struct{ key, value *yaml.Node }
 
-// entries returns a mapping's entries with keys that are text and occur once.
+// entries returns the entries of a mapping whose keys are text and occur once.
 func (r *reader) entries(n *yaml.Node, at string) []entry {
 	first := map[string]int{}
 	var entries []entry
@@ -301,7 +301,8 @@ func (r *reader) entries(n *yaml.Node, at string) []entry {
 	return entries
 }
 
-// mapping reads a mapping of names to values: of a higher layer, each replaces the one of that name as a whole.
+// mapping reads a mapping of names to values. A value of a higher layer replaces the value with the same name
+// completely.
 func (r *reader) mapping(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	slice := v.Kind() == reflect.Slice
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 && slice {
@@ -335,7 +336,8 @@ func (r *reader) mapping(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	}
 }
 
-// name refuses a second name that some file systems, and most people, take for the same.
+// name refuses a name that differs from another only in upper and lower case, as some file systems cannot distinguish
+// them.
 func (r *reader) name(key *yaml.Node, at string) {
 	low := strings.ToLower(at)
 	other, there := r.names[low]
@@ -347,7 +349,7 @@ func (r *reader) name(key *yaml.Node, at string) {
 	}
 }
 
-// list reads a list, which holds at least one item.
+// list reads a list with at least one item.
 func (r *reader) list(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	if n.Kind != yaml.SequenceNode {
 		noun := s.of.noun
@@ -380,7 +382,7 @@ func (r *reader) list(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	}
 }
 
-// text reads a text that is not blank, and in which nothing is wrong.
+// text reads a text that is not blank and that satisfies its shape.
 func (r *reader) text(n *yaml.Node, at string, s *shape) string {
 	if n.ShortTag() != "!!str" {
 		r.wrong(n, at, "text")
@@ -415,15 +417,15 @@ func (r *reader) text(n *yaml.Node, at string, s *shape) string {
 	return ""
 }
 
-// isControl reports characters that no text of a workflow needs and that can mislead a terminal or end a C string.
+// isControl reports characters that no workflow needs and that can mislead a terminal or end a C string.
 func isControl(c rune) bool {
 	return c < ' ' && c != '\n' && c != '\t' || c >= 0x7f && c < 0xa0
 }
 
-// quote shows a text of unknown content and length in a message.
+// quote formats a text of unknown content and length for a message.
 func quote(s string) string { return strconv.Quote(clip(s)) }
 
-// clip shortens a text for a message and takes out what is not printable.
+// clip shortens a text for a message and replaces characters that are not printable.
 func clip(s string) string {
 	const most = 60
 	if runes := []rune(s); len(runes) > most {

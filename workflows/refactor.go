@@ -1,18 +1,18 @@
 package workflows
 
-// Refactor says when the phase is entered in which code is tidied up.
+// Refactor says when the phase that tidies up code is entered.
 type Refactor string
 
 const (
 	RefactorAlways Refactor = "always"
-	RefactorAuto   Refactor = "auto" // where a lap changed at least SmallLap lines of code
+	RefactorAuto   Refactor = "auto" // if a lap changed at least SmallLap lines of code
 )
 
-// SmallLap is how many lines of code, tests not counted, a lap has to change for its code to be tidied up with
+// SmallLap is the minimum number of lines of code, without tests, that a lap must change to be tidied up with
 // RefactorAuto.
 const SmallLap = 20
 
-// Tidying is the phase that follows the one which makes red tests pass, nil when there is none.
+// Tidying returns the phase after the one that makes red tests pass, nil for none.
 func (w *Workflow) Tidying() *Phase {
 	red := w.Red()
 	if red == nil {

@@ -14,14 +14,14 @@ const (
 	CardSchemaFile     = "agent.schema.json"
 )
 
-// ConfigSchema returns the JSON Schema (draft-07) of configuration files. An editor that checks against it
-// finds most of what wfs would refuse, and nothing that wfs would accept.
+// ConfigSchema returns the JSON Schema (draft-07) of configuration files. An editor that checks against it finds most
+// of the mistakes that wfs refuses, and reports nothing that wfs accepts.
 func ConfigSchema() []byte { return writeSchema(configObject, ConfigSchemaFile, "wfs configuration") }
 
 // WorkflowSchema returns the JSON Schema (draft-07) of workflow files, with the same promise as ConfigSchema.
 func WorkflowSchema() []byte { return writeSchema(workflowObject, WorkflowSchemaFile, "wfs workflow") }
 
-// schema is what of JSON Schema is used here.
+// schema has those keywords of JSON Schema that wfs uses.
 type schema struct {
 	Schema        string             `json:"$schema,omitempty"`
 	ID            string             `json:"$id,omitempty"`
@@ -68,7 +68,7 @@ func (d definitions) object(o *object) *schema {
 		if k.value.personal != "" {
 			about += " Not in a repository's .wfs/config.yaml: " + k.value.personal + "."
 		}
-		if p.Ref != "" { // draft-07 passes over what stands beside $ref
+		if p.Ref != "" { // draft-07 ignores other keywords next to $ref
 			p = &schema{AllOf: []*schema{p}}
 		}
 		p.Description, p.Default = about, defaultValue(k)
@@ -91,8 +91,8 @@ func (d definitions) object(o *object) *schema {
 	return s
 }
 
-// excluded says which keys may not be there together: two of those that exclude each other, or one that belongs to the
-// first of them beside another.
+// excluded returns the combinations of keys that are not allowed: two that exclude each other, or one of `with` without
+// the first of `either`.
 func excluded(o *object) *schema {
 	var pairs []*schema
 	for i, a := range o.either {
@@ -100,7 +100,7 @@ func excluded(o *object) *schema {
 			pairs = append(pairs, &schema{Required: []string{b, a}})
 		}
 	}
-	for _, k := range o.with { // without the first of them it means nothing
+	for _, k := range o.with { // invalid without the first of them
 		pairs = append(pairs, &schema{Required: []string{k}, Not: &schema{Required: o.either[:1]}})
 	}
 	switch len(pairs) {
@@ -153,7 +153,7 @@ func (d definitions) shape(v shape) *schema {
 	}
 }
 
-// defaultValue returns what holds without a key as the file would have it, nil for nothing.
+// defaultValue returns the default of a key in the form that a file has, nil for none.
 func defaultValue(k *key) any {
 	if k.fallback == "" {
 		return nil
@@ -161,7 +161,7 @@ func defaultValue(k *key) any {
 	return plainValue(&yaml.Node{Kind: yaml.ScalarNode, Value: k.fallback})
 }
 
-// IndentedJSON is JSON for people and digests.
+// IndentedJSON returns JSON for display and digests.
 func IndentedJSON(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -10,13 +10,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// kindsOfFiles are what is read, and how each is checked.
+// kindsOfFiles are the kinds of files, with the check of each.
 var kindsOfFiles = []struct {
 	file   string
 	object *object
 	schema func() []byte
 	parse  func(text []byte) []Finding
-	// examples hold every key of the table. An object with alternatives is there once for each.
+	// examples have every key of the table. There is one for each alternative of an object.
 	examples []string
 }{
 	{
@@ -120,7 +120,7 @@ tested: ["0.86.1"]
 	},
 }
 
-// The schemas in docs/schema are those of this source.
+// The schemas in docs/schema must be generated from this source.
 func TestSchemaFiles(t *testing.T) {
 	t.Parallel()
 	for _, k := range kindsOfFiles {
@@ -132,7 +132,8 @@ func TestSchemaFiles(t *testing.T) {
 	}
 }
 
-// What wfs reads fits the schema: the examples, the built-in workflows, and every file in the documentation.
+// All files that wfs accepts must match the schema: the examples, the built-in workflows, and all files in the
+// documentation.
 func TestSchemaAccepts(t *testing.T) {
 	t.Parallel()
 	config, workflow := newValidator(t, ConfigSchema()), newValidator(t, WorkflowSchema())
@@ -187,8 +188,8 @@ func TestSchemaAccepts(t *testing.T) {
 	}
 }
 
-// Every key of the table is read: a wrong value under it is found, by the decoder in that very line and by the schema.
-// So no key can be in the one and not in the other.
+// Every key of the table is read: the decoder finds a wrong value on its line, and so does the schema. So no key can be
+// missing in one of the two.
 func TestEveryKeyIsRead(t *testing.T) {
 	t.Parallel()
 	for _, k := range kindsOfFiles {
@@ -224,7 +225,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 	}
 }
 
-// The reference has a row for every key, and the default that it names is the table's.
+// The reference has a row for every key, with the default of the table.
 func TestEveryKeyIsDescribed(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../docs/workflows.md")
@@ -252,7 +253,7 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 	}
 }
 
-// Writing a default out changes nothing.
+// Writing a default explicitly changes nothing.
 func TestFallbacks(t *testing.T) {
 	t.Parallel()
 	lines := "version: 1\nagent: {command: a%s}\ngates:\n  t: {run: a%s}\n"
@@ -274,7 +275,7 @@ func TestFallbacks(t *testing.T) {
 	}
 }
 
-// wrongValues are values that a key of this shape must refuse.
+// wrongValues returns values that a key of this shape must refuse.
 func wrongValues(s shape) []*yaml.Node {
 	truth, text := &yaml.Node{Kind: yaml.ScalarNode, Value: "true"}, &yaml.Node{Kind: yaml.ScalarNode, Value: "x"}
 	nested := &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{{Kind: yaml.SequenceNode, Content: []*yaml.Node{text}}}}
@@ -285,7 +286,7 @@ func wrongValues(s shape) []*yaml.Node {
 	return []*yaml.Node{truth, nested, null}
 }
 
-// visitEntries calls see with every entry of a document that the table knows.
+// visitEntries calls see for every entry of a document that the table knows.
 func visitEntries(n *yaml.Node, s shape, seen map[*object]map[string]bool, see func(**yaml.Node, *object, *key)) {
 	visitObjects(n, s, func(n *yaml.Node, o *object) {
 		if seen[o] == nil {
@@ -300,7 +301,7 @@ func visitEntries(n *yaml.Node, s shape, seen map[*object]map[string]bool, see f
 	})
 }
 
-// visitObjects calls see with every mapping of a document that has a fixed set of keys.
+// visitObjects calls see for every mapping of a document that has a fixed set of keys.
 func visitObjects(n *yaml.Node, s shape, see func(*yaml.Node, *object)) {
 	switch s.kind {
 	case aList:
@@ -324,7 +325,7 @@ func visitObjects(n *yaml.Node, s shape, see func(*yaml.Node, *object)) {
 	}
 }
 
-// visitTable calls see with every key of the table.
+// visitTable calls see for every key of the table.
 func visitTable(o *object, done map[*object]bool, see func(*object, key)) {
 	if done[o] {
 		return

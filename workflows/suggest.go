@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Suggest returns the known word that was most likely meant, or "".
+// Suggest returns the known word that is most similar to a mistyped one, or "".
 func Suggest(word string, known []string) string {
 	word = plain(word)
 	if n := utf8.RuneCountInString(word); n == 0 || n > 40 {
-		return "" // longer ones are no typing mistakes, and would cost time
+		return "" // too long for a typing mistake, and slow to compare
 	}
 	best, least := "", 3
 	for _, k := range known {
-		// Half of a word must be right: "use" is not "run".
+		// Half of the word must match: "use" does not suggest "run".
 		if d := distance(word, plain(k)); d < least && 2*d < max(len(word), len(k)) {
 			best, least = k, d
 		}
@@ -22,10 +22,10 @@ func Suggest(word string, known []string) string {
 	return best
 }
 
-// plain makes the usual spellings of one key equal: no_progress, No-Progress.
+// plain makes the usual spellings of a key equal: no_progress, No-Progress.
 func plain(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
 
-// distance is the number of runes to insert, delete, replace or swap with their neighbour to turn a into b.
+// distance returns how many runes to insert, delete, replace or swap with their neighbour to turn a into b.
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
@@ -49,7 +49,7 @@ func distance(a, b string) int {
 	return last[len(y)]
 }
 
-// Alternatives says what could have been meant: the nearest known word, or all of them.
+// Alternatives returns a hint for an unknown word: the most similar known word, or all of them.
 func Alternatives(word string, known []string) string {
 	if near := Suggest(word, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)

@@ -12,21 +12,21 @@ import (
 	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
-// The types say by tags which keys there are in a configuration, a workflow and an agent card. Reading, layers,
-// JSON Schemas and the text of `wfs init` follow from them, and from help.txt. A key must be described in
-// docs/workflows.md: a test looks for it.
+// Tags of the types define the keys of a configuration, a workflow and an agent card. Reading, layers, JSON Schemas and
+// the text of `wfs init` follow from them, and from help.txt. Each key must be described in docs/workflows.md; a test
+// checks it.
 //
-//	is        what a value may be: a word of shapes, the words of an enumeration (a|b), bounds (1..10); else its Go type
-//	          says it. required: the key must be there; lowers: a repository may lower what the person's own
-//	          configuration sets, and not raise it
-//	key       its name, if it is not that of JSON
-//	default   what holds when the key is left out, as it would be written
-//	or        words that may stand instead
-//	holds     which of these places just one of the words of a command line has
-//	names     what the names of a mapping may be
-//	object    name of the object that the value is, if it is not that of its type; only: a key of that object alone
+//	is        valid values: a name from shapes, the words of an enumeration (a|b), or bounds (1..10); by default they
+//	          follow from the Go type. required: the key must be present; lowers: a repository may lower the value of
+//	          the user's own configuration, but not raise it
+//	key       the name of the key, if it differs from JSON
+//	default   the default value, in the notation of the file
+//	or        words that are valid in place of a value
+//	holds     places, exactly one of which must occur in a command line
+//	names     valid names in a mapping: a name from shapes
+//	object    name of the value's object, if it differs from its type; only: the key belongs to that object alone
 //	personal  why a repository's configuration may not set it
-//	alternatives  groups of keys, exactly one of which must be there; for short, either and with see object
+//	alternatives  groups of keys, exactly one of which must be present; for short, either and with see object
 
 // object is a mapping with a fixed set of keys.
 type object struct {
@@ -34,33 +34,34 @@ type object struct {
 	about string
 	keys  []key
 	oneOf [][]string // alternatives
-	// short is the key that a value which is no mapping stands for: `agent: claude -p` means its command.
+	// short is the key to use when the value is not a mapping: `agent: claude -p` sets its command.
 	short string
-	// either names keys of which only one may be there. Of two layers the higher one's replaces the lower one's.
+	// either names keys that exclude each other. If two layers have different ones, the higher layer's replaces the
+	// lower's.
 	either []string
-	// with are keys that mean something only beside the first of either.
+	// with are keys that are valid only together with the first of either.
 	with []string
 }
 
 type key struct {
 	name     string
-	about    string // one sentence or two, which an editor shows
+	about    string // one or two sentences, shown by editors
 	value    shape
 	fallback string // default
 	field    int
 }
 
-// shape is what a value may be.
+// shape describes the valid values of a key.
 type shape struct {
 	kind      kind
-	words     []string            // of aWord; of other kinds: words that may stand instead
+	words     []string            // of aWord; of other kinds: words that are valid in place of a value
 	low, high int                 // of aNumber
-	pattern   string              // of a text, or of a mapping's names, for the schema
+	pattern   string              // of a text, or of the names in a mapping, for the schema
 	line      bool                // the text is one line
-	problem   func(string) string // says what is wrong with a text, or with a mapping's name; "" for nothing
-	before    string              // stands between key and text in that message
-	noun      string              // what a list of these is a list of
-	places    []string            // which of these places the words of a command line hold; nil: whatever they hold
+	problem   func(string) string // returns the problem with a text, or with a mapping's name; "" for none
+	before    string              // comes between key and text in that message
+	noun      string              // the noun for the items of a list
+	places    []string            // a command line needs exactly one of these places; nil: not checked
 	of        *shape              // items of a list, values of a mapping
 	object    *object
 	required  bool
@@ -87,13 +88,13 @@ const (
 	anObject
 )
 
-// Patterns of texts. What wfs reads further rules into (a duration of at most a week) they let pass.
+// Patterns of texts. They also match some values that wfs refuses by further rules (a duration of more than a week).
 const (
 	notBlank        = `\S`
 	durationPattern = `^\+?([0-9]*\.?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$`
 )
 
-// shapes are those of texts and numbers that are written in a way of their own.
+// shapes are the shapes of texts and numbers with a notation of their own.
 var shapes = map[string]shape{
 	"version": {kind: aVersion},
 	"text":    isText,
@@ -117,7 +118,7 @@ var shapes = map[string]shape{
 	"decoder":  {kind: aWord, words: DecoderNames()},
 }
 
-// phaseNameProblem says what is wrong with the name of a phase, "" if nothing is.
+// phaseNameProblem returns the problem with the name of a phase, "" for none.
 func phaseNameProblem(s string) string {
 	if strings.EqualFold(s, string(Done)) || strings.EqualFold(s, string(NextLap)) {
 		return fmt.Sprintf("is taken: %s is a target of on:", strings.ToLower(s))
@@ -127,7 +128,7 @@ func phaseNameProblem(s string) string {
 
 var isText = shape{kind: aText, pattern: notBlank, noun: "words"}
 
-// oneLined is a text of one line, in which this function finds nothing wrong.
+// oneLined returns the shape of a text of one line; problem checks it further.
 func oneLined(noun, before string, problem func(string) string) shape {
 	return shape{kind: aText, pattern: notBlank, line: true, noun: noun, before: before, problem: problem}
 }
@@ -143,7 +144,7 @@ var (
 	worktreeObject = objectOf(reflect.TypeFor[Worktree](), "worktree")
 )
 
-// objectOf is the object of a type by this name. There is only one.
+// objectOf returns the object of a type with this name, always the same one.
 func objectOf(t reflect.Type, name string) *object {
 	id := name + " " + t.Name()
 	if objects[id] != nil {
@@ -179,7 +180,7 @@ func objectOf(t reflect.Type, name string) *object {
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// shapeOf is the shape of values of a type, under a key with these tags.
+// shapeOf returns the shape of values of a type, under a key with these tags.
 func shapeOf(t reflect.Type, tag reflect.StructTag) shape {
 	s := declared(tag.Get("is"))
 	s.personal = tag.Get("personal")
@@ -207,7 +208,7 @@ func shapeOf(t reflect.Type, tag reflect.StructTag) shape {
 	return s
 }
 
-// declared is what a tag says that a value may be.
+// declared returns the shape that an `is` tag describes.
 func declared(is string) shape {
 	var s shape
 	for w := range strings.FieldsSeq(is) {
@@ -228,7 +229,7 @@ func declared(is string) shape {
 	return s
 }
 
-// setKind goes by the type of a value whose tag says nothing about its kind.
+// setKind derives the kind of a value from its type, if the tag does not say it.
 func (s *shape) setKind(t reflect.Type, tag reflect.StructTag) {
 	switch {
 	case t == reflect.TypeFor[Command]():

@@ -2,17 +2,17 @@ package workflows
 
 import "slices"
 
-// Tamper says what follows when an attempt changes frozen tests so that they ask for less.
+// Tamper is the policy for attempts that weaken frozen tests.
 type Tamper string
 
 const (
-	TamperStrict Tamper = "strict" // the attempt fails; done twice in a row it stops the session
+	TamperStrict Tamper = "strict" // the attempt fails; the second time in a row stops the session
 	TamperReview Tamper = "review" // a person approves or rejects it
-	TamperWarn   Tamper = "warn"   // it is named wherever the work is shown
-	TamperOff    Tamper = "off"    // nobody looks
+	TamperWarn   Tamper = "warn"   // it is reported wherever the work is shown
+	TamperOff    Tamper = "off"    // it is not checked
 )
 
-// Red is the phase in which failing tests are written, nil when there is none.
+// Red returns the phase in which failing tests are written, nil for none.
 func (w *Workflow) Red() *Phase {
 	for i := range w.Phases {
 		if w.Phases[i].WritesTests() {
@@ -27,7 +27,7 @@ func (p *Phase) WritesTests() bool {
 	return slices.ContainsFunc(p.Gates, func(g Gate) bool { return g.Expect == ExpectRed })
 }
 
-// TamperIn is the policy of a phase. Where tests are written, changes of them are named and no more.
+// TamperIn returns the policy of a phase. In a phase that writes tests, changes of tests are only reported.
 func (w *Workflow) TamperIn(p *Phase) Tamper {
 	t := w.Tamper
 	if p.Tamper != "" {

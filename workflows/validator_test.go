@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// validator checks values against a JSON Schema (draft-07), as far as ours use it. A keyword that it does not know stops
-// the test: one that is passed over would prove nothing.
+// validator checks values against a JSON Schema (draft-07), as far as wfs's schemas use it. An unknown keyword stops
+// the test, because ignoring it would prove nothing.
 type validator struct {
 	t    *testing.T
 	root map[string]any
@@ -26,7 +26,7 @@ func newValidator(t *testing.T, schema []byte) *validator {
 	return v
 }
 
-// problem returns the first reason why a value does not fit, "" when it does.
+// problem returns the first reason why a value does not match, "" if it matches.
 func (v *validator) problem(value any) string { return v.check(v.root, value, "") }
 
 func (v *validator) check(s map[string]any, value any, at string) string {
@@ -141,7 +141,7 @@ func (v *validator) keyword(s map[string]any, keyword string, want, value any, a
 	return ""
 }
 
-// valueOf reads a YAML text as JSON has it.
+// valueOf reads a YAML text as a JSON value.
 func valueOf(t *testing.T, text []byte) any {
 	t.Helper()
 	r := &reader{file: "f"}
@@ -149,7 +149,7 @@ func valueOf(t *testing.T, text []byte) any {
 	if n == nil {
 		t.Fatalf("%v in\n%s", r.findings, text)
 	}
-	data, err := json.Marshal(plainValue(n)) // all numbers are float64 then
+	data, err := json.Marshal(plainValue(n)) // makes all numbers float64
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func TestParseWorkflow(t *testing.T) {
 	}
 }
 
-// mistakes are edits of a good file, and every finding that follows, one a line, with its hint after " | ".
+// mistakes are edits of a correct file with all expected findings, one per line, with the hint after " | ".
 type mistakes []struct{ name, old, new, want string }
 
 func (m mistakes) check(t *testing.T, good string, parse func(text string) []Finding) {
@@ -268,7 +268,7 @@ w.yaml:7: phase WORK: limits: same-failure must be a whole number from 1 to 1000
 			"w.yaml:8: phase LOST cannot be reached from WORK"},
 		{"never done", "{pass: done}", "{pass: A}\n  A:\n    gates: [{use: tests}]\n    on: {pass: WORK}",
 			"w.yaml:5: phase WORK never leads to done\nw.yaml:8: phase A never leads to done"},
-		// Whatever OTHER was meant to be: B may be it.
+		// OTHER is a typing mistake that may stand for B.
 		{"unknown target, no more findings", "{pass: done}", "{pass: OTHER}\n  B:\n    gates: [{use: tests}]\n    on: {pass: done}",
 			`w.yaml:7: phase WORK: on: pass leads to "OTHER", which is not a phase (known: WORK, B, done, next-lap)`},
 	}.check(t, small, func(text string) []Finding {

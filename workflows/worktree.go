@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// Worktree says how a work tree of a session's own is made.
+// Worktree is the configuration of a separate work tree for a session.
 type Worktree struct {
-	// Dir is where: a path with {slug}, and {repo} if it likes, relative to the main work tree.
+	// Dir is its path with {slug}, and optionally {repo}, relative to the main work tree.
 	Dir string `json:"dir" is:"dir" default:"../{repo}-{slug}"`
-	// Copy are patterns of untracked and ignored files of the main work tree, from its top, Link are paths there.
+	// Copy are patterns of untracked and ignored files of the main work tree, from its top. Link are paths there.
 	Copy    []string      `json:"copy,omitempty" is:"copy"`
 	Link    []string      `json:"link,omitempty" is:"link"`
-	Setup   Command       `json:"setup,omitzero" is:""`        // run in the new work tree before anything is judged
+	Setup   Command       `json:"setup,omitzero" is:""`        // runs in the new work tree before any gate
 	Timeout time.Duration `json:"timeout" is:"" default:"30m"` // of Setup
 }
 
-// Defaults of work trees: beside the repository, and as long for a set-up as an agent may be silent.
+// Defaults of work trees: next to the repository. A set-up may run as long as an agent may be silent.
 const (
 	DefaultWorktreeDir     = "../{repo}-{slug}"
 	DefaultWorktreeTimeout = 30 * time.Minute
 )
 
-// ExpandDir fills in the template of a work tree's directory.
+// ExpandDir fills in the directory template.
 func (w Worktree) ExpandDir(repo, slug string) string {
 	return strings.NewReplacer("{repo}", repo, "{slug}", slug).Replace(w.Dir)
 }
 
-// check reports a directory that a repository may not choose: it has a say about names below its work tree and right
-// beside it, and about no other place of a person's machine.
+// check reports a directory that a repository may not choose. It may choose one below its work tree or directly next to
+// it, but nowhere else on the user's machine.
 func (w *Worktree) check(r *reader, at string) {
 	trimSlashes(w.Copy)
 	trimSlashes(w.Link)

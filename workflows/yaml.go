@@ -11,11 +11,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// MaxFileSize is the largest workflow or configuration file that is read, in bytes. Files that people write are a
-// hundredth of it; the bound keeps a hostile one from costing memory and time.
+// MaxFileSize is the maximum size of a workflow or configuration file, in bytes. Real files are a hundredth of it; the
+// limit protects memory and time against a hostile file.
 const MaxFileSize = 1 << 20
 
-// load reads the one document of a file. It returns nil when there is nothing to look at.
+// load reads the only document of a file. It returns nil for a file that cannot be checked further.
 func (r *reader) load(text []byte) *yaml.Node {
 	if len(text) > MaxFileSize {
 		r.failIn(1, "", "the file has %d bytes; at most %d are read", len(text), MaxFileSize)
@@ -51,9 +51,9 @@ func (r *reader) load(text []byte) *yaml.Node {
 	return root
 }
 
-// prepare reports anchors and aliases, which wfs does not expand: what runs must stand where it is read, and a
-// few lines of aliases can stand for gigabytes. It moves mappings and lists to the line of their key, where a
-// person looks for them.
+// prepare reports anchors and aliases, which wfs does not expand: a command must be written where it is used, and a few
+// lines of aliases can expand to gigabytes. It sets the line of mappings and lists to that of their key, where a person
+// looks for them.
 func (r *reader) prepare(n *yaml.Node) {
 	if n.Anchor != "" {
 		r.failIn(n.Line, "", "anchors (&%s) are not supported: write the value out where it is used", clip(n.Anchor))
@@ -69,16 +69,16 @@ func (r *reader) prepare(n *yaml.Node) {
 	}
 }
 
-// mappingOf is a mapping with one key, which stands where its value does.
+// mappingOf returns a mapping with one key, on the line of its value.
 func mappingOf(key string, value *yaml.Node) *yaml.Node {
 	name := &yaml.Node{Kind: yaml.ScalarNode, Value: key, Line: value.Line}
 	return &yaml.Node{Kind: yaml.MappingNode, Line: value.Line, Content: []*yaml.Node{name, value}}
 }
 
-// plainValue returns the value of a node as Go has it.
+// plainValue returns the value of a node as a Go value.
 func plainValue(n *yaml.Node) any {
 	var v any
-	_ = n.Decode(&v) // what cannot be decoded has been reported
+	_ = n.Decode(&v) // mistakes were reported before
 	return v
 }
 
@@ -94,9 +94,9 @@ func (r *reader) syntax(text []byte, err error) {
 	r.failIn(syntaxLine(text, line), "", "this is not valid YAML: %s", message)
 }
 
-// syntaxLine finds the line of a syntax error. The parser names the start of the block that it was in, which may be
-// the first line of the file, or a line beside the right one. The right one is the first after the longest run of lines
-// that can be read by itself. Large files keep the parser's word, so that the cost is bounded.
+// syntaxLine finds the line of a syntax error. The parser reports the start of the enclosing block, which may be the
+// first line of the file, or a line next to the right one. The right one is the first after the longest part of the
+// file that is valid by itself. For large files it returns the reported line, to limit the cost.
 func syntaxLine(text []byte, reported int) int {
 	const maxBytes, maxLines = 32 << 10, 500
 	lines := bytes.SplitAfter(text, []byte("\n"))

@@ -14,17 +14,17 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Absent knows the sessions that are not here: deleted, not fetched, or without their ledger.
+// Absent describes sessions that are not in this clone: deleted, not fetched, or without their ledger.
 type Absent struct{ w *Workspace }
 
-// Deleted is a session that was deleted and is kept.
+// Deleted is a deleted session whose refs are kept.
 type Deleted struct {
 	ID        session.ID `json:"id"`
 	DeletedAt int64      `json:"deleted_at"`
 	Kept      string     `json:"kept"` // prefix of refs
 }
 
-// Deletions lists what was deleted and is kept, the newest first.
+// Deletions lists the deletions that can be restored, the newest first.
 func (a *Absent) Deletions(ctx context.Context) ([]Deleted, error) {
 	refs, err := a.w.Repo.RefsBelow(ctx, strings.TrimSuffix(transition.DeletedPrefix, "/"))
 	if err != nil {
@@ -49,8 +49,8 @@ func (a *Absent) Deletions(ctx context.Context) ([]Deleted, error) {
 	return all, nil
 }
 
-// KeptOf is the directory of the refs that the newest deletion of a session keeps, with a slash at its end, ""
-// for none.
+// KeptOf returns the prefix of the refs that the newest deletion of a session keeps, with a slash at its end, "" for
+// none.
 func (a *Absent) KeptOf(ctx context.Context, id session.ID) (string, error) {
 	all, err := a.Deletions(ctx)
 	if i := slices.IndexFunc(all, func(d Deleted) bool { return d.ID == id }); i >= 0 {
@@ -59,7 +59,7 @@ func (a *Absent) KeptOf(ctx context.Context, id session.ID) (string, error) {
 	return "", err
 }
 
-// refusal says why a session that was named is not here, nil for no special reason.
+// refusal returns why a named session is not in this clone, nil if there is no special reason.
 func (a *Absent) refusal(ctx context.Context, id session.ID) error {
 	if kept, err := a.KeptOf(ctx, id); err == nil && kept != "" {
 		return session.Refuse(session.RefuseNoSession, "wfs delete --restore "+string(id), "session %q was deleted", id)
@@ -67,8 +67,8 @@ func (a *Absent) refusal(ctx context.Context, id session.ID) error {
 	return a.notFetched(ctx, id)
 }
 
-// LostLedger returns the error that says so when HEAD is on the branch of a session whose ledger is gone: with it the
-// session is, for every command. One that this clone has never had in hand may be in the clone that it was cloned from.
+// LostLedger returns an error if HEAD is on the branch of a session without a ledger: no command can use such a
+// session. If this clone has never opened it, the clone's remote may have it.
 func (a *Absent) LostLedger(ctx context.Context) error {
 	head, err := a.w.Repo.Head(ctx)
 	if err != nil {
@@ -88,7 +88,8 @@ func (a *Absent) LostLedger(ctx context.Context) error {
 	return &session.NoLedgerError{ID: id}
 }
 
-// notFetched refuses a session whose branch came with git clone or git fetch, and whose ledger did not, nil for others.
+// notFetched refuses a session whose branch was cloned or fetched without its ledger. It returns nil for other
+// sessions.
 func (a *Absent) notFetched(ctx context.Context, id session.ID) error {
 	remote, err := a.remoteWith(ctx, func(name string) bool { return name == string(id) })
 	if err != nil || remote == "" {
@@ -98,7 +99,7 @@ func (a *Absent) notFetched(ctx context.Context, id session.ID) error {
 		"the branch of %s is of %s, and the session itself was not fetched from there", id, remote)
 }
 
-// remoteWith names a remote that is known to have the branch of a session that is not here, "" for none.
+// remoteWith returns a remote that has the branch of a wanted session that is not in this clone, "" for none.
 func (a *Absent) remoteWith(ctx context.Context, wanted func(id string) bool) (string, error) {
 	refs, err := a.w.Repo.RefsBelow(ctx, "refs/remotes")
 	if err != nil {
@@ -116,7 +117,8 @@ func (a *Absent) remoteWith(ctx context.Context, wanted func(id string) bool) (s
 	return "", nil
 }
 
-// fetchCommand fetches the sessions of a remote. A branch that HEAD is on is here already, and git would not move it.
+// fetchCommand returns the command that fetches the sessions of a remote. It omits branches if HEAD is on one of them,
+// because git would refuse to move it.
 func (a *Absent) fetchCommand(ctx context.Context, remote string) string {
 	command := "git fetch " + safetext.ShellWord(remote) + " 'refs/wfs/*/ledger:refs/wfs/*/ledger'"
 	if head, err := a.w.Repo.Head(ctx); err == nil && !strings.HasPrefix(head.Ref, session.BranchPrefix) {
@@ -125,7 +127,7 @@ func (a *Absent) fetchCommand(ctx context.Context, remote string) string {
 	return command
 }
 
-// SomeRemote names a remote that has sessions which are not here, and the command that fetches them, "" for none.
+// SomeRemote returns a remote with sessions that are not in this clone, and the command that fetches them, "" for none.
 func (a *Absent) SomeRemote(ctx context.Context) (remote, command string) {
 	remote, err := a.remoteWith(ctx, func(string) bool { return true })
 	if err != nil || remote == "" {
@@ -134,7 +136,8 @@ func (a *Absent) SomeRemote(ctx context.Context) (remote, command string) {
 	return remote, a.fetchCommand(ctx, remote)
 }
 
-// LedgerHint is the command that puts a ledger back where this clone saw it last, if that commit is still there.
+// LedgerHint returns the command that restores a ledger's ref to the commit that this clone saw last, if it still
+// exists.
 func (a *Absent) LedgerHint(id session.ID) string {
 	if tip := a.w.Clone.Session(id).LastTip(); tip != "" {
 		if there, err := a.w.Repo.Exists(context.Background(), tip); err == nil && there {

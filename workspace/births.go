@@ -12,8 +12,8 @@ import (
 // Births prepares new sessions.
 type Births struct{ w *Workspace }
 
-// StartAt says where a session begins. On a session's branch a new one begins where that session began, not on
-// top of its checkpoints; from, a commit or branch, says otherwise.
+// StartAt sets where a session begins. On the branch of a session, a new one begins at that session's base, not on top
+// of its checkpoints. from, a commit or branch, overrides this.
 func (b *Births) StartAt(ctx context.Context, birth *transition.Birth, from string) error {
 	repo := b.w.Repo
 	cur, err := b.w.Current(ctx)
@@ -61,7 +61,7 @@ func (b *Births) Fork(ctx context.Context, from string, budget workflows.Budget)
 	if err != nil {
 		return none(err)
 	}
-	settings, err := b.w.Settings(list) // for a work tree of its own
+	settings, err := b.w.Settings(list) // for a separate work tree
 	if err != nil {
 		return none(err)
 	}
@@ -82,7 +82,7 @@ func (b *Births) Fork(ctx context.Context, from string, budget workflows.Budget)
 	return birth, settings, err
 }
 
-// forkedFrom is the checkpoint that a fork continues from: the one that is named, or the present one of a session.
+// forkedFrom returns the checkpoint that a fork continues from: the named one, or the current one of a session.
 func (b *Births) forkedFrom(ctx context.Context, from string) (session.ID, int, error) {
 	id, n, err := b.w.Address(ctx, from)
 	if _, isNumber := CheckpointNumber(from); err == nil || isNumber || IsCheckpoint(from) {

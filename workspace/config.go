@@ -20,7 +20,7 @@ import (
 // Config reads configuration, workflows and agent cards.
 type Config struct{ w *Workspace }
 
-// ownFile reads a file of the user's own configuration, nil when there is none.
+// ownFile reads a file of the user's own configuration, nil if there is none.
 func ownFile(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	if file == "" || errors.Is(err, fs.ErrNotExist) {
@@ -65,8 +65,8 @@ func (c *Config) OwnCards() (Rules, error) {
 	return list, err
 }
 
-// Cards are the agents that can be named here: those that are built in, then the repository's, then the user's own. A
-// later one replaces an earlier one: which program works here is the user's decision first.
+// Cards returns the known agents: the built-in ones, then the repository's, then the user's own. A later one replaces
+// an earlier one, because the user decides which programs run.
 func (c *Config) Cards(list Rules) (workflows.Cards, error) {
 	own, err := c.OwnCards()
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *Config) Cards(list Rules) (workflows.Cards, error) {
 	return cards, Wrong(findings)
 }
 
-// ReadCards adds cards to those that are built in.
+// ReadCards adds cards to the built-in ones.
 func ReadCards(files Rules) (workflows.Cards, []workflows.Finding) {
 	cards := workflows.BuiltinCards()
 	var findings []workflows.Finding
@@ -96,7 +96,7 @@ func ReadCards(files Rules) (workflows.Cards, []workflows.Finding) {
 	return cards, findings
 }
 
-// InstalledAgents are the agents whose programs are there: claude first, because most people have it.
+// InstalledAgents returns the agents whose programs are installed, claude first, because it is the most common.
 func (c *Config) InstalledAgents(cards workflows.Cards) []string {
 	var names []string
 	for _, name := range cards.Names() {
@@ -110,7 +110,7 @@ func (c *Config) InstalledAgents(cards workflows.Cards) []string {
 	return names
 }
 
-// variables are what the environment may set. Nothing else of it is a setting.
+// variables are all settings that the environment can set.
 var variables = []struct{ name, key string }{
 	{"WFS_WORKFLOW", "workflow"},
 	{"WFS_AGENT", "agent"},
@@ -127,8 +127,8 @@ func IsSetting(name string) bool {
 	return false
 }
 
-// Layers are all layers of configuration, the lowest first: the user's own file, the repository's, this clone's, the
-// environment, and what was typed. list is what was read below .wfs/, nil outside a repository.
+// Layers returns all layers of configuration, the lowest first: the user's own file, the repository's, this clone's,
+// the environment, and the typed ones. list are the files below .wfs/, nil outside a repository.
 func (c *Config) Layers(list Rules, typed ...workflows.Layer) ([]workflows.Layer, error) {
 	var layers []workflows.Layer
 	env := c.w.Env
@@ -144,7 +144,7 @@ func (c *Config) Layers(list Rules, typed ...workflows.Layer) ([]workflows.Layer
 			layers = append(layers, workflows.Layer{Source: source, Name: f.Path, Text: f.Text})
 		}
 	}
-	if env.Get("WFS_RUN_ID") != "" { // they say where that run stands, and are not meant for other sessions
+	if env.Get("WFS_RUN_ID") != "" { // they are meant for that run, and not for other sessions
 		return append(layers, c.typed(typed)...), nil
 	}
 	var set []workflows.Layer
@@ -155,7 +155,7 @@ func (c *Config) Layers(list Rules, typed ...workflows.Layer) ([]workflows.Layer
 	return append(layers, c.typed(append(set, typed...))...), nil
 }
 
-// typed are the layers that say something. The agent script:FILE is relative to where it is typed.
+// typed returns the layers that are not empty. The agent script:FILE is relative to the current directory.
 func (c *Config) typed(list []workflows.Layer) (layers []workflows.Layer) {
 	for _, l := range list {
 		if file, ok := strings.CutPrefix(l.Value, "script:"); ok && l.Key == "agent" {
@@ -185,7 +185,7 @@ func (c *Config) Settings(list Rules, typed ...workflows.Layer) (*workflows.Sett
 	return s, nil
 }
 
-// ProjectSettings is Settings for a command that judges: they must say how this project is tested.
+// ProjectSettings is Settings for a command that judges: the project must have a test command.
 func (c *Config) ProjectSettings(list Rules, typed ...workflows.Layer) (*workflows.Settings, error) {
 	s, err := c.Settings(list, typed...)
 	if err == nil && list.Find(ConfigPath) == nil && len(s.Config.Gates) == 0 {
@@ -198,7 +198,7 @@ func (c *Config) ProjectSettings(list Rules, typed ...workflows.Layer) (*workflo
 	return s, err
 }
 
-// OwnSettings reads all layers of configuration, of a repository if there is one.
+// OwnSettings reads all layers of configuration, including those of the repository if there is one.
 func (c *Config) OwnSettings(ctx context.Context) (*workflows.Settings, error) {
 	err := c.w.Open(ctx)
 	if errors.Is(err, gitcmd.ErrNotRepository) {
@@ -214,7 +214,7 @@ func (c *Config) OwnSettings(ctx context.Context) (*workflows.Settings, error) {
 	return c.Settings(list)
 }
 
-// ProposeWorktree says what a new work tree of this project lacks, and its gates need.
+// ProposeWorktree returns settings for what a new work tree of this project lacks and its gates need.
 func (c *Config) ProposeWorktree(ignored []string, gates []workflows.Gate) workflows.Worktree {
 	return detect.Worktree(c.w.Repo.Root(), ignored, gates, func(program string) bool {
 		_, err := proc.LookPath(program, c.w.Env.Get("PATH"))

@@ -17,7 +17,7 @@ type Detached struct {
 	Exit    int
 }
 
-// Detach starts a run that the terminal has nothing to do with, and returns when it drives the session or has ended.
+// Detach starts a run that is independent of the terminal. It returns once the run drives the session, or has ended.
 func (h *Hands) Detach(ctx context.Context, id session.ID, argv []string) (d Detached, err error) {
 	if err := h.w.NotHeld(id, "is in use"); err != nil {
 		return d, err
@@ -41,7 +41,7 @@ func (h *Hands) Detach(ctx context.Context, id session.ID, argv []string) (d Det
 			return d, err
 		}
 		select {
-		case d.Exit = <-ended: // without driving: there was nothing to do, or something is in the way
+		case d.Exit = <-ended: // ended without driving: there was nothing to do, or it was refused
 			return d, nil
 		case <-ctx.Done():
 			h.w.Front.Note("the run may still begin: wfs status %s", id)
@@ -51,7 +51,7 @@ func (h *Hands) Detach(ctx context.Context, id session.ID, argv []string) (d Det
 	}
 }
 
-// isDriving reports whether a process has written that it drives the session.
+// isDriving reports whether a process has recorded that it drives the session.
 func (h *Hands) isDriving(ctx context.Context, f *history.Follower, pid int) (bool, error) {
 	steps, err := f.Next(ctx)
 	for _, s := range steps {

@@ -13,13 +13,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Drivers says which sessions of this clone other processes are working on.
+// Drivers finds the sessions of this clone that other processes are working on.
 type Drivers struct {
 	clone *registry.Clone
 	env   *Env
 }
 
-// PeoplesWords are the commands by which people decide, whatever session they are about: no agent may do so for them.
+// PeoplesWords are the commands by which people decide, about any session. Agents must not use them.
 var PeoplesWords = []string{
 	"note", "approve", "reject", "allow", "finish", "stop", "abandon", "delete", "edit", "trust",
 	"gc", "uninstall", "undo", "redo", "status --seen", "run --agree", "run --note",
@@ -27,12 +27,12 @@ var PeoplesWords = []string{
 	"run --reset-breaker", "run --ignore-survivors",
 }
 
-// ForPeople reports whether a command, "wfs allow" for one, is one of PeoplesWords.
+// ForPeople reports whether a command, such as "wfs allow", is one of PeoplesWords.
 func ForPeople(command string) bool {
 	return slices.Contains(PeoplesWords, strings.TrimPrefix(command, "wfs "))
 }
 
-// ByAgent refuses such a command within a run.
+// ByAgent returns the refusal of such a command within a run.
 func ByAgent(command string) error {
 	return session.Refuse(session.RefuseUsage, "ask in $WFS_RESULT",
 		"%s is for people; an agent's run cannot use it", command)
@@ -42,7 +42,7 @@ func ByAgent(command string) error {
 func IsRun(who registry.Holder) bool { return strings.HasPrefix(who.Command, "wfs run") }
 
 // Undriven refuses a person's command while a run drives one of these sessions: its agent could type it as well, and no
-// variable of the environment tells the two apart.
+// environment variable distinguishes the two.
 func (d *Drivers) Undriven(command string, ids ...session.ID) error {
 	for _, id := range ids {
 		who, held, err := d.clone.Session(id).Driver()
@@ -58,7 +58,7 @@ func (d *Drivers) Undriven(command string, ids ...session.ID) error {
 	return nil
 }
 
-// NoneDriven is Undriven for what concerns all sessions of this clone.
+// NoneDriven is Undriven for commands that concern all sessions of this clone.
 func (d *Drivers) NoneDriven(command string) error {
 	ids, err := d.clone.Sessions()
 	if err != nil {
@@ -67,8 +67,8 @@ func (d *Drivers) NoneDriven(command string) error {
 	return d.Undriven(command, ids...)
 }
 
-// notWithin refuses a person's command to processes that a run started, whatever session it is about and whatever its
-// environment says: the lock of that session would not refuse it.
+// notWithin refuses a person's command to processes that a run started, for any session and regardless of the
+// environment: the lock of another session would not stop them.
 func (d *Drivers) notWithin(command string) error {
 	if !ForPeople(command) {
 		return nil
@@ -81,13 +81,13 @@ func (d *Drivers) notWithin(command string) error {
 	return err
 }
 
-// DrivenElsewhere reports whether a run of another process drives a session of this clone, or that cannot be known.
+// DrivenElsewhere reports whether a run of another process drives a session of this clone, or if that is unknown.
 func (d *Drivers) DrivenElsewhere() bool {
 	run, err := d.anyRun(func(pid int) bool { return pid != os.Getpid() })
 	return run || err != nil
 }
 
-// anyRun reports whether a session is driven by a run whose process is one of these.
+// anyRun reports whether a run drives a session and its process id satisfies is.
 func (d *Drivers) anyRun(is func(pid int) bool) (bool, error) {
 	ids, err := d.clone.Sessions()
 	if err != nil {
@@ -105,7 +105,8 @@ func (d *Drivers) anyRun(is func(pid int) bool) (bool, error) {
 	return false, nil
 }
 
-// Driver reports who drives a session. The text of a lock is written a moment after it is taken.
+// Driver returns the process that drives a session. It waits a moment for the text of a lock, which is written after
+// the lock is taken.
 func (d *Drivers) Driver(ctx context.Context, id session.ID) (registry.Holder, bool, error) {
 	for try := 0; ; try++ {
 		who, held, err := d.clone.Session(id).Driver()
@@ -135,7 +136,7 @@ func (d *Drivers) driven(id session.ID) bool {
 	return err != nil || held
 }
 
-// NotHeld refuses a session that another process works on. what is said of it, such as "is in use".
+// NotHeld refuses a session that another process works on. what completes the message, such as "is in use".
 func (d *Drivers) NotHeld(id session.ID, what string) error {
 	who, held, err := d.clone.Session(id).Driver()
 	if err == nil && held {
@@ -144,22 +145,22 @@ func (d *Drivers) NotHeld(id session.ID, what string) error {
 	return err
 }
 
-// HeldBy refuses a command because of a lock that another process holds.
+// HeldBy returns a refusal because of a lock that another process holds.
 func (d *Drivers) HeldBy(who registry.Holder, format string, args ...any) error {
 	return &registry.HeldError{Holder: who, What: fmt.Sprintf(format, args...), At: d.env.Now().Unix()}
 }
 
-// Post leaves a request in a session's inbox.
+// Post adds a request to a session's inbox.
 func (d *Drivers) Post(id session.ID, r session.Request) (session.Request, error) {
 	return d.clone.Session(id).Inbox().Post(r, d.env.Now(), d.env.NewID(4))
 }
 
 const (
-	endWait  = 30 * time.Second // for a run that was signalled: its agent has a few seconds to end by itself
+	endWait  = 30 * time.Second // after the signal: the agent has a few seconds to end by itself
 	endEvery = 200 * time.Millisecond
 )
 
-// EndRun signals a run as Ctrl-C in its terminal does, and waits for its end.
+// EndRun signals a run like Ctrl-C in its terminal, and waits for its end.
 func (d *Drivers) EndRun(ctx context.Context, id session.ID, who registry.Holder) error {
 	drives := func() (bool, error) { return d.Drives(id, who) }
 	if err := proc.Terminate(who.PID, drives); err != nil {
@@ -183,7 +184,7 @@ func (d *Drivers) EndRun(ctx context.Context, id session.ID, who registry.Holder
 	}
 }
 
-// SeeInterrupted corrects the state of a session whose last event says running, and that no process drives.
+// SeeInterrupted corrects the state of a session whose last event says running, but which no process drives.
 func (d *Drivers) SeeInterrupted(s *session.Session) error {
 	if s.Status != session.StatusRunning {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/engine/decide"
 )
 
-// Env is the part of a process's surroundings that commands use: package cmd reads it from the system, tests
-// make it up.
+// Env is the part of a process's environment that commands use. Package cmd reads it from the system; tests provide
+// their own.
 type Env struct {
 	Dir     string // working directory
 	Environ []string
@@ -29,7 +29,7 @@ func (e Env) Abs(path string) string {
 	return filepath.Join(e.Dir, path)
 }
 
-// Day is the day that a time is in, by the clock of this machine.
+// Day returns the day that contains a time, in this machine's time zone.
 func (e Env) Day(t time.Time) decide.Day {
 	t = t.In(e.Now().Location())
 	y, m, d := t.Date()
@@ -54,8 +54,8 @@ func (e Env) Lookup(name string) (value string, set bool) {
 	return "", false
 }
 
-// userDir is a directory for files of the user: below the variable if that is an absolute path, else below
-// HOME; "" when neither is set.
+// userDir returns a directory for files of the user: below the variable if that is an absolute path, else below HOME;
+// "" if neither is set.
 func (e Env) userDir(variable, below string) string {
 	if d := e.Get(variable); filepath.IsAbs(d) {
 		return filepath.Join(d, "wfs")
@@ -66,7 +66,7 @@ func (e Env) userDir(variable, below string) string {
 	return ""
 }
 
-// StateDir is where wfs keeps state that belongs to the user and not to a repository.
+// StateDir returns the directory for state that belongs to the user and not to a repository.
 func (e Env) StateDir() (string, error) {
 	if dir := e.userDir("XDG_STATE_HOME", ".local/state"); dir != "" {
 		return dir, nil
@@ -74,15 +74,15 @@ func (e Env) StateDir() (string, error) {
 	return "", fmt.Errorf("neither XDG_STATE_HOME nor HOME is set: there is no place to remember what you trust")
 }
 
-// TempDir is where runs get temporary directories of their own, "" when there is no such place.
+// TempDir returns the directory for temporary directories of runs, "" if there is no place for it.
 func (e Env) TempDir() string { return fileIn(e.userDir("XDG_STATE_HOME", ".local/state"), "tmp") }
 
-// CacheFile is a file in the user's cache directory, "" when there is no such place.
+// CacheFile returns the path of a file in the user's cache directory, "" if there is no place for it.
 func (e Env) CacheFile(name string) string {
 	return fileIn(e.userDir("XDG_CACHE_HOME", ".cache"), name)
 }
 
-// ConfigFile is the user's configuration for all repositories, "" when there is no place for it.
+// ConfigFile returns the path of the user's configuration for all repositories, "" if there is no place for it.
 func (e Env) ConfigFile() string {
 	return fileIn(e.userDir("XDG_CONFIG_HOME", ".config"), "config.yaml")
 }

@@ -8,23 +8,23 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Hands gives a verb its session.
+// Hands opens the session of a command for writing.
 type Hands struct{ w *Workspace }
 
-// Request is how a verb needs a session.
+// Request says how a command needs a session.
 type Request struct {
-	Command string // as locks name it
-	Session string // as it was typed, "" for the current one
+	Command string // its name in locks
+	Session string // as typed, "" for the current one
 	Current bool   // it must be checked out, and HEAD on a branch
 	Trusted bool   // its commands will run
-	// Undriven refuses while a run drives it: the agent could type the command as well.
+	// Undriven refuses the command while a run drives the session, because the agent could type it as well.
 	Undriven bool
-	// Locked is called when the locks are held, and before the session recovers. It may be nil.
+	// Locked is called once the locks are held, before the session recovers. It may be nil.
 	Locked func(session.ID)
 }
 
-// InHand opens a session for writing in the work tree that has it checked out: it takes the locks in their order, and
-// completes or drops what a killed command had begun.
+// InHand opens a session for writing in the work tree that has it checked out. It takes the locks in their order, and
+// completes or undoes the unfinished work of a killed command.
 func (h *Hands) InHand(ctx context.Context, r Request) (*engine.Hand, error) {
 	if err := h.w.EnterNamed(ctx, r.Session); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (h *Hands) InHand(ctx context.Context, r Request) (*engine.Hand, error) {
 	return h.Take(ctx, id)
 }
 
-// HoldAndTake locks a session and opens it for writing. The caller has called Begin or Ready.
+// HoldAndTake locks a session and opens it for writing. The caller must have called Begin or Ready.
 func (h *Hands) HoldAndTake(ctx context.Context, command string, id session.ID) (*engine.Hand, error) {
 	if err := h.w.Hold(command, id); err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func (h *Hands) HoldAndTake(ctx context.Context, command string, id session.ID) 
 	return h.Take(ctx, id)
 }
 
-// Enter takes a session in hand that is about to become current in this work tree. Edits of the session that is current
-// here become a checkpoint of it, which is returned. The caller has called Begin.
+// Enter opens a session for writing that is about to become current in this work tree. Edits of the session that is
+// current here become a checkpoint of it, which is returned. The caller must have called Begin.
 func (h *Hands) Enter(ctx context.Context, command string, id session.ID) (*engine.Hand, *session.Checkpoint, error) {
 	saved, err := h.Leave(ctx, command, id)
 	if err != nil {
@@ -85,8 +85,8 @@ func (h *Hands) Enter(ctx context.Context, command string, id session.ID) (*engi
 	return hand, saved, err
 }
 
-// Leave makes the current session ready to be left for another one, "" for a session that is still to be created: it
-// locks both, and makes a checkpoint of the edits.
+// Leave prepares the switch from the current session to another one, or to a new one if target is "". It locks both,
+// and makes a checkpoint of the edits.
 func (h *Hands) Leave(ctx context.Context, command string, target session.ID) (*session.Checkpoint, error) {
 	cur, err := h.w.Current(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func (h *Hands) Leave(ctx context.Context, command string, target session.ID) (*
 	return saved, err
 }
 
-// LeaveFor takes the current session in hand, to leave it for a branch that is no session's.
+// LeaveFor opens the current session for writing, before HEAD moves to a branch that is not a session's.
 func (h *Hands) LeaveFor(ctx context.Context, command string, cur session.ID, branch string) (*engine.Hand,
 	*session.Checkpoint, error) {
 	if err := h.w.Hold(command, cur); err != nil {
@@ -122,7 +122,7 @@ func (h *Hands) LeaveFor(ctx context.Context, command string, cur session.ID, br
 	return h.saveEdits(ctx, cur, func() error { return h.w.Engine.Free(ctx, branch) })
 }
 
-// saveEdits makes a checkpoint of the edits of a session that is left. check is called before.
+// saveEdits makes a checkpoint of the edits of a session before HEAD leaves it. It calls check first.
 func (h *Hands) saveEdits(ctx context.Context, cur session.ID, check func() error) (*engine.Hand,
 	*session.Checkpoint, error) {
 	hand, err := h.Take(ctx, cur)
@@ -139,7 +139,7 @@ func (h *Hands) saveEdits(ctx context.Context, cur session.ID, check func() erro
 	return hand, saved, err
 }
 
-// Take opens a session for writing. The caller holds its lock.
+// Take opens a session for writing. The caller must hold its lock.
 func (h *Hands) Take(ctx context.Context, id session.ID) (*engine.Hand, error) {
 	h.w.Front.Opening()
 	h.w.About = id

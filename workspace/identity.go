@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
-// know makes sure that this clone, and this work tree, are what they seem to be, before anything is written. A
-// copy of a clone gets an identity of its own: what runs in the original is not its affair.
+// know checks the identity of this clone and this work tree before anything is written. A copy of a clone gets a new
+// identity, because the runs of the original do not belong to it.
 func (p *Places) know(ctx context.Context) error {
 	place, was, now, err := p.w.Clone.Whence()
 	if err != nil {
@@ -28,7 +28,7 @@ func (p *Places) know(ctx context.Context) error {
 		if now.ID == "" {
 			now.ID = p.w.Env.NewID(16)
 		}
-		if err := p.w.Clone.Identify(now); err != nil { // last: what was not done is done again
+		if err := p.w.Clone.Identify(now); err != nil { // last, so that unfinished steps are repeated
 			return err
 		}
 	}
@@ -40,7 +40,7 @@ func (p *Places) know(ctx context.Context) error {
 	return err
 }
 
-// cloneCopied notes the runs of the clone that this one is a copy of: they are not its own.
+// cloneCopied records the runs of the original clone as foreign to this copy.
 func (p *Places) cloneCopied(ctx context.Context, was registry.Identity, now *registry.Identity) error {
 	p.w.Front.Note("this clone is a copy of %s: its runs continue there, and not here", was.Path)
 	runs, kept, err := p.w.Clone.LeaveHalfMade()
@@ -62,8 +62,8 @@ func (p *Places) cloneCopied(ctx context.Context, was registry.Identity, now *re
 	return nil
 }
 
-// cloneMoved brings along what knows this clone by its path: the user's marks of trust, which are bound to the
-// content that was trusted. Linked work trees are for git to connect again.
+// cloneMoved updates data that is stored by the path of the clone: the user's trust, which is bound to the trusted
+// content. Linked work trees have to be reconnected with git.
 func (p *Places) cloneMoved(ctx context.Context, from, to string) error {
 	store, err := p.w.TrustStore()
 	if err != nil {

@@ -15,18 +15,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Locks are the locks that this command holds: first that of its work tree, then those of sessions. The system releases
+// Locks are the locks of this command: first the lock of its work tree, then those of sessions. The system releases
 // them when the process ends.
 type Locks struct {
 	w     *Workspace
 	held  []*durable.Lock
-	since int64 // Unix seconds: when the first lock was asked for
-	// Sessions that Begin has locked already: Claimed to complete its move, recovered because locks of its dead
-	// run were in the way.
+	since int64 // Unix seconds: when the first lock was requested
+	// Sessions that Begin has already locked: Claimed, to complete its move; recovered, because locks of its dead run
+	// were in the way.
 	Claimed, recovered session.ID
 }
 
-// Holder is what a lock says about this command: the same in every lock, so that the process has one name.
+// Holder describes this command in a lock. It is the same in every lock, so that the process has one name.
 func (l *Locks) Holder(command string) registry.Holder {
 	if l.since == 0 {
 		l.since = l.w.Env.Now().Unix()
@@ -34,7 +34,7 @@ func (l *Locks) Holder(command string) registry.Holder {
 	return registry.Holder{PID: l.w.Env.PID, Command: command, Since: l.since}
 }
 
-// KeepLock releases a lock when the command ends.
+// KeepLock adds a lock to those that are released when the command ends.
 func (l *Locks) KeepLock(lock *durable.Lock) { l.held = append(l.held, lock) }
 
 // release releases all but the first n locks, the newest first.
@@ -45,9 +45,8 @@ func (l *Locks) release(n int) {
 	l.held = l.held[:min(n, len(l.held))]
 }
 
-// Begin opens the repository for a verb that changes the work tree, and takes the lock of the work tree. The
-// verb looks at HEAD and files only afterwards: a move that a killed command had begun there is completed by
-// then.
+// Begin opens the repository for a command that changes the work tree, and takes the work tree's lock. The command must
+// read HEAD and files only afterwards, because Begin completes an unfinished move of a killed command.
 func (l *Locks) Begin(ctx context.Context, command string, detached bool) error {
 	w := l.w
 	if err := w.OpenWriter(ctx); err != nil {
@@ -65,7 +64,7 @@ func (l *Locks) Begin(ctx context.Context, command string, detached bool) error 
 	if err != nil {
 		return err
 	}
-	if !w.Repo.Used() { // else git may take its time until a session is locked, and is asked then
+	if !w.Repo.Used() { // otherwise git may still be starting until a session is locked, and is checked then
 		if err := w.Repo.Able(ctx); err != nil {
 			return err
 		}
@@ -74,7 +73,7 @@ func (l *Locks) Begin(ctx context.Context, command string, detached bool) error 
 	return l.Hold(command)
 }
 
-// BeginOr is Begin, or BeginDry.
+// BeginOr calls Begin, or BeginDry for a dry run.
 func (l *Locks) BeginOr(ctx context.Context, dry bool, command string, detached bool) error {
 	if dry {
 		return l.BeginDry(ctx, command, detached)
@@ -82,8 +81,8 @@ func (l *Locks) BeginOr(ctx context.Context, dry bool, command string, detached 
 	return l.Begin(ctx, command, detached)
 }
 
-// BeginDry is Begin for a dry run: nothing that a killed command left is repaired, and the only lock is that of
-// the work tree, because looking at its files needs an index of its own.
+// BeginDry is Begin for a dry run: it repairs nothing, and takes only the lock of the work tree, because examining its
+// files needs an index of its own.
 func (l *Locks) BeginDry(ctx context.Context, command string, detached bool) error {
 	if err := l.w.Ready(ctx, detached); err != nil {
 		return err
@@ -99,14 +98,14 @@ func (l *Locks) BeginDry(ctx context.Context, command string, detached bool) err
 	return err
 }
 
-// free refuses the command while another one works in this work tree. It is called first: git's locks that are there
-// meanwhile are that command's or its agent's, and not worth waiting for.
+// free refuses the command while another one is running in this work tree. It is called first: locks of git belong to
+// that command or its agent then, and are not worth waiting for.
 func (l *Locks) free(command string) error {
 	tree := l.w.Repo.Worktree()
 	if _, held, err := l.w.Clone.Worktree(tree).Holder(); err != nil || !held {
 		return err
 	}
-	lock, err := l.w.Clone.Worktree(tree).Lock(l.Holder(command)) // which waits a little
+	lock, err := l.w.Clone.Worktree(tree).Lock(l.Holder(command)) // waits a little
 	if err == nil {
 		err = lock.Release()
 	}
@@ -143,8 +142,8 @@ func (l *Locks) Hold(command string, ids ...session.ID) error {
 	return w.Repo.Able(ctx)
 }
 
-// HoldTree takes the lock of this work tree, unless the command has it, and removes git's locks that killed
-// commands left.
+// HoldTree takes the lock of this work tree, unless the command already has it, and removes git's locks left by killed
+// commands.
 func (l *Locks) HoldTree(ctx context.Context, command string) error {
 	if len(l.held) > 0 {
 		return nil
@@ -158,7 +157,7 @@ func (l *Locks) HoldTree(ctx context.Context, command string) error {
 	return l.heal(ctx, who)
 }
 
-// HoldSession takes a session's lock, and no work tree's.
+// HoldSession takes a session's lock, without a work tree's.
 func (l *Locks) HoldSession(command string, id session.ID) error {
 	who := l.Holder(command)
 	who.Session = string(id)
@@ -170,7 +169,7 @@ func (l *Locks) HoldSession(command string, id session.ID) error {
 	return err
 }
 
-// LockTree takes the lock of a work tree that is not the one where the command was typed.
+// LockTree takes the lock of a work tree other than the one where the command was typed.
 func (l *Locks) LockTree(ctx context.Context, tree *gitstate.Repo, who registry.Holder) (*durable.Lock, error) {
 	lock, err := l.w.Clone.Worktree(tree.Worktree()).Lock(who)
 	if err != nil {
@@ -183,8 +182,7 @@ func (l *Locks) LockTree(ctx context.Context, tree *gitstate.Repo, who registry.
 	return lock, nil
 }
 
-// completeClaim lets a session that had begun to move this work tree complete its move, before anything reads
-// the files.
+// completeClaim makes a session complete an unfinished move of this work tree, before anything reads the files.
 func (l *Locks) completeClaim(ctx context.Context, command string) error {
 	w := l.w
 	id, err := w.Clone.Worktree(w.Repo.Worktree()).Claimed()
@@ -201,7 +199,7 @@ func (l *Locks) completeClaim(ctx context.Context, command string) error {
 	}
 	if tip != "" {
 		_, err := w.Engine.Open(ctx, id)
-		// or its deletion was completed
+		// unless its deletion was completed
 		if refused, is := errors.AsType[*session.Refusal](err); err != nil &&
 			!(is && refused.Code == session.RefuseNoSession) {
 			return err
@@ -210,8 +208,8 @@ func (l *Locks) completeClaim(ctx context.Context, command string) error {
 	return w.Clone.Worktree(w.Repo.Worktree()).Unclaim()
 }
 
-// heal removes git's locks that killed commands of wfs left: here, where the caller has the work tree's lock,
-// and in other work trees in which no command is at work.
+// heal removes git's locks left by killed wfs commands: here, where the caller has the work tree's lock, and in other
+// work trees where no command is running.
 func (l *Locks) heal(ctx context.Context, who registry.Holder) error {
 	w := l.w
 	if err := w.Repo.HealLocks(ctx); err != nil {
@@ -219,7 +217,7 @@ func (l *Locks) heal(ctx context.Context, who registry.Holder) error {
 	}
 	_, err := w.Repo.HealOthers(ctx, func(worktree string) (func(), error) {
 		if _, held, err := w.Clone.Worktree(worktree).Holder(); held || err != nil {
-			return nil, nil //nolint:nilerr // a command that works there reports it
+			return nil, nil //nolint:nilerr // a command that runs there reports it
 		}
 		lock, err := w.Clone.Worktree(worktree).Lock(who)
 		if err != nil {
@@ -230,9 +228,9 @@ func (l *Locks) heal(ctx context.Context, who registry.Holder) error {
 	return err
 }
 
-// setDeadLocksAside lets the session that HEAD is on recover when a command cannot begin because of a lock of
-// git's that no process holds: its run may have been killed together with wfs, while its agent used git. It
-// reports whether that removed the lock.
+// setDeadLocksAside recovers the session that HEAD is on if a command cannot begin because of a git lock that no
+// process holds: the session's run may have been killed together with wfs while its agent used git. It reports whether
+// the lock was removed.
 func (l *Locks) setDeadLocksAside(ctx context.Context, command string, err error) (bool, error) {
 	w := l.w
 	locked, is := errors.AsType[*gitcmd.LockedError](err)
@@ -249,7 +247,7 @@ func (l *Locks) setDeadLocksAside(ctx context.Context, command string, err error
 	if err := l.Hold(command); err != nil {
 		return false, err
 	}
-	if l.Claimed != id { // else it was recovered just now
+	if l.Claimed != id { // otherwise it has just been recovered
 		if err := l.HoldSession(command, id); err != nil {
 			return false, err
 		}
@@ -265,12 +263,12 @@ func (l *Locks) setDeadLocksAside(ctx context.Context, command string, err error
 	return true, nil
 }
 
-// LongPatience is for how long a run waits for one lock of git's that another process holds: a person may have
-// an editor open for a commit, and a night's work must not end with that. Other commands, and the beginning of
-// a run, have a person before them, who reads about the lock after gitstate.LockPatience.
+// LongPatience is how long a run waits for one git lock held by another process: the user may have an editor open for a
+// commit, and that must not end a run at night. Other commands, and the beginning of a run, are watched by a person,
+// who reads about the lock after gitcmd.LockPatience.
 const LongPatience = 10 * time.Minute
 
-// WaitLong lets a run wait for locks of git's until it is interrupted. say is called once for each lock.
+// WaitLong makes a run wait for locks of git until it is interrupted. It calls say once for each lock.
 func (l *Locks) WaitLong(ctx context.Context, say func(string)) {
 	told := ""
 	l.w.Repo.Git.Locks.WaitOn(func(waited time.Duration, e *gitcmd.LockedError) bool {

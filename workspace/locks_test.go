@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestOneName gives a process the same name in all of its locks, whenever it takes them: a stop is addressed to it.
+// TestOneName expects that a process has the same name in all of its locks, whenever it takes them: a stop request is
+// addressed to it.
 func TestOneName(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)

@@ -17,20 +17,20 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Names finds what a typed name means: a session, a checkpoint, a branch.
+// Names resolves typed names of sessions, checkpoints and branches.
 type Names struct {
 	w     *Workspace
-	Verb  string     // command that was typed, with a flag that makes it a person's word
-	About session.ID // session that the command is about: printed commands name it
+	Verb  string     // the typed command, with the flag that reserves it for people, if any
+	About session.ID // session of the command, for the commands in messages
 }
 
-// IsCheckpoint reports whether a word names a checkpoint of a session, and no commit of git's.
+// IsCheckpoint reports whether a word names a checkpoint of a session, and not a commit in git's notation.
 func IsCheckpoint(word string) bool {
 	return strings.Contains(word, "@") && !strings.Contains(word, "@{")
 }
 
-// Resolve finds the session that a name means: "" is the current one; its id, its displayed form, or a
-// beginning that fits only one. A refusal without a hint means that no session fits.
+// Resolve returns the session with a name: "" for the current one, its id, its displayed form, or an unambiguous
+// prefix. A refusal without a hint means that there is no such session.
 func (n *Names) Resolve(ctx context.Context, name string) (session.ID, error) {
 	var id session.ID
 	var err error
@@ -75,7 +75,7 @@ func (n *Names) find(ctx context.Context, name string) (session.ID, error) {
 	if _, ok := all[slug]; ok {
 		return slug, nil
 	}
-	// or a deleted session would be the beginning of another's name
+	// otherwise the name of a deleted session could match another session by prefix
 	if id, err := session.ParseID(string(slug)); err == nil {
 		if err := n.w.Absent.refusal(ctx, id); err != nil {
 			return "", err
@@ -97,7 +97,7 @@ func (n *Names) find(ctx context.Context, name string) (session.ID, error) {
 		strings.Join(fits, ", "))
 }
 
-// SortedIDs lists sessions by name.
+// SortedIDs returns the ids of sessions, sorted.
 func SortedIDs(all map[session.ID]session.Commit) []string {
 	ids := make([]string, 0, len(all))
 	for id := range all {
@@ -107,8 +107,8 @@ func SortedIDs(all map[session.ID]session.Commit) []string {
 	return ids
 }
 
-// leftByRun is the session whose run was cut off and whose branch no work tree is on, "" for none or several:
-// an agent went to another branch, and was killed there together with wfs.
+// leftByRun returns the session whose run was cut off and whose branch is checked out in no work tree, "" for none or
+// several: its agent switched to another branch, and was killed there together with wfs.
 func (n *Names) leftByRun(ctx context.Context) (left session.ID) {
 	w := n.w
 	all, err := w.Repo.Sessions(ctx)
@@ -131,7 +131,7 @@ func (n *Names) leftByRun(ctx context.Context) (left session.ID) {
 	return left
 }
 
-// wayBack is the command that brings HEAD back to a session that a run has left.
+// wayBack returns the command that moves HEAD back to the branch of a session.
 func (n *Names) wayBack(ctx context.Context, id session.ID) string {
 	head, err := n.w.Repo.Head(ctx)
 	if tip, e := n.w.Repo.Ref(ctx, session.BranchOf(id)); e == nil && tip == "" {
@@ -145,7 +145,7 @@ func (n *Names) wayBack(ctx context.Context, id session.ID) string {
 	return checkpoint.WayTo(head, id)
 }
 
-// Address finds a checkpoint as people name it: 7, cp-0007, auth@7, or the beginning of its commit.
+// Address finds a checkpoint by its name: 7, cp-0007, auth@7, or the beginning of its commit.
 func (n *Names) Address(ctx context.Context, text string) (session.ID, int, error) {
 	name, cp, ok := strings.Cut(text, "@")
 	if !ok {
@@ -188,16 +188,15 @@ func FindCheckpoint(s *session.Session, text string) (int, error) {
 	return 0, session.Refuse(session.RefuseAmbiguous, "type more of it", "%q fits several checkpoints: %v", text, fits)
 }
 
-// CheckpointNumber reads "7" and "cp-0007". More than six digits are a commit.
+// CheckpointNumber parses "7" and "cp-0007". More than six digits are a commit.
 func CheckpointNumber(text string) (int, bool) {
 	digits := strings.TrimPrefix(strings.ToLower(text), "cp-")
 	n, err := strconv.ParseUint(digits, 10, 32)
 	return int(n), err == nil && len(digits) <= 6
 }
 
-// Destination is the session that a name means, or the full name of a branch that is no session's. What is
-// called exactly so comes first, a session before a branch; then the beginning of a session's name. "-" is the
-// branch that HEAD was on before.
+// Destination returns the session with a name, or the full name of a branch that is not a session's. An exact match
+// comes first, a session before a branch; then a prefix of a session's name. "-" is the branch that HEAD was on before.
 func (n *Names) Destination(ctx context.Context, name string) (target session.ID, branch string, err error) {
 	if name == "-" {
 		if name, err = n.w.Repo.Previous(ctx); err != nil {
@@ -220,7 +219,7 @@ func (n *Names) Destination(ctx context.Context, name string) (target session.ID
 	}
 	branch = n.branch(ctx, name)
 	if id := session.Exactly(name); all[id] != "" {
-		// its work is on that branch
+		// its work was handed over on that branch
 		if v, err := n.w.View(ctx, id); branch == "" || err != nil || v.Session.Status != session.StatusFinished {
 			return id, "", nil
 		}
@@ -239,7 +238,7 @@ func (n *Names) Destination(ctx context.Context, name string) (target session.ID
 	return target, "", err
 }
 
-// branch is the full name of a branch that is no session's, "" for none.
+// branch returns the full name of a branch that is not a session's, "" for none.
 func (n *Names) branch(ctx context.Context, name string) string {
 	full := strings.TrimPrefix(strings.TrimPrefix(name, "refs/"), "heads/")
 	for _, ref := range []string{"refs/heads/" + full, "refs/heads/" + name} {
@@ -250,7 +249,7 @@ func (n *Names) branch(ctx context.Context, name string) string {
 	return ""
 }
 
-// places are the sessions, and the branches that are not theirs, by name. What cannot be read is left out.
+// places returns the names of all sessions and of other branches. It omits those that cannot be read.
 func (n *Names) places(ctx context.Context, all map[session.ID]session.Commit) []string {
 	names := SortedIDs(all)
 	branches, _ := n.w.Repo.Branches(ctx)
@@ -262,8 +261,8 @@ func (n *Names) places(ctx context.Context, all map[session.ID]session.Commit) [
 	return names
 }
 
-// HoldFree takes the lock of a new session, under a name that is made of its goal and not in use. Until there is a lock
-// another command may create a session of that name, so the name is looked up again under it. hold takes the lock.
+// HoldFree locks a new session under an unused name derived from its goal. Before the lock is taken, another command
+// may create a session with that name, so HoldFree looks the name up again under the lock. hold takes the lock.
 func (n *Names) HoldFree(ctx context.Context, goal string, hold func(session.ID) error) (session.ID, error) {
 	id, err := n.free(ctx, goal)
 	for err == nil {
@@ -276,15 +275,14 @@ func (n *Names) HoldFree(ctx context.Context, goal string, hold func(session.ID)
 		if now, err = n.free(ctx, goal); err != nil || now == id {
 			break
 		}
-		n.w.release(locks) // the session of that name is another command's
+		n.w.release(locks) // another command has created a session with that name
 		id = now
 	}
 	return id, err
 }
 
-// free makes a session's name out of its goal. Names of sessions are taken, of deleted ones, so that they can
-// come back, of half-made work trees, of which there is one note for each name, and those of branches that are
-// in the way.
+// free derives an unused session name from a goal. Names in use are those of sessions, of deleted sessions (so that
+// they can be restored), of half-made work trees (which have one note per name), and of conflicting branches.
 func (n *Names) free(ctx context.Context, goal string) (session.ID, error) {
 	w := n.w
 	all, err := w.Repo.Sessions(ctx)
@@ -307,11 +305,11 @@ func (n *Names) free(ctx context.Context, goal string) (session.ID, error) {
 		if taken || slices.ContainsFunc(half, func(m registry.HalfMade) bool { return m.Session == id }) {
 			return true
 		}
-		var tip session.Commit // a branch of that name that is not ours
+		var tip session.Commit // a branch with that name that is not a session's
 		if tip, err = w.Repo.Ref(ctx, session.BranchOf(id)); err != nil || tip != "" {
 			return err == nil
 		}
-		var other string // or one that git cannot have beside this name
+		var other string // or one that git cannot have next to this name
 		other, err = w.Engine.Blocked(ctx, session.BranchOf(id))
 		return other != "" && err == nil
 	})

@@ -11,14 +11,14 @@ import (
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
-// Places knows where sessions are: a session's place is the work tree whose HEAD is on its branch. A verb that
-// is given a session's name acts there, wherever it was typed.
+// Places knows where sessions are checked out. A command with the name of a session acts in that session's work tree,
+// wherever it was typed.
 type Places struct {
 	w    *Workspace
-	Away session.ID // the command acts on this session in its own work tree, which is not where it was typed
+	Away session.ID // the session in another work tree that the command acts on, "" for the current work tree
 }
 
-// GoTo lets the command act in another work tree, on a session there. No lock may be held yet.
+// GoTo makes the command act in another work tree, on a session there. No lock may be held yet.
 func (p *Places) GoTo(ctx context.Context, path string, id session.ID) error {
 	repo, err := p.w.RepoAt(ctx, path, true)
 	if err == nil {
@@ -27,14 +27,14 @@ func (p *Places) GoTo(ctx context.Context, path string, id session.ID) error {
 	return err
 }
 
-// Use lets the command act in another work tree that is open already. away is the session there, "" for where the
-// command was typed.
+// Use makes the command act in another work tree that is already open. away is the session there, "" for the work tree
+// where the command was typed.
 func (p *Places) Use(repo *gitstate.Repo, away session.ID) {
 	p.w.Act(repo)
 	p.Away = away
 }
 
-// MainRepo is the main work tree; in a bare repository it is this one.
+// MainRepo returns the main work tree, or this one in a bare repository.
 func (p *Places) MainRepo(ctx context.Context) (*gitstate.Repo, error) {
 	here := p.w.Repo
 	path, err := here.WorktreePath(ctx, "main")
@@ -44,7 +44,7 @@ func (p *Places) MainRepo(ctx context.Context) (*gitstate.Repo, error) {
 	return p.w.RepoAt(ctx, path, false)
 }
 
-// EnterNamed goes to the work tree of a session that was named; "" is the current session, which is here.
+// EnterNamed makes the command act in the work tree of a named session; "" is the current session, which is here.
 func (p *Places) EnterNamed(ctx context.Context, name string) error {
 	if name == "" {
 		return nil
@@ -66,8 +66,8 @@ func (p *Places) EnterNamed(ctx context.Context, name string) error {
 	return p.GoTo(ctx, t.Path, id)
 }
 
-// Elsewhere returns another work tree that has a session checked out, one that is there before one that is gone. It is
-// nil when there is none, or when the session is checked out here.
+// Elsewhere returns another work tree that has a session checked out, preferring one that exists. It is nil if there is
+// none, or if the session is checked out here.
 func (p *Places) Elsewhere(ctx context.Context, id session.ID) (*worktree.Worktree, error) {
 	t, err := p.PlaceOf(ctx, id)
 	if err != nil || t == nil || t.ID == p.w.Repo.Worktree() {
@@ -76,8 +76,7 @@ func (p *Places) Elsewhere(ctx context.Context, id session.ID) (*worktree.Worktr
 	return t, nil
 }
 
-// On picks the work tree that has a session checked out, nil for none: this one before others, and one that is there
-// before one that is gone.
+// On returns the work tree that has a session checked out, nil for none. It prefers this one, then one that exists.
 func (p *Places) On(trees []worktree.Worktree, id session.ID) *worktree.Worktree {
 	var found *worktree.Worktree
 	for i, t := range trees {
@@ -92,7 +91,7 @@ func (p *Places) On(trees []worktree.Worktree, id session.ID) *worktree.Worktree
 	return found
 }
 
-// NotGone refuses to act on a session whose work tree is not there any more.
+// NotGone refuses to act on a session whose work tree no longer exists.
 func (p *Places) NotGone(ctx context.Context, id session.ID) error {
 	t, err := p.Elsewhere(ctx, id)
 	if err == nil && t != nil && t.Gone {
@@ -101,7 +100,7 @@ func (p *Places) NotGone(ctx context.Context, id session.ID) error {
 	return err
 }
 
-// mustBeCurrent refuses to act on a session that is checked out neither here nor in a work tree of its own.
+// mustBeCurrent refuses to act on a session that is checked out neither here nor in a separate work tree.
 func (p *Places) mustBeCurrent(ctx context.Context, id session.ID) error {
 	head, err := p.w.Repo.Head(ctx)
 	if err != nil || head.Ref == session.BranchOf(id) {
@@ -114,7 +113,7 @@ func (p *Places) mustBeCurrent(ctx context.Context, id session.ID) error {
 		"%s is not current in this work tree, and has none of its own", id)
 }
 
-// Gone says what to do about a session whose work tree is not where it was.
+// Gone returns a refusal, with a hint, for a session whose work tree is not in its place.
 func Gone(id session.ID, t *worktree.Worktree) error {
 	if !t.Locked {
 		return session.Refuse(session.RefuseWorktree, check.GoneHint(id), "the work tree of %s is not there any more: %s",
@@ -128,7 +127,7 @@ func Gone(id session.ID, t *worktree.Worktree) error {
 		"the work tree of %s is not there now, and git keeps it locked%s (%s)", id, why, t.Path)
 }
 
-// InTree says where a command acted when that was not where it was typed: " in <path>".
+// InTree returns " in <path>" if the command acts in another work tree than the one where it was typed.
 func (p *Places) InTree() string {
 	if p.Away == "" {
 		return ""
@@ -136,7 +135,7 @@ func (p *Places) InTree() string {
 	return " in " + p.w.Repo.Root()
 }
 
-// leaveGone takes a session that is about to become current here away from a work tree that is not there any more.
+// leaveGone detaches a session that is about to become current here from a work tree that no longer exists.
 func (p *Places) leaveGone(ctx context.Context, id session.ID) error {
 	t, err := p.Elsewhere(ctx, id)
 	if err != nil || t == nil || !t.Gone {
@@ -152,7 +151,7 @@ func (p *Places) leaveGone(ctx context.Context, id session.ID) error {
 	return err
 }
 
-// Here is the work tree that the command acts in.
+// Here returns the work tree that the command acts in.
 func (p *Places) Here() *worktree.Worktree {
 	return &worktree.Worktree{ID: p.w.Repo.Worktree(), Path: p.w.Repo.Root()}
 }
@@ -163,9 +162,9 @@ func (p *Places) PlaceOf(ctx context.Context, id session.ID) (*worktree.Worktree
 	return p.On(trees, id), err
 }
 
-// Belonging returns the work tree that belongs to a session, the first of these that there is: one on its branch (this
-// one before others); one on the branch that its work was handed over on; one that was made for it and is on no branch
-// now, as after an undo.
+// Belonging returns the work tree that belongs to a session. In this order it is one on the session's branch
+// (preferably this one); one on the branch with the session's finished work; or one that was made for the session and
+// is on no branch now, as after an undo.
 func (p *Places) Belonging(ctx context.Context, id session.ID) (*worktree.Worktree, error) {
 	trees, err := p.w.Repo.Worktrees(ctx)
 	if err != nil {
@@ -198,8 +197,8 @@ func (p *Places) Belonging(ctx context.Context, id session.ID) (*worktree.Worktr
 	return nil, session.Refuse(session.RefuseNotCurrent, "wfs resume "+string(id), "%s is checked out in no work tree", id)
 }
 
-// HalfMoved says what a killed command had begun to do with this work tree, "" for nothing or what cannot be known; and
-// which command completes it, "" for any.
+// HalfMoved returns what a killed command had begun to do with this work tree, "" for nothing or if unknown. completes
+// is the command that completes it, "" for any.
 func (p *Places) HalfMoved(ctx context.Context) (what, completes string) {
 	clone, tree := p.w.Clone, p.w.Repo.Worktree()
 	id, err := clone.Worktree(tree).Claimed()
@@ -221,8 +220,8 @@ func (p *Places) HalfMoved(ctx context.Context) (what, completes string) {
 	return "", ""
 }
 
-// SayRescue says how to look at what a rescue keeps, below a line that has named it: a rescue itself is a commit of
-// documents, and its parts are in those that it was made upon. One that is not there any more is passed over.
+// SayRescue prints how to look at the content of a rescue, below a line that has named it. The rescue is a commit of
+// documents, and its parents have the content. It prints nothing if the rescue no longer exists.
 func SayRescue(ctx context.Context, repo *gitstate.Repo, ref string, say func(string, ...any)) {
 	parts, err := repo.RescuedParts(ctx, ref)
 	if err != nil {

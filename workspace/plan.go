@@ -16,17 +16,17 @@ import (
 	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
-// Pinning is what a plan is made of besides the configuration.
+// Pinning has the parts of a plan that are not from the configuration.
 type Pinning struct {
 	Goal      string
-	Agent     string // that was typed
+	Agent     string // from the command line
 	Budget    workflows.Budget
 	Holdout   *workflows.Holdout
-	Keep      *workflows.Agent // of a session that is pinned again
-	KeepTyped bool             // it was typed, and is not the configuration's
+	Keep      *workflows.Agent // agent of a session that is pinned again
+	KeepTyped bool             // it was typed, and is not from the configuration
 }
 
-// Plan is what a session would run with these settings.
+// Plan returns the plan that a session would get with these settings.
 func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (transition.Birth, error) {
 	var b transition.Birth
 	config := &settings.Config
@@ -43,7 +43,7 @@ func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (tran
 		return b, err
 	}
 	b.Created.AgentTyped = agentTyped(settings)
-	if o.Keep != nil && o.Agent == "" && (o.KeepTyped || agent == nil) { // nothing has another one to put in its place
+	if o.Keep != nil && o.Agent == "" && (o.KeepTyped || agent == nil) { // there is no other agent to replace it
 		agent, b.Created.AgentTyped = o.Keep, o.KeepTyped
 	}
 	config.Installed = c.InstalledAgents(config.Cards)
@@ -62,7 +62,7 @@ func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (tran
 	return b, nil
 }
 
-// AgentName is how an agent is called: its card, or its command.
+// AgentName returns an agent's display name: its card, or its command.
 func AgentName(agent *workflows.Agent) string {
 	switch {
 	case agent.Script != "":
@@ -73,7 +73,7 @@ func AgentName(agent *workflows.Agent) string {
 	return agent.Command.Text()
 }
 
-// agentTyped reports whether the agent is of the command line or the environment, and no file's.
+// agentTyped reports whether the agent is from the command line or the environment, and not from a file.
 func agentTyped(settings *workflows.Settings) bool {
 	for _, key := range []string{"agent.use", "agent.command", "agent.script"} {
 		if x, ok := settings.Get(key); ok && (x.Source == workflows.FromFlag || x.Source == workflows.FromEnvironment) {
@@ -83,7 +83,7 @@ func agentTyped(settings *workflows.Settings) bool {
 	return false
 }
 
-// Agent is the configured agent, with the text of its script; nil when none is.
+// Agent returns the configured agent, with the text of its script; nil if there is none.
 func (c *Config) Agent(settings *workflows.Settings) (*workflows.Agent, error) {
 	configured := settings.Config.Agent
 	x, ok := settings.Get("agent.script")
@@ -105,8 +105,8 @@ func (c *Config) Agent(settings *workflows.Settings) (*workflows.Agent, error) {
 	return &configured, nil
 }
 
-// readScript reads a script from where its layer may point: a repository not out of itself, by links neither. Only a
-// regular file of a bounded size is read: the path may not have been written by a person.
+// readScript reads a script from a place that its layer may use: one from a repository must be inside it, also after
+// following links. It reads only a regular file of limited size, because the path may not be written by a person.
 func (c *Config) readScript(x workflows.Setting, path string) ([]byte, error) {
 	path, top := filepath.FromSlash(path), c.w.Repo.Root()
 	if x.Source == workflows.FromRepository {
@@ -115,7 +115,7 @@ func (c *Config) readScript(x workflows.Setting, path string) ([]byte, error) {
 			return nil, err
 		}
 		defer root.Close()
-		if _, err := root.Stat(path); err != nil { // a link that leads out, for one
+		if _, err := root.Stat(path); err != nil { // for instance, a link to a place outside
 			return nil, err
 		}
 	}
@@ -129,8 +129,8 @@ func (c *Config) readScript(x workflows.Setting, path string) ([]byte, error) {
 	return durable.ReadFile(real, workflows.MaxFileSize)
 }
 
-// Drift says in what a session's plan differs from the one that it would get now. agree is taken over, and so
-// is an agent that was typed: they need not be in any file.
+// Drift lists the differences between a session's plan and the one that it would get now. The values of agree and of a
+// typed agent are kept, because they need not be in any file.
 func (c *Config) Drift(list Rules, s *session.Session, pinned *workflows.Plan) ([]string, error) {
 	settings, err := c.Settings(list)
 	if err != nil {
@@ -147,8 +147,8 @@ func (c *Config) Drift(list Rules, s *session.Session, pinned *workflows.Plan) (
 	return plans.Differences(pinned, b.Plan), nil
 }
 
-// GuardFile is a file with a session's exclude rules, for looking at a work tree before the session exists.
-// nil: no rules.
+// GuardFile returns a file with a session's exclude rules, for examining a work tree before the session exists. nil: no
+// rules.
 func (c *Config) GuardFile(text []byte) (string, error) {
 	if text == nil {
 		text = codec.WithGuard(nil, session.Guard{})
@@ -164,7 +164,7 @@ func (c *Config) GuardFile(text []byte) (string, error) {
 	return path, durable.WriteFile(path, text, 0o600)
 }
 
-// PinnedPlan reads the plan that a session has pinned.
+// PinnedPlan reads a session's pinned plan.
 func (c *Config) PinnedPlan(ctx context.Context, v history.View) (*workflows.Plan, error) {
 	data := c.w.Clone.Session(v.Session.ID).Tip(v.Tip)[session.FilePlan]
 	if data == nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Where the user's files are, relative to the work tree.
+// Paths of the user's files, relative to the work tree.
 const (
 	ConfigPath   = ".wfs/config.yaml"
 	LocalPath    = ".wfs/local.yaml" // configuration of this clone alone
@@ -32,13 +32,13 @@ type RulesFile struct {
 	Text []byte `json:"-"`
 }
 
-// IsCard reports whether it is an agent card.
+// IsCard reports whether the file is an agent card.
 func (f RulesFile) IsCard() bool {
 	name, ok := strings.CutPrefix(f.Path, agentsDir)
 	return ok && !strings.Contains(name, "/")
 }
 
-// IsWorkflow reports whether it is a workflow, and of which name.
+// IsWorkflow reports whether the file is a workflow, and returns the workflow's name.
 func (f RulesFile) IsWorkflow() (name string, ok bool) {
 	name, ok = strings.CutPrefix(f.Path, WorkflowsDir)
 	if !ok || strings.Contains(name, "/") {
@@ -47,7 +47,7 @@ func (f RulesFile) IsWorkflow() (name string, ok bool) {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml"), true
 }
 
-// Source says which layer of configuration it is, and false when it is none.
+// Source returns the layer of configuration that the file is, or false.
 func (f RulesFile) Source() (workflows.Source, bool) {
 	switch f.Path {
 	case ConfigPath:
@@ -58,11 +58,11 @@ func (f RulesFile) Source() (workflows.Source, bool) {
 	return "", false
 }
 
-// Rules are all files below .wfs/ that can make wfs run something. They are read once, and what was read is what is
-// trusted, parsed and run.
+// Rules are all files below .wfs/ that can make wfs run something. They are read only once, so that the text that is
+// trusted is also the text that is parsed and run.
 type Rules []RulesFile
 
-// Find returns the text of a file, nil when there is none.
+// Find returns the text of a file, nil if there is no such file.
 func (r Rules) Find(name string) []byte {
 	for _, f := range r {
 		if f.Path == name {
@@ -72,7 +72,7 @@ func (r Rules) Find(name string) []byte {
 	return nil
 }
 
-// Digest binds trust to the exact content of all rules.
+// Digest returns a digest of the exact content of all rules, which trust is bound to.
 func (r Rules) Digest() string {
 	h := sha256.New()
 	for _, f := range r {
@@ -82,7 +82,7 @@ func (r Rules) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Workflow finds a workflow by name: the repository's own first, then the built-in ones.
+// Workflow finds a workflow by name: first the repository's own, then the built-in ones.
 func (r Rules) Workflow(name string) (*workflows.Workflow, []byte, error) {
 	text, file := []byte(nil), ""
 	for _, ext := range []string{".yaml", ".yml"} {
@@ -120,10 +120,10 @@ func (r Rules) WorkflowNames() []string {
 	return names
 }
 
-// FindingsError shows everything that is wrong with the user's files at once.
+// FindingsError reports all mistakes in the user's files at once.
 type FindingsError struct{ Findings []workflows.Finding }
 
-// Wrong is an error with findings, nil when there are none.
+// Wrong returns an error with findings, nil for none.
 func Wrong(findings []workflows.Finding) error {
 	if len(findings) == 0 {
 		return nil
@@ -145,8 +145,8 @@ func (e *FindingsError) Error() string {
 	return b.String()
 }
 
-// Hint is the command to type about it. again is the command that found it, with an agent. wfs workflow check
-// finds what is wrong in files, and nothing that a session would lack.
+// Hint returns the command that helps with the error. again is the failed command with an agent added. `wfs workflow
+// check` finds mistakes in files, but not a missing agent.
 func (e *FindingsError) Hint(again string) string {
 	for _, f := range e.Findings {
 		if f.File != "" {
@@ -174,7 +174,7 @@ func (c *Config) Rules(ctx context.Context) (Rules, error) {
 	return list, err
 }
 
-// readRules reads the YAML files at or below a path of a work tree. It skips what is no regular file.
+// readRules reads the YAML files at or below a path of a work tree. It skips everything that is not a regular file.
 func readRules(top, below string) (Rules, error) {
 	var list Rules
 	root, err := os.OpenRoot(top)
@@ -207,8 +207,8 @@ func readRules(top, below string) (Rules, error) {
 
 func isYAML(name string) bool { return path.Ext(name) == ".yaml" || path.Ext(name) == ".yml" }
 
-// LocalTop is the top of the work tree whose local configuration counts here, and that work tree's id: this one, or the
-// main one if this is a linked work tree that has none of its own.
+// LocalTop returns the top and the id of the work tree whose local configuration applies here: this one, or the main
+// one if this is a linked work tree without a local configuration.
 func (c *Config) LocalTop(ctx context.Context) (top, worktree string, err error) {
 	repo := c.w.Repo
 	top, worktree = repo.Root(), repo.Worktree()
@@ -217,15 +217,14 @@ func (c *Config) LocalTop(ctx context.Context) (top, worktree string, err error)
 		return top, worktree, nil
 	}
 	main, err := repo.WorktreePath(ctx, "main")
-	if err != nil || main == "" { // the repository is bare
+	if err != nil || main == "" { // a bare repository
 		return top, worktree, err
 	}
 	return main, "main", nil
 }
 
-// addLocal adds this clone's own configuration to the rules that were read in this work tree. A file that git
-// tracks is the repository's and would come with every clone: it is refused, because this layer may say more
-// than a repository may.
+// addLocal adds the local configuration of this clone to the rules of this work tree. It refuses a file that git
+// tracks: that would come with every clone, and this layer may set more than a repository may.
 func (c *Config) addLocal(ctx context.Context, list Rules) (Rules, error) {
 	top, worktree, err := c.LocalTop(ctx)
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
-// maxSpecFile is the largest specification that is pinned, in bytes.
+// maxSpecFile is the maximum size of a specification, in bytes.
 const maxSpecFile = 1 << 20
 
-// ReadSpec reads a specification and its checklist into a birth. "" is none.
+// ReadSpec reads a specification and its checklist into a birth. It does nothing if file is "".
 func (b *Births) ReadSpec(ctx context.Context, birth *transition.Birth, file string) error {
 	if file == "" {
 		return nil
@@ -38,7 +38,7 @@ func (b *Births) ReadSpec(ctx context.Context, birth *transition.Birth, file str
 	if len(text) > maxSpecFile {
 		return session.Refuse(session.RefuseUsage, "", "the spec %s is larger than %d bytes", file, maxSpecFile)
 	}
-	if keys := b.w.Redactor().Keys(text); len(keys) > 0 { // the ledger keeps it for good, and every brief has it
+	if keys := b.w.Redactor().Keys(text); len(keys) > 0 { // the ledger keeps it permanently, and each brief has it
 		return session.Refuse(session.RefuseUsage, "",
 			"%s:%d holds what looks like a secret (%s), and a spec is kept in git: take it out of the document",
 			file, keys[0].Line, keys[0].Kind)
@@ -55,7 +55,7 @@ func (b *Births) ReadSpec(ctx context.Context, birth *transition.Birth, file str
 	return nil
 }
 
-// readOr reads a file that may be a pipe, up to one byte more than a spec may have, unless a signal comes first.
+// readOr reads a file that may be a pipe, up to one byte more than the maximum, unless ctx ends first.
 func readOr(ctx context.Context, path string) ([]byte, error) {
 	var text []byte
 	var err error
@@ -76,9 +76,9 @@ func readOr(ctx context.Context, path string) ([]byte, error) {
 	}
 }
 
-// specPath is how a session names the file of its spec: one of the work tree from its top, so that it is the
-// same file in all work trees; another one from the top of the main work tree. It is "" where no path leads
-// from there.
+// specPath returns the path by which a session records its spec. A file of the work tree is relative to its top, so
+// that it is the same file in all work trees. Any other file is relative to the top of the main work tree. It returns
+// "" if there is no such path.
 func (b *Births) specPath(ctx context.Context, path string) (string, error) {
 	rel, err := filepath.Rel(b.w.Repo.Root(), path)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -93,12 +93,12 @@ func (b *Births) specPath(ctx context.Context, path string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// SpecEdited is the command that pins the file of a session's spec again, if that was edited since it was
-// pinned, else "". Ticks do not count: agents like to set them.
+// SpecEdited returns the command that pins a session's spec again if the file was edited since, else "". Ticks do not
+// count, because agents often set them.
 func (b *Births) SpecEdited(ctx context.Context, s *session.Session) string {
 	file := b.specFile(ctx, s)
 	text, err := durable.ReadFile(file, maxSpecFile)
-	if file == "" || err != nil || Digest(text) == s.SpecDigest { // one that is gone is no edit
+	if file == "" || err != nil || Digest(text) == s.SpecDigest { // a missing file is not an edit
 		return ""
 	}
 	same := func(other []byte, err error) bool {
@@ -115,13 +115,13 @@ func (b *Births) SpecEdited(ctx context.Context, s *session.Session) string {
 	}
 	if birth := s.At(0); birth != nil && filepath.IsLocal(filepath.FromSlash(s.SpecPath)) &&
 		same(repo.Show(ctx, birth.Tree, s.SpecPath)) {
-		return "" // pinned, and left where the session was begun
+		return "" // pinned, and unchanged where the session began
 	}
 	return b.editSpec(s.ID, file)
 }
 
-// specFile is the file that a session's spec was read from, "" when that cannot be said here: the same file of the work
-// tree is another one where another branch is checked out.
+// specFile returns the file of a session's spec, "" if it cannot be determined here: a file of the work tree differs
+// where another branch is checked out.
 func (b *Births) specFile(ctx context.Context, s *session.Session) string {
 	path := filepath.FromSlash(s.SpecPath)
 	switch {
@@ -144,7 +144,7 @@ var tick = lazyregexp.New(`(?m)^(\s*(?:[-*+]|\d+[.)])\s+)\[[xX]\]`)
 
 func unticked(text []byte) []byte { return tick.ReplaceAll(text, []byte("$1[ ]")) }
 
-// editSpec is the command that gives a session a spec, typed where this one was.
+// editSpec returns the command that sets a session's spec, relative to the current directory.
 func (b *Births) editSpec(id session.ID, file string) string {
 	if rel, err := filepath.Rel(b.w.Env.Dir, file); err == nil {
 		file = rel
@@ -152,8 +152,8 @@ func (b *Births) editSpec(id session.ID, file string) string {
 	return fmt.Sprintf("wfs edit %s --spec %s", id, safetext.ShellWord(filepath.ToSlash(file)))
 }
 
-// SameSpec finds a session that is not over and has the same specification. way is what to type instead of a
-// new session, "" when there is no such session.
+// SameSpec finds a session that is not over and has the same specification. way is the command to type instead of
+// creating a session, "" if there is no such session.
 func (b *Births) SameSpec(ctx context.Context, c *session.Created, file string) (id session.ID, what, way string,
 	err error) {
 	all, err := b.w.Repo.Sessions(ctx)
@@ -163,7 +163,7 @@ func (b *Births) SameSpec(ctx context.Context, c *session.Created, file string) 
 	for _, name := range SortedIDs(all) {
 		id := session.ID(name)
 		v, err := b.w.View(ctx, id)
-		if err != nil || v.Session.Status.Final() { // one that cannot be read is reported elsewhere
+		if err != nil || v.Session.Status.Final() { // an unreadable session is reported elsewhere
 			continue
 		}
 		s := &v.Session
@@ -177,7 +177,7 @@ func (b *Births) SameSpec(ctx context.Context, c *session.Created, file string) 
 	return "", "", "", nil
 }
 
-// NoItems says why a new session has a spec and no items, "" when it has some.
+// NoItems explains why a new session has a spec but no items, "" if it has some.
 func (b *Births) NoItems(s *session.Session, spec []byte, file string) string {
 	if s.SpecDigest == "" || len(s.Items) > 0 {
 		return ""
@@ -190,8 +190,7 @@ func (b *Births) NoItems(s *session.Session, spec []byte, file string) string {
 		"to have items worked off, write them as \"- [ ] item\", then: %s", why, b.editSpec(s.ID, b.w.Env.Abs(file)))
 }
 
-// Uncommitted is a snapshot of this work tree under a new session's exclude rules, and the files that are not
-// committed.
+// Uncommitted returns a snapshot of this work tree under a new session's exclude rules, and the uncommitted files.
 func (b *Births) Uncommitted(ctx context.Context, birth *transition.Birth) (session.Snapshot, []string, error) {
 	file, err := b.w.GuardFile(birth.Exclude)
 	if err != nil {
@@ -209,7 +208,7 @@ func (b *Births) Uncommitted(ctx context.Context, birth *transition.Birth) (sess
 	return snap, names, err
 }
 
-// Carries reports whether the uncommitted files go along into a session without a question: the only one is its spec.
+// Carries reports whether a session takes the uncommitted files along without asking: the only one is its spec.
 func Carries(birth *transition.Birth, snap session.Snapshot, names []string) bool {
 	return slices.Equal(names, []string{birth.Created.SpecPath}) && birth.At == snap.Head.Commit
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Suits refuses work trees that no session belongs in: everything that a person has would go through snapshots
-// and moves, what wfs itself remembers as well.
+// Suits refuses work trees that are not suitable for a session: snapshots and moves would cover all files of the user,
+// or wfs's own state.
 func (p *Places) Suits(ctx context.Context) error {
 	if err := p.w.OpenWriter(ctx); err != nil {
 		return err
@@ -29,7 +29,7 @@ func (p *Places) Suits(ctx context.Context) error {
 	}
 	state, err := p.w.Env.StateDir()
 	if err != nil {
-		return nil // whoever needs it says so
+		return nil // reported by the code that needs it
 	}
 	rel, err := filepath.Rel(root, state)
 	if err != nil || !filepath.IsLocal(rel) {

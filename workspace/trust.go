@@ -10,10 +10,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Trust remembers which commands the user has allowed in this repository.
+// Trust records which commands the user has allowed in this repository.
 type Trust struct{ w *Workspace }
 
-// TrustStore is where that is kept: in the user's own state directory.
+// TrustStore opens the trust store in the user's own state directory.
 func (t *Trust) TrustStore() (*registry.TrustStore, error) {
 	dir, err := t.w.Env.StateDir()
 	if err != nil {
@@ -31,7 +31,7 @@ func (t *Trust) Trusted(digest string) (bool, error) {
 	return store.Trusted(t.w.Repo.CommonDir(), digest)
 }
 
-// TrustNow remembers that a digest is trusted. what is written beside it for people.
+// TrustNow records that a digest is trusted. what describes it for people.
 func (t *Trust) TrustNow(digest, what string) error {
 	store, err := t.TrustStore()
 	if err != nil {
@@ -40,7 +40,7 @@ func (t *Trust) TrustNow(digest, what string) error {
 	return store.Trust(t.w.Repo.CommonDir(), digest, what)
 }
 
-// TrustRules remembers that rules may run, unless that is known.
+// TrustRules records that rules may run, unless they are trusted already.
 func (t *Trust) TrustRules(command string, list Rules, what string) error {
 	if ok, err := t.Trusted(list.Digest()); err != nil || ok {
 		return err
@@ -64,7 +64,7 @@ func (t *Trust) MustTrust(list Rules) error {
 	return err
 }
 
-// trustSession refuses to run a session whose pinned plan came from elsewhere and is not trusted.
+// trustSession refuses to run a session whose pinned plan came from another clone and is not trusted.
 func (t *Trust) trustSession(ctx context.Context, id session.ID) error {
 	v, err := t.w.View(ctx, id)
 	if err != nil {
@@ -78,7 +78,7 @@ func (t *Trust) trustSession(ctx context.Context, id session.ID) error {
 	return err
 }
 
-// Workable finds the session that a name means: one whose commands may run, and whose work tree is there.
+// Workable resolves a name to a session whose commands may run and whose work tree exists.
 func (t *Trust) Workable(ctx context.Context, name string) (session.ID, error) {
 	id, err := t.w.Resolve(ctx, name)
 	if err != nil {
@@ -90,7 +90,7 @@ func (t *Trust) Workable(ctx context.Context, name string) (session.ID, error) {
 	return id, t.w.NotGone(ctx, id)
 }
 
-// Digest is the SHA-256 of a text, in hexadecimal.
+// Digest returns the SHA-256 of a text, in hexadecimal.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])

@@ -14,13 +14,13 @@ import (
 	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
-// gitOf are the ports of the engine that a repository implements.
+// gitOf returns the ports of the engine that a repository implements.
 func gitOf(r *gitstate.Repo) engine.Git {
 	return engine.Git{History: r, Hand: r, Trees: r, Handover: r, Checkpoint: r, Around: r, AutoSaves: r,
 		Transition: transition.Git{Places: r, Refs: r, Trees: r, Checkout: r, Backups: r, Operations: r}}
 }
 
-// Act lets the command work in another work tree that is open already.
+// Act makes the command work in another work tree that is already open.
 func (w *Workspace) Act(repo *gitstate.Repo) {
 	w.Repo = repo
 	w.Engine.Use(gitOf(repo))

@@ -1,6 +1,6 @@
-// Package workspace is a work tree in hand: it opens the repository, finds sessions and work trees, takes locks
-// in their order, recovers from killed commands, and reads and trusts the configuration. Each verb of package
-// cmd calls it.
+// Package workspace gives a command access to a work tree: it opens the repository, finds sessions and work trees,
+// takes locks in their order, recovers from killed commands, and reads and trusts the configuration. Each command of
+// package cmd uses it.
 package workspace
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Front is what a workspace needs of the command that uses it.
+// Front has the functions of the command that a workspace calls.
 type Front struct {
 	Note func(format string, args ...any) // prints progress or a warning
-	// Engine makes the engine, with what the command connects: Works, Cut, Recovered, Refused, Version.
+	// Engine makes the engine with the command's own functions: Works, Cut, Recovered, Refused, Version.
 	Engine func(*hand.Base) *engine.Engine
 	// Tidy completes or removes work trees that a killed command was making. It is called before the first lock.
 	Tidy func(ctx context.Context, command string)
@@ -61,7 +61,7 @@ func New(env *Env, front Front) *Workspace {
 	return w
 }
 
-// Forget makes the next Open start again from where the command was typed. No lock may be held.
+// Forget makes the next Open start again from the directory where the command was typed. No lock may be held.
 func (w *Workspace) Forget() {
 	w.Repo = nil
 	w.Config, w.Trust, w.Hands, w.Births, w.Places = Config{w}, Trust{w}, Hands{w}, Births{w}, Places{w: w}
@@ -96,17 +96,18 @@ func (w *Workspace) RepoAt(ctx context.Context, dir string, write bool) (*gitsta
 		Waits: func(why string) { w.Front.Note("%s", why) }})
 }
 
-// Redactor takes the secrets of this environment, and those of a known form, out of text. Reading commands do without.
+// Redactor returns a redactor for the secrets of this environment, and for known forms of secrets. It is made on first
+// use, because reading commands do not need it.
 func (w *Workspace) Redactor() *redact.Redactor {
 	w.readSecrets.Do(func() { w.secrets = redact.New(w.Env.Environ) }) // sessions are read in parallel
 	return w.secrets
 }
 
-// Redact takes secrets out of a text.
+// Redact removes secrets from a text.
 func (w *Workspace) Redact(text string) string { return w.Redactor().String(text) }
 
-// Ready opens the repository for a verb that writes, and refuses one that cannot be worked with now. detached says that
-// HEAD may be on no branch.
+// Ready opens the repository for a command that writes, and refuses one that is not in a usable state. detached says
+// that HEAD may be on no branch.
 func (w *Workspace) Ready(ctx context.Context, detached bool) error {
 	if err := w.inOrder(ctx, detached); err != nil {
 		return err
@@ -124,7 +125,7 @@ func (w *Workspace) inOrder(ctx context.Context, detached bool) error {
 		return w.know(ctx)
 	}
 	var not *gitcmd.ReadyError
-	// or HEAD is on a session's branch that was deleted
+	// HEAD may also be on a session's branch that was deleted
 	if errors.As(err, &not) && (not.Code == gitcmd.NotCommitted || not.Code == gitcmd.NotBorn) {
 		if id, e := w.Current(ctx); e == nil && id != "" {
 			if v, e := w.View(ctx, id); e == nil {
@@ -138,7 +139,7 @@ func (w *Workspace) inOrder(ctx context.Context, detached bool) error {
 // Close releases all locks.
 func (w *Workspace) Close() {
 	if w.Repo != nil {
-		w.Repo.Quiet() // whatever still writes does so under the locks
+		w.Repo.Quiet() // remaining writes happen under the locks
 	}
 	w.release(0)
 }
@@ -176,7 +177,7 @@ func (w *Workspace) View(ctx context.Context, id session.ID) (history.View, erro
 	return v, w.SeeInterrupted(&v.Session)
 }
 
-// OpenNamed opens the repository for reading, and finds the session that a name means.
+// OpenNamed opens the repository for reading, and finds the session with a name.
 func (w *Workspace) OpenNamed(ctx context.Context, name string) (session.ID, error) {
 	if err := w.Open(ctx); err != nil {
 		return "", err
@@ -199,7 +200,7 @@ type clock struct{ now func() time.Time }
 func (c clock) Now() time.Time { return c.now().UTC() }
 
 func (c clock) Sleep(ctx context.Context, until time.Time) error {
-	// A short step, so that a laptop that slept through the time notices at once when it wakes.
+	// A short step, so that the end of the wait is noticed at once when a laptop wakes from sleep.
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -11,22 +11,22 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// newer is ErrNewer with the format that was found, and the newest one that can be read.
+// newer returns ErrNewer with the format found, and the newest format that this version can read.
 func newer(format, known int) error {
 	return fmt.Errorf("%w (format %d; this one reads up to %d)", session.ErrNewer, format, known)
 }
 
-// segment is how many entries of a list that grows with its session go into a document of their own.
+// segment is the number of entries in one document of a list that grows with its session.
 const segment = 64
 
-// stored is session.json. Builds that know version 1 only have to be able to read it, or they would not see that it is
-// newer: no field of a session may get another type.
+// stored is session.json. Builds that know only version 1 must be able to decode it, or they would not notice that it
+// is newer: no field of a session may change its type.
 type stored struct {
-	session.Session       // without the lists that follow
+	session.Session       // without the following lists
 	Lists           lists `json:"lists"`
 }
 
-// lists are those that grow with a session, and its fork's line.
+// lists are the lists that grow with a session, and the line of its fork.
 type lists struct {
 	Checkpoints stretch `json:"checkpoints"`
 	Refuted     stretch `json:"refuted,omitzero"`
@@ -35,14 +35,14 @@ type lists struct {
 	ForkLine    stretch `json:"fork_line,omitzero"`
 }
 
-// stretch is a list of which the first entries are in documents of their own. What a ledger commit adds does not grow
-// with the list: full segments stay as they are.
+// stretch is a list whose first entries are in documents of their own. Full segments never change, so the size of a
+// ledger commit does not grow with the list.
 type stretch struct {
 	Segments int             `json:"segments,omitempty"` // documents "<name>-<n>.json", from 0
 	Rest     json.RawMessage `json:"rest,omitempty"`     // the entries that follow, in columns
 }
 
-// list is one of those lists, in a session and in its document.
+// list is one of these lists, in a session and in its document.
 type list struct {
 	name string
 	of   any // pointer to it
@@ -60,8 +60,8 @@ func (d *stored) all() []list {
 		{"fork_line", line, &l.ForkLine}}
 }
 
-// Documents are the files in a ledger commit that hold the session. kept is the session that the documents of the
-// previous ledger commit hold, empty when they hold none: a segment that is the same there is nil, for the same file.
+// Documents returns the files of a ledger commit that hold the session. kept is the session in the documents of the
+// previous ledger commit, or empty. A segment that did not change is nil, which keeps the previous file.
 func Documents(s, kept session.Session) (session.Files, error) {
 	files, doc := session.Files{}, stored{Session: s}
 	if s.Fork != nil {
@@ -82,8 +82,8 @@ func Documents(s, kept session.Session) (session.Files, error) {
 	return files, err
 }
 
-// ReadSession reads a session from the documents of a ledger commit. read returns nil for a document that is not there.
-// The session is not up to date when they are those of an older version.
+// ReadSession reads a session from the documents of a ledger commit. read returns nil for a missing document. The
+// result is not up to date if an older version wrote them.
 func ReadSession(read func(name string) ([]byte, error)) (session.Session, error) {
 	data, err := read(session.FileSession)
 	if err != nil {
@@ -111,10 +111,10 @@ func ReadSession(read func(name string) ([]byte, error)) (session.Session, error
 
 func segmentName(list string, n int) string { return fmt.Sprintf("%s-%d.json", list, n) }
 
-// closed is how many full segments a list of so many entries has. At least one entry stays outside.
+// closed returns how many full segments a list with so many entries has. At least one entry stays outside of them.
 func closed(entries int) int { return max(0, entries-1) / segment }
 
-// split puts the full segments of a list into files of their own.
+// split moves the full segments of a list into separate files.
 func split(files session.Files, name string, list, kept reflect.Value) (s stretch, err error) {
 	s.Segments = closed(list.Len())
 	for n := range s.Segments {
@@ -210,8 +210,8 @@ func columns(values []json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// rows is the inverse of columns, for a slice type. It decodes each column as a whole: of long sessions there are many
-// entries with many fields.
+// rows is the inverse of columns, for a slice type. For speed it decodes each column as a whole: long sessions have
+// many entries with many fields.
 func rows(data []byte, t reflect.Type) (list reflect.Value, err error) {
 	entry, columnar := t.Elem(), bytes.HasPrefix(data, []byte("{"))
 	if columnar && entry.Kind() == reflect.Pointer {

@@ -1,4 +1,4 @@
-// Package codec writes events and sessions as the bytes that journals and ledgers keep, and reads them back.
+// Package codec encodes events and sessions for journals and ledgers, and decodes them.
 package codec
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ErrBadLine is returned for a line that is no event: torn, altered, or not ours.
+// ErrBadLine is returned for a line that is not an event: torn, altered, or foreign.
 var ErrBadLine = errors.New("not a valid event line")
 
-// sum guards a line. Its table is made when it is first needed: most starts of wfs need none.
+// sum returns the checksum of a line. Its table is made on first use, because most commands need none.
 func sum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
 
-const sumTail = `,"sum":"00000000"}` // its length is what matters
+const sumTail = `,"sum":"00000000"}` // only its length matters
 
 type envelope struct {
 	V    int             `json:"v"`
@@ -92,7 +92,7 @@ func EncodeLines(events []session.Event) ([]byte, error) {
 	return out, nil
 }
 
-// DecodeLines reads a whole file of events that must be perfect, such as a ledger's events.jsonl.
+// DecodeLines decodes a complete file of events without any damage, such as a ledger's events.jsonl.
 func DecodeLines(data []byte) ([]session.Event, error) {
 	var events []session.Event
 	for n, line := range bytes.SplitAfter(data, []byte("\n")) {

@@ -9,11 +9,12 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// guardMark begins the line of a session's exclude file that holds its Guard. What follows is made from it.
+// guardMark begins the line of a session's exclude file that holds its Guard. The lines after it are generated from the
+// guard.
 const guardMark = "#wfs "
 
-// SplitGuard takes the text of a session's exclude file apart: the rules, and the guard behind them. A guard that
-// cannot be read counts as none: what it held out is found again.
+// SplitGuard splits the text of a session's exclude file into rules and guard. An unreadable guard counts as empty:
+// snapshots then find its paths again.
 func SplitGuard(text []byte) (rules []byte, g session.Guard) {
 	at := 0
 	if !bytes.HasPrefix(text, []byte(guardMark)) {
@@ -29,8 +30,8 @@ func SplitGuard(text []byte) (rules []byte, g session.Guard) {
 	return text[:at], g
 }
 
-// WithGuard is the text of an exclude file: rules, the guard, and the rules that follow from it, by which git does not
-// even look into what is held out.
+// WithGuard returns the text of an exclude file: the rules, the guard, and rules generated from it, so that git does
+// not even read directories that are held out.
 func WithGuard(rules []byte, g session.Guard) []byte {
 	line, err := json.Marshal(g)
 	if err != nil {
@@ -54,8 +55,8 @@ func WithGuard(rules []byte, g session.Guard) []byte {
 	return out
 }
 
-// ExcludeRule is the line of a .gitignore that means one path at the top of the work tree and nothing else, "" for a
-// path that cannot be said there.
+// ExcludeRule returns the .gitignore line that matches exactly one path at the top of the work tree, "" for a path that
+// no line can match.
 func ExcludeRule(path string) string {
 	if strings.ContainsAny(path, "\n\r") {
 		return ""
@@ -71,14 +72,14 @@ func ExcludeRule(path string) string {
 	return b.String()
 }
 
-// ExcludedPath is the path that ExcludeRule made a line of, "" for any other rule.
+// ExcludedPath is the inverse of ExcludeRule. It returns "" for any other rule.
 func ExcludedPath(rule string) string {
 	rest, ok := strings.CutPrefix(rule, "/")
 	if !ok || rest == "" {
 		return ""
 	}
 	if !strings.ContainsAny(rest, `\*?[`) {
-		if strings.HasSuffix(rest, " ") { // git passes over blanks at the end
+		if strings.HasSuffix(rest, " ") { // git ignores blanks at the end
 			return ""
 		}
 		return rest

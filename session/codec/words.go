@@ -6,9 +6,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Worded returns the body with every text that people, agents or gates wrote put through f: what takes secrets
-// out stands before the journal. Such fields, and those that hold some, are tagged `text:"free"`. Names, paths,
-// ids and the pinned plan stay as they are, since things are found by them.
+// Worded returns the body with f applied to every text that people, agents or gates wrote: it removes secrets before
+// the journal is written. Such fields, and fields that contain some, are tagged `text:"free"`. Names, paths, ids and
+// the pinned plan are unchanged, because code looks things up by them.
 func Worded(b session.Body, f func(string) string) session.Body {
 	v := reflect.New(reflect.TypeOf(b)).Elem()
 	v.Set(reflect.ValueOf(b))
@@ -26,7 +26,7 @@ func worded(v reflect.Value, f func(string) string) {
 				worded(v.Field(i), f)
 			}
 		}
-	case reflect.Slice: // others share it
+	case reflect.Slice: // a copy, because others share the slice
 		list := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		reflect.Copy(list, v)
 		for i := range list.Len() {

@@ -18,8 +18,8 @@ func emptyBody(t *testing.T, k session.Kind) reflect.Value {
 	return reflect.New(reflect.TypeOf(b)).Elem()
 }
 
-// TestWorded fills every text of every kind of event, and expects that those which people, agents or gates
-// write are put through the function, and no other.
+// TestWorded fills every text of every kind of event. It expects that the function is applied to all texts that people,
+// agents or gates write, and to no others.
 func TestWorded(t *testing.T) {
 	t.Parallel()
 	free := map[string]bool{"Goal": true, "Note": true, "Ask": true, "Message": true, "Reason": true, "Why": true,
@@ -60,16 +60,16 @@ func checkTexts(t *testing.T, kind, name string, v reflect.Value, free map[strin
 			switch {
 			case !f.IsExported():
 				continue
-			case n == "Reason" && f.Type != reflect.TypeFor[string](): // one of a few words
+			case n == "Reason" && f.Type != reflect.TypeFor[string](): // an enumeration
 				n = ""
-			// git's, the rule's, and the engine's
+			// from git, the rule, or the engine
 			case n == "Why" && (v.Type() == reflect.TypeFor[session.Skip]() || v.Type() == reflect.TypeFor[session.Held]() ||
 				v.Type() == reflect.TypeFor[session.NotRun]()):
 				n = ""
 			case n == "Summary" && (kind == string(session.KindCheckpointed) || kind == string(session.KindAnswered)):
 				n = "Text"
 			case n == "Evidence" && f.Type.Kind() == reflect.Struct:
-				continue // a document of its own: names of tests
+				continue // a separate document: names of tests
 			}
 			checkTexts(t, kind, n, v.Field(i), free)
 		}

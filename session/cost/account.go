@@ -7,12 +7,12 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Account is what a session used up. Nothing ever takes it back: what is spent is spent.
+// Account is the usage of a session. Undo never reduces it.
 type Account struct {
-	// in all, also by work that the session has gone back from
+	// total, including work before a return to an earlier checkpoint
 	Used  Usage `json:"used,omitzero"`
 	Fresh Usage `json:"fresh,omitzero"` // the part since the newest checkpoint
-	// by phase and lap, without what the `used` of a checkpoint of the same phase and lap says. Negative where such a
+	// by phase and lap, without the `used` of checkpoints of the same phase and lap. Negative where such a
 	// `used` has usage of another phase or lap
 	PhaseUsage  []PhaseUsage   `json:"phase_usage,omitempty"`
 	RecentUsage []QuarterUsage `json:"recent_usage,omitempty"` // by time, of the last 25 hours of work
@@ -21,7 +21,7 @@ type Account struct {
 	Calls []int64 `json:"calls,omitempty"`
 }
 
-// Use counts what an attempt, or a run of it, used up at a time.
+// Use adds the usage of an attempt or a run, at a time.
 func (a *Account) Use(at time.Time, phase workflows.PhaseName, lap int, u Usage) {
 	if u == (Usage{}) {
 		return
@@ -41,7 +41,7 @@ func (a *Account) Use(at time.Time, phase workflows.PhaseName, lap int, u Usage)
 	a.RecentUsage = recent
 }
 
-// Kept moves what is fresh to a checkpoint of a phase and lap, and returns it.
+// Kept assigns the usage since the newest checkpoint to a new one of a phase and lap, and returns it.
 func (a *Account) Kept(phase workflows.PhaseName, lap int) Usage {
 	u := a.Fresh
 	a.Fresh = Usage{}
@@ -49,7 +49,7 @@ func (a *Account) Kept(phase workflows.PhaseName, lap int) Usage {
 	return u
 }
 
-// With adds usage to that of a phase in a lap.
+// With adds usage to the entry of a phase in a lap.
 func With(list []PhaseUsage, phase workflows.PhaseName, lap int, u Usage) []PhaseUsage {
 	i := slices.IndexFunc(list, func(p PhaseUsage) bool { return p.Phase == phase && p.Lap == lap })
 	if i < 0 {
@@ -61,7 +61,7 @@ func With(list []PhaseUsage, phase workflows.PhaseName, lap int, u Usage) []Phas
 	return list
 }
 
-// In is what of a list was used up in a phase of a lap.
+// In returns the usage of a phase in a lap.
 func In(list []PhaseUsage, phase workflows.PhaseName, lap int) (sum Usage) {
 	for _, p := range list {
 		if p.Phase == phase && p.Lap == lap {
@@ -71,14 +71,14 @@ func In(list []PhaseUsage, phase workflows.PhaseName, lap int) (sum Usage) {
 	return sum
 }
 
-// PhaseUsage is what a phase used up in one lap.
+// PhaseUsage is the usage of a phase in one lap.
 type PhaseUsage struct {
 	Phase workflows.PhaseName `json:"phase"` // the phase
 	Lap   int                 `json:"lap"`   // the lap
 	Usage
 }
 
-// QuarterUsage is what was used up within a quarter of an hour. Days begin at one of these everywhere on earth.
+// QuarterUsage is the usage within a quarter of an hour. In every time zone, days begin at the start of a quarter.
 type QuarterUsage struct {
 	At int64 `json:"at"` // its beginning (Unix time)
 	Usage
@@ -89,8 +89,8 @@ const (
 	maxQuarters = 100     // no day has more
 )
 
-// UsedBetween is what the session used up from one time to before another one, in Unix seconds; both are multiples of a
-// quarter of an hour. It knows of the last 25 hours of work.
+// UsedBetween returns the usage from one time until before another, in Unix seconds; both must be multiples of a
+// quarter of an hour. It covers the last 25 hours of work.
 func (a *Account) UsedBetween(from, to int64) Usage {
 	var sum Usage
 	for _, q := range a.RecentUsage {
@@ -101,10 +101,10 @@ func (a *Account) UsedBetween(from, to int64) Usage {
 	return sum
 }
 
-// Rate is what the runs of an agent with a model said that they cost, and the tokens that were new in them.
+// Rate is the total cost that runs of an agent with a model reported, and their new tokens.
 type Rate struct {
 	Agent  string `json:"agent"`           // name of its card
-	Model  string `json:"model,omitempty"` // which it is about
+	Model  string `json:"model,omitempty"` // the model
 	USD    Money  `json:"cost_usd"`        // of all of them
 	Tokens int64  `json:"tokens"`          // in all of them, without those from a cache
 }
@@ -115,7 +115,7 @@ func (a *Account) rate(agent, model string) int {
 	return slices.IndexFunc(a.Rates, func(r Rate) bool { return r.Agent == agent && r.Model == model })
 }
 
-// Priced remembers what a run of an agent with a model said that it cost.
+// Priced records the cost that a run of an agent with a model reported.
 func (a *Account) Priced(agent, model string, u Usage) {
 	n := u.Tokens.New()
 	if u.USD == u.Estimated || n == 0 {
@@ -132,8 +132,8 @@ func (a *Account) Priced(agent, model string, u Usage) {
 	a.Rates = rates
 }
 
-// Estimate is what a run that was ended before it said its cost may have cost, by what other runs of this
-// session with the same agent and model did for each new token. It is 0 when there is none.
+// Estimate returns an estimated cost of a run that was ended before it reported one. It multiplies its new tokens by
+// the rate of earlier runs of this session with the same agent and model. It returns 0 without such runs.
 func (a *Account) Estimate(agent, model string, t Tokens) Money {
 	i := a.rate(agent, model)
 	if i < 0 {
@@ -142,10 +142,10 @@ func (a *Account) Estimate(agent, model string, t Tokens) Money {
 	return money(a.Rates[i].USD.USD() * float64(t.Sane().New()) / float64(a.Rates[i].Tokens))
 }
 
-// maxCalls bounds the memory of calls.
+// maxCalls bounds the length of Account.Calls.
 const maxCalls = 1000
 
-// Called remembers that an agent was started.
+// Called records the start of an agent.
 func (a *Account) Called(at time.Time) {
 	now := at.Unix()
 	// clocks jump

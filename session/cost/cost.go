@@ -6,24 +6,23 @@ import (
 	"strconv"
 )
 
-// Money is an amount of US dollars in millionths: sums of it are exact, in whatever order they are made. In
-// JSON it is in dollars.
+// Money is an amount of US dollars in millionths, so that sums are exact in any order. JSON has it in dollars.
 type Money int64
 
-// Dollars makes money out of what somebody says that something cost. What is no price counts as nothing.
+// Dollars converts a reported cost. An impossible cost counts as 0.
 func Dollars(usd float64) Money {
-	const most = 1e6 // nobody's run costs a million
+	const most = 1e6 // no single run costs a million
 	return money(min(usd, most))
 }
 
 func money(usd float64) Money {
-	if !(usd > 0 && usd < math.MaxInt64/1e6) { // nor is NaN
+	if !(usd > 0 && usd < math.MaxInt64/1e6) { // also catches NaN
 		return 0
 	}
 	return Money(math.Round(usd * 1e6))
 }
 
-// USD is the amount in dollars.
+// USD returns the amount in dollars.
 func (m Money) USD() float64 { return float64(m) / 1e6 }
 
 // MarshalJSON implements json.Marshaler.
@@ -40,7 +39,7 @@ func (m *Money) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Tokens are what a model read and wrote.
+// Tokens counts the tokens that a model read and wrote.
 type Tokens struct {
 	Input      int64 `json:"input,omitempty"`       // without those from a cache
 	Output     int64 `json:"output,omitempty"`      // written by the model
@@ -48,13 +47,13 @@ type Tokens struct {
 	CacheWrite int64 `json:"cache_write,omitempty"` // written to the cache
 }
 
-// Sum is all of them.
+// Sum returns the total of all tokens.
 func (t Tokens) Sum() int64 { return t.Input + t.Output + t.CacheRead + t.CacheWrite }
 
-// New are those that were not read from a cache.
+// New returns the number of tokens that were not read from a cache.
 func (t Tokens) New() int64 { return t.Sum() - t.CacheRead }
 
-// Sane are the tokens that an agent reported, without numbers that cannot be.
+// Sane returns the tokens that an agent reported, without impossible numbers.
 func (t Tokens) Sane() Tokens {
 	const most = 1 << 50 // so that sums of them do not overflow
 	sane := func(n int64) int64 { return max(0, min(n, most)) }
@@ -62,7 +61,7 @@ func (t Tokens) Sane() Tokens {
 		CacheWrite: sane(t.CacheWrite)}
 }
 
-// Usage is what was used up.
+// Usage counts money, tokens, runs and time.
 type Usage struct {
 	USD Money `json:"cost_usd,omitempty"` // reported by agents and commands, or estimated
 	// the estimated part: for runs that were ended before they reported their cost
@@ -80,7 +79,7 @@ type Usage struct {
 // Plus adds two usages.
 func (u Usage) Plus(v Usage) Usage { return u.plus(1, v) }
 
-// Minus is what was used up since v.
+// Minus subtracts a usage.
 func (u Usage) Minus(v Usage) Usage { return u.plus(-1, v) }
 
 // plus adds n times v.
@@ -99,7 +98,7 @@ func (u Usage) plus(n int64, v Usage) Usage {
 	return u
 }
 
-// Total is what a conversation has used up over all its runs.
+// Total is the usage of a conversation over all its runs.
 type Total struct {
 	CostUSD float64 `json:"cost_usd,omitempty"` // in US dollars, as agents report it
 	Tokens

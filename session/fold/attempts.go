@@ -10,13 +10,13 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// inAttempt folds what happens from the start of an attempt to its checkpoint.
+// inAttempt folds the events from the start of an attempt to its checkpoint.
 func inAttempt(s *session.Session, e session.Event) (bool, error) {
 	switch b := e.Body.(type) {
 	case session.AttemptStarted:
 		waited(s, e.At.Unix())
 		s.Status, s.Waiting, s.Runs, s.Started = session.StatusRunning, nil, s.Runs+1, b.RunID
-		s.Phase, s.Lap = b.Phase, b.Lap // finished work that was edited goes back to a phase to be judged
+		s.Phase, s.Lap = b.Phase, b.Lap // finished work that was edited returns to a phase to be judged
 		if s.Visit.Tree == "" {
 			s.Visit.Tree = b.Tree
 		}
@@ -38,7 +38,7 @@ func inAttempt(s *session.Session, e session.Event) (bool, error) {
 	return true, nil
 }
 
-// applyOpen folds what happens inside an attempt.
+// applyOpen folds an event inside an attempt.
 func applyOpen(s *session.Session, e session.Event) {
 	open := *s.Open // a copy: the caller's session may share the old one
 	switch b := e.Body.(type) {
@@ -90,7 +90,7 @@ func checkpointed(s *session.Session, e session.Event, b session.Checkpointed) e
 	} else {
 		s.Open = nil
 		if b.Trigger == session.TriggerManual {
-			s.Visit.Tree = "" // what a person has kept, the person has allowed
+			s.Visit.Tree = "" // the person allowed what this checkpoint holds
 			kept(s, b.Tree)
 		}
 	}
@@ -104,8 +104,8 @@ func checkpointed(s *session.Session, e session.Event, b session.Checkpointed) e
 	return nil
 }
 
-// isGreen reports whether a checkpoint's gates passed with no failing test: those of its attempt, or those of the
-// checkpoint before, if that has the same tree.
+// isGreen reports whether a checkpoint's gates passed with no failing test. Without gates of its own, the checkpoint
+// before counts if it has the same tree.
 func isGreen(s *session.Session, b session.Checkpointed) bool {
 	prev := s.At(s.Current)
 	if s.Fork != nil && b.Trigger == session.TriggerBirth {
@@ -120,14 +120,14 @@ func isGreen(s *session.Session, b session.Checkpointed) bool {
 	return passed && (before || j == nil || !j.Ungated)
 }
 
-// redByDesign reports whether a gate passed because tests fail, as RED wants it.
+// redByDesign reports whether a gate passed because tests fail, as RED requires.
 func redByDesign(j *session.Judgement) bool {
 	return j != nil && slices.ContainsFunc(j.Gates, func(g session.GateResult) bool {
 		return g.Class == session.ClassTargetFailed || g.Class == session.ClassMissingSymbol
 	})
 }
 
-// closeAttempt folds the open attempt's conclusion into the session and moves it to its next phase.
+// closeAttempt folds the conclusion of the open attempt into the session and moves the session to the next phase.
 func closeAttempt(s *session.Session, e session.Event, c *session.Checkpoint) {
 	open, d := s.Open, s.Open.Decided
 	asked := d.Class == session.ClassAsked
@@ -178,7 +178,7 @@ func claimed(s *session.Session, open *session.Open, d *session.Decided, c *sess
 	}
 }
 
-// foundTests takes over the tests that a lap has from now on, and those that need not be there any more.
+// foundTests sets the tests of the lap from now on, and the tests that may be missing from now on.
 func foundTests(s *session.Session, j *session.Judgement, d *session.Decided) {
 	if d.Verdict != session.Pass {
 		return
@@ -191,7 +191,7 @@ func foundTests(s *session.Session, j *session.Judgement, d *session.Decided) {
 	s.Gone = append(slices.Clip(s.Gone), j.Gone...)
 }
 
-// skippedBut are the phases that a person skipped, but for one of a lap: it has passed since, or is skipped anew.
+// skippedBut returns the skipped phases except one: it has passed since, or is being skipped again.
 func skippedBut(s *session.Session, phase session.PhaseName, lap int) []session.SkippedPhase {
 	return slices.DeleteFunc(slices.Clone(s.SkippedPhases),
 		func(p session.SkippedPhase) bool { return p.Phase == phase && p.Lap == lap })

@@ -7,14 +7,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// answersClaim folds a person's answer to a question about an attempt, which becomes checkpoint c: whether its agent's
-// claim to be done was true is known only now.
+// answersClaim folds a person's answer to a question about an attempt, which becomes checkpoint c. Only the answer
+// shows whether the agent's claim to be done was true.
 func answersClaim(s *session.Session, open *session.Open, d *session.Decided, c *session.Checkpoint) {
 	asked := asked(s)
 	if asked == nil || d.Verdict == session.Blocked || !open.Answered() {
 		return
 	}
-	// who insists was refuted for the same before
+	// an agent that insists had its claim refuted before, for the same failure
 	if what := failing(s.LastGates); d.Verdict == session.Pass && what != "" {
 		approve(s, c, func(r session.Refuted) bool {
 			return r.Fingerprint == what && r.Phase == asked.Phase && r.Lap == asked.Lap
@@ -25,7 +25,7 @@ func answersClaim(s *session.Session, open *session.Open, d *session.Decided, c 
 	}
 }
 
-// countAnswer counts the claim that a person was asked about, and whether it was true.
+// countAnswer counts the claim that the question was about, and whether it was true.
 func countAnswer(s *session.Session, asked *session.Checkpoint, yes bool, c *session.Checkpoint, reason string) {
 	of := func(r session.Refuted) bool { return r.Checkpoint == asked.Number }
 	answered := slices.ContainsFunc(s.Checkpoints, func(later session.Checkpoint) bool { // before an undo
@@ -42,7 +42,7 @@ func countAnswer(s *session.Session, asked *session.Checkpoint, yes bool, c *ses
 	}
 }
 
-// approve notes at which checkpoint a person said yes to what claims were refuted for.
+// approve records the checkpoint at which a person approved the findings that had refuted claims.
 func approve(s *session.Session, at *session.Checkpoint, refutedFor func(session.Refuted) bool) {
 	s.Refuted = slices.Clone(s.Refuted)
 	for i, r := range s.Refuted {
@@ -52,7 +52,7 @@ func approve(s *session.Session, at *session.Checkpoint, refutedFor func(session
 	}
 }
 
-// asked is the checkpoint of the newest attempt if a person is asked about that, nil otherwise.
+// asked returns the checkpoint of the newest attempt if it waits for a person's answer, nil otherwise.
 func asked(s *session.Session) *session.Checkpoint {
 	if c := s.Judged(); c != nil && c.Class == session.ClassAsked {
 		return c
@@ -60,13 +60,13 @@ func asked(s *session.Session) *session.Checkpoint {
 	return nil
 }
 
-// allowedFindings folds a person's yes to what was found in tests, packages or code: claims that were refuted for that,
-// and for nothing else, were true.
+// allowedFindings folds a person's approval of findings in tests, packages or code: claims that were refuted only for
+// these findings were true.
 func allowedFindings(s *session.Session, open *session.Open, d *session.Decided, c *session.Checkpoint) {
 	if !open.Approved() || d.Verdict != session.Pass {
 		return
 	}
-	allowed := slices.Clone(s.Tampered) // which the person was shown
+	allowed := slices.Clone(s.Tampered) // shown to the person
 	if open.Judgement != nil {
 		allowed = append(allowed, open.Judgement.Tampered...)
 	}
@@ -82,7 +82,7 @@ func allowedFindings(s *session.Session, open *session.Open, d *session.Decided,
 	})
 }
 
-// failing is a fingerprint of all gates that did not pass, "" for none.
+// failing returns a fingerprint of all gates that did not pass, "" for none.
 func failing(gates []session.GateResult) string {
 	var list []string
 	for _, g := range gates {

@@ -25,7 +25,7 @@ import (
 
 func hexOf(s string) string { return fmt.Sprintf("%x", sha1.Sum([]byte(s))) }
 
-// longLife is the history of a session in which an agent works for a number of attempts.
+// longLife returns the history of a session in which an agent works for a number of attempts.
 func longLife(t testing.TB, attempts int) []session.Event {
 	r := rand.New(rand.NewSource(1))
 	var events []session.Event
@@ -105,12 +105,12 @@ func longLife(t testing.TB, attempts int) []session.Event {
 	return events
 }
 
-// packed is how many bytes Git needs for a document.
+// packed returns how many bytes Git needs for a document.
 func packed(data []byte) int {
 	var b bytes.Buffer
 	z := zlib.NewWriter(&b)
 	if _, err := z.Write(data); err != nil {
-		panic(err) // into memory
+		panic(err) // writes into memory
 	}
 	_ = z.Close()
 	return b.Len()
@@ -120,8 +120,8 @@ func readFrom(files session.Files) (session.Session, error) {
 	return codec.ReadSession(func(name string) ([]byte, error) { return files[name], nil })
 }
 
-// TestDocumentsStaySmall: however long a session is, its documents are small, and a further checkpoint writes no more
-// than session.json, and now and then a segment. Each attempt has 100 calls of tools, and says what it used up.
+// TestDocumentsStaySmall expects that the documents of a long session are small, and that a further checkpoint writes
+// no more than session.json, and sometimes a segment. Each attempt has 100 tool calls, and reports its usage.
 func TestDocumentsStaySmall(t *testing.T) {
 	t.Parallel()
 	events := longLife(t, 1000)
@@ -162,7 +162,7 @@ func TestDocumentsStaySmall(t *testing.T) {
 	}
 }
 
-// sameSince: what is not written again is the same in the documents before.
+// sameSince checks that parts which are not written again are the same in the documents before.
 func sameSince(t testing.TB, files, kept session.Files, s, before session.Session) {
 	t.Helper()
 	changed, err := codec.Documents(s, before)
@@ -191,7 +191,7 @@ func plain(t testing.TB, s session.Session) (v any) {
 	return v
 }
 
-// TestDocumentsReadBack: any session is what its documents say, and a fork that goes on from it as well.
+// TestDocumentsReadBack expects that any session is the same after it is read from its documents, including a fork.
 func TestDocumentsReadBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -228,7 +228,7 @@ func TestDocumentsReadBack(t *testing.T) {
 	})
 }
 
-// TestOtherDocuments: a missing part is an error, older documents are not used, and newer ones refused.
+// TestOtherDocuments expects that a missing part is an error, older documents are ignored, and newer ones refused.
 func TestOtherDocuments(t *testing.T) {
 	t.Parallel()
 	s, err := fold.Fold(longLife(t, 100))
@@ -259,8 +259,8 @@ func TestOtherDocuments(t *testing.T) {
 	if _, err := readFrom(with(session.FileSession, []byte(future))); !errors.Is(err, session.ErrNewer) {
 		t.Errorf("newer documents: %v", err)
 	}
-	// Builds before version 2 decode all of session.json before they look at its version: to those, another type in any
-	// field would be damage, to be repaired by folding the events.
+	// Builds before version 2 decode all of session.json before they check its version. A field with another type would
+	// look like damage to them, and they would repair it by folding the events.
 	var before session.Session
 	if err := json.Unmarshal(files[session.FileSession], &before); err != nil || before.ID != s.ID || before.Version <= 1 {
 		t.Errorf("a build before version 2 would not see that it is newer: %v, %+v", err, before.Version)

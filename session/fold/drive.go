@@ -2,7 +2,7 @@ package fold
 
 import "github.com/wfs-dev/wfs/session"
 
-// driving begins a run.
+// driving folds the start of a run.
 func driving(s *session.Session, e session.Event, b session.Driving) {
 	if s.Status == session.StatusBlocked { // a person has looked at it
 		s.Hindered = nil
@@ -10,14 +10,14 @@ func driving(s *session.Session, e session.Event, b session.Driving) {
 	s.Blocked, s.Why, s.Failed, s.Reworded = nil, "", 0, false
 	s.Drive = &session.Drive{At: e.At.Unix(), Laps: s.LapsDone(), Tries: s.Tries, Refuted: len(s.StillRefuted()),
 		Checkpoints: len(s.Checkpoints), Used: s.Used}
-	if s.Waiting != nil && s.Waiting.Reason == session.WaitLimit && !b.Now { // it is waited for, whoever drives
+	if s.Waiting != nil && s.Waiting.Reason == session.WaitLimit && !b.Now { // the wait continues in any process
 		s.Status, s.Spent.Since = session.StatusWaiting, e.At.Unix()
 		return
 	}
 	s.Status, s.Waiting, s.Spent.Since = session.StatusRunning, nil, 0
 }
 
-// driven notes when the newest run seems to end, and takes it back when that run goes on.
+// driven records the time when the newest run seems to end, and clears it if that run continues.
 func driven(s *session.Session, e session.Event) {
 	if s.Drive == nil {
 		return
@@ -25,7 +25,7 @@ func driven(s *session.Session, e session.Event) {
 	d := *s.Drive // the caller's session may share the old one
 	switch b := e.Body.(type) {
 	case session.AttemptStarted:
-		if b.Runner == "person" && d.Ended > 0 { // somebody's answer is no run
+		if b.Runner == "person" && d.Ended > 0 { // an answer is not a run
 			return
 		}
 		d.Ended = 0
@@ -40,7 +40,7 @@ func driven(s *session.Session, e session.Event) {
 	s.Drive = &d
 }
 
-// waited ends a wait for a limit, if there is one. What is waited longer than the limit lasts is nobody's driving.
+// waited ends a wait for a limit, if there is one. Time after the end of the limit does not count as waiting.
 func waited(s *session.Session, now int64) {
 	if s.Spent.Since > 0 && s.Waiting != nil {
 		s.Spent.Waited += max(0, min(now, s.Waiting.Until)-s.Spent.Since)

@@ -8,13 +8,13 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// settle records the end of a lap that no judgement brought.
+// settle records the end of a lap without a judgement.
 func settle(s *session.Session, e session.Settlement) {
 	e.Checkpoint = s.Current
 	s.Settlements = append(slices.Clip(s.Settlements), e)
 }
 
-// complete ends the work. Whatever nothing has judged is a question to a person first.
+// complete ends the work. If any part was not judged, the session waits for a person's answer first.
 func complete(s *session.Session) {
 	s.Phase, s.Status, s.Why, s.Waiting = workflows.Done, session.StatusCompleted, "", nil
 	if ask := items.Unjudged(s); ask != "" {
@@ -22,7 +22,7 @@ func complete(s *session.Session) {
 	}
 }
 
-// agreed folds a yes to "nothing is left": the end of this item, or of the work.
+// agreed folds the approval of "nothing is left": it ends the item, or the work.
 func agreed(s *session.Session, by string) {
 	if s.Phase == workflows.Done {
 		settle(s, session.Settlement{State: session.ItemAgreed, By: by})
@@ -57,7 +57,7 @@ func agreed(s *session.Session, by string) {
 	complete(s)
 }
 
-// skippedLap is the end of a lap whose last phase a person skips: its tests may have passed before.
+// skippedLap returns the settlement of a lap whose last phase a person skips. The lap's tests may have passed before.
 func skippedLap(s *session.Session) session.Settlement {
 	c := s.At(s.Current)
 	if c != nil && c.Green && c.Lap == s.Lap && len(s.Targets)+len(s.Expected) > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// State is where the session is in its life cycle.
+// State returns the session's state in the life cycle.
 func State(s *session.Session) string { return state(s) }
 
 // Leads reports whether the life cycle has a transition.
@@ -19,10 +19,10 @@ func Leads(from string, k session.Kind, to string) bool {
 	})
 }
 
-// MayFollow is what Extend asks before it folds an event in.
+// MayFollow calls the check that Extend makes before it folds an event.
 func MayFollow(s *session.Session, k session.Kind) error { return mayFollow(s, k) }
 
-// DrawLifecycle draws the life cycle as a Mermaid diagram, without what leaves a state as it is.
+// DrawLifecycle draws the life cycle as a Mermaid diagram, without transitions that keep the state.
 func DrawLifecycle() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
@@ -55,7 +55,7 @@ func DrawLifecycle() string {
 	return b.String()
 }
 
-// NamedKinds are the kinds of events that the life cycle names.
+// NamedKinds returns the kinds of events in the life cycle.
 func NamedKinds() (all []string) {
 	for _, t := range lifecycle {
 		all = append(all, strings.Fields(t.kinds)...)

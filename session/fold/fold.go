@@ -1,4 +1,4 @@
-// Package fold turns the events of a session into what is true of it. It is a pure function of the events.
+// Package fold computes the state of a session from its events. It is a pure function of the events.
 package fold
 
 import (
@@ -8,11 +8,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Fold returns what is true after all events of a session, in order. The first must be Created.
+// Fold returns the state of a session after all its events, in order. The first must be Created.
 func Fold(events []session.Event) (session.Session, error) { return Extend(session.Session{}, events) }
 
-// Extend folds further events into a session. It changes nothing that s shares with others. A turn that stands before
-// a Dropped event never happened and is passed over. Sequence numbers must follow each other without a gap.
+// Extend folds further events into a session, and changes nothing that s shares with other values. It skips a turn
+// right before a Dropped event, because that turn never happened. Sequence numbers must have no gaps.
 func Extend(s session.Session, events []session.Event) (session.Session, error) {
 	s.Checkpoints = slices.Clip(s.Checkpoints) // the first new one is appended to a copy, and the others to that
 	for i, e := range events {
@@ -35,13 +35,13 @@ func Extend(s session.Session, events []session.Event) (session.Session, error) 
 	return s, nil
 }
 
-// parts fold events, each those that are about one thing. They report whether an event is one of theirs.
+// parts are functions that each fold the events about one subject. They report whether an event is one of theirs.
 var parts = []func(s *session.Session, e session.Event) (known bool, err error){
 	inAttempt, betweenAttempts, byPeople, operations, records, used,
 }
 
 func apply(s *session.Session, e session.Event) error {
-	// a note may come at any time
+	// a note is possible at any time
 	if k := e.Kind(); k != session.KindCheckpointed && k != session.KindNoted && k != session.KindAnswered {
 		s.Conclude = false
 	}
@@ -53,7 +53,7 @@ func apply(s *session.Session, e session.Event) error {
 	return fmt.Errorf("%w: event kind %q", session.ErrNewer, e.Kind())
 }
 
-// betweenAttempts folds how a session begins, and how its runs begin and end.
+// betweenAttempts folds the start of a session, and the start and end of its runs.
 func betweenAttempts(s *session.Session, e session.Event) (bool, error) {
 	switch b := e.Body.(type) {
 	case session.Created:
@@ -101,7 +101,7 @@ func created(s *session.Session, e session.Event, b session.Created) error {
 	return nil
 }
 
-// byPeople folds what a person says while no operation is made of it.
+// byPeople folds messages and decisions of a person that are not operations.
 func byPeople(s *session.Session, e session.Event) (bool, error) {
 	switch b := e.Body.(type) {
 	case session.Noted:
@@ -126,7 +126,7 @@ func byPeople(s *session.Session, e session.Event) (bool, error) {
 	return true, nil
 }
 
-// operations folds what moves files and branches.
+// operations folds events that move files and branches.
 func operations(s *session.Session, e session.Event) (bool, error) {
 	switch b := e.Body.(type) {
 	case session.MoveStarted:
@@ -152,8 +152,8 @@ func operations(s *session.Session, e session.Event) (bool, error) {
 	return true, nil
 }
 
-// BuildsOn returns for each checkpoint but the first the number of the one that it was made on. It needs all events of
-// the session.
+// BuildsOn returns, for each checkpoint but the first, the number of the checkpoint that it was made on. It needs all
+// events of the session.
 func BuildsOn(events []session.Event) map[int]int {
 	below := map[int]int{}
 	current := -1

@@ -19,7 +19,7 @@ import (
 
 var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// life draws a plausible history: whatever a driver may append, in an order that a driver may append it in.
+// life draws a random history: any events that a driver may append, in an order in which it may append them.
 func life(t *rapid.T) []session.Event {
 	items := rapid.IntRange(0, 3).Draw(t, "items")
 	created := session.Created{ID: "x", Goal: "g", Start: "RED", Laps: true, Workflow: "tdd"}

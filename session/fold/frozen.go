@@ -7,8 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// froze folds what an attempt's checkpoint says about the tests that are frozen: RED freezes them, and what a
-// person has approved is frozen in their place. A lap's end lets them go.
+// froze folds the effect of an attempt's checkpoint on frozen tests. RED freezes them, a person's approval freezes the
+// approved ones in their place, and the end of a lap unfreezes them.
 func froze(s *session.Session, open *session.Open, d *session.Decided, c *session.Checkpoint) {
 	if open.Judgement != nil {
 		judgedTests(s, open.Judgement, d, c)
@@ -28,7 +28,7 @@ func froze(s *session.Session, open *session.Open, d *session.Decided, c *sessio
 	}
 }
 
-// judgedTests folds what a judgement says about the tests.
+// judgedTests folds the findings of a judgement about tests.
 func judgedTests(s *session.Session, j *session.Judgement, d *session.Decided, c *session.Checkpoint) {
 	if j.Red() != nil && d.Verdict == session.Pass && !d.NothingLeft {
 		s.Frozen, s.TestChange = c.Tree, ""
@@ -40,15 +40,15 @@ func judgedTests(s *session.Session, j *session.Judgement, d *session.Decided, c
 	}
 }
 
-// kept folds a checkpoint of a person's: what it holds of tests, the person has allowed.
+// kept folds a checkpoint made by a person: the person has thereby allowed its tests.
 func kept(s *session.Session, tree session.Tree) {
 	if s.Frozen != "" {
 		s.Frozen = tree
 	}
 }
 
-// ledTo folds a person's decision to go on in another phase: the tests are those that are there now, unless it
-// went back to change them.
+// ledTo folds the effect on tests of a person's decision to continue in another phase. The current tests become the
+// frozen ones, unless the work went back to change them.
 func ledTo(s *session.Session, b session.PhaseMoved) {
 	s.Tampered = nil
 	c := s.At(s.Current)
@@ -62,10 +62,10 @@ func ledTo(s *session.Session, b session.PhaseMoved) {
 	}
 }
 
-// thaw lets frozen tests go.
+// thaw unfreezes the tests.
 func thaw(s *session.Session) {
 	s.Frozen, s.TestChange, s.TestChanges, s.Tampered, s.Gone = "", "", 0, nil, nil
 }
 
-// maxKept is how many findings a checkpoint carries. Its judgement has up to MaxNamed.
+// maxKept is the maximum number of findings of a checkpoint. Its judgement has up to MaxNamed.
 const maxKept = 10

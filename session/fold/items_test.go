@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/session/items"
 )
 
-// TestItemStates: what an item is said to be follows the line of checkpoints that the session stands on.
+// TestItemStates expects that the states of items follow the current line of checkpoints.
 func TestItemStates(t *testing.T) {
 	t.Parallel()
 	var s session.Session
@@ -61,7 +61,7 @@ func TestItemStates(t *testing.T) {
 	add(session.Agreed{By: "person"})
 	want(session.StatusCompleted, session.ItemDelivered, session.ItemAgreed, session.ItemShown)
 
-	s = before // a no: the skipped one is worked on, the others are what they were
+	s = before // rejected: the skipped item is worked on, the others are unchanged
 	add(session.PhaseMoved{From: "done", To: "RED", Lap: 2, NewLap: true})
 	want(session.StatusPaused, session.ItemDelivered, session.ItemOpen, session.ItemShown)
 	if items.Next(&s) != 0 {
@@ -78,13 +78,13 @@ func TestItemStates(t *testing.T) {
 	}
 	move(2) // where the first item was delivered
 	want(session.StatusPaused, session.ItemDelivered, session.ItemOpen, session.ItemOpen)
-	move(4) // where nothing was agreed to yet
+	move(4) // where no item was approved yet
 	want(session.StatusPaused, session.ItemDelivered, session.ItemSkipped, session.ItemOpen)
 	move(6)
 	want(session.StatusCompleted, session.ItemDelivered, session.ItemDelivered, session.ItemShown)
 }
 
-// TestQuestionsComeBack: what the end of the work asks is asked again when the session returns there.
+// TestQuestionsComeBack expects the question at the end of the work again when the session returns there.
 func TestQuestionsComeBack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -126,7 +126,7 @@ func TestQuestionsComeBack(t *testing.T) {
 	}
 }
 
-// TestForkOfAgreedWork: a yes to the whole work is one to the tree that it was said of, and to no other.
+// TestForkOfAgreedWork expects that an approval of the whole work applies to the approved tree, and to no other.
 func TestForkOfAgreedWork(t *testing.T) {
 	t.Parallel()
 	s := history(t, session.Checkpointed{Trigger: session.TriggerBirth, Phase: "WORK", Lap: 1},

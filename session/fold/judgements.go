@@ -6,8 +6,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// foundFlaky folds what a judgement says is flaky. It is named from now on, and nothing else: an attempt that
-// makes a test flaky must not be rid of it by that.
+// foundFlaky adds the flaky tests of a judgement to the session's list, which is only for display. An attempt that
+// makes a test flaky must not escape it that way.
 func foundFlaky(s *session.Session, j *session.Judgement) {
 	all := slices.Clone(s.Flaky)
 	for _, g := range j.Gates {
@@ -34,7 +34,7 @@ func proven(s *session.Session, p *session.Proof) {
 	measured(s, p.Gates)
 }
 
-// measured counts results of gates, and those that were known already.
+// measured counts results of gates, and the cached ones among them.
 func measured(s *session.Session, gates []session.GateResult) {
 	for _, g := range gates {
 		if g.Where != session.InTree {

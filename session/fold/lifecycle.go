@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// The states of the life cycle that are no status: unborn is before the first event, the others are stages of
-// an attempt during a run, and operations that have begun.
+// States of the life cycle that are not a status. unborn is before the first event. The others are stages of an attempt
+// during a run, and operations in progress.
 const (
 	unborn    = "[*]"
 	started   = "started"
@@ -24,7 +24,7 @@ const (
 	deleting  = "deleting"
 )
 
-// groups of states that the table names together.
+// groups of states, with the names that the table uses.
 var groups = map[string][]string{
 	"rest":    {"created", "running", "paused", "interrupted", "waiting", "blocked", "completed"},
 	"attempt": {started, ran, judged, decided},
@@ -35,14 +35,15 @@ var groups = map[string][]string{
 // unchanged stands for the state before the event.
 const unchanged = "unchanged"
 
-// transition is a line of the life cycle: events of these kinds lead from each of some states to one of others.
+// transition is a line of the life cycle: an event of one of these kinds leads from any of some states to one of
+// others.
 type transition struct {
 	kinds    string
 	from, to string // states and groups
 }
 
-// lifecycle is every order that the events of a session can have. When a run has ended and its result is not judged yet,
-// a person may do all that is possible between attempts, except begin another one.
+// lifecycle has all possible orders of a session's events. After a run whose result is not judged yet, everything that
+// is possible between attempts is possible, except another attempt.
 var lifecycle = []transition{
 	{"created", unborn, "created waiting completed"}, // a fork may begin with finished work
 	{"baseline", "rest", unchanged},
@@ -81,10 +82,10 @@ var lifecycle = []transition{
 	{"finished", finishing, "finished"},
 	{"delete_started", "rest ran over", deleting},
 	{"dropped", "begun", "rest ran over"},
-	{"dropped", "rest attempt over begun", unchanged}, // a turn before it
+	{"dropped", "rest attempt over begun", unchanged}, // an earlier turn
 }
 
-// states are the states that a list of states and groups names.
+// states expands the groups in a list of states.
 func states(list string) (all []string) {
 	for _, name := range strings.Fields(list) {
 		if group, ok := groups[name]; ok {
@@ -96,8 +97,8 @@ func states(list string) (all []string) {
 	return all
 }
 
-// machine says which events are possible in a state. What they lead to depends on their contents, and is up to
-// the fold.
+// machine knows which events are possible in a state. The next state depends on the event's content, so the fold
+// determines it.
 var machine = sync.OnceValue(func() *fsm.FSM {
 	var events fsm.Events
 	for _, t := range lifecycle {
@@ -108,9 +109,9 @@ var machine = sync.OnceValue(func() *fsm.FSM {
 	return fsm.NewFSM(unborn, events, nil)
 })
 
-var machineLock sync.Mutex // of its current state
+var machineLock sync.Mutex // guards its current state
 
-// state is where the session is in its life cycle.
+// state returns the session's state in the life cycle.
 func state(s *session.Session) string {
 	switch o := s.Open; {
 	case s.Version == 0:
@@ -121,7 +122,7 @@ func state(s *session.Session) string {
 		return finishing
 	case s.Moving != nil:
 		return moving
-	case o == nil || s.Status != session.StatusRunning: // what was interrupted may be gone on with, or be left
+	case o == nil || s.Status != session.StatusRunning: // an interrupted attempt may be continued or left
 		return string(s.Status)
 	case o.Decided != nil:
 		return decided
@@ -133,7 +134,7 @@ func state(s *session.Session) string {
 	return started
 }
 
-// mayFollow refuses an event that is against the life cycle.
+// mayFollow returns an error for an event that the life cycle does not allow.
 func mayFollow(s *session.Session, k session.Kind) error {
 	state := state(s)
 	machineLock.Lock()

@@ -13,8 +13,8 @@ import (
 	"github.com/wfs-dev/wfs/session/fold"
 )
 
-// TestLifecycleOfStories: what sessions did while all stories of package cmd ran is possible. Each line has a state, an
-// event and the state that followed.
+// TestLifecycleOfStories expects that the life cycle allows all events that sessions had in the stories of package cmd.
+// Each line has a state, an event and the state that followed.
 func TestLifecycleOfStories(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/steps.txt")
@@ -29,7 +29,7 @@ func TestLifecycleOfStories(t *testing.T) {
 	}
 }
 
-// TestLifecycleOfHistories: the fold leads where the life cycle says.
+// TestLifecycleOfHistories expects that the fold reaches a state that the life cycle allows.
 func TestLifecycleOfHistories(t *testing.T) {
 	t.Parallel()
 	check := func(t interface{ Fatalf(string, ...any) }, events []session.Event) {
@@ -49,7 +49,7 @@ func TestLifecycleOfHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { check(t, life(t)) })
 }
 
-// TestLifecycleRefuses: what makes no sense is refused by name.
+// TestLifecycleRefuses expects errors for impossible events, with their names.
 func TestLifecycleRefuses(t *testing.T) {
 	t.Parallel()
 	begin := []session.Body{session.Created{ID: "x", Goal: "g", Start: "WORK"},
@@ -101,7 +101,7 @@ func TestLifecycleRefuses(t *testing.T) {
 	}
 }
 
-// TestLifecycleDiagram: docs/formats.md has the diagram that is drawn from the table.
+// TestLifecycleDiagram expects that docs/formats.md has the diagram that is generated from the table.
 func TestLifecycleDiagram(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/formats.md")
@@ -124,7 +124,7 @@ func BenchmarkMayFollow(b *testing.B) {
 	}
 }
 
-// TestLifecycleNamesKinds: the life cycle names all kinds of events, and nothing else.
+// TestLifecycleNamesKinds expects that the life cycle has all kinds of events, and no others.
 func TestLifecycleNamesKinds(t *testing.T) {
 	t.Parallel()
 	var kinds []string

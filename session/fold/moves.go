@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// phaseMoved folds a person's decision to go on elsewhere. What was forward is told when the work is handed over.
+// phaseMoved folds a person's decision to continue in another phase. Finish reports the phases that were skipped.
 func phaseMoved(s *session.Session, b session.PhaseMoved) {
 	s.Waiting, s.Blocked, s.Visit, s.Failed, s.Rounds = nil, nil, session.Visit{}, 0, nil
 	if b.Skip {
@@ -42,7 +42,7 @@ func phaseMoved(s *session.Session, b session.PhaseMoved) {
 	}
 }
 
-// skip notes the phase that a person left as if it had passed. A reason that was given before stays.
+// skip records a phase that a person left as if it had passed. It keeps an earlier reason.
 func skip(s *session.Session, b session.PhaseMoved) {
 	p := session.SkippedPhase{Phase: b.From, Lap: s.Lap, Why: b.Why, Anyway: b.Anyway}
 	for _, before := range s.SkippedPhases {
@@ -60,7 +60,7 @@ func moved(s *session.Session, b session.Moved) error {
 		if c == nil {
 			return fmt.Errorf("moved to checkpoint %d, which does not exist", b.To)
 		}
-		if c.Number != s.Current { // what was found out since is about other files than those that are here now
+		if c.Number != s.Current { // later findings are about other files than the current ones
 			s.Last, s.LastGates, s.NotRun, s.LastRun = nil, nil, nil, ""
 		}
 		s.Current, s.Tampered = c.Number, nil
@@ -83,7 +83,7 @@ func moved(s *session.Session, b session.Moved) error {
 	return nil
 }
 
-// standAt returns to where a checkpoint led.
+// standAt sets the session to the phase and terms that follow a checkpoint.
 func standAt(s *session.Session, c *session.Checkpoint) {
 	s.Phase, s.Lap, s.Terms = c.Next, c.NextLap, c.Terms
 	if s.Phase == workflows.Done {
@@ -91,7 +91,7 @@ func standAt(s *session.Session, c *session.Checkpoint) {
 	}
 }
 
-// ForkAt is what a fork has to know of the session at one of its checkpoints.
+// ForkAt returns what a fork needs of the session at one of its checkpoints.
 func ForkAt(s *session.Session, number int) (*session.Fork, error) {
 	then := *s
 	if err := moved(&then, session.Moved{MoveStarted: session.MoveStarted{To: number}}); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// noted folds a note. One that may not be from a person answers nothing.
+// noted folds a note. A note that may not be from a person answers no question.
 func noted(s *session.Session, b session.Noted) {
 	if b.Meanwhile {
 		s.Meanwhile = append(slices.Clip(s.Meanwhile), b.Text)
@@ -18,14 +18,14 @@ func noted(s *session.Session, b session.Noted) {
 		s.Notes = append(slices.Clip(s.Notes), b.Text)
 	}
 	heardWhileAsked(s, b)
-	// yes and no are other words
+	// these wait for approve or reject
 	if w := s.Waiting; b.Request != "" && s.Status == session.StatusWaiting && w.Reason == session.WaitHuman &&
 		!w.Agree && !w.Approve {
 		s.Status, s.Waiting, s.Why = session.StatusPaused, nil, "answered"
 	}
 }
 
-// keptAsSaid keeps a note that is more than a word for the next attempt, and reports whether it is.
+// keptAsSaid keeps a note in Said if it is more than a message for the next attempt, and reports whether it is.
 func keptAsSaid(s *session.Session, b session.Noted) bool {
 	w := s.Waiting
 	switch {
@@ -43,12 +43,12 @@ func keptAsSaid(s *session.Session, b session.Noted) bool {
 
 func keepSaid(s *session.Session, x session.Said) { s.Said = append(slices.Clip(s.Said), x) }
 
-// dropSaid forgets what was said about work that was sent back from a phase.
+// dropSaid removes the messages about work that a phase sent back.
 func dropSaid(s *session.Session, from session.PhaseName) {
 	s.Said = slices.DeleteFunc(slices.Clone(s.Said), func(x session.Said) bool { return x.From == from })
 }
 
-// toldSaid folds the end of an attempt into what was said: its brief held what was there when it began.
+// toldSaid updates the messages after an attempt. The brief held those that existed when it began.
 func toldSaid(s *session.Session, open *session.Open, d *session.Decided) {
 	s.Said = slices.Clone(s.Said)
 	for i := range s.Said[:min(open.Said, len(s.Said))] {
@@ -62,7 +62,8 @@ func toldSaid(s *session.Session, open *session.Open, d *session.Decided) {
 	}
 }
 
-// ledSaid folds a person's decision to go on elsewhere: why it goes back is told there.
+// ledSaid folds the reason of a person's decision to continue in another phase. The reason of a step back is kept for
+// the briefs there.
 func ledSaid(s *session.Session, b session.PhaseMoved) {
 	known := slices.ContainsFunc(s.Said, func(x session.Said) bool { return x.From == b.From && !x.Told })
 	switch {
@@ -75,22 +76,22 @@ func ledSaid(s *session.Session, b session.PhaseMoved) {
 	}
 }
 
-// approvedDone forgets what a person said with the yes that completes the work: it asks for nothing more.
+// approvedDone drops pending notes when a person's approval completes the work: they request no more work.
 func approvedDone(s *session.Session, yes bool) {
 	if yes && s.Phase == workflows.Done {
 		s.Notes, s.Meanwhile = nil, nil
 	}
 }
 
-// heardWhileAsked folds a person's word that was typed instead of the yes or no that the session waits for:
-// whoever works tries on, with that word.
+// heardWhileAsked folds a note that a person typed instead of the approval or rejection that the session waits for: the
+// agent continues, with that note.
 func heardWhileAsked(s *session.Session, b session.Noted) {
 	if w := s.Waiting; b.Request == "" && s.Status == session.StatusWaiting && w != nil && w.Approve {
 		s.Rounds, s.Visit.Unsigned = nil, 0
 	}
 }
 
-// hear remembers a request that became an event, so that it is not taken in again by whoever finds it still there.
+// hear records a request that became an event, so that it is not read twice if its file still exists.
 func hear(s *session.Session, request string) {
 	if request == "" {
 		return
@@ -99,12 +100,12 @@ func hear(s *session.Session, request string) {
 	s.Heard = heard[max(0, len(heard)-maxHeard):]
 }
 
-// maxHeard bounds the memory of requests. One is removed right after its event is durable, and nothing else is done
-// before that, so a single one would do.
+// maxHeard bounds the length of Heard. A request's file is deleted right after its event is durable, and before
+// anything else, so a single entry would be enough.
 const maxHeard = 16
 
-// reviewed folds what the end of an attempt means for reviews: a reviewer's no is counted and kept until it is
-// answered, and a yes, a person's word or the end of a lap ends the rounds.
+// reviewed folds an attempt's effect on reviews: a reviewer's rejection is counted, and kept until it is answered. An
+// approval, a person's answer or the end of a lap ends the rounds.
 func reviewed(s *session.Session, open *session.Open, d *session.Decided) {
 	switch {
 	case open.Runner == "person" || d.LapEnded || d.Class == session.ClassReviewed:

@@ -6,7 +6,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// A yes to what an agent insisted on takes back that it was refuted for the same before, and for nothing else.
+// An approval of an agent's repeated claim clears earlier refutations for the same failure, and no others.
 func TestApprovedOfAQuestion(t *testing.T) {
 	t.Parallel()
 	gone := []session.GateResult{{Gate: "tests", Verdict: session.Fail, Class: session.ClassTargetMissing,

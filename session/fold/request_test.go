@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/session/fold"
 )
 
-// history folds bodies, a minute between each.
+// history folds bodies, one minute apart.
 func history(t *testing.T, bodies ...session.Body) session.Session {
 	t.Helper()
 	all := []session.Body{session.Created{ID: "x", Start: "WORK"}}
@@ -24,7 +24,7 @@ func history(t *testing.T, bodies ...session.Body) session.Session {
 	return s
 }
 
-// TestHeard remembers the newest requests only, and only requests.
+// TestHeard expects that the session remembers the newest requests only, and only requests.
 func TestHeard(t *testing.T) {
 	t.Parallel()
 	bodies := []session.Body{session.Noted{Text: "typed at a run"}}
@@ -42,7 +42,7 @@ func TestHeard(t *testing.T) {
 	}
 }
 
-// TestNoteBetweenCheckpointAndConclusion leaves the conclusion to be drawn.
+// TestNoteBetweenCheckpointAndConclusion expects that the conclusion is still drawn.
 func TestNoteBetweenCheckpointAndConclusion(t *testing.T) {
 	t.Parallel()
 	attempt := []session.Body{
@@ -60,7 +60,7 @@ func TestNoteBetweenCheckpointAndConclusion(t *testing.T) {
 	}
 }
 
-// TestNoteAnswers ends the wait for an answer; a question of yes or no is not answered by it.
+// TestNoteAnswers expects that a note answers a question and ends the wait, except for a question about approval.
 func TestNoteAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -69,7 +69,7 @@ func TestNoteAnswers(t *testing.T) {
 		want session.Status
 	}{
 		{session.Waiting{Reason: session.WaitHuman, Ask: "?"}, session.Noted{Text: "n", Request: "r"}, session.StatusPaused},
-		// a run that takes it goes on anyway
+		// a run that reads the note continues anyway
 		{session.Waiting{Reason: session.WaitHuman, Ask: "?"}, session.Noted{Text: "n"}, session.StatusWaiting},
 		{session.Waiting{Reason: session.WaitHuman, Agree: true}, session.Noted{Text: "n", Request: "r"},
 			session.StatusWaiting},
@@ -83,11 +83,11 @@ func TestNoteAnswers(t *testing.T) {
 	}
 }
 
-// TestWaited counts what was waited for limits, also when a run was stopped meanwhile; what lies between two runs, and
-// what is after the limit, does not count. A limit is waited for by the next run as well.
+// TestWaited expects that waits for limits are counted, also in a run that was stopped meanwhile. The time between two
+// runs, and after the limit, does not count. The next run continues the wait.
 func TestWaited(t *testing.T) {
 	t.Parallel()
-	limit := session.Waiting{Reason: session.WaitLimit, Until: 600} // said at minute 2
+	limit := session.Waiting{Reason: session.WaitLimit, Until: 600} // written at minute 2
 	stop := session.Paused{Why: "stopped"}
 	start := session.AttemptStarted{Number: 1, Phase: "WORK", Lap: 1, Attempt: 1, RunID: "r"}
 	note := session.Noted{Text: "n"}

@@ -7,7 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// strayed remembers what the next checkpoint has to keep alive.
+// strayed remembers the commits that the next checkpoint has to keep reachable.
 func strayed(s *session.Session, b session.Strayed) {
 	unseen(s, b)
 	for _, m := range b.Refs {
@@ -17,7 +17,7 @@ func strayed(s *session.Session, b session.Strayed) {
 	}
 }
 
-// unseen adds to what no person has seen yet. A ref counts from where it was first to where it is now.
+// unseen adds changes to those that no person has seen yet. For a ref it keeps the first old and the last new value.
 func unseen(s *session.Session, b session.Strayed) {
 	var all session.Strayed
 	if s.Unseen != nil && !b.Seen {
@@ -33,7 +33,7 @@ func unseen(s *session.Session, b session.Strayed) {
 	}
 	all.Refs = slices.DeleteFunc(all.Refs, func(m session.RefMove) bool { return m.Old == m.New })
 	for _, f := range b.Files {
-		if run := b.Was[f]; slices.Contains(all.Files, f) { // what it was before an earlier run is what counts
+		if run := b.Was[f]; slices.Contains(all.Files, f) { // the content before the earliest run counts
 		} else if slices.Contains(b.Made, f) {
 			all.Made = append(all.Made, f)
 		} else if run != "" {

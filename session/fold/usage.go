@@ -8,13 +8,13 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// use counts what an attempt, or a run of it, used up.
+// use adds the usage of an attempt or a run.
 func use(s *session.Session, at time.Time, phase session.PhaseName, lap int, u cost.Usage) {
 	s.Use(at, phase, lap, u)
 	s.CostUSD = s.Used.USD.USD()
 }
 
-// used folds what was used up by runs that nobody saw end, and budgets.
+// used folds the usage of runs that were cut off, and budgets.
 func used(s *session.Session, e session.Event) (bool, error) {
 	switch b := e.Body.(type) {
 	case session.UsageFound:
@@ -36,7 +36,7 @@ func used(s *session.Session, e session.Event) (bool, error) {
 
 func usageFound(s *session.Session, e session.Event, b session.UsageFound) {
 	if s.Open == nil || s.Open.RunID != b.RunID || s.Open.Run != nil || s.Open.Found {
-		return // counted already
+		return // already counted
 	}
 	open := *s.Open
 	open.Found = true
@@ -53,7 +53,7 @@ func usageFound(s *session.Session, e session.Event, b session.UsageFound) {
 	s.Spent.RunMillis += b.Millis
 }
 
-// maxWarned bounds the memory of warnings.
+// maxWarned bounds the length of Warned.
 const maxWarned = 50
 
 // runEnded counts the run of an attempt.
@@ -74,7 +74,7 @@ func runEnded(s *session.Session, e session.Event, open *session.Open, b session
 	s.LastResult = &b.RunResult
 }
 
-// waitsHindered remembers how long runs are waited for that the provider did not let work.
+// waitsHindered adds up the time that the session waits after runs that the provider or the network stopped.
 func waitsHindered(s *session.Session, b session.Waiting) {
 	switch b.Cause {
 	case session.CauseLimit, session.CauseRateLimited, session.CauseOverloaded:
@@ -88,7 +88,7 @@ func waitsHindered(s *session.Session, b session.Waiting) {
 	}
 }
 
-// hinders notes whether a run was hindered.
+// hinders counts a run that the provider or the network stopped.
 func hinders(s *session.Session, r session.RunResult, changed bool) {
 	switch r.Outcome {
 	case session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded:

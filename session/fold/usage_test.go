@@ -16,7 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// spender plays a session whose runs cost something.
+// spender simulates a session whose runs cost something.
 type spender struct {
 	t      *rapid.T
 	s      session.Session
@@ -64,14 +64,14 @@ func drawResult(t *rapid.T) session.RunResult {
 	}
 }
 
-// end ends the open attempt in one of the ways in which attempts end, and returns what it used up.
+// end ends the open attempt in one of the possible ways, and returns its usage.
 func (p *spender) end(r session.RunResult) cost.Usage {
 	if math.IsNaN(r.CostUSD) || math.IsInf(r.CostUSD, 0) { // no event can hold that
 		r.CostUSD = 0
 	}
 	u, runner := r.Usage(), p.s.Open.Runner
 	how := rapid.IntRange(0, 4).Draw(p.t, "end")
-	if how == 0 { // nobody saw the end; two processes found what was known, the first was killed right after it
+	if how == 0 { // the run was cut off; two processes found its usage, and the first was killed right after it
 		p.add(session.UsageFound{RunID: p.s.Open.RunID, Usage: u})
 		p.add(session.UsageFound{RunID: p.s.Open.RunID, Usage: u})
 		p.add(session.Interrupted{Why: "killed"})
@@ -102,7 +102,7 @@ func (p *spender) end(r session.RunResult) cost.Usage {
 	return u
 }
 
-// TestUsageIsTheSumOfRuns: whatever a session goes through, nothing that a run used up is lost, or counted twice.
+// TestUsageIsTheSumOfRuns expects that the usage of each run is counted exactly once, in any history.
 func TestUsageIsTheSumOfRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newSpender(t)
@@ -110,7 +110,7 @@ func TestUsageIsTheSumOfRuns(t *testing.T) {
 		for range rapid.IntRange(0, 30).Draw(t, "steps") {
 			p.at = p.at.Add(time.Duration(rapid.IntRange(-100, 3600).Draw(t, "later")) * time.Second)
 			switch rapid.IntRange(0, 6).Draw(t, "step") {
-			case 0: // back to an earlier checkpoint: what is spent is spent
+			case 0: // back to an earlier checkpoint, which does not reduce the usage
 				m := session.MoveStarted{How: session.MoveResume, To: rapid.IntRange(0, p.s.NextNumber()-1).Draw(t, "to")}
 				p.add(m)
 				p.add(session.Moved{MoveStarted: m})
@@ -164,7 +164,7 @@ func TestUsageIsTheSumOfRuns(t *testing.T) {
 	})
 }
 
-// TestUsageHasNoOrder: the same runs in another order come to the same sum.
+// TestUsageHasNoOrder expects the same sum for the same runs in another order.
 func TestUsageHasNoOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var runs []session.RunResult

@@ -7,14 +7,14 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// visitAfter is the visit after an attempt, which became the checkpoint of that number.
+// visitAfter returns the visit after an attempt; checkpoint is the attempt's number.
 func visitAfter(s *session.Session, open *session.Open, d *session.Decided, checkpoint int) session.Visit {
 	v := s.Visit
 	switch {
 	case d.Next != s.Phase || d.LapEnded:
 		return session.Visit{}
 	case d.Class == session.ClassAsked:
-	case open.Runner == "person": // it says nothing about who works there
+	case open.Runner == "person": // it says nothing about the agent of the phase
 		v.Attempts, v.Unsigned = v.Attempts+1, 0
 	default:
 		return after(v, open, d, checkpoint)
@@ -22,7 +22,7 @@ func visitAfter(s *session.Session, open *session.Open, d *session.Decided, chec
 	return v
 }
 
-// after is the visit after one more attempt of an agent at it.
+// after returns the visit after one more attempt of an agent.
 func after(v session.Visit, open *session.Open, d *session.Decided, checkpoint int) session.Visit {
 	j, fingerprint := open.Judgement, ""
 	if j != nil {
@@ -50,7 +50,7 @@ func after(v session.Visit, open *session.Open, d *session.Decided, checkpoint i
 	return got(left(v, open, d), j, checkpoint)
 }
 
-// left counts attempts that left files as they were, or as an earlier one had.
+// left counts attempts that changed no files, or returned to the files of an earlier one.
 func left(v session.Visit, open *session.Open, d *session.Decided) session.Visit {
 	tree := open.Judgement.Tree
 	unchanged := tree == open.Tree
@@ -74,7 +74,7 @@ func left(v session.Visit, open *session.Open, d *session.Decided) session.Visit
 	return v
 }
 
-// got notes how far an attempt came, and what failed.
+// got records how far an attempt got, and which tests failed.
 func got(v session.Visit, j *session.Judgement, checkpoint int) session.Visit {
 	v.Best = max(v.Best, j.Passing())
 	r := j.Reached()
@@ -93,7 +93,7 @@ func got(v session.Visit, j *session.Judgement, checkpoint int) session.Visit {
 	return v
 }
 
-// found takes the findings of an attempt into what attempts at this visit are told of.
+// found adds the findings of an attempt to those of the visit. It notes whether one was found before.
 func found(v session.Visit, list []session.Tampering) session.Visit {
 	told := v.Found
 	for _, t := range list {
@@ -106,7 +106,7 @@ func found(v session.Visit, list []session.Tampering) session.Visit {
 	return v
 }
 
-// counted takes an attempt into what is counted in a row.
+// counted updates the counts of attempts in a row.
 func counted(v session.Visit, d *session.Decided, fingerprint string) session.Visit {
 	v.NoProgress++
 	if d.Progress {
@@ -115,7 +115,7 @@ func counted(v session.Visit, d *session.Decided, fingerprint string) session.Vi
 	switch {
 	case d.Step == session.StepAhead, d.Step == session.StepUnsigned:
 		v.Stale = 0
-	case d.Step == "" && d.Progress: // of an older wfs, which did not say what kind
+	case d.Step == "" && d.Progress: // written by an older wfs, which did not record the kind
 	default:
 		v.Stale++
 	}
@@ -124,7 +124,7 @@ func counted(v session.Visit, d *session.Decided, fingerprint string) session.Vi
 		v.Unsigned = 0
 	}
 	switch {
-	case d.Step == session.StepAhead: // how far it got counts, and not where it failed then
+	case d.Step == session.StepAhead: // it got further, so where it failed then does not matter
 		v.SameFailure = 0
 	case fingerprint != "" && fingerprint == v.Fingerprint:
 		v.SameFailure++
@@ -137,11 +137,11 @@ func counted(v session.Visit, d *session.Decided, fingerprint string) session.Vi
 // maxFailing bounds Visit.Failing.
 const maxFailing = 4 * session.MaxNamed
 
-// conversationAfter is what the next attempt at a visit may go on with after a run, nil for nothing: a conversation
-// that led to a failure, to silence or to its own end is not gone on with.
+// conversationAfter returns the conversation that the next attempt of a visit may continue after a run, nil for none. A
+// conversation is not continued if it led to a failure, to silence or to its own end.
 func conversationAfter(r *session.RunResult, before *session.Conversation) *session.Conversation {
 	if r.Agent == "" {
-		return before // nobody with a memory
+		return before // not an agent with a memory
 	}
 	switch r.Outcome {
 	case session.OutcomeFailed, session.OutcomeNotStarted, session.OutcomeIdle, session.OutcomeHung,
@@ -160,9 +160,9 @@ func conversationAfter(r *session.RunResult, before *session.Conversation) *sess
 	c := session.Conversation{ID: r.Conversation, Agent: r.Agent, Version: r.AgentVersion, Place: r.Place,
 		Ended: r.Outcome,
 		Total: r.Total}
-	if before != nil && before.ID == c.ID && c.Total == (cost.Total{}) { // it was ended before it could tell
+	if before != nil && before.ID == c.ID && c.Total == (cost.Total{}) { // ended before it could report its total
 		c.Total = before.Total
-		if c.Total != (cost.Total{}) { // else its next run would count this one again
+		if c.Total != (cost.Total{}) { // else the next run would count this one again
 			u := r.Usage()
 			c.Total = cost.Total{CostUSD: c.Total.CostUSD + u.USD.USD(),
 				Tokens: cost.Usage{Tokens: c.Total.Tokens}.Plus(u).Tokens}
@@ -171,8 +171,8 @@ func conversationAfter(r *session.RunResult, before *session.Conversation) *sess
 	return &c
 }
 
-// conversationFound is what the next attempt may go on with after a run whose end nobody saw. What the conversation
-// had used up before that run stays known.
+// conversationFound returns the conversation that the next attempt may continue after a run that was cut off. It keeps
+// the total from before that run.
 func conversationFound(u *session.UsageFound, before *session.Conversation) *session.Conversation {
 	if u.Conversation == nil {
 		return before

@@ -1,4 +1,4 @@
-// Package items says what became of the items of a checklist, and what of the work nothing has judged.
+// Package items determines which items of a checklist are done, and which work was not judged.
 package items
 
 import (
@@ -9,22 +9,22 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Item is an item of the checklist, and what became of it on the present line of checkpoints.
+// Item is an item of the checklist with its state on the current line of checkpoints.
 type Item struct {
 	Number     int               `json:"number"` // from 1
 	Text       string            `json:"text"`
 	State      session.ItemState `json:"state"`
-	Checkpoint int               `json:"checkpoint,omitempty"` // where that was so first
-	Test       session.TestID    `json:"test,omitempty"`       // the existing test that shows it
+	Checkpoint int               `json:"checkpoint,omitempty"` // first checkpoint with this state
+	Test       session.TestID    `json:"test,omitempty"`       // the existing test that is the evidence
 	By         string            `json:"by,omitempty"`         // of a skipped one: "agent" or "person"
 }
 
-// Settled reports whether the item needs no further word.
+// Settled reports whether the item is done with a judgement, a test or a person's approval.
 func (i Item) Settled() bool {
 	return i.State == session.ItemDelivered || i.State == session.ItemShown || i.State == session.ItemAgreed
 }
 
-// Says is the item's state in words.
+// Says returns the item's state as text.
 func (i Item) Says() string {
 	switch i.State {
 	case session.ItemDelivered:
@@ -42,12 +42,12 @@ func (i Item) Says() string {
 	return "open"
 }
 
-// on reports whether it holds on a line of checkpoints.
+// on reports whether a settlement is valid on a line of checkpoints.
 func on(e session.Settlement, way []session.Checkpoint) bool {
 	return slices.ContainsFunc(way, func(c session.Checkpoint) bool { return c.Number == e.Checkpoint })
 }
 
-// States says of every item what became of it, as far as the present checkpoint knows.
+// States returns all items with their states at the current checkpoint.
 func States(s *session.Session) []Item {
 	way := s.Way()
 	items := make([]Item, 0, len(s.Items))
@@ -59,12 +59,12 @@ func States(s *session.Session) []Item {
 	return items
 }
 
-// Open are the items that are neither delivered, shown nor agreed to.
+// Open returns the items that are not delivered, shown or approved.
 func Open(s *session.Session) []Item {
 	return slices.DeleteFunc(States(s), Item.Settled)
 }
 
-// Next is the number of the first item after the present lap that needs work, 0 for none.
+// Next returns the number of the first item after the current lap that needs work, 0 for none.
 func Next(s *session.Session) int {
 	for _, item := range States(s) {
 		if item.Number > s.Lap && !item.Settled() {
@@ -74,10 +74,10 @@ func Next(s *session.Session) int {
 	return 0
 }
 
-// Less reports whether less was done than was agreed: items are open, or a person skipped phases.
+// Less reports whether less than the agreed work was done: items are open, or a person skipped phases.
 func Less(s *session.Session) bool { return len(Open(s))+len(s.SkippedPhases) > 0 }
 
-// State says what became of a lap, or of the item of that number in a workflow without laps.
+// State returns the state of a lap, or of an item in a workflow without laps.
 func State(s *session.Session, n int, way []session.Checkpoint) Item {
 	item := Item{Number: n, State: session.ItemOpen}
 	if s.Phase != workflows.Done && (n == s.Lap || !s.Laps) {
@@ -105,13 +105,13 @@ func delivers(s *session.Session, n int, way []session.Checkpoint) bool {
 	return c.Next == workflows.Done && deliversAll(n, c, way)
 }
 
-// endsLap reports whether the last of these checkpoints ended a lap that was judged: with a test of its own, unless a
-// person said yes.
+// endsLap reports whether the last of these checkpoints ended a judged lap. Without a test written in the lap, a person
+// must have approved it.
 func endsLap(s *session.Session, n int, way []session.Checkpoint) bool {
 	c := way[len(way)-1]
 	stays := c.Next != workflows.Done && c.NextLap == n
 	if c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass || c.Lap != n || stays ||
-		len(way) > 1 && over(way[len(way)-2], n) { // finished work that was edited since
+		len(way) > 1 && over(way[len(way)-2], n) { // finished work that was edited later
 		return false
 	}
 	skipped := slices.ContainsFunc(c.SkippedPhases,
@@ -121,11 +121,11 @@ func endsLap(s *session.Session, n int, way []session.Checkpoint) bool {
 	})
 }
 
-// over reports whether the work was complete with a lap.
+// over reports whether the work was complete after a lap.
 func over(c session.Checkpoint, lap int) bool { return c.Next == workflows.Done && c.NextLap == lap }
 
-// deliversAll reports whether the work without laps that ended with this checkpoint delivers an item: somebody approved
-// this very tree, or its documents tick the item and the gates passed.
+// deliversAll reports whether work without laps that ended with this checkpoint delivers an item: the same tree was
+// approved, or its documents tick the item and the gates passed.
 func deliversAll(n int, c session.Checkpoint, way []session.Checkpoint) bool {
 	if c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Approval is a yes to the work of a phase, on the present line of checkpoints.
+// Approval is an approval of the work of a phase, on the current line of checkpoints.
 type Approval struct {
 	Phase      session.PhaseName `json:"phase"`
 	Lap        int               `json:"lap"`
@@ -17,9 +17,8 @@ type Approval struct {
 	By         string            `json:"by"` // "person" or "reviewer"
 }
 
-// Approvals are the yeses of people and reviewers, the newest of each phase and lap. One does not outlive new
-// work in its phase, or in one that leads to it. What a person edits after the end, and the gates pass, is not
-// such work.
+// Approvals returns the approvals of people and reviewers, the newest for each phase and lap. New work in the phase, or
+// in one that leads to it, invalidates an approval, except a person's edits after the end that pass the gates.
 func Approvals(s *session.Session, w *workflows.Workflow) []Approval {
 	var all []Approval
 	for _, c := range s.Way() {
@@ -41,7 +40,7 @@ func Approvals(s *session.Session, w *workflows.Workflow) []Approval {
 // approves reports whether a person or a reviewer works in a phase.
 func approves(p *workflows.Phase) bool { return p != nil && (p.Run.Human || p.Review != nil) }
 
-// Unjudged asks about what nothing has judged of work that ends, "" when there is nothing of that kind.
+// Unjudged returns the question about those parts of finished work that were not judged, "" if there are none.
 func Unjudged(s *session.Session) string {
 	items := States(s)
 	if open := slices.DeleteFunc(slices.Clone(items), Item.Settled); len(open) > 0 {
@@ -60,7 +59,7 @@ func Unjudged(s *session.Session) string {
 	return askNothingDone(s)
 }
 
-// askNothingDone asks about work in which nothing was judged.
+// askNothingDone returns the question about work in which nothing was judged.
 func askNothingDone(s *session.Session) string {
 	if len(s.Items) > 0 {
 		return "nothing was done in this session: the agent says that existing tests show every item. Is the work done?"
@@ -76,7 +75,7 @@ func askNothingDone(s *session.Session) string {
 	return "nothing was done in this session, and the agent says that nothing is left. Is the work done?"
 }
 
-// askOpen asks about open items, out of so many.
+// askOpen returns the question about open items; all is the number of items.
 func askOpen(open []Item, all int) string {
 	n := len(open)
 	says := make([]string, 0, n)
@@ -93,7 +92,7 @@ func askOpen(open []Item, all int) string {
 	return fmt.Sprintf("%d of %d items %s: %s. %s", n, all, was, strings.Join(says, ", "), is)
 }
 
-// LapsJudged is how many laps ended with a verdict, on the present line of checkpoints.
+// LapsJudged returns how many laps ended with a verdict, on the current line of checkpoints.
 func LapsJudged(s *session.Session) int {
 	way, n := s.Way(), 0
 	for i, c := range way {
@@ -104,7 +103,7 @@ func LapsJudged(s *session.Session) int {
 	return n
 }
 
-// unapproved reports whether no gate judges work on this line of checkpoints, and no person has said yes to it since.
+// unapproved reports whether work on this line of checkpoints is not judged by any gate and was not approved later.
 func unapproved(s *session.Session) bool {
 	way := s.Way()
 	for i, c := range slices.Backward(way) {
@@ -121,7 +120,7 @@ func unapproved(s *session.Session) bool {
 	return false
 }
 
-// ApprovedInTheEnd reports whether a person said yes to the work as it ended at a checkpoint.
+// ApprovedInTheEnd reports whether a person approved the work that ended at a checkpoint.
 func ApprovedInTheEnd(s *session.Session, checkpoint int) bool {
 	return slices.ContainsFunc(s.Settlements, func(e session.Settlement) bool {
 		return e.Item == 0 && e.State == session.ItemAgreed && e.By == "person" && e.Checkpoint == checkpoint

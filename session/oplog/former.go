@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// FormerOf is what an operation changed, as it was before.
+// FormerOf returns the values that an operation changed, as they were before it.
 func FormerOf(before, after *session.Session) session.Former {
 	var f session.Former
 	if before.Title != after.Title {
@@ -35,8 +35,8 @@ func FormerOf(before, after *session.Session) session.Former {
 	return f
 }
 
-// listBefore is a list as it was before it was changed, nil when it was not. In a file it differs from nil when
-// it is empty.
+// listBefore returns the list before a change, nil if it did not change. An empty list is not nil, so that JSON
+// distinguishes the two.
 func listBefore[T any](before, after []T) *[]T {
 	if len(before) == len(after) && (len(before) == 0 || same(before, after)) {
 		return nil
@@ -45,18 +45,18 @@ func listBefore[T any](before, after []T) *[]T {
 	return &list
 }
 
-// WithStand is f with where the session stood before, which going to another checkpoint changes in any case.
+// WithStand returns f with the phase, lap and status from before. A move to another checkpoint always changes them.
 func WithStand(f session.Former, before *session.Session) session.Former {
 	stand := standOf(before)
 	f.Stand = &stand
 	return f
 }
 
-// Overtaken says what somebody has changed since of what f would bring back, "" for nothing. after is the session as
-// the operation left it.
+// Overtaken describes which of the values that f would restore were changed by a later operation, "" for none. after is
+// the session right after the operation.
 func Overtaken(f session.Former, after, now *session.Session) string {
 	was, is := *after, *now
-	was.Base0, is.Base0 = nil, nil // what the gates said since, by the plan that goes
+	was.Base0, is.Base0 = nil, nil // results of later gate runs, by the plan that the undo removes
 	since := FormerOf(&was, &is)
 	switch {
 	case both(f.Title, since.Title):
@@ -82,10 +82,10 @@ func Overtaken(f session.Former, after, now *session.Session) string {
 	return fmt.Sprintf("it has continued since, and is %s in %s", now.Status, now.Phase)
 }
 
-// both reports whether two parts are there.
+// both reports whether both values are set.
 func both[T any](a, b *T) bool { return a != nil && b != nil }
 
-// Restore makes what was so once so again.
+// Restore sets the values of a session to those in f.
 func Restore(s *session.Session, f session.Former) {
 	restore(&s.Title, f.Title)
 	if f.Goal != nil || f.Spec != nil {
@@ -133,14 +133,14 @@ func standOf(s *session.Session) session.FormerStand {
 		Last: s.Last, LastGates: s.LastGates, NotRun: s.NotRun, LastRun: s.LastRun}
 }
 
-// same compares values as files have them: one that was read back from JSON has no empty lists.
+// same compares values in their JSON form: a value that was decoded from JSON has no empty lists.
 func same(a, b any) bool {
 	x, err := json.Marshal(a)
 	y, err2 := json.Marshal(b)
 	return err == nil && err2 == nil && bytes.Equal(x, y)
 }
 
-// Alive is the status of a session that is brought back, by what is known of it.
+// Alive returns the status of a session after its revival, derived from its other fields.
 func Alive(s *session.Session) session.Status {
 	switch {
 	case s.Phase == workflows.Done && s.Waiting == nil:

@@ -1,4 +1,5 @@
-// Package oplog says which operations can be undone and redone, and what an undo restores besides files and refs.
+// Package oplog finds the operations that can be undone and redone, and the values that an undo restores besides files
+// and refs.
 package oplog
 
 import (
@@ -8,9 +9,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Standing sorts operations, given newest first, by what can be done about them: those that can be taken back and those
-// that can be done again, in both cases the next one last. What is done after an undo makes what was undone history.
-// Undos of operations that are not in the log any more are in neither list.
+// Standing returns the operations that can be undone and those that can be redone, in both lists the next one last. ops
+// has the newest first. A new operation after an undo means that the undone one can no longer be redone. Undos of
+// operations that are not in the log any more are in neither list.
 func Standing(ops []session.Op) (undo, redo []session.Op) {
 	for _, op := range slices.Backward(ops) {
 		if op.Undoes == 0 {
@@ -27,7 +28,7 @@ func Standing(ops []session.Op) (undo, redo []session.Op) {
 	return undo, redo
 }
 
-// Together is the next operation of a list of Standing, followed by those that the same command made before it.
+// Together returns the next operation of a list of Standing, followed by earlier operations of the same command.
 func Together(standing []session.Op) []session.Op {
 	n := len(standing)
 	if n == 0 {
@@ -40,18 +41,18 @@ func Together(standing []session.Op) []session.Op {
 	return next
 }
 
-// Parked returns the operations of one work tree, given newest first, that left uncommitted changes behind on a
-// branch and whose changes have not come back, newest first. Whoever leaves the branch again leaves those of
-// before behind as well.
+// Parked returns the operations that left uncommitted changes behind on a branch and whose changes have not come back,
+// newest first. ops are the operations of one work tree, newest first. A later operation that leaves the branch again
+// also leaves the earlier changes behind.
 func Parked(ops []session.Op, branch string) []session.Op {
 	var parked []session.Op
-	var since []session.Turn // that came to the branch, or are in the list
+	var since []session.Turn // turns that led to the branch, or that are in the list
 	for _, op := range ops {
 		t := op.Turn
 		same := func(o session.Turn) bool { return o.Tree == t.TreeOld && o.Index == t.IndexOld }
 		switch branch {
 		case t.HeadNew:
-			if op.Undoes == 0 { // what was left there came back then, or was named
+			if op.Undoes == 0 { // changes left there came back then, or were listed
 				return parked
 			}
 			since = append(since, t)
@@ -65,7 +66,7 @@ func Parked(ops []session.Op, branch string) []session.Op {
 	return parked
 }
 
-// ParkedAnywhere is Parked for all branches that are not of sessions, newest first.
+// ParkedAnywhere returns Parked for all branches except those of sessions, newest first.
 func ParkedAnywhere(ops []session.Op) []session.Op {
 	var branches []string
 	var parked []session.Op

@@ -1,4 +1,4 @@
-// Package stats counts how attempts went, by agent, model and phase.
+// Package stats summarises attempts by agent, model and phase.
 package stats
 
 import (
@@ -9,22 +9,22 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// Stat is how the attempts of an agent with a model went in a phase.
+// Stat summarises the attempts of an agent with a model in a phase.
 type Stat struct {
 	Agent    string            `json:"agent"`
 	Model    string            `json:"model,omitempty"`
 	Phase    session.PhaseName `json:"phase"`
 	Attempts int               `json:"attempts"` // judged
 	Passed   int               `json:"passed"`
-	Claims   int               `json:"claims"` // to be done, that were checked
+	Claims   int               `json:"claims"` // checked claims to be done
 	True     int               `json:"true"`
-	Used     cost.Usage        `json:"used,omitzero"` // by runs, those that were not judged included
+	Used     cost.Usage        `json:"used,omitzero"` // by all runs, judged or not
 }
 
-// Of counts the events of one session. An agent without a card has the name of its runner.
+// Of counts the events of one session. An agent without a card is named after its runner.
 func Of(events []session.Event) []Stat {
 	var all []Stat
-	last := &session.RunResult{} // names the agent of a run that was cut off before it said so
+	last := &session.RunResult{} // names the agent of a run that was cut off before it reported its name
 	of := func(o *session.Open) *Stat {
 		r := cmp.Or(o.Run, last)
 		who := Stat{Agent: cmp.Or(r.Agent, o.Agent, o.Runner), Model: r.Model, Phase: o.Phase}
@@ -66,7 +66,7 @@ func Of(events []session.Event) []Stat {
 	return all
 }
 
-// judged counts an attempt.
+// judged counts a judged attempt.
 func (s *Stat) judged(o *session.Open) {
 	s.Attempts++
 	if o.Decided.Verdict == session.Pass {

@@ -20,9 +20,9 @@ type Item struct {
 // and HTML comments hold no items.
 func Parse(text []byte) []Item { return read(linesOf(text)).items }
 
-// Section returns the lines of a Markdown text that an item of its checklist stands in: from the heading above
-// it to the next one that is not below that. When they have more than most bytes it begins with the item
-// itself. It returns "" when there is no such item.
+// Section returns the section of a Markdown text that contains a checklist item: from the heading above the item to the
+// next heading that is not below that one. If it is longer than most bytes, it begins with the item instead. It returns
+// "" if there is no such item.
 func Section(text []byte, item string, most int) string {
 	lines := linesOf(text)
 	c := read(lines)
@@ -67,20 +67,20 @@ func OneLine(s string) string {
 		" ")
 }
 
-// checklist reads Markdown by lines, as far as it takes to tell what is a list item and what only looks like one.
+// checklist reads Markdown by lines, just enough to distinguish list items from lines that look like one.
 type checklist struct {
 	items    []Item
 	sections []section
-	open     bool     // the newest item's text may go on in the next line
+	open     bool     // the newest item's text may continue in the next line
 	text     []string // lines of the newest item
 
 	paragraph bool   // the line before is text that the next line may continue
 	lists     []int  // columns where the text of the surrounding list items begins, ascending
-	fence     string // what ends the code block that we are in
+	fence     string // the end marker of the current code block
 	comment   bool   // in an HTML comment
 }
 
-// column returns where the text of the innermost list item begins that holds a line of this indentation.
+// column returns where the text begins of the innermost list item that contains a line of this indentation.
 func (c *checklist) column(indent int) int {
 	for i := len(c.lists) - 1; i >= 0; i-- {
 		if c.lists[i] <= indent {
@@ -90,7 +90,7 @@ func (c *checklist) column(indent int) int {
 	return 0
 }
 
-// end ends the present paragraph, and with it the text of the open item. A box without text is no item.
+// end ends the current paragraph, and with it the text of the open item. A box without text is not an item.
 func (c *checklist) end() {
 	if c.open {
 		last := &c.items[len(c.items)-1]
@@ -101,7 +101,7 @@ func (c *checklist) end() {
 	c.open, c.text, c.paragraph = false, nil, false
 }
 
-// leave leaves the list items that do not hold a line of this indentation.
+// leave closes the list items that do not contain a line of this indentation.
 func (c *checklist) leave(indent int) {
 	for len(c.lists) > 0 && c.lists[len(c.lists)-1] > indent {
 		c.lists = c.lists[:len(c.lists)-1]
@@ -136,7 +136,7 @@ func (c *checklist) line(number int, s string) {
 		under := strings.IndexByte("=-", rest[0])
 		if h := heading.FindStringSubmatch(rest); h != nil {
 			c.sections = append(c.sections, section{number - 1, len(h[1])})
-		} else if under >= 0 && c.paragraph && !c.open && !strings.Contains(rest, " ") { // the line before is one
+		} else if under >= 0 && c.paragraph && !c.open && !strings.Contains(rest, " ") { // the line before is a heading
 			c.sections = append(c.sections, section{number - 2, under + 1})
 		}
 		c.end()
@@ -162,7 +162,7 @@ func (c *checklist) line(number int, s string) {
 	}
 }
 
-// section begins in a line, from 0, with a heading that is so deep, from 1.
+// section begins at a heading: its line, from 0, and its level, from 1.
 type section struct{ line, level int }
 
 // indentation returns the column of the first character, with tab stops every four columns, and the text from there.

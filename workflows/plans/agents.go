@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// resolveAgent returns the agent, with the configuration's time-outs where the override sets none.
+// resolveAgent returns the agent, with the time-outs of the configuration if the override has none.
 func resolveAgent(configured workflows.Agent, override *workflows.Agent) workflows.Agent {
 	if override == nil {
 		return timeLimits(configured)
@@ -20,8 +20,8 @@ func resolveAgent(configured workflows.Agent, override *workflows.Agent) workflo
 	return timeLimits(a)
 }
 
-// resolveAgents fills in the agents that phases name: those of the configuration, the session's own if it is of that
-// name, or a card as it is.
+// resolveAgents fills in the agents that phases name: an agent of the configuration, the session's own if it has that
+// name, or a card with its defaults.
 func resolveAgents(p *workflows.Plan, c *workflows.Config) []workflows.Finding {
 	cards := c.Cards
 	if cards == nil {
@@ -68,8 +68,8 @@ func timeLimits(a workflows.Agent) workflows.Agent {
 	return a
 }
 
-// reviewer finds somebody for a review whose agent is called reviewer and is not configured: another agent that
-// wfs knows and that is installed, else the session's own in a new conversation, else a person.
+// reviewer chooses an agent for a review by "reviewer" if none is configured: another known agent that is installed,
+// else the session's own in a new conversation, else a person.
 func reviewer(p *workflows.Plan, ph *workflows.Phase, c *workflows.Config, cards workflows.Cards) workflows.Agent {
 	for _, name := range c.Installed {
 		if name != p.Agent.Use && cards[name] != nil {
@@ -85,8 +85,8 @@ func reviewer(p *workflows.Plan, ph *workflows.Phase, c *workflows.Config, cards
 	return workflows.Agent{Use: a.Use, Card: a.Card, Model: a.Model, Allow: a.Allow, Args: a.Args, Fresh: true}
 }
 
-// ReviewedBy says for people who reviews in a plan, where the configuration names nobody; "" where it does, or
-// nobody reviews.
+// ReviewedBy describes the reviewer in a plan, for people, if the configuration names none. It returns "" if it names
+// one, or if there is no review.
 func ReviewedBy(p *workflows.Plan, w *workflows.Workflow, c *workflows.Config) string {
 	if _, ok := c.Agents[workflows.Reviewer]; ok || c.Cards[workflows.Reviewer] != nil {
 		return ""
@@ -110,7 +110,7 @@ func ReviewedBy(p *workflows.Plan, w *workflows.Workflow, c *workflows.Config) s
 	return ""
 }
 
-// checkReviewers reports reviews by whoever does the work: who wrote it finds it good.
+// checkReviewers reports reviews by the agent that does the work: it would approve its own work.
 func checkReviewers(p *workflows.Plan) []workflows.Finding {
 	var findings []workflows.Finding
 	for _, review := range p.Workflow.Phases {
@@ -118,7 +118,7 @@ func checkReviewers(p *workflows.Plan) []workflows.Finding {
 			continue
 		}
 		if _, ok := p.Agents[review.Run.Name]; !ok && review.Run.Name != "" {
-			continue // there is no such agent, which has been reported
+			continue // an unknown agent has already been reported
 		}
 		reviewer := p.AgentOf(&review)
 		own := slices.IndexFunc(p.Workflow.Phases, func(ph workflows.Phase) bool {
@@ -140,7 +140,7 @@ func onlyDocuments(g workflows.Guards) bool {
 	return len(g.Only) == 1 && (g.Only[0] == workflows.DocumentsPattern || g.Only[0] == ".workflow/")
 }
 
-// sameWorker reports whether two agents are one, as far as who thinks there goes.
+// sameWorker reports whether two agents run the same program with the same model.
 func sameWorker(a, b *workflows.Agent) bool {
 	return a.Use == b.Use && a.Model == b.Model && a.Script == b.Script && reflect.DeepEqual(a.Command, b.Command)
 }

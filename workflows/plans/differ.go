@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Differences says in what two plans differ, one line each, for people. It is empty when they are the same.
+// Differences lists the differences between two plans, one line each, for people. It is empty for equal plans.
 func Differences(a, b *workflows.Plan) []string {
 	was, is := asJSON(a), asJSON(b)
 	var d differences
@@ -29,18 +29,18 @@ func asJSON(p *workflows.Plan) map[string]any {
 	text, _ := Encode(p)
 	var v map[string]any
 	if err := json.Unmarshal(text, &v); err != nil {
-		panic(err) // EncodePlan wrote it
+		panic(err) // Encode wrote it
 	}
 	return v
 }
 
-// labels are what parts of a plan are called, if it is not their name in JSON. "=" is what its parent is called.
+// labels are the names of parts of a plan for people, if they differ from JSON. "=" stands for the name of the parent.
 var labels = map[string]string{"workflow": "=", "command": "=", "use": "=", "name": "workflow",
 	"phases": "phase", "baseline": "gate", "agents": "agent", "unproven": "clean-proof off",
 	"provide": "clean-provide", "setup": "set-up",
 	"holdout": "hold-out tests"}
 
-// inWords is JSON as people speak of it: commands on one line, and by its name what is in a list or a mapping.
+// inWords converts JSON for display: commands on one line, and items of lists and mappings by name.
 func inWords(v map[string]any) map[string]any {
 	out := map[string]any{}
 	for key, x := range v {
@@ -91,7 +91,7 @@ func listInWords(out map[string]any, key, label string, list []any) {
 			out[label] = texts(list)
 		case key != "gates":
 			out[label+" "+name] = inWords(named)
-		default: // of a phase; what they are is said of the baseline
+		default: // of a phase; the baseline describes the gates
 			if named["expect"] == string(workflows.ExpectRed) {
 				name += " (expect red)"
 			}
@@ -151,7 +151,7 @@ func (d *differences) walk(what string, a, b map[string]any) {
 	}
 }
 
-// lacking are the texts of a that b does not have, each behind a sign.
+// lacking returns the texts of a that b lacks, each after a sign.
 func lacking(a, b []string, sign string) []string {
 	var list []string
 	for _, x := range a {

@@ -32,7 +32,7 @@ func TestDifferences(t *testing.T) {
 		if len(findings) > 0 {
 			t.Fatal(findings)
 		}
-		text, _ := Encode(p) // as it comes out of a ledger
+		text, _ := Encode(p) // as it is read from a ledger
 		back, err := Decode(text)
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +73,8 @@ func TestDifferences(t *testing.T) {
 		}
 	}
 	p, q := plan(nil), plan(nil)
-	q.Workflow.Phases[0].Gates[0].Needs = []workflows.Need{workflows.NeedTasks} // of no gate that runs, and so without words
+	// of a gate that does not run, and so without a text
+	q.Workflow.Phases[0].Gates[0].Needs = []workflows.Need{workflows.NeedTasks}
 	if got := Differences(p, q); len(got) != 1 {
 		t.Errorf("a difference without words: %q", got)
 	}

@@ -18,11 +18,11 @@ func Encode(p *workflows.Plan) (data []byte, digest string) {
 	return data, hex.EncodeToString(sum[:])
 }
 
-// ErrNewer says that a newer version of wfs wrote a plan.
+// ErrNewer is returned for a plan that a newer version of wfs wrote.
 var ErrNewer = errors.New("written by a newer version of wfs")
 
-// Decode is the inverse of Encode. It returns an error for text that is no plan, that a newer wfs
-// wrote, or that leads to phases which do not exist.
+// Decode is the inverse of Encode. It returns an error for text that is not a plan, that a newer wfs wrote, or that
+// leads to phases which do not exist.
 func Decode(data []byte) (*workflows.Plan, error) {
 	var head struct {
 		Workflow struct {
@@ -50,8 +50,8 @@ func Decode(data []byte) (*workflows.Plan, error) {
 	return p, nil
 }
 
-// sound reports what a state machine cannot be built from. It asks for less than the checks of workflow files:
-// a session must stay readable when those become stricter.
+// sound returns an error for a workflow that cannot run. It checks less than the reader of workflow files: a session
+// must stay readable when that one becomes stricter.
 func sound(w *workflows.Workflow) error {
 	if w.Phase(w.Start) == nil {
 		return fmt.Errorf("start %q is not a phase", w.Start)
@@ -69,7 +69,7 @@ func sound(w *workflows.Workflow) error {
 	return nil
 }
 
-// leads reports whether a target is there.
+// leads reports whether a target exists.
 func leads(w *workflows.Workflow, to workflows.PhaseName) bool {
 	return to == workflows.Done || to == workflows.NextLap || w.Phase(to) != nil
 }

@@ -1,4 +1,4 @@
-// Package plans makes the plan of a session out of a workflow and a configuration, stores it, and compares two.
+// Package plans makes the plan of a session from a workflow and a configuration, encodes it, and compares two.
 package plans
 
 import (
@@ -12,9 +12,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Resolve makes the plan of a session: the workflow with its gates taken from the configuration, every default filled
-// in, the agent, and the environment. agent overrides the configuration's; it and c may be nil. The arguments stay as
-// they are. Findings say why the workflow cannot run in this project; the plan is nil if there is one.
+// Resolve makes the plan of a session: the workflow with its gates from the configuration, every default, the agent,
+// and the environment. agent overrides the configuration's; it and c may be nil. The arguments are not changed.
+// Findings say why the workflow cannot run in this project; if there are any, the plan is nil.
 func Resolve(w *workflows.Workflow, c *workflows.Config, agent *workflows.Agent) (*workflows.Plan,
 	[]workflows.Finding) {
 	if c == nil {
@@ -49,7 +49,7 @@ func Resolve(w *workflows.Workflow, c *workflows.Config, agent *workflows.Agent)
 			}
 			return f
 		}), checkPlan(p), checkReviewers(p))
-	// no session is made of a plan that cannot be read again
+	// no session may get a plan that cannot be decoded
 	if err := sound(&p.Workflow); err != nil && len(findings) == 0 {
 		findings = []workflows.Finding{workflows.Findingf(
 			"workflow %s: %v\nwrite one under gates: in the configuration",
@@ -62,7 +62,8 @@ func Resolve(w *workflows.Workflow, c *workflows.Config, agent *workflows.Agent)
 	return p, nil
 }
 
-// useGates puts gates of the configuration where a phase uses them. missing are those that are not there.
+// useGates replaces the uses of gates in a phase by gates of the configuration, and adds those that do not exist to
+// missing.
 func useGates(ph *workflows.Phase, c *workflows.Config, missing *grouped) (found []workflows.Finding) {
 	used := ph.Gates
 	ph.Gates = nil
@@ -93,7 +94,7 @@ func useGates(ph *workflows.Phase, c *workflows.Config, missing *grouped) (found
 	return found
 }
 
-// defined is the gate of the configuration that g uses, as g uses it.
+// defined returns the gate d of the configuration with the settings of its use g.
 func defined(g workflows.Gate, d workflows.Gate) workflows.Gate {
 	d.Name, d.Use, d.Expect = g.Use, "", g.Expect
 	if g.Stable > 0 {
@@ -102,7 +103,8 @@ func defined(g workflows.Gate, d workflows.Gate) workflows.Gate {
 	return d
 }
 
-// everyGate is what `use: all` stands for beside the other gates of a phase: "tests" first, because it speaks first.
+// everyGate returns the gates that `use: all` stands for, without the other gates of the phase. "tests" is first, so
+// that its result is reported first.
 func everyGate(use workflows.Gate, c *workflows.Config, beside []workflows.Gate) []workflows.Gate {
 	names := slices.Sorted(maps.Keys(c.Gates))
 	if i := slices.Index(names, "tests"); i > 0 {
@@ -120,8 +122,8 @@ func everyGate(use workflows.Gate, c *workflows.Config, beside []workflows.Gate)
 	return all
 }
 
-// sharedNames reports a gate of the configuration that has the name of another one of the workflow's own:
-// evidence is kept by name. Within a file that was looked at when it was read.
+// sharedNames reports a gate of the configuration with the name of a different gate of the workflow: evidence is kept
+// by name. Within one file, reading has checked this.
 func sharedNames(p *workflows.Plan) []workflows.Finding {
 	first := map[string]workflows.Gate{}
 	for _, ph := range p.Workflow.Phases {
@@ -145,7 +147,7 @@ func limitsOf(l workflows.Limits) workflows.Limits {
 		SameFailure: cmp.Or(l.SameFailure, d.SameFailure), FailedRuns: cmp.Or(l.FailedRuns, d.FailedRuns)}
 }
 
-// grouped collects the phases that share one problem, in the order of the workflow.
+// grouped collects phases with the same problem, in the order of the workflow.
 type grouped struct {
 	names  []string
 	phases map[string][]string
@@ -161,7 +163,7 @@ func (g *grouped) add(name string, phase workflows.PhaseName) {
 	g.phases[name] = append(g.phases[name], string(phase))
 }
 
-// findings are one for each name, with its phases as a text.
+// findings returns one finding for each name, with its phases as a text.
 func (g *grouped) findings(of func(name, phases string) workflows.Finding) []workflows.Finding {
 	var findings []workflows.Finding
 	for _, name := range g.names {
@@ -179,7 +181,7 @@ func phasesText(names []string) string {
 
 const blindHint = "wfs init --force --test 'COMMAND' --format FORMAT; or take the workflow loop: --workflow loop"
 
-// checkPlan reports what keeps a plan from being run or judged. Gates that were not found have been reported already.
+// checkPlan reports why a plan cannot be run or judged. Missing gates have already been reported.
 func checkPlan(p *workflows.Plan) []workflows.Finding {
 	var blind grouped
 	var agents []string
@@ -203,8 +205,8 @@ func checkPlan(p *workflows.Plan) []workflows.Finding {
 	return findings
 }
 
-// unfit says why no session can run with an agent, which works in these phases of a workflow. It is zero if
-// nothing does.
+// unfit returns why an agent, which works in these phases of a workflow, cannot run. It returns the zero Finding if it
+// can.
 func unfit(a *workflows.Agent, phases, workflow string) workflows.Finding {
 	switch {
 	case a.Use != "" && a.Card == nil:
@@ -225,7 +227,7 @@ func unfit(a *workflows.Agent, phases, workflow string) workflows.Finding {
 	return workflows.Finding{}
 }
 
-// baseline returns the gates that run, each once and without what is expected of it.
+// baseline returns the gates that run commands, each once and without its expectation.
 func baseline(phases []workflows.Phase) []workflows.Gate {
 	var gates []workflows.Gate
 	seen := map[string]bool{}

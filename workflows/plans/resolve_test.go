@@ -214,7 +214,7 @@ func TestPlanRoundTrip(t *testing.T) {
 	if string(data) != string(data2) || digest != digest2 || len(digest) != 64 {
 		t.Errorf("digests %s, %s", digest, digest2)
 	}
-	for range 20 { // maps are walked in another order each time
+	for range 20 { // the order of maps is random
 		if p, _ := Resolve(w, goConfig(), nil); p == nil {
 			t.Fatal("no plan")
 		} else if _, d := Encode(p); d != digest {
@@ -255,7 +255,7 @@ func TestDecodePlanRefuses(t *testing.T) {
 	}
 }
 
-// Phases find the agents that they name: in the configuration, the session's own, or a card as it is.
+// Phases find the agents that they name: in the configuration, the session's own, or a card with its defaults.
 func TestResolveAgents(t *testing.T) {
 	t.Parallel()
 	const flow = `version: 1
@@ -340,6 +340,6 @@ func parseConfig(file string, text []byte) (*workflows.Config, []workflows.Findi
 	if s == nil {
 		return nil, findings
 	}
-	s.Config.Cards = nil // Resolve knows them
+	s.Config.Cards = nil // Resolve uses them by default
 	return &s.Config, nil
 }

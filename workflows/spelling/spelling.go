@@ -1,5 +1,5 @@
-// Package spelling knows how names, patterns and paths are written in workflows and configurations, and says what is
-// wrong with one.
+// Package spelling defines the notation of names, patterns and paths in workflows and configurations, and reports
+// mistakes in them.
 package spelling
 
 import (
@@ -10,10 +10,11 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// maxName is the longest name of a phase, gate or workflow. They become file names, trailers and commit subjects.
+// maxName is the maximum length of a name of a phase, gate or workflow. Names become file names, trailers and commit
+// subjects.
 const maxName = 40
 
-// Name says what is wrong with a name of a phase, gate or workflow, "" if nothing is.
+// Name returns the problem with a name of a phase, gate or workflow, "" for none.
 func Name(s string) string {
 	switch {
 	case s == "":
@@ -28,8 +29,8 @@ func Name(s string) string {
 	return ""
 }
 
-// Guard says what is wrong with a pattern of a guard, "" if nothing is. As in a .gitignore, a leading / ties it
-// to the top of the work tree.
+// Guard returns the problem with a pattern of a guard, "" for none. As in a .gitignore, a leading / anchors it at
+// the top of the work tree.
 func Guard(g string) string {
 	if strings.HasPrefix(g, "!") {
 		return "cannot be negated: use only and except"
@@ -37,8 +38,8 @@ func Guard(g string) string {
 	return Glob(strings.TrimPrefix(g, "/"))
 }
 
-// Glob says what is wrong with a pattern below the work tree, "" if nothing is. What is refused here would match
-// nothing, or something else than its author thinks.
+// Glob returns the problem with a pattern below the work tree, "" for none. It refuses patterns that match
+// nothing, or not what their author means.
 func Glob(g string) string {
 	switch {
 	case strings.HasPrefix(g, "/"):
@@ -62,8 +63,8 @@ func Glob(g string) string {
 	return ""
 }
 
-// Copy says what is wrong with a pattern of files to copy. Unlike a guard's it is always meant from the top:
-// that of a name would look into every directory of what is installed.
+// Copy returns the problem with a pattern of files to copy, "" for none. Unlike a guard's pattern it is always
+// anchored at the top: a bare name would otherwise match in every directory of installed packages.
 func Copy(g string) string {
 	first, _, _ := strings.Cut(g, "/")
 	switch problem := Glob(g); {
@@ -83,7 +84,7 @@ func Link(p string) string {
 	return Copy(strings.TrimSuffix(p, "/"))
 }
 
-// Document says what is wrong with the name of a document, "" if nothing is.
+// Document returns the problem with the name of a document, "" for none.
 func Document(s string) string {
 	switch {
 	case strings.ContainsAny(s, "*?["):
@@ -94,7 +95,7 @@ func Document(s string) string {
 	return Glob(s)
 }
 
-// WorktreeDir says what is wrong with the template of a work tree's directory, "" if nothing is.
+// WorktreeDir returns the problem with the template of a work tree's directory, "" for none.
 func WorktreeDir(dir string) string {
 	switch rest := strings.NewReplacer("{repo}", "", "{slug}", "").Replace(dir); {
 	case !strings.Contains(dir, "{slug}"):

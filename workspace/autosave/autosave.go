@@ -16,10 +16,11 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// judgedSoon is how long a judgement may take before what it judges is saved: most take less, and end in a checkpoint.
+// judgedSoon is the delay before the files of a judgement are saved: most judgements are faster, and end in a
+// checkpoint.
 const judgedSoon = 5 * time.Second
 
-// troubleSaid is how many auto-saves in a row have to fail before somebody is told.
+// troubleSaid is the number of auto-saves in a row that must fail before the user is warned.
 const troubleSaid = 3
 
 // Saves saves the files of one work tree.
@@ -31,10 +32,10 @@ type Saves struct {
 // New returns the auto-saves of a work tree.
 func New(work *workspace.Workspace) *Saves { return &Saves{work: work} }
 
-// Saw asks for an auto-save if what the agent does may lose work.
+// Saw requests an auto-save if the agent's action may lose work.
 func (a *Saves) Saw(e agents.Event) { a.watch.event(e) }
 
-// Saving is the engine's port for auto-saves, nil when they are switched off. say prints warnings.
+// Saving returns the engine's port for auto-saves, nil if they are turned off. say prints warnings.
 func (a *Saves) Saving(ctx context.Context, say func(string)) func(engine.AutoSaver, engine.SavingOptions) func() {
 	a.watch.now = a.work.Env.Now
 	every := a.every(ctx)
@@ -42,7 +43,7 @@ func (a *Saves) Saving(ctx context.Context, say func(string)) func(engine.AutoSa
 		return nil
 	}
 	return func(save engine.AutoSaver, o engine.SavingOptions) (end func()) {
-		// It is ended by its caller: a signal to the run is none to what saves its files.
+		// The caller ends it: a signal to the run must not stop the auto-saves.
 		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		s := &saver{every: every, save: save, say: say, log: o.Log, now: a.work.Env.Now, soon: make(chan string, 1)}
 		if !o.Once {
@@ -64,10 +65,10 @@ func (a *Saves) Saving(ctx context.Context, say func(string)) func(engine.AutoSa
 	}
 }
 
-// every is how often files are saved, as it is configured now, 0 for never.
+// every returns the configured interval between auto-saves, 0 for never.
 func (a *Saves) every(ctx context.Context) time.Duration {
 	every := time.Duration(0)
-	if list, err := a.work.Rules(ctx); err == nil { // what cannot be read does not switch it off
+	if list, err := a.work.Rules(ctx); err == nil { // an unreadable configuration does not turn it off
 		if s, err := a.work.Settings(list); err == nil {
 			every = s.Config.AutoSave
 		}
@@ -75,16 +76,16 @@ func (a *Saves) every(ctx context.Context) time.Duration {
 	return max(cmp.Or(every, workflows.DefaultAutoSave), 0)
 }
 
-// saver saves what is in the work tree, every now and then and when something says that it is time.
+// saver saves the work tree at intervals and on request.
 type saver struct {
 	every  time.Duration
 	save   engine.AutoSaver
 	say    func(string)
 	now    func() time.Time
-	log    string      // file for what fails
-	soon   chan string // reasons to save before it is due
+	log    string      // file for errors
+	soon   chan string // reasons for an early auto-save
 	failed int         // in a row
-	lost   string      // where lost work is kept, as it was said last
+	lost   string      // where lost work is kept, in the last warning
 }
 
 // run saves until ctx ends.
@@ -103,9 +104,9 @@ func (s *saver) run(ctx context.Context) {
 	}
 }
 
-// once saves what is being judged, at once or when the judgement takes its time.
+// once saves the files that are being judged, at once or if the judgement takes long.
 func (s *saver) once(ctx context.Context, now bool) {
-	if now { // what is gone by now gets a ref of its own, however soon the judgement ends
+	if now { // lost files get a ref of their own, even if the judgement ends at once
 		ctx = context.WithoutCancel(ctx)
 	} else {
 		select {
@@ -117,15 +118,15 @@ func (s *saver) once(ctx context.Context, now bool) {
 	s.try(ctx, "before it was judged")
 }
 
-// Soon asks for an auto-save before it is due: something has happened after which much could be lost. Nobody waits.
+// Soon requests an early auto-save, because work could be lost. It does not wait.
 func (s *saver) Soon(why string) {
 	select {
 	case s.soon <- why:
-	default: // one is asked for already
+	default: // already requested
 	}
 }
 
-// try saves once. Nothing that becomes of it touches the run.
+// try saves once. Neither its result nor an error affects the run.
 func (s *saver) try(ctx context.Context, why string) {
 	done, err := s.save(ctx, why)
 	if err != nil {
@@ -155,7 +156,7 @@ func (s *saver) try(ctx context.Context, why string) {
 	s.lost = where
 }
 
-// note keeps a failure in the log of the run.
+// note appends an error to the log of the run.
 func (s *saver) note(err error) {
 	f, e := os.OpenFile(s.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if e != nil {
@@ -167,32 +168,33 @@ func (s *saver) note(err error) {
 
 const (
 	saveEveryCalls = 20               // tool calls
-	saveAfterWrite = 10 * time.Second // from one file that was written to the next that counts
+	saveAfterWrite = 10 * time.Second // minimum time between saves after written files
 )
 
-// overwrites is a redirection into a file.
+// overwrites matches a redirection into a file.
 var overwrites = lazyregexp.New(`(^|[^>&\d-])>\s*[^>&\s|]`)
 
-// risky tells commands that may throw work away. All others are saved with everything else, when it is time.
+// risky reports whether a command may discard work. Other commands only get the regular auto-saves.
 func risky(command string) bool {
 	return agents.Risk(command) != "" || overwrites.MatchString(command)
 }
 
-// watchful asks for auto-saves by what an agent does. A call of a tool is told when it begins, so that a save before a
-// command that throws work away is a race: mostly won, because the command has to be started first, and never promised.
+// watchful requests auto-saves because of an agent's actions. The agent announces a tool call when it begins, so a save
+// before a command that discards work is a race. It is usually won, because the command has yet to be started, but
+// there is no guarantee.
 type watchful struct {
 	mu    sync.Mutex
 	now   func() time.Time
 	calls int
-	saved time.Time // when the files were safe, as far as is known here
+	saved time.Time // last time when the files were known to be saved
 	soon  func(why string)
 }
 
-// saving says whom to ask from now on; nil: nobody saves.
+// saving sets the function that requests an auto-save; nil: there are none.
 func (w *watchful) saving(soon func(why string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.soon, w.calls, w.saved = soon, 0, w.now() // what is there now is in a checkpoint
+	w.soon, w.calls, w.saved = soon, 0, w.now() // a checkpoint has the current files
 }
 
 func (w *watchful) event(e agents.Event) {

@@ -17,8 +17,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// A gate that takes no time must not keep what an agent has thrown away from getting a ref: the next attempt's
-// auto-save replaces the one that holds it.
+// Even if a gate ends at once, files that the agent deleted must get a ref: the next attempt's auto-save replaces the
+// one that has them.
 func TestSaveOfWhatIsGoneIsNotCutShort(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // the judgement is over
@@ -33,7 +33,7 @@ func TestSaveOfWhatIsGoneIsNotCutShort(t *testing.T) {
 	}
 }
 
-// TestAutoSaveEvery reads how often it is saved.
+// TestAutoSaveEvery reads the interval between auto-saves.
 func TestAutoSaveEvery(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()
@@ -65,7 +65,7 @@ func TestAutoSaveEvery(t *testing.T) {
 	}
 }
 
-// TestSaverTellsOfTrouble fails three times in a row.
+// TestSaverTellsOfTrouble expects a warning after three failures in a row.
 func TestSaverTellsOfTrouble(t *testing.T) {
 	t.Parallel()
 	var said []string
@@ -100,7 +100,7 @@ func TestAutoSavesByWhatAnAgentDoes(t *testing.T) {
 	now := time.Unix(1000, 0)
 	var asked []string
 	w := &watchful{now: func() time.Time { return now }}
-	// nobody saves
+	// no saver is running
 	w.event(agents.Event{Kind: agents.ToolCall, Tool: agents.Tool{Action: agents.Runs, Detail: "rm -rf ."}})
 	w.saving(func(why string) { asked = append(asked, why) })
 	tool := func(kind agents.Kind, action agents.Action, detail string) {

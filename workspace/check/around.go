@@ -17,13 +17,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Little space: a checkpoint and everything that belongs to it fit, if they are not large.
+// Low disk space. A checkpoint with its files still fits, unless it is large.
 const (
 	littleBytes = 200 << 20
 	littleFiles = 2000
 )
 
-// longHeld is how old a lock of git's must be to be named: git holds it for moments.
+// longHeld is the minimum age of a git lock to be reported: git normally holds it for moments.
 const longHeld = 10 * time.Second
 
 func (r *Report) settings() error {
@@ -54,10 +54,10 @@ func (r *Report) disk() error {
 		r.add(Blocks, "disk", "", dir, "this file system has no locks (flock)", "sessions can be read here, but not run",
 			"git clone . A-LOCAL-DISK")
 	}
-	return nil // any other error is said where that file is used
+	return nil // other errors are reported where that file is used
 }
 
-// clone looks whether this clone is a copy.
+// clone checks whether this clone is a copy.
 func (r *Report) clone() error {
 	place, was, _, err := r.Files.Whence()
 	if place == registry.Copied {
@@ -70,7 +70,7 @@ func (r *Report) clone() error {
 	return err
 }
 
-// workTrees looks where sessions are checked out.
+// workTrees checks where sessions are checked out.
 func (r *Report) workTrees() error {
 	trees, err := r.Repo.Worktrees(r.ctx)
 	if err != nil {
@@ -99,29 +99,29 @@ func (r *Report) workTrees() error {
 	return r.claim()
 }
 
-// GoneHint is what to do about a session whose work tree is not where it was.
+// GoneHint returns advice for a session whose work tree is not in its place.
 func GoneHint(id session.ID) string {
 	return fmt.Sprintf("wfs resume %s, to continue here; if it was moved: git worktree repair NEW-PATH", id)
 }
 
-// CopyHint is what to do in a directory that is a copy of a linked work tree.
+// CopyHint returns advice for a directory that is a copy of a linked work tree.
 func CopyHint(dir string) string {
 	return fmt.Sprintf("rm %s/.git; or git worktree repair %s   (if the other one is not wanted)", word(dir), word(dir))
 }
 
-// claim looks whether a command was interrupted that moved this work tree.
+// claim checks whether a command was interrupted while it moved this work tree.
 func (r *Report) claim() error {
 	tree := r.Repo.Worktree()
 	id, err := r.Files.Worktree(tree).Claimed()
 	if err != nil || id == "" {
-		return nil //nolint:nilerr // said among the files
+		return nil //nolint:nilerr // reported among the files
 	}
 	if _, held, err := r.Files.Worktree(tree).Holder(); err != nil || held {
-		return nil //nolint:nilerr // said among the locks
+		return nil //nolint:nilerr // reported among the locks
 	}
 	v, err := r.Engine.Load(r.ctx, id, r.tips[id])
 	if err == nil && r.ended(&v) {
-		return nil // the next command that changes something removes the claim
+		return nil // the next command that writes removes the claim
 	}
 	f := r.add(Tells, "work tree", id, r.Repo.Root(), "a command was interrupted",
 		"the next command that changes something completes it, or undoes it if that fails", "")
@@ -137,15 +137,15 @@ func (r *Report) claim() error {
 	return nil
 }
 
-// ended reports whether a session has nothing under way that moves a work tree or refs. Without a journal at
-// its ledger's tip the last turn may have to be settled yet.
+// ended reports whether a session has no unfinished operation on a work tree or refs. Without a journal at its ledger's
+// tip, the last turn may still have to be settled.
 func (r *Report) ended(v *history.View) bool {
 	s := &v.Session
 	return s.Moving == nil && s.Finishing == nil && s.Deleting == nil && v.Pending == nil &&
 		r.Files.Session(s.ID).Begun(v.Tip)
 }
 
-// locks looks for locks of git's that no process seems to hold.
+// locks reports git locks that no process seems to hold.
 func (r *Report) locks() error {
 	list, err := r.Repo.Git.Locks.Files(r.ctx)
 	for _, l := range list {
@@ -173,7 +173,8 @@ func (r *Report) locks() error {
 	return err
 }
 
-// lockOfOurs names a lock of wfs, unless a command is at it: taking the work tree's lock removes it.
+// lockOfOurs reports a lock of wfs, unless a command is using it. The repair takes the work tree's lock, which removes
+// it.
 func (r *Report) lockOfOurs(l gitcmd.LockFile) {
 	if who, held, err := r.Files.Worktree(l.Worktree).Holder(); err == nil && held && who.PID != r.PID {
 		return
@@ -188,7 +189,7 @@ func (r *Report) lockOfOurs(l gitcmd.LockFile) {
 		})
 }
 
-// Bytes is a number of bytes for people.
+// Bytes formats a number of bytes for people.
 func Bytes(n int64) string {
 	switch {
 	case n < 1000:

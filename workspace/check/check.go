@@ -1,7 +1,7 @@
-// Package check looks whether a repository is in order for wfs: what `wfs doctor` says and mends. A check is a row: a
-// condition, what is said when it holds, and at most one act that mends it. There are four acts: move a damaged file
-// aside, give a ref its commit again, complete a journal from the newest backup, remove what wfs left behind. What the
-// next ordinary command mends, or only a person can decide, is said without an act.
+// Package check examines whether a repository is in order for wfs, for `wfs doctor`, and repairs it. A check has a
+// condition, a message, and at most one repair. There are four repairs: move a damaged file aside, restore a ref's
+// commit, complete a journal from the newest backup, and remove remains of wfs. A problem that the next ordinary
+// command repairs, or about which a person must decide, is only reported.
 package check
 
 import (
@@ -21,17 +21,17 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// How much a finding matters.
+// Levels of findings.
 const (
 	Blocks = "blocks" // something does not work, or the next command could do harm: exit 4
 	Warns  = "warns"  // nothing is wrong yet
-	Tells  = "tells"  // nothing has to be done
+	Tells  = "tells"  // no action is needed
 )
 
-// RepairCommand mends what Repair can mend.
+// RepairCommand is the command that repairs findings.
 const RepairCommand = "wfs doctor --repair"
 
-// Finding is one thing that is not as it should be.
+// Finding is one problem or note.
 type Finding struct {
 	Level string `json:"level"`
 	// ledger, journal, file, ref, branch, objects, lock, left-over, work tree, clone, git, config, disk, hook,
@@ -39,21 +39,21 @@ type Finding struct {
 	About   string     `json:"about"`
 	Session session.ID `json:"session,omitempty"`
 	Where   string     `json:"where"`             // path, ref or setting
-	What    string     `json:"what"`              // is wrong
-	Follows string     `json:"follows,omitempty"` // from it
+	What    string     `json:"what"`              // the problem
+	Follows string     `json:"follows,omitempty"` // its consequence
 	Next    string     `json:"next,omitempty"`    // command to type
 	Done    string     `json:"done,omitempty"`    // what Repair did
-	Undo    string     `json:"undo,omitempty"`    // and how to take it back
-	Kept    string     `json:"kept,omitempty"`    // why Repair left it alone
+	Undo    string     `json:"undo,omitempty"`    // how to undo the repair
+	Kept    string     `json:"kept,omitempty"`    // why Repair did nothing
 
 	mend act
-	free bool // no process can have it open, and mending needs no lock
+	free bool // no process can have it open, so the repair needs no lock
 }
 
-// act mends a finding. done is "" when it is as it was.
+// act repairs a finding. done is "" if nothing changed.
 type act func(context.Context) (done, undo string, err error)
 
-// by makes a finding one that Repair mends.
+// by sets the repair of a finding.
 func (f *Finding) by(mend act) *Finding {
 	f.Next, f.mend = RepairCommand, mend
 	return f
@@ -64,16 +64,16 @@ type Doctor struct {
 	Repo     *gitstate.Repo
 	Files    *registry.Clone
 	Engine   *engine.Engine
-	TrustDir string // of this user's permissions
-	NoTrust  error  // why there is none
+	TrustDir string // directory of this user's permissions
+	NoTrust  error  // why there is no such directory
 	PID      int
 	Now      func() time.Time
-	Note     func(format string, args ...any) // says what takes long
+	Note     func(format string, args ...any) // reports progress
 	// Deleted reports whether a session was deleted.
 	Deleted func(context.Context, session.ID) bool
-	// Lock takes the locks of the work tree and of a session, if it is given. It returns why that cannot be.
+	// Lock takes the locks of the work tree and, unless "", of a session. It returns why that is not possible.
 	Lock          func(context.Context, session.ID) (why string, err error)
-	Before, After []Row // that the caller looks at itself
+	Before, After []Row // checks of the caller
 }
 
 // Row is one check.
@@ -82,7 +82,7 @@ type Row struct {
 	Look func(context.Context) ([]Finding, error)
 }
 
-// Report is what one examination found, in the order in which it looked.
+// Report has the findings of one examination, in the order of the checks.
 type Report struct {
 	Findings               []*Finding
 	Sessions, Turns, Count int // Count is the number of refs
@@ -91,11 +91,11 @@ type Report struct {
 	ctx   context.Context
 	since time.Time
 	said  string
-	refs  map[string]session.Commit // of ours
+	refs  map[string]session.Commit // of wfs
 	tips  map[session.ID]session.Commit
 }
 
-// Examine looks at everything, what the rest is built upon first.
+// Examine runs all checks, those that others depend on first.
 func (d *Doctor) Examine(ctx context.Context) (*Report, error) {
 	r := &Report{Doctor: d, ctx: ctx, since: d.Now(), tips: map[session.ID]session.Commit{}}
 	type row struct {
@@ -127,7 +127,7 @@ func (d *Doctor) Examine(ctx context.Context) (*Report, error) {
 		r.progress("checking " + row.name)
 		err := row.look()
 		if errors.Is(err, refs.ErrBrokenRef) && len(r.Findings) > 0 {
-			continue // said of the ref, or of its place
+			continue // already reported about the ref, or its place
 		}
 		if err != nil {
 			return r, fmt.Errorf("%s cannot be checked: %w", row.name, err)
@@ -136,12 +136,13 @@ func (d *Doctor) Examine(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
-// maxRounds is how often Repair looks again: what is mended lets more be looked at.
+// maxRounds is the maximum number of examinations by Repair: a repair can make further checks possible.
 const maxRounds = 5
 
-// Repair mends what can be mended. It returns that, and what is found afterwards, with the reason to leave it alone.
+// Repair repairs all findings that have a repair. It returns the repaired ones, and the report afterwards, with reasons
+// for what was not repaired.
 func (d *Doctor) Repair(ctx context.Context) (mended []*Finding, r *Report, err error) {
-	ctx = context.WithoutCancel(ctx) // once begun it is ended
+	ctx = context.WithoutCancel(ctx) // a repair must not be interrupted
 	for range maxRounds {
 		if r, err = d.Examine(ctx); err != nil && len(r.Findings) == 0 {
 			return mended, r, err
@@ -173,7 +174,7 @@ func (d *Doctor) Repair(ctx context.Context) (mended []*Finding, r *Report, err 
 	return mended, r, err
 }
 
-// Gravest are the findings of a report, the gravest first.
+// Gravest returns the findings of a report, the gravest first.
 func (r *Report) Gravest() []*Finding {
 	slices.SortStableFunc(r.Findings, func(x, y *Finding) int { return cmp.Compare(rank(x), rank(y)) })
 	return r.Findings
@@ -181,14 +182,14 @@ func (r *Report) Gravest() []*Finding {
 
 func rank(f *Finding) int { return slices.Index([]string{Blocks, Warns, Tells}, f.Level) }
 
-// add adds a finding about the session that it belongs to, "" for none.
+// add adds a finding about a session, "" for none.
 func (r *Report) add(level, about string, id session.ID, where, what, follows, next string) *Finding {
 	f := &Finding{Level: level, About: about, Session: id, Where: where, What: what, Follows: follows, Next: next}
 	r.Findings = append(r.Findings, f)
 	return f
 }
 
-// progress says what is looked at, once it takes longer than a second.
+// progress reports the current check, once the examination takes longer than a second.
 func (r *Report) progress(what string) {
 	if r.Now().Sub(r.since) > time.Second && what != r.said {
 		r.said = what
@@ -196,7 +197,7 @@ func (r *Report) progress(what string) {
 	}
 }
 
-// moveAside mends by taking something out of the way.
+// moveAside returns a repair that moves a file or directory out of the way.
 func moveAside(path string) act {
 	return func(context.Context) (string, string, error) {
 		kept, err := durable.MoveAside(path)

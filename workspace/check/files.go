@@ -17,10 +17,10 @@ import (
 
 func base(path string) string { return filepath.Base(path) }
 
-// fileChecks look at what wfs keeps outside Git.
+// fileChecks check the files that wfs keeps outside Git.
 type fileChecks struct{ *Report }
 
-// files looks at everything below <git common dir>/wfs.
+// files checks everything below <git common dir>/wfs.
 func (r fileChecks) files() error {
 	flaws, err := r.Files.Examine()
 	if errors.Is(err, fs.ErrPermission) {
@@ -45,7 +45,7 @@ func (r fileChecks) files() error {
 	return nil
 }
 
-// removeLeft removes what killed commands were writing. What another process may be writing stays.
+// removeLeft removes unfinished files of killed commands, except those that another process may be writing.
 func (r fileChecks) removeLeft(ctx context.Context, left []registry.Flaw) (done, undo string, err error) {
 	for _, f := range left {
 		if why, err := r.Lock(ctx, f.Session); err != nil {
@@ -85,7 +85,7 @@ func (r fileChecks) flaw(flaw registry.Flaw) {
 	}
 }
 
-// plainError is a flaw's error without the path that is said anyway.
+// plainError returns a flaw's error without its path, which is shown separately.
 func plainError(f registry.Flaw) string {
 	return strings.NewReplacer(registry.ErrCorrupt.Error()+": ", "", f.Path+": ", "", f.Path+", ", "", f.Path+" ",
 		"").Replace(f.Err.Error())
@@ -95,7 +95,7 @@ func makePrivate(dir string) string {
 	return fmt.Sprintf("chown -R \"$(id -u)\" %s && chmod -R go-w %s", word(dir), word(dir))
 }
 
-// mendFlaw moves something aside and says from what it is recreated.
+// mendFlaw moves a file aside and reports the source from which it is recreated.
 func (r fileChecks) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo string, err error) {
 	var events []session.Event
 	var tip session.Commit
@@ -127,7 +127,7 @@ func (r fileChecks) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo s
 	return done, moveBack(kept, f.Path), nil
 }
 
-// trust looks at the directory in which this user's permissions are.
+// trust checks the directory that holds this user's permissions.
 func (r fileChecks) trust() error {
 	const follows = "no command of the repository runs"
 	if r.NoTrust != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// SessionOf is the session that a ref belongs to, "" for none.
+// SessionOf returns the session that a ref belongs to, "" for none.
 func SessionOf(ref string) session.ID {
 	name, ok := strings.CutPrefix(ref, session.BranchPrefix)
 	if !ok {
@@ -30,7 +30,7 @@ func SessionOf(ref string) session.ID {
 	return id
 }
 
-// ourRefs looks at every ref of wfs.
+// ourRefs checks every ref of wfs.
 func (r *Report) ourRefs() error {
 	refs, broken, err := r.Repo.OurRefs(r.ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *Report) ourRefs() error {
 	return r.lostLedgers()
 }
 
-// effects say what follows from a broken ref, by a part of its name.
+// effects are the consequences of a broken ref, by a part of its name.
 var effects = []struct{ part, follows string }{
 	{"refs/wfs-deleted/", "that deleted session cannot be restored"},
 	{"/ledger", "the session cannot be used"},
@@ -64,7 +64,7 @@ func (r *Report) brokenRef(b refs.BrokenRef) {
 	f := r.add(Blocks, "ref", id, b.Ref, strings.TrimPrefix(b.Err.Error(), b.Ref+": "), effects[i].follows, "")
 	to, from := r.formerly(b.Ref)
 	switch {
-	case to == "" && b.File == "": // it can be read, and what it names may come back
+	case to == "" && b.File == "": // it is readable, and the missing object may come back
 		f.Next = fmt.Sprintf("git fsck, and git fetch REMOTE '+%s:%s' if another clone has it", b.Ref, b.Ref)
 	case to == "" && id != "" && !strings.Contains(b.Ref, "/rescue/"):
 		f.Next = "git fsck --lost-found, then git update-ref " + b.Ref + " COMMIT"
@@ -85,7 +85,7 @@ func (r *Report) brokenRef(b refs.BrokenRef) {
 	}
 }
 
-// formerly is where a ref was as far as anything else tells, and what told.
+// formerly returns the last known position of a ref, and the source of that knowledge.
 func (r *Report) formerly(ref string) (to session.Commit, from string) {
 	id := SessionOf(ref)
 	if id != "" && ref == session.LedgerOf(id) {
@@ -102,7 +102,7 @@ func (r *Report) formerly(ref string) (to session.Commit, from string) {
 	return "", ""
 }
 
-// newestLedger is the newest commit of a session's ledger that anything but its ref tells of: names of its
+// newestLedger returns the newest ledger commit of a session known from sources other than its ref: the names of its
 // journals, and its backups.
 func (r *Report) newestLedger(id session.ID) session.Commit {
 	tips, err := r.Files.Session(id).Tips()
@@ -124,12 +124,12 @@ func (r *Report) newestLedger(id session.ID) session.Commit {
 	return newest
 }
 
-// lostLedgers names sessions whose ledger is gone, while this clone has journals or other refs of them.
-// Somebody may have removed it on purpose, so that the way back is only said.
+// lostLedgers reports sessions without a ledger of which this clone has journals or other refs. The user may have
+// removed the ledger on purpose, so the report only shows how to restore it.
 func (r *Report) lostLedgers() error {
 	driven, err := r.Files.Sessions()
 	if err != nil {
-		return nil //nolint:nilerr // said among the files
+		return nil //nolint:nilerr // reported among the files
 	}
 	known := slices.Clone(driven)
 	for name := range r.refs { // a branch without a ledger, or a rescue
@@ -143,7 +143,7 @@ func (r *Report) lostLedgers() error {
 		if r.tips[id] != "" || said || r.Deleted(r.ctx, id) {
 			continue
 		}
-		// nothing but rescues is left: it was deleted for good
+		// with only rescues left, it was deleted permanently
 		if !slices.Contains(driven, id) && r.refs[session.BranchOf(id)] == "" {
 			continue
 		}
@@ -155,8 +155,8 @@ func (r *Report) lostLedgers() error {
 	return nil
 }
 
-// loggedRefs names refs, but for those of sessions, that have a reflog and are not there: git removes the
-// reflog of a ref that it deletes.
+// loggedRefs reports refs, except those of sessions, that have a reflog but do not exist: git itself removes the reflog
+// of a ref that it deletes.
 func (r *Report) loggedRefs() error {
 	gone := r.Repo.LoggedRefs(r.ctx)
 	for _, name := range slices.Sorted(maps.Keys(gone)) {
@@ -169,7 +169,7 @@ func (r *Report) loggedRefs() error {
 	return nil
 }
 
-// objects looks whether everything that refs of wfs lead to is there.
+// objects checks that all objects reachable from refs of wfs exist.
 func (r *Report) objects() error {
 	names := slices.Sorted(maps.Keys(r.refs))
 	lost, err := r.Repo.Lost(r.ctx, names)
@@ -199,7 +199,7 @@ func (r *Report) operations() error {
 		r.add(Warns, "ref", "", where, "a newer wfs wrote it", "wfs undo does not work here", "install a newer wfs")
 	case err != nil:
 		return err
-	case damage != nil && !errors.Is(damage, refs.ErrBrokenRef): // else it is said of the ref
+	case damage != nil && !errors.Is(damage, refs.ErrBrokenRef): // else reported about the ref
 		r.add(Warns, "ref", "", where, "cannot be read: "+damage.Error(),
 			"wfs undo has no earlier history; the next operation starts a new log on top of this one", "")
 	}

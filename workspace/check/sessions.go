@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// sessionChecks look at sessions.
+// sessionChecks check sessions.
 type sessionChecks struct{ fileChecks }
 
 // sessions reads every session from its first event to its last.
@@ -61,15 +61,15 @@ func (r sessionChecks) session(id session.ID, tip session.Commit) error {
 	return r.branch(id, tip)
 }
 
-// journal looks whether the events since the ledger's tip are there and fit.
+// journal checks that the events since the ledger's tip exist and fit.
 func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
 	events, _, err := r.Files.Session(id).Peek(tip)
 	if err != nil {
-		return nil //nolint:nilerr // said among the files
+		return nil //nolint:nilerr // reported among the files
 	}
 	s, err := r.Engine.AtTip(r.ctx, id, tip)
 	if err != nil {
-		return nil //nolint:nilerr // said of the ledger
+		return nil //nolint:nilerr // reported about the ledger
 	}
 	if n, why := history.Fitting(s, events); why != nil {
 		flaw, err := r.Files.Session(id).JournalFlaw(tip,
@@ -82,18 +82,18 @@ func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
 	return nil
 }
 
-// branch looks where a session's branch is. One that was deleted, renamed or rewritten is a person's doing, and
-// is never put back.
+// branch checks the position of a session's branch. A person has deleted, renamed or rewritten it on purpose, so it is
+// never restored automatically.
 func (r sessionChecks) branch(id session.ID, tip session.Commit) error {
 	name := session.BranchOf(id)
 	v, err := r.Engine.Load(r.ctx, id, tip)
 	if err != nil {
-		return nil //nolint:nilerr // said of the journal
+		return nil //nolint:nilerr // reported about the journal
 	}
 	s := &v.Session
 	c := s.At(s.Current)
 	if c == nil || s.Status.Final() || slices.ContainsFunc(r.Findings, func(f *Finding) bool { return f.Where == name }) {
-		return nil // or said of the ref
+		return nil // or reported about the ref
 	}
 	at := r.refs[name]
 	if at == "" {
@@ -101,7 +101,7 @@ func (r sessionChecks) branch(id session.ID, tip session.Commit) error {
 			checkpoint.BranchGone(s).Hint)
 		return nil
 	}
-	if below, err := r.Repo.IsAncestor(r.ctx, c.Code, at); err == nil && !below { // else said of the objects
+	if below, err := r.Repo.IsAncestor(r.ctx, c.Code, at); err == nil && !below { // else reported about the objects
 		r.add(Warns, "branch", id, name,
 			fmt.Sprintf("was moved to %s, which is not built on checkpoint %d", at.Short(), c.Number),
 			"the next checkpoint joins both", fmt.Sprintf("nothing, or wfs resume %s@%d", id, c.Number))

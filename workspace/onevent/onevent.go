@@ -1,4 +1,4 @@
-// Package onevent runs the user's on-event command beside a run.
+// Package onevent runs the user's on-event command during a run.
 package onevent
 
 import (
@@ -18,26 +18,26 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// timeLimit limits one run of the on-event command. The end of wfs is not delayed longer than that.
+// timeLimit limits one run of the on-event command, and thereby the delay at the end of wfs.
 const timeLimit = 10 * time.Second
 
-// Commands runs the on-event command. Its failures do not touch the run.
+// Commands runs the on-event command. Its failures do not affect the run.
 type Commands struct {
 	work    *workspace.Workspace
 	say     func(string)
 	bell    func()
-	Quiet   atomic.Bool // no warning any more
+	Quiet   atomic.Bool // suppress warnings
 	running sync.WaitGroup
 	trouble sync.Once
 }
 
-// New returns one that prints warnings by say, and passes the bell of the command on: it has no terminal
-// of its own.
+// New returns Commands that print warnings with say. If the command prints a bell character, bell is called, because
+// the command has no terminal.
 func New(work *workspace.Workspace, say func(string), bell func()) *Commands {
 	return &Commands{work: work, say: say, bell: bell}
 }
 
-// Start starts the command, if there is one, and does not wait for it. What it gets is made when it is needed.
+// Start starts the command, if one is configured, without waiting for it. gets returns its input and variables.
 func (o *Commands) Start(gets func() (input []byte, vars []string, err error)) {
 	command, env, err := configured(context.Background(), o.work)
 	if err != nil {
@@ -74,7 +74,7 @@ func (o *Commands) Start(gets func() (input []byte, vars []string, err error)) {
 	})
 }
 
-// warn reports the first failure only: a command that fails each time is one piece of news.
+// warn reports only the first failure: a command usually fails each time for the same reason.
 func (o *Commands) warn(err error) {
 	o.trouble.Do(func() {
 		if !o.Quiet.Load() {
@@ -83,18 +83,18 @@ func (o *Commands) warn(err error) {
 	})
 }
 
-// Wait gives commands that still run the time that they have.
+// Wait waits for commands that are still running, within their time limit.
 func (o *Commands) Wait() { o.running.Wait() }
 
-// configured reads the command from the files as they are now: it is about the user who waits, not about the work.
-// While the files below .wfs/ are not trusted, or cannot be read, only the user's own file counts.
+// configured reads the command from the current files, because it concerns the user and not the work. While the files
+// below .wfs/ are not trusted, or cannot be read, only the user's own file counts.
 func configured(ctx context.Context, work *workspace.Workspace) (workflows.Command, []string, error) {
 	list, err := work.Rules(ctx)
 	var all *workflows.Settings
 	if err == nil {
 		all, err = work.Settings(list)
 	}
-	if err == nil && !all.Config.OnEvent.IsZero() { // one that the user has not looked at does not run
+	if err == nil && !all.Config.OnEvent.IsZero() { // it does not run before the user has trusted it
 		err = work.MustTrust(list)
 	}
 	if err == nil {
@@ -110,10 +110,10 @@ func configured(ctx context.Context, work *workspace.Workspace) (workflows.Comma
 	return own.Config.OnEvent, own.Config.Env, err
 }
 
-// desktop are the variables by which a command finds the user's screen.
+// desktop are the variables by which a command finds the user's display.
 var desktop = []string{"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "TMUX", "STY"}
 
-// environ is the environment of an on-event command.
+// environ returns the environment of an on-event command.
 func environ(all, extra []string) []string {
 	var env []string
 	for _, entry := range process.DefaultEnv(all, append(desktop[:len(desktop):len(desktop)], extra...)) {
@@ -124,7 +124,7 @@ func environ(all, extra []string) []string {
 	return env
 }
 
-// lastBytes keeps the end of what is written to it.
+// lastBytes keeps the end of its input.
 type lastBytes struct{ data []byte }
 
 func (l *lastBytes) Write(p []byte) (int, error) {

@@ -19,23 +19,23 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// BaseRuns are the results of gates on a base, so that `wfs new` does not run again what `wfs init` ran a
-// moment ago. They lie in the person's state directory, beside what is trusted. Whatever an agent runs could
-// write there: they are not read while a run drives a session, and are removed after it.
+// BaseRuns caches the results of gates on a base, so that `wfs new` does not repeat the gates that `wfs init` has just
+// run. The files are in the user's state directory, next to the trust store. Processes of an agent could write there,
+// so the cache is not read while a run drives a session, and it is removed after a run.
 type BaseRuns struct {
 	work *workspace.Workspace
 	plan workflows.Plan
 }
 
-// BaseRuns are those of the gates of a plan.
+// BaseRuns returns the cache for the gates of a plan.
 func (r *Rooms) BaseRuns(plan workflows.Plan) *BaseRuns { return &BaseRuns{r.work, plan} }
 
 const (
-	baseRunsKept = 24 * time.Hour // what is installed may have changed since
+	baseRunsKept = 24 * time.Hour // installed packages may change later
 	maxBaseRun   = 64 << 20       // bytes
 )
 
-// Dir holds those of this repository, "" when there is no place.
+// Dir returns the directory for this repository, "" if there is no place for it.
 func (b *BaseRuns) Dir() string {
 	state, err := b.work.Env.StateDir()
 	if err != nil {
@@ -45,8 +45,8 @@ func (b *BaseRuns) Dir() string {
 	return filepath.Join(state, "base", hex.EncodeToString(sum[:8]))
 }
 
-// file names the run of a gate on a tree by all that its result depends on, as far as that can be known. The
-// work tree's configuration is no part of that: the command is.
+// file returns the file name for the run of a gate on a tree. It covers everything known that the result depends on.
+// The configuration in the work tree is not part of that, but the command is.
 func (b *BaseRuns) file(ctx context.Context, g workflows.Gate, tree session.Tree) string {
 	repo := b.work.Repo
 	content, err := repo.WithoutRules(ctx, tree)
@@ -80,7 +80,7 @@ type baseRun struct {
 	gate.BaseRun
 }
 
-// Write notes a run. Without the note it is run again.
+// Write caches a run. Errors are ignored: the gate then runs again.
 func (b *BaseRuns) Write(ctx context.Context, g workflows.Gate, tree session.Tree, run gate.BaseRun) {
 	file := b.file(ctx, g, tree)
 	data, err := json.Marshal(baseRun{b.work.Env.Now().Unix(), run})
@@ -90,7 +90,7 @@ func (b *BaseRuns) Write(ctx context.Context, g workflows.Gate, tree session.Tre
 	_ = durable.WriteCache(file, data, 0o600)
 }
 
-// Forget removes all of them.
+// Forget removes all cached runs.
 func (b *BaseRuns) Forget() {
 	if dir := b.Dir(); dir != "" {
 		_ = os.RemoveAll(dir)

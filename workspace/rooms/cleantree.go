@@ -17,21 +17,21 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Packages says which packages gates run with.
+// Packages says which installed packages gates run with.
 type Packages struct {
-	Judged session.Tree // its manifests say which ones are meant
-	Fresh  bool         // those of the work tree are taken as they are now: a person has approved it
-	Cold   bool         // without what gates left that ran there before
+	Judged session.Tree // its manifests define them
+	Fresh  bool         // use the current packages of the work tree: a person has approved them
+	Cold   bool         // without files that earlier gates left there
 
-	note note // of a session: which ones its work began with, by the digest of its manifests
+	note note // of a session: the packages that its work began with, by the digest of its manifests
 }
 
-// Packages are those that the gates of a run use.
+// Packages returns the packages for the gates of a run.
 func (r *Rooms) Packages(runDir string, judged session.Tree, fresh bool) Packages {
 	return Packages{Judged: judged, Fresh: fresh, note: r.note(runDir, "packages")}
 }
 
-// CleanTree makes the clean tree of a tree, for the gates of a plan.
+// CleanTree makes a clean tree for the gates of a plan.
 func (r *Rooms) CleanTree(ctx context.Context, plan workflows.Plan, in Packages,
 	tree session.Tree) (session.CleanTree, error) {
 	c, err := r.setUpRoom(ctx, plan, in.Cold, tree)
@@ -56,8 +56,8 @@ func (r *Rooms) CleanTree(ctx context.Context, plan workflows.Plan, in Packages,
 	return *c, nil
 }
 
-// setUpRoom makes the clean tree of a tree where `worktree: setup` has run, nil when there is none. A set-up that fails
-// says nothing about the tree, and is reported.
+// setUpRoom makes a clean tree in which `worktree: setup` has run, nil if the plan has no set-up. A failed set-up says
+// nothing about the tree: it is reported, and the result is nil.
 func (r *Rooms) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 	tree session.Tree) (*session.CleanTree, error) {
 	if plan.Setup.IsZero() {
@@ -84,7 +84,7 @@ func (r *Rooms) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 	return nil, nil
 }
 
-// copiedTree makes it with packages that are copied from the work tree.
+// copiedTree makes a clean tree with packages copied from the work tree.
 func (r *Rooms) copiedTree(ctx context.Context, plan workflows.Plan, in Packages,
 	tree session.Tree) (*session.CleanTree, error) {
 	key, err := r.work.Repo.Rooms.Installing(ctx, in.Judged)
@@ -94,7 +94,7 @@ func (r *Rooms) copiedTree(ctx context.Context, plan workflows.Plan, in Packages
 	packages, known := in.note.read(key)
 	if !known || in.Fresh {
 		if !plan.Setup.IsZero() && !in.Fresh && len(in.note.text()) > 0 {
-			return nil, session.ErrOtherPackages // the ones that manifests ask for now could not be installed
+			return nil, session.ErrOtherPackages // the packages that manifests now require could not be installed
 		}
 		if packages, err = r.work.Repo.Rooms.PackagesDigest(ctx, in.Judged); err != nil {
 			return nil, err
@@ -115,8 +115,8 @@ func (r *Rooms) copiedTree(ctx context.Context, plan workflows.Plan, in Packages
 	return c, nil
 }
 
-// KeepPackages copies what is installed before an agent starts, if there is no copy yet of what manifests ask
-// for: gates in clean trees run with that, whatever is done to it meanwhile.
+// KeepPackages copies the installed packages before an agent starts, unless there is a copy for the current manifests.
+// Gates in clean trees run with this copy, regardless of later changes.
 func (r *Rooms) KeepPackages(ctx context.Context, run session.RunRequest, say func(string)) error {
 	in := r.Packages(run.RunDir, run.Started.Tree, false)
 	if run.Plan.Unproven {
@@ -148,7 +148,7 @@ func (r *Rooms) KeepPackages(ctx context.Context, run session.RunRequest, say fu
 	return err
 }
 
-// key tells rooms of a repository apart by what is installed in them.
+// key identifies the rooms of a repository with the same installed packages.
 func (r *Rooms) key(installed string) string {
 	sum := sha256.Sum256([]byte(r.work.Repo.CommonDir() + "\x00" + installed))
 	return hex.EncodeToString(sum[:6])

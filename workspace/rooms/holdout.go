@@ -9,12 +9,12 @@ import (
 	"github.com/wfs-dev/wfs/internal/holdout"
 )
 
-// roomHoldout stands beside a clean tree while hold-out tests are in it.
+// roomHoldout is a file next to a clean tree that contains hold-out tests.
 const roomHoldout = "holdout"
 
 func holdoutMark(dir string) string { return filepath.Join(filepath.Dir(dir), roomHoldout) }
 
-// LayHoldout puts hold-out tests over the clean tree in a directory.
+// LayHoldout adds hold-out tests to the clean tree in a directory.
 func LayHoldout(dir string, pack holdout.Pack) error {
 	if err := durable.WriteFile(holdoutMark(dir), nil, 0o600); err != nil {
 		return err
@@ -24,11 +24,11 @@ func LayHoldout(dir string, pack holdout.Pack) error {
 	return err
 }
 
-// HoldoutGone says that the clean tree in a directory was made anew, without hold-out tests.
+// HoldoutGone records that the clean tree in a directory was rebuilt without hold-out tests.
 func HoldoutGone(dir string) { _ = os.Remove(holdoutMark(dir)) }
 
-// ClearHoldouts removes clean trees of this repository in which hold-out tests were left, such as by a process that was
-// killed.
+// ClearHoldouts removes clean trees of this repository that still contain hold-out tests, for instance after a process
+// was killed.
 func (r *Rooms) ClearHoldouts() {
 	dir, err := r.Dir()
 	if err != nil {

@@ -15,17 +15,17 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// note is a small file of a session: a line for each key, with a blank and a value. The agent could write to it: what
-// this process has read or written once counts for it.
+// note is a small file of a session: a line for each key, with a blank and a value. The agent could write to it, so
+// this process keeps the content that it has first read or written.
 type note struct {
 	known map[string][]byte // by path
 	file  string
 }
 
-// maxNote bounds a note, in bytes: a line of some 110 for each gate, or set of manifests.
+// maxNote is the maximum size of a note in bytes. It has a line of about 110 for each gate, or set of manifests.
 const maxNote = 1 << 20
 
-// note is a note of the session whose run has a directory.
+// note returns a note of the session of a run.
 func (r *Rooms) note(runDir, name string) note { return note{r.notes, BesideRuns(runDir, name)} }
 
 func (n note) text() []byte {
@@ -60,7 +60,7 @@ func (n note) write(key, value string) error {
 	return n.save()
 }
 
-// save writes the note to the session's directory, if there is one by now.
+// save writes the note to the session's directory, if that exists.
 func (n note) save() error {
 	if _, err := os.Stat(filepath.Dir(n.file)); err != nil || len(n.text()) == 0 {
 		return nil
@@ -68,18 +68,18 @@ func (n note) save() error {
 	return durable.WriteCache(n.file, n.text(), 0o600)
 }
 
-// BesideRuns is a file of the session whose run has a directory.
+// BesideRuns returns the path of a file of the session of a run.
 func BesideRuns(runDir, name string) string {
 	return filepath.Join(filepath.Dir(filepath.Dir(runDir)), name)
 }
 
-// roomNote has a line for each gate, and for all that its answer depends on.
+// roomNote has a line for each gate and everything that its result depends on.
 type roomNote struct {
 	note
 	plan string
 }
 
-// GateNote is what a session knows about its gates in rooms.
+// GateNote returns what a session has recorded about its gates in rooms.
 func (r *Rooms) GateNote(plan workflows.Plan, runDir string) gate.RoomNote {
 	_, gates := plans.Encode(&workflows.Plan{Baseline: plan.Baseline, Setup: plan.Setup, Provide: plan.Provide,
 		Env: plan.Env})
@@ -95,7 +95,8 @@ func (n *roomNote) Read(gate string) (why string, known bool) { return n.read(n.
 
 func (n *roomNote) Write(gate, why string) error { return n.write(n.key(gate), why) }
 
-// Mend is the setting with which clean trees have what the project needs, "" when there is one or none is known.
+// Mend returns a setting that installs the packages of a project in clean trees, "" if there is one already or none is
+// known.
 func (r *Rooms) Mend(plan workflows.Plan) string {
 	if !plan.Setup.IsZero() {
 		return ""

@@ -1,8 +1,9 @@
-// Package rooms keeps the clean trees in which gates run, of a repository and its sessions.
+// Package rooms keeps the clean trees of a repository and its sessions, in which gates run.
 //
-// Clean trees lie in rooms, which the sessions of a repository share, one gate at a time each. They are in the person's
-// state directory: tools that look in the directories above for packages, modules or configuration must not find the
-// work tree's. The room itself is called as the repository, which some tools take for the project's name.
+// Clean trees are in rooms, which the sessions of a repository share, one gate at a time each. Rooms are in the user's
+// state directory, because tools that search parent directories for packages, modules or configuration must not find
+// those of the work tree. The directory of the tree has the repository's name, because some tools use it as the
+// project's name.
 package rooms
 
 import (
@@ -30,39 +31,39 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// cleanFor is the file beside a clean tree that says when it was used last, in Unix seconds, and whose it is:
-// the path of the repository's common git directory.
+// cleanFor is the file next to a clean tree with the time of its last use, in Unix seconds, and its owner: the path of
+// the repository's common git directory.
 const cleanFor = "for"
 
-// roomLock stands beside each, and is held by the session that is in it.
+// roomLock is the lock file next to each clean tree. The session that uses the tree holds it.
 const roomLock = "lock"
 
 const (
 	sameRooms = 3 // with the same packages: for sessions that judge at the same time
-	maxRooms  = 6 // of one repository; those that were used longest ago go first
+	maxRooms  = 6 // of one repository; the least recently used are removed first
 
-	roomWait = 200 * time.Millisecond // before it is asked again whether one is free
+	roomWait = 200 * time.Millisecond // before looking for a free room again
 )
 
-// Rooms are those that this process has entered.
+// Rooms are the rooms that this process uses.
 type Rooms struct {
 	work   *workspace.Workspace
 	runner func() *agent.Runner     // of set-ups
-	held   map[string]*durable.Lock // by name; released when a judgement is made
-	failed map[string]error         // set-ups that failed: they are not tried again
+	held   map[string]*durable.Lock // by name; released after a judgement
+	failed map[string]error         // set-ups that failed, to not try them again
 	notes  map[string][]byte        // of sessions, by path
 
-	// Made is called when a room was made that was not there before. It may be nil.
+	// Made is called after a new room was made. It may be nil.
 	Made func(dir string, took time.Duration)
 }
 
-// New returns the rooms of a repository, of which none is entered yet.
+// New returns the rooms of a repository, none of them in use.
 func New(work *workspace.Workspace, runner func() *agent.Runner) *Rooms {
 	return &Rooms{work: work, runner: runner, held: map[string]*durable.Lock{}, failed: map[string]error{},
 		notes: map[string][]byte{}}
 }
 
-// Leave lets other sessions use the rooms of a judgement.
+// Leave releases the rooms of a judgement for other sessions.
 func (r *Rooms) Leave() {
 	for name, lock := range r.held {
 		lock.Release()
@@ -70,13 +71,13 @@ func (r *Rooms) Leave() {
 	}
 }
 
-// setUpFailed reports a set-up that failed, and keeps it from being tried again.
+// setUpFailed reports a failed set-up, and prevents another attempt.
 func (r *Rooms) setUpFailed(key string, err error) {
 	r.failed[key] = err
 	r.work.Front.Note("gates cannot run where worktree: setup has run: %s", safetext.Line(err.Error(), 300))
 }
 
-// room makes a clean tree in a room with a key that no other session is in; it waits for one.
+// room makes a clean tree in a free room with a key. It waits for one if necessary.
 func (r *Rooms) room(ctx context.Context, key string, plan workflows.Plan, q room.Request,
 	setUp func(dir string) error) (*session.CleanTree, error) {
 	var err error
@@ -102,7 +103,7 @@ func (r *Rooms) room(ctx context.Context, key string, plan workflows.Plan, q roo
 	return &c, err
 }
 
-// await enters a room with a key, and waits for one if all are taken.
+// await locks a room with a key, and waits if all are taken.
 func (r *Rooms) await(ctx context.Context, key string) (name, dir string, err error) {
 	name, dir, err = r.enter(key)
 	for err == nil && name == "" {
@@ -116,7 +117,7 @@ func (r *Rooms) await(ctx context.Context, key string) (name, dir string, err er
 	return name, dir, err
 }
 
-// enter finds a room that no other session is in, and keeps others out of it. The name is "" when all are taken.
+// enter locks a free room with a key. The name is "" if all are taken.
 func (r *Rooms) enter(key string) (name, dir string, err error) {
 	all, err := r.Dir()
 	if err != nil {
@@ -139,7 +140,7 @@ func (r *Rooms) enter(key string) (name, dir string, err error) {
 	return "", "", nil
 }
 
-// lock keeps other sessions out of a room.
+// lock locks a room for this session.
 func (r *Rooms) lock(name, above string) error {
 	if r.held[name] != nil {
 		return nil
@@ -167,15 +168,14 @@ func (r *Rooms) setUpIn(ctx context.Context, plan workflows.Plan, dir string) er
 			RunDir: filepath.Dir(dir), RunID: "room-" + filepath.Base(filepath.Dir(dir))})
 }
 
-// SetUp runs a set-up, and says so. Its output is in its log.
+// SetUp runs a set-up and reports it. Its output goes to its log.
 func SetUp(ctx context.Context, what string, r *agent.Runner, req agent.SetupRequest) error {
 	r.Report(what + ": " + safetext.Line(req.Command.Text(), 200) + " …")
 	r.Report = nil
 	return r.Setup(ctx, req)
 }
 
-// trim makes place for one more: it removes those rooms of this repository that were used longest ago and that nobody
-// is in.
+// trim makes space for one more room: it removes the least recently used rooms of this repository that no session uses.
 func (r *Rooms) trim(except string) error {
 	entries, err := os.ReadDir(filepath.Dir(except))
 	if err != nil {
@@ -199,7 +199,7 @@ func (r *Rooms) trim(except string) error {
 	return nil
 }
 
-// Remove removes a clean tree's directory, unless a session is in it.
+// Remove removes a clean tree's directory, unless a session is using it.
 func (r *Rooms) Remove(path string) error {
 	if _, err := os.Lstat(filepath.Join(path, roomLock)); err == nil && r.held[filepath.Base(path)] == nil {
 		lock, err := durable.TryLock(filepath.Join(path, roomLock), nil)
@@ -211,19 +211,19 @@ func (r *Rooms) Remove(path string) error {
 	return errors.Join(r.work.Repo.Rooms.Forget(filepath.Base(path)), durable.RemoveTree(path))
 }
 
-// Dir is the directory of all rooms.
+// Dir returns the directory of all rooms.
 func (r *Rooms) Dir() (string, error) {
 	state, err := r.work.Env.StateDir()
 	return filepath.Join(state, "clean"), err
 }
 
-// use notes that the clean tree below a directory is used now.
+// use records the time of use of the clean tree below a directory.
 func (r *Rooms) use(above string) error {
 	text := fmt.Appendf(nil, "%d %s\n", r.work.Env.Now().Unix(), r.work.Repo.CommonDir())
 	return durable.WriteCache(filepath.Join(above, cleanFor), text, 0o600)
 }
 
-// Used says when a clean tree was used last, in Unix seconds, and by which repository.
+// Used returns when a clean tree was last used, in Unix seconds, and the repository that owns it.
 func Used(above string) (used int64, whose string, ok bool) {
 	owner, err := os.ReadFile(filepath.Join(above, cleanFor))
 	when, whose, ok := strings.Cut(strings.TrimSuffix(string(owner), "\n"), " ")
@@ -245,14 +245,14 @@ func (r *Rooms) Unused(since time.Time) (paths []string) {
 		if !ok || !time.Unix(used, 0).Before(since) {
 			continue
 		}
-		if _, err := os.Lstat(whose); err != nil || whose == r.work.Repo.CommonDir() { // else its own gc sees to it
+		if _, err := os.Lstat(whose); err != nil || whose == r.work.Repo.CommonDir() { // else the owner's gc removes it
 			paths = append(paths, path)
 		}
 	}
 	return paths
 }
 
-// Size is how much the files below a directory weigh.
+// Size returns the total size of the files below a directory.
 func Size(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {

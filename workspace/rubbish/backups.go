@@ -12,9 +12,9 @@ import (
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
-// rescues finds old rescues, also of sessions that were deleted. One goes only if everything that it says is said
-// elsewhere, for as long as the session is there: its files in a checkpoint, what was staged, the commits that HEAD was
-// on, bytes that git converts; and if no operation that can be undone or redone names it.
+// rescues finds old rescues, including those of deleted sessions. A rescue is removed only if all its content exists
+// elsewhere for as long as the session does: its files in a checkpoint, staged content, the commits that HEAD was on,
+// and bytes that git converts. No operation that can be undone or redone may name it.
 func (g *Search) rescues(ctx context.Context) error {
 	refs, err := g.Repo.RefsBelow(ctx, strings.TrimSuffix(session.RefPrefix, "/"))
 	if err != nil {
@@ -65,8 +65,8 @@ func (g *Search) rescues(ctx context.Context) error {
 	return nil
 }
 
-// namedRescues are the rescues that operations name which can be undone or redone, in any work tree, with the reason to
-// keep each.
+// namedRescues returns the rescues named by operations that can be undone or redone, in any work tree, with the reason
+// to keep each.
 func (g *Search) namedRescues(ctx context.Context) (map[string]string, error) {
 	trees, err := g.Repo.OpLogs(ctx)
 	named := map[string]string{}

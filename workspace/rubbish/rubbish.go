@@ -1,5 +1,5 @@
-// Package rubbish finds and removes what a repository no longer needs: logs of runs, backups, deleted sessions, and
-// what is left of sessions and work trees that are gone.
+// Package rubbish finds and removes data that a repository no longer needs: logs of runs, backups, deleted sessions,
+// and remains of sessions and work trees that no longer exist.
 package rubbish
 
 import (
@@ -24,21 +24,21 @@ import (
 	"github.com/wfs-dev/wfs/workspace/rooms"
 )
 
-// Item is one thing that wfs gc can remove, or keeps although it is old.
+// Item is one thing that `wfs gc` can remove, or that it keeps although it is old.
 type Item struct {
 	Kind    string     `json:"kind"` // logs, rescue, auto-save, deleted, left-over
 	Session session.ID `json:"session,omitempty"`
 	What    string     `json:"what"`            // for people
 	Bytes   int64      `json:"bytes"`           // of files
 	Objects int64      `json:"objects"`         // bytes that git can free later
-	Refs    []string   `json:"refs,omitempty"`  // that go
-	Paths   []string   `json:"paths,omitempty"` // directories that go
-	Kept    string     `json:"kept,omitempty"`  // why it stays
+	Refs    []string   `json:"refs,omitempty"`  // refs to remove
+	Paths   []string   `json:"paths,omitempty"` // directories to remove
+	Kept    string     `json:"kept,omitempty"`  // why it is kept
 
 	outside bool // the paths are not below the clone's own directory
 }
 
-// Search looks for everything that was not touched since a time.
+// Search looks for everything that was not used since a time.
 type Search struct {
 	*workspace.Workspace
 	Rooms    *rooms.Rooms
@@ -48,11 +48,11 @@ type Search struct {
 
 	sessions map[session.ID]session.Commit
 	deleted  []workspace.Deleted
-	held     map[session.ID]string // by session, why it cannot be taken
+	held     map[session.ID]string // by session, why it cannot be locked
 	found    []Item
 }
 
-// Find lists what was found, and what is kept although it is old.
+// Find lists the items to remove, and those that are kept although they are old.
 func (g *Search) Find(ctx context.Context) (list []Item, err error) {
 	g.held = map[session.ID]string{"": ""}
 	if g.sessions, err = g.Repo.Sessions(ctx); err != nil {
@@ -88,7 +88,7 @@ func (g *Search) owns(owner string) bool {
 
 func (g *Search) young(seconds int64) bool { return !time.Unix(seconds, 0).Before(g.Before) }
 
-// add adds something of a session, "" for none, with directories that go.
+// add adds an item of a session, "" for none, with directories to remove.
 func (g *Search) add(r Item, id session.ID, kind, what string, dirs ...registry.Litter) {
 	r.Kind, r.Session, r.What = kind, id, what
 	for _, l := range dirs {
@@ -106,7 +106,7 @@ func (g *Search) runs(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(g.sessions)) {
 		v, err := g.View(ctx, id)
 		if err != nil {
-			continue // one that cannot be read is for a person, with everything of it
+			continue // an unreadable session is left to a person, with all its files
 		}
 		keep := []string{"baseline", v.Session.LastRun, v.Session.Started}
 		if v.Session.Status.Final() {
@@ -124,7 +124,7 @@ func (g *Search) runs(ctx context.Context) error {
 	return nil
 }
 
-// autoSaves are stale when the session has gone on.
+// autoSaves finds auto-saves that are stale because the session has continued.
 func (g *Search) autoSaves(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(g.sessions)) {
 		auto, err := g.Repo.Auto(ctx, id)
@@ -157,7 +157,7 @@ func (g *Search) deletedSessions(ctx context.Context) error {
 			return err
 		}
 		r := Item{Refs: slices.Sorted(maps.Keys(refs))}
-		slices.SortStableFunc(r.Refs, func(x, y string) int { // the ledger last: until then it can be brought back
+		slices.SortStableFunc(r.Refs, func(x, y string) int { // the ledger last: until then it can be restored
 			return cmp.Compare(rankOf(x), rankOf(y))
 		})
 		if r.Objects, err = g.Repo.Weight(ctx, r.Refs); err != nil {
@@ -166,7 +166,7 @@ func (g *Search) deletedSessions(ctx context.Context) error {
 		var dirs []registry.Litter
 		if left[d.ID]--; g.sessions[d.ID] != "" {
 			r.Kept = "the session exists again; if it was restored, wfs delete --restore " + string(d.ID) + " removes this"
-		} else if left[d.ID] == 0 { // nothing of that name is left
+		} else if left[d.ID] == 0 { // no deletion with that name is left
 			l, _, err := g.Clone.Session(d.ID).Litter()
 			if err != nil {
 				return err
@@ -188,7 +188,7 @@ func rankOf(ref string) int {
 	return 0
 }
 
-// leftOvers are directories of sessions and work trees that no longer exist.
+// leftOvers finds directories of sessions that no longer exist.
 func (g *Search) leftOvers(ctx context.Context) error {
 	known, err := g.Clone.Sessions()
 	if err != nil {
@@ -213,7 +213,7 @@ func (g *Search) leftOvers(ctx context.Context) error {
 	return nil
 }
 
-// workTrees are directories of work trees that no longer exist.
+// workTrees finds directories of work trees that no longer exist.
 func (g *Search) workTrees(ctx context.Context) error {
 	trees, err := g.Repo.Worktrees(ctx)
 	if err != nil {
@@ -238,7 +238,7 @@ func number(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Remove takes one thing away. It returns why it was left alone, "" when it was not.
+// Remove removes one item. It returns why the item was kept, "" if it was removed.
 func (g *Search) Remove(ctx context.Context, r Item) (kept string, err error) {
 	why, asked := g.held[r.Session]
 	if !asked {

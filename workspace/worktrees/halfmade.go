@@ -20,8 +20,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// Sweep deals with work trees that a dead process was making or removing: one whose session has begun is
-// completed, what is left of the others is removed. It is no reason for the command itself to fail.
+// Sweep handles work trees that a killed process was making or removing. It completes one whose session has begun, and
+// removes the remains of others. Its errors are reported, but do not fail the command.
 func (t *Trees) Sweep(ctx context.Context, command string) {
 	list, err := t.Clone.HalfMade()
 	if err != nil {
@@ -33,7 +33,7 @@ func (t *Trees) Sweep(ctx context.Context, command string) {
 		l, err := t.Clone.Session(m.Session).Lock(who)
 		var held *registry.HeldError
 		if errors.As(err, &held) {
-			continue // somebody is at it
+			continue // another process is working on it
 		}
 		if err == nil {
 			err = t.settle(context.WithoutCancel(ctx), m, who)
@@ -69,13 +69,13 @@ func (t *Trees) settle(ctx context.Context, m registry.HalfMade, who registry.Ho
 	return t.settleUnborn(ctx, m, who)
 }
 
-// settleTrash decides over a work tree that a process was about to rename when it was killed. untouched says
-// that nothing had been done to it, and that it stays.
+// settleTrash decides about a work tree that a process was about to rename when it was killed. untouched says that the
+// process had not changed it, and that it stays.
 func (t *Trees) settleTrash(m registry.HalfMade) (_ registry.HalfMade, untouched bool, err error) {
 	if m.Trash == "" || m.Moved {
 		return m, false, nil
 	}
-	moved, err := t.judgeTrash(m) // killed right after it
+	moved, err := t.judgeTrash(m) // killed right after the rename
 	if err != nil || moved.Moved {
 		return moved, false, err
 	}
@@ -83,11 +83,11 @@ func (t *Trees) settleTrash(m registry.HalfMade) (_ registry.HalfMade, untouched
 		t.Front.Note("%s was to be removed, and nothing in it was touched: %s %s", m.Dir, removeCommand, m.Session)
 		return m, true, t.Clone.Session(m.Session).ForgetHalfMade()
 	}
-	m.Trash = "" // somebody may have been there since: it is looked at again
+	m.Trash = "" // another process may have used it since: examine it again
 	return m, false, nil
 }
 
-// settleMoved removes what is left of a work tree that has been renamed.
+// settleMoved removes the remains of a work tree that has been renamed.
 func (t *Trees) settleMoved(ctx context.Context, m registry.HalfMade) error {
 	_, gone := os.Lstat(m.Trash)
 	if err := t.endRemoval(ctx, m); err != nil {
@@ -99,7 +99,7 @@ func (t *Trees) settleMoved(ctx context.Context, m registry.HalfMade) error {
 	return nil
 }
 
-// settleUnborn removes a work tree whose session has not begun, unless somebody has taken it for a branch.
+// settleUnborn removes a work tree whose session has not begun, unless a branch was checked out there.
 func (t *Trees) settleUnborn(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
 	repo, err := t.Repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
@@ -115,7 +115,7 @@ func (t *Trees) settleUnborn(ctx context.Context, m registry.HalfMade, who regis
 		if err != nil {
 			return err
 		}
-		if head.Ref != "" { // one without a session is on no branch
+		if head.Ref != "" { // without a session it is on no branch
 			t.Front.Note("%s stays as it is: it has %s checked out", m.Dir, strings.TrimPrefix(head.Ref, "refs/heads/"))
 			return t.Clone.Session(m.Session).ForgetHalfMade()
 		}
@@ -127,7 +127,7 @@ func (t *Trees) settleUnborn(ctx context.Context, m registry.HalfMade, who regis
 	return err
 }
 
-// completeBirth lets a session that has begun in a work tree of its own come to stand there.
+// completeBirth completes the creation of a session in a separate work tree.
 func (t *Trees) completeBirth(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
 	repo, err := t.Repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
@@ -154,11 +154,11 @@ func placeOfHalfMade(m registry.HalfMade) worktree.NewWorktree {
 	return worktree.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name, Making: m.Trash}
 }
 
-// clear takes away a work tree whose session has not begun. What somebody made there is kept: edits in
-// a rescue, and when there is something that git does not see, the whole beside its place, which is returned.
+// clear removes a work tree whose session has not begun. Edits made there are kept in a rescue. If there are files that
+// git does not see, the whole work tree is kept next to its place; that path is returned.
 func (t *Trees) clear(ctx context.Context, m registry.HalfMade) (kept string, err error) {
 	salt := t.Env.NewID(4)
-	if m.Trash == "" { // it had come to its place
+	if m.Trash == "" { // it was already in its place
 		m.Trash = registry.TrashOf(m.Dir, salt)
 	}
 	repo, err := t.Repo.OpenLinked(ctx, m.Dir)
@@ -176,7 +176,7 @@ func (t *Trees) clear(ctx context.Context, m registry.HalfMade) (kept string, er
 		t.Front.Note("what had been changed in %s is kept in %s", m.Dir, ref)
 		workspace.SayRescue(ctx, repo, ref, t.Front.Note)
 	}
-	if !only.provided { // packages that a set-up was installing when it ended too early are nobody's
+	if !only.provided { // packages from a set-up that did not finish are not worth keeping
 		only.Ignored = slices.DeleteFunc(only.Ignored, repo.Packages)
 	}
 	if m.Trash = registry.TrashOf(m.Dir, salt); len(only.all()) > 0 {
@@ -185,8 +185,8 @@ func (t *Trees) clear(ctx context.Context, m registry.HalfMade) (kept string, er
 	return t.remove(ctx, m)
 }
 
-// keep notes what the files of a linked work tree are like that is to be removed, rescues what is in it and in no
-// commit, and lists what no rescue holds. here is another work tree.
+// keep records the state of the files of a linked work tree that is to be removed, rescues content that is in no
+// commit, and lists files that no rescue can hold. here is another work tree.
 func (t *Trees) keep(ctx context.Context, tree, here *gitstate.Repo, m *registry.HalfMade,
 	why string) (ref string, only lost, err error) {
 	if m.Seen, err = worktree.TreeStamp(m.Dir); err != nil {
@@ -215,9 +215,9 @@ func (t *Trees) keep(ctx context.Context, tree, here *gitstate.Repo, m *registry
 	return ref, only, err
 }
 
-// remove removes a work tree that somebody has just looked at, and returns where it is kept when
-// somebody else was at work there meanwhile. It is renamed, and from then on only what has the new name is
-// removed: should anything fail, nothing that comes to the old place is touched by whoever completes this.
+// remove removes a work tree that has just been examined. If another process has changed files meanwhile, it keeps the
+// work tree and returns its path. It first renames the work tree, and from then on removes only the new name: after any
+// failure, whatever is created at the old place is left alone.
 func (t *Trees) remove(ctx context.Context, m registry.HalfMade) (kept string, err error) {
 	if err := t.Clone.KeepHalfMade(m); err != nil {
 		return "", err
@@ -235,7 +235,7 @@ func (t *Trees) remove(ctx context.Context, m registry.HalfMade) (kept string, e
 		return kept, t.endRemoval(ctx, m)
 	}
 	if _, there := os.Lstat(m.Trash); there == nil {
-		return "", err // it was renamed: the next command goes on
+		return "", err // it was renamed: the next command continues
 	}
 	err = fmt.Errorf("%s stays as it is: %w", m.Dir, err)
 	if m.RunID != "" {
@@ -245,8 +245,8 @@ func (t *Trees) remove(ctx context.Context, m registry.HalfMade) (kept string, e
 	return "", errors.Join(err, t.Clone.Session(m.Session).ForgetHalfMade())
 }
 
-// judgeTrash decides over a work tree that was renamed, and writes that down: it is removed if all files are as
-// they were before somebody looked at them, else it is kept. Moved is false when there is none.
+// judgeTrash decides about a renamed work tree, and records the decision: it is removed if all files are as they were
+// when it was examined, and kept otherwise. Moved is false if there is none.
 func (t *Trees) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	_, err := os.Lstat(m.Trash)
 	if errors.Is(err, fs.ErrNotExist) && m.IsTrash() {
@@ -257,7 +257,7 @@ func (t *Trees) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
-	if err == nil && m.IsTrash() && m.Seen != "" { // else it was never in its place
+	if err == nil && m.IsTrash() && m.Seen != "" { // otherwise it was never in its place
 		var now string
 		if now, err = worktree.TreeStamp(m.Trash); err == nil && now != m.Seen {
 			t.Front.Note("%s was changed while it was removed", m.Dir)
@@ -275,7 +275,7 @@ func (t *Trees) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	return m, t.Clone.KeepHalfMade(m)
 }
 
-// endRemoval removes what is left of a work tree that has been renamed. One that was set aside stays, and is named.
+// endRemoval removes the remains of a renamed work tree. One that was set aside stays, and is reported.
 func (t *Trees) endRemoval(ctx context.Context, m registry.HalfMade) error {
 	if !m.IsTrash() {
 		stays, err := t.Repo.KeepWorktree(ctx, placeOfHalfMade(m), m.Trash)

@@ -8,16 +8,16 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// lostWith lists what is in a linked work tree, and in no snapshot of it nor anywhere else that is known: what
-// git ignores, and what it can save in no way. What the set-up made is left out as long as nobody has changed
-// it. here is the work tree where the command was typed.
+// lostWith lists the files that exist only in a linked work tree, and in no snapshot: those that git ignores, and those
+// that wfs cannot save. Files made by the set-up are omitted if they are unchanged. here is the work tree where the
+// command was typed.
 func (t *Trees) lostWith(ctx context.Context, tree, here *gitstate.Repo, id session.ID, dir, exclude string,
 	snap session.Snapshot) (found lost, err error) {
 	other, err := t.MainRepo(ctx)
 	if err != nil {
 		return found, err
 	}
-	if other.Worktree() == tree.Worktree() { // a bare repository: what was copied came from another work tree
+	if other.Worktree() == tree.Worktree() { // in a bare repository, files were copied from another work tree
 		other = here
 	}
 	names, err := tree.Unkept(ctx, exclude, snap.Staged, other.Git)
@@ -35,12 +35,12 @@ func (t *Trees) lostWith(ctx context.Context, tree, here *gitstate.Repo, id sess
 	return found, err
 }
 
-// lost is what would go for good with a work tree.
+// lost lists the files that would be lost with a work tree.
 type lost struct {
 	Ignored []string // by git, or left out of checkpoints
-	Unsaved []string // what no setting of git's would bring into one
+	Unsaved []string // files that git cannot add under any of its settings
 
-	provided bool // it is known what the set-up had made
+	provided bool // it is recorded which files the set-up made
 }
 
 func (l lost) all() []string { return append(slices.Clone(l.Ignored), l.Unsaved...) }

@@ -1,5 +1,4 @@
-// Package worktrees makes and removes the linked work trees of sessions, and completes what a killed command had begun
-// with one.
+// Package worktrees makes and removes the linked work trees of sessions, and completes such work of a killed command.
 package worktrees
 
 import (
@@ -27,14 +26,14 @@ import (
 	"github.com/wfs-dev/wfs/workspace/rooms"
 )
 
-// Trees makes and removes linked work trees from the one that a command acts in.
+// Trees makes and removes linked work trees, from the work tree that a command acts in.
 type Trees struct {
 	*workspace.Workspace
-	Runner   func() *agent.Runner // of the set-up of a work tree that was just made
-	Progress func() (done func()) // shows what set-up and gates do
+	Runner   func() *agent.Runner // for the set-up of a new work tree
+	Progress func() (done func()) // displays the progress of set-up and gates
 }
 
-// Plan says where the work tree of a new session will be, and writes that down.
+// Plan chooses and records the place of a new session's work tree.
 func (t *Trees) Plan(ctx context.Context, typed string, id session.ID, c workflows.Worktree,
 	main *gitstate.Repo) (registry.HalfMade, error) {
 	dir, base := typed, t.Env.Dir
@@ -44,13 +43,13 @@ func (t *Trees) Plan(ctx context.Context, typed string, id session.ID, c workflo
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(base, dir)
 	}
-	release, err := t.Repo.HoldPlans(ctx) // two at once would give one name to both of their entries
+	release, err := t.Repo.HoldPlans(ctx) // two at once would choose the same name for their entries in git
 	if err != nil {
 		return registry.HalfMade{}, err
 	}
 	defer release()
 	var taken []string
-	half, _ := t.Clone.HalfMade() // notes that cannot be read are said elsewhere
+	half, _ := t.Clone.HalfMade() // notes that cannot be read are reported elsewhere
 	for _, m := range half {
 		taken = append(taken, m.Name)
 	}
@@ -75,7 +74,7 @@ func dirRefusal(err error) error {
 	return err
 }
 
-// Make makes the work tree, provides what git does not bring, and lets the session begin there.
+// Make makes the work tree, provides files that git does not check out, and creates the session there.
 func (t *Trees) Make(ctx context.Context, m registry.HalfMade, b *transition.Birth, config *workflows.Config,
 	main *gitstate.Repo) (room.Provisioned, *engine.Hand, *transition.Relocated, error) {
 	var done room.Provisioned
@@ -121,12 +120,12 @@ func provisionRefusal(err error) error {
 	return err
 }
 
-// maxSetupFiles is how many files that git does not ignore a set-up may make. More than a package's metadata is
-// a directory of packages, which .gitignore has to name once and not the session file by file.
+// maxSetupFiles is the maximum number of files that git does not ignore which a set-up may make. More than the metadata
+// of a package is probably a directory of packages, and belongs in .gitignore instead of being listed file by file.
 const maxSetupFiles = 100
 
-// setUp runs the set-up in a new work tree, and returns the files that it made there and git does not ignore.
-// It returns files and no directories: what the agent will write beside them belongs to checkpoints.
+// setUp runs the set-up in a new work tree, and returns the files made there that git does not ignore. It does not
+// return directories, because files that the agent adds to them belong to checkpoints.
 func (t *Trees) setUp(ctx context.Context, m registry.HalfMade, at session.Commit, config *workflows.Config,
 	main *gitstate.Repo) ([]string, error) {
 	c := config.Worktree
@@ -157,8 +156,8 @@ func (t *Trees) setUp(ctx context.Context, m registry.HalfMade, at session.Commi
 	return left, err
 }
 
-// keepProvided writes down what can be had again, for the day when the work tree is removed. left is what the
-// set-up made and git does not ignore.
+// keepProvided records which files can be made again, for a later removal of the work tree. left are files made by the
+// set-up that git does not ignore.
 func (t *Trees) keepProvided(ctx context.Context, m registry.HalfMade, done room.Provisioned, left []string) error {
 	p := registry.Provided{Session: m.Session, Dir: m.Dir, Linked: done.Linked, Copied: done.Copied}
 	ignored, err := t.Repo.Ignored(ctx)
@@ -172,14 +171,14 @@ func (t *Trees) keepProvided(ctx context.Context, m registry.HalfMade, done room
 	return t.Clone.Worktree(t.Repo.Worktree()).KeepProvided(p)
 }
 
-// TakeBack removes a work tree whose session did not begin, and returns why it did not.
+// TakeBack removes a work tree whose session could not be created, and returns the reason.
 func (t *Trees) TakeBack(ctx context.Context, from *gitstate.Repo, m registry.HalfMade, why error) error {
 	t.Use(from, "")
-	if errors.Is(why, worktree.ErrDirTaken) { // what is there is somebody else's
+	if errors.Is(why, worktree.ErrDirTaken) { // the directory belongs to another process
 		return errors.Join(dirRefusal(why), t.Clone.Session(m.Session).ForgetHalfMade())
 	}
 	if tip, err := from.Ref(ctx, session.LedgerOf(m.Session)); err != nil || tip != "" {
-		return errors.Join(why, err) // it has begun: the next command completes it
+		return errors.Join(why, err) // it was created: the next command completes it
 	}
 	kept, err := t.clear(ctx, m)
 	if err != nil {

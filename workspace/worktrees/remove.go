@@ -24,16 +24,16 @@ type Removed struct {
 	Saved     int        `json:"saved_checkpoint,omitempty"`
 	Rescued   string     `json:"rescued,omitempty"`
 	Discarded []string   `json:"discarded,omitempty"`
-	Kept      string     `json:"kept,omitempty"` // where all of it is, when somebody worked there meanwhile
+	Kept      string     `json:"kept,omitempty"` // where the work tree is kept, if another process changed it meanwhile
 
 	Hand *engine.Hand `json:"-"`
 	Tree string       `json:"-"` // its id
 }
 
-// Discards is what may go for good.
+// Discards says which files may be lost.
 type Discards struct{ Ignored, Unsaved bool }
 
-// refusal says what would be lost and may not go, nil for nothing. done is what was done before.
+// refusal refuses if files would be lost that must not be, nil otherwise. done says what was done before.
 func (d Discards) refusal(l lost, id session.ID, dir, done string) error {
 	hint, what := "look at them, then "+removeCommand+" "+string(id), ""
 	if len(l.Ignored) > 0 {
@@ -57,7 +57,7 @@ func (d Discards) refusal(l lost, id session.ID, dir, done string) error {
 	return session.Refuse(session.RefuseInTheWay, hint, "%s%s", done, what)
 }
 
-// Remove removes the work tree of the session that a name means. Its edits become a checkpoint before, or a rescue.
+// Remove removes the work tree of a session. Before, it saves edits as a checkpoint or a rescue.
 func (t *Trees) Remove(ctx context.Context, name string, may Discards) (*Removed, error) {
 	here, r, err := t.enterRemoved(ctx, name)
 	if err != nil {
@@ -80,7 +80,7 @@ func (t *Trees) Remove(ctx context.Context, name string, may Discards) (*Removed
 	}
 	m := registry.HalfMade{Session: id, Dir: dir, Above: filepath.Dir(dir), Name: strings.TrimSuffix(r.Tree, "@linked"),
 		Trash: registry.TrashOf(dir, t.Env.NewID(4))}
-	var now lost // that took its time, and somebody may be at work there
+	var now lost // the checkpoint took time, and another process may have changed files
 	if r.Rescued, now, err = t.keep(ctx, t.Repo, here, &m, "removing the work tree of "+string(id)); err != nil {
 		return nil, err
 	}
@@ -97,8 +97,8 @@ func (t *Trees) Remove(ctx context.Context, name string, may Discards) (*Removed
 	return r, t.Clone.Worktree(r.Tree).ForgetProvided()
 }
 
-// enterRemoved takes the session of a work tree that is to be removed in hand, there. here is where the command
-// was typed.
+// enterRemoved opens the session of a work tree that is to be removed, in that work tree. here is the one where the
+// command was typed.
 func (t *Trees) enterRemoved(ctx context.Context, name string) (here *gitstate.Repo, r *Removed, err error) {
 	if err := t.OpenWriter(ctx); err != nil {
 		return nil, nil, err
@@ -122,7 +122,7 @@ func (t *Trees) enterRemoved(ctx context.Context, name string) (here *gitstate.R
 	if err := t.Begin(ctx, removeCommand, true); err != nil {
 		return nil, nil, err
 	}
-	t.Away = "" // what is said from here on is to be typed elsewhere
+	t.Away = "" // the commands in messages from here on are to be typed elsewhere
 	h, err := t.HoldAndTake(ctx, removeCommand, id)
 	if err != nil {
 		return nil, nil, err
@@ -134,7 +134,7 @@ func (t *Trees) enterRemoved(ctx context.Context, name string) (here *gitstate.R
 	return here, &Removed{Session: id, Removed: tree.Path, Hand: h, Tree: tree.ID}, nil
 }
 
-// mayRemove refuses work trees that are not to be removed, by what is known of them from outside.
+// mayRemove refuses work trees that must not be removed, without opening them.
 func (t *Trees) mayRemove(ctx context.Context, id session.ID, tree *worktree.Worktree) error {
 	main, err := t.Repo.WorktreePath(ctx, "main")
 	switch {
@@ -167,7 +167,7 @@ func (t *Trees) mayRemove(ctx context.Context, id session.ID, tree *worktree.Wor
 	return session.Refuse(session.RefuseWorktree, hint, "another work tree lies in that of %s: %s", id, other.Path)
 }
 
-// wouldLose lists what is nowhere but in the work tree. here is the one where the command was typed.
+// wouldLose lists the files that exist only in the work tree. here is the one where the command was typed.
 func (t *Trees) wouldLose(ctx context.Context, here *gitstate.Repo, id session.ID, dir string) (lost, error) {
 	exclude := t.Clone.Session(id).ExcludeFile()
 	snap, err := t.Repo.Snapshot(ctx, exclude)
