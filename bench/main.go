@@ -165,8 +165,8 @@ func (b *bench) change(changes, files int) error {
 	return nil
 }
 
-// timed runs commands one after the other and returns the wall time of all. What edits and earlier commands left to be
-// written to the disk is written before: whoever syncs would pay for it, and git's own commit syncs nothing.
+// timed runs commands one after the other and returns their total wall time. It syncs first: otherwise a command that
+// syncs would pay for the writes of earlier edits and commands, and git's own commit syncs nothing.
 func (b *bench) timed(dir string, cmds ...[]string) (time.Duration, error) {
 	if err := b.run(".", "sync"); err != nil {
 		return 0, err

@@ -29,7 +29,7 @@ type deed struct {
 	// done checks the end. It must hold whether or not the first, killed try had succeeded.
 	done  func(f *fixture)
 	dirty bool // `git status` need not be clean at the end
-	hurt  bool // before has saved the contents in kept and has then damaged something: until the command succeeds, git and wfs may complain
+	hurt  bool // before damages a file after it has filled kept; until the command succeeds, git and wfs may complain
 	clean bool // it is killed only at the steps that make clean trees, which most runs pass
 	fails bool // its first run ends with an error, killed or not
 	waits bool // no I/O error is injected: its agent waits for files that it has written, or it always exits 0
@@ -151,7 +151,7 @@ var deeds = []deed{
 			// A kill while the old packs are removed leaves some of them until the next merge.
 			packs, _ := filepath.Glob(filepath.Join(f.dir, ".git", "objects", "pack", "*.pack"))
 			indexes, _ := filepath.Glob(filepath.Join(f.dir, ".git", "objects", "pack", "*.idx"))
-			if len(packs) > 18 || len(indexes) > len(packs) || len(packs) > len(indexes)+1 { // one has no index yet: git gc removes it
+			if len(packs) > 18 || len(indexes) > len(packs) || len(packs) > len(indexes)+1 { // git gc removes a pack without index
 
 				f.t.Errorf("left: %v %v", packs, indexes)
 			}
@@ -594,8 +594,8 @@ func TestKillAtEveryStep(t *testing.T) {
 	t.Logf("killed %d times; %d named steps are passed", kills, len(passed))
 }
 
-// passes lists the steps at which to kill a deed: every step that it passes. If it passes a step often, the first,
-// the third and the last time: runs pass a step once in each attempt, and the third attempt is a lap's last.
+// passes lists the steps at which to kill a deed: every step that it passes, but of a step that it passes often only
+// the first, the third and the last time. Runs pass a step once in each attempt, and the third attempt is a lap's last.
 func (b *bed) passes(t *testing.T, d deed) []string {
 	f := b.fixture(t)
 	log := filepath.Join(t.TempDir(), "points")

@@ -18,7 +18,7 @@ type oddFile struct {
 	needs string // shell: the row is skipped unless it succeeds
 	skips string // the checkpoint names this as not held, "" when it holds everything
 	way   string // a text in the refusal to go back to before it, "" if that works
-	apart string // paths (a regular expression) that need not come back byte by byte; a comment at the row gives the reason
+	apart string // paths (a regular expression) that need not come back byte by byte; a comment gives the reason
 	plain bool   // without root's right to read everything
 	races bool   // files are written during the checkpoint: it may name some as not held
 	long  bool   // only in the long form
