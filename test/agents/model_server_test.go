@@ -72,8 +72,7 @@ type jsonMap = map[string]any
 
 var briefHead = regexp.MustCompile(`(?m)^# ([A-Z]+)(?:, lap ([0-9]+)[^,\n]*)?, attempt ([0-9]+)`)
 
-// standingIn returns the position in a conversation, from the messages. A brief has the lap only if there are
-// several.
+// standingIn returns the position in a conversation, from its messages. The lap stays "0" in a workflow without laps.
 func standingIn(all []said) modelAt {
 	p := modelAt{Lap: "0"}
 	for _, s := range all {
