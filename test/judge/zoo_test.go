@@ -104,7 +104,6 @@ func newHabitat(p *habitat) *habitat {
 	return p
 }
 
-// script returns the shell script of a creature.
 func (h *habitat) script(c creature) string {
 	or := func(s, honest string) string {
 		if s == "" {

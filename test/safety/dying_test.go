@@ -121,7 +121,6 @@ type event struct {
 	}
 }
 
-// lastEvent returns the last event of a session's journal.
 func (f *fixture) lastEvent(id string) event {
 	f.t.Helper()
 	data, err := os.ReadFile(f.journalFile(id))
@@ -291,7 +290,6 @@ func (f *fixture) events(id string) (all []event) {
 	return all
 }
 
-// kinds returns the kinds of those events.
 func (f *fixture) kinds(id string) string {
 	f.t.Helper()
 	var kinds []string

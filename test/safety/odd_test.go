@@ -247,7 +247,6 @@ func (f *fixture) lives(o oddity) {
 	f.must(o)
 }
 
-// status returns the output of git status.
 func (f *fixture) status(untracked string) string {
 	f.t.Helper()
 	cmd := exec.Command("git", "--no-optional-locks", "status", "--porcelain", "--no-branch", untracked)

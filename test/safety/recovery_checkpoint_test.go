@@ -23,7 +23,6 @@ func (s found) String() string {
 	return fmt.Sprintf("published=%t journal=%s branch=%s index=%s head=%s locks=%s", s.published, s.journal, s.branch, s.index, s.head, s.locks)
 }
 
-// everyFound returns the product of all parts.
 func everyFound() (all []found) {
 	for _, published := range []bool{false, true} {
 		for _, journal := range []string{"turn", "cut", "gone"} {

@@ -298,7 +298,6 @@ func (f *fixture) newestOp(id, kind string) {
 	}
 }
 
-// operation is an operation that can be undone.
 type operation struct{ Kind, Session, Summary, State string }
 
 func (f *fixture) operations() []operation {

@@ -31,7 +31,6 @@ var ways = []way{
 		syscall.ENOSPC, syscall.EACCES, syscall.EIO}},
 }
 
-// fault returns the fault at one call.
 func (w way) fault(at int) faults.Fault {
 	f := faults.Fault{Mode: w.mode, At: at, Of: os.Getenv("WFS_SWEEP_OF")}
 	if len(w.errnos) > 0 {

@@ -191,7 +191,6 @@ func shapeOf(hint string) string {
 	return numbers.ReplaceAllString(hint, "N")
 }
 
-// verbOf returns the verb of a command line.
 func verbOf(args []string) string {
 	for i, arg := range args {
 		if !strings.HasPrefix(arg, "-") && (i == 0 || args[i-1] != "-C") {
@@ -484,7 +483,6 @@ func sessionMarks(dir string) map[string]string {
 	return marks
 }
 
-// linkedTrees returns the linked work trees of a repository.
 func linkedTrees(dir string) []string {
 	out, _ := exec.Command("git", "-C", dir, "worktree", "list", "--porcelain").Output()
 	return strings.Split(strings.TrimSpace(string(out)), "\n\n")[1:]
