@@ -63,7 +63,7 @@ func (b *bench) attempts(files, changes, rounds int) error {
 			cmds := [][]string{{"cat", stream}, {"sh", "-c", "test ! -f never"}, {b.wfs, "checkpoint", "-m", "x"}}
 			if which == 1 {
 				cmds = [][]string{{b.wfs, "run", "--reset-breaker", "--max-attempts", "1"}}
-				if err := b.run(repo, b.wfs, "checkpoint", "-m", "edits"); err != nil { // the edits exist before the attempt starts
+				if err := b.run(repo, b.wfs, "checkpoint", "-m", "edits"); err != nil { // before the attempt
 					return err
 				}
 			}
